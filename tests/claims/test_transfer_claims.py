@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from tessera.judge.claims import evaluate
-from tessera.judge.studies.transfer import study, verdicts
+from tessera.judge.studies.transfer import step, study
 from tessera.results.schema import transfer as schema
 from tessera.results.tree import Tree
 from tessera.results.write import frame_of, write
@@ -33,10 +33,8 @@ def judge(tmp_path, claim_entries, tables):
     def run(change=lambda tables: None, judged=lambda verdicts: None):
         made = {name: table.copy() for name, table in tables.items()}
         change(made)
-        named = (made[f"transfer_{name}"] for name in ("points", "predictions", "twins", "fits"))
-        made[schema.VERDICTS.name] = verdicts.verdicts(*named)
+        made |= step.judge(made)
         judged(made[schema.VERDICTS.name])
-        made[schema.WIDTHS.name] = verdicts.widths(made["transfer_points"], made["transfer_predictions"])
         for table in schema.OF_RUN:
             write(table, made[table.name], table.place(Tree(tmp_path)))
         path = tmp_path / "claims.yaml"

@@ -24,7 +24,8 @@ OF_PAIRS = {
     "pipeline one-gb": ["one_gb", "budget"],
 }  # fmt: skip
 SCENARIOS = ["cells.csv", "sizes.csv", "faults.csv", "chunks.csv", "areas.csv", "counters.csv"]
-TRANSFER = ["samples.csv", "fits.csv", "points.csv", "predictions.csv", "twins.csv", "ladder.csv"]
+TRANSFER = [f"{name}.csv" for name in "samples fits points predictions answers twins ladder".split()]
+JUDGED = ["verdicts.csv", "widths.csv", "new_designs.csv"]
 REFERENCE_TABLES = ("comparison", "archived", "quarantine", "rules", "status")
 #: Sources that decide what a step's numbers are, besides the files that its words name.
 SIMULATED = ["artifacts/simulator/src", "artifacts/tracer/lib", "src/tessera/simulate", "src/tessera/layouts"]
@@ -117,7 +118,7 @@ def outputs(step: str, out: Path | None) -> list[Path]:
         "study scenarios": SCENARIOS,
         "virtuoso program": ["shares.csv", "latency.csv", "combs.csv"],
         "energy cells": ["energy.csv", "savings.csv"],
-        "study transfer": TRANSFER + ["verdicts.csv", "widths.csv"] * ("--collect" in sys.argv),
+        "study transfer": TRANSFER + JUDGED * ("--collect" in sys.argv),
         "models collect": [f"{name}.csv" for names in OF_PAIRS.values() for name in names],
     }
     of_run = {

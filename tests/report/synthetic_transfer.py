@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.judge.studies.transfer import study, verdicts
+from tessera.judge.studies.transfer import step, study
 from tessera.results.schema import transfer as schema
 from tessera.results.tree import Tree
 from tessera.results.write import frame_of
@@ -23,12 +23,7 @@ def tables(models=MODELS) -> dict:
         rows = study.tables(world.request_of(patch, VARIANTS, ladders=True, models=models))
     pair = {"workload": "made", "platform": "haswell-sim", "provenance": "simulated"}
     found = {table.name: frame_of(table, [pair | row for row in rows[table.name]]) for table in schema.PARTS}
-    points, predictions, twins, fits = (
-        found[f"transfer_{name}"] for name in ("points", "predictions", "twins", "fits")
-    )
-    found[schema.VERDICTS.name] = verdicts.verdicts(points, predictions, twins, fits)
-    found[schema.WIDTHS.name] = verdicts.widths(points, predictions)
-    return found
+    return found | step.judge(found)
 
 
 def write(root: Path, made: dict | None = None) -> None:

@@ -1,14 +1,11 @@
-"""S1, S2, S3 and the verdict at their borders, and intervals from other workloads, by hand."""
+"""S1, S2, S3, informative points and the verdict at their borders, by hand."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-import pandas as pd
 import pytest
 
-from tessera.judge.studies.transfer import coverage, rules
+from tessera.judge.studies.transfer import rules
 
 NAN = float("nan")
 
@@ -74,22 +71,20 @@ def test_a_point_matters_from_five_percent_of_r0_on():
     assert rules.matters(100, 95) and not rules.matters(100, 95.1) and not rules.matters(100, NAN)
 
 
-def test_half_width_is_a_value_that_at_least_95_percent_do_not_exceed():
-    assert coverage.half_width([0.01 * i for i in range(1, 21)]) == pytest.approx(0.19)
-    assert coverage.half_width([-0.5]) == 0.5
-    assert math.isnan(coverage.half_width([]))
+@pytest.mark.parametrize(("runtime", "informative"), [(97, False), (96.9, True), (103, False), (103.1, True)])
+def test_a_point_is_informative_above_three_percent_of_r0(runtime, informative):
+    assert rules.informative(100, runtime) is informative
 
 
-def test_the_interval_holds_every_runtime_with_that_error():
-    low, high = coverage.interval(110.0, 0.1)
-    assert (low, high) == (pytest.approx(100), pytest.approx(110 / 0.9))
-    assert coverage.interval(1.0, 1.5)[1] == math.inf
+def test_the_constant_passes_what_hardly_changes():
+    assert rules.constant_passes(100, 98)
+    assert not rules.constant_passes(100, 96)  # R_0 is 4.2% above R
+    assert not rules.constant_passes(100, 95)
 
 
-def test_coverage_leaves_the_workload_out():
-    # a: errors up to 0.1; b: one of two is larger than anything in a
-    judged = pd.DataFrame({"workload": ["a", "a", "b", "b"], "error": [0.1, -0.05, 0.02, 0.3]})
-    assert coverage.left_out(judged, "b") == pytest.approx(0.1)
-    assert coverage.covered(judged) == 3
-    assert coverage.columns(judged)["coverage"] == 0.75
-    assert "coverage" not in coverage.columns(judged[judged["workload"] == "a"])
+@pytest.mark.parametrize(
+    ("informative", "passing", "constant", "found"),
+    [(19, 50, 10, "trivial"), (20, 10, 10, "useless"), (20, 11, 10, ""), (20, 0, 0, "useless")],
+)
+def test_a_model_must_beat_the_constant_where_points_are_informative(informative, passing, constant, found):
+    assert rules.worth(informative, passing, constant) == found

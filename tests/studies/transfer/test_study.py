@@ -97,6 +97,14 @@ def test_verdicts_of_a_plane(tables):
     row = by.loc[("counted", "K3", "mosmodel")]
     assert (row["good_bad"], row["good_good"], row["bad_good"]) == (1, 0, 0)
     assert verdicts.survivors(found, "K1", "counted") == ["poly1", "mosmodel"]
+    # K1: stlb-x2 alone; the plane passes all, R_0 only what hardly changes
+    row, of_r0 = (by.loc[("counted", "K1", model)] for model in ("mosmodel", "constant"))
+    points = part(tables, "points", variant="stlb-x2", inputs="counted")
+    informative = int((points["judged"].astype(bool) & points["informative"].astype(bool)).sum())
+    assert row["informative"] == informative == row["informative_passing"] > 0
+    assert row["constant_passing"] == of_r0["passing"] < row["passing"] and of_r0["informative_passing"] == 0
+    assert row["worth"] == "trivial" and informative < 20  # too few points, however good
+    assert row["variant_share"] == row["pass_share"] == 1
     assert (found["workloads"] <= 1).all() and found["coverage"].isna().all()
 
 

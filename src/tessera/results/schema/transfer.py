@@ -14,6 +14,9 @@ variant  text  -  name of the variant of P
 layout   text  -  layout or mapping
 inputs   text  -  counted, latency or busy: what H and C count
 """)
+_FAMILY = columns("""
+family   text    -  family of designs, by which intervals are made: STLB, coalescing, walk, ...
+""")
 _COUNTS = columns("""
 stlb_hits    number  translations  H
 stlb_misses  number  translations  M
@@ -41,18 +44,21 @@ SAMPLES = Table(
 POINTS = Table(
     "transfer_points", lambda t: t.transfer("points"), _WRITER, "column",
     "each variant of P under each layout or mapping, with the three inputs",
-    (*PAIR, *_POINT, *columns("""
+    (*PAIR, *_POINT, *_FAMILY, *columns("""
     status                text    -             ok, failed, or refused (by the simulator)
     """), *MESSAGE, *columns("""
     changes               text    -             values of the platform that differ from P
     """), *_COUNTS, *columns("""
     background_cycles     number  cycles        B: latency of loads that no access waits for
+    walkers               count   walkers       page walkers of the variant
+    miss_cycles           number  cycles        what the look-ups of its misses take more than on P, in total
     runtime_cycles        number  cycles        R
     base_runtime_cycles   number  cycles        R_0: R of P under the same layout or mapping
     ideal_runtime_cycles  number  cycles        R of the design ideal
     gain_cycles           number  cycles        R_0 - R
     gain_ci95_cycles      number  cycles        half-width of its paired 95% interval over units
     judged                truth   -             R_0 - R_ideal is at least 5% of R_0
+    informative           truth   -             |R - R_0| is more than 3% of R_0
     """), *PROVENANCE),
 )  # fmt: skip
 PREDICTIONS = Table(
@@ -135,9 +141,15 @@ VERDICTS = Table(
     inside_fail            count   points     inside the hull, does not pass: the warning misses it
     outside_pass           count   points     outside the hull, passes: a false warning
     outside_fail           count   points     outside the hull, does not pass
-    half_width             number  1          95th percentile of the absolute error over all judged points
-    covered                count   points     judged points inside the interval made from the other workloads
-    coverage               number  1          covered / judged
+    informative            count   points     judged points with |R - R_0| above 3% of R_0
+    informative_passing    count   points     those of them that pass
+    constant_passing       count   points     judged points that the prediction R_0 passes
+    variant_share          number  1          mean over variants of passing / judged
+    worth                  text    -          trivial, useless, or empty (docs/transfer.md)
+    level                  number  1          least level of the intervals from the other workloads
+    half_width             number  1          their median half-width, as a share of the prediction
+    covered                count   points     judged points inside these intervals
+    coverage               number  1          mean over workloads of the share that is inside
     twins                  count   points     points with an exact or near twin
     least_error            number  1          largest g / (2 + g) of these
     """), *PROVENANCE),
@@ -159,16 +171,70 @@ FITS = Table(
 )  # fmt: skip
 WIDTHS = Table(
     "transfer_widths", lambda t: t.transfer("widths"), _WRITER, "column",
-    "intervals of each model in a class for each workload, from the points of the other workloads",
+    "hierarchical conformal intervals of each model for each workload, from the other workloads",
     columns("""
-    platform    text    -       platform
-    inputs      text    -       counted, latency or busy
-    group       text    -       class
-    model       text    -       runtime model
-    workload    text    -       workload that is left out
-    points      count   points  judged points of the other workloads
-    half_width  number  1       95th percentile of their absolute error; empty without a point
-    provenance  text    -       simulated
+    platform    text    -          platform
+    inputs      text    -          counted, latency or busy
+    group       text    -          class
+    family      text    -          family of designs
+    model       text    -          runtime model
+    workload    text    -          workload that is left out
+    workloads   count   workloads  K: others with judged points in this class and family
+    level       number  1          level: 0.9, or K / (K + 1) with fewer than 9 others; empty without any
+    half_width  number  1          |R - predicted| / predicted at this level; inf: no finite interval
+    provenance  text    -          simulated
+    """),
+)  # fmt: skip
+ANSWERED = Table(
+    "transfer_answers", lambda t: t.transfer("answers"), _WRITER, "column",
+    "what the source `bracket` answers for each point, from P's samples and H and C of the design",
+    (*PAIR, *columns("""
+    group                text    -       class of the variant: K0 to K5, or ideal
+    variant              text    -       name of the variant of P
+    family               text    -       family of designs: STLB, coalescing, walk, ...
+    layout               text    -       layout or mapping
+    source               text    -       bracket
+    status               text    -       answered or refused
+    codes                text    -       why it is refused, separated by spaces (docs/predict.md)
+    """), *MESSAGE, *columns("""
+    low_cycles           number  cycles  lower end of the interval; also of a refusal that has one
+    centre_cycles        number  cycles  predicted R; empty if refused
+    high_cycles          number  cycles  upper end
+    half_width           number  1       half the interval, as a share of the centre; empty if refused
+    runtime_cycles       number  cycles  R
+    base_runtime_cycles  number  cycles  R_0: R of P under the same layout or mapping
+    judged               truth   -       R_0 - R_ideal is at least 5% of R_0
+    informative          truth   -       |R - R_0| is more than 3% of R_0
+    covered              truth   -       the interval contains R; empty if refused
+    passes               truth   -       the centre satisfies S1, and S2 where it applies; empty if refused
+    constant_passes      truth   -       R_0 as a prediction does
+    """), *PROVENANCE),
+)  # fmt: skip
+NEW_DESIGNS = Table(
+    "transfer_new_designs", lambda t: t.transfer("new_designs"), _WRITER, "column",
+    "for a new design: how often the bracket answers, and how right its answers are, beside two rivals",
+    columns("""
+    platform                      text    -          platform
+    scope                         text    -          all workloads, or new: those not used for tuning
+    group                         text    -          class, or all (K0 to K5)
+    workloads                     count   workloads  workloads with judged points
+    judged                        count   points     points that translation matters to
+    answered                      count   points     judged points with an answer
+    covered                       count   points     answers whose interval contains R
+    passing                       count   points     answers whose centre passes S1, and S2 where it applies
+    informative                   count   points     judged points with |R - R_0| above 3% of R_0
+    informative_answered          count   points     those of them with an answer
+    informative_covered           count   points     these answers whose interval contains R
+    informative_passing           count   points     these answers whose centre passes
+    constant_passing              count   points     answered points that the prediction R_0 passes
+    mosmodel_passing              count   points     answered points that Mosmodel passes, input counted
+    mosmodel_informative_passing  count   points     informative ones of them
+    half_width                    number  1          median half-width of the answers
+    interval_score                number  1          mean interval score of the answers (90%), a share of R_0
+    constant_interval_score       number  1          the same of R_0 with its interval; empty without one
+    worth                         text    -          trivial: fewer than 20 informative points; else empty
+    open_for                      count   workloads  workloads for which the class is open; empty for all
+    provenance                    text    -          simulated
     """),
 )  # fmt: skip
 #: What ``tessera predict-design`` writes; no part of a results folder.
@@ -206,8 +272,8 @@ ASKED = Table(
     """), *PROVENANCE),
 )  # fmt: skip
 #: Tables of a run, and those of them that each workload and platform has, too.
-PARTS = (SAMPLES, FITS, POINTS, PREDICTIONS, TWINS, LADDER)
-OF_RUN = (*PARTS, VERDICTS, WIDTHS)
+PARTS = (SAMPLES, FITS, POINTS, PREDICTIONS, ANSWERED, TWINS, LADDER)
+OF_RUN = (*PARTS, VERDICTS, WIDTHS, NEW_DESIGNS)
 
 
 def _of_pair(table: Table) -> Table:

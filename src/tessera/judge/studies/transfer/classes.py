@@ -36,12 +36,19 @@ LAYOUTS, SOME_LAYOUTS, NEW_LAYOUTS, MAPPINGS = "layouts", "some layouts", "new l
 FEW = (ALL_4KB, "growing-4", ALL_2MB)
 
 
+#: Families of designs, by which conformal intervals are made (coverage.py).
+SAME, STLB, COALESCING, SEGMENT, QUEUES, WALK, BEHIND_L3 = (
+    "same", "STLB", "coalescing", "segment", "queues", "walk", "behind L3",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Variant:
-    """``changes`` of P, and what it runs under."""
+    """``changes`` of P, its class and family, and what it runs under."""
 
     name: str
     group: str
+    family: str
     sentence: str
     changes: Callable[[Platform], Changes]
     under: str = LAYOUTS
@@ -84,36 +91,38 @@ def _pde(factor: int) -> Callable[[Platform], Changes]:
 
 
 VARIANTS: tuple[Variant, ...] = (
-    Variant(NOOP, "K0", "P on the code path of all designs", _design(NOOP), SOME_LAYOUTS),
-    Variant("new-layouts", "K0", "P under layouts that no model saw", _always(), NEW_LAYOUTS),
-    Variant(THP, "K0", "P under mappings", _design(THP), MAPPINGS),
-    Variant("stlb-x2", "K1", "twice the STLB entries", _times("tlb.stlb.entries", 2)),
-    Variant("stlb-x4", "K1", "four times the STLB entries", _times("tlb.stlb.entries", 4)),
-    Variant("cluster-2mb", "K1", "groups of eight pages", _design("cluster-2mb", 0), MAPPINGS),
-    Variant("anchor", "K1", "anchors", _design("anchor", 0), MAPPINGS),
-    Variant("rmm", "K1", "ranges", _design("rmm", 0), MAPPINGS),
-    Variant("direct-segment", "K1", "a segment without TLBs", _design("direct-segment"), MAPPINGS),
-    Variant("stlb-slower", "K2", "twice the hit time of the STLB", _times(HIT, 2)),
-    Variant("cluster-2mb-8", "K2", "clusters take one cycle more", _design("cluster-2mb", 1), MAPPINGS),
-    Variant("anchor-8", "K2", "anchors take one cycle more", _design("anchor", 1), MAPPINGS),
-    Variant("rmm-8", "K2", "ranges take one cycle more", _design("rmm", 1), MAPPINGS),
-    Variant("walkers-x2", "K3", "twice the walkers", _times(WALKERS, 2)),
+    Variant(NOOP, "K0", SAME, "P on the code path of all designs", _design(NOOP), SOME_LAYOUTS),
+    Variant("new-layouts", "K0", SAME, "P under layouts that no model saw", _always(), NEW_LAYOUTS),
+    Variant(THP, "K0", SAME, "P under mappings", _design(THP), MAPPINGS),
+    Variant("stlb-x2", "K1", STLB, "twice the STLB entries", _times("tlb.stlb.entries", 2)),
+    Variant("stlb-x4", "K1", STLB, "four times the STLB entries", _times("tlb.stlb.entries", 4)),
+    Variant("cluster-2mb", "K1", COALESCING, "groups of eight pages", _design("cluster-2mb", 0), MAPPINGS),
+    Variant("anchor", "K1", COALESCING, "anchors", _design("anchor", 0), MAPPINGS),
+    Variant("rmm", "K1", COALESCING, "ranges", _design("rmm", 0), MAPPINGS),
+    Variant("direct-segment", "K1", SEGMENT, "a segment without TLBs", _design("direct-segment"), MAPPINGS),
+    Variant("stlb-slower", "K2", STLB, "twice the hit time of the STLB", _times(HIT, 2)),
     Variant(
-        "mshrs-flipped", "K3", "walks hold MSHRs, or do not",
+        "cluster-2mb-8", "K2", COALESCING, "clusters take a cycle more", _design("cluster-2mb", 1), MAPPINGS
+    ),
+    Variant("anchor-8", "K2", COALESCING, "anchors take a cycle more", _design("anchor", 1), MAPPINGS),
+    Variant("rmm-8", "K2", COALESCING, "ranges take a cycle more", _design("rmm", 1), MAPPINGS),
+    Variant("walkers-x2", "K3", QUEUES, "twice the walkers", _times(WALKERS, 2)),
+    Variant(
+        "mshrs-flipped", "K3", QUEUES, "walks hold MSHRs, or do not",
         lambda p: {"walker.uses_mshrs": 1 - _of(p, "walker.uses_mshrs")},
     ),
-    Variant("no-pollution", "K3", "walks leave the caches alone", _always(walker__pollutes=0)),
-    Variant("no-pde-cache", "K4", "no cache of page-directory entries", _pde(0)),
-    Variant("pde-cache-x4", "K4", "four times the page-directory entries", _pde(4)),
-    Variant("five-levels", "K4", "page tables of five levels", _always(page_table__levels=5)),
+    Variant("no-pollution", "K3", QUEUES, "walks leave the caches alone", _always(walker__pollutes=0)),
+    Variant("no-pde-cache", "K4", WALK, "no cache of page-directory entries", _pde(0)),
+    Variant("pde-cache-x4", "K4", WALK, "four times the page-directory entries", _pde(4)),
+    Variant("five-levels", "K4", WALK, "page tables of five levels", _always(page_table__levels=5)),
     Variant(
-        "slower-loads", "K4", "each load of a walk takes 20 cycles more",
+        "slower-loads", "K4", WALK, "each load of a walk takes 20 cycles more",
         lambda p: {"walker.load_adds_cycles": _of(p, "walker.load_adds_cycles") + 20},
     ),
-    Variant("nested", "K4", "two-dimensional walks", _design("nested"), MAPPINGS),
-    Variant("delayed-tlb", "K5", "a TLB behind L3", _design("hvc-delayed-tlb"), MAPPINGS),
-    Variant("many-segment", "K5", "segments behind L3", _design("hvc-many-segment"), MAPPINGS),
-    Variant(IDEAL, "ideal", "translation takes no time", _design(IDEAL), MAPPINGS),
+    Variant("nested", "K4", WALK, "two-dimensional walks", _design("nested"), MAPPINGS),
+    Variant("delayed-tlb", "K5", BEHIND_L3, "a TLB behind L3", _design("hvc-delayed-tlb"), MAPPINGS),
+    Variant("many-segment", "K5", BEHIND_L3, "segments behind L3", _design("hvc-many-segment"), MAPPINGS),
+    Variant(IDEAL, "ideal", IDEAL, "translation takes no time", _design(IDEAL), MAPPINGS),
 )  # fmt: skip
 NAMES = tuple(one.name for one in VARIANTS)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tessera.fit.models.bracket import Design
 from tessera.judge.studies.transfer import rules
 from tessera.judge.studies.transfer.classes import Variant, text_of
-from tessera.judge.studies.transfer.declared import INPUTS, Point, background_cycles, declared
+from tessera.judge.studies.transfer.declared import INPUTS, Point, asked, background_cycles, declared
 from tessera.judge.studies.transfer.simulated import Cell, difference
 from tessera.platforms import Platform
 from tessera.results.status import is_ok
@@ -15,7 +16,10 @@ from tessera.results.status import is_ok
 
 @dataclass(frozen=True)
 class Measured:
-    """A variant under one layout: its cell, P's under the same one, (H, M, C) by input, R_ideal in cycles."""
+    """A variant under one layout: its cell, P's under the same one, (H, M, C) by input, R_ideal in cycles.
+
+    ``asked``: the design as the bracket asks for it; None without numbers.
+    """
 
     variant: Variant
     changes: Mapping[str, int | str]
@@ -23,6 +27,7 @@ class Measured:
     base: Cell | None
     x: Mapping[str, Point]
     ideal: float
+    asked: Design | None = None
 
     @property
     def ok(self) -> bool:
@@ -38,8 +43,10 @@ def measured(
 ) -> Measured:
     """A point; without numbers if the cell or P's is not ok."""
     changes = variant.changes(base_platform)
-    x = declared(cell.row, cell.structures, platform, base_platform) if is_ok(cell.status) else {}
-    return Measured(variant, changes, cell, base, x, ideal)
+    if not is_ok(cell.status):
+        return Measured(variant, changes, cell, base, {}, ideal)
+    counts = cell.row, cell.structures, platform, base_platform
+    return Measured(variant, changes, cell, base, declared(*counts), ideal, asked(*counts))
 
 
 def key(point: Measured, inputs: str) -> dict:
@@ -52,7 +59,10 @@ def key(point: Measured, inputs: str) -> dict:
 
 def rows(point: Measured) -> list[dict]:
     """Rows of the table of points; one without numbers if the simulator rejected it."""
-    head = {"status": point.cell.status, "message": point.cell.message, "changes": text_of(point.changes)}
+    head = {
+        "family": point.variant.family, "status": point.cell.status, "message": point.cell.message,
+        "changes": text_of(point.changes),
+    }  # fmt: skip
     if not point.ok:
         if is_ok(point.cell.status):
             head |= {"status": "failed", "message": "P has no cell under this mapping"}
@@ -60,12 +70,15 @@ def rows(point: Measured) -> list[dict]:
     gain = difference(point.base, point.cell)
     counted = {
         "background_cycles": background_cycles(point.cell.structures),
+        "walkers": point.asked.walkers,
+        "miss_cycles": point.asked.miss_cycles,
         "runtime_cycles": point.cell.runtime,
         "base_runtime_cycles": point.base.runtime,
         "ideal_runtime_cycles": point.ideal,
         "gain_cycles": point.base.runtime - point.cell.runtime,
         "gain_ci95_cycles": gain.ci95,
         "judged": point.judged,
+        "informative": rules.informative(point.base.runtime, point.cell.runtime),
     }
     found = []
     for inputs in INPUTS:

@@ -1,4 +1,4 @@
-"""The rules S1, S2 and S3, and the verdict (docs/transfer.md, Verdicts)."""
+"""The rules S1, S2 and S3, informative points, and the verdict (docs/transfer.md, Verdicts)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ LEAST_DIFFERENCE = 0.02  #: S3, as a share of R_0
 MATTERS = 0.05  #: least R_0 - R_ideal, as a share of R_0, of a point that is judged
 SURVIVES, LEAST_WORKLOAD, FAILS = 0.9, 2 / 3, 0.5
 SURVIVED, FAILED, MIXED, NOT_JUDGED = "survives", "fails", "mixed", "not judged"
+LEAST_INFORMATIVE = 20  #: judged points; a class with fewer is trivial
+TRIVIAL, USELESS = "trivial", "useless"
 #: 2/3 of 54 must count as two thirds, whatever rounding says
 _ROUNDING = 1e-12
 
@@ -19,6 +21,23 @@ _ROUNDING = 1e-12
 def matters(base: float, ideal: float) -> bool:
     """Is the point judged? Without R_ideal it is not."""
     return not isnan(ideal) and base - ideal >= MATTERS * base
+
+
+def informative(base: float, runtime: float) -> bool:
+    """Does R differ from R_0 by more than 3% of R_0? Then `constant` is wrong by S1, or nearly so."""
+    return abs(runtime - base) > BOUND * base
+
+
+def worth(informative: int, passing: int, constant_passing: int) -> str:
+    """What passing says about a model: TRIVIAL, USELESS, or "".
+
+    Args:
+        informative: judged points of the class that are informative; with few of them, any model passes.
+        passing, constant_passing: judged points that the model and R_0 pass.
+    """
+    if informative < LEAST_INFORMATIVE:
+        return TRIVIAL
+    return USELESS if passing <= constant_passing else ""
 
 
 def bound_holds(runtime: float, predicted: float) -> bool:
@@ -37,6 +56,11 @@ def gain_holds(base: float, runtime: float, predicted: float) -> bool | None:
 def passes(bound: bool, gain: bool | None) -> bool:
     """S1, and S2 where it applies. Numpy's False counts as False, too."""
     return bool(bound and (gain is None or gain))
+
+
+def constant_passes(base: float, runtime: float) -> bool:
+    """Does the prediction R_0 pass?"""
+    return passes(bound_holds(runtime, base), gain_holds(base, runtime, base))
 
 
 def orders(points: Iterable[tuple[float, float, float]], base: float) -> tuple[int, int]:

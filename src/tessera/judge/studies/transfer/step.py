@@ -14,14 +14,14 @@ from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.judge.studies import layouts as manifests
 from tessera.judge.studies.designs import mapped
-from tessera.judge.studies.transfer import fits, study, verdicts
+from tessera.judge.studies.transfer import fits, new_designs, study, verdicts
 from tessera.judge.studies.transfer.classes import Variant, changed, text_of
 from tessera.judge.studies.transfer.plan import units_of
 from tessera.judge.studies.transfer.simulated import Runs
 from tessera.platforms import Platform
 from tessera.results.read import empty, read_file
 from tessera.results.recordings import recorded
-from tessera.results.schema.transfer import PARTS, POINTS, VERDICTS, WIDTHS
+from tessera.results.schema.transfer import NEW_DESIGNS, PARTS, POINTS, VERDICTS, WIDTHS
 from tessera.results.status import FAILED, is_ok
 from tessera.results.write import frame_of, write
 from tessera.simulate.cache import CellCache
@@ -130,9 +130,19 @@ def collect(parts: Sequence[Path], out: Path) -> pd.DataFrame:
         filled = [frame for frame in frames if len(frame)]
         whole[table.name] = pd.concat(filled, ignore_index=True) if filled else empty(table)
         write(table, frame_of(table, whole[table.name]), out / table.file)
-    points, predictions, twins, fitted = (
-        whole[f"transfer_{name}"] for name in ("points", "predictions", "twins", "fits")
+    made = judge(whole)
+    for table in (WIDTHS, NEW_DESIGNS):
+        write(table, made[table.name], out / table.file)
+    return write(VERDICTS, made[VERDICTS.name], out / VERDICTS.file)
+
+
+def judge(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The tables of a run that follow from :data:`PARTS` of all workloads, by name; also of an archive."""
+    points, predictions, twins, fitted, answers = (
+        tables[f"transfer_{name}"] for name in ("points", "predictions", "twins", "fits", "answers")
     )
-    write(WIDTHS, verdicts.widths(points, predictions), out / WIDTHS.file)
-    table = verdicts.verdicts(points, predictions, twins, fitted)
-    return write(VERDICTS, table, out / VERDICTS.file)
+    return {
+        VERDICTS.name: verdicts.verdicts(points, predictions, twins, fitted),
+        WIDTHS.name: verdicts.widths(points, predictions),
+        NEW_DESIGNS.name: new_designs.new_designs(answers, predictions),
+    }

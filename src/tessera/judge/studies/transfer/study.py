@@ -10,10 +10,11 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.fit.models.samples import Samples, check_table
-from tessera.judge.studies.transfer import fits, twinned
+from tessera.judge.studies.transfer import answered, fits, twinned
 from tessera.judge.studies.transfer.classes import (
     DESIGN,
     FEW,
+    HIT,
     IDEAL,
     LAYOUTS,
     MAPPINGS,
@@ -88,6 +89,10 @@ def tables(request: Request) -> dict[str, list[dict]]:
         schema.PREDICTIONS.name: [], schema.TWINS.name: [],
         schema.LADDER.name: list(_ladders(request, base, fitted)) if request.ladders else [],
     }  # fmt: skip
+    hit_cycles = int(request.platform.values[HIT].value)
+    found[schema.ANSWERED.name] = answered.answer_rows(
+        found[schema.SAMPLES.name], found[schema.POINTS.name], hit_cycles
+    )
     for point, twins in zip(points, at_twins, strict=True):
         found[schema.PREDICTIONS.name] += prediction_rows(point, fitted, hull, twins)
         found[schema.TWINS.name] += twin_rows(point, hull, twins)

@@ -9,12 +9,13 @@ import pandas as pd
 
 from tessera.judge.studies.transfer import coverage, rules
 from tessera.judge.studies.transfer.declared import INPUTS
+from tessera.judge.studies.transfer.fits import CONSTANT
 from tessera.results.schema.transfer import VERDICTS, WIDTHS
 from tessera.results.status import ok_rows
 from tessera.results.write import frame_of
 
 POINT = ["workload", "platform", "group", "variant", "layout", "inputs"]
-_RUNTIMES = ["runtime_cycles", "base_runtime_cycles", "gain_ci95_cycles", "judged"]
+_OF_POINT = ["family", "runtime_cycles", "base_runtime_cycles", "gain_ci95_cycles", "judged", "informative"]
 
 
 def verdicts(
@@ -35,7 +36,11 @@ def verdicts(
                 head = {"platform": platform, "inputs": inputs, "group": group, "provenance": "simulated"}
                 for model in models:
                     own = mine[where & (mine["model"] == model)]
-                    rows.append(head | {"model": model} | bound | _judged(own, good_on_p))
+                    row = {"model": model} | bound | _judged(own, good_on_p)
+                    if row["judged"] and model != CONSTANT:
+                        counts = (row[name] for name in ("informative", "passing", "constant_passing"))
+                        row["worth"] = rules.worth(*counts)
+                    rows.append(head | row)
     return frame_of(VERDICTS, rows)
 
 
@@ -43,17 +48,17 @@ def widths(points: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
     """The table :data:`WIDTHS`."""
     joined = _joined(points, predictions)
     judged = joined[joined["judged"].astype(bool)]
-    keys, rows = ["platform", "inputs", "group", "model"], []
+    keys, found = ["platform", "inputs", "group", "model"], []
     for key, part in judged.groupby(keys, sort=False):
-        for workload in dict.fromkeys(points["workload"]):
-            others = int((part["workload"] != workload).sum())
-            width = coverage.left_out(part, workload)
-            rows.append((*key, workload, others, width, "simulated"))
-    return frame_of(WIDTHS, rows)
+        made = coverage.widths_of(part, list(dict.fromkeys(points["workload"])))
+        found.append(made.assign(**dict(zip(keys, key, strict=True)), provenance="simulated"))
+    return frame_of(WIDTHS, pd.concat(found, ignore_index=True) if found else [])
 
 
 def _joined(points: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
-    return predictions.merge(ok_rows(points)[[*POINT, *_RUNTIMES]], on=POINT, validate="many_to_one")
+    """Predictions with their points, and the score of coverage.py."""
+    joined = predictions.merge(ok_rows(points)[[*POINT, *_OF_POINT]], on=POINT, validate="many_to_one")
+    return joined.assign(score=coverage.scores(joined["runtime_cycles"], joined["predicted_cycles"]))
 
 
 def _judged(own: pd.DataFrame, good_on_p: dict) -> dict:
@@ -70,6 +75,8 @@ def _judged(own: pd.DataFrame, good_on_p: dict) -> dict:
     errors = judged["error"].abs().fillna(np.inf)
     worst = errors.groupby(judged["workload"]).max()
     gains = judged["gain_holds"].dropna().astype(bool)
+    informative = judged["informative"].astype(bool)
+    R, R_0 = judged["runtime_cycles"], judged["base_runtime_cycles"]
     pairs, inversions = _orders(judged)
     return row | {
         "pass_share": share, "least_workload_share": float(shares.min()),
@@ -78,6 +85,9 @@ def _judged(own: pd.DataFrame, good_on_p: dict) -> dict:
         "pairs": pairs, "inversions": inversions,
         "worst_error": float(worst.max()), "median_error": float(worst.median()),
         **_two_by_two(judged, shares, good_on_p), **_warnings(judged, passing),
+        "informative": int(informative.sum()), "informative_passing": int((informative & passing).sum()),
+        "constant_passing": sum(rules.constant_passes(*pair) for pair in zip(R_0, R, strict=True)),
+        "variant_share": float(passing.groupby(judged["variant"]).mean().mean()),
         **coverage.columns(judged),
     }  # fmt: skip
 
