@@ -1,6 +1,6 @@
 """The regime of each pair: what it asks of address translation, beside what printed numbers ask.
 
-Whether a runtime model can be trusted was found in the regime of MICRO'20: programs whose page tables do not
+How wrong runtime models are was found in the regime of MICRO'20: programs whose page tables do not
 fit the caches, and walks of tens of cycles. A smaller footprint is another regime. So the ratios of a run are
 shown beside the printed ones, and beside each model's errors.
 """

@@ -181,6 +181,15 @@ FIGURES: tuple[Entry, ...] = (
         group="validation",
     ),
     Entry(
+        "new-designs",
+        "new_designs:draw",
+        "Answers for new designs",
+        "Change of R by a design: what the timing engine says, and what the bracket answers, with its "
+        "interval. Only answered points whose R differs from that of the processor by more than 3%. On the "
+        "dashed line is what the model constant answers: no design matters.",
+        group="summary",
+    ),
+    Entry(
         "transfer",
         "transfer:draw",
         "Models of P in classes of designs",

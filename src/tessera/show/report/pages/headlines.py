@@ -1,4 +1,4 @@
-"""The findings at the top of the summary: a question, the claims that decide it, the figure that shows it.
+"""The findings of the summary: a question, the claims that decide it, the figure that shows it.
 
 Sentences state the findings of the papers; values and verdicts of the claims state those of this run.
 """
@@ -19,6 +19,18 @@ class Headline:
 
 
 HEADLINES = (
+    Headline(
+        "What does a new design gain?",
+        "MICRO'20 and the studies before it ask a model of a processor for the runtime of a new design. The "
+        "figure has the simulated designs that change R by more than 3%, and what the bracket answers from "
+        "runs of the processor and from H and C of the design.",
+        (
+            "transfer-mosmodel-survives-coverage",
+            "transfer-accuracy-on-p-sufficient",
+            "transfer-invisible-gap",
+        ),
+        "new-designs",
+    ),
     Headline(
         "How large is the error of a runtime model?",
         "The figure tests five published models, each fitted to one or two runs, on every layout. The paper "

@@ -1,8 +1,10 @@
-"""Summary: the cells of the run, the verdicts, three findings, measured and simulated numbers."""
+"""Summary: the cells, answers for new designs, verdicts, findings, measured and simulated numbers."""
 
 from __future__ import annotations
 
 from tessera.results.pair import pairs_of
+from tessera.results.schema.transfer import NEW_DESIGNS
+from tessera.show import new_designs
 from tessera.show.report.facts import MACHINE
 from tessera.show.report.pages import claims as claims_page
 from tessera.show.report.pages.headlines import HEADLINES, judged
@@ -17,6 +19,7 @@ def page(facts) -> dict:
         "title": "Summary",
         "summary": summary(facts),
         "tiles": _tiles(facts, claims),
+        "new_designs": _new_designs(facts),
         "notes": _notes(facts),
         "claims": claims,
         "claims_reason": facts.claims_reason,
@@ -45,6 +48,25 @@ def summary(facts) -> str:
     return text + (
         f" {_count(hybrid, 'layout')} also ran on the processor of this machine." if hybrid else ""
     )
+
+
+def _new_designs(facts) -> dict:
+    """Tables of both scopes with judged points, and a sentence for each class."""
+    table = facts.results.read(NEW_DESIGNS, expected=False)
+    words = {
+        new_designs.NEW: "on which nothing was tuned",
+        new_designs.ALL: "with those that the bracket was tuned on",
+    }
+    found = []
+    for platform in table["platform"].unique():
+        for scope, about in words.items():
+            rows = new_designs.of_scope(table, scope, platform)
+            if len(rows):
+                labels = [new_designs.label(group) for group in rows["group"]]
+                workloads = _count(int(rows["workloads"].max()), "workload")
+                rows = rows.assign(label=labels).to_dict("records")
+                found.append({"platform": platform, "about": f"{workloads} {about}", "rows": rows})
+    return {"tables": found, "sentences": new_designs.sentences(table), "last": new_designs.LAST}
 
 
 def _required(claims: list[dict]) -> list[dict]:
