@@ -81,15 +81,19 @@ def refresh(only) -> None:
     help="Results folder of a finished run, with its traces.",
 )
 @click.option("--out", type=PATH, help="Folder to write.  [default: notebooks/data]")
-def archive(results_dir: Path, out: Path | None) -> None:
+@click.option(
+    "--study", is_flag=True, help="Replace only the study of transfer; needs no other part of the run."
+)
+def archive(results_dir: Path, out: Path | None, study: bool) -> None:
     """Write the notebooks' archived data from a finished run of config/default.yaml; takes minutes.
 
-    The bundle of notebook 07 is a rehearsal: it gets the counts of the new cells, with noise.
+    The bundle of notebook 07 is a rehearsal: it gets the counts of the new cells, with noise. With --study
+    the rest of the archive stays, and its README.md names the commit of each part.
 
     Example: ./run tessera notebooks archive --results results/default
     """
     from tessera.core.paths import repo_root
     from tessera.show.explore.source import ARCHIVE
-    from tessera.show.notebooks.archive import write
+    from tessera.show.notebooks.archive import write, write_study
 
-    write(results_dir, out or repo_root() / ARCHIVE)
+    (write_study if study else write)(results_dir, out or repo_root() / ARCHIVE)

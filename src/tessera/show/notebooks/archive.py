@@ -8,19 +8,23 @@ whole run. Profiles and designs are simulated here, from the run's traces. The f
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 from tessera import platforms
+from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
 from tessera.core.paths import repo_root
+from tessera.judge.studies.transfer import archived
 from tessera.layouts.space import Space
 from tessera.results.pair import platform_order
+from tessera.results.provenance.versions import git
 from tessera.results.read import read_file
 from tessera.results.schema.cells import ARCHIVED_DESIGNS, ARCHIVED_PROFILE, CELLS
 from tessera.results.schema.models import OF_RUN
 from tessera.results.schema.shown import CLAIMS
-from tessera.results.schema.transfer import VERDICTS, WIDTHS
+from tessera.results.schema.transfer import NEW_DESIGNS
 from tessera.results.tree import Tree
 from tessera.results.write import write as write_table
 from tessera.show.explore.designs import Design, simulate_on_trace
@@ -31,8 +35,6 @@ from tessera.simulate.runner import miss_profile
 WORKLOADS = ("graph500-4gb", "network-simplex", "gups-8gb")
 #: Of info.json; the rest depends on the machine that recorded.
 INFO = ("workload", "size", "accesses", "instructions", "distinct_4kb_pages", "checksum", "pools", "about")
-#: Of the study of transfer: which models survive which classes of designs.
-STUDY = (VERDICTS, WIDTHS)
 ERRORS = replace(OF_RUN["errors"], float_format="%.9g")
 README = """# Archived data of the notebooks
 
@@ -44,20 +46,24 @@ A small part of one run of `config/default.yaml`, made by `tessera notebooks arc
 | `cells.csv` | R, H, M, C of {workloads} on {platforms}: all layouts, columns of docs/contracts.md |
 | `profiles/` | STLB misses under 4KB pages per 2MB of each pool, by workload and platform |
 | `designs/` | H, M, C and R of the designs of notebook 03, engine `timing`; of the pairs that have a file |
-| `studies/transfer/` | which models survive which classes of designs, if that run made the study |
+| `studies/transfer/` | the study of transfer without ladders (docs/transfer.md), and a fingerprint of its code |
 | `traces/*/info.json` | pools and counts of the recorded traces (which are too large to be here) |
 | `machines/bundles/` | a rehearsal of notebook 07: a fake machine that counts archived cells, with noise |
 | `claims.csv`, `models/errors.csv` | claims and errors of **all** {pairs} pairs of that run |
 
 Run: commit {commit}, seed {seed}, sampling `{sampling}`.
+{study}
 """
+_STUDY = "Study of transfer (`studies/transfer/`): commit {commit}, seed {seed}, workloads {workloads}."
+_NO_STUDY = "Study of transfer: that run did not make it."
 
 
 def designs_for(platform: str) -> list[Design]:
-    """Those of notebook 03: a larger second-level TLB, and an operating system that finds hot pages."""
-    entries = platforms.load(platform).values["tlb.stlb.entries"].value
+    """Those of notebook 03: a larger second-level TLB, more walkers, and hot pages that are huge."""
+    values = platforms.load(platform).values
     return [
-        Design("STLB x 4", {"tlb.stlb.entries": 4 * entries}),
+        Design("STLB x 4", {"tlb.stlb.entries": 4 * values["tlb.stlb.entries"].value}),
+        Design("twice the walkers", {"walker.count": 2 * values["walker.count"].value}),
         Design("2MB pages where half of the misses are", hot_share=0.5),
     ]
 
@@ -79,14 +85,43 @@ def write(results_dir: Path, out: Path, workloads=WORKLOADS) -> None:
     write_table(CELLS, kept, made.cells)
     # of the analysed pairs only: their cells, which say which pairs these are, stay behind
     write_table(ERRORS, source.results.models("errors"), ERRORS.place(made))
-    for table in STUDY:
-        if table.place(source.results.tree).is_file():
-            write_table(table, source.results.strict(table), table.place(made))
+    study = _NO_STUDY
+    if NEW_DESIGNS.place(source.results.tree).is_file():
+        archived.keep(source.results.tree, made)
+        study = _of_study(source.results.tree)
     chosen = [(w, p) for w in workloads for p in platform_order(cells["platform"]) if (w, p) in source.pairs]
     rehearsal.renew(out, repo_root() / ARCHIVE, read_file(CELLS, made.cells))
-    (out / "README.md").write_text(_readme(source, chosen))
+    (out / "README.md").write_text(_readme(source, chosen, study))
     for workload, platform in chosen:
         _simulate(source, workload, platform, made)
+
+
+def write_study(results_dir: Path, out: Path) -> None:
+    """Replace only the study of transfer in an archive that is there, and the line about it in its README.
+
+    Raises:
+        TesseraError: the folder has no study, or ``out`` has no README.md with such a line.
+    """
+    results = Tree(repo_root() / results_dir)
+    readme = out / "README.md"
+    text = readme.read_text() if readme.is_file() else ""
+    line = re.compile(r"^Study of transfer.*$", re.MULTILINE)
+    if not line.search(text):
+        raise TesseraError(
+            f"the study of transfer in {out}", "its README.md has no line that begins: Study of transfer",
+            f"make the whole archive: ./run tessera notebooks archive --results {results_dir}",
+        )  # fmt: skip
+    archived.keep(results, Tree(out))
+    write_text(readme, line.sub(_of_study(results), text))
+
+
+def _of_study(results: Tree) -> str:
+    """The line of the README about the study: the commit of the run, else that of the checkout."""
+    config = json.loads(results.provenance("config").read_text())
+    noted = results.provenance("git")
+    commit = (json.loads(noted.read_text()) if noted.is_file() else git())["commit"]
+    workloads = ", ".join(config["studies"]["transfer"]["workloads"])
+    return _STUDY.format(commit=str(commit)[:12], seed=config["seed"], workloads=workloads)
 
 
 def _simulate(source: Source, workload: str, platform: str, made: Tree) -> None:
@@ -107,7 +142,7 @@ def _simulate(source: Source, workload: str, platform: str, made: Tree) -> None:
         write_table(ARCHIVED_DESIGNS, designs, path)
 
 
-def _readme(source: Source, chosen) -> str:
+def _readme(source: Source, chosen, study: str) -> str:
     config, git = (json.loads(source.results.tree.provenance(part).read_text()) for part in ("config", "git"))
     return README.format(
         workloads=", ".join(sorted({workload for workload, _ in chosen})),
@@ -116,4 +151,5 @@ def _readme(source: Source, chosen) -> str:
         commit=str(git.get("commit"))[:12],
         seed=config["seed"],
         sampling=config["sampling"],
+        study=study,
     )

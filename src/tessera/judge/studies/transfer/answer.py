@@ -1,39 +1,35 @@
-"""The runtime of a design with its source: a model that survived its classes, else the timing engine.
+"""A design asked of the study of transfer: P, its window, its clock, and which classes are open.
 
-Counts from elsewhere have no timing engine behind them. If no model may answer, the answer is the bound by
-twins and no runtime.
+The decision itself is :mod:`tessera.fit.predict.decision`; this module gives it what a results folder has.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
+from tessera import platforms
 from tessera.core.errors import TesseraError
-from tessera.fit.models.registry import create
-from tessera.fit.models.samples import Samples, check_table
-from tessera.fit.predict.design import DesignCounts
-from tessera.judge.studies.transfer import coverage, own_design
-from tessera.judge.studies.transfer.declared import COUNTED, INPUTS, Point
-from tessera.judge.studies.transfer.fits import predicted
-from tessera.judge.studies.transfer.hull import Hull, inputs_used
+from tessera.fit.models.answers import Answer
+from tessera.fit.models.base import CannotFit
+from tessera.fit.models.bracket import SOURCE, Base, Bracket, Design
+from tessera.fit.models.calibrated import Clocks
+from tessera.fit.models.samples import Table, check_table
+from tessera.fit.predict.counts import layout_absent
+from tessera.fit.predict.decision import Decision, Question, decide, refused
+from tessera.fit.predict.processor import MEASURED, SIMULATED, Processor, of_table
+from tessera.judge.studies.transfer import own_design
 from tessera.judge.studies.transfer.own_design import OwnDesign, Progress, Window
-from tessera.judge.studies.transfer.trusted import Decision, decide
-from tessera.results.read import read_file
+from tessera.results.read import ABSENT, Unreadable, read_file
 from tessera.results.recordings import recorded
 from tessera.results.schema import transfer as schema
-from tessera.results.schema.table import NUMBER
-from tessera.results.schema.transfer import ANSWERS, ASKED
-from tessera.results.status import ok_rows
-from tessera.results.trace_notes import joined, note_of
+from tessera.results.trace_notes import note_of
 from tessera.results.tree import Tree
-from tessera.results.write import frame_of
-
-ENGINE, BOUND = "timing engine", "none"
 
 
 @dataclass(frozen=True)
@@ -44,12 +40,27 @@ class Study:
     workload: str
     platform: str
 
-    @cached_property
-    def verdicts(self) -> pd.DataFrame:
-        return self._table(schema.VERDICTS)
-
     def _table(self, table) -> pd.DataFrame:
-        return read_file(table, table.place(self.tree), "predict-design: the study of transfer")
+        """A table of the study.
+
+        Raises:
+            TesseraError: the results have no study of transfer, or one that other code has written.
+        """
+        place = table.place(self.tree)
+        try:
+            return read_file(table, place)
+        except Unreadable as error:
+            if error.code == ABSENT and not schema.SAMPLES.place(self.tree).is_file():
+                raise TesseraError(
+                    f"study of transfer in {self.tree.root}", f"there is no {place}",
+                    "run ./run reproduce, which makes it; or give P by --samples", code="no-study",
+                ) from None  # fmt: skip
+            raise TesseraError(
+                f"study of transfer in {self.tree.root}",
+                f"{error.asked}: {error.found}; {_written_by(self.tree)}, and this version needs it",
+                "make the study again: ./run reproduce; or use the version that wrote it",
+                code="results-of-another-commit",
+            ) from None
 
     @cached_property
     def note(self) -> str:
@@ -62,139 +73,123 @@ class Study:
         """Rows of P for this pair.
 
         Raises:
-            TesseraError: the study has no models of this pair.
+            TesseraError: as for any table; the study has no such pair.
         """
         rows = self._table(schema.SAMPLES)
         mine = rows[(rows["workload"] == self.workload) & (rows["platform"] == self.platform)]
         if mine.empty:
-            pairs = ", ".join(f"{w} on {p}" for w, p in dict.fromkeys(zip(rows["workload"], rows["platform"],
-                                                                          strict=True)))  # fmt: skip
+            pairs = dict.fromkeys(zip(rows["workload"], rows["platform"], strict=True))
+            known = ", ".join(f"{workload} on {platform}" for workload, platform in pairs)
             raise TesseraError(
-                f"models of {self.workload} on {self.platform}",
-                f"the study of transfer has: {pairs or 'no pair'}",
-                "name one of them, or add the pair to studies.transfer of a configuration",
-            )
+                f"{self.workload} on {self.platform}", f"the study of transfer has: {known or 'no pair'}",
+                "name one of them, or add the pair to studies.transfer of a configuration", code="no-pair",
+            )  # fmt: skip
         return mine
 
     @cached_property
-    def samples(self) -> Samples:
-        """What the models are fitted to."""
+    def table(self) -> Table:
+        """The samples of P that models are fitted to."""
         rows = self.samples_table
-        return check_table(rows[rows["fitted"].astype(bool)], "samples of the study of transfer").fitted
+        fitted = rows[rows["fitted"].astype(bool)].assign(runtime_provenance=SIMULATED)
+        return check_table(fitted, "samples of the study of transfer")
 
     @cached_property
-    def models(self) -> dict:
-        """The models of the study, fitted again to the same samples."""
-        fits = ok_rows(self._table(schema.FITS))
-        names = fits[(fits["workload"] == self.workload) & (fits["platform"] == self.platform)]["model"]
-        return {name: create(name).fit(self.samples) for name in names}
+    def processor(self) -> Processor:
+        """P of the study: simulated, with R_0, H_0 and C_0 also under its mappings."""
+        rows, found = self.samples_table, of_table(self.table)
+        counts = rows[["layout", "runtime_cycles", "stlb_hits", "walk_cycles"]]
+        bases = {name: Base(float(R), float(H), float(C)) for name, R, H, C in counts.itertuples(index=False)}
+        notes = [self.note] if self.note else []
+        return replace(found, bases=bases, engine=True, notes=notes).with_hardware(
+            platforms.load(self.platform)
+        )
 
-    def decide(self, groups: Sequence[str], inputs: Sequence[str]) -> Decision:
-        """Errors as of :attr:`samples_table` and :func:`decide`."""
-        _ = self.samples_table  # names a pair that the study lacks before anything of the class
-        widths = self._table(schema.WIDTHS)
-        return decide(self.verdicts, widths, self.platform, self.workload, groups, inputs)
+    @property
+    def clock(self) -> dict[str, float]:
+        """Layout or mapping -> R of P in cycles by the timing engine."""
+        return {name: float(base.runtime) for name, base in self.processor.bases.items()}
 
-    def base_runtime(self, pages: str) -> float:
-        """R_0 under a layout or mapping of the study; NaN if it is not among them."""
-        rows = self.samples_table
-        found = rows[rows["layout"] == pages]["runtime_cycles"]
-        return float(found.iloc[0]) if len(found) else float("nan")
+    def open(self, groups: Sequence[str]) -> dict[str, tuple[bool, str]]:
+        """Class -> (is it open for the bracket, the reason), without this workload."""
+        from tessera.judge.studies.transfer.openness import openness
 
+        answered = self._table(schema.ANSWERED)
+        found = {group: openness(answered, self.platform, group, self.workload) for group in groups}
+        return {group: (one.open, one.reason) for group, one in found.items()}
 
-@dataclass(frozen=True)
-class Answers:
-    """``answers``: a row per design; ``asked``: a row per design, input and model."""
+    def same_engine(self, processor: Processor) -> bool:
+        """Whether R of other samples comes from the engine of this study, so that it is no other clock."""
+        return processor.origin == SIMULATED and processor.platform == self.platform
 
-    answers: pd.DataFrame
-    asked: pd.DataFrame
+    def window(self) -> Window:
+        """Errors as of :meth:`Window.of`."""
+        return Window.of(self.tree, self.samples_table, self.workload, self.platform)
 
 
 def answer_design(
-    results: Path, design: OwnDesign, workload: str, platform: str, cache: Path | None = None,
+    study: Study, design: OwnDesign, processor: Processor | None = None, cache: Path | None = None,
     progress: Progress = lambda line: None,
-) -> Answers:  # fmt: skip
-    """Simulate a design, and answer.
+) -> Decision:  # fmt: skip
+    """Simulate a design with time on the window of the study, and decide.
+
+    Args:
+        processor: P by other samples, with the clock of the study; None: P of the study.
+        cache: folder of finished simulations; None: nothing is kept.
 
     Raises:
-        TesseraError: the study lacks the pair or a class, or the simulator rejects the design.
+        TesseraError: the study lacks the pair or its window, the simulator rejects the design, or there is
+            no such layout or mapping.
     """
-    study = Study(Tree(results), workload, platform)
-    groups, unknown = own_design.classes(design, platform)
-    window = Window.of(study.tree, study.samples_table, workload, platform)
-    if unknown or not groups:
-        why = f"these belong to no class of the study: {', '.join(unknown)}"
-        decision = Decision(None, why, float("nan"))
-    else:
-        decision = study.decide(groups, INPUTS)
-    timed = decision.trusted is None
-    counted = own_design.simulate_own(design, window, platform, cache, timed=timed, progress=progress)
-    head = {"design": design.name, "pages": design.pages, "groups": " ".join(groups)}
-    base = study.base_runtime(design.pages)
-    return _answers(study, [(head, counted.x, decision, counted.runtime, base)], groups)
+    own = study.processor if processor is None else processor
+    groups, unknown = own_design.classes(design, study.platform)
+    base = own.bases.get(design.pages)
+    question = Question(
+        design.name, tuple(groups), tuple(unknown), base, simulated=own.origin == SIMULATED,
+        measured=own.origin == MEASURED, layout=design.pages,
+    )  # fmt: skip
+    if base is None and not own.engine:
+        return refused(question, [layout_absent(design.pages, own)])
+    window = study.window()
+
+    def simulated(one: OwnDesign) -> own_design.Counted:
+        return own_design.simulate_own(one, window, study.platform, cache, progress)
+
+    counted = simulated(design)
+    if base is None:  # the same engine knows P under this layout, too
+        p = simulated(replace(design, name=study.platform, changes={}))
+        base = Base(p.runtime, p.asked.hits, p.asked.walk_cycles)
+    bracket = own.bracket
+    if not own.engine and isinstance(bracket, Bracket):
+        bracket = _same_counts(bracket, base, study.processor, design.pages) or bracket
+    S_0 = None if own.clock is None else own.clock.get(design.pages)
+    question = replace(
+        question, base=base, asked=counted.asked, engine=counted.runtime if own.engine else None,
+        clocks=Clocks(base.runtime, S_0, counted.runtime),
+        open=study.open(groups) if own.origin == MEASURED and groups else {},
+    )  # fmt: skip
+    return decide(question, bracket, own.calibrated)
 
 
-def answer_counts(
-    results: Path, counts: DesignCounts, workload: str, platform: str, group: str, inputs: str = COUNTED
-) -> Answers:
-    """Answer for counts of another simulator, as one of the declared inputs; errors as above."""
-    study = Study(Tree(results), workload, platform)
-    decision = study.decide([group], [inputs])
-    rows = []
-    for i, name in enumerate(counts.names):
-        x = {inputs: Point(float(counts.H[i]), float(counts.M[i]), float(counts.C[i]))}
-        rows.append(({"design": name, "groups": group}, x, decision, float("nan"), float("nan")))
-    return _answers(study, rows, [group])
+def _same_counts(bracket: Bracket, base: Base, simulated: Processor, pages: str) -> CannotFit | None:
+    """Why the simulator's counts cannot be compared with P's: no change at all would look like one."""
+    theirs = simulated.bases.get(pages)
+    if theirs is None:
+        text = f"the study has no run of its own P under {pages}, so its counts cannot be compared"
+        return CannotFit(SOURCE, text, "ask about a layout of the study", code="counts-differ")
+    found = bracket.answer(base, Design(theirs.hits, theirs.walk_cycles, simulated.walkers or 1))
+    if isinstance(found, Answer) and not found.differs:
+        return None
+    text = (
+        f"by the simulator, P under {pages} has {theirs.walk_cycles:.4g} walk cycles, and by the samples "
+        f"{base.walk_cycles:.4g}: no change at all would look like one"
+    )
+    return CannotFit(SOURCE, text, "give samples of the same part of the program", code="counts-differ")
 
 
-def _answers(study: Study, rows: list, groups: Sequence[str]) -> Answers:
-    pair = {"workload": study.workload, "platform": study.platform, "provenance": "simulated"}
-    answers, asked = [], []
-    for head, x, decision, runtime, base in rows:
-        answer = _answer(study, x, decision, runtime)
-        answer |= {"base_runtime_cycles": base, "message": joined(answer["message"], study.note)}
-        answers.append(pair | head | answer)
-        asked += [pair | {"design": head["design"]} | row for row in _asked(study, x, groups)]
-    table = frame_of(ANSWERS, answers)
-    table = table.astype(dict.fromkeys(ANSWERS.of_kind(NUMBER), float))  # None in a whole column is NaN, too
-    return Answers(table, frame_of(ASKED, asked))
-
-
-def _answer(study: Study, x: dict[str, Point], decision: Decision, runtime: float) -> dict:
-    trusted = decision.trusted
-    inputs = trusted.inputs if trusted else next(iter(x))
-    H, M, C = x[inputs]
-    row = {
-        "inputs": inputs, "stlb_hits": H, "stlb_misses": M, "walk_cycles": C,
-        "least_error": decision.least_error,
-    }  # fmt: skip
-    if trusted is None:
-        known = runtime == runtime
-        return row | {
-            "source": ENGINE if known else BOUND, "runtime_cycles": runtime if known else None,
-            "message": f"no model is trusted: {decision.reason}",
-        }  # fmt: skip
-    guess = predicted(study.models[trusted.model], x[inputs])
-    low, high = coverage.interval(guess, trusted.half_width)
-    return row | {
-        "source": trusted.model, "runtime_cycles": guess, "low_cycles": low, "high_cycles": high,
-        "points": trusted.points, "coverage": trusted.coverage, "message": decision.reason,
-    }  # fmt: skip
-
-
-def _asked(study: Study, x: dict[str, Point], groups: Sequence[str]) -> list[dict]:
-    """What every model says, and how it fared in the classes of the design."""
-    hull, found = Hull(study.samples), []
-    mine = study.verdicts[study.verdicts["platform"] == study.platform]
-    for inputs, point in x.items():
-        for name, model in study.models.items():
-            rows = mine[(mine["inputs"] == inputs) & (mine["model"] == name) & mine["group"].isin(groups)]
-            found.append(
-                {
-                    "inputs": inputs, "model": name, "predicted_cycles": predicted(model, point),
-                    "hull_distance": hull.distance(point, inputs_used(model)),
-                    "verdicts": " ".join(f"{r.group}={r.verdict}" for r in rows.itertuples()),
-                    "judged": int(rows["judged"].sum()), "passing": int(rows["passing"].sum()),
-                }
-            )  # fmt: skip
-    return found
+def _written_by(tree: Tree) -> str:
+    """Which commit made a results folder, if it says so."""
+    try:
+        commit = json.loads(tree.provenance("git").read_text()).get("commit")
+    except (OSError, ValueError, AttributeError):
+        commit = None
+    return f"commit {commit} wrote the folder" if commit else "an unknown commit wrote the folder"

@@ -18,11 +18,12 @@ import pandas as pd
 
 from tessera import platforms
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.fit.models.bracket import Design
 from tessera.judge.studies.designs import mapped
 from tessera.judge.studies.transfer.classes import DESIGN, IDEAL, THP, changed, groups_of
-from tessera.judge.studies.transfer.declared import Point, declared
+from tessera.judge.studies.transfer.declared import asked
 from tessera.judge.studies.transfer.plan import units_of_length
-from tessera.judge.studies.transfer.simulated import PARTIAL, TIMING, Cell, Runs
+from tessera.judge.studies.transfer.simulated import TIMING, Cell, Runs
 from tessera.layouts.names import ALL_4KB
 from tessera.platforms import strict_yaml
 from tessera.record import traces
@@ -65,16 +66,27 @@ def of_tree(tree: object, where: str, name: str) -> OwnDesign:
     if not isinstance(tree, dict) or set(tree) - set(KEYS):
         found = ", ".join(map(str, tree)) if isinstance(tree, dict) else type(tree).__name__
         raise TesseraError(
-            f"design {where}", f"it has {found}", f"give a file with these keys: {', '.join(KEYS)}"
-        )
+            f"design {where}", f"it has {found}", f"give a file with these keys: {', '.join(KEYS)}",
+            code="design-keys",
+        )  # fmt: skip
     changes = tree.get("changes") or {}
     if not isinstance(changes, dict) or not all(isinstance(v, int | str) for v in changes.values()):
         raise TesseraError(
             f"design {where}: changes", "a value is no whole number and no name",
-            "write, for example: changes: {tlb.stlb.entries: 2048}",
+            "write, for example: changes: {tlb.stlb.entries: 2048}", code="design-changes",
         )  # fmt: skip
-    if "mapping" in tree and "layout" in tree:
-        raise TesseraError(f"design {where}", "it has a mapping and a layout", "keep one of them")
+    named = {key: tree[key] for key in ("name", "mapping", "layout") if key in tree}
+    if wrong := [key for key, value in named.items() if not isinstance(value, str | int) or value == ""]:
+        raise TesseraError(
+            f"design {where}: {wrong[0]}",
+            f"{named[wrong[0]]!r} is no name",
+            "write a word",
+            code="design-names",
+        )
+    if "mapping" in named and "layout" in named:
+        raise TesseraError(
+            f"design {where}", "it has a mapping and a layout", "keep one of them", code="design-pages"
+        )
     return OwnDesign(
         str(tree.get("name", name)), changes, str(tree.get("mapping", "")),
         str(tree.get("layout", ALL_4KB)),
@@ -114,14 +126,15 @@ class Window:
             f"{tree.studies} has none, so the design cannot be simulated",
             "run ./run reproduce, or give counts: --counts FILE.csv --class K",
             exit_code=EXIT_FAILED,
+            code="no-window",
         )
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A simulated design: (H, M, C) by input, R in cycles (NaN without the timing engine)."""
+    """A simulated design: as the bracket asks for it, and R of the timing engine in cycles."""
 
-    x: dict[str, Point]
+    asked: Design
     runtime: float
 
 
@@ -132,10 +145,10 @@ def classes(design: OwnDesign, platform_name: str) -> tuple[list[str], list[str]
 
 
 def simulate_own(
-    design: OwnDesign, window: Window, platform_name: str, cache: Path | None, *, timed: bool,
+    design: OwnDesign, window: Window, platform_name: str, cache: Path | None = None,
     progress: Progress = lambda line: None,
 ) -> Counted:  # fmt: skip
-    """H, M and C of the design on the window of the study; R, too, if ``timed``.
+    """H, M, C and R of the design on the window of the study, in one run of the timing engine.
 
     Raises:
         TesseraError: the simulator rejects the design, or the layout or mapping does not exist.
@@ -148,9 +161,8 @@ def simulate_own(
         file, kind = _pages(design, window, Path(folder), progress)
         if kind is MAPPING and DESIGN not in design.changes:
             platform = changed(platform, {DESIGN: THP})
-        cell = _cell(runs.cells(platform, [file], kind, TIMING if timed else PARTIAL), design)
-    x = declared(cell.row, cell.structures, platform, base)
-    return Counted(x, cell.runtime)
+        cell = _cell(runs.cells(platform, [file], kind, TIMING), design)
+    return Counted(asked(cell.row, cell.structures, platform, base), cell.runtime)
 
 
 def _pages(design: OwnDesign, window: Window, folder: Path, progress: Progress):
@@ -165,7 +177,7 @@ def _pages(design: OwnDesign, window: Window, folder: Path, progress: Progress):
     if not file.is_file():
         raise TesseraError(
             f"layout {design.layout} of design '{design.name}'", f"{file} does not exist",
-            "name a layout of the run, or a layout file",
+            "name a layout of the run, or a layout file", code="layout-unknown",
         )  # fmt: skip
     return file, LAYOUT
 

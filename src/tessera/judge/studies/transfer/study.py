@@ -70,18 +70,37 @@ class Base:
         return float("nan") if cell is None else cell.runtime
 
 
+@dataclass(frozen=True)
+class Simulated:
+    """P, all points in the order of the registry, and the layouts in which twins are looked for."""
+
+    base: Base
+    points: list[Measured]
+    more: Sequence[Path]
+
+
+def measured_points(request: Request) -> Simulated:
+    """All runs but the twins and ladders.
+
+    Raises:
+        TesseraError: P can't be simulated.
+    """
+    new, more = random_layouts(request.runs.trace, request.folder, request.mosaics, request.seed)
+    base = _base(request, new)
+    return Simulated(base, list(_points(request, base, new)), more)
+
+
 def tables(request: Request) -> dict[str, list[dict]]:
     """Rows of the tables by their names, without the columns of the pair.
 
     Raises:
         TesseraError: P can't be simulated or fitted.
     """
-    new, more = random_layouts(request.runs.trace, request.folder, request.mosaics, request.seed)
-    base = _base(request, new)
+    simulated = measured_points(request)
+    base, points = simulated.base, simulated.points
     samples = samples_of(base.layouts, [path.stem for path in request.layouts])
     fitted, hull = fits.fit_all(samples, request.models), Hull(samples)
-    points = list(_points(request, base, new))
-    at_twins = twinned.find(request.runs, request.platform, samples, more, points)
+    at_twins = twinned.find(request.runs, request.platform, samples, simulated.more, points)
     found = {
         schema.SAMPLES.name: sample_rows(request, base, samples),
         schema.FITS.name: [row | {"ideal_runtime_cycles": base.ideal_runtime(None)} for row in fitted.rows()],

@@ -56,9 +56,10 @@ def widths(points: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
 
 
 def _joined(points: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
-    """Predictions with their points, and the score of coverage.py."""
+    """Predictions with their points, the error by all digits of R, and the score of coverage.py."""
     joined = predictions.merge(ok_rows(points)[[*POINT, *_OF_POINT]], on=POINT, validate="many_to_one")
-    return joined.assign(score=coverage.scores(joined["runtime_cycles"], joined["predicted_cycles"]))
+    R, guess = joined["runtime_cycles"], joined["predicted_cycles"]
+    return joined.assign(error=guess / R - 1, score=coverage.scores(R, guess))
 
 
 def _judged(own: pd.DataFrame, good_on_p: dict) -> dict:
