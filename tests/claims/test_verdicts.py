@@ -8,7 +8,7 @@ import pytest
 
 from tessera.judge.claims.model import KINDS, Claim, Tolerance, class_matches
 from tessera.judge.claims.outcome import PLACEMENT
-from tessera.judge.claims.verdicts import BAD, GOOD, VERDICTS, verdict
+from tessera.judge.claims.verdicts import BAD, GOOD, UNDECIDED, VERDICTS, verdict
 from tessera.show.verdicts import objection
 
 PROVENANCES = ("published", "simulated", "measured", "hybrid", "")
@@ -72,7 +72,8 @@ def test_no_word_belongs_to_two_scores():
         - {"NOT-MEASURABLE-HERE"}
         for kind in KINDS
     ]
-    assert sum(map(len, words)) == len(set.union(*words)) == len(VERDICTS) - 1 == len(GOOD) + len(BAD)
+    assert sum(map(len, words)) == len(set.union(*words)) == len(VERDICTS) - 2 == len(GOOD) + len(BAD)
+    assert set(VERDICTS) - {*GOOD, *BAD} == {UNDECIDED, "NOT-MEASURABLE-HERE"}
 
 
 @pytest.mark.parametrize(("kind", "provenance"), list(product(KINDS, PROVENANCES)))

@@ -70,10 +70,11 @@ def _say(text: str) -> None:
 
 def _print(judged) -> None:
     from tessera.core.tables import print_table
-    from tessera.judge.claims.verdicts import DEVIATES, REPRODUCED
+    from tessera.judge.claims.verdicts import DEVIATES, REPRODUCED, UNDECIDED
 
     table = judged.claims
-    table = table[(table["kind"] == "finding") & table["verdict"].isin((REPRODUCED, DEVIATES))]
+    decided = table["verdict"].isin((REPRODUCED, DEVIATES, UNDECIDED)) & (table["provenance"] == "measured")
+    table = table[(table["kind"] == "finding") & decided]
     rows = [(r.verdict, r.id, r.obtained, r.published, r.reason) for r in table.itertuples()]
     if rows:
         print_table(("verdict", "finding", "obtained", "published", "reason"), rows, whole=(0, 1))

@@ -15,7 +15,7 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
-from tessera.fit.models import protocols
+from tessera.fit.models import protocols, registry
 from tessera.fit.models.fits import Fits
 from tessera.fit.models.fitting import fit_all
 from tessera.fit.models.groups import read_duplicates
@@ -28,6 +28,7 @@ from tessera.results.schema.models import OF_PAIR
 from tessera.results.tree import ADAPTIVE_TABLES, NOT_FITTED, NOT_PREDICTED, NOT_REPLAYED, ONE_GB_TABLES
 from tessera.results.write import write
 
+SEEDS = 10  #: seeds 0 to 9 of the 6 folds that claims show beside the deciding number
 Reasons = dict[Path, str]  #: folder of a failed pair -> reason
 
 
@@ -35,6 +36,9 @@ def fit_pairs(
     cells: Iterable[Path], seed: int, out: Path, layouts: Path | None = None, models: Sequence[str] = ()
 ) -> Reasons:
     """Fit, cross-validate and judge: the tables of `models fit` and `models protocols`.
+
+    Beside a model that its authors read otherwise (`registry.READINGS`), their reading is fitted, and
+    cross-validated by leaving one out. Six folds of the other models are repeated under :data:`SEEDS` seeds.
 
     Args:
         cells: cells files, `<workload>/<platform>.csv`.
@@ -46,7 +50,10 @@ def fit_pairs(
     def work(cells_path: Path, folder: Path) -> None:
         table = _table(cells_path)
         fits = Fits(table.fitted)
-        fit_all(table, seed=seed, models=models, intervals=True, fits=fits).write(folder, cells_path)
+        fit_all(
+            table, seed=seed, models=models, intervals=True, fits=fits,
+            leave_one_out=True, seeds=range(SEEDS), beside=registry.beside(registry.select(models)),
+        ).write(folder, cells_path)  # fmt: skip
         manifest = layouts / cells_path.parent.name / cells_path.stem / MANIFEST.file if layouts else None
         same = read_duplicates(manifest) if manifest else None
         protocols.write_judgement(table, folder, models, seed=seed, duplicate_of=same, fits=fits)

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from tessera.judge.claims.verdicts import KINDS_OF_DOUBT, doubt
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -61,6 +63,7 @@ SCORES: dict[str, Score] = {
         ),
     )
 }
+UNDECIDED, NOT_MEASURABLE = "UNDECIDED", "NOT-MEASURABLE-HERE"
 _ONE = {kind: (kind,) for kind in SCORES}
 VERDICTS: dict[str, Verdict] = {
     v.name: v
@@ -96,6 +99,14 @@ VERDICTS: dict[str, Verdict] = {
             _ONE["finding"],
         ),
         Verdict(
+            UNDECIDED,
+            "?",
+            "open",
+            "The sentence has several readings. It holds by one of them and fails by another; the row shows "
+            "both values. It counts neither as a finding that holds nor as one that does not.",
+            _ONE["finding"],
+        ),
+        Verdict(
             "CONSISTENT",
             "=",
             "good-own",
@@ -112,7 +123,7 @@ VERDICTS: dict[str, Verdict] = {
         Verdict("PASS", "+", "good-own", "The data of this run obey the rule.", _ONE["invariant"]),
         Verdict("FAIL", "\u00d7", "bad-own", "The data of this run break the rule.", _ONE["invariant"]),
         Verdict(
-            "NOT-MEASURABLE-HERE",
+            NOT_MEASURABLE,
             "\u25cb",
             "none",
             "An input is missing on this machine. The row names it and the command that measures it.",
@@ -126,7 +137,6 @@ ELSEWHERE: dict[str, str] = {
     "FAILS-ELSEWHERE": "It does not hold on a processor of another class than the paper's.",
 }
 HELD = tuple(good for score in SCORES.values() for good, _ in score.pairs)
-UNDECIDED = "NOT-MEASURABLE-HERE"
 CYCLES_OR_TIME = ("cycles", "instructions", "s", "ms", "ns", "h")  #: units that a guest measures differently
 
 
@@ -151,8 +161,22 @@ def counts(claims: pd.DataFrame) -> str:
 
 def _line(score: Score, claims: pd.DataFrame) -> str:
     mine = claims.loc[claims["kind"] == score.kind, "verdict"].tolist()
-    words = ", ".join(f"{mine.count(name)} {name}" for name in in_order(mine))
-    return f"{score.name}: {words or 'none'}"
+    kinds = {UNDECIDED: _kinds(claims)}
+    words = [f"{mine.count(name)} {name}{kinds.get(name, '')}" for name in in_order(mine)]
+    return f"{score.name}: {', '.join(words) or 'none'}"
+
+
+def _kinds(claims: pd.DataFrame) -> str:
+    """The kinds of doubt of the undecided findings, in brackets; empty if no reason names one."""
+    reasons = claims.loc[claims["verdict"] == UNDECIDED, "reason"].astype(str)
+    kinds = sorted({kind for kind in map(doubt, reasons) if kind})
+    return f" ({', '.join(kinds)})" if kinds else ""
+
+
+def with_kind(claim: dict) -> str:
+    """The verdict, of an undecided finding with the kind of doubt: ``UNDECIDED (reading)``."""
+    kind = doubt(str(claim.get("reason", ""))) if claim["verdict"] == UNDECIDED else ""
+    return f"{claim['verdict']} ({kind})" if kind else claim["verdict"]
 
 
 def objection(claim: dict) -> str:
@@ -174,7 +198,11 @@ def objection(claim: dict) -> str:
         and claim.get("unit") in CYCLES_OR_TIME
     ):
         return f"{verdict} of a finding needs a processor, but a guest measured its {claim['unit']}"
-    if kind == "arithmetic" and verdict != UNDECIDED and provenance not in ("published", ""):
+    if verdict == UNDECIDED and provenance not in ("measured", "simulated"):
+        return f"{verdict} needs a value that was obtained, but the provenance is '{provenance or 'empty'}'"
+    if verdict == UNDECIDED and not doubt(claim.get("reason", "reading:")):
+        return f"{verdict} needs a reason that starts with its kind: {', '.join(KINDS_OF_DOUBT)}"
+    if kind == "arithmetic" and verdict != NOT_MEASURABLE and provenance not in ("published", ""):
         return f"arithmetic uses printed numbers only, but the provenance is '{provenance}'"
     if verdict in SIMULATED and provenance != "simulated":
         return f"{verdict} needs a simulated finding, but the provenance is '{provenance or 'empty'}'"

@@ -25,9 +25,10 @@ from tessera.fit.models.rsquared import by_input
 from tessera.fit.models.samples import Samples, Table, check_table
 from tessera.fit.models.terms import INPUTS
 from tessera.layouts.names import ALL_1GB
-from tessera.results.schema.models import OF_PAIR
+from tessera.results.schema.models import K_FOLD, LEAVE_ONE_OUT, OF_PAIR, SEEDS
 from tessera.results.write import frame_of
 
+SPREAD_FOLDS = 6  #: of the cross validation under several seeds
 TOGETHER, APART = "together", "apart"  #: what cross validation does with samples of equal (H, M, C)
 
 
@@ -42,6 +43,9 @@ def fit_all(
     one_in_ten: str = "flag",
     fits: Fits | None = None,
     duplicates: str = TOGETHER,
+    leave_one_out: bool = False,
+    seeds: Sequence[int] = (),
+    beside: Iterable[str] = (),
 ) -> FitResult:
     """Fit, predict, judge and cross-validate.
 
@@ -57,12 +61,18 @@ def fit_all(
         fits: of ``samples.fitted``, to share with `run_protocols`.
         duplicates: samples of equal (H, M, C) are in one fold (``together``), or each row is a sample of its
             own (``apart``). Fits take every row in both cases.
+        leave_one_out: also leave out each distinct sample in turn.
+        seeds: also cross-validate with :data:`SPREAD_FOLDS` folds under each of these seeds.
+        beside: models that are fitted and judged, too, but cross-validated by leaving one out only, without
+            intervals: those of `registry.READINGS`, whose fits are slow.
 
     Raises:
         TesseraError: the samples or the names are wrong, or no model at all could be fitted.
     """
     table = samples if isinstance(samples, Table) else check_table(samples)
-    chosen = {name: create(name, **(parameters or {}).get(name, {})) for name in select(models)}
+    names = select(models)
+    slow = [name for name in select(beside) if name not in names] if beside else []
+    chosen = {name: create(name, **(parameters or {}).get(name, {})) for name in [*names, *slow]}
     fitted, failures = _fit(chosen, table.fitted, one_in_ten)
     if not fitted:
         raise TesseraError(
@@ -94,10 +104,13 @@ def fit_all(
                 row = {"model": name, "protocol": protocol, "effective_n": table.fitted.effective_n}
                 rows["errors"].append(row | judgement)
     fits, groups = shared(fits, table.fitted), _groups(table.fitted, duplicates)
-    for model in chosen.values():
+    for name, model in chosen.items():
         if model.cross_validated:
+            asked = [] if name in slow else [(K_FOLD, k, seed) for k in folds]
+            asked += [(LEAVE_ONE_OUT, int(groups.max()) + 1, None)] if leave_one_out else []
+            asked += [] if name in slow else [(SEEDS, SPREAD_FOLDS, one) for one in seeds]
             rows["cv"] += [
-                _cross_validate(model, table.fitted, k, seed, fits.of(model), groups) for k in folds
+                _cross_validate(model, table.fitted, *one, fits.of(model), groups) for one in asked
             ]
     # a model that refits in a way of its own does not share the fits of cross validation
     refits = {
@@ -112,12 +125,11 @@ def fit_all(
         models=fitted,
         failures=failures,
         ranges={symbol: _extent(table.fitted, symbol) for symbol in INPUTS},
-        samples=len(table.fitted),
-        effective_n=table.fitted.effective_n,
+        table=table,
         folds=tuple(folds),
         seed=seed,
         notes=list(table.notes),
-        calibrations={n: calibrate(m, table.fitted, refits[n]) for n, m in fitted.items()}
+        calibrations={n: calibrate(m, table.fitted, refits[n]) for n, m in fitted.items() if n not in slow}
         if intervals
         else {},
     )
@@ -161,15 +173,23 @@ def _groups(samples: Samples, duplicates: str) -> np.ndarray:
 
 
 def _cross_validate(
-    model: RuntimeModel, samples: Samples, folds: int, seed: int, fit: FitRows, groups: np.ndarray
+    model: RuntimeModel,
+    samples: Samples,
+    protocol: str,
+    folds: int,
+    seed: int | None,
+    fit: FitRows,
+    groups: np.ndarray,
 ) -> dict:
-    row = {"model": model.name, "folds": folds, "seed": seed, "samples": len(samples)}
+    row = {"model": model.name, "protocol": protocol, "folds": folds, "samples": len(samples)}
+    row |= {} if seed is None else {"seed": seed}
     row["effective_n"] = samples.effective_n
     distinct = int(groups.max()) + 1
     if distinct < folds <= len(samples):
         row["message"] = f"{distinct} folds: each distinct sample is one"
     try:
-        return row | asdict(accuracy(held_out_errors(model, samples, folds, seed, fit, groups)))
+        errors = held_out_errors(model, samples, folds, SEED if seed is None else seed, fit, groups)
+        return row | asdict(accuracy(errors))
     except CannotFit as error:
         return row | {"message": error.found}
 

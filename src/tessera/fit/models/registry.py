@@ -80,6 +80,9 @@ EXTRA = Registry(
     ("mosmodel-authors", "mosmodel_authors:MosmodelAuthors"),
 )
 EVERY = Registry(*MODELS.rows(), *EXTRA.rows())
+#: model -> the same model by its authors' settings. A run that fits the first fits the second beside it, and
+#: claims about the model are judged by both.
+READINGS = {"mosmodel": "mosmodel-authors"}
 
 
 def create(name: str, **parameters) -> RuntimeModel:
@@ -97,6 +100,12 @@ def select(names: Iterable[str] = ()) -> list[str]:
         return list(EVERY)
     wanted = {_known(name) for name in wanted}
     return [name for name in EVERY if name in wanted] if wanted else list(MODELS)
+
+
+def beside(names: Iterable[str]) -> list[str]:
+    """The authors' readings of the named models that are not named themselves."""
+    named = list(names)
+    return [READINGS[name] for name in named if name in READINGS and READINGS[name] not in named]
 
 
 def _known(name: str) -> str:

@@ -7,6 +7,7 @@ so no claim passes because its check crashed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -14,10 +15,10 @@ import pandas as pd
 from tessera.judge.claims import registry
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.load import load_claims
-from tessera.judge.claims.model import Claim
-from tessera.judge.claims.outcome import Missing, Outcome
+from tessera.judge.claims.model import OURS, Beside, Claim
+from tessera.judge.claims.outcome import Missing, Outcome, together
 from tessera.judge.claims.tolerance import text
-from tessera.judge.claims.verdicts import BAD, Verdict, verdict
+from tessera.judge.claims.verdicts import BAD, UNDECIDED, Verdict, verdict
 from tessera.judge.walk_cost.verdicts import DEPENDS_ON, dependent
 from tessera.results.schema.shown import CLAIMS
 from tessera.results.write import frame_of
@@ -37,7 +38,7 @@ def evaluate(
     """
     claims = load_claims(claims_path, reference_dir)
     evidence = Evidence(results_dir, reference_dir)
-    rows = [row_of(claim, *judge(claim, evidence)) for claim in claims]
+    rows = [row_of(claim, *judge(claim, evidence), beside(claim, evidence)) for claim in claims]
     return frame_of(CLAIMS, rows)
 
 
@@ -55,8 +56,8 @@ def unexplained(claims: pd.DataFrame) -> list[str]:
     return list(claims.loc[bad & (claims["explanation"].fillna("") == ""), "id"])
 
 
-def row_of(claim: Claim, outcome: Outcome | None, judged: Verdict) -> dict:
-    """The claim's row of ``claims.csv``."""
+def row_of(claim: Claim, outcome: Outcome | None, judged: Verdict, others: str = "") -> dict:
+    """The claim's row of ``claims.csv``; ``others``: numbers that decide nothing (:func:`beside`)."""
     return {
         "id": claim.id,
         "paper": claim.paper,
@@ -64,8 +65,10 @@ def row_of(claim: Claim, outcome: Outcome | None, judged: Verdict) -> dict:
         "statement": claim.statement,
         "kind": claim.kind,
         "published": text(claim.published),
-        "obtained": text(outcome.value) if outcome else "",
+        "obtained": str(outcome) if outcome else "",
         "distribution": outcome.distribution if outcome else "",
+        "protocol": outcome.protocol if outcome else "",
+        "beside": others,
         "unit": claim.unit,
         "tolerance": str(claim.tolerance),
         "verdict": judged.name,
@@ -77,7 +80,7 @@ def row_of(claim: Claim, outcome: Outcome | None, judged: Verdict) -> dict:
         "implementation": claim.implementation,
         "required": claim.required,
         "figure": claim.figure,
-        "explanation": claim.explanation if judged.name in BAD else "",
+        "explanation": claim.explanation if judged.name in (*BAD, UNDECIDED) else "",
         "depends_on": _depends_on(claim, outcome),
     }
 
@@ -91,14 +94,14 @@ def _depends_on(claim: Claim, outcome: Outcome | None) -> str:
 def judge(claim: Claim, evidence: Evidence) -> tuple[Outcome | None, Verdict]:
     """The obtained value, None if there is none, and the verdict."""
     try:
-        evaluator = registry.find(claim.evaluator, claim.parameters)
-        outcome = evaluator(claim, evidence, **claim.parameters)
+        outcome = _obtain(claim, evidence)
         judged = verdict(
             claim,
             outcome.value,
             outcome.provenance,
             outcome.hardware_class,
             quantity=outcome.quantity,
+            readings=outcome.readings,
         )
         return outcome, judged
     except Missing as missing:
@@ -106,3 +109,30 @@ def judge(claim: Claim, evidence: Evidence) -> tuple[Outcome | None, Verdict]:
     except Exception as error:  # a claim that can't be judged must not stop the others
         detail = f"{BROKEN}: evaluator '{claim.evaluator}': {type(error).__name__}: {error}"
         return None, verdict(claim, None, "", "", detail)
+
+
+def _obtain(claim: Claim, evidence: Evidence) -> Outcome:
+    """The evaluator's outcome; with several readings, those of all, joined."""
+    outcome = _call(claim, evidence, claim.evaluator, claim.parameters)
+    if not claim.readings:
+        return outcome
+    others = {name: _call(claim, evidence, claim.evaluator, p) for name, p in claim.readings.items()}
+    return together({OURS: outcome, **others})
+
+
+def _call(claim: Claim, evidence: Evidence, name: str, parameters: Mapping[str, object]) -> Outcome:
+    return registry.find(name, parameters)(claim, evidence, **parameters)
+
+
+def beside(claim: Claim, evidence: Evidence) -> str:
+    """The claim's numbers that decide nothing, each with what it is; or why it is absent."""
+    return "; ".join(f"{one.says}: {_shown(claim, evidence, one)}" for one in claim.beside)
+
+
+def _shown(claim: Claim, evidence: Evidence, one: Beside) -> str:
+    try:
+        return str(_call(claim, evidence, one.evaluator, one.parameters))
+    except Missing as missing:
+        return f"none, {missing.reason}"
+    except Exception as error:  # as in judge(): the others go on, and the row says so
+        return f"none, {BROKEN}: {type(error).__name__}: {error}"

@@ -17,7 +17,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
 from tessera.core.schemas import jsonschema
 from tessera.judge.claims import registry
-from tessera.judge.claims.model import Claim, Scope, Tolerance, Value
+from tessera.judge.claims.model import OURS, Beside, Claim, Scope, Tolerance, Value
 
 #: libyaml's safe loader where PyYAML was built with it: ten times faster on this file.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -61,9 +61,31 @@ def _loaded(path: Path, reference_dir: Path | str | None, stamps: tuple) -> list
                 f"claim '{claim.id}' of {path}", "two claims have this id", "rename one", code="claim-twice"
             )
         seen.add(claim.id)
-        registry.find(claim.evaluator, claim.parameters)
+        for parameters in (claim.parameters, *claim.readings.values()):
+            registry.find(claim.evaluator, parameters)
+        for one in claim.beside:
+            registry.find(one.evaluator, one.parameters)
+        _check_readings(claim, path)
         _check_implementation(claim, path)
     return claims
+
+
+def _check_readings(claim: Claim, path: Path) -> None:
+    """Only a finding has several readings: rules and printed numbers are what their words say."""
+    if claim.readings and claim.kind != "finding":
+        raise TesseraError(
+            f"claim '{claim.id}' of {path}, evaluator.readings",
+            f"the claim's kind is {claim.kind}",
+            "leave the key out: only a finding has several readings",
+            code="claims-readings",
+        )
+    if OURS in claim.readings:
+        raise TesseraError(
+            f"claim '{claim.id}' of {path}, evaluator.readings",
+            f"a reading is called '{OURS}', which is the name of the evaluator's own parameters",
+            "choose another name",
+            code="claims-readings",
+        )
 
 
 def _check_implementation(claim: Claim, path: Path) -> None:
@@ -107,7 +129,12 @@ def _validate(document: object, path: Path) -> None:
 
 def _claim(entry: dict, reference_dir: Path | str | None) -> Claim:
     published, source = _published(entry["published"], reference_dir)
-    scope = entry["scope"]
+    scope, asked = entry["scope"], entry["evaluator"]
+    readings = {name: asked["parameters"] | own for name, own in asked.get("readings", {}).items()}
+    others = tuple(
+        Beside(one["says"], one.get("name", asked["name"]), one["parameters"])
+        for one in asked.get("beside", ())
+    )
     return Claim(
         id=entry["id"],
         paper=entry["paper"],
@@ -118,8 +145,10 @@ def _claim(entry: dict, reference_dir: Path | str | None) -> Claim:
         published_source=source,
         unit=entry["unit"],
         tolerance=Tolerance(**entry["tolerance"]),
-        evaluator=entry["evaluator"]["name"],
-        parameters=entry["evaluator"]["parameters"],
+        evaluator=asked["name"],
+        parameters=asked["parameters"],
+        readings=readings,
+        beside=others,
         scope=Scope(tuple(scope["workloads"]), tuple(scope["platforms"]), scope["about"]),
         hardware_class=entry["hardware_class"],
         required=entry["required"],

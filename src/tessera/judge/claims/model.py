@@ -19,6 +19,8 @@ KINDS = ("arithmetic", "invariant", "finding")
 #: Kinds that need no hardware to be decided; only they may be required.
 DECIDED_ANYWHERE = ("arithmetic", "invariant")
 
+OURS = "ours"  #: name of the first reading of a claim that has several: its evaluator's own parameters
+
 HARDWARE_CLASSES = ("any", "intel-pmu", "other-pmu", *GENERATIONS)
 
 
@@ -49,8 +51,21 @@ class Scope:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """A number shown in a claim's row that decides nothing; ``says`` names its folds, seed and selection."""
+
+    says: str
+    evaluator: str
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Claim:
-    """One checkable sentence of a paper, or one rule of ours."""
+    """One checkable sentence of a paper, or one rule of ours.
+
+    ``readings``: what the sentence can mean beside ``parameters``, which is then the reading :data:`OURS`.
+    Name -> all parameters. A finding with readings holds if it holds by each of them.
+    """
 
     id: str
     paper: str
@@ -69,6 +84,8 @@ class Claim:
     figure: str = ""
     explanation: str = ""  #: why it deviates or fails, in a person's words
     implementation: str = ""  #: whose kernel or allocator the obtained value comes from
+    readings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    beside: tuple[Beside, ...] = ()
 
 
 def class_matches(wanted: str, machine: str) -> bool:

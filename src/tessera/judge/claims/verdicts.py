@@ -18,6 +18,10 @@ any                  nothing obtained            NOT-MEASURABLE-HERE
 ===================  ==========================  ==========================================
 
 A published number never confirms a finding, and a simulated one never reproduces it.
+
+A finding can have several readings (:class:`tessera.judge.claims.outcome.Outcome`). It holds if each of them
+is within the tolerance, and fails if none is. If they disagree it is UNDECIDED, which counts as neither. The
+reason of an UNDECIDED finding starts with its kind, one of :data:`KINDS_OF_DOUBT`, and a colon.
 """
 
 from __future__ import annotations
@@ -27,18 +31,24 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tessera.judge.claims.model import Claim, Value, class_matches
-from tessera.judge.claims.outcome import GUEST, PLACEMENT
+from tessera.judge.claims.outcome import GUEST, PLACEMENT, said
 from tessera.judge.claims.tolerance import holds, text
 
 CONSISTENT, CONTRADICTED = "CONSISTENT", "CONTRADICTED"
 PASS, FAIL = "PASS", "FAIL"
 REPRODUCED, DEVIATES = "REPRODUCED", "DEVIATES"
 HOLDS, FAILS = "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION"
+UNDECIDED = "UNDECIDED"
 NOT_MEASURABLE = "NOT-MEASURABLE-HERE"
-#: Verdicts of claims that hold, and of claims that do not.
+READING = "reading"  #: kind of doubt: the readings of the sentence disagree
+KINDS_OF_DOUBT = (READING,)
+#: Verdicts of claims that hold, and of claims that do not; UNDECIDED and NOT_MEASURABLE are neither.
 GOOD = (CONSISTENT, PASS, REPRODUCED, HOLDS)
 BAD = (CONTRADICTED, FAIL, DEVIATES, FAILS)
-VERDICTS = (REPRODUCED, DEVIATES, HOLDS, FAILS, CONSISTENT, CONTRADICTED, PASS, FAIL, NOT_MEASURABLE)
+VERDICTS = (
+    *(REPRODUCED, DEVIATES, HOLDS, FAILS, UNDECIDED),
+    *(CONSISTENT, CONTRADICTED, PASS, FAIL, NOT_MEASURABLE),
+)
 
 
 class Verdict(NamedTuple):
@@ -53,29 +63,59 @@ def verdict(
     hardware_class: str,
     missing: str = "no value was obtained",
     quantity: str = "",
+    readings: Mapping[str, Value] | None = None,
 ) -> Verdict:
     """Judge ``obtained``; ``missing`` is the reason when it is None.
 
     Args:
         quantity: what the value counts, if a guest counted it (:mod:`tessera.judge.claims.outcome`).
+        readings: values of several readings, of which ``obtained`` is the first; each is judged.
+
+    Raises:
+        ValueError: readings of a claim that is no finding (a mistake in the claims file).
     """
     if obtained is None:
         return Verdict(NOT_MEASURABLE, missing)
-    if any(math.isnan(number) for number in _numbers(obtained)):
-        return Verdict(NOT_MEASURABLE, f"the evaluator '{claim.evaluator}' gave no number")
+    if readings and claim.kind != "finding":
+        raise ValueError(f"claim '{claim.id}' is {claim.kind}, so it has one reading")
+    values = readings or {"": obtained}
+    for name, value in values.items():
+        if any(math.isnan(number) for number in _numbers(value)):
+            of = f" for the reading '{name}'" if name else ""
+            return Verdict(NOT_MEASURABLE, f"the evaluator '{claim.evaluator}' gave no number{of}")
     refused = _refused(claim, provenance, hardware_class, quantity)
     if refused:
         return Verdict(NOT_MEASURABLE, refused)
-    good = holds(obtained, claim.published, claim.tolerance)
-    return Verdict(_words(claim.kind, provenance)[not good], "" if good else deviation(claim, obtained))
+    good = {name: holds(value, claim.published, claim.tolerance) for name, value in values.items()}
+    if len(set(good.values())) > 1:
+        return Verdict(UNDECIDED, f"{READING}: {_split(claim, values, good)}")
+    every = all(good.values())
+    return Verdict(_words(claim.kind, provenance)[not every], "" if every else deviation(claim, values))
 
 
-def deviation(claim: Claim, obtained: Value) -> str:
-    """The reason of a claim that does not hold: obtained, published and tolerance."""
-    return (
-        f"obtained {text(obtained)} {claim.unit}, published {text(claim.published)}, "
-        f"tolerance {claim.tolerance}"
-    )
+def doubt(reason: str) -> str:
+    """The kind of an UNDECIDED finding, from its reason; empty if the reason begins with none."""
+    kind, colon, _ = reason.partition(":")
+    return kind if colon and kind in KINDS_OF_DOUBT else ""
+
+
+def deviation(claim: Claim, values: Mapping[str, Value]) -> str:
+    """The reason of a claim that does not hold: obtained (by reading), published and tolerance."""
+    obtained = said(values) if len(values) > 1 else text(next(iter(values.values())))
+    return f"obtained {obtained} {claim.unit}, {_wanted(claim)}"
+
+
+def _split(claim: Claim, values: Mapping[str, Value], good: Mapping[str, bool]) -> str:
+    """Which readings hold and which do not, each with its value."""
+    sides = [
+        f"{'holds' if side else 'fails'} by {said({n: v for n, v in values.items() if good[n] is side})}"
+        for side in (True, False)
+    ]
+    return f"it {' and '.join(sides)} {claim.unit}, {_wanted(claim)}"
+
+
+def _wanted(claim: Claim) -> str:
+    return f"published {text(claim.published)}, tolerance {claim.tolerance}"
 
 
 def _refused(claim: Claim, provenance: str, hardware_class: str, quantity: str) -> str:

@@ -1,6 +1,7 @@
 """Findings on processors of other classes than the paper's: a table of its own, never a verdict.
 
-The claim is judged as if it were about the machine's class. ``coverage`` says which of its workloads ran.
+The claim is judged as if it were about the machine's class. ``coverage`` says which of its workloads ran. A
+claim whose readings disagree has no row.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from dataclasses import replace
 
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.model import Claim
-from tessera.judge.claims.tolerance import text
 from tessera.judge.machines.groups import Machines, about, part, with_workloads
 from tessera.judge.machines.verdicts import measured
 
@@ -27,10 +27,10 @@ def rows(claim: Claim, evidence: Evidence, here: Machines) -> list[dict]:
         platforms = (generation,) if claim.scope.platforms else ()
         moved = replace(claim, hardware_class=generation, scope=replace(claim.scope, platforms=platforms))
         done = measured(part(moved, name, mine), evidence)
-        if done is not None:
+        if done is not None and not done.undecided:
             found.append({
                 "id": claim.id, "machine": name, "class": generation,
-                "obtained": text(done.outcome.value), "holds": HOLDS if done.holds else FAILS,
+                "obtained": str(done.outcome), "holds": HOLDS if done.holds else FAILS,
                 "coverage": done.group.coverage,
             })  # fmt: skip
     return found

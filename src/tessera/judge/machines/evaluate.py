@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.judge import claims as plain
-from tessera.judge.claims.evaluate import judge, row_of
+from tessera.judge.claims.evaluate import beside, judge, row_of
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.load import load_claims
 from tessera.judge.claims.outcome import Missing
@@ -55,7 +55,7 @@ def evaluate(
     rest = evidence.limited(_platforms(evidence) - set(here)) if mixed else evidence
     rows, others, measured = [], [], {}
     for claim in load_claims(claims_path, reference_dir):
-        row = row_of(claim, *judge(claim, rest))
+        row = row_of(claim, *judge(claim, rest), beside(claim, rest))
         if here and claim.kind == FINDING:
             groups = verdicts.all_measured(claim, counted, here)
             row = verdicts.row(claim, groups, row)

@@ -1,6 +1,7 @@
 """The verdict of a finding from all groups of machines that decide it.
 
-REPRODUCED if it holds on each of them, else DEVIATES. A part that decides nothing is named in the reason.
+REPRODUCED if it holds on each of them, DEVIATES if it fails on one, else UNDECIDED: the readings disagree on
+one. A part that decides nothing is named in the reason.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from tessera.judge.claims.evaluate import judge, row_of
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.model import Claim
 from tessera.judge.claims.outcome import Outcome
-from tessera.judge.claims.tolerance import text
-from tessera.judge.claims.verdicts import DEVIATES, NOT_MEASURABLE, REPRODUCED, Verdict
+from tessera.judge.claims.verdicts import DEVIATES, NOT_MEASURABLE, REPRODUCED, UNDECIDED, Verdict
 from tessera.judge.machines import parts
 from tessera.judge.machines.groups import Group, Machines, part_groups, whole_groups
 from tessera.results.pair import Pair
@@ -31,16 +31,24 @@ class Measured:
     def holds(self) -> bool:
         return self.verdict.name == REPRODUCED
 
+    @property
+    def undecided(self) -> bool:
+        return self.verdict.name == UNDECIDED
+
+    @property
+    def word(self) -> str:
+        return "undecided" if self.undecided else "holds" if self.holds else "fails"
+
 
 def measured(group: Group, evidence: Evidence) -> Measured | None:
     """The group's value; None if there is none, or it was not measured."""
     outcome, judged = judge(group.claim, evidence.limited(group.machines))
-    if outcome is None or judged.name not in (REPRODUCED, DEVIATES):
+    if outcome is None or judged.name not in (REPRODUCED, DEVIATES, UNDECIDED):
         return None
     if outcome.hardware_class not in _classes(group):  # of a guest, or of this machine's clock
         return None
     holds = judged.name == REPRODUCED
-    alone = parts.decides(outcome.over_pairs, group.claim.tolerance.rule, holds)
+    alone = judged.name != UNDECIDED and parts.decides(outcome.over_pairs, group.claim.tolerance.rule, holds)
     return Measured(group, outcome, judged, group.whole or alone)
 
 
@@ -62,7 +70,11 @@ def row(claim: Claim, groups: list[Measured], otherwise: dict) -> dict:
     deciding = [one for one in groups if one.decides]
     if not deciding:
         return otherwise | {"reason": _undecided(otherwise, groups)}
-    fails = [one for one in deciding if not one.holds]
+    fails = [one for one in deciding if not one.holds and not one.undecided]
+    open_ones = [one for one in deciding if one.undecided]
+    if open_ones and not fails:
+        judged = open_ones[0].verdict
+        return row_of(claim, open_ones[0].outcome, judged) | {"obtained": _values(deciding)}
     shown = (fails or deciding)[0]
     return row_of(claim, shown.outcome, Verdict(*_words(deciding, fails))) | {"obtained": _values(deciding)}
 
@@ -72,12 +84,12 @@ def _words(deciding: list[Measured], fails: list[Measured]) -> tuple[str, str]:
     if not fails:
         return REPRODUCED, "; ".join(coverage)
     reasons = [one.verdict.reason for one in fails[:1]]
-    good = [one for one in deciding if one.holds]
-    if good or len(fails) > 1:
+    good, doubtful = ([one for one in deciding if one.word == word] for word in ("holds", "undecided"))
+    if good or doubtful or len(fails) > 1:
         reasons.append(
             ", ".join(
                 f"{word} on {', '.join(str(one.group) for one in ones)}"
-                for word, ones in (("holds", good), ("fails", fails))
+                for word, ones in (("holds", good), ("fails", fails), ("undecided", doubtful))
                 if ones
             )
         )
@@ -87,13 +99,13 @@ def _words(deciding: list[Measured], fails: list[Measured]) -> tuple[str, str]:
 def _values(deciding: list[Measured]) -> str:
     """The value, with the machines' names if there are several."""
     if len(deciding) == 1:
-        return text(deciding[0].outcome.value)
-    return "; ".join(f"{one.group}: {text(one.outcome.value)}" for one in deciding)
+        return str(deciding[0].outcome)
+    return "; ".join(f"{one.group}: {one.outcome}" for one in deciding)
 
 
 def _undecided(otherwise: dict, groups: list[Measured]) -> str:
     """The reason of the row, and which parts were measured. A row that was judged keeps its reason."""
     if otherwise["verdict"] != NOT_MEASURABLE or not groups:
         return otherwise["reason"]
-    listed = "; ".join(f"{one.group}: {text(one.outcome.value)}, {one.group.coverage}" for one in groups)
+    listed = "; ".join(f"{one.group}: {one.outcome}, {one.group.coverage}" for one in groups)
     return f"measured in part, which does not decide it ({listed}); {otherwise['reason']}"

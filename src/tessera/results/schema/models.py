@@ -11,6 +11,8 @@ from tessera.results.tree import ADAPTIVE_TABLES, FIT_TABLES, MODEL_TABLES
 #: The tables of one pair, by name: :data:`tessera.results.tree.MODEL_TABLES`.
 OF_PAIR: dict[str, Table] = {}
 ADDED = ("effective_n",)  #: columns that older files lack
+#: ``protocol`` of cv.csv: folds of one seed; each distinct sample left out; 6 folds under several seeds
+K_FOLD, LEAVE_ONE_OUT, SEEDS = "", "leave-one-out", "seeds"
 
 
 def _declare(name: str, about: str, text: str, needs: str = "", added: tuple[str, ...] = ()) -> None:
@@ -51,8 +53,9 @@ _declare("errors", "errors of each model when fitted to all layouts, and on the 
 """, "max_error", ADDED)  # fmt: skip
 _declare("cv", "errors under cross validation", """
     model                text    -        name of a model
-    folds                count   1        number of folds, K
-    seed                 count   1        seed of the shuffle into folds
+    protocol             text    -        empty: K folds; leave-one-out; seeds: 6 folds under several seeds
+    folds                count   1        number of folds, K; for leave-one-out the number of distinct samples
+    seed                 count   1        seed of the shuffle into folds; empty: it plays no part
     max_error            number  1        largest error
     geomean_error        number  1        geometric mean of the errors that are not zero
     samples              count   layouts  tested samples
@@ -60,7 +63,7 @@ _declare("cv", "errors under cross validation", """
     dropped_zero_errors  count   layouts  samples that the geometric mean leaves out
     effective_n          count   1        distinct (H, M, C) rows among the fitted samples of the pair
     message              text    -        a remark, or why there are no numbers
-""", "max_error", ADDED)  # fmt: skip
+""", "max_error", (*ADDED, "protocol"))  # fmt: skip
 _declare("rsquared", "R squared of a straight line in one input (MICRO'20 Table 8)", """
     input        text    -  C, M or H
     r_squared    number  1  squared correlation with R

@@ -13,8 +13,10 @@ CLAIMS = Table(
     statement       text   -  the claim, in our words
     kind            text   -  arithmetic, invariant or finding
     published       text   -  printed number or numbers
-    obtained        text   -  our number or numbers
+    obtained        text   -  our number or numbers; by reading (ours=1 authors=2) if there are several
     distribution    text   -  values behind an obtained maximum or minimum, in `unit`
+    protocol        text   -  folds, seed and selection of an obtained error of cross validation
+    beside          text   -  other numbers with their protocol, in `unit`, that decide nothing
     unit            text   -  unit of both
     tolerance       text   -  allowed difference
     verdict         text   -  verdict; docs/contracts.md, "Claims", lists all
@@ -29,7 +31,7 @@ CLAIMS = Table(
     explanation     text   -  why the claim does not hold, written by a person
     depends_on      text   -  assumption that the verdict depends on (docs/studies.md), or empty
     """),
-    added=("distribution", "implementation", "depends_on"),
+    added=("distribution", "protocol", "beside", "implementation", "depends_on"),
 )  # fmt: skip
 ELSEWHERE = Table(
     "claims_elsewhere", lambda t: t.claims_elsewhere, "tessera bundle judge", "measured",

@@ -109,7 +109,7 @@ def draw_machine(machine: MyMachine):
         return picture(rows_of(machine.kept), f"R against C on {machine.kept.bundle.about.platform}")
 
 
-def trusted(fit: FitResult) -> str:
+def by_cross_validation(fit: FitResult) -> str:
     """Which models have the smallest largest error in 6-fold cross validation, in a sentence."""
     found = fit.cv[fit.cv["folds"] == fit.cv["folds"].min()].set_index("model")["max_error"].dropna()
     if found.empty:
@@ -157,7 +157,7 @@ def decided(machine: MyMachine) -> pd.DataFrame | str:
     statements = dict(zip(judged.claims["id"], judged.claims["statement"], strict=True))
     verdicts = dict(zip(judged.claims["id"], judged.claims["verdict"], strict=True))
     rows = [
-        (name, statements[name], text(one.outcome.value), "holds" if one.holds else "fails", verdicts[name])
+        (name, statements[name], str(one.outcome), one.word, verdicts[name])
         for name, groups in judged.measured.items()
         for one in groups
         if one.decides and machine.kept.bundle.about.platform in one.group.machines

@@ -8,6 +8,7 @@ import pandas as pd
 
 from tessera.core.tables import print_table, table_text
 from tessera.show.report.claims import shown
+from tessera.show.verdicts import with_kind
 
 LONGEST_VALUE = 36  #: characters of a value in a log; claims.csv has all of it
 HEADS = ("claim", "published", "obtained", "tolerance", "verdict")
@@ -34,9 +35,10 @@ def _row(claim: dict) -> tuple[str, ...]:
 
 
 def _verdict(claim: dict) -> str:
-    """The verdict, with the assumption that it depends on."""
+    """The verdict, with the kind of doubt and the assumption that it depends on."""
     depends = claim.get("depends_on", "")
-    return f"{claim['verdict']}, depends on {depends}" if depends else claim["verdict"]
+    verdict = with_kind(claim)
+    return f"{verdict}, depends on {depends}" if depends else verdict
 
 
 def _short(value: str) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from tessera.judge.claims.evaluators.bias import fitted
 from tessera.judge.claims.evaluators.model_errors import ALL_SAMPLES
 from tessera.judge.claims.evidence import Evidence
+from tessera.judge.claims.model import Value
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.layouts.names import ALL_1GB
 from tessera.results.pair import Pair, pairs_of
@@ -13,20 +16,32 @@ from tessera.results.pair import Pair, pairs_of
 NEGLIGIBLE = 1e-18
 
 
-def judged(evidence: Evidence, value: float, pairs: list[Pair]) -> Outcome:
+def judged(evidence: Evidence, value: Value, pairs: list[Pair]) -> Outcome:
     """An outcome over ``pairs``: measured if all of them are, else simulated."""
     kinds = {evidence.provenances.get(pair, "simulated") for pair in pairs}
     return Outcome(value, "measured" if kinds == {"measured"} else "simulated", "any")
 
 
-def nonzero_coefficients(claim, evidence, model: str) -> Outcome:
-    """Largest number of nonzero coefficients, intercept not counted."""
+def _terms(evidence: Evidence, model: str) -> tuple[pd.Series, list[Pair]]:
+    """Nonzero coefficients of each pair, intercept not counted; and the pairs."""
     table = evidence.models("coefficients")
     table = table[(table["model"] == model) & (table["term"] != "1")]
     if table.empty:
         raise Missing(f"no coefficients of {model}")
     counts = (table["coefficient"] != 0).groupby([table["workload"], table["platform"]]).sum()
-    return judged(evidence, int(counts.max()), pairs_of(table))
+    return counts, pairs_of(table)
+
+
+def nonzero_coefficients(claim, evidence, model: str) -> Outcome:
+    """Largest number of nonzero coefficients, intercept not counted."""
+    counts, pairs = _terms(evidence, model)
+    return judged(evidence, int(counts.max()), pairs)
+
+
+def term_counts(claim, evidence, model: str) -> Outcome:
+    """Least and largest number of nonzero coefficients over the pairs, intercept not counted."""
+    counts, pairs = _terms(evidence, model)
+    return judged(evidence, {"least": int(counts.min()), "most": int(counts.max())}, pairs)
 
 
 def anchor_error(claim, evidence, anchors: dict) -> Outcome:
@@ -92,6 +107,7 @@ def hybrid_pairs_fitted(claim, evidence) -> Outcome:
 
 EVALUATORS = {
     "nonzero_coefficients": nonzero_coefficients,
+    "term_counts": term_counts,
     "anchor_error": anchor_error,
     "nested_squared_errors": nested_squared_errors,
     "geomean_over_max": geomean_over_max,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tessera.judge.claims.outcome import TO_MEASURE
+from tessera.judge.claims.verdicts import UNDECIDED, doubt
 from tessera.show.report.claims import shown
 from tessera.show.report.placing import anchor
-from tessera.show.verdicts import SCORES, UNDECIDED, VERDICTS, objection
+from tessera.show.verdicts import NOT_MEASURABLE, SCORES, VERDICTS, objection
 
 KINDS = tuple(SCORES)  #: in the order of the page: what is most asked for first
 #: rule of a tolerance -> words without and with slack
@@ -34,7 +35,7 @@ def page(facts) -> dict:
         "reasons": notes,
         "claims_reason": facts.claims_reason,
         "bars": bars(claims),
-        "undecided": VERDICTS[UNDECIDED],
+        "unmeasured": VERDICTS[NOT_MEASURABLE],
         "choices": [
             choice(
                 "paper", "paper", [(row["paper"], PAPERS.get(row["paper"], row["paper"])) for row in claims]
@@ -59,6 +60,7 @@ def rows(facts) -> list[dict]:
             "link": anchor(row["figure"], facts),
             "part": part(row),
             "allowed": allowed(row["tolerance"]),
+            "doubt": doubt(row["reason"]) if row["verdict"] == UNDECIDED else "",
         }
         for row in table.to_dict("records")
     ]

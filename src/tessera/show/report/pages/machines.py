@@ -10,7 +10,7 @@ from collections import Counter
 from tessera.bundles.show import summary
 from tessera.judge.claims import load_claims
 from tessera.judge.claims.model import Claim
-from tessera.judge.claims.tolerance import text
+from tessera.judge.claims.verdicts import UNDECIDED
 from tessera.judge.machines.prospects import UNAVAILABLE
 from tessera.machine.environment.condition import barring
 from tessera.results.pair import GENERATIONS, Pair
@@ -91,10 +91,10 @@ def decided(facts) -> list[dict]:
     rows = []
     for claim in facts.claims.to_dict("records"):
         groups = [one for one in facts.measured.get(claim["id"], ()) if one.decides]
-        if not groups or claim["verdict"] not in STRONG:
+        if not groups or claim["verdict"] not in (*STRONG, UNDECIDED):
             continue
         rows.append(shown(claim) | {"groups": [
-            {"machines": str(one.group), "holds": one.holds, "obtained": text(one.outcome.value),
+            {"machines": str(one.group), "word": one.word, "obtained": str(one.outcome),
              "coverage": "" if one.group.whole else one.group.coverage}
             for one in groups
         ]})  # fmt: skip
