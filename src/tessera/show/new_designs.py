@@ -3,7 +3,7 @@
 The file is `new_designs.csv` of the study of transfer (docs/transfer.md). The pages in git show that of the
 archive; after a new archive, this writes it into them again::
 
-    python -m tessera.show.new_designs README.md docs/predict.md docs/transfer.md
+    python -m tessera.show.new_designs notebooks/data README.md docs/predict.md docs/transfer.md
 """
 
 from __future__ import annotations
@@ -17,11 +17,9 @@ import pandas as pd
 from tessera.core.drawing import percent
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
-from tessera.core.paths import repo_root
 from tessera.results.read import read_file
 from tessera.results.schema.transfer import NEW_DESIGNS
 from tessera.results.tree import Tree
-from tessera.show.explore.source import ARCHIVE
 
 #: A class has a sentence on the first page from so many judged points of so many workloads on.
 LEAST_JUDGED, LEAST_WORKLOADS = 30, 2
@@ -170,14 +168,13 @@ def _count(number, word: str) -> str:
     return f"{int(number):,} {word}" + ("" if number == 1 else "s")
 
 
-def archived() -> pd.DataFrame:
-    """The table of the archive (`notebooks/data`).
+def of_results(folder: Path) -> pd.DataFrame:
+    """The table of a results folder, such as the archive's.
 
     Raises:
-        TesseraError: the archive has none.
+        TesseraError: it has none.
     """
-    path = NEW_DESIGNS.place(Tree(repo_root() / ARCHIVE))
-    return read_file(NEW_DESIGNS, path, "the archived table of new designs")
+    return read_file(NEW_DESIGNS, NEW_DESIGNS.place(Tree(folder)), f"the table of new designs in {folder}")
 
 
 def rewritten(page: str, block: str) -> str:
@@ -193,8 +190,8 @@ def rewritten(page: str, block: str) -> str:
 
 
 if __name__ == "__main__":
-    made = markdown(archived())
-    for name in sys.argv[1:]:
+    made = markdown(of_results(Path(sys.argv[1])))
+    for name in sys.argv[2:]:
         write_text(Path(name), rewritten(Path(name).read_text(), made))
-    if not sys.argv[1:]:
+    if not sys.argv[2:]:
         print(made)
