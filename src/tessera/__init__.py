@@ -1,7 +1,7 @@
-"""Tessera: from partial simulations of virtual memory to runtimes that can be trusted.
+"""Tessera: the runtime of a new TLB, walk cache or page table, as an interval, or the reason why not.
 
-``tessera.simulate(...)`` and ``tessera.predict_design(...)`` do what the commands of these names do. They
-return pandas data frames (docs/notebooks.md), and are imported on first use.
+``tessera.simulate(...)`` and ``tessera.predict(...)`` do what the commands of these names do. They return
+pandas data frames (docs/notebooks.md), and are imported on first use.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ __version__ = "0.1.0"
 def __getattr__(name: str):
     if name == "simulate":
         return importlib.import_module("tessera.simulate")  # a package that can be called
+    if name == "predict":
+        return importlib.import_module("tessera.judge.studies.transfer.from_python").predict
     if name == "predict_design":
-        return importlib.import_module("tessera.judge.studies.transfer.from_python").predict_design
+        return importlib.import_module("tessera.judge.studies.transfer.from_python").removed(name)
     raise AttributeError(f"module 'tessera' has no attribute '{name}'")

@@ -94,12 +94,12 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "Run a step of the workflow; drop failures (retry), remove a lock (unlock).",
     ),
     "platform": ("tessera.cli.platform", "platform", "List, show, check and detect platforms."),
-    "predict": ("tessera.cli.predict", "predict", "Predict the runtime of a design from its H, M and C."),
-    "predict-design": (
-        "tessera.cli.predict_design",
-        "predict_design",
-        "Predict the runtime of a new design, if the study of transfer allows it.",
+    "predict": (
+        "tessera.cli.predict",
+        "predict",
+        "Predict the runtime of a new design with an interval, or say why it cannot be told.",
     ),
+    "predict-design": ("tessera.cli.predict", "predict_design", "Gone: use tessera predict --design."),
     "reference": (
         "tessera.cli.reference",
         "reference",
@@ -157,7 +157,8 @@ def cli() -> None:
     """Predict runtimes from partial simulations of virtual memory (H, M and C), with known errors.
 
     H: STLB hits; M: STLB misses; C: page-walk cycles; R: runtime in cycles. Each command has --help with an
-    example. Exit status: 0 success; 1 the work failed; 2 the request is wrong or something is missing.
+    example. Exit status: 0 success; 1 the work failed; 2 the request is wrong or something is missing; 3 a
+    prediction has no answer.
 
     Example: ./run tessera workload list
     """

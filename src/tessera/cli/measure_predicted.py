@@ -18,8 +18,9 @@ def predicted(program, names, asked: Path, model: str, *, server, mode: str, rou
     from tessera.core.errors import EXIT_FAILED, TesseraError
     from tessera.counters.classes import of_cpu
     from tessera.fit.models.intervals import LEVEL
+    from tessera.fit.predict import formula
+    from tessera.fit.predict.decision import EXIT_NO_ANSWER, cycles
     from tessera.fit.predict.design import read_design
-    from tessera.fit.predict.prediction import fit_to, table_of
     from tessera.measure.counted import facts
     from tessera.measure.counted.here import here
     from tessera.measure.program import counts, mosaics
@@ -48,18 +49,16 @@ def predicted(program, names, asked: Path, model: str, *, server, mode: str, rou
     found = of_cpu(facts.cpu(where.root))[0]
     table = mosaics.samples(program, [*files, asked], found, where, mode=mode, rounds=rounds, say=say)
     own = table.iloc[[-1]]
-    fitted = fit_to(table.iloc[:-1], model)
+    fitted = formula.fit_to(table.iloc[:-1], model)
     tested = len(fitted.calibration.residuals)
     level = min(LEVEL, tested / (tested + 1))  # the highest that so many layouts allow
-    row = table_of(fitted, read_design(own), level, warn=False).iloc[0]
+    (row,) = formula.values_of(fitted, read_design(own), level).itertuples()
     if where.rehearsal:
         click.echo("a rehearsal: these numbers are not of this machine", err=True)
-    known = math.isfinite(row.low_cycles) and math.isfinite(row.high_cycles)
-    ends = f"{row.low_cycles:.6g} to {row.high_cycles:.6g}" if known else "none"
-    click.echo(
-        f"{row.design}: {model} of {len(fitted.table.fitted)} layouts predicts "
-        f"{row.predicted_runtime_cycles:.6g} cycles, {level:.0%} interval {ends}"
-    )
-    click.echo(f"{row.design}: counted {own.runtime_cycles.iloc[0]:.6g} cycles, which the model has not seen")
+    click.echo(f"{formula.sentence(row)}, from {len(fitted.table.fitted)} layouts")
+    counted = float(own.runtime_cycles.iloc[0])
+    click.echo(f"{row.design}: counted {cycles(counted)} cycles, which the model has not seen")
     if row.message:
         click.echo(row.message)
+    if math.isnan(row.predicted_runtime_cycles):
+        raise SystemExit(EXIT_NO_ANSWER)

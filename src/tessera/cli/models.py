@@ -1,4 +1,4 @@
-"""`tessera models`: fit, predict, explain, list and collect; `models_judge.py` has the other commands."""
+"""`tessera models`: fit, explain, list and collect; `models_judge.py` has the other commands."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import click
 
 from tessera.cli.models_judge import adaptive, protocols, versions
+from tessera.cli.predict import models_predict
 from tessera.core.errors import TesseraError
 from tessera.core.tables import print_table
 from tessera.fit.models import store
@@ -15,14 +16,13 @@ from tessera.fit.models.collect import collect as collect_folders
 from tessera.fit.models.collect import write_collected
 from tessera.fit.models.crossval import FOLDS, SEED
 from tessera.fit.models.fitting import check_one_in_ten, fit_all
-from tessera.fit.models.intervals import LEVEL
 from tessera.fit.models.registry import EVERY, MODELS
 from tessera.fit.models.samples import read_table
 
 
 @click.group()
 def models() -> None:
-    """Fit runtime models and predict runtimes in cycles.
+    """Fit runtime models of P, explain and test them.
 
     Example: ./run tessera models list
     """
@@ -31,6 +31,7 @@ def models() -> None:
 models.add_command(protocols)
 models.add_command(adaptive)
 models.add_command(versions)
+models.add_command(models_predict, "predict")
 
 
 @models.command("list")
@@ -136,62 +137,6 @@ def fit(
         if not row.message:
             click.echo(f"{row.model:12} max {row.max_error:8.3%}  geomean {row.geomean_error:8.3%}")
     click.echo(f"effective n  {result.effective_n} distinct (H, M, C) rows of {result.samples} layouts")
-
-
-@models.command()
-@click.option("--fit", "folder", required=True, type=click.Path(), help="Folder that `models fit` wrote.")
-@click.option("--model", "name", required=True, help="Name of a fitted model.")
-@click.option("--stlb-hits", required=True, type=float, help="H: STLB hits.")
-@click.option("--stlb-misses", required=True, type=float, help="M: STLB misses (page walks).")
-@click.option("--walk-cycles", required=True, type=float, help="C: page-walk cycles.")
-@click.option("--level", default=LEVEL, show_default=True, help="Confidence level, between 0 and 1.")
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print JSON with the interval, and whether the point is outside the samples.",
-)
-def predict(
-    folder: str,
-    name: str,
-    stlb_hits: float,
-    stlb_misses: float,
-    walk_cycles: float,
-    level: float,
-    as_json: bool,
-) -> None:
-    """Print the predicted runtime in cycles.
-
-    \b
-    Example (after: tessera models fit):
-      ./run tessera models predict --fit /tmp/fit --model mosmodel \\
-          --stlb-hits 1000 --stlb-misses 500000 --walk-cycles 9000000
-    """
-    fitted, point = store.read_fit(folder), {"H": stlb_hits, "M": stlb_misses, "C": walk_cycles}
-    runtime = float(fitted.predict(name, **point))
-    for note in fitted.notes:
-        click.echo(f"tessera models predict: samples: {note}", err=True)
-    if not as_json:
-        click.echo(repr(runtime))
-        return
-    outside = fitted.outside(**point)
-    interval = fitted.interval(name, level, **point)
-    answer = {
-        "model": name,
-        "predicted_runtime_cycles": runtime,
-        "low_cycles": None if interval.message else float(interval.low[0]),
-        "high_cycles": None if interval.message else float(interval.high[0]),
-        "level": level,
-        "interval_method": interval.method,
-        "interval_message": interval.message,
-        "stlb_hits": stlb_hits,
-        "stlb_misses": stlb_misses,
-        "walk_cycles": walk_cycles,
-        "inside_fitted_range": not outside,
-        "outside": outside,
-        "notes": list(fitted.notes),
-    }
-    click.echo(json.dumps(answer))
 
 
 @models.command()

@@ -1,71 +1,295 @@
-"""`tessera predict`: turn simulator output into a runtime with an interval."""
+"""`tessera predict`: the runtime of a design with its source and level, or why there is none."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
 
+_PATH = click.Path(path_type=Path)
 
-@click.command()
+
+class _Sections(click.Command):
+    """Options under headings, in the order in which a user decides."""
+
+    HEADINGS = {
+        "What P is (one of)": ("results", "workload", "platform", "samples", "fit", "clock"),
+        "What is asked (one of)": (
+            "design", "counts", "stlb_hits", "stlb_misses", "walk_cycles", "layout", "only",
+        ),
+        "What counts mean (needed with counts)": (
+            "hits_are", "walk_cycles_are", "classes", "walkers", "hit_cycles", "miss_cycles",
+        ),
+        "Formulas of papers, instead of an answer": ("formula", "level", "budget", "mosaics", "repeats"),
+    }  # fmt: skip
+
+    def format_options(self, ctx, formatter) -> None:
+        records = {p.name: p.get_help_record(ctx) for p in self.get_params(ctx)}
+        for heading, names in self.HEADINGS.items():
+            with formatter.section(heading):
+                formatter.write_dl([records.pop(name) for name in names])
+        with formatter.section("Output"):
+            formatter.write_dl([record for record in records.values() if record])
+
+
+@click.command(cls=_Sections)
+@click.option(
+    "--results",
+    type=_PATH,
+    help="Folder of a run: P is that of its study of transfer.  [default: results/default, with --workload]",
+)
+@click.option("--workload", help="Workload of the study.")
+@click.option("--platform", help="Platform of the study; with counts, it states hit time and walkers.")
 @click.option(
     "--samples",
-    required=True,
-    type=click.Path(),
-    help="CSV of samples or cells of one workload and platform.",
+    type=_PATH,
+    help="CSV of samples or cells of one workload and platform: R, H, M and C of P. With --results, the "
+    "study has the simulator's clock S.",
+)
+@click.option("--fit", type=_PATH, help="Folder that `models fit` wrote: P is what it was fitted to.")
+@click.option(
+    "--clock",
+    type=_PATH,
+    help="CSV layout,runtime_cycles: P by the simulator of --counts, whose runtime_cycles is then S'.",
 )
 @click.option(
     "--design",
-    required=True,
-    type=click.Path(),
-    help="CSV with the columns stlb_hits,stlb_misses,walk_cycles.",
+    type=_PATH,
+    help="YAML file: name, changes of the platform, mapping or layout. It is simulated on the window of "
+    "--results.",
 )
-@click.option("--model", default="mosmodel", show_default=True, help="Model, as in: tessera models list.")
 @click.option(
-    "--level", default=0.95, show_default=True, help="Confidence level of the interval, between 0 and 1."
+    "--counts",
+    type=_PATH,
+    help="CSV of any simulator: design,layout,stlb_hits,stlb_misses,walk_cycles, perhaps runtime_cycles. "
+    "Without layout: growing-0 (4KB pages).",
 )
-@click.option("--only", help="Predict only the design of this name.")
-@click.option("--out", type=click.Path(path_type=Path), help="CSV file to write the table to.")
-@click.option("--budget", type=click.Path(path_type=Path), help="CSV file to write the error budget to.")
+@click.option("--stlb-hits", type=float, help="H of one design, without a file.")
+@click.option("--stlb-misses", type=float, help="M of it.")
+@click.option("--walk-cycles", type=float, help="C of it.")
+@click.option("--layout", help="Layout of it.  [default: growing-0]")
+@click.option("--only", help="Of --counts, only the design of this name.")
 @click.option(
-    "--mosaics",
-    type=click.Path(),
-    help="validation/mosaics.csv of a run: the simulator's part of the budget.",
+    "--hits-are",
+    type=click.Choice(["latency", "accesses"]),
+    help="H is the hits' cycles divided by the hit time of P (latency), or how many hits (accesses).",
 )
-@click.option("--repeats", type=click.Path(), help="CSV of repeated runs: the part of noise in the budget.")
-def predict(samples, design, model, level, only, out, budget, mosaics, repeats) -> None:
-    """Predict the runtime of designs, in cycles, from the H, M and C of partial simulations.
+@click.option(
+    "--walk-cycles-are",
+    type=click.Choice(["busy", "waited"]),
+    help="C has the cycles of all walks (busy), or only of those that an access waits for (waited).",
+)
+@click.option("--class", "classes", multiple=True, help="Class of the designs, K0 to K5; may be repeated.")
+@click.option("--walkers", type=int, help="Page walkers of the designs.  [default: those of the platform]")
+@click.option("--hit-cycles", type=float, help="Hit time of P's STLB.  [default: that of the platform]")
+@click.option(
+    "--miss-cycles",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Cycles that look-ups of misses take more than on P, in total.",
+)
+@click.option("--formula", metavar="MODEL", help="Print what a model says (models list). It is no answer.")
+@click.option("--level", type=float, help="Confidence level of its interval, 0 to 1.  [default: 0.95]")
+@click.option("--budget", type=_PATH, help="CSV file to write its error budget to.")
+@click.option("--mosaics", type=_PATH, help="validation/mosaics.csv of a run: the simulator's part of it.")
+@click.option("--repeats", type=_PATH, help="CSV of repeated runs: the part of noise in it.")
+@click.option("--cache", type=_PATH, help="Folder of finished simulations.  [default: that of the results]")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per design.")
+@click.option("--out", type=_PATH, help="CSV file to write the table to.")
+def predict(**options) -> None:
+    """Predict the runtime of a new design in cycles, with an interval; or say why it cannot be told.
 
-    EXTRAPOLATED marks a design outside the range of the samples.
+    P is the processor that you know, simulated or measured. The answer states its source (calibrated,
+    bracket, engine or none) and its level, A to D. Exit status: 0 if every design has a runtime, 3 if one
+    has none, 2 if the request is wrong. docs/predict.md explains each refusal.
 
-    Example: ./run tessera predict --samples /tmp/cells.csv --design /tmp/cells.csv --only growing-4
+    \b
+    Example 1, your design on the window of a run (after ./run reproduce):
+      ./run tessera predict --design examples/designs/stlb-x4.yaml \\
+          --workload gups-8gb --platform haswell-sim
+    Example 2, counts of any simulator, and samples of P under mosaics:
+      ./run tessera predict --samples cells.csv --counts counts.csv --class K1 \\
+          --hits-are latency --walk-cycles-are busy --platform haswell-sim
     """
+    asked = _asked(options)
+    if options["formula"] is not None:
+        complete = _formula(options, asked)
+    else:
+        complete = _answers(options, asked)
+    if not complete:
+        from tessera.fit.predict.decision import EXIT_NO_ANSWER
+
+        raise SystemExit(EXIT_NO_ANSWER)
+
+
+def _asked(options: dict):
+    """The counts of --stlb-hits and so on, a path, or None; refuses options that do not belong together."""
+    from tessera.core.errors import TesseraError
+
+    point = {name: options[name] for name in ("stlb_hits", "stlb_misses", "walk_cycles")}
+    single = any(value is not None for value in point.values())
+    if single and None in point.values():
+        absent = ", ".join(f"--{name.replace('_', '-')}" for name, value in point.items() if value is None)
+        raise TesseraError(
+            "tessera predict of one design", f"{absent} is not given", "give H, M and C", code="one-question"
+        )
+    if sum((single, options["counts"] is not None, options["design"] is not None)) != 1:
+        given = "more than one design is given" if single or options["design"] else "no design is given"
+        raise TesseraError(
+            "tessera predict: the design", given,
+            "give --design FILE.yaml, --counts FILE.csv, or --stlb-hits, --stlb-misses and --walk-cycles",
+            code="one-question",
+        )  # fmt: skip
+    if options["layout"] is not None and not single:
+        raise TesseraError(
+            f"tessera predict --layout {options['layout']}", "the design or the table names its layout",
+            "write it there", code="layout-twice",
+        )  # fmt: skip
+    of_formula = [name for name in ("level", "budget", "mosaics", "repeats") if options[name] is not None]
+    if of_formula and options["formula"] is None:
+        raise TesseraError(
+            f"tessera predict --{of_formula[0]}", "only formulas of papers have it",
+            "leave it out, or give --formula MODEL", code="formula-option",
+        )  # fmt: skip
+    if not single:
+        return options["counts"]
+    from tessera.fit.predict.counts import Counts
+    from tessera.layouts.model import canonical_name
+    from tessera.layouts.names import ALL_4KB
+
+    layout = ALL_4KB if options["layout"] is None else canonical_name(options["layout"])
+    return Counts("design", layout, *point.values())
+
+
+def _answers(options: dict, counts) -> bool:
+    from tessera.judge.studies.transfer.from_python import RESULTS, ask
+    from tessera.results.schema.prediction import ANSWERS
+    from tessera.results.tree import Tree
+    from tessera.results.write import write
+    from tessera.simulate.progress import Ticker, parse
+
+    names = ("results", "workload", "platform", "samples", "fit", "clock", "hits_are", "walk_cycles_are")
+    passed = {
+        name: options[name] for name in (*names, "classes", "walkers", "hit_cycles", "miss_cycles", "only")
+    }
+    ticker = None
+    if options["design"] is not None:
+        ticker = Ticker(f"{options['design'].stem} on {options['platform']}")
+    found = ask(
+        options["design"], counts, **passed,
+        cache=options["cache"] or Tree(options["results"] or RESULTS).cache,
+        progress=lambda line: ticker(line) if ticker and parse(line) else None,
+    )  # fmt: skip
+    if ticker:
+        ticker.close()
+    for note in found.notes:
+        click.echo(f"tessera predict: {note}", err=True)
+    for decision in found.decisions:
+        if options["as_json"]:
+            click.echo(json.dumps(decision.as_dict(), allow_nan=False))
+            continue
+        click.echo(decision.sentence())
+        for line in decision.lines():
+            click.echo(f"  {line}")
+    if options["out"]:
+        write(ANSWERS, found.table, options["out"])
+    return found.complete
+
+
+def _formula(options: dict, counts) -> bool:
+    """Whether every value can be printed."""
+    from tessera.core.errors import TesseraError
+    from tessera.fit.models.intervals import LEVEL
+    from tessera.fit.predict import formula
     from tessera.fit.predict.budget import error_budget
-    from tessera.fit.predict.design import read_design
-    from tessera.fit.predict.prediction import fit_to, table_of
     from tessera.results.schema.models import OF_PAIR
     from tessera.results.write import write
 
-    points = read_design(design, only)
-    fitted = fit_to(samples, model)
+    if options["design"] is not None:
+        raise TesseraError(
+            "tessera predict --formula with --design", "a formula needs counts",
+            "give --counts, from tessera simulate --set KEY=VALUE --out FILE", code="formula-of-design",
+        )  # fmt: skip
+    given = {"--class": options["classes"], "--clock": options["clock"], "--hits-are": options["hits_are"],
+             "--walk-cycles-are": options["walk_cycles_are"], "--walkers": options["walkers"],
+             "--hit-cycles": options["hit_cycles"], "--miss-cycles": options["miss_cycles"]}  # fmt: skip
+    if names := [name for name, value in given.items() if value]:
+        raise TesseraError(
+            f"tessera predict --formula with {names[0]}", "a formula does not use it",
+            f"leave out {names[0]}", code="formula-option",
+        )  # fmt: skip
+    fitted = _fitted(options)
+    points = formula.points_of(counts, options["only"])
     for note in [*fitted.table.notes, *points.notes]:
         click.echo(f"tessera predict: {note}", err=True)
-    table = table_of(fitted, points, level, warn=False)  # the loop below prints the warnings
-    for row in table.itertuples():
-        ends = (
-            f"{row.low_cycles:.6g} to {row.high_cycles:.6g}" if row.low_cycles == row.low_cycles else "none"
-        )
-        click.echo(
-            f"{row.design}: {row.predicted_runtime_cycles:.6g} cycles, {level:.0%} interval {ends}"
-            f" ({row.model}, {row.interval_method})" + ("" if row.inside_hull else " EXTRAPOLATED")
-        )
-        if row.message:
-            click.echo(f"tessera predict: {row.design}: {row.message}", err=True)
-    if out:
-        write(OF_PAIR["one_gb"], table, out)
-    if budget:
-        parts = error_budget(fitted, points, mosaics=mosaics, repeats=repeats)
-        write(OF_PAIR["budget"], parts, budget)
-        for row in parts.itertuples():
+    values = formula.values_of(fitted, points, LEVEL if options["level"] is None else options["level"])
+    for value in values.itertuples():
+        click.echo(json.dumps(formula.as_dict(value)) if options["as_json"] else formula.sentence(value))
+        if value.message and not options["as_json"]:
+            click.echo(f"  {value.message}")
+    if options["out"]:
+        write(OF_PAIR["one_gb"], values, options["out"])
+    if options["budget"]:
+        parts = error_budget(fitted, points, mosaics=options["mosaics"], repeats=options["repeats"])
+        printable = formula.printable_budget(parts, values)
+        write(OF_PAIR["budget"], printable, options["budget"])
+        for row in printable.itertuples():
             share = f"{row.relative:8.3%}" if row.relative == row.relative else "       ?"
-            click.echo(f"{row.design}: {row.part:9} {share}  {row.provenance or '-':10} {row.message}")
+            click.echo(
+                f"{row.design}: {row.part:9} {share}  {row.provenance or '-':10} {row.message}",
+                err=options["as_json"],
+            )
+    return bool(values["predicted_runtime_cycles"].notna().all())
+
+
+def _fitted(options: dict):
+    """The formula, fitted to P from one source."""
+    from tessera.core.errors import TesseraError
+    from tessera.fit.predict import formula
+    from tessera.judge.studies.transfer.from_python import RESULTS, Study
+    from tessera.results.tree import Tree
+
+    sources = [name for name in ("samples", "fit") if options[name] is not None]
+    if options["results"] is not None or (options["workload"] is not None and not sources):
+        sources.append("results")
+    if len(sources) != 1:
+        raise TesseraError(
+            "tessera predict --formula: P", f"{len(sources)} sources say what P is",
+            "give one of --samples FILE, --fit FOLDER, or --results FOLDER with --workload and --platform",
+            code="two-sources-of-p" if sources else "no-p",
+        )  # fmt: skip
+    if sources == ["fit"]:
+        return formula.of_fit(options["fit"], options["formula"])
+    if sources == ["samples"]:
+        return formula.fit_to(options["samples"], options["formula"])
+    if options["workload"] is None or options["platform"] is None:
+        raise TesseraError(
+            "tessera predict --formula of results", "they have many workloads and platforms",
+            "name one pair: --workload NAME --platform NAME", code="pair-unstated",
+        )  # fmt: skip
+    study = Study(Tree(options["results"] or RESULTS), options["workload"], options["platform"])
+    return formula.fit_to(study.table, options["formula"])
+
+
+def _gone(name: str, new: str) -> click.Command:
+    """A command that is gone: whatever follows its name, it prints the new call."""
+
+    @click.command(name, context_settings={"ignore_unknown_options": True, "help_option_names": []},
+                   help=f"Gone: use {new}.")  # fmt: skip
+    @click.argument("words", nargs=-1, type=click.UNPROCESSED)
+    def gone(words) -> None:
+        from tessera.core.errors import EXIT_USAGE
+
+        click.echo(f"tessera {name} is gone; use: ./run {new}", err=True)
+        raise SystemExit(EXIT_USAGE)
+
+    return gone
+
+
+predict_design = _gone("predict-design", "tessera predict --design FILE.yaml --workload NAME --platform NAME")
+models_predict = _gone(
+    "models predict",
+    "tessera predict --fit FOLDER --formula MODEL --stlb-hits H --stlb-misses M --walk-cycles C",
+)

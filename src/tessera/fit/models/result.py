@@ -15,6 +15,7 @@ import tessera
 from tessera.core.files import write_text
 from tessera.fit.models.base import RuntimeModel
 from tessera.fit.models.intervals import Calibration
+from tessera.fit.models.samples import Table
 from tessera.results.schema.models import OF_PAIR
 from tessera.results.write import write
 
@@ -30,8 +31,9 @@ class FitResult:
     """The five tables of :data:`TABLES` and what `fit.json` keeps beside them.
 
     ``models`` holds the fitted estimators; ``failures`` {model: message} those that could not be;
-    ``ranges`` {input: (least, greatest)} the fitted samples' extent in raw units; ``notes`` the rows
-    that were left out; ``calibrations`` what prediction intervals need (empty unless asked for).
+    ``ranges`` {input: (least, greatest)} the fitted samples' extent in raw units; ``table`` the samples;
+    ``notes`` the rows that were left out; ``calibrations`` what prediction intervals need (empty unless
+    asked for).
     """
 
     coefficients: pd.DataFrame
@@ -42,12 +44,21 @@ class FitResult:
     models: dict[str, RuntimeModel]
     failures: dict[str, str]
     ranges: dict[str, tuple[float, float]]
-    samples: int
+    table: Table
     folds: tuple[int, ...]
     seed: int
-    effective_n: int = 0  #: distinct (H, M, C) rows among the samples
     notes: list[str] = field(default_factory=list)
     calibrations: dict[str, Calibration] = field(default_factory=dict)
+
+    @property
+    def samples(self) -> int:
+        """Number of fitted layouts."""
+        return len(self.table.fitted)
+
+    @property
+    def effective_n(self) -> int:
+        """Distinct (H, M, C) rows among them."""
+        return self.table.fitted.effective_n
 
     def write(self, out: str | Path, samples: str | Path | None = None) -> Path:
         """Write the tables and `fit.json` into ``out``; ``samples`` is the input file to hash."""
@@ -82,6 +93,7 @@ class FitResult:
                 for name, model in self.models.items()
             },
             "failures": self.failures,
+            "data": kept(self.table),
             "versions": {
                 "tessera": tessera.__version__,
                 "python": platform.python_version(),
@@ -102,6 +114,17 @@ class FitResult:
                 for name, calibration in self.calibrations.items()
             },
         }
+
+
+def kept(table: Table) -> dict:
+    """The samples as `fit.json` keeps them: what `tessera predict --fit` asks about is P itself."""
+    found = table.fitted
+    columns = {name: getattr(found, name).tolist() for name in ("H", "M", "C", "R")}
+    one = {
+        name: str(table.frame[name].iloc[0]) if name in table.frame.columns and len(table.frame) else ""
+        for name in ("workload", "platform")
+    }
+    return {"layouts": list(found.layouts), **columns, **one, "runtime_provenance": table.runtime_provenance}
 
 
 def learned(model: RuntimeModel) -> dict:

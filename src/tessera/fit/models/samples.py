@@ -122,9 +122,11 @@ def check_table(frame: pd.DataFrame, owner: str = "samples") -> Table:
 def _checked(frame: pd.DataFrame, owner: str, notes: list[str]) -> Table:
     missing = [c for c in ("layout", *COLUMNS.values()) if c not in frame.columns]
     if missing:
+        code = next((f"{symbol.lower()}-absent" for symbol, c in COLUMNS.items() if c in missing), "")
         raise TesseraError(
-            f"{owner}: columns {', '.join(missing)}", f"found only {', '.join(map(str, frame))}", _HEADER
-        )
+            f"{owner}: columns {', '.join(missing)}", f"found only {', '.join(map(str, frame))}", _HEADER,
+            code=code,
+        )  # fmt: skip
     require_one_pair(frame, owner)
     notes = [*notes, *(_left_out(row) for _, row in other_rows(frame).iterrows())]
     frame = ok_rows(frame)
@@ -236,6 +238,7 @@ def _numbers(frame: pd.DataFrame, column: str, owner: str) -> np.ndarray:
             f"{owner}: {column}",
             "empty in every row; a model cannot be fitted to hybrid cells",
             "fit samples whose runtime is in cycles (simulated, or measured with a PMU)",
+            code="r-absent",
         )
     return numbers(frame, column, owner, frame["layout"], above=runtime, kind="layout ")
 
@@ -254,4 +257,5 @@ def _missing_anchors(absent, present, notes=(), owner="samples") -> TesseraError
         f"{owner}: anchor layout {asked}",
         "; ".join([f"found {found or 'no layouts'}", *notes[:2]]),
         "add the missing runs: the models of earlier papers are defined by the 4KB and 2MB runs",
+        code="no-anchor",
     )

@@ -7,17 +7,19 @@ The same function evaluates the same coefficients, so a prediction from `fit.jso
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.fit.models.base import RuntimeModel
-from tessera.fit.models.intervals import Calibration, Interval
+from tessera.fit.models.intervals import Calibration
 from tessera.fit.models.registry import EVERY
 from tessera.fit.models.result import FORMAT, INTERVALS
-from tessera.fit.models.terms import INPUT_COLUMNS, TERMS
+from tessera.fit.models.samples import COLUMNS, Table, check_table
+from tessera.fit.models.terms import TERMS
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,28 @@ class StoredFit:
     failures: dict[str, str]
     ranges: dict[str, tuple[float, float]]
     notes: tuple[str, ...] = ()  #: what was said of the samples
+    data: dict | None = None  #: the samples, as :func:`tessera.fit.models.result.kept` gives them
+
+    @property
+    def table(self) -> Table:
+        """The samples that the models were fitted to.
+
+        Raises:
+            TesseraError: an older version wrote the fit, which kept none.
+        """
+        if self.data is None:
+            raise TesseraError(
+                f"samples of {self.path}", "an older version of Tessera wrote this fit, without its samples",
+                "fit again: tessera models fit", code="fit-without-samples",
+            )  # fmt: skip
+        names = ("workload", "platform", "runtime_provenance")
+        columns = {column: self.data[symbol] for symbol, column in COLUMNS.items()}
+        frame = pd.DataFrame({"layout": self.data["layouts"], **columns})
+        found = check_table(
+            frame.assign(**{name: self.data[name] for name in names if self.data[name]}),
+            f"samples of {self.path}",
+        )
+        return replace(found, notes=list(self.notes))
 
     @property
     def coefficients(self) -> dict[str, dict[str, float]]:
@@ -61,30 +85,18 @@ class StoredFit:
         """Runtime in cycles; H, M counts, C walk cycles."""
         return self.model(model).evaluate(H, M, C)
 
-    def interval(self, model: str, level: float, *, H, M, C) -> Interval:
-        """The prediction interval; without ends, and with a message, if the fit has no intervals."""
+    def calibration(self, model: str) -> Calibration:
+        """What intervals need; with a message instead, if the fit has none."""
         path = self.path.parent / INTERVALS
         if not path.is_file():
             reason = f"no {INTERVALS} beside {self.path.name}: fit with tessera models fit"
-            return Calibration("none", np.empty(0), message=reason).interval(H, M, C, np.nan, level)
+            return Calibration("none", np.empty(0), message=reason)
         try:
             entry = json.loads(path.read_text(encoding="utf-8"))["models"][self.model(model).name]
             others = [_restored(model, {"parameters": {}} | other) for other in entry["others"]]
-            calibration = Calibration(
-                entry["method"], np.array(entry["residuals_cycles"]), others, entry["message"]
-            )
+            return Calibration(entry["method"], np.array(entry["residuals_cycles"]), others, entry["message"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise TesseraError(f"{path}", f"damaged: {type(error).__name__} {error}", "fit again") from error
-        return calibration.interval(H, M, C, self.predict(model, H=H, M=M, C=C), level)
-
-    def outside(self, *, H: float, M: float, C: float) -> list[str]:
-        """The inputs that lie outside the range of the fitted samples (an extrapolation)."""
-        point = {"H": H, "M": M, "C": C}
-        return [
-            f"{INPUT_COLUMNS[symbol]} = {point[symbol]:.6g} is outside {low:.6g} to {high:.6g}"
-            for symbol, (low, high) in self.ranges.items()
-            if not low <= point[symbol] <= high
-        ]
 
 
 def read_fit(folder: str | Path) -> StoredFit:
@@ -108,7 +120,9 @@ def read_fit(folder: str | Path) -> StoredFit:
         if unknown:
             raise ValueError(f"terms {sorted(unknown)}")
         ranges = {symbol: tuple(extent) for symbol, extent in document["ranges"].items()}
-        return StoredFit(path, models, document["failures"], ranges, tuple(document["notes"]))
+        return StoredFit(
+            path, models, document["failures"], ranges, tuple(document["notes"]), document.get("data")
+        )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise TesseraError(f"fit {path}", f"damaged: {type(error).__name__} {error}", "fit again") from error
 

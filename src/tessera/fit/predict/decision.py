@@ -73,6 +73,8 @@ REMEDIES: dict[str, str] = {
     "slope": "the simulator's walks cost much more or less than P's: mend its platform file",
     "apart": "the change is too large for this calibration: use a simulator closer to P",
     "equal-s": "simulate layouts of P that differ",
+    "layout-unknown": "ask about a layout of P, or add a run of P under this one to the samples",
+    "counts-differ": "give samples of the same window, or counts of the same part of the program: --counts",
     "layouts-differ": "run and simulate P under the same layouts, with the same names",
     "unclassed": "only a clock tells: ask with --design and a study of a simulated P (--results)",
     "class": "give clocks of P and of the design (--clock, runtime_cycles), or simulate with time (--design)",
@@ -110,7 +112,7 @@ class Question:
         engine: R of the timing engine in cycles, of a P that the same engine simulated.
         simulated: R of P comes from a simulator.
         measured: R of P was counted on a processor. Both are False if the samples do not say.
-        open: class -> (is it open for the bracket, the reason), of a study of transfer.
+        open: class -> (is it open for the bracket, the reason, which names it), of a study of transfer.
         layout: layout or mapping asked about.
     """
 
@@ -321,12 +323,13 @@ def _level(question: Question, source: str) -> tuple[str, list[Reason]]:
         return "C", [Reason("provenance", "not above level C: the samples do not say that R was measured")]
     if source == CALIBRATED:
         return "A", []
-    unstudied = (False, "no study of transfer was read (--results)")
-    closed = {group: question.open.get(group, unstudied) for group in question.groups}
-    closed = {group: why for group, (is_open, why) in closed.items() if not is_open}
+    closed = []
+    for group in question.groups:
+        unread = (False, f"class {group}: no study of transfer says that it is open (--results)")
+        is_open, why = question.open.get(group, unread)
+        closed += [] if is_open else [why]
     if closed:
-        texts = (f"class {group} is not open: {why}" for group, why in closed.items())
-        return "C", [Reason("not-open", f"not above level C: {'; '.join(texts)}")]
+        return "C", [Reason("not-open", f"not above level C: {'; '.join(closed)}")]
     return "B", []
 
 

@@ -1,0 +1,213 @@
+"""Designs by their counts, and what the user states of them.
+
+Counts are refused, not guessed: a number that is absent, negative or not finite reaches the decision, which
+names it. What H and C count, the class, and the walkers must be stated (docs/predict.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+from tessera.core.table_columns import TableRefused, is_missing, number, refuse_twice, spelled_names
+from tessera.core.table_file import read_table
+from tessera.fit.models.answers import Reason, unusable
+from tessera.fit.models.bracket import Design
+from tessera.fit.models.calibrated import Clocks
+from tessera.fit.predict.decision import Decision, Question, decide, refused
+from tessera.fit.predict.processor import MEASURED, SIMULATED, Processor
+from tessera.layouts.model import canonical_name
+from tessera.layouts.names import ALL_4KB
+from tessera.results.status import ok_rows, other_rows
+
+LATENCY, ACCESSES = HITS_ARE = ("latency", "accesses")
+BUSY, WAITED = WALK_CYCLES_ARE = ("busy", "waited")
+COLUMNS = {"H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles", "S": "runtime_cycles"}
+_KNOWN = ("design", "layout", *COLUMNS.values(), "status", "message")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """A design under a layout; None is a count that is absent.
+
+    Args:
+        H, M, C: STLB hits, STLB misses, walk cycles of the design.
+        S: its runtime in cycles by the simulator that counted it; only `calibrated` needs it.
+    """
+
+    design: str
+    layout: str = ALL_4KB
+    H: float | None = None
+    M: float | None = None
+    C: float | None = None
+    S: float | None = None
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What counts do not say of themselves; None is not stated.
+
+    Args:
+        hits_are: `latency` (hits x their cycles / hit time of P) or `accesses`.
+        walk_cycles_are: `busy` (of all walks) or `waited` (of those that an access waits for).
+        groups: classes of the designs, K0 to K5.
+        walkers: of the designs; None: those of P.
+        miss_cycles: what their look-ups of misses take more than on P, in total.
+    """
+
+    hits_are: str | None = None
+    walk_cycles_are: str | None = None
+    groups: tuple[str, ...] = ()
+    walkers: int | None = None
+    miss_cycles: float = 0.0
+
+    def missing(self) -> list[Reason]:
+        """What is not stated, or is no input of the sources."""
+        found = []
+        if self.hits_are is None:
+            found.append(Reason("hits-unstated", "nothing states what stlb_hits counts"))
+        elif self.hits_are == ACCESSES:
+            text = "stlb_hits counts accesses, and the sources need the hits' cycles divided by P's hit time"
+            found.append(Reason("hits-accesses", text))
+        if self.walk_cycles_are is None:
+            found.append(Reason("walk-cycles-unstated", "nothing states what walk_cycles counts"))
+        elif self.walk_cycles_are == WAITED:
+            text = "walk_cycles lacks walks that no access waits for, and the sources need the cycles of all"
+            found.append(Reason("walk-cycles-waited", text))
+        if not self.groups:
+            found.append(Reason("class-absent", "the class of the design is not stated"))
+        return found
+
+
+@dataclass(frozen=True)
+class CountsTable:
+    """Rows of one table, and notes on it."""
+
+    rows: tuple[Counts, ...]
+    notes: list[str] = field(default_factory=list)
+
+
+def read_counts(source: str | Path | pd.DataFrame, only: str | None = None) -> CountsTable:
+    """Rows of a CSV or data frame: ``design``, ``layout`` (else growing-0), H, M, C, and perhaps S.
+
+    Without a column ``design``, rows are named by their layout, else `row 1`, `row 2`. Rows whose ``status``
+    is not ok are left out with a note.
+
+    Raises:
+        TesseraError: no table, no row, a row without a name, a design twice under one layout, or a cell that
+            is no number.
+    """
+    if isinstance(source, pd.DataFrame):
+        owner = "counts"
+        frame, notes = spelled_names(source, _KNOWN, owner)
+    else:
+        owner = f"counts {source}"
+        table = read_table(source, owner, _KNOWN, tuple(COLUMNS.values()))
+        frame, notes = table.frame, list(table.notes)
+    layouts = [ALL_4KB] * len(frame)
+    if "layout" in frame.columns:
+        layouts = [
+            ALL_4KB if is_missing(name) else canonical_name(str(name).strip()) for name in frame["layout"]
+        ]
+    names = [f"row {i}" for i in range(1, len(frame) + 1)]
+    if "design" in frame.columns:
+        names = ["" if is_missing(name) else str(name).strip() for name in frame["design"]]
+        if "" in names:
+            raise TesseraError(
+                f"{owner}: design", f"{names.count('')} rows have no name", "name each design, or none",
+                code="design-unnamed",
+            )  # fmt: skip
+    elif "layout" in frame.columns:
+        names = layouts
+    frame = frame.assign(design=names, layout=layouts)
+    notes += [f"left out {name}: status is not ok" for name in other_rows(frame)["design"]]
+    frame = ok_rows(frame)
+    if only is not None:
+        kept = frame[frame["design"].isin([only.strip(), canonical_name(only.strip())])]
+        if kept.empty:
+            known = ", ".join(list(frame["design"])[:6]) or "no row"
+            raise TesseraError(
+                f"{owner}: '{only}'", f"it has {known}", "name one of them", code="design-unknown"
+            )
+        frame = kept
+    if frame.empty:
+        raise TesseraError(f"{owner}: rows", "; ".join(notes) or "none", "give at least one", code="no-rows")
+    both = [f"{a} under {b}" for a, b in zip(frame["design"], frame["layout"], strict=True)]
+    lines = frame.index if frame.index.name == "line" else None
+    refuse_twice(owner, "design", both, lines, "keep one row per design and layout")
+    rows = []
+    for at, row in enumerate(frame.to_dict("records")):
+        where = owner if lines is None else f"{owner} line {lines[at]}"
+        values = {symbol: _value(row.get(column), where, column) for symbol, column in COLUMNS.items()}
+        rows.append(Counts(row["design"], row["layout"], **values))
+    return CountsTable(tuple(rows), notes)
+
+
+def answer(
+    counts: Counts, statement: Statement, processor: Processor, open_: dict[str, tuple[bool, str]]
+) -> Decision:
+    """The decision for counts; ``open_``: class -> (is it open for the bracket, the reason)."""
+    base = processor.bases.get(counts.layout)
+    clock = processor.clock or {}
+    question = Question(
+        counts.design, statement.groups, (), base,
+        Design(
+            counts.H, counts.C, processor.walkers if statement.walkers is None else statement.walkers,
+            statement.miss_cycles,
+        ),
+        Clocks(None if base is None else base.runtime, clock.get(counts.layout), counts.S),
+        simulated=processor.origin == SIMULATED, measured=processor.origin == MEASURED, open=open_,
+        layout=counts.layout,
+    )  # fmt: skip
+    wrong = [*statement.missing(), *unusable("m", "M', the STLB misses of the design,", counts.M)]
+    if base is None:
+        wrong.append(layout_absent(counts.layout, processor))
+    if wrong:
+        return refused(question, wrong)
+    return decide(question, processor.bracket, processor.calibrated)
+
+
+def layout_absent(pages: str, processor: Processor) -> Reason:
+    """Why a layout cannot be asked about."""
+    known = list(processor.bases)
+    listed = ", ".join(known[:4]) + (", ..." if len(known) > 4 else "")
+    return Reason("layout-unknown", f"P has no run under {pages}; it has {listed}")
+
+
+def check_groups(groups: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """The classes, each once.
+
+    Raises:
+        TesseraError: there is no such class.
+    """
+    found = tuple(dict.fromkeys(part for text in groups for part in text.replace(",", " ").split()))
+    if wrong := [group for group in found if group not in known]:
+        raise TesseraError(
+            f"class '{wrong[0]}'", "no such class", f"use {', '.join(known)} (docs/transfer.md, Classes)",
+            code="class-unknown",
+        )  # fmt: skip
+    return found
+
+
+def _value(cell, where: str, column: str) -> float | None:
+    """A number as it is given, also a negative one, NaN and infinity; None if the cell is empty."""
+    if cell is None or cell is pd.NA or cell is pd.NaT:
+        return None
+    if isinstance(cell, float) and not math.isfinite(cell):
+        return cell
+    text = str(cell).strip()
+    if text.lstrip("+-").casefold() in ("nan", "inf", "infinity"):
+        return float(text)
+    if is_missing(text):
+        return None
+    try:
+        return number(text)
+    except ValueError as error:
+        raise TableRefused(
+            f"{where}: {column}", f"'{text[:40]}': {error}", "give a plain number", "number"
+        ) from None

@@ -1,0 +1,179 @@
+"""P, the processor of a question: its samples, what it is under each layout, and perhaps a simulator's clock.
+
+P comes from a table of samples, from a fit, or from the study of transfer (the judge reads that one). A
+:class:`Processor` fits the two sources that learn from it, each once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from tessera import platforms
+from tessera.core.errors import TesseraError
+from tessera.core.table_columns import numbers, refuse_twice
+from tessera.core.table_file import read_table as read_text
+from tessera.fit.models import store
+from tessera.fit.models.base import CannotFit
+from tessera.fit.models.bracket import Base, Bracket
+from tessera.fit.models.calibrated import Calibrated
+from tessera.fit.models.samples import Samples, Table, check_table, read_table
+from tessera.fit.predict.decision import EXIT_NO_ANSWER, REMEDIES
+from tessera.layouts.model import canonical_name
+from tessera.platforms import Platform
+
+MEASURED, SIMULATED = "measured", "simulated"
+HIT, WALKERS = "tlb.stlb.hit_cycles", "walker.count"
+#: Codes of refused samples beside those of the decision -> what mends them.
+OF_SAMPLES = {
+    "table-number": "correct the number, or mark its row status=failed",
+    "no-anchor": "add the runs of P under 4KB and 2MB pages (growing-0, growing-8)",
+    "not-counted": "give samples with H, M and C: cells of another plan than --sampling tlbs",
+}
+_CLOCK = ("layout", "runtime_cycles")
+
+
+@dataclass(frozen=True)
+class Processor:
+    """P.
+
+    Args:
+        samples: R, H, M and C of P under mosaics; cycles and counts.
+        origin: of R: `measured`, `simulated`, or another word, which counts as neither.
+        bases: layout or mapping -> P under it.
+        workload, platform: as the samples name them; empty if they do not.
+        hit_cycles: hit time of P's STLB; None if nobody states it.
+        walkers: of P; None if nobody states them.
+        clock: layout -> S, the runtime in cycles by a simulator that is not the origin of R; None: no clock.
+        engine: R comes from the timing engine, so that it may be asked, too.
+    """
+
+    samples: Samples
+    origin: str
+    bases: Mapping[str, Base]
+    workload: str = ""
+    platform: str = ""
+    hit_cycles: float | None = None
+    walkers: int | None = None
+    clock: Mapping[str, float] | None = None
+    engine: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def bracket(self) -> Bracket | CannotFit:
+        return _or_why(lambda: Bracket.fit(self.samples, hit_cycles=self.hit_cycles))
+
+    @cached_property
+    def calibrated(self) -> Calibrated | CannotFit | None:
+        """None without a clock; learned from the fitted layouts only."""
+        if self.clock is None:
+            return None
+        others = set(self.bases) - set(self.samples.layouts)  # 1gb and mappings
+        clock = {name: S for name, S in self.clock.items() if name not in others}
+        return _or_why(lambda: Calibrated.fit(self.samples, clock))
+
+    def with_hardware(
+        self, platform: Platform | None, walkers: int | None = None, hit_cycles: float | None = None
+    ) -> Processor:
+        """The same with what a platform file states of it; ``walkers`` and ``hit_cycles`` win."""
+        known = {key: None if platform is None else int(platform.values[key].value) for key in (HIT, WALKERS)}
+        return replace(
+            self,
+            hit_cycles=known[HIT] if hit_cycles is None else hit_cycles,
+            walkers=known[WALKERS] if walkers is None else walkers,
+        )
+
+    def of_known_platform(self, name: str | None) -> Platform | None:
+        """The platform ``name``, or the one that the samples name, if there is a file of it.
+
+        Raises:
+            TesseraError: there is no platform of this name.
+        """
+        if name:
+            return platforms.load(name)
+        return platforms.load(self.platform) if self.platform in platforms.names() else None
+
+    def with_clock(self, clock: Mapping[str, float], *, common: bool = False) -> Processor:
+        """The same with the clock S of a simulator.
+
+        Args:
+            common: learn from the layouts that both have, with a note; else both must have the same.
+        """
+        if not common:
+            return replace(self, clock=dict(clock))
+        rows = [row for row, name in enumerate(self.samples.layouts) if name in clock]
+        samples = self.samples.subset(rows)
+        fitted = _or_why(lambda: Calibrated.fit(samples, {name: clock[name] for name in samples.layouts}))
+        notes = [*self.notes]
+        if len(rows) < len(self.samples):
+            notes.append(f"clock: {len(rows)} of the {len(self.samples)} layouts of P are simulated, too")
+        found = replace(self, clock=dict(clock), notes=notes)
+        found.__dict__["calibrated"] = fitted  # what cached_property would compute from all layouts
+        return found
+
+
+def of_table(table: Table) -> Processor:
+    """P from checked samples; R_0, H_0 and C_0 are theirs, that of `1gb` too."""
+    parts = [table.fitted] if table.test is None else [table.fitted, table.test]
+    bases = {
+        name: Base(*map(float, (part.R[row], part.H[row], part.C[row])))
+        for part in parts for row, name in enumerate(part.layouts)
+    }  # fmt: skip
+    named = {
+        name: str(table.frame[name].iloc[0]) if name in table.frame.columns and len(table.frame) else ""
+        for name in ("workload", "platform")
+    }
+    return Processor(table.fitted, table.runtime_provenance, bases, notes=list(table.notes), **named)
+
+
+def of_samples(samples: str | Path | pd.DataFrame) -> Processor:
+    """P from a CSV or data frame of samples or cells of one workload and platform.
+
+    Raises:
+        TesseraError: as `tessera models fit`. A table without R, H, M or C, or with a wrong number, has the
+            exit status of a refusal, and a code of :data:`REMEDIES` or :data:`OF_SAMPLES`.
+    """
+    try:
+        is_frame = isinstance(samples, pd.DataFrame)
+        return of_table(check_table(samples) if is_frame else read_table(samples))
+    except TesseraError as error:
+        if error.code in REMEDIES or error.code in OF_SAMPLES:
+            error.exit_code = EXIT_NO_ANSWER
+        raise
+
+
+def of_fit(folder: str | Path) -> Processor:
+    """P from the folder of `tessera models fit`; TesseraError if it is no fit, or one without samples."""
+    return of_table(store.read_fit(folder).table)
+
+
+def read_clock(path: str | Path) -> dict[str, float]:
+    """Layout -> S in cycles, from a CSV with the columns ``layout,runtime_cycles``.
+
+    Raises:
+        TesseraError: no such table, a missing column, a layout that is there twice, a number that is not one.
+    """
+    owner = f"clock {path}"
+    frame = read_text(path, owner, _CLOCK, ("runtime_cycles",)).frame
+    if missing := [column for column in _CLOCK if column not in frame.columns]:
+        raise TesseraError(
+            f"{owner}: columns {', '.join(missing)}", f"found only {', '.join(map(str, frame))}",
+            "give a CSV with the header layout,runtime_cycles: P by the simulator of the designs",
+            code="clock-columns",
+        )  # fmt: skip
+    layouts = [canonical_name(str(name).strip()) for name in frame["layout"]]
+    lines = frame.index if frame.index.name == "line" else None
+    refuse_twice(owner, "layout", layouts, lines, "keep one row per layout")
+    runtimes = numbers(frame, "runtime_cycles", owner, layouts, above=True)
+    return dict(zip(layouts, map(float, runtimes), strict=True))
+
+
+def _or_why(fit: Callable):
+    try:
+        return fit()
+    except CannotFit as error:
+        return error
