@@ -67,9 +67,12 @@ def widths_of(rows: pd.DataFrame, workloads: Sequence[str]) -> pd.DataFrame:
 
     Columns: family, workload, workloads (K), level, half_width.
     """
-    found = []
-    for family, part in rows.groupby("family", sort=False):
-        by_workload = {name: own["score"].to_numpy() for name, own in part.groupby("workload", sort=False)}
+    found, by_family = [], {}
+    for family, workload, score in zip(
+        *(rows[c].tolist() for c in ("family", "workload", "score")), strict=True
+    ):
+        by_family.setdefault(family, {}).setdefault(workload, []).append(score)
+    for family, by_workload in by_family.items():
         for workload in workloads:
             made = width({name: own for name, own in by_workload.items() if name != workload})
             found.append((family, workload, made.workloads, made.level, made.half_width))
@@ -84,7 +87,7 @@ def columns(rows: pd.DataFrame) -> dict:
     Args:
         rows: columns workload, family, score.
     """
-    made = widths_of(rows, list(dict.fromkeys(rows["workload"])))
+    made = widths_of(rows, rows["workload"].unique())
     own = rows[["workload", "family", "score"]].merge(made, on=["workload", "family"])
     own = own[own["level"].notna()]
     if own.empty:

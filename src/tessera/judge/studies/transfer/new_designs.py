@@ -38,8 +38,9 @@ def new_designs(answered: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFra
                 row = head | _counts(own)
                 if group != EVERY:
                     row["worth"] = rules.TRIVIAL if row["informative"] < rules.LEAST_INFORMATIVE else ""
-                    names = dict.fromkeys(own["workload"])
-                    row["open_for"] = sum(openness(part, str(platform), group, n).open for n in names)
+                    answers = part[part["group"] == group]
+                    names = own["workload"].unique()
+                    row["open_for"] = sum(openness(answers, str(platform), group, n).open for n in names)
                 rows.append(row)
     return frame_of(NEW_DESIGNS, rows)
 
@@ -59,7 +60,7 @@ def _judged(answered: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
         score=coverage.scores(judged["runtime_cycles"], judged["base_runtime_cycles"]),
     )
     made = [
-        coverage.widths_of(part, list(dict.fromkeys(part["workload"]))).assign(group=group)
+        coverage.widths_of(part, part["workload"].unique()).assign(group=group)
         for group, part in judged.groupby("group", sort=False)
     ]
     if not made:

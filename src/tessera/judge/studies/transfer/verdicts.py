@@ -26,9 +26,9 @@ def verdicts(
     good_on_p = {(r.workload, r.platform, r.model): r.good_on_p for r in ok_rows(fits).itertuples()}
     rows = []
     for platform, part in points.groupby("platform", sort=False):
-        mine, models = joined[joined["platform"] == platform], list(dict.fromkeys(predictions["model"]))
+        mine, models = joined[joined["platform"] == platform], predictions["model"].unique()
         pairs = twins[(twins["platform"] == platform) & twins["gap"].notna()]
-        for group in dict.fromkeys(part["group"]):
+        for group in part["group"].unique():
             for inputs in INPUTS:
                 where = (mine["group"] == group) & (mine["inputs"] == inputs)
                 gaps = pairs[(pairs["group"] == group) & (pairs["inputs"] == inputs)]["least_error"]
@@ -49,8 +49,9 @@ def widths(points: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
     joined = _joined(points, predictions)
     judged = joined[joined["judged"].astype(bool)]
     keys, found = ["platform", "inputs", "group", "model"], []
+    workloads = points["workload"].unique()
     for key, part in judged.groupby(keys, sort=False):
-        made = coverage.widths_of(part, list(dict.fromkeys(points["workload"])))
+        made = coverage.widths_of(part, workloads)
         found.append(made.assign(**dict(zip(keys, key, strict=True)), provenance="simulated"))
     return frame_of(WIDTHS, pd.concat(found, ignore_index=True) if found else [])
 
@@ -95,14 +96,13 @@ def _judged(own: pd.DataFrame, good_on_p: dict) -> dict:
 
 def _orders(judged: pd.DataFrame) -> tuple[int, int]:
     """S3 over all layouts; variants under layouts of one workload."""
-    pairs = inversions = 0
-    for _, part in judged.groupby(["workload", "layout"], sort=False):
-        points = zip(
-            part["runtime_cycles"], part["gain_ci95_cycles"].fillna(0), part["predicted_cycles"], strict=True
-        )
-        found = rules.orders(points, float(part["base_runtime_cycles"].iloc[0]))
-        pairs, inversions = pairs + found[0], inversions + found[1]
-    return pairs, inversions
+    columns = ("workload", "layout", "base_runtime_cycles", "runtime_cycles")
+    values = [judged[name].tolist() for name in (*columns, "gain_ci95_cycles", "predicted_cycles")]
+    under: dict[tuple, list[tuple[float, float, float]]] = {}
+    for workload, layout, base, R, width, guess in zip(*values, strict=True):
+        under.setdefault((workload, layout, base), []).append((R, 0.0 if width != width else width, guess))
+    found = [rules.orders(points, base) for (_, _, base), points in under.items()]
+    return sum(pairs for pairs, _ in found), sum(inversions for _, inversions in found)
 
 
 def _two_by_two(judged: pd.DataFrame, shares: pd.Series, good_on_p: dict) -> dict:

@@ -1,0 +1,159 @@
+"""The archived study of transfer is what this code says: models, answers, tables, and the simulator itself.
+
+If one fails after a change of the simulator, a variant, a model or the bracket, the archive is stale, and
+:data:`REMEDY` makes it new.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tessera import platforms
+from tessera.core.errors import TesseraError
+from tessera.core.paths import build_dir, repo_root
+from tessera.fit.models.registry import create
+from tessera.fit.models.samples import check_table
+from tessera.judge.studies.transfer import answered, archived, step
+from tessera.judge.studies.transfer.classes import HIT
+from tessera.judge.studies.transfer.fits import predicted
+from tessera.results.read import read_file
+from tessera.results.schema import transfer as schema
+from tessera.results.tree import Tree
+from tessera.results.write import frame_of
+from tessera.show.explore.source import ARCHIVE
+from tessera.show.notebooks import archive
+from tests.report import synthetic_transfer
+
+REMEDY = (
+    "the archive is stale. Run the study and archive it:\n"
+    "  snakemake --cores 2 results/default/studies/transfer/verdicts.csv --configfile config/default.yaml\n"
+    "  ./run tessera notebooks archive --study --results results/default"
+)
+#: Fitted for all workloads; mosmodel for two, because it is slow.
+MODELS = ("yaniv", "poly3", "monotone")
+SLOW, SLOW_WORKLOADS = "mosmodel", ("gups-8gb", "xml-transform")
+PAIR = ["workload", "platform"]
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return archived.read(Tree(repo_root() / ARCHIVE))
+
+
+def same(found: pd.DataFrame, kept: pd.DataFrame, rtol: float) -> None:
+    try:
+        pd.testing.assert_frame_equal(found, kept, check_dtype=False, rtol=rtol, atol=0, check_exact=not rtol)
+    except AssertionError as error:
+        pytest.fail(f"{REMEDY}\n{error}")
+
+
+def as_read(table, frame: pd.DataFrame, folder) -> pd.DataFrame:
+    """What a reader of the written table has."""
+    step.write(table, frame, folder / table.file)
+    return read_file(table, folder / table.file)
+
+
+@pytest.mark.parametrize("table", [schema.VERDICTS, schema.WIDTHS, schema.NEW_DESIGNS], ids=lambda t: t.name)
+def test_tables_of_the_run_follow_from_the_archived_points(tables, judged, table, tmp_path):
+    same(as_read(table, judged[table.name], tmp_path), tables[table.name], 0)
+
+
+@pytest.fixture(scope="module")
+def judged(tables):
+    return step.judge(tables)
+
+
+def test_answers_follow_from_points_and_samples(tables, tmp_path):
+    rows = []
+    for key, points in tables[schema.POINTS.name].groupby(PAIR, sort=False):
+        samples = tables[schema.SAMPLES.name]
+        samples = samples[(samples[PAIR] == list(key)).all(axis=1)]
+        hit = int(platforms.load(key[1]).values[HIT].value)
+        found = answered.answer_rows(samples.to_dict("records"), points.to_dict("records"), hit)
+        rows += [dict(zip(PAIR, key, strict=True)) | {"provenance": "simulated"} | row for row in found]
+    kept = tables[schema.ANSWERED.name]
+    found = as_read(schema.ANSWERED, frame_of(schema.ANSWERED, rows), tmp_path)
+    same(found, kept, 1e-9)  # least squares: the order of sums in BLAS
+
+
+def test_models_fitted_again_predict_what_the_archive_says(tables):
+    samples, points = (tables[table.name] for table in (schema.SAMPLES, schema.POINTS))
+    predictions = tables[schema.PREDICTIONS.name]
+    for workload, mine in samples[samples["fitted"].eq(True)].groupby("workload"):
+        known = check_table(mine, workload).fitted
+        own = points[(points["workload"] == workload) & (points["status"] == "ok")]
+        for name in (*MODELS, *((SLOW,) if workload in SLOW_WORKLOADS else ())):
+            model = create(name).fit(known)
+            counts = own[["stlb_hits", "stlb_misses", "walk_cycles"]].to_numpy()
+            kept = predictions[(predictions["workload"] == workload) & (predictions["model"] == name)]
+            found = [predicted(model, x) for x in counts]
+            assert len(found) == len(kept)
+            assert found == pytest.approx(kept["predicted_cycles"].to_list(), rel=1e-7, nan_ok=True), REMEDY
+
+
+def test_the_simulator_gives_the_archived_fingerprint(tmp_path):
+    for component, name in (("tracer", "tessera-trace"), ("simulator", "tessera-sim")):
+        if not (build_dir(component) / name).exists():
+            pytest.skip(f"{component} is not built: ./run tessera build {component}")
+    place = schema.POINTS.place(Tree(repo_root() / ARCHIVE)).with_name(archived.FINGERPRINT)
+    same(as_read(schema.POINTS, archived.fingerprint(), tmp_path), read_file(schema.POINTS, place), 0)
+
+
+def test_the_archive_is_small_and_names_its_commit():
+    folder = schema.POINTS.place(Tree(repo_root() / ARCHIVE)).parent
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 3_000_000
+    lines = (repo_root() / ARCHIVE / "README.md").read_text().splitlines()
+    (line,) = [line for line in lines if line.startswith("Study of transfer")]
+    (run,) = [line for line in lines if line.startswith("Run: ")]
+    assert all(len(text.split("commit ")[1].split(",")[0]) == 12 for text in (line, run))
+
+
+# -- keeping and reading, on tables of a world whose truth is known
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    """A run with nothing but the study; its fingerprint is made up."""
+    synthetic_transfer.write(tmp_path / "run")
+    config = {"seed": 7, "studies": {"transfer": {"workloads": ["made"]}}}
+    path = Tree(tmp_path / "run").provenance("config")
+    path.parent.mkdir()
+    path.write_text(json.dumps(config))
+    monkeypatch.setattr(archived, "fingerprint", lambda: frame_of(schema.POINTS, [{"status": "ok"}]))
+    return tmp_path / "run"
+
+
+def test_what_an_archive_leaves_out_is_computed_again(results, tmp_path):
+    archived.keep(Tree(results), Tree(tmp_path / "kept"))
+    found = archived.read(Tree(tmp_path / "kept"))
+    for table in (*schema.PARTS, schema.VERDICTS, schema.WIDTHS, schema.NEW_DESIGNS):
+        if table is schema.LADDER:
+            assert table.name not in found
+            continue
+        kept = read_file(table, table.place(Tree(results)))
+        # nine digits of a prediction: its error differs in the tenth
+        pd.testing.assert_frame_equal(found[table.name], kept, check_dtype=False, rtol=1e-8, atol=1e-8)
+    texts = {p.name: p.read_bytes() for p in (tmp_path / "kept" / "studies" / "transfer").iterdir()}
+    archived.keep(Tree(results), Tree(tmp_path / "again"))
+    again = {p.name: p.read_bytes() for p in (tmp_path / "again" / "studies" / "transfer").iterdir()}
+    assert texts == again and "ladder.csv" not in texts
+
+
+def test_only_the_study_is_replaced_and_the_readme_says_from_where(results, tmp_path):
+    out = tmp_path / "data"
+    out.mkdir()
+    with pytest.raises(TesseraError, match="Study of transfer"):
+        archive.write_study(results, out)
+    (out / "cells.csv").write_text("stays")
+    (out / "README.md").write_text("Run: commit 1.\nStudy of transfer: that run did not make it.\n")
+    archive.write_study(results, out)
+    run, study = (out / "README.md").read_text().splitlines()
+    assert run == "Run: commit 1." and (out / "cells.csv").read_text() == "stays"
+    commit = study.split("commit ")[1].split(",")[0]
+    assert len(commit) == 12 and "seed 7, workloads made" in study
+    assert archived.packed(schema.POINTS, Tree(out)).is_file()
+    assert np.isfinite(archived.read(Tree(out))[schema.PREDICTIONS.name]["predicted_cycles"]).all()
