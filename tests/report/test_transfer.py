@@ -9,7 +9,9 @@ import pytest
 
 from tessera.core.paths import repo_root
 from tessera.judge.studies.transfer import sentences
+from tessera.results.read import read_file
 from tessera.results.schema import transfer as schema
+from tessera.results.tree import Tree
 from tessera.show.figures.render import render
 from tessera.show.report import site
 from tests.report import synthetic_transfer
@@ -61,11 +63,24 @@ def test_the_page_has_verdicts_twins_ladders_and_refusals(tree, five_claims, tmp
     assert f"{gap:,.0f}" in shown
 
 
+def test_the_page_begins_with_the_table_for_a_new_design(tree, five_claims, tmp_path):
+    """K1 is stlb-x2 under 18 layouts; K3 and K5 are refused, which the page says with the reason."""
+    site.render(tree, tmp_path / "report", only=["transfer"], with_pdf=False)
+    page = (tmp_path / "report" / "transfer.html").read_text()
+    shown = text(tmp_path / "report" / "transfer.html")
+    row = read_file(schema.NEW_DESIGNS, schema.NEW_DESIGNS.place(Tree(tree)))
+    row = row[(row["scope"] == "all") & (row["group"] == "K1")].iloc[0]
+    counts = " ".join(str(row[name]) for name in ("workloads", "judged", "answered", "covered", "passing"))
+    assert row["answered"] > 0 and f"K1: TLB reach {counts}" in shown
+    assert "K3 class" in shown and "class K3 changes what H, M and C do not tell" in shown
+    assert page.index("For a new design") < page.index("The models of P") < page.index("Verdicts")
+
+
 def test_the_figures_show_their_tables(tree, tmp_path):
     drawn = render(tree, repo_root() / "reference-results", tmp_path, ["transfer", "transfer-ladder"])
     assert all(one.ok for one in drawn), [one.reason for one in drawn]
     cells = (tmp_path / "transfer.csv").read_text()
-    assert "haswell-sim,counted,K3,mosmodel,fails" in cells
+    assert "haswell-sim,counted,K3,mosmodel,fails,trivial" in cells
     ladder = (tmp_path / "transfer-ladder.csv").read_text().splitlines()
     ends = [line.split(",") for line in ladder if ",delayed-tlb,medium," in line]
     assert float(ends[-1][7]) == pytest.approx(0.5)  # R of the delayed TLB is 1.5 R of P

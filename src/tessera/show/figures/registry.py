@@ -194,7 +194,8 @@ FIGURES: tuple[Entry, ...] = (
         "transfer:draw",
         "Models of P in classes of designs",
         "Share of the judged points that each model predicts (percent), by class of design and by what H "
-        "and C count. + survives, ~ mixed, - fails. The model constant predicts that no design matters.",
+        "and C count. + survives, ~ mixed, - fails. The model constant predicts that no design matters. "
+        "x: useless, it passes no more points than constant. o: fewer than 20 informative points.",
         group="validation",
     ),
     Entry(

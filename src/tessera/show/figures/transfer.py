@@ -9,15 +9,16 @@ from tessera.results.schema.transfer import VERDICTS
 from tessera.show.figures import style
 from tessera.show.results import Results
 
-#: verdict -> mark behind the share
+#: verdict, worth -> mark behind the share
 MARKS = {"survives": "+", "mixed": "~", "fails": "-"}
+WORTH = {"useless": "x", "trivial": "o", "": ""}
 
 
 def table(results) -> pd.DataFrame:
     """Columns of the verdicts that are drawn."""
     rows = Results.of(results).needed(VERDICTS, "transfer", why="no study of transfer was made")
     rows = rows[rows["judged"] > 0]
-    columns = ["platform", "inputs", "group", "model", "verdict", "judged", "passing", "pass_share"]
+    columns = ["platform", "inputs", "group", "model", "verdict", "worth", "judged", "passing", "pass_share"]
     return rows[[*columns, "provenance"]].reset_index(drop=True)
 
 
@@ -49,7 +50,7 @@ def _panel(axes, rows: pd.DataFrame, groups: list[str], models: list[str]) -> No
     for row in rows.itertuples():
         place = models.index(row.model), groups.index(row.group)
         shares[place] = row.pass_share
-        text = f"{100 * row.pass_share:.0f}{MARKS.get(row.verdict, '')}"
+        text = f"{100 * row.pass_share:.0f}{MARKS.get(row.verdict, '')}{WORTH[row.worth]}"
         dark = row.pass_share > 0.6
         axes.text(place[1], place[0], text, ha="center", va="center", fontsize=6.5,
                   color=style.PAPER if dark else style.INK)  # fmt: skip

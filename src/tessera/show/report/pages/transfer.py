@@ -7,19 +7,32 @@ import pandas as pd
 from tessera.judge.studies.transfer import rules, sentences
 from tessera.judge.studies.transfer.classes import GROUPS, VARIANTS
 from tessera.judge.studies.transfer.declared import COUNTED
-from tessera.results.schema.transfer import FITS, LADDER, POINTS, SAMPLES, TWINS, VERDICTS
+from tessera.judge.studies.transfer.openness import REFUSED
+from tessera.results.schema.transfer import (
+    ANSWERED,
+    FITS,
+    LADDER,
+    NEW_DESIGNS,
+    POINTS,
+    SAMPLES,
+    TWINS,
+    VERDICTS,
+)
 from tessera.results.status import ok_rows, other_rows
+from tessera.show import new_designs
+
+READ = (SAMPLES, FITS, POINTS, TWINS, LADDER, VERDICTS, ANSWERED, NEW_DESIGNS)
 
 
 def page(facts) -> dict:
-    tables = {
-        table.name: facts.results.read(table) for table in (SAMPLES, FITS, POINTS, TWINS, LADDER, VERDICTS)
-    }
+    tables = {table.name: facts.results.read(table) for table in READ}
     verdicts, points = tables[VERDICTS.name], tables[POINTS.name]
     judged = verdicts[verdicts["verdict"] != rules.NOT_JUDGED]
     return {
         "title": "Which number to simulate",
         "figures": [facts.figure("transfer"), facts.figure("transfer-ladder")],
+        "designs": for_a_new_design(tables[NEW_DESIGNS.name]),
+        "refusals": refusals(tables[ANSWERED.name]),
         "sentences": sentences.which_number(verdicts) if len(verdicts) else [],
         "groups": [{"name": name, "sentence": text} for name, text in GROUPS.items()],
         "variants": [{"name": v.name, "group": v.group, "sentence": v.sentence} for v in VARIANTS],
@@ -34,6 +47,30 @@ def page(facts) -> dict:
         .drop_duplicates(["workload", "platform", "variant", "layout"])
         .to_dict("records"),
     }
+
+
+def for_a_new_design(table: pd.DataFrame) -> list[dict]:
+    """A table for each platform and scope: ``about`` and ``rows``, of classes with judged points."""
+    words = {"all": "all workloads", "new": "workloads on which nothing was tuned"}
+    found = []
+    for platform in table["platform"].unique():
+        for scope, about in words.items():
+            rows = new_designs.of_scope(table, scope, platform)
+            if len(rows):
+                labels = [new_designs.label(group) for group in rows["group"]]
+                rows = rows.assign(label=labels).astype(object).where(rows.notna(), None)
+                found.append({"about": f"{platform}, {about}", "rows": rows.to_dict("records")})
+    return found
+
+
+def refusals(answers: pd.DataFrame) -> list[dict]:
+    """Judged points without an answer: class and codes -> points, and one reason as an example."""
+    rows = answers[(answers["status"] == REFUSED) & answers["judged"].eq(True)]
+    keys = ["platform", "group", "codes"]
+    return [
+        dict(zip(keys, key, strict=True)) | {"points": len(part), "message": part["message"].iloc[0]}
+        for key, part in rows.groupby(keys, sort=False)
+    ]
 
 
 def windows(samples: pd.DataFrame) -> list[str]:
