@@ -1,213 +1,328 @@
-"""Who may answer for a design: survivors with an interval that covers, else the engine, else the bound."""
+"""A design asked of a results folder: what the command and Python say, and every refusal of the files."""
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.predict_design import predict_design
+import tessera
+from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.fit.predict.design import read_design
-from tessera.judge.studies.transfer import answer, coverage, own_design, study, verdicts
-from tessera.judge.studies.transfer.declared import INPUTS, Point
+from tessera.fit.models.bracket import Design
+from tessera.judge.studies.transfer import own_design
+from tessera.judge.studies.transfer.answer import Study, answer_design
+from tessera.judge.studies.transfer.from_python import ask, known_of
 from tessera.judge.studies.transfer.own_design import Counted, OwnDesign, read_own
 from tessera.results.schema import transfer as schema
+from tessera.results.schema.prediction import ANSWERS
 from tessera.results.tree import Tree
 from tessera.results.write import frame_of, write
-from tests.studies.transfer import world
 
-VARIANTS = ("noop", "stlb-x2", "walkers-x2", "delayed-tlb")
-PLATFORM = "haswell-sim"
-X = Point(5e5, 5e5, 5.1e7)
-WORKLOADS = ("one", "two", "three")
+PLATFORM, WORKLOADS = "haswell-sim", [f"w{i}" for i in range(11)]
+TOP, HITS = 1e9, 5e6
+STLB, WALKERS = {"tlb.stlb.entries": 2048}, {"walker.count": 2}
+NAMES = [*(f"growing-{i}" for i in range(9)), *(f"random-{i}" for i in range(10))]
+SHARES = np.array([1, *np.linspace(0.9, 0.1, 7), 0.02, *np.linspace(0.05, 0.95, 10)])
+C = dict(zip(NAMES, TOP * SHARES, strict=True))
+PAIR = {"workload": "w0", "platform": PLATFORM}
 
 
-@pytest.fixture(scope="module")
-def tables():
-    """Three workloads that are alike, so that one of them can be left out."""
-    patch = pytest.MonkeyPatch()
-    rows = study.tables(world.request_of(patch, VARIANTS))
-    patch.undo()
-    found = {}
-    for table in schema.PARTS:
-        pairs = [{"workload": w, "platform": PLATFORM, "provenance": "simulated"} for w in WORKLOADS]
-        found[table.name] = frame_of(table, [pair | row for pair in pairs for row in rows[table.name]])
-    return found
+def runtime(walk_cycles) -> float:
+    """R of P."""
+    return 2e9 + 0.6 * walk_cycles
+
+
+R0 = runtime(TOP)
+
+
+def samples_of(workload="w0", factor=1.0, **columns) -> pd.DataFrame:
+    rows = [
+        {
+            "workload": workload, "platform": PLATFORM, "layout": name, "pages": "layout", "fitted": True,
+            "stlb_hits": HITS, "stlb_misses": cycles / 30, "walk_cycles": cycles,
+            "runtime_cycles": factor * runtime(cycles), "ideal_runtime_cycles": 2e9, "window_accesses": 999,
+            "interval_instructions": 100, "warm_units": 2, "seed": 1, "provenance": "simulated",
+        }
+        for name, cycles in [*C.items(), ("medium", 0.7 * TOP)]
+    ]  # fmt: skip
+    rows[-1] |= {"pages": "mapping", "fitted": False}
+    return frame_of(schema.SAMPLES, pd.DataFrame(rows).assign(**columns))
+
+
+def answered(covered=True) -> pd.DataFrame:
+    """K1 of ten other workloads: answered, covered, passing."""
+    one = {
+        "platform": PLATFORM, "group": "K1", "variant": "stlb-x4", "family": "STLB", "layout": "growing-0",
+        "source": "bracket", "status": "answered", "judged": True, "informative": True, "covered": covered,
+        "passes": True, "constant_passes": False, "provenance": "simulated",
+    }  # fmt: skip
+    return frame_of(schema.ANSWERED, [one | {"workload": name} for name in WORKLOADS[1:]])
 
 
 @pytest.fixture
-def results(tmp_path, tables, monkeypatch):
-    """A results tree; ``change`` alters the tables before the verdicts."""
+def results(tmp_path):
+    """A results folder with the tables that an answer reads."""
+    tree = Tree(tmp_path / "results")
+    write(schema.SAMPLES, samples_of(), schema.SAMPLES.place(tree))
+    write(schema.ANSWERED, answered(), schema.ANSWERED.place(tree))
+    return tree.root
+
+
+@pytest.fixture
+def simulated(monkeypatch):
+    """The simulator: (C', R) by the changes; records the designs that it ran."""
+    asked: list[OwnDesign] = []
+    found = {"tlb.stlb.entries": (0.5 * TOP, runtime(0.5 * TOP)), "walker.count": (TOP, 0.9 * R0)}
+
+    def one(design, window, platform, cache=None, progress=None):
+        asked.append(design)
+        cycles, R = found.get(next(iter(design.changes), ""), (TOP, R0))
+        return Counted(Design(HITS, cycles, 1), R)
+
     monkeypatch.setattr(own_design.Window, "of", classmethod(lambda *of: None))
-
-    def make(change=lambda made: None):
-        made = {name: table.copy() for name, table in tables.items()}
-        change(made)
-        named = (made[f"transfer_{name}"] for name in ("points", "predictions", "twins", "fits"))
-        made[schema.VERDICTS.name] = verdicts.verdicts(*named)
-        made[schema.WIDTHS.name] = verdicts.widths(made["transfer_points"], made["transfer_predictions"])
-        for table in schema.OF_RUN:
-            write(table, made[table.name], table.place(Tree(tmp_path)))
-        return tmp_path
-
-    return make
-
-
-def simulated(monkeypatch, runtime=7e8):
-    """The design's counts; records whether R was asked for."""
-    asked = []
-
-    def one(design, window, platform, cache, *, timed, progress):
-        asked.append(timed)
-        return Counted(dict.fromkeys(INPUTS, X), runtime if timed else float("nan"))
-
     monkeypatch.setattr(own_design, "simulate_own", one)
-    return asked
+    one.asked, one.found = asked, found
+    return one
 
 
-def only(found):
-    (row,) = found.answers.to_dict("records")
-    return row
+def decision(results, changes, **pages):
+    return answer_design(Study(Tree(results), "w0", PLATFORM), OwnDesign("mine", changes, **pages))
 
 
-def test_a_model_that_survived_answers_with_an_interval(results, monkeypatch):
-    asked = simulated(monkeypatch)
-    design = OwnDesign("bigger", {"tlb.stlb.entries": 2048})
-    found = answer.answer_design(results(), design, "one", PLATFORM)
-    row = only(found)
-    assert row["source"] in ("poly1", "mosmodel") and row["groups"] == "K1" and asked == [False]
-    assert row["runtime_cycles"] == pytest.approx(world.runtime(*X), rel=1e-3)
-    assert row["low_cycles"] <= row["runtime_cycles"] <= row["high_cycles"]
-    assert row["coverage"] == 1 and row["points"] == 2 * _judged(results(), "K1")
-    assert set(found.asked["model"]) == {"basu", "poly1", "mosmodel"}
+def test_the_bracket_answers_beside_the_engine(results, simulated):
+    found = decision(results, STLB)
+    assert (found.source, found.level, found.question.groups) == ("bracket", "C", ("K1",))
+    assert found.answer.low <= runtime(0.5 * TOP) <= found.answer.high
+    assert found.others["engine"].centre == runtime(0.5 * TOP) and len(simulated.asked) == 1
 
 
-def _judged(root, group) -> int:
-    rows = pd.read_csv(root / "studies" / "transfer" / "points.csv")
-    rows = rows[(rows["workload"] == "one") & (rows["group"] == group) & (rows["inputs"] == "counted")]
-    return int(rows["judged"].sum())
+def test_classes_that_counts_do_not_show_have_the_engine(results, simulated):
+    found = decision(results, WALKERS)
+    assert (found.source, found.level, found.answer.centre) == ("engine", "D", 0.9 * R0)
+    assert found.sentence() == "mine: -10.0% of P, 2.34e9 cycles, source engine, level D"
+    found = decision(results, {"cache.l2.ways": 4})
+    assert (found.source, found.question.unknown) == ("engine", ("cache.l2.ways=4",))
+    assert found.others["bracket"].codes == ("unclassed",)
 
 
-def test_where_none_survived_the_engine_answers_and_says_why(results, monkeypatch):
-    asked = simulated(monkeypatch)
-    row = only(answer.answer_design(results(), OwnDesign("w", {"walker.count": 2}), "one", PLATFORM))
-    assert (row["source"], row["runtime_cycles"], asked) == (answer.ENGINE, 7e8, [True])
-    assert "K3" in row["message"] and pd.isna(row["low_cycles"])
-    assert row["least_error"] == pytest.approx(0.1 / 2.1)
+def test_the_engine_outside_the_bracket_is_no_answer(results, simulated):
+    simulated.found["tlb.stlb.entries"] = (0.5 * TOP, 1.5e9)
+    assert decision(results, STLB).codes == ("engine-outside",)
 
 
-def test_a_design_of_two_classes_needs_a_model_that_survived_both(results, monkeypatch):
-    simulated(monkeypatch)
-    design = OwnDesign("both", {"tlb.stlb.entries": 2048, "walker.count": 2})
-    row = only(answer.answer_design(results(), design, "one", PLATFORM))
-    assert (row["groups"], row["source"]) == ("K1 K3", answer.ENGINE)
+def test_no_change_is_no_difference(results, simulated):
+    found = decision(results, {})
+    assert found.question.groups == ("K0",) and "no-difference" in found.codes
+    assert found.answer.centre == pytest.approx(R0)
 
 
-def test_another_cache_is_in_no_class(results, monkeypatch):
-    simulated(monkeypatch)
-    row = only(answer.answer_design(results(), OwnDesign("c", {"cache.l2.ways": 4}), "one", PLATFORM))
-    assert row["source"] == answer.ENGINE and "cache.l2.ways=4" in row["message"]
+def test_under_a_mapping_the_base_is_the_mapping(results, simulated):
+    found = decision(results, STLB, mapping="medium")
+    assert found.base_runtime == runtime(0.7 * TOP) and found.question.layout == "medium"
 
 
-def test_an_interval_that_does_not_cover_is_not_trusted(results, monkeypatch):
-    simulated(monkeypatch)
+def test_a_layout_that_the_study_lacks_is_simulated_for_p_too(results, simulated):
+    found = decision(results, STLB, layout="growing-99")
+    assert found.base_runtime == R0 and [one.changes for one in simulated.asked] == [STLB, {}]
 
-    def change(made):
-        """poly1 is exact on `one` and `two`, and 2% off on `three`: no half-width covers `three`."""
-        rows = made["transfer_predictions"]
-        rows.loc[:, "error"] = 0.0
-        rows.loc[rows["workload"] == "three", "error"] = 0.02
 
-    row = only(
-        answer.answer_design(results(change), OwnDesign("b", {"tlb.stlb.entries": 2048}), "one", PLATFORM)
+def measured(tmp_path, **columns) -> str:
+    """Samples of a processor on which everything takes 3% longer than the simulator says."""
+    path = tmp_path / "samples.csv"
+    rows = samples_of(factor=1.03, **columns).query("fitted").drop(columns=["platform", "fitted"])
+    rows.assign(runtime_provenance="measured").to_csv(path, index=False)
+    return str(path)
+
+
+def test_samples_beside_a_study_have_its_clock(results, simulated, tmp_path):
+    """S is R / 1.03: the gate accepts, so the level is A."""
+    found = ask({"changes": STLB}, samples=measured(tmp_path), results=results, **PAIR)
+    (one,) = found.decisions
+    assert (one.source, one.level) == ("calibrated", "A")
+    assert one.answer.centre == pytest.approx(1.03 * runtime(0.5 * TOP), rel=1e-3)
+    assert one.others["engine"].codes == ("no-engine",)
+    simulated.found["walker.count"] = (TOP, R0)
+    one = ask({"changes": WALKERS}, samples=measured(tmp_path), results=results, **PAIR)
+    assert one.decisions[0].level == "A", "the gate holds for K3, too"
+
+
+def test_openness_raises_the_bracket_to_b(results, simulated, tmp_path, monkeypatch):
+    """A clock of fewer than 12 layouts of P: only the bracket answers."""
+    tree = Tree(results)
+    write(schema.SAMPLES, samples_of().iloc[:11], schema.SAMPLES.place(tree))
+    pair = {"results": results, **PAIR}
+    found = ask({"changes": STLB}, samples=measured(tmp_path), **pair)
+    (one,) = found.decisions
+    assert (one.source, one.level) == ("bracket", "B")
+    assert one.others["calibrated"].codes == ("few-layouts",) and any(
+        "11 of the 19" in n for n in found.notes
     )
-    assert row["source"] == answer.ENGINE and "67%" in row["message"]
+    write(schema.ANSWERED, answered(covered=False), schema.ANSWERED.place(tree))
+    (one,) = ask({"changes": STLB}, samples=measured(tmp_path), **pair).decisions
+    assert (one.level, one.codes) == ("C", ("not-open",)) and "0 of 10" in one.reasons[0].text
 
 
-def test_one_workload_gives_no_interval(results, monkeypatch):
-    simulated(monkeypatch)
-
-    def change(made):
-        for name, table in made.items():
-            made[name] = table[table["workload"] == "one"]
-
-    row = only(
-        answer.answer_design(results(change), OwnDesign("b", {"tlb.stlb.entries": 2048}), "one", PLATFORM)
-    )
-    assert row["source"] == answer.ENGINE
+def test_counts_of_another_part_of_the_program_are_no_change_by_themselves(results, simulated, tmp_path):
+    """P's samples have 30% more walk cycles than the simulator's: its counts are another thing."""
+    path = measured(tmp_path)
+    rows = pd.read_csv(path)
+    rows["walk_cycles"] *= 1.3
+    rows["runtime_cycles"] *= 2  # so that the gate refuses, too
+    rows.to_csv(path, index=False)
+    (one,) = ask({"changes": STLB}, samples=path, results=results, **PAIR).decisions
+    assert one.source == "none" and {"counts-differ", "slope"} <= set(one.codes)
 
 
-def test_counts_from_elsewhere_have_no_engine(results):
-    counts = read_design(
-        pd.DataFrame([("mine", *X)], columns=["design", "stlb_hits", "stlb_misses", "walk_cycles"])
-    )
-    row = only(answer.answer_counts(results(), counts, "one", PLATFORM, "K3"))
-    assert (row["source"], row["runtime_cycles"] != row["runtime_cycles"]) == (answer.BOUND, True)
-    assert row["least_error"] == pytest.approx(0.1 / 2.1)
-    row = only(answer.answer_counts(results(), counts, "one", PLATFORM, "K1"))
-    assert row["runtime_cycles"] == pytest.approx(world.runtime(*X), rel=1e-3)
+def test_r_of_the_same_engine_is_no_second_clock(results, simulated, tmp_path):
+    path = tmp_path / "cells.csv"
+    samples_of().query("fitted").assign(runtime_provenance="simulated").to_csv(path, index=False)
+    known = known_of(results, "w0", PLATFORM, str(path))
+    assert known.processor.clock is None
+    (one,) = ask({"changes": STLB}, samples=path, results=results, **PAIR).decisions
+    assert one.others["calibrated"].codes == ("no-clock",) and (one.source, one.level) == ("bracket", "C")
+
+
+# name: (what happens to the folder, code, words)
+FOLDERS = {
+    "no study": (lambda tree: schema.SAMPLES.place(tree).unlink(), "no-study", "samples.csv"),
+    "a column is missing": (
+        lambda tree: samples_of().drop(columns="seed").to_csv(schema.SAMPLES.place(tree), index=False),
+        "results-of-another-commit", "lacks seed"),
+    "no table of answers": (
+        lambda tree: schema.ANSWERED.place(tree).unlink(), "results-of-another-commit", "answers.csv"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FOLDERS)
+def test_a_folder_of_another_commit(case, results, simulated, tmp_path):
+    change, code, words = FOLDERS[case]
+    tree = Tree(results)
+    tree.provenance("git").parent.mkdir(parents=True)
+    tree.provenance("git").write_text(json.dumps({"commit": "0123abc"}))
+    change(tree)
+    asked = {"samples": measured(tmp_path), "results": results, "workload": "w0", "platform": PLATFORM}
+    with pytest.raises(TesseraError) as refused:
+        ask({"changes": STLB}, **asked)
+    assert refused.value.code == code and words in str(refused.value)
+    assert "./run reproduce" in refused.value.remedy
+    if code == "results-of-another-commit":
+        assert "commit 0123abc" in refused.value.found
 
 
 @pytest.mark.parametrize(
-    ("workload", "platform", "group", "named"),
+    ("workload", "platform", "code", "named"),
     [
-        ("one", "broadwell-sim", "K1", PLATFORM),
-        ("four", PLATFORM, "K1", "three on haswell-sim"),
-        ("one", PLATFORM, "K2", "K1"),
-        ("one", PLATFORM, "K9", "K9"),
+        ("w9", PLATFORM, "no-pair", "w0 on haswell-sim"),
+        ("w0", "broadwell-sim", "no-pair", "w0 on haswell-sim"),
     ],
 )
-def test_what_the_study_lacks_is_named(results, workload, platform, group, named):
-    counts = read_design(pd.DataFrame({"stlb_hits": [1], "stlb_misses": [1], "walk_cycles": [1]}))
+def test_what_the_study_lacks_is_named(results, workload, platform, code, named):
     with pytest.raises(TesseraError) as refused:
-        answer.answer_counts(results(), counts, workload, platform, group)
-    assert named in f"{refused.value.asked} {refused.value.found}"
+        ask({"changes": STLB}, results=results, workload=workload, platform=platform)
+    assert refused.value.code == code and named in str(refused.value)
 
 
-def test_the_command_prints_the_source_and_writes_tables(results, tmp_path):
-    counts, out = tmp_path / "counts.csv", tmp_path / "answer.csv"
-    counts.write_text(f"design,stlb_hits,stlb_misses,walk_cycles\nmine,{X.H},{X.M},{X.C}\n")
-    common = [
-        "--counts",
-        str(counts),
-        "--workload",
-        "one",
-        "--platform",
-        PLATFORM,
-        "--results",
-        str(results()),
-    ]
-    done = CliRunner().invoke(predict_design, [*common, "--class", "K1", "--out", str(out)])
+def test_the_command_and_python_say_the_same(results, simulated, tmp_path):
+    design, out = tmp_path / "large.yaml", tmp_path / "out.csv"
+    design.write_text("name: large STLB\nchanges: {tlb.stlb.entries: 2048}\n")
+    words = ["predict", "--design", design, "--workload", "w0", "--platform", PLATFORM, "--results", results]
+    done = CliRunner().invoke(cli, [*map(str, words), "--out", str(out)])
     assert done.exit_code == 0, done.output
-    assert "mine" in done.output and "90%" not in done.output and "100%" in done.output
-    assert pd.read_csv(out)["source"].isin(["poly1", "mosmodel"]).all()
-    done = CliRunner().invoke(predict_design, [*common, "--class", "K5"])
-    assert done.exit_code == 0 and f"source: {answer.BOUND}" in done.output
+    line = "large STLB: -11.5% of P (-12.4% to -10.7%), 2.30e9 cycles, source bracket, level C"
+    assert done.stdout.splitlines()[0] == line
+    assert "  engine: -11.5% of P, 2.30e9 cycles" in done.stdout.splitlines()
+    written = pd.read_csv(out)
+    assert tuple(written.columns) == ANSWERS.names and written["level"].tolist() == ["C"]
+    shown = json.loads(CliRunner().invoke(cli, [*map(str, words), "--json"]).stdout)
+    frame = tessera.predict(design, workload="w0", platform=PLATFORM, results=results)
+    for name in ("runtime_cycles", "low_cycles", "high_cycles", "base_runtime_cycles", "change"):
+        assert frame[name][0] == shown[name] == pytest.approx(written[name][0], rel=1e-12)
+    assert frame.attrs["decisions"][0].sentence() == line
 
 
-def test_counts_without_a_class_are_refused(tmp_path):
+def test_no_answer_has_exit_status_3_and_no_number(results, simulated, tmp_path):
+    simulated.found["tlb.stlb.entries"] = (0.0, float("nan"))
+    words = ["--workload", "w0", "--platform", PLATFORM, "--results", str(results)]
+    design = tmp_path / "d.yaml"
+    design.write_text("changes: {tlb.stlb.entries: 2048}\n")
     done = CliRunner().invoke(
-        predict_design, ["--counts", "c.csv", "--workload", "w", "--platform", PLATFORM]
+        cli, ["predict", "--design", str(design), *words, "--out", str(tmp_path / "o.csv")]
     )
-    assert isinstance(done.exception, TesseraError) and done.exception.code == "design-or-counts"
+    assert done.exit_code == 3 and done.stdout.startswith("d: no answer, source none\n")
+    assert "what would help: " in done.stdout
+    row = pd.read_csv(tmp_path / "o.csv").iloc[0]
+    assert row["codes"].split() == ["no-clock", "no-walks", "r-not-finite"] and pd.isna(row["runtime_cycles"])
+    frame = tessera.predict({"changes": STLB}, workload="w0", platform=PLATFORM, results=results)
+    assert frame["runtime_cycles"][0] is pd.NA
 
 
-def test_designs_are_read_and_checked(tmp_path):
+# text of a design file -> code
+DESIGNS = {
+    "typo: 1\n": "design-keys", "[1]\n": "design-keys", "mapping: a\nlayout: b\n": "design-pages",
+    "changes: {tlb.stlb.entries: [1]}\n": "design-changes", "changes: [1]\n": "design-changes",
+    "layout: [1]\n": "design-names",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", DESIGNS)
+def test_a_design_file_that_is_none(text, tmp_path, results, simulated):
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(TesseraError) as refused:
+        ask(path, results=results, **PAIR)
+    assert refused.value.code == DESIGNS[text] and refused.value.exit_code == 2
+
+
+def test_a_design_file(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("changes: {mmu.design: anchor, design.anchor.distance_pages: 16}\nmapping: medium\n")
     found = read_own(path)
     assert (found.name, found.pages, found.changes["design.anchor.distance_pages"]) == ("mine", "medium", 16)
-    for text, named in (
-        ("typo: 1\n", "typo"), ("[1]\n", "list"), ("mapping: a\nlayout: b\n", "mapping"),
-        ("changes: {tlb.stlb.entries: [1]}\n", "changes"),
-    ):  # fmt: skip
-        path.write_text(text)
-        with pytest.raises(TesseraError) as refused:
-            read_own(path)
-        assert named in f"{refused.value.asked} {refused.value.found}"
 
 
-def test_the_half_width_is_that_of_the_other_workloads():
-    judged = pd.DataFrame({"workload": ["a"] * 20 + ["b"], "error": [0.01] * 20 + [0.5]})
-    assert coverage.left_out(judged, "a") == 0.5 and coverage.left_out(judged, "b") == 0.01
+def test_an_unknown_layout_file_is_named(tmp_path, results):
+    window = own_design.Window("w0", tmp_path / "t.tst", 2, 100, 1, tmp_path / "manifest.csv")
+    with pytest.raises(TesseraError) as refused:
+        own_design._pages(OwnDesign("d", {}, layout="growing-77"), window, tmp_path, print)
+    assert refused.value.code == "layout-unknown" and "growing-77" in str(refused.value)
+
+
+# name: (arguments of ask, code)
+WRONG = {
+    "nothing asked": ({}, "one-question"),
+    "two questions": ({"design": {}, "counts": pd.DataFrame()}, "one-question"),
+    "no P": ({"counts": pd.DataFrame()}, "no-p"),
+    "two sources of P": ({"counts": pd.DataFrame(), "samples": "a.csv", "fit": "b"}, "two-sources-of-p"),
+    "a folder without a pair": ({"counts": pd.DataFrame(), "results": "r"}, "pair-unstated"),
+    "a design without a window": ({"design": {}, "samples": "SAMPLES"}, "design-needs-results"),
+    "a design with counts' words": (
+        {"design": {}, "hits_are": "latency", "workload": "w0"}, "design-and-statement"),
+    "a table as a design": ({"design": "counts.csv", "workload": "w0"}, "design-is-a-table"),
+    "two clocks": ({"counts": pd.DataFrame(), "samples": "SAMPLES", "clock": "c.csv", "workload": "w0"},
+                   "two-clocks"),
+    "a clock for a design": ({"design": {}, "clock": "CLOCK", "workload": "w0"}, "two-clocks"),
+    "samples of another workload": ({"design": {}, "samples": "SAMPLES", "workload": "w9"}, "pair-differs"),
+    "an unknown class": ({"counts": pd.DataFrame(), "classes": "K9", "workload": "w0"}, "class-unknown"),
+    "the class ideal": ({"counts": pd.DataFrame(), "classes": "ideal", "workload": "w0"}, "class-unknown"),
+    "an unknown word": ({"counts": pd.DataFrame(), "hits_are": "hits", "workload": "w0"}, "word-unknown"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_requests(case, results, simulated, tmp_path):
+    options, code = WRONG[case]
+    clock = tmp_path / "clock.csv"
+    pd.DataFrame({"layout": list(C), "runtime_cycles": 1e9}).to_csv(clock, index=False)
+    files = {"SAMPLES": measured(tmp_path), "CLOCK": str(clock)}
+    options = {
+        key: files.get(value, value) if isinstance(value, str) else value for key, value in options.items()
+    }
+    if "workload" in options:
+        options |= {"platform": PLATFORM, "results": results}
+    with pytest.raises(TesseraError) as refused:
+        ask(**options)
+    assert (refused.value.code, refused.value.exit_code) == (code, 2)

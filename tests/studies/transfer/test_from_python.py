@@ -1,4 +1,4 @@
-"""`tessera.simulate` and `tessera.predict_design`: what the commands do, as data frames."""
+"""`tessera.simulate` and `tessera.predict`: what the commands do, as data frames."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ import pytest
 
 import tessera
 from tessera.core.errors import TesseraError
-from tessera.fit.predict.design import DesignCounts
-from tessera.judge.studies.transfer import answer, from_python
-from tessera.judge.studies.transfer.answer import Answers
-from tessera.judge.studies.transfer.own_design import OwnDesign
+from tessera.judge.studies.transfer import from_python
 from tessera.simulate import frames
 from tessera.simulate.inputs import LAYOUT, MAPPING
 from tessera.simulate.plan import FULL
+from tests.predict.builders import samples
 
 
 @pytest.fixture
@@ -48,30 +46,23 @@ def test_simulate_needs_layouts_or_mappings():
         assert refused.value.code == "layouts-or-mappings"
 
 
-def test_predict_design_takes_a_mapping_a_file_or_counts(monkeypatch, tmp_path):
-    asked = []
-    done = Answers(pd.DataFrame({"source": ["poly1"]}), pd.DataFrame({"model": ["basu"]}))
-    for name in ("answer_design", "answer_counts"):
-        monkeypatch.setattr(
-            from_python, name, lambda *of, name=name: asked.append((name, of[1], *of[2:])) or done
-        )
-    file = tmp_path / "mine.yaml"
-    file.write_text("changes: {walker.count: 2}\n")
-    found = tessera.predict_design({"changes": {"walker.count": 2}}, "w", "p", tmp_path)
-    assert found["source"].tolist() == ["poly1"] and found.attrs["models"]["model"].tolist() == ["basu"]
-    tessera.predict_design(file, "w", "p", tmp_path)
-    counts = pd.DataFrame({"stlb_hits": [1], "stlb_misses": [2], "walk_cycles": [3]})
-    tessera.predict_design(counts, "w", "p", tmp_path, group="K1")
-    assert [one[0] for one in asked] == ["answer_design", "answer_design", "answer_counts"]
-    assert asked[0][1] == OwnDesign("design", {"walker.count": 2})
-    assert asked[1][1] == OwnDesign("mine", {"walker.count": 2})
-    assert isinstance(asked[2][1], DesignCounts) and asked[2][2:] == ("w", "p", "K1", "counted")
+def test_predict_is_a_function_and_the_old_name_says_so():
+    assert tessera.predict is from_python.predict
     with pytest.raises(TesseraError) as refused:
-        tessera.predict_design(counts, "w", "p", tmp_path)
-    assert refused.value.code == "counts-without-class"
-
-
-def test_other_names_are_no_attributes():
-    assert tessera.predict_design is from_python.predict_design and answer.ENGINE
+        _ = tessera.predict_design
+    assert refused.value.code == "renamed" and "tessera.predict" in refused.value.remedy
     with pytest.raises(AttributeError, match="tessera"):
         _ = tessera.predict_nothing
+
+
+def test_predict_takes_counts_as_a_data_frame():
+    """A line: R = 5e9 + 0.5 C. Half of the walk cycles save a quarter of 4e9 cycles."""
+    asked = pd.DataFrame({"design": ["mine"], "stlb_hits": 1e7, "stlb_misses": 5e7, "walk_cycles": 2e9})
+    stated = {"hits_are": "latency", "walk_cycles_are": "busy", "classes": "K1", "platform": "haswell-sim"}
+    found = tessera.predict(counts=asked, samples=samples(noise=0.0), **stated)
+    (decision,) = found.attrs["decisions"]
+    assert decision.source == "bracket" and decision.base_runtime == pytest.approx(7e9)
+    assert found["low_cycles"][0] <= 6e9 <= found["high_cycles"][0]
+    assert found["change"][0] == pytest.approx(6 / 7 - 1, abs=0.01)
+    (refused,) = tessera.predict(counts=asked, samples=samples(), platform="haswell-sim").attrs["decisions"]
+    assert refused.codes == ("hits-unstated", "walk-cycles-unstated", "class-absent")

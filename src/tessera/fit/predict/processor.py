@@ -49,6 +49,7 @@ class Processor:
         hit_cycles: hit time of P's STLB; None if nobody states it.
         walkers: of P; None if nobody states them.
         clock: layout -> S, the runtime in cycles by a simulator that is not the origin of R; None: no clock.
+        common: `calibrated` learns from the layouts that P and the clock share; else they must be the same.
         engine: R comes from the timing engine, so that it may be asked, too.
     """
 
@@ -60,6 +61,7 @@ class Processor:
     hit_cycles: float | None = None
     walkers: int | None = None
     clock: Mapping[str, float] | None = None
+    common: bool = False
     engine: bool = False
     notes: list[str] = field(default_factory=list)
 
@@ -72,9 +74,14 @@ class Processor:
         """None without a clock; learned from the fitted layouts only."""
         if self.clock is None:
             return None
-        others = set(self.bases) - set(self.samples.layouts)  # 1gb and mappings
-        clock = {name: S for name, S in self.clock.items() if name not in others}
-        return _or_why(lambda: Calibrated.fit(self.samples, clock))
+        samples, clock = self.samples, dict(self.clock)
+        if self.common:
+            samples = samples.subset([i for i, name in enumerate(samples.layouts) if name in clock])
+            clock = {name: clock[name] for name in samples.layouts}
+        else:
+            for name in set(self.bases) - set(samples.layouts):  # 1gb and mappings
+                clock.pop(name, None)
+        return _or_why(lambda: Calibrated.fit(samples, clock))
 
     def with_hardware(
         self, platform: Platform | None, walkers: int | None = None, hit_cycles: float | None = None
@@ -103,17 +110,11 @@ class Processor:
         Args:
             common: learn from the layouts that both have, with a note; else both must have the same.
         """
-        if not common:
-            return replace(self, clock=dict(clock))
-        rows = [row for row, name in enumerate(self.samples.layouts) if name in clock]
-        samples = self.samples.subset(rows)
-        fitted = _or_why(lambda: Calibrated.fit(samples, {name: clock[name] for name in samples.layouts}))
-        notes = [*self.notes]
-        if len(rows) < len(self.samples):
-            notes.append(f"clock: {len(rows)} of the {len(self.samples)} layouts of P are simulated, too")
-        found = replace(self, clock=dict(clock), notes=notes)
-        found.__dict__["calibrated"] = fitted  # what cached_property would compute from all layouts
-        return found
+        notes = list(self.notes)
+        shared = sum(name in clock for name in self.samples.layouts)
+        if common and shared < len(self.samples):
+            notes.append(f"clock: {shared} of the {len(self.samples)} layouts of P are simulated, too")
+        return replace(self, clock=dict(clock), common=common, notes=notes)
 
 
 def of_table(table: Table) -> Processor:

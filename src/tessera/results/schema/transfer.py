@@ -237,40 +237,6 @@ NEW_DESIGNS = Table(
     provenance                    text    -          simulated
     """),
 )  # fmt: skip
-#: What ``tessera predict-design`` writes; no part of a results folder.
-ANSWERS = Table(
-    "design_answers", lambda t: t.transfer("answers"), "tessera predict-design", "column",
-    "the runtime of a design of the user, with its source",
-    (*PAIR, *columns("""
-    design               text    -             name of the design
-    pages                text    -             layout or mapping; empty for given counts
-    groups               text    -             classes of the study that it falls in
-    inputs               text    -             what H and C count: counted, latency or busy
-    """), *_COUNTS, *columns("""
-    source               text    -             model that answers, timing engine, or none
-    runtime_cycles       number  cycles        R; empty without a source
-    low_cycles           number  cycles        lower end of the interval; empty for the timing engine
-    high_cycles          number  cycles        upper end
-    points               count   points        points of other workloads that the interval comes from
-    coverage             number  1             points that such intervals cover, each workload left out
-    least_error          number  1             largest bound by twins in these classes
-    base_runtime_cycles  number  cycles        R_0 under the same layout or mapping; empty if it is not known
-    """), *MESSAGE, *PROVENANCE),
-)  # fmt: skip
-ASKED = Table(
-    "design_asked", lambda t: t.transfer("asked"), "tessera predict-design", "column",
-    "what each model says about a design of the user",
-    (*PAIR, *columns("""
-    design            text    -       name of the design
-    inputs            text    -       what H and C count
-    model             text    -       runtime model, fitted to P
-    predicted_cycles  number  cycles  predicted R
-    hull_distance     number  1       distance to the hull of P's samples in the inputs of the model
-    verdicts          text    -       how the model fared in the classes of the design
-    judged            count   points  judged points of these classes
-    passing           count   points  those that passed
-    """), *PROVENANCE),
-)  # fmt: skip
 #: Tables of a run, and those of them that each workload and platform has, too.
 PARTS = (SAMPLES, FITS, POINTS, PREDICTIONS, ANSWERED, TWINS, LADDER)
 OF_RUN = (*PARTS, VERDICTS, WIDTHS, NEW_DESIGNS)
