@@ -18,7 +18,7 @@ import pandas as pd
 from tessera import platforms
 from tessera.core.files import writing
 from tessera.judge.studies.designs import mapped
-from tessera.judge.studies.transfer import predictions, step
+from tessera.judge.studies.transfer import predictions
 from tessera.judge.studies.transfer.classes import FEW, VARIANTS
 from tessera.judge.studies.transfer.plan import units_of
 from tessera.judge.studies.transfer.points import rows as point_rows
@@ -32,6 +32,7 @@ from tessera.results.schema import transfer as schema
 from tessera.results.schema.table import COUNT, NUMBER, TEXT, TRUTH, Table
 from tessera.results.tree import Tree
 from tessera.results.write import frame_of, with_whole_counts, write
+from tessera.simulate.cache import CellCache
 
 #: What an archive keeps of the predictions; the rest follows from the points and the twins.
 KEPT = replace(
@@ -108,7 +109,7 @@ def fingerprint() -> pd.DataFrame:
         trace = _trace(folder)
         files = [_layout(folder, name, share) for name, share in zip(FEW, (0.0, 0.5, 1.0), strict=True)]
         made = mapped.make(trace, ("medium",), 1, folder, lambda line: None)
-        runs = Runs("fingerprint", trace, units_of(trace, 4, 1), step.CellCache(None))
+        runs = Runs("fingerprint", trace, units_of(trace, 4, 1), CellCache(None), jobs=2)
         request = Request(
             runs, platform, files, made.files, VARIANTS, (), folder, 0, 1, False,
             made.rows[0]["touched_pages"],
