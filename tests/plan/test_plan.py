@@ -52,6 +52,7 @@ def test_units_of_the_default_configuration():
     of = units.of_rules(config, rows.values())
     assert of["cells"]["million sampled"] == 20 * (2.5 + 1.0)  # 55 layouts
     assert of["study_designs"]["million accesses of the window"] == 5
+    assert of["study_transfer"]["million accesses of the window"] == pytest.approx((11 * 2 + 4) / 12)
 
 
 def test_ten_times_the_samples_cost_ten_times_their_part():

@@ -105,8 +105,10 @@ def of_rules(config: Mapping, found: Iterable[Row]) -> dict[str, dict[str, float
         "prepare": {"GB written": _mean(files.values()) / GB},
     }
     for name, study in config.get("studies", {}).items():
-        window = study.get("window_accesses", study.get("accesses", 0)) / MILLION
-        units[f"study_{name}"] = {"million accesses of the window": window}
+        window = study.get("window_accesses", study.get("accesses", 0))
+        own = study.get("windows", {})  # of single workloads
+        mean = _mean(own.get(workload, window) for workload in study["workloads"]) if own else window
+        units[f"study_{name}"] = {"million accesses of the window": mean / MILLION}
     return units
 
 
