@@ -1,96 +1,173 @@
-"""Notebook 03's answers: a model that survived its class, else the timing engine, else what is missing."""
+"""Notebook 03: the one decision with the archive's data, formulas of papers apart, and no bare number."""
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pandas as pd
 import pytest
 
+from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
+from tessera.fit.models.bracket import Base, Bracket
+from tessera.fit.models.bracket import Design as Asked
 from tessera.results.schema.cells import ARCHIVED_DESIGNS
-from tessera.results.schema.transfer import VERDICTS, WIDTHS
-from tessera.results.tree import Tree
+from tessera.results.schema.transfer import ANSWERED, NEW_DESIGNS, VERDICTS
 from tessera.results.write import frame_of, write
 from tessera.show import explore
 from tessera.show.explore import Design, answers
+from tessera.show.explore.answers import NO_RUNTIME
 from tessera.show.explore.designs import _archived
 
-PLATFORM, MODEL = "haswell-sim", "yaniv"
+PLATFORM, WORKLOAD = "haswell-sim", "graph500-4gb"
 BIGGER = Design("bigger", {"tlb.stlb.entries": 4096})
+WALKERS = Design("walkers", {"walker.count": 2})
 HOT = Design("hot", hot_share=0.5)
+ALL = [BIGGER, WALKERS, HOT]
 
 
 @pytest.fixture
-def archive(tmp_path):
-    """A copy of the archive without its study; ``made`` are verdicts by class."""
-    shutil.copytree(
-        repo_root() / "notebooks" / "data", tmp_path / "data", ignore=shutil.ignore_patterns("studies")
+def source(tmp_path):
+    """A copy of the archive without its study."""
+    data = repo_root() / "notebooks" / "data"
+    shutil.copytree(data, tmp_path / "data", ignore=shutil.ignore_patterns("studies"))
+    found = explore.open_results(str(tmp_path / "data"))
+    found.where = "notebooks/data"
+    return found
+
+
+def put(source, table, rows):
+    write(table, frame_of(table, rows), table.place(source.results.tree))
+
+
+def runtimes(source, **known):
+    """Replace R of the archived designs, by their names here."""
+    path = source.results.tree.archived_designs(WORKLOAD, PLATFORM)
+    text = {"bigger": BIGGER.text, "walkers": WALKERS.text, "hot": HOT.text}
+    table = pd.read_csv(path).set_index("changes", drop=False)
+    for name, value in known.items():
+        table.loc[text[name], "runtime_cycles"] = value
+    write(ARCHIVED_DESIGNS, frame_of(ARCHIVED_DESIGNS, table.to_dict("records")), path)
+
+
+@pytest.fixture
+def pair(source):
+    return source.pair(WORKLOAD, PLATFORM)
+
+
+@pytest.fixture
+def points(pair):
+    return _archived(pair, ALL)
+
+
+def test_a_larger_tlb_has_the_interval_of_the_bracket(source, pair, points):
+    (found,) = answers(source, pair, [BIGGER], points)
+    base, row = pair.at("growing-0"), points.iloc[0]
+    bracket = Bracket.fit(pair.table.fitted, hit_cycles=7)
+    own = bracket.answer(Base(base["R"], base["H"], base["C"]), Asked(row.stlb_hits, row.walk_cycles))
+    assert (found.source, found.level, found.question.groups) == ("bracket", "C", ("K1",))
+    assert (found.answer.low, found.answer.high) == (own.low, own.high)
+    assert base["R"] == pytest.approx(found.base_runtime) and found.answer.high < base["R"]
+    assert re.search(r"-8\.\d% of P \(-1\d\.\d% to -\d\.\d%\).*source bracket, level C", found.sentence())
+
+
+def test_a_second_walker_is_refused_until_there_is_a_clock(source, pair, points):
+    base = pair.at("growing-0")
+    assert tuple(points.loc[1, ["stlb_hits", "stlb_misses", "walk_cycles"]]) == (
+        base["H"],
+        base["M"],
+        base["C"],
     )
-
-    def make(**made):
-        rows = [
-            {"platform": PLATFORM, "inputs": "counted", "group": group, "model": MODEL, "verdict": verdict,
-             "points": 9, "judged": 8, "coverage": 0.95, "half_width": 0.2, "provenance": "simulated"}
-            for group, verdict in made.items()
-        ]  # fmt: skip
-        widths = [
-            {"platform": PLATFORM, "inputs": "counted", "group": group, "model": MODEL,
-             "workload": "graph500-4gb", "points": 5, "half_width": 0.1, "provenance": "simulated"}
-            for group in made
-        ]  # fmt: skip
-        for table, content in ((VERDICTS, rows), (WIDTHS, widths)):
-            if made:
-                write(table, frame_of(table, content), table.place(Tree(tmp_path / "data")))
-        found = explore.open_results(str(tmp_path / "data"))
-        found.where = "notebooks/data"
-        return found
-
-    return make
+    (refused,) = answers(source, pair, [WALKERS], points)
+    assert refused.answer is None and refused.source == "none" and "class" in refused.codes
+    assert "K3" in "\n".join(refused.lines()) and not re.search(r"\d cycles", refused.sentence())
+    (timed,) = answers(source, pair, [WALKERS], points, clock=True)
+    assert (timed.source, timed.level) == ("engine", "D")
+    assert timed.share(timed.answer.centre) == pytest.approx(-0.234, abs=0.001)
 
 
-def asked(source, workload="graph500-4gb"):
-    pair = source.pair(workload, PLATFORM)
-    points = _archived(pair, [BIGGER, HOT])
-    return answers(source, pair, [BIGGER, HOT], points).set_index("design"), points.set_index("design"), pair
+def test_an_engine_outside_the_interval_leaves_no_answer(source, pair, points):
+    runtimes(source, bigger=1.0)
+    (found,) = answers(source, pair, [BIGGER], points, clock=True)
+    assert found.answer is None and found.codes == ("engine-outside",)
 
 
-def test_a_model_that_survived_answers_and_the_engine_where_none_did(archive, tmp_path):
-    source = archive(K1="survives", K0="fails")
-    path = Tree(tmp_path / "data").archived_designs("graph500-4gb", PLATFORM)
-    table = pd.read_csv(path)
-    write(ARCHIVED_DESIGNS, frame_of(ARCHIVED_DESIGNS, table.assign(runtime_cycles=[11, 22])), path)
-    found, points, pair = asked(source)
-    # Yaniv by hand: the line in C through the 4KB and 2MB runs
+def test_other_pages_have_no_base_and_only_the_engine(source, pair, points):
+    runtimes(source, hot=22.0)
+    (refused,) = answers(source, pair, [HOT], points)
+    assert {"r0-absent", "no-engine"} <= set(refused.codes)
+    (timed,) = answers(source, pair, [HOT], points, clock=True)
+    assert (timed.answer.centre, timed.level, timed.base_runtime) == (22.0, "D", None)
+
+
+def test_an_archive_without_r_has_no_engine(source, pair, points):
+    runtimes(source, walkers=float("nan"))
+    (found,) = answers(source, pair, [WALKERS], points, clock=True)
+    assert found.answer is None and "no-engine" in found.codes
+
+
+def test_where_p_is_measured_an_open_class_has_level_b_and_no_engine(source, pair, points):
+    measured = explore.Pair(WORKLOAD, PLATFORM, pair.samples.assign(runtime_provenance="measured"), pair.tree)
+    row = {"platform": PLATFORM, "group": "K1", "status": "answered", "judged": True, "covered": True,
+           "informative": True, "passes": True, "provenance": "simulated"}  # fmt: skip
+    put(source, ANSWERED, [row | {"workload": f"w{i}"} for i in range(9)])
+    (found,) = answers(source, measured, [BIGGER], points, clock=True)
+    assert (found.source, found.level) == ("bracket", "B") and "engine" not in found.sentence()
+    (walkers,) = answers(source, measured, [WALKERS], points, clock=True)
+    assert walkers.answer is None
+    put(source, ANSWERED, [row | {"workload": f"w{i}"} for i in range(8)])
+    (found,) = answers(explore.open_results(source.results.tree.root), measured, [BIGGER], points)
+    assert found.level == "C" and "not-open" in found.codes
+
+
+@pytest.mark.parametrize(
+    ("design", "value"),
+    [(Design("absent", {"tlb.stlb.entries": 2048}), "absent"), (Design("hot", {"mmu.design": "rmm"}), "rmm")],
+    ids=["no counts", "another organisation"],
+)
+def test_what_the_counts_do_not_have_is_an_error(source, pair, points, design, value):
+    with pytest.raises(TesseraError) as error:
+        answers(source, pair, [design], points)
+    assert value in f"{error.value.asked} {error.value.found}"
+
+
+def test_formulas_have_changes_and_distances_and_no_negative_runtime(pair, points):
+    found = explore.formulas(pair, points)
     small, large = pair.at("growing-0"), pair.at("growing-8")
     slope = (small["R"] - large["R"]) / (small["C"] - large["C"])
-    guess = large["R"] + slope * (points.loc["bigger", "walk_cycles"] - large["C"])
-    row = found.loc["bigger"]
-    assert (row["class"], row["source"]) == ("K1", MODEL)
-    assert row["runtime_cycles"] == pytest.approx(guess)
-    assert (row["low_cycles"], row["high_cycles"]) == (pytest.approx(guess / 1.1), pytest.approx(guess / 0.9))
-    row = found.loc["hot"]
-    assert (row["class"], row["source"], row["runtime_cycles"]) == ("K0", "timing engine", 22)
-    assert "K0" in row["why"]
+    change = slope * (points.loc[0, "walk_cycles"] - small["C"]) / small["R"]
+    assert found.loc["yaniv", ("bigger", "change of R")] == f"{change:+.1%}"
+    assert found.loc["mosmodel", "bigger"].tolist() == [NO_RUNTIME, "383%"]
+    # no formula sees the second walker, at no distance from the samples
+    assert found.loc["yaniv", "walkers"].tolist() == ["+0.0%", "0%"]
+    assert len(found) == 9
 
 
-def test_another_workload_takes_the_interval_of_all_workloads(archive):
-    found, *_ = asked(archive(K1="survives", K0="survives"), "gups-8gb")
-    row = found.loc["bigger"]
-    assert row["low_cycles"] == pytest.approx(row["runtime_cycles"] / 1.2)
+def test_the_table_for_a_new_design_prefers_workloads_on_which_nothing_was_tuned(source):
+    assert explore.for_a_new_design(source, PLATFORM).empty
+    row = {"platform": PLATFORM, "group": "K1", "workloads": 9, "judged": 100, "answered": 90, "covered": 89,
+           "half_width": 0.02, "passing": 88, "constant_passing": 50, "mosmodel_passing": 40,
+           "informative_answered": 30, "informative_passing": 29, "provenance": "simulated"}  # fmt: skip
+    put(source, NEW_DESIGNS, [row | {"scope": "all", "judged": 200}, row | {"scope": "new"}])
+    found = explore.for_a_new_design(explore.open_results(source.results.tree.root), PLATFORM)
+    assert found.loc["K1: TLB reach"].tolist() == [100, 90, 89, "2.0%", 88, 50, 40, 30, 29]
 
 
-def test_without_study_and_engine_the_command_is_named(archive, tmp_path):
-    source = archive()
-    path = Tree(tmp_path / "data").archived_designs("graph500-4gb", PLATFORM)
-    write(ARCHIVED_DESIGNS, pd.read_csv(path).assign(runtime_cycles=float("nan")), path)
-    found, *_ = asked(source)
-    assert set(found["source"]) == {"none"} and found["runtime_cycles"].isna().all()
-    assert found["why"].str.contains("./run reproduce", regex=False).all()
-
-
-def test_the_pair_of_the_notebook_is_one_of_the_study(archive):
-    assert explore.studied_pair(archive()).platform == "sandybridge-sim"
-    assert explore.studied_pair(archive(K1="survives")).platform == PLATFORM
-    named = explore.studied_pair(archive(K1="survives"), "gups-8gb", "broadwell-sim")
+def test_the_pair_of_the_notebook_is_one_of_the_study(source):
+    assert explore.studied_pair(source).platform == "sandybridge-sim"
+    put(
+        source,
+        VERDICTS,
+        [{"platform": PLATFORM, "inputs": "counted", "group": "K1", "provenance": "simulated"}],
+    )
+    studied = explore.open_results(source.results.tree.root)
+    assert explore.studied_pair(studied).platform == PLATFORM
+    named = explore.studied_pair(studied, "gups-8gb", "broadwell-sim")
     assert (named.workload, named.platform) == ("gups-8gb", "broadwell-sim")
+
+
+def test_the_notebook_shows_an_answer_a_refusal_and_no_negative_runtime():
+    text = (repo_root() / "notebooks" / "03-your-own-design.ipynb").read_text()
+    assert "source bracket, level C" in text and "no answer, source none" in text and "level D" in text
+    assert not re.search(r"-\d\.\d+e[+]?\d", text)

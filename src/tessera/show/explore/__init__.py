@@ -7,7 +7,7 @@ Bottom up: `look` < `source` (which data, which workload and platform) < `fits`,
 `tessera.judge.machines`, `tessera.judge.studies.transfer`.
 """
 
-from tessera.show.explore.answers import answers, studied_pair
+from tessera.show.explore.answers import answers, for_a_new_design, formulas, studied_pair
 from tessera.show.explore.compare import claims, findings, published_errors, scores, verdict_counts
 from tessera.show.explore.controls import controls
 from tessera.show.explore.designs import Design, simulate_designs
@@ -23,13 +23,22 @@ from tessera.show.explore.fits import (
 )
 from tessera.show.explore.hot import draw_heat, draw_windows, hot_regions, profile, suggestion
 from tessera.show.explore.look import look, tidy
-from tessera.show.explore.machine import MyMachine, decided, draw_machine, my_machine, sizes, touched, trusted
+from tessera.show.explore.machine import (
+    MyMachine,
+    by_cross_validation,
+    decided,
+    draw_machine,
+    my_machine,
+    sizes,
+    touched,
+)
 from tessera.show.explore.source import Pair, Source, open_results
 
 __all__ = [
-    "Design", "FAMILIES", "MyMachine", "Pair", "Source", "anchors", "answers", "claims", "coefficient_shares",
-    "controls", "decided", "draw_fits", "draw_heat", "draw_inputs", "draw_machine", "draw_windows",
-    "error_table", "findings", "hot_regions", "judge_models", "look", "my_machine", "open_results", "profile",
-    "published_errors", "register", "scores", "simulate_designs", "sizes", "split_by_family", "studied_pair",
-    "suggestion", "tidy", "touched", "trusted", "verdict_counts",
+    "Design", "FAMILIES", "MyMachine", "Pair", "Source", "anchors", "answers", "by_cross_validation",
+    "claims", "coefficient_shares", "controls", "decided", "draw_fits", "draw_heat", "draw_inputs",
+    "draw_machine", "draw_windows", "error_table", "findings", "for_a_new_design", "formulas", "hot_regions",
+    "judge_models", "look", "my_machine", "open_results", "profile", "published_errors", "register", "scores",
+    "simulate_designs", "sizes", "split_by_family", "studied_pair", "suggestion", "tidy", "touched",
+    "verdict_counts",
 ]  # fmt: skip

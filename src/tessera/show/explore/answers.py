@@ -1,93 +1,143 @@
-"""The runtime of each design with its source: a model that survived its class, else the timing engine.
+"""What may be said of the runtime of designs: the one decision, asked with what the notebooks have.
 
-The classes and verdicts are those of the study of transfer (docs/transfer.md), if the results have it. The
-model is fitted to the layouts of this workload on this platform.
+:func:`tessera.fit.predict.decision.decide` decides. P is the pair's samples; classes and openness are those
+of the study of transfer (docs/transfer.md), if the results have it. Formulas of papers stand apart.
 """
 
 from __future__ import annotations
+
+import math
 
 import pandas as pd
 
 from tessera import platforms
 from tessera.core.errors import TesseraError
-from tessera.fit.models.registry import create
-from tessera.judge.studies.transfer import coverage
-from tessera.judge.studies.transfer.classes import groups_of
-from tessera.judge.studies.transfer.declared import COUNTED
-from tessera.judge.studies.transfer.fits import predicted
-from tessera.judge.studies.transfer.trusted import Decision, decide
-from tessera.results.schema.transfer import VERDICTS, WIDTHS
+from tessera.fit.models.base import CannotFit
+from tessera.fit.models.registry import MODELS, create
+from tessera.fit.predict.decision import Decision, Question, decide
+from tessera.fit.predict.processor import MEASURED, SIMULATED, of_table
+from tessera.judge.studies.transfer.classes import DESIGN, changed, groups_of
+from tessera.judge.studies.transfer.declared import asked
+from tessera.judge.studies.transfer.hull import Hull, inputs_used
+from tessera.judge.studies.transfer.openness import openness
+from tessera.layouts.names import ALL_4KB
+from tessera.results.schema.transfer import ANSWERED, NEW_DESIGNS, VERDICTS
+from tessera.show import new_designs
 from tessera.show.explore.designs import Design, simulate_designs
+from tessera.show.explore.look import shares
 from tessera.show.explore.source import Pair, Source
 
-ENGINE, NOTHING = "timing engine", "none"
-NO_TIME = "these data have no R of this design; to simulate it: ./run reproduce"
-COLUMNS = ("design", "class", "runtime_cycles", "low_cycles", "high_cycles", "source", "why")
+COUNTS = ("stlb_hits", "stlb_misses", "walk_cycles")
+NO_RUNTIME = "no runtime"  #: in place of a prediction that is negative, 0 or not finite
 
 
 def studied_pair(source: Source, workload: str = "", platform: str = "") -> Pair:
     """The pair; without names, the first whose platform is in the study of transfer, if there is one."""
     if not (workload or platform):
-        studied = set(_table(source, VERDICTS)["platform"])
+        studied = set(source.results.read(VERDICTS)["platform"])
         for one in source.pairs:
             if one[1] in studied:
                 return source.pair(*one)
     return source.pair(workload, platform)
 
 
-def answers(source: Source, pair: Pair, designs: list[Design], points: pd.DataFrame) -> pd.DataFrame:
-    """A row for each design (:data:`COLUMNS`); ``points`` has its H, M and C.
+def answers(
+    source: Source, pair: Pair, designs: list[Design], points: pd.DataFrame, *, clock: bool = False
+) -> list[Decision]:
+    """A decision for each design.
+
+    Args:
+        points: a row for each design, with ``design``, H, M and C (counts and cycles) under 4KB pages.
+        clock: simulate R, too, so that the timing engine can answer, if it is the clock of P.
 
     Raises:
-        TesseraError: a design is not in ``points``, or the simulator rejects it.
+        TesseraError: ``points`` lacks a design; the simulator rejects one; or one is another organisation of
+            translation (``mmu.design``), whose look-ups these counts do not have.
     """
-    known = points.set_index("design")
-    rows = []
+    base, known = platforms.load(pair.platform), points.set_index("design")
+    processor = of_table(pair.table).with_hardware(base)
+    simulated = processor.origin == SIMULATED
+    timed = None
+    if clock and simulated:
+        timed = simulate_designs(source, pair, designs, timed=True).set_index("design")
+    found = []
     for design in designs:
-        groups, unknown = groups_of(platforms.load(pair.platform), design.changes)
-        decision = _decision(source, pair, groups, unknown)
-        x = tuple(float(known.loc[design.name, c]) for c in ("stlb_hits", "stlb_misses", "walk_cycles"))
-        head = {"design": design.name, "class": " ".join(groups)}
-        rows.append(head | (_of_model(pair, x, decision) or _of_engine(source, pair, design, decision)))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+        if design.name not in known.index:
+            raise TesseraError(f"counts of design '{design.name}'", f"there are {', '.join(known.index)}",
+                               "simulate it, or add a row with its H, M and C")  # fmt: skip
+        if DESIGN in design.changes:
+            raise TesseraError(
+                f"design '{design.name}': {DESIGN}={design.changes[DESIGN]}",
+                "H, M and C do not say how long its look-ups take",
+                "let the command simulate it: ./run tessera predict --help",
+            )
+        groups, unknown = groups_of(base, design.changes)
+        question = Question(
+            design.name, tuple(groups), tuple(unknown),
+            # under other pages than those of the samples, nobody ran P
+            None if design.hot_share else processor.bases.get(ALL_4KB),
+            asked(known.loc[design.name], [], changed(base, design.changes), base),
+            engine=None if timed is None else _runtime(timed.loc[design.name, "runtime_cycles"]),
+            simulated=simulated, measured=processor.origin == MEASURED,
+            open=_open(source, pair, groups), layout="design" if design.hot_share else ALL_4KB,
+        )  # fmt: skip
+        found.append(decide(question, processor.bracket, None))
+    return found
 
 
-def _decision(source: Source, pair: Pair, groups: list[str], unknown: list[str]) -> Decision:
-    """Whether a model may answer; a study without this platform or class trusts none."""
-    verdicts = _table(source, VERDICTS)
-    nothing = float("nan")
-    if unknown:
-        return Decision(None, f"in no class of the study: {', '.join(unknown)}", nothing)
-    if verdicts.empty:
-        return Decision(None, "these data have no study of transfer", nothing)
-    try:
-        return decide(verdicts, _table(source, WIDTHS), pair.platform, pair.workload, groups, [COUNTED])
-    except TesseraError as error:
-        return Decision(None, f"{error.asked}: {error.found}", nothing)
+def formulas(pair: Pair, points: pd.DataFrame) -> pd.DataFrame:
+    """What each published formula says of the points: a formula of a paper is no answer.
+
+    A row for each model of MICRO'20 that fits this pair. Two columns for each point: the change of R against
+    the 4KB run, and the distance to the samples in the inputs of the model, as a share of their ranges.
+    """
+    samples, base = pair.table.fitted, pair.at(ALL_4KB)["R"]
+    hull, rows = Hull(samples), {}
+    for name in MODELS:
+        try:
+            model = create(name).fit(samples)
+        except CannotFit:
+            continue
+        rows[name] = {}
+        for point in points.itertuples():
+            x = tuple(float(getattr(point, column)) for column in COUNTS)
+            guess = float(model.predict(*([value] for value in x))[0])
+            usable = math.isfinite(guess) and guess > 0
+            change = f"{guess / base - 1:+.1%}" if usable else NO_RUNTIME
+            distance = hull.distance(x, inputs_used(model))
+            rows[name] |= {
+                (point.design, "change of R"): change,
+                (point.design, "distance"): f"{distance:.0%}",
+            }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("formula of a paper")
 
 
-def _of_model(pair: Pair, x: tuple, decision: Decision) -> dict | None:
-    if decision.trusted is None:
-        return None
-    model = create(decision.trusted.model).fit(pair.table.fitted)
-    guess = predicted(model, x)
-    low, high = coverage.interval(guess, decision.trusted.half_width)
-    return {
-        "runtime_cycles": guess, "low_cycles": low, "high_cycles": high, "source": model.name,
-        "why": f"{decision.reason}; interval from {decision.trusted.points} points",
+def for_a_new_design(source: Source, platform: str) -> pd.DataFrame:
+    """The table "For a new design" of the study of transfer, without rows if these data have none.
+
+    Classes by the workloads on which nothing was tuned, if there are any; counts are points.
+    """
+    table = source.results.read(NEW_DESIGNS)
+    parts = [new_designs.of_scope(table, scope, platform) for scope in (new_designs.NEW, new_designs.ALL)]
+    rows = next((part for part in parts if len(part)), parts[-1])
+    shown = {
+        "judged": "questions", "answered": "answered", "covered": "covered", "half_width": "half-width",
+        "passing": "passing", "constant_passing": "constant", "mosmodel_passing": "Mosmodel",
+        "informative_answered": "informative", "informative_passing": "passing, informative",
     }  # fmt: skip
+    labels = pd.Index([new_designs.label(group) for group in rows["group"]], name="class: what changes")
+    rows = rows.assign(half_width=shares(rows[["half_width"]])["half_width"])
+    return rows[list(shown)].rename(columns=shown).set_index(labels)
 
 
-def _of_engine(source: Source, pair: Pair, design: Design, decision: Decision) -> dict:
-    found = simulate_designs(source, pair, [design], timed=True)["runtime_cycles"].iloc[0]
-    if pd.isna(found):
-        return {"source": NOTHING, "why": f"{decision.reason}; {NO_TIME}"}
-    return {
-        "runtime_cycles": float(found),
-        "source": ENGINE,
-        "why": f"no model is trusted: {decision.reason}",
-    }
+def _open(source: Source, pair: Pair, groups: list[str]) -> dict[str, tuple[bool, str]]:
+    """Class -> whether the study without this workload opens it for the bracket."""
+    answered = source.results.read(ANSWERED, expected=False)
+    if answered.empty:
+        return {}
+    opened = {group: openness(answered, pair.platform, group, pair.workload) for group in groups}
+    return {group: (one.open, one.reason) for group, one in opened.items()}
 
 
-def _table(source: Source, table) -> pd.DataFrame:
-    return source.results.read(table)
+def _runtime(value) -> float | None:
+    return None if pd.isna(value) else float(value)
