@@ -53,7 +53,7 @@ def test_readme_names_both_commands_and_is_short():
 
 def test_commands_run_in_the_order_of_the_page(smoke, reserved):
     assert smoke.status == 0
-    seen = 0
+    seen = answered = 0
     for words in commands(PAGES[0]):
         if (run := as_run(words)) is None:
             continue
@@ -61,8 +61,12 @@ def test_commands_run_in_the_order_of_the_page(smoke, reserved):
             continue  # needs 2MB pages; tests/mosalloc has the refusal
         done = run_sh(*run)
         assert done.returncode == 0, f"{words}\n{done.stdout[-3000:]}"
+        if "predict" in run:  # the line that the page prints below it
+            (line,) = re.findall(r"```text\n(design: .*)\n```", PAGES[0].read_text())
+            assert line in done.stdout.splitlines()
+            answered += 1
         seen += 1
-    assert seen >= 8
+    assert seen >= 8 and answered == 1
 
 
 @pytest.fixture
