@@ -350,8 +350,12 @@ def _change(decision: Decision, answer: Answer) -> str:
     centre, low, high = map(decision.share, (answer.centre, answer.low, answer.high))
     if None in (centre, low, high):
         return _ends(answer) if answer.high > answer.low else ""
-    ends = f" ({low:+.1%} to {high:+.1%})" if answer.high > answer.low else ""
-    return f"{centre:+.1%} of P{ends}"
+    ends = f" ({_percent(low)} to {_percent(high)})" if answer.high > answer.low else ""
+    return f"{_percent(centre)} of P{ends}"
+
+
+def _percent(share: float) -> str:
+    return f"{round(share, 3) + 0.0:+.1%}"  # no -0.0%
 
 
 def _said(decision: Decision, source: str, said: Answer | Refused) -> str:

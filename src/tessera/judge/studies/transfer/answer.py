@@ -25,6 +25,7 @@ from tessera.fit.predict.decision import Decision, Question, decide, refused
 from tessera.fit.predict.processor import MEASURED, SIMULATED, Processor, of_table
 from tessera.judge.studies.transfer import own_design
 from tessera.judge.studies.transfer.own_design import OwnDesign, Progress, Window
+from tessera.platforms import Platform
 from tessera.results.read import ABSENT, Unreadable, read_file
 from tessera.results.recordings import recorded
 from tessera.results.schema import transfer as schema
@@ -61,6 +62,10 @@ class Study:
                 "make the study again: ./run reproduce; or use the version that wrote it",
                 code="results-of-another-commit",
             ) from None
+
+    @cached_property
+    def hardware(self) -> Platform:
+        return platforms.load(self.platform)
 
     @cached_property
     def note(self) -> str:
@@ -100,9 +105,7 @@ class Study:
         counts = rows[["layout", "runtime_cycles", "stlb_hits", "walk_cycles"]]
         bases = {name: Base(float(R), float(H), float(C)) for name, R, H, C in counts.itertuples(index=False)}
         notes = [self.note] if self.note else []
-        return replace(found, bases=bases, engine=True, notes=notes).with_hardware(
-            platforms.load(self.platform)
-        )
+        return replace(found, bases=bases, engine=True, notes=notes).with_hardware(self.hardware)
 
     @property
     def clock(self) -> dict[str, float]:
@@ -141,7 +144,7 @@ def answer_design(
             no such layout or mapping.
     """
     own = study.processor if processor is None else processor
-    groups, unknown = own_design.classes(design, study.platform)
+    groups, unknown = own_design.classes(design, study.hardware)
     base = own.bases.get(design.pages)
     question = Question(
         design.name, tuple(groups), tuple(unknown), base, simulated=own.origin == SIMULATED,
@@ -152,7 +155,7 @@ def answer_design(
     window = study.window()
 
     def simulated(one: OwnDesign) -> own_design.Counted:
-        return own_design.simulate_own(one, window, study.platform, cache, progress)
+        return own_design.simulate_own(one, window, study.hardware, cache, progress)
 
     counted = simulated(design)
     if base is None:  # the same engine knows P under this layout, too

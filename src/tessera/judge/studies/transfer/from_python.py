@@ -151,7 +151,7 @@ def ask(
             )  # fmt: skip
         own = _own(design)
         kept = None if cache is None else Path(cache)
-        other = processor.with_hardware(processor.of_known_platform(study.platform))
+        other = processor.with_hardware(study.hardware)
         of_study = processor if processor is study.processor else other
         decisions, notes = [answer_design(study, own, of_study, kept, progress)], list(processor.notes)
     else:

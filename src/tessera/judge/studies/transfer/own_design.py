@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera import platforms
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.fit.models.bracket import Design
 from tessera.judge.studies.designs import mapped
@@ -25,7 +24,7 @@ from tessera.judge.studies.transfer.declared import asked
 from tessera.judge.studies.transfer.plan import units_of_length
 from tessera.judge.studies.transfer.simulated import TIMING, Cell, Runs
 from tessera.layouts.names import ALL_4KB
-from tessera.platforms import strict_yaml
+from tessera.platforms import Platform, strict_yaml
 from tessera.record import traces
 from tessera.results.recordings import recorded
 from tessera.results.status import is_ok
@@ -138,22 +137,21 @@ class Counted:
     runtime: float
 
 
-def classes(design: OwnDesign, platform_name: str) -> tuple[list[str], list[str]]:
+def classes(design: OwnDesign, platform: Platform) -> tuple[list[str], list[str]]:
     """(classes, keys that belong to no class) of a design."""
-    groups, unknown = groups_of(platforms.load(platform_name), design.changes)
+    groups, unknown = groups_of(platform, design.changes)
     return [group for group in groups if group != IDEAL], unknown + ([IDEAL] if IDEAL in groups else [])
 
 
 def simulate_own(
-    design: OwnDesign, window: Window, platform_name: str, cache: Path | None = None,
+    design: OwnDesign, window: Window, base: Platform, cache: Path | None = None,
     progress: Progress = lambda line: None,
 ) -> Counted:  # fmt: skip
-    """H, M, C and R of the design on the window of the study, in one run of the timing engine.
+    """H, M, C and R of a variant of ``base`` on the window of the study, in one run of the timing engine.
 
     Raises:
         TesseraError: the simulator rejects the design, or the layout or mapping does not exist.
     """
-    base = platforms.load(platform_name)
     platform = changed(base, design.changes, f"assumed: design '{design.name}'")
     units = units_of_length(window.trace, window.interval_instructions, window.warm_units)
     runs = Runs(window.workload, window.trace, units, CellCache(cache), 1, progress)
