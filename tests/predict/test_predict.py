@@ -1,18 +1,14 @@
-"""Predictions of designs: numbers by hand, warnings, refusals, and the command."""
+"""Formulas from Python: numbers by hand, warnings, refusals."""
 
-import json
 import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
 from tessera.fit.predict import ExtrapolationWarning, predict
-from tessera.results.schema.models import OF_PAIR
 
 from .builders import design, samples
 
@@ -101,60 +97,3 @@ def test_other_refusals(tmp_path):
         predict(samples(), design(), only="yours")
     with pytest.raises(TesseraError, match="level 95: "):
         predict(samples(), design(), "poly1", level=95)
-
-
-def test_the_command_writes_what_python_returns(tmp_path):
-    samples().to_csv(tmp_path / "cells.csv", index=False)
-    design().to_csv(tmp_path / "design.csv", index=False)
-    asked = [
-        "--samples",
-        tmp_path / "cells.csv",
-        "--design",
-        tmp_path / "design.csv",
-        "--out",
-        tmp_path / "out.csv",
-    ]
-    done = CliRunner().invoke(cli, ["predict", *map(str, asked)])
-    assert done.exit_code == 0, done.output
-    assert "EXTRAPOLATED" not in done.stdout
-    assert "mine: 5.49963e+09 cycles" in done.stdout and "95% interval" in done.stdout
-    written = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
-    assert tuple(written.columns) == OF_PAIR["one_gb"].names
-    expected = predict(samples(), design()).iloc[0]["predicted_runtime_cycles"]
-    assert written.loc[0, "predicted_runtime_cycles"] == pytest.approx(expected, rel=1e-12)
-
-
-def test_the_command_warns_on_standard_error(tmp_path):
-    samples().to_csv(tmp_path / "cells.csv", index=False)
-    design(walk_cycles=[9e9]).to_csv(tmp_path / "design.csv", index=False)
-    asked = ["--samples", tmp_path / "cells.csv", "--design", tmp_path / "design.csv", "--model", "poly1"]
-    done = CliRunner().invoke(cli, ["predict", *map(str, asked)])
-    assert "extrapolation" in done.stderr and "extrapolation" not in done.stdout
-    assert done.stdout.strip().endswith("EXTRAPOLATED"), "a number outside the hull is marked where it stands"
-
-
-def test_a_written_fit_gives_the_same_interval(tmp_path):
-    """`models predict --json` from intervals.json equals `predict` from the samples."""
-    samples().to_csv(tmp_path / "cells.csv", index=False)
-    for arguments in (
-        ["fit", "--samples", tmp_path / "cells.csv", "--out", tmp_path / "fit", "--folds", "3"],
-    ):
-        assert CliRunner().invoke(cli, ["models", *map(str, arguments)]).exit_code == 0
-    asked = ["--stlb-hits", "4e7", "--stlb-misses", "2.5e7", "--walk-cycles", "1e9", "--json"]
-    for model in ("mosmodel", "yaniv"):
-        printed = CliRunner().invoke(
-            cli, ["models", "predict", "--fit", str(tmp_path / "fit"), "--model", model, *asked]
-        )
-        answer, expected = (
-            json.loads(printed.stdout),
-            predict(tmp_path / "cells.csv", design(), model).iloc[0],
-        )
-        for key in ("predicted_runtime_cycles", "low_cycles", "high_cycles", "level"):
-            assert answer[key] == expected[key], key
-        assert answer["interval_method"] == expected["interval_method"]
-    (tmp_path / "fit" / "intervals.json").unlink()
-    printed = CliRunner().invoke(
-        cli, ["models", "predict", "--fit", str(tmp_path / "fit"), "--model", "poly1", *asked]
-    )
-    answer = json.loads(printed.stdout)
-    assert answer["low_cycles"] is None and "no intervals.json" in answer["interval_message"]

@@ -51,7 +51,7 @@ def values_of(fitted: Fitted, points: DesignCounts, level: float) -> pd.DataFram
         known = math.isfinite(row.predicted_runtime_cycles) and row.predicted_runtime_cycles > 0
         if not known:
             infinite = not math.isfinite(row.predicted_runtime_cycles)
-            words.insert(0, NO_VALUE.format("no finite number" if infinite else "0 cycles or fewer"))
+            words.insert(0, NO_VALUE.format("no finite number" if infinite else "zero or less"))
             table.loc[at, "predicted_runtime_cycles"] = np.nan
         ends = (row.low_cycles, row.high_cycles)
         if not known or not all(math.isfinite(end) and end > 0 for end in ends):
