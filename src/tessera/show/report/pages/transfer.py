@@ -58,7 +58,7 @@ def for_a_new_design(table: pd.DataFrame) -> list[dict]:
             rows = new_designs.of_scope(table, scope, platform)
             if len(rows):
                 labels = [new_designs.label(group) for group in rows["group"]]
-                rows = rows.assign(label=labels).astype(object).where(rows.notna(), None)
+                rows = rows.astype(object).where(rows.notna(), None).assign(label=labels)
                 found.append({"about": f"{platform}, {about}", "rows": rows.to_dict("records")})
     return found
 
