@@ -33,7 +33,6 @@ INPUTS = (
     "models collect {in} --out {out}",
     "models explain --fit {in}",
     "models fit --samples {in} --out {tree}",
-    "models predict --fit {in} --model yaniv --stlb-hits 1 --stlb-misses 1 --walk-cycles 1",
     "models protocols --samples {in} --out {tree}",
     "models versions {in}",
     "mosalloc check {in}",
@@ -57,8 +56,13 @@ INPUTS = (
     "pipeline select --manifest {in} --names 1gb --out {out}",
     "platform check {in}",
     "platform show {in}",
-    "predict --samples {in} --design {design} --out {out}",
-    "predict --samples {cells} --design {in} --out {out}",
+    "predict --samples {in} --counts {design} --out {out}",
+    "predict --samples {small} --counts {in} --out {out}",
+    "predict --samples {small} --counts {in} --formula yaniv --out {out}",
+    "predict --samples {small} --clock {in} --counts {design} --out {out}",
+    "predict --fit {in} --formula yaniv --stlb-hits 1 --stlb-misses 1 --walk-cycles 1",
+    "predict --design {in} --results {tree} --workload w --platform haswell-sim",
+    "predict --counts {design} --results {in} --workload w --platform haswell-sim",
     "reference compare --results {in}",
     "reference compare --results {tree} --from {in}",
     "report check --results {in}",
@@ -101,7 +105,8 @@ NOTED = ("pipeline adaptive --seeds 1 --out {tree} {in}", "pipeline one-gb --out
 #: {out} is the hostile file.
 OUTPUTS = (
     "pipeline concat {small} --out {out}",
-    "predict --samples {small} --design {design} --out {out}",
+    "predict --samples {small} --counts {design} --formula yaniv --out {out}",
+    "predict --samples {small} --counts {design} --out {out}",
     "trace import {records} --from champsim --out {out}",
     "trace record --out {out} -- true",
 )
@@ -122,6 +127,14 @@ def hostile(folder, kind):
         path = path / "x.csv"
     elif kind == "long name":
         path = folder / ("n" * 300)
+    return path
+
+
+def small_cells(folder):
+    """Cells of one pair."""
+    lines = CELLS.read_text().splitlines(keepends=True)
+    path = folder / "small.csv"
+    path.write_text("".join(lines[:1] + [row for row in lines if row.startswith(PAIR)]))
     return path
 
 
@@ -158,7 +171,8 @@ def test_a_hostile_input_is_named_and_refused(line, kind, tmp_path, monkeypatch,
     path = hostile(tmp_path, kind)
     tree = tmp_path / "tree"
     tree.mkdir()
-    places = {"in": path, "out": tmp_path / "out.csv", "tree": tree, "cells": CELLS, "design": DESIGN}
+    places = {"in": path, "out": tmp_path / "out.csv", "tree": tree, "design": DESIGN}
+    places["small"] = small_cells(tmp_path)
     status, said = run([word.format(**places) for word in line.split()], monkeypatch, capsys)
     assert "Traceback" not in said
     if (line, kind) in FINE:
@@ -173,12 +187,8 @@ def test_a_hostile_input_is_named_and_refused(line, kind, tmp_path, monkeypatch,
 def test_an_output_that_cannot_be_written_is_named_and_refused(line, kind, tmp_path, monkeypatch, capsys):
     needs_tracer(line)
     path = unwritable(tmp_path, kind)
-    lines = CELLS.read_text().splitlines(keepends=True)
-    (tmp_path / "small.csv").write_text("".join(lines[:1] + [row for row in lines if row.startswith(PAIR)]))
     (tmp_path / "records").write_bytes((0x401000).to_bytes(8, "little").ljust(64, b"\0"))
-    places = {"out": path, "cells": CELLS, "design": DESIGN} | {
-        name: tmp_path / found for name, found in (("small", "small.csv"), ("records", "records"))
-    }
+    places = {"out": path, "design": DESIGN, "small": small_cells(tmp_path), "records": tmp_path / "records"}
     status, said = run([word.format(**places) for word in line.split()], monkeypatch, capsys)
     assert status in (1, 2), said
     assert path.name in said and "Traceback" not in said

@@ -4,6 +4,7 @@ import json
 import math
 import re
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,8 @@ STATED = ("--hits-are", "latency", "--walk-cycles-are", "busy", "--class", "K1")
 #: without the platform, whose hit time and walkers are those of haswell-sim
 POINT = ("--stlb-hits", "1e7", "--stlb-misses", "5e7", "--walk-cycles", "2e9")
 LINE = samples(noise=0.0)
-#: A line again, and all values of a runtime that any command printed, beside what is not one.
+ROOT = Path(__file__).resolve().parents[2]
+#: Every number of cycles that is printed.
 RUNTIME = re.compile(r"(?<![\w.])(-?[\d.]+(?:e[+-]?\d+)?|-?nan|-?inf) cycles\b")
 
 
@@ -275,12 +277,14 @@ WRONG = {
     "a formula of a design": (
         ("--design", "a.yaml", "--formula", "yaniv", "--samples", "a"), "formula-of-design"),
     "a class that there is not": ((*POINT, "--samples", "a", "--class", "K7"), "class-unknown"),
-    "a design of samples alone": (("--design", "a.yaml", "--samples", "CELLS"), "design-needs-results"),
+    "a design of samples alone": (
+        ("--design", "examples/designs/stlb-x4.yaml", "--samples", "CELLS"), "design-needs-results"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_wrong_requests(case, cells):
+def test_wrong_requests(case, cells, monkeypatch):
+    monkeypatch.chdir(ROOT)
     words, code = WRONG[case]
     found = error(run(*(cells if word == "CELLS" else word for word in words)))
     assert (found.code, found.exit_code) == (code, 2)

@@ -124,6 +124,7 @@ def ask(
     _known_word("--hits-are", hits_are, HITS_ARE)
     _known_word("--walk-cycles-are", walk_cycles_are, WALK_CYCLES_ARE)
     groups = by_counts.check_groups([classes] if isinstance(classes, str) else classes, CLASSES)
+    own = None if design is None else _own(design)
     known = known_of(results, workload, platform, samples, fit, clock)
 
     processor, study = known.processor, known.study
@@ -149,7 +150,6 @@ def ask(
                 "tessera predict --design with --clock", "S of the design is the timing engine's",
                 "leave out --clock", code="two-clocks",
             )  # fmt: skip
-        own = _own(design)
         kept = None if cache is None else Path(cache)
         other = processor.with_hardware(study.hardware)
         of_study = processor if processor is study.processor else other
