@@ -10,6 +10,7 @@ from tessera.cli.main import cli
 from tessera.core.paths import repo_root
 from tessera.fit.models.collect import collect
 from tessera.fit.models.fitting import fit_all
+from tessera.fit.models.registry import MODELS
 from tessera.fit.models.result import TABLES
 from tessera.fit.models.samples import read_table
 from tessera.pipeline.fit import adaptive_pairs, fit_pairs, one_gb_pairs
@@ -78,9 +79,15 @@ def test_every_pair_has_every_table_and_they_can_be_joined(done):
 def test_the_good_pair_has_what_the_parts_say(done, results):
     """The same numbers as the models by themselves; the manifest's duplicate shares a fold."""
     table = read_table(results / "cells" / "gups" / "a-sim.csv")
-    alone = fit_all(table, seed=1).errors
+    alone = fit_all(table, seed=1, beside=["mosmodel-authors"]).errors
     mine = pd.read_csv(folder(done, GOOD) / "errors.csv", keep_default_na=False, na_values=[""])
     assert mine["max_error"].tolist() == alone["max_error"].tolist()
+    assert set(mine["model"]) == {*MODELS, "mosmodel-authors"}
+    cv = pd.read_csv(folder(done, GOOD) / "cv.csv", keep_default_na=False, na_values=[""])
+    trained = ["poly1", "poly2", "poly3", "mosmodel"]
+    left_out, seeds = cv[cv["protocol"] == "leave-one-out"], cv[cv["protocol"] == "seeds"]
+    assert left_out["model"].tolist() == [*trained, "mosmodel-authors"] and left_out["seed"].isna().all()
+    assert seeds.groupby("model")["seed"].apply(set).to_dict() == {name: set(range(10)) for name in trained}
     judged = pd.read_csv(folder(done, GOOD) / "protocols.csv", keep_default_na=False)
     of_54 = judged[(judged["protocol"] == "kfold") & (judged["setting"] == "54")]
     assert of_54["message"].str.contains("53 distinct layouts").all() and len(of_54) == 4

@@ -90,7 +90,7 @@ def test_the_box_and_the_choices_filter_together(browser, rendered):
     assert set(browser.value(rows)) == {"HOLDS-IN-SIMULATION"}
     browser.value("document.querySelector('[data-filter-by=verdict] button').click()")
     everything = browser.value(rows)
-    assert len(set(everything)) == 9
+    assert len(set(everything)) == 10
     browser.value(
         "(s => {s.value = 'arithmetic'; s.dispatchEvent(new Event('change'))})"
         "(document.querySelector('[data-filter-by=kind]'))"

@@ -76,28 +76,31 @@ def test_claims_of_the_headlines_exist():
 def test_claims_page_shows_explanations_and_what_to_filter_by(rendered):
     text = (rendered / "claims.html").read_text()
     assert f'<span class="why explanation">{EXPLANATION}</span>' in text
-    assert text.count("<tr id=") == 9 and 'data-part="micro20 VII-C"' in text
+    assert text.count("<tr id=") == 10 and 'data-part="micro20 VII-C"' in text
 
 
 def test_summary_counts_add_up(rendered):
     text = (rendered / "index.html").read_text()
     shares = [int(n) for n in re.findall(r'style="flex-grow:(\d+)"', text)]
-    assert shares == [1] * 9  # one claim of each verdict
+    assert shares == [1] * 10  # one claim of each verdict
     totals = re.findall(r'<div class="verdict-bar"><p><b>(\d+)</b> ([A-Za-z -]+) <small>', text)
-    assert totals == [("5", "findings"), ("2", "proof-reading of papers"), ("2", "self-checks of Tessera")]
+    assert totals == [("6", "findings"), ("2", "proof-reading of papers"), ("2", "self-checks of Tessera")]
     tiles = dict(re.findall(r"<dt>([^<]+)</dt><dd>(\d+ of[\d of,]+)<small>", text))
     assert tiles == {
         "findings": "1 of 2, 1 of 2", "proof-reading of papers": "1 of 2", "self-checks of Tessera": "1 of 2",
     }  # fmt: skip
-    assert not re.search(r"\b9 (claims|verdicts)\b", text)  # no sum over scores
+    assert not re.search(r"\b10 (claims|verdicts)\b", text)  # no sum over scores
 
 
 def test_claims_page_filters_by_score_and_shows_what_stands_beside_a_value(rendered):
     text = (rendered / "claims.html").read_text()
     groups = re.findall(r'<span class="score"[^>]*>([^<]+) <b>(\d+)</b></span>', text)
-    assert groups == [("findings", "5"), ("proof-reading of papers", "2"), ("self-checks of Tessera", "2")]
+    assert groups == [("findings", "6"), ("proof-reading of papers", "2"), ("self-checks of Tessera", "2")]
     assert '<option value="finding">findings</option>' in text
     assert '<span class="spread">median 0.9, 90% 1.1, max 1.12 of 9 pairs</span>' in text
+    assert '<span class="spread">leave-one-out, no seed, mosmodel-authors</span>' in text
+    assert "beside it: 6 folds, seeds 0 to 9, mosmodel: median=2.87 least=0.28 most=4.95" in text
+    assert 'data-value="UNDECIDED"' in text and "reading: it holds by ours=2.1 and fails by authors=5.2" in text
     assert "obtained with Tessera&#39;s allocator" in text
 
 

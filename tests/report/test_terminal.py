@@ -43,10 +43,10 @@ def test_a_log_has_a_line_per_claim_and_one_long_value_does_not_widen_all(table,
 
 
 def test_each_score_has_a_line_and_words_of_its_own(table):
-    """Nine claims, one of each verdict: five findings, two proof-readings, two self-checks; no count of 9."""
+    """Ten claims, one of each verdict: six findings, two proof-readings, two self-checks; no count of 10."""
     assert verdicts.counts(table).splitlines() == [
         "findings: 1 REPRODUCED, 1 DEVIATES, 1 HOLDS-IN-SIMULATION, 1 FAILS-IN-SIMULATION, "
-        "1 NOT-MEASURABLE-HERE",
+        "1 UNDECIDED (reading), 1 NOT-MEASURABLE-HERE",
         "proof-reading of papers: 1 CONSISTENT, 1 CONTRADICTED",
         "self-checks of Tessera: 1 PASS, 1 FAIL",
     ]

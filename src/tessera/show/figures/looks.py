@@ -21,7 +21,7 @@ from tessera.core.drawing import (
     VERMILLION,
     YELLOW,
 )
-from tessera.fit.models.registry import EVERY
+from tessera.fit.models.registry import EVERY, READINGS
 
 
 class Look(NamedTuple):
@@ -70,6 +70,12 @@ def ordered(models: Iterable[str]) -> list[str]:
 def beyond_the_paper(models: Iterable[str]) -> list[str]:
     """Those that no figure of the paper names."""
     return [name for name in ordered(models) if name not in PAPER]
+
+
+def without_readings(models: Iterable[str]) -> list[str]:
+    """In order, without the authors' reading of a model that is there, too."""
+    names = ordered(models)
+    return [name for name in names if name not in {READINGS.get(one) for one in names}]
 
 
 def is_trained(model: str) -> bool:
