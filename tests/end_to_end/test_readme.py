@@ -12,7 +12,7 @@ from .conftest import ROOT, run_sh
 pytestmark = [pytest.mark.slow, pytest.mark.toolchain]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 #: pages whose commands run on files made for them, in a test_docs.py of their own
-ELSEWHERE = ("models.md", "measure.md", "bundles.md", "environment.md", "numa.md")
+ELSEWHERE = ("models.md", "predict.md", "measure.md", "bundles.md", "environment.md", "numa.md")
 OTHERS = [p for p in PAGES[1:] if "```sh" in p.read_text() and p.name not in ELSEWHERE]
 #: transfer.md names workloads and the platform of the default configuration; these are those of smoke
 OF_SMOKE = {
@@ -90,24 +90,17 @@ def test_commands_of_the_docs_run(smoke, page, tmp_path):
         if (run := as_run(words)) is None:
             continue
         if page.name == "transfer.md":
-            run = on_smoke(run, smoke.results, tmp_path)  # needs the traces, writes only to the cache
+            run = on_smoke(run, smoke.results)  # needs the traces, writes only to the cache
         run = [word.replace("results/default", str(results)) for word in run]
         done = run_sh(*run)
         assert done.returncode == 0, f"{words}\n{done.stdout[-3000:]}"
 
 
-def on_smoke(words, results, folder):
-    """Words of a command of transfer.md on the smoke results, with the files that the page describes."""
-    page = (ROOT / "docs" / "transfer.md").read_text()
-    (design,) = re.findall(r"```yaml\n(name: .*?)```", page, re.DOTALL)
-    (folder / "design.yaml").write_text(design)
-    (folder / "counts.csv").write_text("design,stlb_hits,stlb_misses,walk_cycles\nmine,50000,60000,2000000\n")
+def on_smoke(words, results):
+    """Words of a command of transfer.md on the smoke results."""
     for old, new in {"results/default": str(results), **OF_SMOKE}.items():
         words = [word.replace(old, new) for word in words]
-    words = [str(folder / word) if word in ("design.yaml", "counts.csv") else word for word in words]
-    return (
-        [*words, "--results", str(results)] if "--help" not in words and "predict-design" in words else words
-    )
+    return words
 
 
 def test_a_program_is_measured_as_the_page_says(smoke, reserved):
