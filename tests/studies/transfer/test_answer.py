@@ -253,7 +253,7 @@ def test_no_answer_has_exit_status_3_and_no_number(results, simulated, tmp_path)
         cli, ["predict", "--design", str(design), *words, "--out", str(tmp_path / "o.csv")]
     )
     assert done.exit_code == 3 and done.stdout.startswith("d: no answer, source none\n")
-    assert "what would help: " in done.stdout
+    assert "help: " in done.stdout
     row = pd.read_csv(tmp_path / "o.csv").iloc[0]
     assert row["codes"].split() == ["no-clock", "no-walks", "r-not-finite"] and pd.isna(row["runtime_cycles"])
     frame = tessera.predict({"changes": STLB}, workload="w0", platform=PLATFORM, results=results)

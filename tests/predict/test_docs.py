@@ -1,0 +1,114 @@
+"""docs/predict.md: its tables are those of the code, and its commands and Python run as printed."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import tessera
+from tessera import platforms
+from tessera.cli.main import cli
+from tessera.fit.models.answers import LEAST_LAYOUTS
+from tessera.fit.predict import decision, processor
+from tessera.judge.studies.transfer import own_design
+
+from .builders import design, samples
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "predict.md").read_text()
+DESIGNS = sorted((ROOT / "examples" / "designs").glob("*.yaml"))
+WRONG = ("absent", "not-finite", "negative", "zero")
+ASKED = ("answer", "from_python", "own_design")
+#: modules whose errors the page lists
+SOURCES = [
+    *(ROOT / "src/tessera/fit/predict").glob("*.py"), ROOT / "src/tessera/cli/predict.py",
+    *(ROOT / "src/tessera/judge/studies/transfer" / f"{one}.py" for one in ASKED),
+]  # fmt: skip
+
+
+def rows(heading: str) -> list[list[str]]:
+    """Cells of all tables under a heading, without their heads."""
+    part = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
+    lines = [line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| ")]
+    return [cells for cells in lines if cells[0] not in ("code", "level", "status", "source", "option")]
+
+
+def named(heading: str) -> set[str]:
+    return {code for cells in rows(heading) for code in re.findall(r"`([a-z0-9.-]+)`", cells[0])}
+
+
+def test_every_refusal_of_the_code_has_its_remedy_on_the_page():
+    page = {}
+    for code, _, remedy in (cells for cells in rows("Why there is no answer") if len(cells) == 3):
+        word = code.strip("`")
+        codes = [word.replace("...", wrong) for wrong in WRONG] if word.endswith("...") else [word]
+        page |= dict.fromkeys(codes, remedy)
+    assert page == decision.REMEDIES | processor.OF_SAMPLES
+
+
+def test_every_remark_is_on_the_page():
+    assert [cells[0].strip("`") for cells in rows("Why there is no answer") if len(cells) == 2] == list(
+        decision.REMARKS
+    )
+
+
+def test_every_wrong_request_is_on_the_page():
+    raised = {code for path in SOURCES for code in re.findall(r'code="([a-z-]+)"', path.read_text())}
+    known = named("Wrong requests") | set(decision.REMEDIES)
+    assert raised <= known, raised - known
+    assert named("Wrong requests") - raised == {"fit-without-samples", "table-double"}
+
+
+def test_levels_are_those_of_the_code():
+    assert {cells[0]: cells[1].replace("`", "") for cells in rows("Levels")} == {
+        level: text if level != "D" else f"{text}; it has no interval"
+        for level, text in decision.LEVELS.items()
+    }
+    assert f"at least {LEAST_LAYOUTS} layouts" in PAGE
+
+
+def test_commands_on_samples_run_as_printed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    samples().to_csv("cells.csv", index=False)
+    design(design=["mine"]).to_csv("counts.csv", index=False)
+    blocks = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.S)).replace("\\\n", " ")
+    ran = 0
+    for line in blocks.splitlines():
+        words = shlex.split(line)
+        if "--design" not in words:  # this one needs a run; tests/studies/transfer has the rest
+            done = CliRunner().invoke(cli, words[2:])
+            assert done.exit_code == 0, f"{line}\n{done.output}\n{done.exception}"
+            ran += 1
+    assert ran == 3
+
+
+def test_the_python_asks_as_the_function_takes_it(monkeypatch):
+    (source,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
+    asked = []
+    columns = ["design", "runtime_cycles", "low_cycles", "high_cycles", "source", "level", "codes"]
+
+    def predict(*words, **named):
+        asked.append((words, named))
+        frame = pd.DataFrame(columns=columns)
+        frame.attrs["decisions"] = [decision.refused(decision.Question("d"), [])]
+        return frame
+
+    monkeypatch.setattr(tessera, "predict", predict, raising=False)
+    exec(source, {})
+    ((words, named_),) = asked
+    assert words[0]["changes"] and named_ == {"workload": "gups-8gb", "platform": "haswell-sim"}
+
+
+@pytest.mark.parametrize("path", DESIGNS, ids=lambda path: path.stem)
+def test_example_designs_are_valid_and_in_the_class_that_they_state(path):
+    """Their first line names the class, or says that there is none."""
+    from tessera.judge.studies.transfer.classes import changed
+
+    own, platform = own_design.read_own(path), platforms.load("haswell-sim")
+    changed(platform, own.changes)
+    groups, unknown = own_design.classes(own, platform)
+    stated = re.findall(r"Class (K\d)", path.read_text())
+    assert stated == groups if stated else (unknown or groups == ["K0"])
