@@ -326,3 +326,17 @@ def test_wrong_requests(case, results, simulated, tmp_path):
     with pytest.raises(TesseraError) as refused:
         ask(**options)
     assert (refused.value.code, refused.value.exit_code) == (code, 2)
+
+
+def test_counts_and_formulas_about_p_of_a_study(results, tmp_path):
+    """The platform states hit time and walkers; a formula is fitted to the same samples, R = 2e9 + 0.6 C."""
+    words = ["predict", "--workload", "w0", "--platform", PLATFORM, "--results", str(results)]
+    words += ["--stlb-hits", str(HITS), "--stlb-misses", "1e7", "--walk-cycles", str(0.5 * TOP), "--json"]
+    stated = ["--hits-are", "latency", "--walk-cycles-are", "busy", "--class", "K1"]
+    done = CliRunner().invoke(cli, [*words, *stated])
+    entry = json.loads(done.stdout)
+    assert (done.exit_code, entry["source"], entry["level"]) == (0, "bracket", "C")
+    assert entry["low_cycles"] <= runtime(0.5 * TOP) <= entry["high_cycles"]
+    assert json.loads(CliRunner().invoke(cli, [*words, *stated[:-1], "K3"]).stdout)["source"] == "none"
+    formula = json.loads(CliRunner().invoke(cli, [*words, "--formula", "poly1"]).stdout)
+    assert formula["predicted_runtime_cycles"] == pytest.approx(runtime(0.5 * TOP))
