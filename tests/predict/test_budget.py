@@ -154,7 +154,7 @@ def test_refusals(tmp_path):
 def test_the_command_writes_the_budget(tmp_path):
     samples().to_csv(tmp_path / "cells.csv", index=False)
     design().to_csv(tmp_path / "design.csv", index=False)
-    asked = ["--samples", tmp_path / "cells.csv", "--design", tmp_path / "design.csv", "--model", "poly1"]
+    asked = ["--samples", tmp_path / "cells.csv", "--counts", tmp_path / "design.csv", "--formula", "poly1"]
     asked += ["--budget", tmp_path / "budget.csv"]
     done = CliRunner().invoke(cli, ["predict", *map(str, asked)])
     assert done.exit_code == 0, done.output

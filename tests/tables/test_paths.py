@@ -130,11 +130,13 @@ def test_commands_print_the_notes(tmp_path):
     rows[-1][0] = "1GB"
     (tmp_path / "samples.csv").write_text(joined(rows))
     (tmp_path / "points.csv").write_text(joined(design_rows()).replace("walk_cycles", "Walk cycles"))
-    words = ["--samples", str(tmp_path / "samples.csv"), "--model", "poly1"]
-    done = CliRunner().invoke(cli, ["models", "fit", *words, "--folds", "3", "--out", str(tmp_path / "fit")])
+    words = ["--samples", str(tmp_path / "samples.csv")]
+    fit = ["--model", "poly1", "--folds", "3", "--out", str(tmp_path / "fit")]
+    done = CliRunner().invoke(cli, ["models", "fit", *words, *fit])
     assert done.exit_code == 0 and "'1GB'" in done.stderr and "'STLB_HITS'" in done.stderr
-    done = CliRunner().invoke(cli, ["predict", *words, "--design", str(tmp_path / "points.csv")])
-    assert done.exit_code == 0 and "'Walk cycles'" in done.stderr
+    for more in (["--formula", "poly1"], []):
+        done = CliRunner().invoke(cli, ["predict", *words, "--counts", str(tmp_path / "points.csv"), *more])
+        assert done.exit_code == (0 if more else 3) and "'Walk cycles'" in done.stderr
 
 
 def test_repeats_in_other_spellings_are_one_layout(tmp_path):
