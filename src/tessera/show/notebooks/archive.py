@@ -24,7 +24,7 @@ from tessera.results.read import read_file
 from tessera.results.schema.cells import ARCHIVED_DESIGNS, ARCHIVED_PROFILE, CELLS
 from tessera.results.schema.models import OF_RUN
 from tessera.results.schema.shown import CLAIMS
-from tessera.results.schema.transfer import NEW_DESIGNS
+from tessera.results.schema.transfer import NEW_DESIGNS, SAMPLES
 from tessera.results.tree import Tree
 from tessera.results.write import write as write_table
 from tessera.show.explore.designs import Design, simulate_on_trace
@@ -120,7 +120,7 @@ def _of_study(results: Tree) -> str:
     config = json.loads(results.provenance("config").read_text())
     noted = results.provenance("git")
     commit = (json.loads(noted.read_text()) if noted.is_file() else git())["commit"]
-    workloads = ", ".join(config["studies"]["transfer"]["workloads"])
+    workloads = ", ".join(read_file(SAMPLES, SAMPLES.place(results))["workload"].unique())
     return _STUDY.format(commit=str(commit)[:12], seed=config["seed"], workloads=workloads)
 
 
