@@ -210,3 +210,10 @@ def test_without_the_study_the_first_page_names_the_command(small_tree):
     shown = text(first_page(small_tree))
     part = shown[shown.index("For a new design") : shown.index("Three scores")]
     assert "studies.transfer" in part and "./run reproduce" in part and new_designs.LAST in part
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/predict.md", "docs/transfer.md"])
+def test_the_pages_in_git_show_the_archived_table(name):
+    """To write it again: python -m tessera.show.new_designs notebooks/data README.md docs/predict.md ..."""
+    made = new_designs.markdown(new_designs.of_results(repo_root() / "notebooks" / "data"))
+    assert made in (repo_root() / name).read_text()
