@@ -115,8 +115,8 @@ OPERA_FIGURES: tuple[Entry, ...] = (
         "finding_one_gb:draw",
         "Which models predict 1GB pages?",
         "Error at the 1GB run: the line through the 4KB and 2MB runs (Yaniv), and Mosmodel, ours and its "
-        "authors'. None was fitted to this run. The paper prints the numbers of two pairs. Log scale; errors below "
-        "0.01% are drawn at the border.",
+        "authors'. None was fitted to this run. The paper prints the numbers of two pairs. Log scale; errors "
+        "below 0.01% are drawn at the border.",
         group="summary",
     ),
 )
