@@ -1,7 +1,7 @@
 """What may be said of the runtime of designs: the one decision, asked with what the notebooks have.
 
-:func:`tessera.fit.predict.decision.decide` decides. P is the pair's samples; classes and openness are those
-of the study of transfer (docs/transfer.md), if the results have it. Formulas of papers stand apart.
+:func:`tessera.fit.predict.decision.decide` decides. P is the pair's samples, which no notebook measures, so no
+class needs to be open. Formulas of papers stand apart.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from tessera.fit.predict.processor import MEASURED, SIMULATED, of_table
 from tessera.judge.studies.transfer.classes import DESIGN, changed, groups_of
 from tessera.judge.studies.transfer.declared import asked
 from tessera.judge.studies.transfer.hull import Hull, inputs_used
-from tessera.judge.studies.transfer.openness import openness
 from tessera.layouts.names import ALL_4KB
-from tessera.results.schema.transfer import ANSWERED, NEW_DESIGNS, VERDICTS
+from tessera.results.schema.transfer import NEW_DESIGNS, VERDICTS
 from tessera.show import new_designs
 from tessera.show.explore.designs import Design, simulate_designs
 from tessera.show.explore.look import shares
@@ -79,7 +78,7 @@ def answers(
             asked(known.loc[design.name], [], changed(base, design.changes), base),
             engine=None if timed is None else _runtime(timed.loc[design.name, "runtime_cycles"]),
             simulated=simulated, measured=processor.origin == MEASURED,
-            open=_open(source, pair, groups), layout="design" if design.hot_share else ALL_4KB,
+            layout="design" if design.hot_share else ALL_4KB,
         )  # fmt: skip
         found.append(decide(question, processor.bracket, None))
     return found
@@ -128,15 +127,6 @@ def for_a_new_design(source: Source, platform: str) -> pd.DataFrame:
     labels = pd.Index([new_designs.label(group) for group in rows["group"]], name="class: what changes")
     rows = rows.assign(half_width=shares(rows[["half_width"]])["half_width"])
     return rows[list(shown)].rename(columns=shown).set_index(labels)
-
-
-def _open(source: Source, pair: Pair, groups: list[str]) -> dict[str, tuple[bool, str]]:
-    """Class -> whether the study without this workload opens it for the bracket."""
-    answered = source.results.read(ANSWERED, expected=False)
-    if answered.empty:
-        return {}
-    opened = {group: openness(answered, pair.platform, group, pair.workload) for group in groups}
-    return {group: (one.open, one.reason) for group, one in opened.items()}
 
 
 def _runtime(value) -> float | None:
