@@ -140,13 +140,15 @@ def test_a_fit_and_a_prediction_have_the_note(tmp_path, note):
     done = CliRunner().invoke(models, fit)
     assert done.exit_code == 0 and (FULL in done.stderr) == bool(note)
     assert (FULL in (tmp_path / "fit" / "fit.json").read_text()) == bool(note)
-    point = ["--stlb-hits", "1", "--stlb-misses", "15", "--walk-cycles", "45", "--model", "yaniv"]
-    stored = ["predict", "--fit", str(tmp_path / "fit"), *point]
+    point = ["--stlb-hits", "1", "--stlb-misses", "15", "--walk-cycles", "45", "--formula", "yaniv"]
+    stored = ["--fit", str(tmp_path / "fit"), *point]
     for form in ([], ["--json"]):
-        done = CliRunner().invoke(models, [*stored, *form])
+        done = CliRunner().invoke(predict, [*stored, *form])
         assert done.exit_code == 0 and (FULL in done.stderr) == bool(note)
     assert (FULL in done.stdout) == bool(note)
-    words = ["--samples", str(tmp_path / "s.csv"), "--design", str(tmp_path / "s.csv"), "--model", "yaniv"]
-    done = CliRunner().invoke(predict, [*words, "--out", str(tmp_path / "p.csv")])
+    words = ["--samples", str(tmp_path / "s.csv"), "--counts", str(tmp_path / "s.csv")]
+    done = CliRunner().invoke(predict, [*words, "--formula", "yaniv", "--out", str(tmp_path / "p.csv")])
     assert done.exit_code == 0 and (FULL in done.stderr) == bool(note)
     assert pd.read_csv(tmp_path / "p.csv")["message"].fillna("").str.contains(BARE).all() == bool(note)
+    done = CliRunner().invoke(predict, words)  # 9 layouts are too few for an answer
+    assert done.exit_code == 3 and (FULL in done.stderr) == bool(note)

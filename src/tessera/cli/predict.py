@@ -188,7 +188,7 @@ def _answers(options: dict, counts) -> bool:
         click.echo(f"tessera predict: {note}", err=True)
     for decision in found.decisions:
         if options["as_json"]:
-            click.echo(json.dumps(decision.as_dict(), allow_nan=False))
+            click.echo(json.dumps(decision.as_dict() | {"notes": found.notes}, allow_nan=False))
             continue
         click.echo(decision.sentence())
         for line in decision.lines():
@@ -222,12 +222,16 @@ def _formula(options: dict, counts) -> bool:
         )  # fmt: skip
     fitted = _fitted(options)
     points = formula.points_of(counts, options["only"])
-    for note in [*fitted.table.notes, *points.notes]:
+    notes = [*fitted.table.notes, *points.notes]
+    for note in notes:
         click.echo(f"tessera predict: {note}", err=True)
     values = formula.values_of(fitted, points, LEVEL if options["level"] is None else options["level"])
     for value in values.itertuples():
-        click.echo(json.dumps(formula.as_dict(value)) if options["as_json"] else formula.sentence(value))
-        if value.message and not options["as_json"]:
+        if options["as_json"]:
+            click.echo(json.dumps(formula.as_dict(value) | {"notes": notes}, allow_nan=False))
+            continue
+        click.echo(formula.sentence(value))
+        if value.message:
             click.echo(f"  {value.message}")
     if options["out"]:
         write(OF_PAIR["one_gb"], values, options["out"])
