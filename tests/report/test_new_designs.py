@@ -123,7 +123,7 @@ def test_the_table_of_a_page_is_replaced_and_the_rest_stays():
     ("kind", "says", "not_says"),
     [
         ("normal", ["900 of 1,000", "880", "2.1%", "870", "500", "300", "350", "320"], ["Too few", "no use"]),
-        ("trivial", ["107 of 162", "Trivial", "only 5"], ["informative answers", "no use"]),
+        ("trivial", ["107 of 162", "5 informative points"], ["informative answers", "no use"]),
         ("one workload", ["Too few", "500 judged points of 1 workload;"], ["390"]),
         ("29 points", ["Too few", "29 judged points of 5 workloads;", "30 of 2"], ["constant"]),
         ("30 of two", ["30 of 30"], ["Too few"]),
@@ -191,6 +191,11 @@ def test_the_first_page_begins_with_it(tree):
     # judged, answered, covered, half-width, passing, constant, Mosmodel; informative ones; two scores
     assert shown.count("K1: TLB reach 1000 900 880 2.1% 870 500 300 350 of 400 320 2 6.0% 35% 9") == 2
     assert shown.count("K3: walkers, queues 450 0 0 of 199") == 2
+    heads = re.findall(r"<th[ >].*?</th>", page)[:14]
+    for line in re.findall(r"<tr><td>(?:K1|K3|all).*?</tr>", page, re.DOTALL):
+        cells = [text(cell) for cell in re.findall(r"<td.*?</td>", line)]
+        assert len(cells) == len(heads) and re.fullmatch(r"\d+ of \d+", cells[8]), line
+    assert text(heads[8]) == "informative" and text(heads[13]) == "open for"
     assert "9 workloads on which nothing" in shown and "12 workloads with those" in shown
     assert new_designs.LAST in shown and "nan" not in shown.lower().split()
 

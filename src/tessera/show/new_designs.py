@@ -17,6 +17,7 @@ import pandas as pd
 from tessera.core.drawing import percent
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
+from tessera.judge.studies.transfer.rules import LEAST_INFORMATIVE, TRIVIAL
 from tessera.results.read import read_file
 from tessera.results.schema.transfer import NEW_DESIGNS
 from tessera.results.tree import Tree
@@ -25,7 +26,6 @@ from tessera.results.tree import Tree
 LEAST_JUDGED, LEAST_WORKLOADS = 30, 2
 ALL, NEW = "all", "new"  #: scopes: all workloads, and those on which nothing was tuned
 TOTAL = "all"  #: the group that sums the classes
-TRIVIAL = "trivial"
 #: class -> what a design of it changes, for readers who do not know the classes
 CHANGES = {
     "K0": "nothing",
@@ -145,14 +145,14 @@ def _of_row(row: pd.Series) -> str:
         f"Mosmodel {int(row['mosmodel_passing']):,}. "
     )
     if row["worth"] == TRIVIAL:
-        text += f"Trivial: only {int(row['informative'])} judged points are informative."
+        text += f"Trivial: it has {_count(row['informative'], 'informative point')}, and {LEAST_INFORMATIVE} are needed."
     else:
         text += (
             f"Of {int(row['informative_answered']):,} informative answers it passes "
             f"{int(row['informative_passing']):,}, Mosmodel {int(row['mosmodel_informative_passing']):,}."
         )
-    if row["passing"] <= row["constant_passing"]:
-        text += " It passes no more than constant, so it is of no use here."
+        if row["passing"] <= row["constant_passing"]:
+            text += " It passes no more than constant, so it is of no use here."
     return text + _level(row)
 
 

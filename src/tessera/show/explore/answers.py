@@ -1,6 +1,6 @@
 """What may be said of the runtime of designs: the one decision, asked with what the notebooks have.
 
-:func:`tessera.fit.predict.decision.decide` decides. P is the pair's samples, which no notebook measures, so no
+:func:`tessera.fit.predict.decision.decide` decides. P is the pair's samples. No notebook measures them, so no
 class needs to be open. Formulas of papers stand apart.
 """
 

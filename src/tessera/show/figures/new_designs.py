@@ -36,7 +36,7 @@ def draw(results, reference):
     figure, all_axes = style.panels(1, len(groups), width=style.WIDTH, height=3.6, squeeze=False)
     for axes, group in zip(all_axes[0], groups, strict=True):
         _panel(axes, rows[rows["group"] == group])
-        axes.set_title(label(group), fontsize=9)
+        axes.set_title(label(group).replace(": ", "\n"), fontsize=9)
         axes.set_xlabel("change of R")
     all_axes[0, 0].set_ylabel("answer of the bracket")
     style.legend_below(figure, all_axes.flat)
