@@ -62,7 +62,7 @@ def _panel(axes, rows: pd.DataFrame, models, floor: float) -> None:
     for position, model in enumerate(models):
         colour = looks.look(model).colour
         mine = rows[rows["model"] == model]
-        paper_rows = mine[mine["source"] == "paper"]
+        paper_rows = rows[(rows["source"] == "paper") & (rows["model"] == looks.printed_as(model))]
         paper = paper_rows["max_error"]
         ours = mine[(mine["source"] != "paper") & (mine["scope"] == "all")]
         if ours.empty:

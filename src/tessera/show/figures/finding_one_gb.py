@@ -9,7 +9,6 @@ from tessera.show.figures import looks, pair_rows, published, style
 from tessera.show.results import NotDrawn, Results
 
 MODELS = ("yaniv", "mosmodel", "mosmodel-authors")
-PRINTED_AS = {"mosmodel-authors": "mosmodel"}  #: by which name the paper's value stands in a panel of ours
 _FLOOR = 1e-4
 
 
@@ -49,7 +48,8 @@ def draw(results, reference):
     """A panel per model, a row per workload; published errors are lines."""
     rows = table(results, reference)
     ours = rows[rows["source"] == "Tessera"]
-    models = [name for name in MODELS if name not in PRINTED_AS or name in set(ours["model"])]
+    errors = Results.of(results).models("errors")
+    models = [name for name in MODELS if looks.printed_as(name) == name or name in set(ours["model"])]
     figure, all_axes = style.panels(
         len(models), 1, width=style.WIDTH, height=pair_rows.height(ours, len(models)), sharex=True
     )
@@ -58,20 +58,18 @@ def draw(results, reference):
         mine = ours[ours["model"] == model]
         if len(mine):
             pair_rows.panel(axes, mine, "error", lowest=_FLOOR)
-        printed = rows[(rows["source"] == "paper") & (rows["model"] == PRINTED_AS.get(model, model))]
+        printed = rows[(rows["source"] == "paper") & (rows["model"] == looks.printed_as(model))]
         for row, dash in zip(printed.itertuples(), dashes, strict=False):
             axes.axvline(
                 row.error, color=style.INK, linestyle=dash, linewidth=1.3,
-                label=f"published: {looks.look(model).label}, {row.workload}, {style.percent(row.error)}",
+                label=f"published: {looks.look(row.model).label}, {row.workload}, {style.percent(row.error)}",
             )  # fmt: skip
         axes.set_xscale("log")
         above = int((mine["error"] > 0.01).sum())
-        axes.set_title(f"{looks.look(model).label}: above 1% in {above} of {len(mine)} pairs")
+        title = f"{looks.look(model).label}: above 1% in {above} of {len(mine)} pairs"
+        larger, pairs = worse(errors, model) if model != "yaniv" else (0, 0)
+        axes.set_title(f"{title}; larger than Yaniv's in {larger} of {pairs}" if pairs else title)
         style.percent_axis(axes.xaxis)
-    for axes, model in zip(all_axes[1:], models[1:], strict=True):  # all but Yaniv
-        larger, pairs = worse(Results.of(results).models("errors"), model)
-        if pairs:
-            axes.set_title(f"{axes.get_title()}; larger than Yaniv's in {larger} of {pairs}")
     all_axes[0].set_xlim(_FLOOR / 1.5, max(1.0, ours["error"].max() * 1.5))
     all_axes[-1].set_xlabel("error at 1GB, relative to the runtime (log scale)")
     style.legend_below(figure, all_axes, columns=2)

@@ -78,6 +78,11 @@ def without_readings(models: Iterable[str]) -> list[str]:
     return [name for name in names if name not in {READINGS.get(one) for one in names}]
 
 
+def printed_as(model: str) -> str:
+    """The model that papers print: of an authors' reading, the model that it reads."""
+    return next((name for name, reading in READINGS.items() if reading == model), model)
+
+
 def is_trained(model: str) -> bool:
     """False for a model that one or two runs define."""
     return model not in EVERY or EVERY[model].cross_validated

@@ -14,8 +14,6 @@ from tessera.show.results import NotDrawn, Results
 
 COLUMNS = ["source", "provenance", "model", "protocol", "folds", "seed", "max_error", "least", "most",
            "workload", "platform"]  # fmt: skip
-#: names by which a paper's value stands in a panel of ours
-PRINTED_AS = {"mosmodel-authors": "mosmodel"}
 
 
 def table(results, reference) -> pd.DataFrame:
@@ -63,7 +61,7 @@ def draw(results, reference):
         axes.set_visible(False)
     for axes, model in zip(all_axes.flat, models, strict=False):
         _panel(axes, ours[ours["model"] == model], model, places)
-        paper = rows[(rows["source"] == "paper") & (rows["model"] == PRINTED_AS.get(model, model))]
+        paper = rows[(rows["source"] == "paper") & (rows["model"] == looks.printed_as(model))]
         for value in paper["max_error"]:
             axes.axhline(value, color=style.INK, linestyle=(0, (5, 3)), linewidth=1.2)
             axes.annotate(
@@ -81,8 +79,9 @@ def draw(results, reference):
     all_axes[0, 0].set_ylim(max(lowest, 1e-4) / 2, highest * 2)
     for axes in all_axes[:, 0]:
         axes.set_ylabel("largest error (log scale)")
+    seeds = ", ".join(sorted({f"{seed:g}" for seed in ours["seed"].dropna()}))
     for axes in all_axes[-1]:
-        axes.set_xlabel("K (folds), and leave-one-out")
+        axes.set_xlabel(f"K (folds, seed {seeds}); bar: range over seeds")
     style.headline(figure, "Largest cross-validation error", "simulated, beside published values")
     return figure, rows
 
@@ -106,5 +105,4 @@ def _panel(axes, mine: pd.DataFrame, model: str, places: dict) -> None:
             ha="center",
             fontsize=8.5,
         )
-    seeds = sorted({f"{seed:g}" for seed in folds["seed"].dropna()})
-    axes.set_title(f"{label} (seed {', '.join(seeds)}; bar: range over seeds)" if seeds else label)
+    axes.set_title(label)
