@@ -145,7 +145,8 @@ def _of_row(row: pd.Series) -> str:
         f"Mosmodel {int(row['mosmodel_passing']):,}. "
     )
     if row["worth"] == TRIVIAL:
-        text += f"Trivial: it has {_count(row['informative'], 'informative point')}, and {LEAST_INFORMATIVE} are needed."
+        points = _count(row["informative"], "informative point")
+        text += f"Trivial: it has {points}, and {LEAST_INFORMATIVE} are needed."
     else:
         text += (
             f"Of {int(row['informative_answered']):,} informative answers it passes "
