@@ -97,6 +97,9 @@ def test_the_fit_keeps_the_samples(cells, tmp_path):
                                                                                 ("--fit", fit)))  # fmt: skip
     assert json.loads(of_fit.stdout) == json.loads(of_samples_.stdout)
     document = json.loads((fit / "fit.json").read_text())
+    for data in ([], {"layouts": []}, document["data"] | {"R": [1]}):
+        (fit / "fit.json").write_text(json.dumps(document | {"data": data}))
+        assert "fit.json" in error(run("--fit", fit, *POINT, *STATED)).asked
     del document["data"]
     (fit / "fit.json").write_text(json.dumps(document))
     assert error(run("--fit", fit, *POINT, *STATED)).code == "fit-without-samples"

@@ -29,7 +29,6 @@ class StoredFit:
     path: Path
     models: dict[str, RuntimeModel]
     failures: dict[str, str]
-    ranges: dict[str, tuple[float, float]]
     notes: tuple[str, ...] = ()  #: what was said of the samples
     data: dict | None = None  #: the samples, as :func:`tessera.fit.models.result.kept` gives them
 
@@ -46,13 +45,13 @@ class StoredFit:
                 "fit again: tessera models fit", code="fit-without-samples",
             )  # fmt: skip
         names = ("workload", "platform", "runtime_provenance")
-        columns = {column: self.data[symbol] for symbol, column in COLUMNS.items()}
-        frame = pd.DataFrame({"layout": self.data["layouts"], **columns})
-        found = check_table(
-            frame.assign(**{name: self.data[name] for name in names if self.data[name]}),
-            f"samples of {self.path}",
-        )
-        return replace(found, notes=list(self.notes))
+        try:
+            columns = {column: self.data[symbol] for symbol, column in COLUMNS.items()}
+            frame = pd.DataFrame({"layout": self.data["layouts"], **columns})
+            frame = frame.assign(**{name: self.data[name] for name in names if self.data[name]})
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise _damaged(self.path, error) from error
+        return replace(check_table(frame, f"samples of {self.path}"), notes=list(self.notes))
 
     @property
     def coefficients(self) -> dict[str, dict[str, float]]:
@@ -81,10 +80,6 @@ class StoredFit:
             )
         raise unknown_name("model", model, list(EVERY))
 
-    def predict(self, model: str, *, H, M, C) -> np.ndarray:
-        """Runtime in cycles; H, M counts, C walk cycles."""
-        return self.model(model).evaluate(H, M, C)
-
     def calibration(self, model: str) -> Calibration:
         """What intervals need; with a message instead, if the fit has none."""
         path = self.path.parent / INTERVALS
@@ -96,7 +91,7 @@ class StoredFit:
             others = [_restored(model, {"parameters": {}} | other) for other in entry["others"]]
             return Calibration(entry["method"], np.array(entry["residuals_cycles"]), others, entry["message"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise TesseraError(f"{path}", f"damaged: {type(error).__name__} {error}", "fit again") from error
+            raise _damaged(path, error) from error
 
 
 def read_fit(folder: str | Path) -> StoredFit:
@@ -119,12 +114,14 @@ def read_fit(folder: str | Path) -> StoredFit:
         unknown = {t for m in models.values() for t in getattr(m, "coefficients_", {})} - set(TERMS)
         if unknown:
             raise ValueError(f"terms {sorted(unknown)}")
-        ranges = {symbol: tuple(extent) for symbol, extent in document["ranges"].items()}
-        return StoredFit(
-            path, models, document["failures"], ranges, tuple(document["notes"]), document.get("data")
-        )
+        notes = tuple(document["notes"])
+        return StoredFit(path, models, document["failures"], notes, document.get("data"))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise TesseraError(f"fit {path}", f"damaged: {type(error).__name__} {error}", "fit again") from error
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> TesseraError:
+    return TesseraError(f"fit {path}", f"damaged: {type(error).__name__} {error}", "fit again")
 
 
 def _restored(name: str, entry: dict) -> RuntimeModel:

@@ -1,11 +1,16 @@
-"""The runtime of your own design: three lines from simulator output to cycles.
+"""Answers for a design, and formulas of papers beside them (docs/predict.md).
+
+Answers: `decision` (which source answers, at which level) < `processor` (P: its samples, its clock) <
+`counts` (designs by their counts); the study of transfer adds designs that are simulated, and
+``tessera.predict`` asks all of them.
+
+Formulas: `design` (reads the points asked about), `hull` (how far outside the samples they lie) <
+`prediction` < `budget` (where the error comes from), `formula` (what may be printed). They are for tables in
+which they are compared with R:
 
 >>> from tessera.fit.predict import predict
 >>> table = predict("cells.csv", "design.csv")  # doctest: +SKIP
 >>> table[["design", "predicted_runtime_cycles", "low_cycles", "high_cycles"]]  # doctest: +SKIP
-
-Bottom up: `design` (reads the points asked about), `hull` (how far outside the samples they lie) <
-`prediction` < `budget` (where the error comes from) < `cli`.
 """
 
 from tessera.fit.predict.budget import error_budget

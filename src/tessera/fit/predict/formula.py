@@ -22,7 +22,16 @@ NOT_AN_ANSWER = "formula of a paper, not an answer"
 NO_VALUE = "the formula gives {} here, and a runtime is above 0"
 NO_END = "its interval reaches down to 0 or below, so no interval is printed"
 
-__all__ = ["fit_to", "of_fit", "points_of", "values_of"]
+__all__ = [
+    "NOT_AN_ANSWER",
+    "as_dict",
+    "fit_to",
+    "of_fit",
+    "points_of",
+    "printable_budget",
+    "sentence",
+    "values_of",
+]
 
 
 def of_fit(folder: str | Path, model: str) -> Fitted:
