@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,13 @@ from tessera.judge.studies.transfer import own_design
 from tessera.judge.studies.transfer.answer import Study, answer_design
 from tessera.judge.studies.transfer.from_python import ask, known_of
 from tessera.judge.studies.transfer.own_design import Counted, OwnDesign, read_own
+from tessera.judge.studies.transfer.plan import Units
 from tessera.results.schema import transfer as schema
 from tessera.results.schema.prediction import ANSWERS
 from tessera.results.tree import Tree
 from tessera.results.write import frame_of, write
+from tessera.simulate.cache import CellCache
+from tessera.simulate.plan import Intervals
 
 PLATFORM, WORKLOADS = "haswell-sim", [f"w{i}" for i in range(11)]
 TOP, HITS = 1e9, 5e6
@@ -340,3 +344,18 @@ def test_counts_and_formulas_about_p_of_a_study(results, tmp_path):
     assert json.loads(CliRunner().invoke(cli, [*words, *stated[:-1], "K3"]).stdout)["source"] == "none"
     formula = json.loads(CliRunner().invoke(cli, [*words, "--formula", "poly1"]).stdout)
     assert formula["predicted_runtime_cycles"] == pytest.approx(runtime(0.5 * TOP))
+
+
+def test_units_of_a_window_are_read_once(monkeypatch, tmp_path):
+    """A prediction that was made before starts no simulator."""
+    made = Units(Intervals.of([(0, 5, 100, 1), (105, 0, 100, 1)]), 2, 999, 5, 1, 100)
+    read = []
+    monkeypatch.setattr(own_design, "units_of_length", lambda *of: read.append(of) or made)
+    monkeypatch.setattr(own_design, "trace_identity", str)
+    window = own_design.Window("w0", tmp_path / "t.tst", 1, 100, 1, tmp_path / "manifest.csv")
+    cache = CellCache(tmp_path / "cache")
+    assert own_design._units(window, cache) == made == own_design._units(window, cache)
+    assert len(read) == 1
+    own_design._units(replace(window, interval_instructions=99), cache)
+    own_design._units(window, CellCache(None))
+    assert len(read) == 3

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -21,7 +21,7 @@ from tessera.fit.models.bracket import Design
 from tessera.judge.studies.designs import mapped
 from tessera.judge.studies.transfer.classes import DESIGN, IDEAL, THP, changed, groups_of
 from tessera.judge.studies.transfer.declared import asked
-from tessera.judge.studies.transfer.plan import units_of_length
+from tessera.judge.studies.transfer.plan import Units, units_of_length
 from tessera.judge.studies.transfer.simulated import TIMING, Cell, Runs
 from tessera.layouts.names import ALL_4KB
 from tessera.platforms import Platform, strict_yaml
@@ -29,8 +29,10 @@ from tessera.record import traces
 from tessera.results.recordings import recorded
 from tessera.results.status import is_ok
 from tessera.results.tree import Tree
-from tessera.simulate.cache import CellCache
+from tessera.simulate.cache import CellCache, content_key
 from tessera.simulate.inputs import LAYOUT, MAPPING
+from tessera.simulate.plan import Intervals
+from tessera.simulate.runner import trace_identity
 
 KEYS = ("name", "changes", "mapping", "layout")
 Progress = Callable[[str], None]
@@ -153,14 +155,26 @@ def simulate_own(
         TesseraError: the simulator rejects the design, or the layout or mapping does not exist.
     """
     platform = changed(base, design.changes, f"assumed: design '{design.name}'")
-    units = units_of_length(window.trace, window.interval_instructions, window.warm_units)
-    runs = Runs(window.workload, window.trace, units, CellCache(cache), 1, progress)
+    kept = CellCache(cache)
+    runs = Runs(window.workload, window.trace, _units(window, kept), kept, 1, progress)
     with tempfile.TemporaryDirectory(prefix="tessera-design-") as folder:
         file, kind = _pages(design, window, Path(folder), progress)
         if kind is MAPPING and DESIGN not in design.changes:
             platform = changed(platform, {DESIGN: THP})
         cell = _cell(runs.cells(platform, [file], kind, TIMING), design)
     return Counted(asked(cell.row, cell.structures, platform, base), cell.runtime)
+
+
+def _units(window: Window, cache: CellCache) -> Units:
+    """The units of the window; from the cache if they are known, because the simulator reads them."""
+    length, warm = window.interval_instructions, window.warm_units
+    key = content_key("units of a window", trace_identity(window.trace), str(length), str(warm))
+    known = cache.get(key)
+    if known is not None:
+        return Units(**known | {"plan": Intervals(known["plan"]["text"])})
+    units = units_of_length(window.trace, length, warm)
+    cache.put(key, asdict(units))
+    return units
 
 
 def _pages(design: OwnDesign, window: Window, folder: Path, progress: Progress):
