@@ -68,7 +68,7 @@ def draw(results, reference):
         above = int((mine["error"] > 0.01).sum())
         title = f"{looks.look(model).label}: above 1% in {above} of {len(mine)} pairs"
         larger, pairs = worse(errors, model) if model != "yaniv" else (0, 0)
-        axes.set_title(f"{title}; larger than Yaniv's in {larger} of {pairs}" if pairs else title)
+        axes.set_title(f"{title}, above Yaniv's in {larger} of {pairs}" if pairs else title)
         style.percent_axis(axes.xaxis)
     all_axes[0].set_xlim(_FLOOR / 1.5, max(1.0, ours["error"].max() * 1.5))
     all_axes[-1].set_xlabel("error at 1GB, relative to the runtime (log scale)")
