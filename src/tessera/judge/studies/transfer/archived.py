@@ -27,9 +27,9 @@ from tessera.judge.studies.transfer.study import Request, measured_points
 from tessera.layouts.model import Layout, Window, write_layout
 from tessera.numa.gups import BASE, RECORD
 from tessera.record import traces
-from tessera.results.read import checked, read_file
+from tessera.results.read import read_file
 from tessera.results.schema import transfer as schema
-from tessera.results.schema.table import COUNT, NUMBER, TEXT, TRUTH, Table
+from tessera.results.schema.table import Table
 from tessera.results.tree import Tree
 from tessera.results.write import frame_of, with_whole_counts, write
 from tessera.simulate.cache import CellCache
@@ -89,12 +89,13 @@ def read(archive: Tree) -> dict[str, pd.DataFrame]:
 
 
 def _unpacked(table: Table, path: Path) -> pd.DataFrame:
-    """As :func:`tessera.results.read.read_file`, of a compressed file of our own."""
-    frame = pd.read_csv(
-        path, keep_default_na=False, dtype=dict.fromkeys(table.of_kind(TEXT), "object"),
-        na_values={column: [""] for column in table.of_kind(COUNT, NUMBER, TRUTH)},
-    )  # fmt: skip
-    return checked(table, frame, str(path))
+    """As :func:`tessera.results.read.read_file`, of a compressed file."""
+    if not path.is_file():
+        return read_file(table, path)  # says that it is missing
+    with tempfile.TemporaryDirectory(prefix="tessera-archive-") as name:
+        plain = Path(name) / path.stem
+        plain.write_bytes(gzip.decompress(path.read_bytes()))
+        return read_file(table, plain, str(path))
 
 
 def fingerprint() -> pd.DataFrame:
