@@ -1,7 +1,7 @@
 """Cross-validation errors (``models/cv.csv``), in percent; the largest over the pairs in scope.
 
 ``folds`` is a number K (the run's seed shuffles) or ``leave-one-out``: each distinct (H, M, C) is left out in
-turn, its duplicates with it, so no seed plays a part. The outcome's ``protocol`` says which, and of which models.
+turn, its duplicates with it, so no seed plays a part. Its ``protocol`` says which, and of which models.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def cv_over_all(claim, evidence, models: list, folds: int | str) -> Outcome:
 
 
 def cv_over_seeds(claim, evidence, model: str) -> Outcome:
-    """The worst error over the pairs under each seed of the folds: median, least and most of them, percent."""
+    """The worst error over the pairs under each seed of the folds: median, least and most, percent."""
     selection = select(claim, evidence)
     by_seed: dict[float, list[float]] = {}
     for pair in selection.pairs:
