@@ -77,7 +77,8 @@ def test_answers_follow_from_points_and_samples(tables, tmp_path):
         rows += [dict(zip(PAIR, key, strict=True)) | {"provenance": "simulated"} | row for row in found]
     kept = tables[schema.ANSWERED.name]
     found = as_read(schema.ANSWERED, frame_of(schema.ANSWERED, rows), tmp_path)
-    same(found, kept, 1e-9)  # least squares: the order of sums in BLAS
+    # least squares: the order of sums in BLAS; codes say why, sentences may improve
+    same(found.drop(columns="message"), kept.drop(columns="message"), 1e-9)
 
 
 def test_models_fitted_again_predict_what_the_archive_says(tables):
