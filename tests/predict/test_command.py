@@ -213,6 +213,72 @@ def test_files_of_counts_that_are_wrong(cells, tmp_path):
     )
 
 
+# Counts or statements that contradict each other: (samples, words instead of the point, words more) -> code
+SWAPPED = ("--stlb-hits", "1e7", "--stlb-misses", "2e9", "--walk-cycles", "5e7")
+CONTRADICTIONS = {
+    "C' in millions of cycles": (LINE, (*POINT[:-1], "2e3"), (), "units"),
+    "C' and M' swapped": (LINE, SWAPPED, (), "units"),
+    "C of all in millions": (
+        LINE.assign(walk_cycles=LINE["walk_cycles"] / 1e6), (*POINT[:-1], "2e3"), (), "units"),
+    "R in seconds": (LINE.assign(runtime_cycles=LINE["runtime_cycles"] / 3e9), POINT, (), "units"),
+    "walks of two walkers": (LINE.assign(runtime_cycles=LINE["walk_cycles"] / 2 + 1), POINT, (), "units"),
+    "a second walker": (LINE, POINT, ("--walkers", "2"), "walkers-differ"),
+    "K0 that changes something": (LINE, POINT, ("--class", "K0"), "changed"),
+    "no hit time": (LINE, POINT, ("--hit-cycles", "0"), "hit-cycles-zero"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CONTRADICTIONS)
+def test_contradictions_are_no_answer(case, tmp_path):
+    frame, point, words, code = CONTRADICTIONS[case]
+    path = tmp_path / "cells.csv"
+    frame.to_csv(path, index=False)
+    stated = STATED[:-2] if "--class" in words else STATED
+    done = run("--samples", path, *point, *stated, *words, "--json")
+    assert done.exit_code == 3 and code in codes(done)
+
+
+def test_k0_beside_a_class_is_that_class(cells):
+    entry = json.loads(run("--samples", cells, *POINT, *STATED, "--class", "K0", "--json").stdout)
+    assert (entry["classes"], entry["source"]) == (["K1"], "bracket")
+
+
+def test_a_clock_with_the_samples_own_runtimes_is_no_other_clock(cells, tmp_path):
+    """S = R would pass the gate exactly, and would be level A on a measured P."""
+    LINE.assign(runtime_provenance="measured").to_csv(cells, index=False)
+    clock = tmp_path / "clock.csv"
+    LINE[["layout", "runtime_cycles"]].to_csv(clock, index=False)
+    asked = ("--samples", cells, "--clock", clock, "--counts", counts(tmp_path, runtime_cycles=[6e9]))
+    entry = json.loads(run(*asked, *STATED, "--json").stdout)
+    assert (entry["source"], entry["level"]) == ("bracket", "C")
+    assert entry["sources"]["calibrated"]["reasons"][0]["code"] == "no-clock"
+
+
+@pytest.mark.parametrize("one", ["", "simulated"])
+def test_a_row_that_is_not_measured_makes_p_not_measured(one, tmp_path):
+    frame = LINE.assign(runtime_provenance=["measured"] * 39 + [one])
+    assert of_samples(frame).origin != "measured"
+    assert of_samples(LINE.assign(runtime_provenance="measured")).origin == "measured"
+
+
+# Counts: change of a good frame -> code of the wrong request
+WRONG_COUNTS = {
+    "a misspelled layout": ({"layuot": "growing-8"}, "column-alike"),
+    "a name of two lines": ({"design": "a\nlevel A"}, "design-unnamed"),
+    "another workload": ({"workload": "yours"}, "pair-differs"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_COUNTS)
+def test_counts_that_are_another_question(case):
+    columns, code = WRONG_COUNTS[case]
+    stated = {"hits_are": "latency", "walk_cycles_are": "busy", "classes": "K1"}
+    known = LINE.assign(workload="mine")
+    with pytest.raises(TesseraError) as refused:
+        tessera.predict(counts=design(**columns), samples=known, **stated)
+    assert (refused.value.code, refused.value.exit_code) == (code, 2)
+
+
 # Samples of P: change -> (code, exit status); an answer's codes hold it, or the file is refused with it
 def _few(n):
     return LINE.iloc[[*range(9), *range(9, n)]]
@@ -270,6 +336,9 @@ WRONG = {
     "half a design": (POINT[:4], "one-question"),
     "no P": ((*POINT,), "no-p"),
     "a layout beside a table": (("--counts", "a.csv", "--layout", "4kb"), "layout-twice"),
+    "a name of one design": ((*POINT, "--samples", "CELLS", "--only", "mine", *STATED), "only-of-a-table"),
+    "another platform than the samples'": (
+        (*POINT, "--samples", "CELLS", "--platform", "skylake-sim", *STATED), "pair-differs"),
     "two sources": ((*POINT, "--samples", "a", "--fit", "b"), "two-sources-of-p"),
     "two sources of a formula": (
         (*POINT, "--samples", "a", "--fit", "b", "--formula", "yaniv"), "two-sources-of-p"),

@@ -93,7 +93,8 @@ def judged(answer: Answer, widest: float) -> Answer | Refused:
         text = "the interval reaches down to 0 or below, and a runtime is above 0"
         return Refused(source, (Reason("not-positive", text),), low, high)
     if answer.half_width > widest:
-        text = f"the half-width is {answer.half_width:.1%}, more than {widest:.0%}"
+        width = f"{answer.half_width:.1%}" if answer.half_width < 10 else f"{answer.half_width:.3g} times it"
+        text = f"the half-width is {width}, more than {widest:.0%}"
         return Refused(source, (Reason("wide", text),), low, high)
     return answer
 

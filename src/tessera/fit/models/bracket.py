@@ -188,7 +188,7 @@ class Bracket:
                 negative, one C (in all layouts, or in the 4KB and the 2MB run), or too few for a cubic.
             TesseraError: there is no 4KB or no 2MB run.
         """
-        wrong = unusable("hit-cycles", "the hit time of P's STLB", hit_cycles) or why_not(samples)
+        wrong = unusable("hit-cycles", "the hit time of P's STLB", hit_cycles, above=True) or why_not(samples)
         if wrong:
             raise CannotFit(SOURCE, wrong[0].text, "give counts of more mosaics of P", code=wrong[0].code)
         samples = samples.in_order()

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.core.table_columns import TableRefused, is_missing, number, refuse_twice, spelled_names
+from tessera.core.table_columns import TableRefused, is_missing, number, refuse_twice, shown, spelled_names
 from tessera.core.table_file import read_table
 from tessera.fit.models.answers import Reason, unusable
 from tessera.fit.models.bracket import Design
@@ -28,6 +29,7 @@ from tessera.results.status import ok_rows, other_rows
 LATENCY, ACCESSES = HITS_ARE = ("latency", "accesses")
 BUSY, WAITED = WALK_CYCLES_ARE = ("busy", "waited")
 COLUMNS = {"H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles", "S": "runtime_cycles"}
+ALIKE = 0.8  #: share of letters in order, from which a column's name is a misspelling
 _KNOWN = ("design", "layout", *COLUMNS.values(), "status", "message")
 
 
@@ -86,9 +88,10 @@ class Statement:
 
 @dataclass(frozen=True)
 class CountsTable:
-    """Rows of one table, and notes on it."""
+    """Rows of one table, the workloads that they name, and notes on it."""
 
     rows: tuple[Counts, ...]
+    workloads: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
 
 
@@ -109,6 +112,7 @@ def read_counts(source: str | Path | pd.DataFrame, only: str | None = None) -> C
         owner = f"counts {source}"
         table = read_table(source, owner, _KNOWN, tuple(COLUMNS.values()))
         frame, notes = table.frame, list(table.notes)
+    _refuse_alike(frame, owner)
     layouts = [ALL_4KB] * len(frame)
     if "layout" in frame.columns:
         layouts = [
@@ -120,6 +124,11 @@ def read_counts(source: str | Path | pd.DataFrame, only: str | None = None) -> C
         if "" in names:
             raise TesseraError(
                 f"{owner}: design", f"{names.count('')} rows have no name", "name each design, or none",
+                code="design-unnamed",
+            )  # fmt: skip
+        if strange := [name for name in names if not name.isprintable()]:
+            raise TesseraError(
+                f"{owner}: design {strange[0]!r}", "a character that is not printable", "write a word",
                 code="design-unnamed",
             )  # fmt: skip
     elif "layout" in frame.columns:
@@ -145,7 +154,8 @@ def read_counts(source: str | Path | pd.DataFrame, only: str | None = None) -> C
         where = owner if lines is None else f"{owner} line {lines[at]}"
         values = {symbol: _value(row.get(column), where, column) for symbol, column in COLUMNS.items()}
         rows.append(Counts(row["design"], row["layout"], **values))
-    return CountsTable(tuple(rows), notes)
+    named = frame["workload"] if "workload" in frame.columns else []
+    return CountsTable(tuple(rows), tuple(dict.fromkeys(str(w) for w in named if not is_missing(w))), notes)
 
 
 def answer(
@@ -165,11 +175,44 @@ def answer(
         layout=counts.layout,
     )  # fmt: skip
     wrong = [*statement.missing(), *unusable("m", "M', the STLB misses of the design,", counts.M)]
+    wrong += [*_walkers_differ(statement, processor), *_units(counts, processor)]
     if base is None:
         wrong.append(layout_absent(counts.layout, processor))
     if wrong:
         return refused(question, wrong)
     return decide(question, processor.bracket, processor.calibrated)
+
+
+def _walkers_differ(statement: Statement, processor: Processor) -> list[Reason]:
+    """Why a class without K3 cannot have this number of walkers."""
+    stated, own = statement.walkers, processor.walkers
+    if stated is None or stated <= 0 or own in (None, stated) or "K3" in statement.groups:
+        return []
+    return [Reason("walkers-differ", f"the design has {stated} walkers and P has {own}, which is class K3")]
+
+
+def _units(counts: Counts, processor: Processor) -> list[Reason]:
+    """Walk cycles that are fewer than the misses: a walk takes a cycle or more. C = 0 has a reason."""
+    samples = processor.samples
+    of_p = float(samples.C.sum()), float(samples.M.sum())
+    asked = (counts.C, counts.M, "the design"), (*of_p, "P, over its samples,")
+    return [
+        Reason("units", f"{what} has {C:.4g} walk cycles for {M:.4g} misses, less than one for each")
+        for C, M, what in asked
+        if C is not None and M is not None and 0 < C < M < math.inf
+    ]
+
+
+def _refuse_alike(frame: pd.DataFrame, owner: str) -> None:
+    """Refuse a column that is nearly a column that the table lacks, such as layuot."""
+    absent = [name for name in ("design", "layout", *COLUMNS.values()) if name not in frame.columns]
+    for column in map(str, frame.columns):
+        alike = get_close_matches(column, absent, 1, ALIKE) if column not in _KNOWN else []
+        if alike:
+            raise TesseraError(
+                f"{owner}: column '{shown(column)}'", f"is it {alike[0]}?", "rename or delete it",
+                code="column-alike",
+            )  # fmt: skip
 
 
 def layout_absent(pages: str, processor: Processor) -> Reason:
@@ -191,7 +234,7 @@ def check_groups(groups: Sequence[str], known: Sequence[str]) -> tuple[str, ...]
             f"class '{wrong[0]}'", "no such class", f"use {', '.join(known)} (docs/transfer.md, Classes)",
             code="class-unknown",
         )  # fmt: skip
-    return found
+    return tuple(group for group in found if group != "K0" or len(found) == 1)  # as groups_of a design
 
 
 def _value(cell, where: str, column: str) -> float | None:

@@ -38,6 +38,7 @@ LEVELS = {
     NONE: "no answer",
 }
 OF_BRACKET = ("K0", "K1", "K2", "K4")  #: classes that it answers for
+SLACK = 1.01  #: R, H, M and C of a processor may be counted in different runs
 EXIT_NO_ANSWER = 3  #: exit status, if a design has no runtime
 
 _WRONG = ("absent", "not-finite", "negative", "zero")
@@ -69,6 +70,9 @@ REMEDIES: dict[str, str] = {
     "not-finite": "check the units: plain counts and cycles",
     "not-positive": "check the units of counts and samples: plain counts and cycles",
     "walkers-fraction": "give a whole number of walkers",
+    "walkers-differ": "state --class K3; or --hit-cycles instead of --platform, if P is another processor",
+    "units": "check the units of counts and samples, and the number of walkers: plain counts and cycles",
+    "changed": "state the class of what the design changes: --class K1 (docs/transfer.md, Classes)",
     "error": "the simulator does not follow P over page sizes: mend its platform file, or use a bracket",
     "slope": "the simulator's walks cost much more or less than P's: mend its platform file",
     "apart": "the change is too large for this calibration: use a simulator closer to P",
@@ -234,7 +238,7 @@ def decide(
         ENGINE: _of_engine(question),
     }
     found = {source: one for source, one in said.items() if isinstance(one, Answer)}
-    against = _contradiction(found)
+    against = _contradiction(found) or _changed(question, found)
     if against is not None:
         return Decision(question, None, NONE, NONE, (against,), said)
     source = next((source for source in SOURCES if source in found), None)
@@ -280,6 +284,9 @@ def _of_bracket(question: Question, source: Bracket | CannotFit | None) -> Answe
         return Refused(BRACKET, (Reason("no-samples", "there are no samples of P"),))
     if isinstance(source, CannotFit):
         return Refused(BRACKET, (Reason(source.code, source.found),))
+    wrong = _too_busy(_base(question), question.asked)
+    if wrong:
+        return Refused(BRACKET, (wrong,))
     return source.answer(_base(question), question.asked or Design(None, None))
 
 
@@ -311,6 +318,24 @@ def _contradiction(found: Mapping[str, Answer]) -> Reason | None:
         text = f"the timing engine says {cycles(engine.centre)} cycles, outside the bracket: {_ends(bracket)}"
         return Reason("engine-outside", text)
     return None
+
+
+def _changed(question: Question, found: Mapping[str, Answer]) -> Reason | None:
+    """Why a design that is said to change nothing does change something."""
+    for source in (CALIBRATED, BRACKET):
+        if question.groups == ("K0",) and source in found and found[source].differs:
+            text = f"class K0 changes nothing, and `{source}` says {_ends(found[source])}, without R of P"
+            return Reason("changed", text)
+    return None
+
+
+def _too_busy(base: Base, asked: Design | None) -> Reason | None:
+    """Why C_0 and R_0 contradict each other: no walker is busy for longer than the run."""
+    C, R, walkers = base.walk_cycles, _usable(base.runtime), None if asked is None else asked.walkers
+    if None in (C, R, walkers) or not C > SLACK * R * walkers > 0:
+        return None
+    text = f"P has {C:.4g} walk cycles in a run of {cycles(R)} cycles, too many for {walkers} walkers"
+    return Reason("units", text)
 
 
 def _level(question: Question, source: str) -> tuple[str, list[Reason]]:

@@ -15,12 +15,12 @@ import pandas as pd
 
 from tessera import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.table_columns import numbers, refuse_twice
+from tessera.core.table_columns import is_missing, numbers, refuse_twice
 from tessera.core.table_file import read_table as read_text
 from tessera.fit.models import store
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.bracket import Base, Bracket
-from tessera.fit.models.calibrated import Calibrated
+from tessera.fit.models.calibrated import SOURCE, Calibrated
 from tessera.fit.models.samples import Samples, Table, check_table, read_table
 from tessera.fit.predict.decision import EXIT_NO_ANSWER, REMEDIES
 from tessera.layouts.model import canonical_name
@@ -75,6 +75,12 @@ class Processor:
         if self.clock is None:
             return None
         samples, clock = self.samples, dict(self.clock)
+        shared = [
+            (clock[name], R) for name, R in zip(samples.layouts, samples.R, strict=True) if name in clock
+        ]
+        if shared and all(S == R for S, R in shared):
+            text = f"S equals R under all {len(shared)} layouts, so R of P comes from this clock"
+            return CannotFit(SOURCE, text, REMEDIES["no-clock"], code="no-clock")
         if self.common:
             samples = samples.subset([i for i, name in enumerate(samples.layouts) if name in clock])
             clock = {name: clock[name] for name in samples.layouts}
@@ -128,7 +134,10 @@ def of_table(table: Table) -> Processor:
         name: str(table.frame[name].iloc[0]) if name in table.frame.columns and len(table.frame) else ""
         for name in ("workload", "platform")
     }
-    return Processor(table.fitted, table.runtime_provenance, bases, notes=list(table.notes), **named)
+    frame, origin = table.frame, table.runtime_provenance
+    if "runtime_provenance" in frame.columns and frame["runtime_provenance"].map(is_missing).any():
+        origin = ""  # rows that do not say it are not measured
+    return Processor(table.fitted, origin, bases, notes=list(table.notes), **named)
 
 
 def of_samples(samples: str | Path | pd.DataFrame) -> Processor:

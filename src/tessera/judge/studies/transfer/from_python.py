@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.fit.predict import counts as by_counts
 from tessera.fit.predict import processor as processors
@@ -160,6 +161,13 @@ def ask(
             table = CountsTable((counts,))
         elif not isinstance(counts, CountsTable):
             table = read_counts(counts, only)
+            only = None
+        if only is not None:
+            raise TesseraError(
+                f"tessera predict --only {only}", "one design is given, without a table", "leave it out",
+                code="only-of-a-table",
+            )  # fmt: skip
+        _one_workload(table, known)
         hardware = processor.of_known_platform(platform)
         processor = processor.with_hardware(hardware, hit_cycles=hit_cycles)
         if known.study is None or processor.origin != MEASURED:
@@ -170,6 +178,30 @@ def ask(
         decisions = [by_counts.answer(row, statement, processor, open_) for row in table.rows]
         notes = [*processor.notes, *table.notes]
     return Answers(decisions, _table(decisions, known), notes)
+
+
+def _one_workload(table: CountsTable, known: Known) -> None:
+    """Refuse counts of another workload than P's."""
+    own = known.pair["workload"]
+    if wrong := [name for name in table.workloads if own and name != own]:
+        raise TesseraError(
+            f"tessera predict: counts of {wrong[0]}", f"P runs {own}", "give counts of this workload",
+            code="pair-differs",
+        )  # fmt: skip
+    if len(table.workloads) > 1:
+        raise TesseraError(
+            "tessera predict: counts", f"they are of {', '.join(table.workloads)}", "keep one workload",
+            code="pair-differs",
+        )  # fmt: skip
+
+
+def _one_platform(processor: Processor, platform: str | None) -> None:
+    """Refuse a platform beside samples of another known one: which hit time and walkers would be P's?"""
+    if platform and processor.platform in platforms.names() and processor.platform != platform:
+        raise TesseraError(
+            f"tessera predict --platform {platform}", f"the samples are of {processor.platform}",
+            "give the platform of the samples, or none", code="pair-differs",
+        )  # fmt: skip
 
 
 def known_of(results=None, workload=None, platform=None, samples=None, fit=None, clock=None) -> Known:
@@ -203,6 +235,7 @@ def known_of(results=None, workload=None, platform=None, samples=None, fit=None,
             processor if clock is None else processor.with_clock(processors.read_clock(clock)), study
         )
     processor = processors.of_fit(fit) if samples is None else processors.of_samples(samples)
+    _one_platform(processor, platform)
     if study is not None:
         if clock is not None:
             raise TesseraError(
