@@ -25,7 +25,7 @@ PAIR = ("graph500-4gb", "broadwell-sim")
 
 @pytest.fixture
 def run(tmp_path):
-    """A run without studies: that of the archive, but graph500 needs half as many cycles again on Broadwell."""
+    """The archive as a run, without studies; graph500 needs half as many cycles again on Broadwell."""
     tree = Tree(tmp_path / "results")
     shutil.copytree(ARCHIVE, tree.root, ignore=shutil.ignore_patterns("machines", "studies"))
     cells = read_cells(tree.cells)
