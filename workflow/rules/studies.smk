@@ -80,12 +80,12 @@ def design_options(workload):
     return " ".join(found)
 
 
-def transfer_options():
-    """Options of the study of transfer that the configuration gives."""
+def transfer_options(workload):
+    """Options of the study of transfer of one workload that the configuration gives."""
     asked, found = STUDIES.get("transfer", {}), []
     found += [f"--{name} {','.join(asked[name])}" for name in ("layouts", "variants", "mappings") if name in asked]
     found += [f"--{name.replace('_', '-')} {asked[name]}" for name in ("units", "warm_units", "twins") if name in asked]
-    return " ".join(found + ([] if asked.get("ladders", True) else ["--no-ladders"]))
+    return " ".join(found + ([] if workload in asked.get("ladders", [workload]) else ["--no-ladders"]))
 
 
 def transfer_parts(table):
@@ -295,7 +295,7 @@ rule study_transfer:
     log: TREE.log("study-transfer-{workload}-{platform}"),
     benchmark: TREE.benchmark("study-transfer-{workload}-{platform}")
     params:
-        options=transfer_options(), seed=config["seed"], cache=TREE.cache,
+        options=lambda w: transfer_options(w.workload), seed=config["seed"], cache=TREE.cache,
         code=code("tessera.judge.studies.transfer.step", "tessera.core.tables"),
         files=lambda w: platform_content(w.platform), out=lambda w, output: Path(output[0]).parent,
     priority: 16  # its jobs are long: none must be the last one, alone
