@@ -81,6 +81,18 @@ def test_half_of_the_walk_cycles(cells, tmp_path):
     assert frame["runtime_cycles"][0] == entry["runtime_cycles"] == float(written["runtime_cycles"][0])
 
 
+def test_a_design_under_two_layouts_names_them(cells, tmp_path):
+    two = {"design": ["mine"] * 2, "layout": ["4kb", "growing-3"], "stlb_hits": 1e7, "stlb_misses": 5e7}
+    lines = run("--samples", cells, "--counts", counts(tmp_path, **two, walk_cycles=2e9), *STATED).stdout
+    assert re.findall(r"^(mine.*?):", lines, re.M) == ["mine under growing-0", "mine under growing-3"]
+
+
+@pytest.mark.parametrize("name", ["walkers", "hit_cycles", "miss_cycles"])
+def test_words_for_numbers_are_refused_in_python(name):
+    with pytest.raises(TesseraError, match="no number"):
+        tessera.predict(counts=design(), samples=LINE, **{name: "7"})
+
+
 def test_one_design_without_a_file(cells):
     done = run("--samples", cells, *POINT, *STATED)
     assert done.exit_code == 0 and done.stdout.startswith("design: -14.")
@@ -346,6 +358,10 @@ WRONG = {
     "a level without a formula": ((*POINT, "--samples", "a", "--level", "0.9"), "formula-option"),
     "a formula with a class": (
         (*POINT, "--samples", "a", "--formula", "yaniv", "--class", "K1"), "formula-option"),
+    "a formula under a layout": (
+        (*POINT, "--samples", "a", "--formula", "yaniv", "--layout", "growing-3"), "formula-option"),
+    "a formula with a hit time of 0": (
+        (*POINT, "--samples", "a", "--formula", "yaniv", "--hit-cycles", "0"), "formula-option"),
     "a formula of a design": (
         ("--design", "a.yaml", "--formula", "yaniv", "--samples", "a"), "formula-of-design"),
     "a class that there is not": ((*POINT, "--samples", "a", "--class", "K7"), "class-unknown"),

@@ -190,7 +190,8 @@ def _answers(options: dict, counts) -> bool:
         if options["as_json"]:
             click.echo(json.dumps(decision.as_dict() | {"notes": found.notes}, allow_nan=False))
             continue
-        click.echo(decision.sentence())
+        rows = sum(one.question.design == decision.question.design for one in found.decisions)
+        click.echo(decision.sentence(with_layout=rows > 1))
         for line in decision.lines():
             click.echo(f"  {line}")
     if options["out"]:
@@ -212,10 +213,12 @@ def _formula(options: dict, counts) -> bool:
             "tessera predict --formula with --design", "a formula needs counts",
             "give --counts, from tessera simulate --set KEY=VALUE --out FILE", code="formula-of-design",
         )  # fmt: skip
-    given = {"--class": options["classes"], "--clock": options["clock"], "--hits-are": options["hits_are"],
+    given = {"--class": options["classes"] or None, "--clock": options["clock"],
+             "--layout": options["layout"], "--hits-are": options["hits_are"],
              "--walk-cycles-are": options["walk_cycles_are"], "--walkers": options["walkers"],
-             "--hit-cycles": options["hit_cycles"], "--miss-cycles": options["miss_cycles"]}  # fmt: skip
-    if names := [name for name, value in given.items() if value]:
+             "--hit-cycles": options["hit_cycles"],
+             "--miss-cycles": options["miss_cycles"] or None}  # fmt: skip
+    if names := [name for name, value in given.items() if value is not None]:
         raise TesseraError(
             f"tessera predict --formula with {names[0]}", "a formula does not use it",
             f"leave out {names[0]}", code="formula-option",

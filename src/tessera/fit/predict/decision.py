@@ -179,9 +179,11 @@ class Decision:
         found = math.nan if self.base_runtime is None else cycles / self.base_runtime - 1
         return found if math.isfinite(found) else None
 
-    def sentence(self) -> str:
+    def sentence(self, *, with_layout: bool = False) -> str:
         """One line: change against P with its interval, cycles, source, level."""
         name, answer = self.question.design, self.answer
+        if with_layout and self.question.layout:
+            name = f"{name} under {self.question.layout}"
         if answer is None:
             return f"{name}: no answer, source {NONE}"
         parts = [_change(self, answer), f"{cycles(answer.centre)} cycles"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 
 import pandas as pd
@@ -124,7 +125,12 @@ def ask(
         )  # fmt: skip
     _known_word("--hits-are", hits_are, HITS_ARE)
     _known_word("--walk-cycles-are", walk_cycles_are, WALK_CYCLES_ARE)
-    groups = by_counts.check_groups([classes] if isinstance(classes, str) else classes, CLASSES)
+    groups = by_counts.check_groups([classes] if isinstance(classes, str) else classes or (), CLASSES)
+    for name, value in (("walkers", walkers), ("hit_cycles", hit_cycles), ("miss_cycles", miss_cycles)):
+        if not isinstance(value, Real | None):
+            raise TesseraError(
+                f"tessera.predict: {name}", f"{value!r} is no number", f"write {name}=1", code="no-number"
+            )
     own = None if design is None else _own(design)
     known = known_of(results, workload, platform, samples, fit, clock)
 
