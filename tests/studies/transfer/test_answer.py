@@ -269,6 +269,7 @@ DESIGNS = {
     "typo: 1\n": "design-keys", "[1]\n": "design-keys", "mapping: a\nlayout: b\n": "design-pages",
     "changes: {tlb.stlb.entries: [1]}\n": "design-changes", "changes: [1]\n": "design-changes",
     "layout: [1]\n": "design-names",
+    'name: "d\\nlevel A"\n': "design-names",
 }  # fmt: skip
 
 
@@ -286,6 +287,13 @@ def test_a_design_file(tmp_path):
     path.write_text("changes: {mmu.design: anchor, design.anchor.distance_pages: 16}\nmapping: medium\n")
     found = read_own(path)
     assert (found.name, found.pages, found.changes["design.anchor.distance_pages"]) == ("mine", "medium", 16)
+
+
+def test_a_design_in_python_calls_its_layout_as_counts_do_and_its_keys_are_names():
+    for layout, expected in (("4kb", "growing-0"), ("2mb", "growing-8"), ("My/4kb.csv", "My/4kb.csv")):
+        assert own_design.of_tree({"layout": layout}, "here", "d").layout == expected
+    with pytest.raises(TesseraError, match="a key is no name"):
+        own_design.of_tree({"changes": {5: 3}}, "here", "d")
 
 
 def test_an_unknown_layout_file_is_named(tmp_path, results):

@@ -23,6 +23,7 @@ from tessera.judge.studies.transfer.classes import DESIGN, IDEAL, THP, changed, 
 from tessera.judge.studies.transfer.declared import asked
 from tessera.judge.studies.transfer.plan import Units, units_of_length
 from tessera.judge.studies.transfer.simulated import TIMING, Cell, Runs
+from tessera.layouts.model import canonical_name
 from tessera.layouts.names import ALL_4KB
 from tessera.platforms import Platform, strict_yaml
 from tessera.record import traces
@@ -71,13 +72,15 @@ def of_tree(tree: object, where: str, name: str) -> OwnDesign:
             code="design-keys",
         )  # fmt: skip
     changes = tree.get("changes") or {}
-    if not isinstance(changes, dict) or not all(isinstance(v, int | str) for v in changes.values()):
+    if not isinstance(changes, dict) or not all(
+        isinstance(key, str) and isinstance(value, int | str) for key, value in changes.items()
+    ):
         raise TesseraError(
-            f"design {where}: changes", "a value is no whole number and no name",
+            f"design {where}: changes", "a key is no name, or a value is no whole number and no name",
             "write, for example: changes: {tlb.stlb.entries: 2048}", code="design-changes",
         )  # fmt: skip
     named = {key: tree[key] for key in ("name", "mapping", "layout") if key in tree}
-    if wrong := [key for key, value in named.items() if not isinstance(value, str | int) or value == ""]:
+    if wrong := [key for key, value in named.items() if not _is_name(value)]:
         raise TesseraError(
             f"design {where}: {wrong[0]}",
             f"{named[wrong[0]]!r} is no name",
@@ -88,10 +91,14 @@ def of_tree(tree: object, where: str, name: str) -> OwnDesign:
         raise TesseraError(
             f"design {where}", "it has a mapping and a layout", "keep one of them", code="design-pages"
         )
-    return OwnDesign(
-        str(tree.get("name", name)), changes, str(tree.get("mapping", "")),
-        str(tree.get("layout", ALL_4KB)),
-    )  # fmt: skip
+    layout = str(tree.get("layout", ALL_4KB))
+    if not layout.endswith(".csv"):
+        layout = canonical_name(layout)
+    return OwnDesign(str(tree.get("name", name)), changes, str(tree.get("mapping", "")), layout)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str | int) and str(value) != "" and str(value).isprintable()
 
 
 @dataclass(frozen=True)
