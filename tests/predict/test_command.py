@@ -251,6 +251,12 @@ def test_contradictions_are_no_answer(case, tmp_path):
     assert done.exit_code == 3 and code in codes(done)
 
 
+def test_a_contradiction_is_shown_once(cells):
+    for word, lines in (("K0", 1), ("K3", 0)):
+        shown = run("--samples", cells, *POINT, *STATED[:-1], word)
+        assert shown.exit_code == 3 and shown.stdout.count("class K0") == lines
+
+
 def test_k0_beside_a_class_is_that_class(cells):
     entry = json.loads(run("--samples", cells, *POINT, *STATED, "--class", "K0", "--json").stdout)
     assert (entry["classes"], entry["source"]) == (["K1"], "bracket")

@@ -192,12 +192,13 @@ class Decision:
 
     def lines(self) -> list[str]:
         """What follows the sentence: reasons, what the other sources said, what would help."""
-        found = [reason.text for reason in self.reasons] if self.answer is not None else []
+        told = [
+            reason for said in self.others.values() if isinstance(said, Refused) for reason in said.reasons
+        ]
+        found = [reason.text for reason in self.reasons if self.answer is not None or reason not in told]
         for source, said in self.others.items():
             if self.answer is None or source != self.source:
                 found.append(_said(self, source, said))
-        if not self.others:
-            found += [reason.text for reason in self.reasons]
         return found + [f"what would help: {text}" for text in self.remedies]
 
     def as_dict(self) -> dict:
@@ -326,7 +327,7 @@ def _changed(question: Question, found: Mapping[str, Answer]) -> Reason | None:
     """Why a design that is said to change nothing does change something."""
     for source in (CALIBRATED, BRACKET):
         if question.groups == ("K0",) and source in found and found[source].differs:
-            text = f"class K0 changes nothing, and `{source}` says {_ends(found[source])}, without R of P"
+            text = f"class K0 changes nothing, and R of P is outside what `{source}` says"
             return Reason("changed", text)
     return None
 
