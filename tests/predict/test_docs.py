@@ -70,6 +70,14 @@ def test_levels_are_those_of_the_code():
     assert f"at least {LEAST_LAYOUTS} layouts" in PAGE
 
 
+def test_answers_of_k1_by_family_are_those_of_the_archive():
+    rows = pd.read_csv(ROOT / "notebooks/data/studies/transfer/answers.csv.gz")
+    rows = rows[(rows["group"] == "K1") & (rows["status"] == "answered") & rows["judged"].eq(True)]
+    for family in ("STLB", "coalescing"):
+        covered = rows[rows["family"] == family]["covered"].eq(True)
+        assert f" {covered.sum()} of {len(covered)}" in PAGE.split("## Levels")[1].replace("\n", " ")
+
+
 def test_commands_on_samples_run_as_printed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     samples().to_csv("cells.csv", index=False)
