@@ -170,6 +170,25 @@ def test_openness_raises_the_bracket_to_b(results, simulated, tmp_path, monkeypa
     assert (one.level, one.codes) == ("C", ("not-open",)) and "0 of 10" in one.reasons[0].text
 
 
+def test_a_workload_of_the_user_has_the_openness_of_the_study(results, simulated, tmp_path):
+    """The study lacks it: no clock and no window, but all of its workloads are others."""
+    path = measured(tmp_path)
+    rows = pd.read_csv(path).assign(workload="mine", platform="xeon")
+    rows.to_csv(path, index=False)
+    asked = pd.DataFrame({"design": ["d"], "stlb_hits": HITS, "stlb_misses": 1e7, "walk_cycles": 0.5 * TOP})
+    stated = {"hits_are": "latency", "walk_cycles_are": "busy", "classes": "K1"}
+    pair = {"samples": path, "results": results, "workload": "mine", "platform": PLATFORM}
+    found = ask(counts=asked, **stated, **pair)
+    assert (found.decisions[0].source, found.decisions[0].level) == ("bracket", "B")
+    assert any("mine" in note for note in found.notes)
+    for question in ({"design": {"changes": STLB}}, {"counts": asked, **stated}):
+        if "counts" in question:  # nothing says that these samples are of a workload that the study lacks
+            rows.drop(columns="workload").to_csv(path, index=False)
+        with pytest.raises(TesseraError) as refused:
+            ask(**question, **pair)
+        assert refused.value.code == "no-pair"
+
+
 def test_counts_of_another_part_of_the_program_are_no_change_by_themselves(results, simulated, tmp_path):
     """P's samples have 30% more walk cycles than the simulator's: its counts are another thing."""
     path = measured(tmp_path)

@@ -74,6 +74,12 @@ class Study:
         return note_of(recorded(info)[0]) if info.is_file() else ""
 
     @cached_property
+    def has_pair(self) -> bool:
+        """Whether the study has this workload on this platform; TesseraError as for any table."""
+        rows = self._table(schema.SAMPLES)
+        return bool(((rows["workload"] == self.workload) & (rows["platform"] == self.platform)).any())
+
+    @cached_property
     def samples_table(self) -> pd.DataFrame:
         """Rows of P for this pair.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
 
@@ -253,7 +253,10 @@ def known_of(results=None, workload=None, platform=None, samples=None, fit=None,
                 f"tessera predict --workload {workload}", f"the samples are of {processor.workload}",
                 "give the samples of this workload", code="pair-differs",
             )  # fmt: skip
-        if not study.same_engine(processor):
+        if processor.workload and not study.has_pair:  # a workload of the user
+            text = f"the study has no {workload} on {platform}: it only says which classes are open"
+            processor = replace(processor, notes=[*processor.notes, text])
+        elif not study.same_engine(processor):
             processor = processor.with_clock(study.clock, common=True)
     elif clock is not None:
         processor = processor.with_clock(processors.read_clock(clock))
