@@ -162,7 +162,10 @@ def _level(row: pd.Series) -> str:
     opened = 0 if pd.isna(row["open_for"]) else int(row["open_for"])
     if not opened:
         return " Its answers have level C at most."
-    return f" For {_count(opened, 'workload')} its answers have level B if P is measured, else C."
+    return (
+        f" The class is open for {_count(opened, 'workload')}: level B needs that, an open family of the "
+        "design, and a measured P."
+    )
 
 
 def _count(number, word: str) -> str:

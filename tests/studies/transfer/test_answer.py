@@ -165,28 +165,25 @@ def test_openness_raises_the_bracket_to_b(results, simulated, tmp_path, monkeypa
     assert one.others["calibrated"].codes == ("few-layouts",) and any(
         "11 of the 19" in n for n in found.notes
     )
+    write(schema.ANSWERED, answered().assign(family="coalescing"), schema.ANSWERED.place(tree))
+    (one,) = ask({"changes": STLB}, samples=measured(tmp_path), **pair).decisions
+    assert one.codes == ("not-open",) and "STLB" in one.reasons[0].text, "its family was never judged"
     write(schema.ANSWERED, answered(covered=False), schema.ANSWERED.place(tree))
     (one,) = ask({"changes": STLB}, samples=measured(tmp_path), **pair).decisions
     assert (one.level, one.codes) == ("C", ("not-open",)) and "0 of 10" in one.reasons[0].text
 
 
-def test_a_workload_of_the_user_has_the_openness_of_the_study(results, simulated, tmp_path):
-    """The study lacks it: no clock and no window, but all of its workloads are others."""
+def test_counts_have_no_level_b(results, tmp_path):
+    """Nothing compares their simulator's P with the samples, and the study must have the workload."""
     path = measured(tmp_path)
-    rows = pd.read_csv(path).assign(workload="mine", platform="xeon")
-    rows.to_csv(path, index=False)
     asked = pd.DataFrame({"design": ["d"], "stlb_hits": HITS, "stlb_misses": 1e7, "walk_cycles": 0.5 * TOP})
-    stated = {"hits_are": "latency", "walk_cycles_are": "busy", "classes": "K1"}
-    pair = {"samples": path, "results": results, "workload": "mine", "platform": PLATFORM}
-    found = ask(counts=asked, **stated, **pair)
-    assert (found.decisions[0].source, found.decisions[0].level) == ("bracket", "B")
-    assert any("mine" in note for note in found.notes)
-    for question in ({"design": {"changes": STLB}}, {"counts": asked, **stated}):
-        if "counts" in question:  # nothing says that these samples are of a workload that the study lacks
-            rows.drop(columns="workload").to_csv(path, index=False)
-        with pytest.raises(TesseraError) as refused:
-            ask(**question, **pair)
-        assert refused.value.code == "no-pair"
+    stated = {"hits_are": "latency", "walk_cycles_are": "busy", "classes": "K1", "samples": path}
+    (one,) = ask(counts=asked, **stated, results=results, **PAIR).decisions
+    assert (one.source, one.level, one.codes) == ("bracket", "C", ("not-open",))
+    assert "nothing compares" in one.reasons[0].text
+    with pytest.raises(TesseraError) as wrong:
+        ask(counts=asked, **stated, results=results, workload="mine", platform=PLATFORM)
+    assert wrong.value.code == "pair-differs"
 
 
 def test_counts_of_another_part_of_the_program_are_no_change_by_themselves(results, simulated, tmp_path):

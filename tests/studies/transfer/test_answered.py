@@ -10,7 +10,7 @@ from tessera.fit.models.bracket import Base, Bracket, Design
 from tessera.judge.studies.transfer import answered, study
 from tessera.judge.studies.transfer.classes import HIT
 from tessera.judge.studies.transfer.new_designs import new_designs
-from tessera.judge.studies.transfer.openness import openness
+from tessera.judge.studies.transfer.openness import family_openness, openness
 from tessera.results.schema import transfer as schema
 from tessera.results.write import frame_of
 from tests.studies.transfer import world
@@ -152,6 +152,23 @@ def test_refusals_and_points_that_do_not_matter_count_for_neither_side():
     assert openness(refusals, "p", "K1", "w0").workloads == 0
     for other in (("q", "K1"), ("p", "K4")):
         assert not openness(table, *other, "w0").open
+
+
+def test_the_family_of_a_design_must_be_open_too():
+    stlb, coalescing = made_up(12).assign(family="STLB"), made_up(12).assign(family="coalescing")
+    coalescing.loc[coalescing["workload"].isin(["w1", "w2"]), "covered"] = False
+    whole = pd.concat([stlb, *[stlb.assign(layout=stlb["layout"] + str(i)) for i in range(9)], coalescing])
+
+    def asked(*families):
+        return family_openness(whole, "p", "K1", "w0", families)
+
+    assert openness(whole, "p", "K1", "w0").open and asked("STLB").open and asked().open
+    for families in (["coalescing"], ["STLB", "coalescing"]):
+        found = asked(*families)
+        assert not found.open and "K1, coalescing" in found.reason and "9 of 11" in found.reason
+    assert asked("STLB", "walk").open, "walk is of another class of the design"
+    assert not asked("walk").open and "walk" in asked("walk").reason
+    assert not family_openness(whole.assign(covered=False), "p", "K1", "w0", ["STLB"]).open
 
 
 def predictions_of(answers: pd.DataFrame, passes) -> pd.DataFrame:

@@ -8,7 +8,17 @@ import pytest
 from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.judge.studies.transfer import classes, plan
-from tessera.judge.studies.transfer.classes import GROUPS, MAPPINGS, VARIANTS, changed, chosen, groups_of
+from tessera.judge.studies.transfer.classes import (
+    GROUPS,
+    MAPPINGS,
+    STLB,
+    VARIANTS,
+    WALK,
+    changed,
+    chosen,
+    families_of,
+    groups_of,
+)
 from tessera.judge.studies.transfer.declared import BUSY, COUNTED, LATENCY, declared
 from tessera.judge.studies.transfer.ladder import LADDERS, ladder_rows, steps_of
 from tessera.judge.studies.transfer.simulated import Cell
@@ -150,3 +160,14 @@ def test_steps_sum_to_the_gap_and_a_rejected_end_has_none():
 def test_variants_under_mappings_are_designs():
     assert all("mmu.design" in v.changes(P) for v in VARIANTS if v.under == MAPPINGS)
     assert classes.text_of({"a": 1, "b": "x"}) == "a=1 b=x"
+
+
+@pytest.mark.parametrize("variant", [v for v in VARIANTS if v.group in ("K1", "K4")], ids=lambda v: v.name)
+def test_a_variant_asked_as_a_design_has_its_family(variant):
+    assert families_of(P, variant.changes(P)) == {variant.family}
+
+
+def test_families_of_no_change_and_of_two():
+    entries = P.values["tlb.stlb.entries"].value
+    assert families_of(P, {}) == families_of(P, {"tlb.stlb.entries": entries}) == set()
+    assert families_of(P, {"tlb.stlb.entries": 2 * entries, "walker.load_adds_cycles": 9}) == {STLB, WALK}

@@ -158,10 +158,9 @@ def read_counts(source: str | Path | pd.DataFrame, only: str | None = None) -> C
     return CountsTable(tuple(rows), tuple(dict.fromkeys(str(w) for w in named if not is_missing(w))), notes)
 
 
-def answer(
-    counts: Counts, statement: Statement, processor: Processor, open_: dict[str, tuple[bool, str]]
-) -> Decision:
-    """The decision for counts; ``open_``: class -> (is it open for the bracket, the reason)."""
+def answer(counts: Counts, statement: Statement, processor: Processor) -> Decision:
+    """The decision for counts. No class is open: nothing compares their simulator's P with the samples."""
+    unknown = "nothing compares this simulator's counts of P with the samples, as --design does"
     base = processor.bases.get(counts.layout)
     clock = processor.clock or {}
     question = Question(
@@ -171,7 +170,8 @@ def answer(
             statement.miss_cycles,
         ),
         Clocks(None if base is None else base.runtime, clock.get(counts.layout), counts.S),
-        simulated=processor.origin == SIMULATED, measured=processor.origin == MEASURED, open=open_,
+        simulated=processor.origin == SIMULATED, measured=processor.origin == MEASURED,
+        open={group: (False, f"class {group}: {unknown}") for group in statement.groups},
         layout=counts.layout,
     )  # fmt: skip
     wrong = [*statement.missing(), *unusable("m", "M', the STLB misses of the design,", counts.M)]

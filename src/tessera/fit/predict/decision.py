@@ -32,8 +32,8 @@ SOURCES = (CALIBRATED, BRACKET, ENGINE)
 #: level -> what it means
 LEVELS = {
     "A": "calibrated, and P is measured",
-    "B": "bracket, each class is open, and P is measured",
-    "C": "calibrated or bracket, but P is not measured or a class is not open",
+    "B": "bracket, each class and family is open, and P is measured",
+    "C": "calibrated or bracket, but P is not measured, or a class or family is not open",
     "D": "timing engine alone: not checked against a processor",
     NONE: "no answer",
 }

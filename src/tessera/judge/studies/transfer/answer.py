@@ -6,7 +6,7 @@ The decision itself is :mod:`tessera.fit.predict.decision`; this module gives it
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ from tessera.fit.predict.counts import layout_absent
 from tessera.fit.predict.decision import Decision, Question, decide, refused
 from tessera.fit.predict.processor import MEASURED, SIMULATED, Processor, of_table
 from tessera.judge.studies.transfer import own_design
+from tessera.judge.studies.transfer.classes import families_of
 from tessera.judge.studies.transfer.own_design import OwnDesign, Progress, Window
 from tessera.platforms import Platform
 from tessera.results.read import ABSENT, Unreadable, read_file
@@ -74,12 +75,6 @@ class Study:
         return note_of(recorded(info)[0]) if info.is_file() else ""
 
     @cached_property
-    def has_pair(self) -> bool:
-        """Whether the study has this workload on this platform; TesseraError as for any table."""
-        rows = self._table(schema.SAMPLES)
-        return bool(((rows["workload"] == self.workload) & (rows["platform"] == self.platform)).any())
-
-    @cached_property
     def samples_table(self) -> pd.DataFrame:
         """Rows of P for this pair.
 
@@ -118,12 +113,12 @@ class Study:
         """Layout or mapping -> R of P in cycles by the timing engine."""
         return {name: float(base.runtime) for name, base in self.processor.bases.items()}
 
-    def open(self, groups: Sequence[str]) -> dict[str, tuple[bool, str]]:
-        """Class -> (is it open for the bracket, the reason), without this workload."""
-        from tessera.judge.studies.transfer.openness import openness
+    def open(self, groups: Sequence[str], families: Iterable[str]) -> dict[str, tuple[bool, str]]:
+        """Class -> (are it and these families in it open for the bracket, why), without this workload."""
+        from tessera.judge.studies.transfer.openness import family_openness
 
-        answered = self._table(schema.ANSWERED)
-        found = {group: openness(answered, self.platform, group, self.workload) for group in groups}
+        answered, pair = self._table(schema.ANSWERED), (self.platform, self.workload)
+        found = {group: family_openness(answered, pair[0], group, pair[1], families) for group in groups}
         return {group: (one.open, one.reason) for group, one in found.items()}
 
     def same_engine(self, processor: Processor) -> bool:
@@ -151,6 +146,7 @@ def answer_design(
     """
     own = study.processor if processor is None else processor
     groups, unknown = own_design.classes(design, study.hardware)
+    families = families_of(study.hardware, design.changes)
     base = own.bases.get(design.pages)
     question = Question(
         design.name, tuple(groups), tuple(unknown), base, simulated=own.origin == SIMULATED,
@@ -174,7 +170,7 @@ def answer_design(
     question = replace(
         question, base=base, asked=counted.asked, engine=counted.runtime if own.engine else None,
         clocks=Clocks(base.runtime, S_0, counted.runtime),
-        open=study.open(groups) if own.origin == MEASURED and groups else {},
+        open=study.open(groups, families) if own.origin == MEASURED and groups else {},
     )  # fmt: skip
     return decide(question, bracket, own.calibrated)
 

@@ -169,6 +169,27 @@ _DESIGNS = {
 }  # fmt: skip
 
 
+#: beginning of a key -> family of a design that changes it; designs have the families of the variants
+_FAMILIES = (("tlb", STLB), ("walker.", WALK), ("pwc.", WALK), ("page_table", WALK), ("walk_cache.", WALK))
+_FAMILIES_OF_DESIGNS = {
+    "cluster": COALESCING, "cluster-2mb": COALESCING, "anchor": COALESCING, "rmm": COALESCING,
+    "direct-segment": SEGMENT, "nested": WALK,
+}  # fmt: skip
+
+
+def families_of(platform: Platform, changes: Mapping[str, int | str]) -> set[str]:
+    """Families of the variants that a design is like; a change to the value that P has counts for nothing."""
+    found = set()
+    for key, value in changes.items():
+        if key in platform.values and platform.values[key].value == value:
+            continue
+        if key == DESIGN:
+            found.add(_FAMILIES_OF_DESIGNS.get(str(value), SAME))
+        else:
+            found |= {family for start, family in _FAMILIES if key.startswith(start)}
+    return found - {SAME}
+
+
 def groups_of(platform: Platform, changes: Mapping[str, int | str]) -> tuple[list[str], list[str]]:
     """(classes that a design falls in, keys of it that belong to no class).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tessera.fit.predict import counts as by_counts
 from tessera.fit.predict import processor as processors
 from tessera.fit.predict.counts import HITS_ARE, WALK_CYCLES_ARE, Counts, CountsTable, Statement, read_counts
 from tessera.fit.predict.decision import Decision
-from tessera.fit.predict.processor import MEASURED, Processor
+from tessera.fit.predict.processor import Processor
 from tessera.judge.studies.transfer.answer import Study, answer_design
 from tessera.judge.studies.transfer.classes import GROUPS, IDEAL
 from tessera.judge.studies.transfer.own_design import OwnDesign, of_tree, read_own
@@ -176,12 +176,8 @@ def ask(
         _one_workload(table, known)
         hardware = processor.of_known_platform(platform)
         processor = processor.with_hardware(hardware, hit_cycles=hit_cycles)
-        if known.study is None or processor.origin != MEASURED:
-            open_ = {}
-        else:
-            open_ = study.open(groups)
         statement = Statement(hits_are, walk_cycles_are, groups, walkers, miss_cycles)
-        decisions = [by_counts.answer(row, statement, processor, open_) for row in table.rows]
+        decisions = [by_counts.answer(row, statement, processor) for row in table.rows]
         notes = [*processor.notes, *table.notes]
     return Answers(decisions, _table(decisions, known), notes)
 
@@ -253,10 +249,7 @@ def known_of(results=None, workload=None, platform=None, samples=None, fit=None,
                 f"tessera predict --workload {workload}", f"the samples are of {processor.workload}",
                 "give the samples of this workload", code="pair-differs",
             )  # fmt: skip
-        if processor.workload and not study.has_pair:  # a workload of the user
-            text = f"the study has no {workload} on {platform}: it only says which classes are open"
-            processor = replace(processor, notes=[*processor.notes, text])
-        elif not study.same_engine(processor):
+        if not study.same_engine(processor):
             processor = processor.with_clock(study.clock, common=True)
     elif clock is not None:
         processor = processor.with_clock(processors.read_clock(clock))
