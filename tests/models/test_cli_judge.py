@@ -1,5 +1,6 @@
 """`tessera models`: every model stored and read back, the one-in-ten rule, protocols, adaptive, collect."""
 
+import json
 import re
 
 import pytest
@@ -19,12 +20,11 @@ def test_every_model_is_fitted_stored_and_read_back(folder, table, tmp_path):
     row = table.set_index("layout").loc["random-4"]
     point = ["--stlb-hits", row["stlb_hits"], "--stlb-misses", row["stlb_misses"]]
     for model in EVERY:
-        printed = run(
-            "predict", "--fit", tmp_path, "--model", model, *point, "--walk-cycles", row["walk_cycles"]
-        )
+        asked = ["predict", "--fit", tmp_path, "--formula", model, *point, "--json"]
+        printed = json.loads(run(*asked, "--walk-cycles", row["walk_cycles"]).stdout)
         stored = predictions.loc[(model, "random-4"), "predicted_runtime_cycles"]
         # the vectorised exponential of numpy may differ from the scalar one in the last digit
-        assert float(printed.output) == pytest.approx(float(stored), rel=1e-12 if model == "gp" else 0)
+        assert printed["predicted_runtime_cycles"] == pytest.approx(float(stored), rel=1e-12 if model == "gp" else 0)
     assert "gp: Gaussian process" in run("explain", "--fit", tmp_path, "--model", "gp").output
     assert "alam-scaled" not in result.stderr
     unscaled = run("fit", "--samples", samples, "--out", tmp_path / "b", "--model", "every", "--folds", 3)
