@@ -47,6 +47,7 @@ def execute(entry: Entry, parameters: dict[str, str]):
                 log_output=False,
                 execution_timeout=CELL_SECONDS,
                 config=_sockets_in(folder),
+                coalesce_streams=True,  # a text is one output, in however many parts it arrived
             )
         except PapermillExecutionError as error:
             raise TesseraError(
