@@ -10,7 +10,6 @@ from tessera.judge.claims import evaluate, load_claims, unexplained
 from tessera.judge.claims.verdicts import BAD, NOT_MEASURABLE, UNDECIDED
 
 
-
 def test_shown_only_where_a_claim_deviates(make_tree, tmp_path, claims_file):
     table = evaluate(make_tree(tmp_path / "results").write(), claims_file)
     written = {claim.id: claim.explanation for claim in load_claims(claims_file)}
