@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -48,6 +49,16 @@ def of_scope(table: pd.DataFrame, scope: str, platform: str) -> pd.DataFrame:
     mine = table[(table["scope"] == scope) & (table["platform"] == platform) & (table["judged"] > 0)]
     mine = mine[mine["group"].isin(list(order))]
     return mine.sort_values("group", key=lambda names: names.map(order)).reset_index(drop=True)
+
+
+def tables(table: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """(platform, scope, rows) of each with judged points; rows have a column ``label``, None for no number."""
+    for platform in table["platform"].unique():
+        for scope in (NEW, ALL):
+            rows = of_scope(table, scope, platform)
+            if len(rows):
+                labels = [label(group) for group in rows["group"]]
+                yield platform, scope, rows.astype(object).where(rows.notna(), None).assign(label=labels)
 
 
 def markdown(table: pd.DataFrame) -> str:

@@ -58,14 +58,9 @@ def _new_designs(facts) -> dict:
         new_designs.ALL: "with those that the bracket was tuned on",
     }
     found = []
-    for platform in table["platform"].unique():
-        for scope, about in words.items():
-            rows = new_designs.of_scope(table, scope, platform)
-            if len(rows):
-                labels = [new_designs.label(group) for group in rows["group"]]
-                workloads = _count(int(rows["workloads"].max()), "workload")
-                rows = rows.assign(label=labels).to_dict("records")
-                found.append({"platform": platform, "about": f"{workloads} {about}", "rows": rows})
+    for platform, scope, rows in new_designs.tables(table):
+        about = f"{_count(int(rows['workloads'].max()), 'workload')} {words[scope]}"
+        found.append({"platform": platform, "about": about, "rows": rows.to_dict("records")})
     return {"tables": found, "sentences": new_designs.sentences(table), "last": new_designs.LAST}
 
 

@@ -51,16 +51,11 @@ def page(facts) -> dict:
 
 def for_a_new_design(table: pd.DataFrame) -> list[dict]:
     """A table for each platform and scope: ``about`` and ``rows``, of classes with judged points."""
-    words = {"all": "all workloads", "new": "workloads on which nothing was tuned"}
-    found = []
-    for platform in table["platform"].unique():
-        for scope, about in words.items():
-            rows = new_designs.of_scope(table, scope, platform)
-            if len(rows):
-                labels = [new_designs.label(group) for group in rows["group"]]
-                rows = rows.astype(object).where(rows.notna(), None).assign(label=labels)
-                found.append({"about": f"{platform}, {about}", "rows": rows.to_dict("records")})
-    return found
+    words = {new_designs.ALL: "all workloads", new_designs.NEW: "workloads on which nothing was tuned"}
+    return [
+        {"about": f"{platform}, {words[scope]}", "rows": rows.to_dict("records")}
+        for platform, scope, rows in new_designs.tables(table)
+    ]
 
 
 def refusals(answers: pd.DataFrame) -> list[dict]:
