@@ -52,7 +52,7 @@ def of_scope(table: pd.DataFrame, scope: str, platform: str) -> pd.DataFrame:
 
 
 def tables(table: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """(platform, scope, rows) of each with judged points; rows have a column ``label``, None for no number."""
+    """(platform, scope, rows) of each with judged points; rows have a ``label``, None for no number."""
     for platform in table["platform"].unique():
         for scope in (NEW, ALL):
             rows = of_scope(table, scope, platform)
