@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tessera import bundles
-from tessera.bundles import documents, names, private, shapes, writer
+from tessera.bundles import documents, names, private, sealing, shapes, writer
 from tessera.bundles.model import Count, Run
 from tessera.bundles.reader import parse
 from tessera.bundles.verify import verify, verify_files
@@ -191,7 +191,7 @@ def test_verify_finds_names_of_this_machine(alice):
         workloads = documents.read_workloads(files[names.WORKLOADS])
         workloads = {name: replace(one, **changes) for name, one in workloads.items()}
         new = files | {names.WORKLOADS: documents.workloads_text(workloads).encode()}
-        done = verify_files("made", bundles.sealing.sealed("made", new))
+        done = verify_files("made", sealing.sealed("made", new))
         (check,) = [check for check in done.checks if not check.passed]
         assert check.name == "private" and place
         assert "alice" not in " ".join(check.reasons) and "gups-16gb" in check.reasons[0]

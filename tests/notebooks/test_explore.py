@@ -12,6 +12,7 @@ from tessera.fit.models.yaniv import Yaniv
 from tessera.layouts.space import Space
 from tessera.show import explore
 from tessera.show.explore.controls import Controls
+from tessera.show.figures.style import percent
 from tessera.show.explore.training import EVERY_SECOND, SETS, fit_on, split
 
 MB2 = 2 << 20
@@ -62,7 +63,7 @@ def test_held_out_errors_are_those_of_the_line_through_two_runs(pair):
     _, (trains, held_out), table = fit_on(pair, ["yaniv"], explore.FAMILIES, "growing and random")
     assert len(trains) == 18 and len(held_out) == 36
     shown = table.loc["yaniv", "held out (36)"]
-    assert shown == explore.fits.style.percent(errors.max())
+    assert shown == percent(errors.max())
 
 
 def test_models_that_a_training_set_does_not_determine_say_so(pair):
@@ -152,4 +153,4 @@ def test_register_replaces_the_notebooks_own_class_only(monkeypatch):
 def test_models_are_judged_by_the_same_cross_validation_as_the_tables(pair):
     fit = pair.fit(models=["poly1"])
     expected = fit.cv.set_index("model").at["poly1", "max_error"]
-    assert explore.judge_models(pair).at["poly1", "largest error"] == explore.fits.style.percent(expected)
+    assert explore.judge_models(pair).at["poly1", "largest error"] == percent(expected)

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from tessera import platforms
+from tessera.platforms import model as platform_files
 from tessera.cli.platform import platform
 from tessera.platforms.check import refusal
 
@@ -44,7 +45,7 @@ def simulator(root):
 
 @pytest.mark.toolchain
 def test_check_asks_the_simulator_too(simulator, tmp_path):
-    text = (platforms.model.folder() / "haswell-sim.yaml").read_text()
+    text = (platform_files.folder() / "haswell-sim.yaml").read_text()
     good, key, rule, own = (tmp_path / f"{name}.yaml" for name in ("good", "key", "rule", "own"))
     good.write_text(text)
     key.write_text(text.replace("rob_entries:", "rob_entry:"))

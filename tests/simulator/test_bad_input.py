@@ -10,6 +10,7 @@ import struct
 import pytest
 
 from tessera import platforms
+from tessera.platforms import model as platform_files
 from tessera.core.errors import TesseraError
 from tessera.core.paths import built
 from tessera.machine.container import toolchain
@@ -274,7 +275,7 @@ def test_tessera_simulate_refuses_a_platform_before_it_asks_the_simulator(case, 
 
     folder, good, _, _ = case
     bad = tmp_path / "bad.yaml"
-    text = (platforms.model.folder() / "haswell-sim.yaml").read_text()
+    text = (platform_files.folder() / "haswell-sim.yaml").read_text()
     bad.write_text(re.sub(r"load_cycles: \{value: 200,", "load_cycles: {value: .nan,", text))
     assert bad.read_text() != text
     words = ["--trace", good, "--platform", bad, "--layouts", folder, "--out", tmp_path / "cells.csv"]

@@ -10,7 +10,7 @@ from itertools import groupby
 import pytest
 
 from tessera import bundles
-from tessera.bundles import names, verify
+from tessera.bundles import names, verify, writer
 from tessera.core.errors import TesseraError
 from tessera.measure.counted import campaign
 from tessera.measure.counted.campaign import measure
@@ -170,17 +170,17 @@ def test_a_folder_with_other_files_is_refused(world):
 
 
 def test_heads_that_a_kill_left_incomplete_are_written_again(world, monkeypatch):
-    real = bundles.writer.write_text
+    real = writer.write_text
 
     def cut(path, text):
         if path.name == "workloads.json":
             raise Killed
         real(path, text)
 
-    monkeypatch.setattr(bundles.writer, "write_text", cut)
+    monkeypatch.setattr(writer, "write_text", cut)
     with pytest.raises(Killed):
         run(world, workloads=("alpha",))
-    monkeypatch.setattr(bundles.writer, "write_text", real)
+    monkeypatch.setattr(writer, "write_text", real)
     assert len(run(world, workloads=("alpha",)).runs) == CORE * 2
 
 
@@ -213,10 +213,10 @@ def test_a_full_disk_ends_the_measurement_and_loses_one_run(world, monkeypatch):
             raise OSError(errno.ENOSPC, "No space left on device")
         return real(descriptor, data)
 
-    monkeypatch.setattr(bundles.writer.os, "write", write)
+    monkeypatch.setattr(writer.os, "write", write)
     with pytest.raises(TesseraError) as error:
         run(world, workloads=("alpha",))
     assert "No space left" in error.value.found
-    monkeypatch.setattr(bundles.writer.os, "write", real)
+    monkeypatch.setattr(writer.os, "write", real)
     bundle = run(world, workloads=("alpha",))
     assert len(bundle.runs) == CORE * 2 and len(world.lines("ends")) == CORE * 2 + 1 + 1  # trial, lost run
