@@ -29,13 +29,6 @@ _RAW = re.compile(r"[a-z]\w*/event=(0x[0-9a-f]+),umask=(0x[0-9a-f]+)(?:,cmask=(\
 
 
 @cache
-def class_names(path: Path = DATA) -> tuple[str, ...]:
-    """Names of the classes in the order of the table, without reading the rest of it."""
-    with path.open(encoding="utf-8", newline="") as stream:
-        return tuple(dict.fromkeys(row[0] for row in list(csv.reader(stream))[1:] if row[0] != ANY))
-
-
-@cache
 def read_events(path: Path = DATA) -> tuple[Event, ...]:
     """Every row of the table, in its order.
 

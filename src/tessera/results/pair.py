@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from tessera.counters.table import class_names
-
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Classes of processors, those of the papers first, each family oldest first (tessera.counters).
-GENERATIONS = class_names()
+#: Classes of processors, those of the papers first, each family oldest first. The table of events
+#: (``pmu-events.csv``) has exactly these, in this order.
+GENERATIONS = (
+    "sandybridge", "ivybridge", "haswell", "broadwell", "skylake", "cascadelake", "icelake", "tigerlake",
+    "sapphirerapids", "emeraldrapids", "graniterapids", "goldencove", "gracemont", "redwoodcove", "lioncove",
+    "crestmont", "zen1", "zen2", "zen3", "zen4", "zen5",
+)  # fmt: skip
 
 
 class Pair(NamedTuple):
