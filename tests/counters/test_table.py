@@ -10,8 +10,8 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.counters.classes import classes, named
 from tessera.counters.event import GENERIC
-from tessera.results.pair import GENERATIONS
 from tessera.counters.table import COLUMNS, DATA, read_events
+from tessera.results.pair import GENERATIONS
 
 from .builders import EXTRACTS
 
