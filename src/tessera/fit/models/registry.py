@@ -9,25 +9,25 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Iterator, MutableMapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tessera.core.errors import unknown_name
 
-if TYPE_CHECKING:
-    from tessera.fit.models.base import RuntimeModel
+#: A :class:`~.base.RuntimeModel`, which this file does not import: messages about samples list models' names.
+Model = type[Any]
 
 
 class Registry(MutableMapping):
     """Name -> class. A row is a name and ``<file>:<class>`` in this folder, or the class itself."""
 
-    def __init__(self, *rows: tuple[str, str | type[RuntimeModel]]):
-        self._rows: dict[str, str | type[RuntimeModel]] = {}
+    def __init__(self, *rows: tuple[str, str | Model]):
+        self._rows: dict[str, str | Model] = {}
         for name, where in rows:
             if name in self._rows:
                 raise ValueError(f"model name '{name}' registered twice: {self._rows[name]} and {where}")
             self._rows[name] = where
 
-    def __getitem__(self, name: str) -> type[RuntimeModel]:
+    def __getitem__(self, name: str) -> Model:
         where = self._rows[name]
         if isinstance(where, str):
             module, _, class_name = where.partition(":")
@@ -37,7 +37,7 @@ class Registry(MutableMapping):
             self._rows[name] = where = found
         return where
 
-    def __setitem__(self, name: str, model: type[RuntimeModel]) -> None:
+    def __setitem__(self, name: str, model: Model) -> None:
         self._rows[name] = model
 
     def __delitem__(self, name: str) -> None:
@@ -52,7 +52,7 @@ class Registry(MutableMapping):
     def __contains__(self, name: object) -> bool:
         return name in self._rows
 
-    def rows(self) -> list[tuple[str, str | type[RuntimeModel]]]:
+    def rows(self) -> list[tuple[str, str | Model]]:
         """What it was made from."""
         return list(self._rows.items())
 
@@ -85,8 +85,8 @@ EVERY = Registry(*MODELS.rows(), *EXTRA.rows())
 READINGS = {"mosmodel": "mosmodel-authors"}
 
 
-def create(name: str, **parameters) -> RuntimeModel:
-    """An unfitted model by name; TesseraError with the valid names if there is none."""
+def create(name: str, **parameters) -> Any:
+    """An unfitted :class:`~.base.RuntimeModel` by name; TesseraError with the valid names if there is none."""
     return EVERY[_known(name)](**parameters)
 
 
