@@ -86,7 +86,7 @@ READINGS = {"mosmodel": "mosmodel-authors"}
 
 
 def create(name: str, **parameters) -> Any:
-    """An unfitted :class:`~.base.RuntimeModel` by name; TesseraError with the valid names if there is none."""
+    """An unfitted :class:`~.base.RuntimeModel` by name; TesseraError with the valid names for any other."""
     return EVERY[_known(name)](**parameters)
 
 
