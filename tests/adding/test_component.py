@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import pytest
 
 from tessera import platforms
-from tessera.platforms import model as platform_files
 from tessera.platforms import check
+from tessera.platforms import model as platform_files
 
 from .pages import addition
 

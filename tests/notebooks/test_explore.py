@@ -12,8 +12,8 @@ from tessera.fit.models.yaniv import Yaniv
 from tessera.layouts.space import Space
 from tessera.show import explore
 from tessera.show.explore.controls import Controls
-from tessera.show.figures.style import percent
 from tessera.show.explore.training import EVERY_SECOND, SETS, fit_on, split
+from tessera.show.figures.style import percent
 
 MB2 = 2 << 20
 

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from tessera import platforms
-from tessera.platforms import model as platform_files
 from tessera.cli.platform import platform
+from tessera.platforms import model as platform_files
 from tessera.platforms.check import refusal
 
 

@@ -10,10 +10,10 @@ import struct
 import pytest
 
 from tessera import platforms
-from tessera.platforms import model as platform_files
 from tessera.core.errors import TesseraError
 from tessera.core.paths import built
 from tessera.machine.container import toolchain
+from tessera.platforms import model as platform_files
 
 pytestmark = pytest.mark.toolchain
 BASE = 0x4000000000  # of the pool, 1GB, of which traces touch 64MB

@@ -9,7 +9,6 @@ from itertools import groupby
 
 import pytest
 
-from tessera import bundles
 from tessera.bundles import names, verify, writer
 from tessera.core.errors import TesseraError
 from tessera.measure.counted import campaign

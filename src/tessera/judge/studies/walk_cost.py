@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -17,7 +18,6 @@ from tessera.core.files import check_target, write_text
 from tessera.judge.walk_cost.ends import KEY, LOWER_CYCLES, UPPER_CYCLES
 from tessera.judge.walk_cost.verdicts import Ends
 from tessera.results.loader import Loader
-from tessera.results.provenance import load
 from tessera.results.schema.shown import CLAIMS
 
 SIMULATED, NOT_OBTAINED = "simulated", ""
@@ -63,10 +63,13 @@ def ends(lower: pd.DataFrame, upper: pd.DataFrame) -> list[Ends]:
 
 def _check_end(run: Loader, cycles: int) -> None:
     """The run's configuration sets the cost of this end; the lower one changes no value."""
-    changes = load(run.tree.root)["config"].get("changes", {})
     wanted = {KEY: cycles} if cycles != LOWER_CYCLES else {}
-    if not (run.tree.root / "provenance" / "config.json").is_file():
-        found = "it has no provenance/config.json"
+    try:
+        changes = json.loads((run.tree.root / "provenance" / "config.json").read_text()).get("changes", {})
+    except (OSError, ValueError):
+        changes = None
+    if changes is None:
+        found = "it has no provenance/config.json that can be read"
     elif changes != wanted:
         found = f"its configuration has the changes {changes or 'none'}; this end has {wanted or 'none'}"
     else:

@@ -12,7 +12,7 @@ from tessera.judge.claims.evaluators.kernel_cost import kernel_table
 from tessera.judge.claims.outcome import GUEST, PLACEMENT, Missing, Outcome
 from tessera.kernel import ALL_PARTS
 from tessera.kernel.experiments.balancing import MOMENTS
-from tessera.results.schema.kernel import BALANCING as TABLE
+from tessera.results.schema.kernel import BALANCING as BALANCING_TABLE
 
 #: Share of the data on the process's socket at each moment; the program waits for as much.
 LEAST_LOCAL = 0.99
@@ -35,19 +35,19 @@ def _measured(value: float) -> Outcome:
 
 def _rows(evidence) -> pd.DataFrame:
     """The row of each moment, by its name."""
-    table = kernel_table(evidence, TABLE, TABLE.names)
+    table = kernel_table(evidence, BALANCING_TABLE, BALANCING_TABLE.names)
     if tuple(table["moment"]) != MOMENTS:
         found = ", ".join(table["moment"]) or "no row"
-        raise Missing(f"{TABLE.pattern} has {found} in place of {', '.join(MOMENTS)}", ALL_PARTS)
+        raise Missing(f"{BALANCING_TABLE.pattern} has {found} in place of {', '.join(MOMENTS)}", ALL_PARTS)
     rows = table.set_index("moment")
     if rows.loc["before", "socket"] == rows.loc["balanced", "socket"]:
-        raise Missing(f"{TABLE.pattern}: the process stayed on its socket", ALL_PARTS)
+        raise Missing(f"{BALANCING_TABLE.pattern}: the process stayed on its socket", ALL_PARTS)
     if (rows[["data_pages", "home_tables", "leaf_entries"]] <= 0).any(axis=None):
-        raise Missing(f"{TABLE.pattern}: a process without data or page tables", ALL_PARTS)
+        raise Missing(f"{BALANCING_TABLE.pattern}: a process without data or page tables", ALL_PARTS)
     for moment, row in rows.iterrows():
         if row["local_data_pages"] < LEAST_LOCAL * row["data_pages"]:
             said = f"{row['local_data_pages']} of {row['data_pages']} data pages are on the process's socket"
-            raise Missing(f"{TABLE.pattern}, {moment}: only {said}", ALL_PARTS)
+            raise Missing(f"{BALANCING_TABLE.pattern}, {moment}: only {said}", ALL_PARTS)
     return rows
 
 

@@ -16,7 +16,7 @@ from tessera.judge.claims.outcome import GUEST, PLACEMENT, Missing, Outcome
 from tessera.judge.claims.selection import aggregate
 from tessera.kernel import ALL_PARTS
 from tessera.kernel.placement import HOME, remote_leaf_share
-from tessera.results.schema.kernel import PLACEMENT as TABLE
+from tessera.results.schema.kernel import PLACEMENT as PLACES_TABLE
 
 LEAVES = 1
 
@@ -95,11 +95,11 @@ def _measured(value: float) -> Outcome:
 
 def _runs(evidence, config: str, workloads: list) -> Iterator[tuple[str, pd.DataFrame]]:
     """(workload, its rows) of a configuration; every one of ``workloads`` is there."""
-    table = kernel_table(evidence, TABLE, TABLE.names)
+    table = kernel_table(evidence, PLACES_TABLE, PLACES_TABLE.names)
     table = table[table["config"] == config]
     lacking = sorted(set(workloads) - set(table["workload"])) or ([] if len(table) else ["any workload"])
     if lacking:
-        raise Missing(f"{TABLE.pattern} has no run of {', '.join(lacking)} with {config}", ALL_PARTS)
+        raise Missing(f"{PLACES_TABLE.pattern} has no run of {', '.join(lacking)} with {config}", ALL_PARTS)
     for workload, seen in table.groupby("workload", sort=False):
         if not workloads or workload in workloads:
             yield workload, seen
@@ -108,7 +108,7 @@ def _runs(evidence, config: str, workloads: list) -> Iterator[tuple[str, pd.Data
 def _seen_by_socket(seen: pd.DataFrame) -> pd.Series:
     shares = remote_leaf_share(seen, sorted(set(seen["socket"])))
     if shares.isna().any() or len(shares) < 2:
-        raise Missing(f"{TABLE.pattern}: a run has no leaf entries, or one socket only", ALL_PARTS)
+        raise Missing(f"{PLACES_TABLE.pattern}: a run has no leaf entries, or one socket only", ALL_PARTS)
     return shares
 
 
@@ -151,7 +151,7 @@ def _pooled(evidence, config: str, column: str) -> pd.Series:
 def _total(rows: pd.DataFrame, column: str) -> int:
     """Sum of ``pages`` or ``pointers``; never zero."""
     if not rows[column].sum():
-        raise Missing(f"{TABLE.pattern}: a process without {column}", ALL_PARTS)
+        raise Missing(f"{PLACES_TABLE.pattern}: a process without {column}", ALL_PARTS)
     return int(rows[column].sum())
 
 

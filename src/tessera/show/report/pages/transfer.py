@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.judge.studies.transfer import rules, sentences
+from tessera.judge.studies.transfer import rules
 from tessera.judge.studies.transfer.classes import GROUPS, VARIANTS
 from tessera.judge.studies.transfer.declared import COUNTED
 from tessera.judge.studies.transfer.openness import REFUSED
+from tessera.judge.studies.transfer.sentences import which_number
 from tessera.results.schema.transfer import (
     ANSWERED,
     FITS,
@@ -33,7 +34,7 @@ def page(facts) -> dict:
         "figures": [facts.figure("transfer"), facts.figure("transfer-ladder")],
         "designs": for_a_new_design(tables[NEW_DESIGNS.name]),
         "refusals": refusals(tables[ANSWERED.name]),
-        "sentences": sentences.which_number(verdicts) if len(verdicts) else [],
+        "sentences": which_number(verdicts) if len(verdicts) else [],
         "groups": [{"name": name, "sentence": text} for name, text in GROUPS.items()],
         "variants": [{"name": v.name, "group": v.group, "sentence": v.sentence} for v in VARIANTS],
         "windows": windows(tables[SAMPLES.name]),
