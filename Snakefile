@@ -15,9 +15,9 @@
 
 from pathlib import Path
 from snakemake.utils import validate
-from tessera.core.schemas import jsonschema
-from tessera.pipeline.digests import code, content
-from tessera.results.tree import MODEL_TABLES, REFERENCE_TABLES, Tree
+from tessera.core.configuration_files import jsonschema
+from tessera.cli.pipeline.digests import code, content
+from tessera.core.results.tree import MODEL_TABLES, REFERENCE_TABLES, Tree
 
 if not config:
     configfile: "config/default.yaml"
@@ -51,9 +51,9 @@ include: "workflow/rules/report.smk"
 localrules: reproduce, smoke, kernel, kernel_smoke, kernel_bisect
 
 onstart:  # only of runs with jobs; not of dry runs, listings, or jobs of a cluster
-    from tessera.pipeline import start, timeline  # slow to import
-    start.begin(TREE.root, left_out() if workflow.local_exec else (), config)  # nodes of a cluster have their own memory
-    timeline.watch(TREE.timeline, workflow, logger)
+    from tessera.cli.pipeline import failures, job_log  # slow to import
+    failures.begin_run(TREE.root, left_out() if workflow.local_exec else (), config)  # nodes of a cluster have their own memory
+    job_log.watch_jobs(TREE.timeline, workflow, logger)
 
 rule reproduce:
     """The main job: run everything, then print the claims; the exit status is that of the check."""

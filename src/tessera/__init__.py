@@ -15,7 +15,7 @@ def __getattr__(name: str):
     if name == "simulate":
         return importlib.import_module("tessera.simulate")  # a package that can be called
     if name == "predict":
-        return importlib.import_module("tessera.judge.studies.transfer.from_python").predict
+        return importlib.import_module("tessera.lab.transfer.from_python").predict
     if name == "predict_design":
-        return importlib.import_module("tessera.judge.studies.transfer.from_python").removed(name)
+        return importlib.import_module("tessera.lab.transfer.from_python").removed(name)
     raise AttributeError(f"module 'tessera' has no attribute '{name}'")

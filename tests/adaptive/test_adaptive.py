@@ -5,9 +5,17 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.fit.adaptive import disagreement, fit_committee, next_layouts, replay, summary
-from tessera.fit.adaptive.order import adaptive_order, distances, random_order
-from tessera.fit.adaptive.replay import needed
+from tessera.fit.evaluation.adaptive import (
+    adaptive_order,
+    disagreement,
+    distances,
+    fit_committee,
+    layouts_needed,
+    next_layouts,
+    random_order,
+    replay,
+    replay_summary,
+)
 from tessera.fit.models.registry import create
 from tessera.fit.models.samples import Samples
 
@@ -104,13 +112,13 @@ def test_every_order_ends_at_the_same_error():
 
 def test_reached_and_held_by_hand():
     run = pd.DataFrame({"layouts": [2, 3, 4, 5, 6], "max_error": [np.nan, 0.1, 0.3, 0.2, 0.1]})
-    assert needed(run, 0.1) == (3, 6)
-    assert needed(run, 0.2) == (3, 5)
-    assert needed(run, 0.3) == (3, 3)
+    assert layouts_needed(run, 0.1) == (3, 6)
+    assert layouts_needed(run, 0.2) == (3, 5)
+    assert layouts_needed(run, 0.3) == (3, 3)
 
 
 def test_summary_counts_orders():
-    counted = summary(replay(curved(), "poly2", seeds=4)).set_index(["order", "slack"])
+    counted = replay_summary(replay(curved(), "poly2", seeds=4)).set_index(["order", "slack"])
     assert set(counted["orders"]) == {1, 4} and set(counted["total_layouts"]) == {24}
     for order in ("adaptive", "random"):
         held = counted.loc[order, "held_median"]

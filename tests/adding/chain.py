@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tessera.cli.main import cli
-from tessera.show.report import site
+from tessera.report import site
 
 results = Path(sys.argv[1])
 cells = sorted(results.glob("cells/*/*.csv"))
@@ -22,6 +22,6 @@ def run(*words: object) -> None:
 run("pipeline", "fit", "--seed", 1, "--out", results / "models", *cells)
 run("models", "collect", "--out", results / "models", *pairs)
 figures = ["fig2", "fig5", "table6", "curves", "misses-left"]
-facts = site.render(results, only=figures, with_pdf=False, config=Path(sys.argv[2]))
+facts = site.render_report(results, only=figures, with_pdf=False, config=Path(sys.argv[2]))
 drawn = {figure.stem: figure.reason for figure in facts.figures}
 json.dump({"figures": drawn, "claims": facts.claims_reason}, sys.stdout)

@@ -12,9 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tessera import platforms
-from tessera.platforms import check
-from tessera.platforms import model as platform_files
+from tessera.core import platforms
+from tessera.simulate import platform_files as check
 
 from .pages import addition
 
@@ -92,7 +91,7 @@ def test_its_keys_are_printed(ask):
 )
 def test_a_platform_gives_them(simulator, toolchain, tmp_path, key, number, status, words):
     yaml = tmp_path / "p.yaml"
-    text = (platform_files.folder() / "haswell-sim.yaml").read_text()
+    text = (platforms.folder() / "haswell-sim.yaml").read_text()
     yaml.write_text(text + OWN.replace("VICTIMS", key).replace("NUMBER", str(number)))
     flat = tmp_path / "p.flat"
     flat.write_text(platforms.load(yaml).flat())
@@ -108,7 +107,7 @@ def test_check_says_what_took_its_default_and_what_is_not_in_use(simulator, tool
 
     monkeypatch.setattr(check, "built", lambda *_: simulator)
     monkeypatch.setattr(check, "toolchain", lambda: SimpleNamespace(run=run))
-    text = (platform_files.folder() / "haswell-sim.yaml").read_text()
+    text = (platforms.folder() / "haswell-sim.yaml").read_text()
     mmu, design = OWN.strip().splitlines()
     (tmp_path / "default.yaml").write_text(f"{text}{mmu}\n")
     _, (remark,) = check.check_platform(tmp_path / "default.yaml")

@@ -32,9 +32,9 @@ class FakeKernel:
 
     def install(self, monkeypatch) -> None:
         """Replace the kernel's functions where reservations use them."""
-        from tessera.machine.reserve import records, reservation
+        from tessera.machine.reserve import reservation
 
-        for module in (records, reservation):
+        for module in (reservation, reservation):
             for name in ("huge_pages_total", "huge_pages_free", "set_total"):
                 monkeypatch.setattr(module, name, getattr(self, name), raising=False)
 

@@ -9,10 +9,9 @@ import time
 
 import pytest
 
-from tessera.counters import sysfs
-from tessera.counters.classes import named
-from tessera.machine.doctor import pages, pmu, software
-from tessera.machine.doctor.check import FAIL, PASS, SKIP, failed, passed, skipped
+from tessera.machine.counters import sysfs
+from tessera.machine.counters.event_table import class_named
+from tessera.machine.doctor import FAIL, PASS, SKIP, failed, hardware, passed, skipped, software
 from tessera.machine.doctor.examine import as_json, as_table, examine, exit_status
 
 ROWS = [passed("a", "here"), skipped("bb", "gone", "get it")]
@@ -61,7 +60,7 @@ def test_huge_pages_row(monkeypatch, tmp_path, free, status):
     for name, value in (("nr", 10), ("free", free), ("resv", 0)):
         (pool / f"{name}_hugepages").write_text(f"{value}\n")
     monkeypatch.setenv("TESSERA_HUGEPAGES_SYSFS", str(tmp_path))
-    two_megabytes, one_gigabyte = pages.checks()[:2]
+    two_megabytes, one_gigabyte = hardware.page_checks()[:2]
     assert (two_megabytes.status, two_megabytes.found) == (status, f"{free} free of 10 reserved")
     assert one_gigabyte.status == SKIP and "not supported" in one_gigabyte.found
 
@@ -69,7 +68,7 @@ def test_huge_pages_row(monkeypatch, tmp_path, free, status):
 def test_missing_engine_is_required(monkeypatch):
     monkeypatch.setenv("TESSERA_ENGINE", "docker")
     monkeypatch.setattr(software.shutil, "which", lambda name: None)
-    row = software.checks()[0]
+    row = software.software_checks()[0]
     assert (row.name, row.status) == ("Docker", FAIL)
     assert "--engine none" in row.remedy
 
@@ -90,26 +89,26 @@ def apptainer(monkeypatch, tmp_path):
 
 def test_apptainer_needs_its_image(monkeypatch, apptainer):
     monkeypatch.setenv("TESSERA_ENGINE", "apptainer")
-    version, image = software.checks()[:2]
+    version, image = software.software_checks()[:2]
     assert (version.status, version.found) == (PASS, "1.4.5-2")
     assert image.status == FAIL and "build --sif toolchain" in image.remedy
     name = f"{software.toolchain_tag().removeprefix('tessera-').replace(':', '-')}.sif"
     assert name in image.found
     (apptainer / name).touch()
-    assert (software.checks()[1].status, software.checks()[1].found) == (PASS, name)
+    assert (software.software_checks()[1].status, software.software_checks()[1].found) == (PASS, name)
 
 
 def test_missing_apptainer_is_required(monkeypatch, tmp_path):
     monkeypatch.setenv("TESSERA_ENGINE", "apptainer")
     monkeypatch.setenv("PATH", str(tmp_path))
     software.engine.require_apptainer.cache_clear()
-    row = software.checks()[0]
+    row = software.software_checks()[0]
     assert (row.name, row.status) == ("Apptainer", FAIL) and "--engine none" in row.remedy
 
 
 def test_apptainer_beside_docker_is_named(monkeypatch, apptainer):
     monkeypatch.setenv("TESSERA_ENGINE", "docker")
-    rows = {row.name: row for row in software.checks()}
+    rows = {row.name: row for row in software.software_checks()}
     assert rows["Docker"].status == FAIL
     assert rows["Apptainer"].status == PASS and "1.4.5-2" in rows["Apptainer"].found
 
@@ -117,7 +116,7 @@ def test_apptainer_beside_docker_is_named(monkeypatch, apptainer):
 def test_engine_none_names_the_missing_packages(monkeypatch):
     monkeypatch.setenv("TESSERA_ENGINE", "none")
     monkeypatch.setattr(software, "missing_programs", lambda: ["cmake", "qemu-user"])
-    row = software.checks()[0]
+    row = software.software_checks()[0]
     assert (row.status, row.found) == (FAIL, "no cmake, qemu-user")
 
 
@@ -141,8 +140,8 @@ def machine(monkeypatch, tmp_path):
             return 22 if (kind, config) in refused else 0
 
         monkeypatch.setattr(sysfs, "ROOT", tmp_path)
-        monkeypatch.setattr(pmu, "cpu_facts", lambda: cpu)
-        monkeypatch.setattr(pmu, "open_counter", open_counter)
+        monkeypatch.setattr(hardware, "cpu_facts", lambda: cpu)
+        monkeypatch.setattr(hardware, "open_counter", open_counter)
         return opened
 
     return make
@@ -151,17 +150,17 @@ def machine(monkeypatch, tmp_path):
 def test_pmu_opens_the_events_of_the_table(machine):
     """Cycles, reference cycles, instructions; raw codes (Intel SDM): masks 60h, 0Eh, 10h of 08h and 49h."""
     opened = machine(BROADWELL, {"cpu": 4})
-    (row,) = pmu.checks()
+    (row,) = hardware.pmu_checks()
     assert row.status == PASS and "broadwell" in row.found
     raw = [(4, code) for code in (0x6008, 0x6049, 0x0E08, 0x0E49, 0x1008, 0x1049)]
     assert sorted(opened[1:]) == sorted([(0, 0), (0, 9), (0, 1), *raw])
-    assert set(pmu.opened(named("broadwell")).values()) == set(opened[1:])
+    assert set(hardware.opened_events(class_named("broadwell")).values()) == set(opened[1:])
 
 
 def test_pmu_of_a_hybrid_machine(machine):
     """The type in sysfs: raw events have it as type, generic events in bits 63:32. E-cores count M only."""
     opened = machine(ALDER_LAKE, {"cpu_core": 4, "cpu_atom": 10})
-    core, atom = pmu.checks()
+    core, atom = hardware.pmu_checks()
     assert (core.name, core.status) == ("PMU cpu_core", PASS)
     assert (atom.name, atom.status) == ("PMU cpu_atom", SKIP) and "H, C" in atom.found
     assert {(10, 0x0E08), (10, 0x0E49), (0, 10 << 32)} <= set(opened)
@@ -169,23 +168,23 @@ def test_pmu_of_a_hybrid_machine(machine):
 
 def test_pmu_names_refused_events(machine):
     machine(BROADWELL, {"cpu": 4}, refused={(4, 0x1008)})
-    (row,) = pmu.checks()
+    (row,) = hardware.pmu_checks()
     assert row.status == SKIP and row.found.endswith(": C loads")
 
 
 def test_pmu_without_the_pmu_of_its_class(machine):
     machine(BROADWELL, {})
-    (row,) = pmu.checks()
+    (row,) = hardware.pmu_checks()
     assert row.status == SKIP and "broadwell" in row.found
 
 
 def test_zen_counts_no_walk_cycles(machine):
     machine(ZEN_3, {"cpu": 4})
-    (row,) = pmu.checks()
+    (row,) = hardware.pmu_checks()
     assert row.status == SKIP and row.found.endswith(" C")
 
 
 def test_an_unknown_processor_is_named(machine):
     machine(BROADWELL | {"model": "254"}, {"cpu": 4})
-    (row,) = pmu.checks()
+    (row,) = hardware.pmu_checks()
     assert row.status == SKIP and "06_FE" in row.found and "pmu-events.csv" in row.remedy

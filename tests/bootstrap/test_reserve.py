@@ -13,7 +13,7 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.machine.reserve import HugePagesUnavailable, pools, reserve_huge_pages, restore_leftovers
-from tessera.machine.reserve.records import BOOT_ID
+from tessera.machine.reserve.reservation import BOOT_ID
 
 
 def _records(tmp_path) -> list[Path]:

@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tessera.bundles import names, sums
-from tessera.bundles.packed import unpack
+from tessera.measure.bundles import archive, file_format
+from tessera.measure.bundles.archive import unpack_counts
 from tests.bundles.mutations import _leaves, _set
 
 LARGEST = 2**53 - 1
@@ -33,7 +33,7 @@ class Extreme:
 
 
 def pack(data: bytes) -> bytes:
-    """As :func:`tessera.bundles.packed.pack`, faster."""
+    """As :func:`tessera.measure.bundles.archive.pack_counts`, faster."""
     return gzip.compress(data, compresslevel=1, mtime=0)
 
 
@@ -41,12 +41,12 @@ def changed(files: dict[str, bytes], new: dict[str, bytes]) -> dict[str, bytes]:
     """The bundle with other files; counts are not packed in ``new``."""
     made = dict(files)
     for name, data in new.items():
-        made[name] = pack(data) if name == names.PACKED else data
-    return made | {names.SUMS: sums.text(made).encode()}
+        made[name] = pack(data) if name == file_format.PACKED_FILE else data
+    return made | {file_format.SUMS_FILE: archive.sums_text(made).encode()}
 
 
 def plain(files: dict[str, bytes], name: str) -> bytes:
-    return unpack(files[name]) if name == names.PACKED else files[name]
+    return unpack_counts(files[name]) if name == file_format.PACKED_FILE else files[name]
 
 
 def numbers(files: dict[str, bytes]) -> Iterator[Extreme]:
@@ -57,7 +57,7 @@ def numbers(files: dict[str, bytes]) -> Iterator[Extreme]:
                 for other in _numbers_for(value):
                     new = json.dumps(_set(found, path, other)).encode()
                     yield Extreme(f"{name} {'.'.join(map(str, path))} = {other}", changed(files, {name: new}))
-        elif name != names.SUMS:
+        elif name != file_format.SUMS_FILE:
             yield from _numbers_of_table(files, name)
 
 
@@ -87,7 +87,7 @@ def containers(files: dict[str, bytes]) -> Iterator[Extreme]:
         if name.endswith(".json"):
             for kind, new in _grown_json(files[name]):
                 yield Extreme(f"{name} {kind}", changed(files, {name: new}))
-        elif name == names.SUMS:
+        elif name == file_format.SUMS_FILE:
             yield Extreme(f"{name} lines", files | {name: files[name] * TIMES})
         else:
             for kind, new in _grown_table(plain(files, name)):
@@ -150,8 +150,8 @@ def _grown_table(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 def campaign(files: dict[str, bytes], times: int = TIMES) -> dict[str, bytes]:
     """The same runs again and again, as further rounds."""
-    header, *runs = table(files[names.RUNS])
-    titles, *counts = table(unpack(files[names.PACKED]))
+    header, *runs = table(files[file_format.RUNS_FILE])
+    titles, *counts = table(unpack_counts(files[file_format.PACKED_FILE]))
     rounds = 1 + max(int(row[4]) for row in runs)
     more = [
         [str(int(row[0]) + at * len(runs)), *row[1:4], str(int(row[4]) + at * rounds), *row[5:]]
@@ -159,26 +159,30 @@ def campaign(files: dict[str, bytes], times: int = TIMES) -> dict[str, bytes]:
         for row in runs
     ]
     counted = [[str(int(row[0]) + at * len(runs)), *row[1:]] for at in range(times) for row in counts]
-    return changed(files, {names.RUNS: text(header, more), names.PACKED: text(titles, counted)})
+    return changed(
+        files, {file_format.RUNS_FILE: text(header, more), file_format.PACKED_FILE: text(titles, counted)}
+    )
 
 
 def of_workloads(files: dict[str, bytes], times: int = TIMES) -> dict[str, bytes]:
     """Copies of the workload under other names, with layouts and runs."""
-    header, *runs = table(files[names.RUNS])
-    titles, *counts = table(unpack(files[names.PACKED]))
-    found, new = json.loads(files[names.WORKLOADS]), {}
+    header, *runs = table(files[file_format.RUNS_FILE])
+    titles, *counts = table(unpack_counts(files[file_format.PACKED_FILE]))
+    found, new = json.loads(files[file_format.WORKLOADS_FILE]), {}
     for name, data in files.items():
-        if name.startswith(f"{names.LAYOUTS}/"):
+        if name.startswith(f"{file_format.LAYOUTS_FOLDER}/"):
             _, workload, layout = name.split("/")
-            new |= {f"{names.LAYOUTS}/{workload}-{at}/{layout}": data for at in range(times)}
+            new |= {f"{file_format.LAYOUTS_FOLDER}/{workload}-{at}/{layout}": data for at in range(times)}
     more = [
         [str(int(row[0]) + at * len(runs)), f"{row[1]}-{at}", *row[2:]] for at in range(times) for row in runs
     ]
     counted = [[str(int(row[0]) + at * len(runs)), *row[1:]] for at in range(times) for row in counts]
     entries = {f"{name}-{at}": one | {"arguments": []} for name, one in found.items() for at in range(times)}
-    new |= {names.RUNS: text(header, more), names.PACKED: text(titles, counted)}
-    kept = {name: data for name, data in files.items() if not name.startswith(f"{names.LAYOUTS}/")}
-    return changed(kept, new | {names.WORKLOADS: json.dumps(entries).encode()})
+    new |= {file_format.RUNS_FILE: text(header, more), file_format.PACKED_FILE: text(titles, counted)}
+    kept = {
+        name: data for name, data in files.items() if not name.startswith(f"{file_format.LAYOUTS_FOLDER}/")
+    }
+    return changed(kept, new | {file_format.WORKLOADS_FILE: json.dumps(entries).encode()})
 
 
 def table(data: bytes) -> list[list[str]]:

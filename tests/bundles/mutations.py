@@ -10,8 +10,8 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tessera.bundles import names, sums
-from tessera.bundles.packed import pack, unpack
+from tessera.measure.bundles import archive, file_format
+from tessera.measure.bundles.archive import pack_counts, unpack_counts
 
 #: Other words for the values of JSON files that a change at the end would not reach.
 OTHERS = {
@@ -42,21 +42,21 @@ def drawn(
 ) -> Iterator[Mutation]:
     """A share of the mutations of every field of every file; of tables, in some drawn rows."""
     for file in sorted(files):
-        if file == names.SUMS:
+        if file == file_format.SUMS_FILE:
             continue
-        data = unpack(files[file]) if file == names.PACKED else files[file]
+        data = unpack_counts(files[file]) if file == file_format.PACKED_FILE else files[file]
         made = _of_json(data, rng) if file.endswith(".json") else _of_csv(data, rng, rows)
         for field, change, text, new in made:
             if new == data or rng.random() >= share:
                 continue
             changed = dict(files)
-            changed[file] = pack(new) if file == names.PACKED else new
-            changed[names.SUMS] = sums.text(changed).encode()
+            changed[file] = pack_counts(new) if file == file_format.PACKED_FILE else new
+            changed[file_format.SUMS_FILE] = archive.sums_text(changed).encode()
             yield Mutation(file, field, change, text, changed)
     for file in sorted(files):
-        if file != names.SUMS:
+        if file != file_format.SUMS_FILE:
             changed = {name: data for name, data in files.items() if name != file}
-            changed[names.SUMS] = sums.text(changed).encode()
+            changed[file_format.SUMS_FILE] = archive.sums_text(changed).encode()
             yield Mutation(file, "", "row", "the file is gone", changed)
 
 

@@ -10,16 +10,16 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from tessera.bundles import model, names, protocol, shapes, writer
-from tessera.bundles.sealing import sealed
-from tessera.counters.classes import CounterClass, classes, everywhere, of_cpu
-from tessera.counters.cpuid import Cpu, rules
-from tessera.counters.event import GENERIC
-from tessera.counters.passes import Machine, passes
-from tessera.layouts.model import Layout, Window
+from tessera.core.layouts.layout import Layout, Window
+from tessera.machine.counters.event import GENERIC, Cpu, cpu_rules
+from tessera.machine.counters.event_table import CounterClass, classes, everywhere, of_cpu
+from tessera.machine.counters.passes import Machine, passes
 from tessera.machine.environment import RunFacts, judge
 from tessera.machine.environment.condition import Condition
-from tessera.machine.environment.examine import RULES
+from tessera.machine.environment.preparation import RULES
+from tessera.measure.bundles import bundle as model
+from tessera.measure.bundles import csv_files, file_format, head_checks, writer
+from tessera.measure.bundles.writer import sealed_files
 
 MB2, GB1 = 2 << 20, 1 << 30
 POOL = 2 * GB1
@@ -64,7 +64,7 @@ def draw(rng: random.Random) -> Plan:
 def processor(found: CounterClass, rng: random.Random) -> Cpu:
     """A processor of the class: a model that it names, or one of the rest of its family."""
     options = []
-    for rule in rules(found.cpuid):
+    for rule in cpu_rules(found.cpuid):
         for number in sorted(rule.models) if rule.models is not None else range(0x100):
             stepping = min(rule.steppings) if rule.steppings else 1
             cpu = Cpu(rule.vendor, rule.family, number, stepping)
@@ -228,26 +228,28 @@ def opened(plan: Plan, seed: int = 1) -> Made:
                 done.counts["R reference cycles"] if "R reference cycles" in have else None, True,
             ))  # fmt: skip
     about = model.About(
-        1, protocol.CURRENT, protocol.current().sha256, "roi", plan.mode, "launcher", plan.rehearsal,
+        1, head_checks.CURRENT_PROTOCOL, head_checks.current_protocol().sha256, "roi", plan.mode, "launcher", plan.rehearsal,
         plan.class_name, f"{plan.class_name}-{plan.machine_id[:8]}", "2026-05-04",
     )  # fmt: skip
     environment = [Condition(rule.check, rule.level, rule.wanted, "as wanted", "ok") for rule in RULES]
     environment += judge(facts, 7, 7)
-    environment.append(Condition(names.SLIDING_WINDOWS, "noted", "a measured profile", "measured", "ok"))
+    environment.append(
+        Condition(file_format.SLIDING_WINDOWS, "noted", "a measured profile", "measured", "ok")
+    )
     workloads = {
         w: model.Workload(w, "paper", ("--size", "16GB"), f"{at + 1:064x}", True)
         for at, w in enumerate(plan.workloads)
     }
-    texts = writer.heads(about, machine(plan, cpu), environment, listed, workloads, layouts)
-    texts[names.RUNS] = shapes.text(shapes.RUNS, runs)
-    texts[names.COUNTS] = shapes.text(shapes.COUNTS, counts)
+    texts = writer.head_files(about, machine(plan, cpu), environment, listed, workloads, layouts)
+    texts[file_format.RUNS_FILE] = csv_files.csv_text(csv_files.RUNS_SHAPE, runs)
+    texts[file_format.COUNTS_FILE] = csv_files.csv_text(csv_files.COUNTS_SHAPE, counts)
     return Made(plan, {name: text.encode() for name, text in texts.items()}, truth, runs)
 
 
 def made(plan: Plan = Plan(), seed: int = 1) -> Made:  # noqa: B008 (it is frozen)
     """A sealed bundle."""
     bundle = opened(plan, seed)
-    return Made(plan, sealed("made", bundle.files), bundle.truth, bundle.runs)
+    return Made(plan, sealed_files("made", bundle.files), bundle.truth, bundle.runs)
 
 
 def put(files: dict[str, bytes], folder) -> None:

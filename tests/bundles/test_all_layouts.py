@@ -14,19 +14,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tessera.bundles.verify import verify
+from tessera.cli.pipeline.bundles import take_part
 from tessera.core.errors import TesseraError
-from tessera.judge.machines import of_results
-from tessera.layouts import generate
-from tessera.layouts.space import Space
+from tessera.core.layouts import generation
+from tessera.core.layouts.generation import Space
+from tessera.core.results.cell_tables import MODELS_OF_RUN, PROFILE
+from tessera.core.results.table_io import read_file, read_tree_table, write_cells
+from tessera.core.results.tree import MODEL_TABLES, Tree
+from tessera.measure.bundles.verify import verify
 from tessera.measure.counted.campaign import measure
 from tessera.measure.rounds import Rule
-from tessera.pipeline.machines import take_part
-from tessera.results.cells import write_cells
-from tessera.results.read import read, read_file
-from tessera.results.schema.cells import PROFILE
-from tessera.results.schema.models import OF_RUN
-from tessera.results.tree import MODEL_TABLES, Tree
+from tessera.report.machines import of_results
 from tests.measure.counted.world import LAYOUTS
 from tests.notebooks.fake_machine import even_profile, large_world
 
@@ -45,9 +43,9 @@ def share(layout) -> float:
 def engine(profile: Tree) -> dict[str, dict[str, int]]:
     """Layout -> R, H, M, C and instructions of the program, under the layouts that will be measured."""
     misses = read_file(PROFILE, profile.profile(WORKLOAD, "broadwell-sim"))
-    space = generate.on_touched(Space(USED, dict.fromkeys(USED, 1 << 30)), misses)
+    space = generation.on_touched(Space(USED, dict.fromkeys(USED, 1 << 30)), misses)
     rng, found = random.Random(54), {}
-    for layout in generate.generate(space, misses, seed=1):
+    for layout in generation.generate(space, misses, seed=1):
         s = share(layout)
         found[layout.name] = {
             "runtime_cycles": round(190e6 + 270e6 * s**2), "stlb_hits": rng.randrange(1_000_000, 2_000_000),
@@ -117,15 +115,15 @@ def test_the_bundle_has_every_layout_and_passes_every_check(done):
 def test_all_tables_of_models_are_there_and_nothing_was_left_out(done):
     assert done.said == []
     for name in MODEL_TABLES:
-        assert len(read(OF_RUN[name], done.tree)), name
+        assert len(read_tree_table(MODELS_OF_RUN[name], done.tree)), name
     assert not list(done.tree.all_models.rglob("not_*.txt"))
-    errors = read(OF_RUN["errors"], done.tree)
+    errors = read_tree_table(MODELS_OF_RUN["errors"], done.tree)
     assert set(errors["platform"]) == {MACHINE} and set(errors["model"]) >= NINE
 
 
 def test_models_err_as_the_program_says(done):
     """A parabola has no error; the straight line misses it where it is farthest from its two runs."""
-    table = read(OF_RUN["errors"], done.tree)
+    table = read_tree_table(MODELS_OF_RUN["errors"], done.tree)
     errors, of_1gb = (table[table["protocol"] == p].set_index("model")["max_error"] for p in ("all", "1gb"))
     of_line = line_errors(done.cells)
     worst = max(error for name, error in of_line.items() if name != LARGEST)

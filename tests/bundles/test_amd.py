@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from tessera.core.paths import repo_root
-from tessera.counters.classes import classes
-from tessera.judge.claims.evaluators import walk_events
-from tessera.judge.machines.evaluate import of_results
-from tessera.pipeline.machines import take_part
-from tessera.results.cells import read_cells, write_cells
-from tessera.results.tree import Tree
+from tessera.cli.pipeline.bundles import take_part
+from tessera.core.files import repo_root
+from tessera.core.results.table_io import read_cells, write_cells
+from tessera.core.results.tree import Tree
+from tessera.machine.counters.event_table import classes
+from tessera.report.evaluators import real_machines
+from tessera.report.machines.evaluate import of_results
 from tests.bundles.processor import Plan, made, put
 
 FINDING, LISTED = IDS = ("micro20-amd-no-walk-cycles", "micro20-amd-no-walk-cycles-listed")
@@ -108,7 +108,7 @@ def test_lists_with_an_event_of_walk_cycles_contradict(results, claims, monkeypa
     changed = dict(classes())
     events = (*changed["zen4"].events, *changed["broadwell"].of_quantity("C loads"))
     changed["zen4"] = replace(changed["zen4"], events=events)
-    monkeypatch.setattr(walk_events, "classes", lambda: changed)
+    monkeypatch.setattr(real_machines, "classes", lambda: changed)
     rows, _ = judged(results, claims)
     assert (rows[LISTED]["verdict"], rows[LISTED]["obtained"]) == ("CONTRADICTED", "1")
     assert rows[FINDING]["verdict"] == "NOT-MEASURABLE-HERE" and "zen4 1" in rows[FINDING]["reason"]

@@ -11,11 +11,11 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from tessera.bundles import limits, names, plain, shapes, verify, writer
-from tessera.bundles.model import Count
-from tessera.bundles.verify import verify_files
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
+from tessera.measure.bundles import csv_files, file_format, verify, writer
+from tessera.measure.bundles.bundle import Count
+from tessera.measure.bundles.verify import verify_files
 from tests.bundles import extremes
 from tests.bundles.clock import TooLong, at_most
 from tests.bundles.processor import Plan, made, opened, put
@@ -27,7 +27,7 @@ SECONDS, MEMORY_MB = 2, 300
 CHILD = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
-from tessera.bundles.verify import verify
+from tessera.measure.bundles.verify import verify
 from tests.bundles.clock import at_most
 for path in sys.argv[1:]:
     with at_most(SECONDS) as time:
@@ -66,10 +66,10 @@ def test_extremes_are_verified_in_time(good, mutants, least):
 
 
 def test_numbers_of_rounds_are_dense(good):
-    header, *rows = extremes.table(good[names.RUNS])
+    header, *rows = extremes.table(good[file_format.RUNS_FILE])
     for number in (1, 2, 7, extremes.LARGEST):
         first = [row if row[3] != "growing-8" else [*row[:4], str(number), *row[5:]] for row in rows[:2]]
-        files = extremes.changed(good, {names.RUNS: extremes.text(header, [*first, *rows[2:]])})
+        files = extremes.changed(good, {file_format.RUNS_FILE: extremes.text(header, [*first, *rows[2:]])})
         with at_most(SECONDS), pytest.raises(TesseraError) as error:
             verify.parse("made", files)
         assert error.value.code == ("bundle-twice" if number == 1 else "bundle-value")
@@ -78,7 +78,7 @@ def test_numbers_of_rounds_are_dense(good):
 def bomb(row: bytes, count: int) -> bytes:
     """A gzip file of ``count`` equal rows below the header of counts."""
     packer = zlib.compressobj(1, wbits=31)
-    parts = [packer.compress(",".join(shapes.COUNTS.columns).encode() + b"\n")]
+    parts = [packer.compress(",".join(csv_files.COUNTS_SHAPE.columns).encode() + b"\n")]
     parts += [packer.compress(row * 100_000) for _ in range(count // 100_000)]
     return b"".join([*parts, packer.flush()])
 
@@ -91,23 +91,23 @@ def counts_that_pack_badly(rows: int) -> bytes:
     rng, some = random.Random(3), 20_000  # too far apart for gzip
     lines = [f"{at // 16},e{at % 16},{rng.getrandbits(40)},1,1\n" for at in range(some)]
     block = "".join(lines).encode() * (rows // some + 1)
-    return ",".join(shapes.COUNTS.columns).encode() + b"\n" + block
+    return ",".join(csv_files.COUNTS_SHAPE.columns).encode() + b"\n" + block
 
 
 def test_memory_and_time_of_large_bundles(good, root, tmp_path):
     """In a process of its own, so that the largest memory is that of the checks."""
-    header, *rows = extremes.table(good[names.RUNS])
+    header, *rows = extremes.table(good[file_format.RUNS_FILE])
     long = [[str(at), *rows[0][1:6], "failed", "x" * 1900, "", "", "", ""] for at in range(15_000)]
     made = {
         "campaign": (extremes.campaign(good), "cells"),
         "workloads": (extremes.of_workloads(good), "cells"),
         "rows": (
-            extremes.changed(good, {names.PACKED: counts_that_pack_badly(limits.COUNTS + 1)}),
-            f"more than {limits.COUNTS} rows",
+            extremes.changed(good, {file_format.PACKED_FILE: counts_that_pack_badly(file_format.MOST_COUNTS + 1)}),
+            f"more than {file_format.MOST_COUNTS} rows",
         ),
-        "27 million rows": (good | {names.PACKED: bomb(b"0,e,0,0,0\n", 27_000_000)}, "more than"),
-        "messages": (extremes.changed(good, {names.RUNS: extremes.text(header, long)}), "stands twice"),
-        "keys": (good | {names.ABOUT: object_of(b'"%d":0' % at for at in range(95_000))}, "unknown key"),
+        "27 million rows": (good | {file_format.PACKED_FILE: bomb(b"0,e,0,0,0\n", 27_000_000)}, "more than"),
+        "messages": (extremes.changed(good, {file_format.RUNS_FILE: extremes.text(header, long)}), "stands twice"),
+        "keys": (good | {file_format.ABOUT_FILE: object_of(b'"%d":0' % at for at in range(95_000))}, "unknown key"),
     }  # fmt: skip
     for name, (files, _) in made.items():
         with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as archive:
@@ -129,11 +129,18 @@ def test_memory_and_time_of_large_bundles(good, root, tmp_path):
 @pytest.mark.parametrize("fault", ["round", "keys", "rows"])
 def test_every_command_takes_the_same_checked_path(good, tmp_path, fault):
     """verify, show, add, judge, merge, and the check of ``./run reproduce --bundle``."""
-    header, *rows = extremes.table(good[names.RUNS])
+    header, *rows = extremes.table(good[file_format.RUNS_FILE])
     changes = {
-        "round": {names.RUNS: extremes.text(header, [[*r[:4], str(extremes.LARGEST), *r[5:]] for r in rows])},
-        "keys": {names.ABOUT: object_of([b'"a":0'] * 150_000)},
-        "rows": {names.EVENTS: good[names.EVENTS] + good[names.EVENTS].splitlines(True)[1] * limits.EVENTS},
+        "round": {
+            file_format.RUNS_FILE: extremes.text(
+                header, [[*r[:4], str(extremes.LARGEST), *r[5:]] for r in rows]
+            )
+        },
+        "keys": {file_format.ABOUT_FILE: object_of([b'"a":0'] * 150_000)},
+        "rows": {
+            file_format.EVENTS_FILE: good[file_format.EVENTS_FILE]
+            + good[file_format.EVENTS_FILE].splitlines(True)[1] * file_format.MOST_EVENTS
+        },
     }
     bad, fine, new = tmp_path / "bad", tmp_path / "fine", str(tmp_path / "new")
     put(extremes.changed(good, changes[fault]), bad)
@@ -149,7 +156,9 @@ def test_every_command_takes_the_same_checked_path(good, tmp_path, fault):
             done.exception is None or type(done.exception) in (SystemExit, TesseraError)
         )
         said = done.output + str(done.exception)
-        assert {"round": str(extremes.LARGEST), "keys": "'a'", "rows": str(limits.EVENTS)}[fault] in said
+        assert {"round": str(extremes.LARGEST), "keys": "'a'", "rows": str(file_format.MOST_EVENTS)}[
+            fault
+        ] in said
 
 
 def test_problems_are_counted_up_to_a_limit():
@@ -160,13 +169,13 @@ def test_problems_are_counted_up_to_a_limit():
             yield "wrong"
 
     with at_most(SECONDS):
-        assert verify._few(endless())[-1] == f"and more than {limits.MOST_PROBLEMS} more"
+        assert verify._few(endless())[-1] == f"and more than {file_format.MOST_PROBLEMS} more"
     assert verify._few(["a"] * 23)[-1] == "and 3 more" and len(verify._few(["a"] * 20)) == 20
 
 
 def test_plain_counts_are_those_of_the_slow_parser():
     """Random rows with random damage: the same columns, or None where the slow parser decides."""
-    slow, rng = replace(shapes.COUNTS, plain=None), random.Random(11)
+    slow, rng = replace(csv_files.COUNTS_SHAPE, plain=None), random.Random(11)
     kept = 0
     for _ in range(1500):
         rows = [
@@ -182,10 +191,10 @@ def test_plain_counts_are_those_of_the_slow_parser():
             )
         if not data.endswith(b"\n"):
             continue
-        fast = plain.counts(bytes(data), 5)
+        fast = csv_files.plain_counts(bytes(data), 5)
         head = ",".join(slow.columns).encode() + b"\n"
         try:
-            (wanted,) = shapes.columns(slow, [head + bytes(data)])
+            (wanted,) = csv_files.csv_columns(slow, [head + bytes(data)])
         except TesseraError:
             assert fast is None, bytes(data)
             continue
@@ -198,14 +207,14 @@ def test_plain_counts_are_those_of_the_slow_parser():
 def test_a_writer_ends_before_a_bundle_is_too_large(tmp_path, monkeypatch):
     bundle = opened(PLAN)
     put(bundle.files, tmp_path)
-    found, before = writer.resume(tmp_path)
+    found, before = writer.resume_bundle(tmp_path)
     assert (found.runs, found.counts) == (4, sum(map(len, before.counts.values())))
     last = bundle.runs[-1]
     for name, most in (("RUNS", 4), ("COUNTS", found.counts)):
         with monkeypatch.context() as patched:
-            patched.setattr(limits, name, most)
+            patched.setattr(file_format, name, most)
             with pytest.raises(TesseraError) as error:
-                writer.resume(tmp_path)[0].append(replace(last, run=99), [Count(99, "e", 1, 1, 1)])
+                writer.resume_bundle(tmp_path)[0].append(replace(last, run=99), [Count(99, "e", 1, 1, 1)])
         assert error.value.code == "bundle-full"
-    assert json.loads((tmp_path / names.ABOUT).read_text())["schema"] == 1
-    assert len(writer.resume(tmp_path)[1].runs) == 4
+    assert json.loads((tmp_path / file_format.ABOUT_FILE).read_text())["schema"] == 1
+    assert len(writer.resume_bundle(tmp_path)[1].runs) == 4

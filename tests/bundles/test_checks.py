@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from tessera.bundles import documents, names, protocol, shapes
-from tessera.bundles.checks import conditions, counts, identity, runs
-from tessera.bundles.model import REGION
-from tessera.bundles.sealing import sealed
-from tessera.bundles.verify import CHECKS, verify_files
 from tessera.core.errors import TesseraError
+from tessera.measure.bundles import csv_files, file_format, head_checks, json_files, run_checks
+from tessera.measure.bundles.bundle import REGION
+from tessera.measure.bundles.verify import CHECKS, verify_files
+from tessera.measure.bundles.writer import sealed_files
 from tests.bundles.processor import Plan, made, opened
 
 PLAN = Plan(rounds=2, optional=("by-size",))
@@ -23,14 +22,17 @@ def failed(files):
 def with_counts(change, plan=PLAN):
     """The sealed bundle after ``change(run, role, count)`` of every count."""
     files = dict(opened(plan).files)
-    roles = {(e.pass_name, e.name): e.role for e in shapes.parse(shapes.EVENTS, files[names.EVENTS])}
-    runs = {run.run: run for run in shapes.parse(shapes.RUNS, files[names.RUNS])}
+    roles = {
+        (e.pass_name, e.name): e.role
+        for e in csv_files.parse_csv(csv_files.EVENTS_SHAPE, files[file_format.EVENTS_FILE])
+    }
+    runs = {run.run: run for run in csv_files.parse_csv(csv_files.RUNS_SHAPE, files[file_format.RUNS_FILE])}
     rows = []
-    for count in shapes.parse(shapes.COUNTS, files[names.COUNTS]):
+    for count in csv_files.parse_csv(csv_files.COUNTS_SHAPE, files[file_format.COUNTS_FILE]):
         run = runs[count.run]
         rows.append(change(run, roles.get((run.pass_name, count.event), REGION), count))
-    files[names.COUNTS] = shapes.text(shapes.COUNTS, rows).encode()
-    return sealed("made", files)
+    files[file_format.COUNTS_FILE] = csv_files.csv_text(csv_files.COUNTS_SHAPE, rows).encode()
+    return sealed_files("made", files)
 
 
 def scaled(layout, role, factor, pass_name=""):
@@ -45,25 +47,35 @@ def scaled(layout, role, factor, pass_name=""):
 def with_runs(change, plan=PLAN, drop=()):
     """The sealed bundle after ``change(run)`` of every run, without some runs."""
     files = dict(opened(plan).files)
-    runs = [change(run) for run in shapes.parse(shapes.RUNS, files[names.RUNS]) if run.run not in drop]
-    counts = [c for c in shapes.parse(shapes.COUNTS, files[names.COUNTS]) if c.run not in drop]
-    files[names.RUNS] = shapes.text(shapes.RUNS, runs).encode()
-    files[names.COUNTS] = shapes.text(shapes.COUNTS, counts).encode()
-    return sealed("made", files)
+    runs = [
+        change(run)
+        for run in csv_files.parse_csv(csv_files.RUNS_SHAPE, files[file_format.RUNS_FILE])
+        if run.run not in drop
+    ]
+    counts = [
+        c
+        for c in csv_files.parse_csv(csv_files.COUNTS_SHAPE, files[file_format.COUNTS_FILE])
+        if c.run not in drop
+    ]
+    files[file_format.RUNS_FILE] = csv_files.csv_text(csv_files.RUNS_SHAPE, runs).encode()
+    files[file_format.COUNTS_FILE] = csv_files.csv_text(csv_files.COUNTS_SHAPE, counts).encode()
+    return sealed_files("made", files)
 
 
 def with_document(file, read, text, **changes):
     files = dict(opened(PLAN).files)
     files[file] = text(replace(read(files[file]), **changes)).encode()
-    return sealed("made", files)
+    return sealed_files("made", files)
 
 
 def about(**changes):
-    return with_document(names.ABOUT, documents.read_about, documents.about_text, **changes)
+    return with_document(file_format.ABOUT_FILE, json_files.read_about, json_files.about_text, **changes)
 
 
 def machine(**changes):
-    return with_document(names.MACHINE, documents.read_machine, documents.machine_text, **changes)
+    return with_document(
+        file_format.MACHINE_FILE, json_files.read_machine, json_files.machine_text, **changes
+    )
 
 
 def test_the_base_passes():
@@ -99,16 +111,18 @@ def test_instructions_may_differ_by_a_tenth_of_a_percent():
 ])  # fmt: skip
 def test_threads_of_hybrid_processors(class_name, cores, threads, fails):
     files = dict(opened(replace(PLAN, class_name=class_name)).files)
-    found = replace(documents.read_machine(files[names.MACHINE]), sockets=1, cores=cores, threads=threads)
-    files[names.MACHINE] = documents.machine_text(found).encode()
-    assert failed(sealed("made", files)) == (["machine"] if fails else [])
+    found = replace(
+        json_files.read_machine(files[file_format.MACHINE_FILE]), sockets=1, cores=cores, threads=threads
+    )
+    files[file_format.MACHINE_FILE] = json_files.machine_text(found).encode()
+    assert failed(sealed_files("made", files)) == (["machine"] if fails else [])
 
 
 def test_passes_that_disagree_fail_their_cell():
     """R of the pass of sizes is 10% above R of the other pass."""
     files = with_counts(scaled("growing-8", "R cycles", 1.1, "by-size"))
     assert "cells" in failed(files)
-    assert "failed" in files[names.CELLS].decode()
+    assert "failed" in files[file_format.CELLS_FILE].decode()
 
 
 @pytest.mark.parametrize("enabled, running, fails", [
@@ -172,7 +186,7 @@ def test_machine(changes):
 
 def test_the_signature_of_broadwell():
     """06_4F stepping 1 is 0x406F1, 06_56 is 0x50661, 06_3D is 0x306D1, 06_47 is 0x40671."""
-    found = documents.read_machine(opened(PLAN).files[names.MACHINE])
+    found = json_files.read_machine(opened(PLAN).files[file_format.MACHINE_FILE])
     eax = {0x4F: 0x406F1, 0x56: 0x50661, 0x3D: 0x306D1, 0x47: 0x40671}[found.model]
     assert failed(machine(cpuid=((1, 0, eax, 0, 0, 0),))) == []
 
@@ -180,9 +194,9 @@ def test_the_signature_of_broadwell():
 def test_a_class_that_is_not_that_of_cpuid():
     """The cells can't be computed; a bundle that says so was edited after it was sealed."""
     files = made(PLAN).files
-    found = documents.read_about(files[names.ABOUT])
-    text = documents.about_text(replace(found, class_name="skylake", platform="skylake-01234567"))
-    assert "machine" in failed(files | {names.ABOUT: text.encode()})
+    found = json_files.read_about(files[file_format.ABOUT_FILE])
+    text = json_files.about_text(replace(found, class_name="skylake", platform="skylake-01234567"))
+    assert "machine" in failed(files | {file_format.ABOUT_FILE: text.encode()})
 
 
 @pytest.mark.parametrize("changes", [
@@ -191,18 +205,23 @@ def test_a_class_that_is_not_that_of_cpuid():
 ])  # fmt: skip
 def test_events(changes):
     files = dict(opened(PLAN).files)
-    rows = shapes.parse(shapes.EVENTS, files[names.EVENTS])
+    rows = csv_files.parse_csv(csv_files.EVENTS_SHAPE, files[file_format.EVENTS_FILE])
     at = next(at for at, event in enumerate(rows) if event.role == "C active loads")
     rows[at] = replace(rows[at], **changes)
-    files[names.EVENTS] = shapes.text(shapes.EVENTS, rows).encode()
-    assert failed(sealed("made", files)) == ["events"]
+    files[file_format.EVENTS_FILE] = csv_files.csv_text(csv_files.EVENTS_SHAPE, rows).encode()
+    assert failed(sealed_files("made", files)) == ["events"]
 
 
 def environment(change):
     files = dict(opened(PLAN).files)
-    rows = [change(one) for one in shapes.parse(shapes.ENVIRONMENT, files[names.ENVIRONMENT])]
-    files[names.ENVIRONMENT] = shapes.text(shapes.ENVIRONMENT, [one for one in rows if one]).encode()
-    return sealed("made", files)
+    rows = [
+        change(one)
+        for one in csv_files.parse_csv(csv_files.ENVIRONMENT_SHAPE, files[file_format.ENVIRONMENT_FILE])
+    ]
+    files[file_format.ENVIRONMENT_FILE] = csv_files.csv_text(
+        csv_files.ENVIRONMENT_SHAPE, [one for one in rows if one]
+    ).encode()
+    return sealed_files("made", files)
 
 
 def test_conditions():
@@ -238,13 +257,13 @@ def test_what_bars_a_good_bundle():
 def test_an_older_protocol_is_named_and_bars(monkeypatch, tmp_path):
     files = made().files
     for name in ("rounds-1", "rounds-2"):
-        text = (protocol.FOLDER / "rounds-1.json").read_text()
+        text = (head_checks.PROTOCOLS_FOLDER / "rounds-1.json").read_text()
         (tmp_path / f"{name}.json").write_text(text.replace("rounds-1", name))
-    found = protocol.protocols(tmp_path)
-    for module in (identity, counts, runs, conditions):
+    found = head_checks.protocols(tmp_path)
+    for module in (head_checks, run_checks, run_checks, head_checks):
         monkeypatch.setattr(module, "protocols", lambda: found)
-    monkeypatch.setattr(protocol, "CURRENT", "rounds-2")
-    monkeypatch.setattr(conditions, "CURRENT", "rounds-2")
+    monkeypatch.setattr(head_checks, "CURRENT_PROTOCOL", "rounds-2")
+    monkeypatch.setattr(head_checks, "CURRENT_PROTOCOL", "rounds-2")
     done = verify_files("made", files)
     assert done.passed and not done.decides
     assert any("rounds-1" in reason and "rounds-2" in reason for reason in done.bars)

@@ -6,9 +6,9 @@ import hashlib
 import pytest
 from click.testing import CliRunner
 
-from tessera.bundles import names, packed, sums
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
+from tessera.measure.bundles import archive, file_format
 from tests.bundles.processor import Plan, made, opened, put
 
 PLAN = Plan(layouts=("growing-0", "growing-8"))
@@ -35,7 +35,9 @@ def test_verify(folder, tmp_path):
     with (tmp_path / "checks.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert {row["result"] for row in rows} == {"PASS"} and len(rows) == 20
-    (folder / names.CELLS).write_text((folder / names.CELLS).read_text().replace("measured", "simulated"))
+    (folder / file_format.CELLS_FILE).write_text(
+        (folder / file_format.CELLS_FILE).read_text().replace("measured", "simulated")
+    )
     status, output = run("verify", folder, "--out", tmp_path / "checks.csv")
     assert status == 1 and "FAIL" in output
     with (tmp_path / "checks.csv").open() as stream:
@@ -57,9 +59,12 @@ def test_show_prints_every_text(folder):
     status, output = run("show", folder)
     assert status == 0
     plain = " ".join(output.split())
-    cells = {cell for name in files if name.endswith(".csv") and not name.startswith(names.LAYOUTS)
+    cells = {cell for name in files if name.endswith(".csv") and not name.startswith(file_format.LAYOUTS_FOLDER)
              for row in list(csv.reader(files[name].decode().splitlines()))[1:] for cell in row}  # fmt: skip
-    cells |= {line.split(",")[1] for line in packed.unpack(files[names.PACKED]).decode().splitlines()[1:]}
+    cells |= {
+        line.split(",")[1]
+        for line in archive.unpack_counts(files[file_format.PACKED_FILE]).decode().splitlines()[1:]
+    }
     texts = {" ".join(cell.split()) for cell in cells if not cell.replace(".", "").isdecimal()}
     assert len(texts) > 60
     assert {text for text in texts if text not in plain} == set()
@@ -70,8 +75,10 @@ def test_show_prints_every_text(folder):
 
 def test_a_text_that_someone_added_is_shown(tmp_path):
     files = dict(made(PLAN).files)
-    files[names.MACHINE] = files[names.MACHINE].replace(b"Mitigation: PTI", b"Mitigation: by Bob")
-    files[names.SUMS] = sums.text(files).encode()
+    files[file_format.MACHINE_FILE] = files[file_format.MACHINE_FILE].replace(
+        b"Mitigation: PTI", b"Mitigation: by Bob"
+    )
+    files[file_format.SUMS_FILE] = archive.sums_text(files).encode()
     put(files, tmp_path / "b")
     assert "Bob" in run("show", tmp_path / "b")[1]
 
@@ -89,7 +96,7 @@ def test_merge(folder, tmp_path):
 def test_a_part_that_fails_a_check_is_not_merged(folder, tmp_path):
     """Its sums would be written again, so nobody could see the change later."""
     files = dict(made(Plan(workloads=("chase",), layouts=PLAN.layouts), 1).files)
-    files[names.CELLS] = files[names.CELLS].replace(b"measured", b"published")
+    files[file_format.CELLS_FILE] = files[file_format.CELLS_FILE].replace(b"measured", b"published")
     put(files, tmp_path / "c")
     status, output = run("merge", folder, tmp_path / "c", "--out", tmp_path / "d")
     assert status == 1 and "sums" in output and not (tmp_path / "d").exists()
@@ -102,7 +109,7 @@ def test_add_and_list(folder, tmp_path):
     status, output = run("list", "--from", into)
     assert status == 0 and "tessera bundle add" in output
     status, output = run("add", folder, "--into", into)
-    digest = hashlib.sha256((folder / names.SUMS).read_bytes()).hexdigest()[:8]
+    digest = hashlib.sha256((folder / file_format.SUMS_FILE).read_bytes()).hexdigest()[:8]
     name = f"broadwell-01234567-{digest}"
     assert status == 0 and name in output
     assert run("verify", into / name)[0] == 0
@@ -122,8 +129,8 @@ def test_what_is_not_added(folder, tmp_path):
     assert run("add", folder, "--into", into)[0] == 0
     # the same runs, sealed again under another day
     files = dict(made(PLAN).files)
-    files[names.ABOUT] = files[names.ABOUT].replace(b"2026-05-04", b"2026-05-03")
-    files[names.SUMS] = sums.text(files).encode()
+    files[file_format.ABOUT_FILE] = files[file_format.ABOUT_FILE].replace(b"2026-05-04", b"2026-05-03")
+    files[file_format.SUMS_FILE] = archive.sums_text(files).encode()
     put(files, tmp_path / "again")
     status, output = run("add", tmp_path / "again", "--into", into)
     assert status == 1 and "broadwell-01234567" in output

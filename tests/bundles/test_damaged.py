@@ -9,10 +9,12 @@ import zipfile
 
 import pytest
 
-from tessera.bundles import limits, names, packed, sums
-from tessera.bundles.reader import parse, read
-from tessera.bundles.verify import verify, verify_files
 from tessera.core.errors import TesseraError
+from tessera.measure.bundles import archive as packed
+from tessera.measure.bundles import archive as sums
+from tessera.measure.bundles import file_format
+from tessera.measure.bundles.reader import parse, read
+from tessera.measure.bundles.verify import verify, verify_files
 from tests.bundles.processor import Plan, made, opened, put
 
 PLAN = Plan(rounds=1, layouts=("growing-0", "growing-8"))
@@ -26,16 +28,16 @@ def good():
 def code_of(files):
     with pytest.raises(TesseraError) as error:
         parse("made", files)
-    done = verify_files("made", files | {names.SUMS: sums.text(files).encode()})
+    done = verify_files("made", files | {file_format.SUMS_FILE: sums.sums_text(files).encode()})
     assert [check.name for check in done.checks if not check.passed] == ["readable"]
     return error.value.code
 
 
 def counts_of(good):
-    return packed.unpack(good[names.PACKED])
+    return packed.unpack_counts(good[file_format.PACKED_FILE])
 
 
-@pytest.mark.parametrize("name", names.SEALED)
+@pytest.mark.parametrize("name", file_format.SEALED_FILES)
 def test_a_file_is_missing(good, name):
     files = {other: data for other, data in good.items() if other != name}
     with pytest.raises(TesseraError) as error:
@@ -50,20 +52,20 @@ def test_a_file_that_no_bundle_has(good, name):
 
 
 def test_packed_counts(good):
-    data, flat = good[names.PACKED], counts_of(good)
+    data, flat = good[file_format.PACKED_FILE], counts_of(good)
     named = io.BytesIO()
     with gzip.GzipFile("alice.csv", "wb", fileobj=named, mtime=0) as stream:
         stream.write(flat)
     for wrong in (data[:-9], data[:30], b"", b"run,event\n", data + b"x", data + data, named.getvalue()):
-        assert code_of(good | {names.PACKED: wrong}) == "bundle-gzip"
+        assert code_of(good | {file_format.PACKED_FILE: wrong}) == "bundle-gzip"
 
 
 def test_a_small_file_that_unpacks_to_a_huge_one(good, monkeypatch):
-    zeros = packed.pack(bytes(4 << 20))
-    assert code_of(good | {names.PACKED: zeros}) == "bundle-size"  # by its ratio
-    monkeypatch.setattr(limits, "RATIO", 2000)
-    monkeypatch.setattr(limits, "UNPACKED", 1 << 20)
-    assert code_of(good | {names.PACKED: zeros}) == "bundle-size"
+    zeros = packed.pack_counts(bytes(4 << 20))
+    assert code_of(good | {file_format.PACKED_FILE: zeros}) == "bundle-size"  # by its ratio
+    monkeypatch.setattr(file_format, "MOST_RATIO", 2000)
+    monkeypatch.setattr(file_format, "MOST_UNPACKED_BYTES", 1 << 20)
+    assert code_of(good | {file_format.PACKED_FILE: zeros}) == "bundle-size"
 
 
 @pytest.mark.parametrize("change, code", [
@@ -83,26 +85,51 @@ def test_counts(good, change, code):
     flat = counts_of(good)
     wrong = flat.replace(*change, 1)
     assert wrong != flat
-    assert code_of(good | {names.PACKED: packed.pack(wrong)}) == code
+    assert code_of(good | {file_format.PACKED_FILE: packed.pack_counts(wrong)}) == code
 
 
 def test_counts_that_are_cut_off_or_of_another_run(good):
     flat = counts_of(good)
-    assert code_of(good | {names.PACKED: packed.pack(flat[:-4])}) in ("bundle-cut-off", "bundle-row")
-    assert code_of(good | {names.PACKED: packed.pack(flat + b"99,region_ns,1,0,0\n")}) == "bundle-link"
-    assert code_of(good | {names.PACKED: packed.pack(b"")}) == "bundle-header"
+    assert code_of(good | {file_format.PACKED_FILE: packed.pack_counts(flat[:-4])}) in (
+        "bundle-cut-off",
+        "bundle-row",
+    )
+    assert (
+        code_of(good | {file_format.PACKED_FILE: packed.pack_counts(flat + b"99,region_ns,1,0,0\n")})
+        == "bundle-link"
+    )
+    assert code_of(good | {file_format.PACKED_FILE: packed.pack_counts(b"")}) == "bundle-header"
 
 
 def test_runs(good):
-    lines = good[names.RUNS].splitlines(keepends=True)
-    assert code_of(good | {names.RUNS: b"".join([*lines, lines[1]])}) == "bundle-twice"
+    lines = good[file_format.RUNS_FILE].splitlines(keepends=True)
+    assert code_of(good | {file_format.RUNS_FILE: b"".join([*lines, lines[1]])}) == "bundle-twice"
     again = lines[1].split(b",", 1)[1]
-    assert code_of(good | {names.RUNS: b"".join([*lines, b"99," + again])}) == "bundle-twice"
-    assert code_of(good | {names.RUNS: good[names.RUNS].replace(b",ok,", b",fine,", 1)}) == "bundle-value"
-    assert code_of(good | {names.RUNS: good[names.RUNS].replace(b",ok,", b",failed,", 1)}) == "bundle-link"
-    assert code_of(good | {names.RUNS: good[names.RUNS].replace(b",ok,,", b",ok,x,", 1)}) == "bundle-link"
-    assert code_of(good | {names.RUNS: good[names.RUNS].replace(b"gups-16gb", b"redis", 1)}) == "bundle-link"
-    assert code_of(good | {names.RUNS: good[names.RUNS].replace(b"growing-8", b"growing-7")}) == "bundle-link"
+    assert code_of(good | {file_format.RUNS_FILE: b"".join([*lines, b"99," + again])}) == "bundle-twice"
+    assert (
+        code_of(good | {file_format.RUNS_FILE: good[file_format.RUNS_FILE].replace(b",ok,", b",fine,", 1)})
+        == "bundle-value"
+    )
+    assert (
+        code_of(good | {file_format.RUNS_FILE: good[file_format.RUNS_FILE].replace(b",ok,", b",failed,", 1)})
+        == "bundle-link"
+    )
+    assert (
+        code_of(good | {file_format.RUNS_FILE: good[file_format.RUNS_FILE].replace(b",ok,,", b",ok,x,", 1)})
+        == "bundle-link"
+    )
+    assert (
+        code_of(
+            good | {file_format.RUNS_FILE: good[file_format.RUNS_FILE].replace(b"gups-16gb", b"redis", 1)}
+        )
+        == "bundle-link"
+    )
+    assert (
+        code_of(
+            good | {file_format.RUNS_FILE: good[file_format.RUNS_FILE].replace(b"growing-8", b"growing-7")}
+        )
+        == "bundle-link"
+    )
 
 
 @pytest.mark.parametrize("change, code", [
@@ -120,21 +147,21 @@ def test_runs(good):
     ((b"{", b"[{"), "bundle-json"),
 ])  # fmt: skip
 def test_the_head(good, change, code):
-    wrong = good[names.ABOUT].replace(*change, 1)
-    assert wrong != good[names.ABOUT]
-    assert code_of(good | {names.ABOUT: wrong}) == code
+    wrong = good[file_format.ABOUT_FILE].replace(*change, 1)
+    assert wrong != good[file_format.ABOUT_FILE]
+    assert code_of(good | {file_format.ABOUT_FILE: wrong}) == code
 
 
 def test_other_files(good):
-    layout = names.layout_file("gups-16gb", "growing-8")
+    layout = file_format.layout_file("gups-16gb", "growing-8")
     assert code_of(good | {layout: good[layout].replace(b"mmap", b"heap")}) == "bundle-layout"
     assert code_of(good | {layout: good[layout].replace(b"2097152,0", b"2MB,0")}) == "bundle-layout"
     assert code_of(good | {layout: b"\xff"}) == "bundle-layout"
-    assert code_of(good | {names.layout_file("gups-16gb", "4kb"): good[layout]}) == "bundle-layout"
-    assert code_of(good | {names.layout_file("gups-16gb", "1gb"): good[layout]}) == "bundle-link"
-    assert code_of(good | {names.MACHINE: b"[]"}) == "bundle-value"
-    assert code_of(good | {names.CELLS: b"\xff"}) == "bundle-text"
-    assert code_of(good | {names.WORKLOADS: b"{}"}) == "bundle-link"
+    assert code_of(good | {file_format.layout_file("gups-16gb", "4kb"): good[layout]}) == "bundle-layout"
+    assert code_of(good | {file_format.layout_file("gups-16gb", "1gb"): good[layout]}) == "bundle-link"
+    assert code_of(good | {file_format.MACHINE_FILE: b"[]"}) == "bundle-value"
+    assert code_of(good | {file_format.CELLS_FILE: b"\xff"}) == "bundle-text"
+    assert code_of(good | {file_format.WORKLOADS_FILE: b"{}"}) == "bundle-link"
 
 
 def test_sums(good):
@@ -143,13 +170,16 @@ def test_sums(good):
         assert check.name in ("sums", "readable")
         return check.reasons
 
-    text = good[names.SUMS]
+    text = good[file_format.SUMS_FILE]
     lines = text.splitlines(keepends=True)
-    changed = good | {names.CELLS: good[names.CELLS] + b"\n"}
-    assert any(names.CELLS in reason for reason in reasons(changed))
-    assert any(lines[0].split()[1].decode() in r for r in reasons(good | {names.SUMS: b"".join(lines[1:])}))
+    changed = good | {file_format.CELLS_FILE: good[file_format.CELLS_FILE] + b"\n"}
+    assert any(file_format.CELLS_FILE in reason for reason in reasons(changed))
+    assert any(
+        lines[0].split()[1].decode() in r
+        for r in reasons(good | {file_format.SUMS_FILE: b"".join(lines[1:])})
+    )
     for wrong in (text + lines[0], text[:-3], b"\xff", text.replace(b"  ", b" "), b"x  y\n" + text):
-        assert reasons(good | {names.SUMS: wrong})
+        assert reasons(good | {file_format.SUMS_FILE: wrong})
 
 
 def zipped(path, entries):
@@ -162,7 +192,7 @@ def zipped(path, entries):
 def test_a_zip_file_is_read_with_or_without_a_folder(good, tmp_path):
     for prefix in ("", "my-bundle/"):
         path = zipped(tmp_path / "b.zip", [(prefix + name, data) for name, data in good.items()])
-        assert verify(path).passed and read(path).cells == good[names.CELLS].decode()
+        assert verify(path).passed and read(path).cells == good[file_format.CELLS_FILE].decode()
 
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/evil", "a/../../evil", "..\\evil"])
@@ -205,7 +235,7 @@ def refused(path):
 
 
 def test_a_zip_file_with_too_many_entries_is_refused_before_they_are_listed(good, tmp_path, monkeypatch):
-    entries = [*good.items(), *((f"folder-{at}/", b"") for at in range(limits.ENTRIES))]
+    entries = [*good.items(), *((f"folder-{at}/", b"") for at in range(file_format.MOST_ENTRIES))]
     path = zipped(tmp_path / "b.zip", entries)
     with monkeypatch.context() as patched:
         patched.setattr(zipfile, "ZipFile", None)
@@ -218,14 +248,18 @@ def test_a_zip_file_with_too_many_entries_is_refused_before_they_are_listed(good
     path.write_bytes(data[:at] + whole + b"PK\x06\x07" + bytes(12) + b"\1\0\0\0" + data[at:])
     assert refused(path) == "bundle-size"
     with zipfile.ZipFile(path, "w") as archive:
-        for name, content in entries[: limits.ENTRIES]:
+        for name, content in entries[: file_format.MOST_ENTRIES]:
             archive.writestr(name, content)
         archive.comment = b"a comment"
     assert verify(path).passed  # as many as there may be
 
 
 def test_a_zip_file_that_unpacks_to_a_huge_one(good, tmp_path):
-    for name, size in ((names.RUNS, 8 << 20), (names.RUNS, 33 << 20), (names.ABOUT, 2 << 20)):
+    for name, size in (
+        (file_format.RUNS_FILE, 8 << 20),
+        (file_format.RUNS_FILE, 33 << 20),
+        (file_format.ABOUT_FILE, 2 << 20),
+    ):
         with zipfile.ZipFile(tmp_path / "b.zip", "w", zipfile.ZIP_DEFLATED) as archive:
             for other, data in (good | {name: bytes(size)}).items():
                 archive.writestr(f"top/{other}", data)
@@ -234,18 +268,27 @@ def test_a_zip_file_that_unpacks_to_a_huge_one(good, tmp_path):
 
 def test_files_that_are_larger_than_any_of_a_bundle(good, tmp_path):
     put(good, tmp_path / "b")
-    layout = names.layout_file("gups-16gb", "growing-8")
-    for name in (names.ABOUT, names.RUNS, names.PACKED, names.CELLS, names.SUMS, layout):
-        size = limits.FILES.get(name, limits.SMALL)
+    layout = file_format.layout_file("gups-16gb", "growing-8")
+    for name in (
+        file_format.ABOUT_FILE,
+        file_format.RUNS_FILE,
+        file_format.PACKED_FILE,
+        file_format.CELLS_FILE,
+        file_format.SUMS_FILE,
+        layout,
+    ):
+        size = file_format.MOST_FILE_BYTES.get(name, file_format.MOST_SMALL_BYTES)
         with (tmp_path / "b" / name).open("r+b") as stream:
             stream.truncate(size + 1)  # takes no space
         assert refused(tmp_path / "b") == "bundle-size"
         (tmp_path / "b" / name).write_bytes(good[name])
     with (tmp_path / "b.zip").open("wb") as stream:
-        stream.truncate(limits.ZIP + 1)
+        stream.truncate(file_format.MOST_ZIP_BYTES + 1)
     assert refused(tmp_path / "b.zip") == "bundle-size"
     for at in range(9):
-        (tmp_path / "b" / names.LAYOUTS / f"{at}.csv").write_bytes(b"x" * limits.SMALL)
+        (tmp_path / "b" / file_format.LAYOUTS_FOLDER / f"{at}.csv").write_bytes(
+            b"x" * file_format.MOST_SMALL_BYTES
+        )
     assert refused(tmp_path / "b") == "bundle-size"
 
 
@@ -253,7 +296,7 @@ def test_folders_with_too_many_entries_or_levels(good, tmp_path):
     put(good, tmp_path / "b")
     (tmp_path / "b" / "layouts" / "gups-16gb" / "deeper").mkdir()
     assert refused(tmp_path / "b") == "bundle-file-unknown"
-    for at in range(limits.ENTRIES):
+    for at in range(file_format.MOST_ENTRIES):
         (tmp_path / "b" / f"folder-{at}").mkdir()
     assert refused(tmp_path / "b") in ("bundle-size", "bundle-file-unknown")
     (tmp_path / "b" / "layouts" / "gups-16gb" / "deeper").rmdir()
@@ -280,15 +323,15 @@ def test_random_bytes(good):
     base = verify_files("made", good)
     for _ in range(300):
         name = rng.choice(sorted(good))
-        flat = counts_of(good) if name == names.PACKED and rng.random() < 0.8 else good[name]
+        flat = counts_of(good) if name == file_format.PACKED_FILE and rng.random() < 0.8 else good[name]
         data = bytearray(flat)
         for _ in range(rng.randint(1, 4)):
             at, end = sorted(rng.randrange(len(data) + 1) for _ in range(2))
             end = min(end, at + rng.randint(0, 6))
             data[at:end] = rng.randbytes(rng.randint(0, 5))
         new = bytes(data)
-        files = good | {name: packed.pack(new) if flat is not good[name] else new}
-        if name != names.SUMS:
-            files[names.SUMS] = sums.text(files).encode()
+        files = good | {name: packed.pack_counts(new) if flat is not good[name] else new}
+        if name != file_format.SUMS_FILE:
+            files[file_format.SUMS_FILE] = sums.sums_text(files).encode()
         done = verify_files("made", files)  # no exception
         assert done.checks and base.passed

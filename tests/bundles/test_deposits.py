@@ -10,11 +10,11 @@ import zipfile
 import pytest
 from click.testing import CliRunner
 
-from tessera.bundles import deposits, store
-from tessera.bundles.reader import parse
 from tessera.cli.main import cli
+from tessera.cli.pipeline import bundles
 from tessera.core.errors import TesseraError
-from tessera.pipeline import machines
+from tessera.measure.bundles import store
+from tessera.measure.bundles.reader import parse
 from tests.bundles.processor import Plan, made
 from tests.reference.server import Behaviour
 
@@ -32,7 +32,7 @@ def zipped(files: dict[str, bytes]) -> bytes:
 
 FILES = made(PLAN).files
 BODY = zipped(FILES)
-ID = store.identity(parse("made", FILES))
+ID = store.bundle_id(parse("made", FILES))
 OTHER_ID = "skylake-00000000-11111111"
 
 
@@ -46,7 +46,7 @@ def checkout(tmp_path, monkeypatch):
     home = tmp_path / "checkout"
     (home / "bundles").mkdir(parents=True)
     monkeypatch.setenv("TESSERA_ROOT", str(home))
-    monkeypatch.setattr(deposits, "PAUSE_S", 0.0)
+    monkeypatch.setattr(store, "PAUSE_S", 0.0)
     monkeypatch.chdir(home)
     index(home, (ID, DOI, sha256(BODY)))
     return home
@@ -76,7 +76,7 @@ def check(*words):
     ("10.5281/a b", ""), (f"x{DOI}", ""), ("https://example.org/10.5281/zenodo.1", ""),
 ])  # fmt: skip
 def test_words_that_are_dois(word, doi):
-    assert deposits.doi_of(word) == doi
+    assert store.doi_of(word) == doi
 
 
 def test_a_listed_bundle_is_downloaded_once_and_checked(zenodo, checkout):
@@ -107,19 +107,19 @@ def test_it_takes_part_like_its_folder(zenodo, checkout, tmp_path):
 def test_paths_and_dois_together_keep_their_order(zenodo, checkout):
     (checkout / "a.zip").write_bytes(BODY)
     with zenodo(Behaviour({"x.zip": BODY})):
-        found = machines.located(["a.zip", DOI, "a.zip"], checkout / "bundles")
+        found = bundles.located(["a.zip", DOI, "a.zip"], checkout / "bundles")
     assert [path.name for path in found] == ["a.zip", f"{ID}.zip"]
 
 
 def test_a_path_of_this_form_is_a_path(checkout):
     folder = checkout / DOI
     folder.mkdir(parents=True)
-    assert machines.located([DOI], checkout / "bundles")[0].samefile(folder)
+    assert bundles.located([DOI], checkout / "bundles")[0].samefile(folder)
 
 
 def test_a_doi_with_two_bundles_stands_for_both(zenodo, checkout):
     files = made(Plan(layouts=PLAN.layouts, machine_id="b" * 32)).files
-    second, other = zipped(files), store.identity(parse("made", files))
+    second, other = zipped(files), store.bundle_id(parse("made", files))
     index(checkout, (ID, DOI, sha256(BODY)), (other, DOI, sha256(second)))
     with zenodo(Behaviour({f"{ID}.zip": BODY, f"{other}.zip": second})):
         status, out, said, _ = check(DOI)

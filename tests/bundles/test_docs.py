@@ -9,9 +9,9 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from tessera.bundles import names, store
-from tessera.bundles.sealing import sealed
 from tessera.cli.main import cli
+from tessera.measure.bundles import file_format, store
+from tessera.measure.bundles.writer import sealed_files
 from tests.bundles.processor import Plan, made, opened, put
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "bundles.md").read_text()
@@ -24,8 +24,8 @@ def test_commands_run_in_the_order_of_the_page(tmp_path, monkeypatch):
     put(made(PLAN).files, tmp_path / "my-bundle")
     put(made(PLAN).files, tmp_path / "monday")
     tuesday = dict(opened(Plan(layouts=PLAN.layouts, workloads=("chase",)), 2).files)
-    tuesday[names.MACHINE] = made(PLAN).files[names.MACHINE]
-    put(sealed("tuesday", tuesday), tmp_path / "tuesday")
+    tuesday[file_format.MACHINE_FILE] = made(PLAN).files[file_format.MACHINE_FILE]
+    put(sealed_files("tuesday", tuesday), tmp_path / "tuesday")
     block, of_run = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
     done = []
     for line in block.splitlines():

@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 
-from tessera import bundles
-from tessera.bundles import cells, names
-from tessera.bundles.reader import parse
-from tessera.bundles.sealing import sealed
-from tessera.bundles.verify import verify, verify_files
 from tessera.core.errors import TesseraError
-from tessera.results.cells import read_cells, write_cells
+from tessera.core.results.table_io import read_cells, write_cells
+from tessera.measure import bundles
+from tessera.measure.bundles import cell_arithmetic, file_format
+from tessera.measure.bundles.reader import parse
+from tessera.measure.bundles.verify import verify, verify_files
+from tessera.measure.bundles.writer import sealed_files
 from tests.bundles.processor import Plan, draw, made, opened, put
 
 SIDES = {"broadwell": ("loads", "stores"), "zen3": ("any",), "icelake": ("loads", "stores")}
@@ -40,7 +40,7 @@ def rounded(values):
 @pytest.mark.parametrize("class_name", SIDES)
 def test_cells_are_means_over_passes_and_rounds(class_name):
     bundle = made(Plan(class_name, rounds=3, optional=("code",)), seed=3)
-    frame = cells.compute(parse("made", bundle.files)).set_index("layout")
+    frame = cell_arithmetic.compute_cells(parse("made", bundle.files)).set_index("layout")
     assert sorted(frame.index) == sorted(bundle.plan.layouts)
     for layout in bundle.plan.layouts:
         rounds = [[r for r in bundle.runs if r.layout == layout and r.round == n] for n in range(3)]
@@ -73,7 +73,7 @@ def test_cells_are_means_over_passes_and_rounds(class_name):
 def test_the_interval_is_that_of_student():
     """Three rounds: half-width = 4.302653 s / sqrt(3), rounded up."""
     bundle = made(Plan(rounds=3), seed=3)
-    row = cells.compute(parse("made", bundle.files)).set_index("layout").loc["growing-0"]
+    row = cell_arithmetic.compute_cells(parse("made", bundle.files)).set_index("layout").loc["growing-0"]
     runs = [r for r in bundle.runs if r.layout == "growing-0"]
     values = [bundle.truth[r.run, "R cycles"] for r in runs]
     mean = sum(values) / 3
@@ -85,7 +85,7 @@ def test_the_interval_is_that_of_student():
 
 def test_a_rehearsal_is_simulated_and_a_failed_layout_has_no_numbers():
     bundle = made(Plan(rehearsal=True, failing=("random-1",)))
-    frame = cells.compute(parse("made", bundle.files)).set_index("layout")
+    frame = cell_arithmetic.compute_cells(parse("made", bundle.files)).set_index("layout")
     assert set(frame.loc[frame.status == "ok", "runtime_provenance"]) == {"simulated"}
     row = frame.loc["random-1"]
     assert row.status == "failed" and row.message == "status 1: it did not end"
@@ -94,7 +94,7 @@ def test_a_rehearsal_is_simulated_and_a_failed_layout_has_no_numbers():
 
 def test_the_file_of_cells_is_the_one_that_other_writers_write(tmp_path):
     bundle = parse("made", made(Plan(failing=("random-1",), optional=("code",))).files)
-    write_cells(cells.compute(bundle), tmp_path / "written.csv")
+    write_cells(cell_arithmetic.compute_cells(bundle), tmp_path / "written.csv")
     assert (tmp_path / "written.csv").read_text() == bundle.cells
     assert len(read_cells(tmp_path / "written.csv")) == 7
 
@@ -106,7 +106,7 @@ def test_seal_and_read_a_folder(tmp_path):
     done = bundles.seal(tmp_path)
     assert done.sealed and bundles.read(tmp_path).cells == done.cells
     assert {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()} == {
-        *names.SEALED, *(names.layout_file("gups-16gb", name) for name in bundle.plan.layouts)
+        *file_format.SEALED_FILES, *(file_format.layout_file("gups-16gb", name) for name in bundle.plan.layouts)
     }  # fmt: skip
     assert verify(tmp_path).decides
     with pytest.raises(TesseraError) as error:
@@ -114,21 +114,28 @@ def test_seal_and_read_a_folder(tmp_path):
     assert error.value.code == "bundle-sealed"
 
 
-@pytest.mark.parametrize("left", [(names.COUNTS, names.PACKED), (names.PACKED,), (names.COUNTS,)])
+@pytest.mark.parametrize(
+    "left",
+    [
+        (file_format.COUNTS_FILE, file_format.PACKED_FILE),
+        (file_format.PACKED_FILE,),
+        (file_format.COUNTS_FILE,),
+    ],
+)
 def test_sealing_that_was_killed_is_sealed_again(tmp_path, left):
     """Killed before, between and after its files; the sums are the last."""
     whole = made(Plan())
-    files = {name: data for name, data in whole.files.items() if name != names.SUMS}
-    if names.COUNTS in left:
-        files[names.COUNTS] = opened(Plan()).files[names.COUNTS]
-    if names.PACKED not in left:
-        del files[names.PACKED], files[names.CELLS]
+    files = {name: data for name, data in whole.files.items() if name != file_format.SUMS_FILE}
+    if file_format.COUNTS_FILE in left:
+        files[file_format.COUNTS_FILE] = opened(Plan()).files[file_format.COUNTS_FILE]
+    if file_format.PACKED_FILE not in left:
+        del files[file_format.PACKED_FILE], files[file_format.CELLS_FILE]
     put(files, tmp_path)
     bundles.seal(tmp_path)
-    assert (tmp_path / names.SUMS).read_bytes() == whole.files[names.SUMS]
-    assert not (tmp_path / names.COUNTS).exists()
+    assert (tmp_path / file_format.SUMS_FILE).read_bytes() == whole.files[file_format.SUMS_FILE]
+    assert not (tmp_path / file_format.COUNTS_FILE).exists()
 
 
 def test_the_same_runs_have_the_same_bytes():
     bundle = opened(Plan())
-    assert sealed("a", bundle.files) == sealed("b", bundle.files)
+    assert sealed_files("a", bundle.files) == sealed_files("b", bundle.files)

@@ -6,20 +6,19 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from tessera.bundles.reader import parse
-from tessera.cli import bundle_judge
+from tessera.cli import bundle as bundle_judge
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.judge.claims import evaluate as plain
-from tessera.judge.claims.model import Claim, Scope, Tolerance
-from tessera.judge.machines import evaluate
-from tessera.judge.machines.groups import Coverage, coverage, in_scope, whole_groups
-from tessera.judge.machines.parts import decides
-from tessera.judge.machines.tree import write_tree
-from tessera.results.cells import write_cells
-from tessera.results.pair import Pair
-from tessera.results.tree import Tree
-from tessera.show.verdicts import objections
+from tessera.core.results.loader import Pair
+from tessera.core.results.table_io import write_cells
+from tessera.core.results.tree import Tree
+from tessera.measure.bundles.reader import parse
+from tessera.report.claims import evaluate as plain
+from tessera.report.claims.claim import Claim, Scope, Tolerance
+from tessera.report.machines import evaluate
+from tessera.report.machines.bundle_tree import write_tree
+from tessera.report.machines.groups import Coverage, coverage, in_scope, part_decides, whole_groups
+from tessera.report.verdicts import objections
 from tests.bundles.processor import Plan, made, put
 
 BDW_A, BDW_B = "broadwell-aaaaaaaa", "broadwell-bbbbbbbb"
@@ -113,7 +112,7 @@ def test_a_machine_of_each_generation(tmp_path):
     ("median", "at-most", False, False), ("max", "relative", False, False), ("", "at-most", False, False),
 ])  # fmt: skip
 def test_what_a_part_decides(how, rule, holds, found):
-    assert decides(how, rule, holds) == found
+    assert part_decides(how, rule, holds) == found
 
 
 @pytest.mark.parametrize("how, rule, published, verdict", [
@@ -242,7 +241,7 @@ def bundle(**changes):
 
 
 def verdict_of(tmp_path, *bundles):
-    judged = bundle_judge.run(bundles, tmp_path / "out", seed=1, orders=1, rehearsals=True)
+    judged = bundle_judge.judge_bundles(bundles, tmp_path / "out", seed=1, orders=1, rehearsals=True)
     out = Tree(tmp_path / "out")
     assert out.claims.exists() and out.claims_elsewhere.exists()
     assert not judged.claims["reason"].str.contains("the check broke").any()
@@ -266,7 +265,7 @@ def test_walks_exceed_the_runtime_on_a_broadwell_of_two_walkers(tmp_path):
 
 def test_models_are_fitted_to_all_layouts_only(tmp_path, capsys):
     """Six layouts and 1gb: what needs no model is decided, and nothing about models."""
-    bundle_judge.run(
+    bundle_judge.judge_bundles(
         [bundle(workloads=GUPS, rehearsal=True)], tmp_path / "out", seed=1, orders=1, rehearsals=True
     )
     assert capsys.readouterr().err.count("6 layouts, so no model is fitted; models need 54") == len(GUPS)

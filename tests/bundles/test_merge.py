@@ -4,11 +4,11 @@ from dataclasses import fields, replace
 
 import pytest
 
-from tessera.bundles import cells, documents, merge, names
-from tessera.bundles.reader import parse
-from tessera.bundles.sealing import sealed
-from tessera.bundles.verify import verify, verify_files
 from tessera.core.errors import TesseraError
+from tessera.measure.bundles import cell_arithmetic, file_format, json_files, merge
+from tessera.measure.bundles.reader import parse
+from tessera.measure.bundles.verify import verify, verify_files
+from tessera.measure.bundles.writer import sealed_files
 from tests.bundles.processor import Plan, made, opened
 
 PLAN = Plan(rounds=2, layouts=("growing-0", "growing-8"))
@@ -21,14 +21,14 @@ def part(seed=1, **changes):
 def edited(file, read, text, **changes):
     files = dict(opened(PLAN, 2).files)
     files[file] = text(replace(read(files[file]), **changes)).encode()
-    return parse("edited", sealed("edited", files))
+    return parse("edited", sealed_files("edited", files))
 
 
 def same_machine(seed, **changes):
     """A part of the machine of ``part(1)``: its model is drawn from the seed, so it is set."""
     files = dict(opened(replace(PLAN, **changes), seed).files)
-    files[names.MACHINE] = made(PLAN, 1).files[names.MACHINE]
-    return parse(f"part {seed}", sealed("part", files))
+    files[file_format.MACHINE_FILE] = made(PLAN, 1).files[file_format.MACHINE_FILE]
+    return parse(f"part {seed}", sealed_files("part", files))
 
 
 def test_two_workloads():
@@ -38,10 +38,10 @@ def test_two_workloads():
     found = done.bundle
     assert set(found.workloads) == {"gups-16gb", "chase"}
     assert [run.run for run in found.runs] == list(range(8))
-    by_workload = cells.compute(found).groupby("workload")
+    by_workload = cell_arithmetic.compute_cells(found).groupby("workload")
     assert {name: list(rows.runtime_cycles) for name, rows in by_workload} == {
-        "gups-16gb": list(cells.compute(part(1)).runtime_cycles),
-        "chase": list(cells.compute(same_machine(2, workloads=("chase",))).runtime_cycles),
+        "gups-16gb": list(cell_arithmetic.compute_cells(part(1)).runtime_cycles),
+        "chase": list(cell_arithmetic.compute_cells(same_machine(2, workloads=("chase",))).runtime_cycles),
     }
 
 
@@ -58,16 +58,16 @@ def test_further_rounds():
             for run in b.runs
             if run.layout == layout
         ]
-        frame = cells.compute(found.bundle).set_index("layout")
+        frame = cell_arithmetic.compute_cells(found.bundle).set_index("layout")
         assert frame.loc[layout, "runtime_cycles"] == round(sum(values) / 4)
 
 
 def test_a_condition_is_the_worse_of_both():
     files = dict(opened(replace(PLAN, workloads=("chase",)), 1).files)
-    text = files[names.ENVIRONMENT].decode()
+    text = files[file_format.ENVIRONMENT_FILE].decode()
     old = next(line for line in text.splitlines() if line.startswith("smt,"))
-    files[names.ENVIRONMENT] = text.replace(old, "smt,bars,off,1,differs,turn it off").encode()
-    other = parse("smt", sealed("smt", files))
+    files[file_format.ENVIRONMENT_FILE] = text.replace(old, "smt,bars,off,1,differs,turn it off").encode()
+    other = parse("smt", sealed_files("smt", files))
     for pair in ((part(1), other), (other, part(1))):
         done = verify_files("both", merge.merged(*pair))
         assert done.passed
@@ -91,7 +91,9 @@ def test_parts_of_other_kinds(changes, name):
 
 @pytest.mark.parametrize("name, value", [("microcode", "0xb000041"), ("kernel", "6.1.0-19-amd64")])
 def test_another_state_of_the_machine(name, value):
-    other = edited(names.MACHINE, documents.read_machine, documents.machine_text, **{name: value})
+    other = edited(
+        file_format.MACHINE_FILE, json_files.read_machine, json_files.machine_text, **{name: value}
+    )
     with pytest.raises(TesseraError) as error:
         merge.merged(part(1), other)
     assert f"{name}: " in error.value.found and value in error.value.found

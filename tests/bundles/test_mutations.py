@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from tessera.bundles.verify import verify_files
+from tessera.measure.bundles.verify import verify_files
 from tests.bundles.mutations import drawn
 from tests.bundles.processor import Plan, made
 

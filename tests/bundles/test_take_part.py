@@ -11,19 +11,18 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from tessera.bundles import names, store
-from tessera.bundles.reader import parse
 from tessera.cli.main import cli
+from tessera.cli.pipeline import digests
+from tessera.cli.pipeline.bundles import accepted, take_part
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
+from tessera.core.files import repo_root
+from tessera.core.results.table_io import read_cells, write_cells
+from tessera.core.results.tree import Tree
+from tessera.measure.bundles import file_format, store
+from tessera.measure.bundles.reader import parse
 from tessera.measure.counted.campaign import measure
 from tessera.measure.rounds import Rule
-from tessera.pipeline import bundles
-from tessera.pipeline.machines import accepted, take_part
-from tessera.results.cells import read_cells, write_cells
-from tessera.results.tree import Tree
-from tessera.show import verdicts
-from tessera.show.report import check, site
+from tessera.report import exit_status, site, verdicts
 from tests.bundles.processor import Plan, made, put
 from tests.measure.counted.world import World, engine_cells
 
@@ -71,7 +70,7 @@ def take(results, *sources, **changes):
 
 def report(results, claims):
     """The row of the finding, and the text of the page of machines."""
-    facts = site.render(results, claims=claims, only=["machines"], with_pdf=False)
+    facts = site.render_report(results, claims=claims, only=["machines"], with_pdf=False)
     (row,) = facts.claims.to_dict("records")
     text = Tree(results).report.with_name("machines.html").read_text()
     assert verdicts.objections(facts.claims) == {}
@@ -90,7 +89,7 @@ def code_of(run):
 
 def test_a_bundle_that_fails_is_named_with_every_check(tmp_path, results):
     broken = bundle(tmp_path / "monday")
-    cells = broken / names.CELLS
+    cells = broken / file_format.CELLS_FILE
     cells.write_text(cells.read_text().replace("measured", "simulated"))
     error = code_of(lambda: take(results, bundle(tmp_path / "good"), broken))
     assert (error.code, error.exit_code) == ("bundle-fails", 1)
@@ -114,7 +113,7 @@ def test_a_bundle_that_is_named_twice_counts_once(tmp_path):
             if path.is_file():
                 archive.write(path, path.relative_to(folder))
     (entry,) = accepted([folder, tmp_path / "one.zip"])
-    assert entry.identity == store.identity(parse("x", made(PLAN).files)) and entry.bars == ()
+    assert entry.identity == store.bundle_id(parse("x", made(PLAN).files)) and entry.bars == ()
 
 
 def test_two_bundles_of_a_machine_must_be_merged(tmp_path, results):
@@ -138,9 +137,9 @@ def test_bundles_of_the_checkout_come_first_then_those_that_are_named(tmp_path):
         (tmp_path / "bundles" / name).mkdir(parents=True)
     (tmp_path / "bundles" / "index.csv").write_text("id,doi,sha256\n")
     added = [tmp_path / "bundles" / name for name in ("a", "b")]
-    assert bundles.sources(tmp_path, {}) == added
-    named = {bundles.VARIABLE: f"/x y/z.zip\n{added[0]}\n"}
-    assert [str(p) for p in bundles.sources(tmp_path, named)] == [*map(str, added), "/x y/z.zip"]
+    assert digests.bundle_sources(tmp_path, {}) == added
+    named = {digests.BUNDLES_VARIABLE: f"/x y/z.zip\n{added[0]}\n"}
+    assert [str(p) for p in digests.bundle_sources(tmp_path, named)] == [*map(str, added), "/x y/z.zip"]
 
 
 def test_the_command_checks_or_writes(tmp_path):
@@ -242,27 +241,27 @@ def test_words_of_other_classes_are_no_verdicts_of_claims(results, claims):
     report(results, claims)
     path = Tree(results).claims
     path.write_text(path.read_text().replace("FAILS-IN-SIMULATION", "FAILS-ELSEWHERE"))
-    (problem,) = [one for one in check.problems(results) if WALKS in one]
+    (problem,) = [one for one in exit_status.problems(results) if WALKS in one]
     assert "claims_elsewhere.csv" in problem
 
 
 def test_measured_errors_stand_beside_simulated_ones_of_the_same_class(tmp_path, results):
     """Tables by hand: mosmodel errs by 2% on the machine, by 3% on the simulated Broadwell."""
-    from tessera.results.schema.models import OF_RUN
-    from tessera.results.write import frame_of, write
-    from tessera.show.report.facts import Facts
-    from tessera.show.report.pages.machines import errors
-    from tessera.show.results import Results
+    from tessera.core.results.cell_tables import MODELS_OF_RUN
+    from tessera.core.results.table_io import frame_of, write_table
+    from tessera.report.facts import Facts
+    from tessera.report.pages.machines import bundle_errors
+    from tessera.report.results import Results
 
     def row(platform, error, protocol="all"):
         return {"workload": GUPS[0], "platform": platform, "model": "mosmodel", "protocol": protocol,
                 "max_error": error, "geomean_error": error / 2}  # fmt: skip
 
-    table = OF_RUN["errors"]
+    table = MODELS_OF_RUN["errors"]
     simulated = [row("broadwell-sim", 0.03), row("haswell-sim", 0.5), row("broadwell-sim", 0.9, "1gb")]
-    write(table, frame_of(table, simulated), table.place(Tree(results)))
-    write(table, frame_of(table, [row(A, 0.02)]), table.place(Tree(results).machines))
+    write_table(table, frame_of(table, simulated), table.place(Tree(results)))
+    write_table(table, frame_of(table, [row(A, 0.02)]), table.place(Tree(results).machines))
     facts = Facts(Results(results), claims=None, claims_reason="", figures=[], provenance={})
-    (found,) = errors(facts)
+    (found,) = bundle_errors(facts)
     assert (found["machine"], found["max_error"], found["geomean_error"]) == (A, 0.02, 0.01)
     assert {name: one["max_error"] for name, one in found["simulated"].items()} == {"broadwell-sim": 0.03}

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from tessera import bundles
-from tessera.bundles import documents, names, private, sealing, shapes, writer
-from tessera.bundles.model import Count, Run
-from tessera.bundles.reader import parse
-from tessera.bundles.verify import verify, verify_files
 from tessera.core.errors import TesseraError
+from tessera.measure import bundles
+from tessera.measure.bundles import csv_files, file_format, json_files, texts, writer
+from tessera.measure.bundles.bundle import Count, Run
+from tessera.measure.bundles.reader import parse
+from tessera.measure.bundles.verify import verify, verify_files
 from tests.bundles.processor import Plan, made, opened, put
 
 PLAN = Plan(rounds=2, layouts=("growing-0", "growing-8"))
@@ -37,7 +37,7 @@ def measured(tmp_path):
     """A folder with all runs, written one by one."""
     files = opened(PLAN).files
     bundle, heads = parts_of(files)
-    made_by = writer.create(tmp_path / "b", *heads)
+    made_by = writer.create_bundle(tmp_path / "b", *heads)
     for run in bundle.runs:
         made_by.append(run, bundle.counts.get(run.run, ()))
     return tmp_path / "b", files
@@ -54,7 +54,7 @@ def test_a_kill_at_any_byte_loses_one_run_at_most(measured):
     """Counts are written before their run. Every state on the disk is a prefix of these bytes."""
     folder, files = measured
     rng = random.Random(1)
-    counts, runs = files[names.COUNTS], files[names.RUNS]
+    counts, runs = files[file_format.COUNTS_FILE], files[file_format.RUNS_FILE]
     head = len(runs.splitlines(keepends=True)[0])
     run_ends = [0, *[at + 1 for at, byte in enumerate(runs[head:]) if byte == 10]]
     rows = counts.splitlines(keepends=True)
@@ -68,18 +68,18 @@ def test_a_kill_at_any_byte_loses_one_run_at_most(measured):
         torn = of_run[order[done]]
         cut = rng.randrange(len(torn) + 1)
         row_cut = rng.randrange(run_ends[done + 1] - run_ends[done]) if cut == len(torn) else 0
-        (folder / names.COUNTS).write_bytes(
+        (folder / file_format.COUNTS_FILE).write_bytes(
             rows[0] + b"".join(of_run[n] for n in order[:done]) + torn[:cut]
         )  # fmt: skip
-        (folder / names.RUNS).write_bytes(runs[: head + run_ends[done] + row_cut])
-        again, bundle = writer.resume(folder)
+        (folder / file_format.RUNS_FILE).write_bytes(runs[: head + run_ends[done] + row_cut])
+        again, bundle = writer.resume_bundle(folder)
         assert [run.run for run in bundle.runs] == order[:done]
         assert set(bundle.counts) == set(order[:done])
         whole = parse("made", files)
         for run in whole.runs[done:]:
             again.append(run, whole.counts[run.run])
-        assert (folder / names.COUNTS).read_bytes() == counts
-        assert (folder / names.RUNS).read_bytes() == runs
+        assert (folder / file_format.COUNTS_FILE).read_bytes() == counts
+        assert (folder / file_format.RUNS_FILE).read_bytes() == runs
     bundles.seal(folder)
     assert verify(folder).passed
 
@@ -88,20 +88,20 @@ def test_a_sealed_folder_gets_no_more_runs(measured):
     folder, _ = measured
     bundles.seal(folder)
     with pytest.raises(TesseraError) as error:
-        writer.resume(folder)
+        writer.resume_bundle(folder)
     assert error.value.code == "bundle-sealed"
 
 
 def test_a_folder_with_files_is_not_started_again(measured):
     folder, files = measured
     with pytest.raises(TesseraError):
-        writer.create(folder, *parts_of(files)[1])
+        writer.create_bundle(folder, *parts_of(files)[1])
 
 
 def test_values_that_nobody_could_read_are_not_written(measured):
     folder, _ = measured
-    add, _ = writer.resume(folder)
-    before = (folder / names.RUNS).read_bytes(), (folder / names.COUNTS).read_bytes()
+    add, _ = writer.resume_bundle(folder)
+    before = (folder / file_format.RUNS_FILE).read_bytes(), (folder / file_format.COUNTS_FILE).read_bytes()
     run = Run(99, "gups-16gb", "paper", "growing-0", 5, "data", "ok", "", 1, 1, 1, 1)
     for wrong, counts in (
         (replace(run, roi_ns=-1), ()),
@@ -113,7 +113,10 @@ def test_values_that_nobody_could_read_are_not_written(measured):
     ):
         with pytest.raises(TesseraError):
             add.append(wrong, counts)
-    assert before == ((folder / names.RUNS).read_bytes(), (folder / names.COUNTS).read_bytes())
+    assert before == (
+        (folder / file_format.RUNS_FILE).read_bytes(),
+        (folder / file_format.COUNTS_FILE).read_bytes(),
+    )
 
 
 # -- private texts
@@ -127,9 +130,9 @@ def alice(monkeypatch):
     monkeypatch.setenv("USER", "alice")
     monkeypatch.setattr(socket, "gethostname", lambda: "wonderland7")
     monkeypatch.setattr(socket, "getfqdn", lambda: "wonderland7.example.org")
-    private._names.cache_clear()
+    texts._private_names.cache_clear()
     yield ("alice", "wonderland7", "/home/alice", "example.org")
-    private._names.cache_clear()
+    texts._private_names.cache_clear()
 
 
 MESSAGES = (
@@ -148,7 +151,7 @@ def test_a_bundle_has_no_names_of_its_machine(alice, tmp_path):
     about, machine, environment, *rest = heads
     machine = replace(machine, mitigations={"meltdown": "PTI, see /home/alice/notes"})
     environment = [replace(one, found=f"{one.found} on wonderland7") for one in environment]
-    add = writer.create(tmp_path / "b", about, machine, environment, *rest)
+    add = writer.create_bundle(tmp_path / "b", about, machine, environment, *rest)
     for run in bundle.runs:
         add.append(run, bundle.counts.get(run.run, ()))
     for number, message in enumerate(MESSAGES):
@@ -156,7 +159,7 @@ def test_a_bundle_has_no_names_of_its_machine(alice, tmp_path):
         add.append(run)
     bundles.seal(tmp_path / "b")
     everything = b"".join(p.read_bytes() for p in (tmp_path / "b").rglob("*") if p.is_file())
-    everything += shapes.text(shapes.COUNTS, ()).encode()
+    everything += csv_files.csv_text(csv_files.COUNTS_SHAPE, ()).encode()
     for name in (*alice, "52:54:00:12:34:56", "/data", "data/", "thesis", "10.20.30.40"):
         assert name.encode() not in everything
     done = verify(tmp_path / "b")
@@ -177,8 +180,8 @@ def test_a_bundle_has_no_names_of_its_machine(alice, tmp_path):
     ("a --file=/srv/x", False),
 ])  # fmt: skip
 def test_ordinary_texts_stay(text, kept):
-    assert (private.clean(text) == text) == kept
-    assert (list(private.problems([("here", text)])) == []) == kept
+    assert (texts.clean(text) == text) == kept
+    assert (list(texts.private_texts([("here", text)])) == []) == kept
 
 
 def test_verify_finds_names_of_this_machine(alice):
@@ -188,10 +191,10 @@ def test_verify_finds_names_of_this_machine(alice):
         ("arguments", {"arguments": ("--owner=alice",)}),
         ("arguments", {"arguments": ("--host", "wonderland7.example.org")}),
     ):
-        workloads = documents.read_workloads(files[names.WORKLOADS])
+        workloads = json_files.read_workloads(files[file_format.WORKLOADS_FILE])
         workloads = {name: replace(one, **changes) for name, one in workloads.items()}
-        new = files | {names.WORKLOADS: documents.workloads_text(workloads).encode()}
-        done = verify_files("made", sealing.sealed("made", new))
+        new = files | {file_format.WORKLOADS_FILE: json_files.workloads_text(workloads).encode()}
+        done = verify_files("made", writer.sealed_files("made", new))
         (check,) = [check for check in done.checks if not check.passed]
         assert check.name == "private" and place
         assert "alice" not in " ".join(check.reasons) and "gups-16gb" in check.reasons[0]
@@ -202,15 +205,15 @@ def test_a_user_with_the_name_of_a_workload_can_verify(monkeypatch):
     monkeypatch.setenv("LOGNAME", "chase")
     monkeypatch.setattr(socket, "gethostname", lambda: "governor")
     monkeypatch.setattr(socket, "getfqdn", lambda: "governor")
-    private._names.cache_clear()
+    texts._private_names.cache_clear()
     assert verify_files("made", made(Plan(workloads=("chase",))).files).passed
-    private._names.cache_clear()
+    texts._private_names.cache_clear()
 
 
 def test_files_are_not_left_open(tmp_path):
     put(opened(PLAN).files, tmp_path / "b")
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(3):
-        writer.resume(tmp_path / "b")
+        writer.resume_bundle(tmp_path / "b")
     assert len(os.listdir("/proc/self/fd")) == before
-    assert made(PLAN).files[names.RUNS] == (tmp_path / "b" / names.RUNS).read_bytes()
+    assert made(PLAN).files[file_format.RUNS_FILE] == (tmp_path / "b" / file_format.RUNS_FILE).read_bytes()

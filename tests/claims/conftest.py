@@ -11,11 +11,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from tessera.core.paths import repo_root
-from tessera.judge.claims import evaluate
-from tessera.results.cells import COLUMNS
-from tessera.results.schema.models import OF_RUN
-from tessera.results.write import write
+from tessera.core.files import repo_root
+from tessera.core.results.cell_tables import MODELS_OF_RUN
+from tessera.core.results.table_io import CELL_COLUMNS, write_table
+from tessera.report.claims import evaluate
 
 WORKLOADS = ("gups-8gb", "graph500-2gb", "gapbs-pr-twitter")
 #: the rows of MICRO'20 Table 5, as config/claims.yaml names them
@@ -68,7 +67,7 @@ class Tree:
         pairs = [(w, p) for w in workloads for p in PLATFORMS]
         self.cells = pd.DataFrame(
             [cell(w, p, name, pages) for w, p in pairs for name, pages in layouts().items()],
-            columns=list(COLUMNS),
+            columns=list(CELL_COLUMNS),
         )
         keys = [{"workload": w, "platform": p} for w, p in pairs]
         self.errors = pd.DataFrame(
@@ -140,8 +139,8 @@ class Tree:
         (self.path / "models").mkdir(parents=True, exist_ok=True)
         self.cells.to_csv(self.path / "cells.csv", index=False)
         for name in ("errors", "cv", "rsquared", "coefficients", "predictions"):
-            table = getattr(self, name).reindex(columns=OF_RUN[name].names)
-            write(OF_RUN[name], table, self.path / "models" / f"{name}.csv")
+            table = getattr(self, name).reindex(columns=MODELS_OF_RUN[name].names)
+            write_table(MODELS_OF_RUN[name], table, self.path / "models" / f"{name}.csv")
         for workload, platform in set(zip(self.cells.workload, self.cells.platform, strict=True)):
             folder = self.path / "layouts" / workload / platform
             folder.mkdir(parents=True, exist_ok=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.judge.studies.designs.cells import with_changes
-from tessera.results.schema.designs import DESIGN_CELLS, DESIGN_STRUCTURES, PROBES
-from tessera.results.tree import Tree
-from tessera.results.write import frame_of, write
+from tessera.core.results.study_tables import DESIGN_CELLS, DESIGN_STRUCTURES, PROBES
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.tree import Tree
+from tessera.lab.studies.designs import with_changes
 
 GUPS, GRAPH, MCF = WORKLOADS = ("gups-8gb", "graph500-8gb", "network-simplex")
 MAPPINGS = ("demand", "eager", "low", "medium", "high", "max")
@@ -131,10 +131,12 @@ class Study:
         for workload, part in table.groupby("workload"):
             path = tree.designs(workload, "park-haswell", "cells")
             path.parent.mkdir(parents=True, exist_ok=True)
-            write(DESIGN_CELLS, part, path)
+            write_table(DESIGN_CELLS, part, path)
             own = self.structures[self.structures["workload"] == workload].to_dict("records")
             rows = [row | {"provenance": "simulated"} for row in own]
-            write(DESIGN_STRUCTURES, frame_of(DESIGN_STRUCTURES, rows), path.with_name("structures.csv"))
+            write_table(
+                DESIGN_STRUCTURES, frame_of(DESIGN_STRUCTURES, rows), path.with_name("structures.csv")
+            )
         rows = [
             {
                 "probe": probe, "case": case, "quantity": quantity, "value": value,
@@ -144,4 +146,4 @@ class Study:
             for (probe, case, quantity), value in self.probes.items()
         ]  # fmt: skip
         tree.probes.parent.mkdir(parents=True, exist_ok=True)
-        write(PROBES, frame_of(PROBES, rows), tree.probes)
+        write_table(PROBES, frame_of(PROBES, rows), tree.probes)

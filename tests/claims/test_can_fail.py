@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from tessera.judge.claims import evaluate
-from tessera.judge.claims.evaluators.rsquared_rows import _row
+from tessera.report.claims import evaluate
+from tessera.report.evaluators.model_inputs import _rsquared_row
 
 AUTHORS = "mosmodel-authors"
 BOTH = ("mosmodel", AUTHORS)
@@ -45,7 +45,7 @@ def r_squared_of_h(value, printed_as_zero):
 
     def change(tree):
         keys = [
-            (_row(w), p.removesuffix("-sim"))
+            (_rsquared_row(w), p.removesuffix("-sim"))
             for w, p in zip(tree.rsquared["workload"], tree.rsquared["platform"], strict=True)
         ]
         named = [(key in zero) == printed_as_zero for key in keys]

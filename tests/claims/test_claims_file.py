@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
-from tessera.judge.claims import load_claims, registry
-from tessera.judge.claims.model import DECIDED_ANYWHERE
+from tessera.core.files import repo_root
+from tessera.report.claims import load_claims, registry
+from tessera.report.claims.claim import DECIDED_ANYWHERE
 
 
 def test_it_loads_and_covers_the_papers(claims_file):

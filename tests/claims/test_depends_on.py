@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.judge.claims.evaluate import _depends_on
-from tessera.judge.claims.outcome import Outcome
-from tessera.judge.walk_cost import DEPENDS_ON, Ends, verdicts
-from tessera.results.read import read_file
-from tessera.results.schema.shown import CLAIMS
-from tessera.show.report.terminal import table
+from tessera.core.results.report_tables import CLAIMS
+from tessera.core.results.table_io import read_file
+from tessera.lab.one_off import walk_cost
+from tessera.lab.one_off.walk_cost import DEPENDS_ON, Ends
+from tessera.report.claims.claim import Outcome
+from tessera.report.claims.evaluate import _depends_on
+from tessera.report.claims_table import claims_text
 
 FLIPS = Ends("flips", "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "1", "2")
 STAYS = Ends("stays", "HOLDS-IN-SIMULATION", "HOLDS-IN-SIMULATION", "1", "2")
@@ -21,7 +22,7 @@ class Named:
 
 
 def test_a_simulated_value_depends_and_a_measured_one_does_not(monkeypatch):
-    monkeypatch.setattr(verdicts, "committed", lambda: (FLIPS, STAYS))
+    monkeypatch.setattr(walk_cost, "committed", lambda: (FLIPS, STAYS))
     simulated, measured = Outcome(1, "simulated"), Outcome(1, "measured", "haswell")
     assert _depends_on(Named("flips"), simulated) == DEPENDS_ON
     assert _depends_on(Named("flips"), None) == DEPENDS_ON  # no pair is sensitive at this end
@@ -38,5 +39,5 @@ def test_tables_of_before_have_no_such_column(tmp_path):
 
 def test_the_terminal_says_it_beside_the_verdict():
     row = dict.fromkeys(CLAIMS.names, "x") | {"verdict": "HOLDS-IN-SIMULATION", "depends_on": DEPENDS_ON}
-    assert "HOLDS-IN-SIMULATION, depends on the walk's cost" in table(pd.DataFrame([row]))
-    assert "depends" not in table(pd.DataFrame([row | {"depends_on": ""}]))
+    assert "HOLDS-IN-SIMULATION, depends on the walk's cost" in claims_text(pd.DataFrame([row]))
+    assert "depends" not in claims_text(pd.DataFrame([row | {"depends_on": ""}]))

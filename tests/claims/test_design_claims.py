@@ -6,19 +6,13 @@ import pandas as pd
 import pytest
 import yaml
 
-from tessera.judge.claims import evaluate
-from tessera.judge.claims.evaluators import (
-    design_mappings,
-    design_misses,
-    design_probes,
-    design_runtimes,
-    design_structures,
-)
-from tessera.results.tree import Tree
+from tessera.core.results.tree import Tree
+from tessera.report.claims import evaluate
+from tessera.report.evaluators import designs
 
 from .design_world import FAILS, GRAPH, GUPS, HOLDS, MCF, NESTED, NOT_HERE, OTHERS, Study
 
-FAMILIES = (design_mappings, design_misses, design_probes, design_runtimes, design_structures)
+FAMILIES = (designs, designs, designs, designs, designs)
 
 
 @pytest.fixture

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.judge.claims import evaluate
-from tessera.judge.claims.distribution import describe, describe_each
+from tessera.report.claims import evaluate
+from tessera.report.claims.selection import describe_distribution, describe_distributions
 
 
 def test_a_maximum_and_a_minimum_of_eleven_values():
     """0, 10 ... 100: the median is 50; nine tenths of the way up is 90, one tenth 10."""
     values = [10.0 * n for n in range(11)]
-    assert describe(values, "max") == "median 50, 90% 90, max 100 of 11 pairs"
-    assert describe(values, "min", "programs") == "median 50, 10% 10, min 0 of 11 programs"
+    assert describe_distribution(values, "max") == "median 50, 90% 90, max 100 of 11 pairs"
+    assert describe_distribution(values, "min", "programs") == "median 50, 10% 10, min 0 of 11 programs"
 
 
 @pytest.mark.parametrize(("values", "how"), [([1.0, 2.0], "median"), ([1.0, 2.0], "count"), ([1.0], "max")])
 def test_other_aggregates_and_single_values_have_none(values, how):
-    assert describe(values, how) == describe_each({"a": values}, how) == ""
+    assert describe_distribution(values, how) == describe_distributions({"a": values}, how) == ""
 
 
 def test_several_maxima_by_name():
-    found = describe_each({"poly1": [1.0, 3.0], "poly2": [2.0, 2.0]}, "max")
+    found = describe_distributions({"poly1": [1.0, 3.0], "poly2": [2.0, 2.0]}, "max")
     assert found == "poly1: median 2, 90% 2.8, max 3; poly2: median 2, 90% 2, max 2 of 2 pairs"
 
 

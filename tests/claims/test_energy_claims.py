@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from tessera.energy import closed_forms, machines
-from tessera.judge.claims import evaluate
-from tessera.judge.claims.evaluators import energy_cells, threads_model
-from tessera.judge.claims.outcome import Missing
-from tessera.results.pair import Pair
+from tessera.core.results.loader import Pair
+from tessera.lab.energy import guz_model
+from tessera.report.claims import evaluate
+from tessera.report.claims.claim import Missing
+from tessera.report.evaluators import energy
 
 SAME, LEAST = "opera-energy-same-percentage", "opera-energy-fastest-needs-least"
 LOADS = [f"{side}_{level}_loads" for side in ("program", "walker") for level in ("l1d", "l2", "l3", "dram")]
@@ -84,7 +84,7 @@ def test_cells_of_a_platform_without_a_file_decide_nothing():
             return make()
 
     with pytest.raises(Missing, match="haswell-1234abcd"):
-        energy_cells._rows(Measured(), Pair("gups-8gb", "haswell-1234abcd"), [])
+        energy._energy_rows(Measured(), Pair("gups-8gb", "haswell-1234abcd"), [])
 
 
 KEYS = ("quantity", "item")
@@ -117,12 +117,12 @@ def test_printed_claims(judge_printed, claim, values, name):
 
 def test_rules_of_the_model_can_fail():
     """Outside of their conditions the same evaluators give values that break the rules."""
-    assert threads_model.threads_deepest_fall(None, None, 100, 1, [3.0, 8.0]).value > 0.1
-    behind = machines.load("guz-4mb").changed(
+    assert energy.threads_deepest_fall(None, None, 100, 1, [3.0, 8.0]).value > 0.1
+    behind = guz_model.load_machine("guz-4mb").changed(
         "test", locality_bytes=8.0 * 2**20
     )  # one thread is behind the peak
     n = np.arange(1, 201)
-    depths = [closed_forms.deepest_fall(closed_forms.scaled(behind, factor), n) for factor in (1, 7.5)]
+    depths = [guz_model.deepest_fall(guz_model.scaled_cache(behind, factor), n) for factor in (1, 7.5)]
     assert depths[0] == 0 and depths[1] > 0.4
 
 

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from tessera import reference
-from tessera.core.paths import repo_root
-from tessera.judge.claims import VERDICTS, evaluate, failing_claims
-from tessera.results.schema.shown import CLAIMS
-from tessera.show.verdicts import objections
+from tessera.core import reference
+from tessera.core.files import repo_root
+from tessera.core.results.report_tables import CLAIMS
+from tessera.report.claims import VERDICTS, evaluate, failing_claims
+from tessera.report.verdicts import objections
 
 
 @pytest.fixture(scope="module")

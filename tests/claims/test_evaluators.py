@@ -8,10 +8,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tessera.judge.claims.evidence import Evidence
-from tessera.judge.claims.model import Claim, Scope, Tolerance
-from tessera.judge.claims.outcome import Missing
-from tessera.judge.claims.registry import find
+from tessera.report.claims.claim import Claim, Missing, Scope, Tolerance
+from tessera.report.claims.evidence import Evidence
+from tessera.report.claims.registry import find
 
 R4, R2 = 1000 + 40 * 1010, 1000 + 40 * 10  #: runtimes of all-4KB and all-2MB
 GUPS = Scope(("gups-8gb",), ("sandybridge",))
@@ -215,8 +214,8 @@ def test_rows_of_table_8_are_found_by_what_the_workloads_say(tree):
 
 
 def test_platform_files_are_compared_entry_by_entry(tree, monkeypatch):
-    from tessera import platforms
-    from tessera.judge.claims.evaluators import platforms as evaluator
+    from tessera.core import platforms
+    from tessera.report.evaluators import real_machines as evaluator
 
     table = {"table": "table4_tlbs"}
     assert run(tree, "platform_mismatches", table) == 0

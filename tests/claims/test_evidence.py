@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 import yaml
 
-from tessera.judge.claims import load_claims
-from tessera.judge.claims.evaluators.bias import predicted
-from tessera.judge.claims.evaluators.inputs import r_squared
-from tessera.judge.claims.evidence import Evidence
-from tessera.judge.claims.outcome import Missing
-from tessera.results.pair import Pair
+from tessera.core.results.loader import Pair
+from tessera.report.claims import load_claims
+from tessera.report.claims.claim import Missing
+from tessera.report.claims.evidence import Evidence
+from tessera.report.evaluators.model_errors import predictions
+from tessera.report.evaluators.model_inputs import r_squared
 
 PAIR = Pair("graph500-2gb", "haswell-sim")
 
@@ -58,8 +58,8 @@ def test_a_row_that_is_there_twice_is_no_value(tree):
     with pytest.raises(ValueError, match="rsquared.csv"):
         r_squared(evidence, last)
     with pytest.raises(ValueError, match="predictions.csv.*poly3"):
-        predicted(evidence, last, "poly3")
-    assert len(predicted(evidence, PAIR, "poly3")) == 55
+        predictions(evidence, last, "poly3")
+    assert len(predictions(evidence, PAIR, "poly3")) == 55
 
 
 def test_a_changed_file_of_claims_is_read_again(tmp_path, claim_entries):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tessera.core.paths import repo_root
-from tessera.judge.claims import evaluate, load_claims, unexplained
-from tessera.judge.claims.verdicts import BAD, NOT_MEASURABLE, UNDECIDED
+from tessera.core.files import repo_root
+from tessera.report.claims import evaluate, load_claims, unexplained
+from tessera.report.claims.verdicts import BAD, NOT_MEASURABLE, UNDECIDED
 
 
 def test_shown_only_where_a_claim_deviates(make_tree, tmp_path, claims_file):

@@ -10,7 +10,7 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.fit.models.registry import create
 from tessera.fit.models.samples import Samples
-from tessera.judge.claims.evaluators.formulas import ANCHORS, coefficients, residual
+from tessera.report.evaluators.definitions import ANCHORS, coefficients, residual
 
 EXISTING = ("basu", "gandhi", "pham", "alam", "yaniv")
 

@@ -6,12 +6,19 @@ import pytest
 import yaml
 
 from tessera.core.errors import TesseraError
-from tessera.judge.claims import evaluate, load_claims, registry
-from tessera.judge.claims.evidence import Evidence
-from tessera.judge.claims.outcome import Missing
-from tessera.results.schema.kernel import BALANCING, PLACEMENT, TABLE4_MEASURED, TABLE5, TABLE6
-from tessera.results.schema.machine import ALLOCATOR
-from tessera.results.schema.numa import FRAGMENTED, MAPS
+from tessera.core.results.kernel_tables import (
+    BALANCING,
+    FRAGMENTED,
+    MAPS,
+    PLACEMENT,
+    TABLE4_MEASURED,
+    TABLE5,
+    TABLE6,
+)
+from tessera.core.results.machine_tables import ALLOCATOR
+from tessera.report.claims import evaluate, load_claims, registry
+from tessera.report.claims.claim import Missing
+from tessera.report.claims.evidence import Evidence
 
 OURS = {t.name for t in (BALANCING, PLACEMENT, TABLE4_MEASURED, TABLE5, TABLE6, ALLOCATOR, MAPS, FRAGMENTED)}
 

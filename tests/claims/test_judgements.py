@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.judge.claims.evidence import Evidence
-from tessera.judge.claims.model import Claim, Scope, Tolerance
-from tessera.judge.claims.outcome import Missing
-from tessera.judge.claims.registry import find
-from tessera.results.schema.models import OF_RUN
-from tessera.results.write import frame_of, write
+from tessera.core.results.cell_tables import MODELS_OF_RUN
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.report.claims.claim import Claim, Missing, Scope, Tolerance
+from tessera.report.claims.evidence import Evidence
+from tessera.report.claims.registry import find
 
 ONE = Scope(("gups-8gb",), ("sandybridge",))
 PAIR = {"workload": "gups-8gb", "platform": "sandybridge-sim"}
@@ -22,8 +21,8 @@ def value(tree):
     def run(name, tables=None, scope=ONE, **parameters):
         tree.write()
         for table, rows in (tables or {}).items():
-            frame = frame_of(OF_RUN[table], [row if "workload" in row else PAIR | row for row in rows])
-            write(OF_RUN[table], frame, tree.path / "models" / f"{table}.csv")
+            frame = frame_of(MODELS_OF_RUN[table], [row if "workload" in row else PAIR | row for row in rows])
+            write_table(MODELS_OF_RUN[table], frame, tree.path / "models" / f"{table}.csv")
         claim = Claim("x", "micro20", "I", "s", "finding", 0.0, "t", "1", Tolerance("exact", 0, "test"), name,
                       parameters, scope, "intel-pmu")  # fmt: skip
         return find(name, parameters)(claim, Evidence(tree.path), **parameters).value

@@ -7,12 +7,11 @@ import json
 import pandas as pd
 import pytest
 
-from tessera.judge.claims import evaluate, failing_claims, load_claims
-from tessera.judge.claims.evidence import Evidence
-from tessera.judge.claims.model import Claim, Tolerance
-from tessera.judge.claims.outcome import Missing
-from tessera.judge.claims.registry import find
-from tessera.results.schema import TABLES
+from tessera.core.results.catalogue import TABLES
+from tessera.report.claims import evaluate, failing_claims, load_claims
+from tessera.report.claims.claim import Claim, Missing, Tolerance
+from tessera.report.claims.evidence import Evidence
+from tessera.report.claims.registry import find
 
 #: Bytes of page tables, counted by hand: 1 MB needs a table a level, 64 MB 32 + 3, 1 GB 512 + 3.
 ONE_COPY = {1 << 20: 4 * 4096, 64 << 20: 35 * 4096, 1 << 30: 515 * 4096}

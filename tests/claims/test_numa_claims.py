@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tessera.judge.claims import evaluate
-from tessera.results.schema.numa import FRAGMENTED, MAPS
-from tessera.results.tree import Tree
-from tessera.results.write import write
+from tessera.core.results.kernel_tables import FRAGMENTED, MAPS
+from tessera.core.results.table_io import write_table
+from tessera.core.results.tree import Tree
+from tessera.report.claims import evaluate
 
 _PATH = Path(__file__).parents[1] / "report" / "synthetic_placements.py"
 _SPEC = importlib.util.spec_from_file_location("synthetic_placements", _PATH)
@@ -28,7 +28,7 @@ def verdict(tmp_path, claim_entries):
     def judge(claim, guest=(), **options):
         made.write_placements(tmp_path / "results", **options)
         for declared, table in guest:
-            write(declared, table, declared.place(Tree(tmp_path / "results")))
+            write_table(declared, table, declared.place(Tree(tmp_path / "results")))
         entries = {"claims": [entry for entry in claim_entries if entry["id"] == claim]}
         (tmp_path / "claims.yaml").write_text(yaml.safe_dump(entries, sort_keys=False))
         return evaluate(tmp_path / "results", tmp_path / "claims.yaml").iloc[0]

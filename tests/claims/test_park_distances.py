@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.judge.claims.evaluators.park_distances import DISTANCES, cost, draw, selected
-from tessera.reference import load
+from tessera.core.reference import load
+from tessera.report.evaluators.park_printed import DISTANCES, distance_cost, drawn_mapping, selected_distance
 
 KEYS = ("workload", "mapping")
 PAGES_OF_8GB = 2_097_152
@@ -34,8 +34,8 @@ def histogram(**chunks):
 )
 def test_costs_by_hand(chunks, reading, distance, least):
     sizes, frequencies = histogram(**chunks)
-    assert selected(sizes, frequencies, reading) == distance
-    assert cost(sizes, frequencies, distance, reading) == pytest.approx(least)
+    assert selected_distance(sizes, frequencies, reading) == distance
+    assert distance_cost(sizes, frequencies, distance, reading) == pytest.approx(least)
 
 
 @pytest.mark.parametrize("reading", ["count", "listing"])
@@ -50,18 +50,18 @@ def test_a_slow_version_that_covers_page_by_page_agrees(reading):
                 kind = distance if left >= distance else 512 if left >= 512 else 1
                 left -= kind
                 total += 1 if reading == "count" else 1 / kind
-        assert cost(sizes, frequencies, distance, reading) == pytest.approx(total), distance
+        assert distance_cost(sizes, frequencies, distance, reading) == pytest.approx(total), distance
 
 
 def test_uniform_medium_contiguity_decides_by_a_narrow_margin():
     """Per chunk: 16 costs 15.5625 + 7.5, 32 costs 7.53125 + 15.5."""
     sizes = np.arange(1, 513)
-    each = {d: cost(sizes, np.ones_like(sizes), d, "count") / 512 for d in (16, 32)}
+    each = {d: distance_cost(sizes, np.ones_like(sizes), d, "count") / 512 for d in (16, 32)}
     assert each == {16: 23.0625, 32: 23.03125}
 
 
 def test_draws_fill_the_memory_with_sizes_in_range():
-    sizes, frequencies = draw(np.random.default_rng(1), 512, 65536, PAGES_OF_8GB)
+    sizes, frequencies = drawn_mapping(np.random.default_rng(1), 512, 65536, PAGES_OF_8GB)
     assert int((sizes * frequencies).sum()) == PAGES_OF_8GB
     assert sizes.max() <= 65536 and (frequencies[sizes < 512].sum() if (sizes < 512).any() else 0) <= 1
     assert 40 <= frequencies.sum() <= 90  # 8GB over a mean chunk of 129MB is 64
@@ -69,7 +69,7 @@ def test_draws_fill_the_memory_with_sizes_in_range():
 
 def test_an_unknown_reading_is_refused():
     with pytest.raises(TesseraError, match="listing"):
-        selected(np.array([1]), np.array([1]), "printed")
+        selected_distance(np.array([1]), np.array([1]), "printed")
 
 
 def test_how_often_each_distance_is_printed():

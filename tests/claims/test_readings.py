@@ -10,15 +10,14 @@ import pytest
 import yaml
 
 from tessera.core.errors import TesseraError
-from tessera.judge.claims import evaluate, failing_claims, load_claims, unexplained
-from tessera.judge.claims.model import Claim, Tolerance
-from tessera.judge.claims.outcome import Outcome, together
-from tessera.judge.claims.verdicts import BAD, GOOD, UNDECIDED, doubt, verdict
-from tessera.judge.machines import parts
-from tessera.judge.machines import verdicts as by_machine
-from tessera.judge.machines.groups import Group
-from tessera.show import verdicts as shown
-from tessera.show.report.terminal import table as terminal_table
+from tessera.report import verdicts as shown
+from tessera.report.claims import evaluate, failing_claims, load_claims, unexplained
+from tessera.report.claims.claim import Claim, Outcome, Tolerance, join_readings
+from tessera.report.claims.verdicts import BAD, GOOD, UNDECIDED, doubt, verdict
+from tessera.report.claims_table import claims_text as terminal_table
+from tessera.report.machines import groups
+from tessera.report.machines import verdicts as by_machine
+from tessera.report.machines.groups import Group
 
 AUTHORS = "mosmodel-authors"
 HOLDS, FAILS, NOT_HERE = "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "NOT-MEASURABLE-HERE"
@@ -68,7 +67,7 @@ def test_only_a_finding_has_readings(kind):
 
 def test_readings_of_different_data_are_a_mistake():
     with pytest.raises(ValueError, match="origins"):
-        together({"ours": Outcome(1.0, "simulated"), "authors": Outcome(1.0, "measured", "haswell")})
+        join_readings({"ours": Outcome(1.0, "simulated"), "authors": Outcome(1.0, "measured", "haswell")})
 
 
 def test_an_undecided_finding_counts_as_neither():
@@ -296,14 +295,14 @@ def test_a_machine_whose_readings_disagree_leaves_the_finding_undecided():
     judged = verdict(BELOW_3, 2.5, "measured", "haswell", readings=readings)
     split = by_machine.Measured(Group(("hsw",), BELOW_3, True, "all"), outcome, judged, True)
     assert split.word == "undecided" and not split.holds
-    row = by_machine.row(BELOW_3, [split], {})
+    row = by_machine.finding_row(BELOW_3, [split], {})
     assert (row["verdict"], row["obtained"]) == (UNDECIDED, "ours=2.5 authors=5")
     bad = verdict(BELOW_3, 4.0, "measured", "haswell")
     fails = by_machine.Measured(
         Group(("bdw",), BELOW_3, True, "all"), Outcome(4.0, "measured", "haswell"), bad, True
     )
-    row = by_machine.row(BELOW_3, [split, fails], {})
+    row = by_machine.finding_row(BELOW_3, [split, fails], {})
     assert row["verdict"] == "DEVIATES" and "undecided on hsw" in row["reason"]
-    assert parts.decides(
+    assert groups.part_decides(
         "max", "at-most", False
     )  # a part that fails decides; one whose readings disagree does not

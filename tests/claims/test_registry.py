@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import tessera.judge.claims.evaluators
+import tessera.report.evaluators
 from tessera.core.errors import TesseraError
-from tessera.judge.claims import registry
+from tessera.report.claims import registry
 
 
 def test_a_name_registered_twice_aborts():
@@ -32,7 +32,7 @@ def test_parameters_are_checked(parameters):
 
 
 def test_every_file_of_evaluators_is_registered():
-    folder = Path(tessera.judge.claims.evaluators.__file__).parent
+    folder = Path(tessera.report.evaluators.__file__).parent
     files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
     assert files == set(registry.FAMILIES)
 

@@ -6,9 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tessera.judge.claims.model import Scope
-from tessera.judge.claims.outcome import TO_MEASURE, Missing
-from tessera.judge.claims.selection import NAMED, select
+from tessera.report.claims.claim import TO_MEASURE, Missing, Scope
+from tessera.report.claims.selection import NAMED, select
 
 
 def reason(workloads: int) -> str:

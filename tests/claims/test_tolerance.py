@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.judge.claims.model import Tolerance
-from tessera.judge.claims.tolerance import holds, text
+from tessera.report.claims.claim import Tolerance, holds, value_text
 
 
 @pytest.mark.parametrize(
@@ -64,6 +63,6 @@ def test_unknown_rule_lists_the_valid_ones():
 
 
 def test_text():
-    assert text(None) == ""
-    assert text(25.0) == "25"
-    assert text({"C": 0.99, "M": 0.5}) == "C=0.99 M=0.5"
+    assert value_text(None) == ""
+    assert value_text(25.0) == "25"
+    assert value_text({"C": 0.99, "M": 0.5}) == "C=0.99 M=0.5"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from tessera.judge.claims import evaluate
-from tessera.judge.studies.transfer import step, study
-from tessera.results.schema import transfer as schema
-from tessera.results.tree import Tree
-from tessera.results.write import frame_of, write
+from tessera.core.results import transfer_tables as schema
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.tree import Tree
+from tessera.lab.transfer import study
+from tessera.report.claims import evaluate
 from tests.studies.transfer import world
 
 VARIANTS = ("noop", "stlb-x2", "stlb-slower", "walkers-x2", "slower-loads", "delayed-tlb", "many-segment")
@@ -20,7 +20,7 @@ PASS, FAIL = "PASS", "FAIL"
 @pytest.fixture(scope="module")
 def tables():
     patch = pytest.MonkeyPatch()
-    rows = study.tables(world.request_of(patch, VARIANTS, ladders=True))
+    rows = study.study_tables(world.request_of(patch, VARIANTS, ladders=True))
     patch.undo()
     pair = {"workload": "made", "platform": "haswell-sim", "provenance": "simulated"}
     return {table.name: frame_of(table, [pair | row for row in rows[table.name]]) for table in schema.PARTS}
@@ -33,10 +33,10 @@ def judge(tmp_path, claim_entries, tables):
     def run(change=lambda tables: None, judged=lambda verdicts: None):
         made = {name: table.copy() for name, table in tables.items()}
         change(made)
-        made |= step.judge(made)
+        made |= study.judge_run(made)
         judged(made[schema.VERDICTS.name])
         for table in schema.OF_RUN:
-            write(table, made[table.name], table.place(Tree(tmp_path)))
+            write_table(table, made[table.name], table.place(Tree(tmp_path)))
         path = tmp_path / "claims.yaml"
         entries = [entry for entry in claim_entries if entry["id"].startswith("transfer-")]
         path.write_text(yaml.safe_dump({"claims": entries}))

@@ -6,10 +6,9 @@ from itertools import product
 
 import pytest
 
-from tessera.judge.claims.model import KINDS, Claim, Tolerance, class_matches
-from tessera.judge.claims.outcome import PLACEMENT
-from tessera.judge.claims.verdicts import BAD, GOOD, UNDECIDED, VERDICTS, verdict
-from tessera.show.verdicts import objection
+from tessera.report.claims.claim import KINDS, PLACEMENT, Claim, Tolerance, class_matches
+from tessera.report.claims.verdicts import BAD, GOOD, UNDECIDED, VERDICTS, verdict
+from tessera.report.verdicts import objection
 
 PROVENANCES = ("published", "simulated", "measured", "hybrid", "")
 

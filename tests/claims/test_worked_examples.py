@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tessera.core.paths import repo_root
-from tessera.judge.claims import load_claims
-from tessera.judge.claims.evaluators.worked_examples import interval_faults, raw_events, released_at_top
-from tessera.judge.claims.evidence import Evidence
-from tessera.judge.claims.tolerance import holds
+from tessera.core.files import repo_root
+from tessera.report.claims import load_claims
+from tessera.report.claims.claim import holds
+from tessera.report.claims.evidence import Evidence
+from tessera.report.evaluators.printed_numbers import interval_faults, raw_events, released_at_top
 
 REFERENCE = repo_root() / "reference-results"
 REQUESTS = [f"hole_request_{letter}" for letter in "abcde"]

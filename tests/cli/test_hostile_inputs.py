@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tessera.cli.main import main
-from tessera.core.paths import build_dir
+from tessera.core.files import build_dir
 
 ROOT = Path(__file__).resolve().parents[2]
 CELLS = ROOT / "notebooks" / "data" / "cells.csv"

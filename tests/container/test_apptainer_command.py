@@ -9,9 +9,8 @@ import re
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.machine.container import apptainer_command
-from tessera.machine.container.apptainer_command import VARIABLES, apptainer_exec, clean_environment
-from tessera.machine.container.command import RunOptions
+from tessera.machine.container import command as apptainer_command
+from tessera.machine.container.command import VARIABLES, RunOptions, apptainer_exec, clean_environment
 
 
 @pytest.fixture(autouse=True)

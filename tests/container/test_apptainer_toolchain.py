@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from tessera.machine.container.apptainer_toolchain import ApptainerToolchain
 from tessera.machine.container.command import RunOptions
 from tessera.machine.container.image_inputs import toolchain_tag
 from tessera.machine.container.sif import sif_path
+from tessera.machine.container.toolchain import ApptainerToolchain
 
 pytestmark = pytest.mark.skipif(
     shutil.which("apptainer") is None, reason="apptainer is not installed (docs/cluster.md)"
@@ -141,7 +141,7 @@ def test_programs_end_with_their_caller(number, root, tools, tmp_path):
     mark = 200_000_000 + os.getpid()
     code = (
         "import signal\n"
-        "from tessera.machine.container.apptainer_toolchain import ApptainerToolchain\n"
+        "from tessera.machine.container.toolchain import ApptainerToolchain\n"
         "from tessera.machine.container.image_inputs import toolchain_tag\n"
         # A test run that a shell put in the background hands down an ignored SIGINT.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli import build as cli
+from tessera.cli.dev import build as cli
 from tessera.core.errors import TesseraError
 from tessera.machine.container import component_tests
 from tessera.machine.container.component_tests import condensed, summary

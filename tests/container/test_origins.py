@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.machine.container import image_origins, images
+from tessera.machine.container import image_packages, images
 from tessera.machine.container.image_inputs import base_tag, toolchain_tag
 
 GONE = TesseraError("image", "404 Not Found", "find another archive")
@@ -96,8 +96,8 @@ def test_a_chosen_mirror_has_no_substitute(machine, monkeypatch):
 def test_the_unpacked_package_is_the_last_source(machine, monkeypatch):
     machine.broken = {"live", "snapshot"}
     tag = toolchain_tag()
-    monkeypatch.setattr(image_origins, "packaged", lambda: [tag])
-    monkeypatch.setattr(image_origins, "load_packaged", machine.there.add)
+    monkeypatch.setattr(image_packages, "packaged", lambda: [tag])
+    monkeypatch.setattr(image_packages, "load_packaged", machine.there.add)
     monkeypatch.setattr(images, "_record", lambda tag, folder, facts: machine.built.append("recorded"))
     ensure()
     assert machine.built[-1] == "recorded" and tag in machine.there
@@ -115,7 +115,7 @@ def test_the_sources_of_a_snapshot(tmp_path, monkeypatch):
     monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
     (tmp_path / "docker").mkdir()
     (tmp_path / "docker" / "SNAPSHOT").write_text("20250520T000000Z\n")
-    path = image_origins.snapshot_sources(
+    path = image_packages.snapshot_sources(
         "bookworm", tmp_path / "list", {"TESSERA_SNAPSHOT_ARCHIVE": "http://a/"}
     )
     assert path.read_text().splitlines() == [
@@ -126,17 +126,17 @@ def test_the_sources_of_a_snapshot(tmp_path, monkeypatch):
 
 
 def test_the_recorded_time_is_checked(tmp_path, monkeypatch):
-    assert image_origins.snapshot_time() > "20260101T000000Z"  # of this checkout
+    assert image_packages.snapshot_time() > "20260101T000000Z"  # of this checkout
     monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
     (tmp_path / "docker").mkdir()
     (tmp_path / "docker" / "SNAPSHOT").write_text("last year\n")
     with pytest.raises(TesseraError, match="last year"):
-        image_origins.snapshot_time()
+        image_packages.snapshot_time()
 
 
 def test_loading_needs_the_image_in_the_package(tmp_path, monkeypatch):
     monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
-    assert image_origins.packaged() == []
+    assert image_packages.packaged() == []
     (tmp_path / "offline").mkdir()
     (tmp_path / "offline" / "index.json").write_text(json.dumps({"images": {"tools:1": {}}}))
     asked: list[tuple[str, ...]] = []
@@ -145,10 +145,10 @@ def test_loading_needs_the_image_in_the_package(tmp_path, monkeypatch):
         asked.append(words)
         return subprocess.CompletedProcess(words, len(asked) - 1, "", "enospc-17")
 
-    monkeypatch.setattr(image_origins, "docker", engine)
+    monkeypatch.setattr(image_packages, "docker", engine)
     with pytest.raises(TesseraError, match="tools:2"):
-        image_origins.load_packaged("tools:2")
-    image_origins.load_packaged("tools:1")
+        image_packages.load_packaged("tools:2")
+    image_packages.load_packaged("tools:1")
     assert asked[0][-1] == str(tmp_path / "offline" / "images.tar.gz")
     with pytest.raises(TesseraError, match="enospc-17"):
-        image_origins.load_packaged("tools:1")
+        image_packages.load_packaged("tools:1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 
-from tessera.machine.container.host_tools import PROGRAMS
+from tessera.machine.container.build import PROGRAMS
 
 
 def image_packages(root) -> set[str]:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tessera.machine.container import recorded
+from tessera.machine.container import image_packages
 
 RECORD = """package,version,architecture,sha256,images
 gcc-12,12.2.0-14,amd64,aa,toolchain kernel
@@ -37,33 +37,36 @@ def record(tmp_path, monkeypatch):
 
 
 def test_an_image_has_its_packages(record):
-    assert recorded.recorded("base") == {"libc6": "2.36-9", "tar": "1.34"}
-    assert recorded.recorded("tool") == {}
+    assert image_packages.recorded_packages("base") == {"libc6": "2.36-9", "tar": "1.34"}
+    assert image_packages.recorded_packages("tool") == {}
 
 
 def test_differences_name_both_versions(record):
     found = {"libc6:amd64": "2.36-10", "tar": "1.34", "xz-utils": "5.4"}
-    assert recorded.differences("base", found) == {"libc6": "2.36-9 -> 2.36-10", "xz-utils": "none -> 5.4"}
-    assert recorded.differences("base", {"tar": "1.34"}) == {"libc6": "2.36-9 -> none"}
-    assert recorded.differences("base", {"libc6:amd64": "2.36-9", "tar": "1.34"}) == {}
+    assert image_packages.differences("base", found) == {
+        "libc6": "2.36-9 -> 2.36-10",
+        "xz-utils": "none -> 5.4",
+    }
+    assert image_packages.differences("base", {"tar": "1.34"}) == {"libc6": "2.36-9 -> none"}
+    assert image_packages.differences("base", {"libc6:amd64": "2.36-9", "tar": "1.34"}) == {}
 
 
 def test_an_image_without_a_record_is_not_compared(record):
-    assert recorded.differences("libc", {"tar": "1.34"}) == {}
+    assert image_packages.differences("libc", {"tar": "1.34"}) == {}
 
 
 def test_the_index_is_read_by_paragraph():
-    first, second = recorded.stanzas(SHOWN)
+    first, second = image_packages.package_stanzas(SHOWN)
     assert (first["Package"], first["SHA256"], first["Description"]) == ("libc6", "bb", "the library")
     assert second["Version"] == "1.34"
 
 
 def test_the_table_is_the_record():
     rows = [
-        recorded.Package("libc6", "2.36-9", "amd64", "bb", ("base", "toolchain", "kernel")),
-        recorded.Package("tar", "1.34", "amd64", "cc", ("base",)),
+        image_packages.Package("libc6", "2.36-9", "amd64", "bb", ("base", "toolchain", "kernel")),
+        image_packages.Package("tar", "1.34", "amd64", "cc", ("base",)),
     ]
-    assert recorded.table(rows).splitlines() == [RECORD.splitlines()[n] for n in (0, 2, 3)]
+    assert image_packages.packages_csv(rows).splitlines() == [RECORD.splitlines()[n] for n in (0, 2, 3)]
 
 
 def test_the_record_of_this_checkout_is_whole(root):
@@ -74,7 +77,7 @@ def test_the_record_of_this_checkout_is_whole(root):
     assert all(re.fullmatch("[0-9a-f]{64}", row["sha256"]) and row["version"] for row in rows)
     names = [(row["package"], row["architecture"]) for row in rows]
     assert len(names) == len(set(names)) > 350
-    base, tools, kernel = (recorded.recorded(name) for name in ("base", "toolchain", "kernel"))
+    base, tools, kernel = (image_packages.recorded_packages(name) for name in ("base", "toolchain", "kernel"))
     assert base.items() <= tools.items() <= kernel.items()
     source = dict(line.split(None, 1) for line in (root / "artifacts/kernel/SOURCE").read_text().splitlines())
     assert kernel[source["package"]] == source["version"]

@@ -10,13 +10,17 @@ import tarfile
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.build import build
-from tessera.core import unchanged
+from tessera.cli.dev.build import build
+from tessera.core import files
 from tessera.core.errors import TesseraError
 from tessera.machine.container import engine, images, sif
-from tessera.machine.container.apptainer_toolchain import ApptainerToolchain
 from tessera.machine.container.image_inputs import kernel_tag, stem, toolchain_tag, workloads_tag
-from tessera.machine.container.toolchain import kernel_toolchain, toolchain, workloads_toolchain
+from tessera.machine.container.toolchain import (
+    ApptainerToolchain,
+    kernel_toolchain,
+    toolchain,
+    workloads_toolchain,
+)
 
 #: Writes its arguments down. ``exec`` runs nothing; ``build`` copies the archive's bytes into the SIF file.
 APPTAINER = """#!{python}
@@ -159,7 +163,7 @@ def test_each_image_is_a_file_of_its_own(machine):
 
 
 def test_description_names_what_ran(machine, monkeypatch):
-    monkeypatch.setattr(unchanged, "SETTLED_NS", -1)
+    monkeypatch.setattr(files, "SETTLED_NS", -1)
     machine.apptainer()
     machine.folder.mkdir(parents=True)
     file = machine.folder / f"{stem(toolchain_tag())}.sif"

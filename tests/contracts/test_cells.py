@@ -9,8 +9,8 @@ import pyarrow.parquet
 import pytest
 
 from tessera.core.errors import TesseraError
+from tessera.core.results import table_io
 from tessera.core.units import format_bytes, parse_bytes
-from tessera.results import cells
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_columns_are_those_of_the_contract():
     text = (ROOT / "docs" / "contracts.md").read_text()
     block = re.search(r"## Cells.*?```\n(.*?)```", text, re.DOTALL).group(1)
-    assert tuple(re.findall(r"\w+", block)) == cells.COLUMNS
+    assert tuple(re.findall(r"\w+", block)) == table_io.CELL_COLUMNS
 
 
 def test_rows_survive_a_round_trip(tmp_path):
@@ -30,11 +30,11 @@ def test_rows_survive_a_round_trip(tmp_path):
         "stlb_misses": 7,
         "repeat": 0,
     }
-    cells.write_cells([row, row | {"status": "failed", "message": "no, really"}], tmp_path / "cells.csv")
-    table = cells.read_cells(tmp_path / "cells.csv")
+    table_io.write_cells([row, row | {"status": "failed", "message": "no, really"}], tmp_path / "cells.csv")
+    table = table_io.read_cells(tmp_path / "cells.csv")
     assert list(table.message) == ["", "no, really"]
     assert list(table.stlb_misses) == [7, 7]
-    assert list(table.columns) == list(cells.COLUMNS)
+    assert list(table.columns) == list(table_io.CELL_COLUMNS)
 
 
 ROW = {"workload": "w", "platform": "p", "layout": "growing-0", "repeat": 0, "engine": "timing"}
@@ -42,9 +42,9 @@ OK = {"status": "ok", "message": "", "runtime_cycles": 2**53 - 1, "runtime_ns": 
 
 
 def test_a_failed_row_leaves_the_counts_of_the_others_whole(tmp_path):
-    failed = dict.fromkeys(cells.COLUMNS) | ROW | {"layout": "x", "status": "failed", "message": "no"}
-    written = cells.write_cells([ROW | OK, failed], tmp_path / "c.csv")
-    cells.write_cells([ROW | OK, failed], tmp_path / "c.parquet")
+    failed = dict.fromkeys(table_io.CELL_COLUMNS) | ROW | {"layout": "x", "status": "failed", "message": "no"}
+    written = table_io.write_cells([ROW | OK, failed], tmp_path / "c.csv")
+    table_io.write_cells([ROW | OK, failed], tmp_path / "c.parquet")
     empty = ",".join([""] * 2)
     assert (tmp_path / "c.csv").read_text().splitlines()[1:] == [
         f"w,p,growing-0,0,ok,,9007199254740991,,1.5,,,7,{empty},,,,,,,,,,,,,,timing,,,",
@@ -61,8 +61,8 @@ def test_both_formats_read_back_alike(tmp_path):
     rows = [ROW | OK | {"walk_cycles": 3}, ROW | OK | {"walk_cycles": None}, ROW | {"status": "skipped"}]
     tables = []
     for name in ("c.csv", "c.parquet"):
-        cells.write_cells(rows, tmp_path / name)
-        tables.append(cells.read_cells(tmp_path / name))
+        table_io.write_cells(rows, tmp_path / name)
+        tables.append(table_io.read_cells(tmp_path / name))
     pandas.testing.assert_frame_equal(*tables)
     assert tables[0].walk_cycles.dropna().tolist() == [3] and str(tables[0].repeat.dtype) == "int64"
 
@@ -74,7 +74,7 @@ def test_concurrent_writers_of_a_pair_of_files_get_their_own_bytes(tmp_path):
     with ThreadPoolExecutor(2) as pool:
         for number in range(200):
             row = ROW | OK | {"stlb_misses": number}
-            list(pool.map(lambda path, row=row: cells.write_cells([row], path), paths))
+            list(pool.map(lambda path, row=row: table_io.write_cells([row], path), paths))
             as_text = f",{number}," in paths[0].read_text()
             right += as_text and pyarrow.parquet.read_table(paths[1])["stlb_misses"].to_pylist() == [number]
     assert right == 200
@@ -85,15 +85,15 @@ def test_concurrent_writers_of_a_pair_of_files_get_their_own_bytes(tmp_path):
 def test_missing_column_and_file_are_named(tmp_path):
     (tmp_path / "cells.csv").write_text("workload,platform\n")
     with pytest.raises(TesseraError, match="stlb_hits"):
-        cells.read_cells(tmp_path / "cells.csv")
+        table_io.read_cells(tmp_path / "cells.csv")
     with pytest.raises(TesseraError, match="none.csv") as error:
-        cells.read_cells(tmp_path / "none.csv")
+        table_io.read_cells(tmp_path / "none.csv")
     assert error.value.code == "table-absent"
 
 
 def test_unknown_status_is_refused(tmp_path):
     with pytest.raises(ValueError, match="done"):
-        cells.write_cells([{"status": "done"}], tmp_path / "cells.csv")
+        table_io.write_cells([{"status": "done"}], tmp_path / "cells.csv")
 
 
 @pytest.mark.parametrize(

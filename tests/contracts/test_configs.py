@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from tessera import platforms
+from tessera.cli.pipeline.simulation import expected_names
+from tessera.core import platforms
 from tessera.fit.models.registry import select
-from tessera.pipeline.cells import expected_names
 from tessera.record import workloads
-from tessera.simulate.plan import parse_sampling
+from tessera.simulate.sampling import parse_sampling
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = sorted((ROOT / "config").glob("*.yaml"))

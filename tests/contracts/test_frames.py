@@ -3,10 +3,9 @@
 import pandas as pd
 import pytest
 
-from tessera.results.read import Unreadable, read_file
-from tessera.results.schema.cells import MANIFEST
-from tessera.results.schema.table import Table, columns
-from tessera.results.write import frame_of
+from tessera.core.results.cell_tables import MANIFEST
+from tessera.core.results.schema import Table, columns
+from tessera.core.results.table_io import Unreadable, frame_of, read_file
 
 JUDGED = Table("judged", lambda tree: tree.root / "judged.csv", "a test", "none", "a test", columns("""
 what   text   -  what was judged

@@ -1,4 +1,4 @@
-"""`tessera.results` is the one place that knows the results tree: contract, page and source say so."""
+"""`tessera.core.results` is the one place that knows the results tree: contract, page and source say so."""
 
 import ast
 import inspect
@@ -9,14 +9,11 @@ from pathlib import Path, PurePosixPath
 import pandas as pd
 import pytest
 
-from tessera.results.describe import PAGE, page
-from tessera.results.read import Unreadable, counting, read_file
-from tessera.results.schema import TABLES
-from tessera.results.schema.cells import CELLS, MANIFEST
-from tessera.results.schema.models import OF_PAIR, OF_RUN
-from tessera.results.schema.table import columns
-from tessera.results.tree import Tree
-from tessera.results.write import frame_of, write
+from tessera.core.results.catalogue import RESULTS_PAGE, TABLES, results_page
+from tessera.core.results.cell_tables import CELLS, MANIFEST, MODELS_OF_PAIR, MODELS_OF_RUN
+from tessera.core.results.schema import columns
+from tessera.core.results.table_io import Unreadable, counting_rows, frame_of, read_file, write_table
+from tessera.core.results.tree import Tree
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "tessera"
@@ -71,13 +68,13 @@ def test_every_table_has_its_line_in_the_contract_and_every_csv_its_table():
 
 
 def test_the_page_of_tables_is_that_of_the_schema():
-    """Every column with its unit and sentence: remake it with python -m tessera.results.describe."""
-    assert (ROOT / PAGE).read_text() == page()
+    """Every column with its unit and sentence: remake it with python -m tessera.core.results.catalogue."""
+    assert (ROOT / RESULTS_PAGE).read_text() == results_page()
 
 
 def test_a_table_of_the_run_has_the_pair_in_front_of_the_pairs_own_columns():
-    for name, table in OF_RUN.items():
-        assert table.names == ("workload", "platform", *OF_PAIR[name].names)
+    for name, table in MODELS_OF_RUN.items():
+        assert table.names == ("workload", "platform", *MODELS_OF_PAIR[name].names)
 
 
 @pytest.mark.parametrize("text", ["a text - x\na text - y", "a word - x"])
@@ -93,7 +90,7 @@ ROW = {"layout": "growing-3", "heuristic": "growing", "parameter": "3", "pages_2
 
 def test_what_is_written_is_read_back_typed(tmp_path):
     path = tmp_path / "manifest.csv"
-    write(MANIFEST, frame_of(MANIFEST, [ROW, ROW | {"layout": "2mb", "pages_2mb": None}]), path)
+    write_table(MANIFEST, frame_of(MANIFEST, [ROW, ROW | {"layout": "2mb", "pages_2mb": None}]), path)
     assert path.read_text().splitlines()[1:] == ["growing-3,growing,3,7,,", "2mb,growing,3,,,"]
     table = read_file(MANIFEST, path)
     assert table["layout"].tolist() == ["growing-3", "growing-8"] and table["duplicate_of"].tolist() == [
@@ -137,7 +134,7 @@ def test_a_damaged_table_says_what_is_wrong_with_it(tmp_path, text, code, values
 
 def test_other_columns_are_not_written(tmp_path):
     with pytest.raises(ValueError, match="manifest: columns layout"):
-        write(MANIFEST, pd.DataFrame({"layout": ["a"]}), tmp_path / "manifest.csv")
+        write_table(MANIFEST, pd.DataFrame({"layout": ["a"]}), tmp_path / "manifest.csv")
     assert not list(tmp_path.iterdir())
 
 
@@ -147,18 +144,18 @@ def test_which_rows_count():
         {"layout": "b", "status": "failed"},
         {"layout": "c", "status": "skipped"},
     ]
-    assert counting(CELLS, frame_of(CELLS, rows))["layout"].tolist() == ["a"]
+    assert counting_rows(CELLS, frame_of(CELLS, rows))["layout"].tolist() == ["a"]
     errors = frame_of(
-        OF_PAIR["errors"], [{"model": "m", "max_error": 0.1}, {"model": "n", "message": "singular"}]
+        MODELS_OF_PAIR["errors"], [{"model": "m", "max_error": 0.1}, {"model": "n", "message": "singular"}]
     )
-    assert counting(OF_PAIR["errors"], errors)["model"].tolist() == ["m"]
+    assert counting_rows(MODELS_OF_PAIR["errors"], errors)["model"].tolist() == ["m"]
 
 
 # -- nobody else
 
 
 def modules():
-    """(path inside src/tessera, syntax tree) of every module outside tessera.results."""
+    """(path inside src/tessera, syntax tree) of every module outside tessera.core.results."""
     for path in sorted(SOURCE.rglob("*.py")):
         name = path.relative_to(SOURCE).as_posix()
         if not name.startswith("results/"):

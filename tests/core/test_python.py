@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tessera.core.python import module_command
-from tessera.machine.environment.fix import Plan, fixed
-from tessera.mosalloc import background
-from tessera.plan import jobs
+from tessera.cli.plan import estimate
+from tessera.core.processes import module_command
+from tessera.machine.environment.preparation import Plan, fixed
+from tessera.measure.mosalloc import background
 
 #: Modules that our programs import, and packages that they start.
 PACKAGES = ("tessera", "pip", "snakemake")
@@ -58,7 +58,7 @@ def test_without_the_helper_the_folder_is_executed(marked, module, argument):
         ("tessera", "--help", 0),
         ("pip", "--version", 0),
         ("snakemake", "--version", 0),
-        ("tessera.allocator_proof.programs.worker", "--help", 0),
+        ("tessera.lab.allocator_proof.programs.worker", "--help", 0),
     ],
 )
 def test_modules_start_without_the_folder(marked, module, argument, status):
@@ -88,7 +88,7 @@ def test_the_fragmenter_starts_without_the_folder(marked, monkeypatch):
 
 
 def test_the_count_of_jobs_uses_the_helper():
-    assert jobs.COMMAND[:4] == [sys.executable, "-P", "-m", "snakemake"]
+    assert estimate.DRY_RUN[:4] == [sys.executable, "-P", "-m", "snakemake"]
 
 
 def test_the_installed_command_starts_without_the_folder(marked):

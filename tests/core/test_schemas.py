@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from tessera.core.paths import repo_root
-from tessera.core.schemas import jsonschema
+from tessera.core.configuration_files import jsonschema
+from tessera.core.files import repo_root
 
 SLOW = "rfc3987_syntax"
 
@@ -26,7 +26,7 @@ def imported(*lines: str) -> set[str]:
 
 
 def test_the_grammars_are_not_imported():
-    found = imported("from tessera.core.schemas import jsonschema", "jsonschema()")
+    found = imported("from tessera.core.configuration_files import jsonschema", "jsonschema()")
     assert "jsonschema" in found and not found & {SLOW, "lark"}
 
 
@@ -34,17 +34,21 @@ def test_snakemake_gets_the_same_library(tmp_path):
     schema = tmp_path / "schema.json"
     schema.write_text('{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}')
     later = f"from snakemake.utils import validate; validate({{}}, {str(schema)!r})"
-    found = imported("from tessera.core.schemas import jsonschema", "jsonschema()", later)
+    found = imported("from tessera.core.configuration_files import jsonschema", "jsonschema()", later)
     assert "snakemake" in found and not found & {SLOW, "lark"}
 
 
 def test_a_module_that_is_already_there_stays():
-    found = imported(f"import {SLOW}", "from tessera.core.schemas import jsonschema", "jsonschema()")
+    found = imported(
+        f"import {SLOW}", "from tessera.core.configuration_files import jsonschema", "jsonschema()"
+    )
     assert {"jsonschema", SLOW} <= found
 
 
 def test_it_can_be_imported_afterwards():
-    found = imported("from tessera.core.schemas import jsonschema", "jsonschema()", f"import {SLOW}")
+    found = imported(
+        "from tessera.core.configuration_files import jsonschema", "jsonschema()", f"import {SLOW}"
+    )
     assert SLOW in found
 
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tessera.core.unchanged import SETTLED_NS, settled, stamp
+from tessera.core.files import SETTLED_NS, file_stamp, settled_stamp
 
 
 @pytest.fixture
@@ -24,16 +24,16 @@ def later(monkeypatch):
 
 
 def test_a_new_file_must_be_read_again(old):
-    assert settled(old, stamp(old)) is None
+    assert settled_stamp(old, file_stamp(old)) is None
 
 
 def test_a_file_without_a_change_need_not(old, later):
-    assert settled(old, stamp(old)) == stamp(old)
+    assert settled_stamp(old, file_stamp(old)) == file_stamp(old)
 
 
 @pytest.mark.parametrize("change", ["bytes", "size", "replaced"])
 def test_a_file_that_changed_meanwhile_must(old, later, change, tmp_path):
-    before, times = stamp(old), old.stat().st_mtime_ns
+    before, times = file_stamp(old), old.stat().st_mtime_ns
     if change == "bytes":
         old.write_bytes(b"4321")
     elif change == "size":
@@ -42,4 +42,4 @@ def test_a_file_that_changed_meanwhile_must(old, later, change, tmp_path):
         (tmp_path / "other").write_bytes(b"1234")
         (tmp_path / "other").replace(old)
     os.utime(old, ns=(times, times))  # a copy that keeps its time is another file all the same
-    assert settled(old, before) is None and stamp(old) != before
+    assert settled_stamp(old, before) is None and file_stamp(old) != before

@@ -11,9 +11,9 @@ from dataclasses import replace
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.counters.attributes import HEADER, Attribute, attributes, events_file
-from tessera.counters.classes import named
-from tessera.counters.passes import Machine, Pass, passes
+from tessera.machine.counters.attributes import HEADER, Attribute, attributes, events_file
+from tessera.machine.counters.event_table import class_named
+from tessera.machine.counters.passes import Machine, Pass, passes
 
 INTEL = {
     "event": "config:0-7", "umask": "config:8-15", "edge": "config:18", "any": "config:21",
@@ -33,7 +33,7 @@ def kernel(folder, pmu="cpu", number=4, formats=INTEL):
 
 
 def one(name, quantity, **changes):
-    event = named(name).of_quantity(quantity)[0]
+    event = class_named(name).of_quantity(quantity)[0]
     return Pass("x", (replace(event, **changes),), {})
 
 
@@ -51,26 +51,32 @@ def one(name, quantity, **changes):
 )
 def test_bits_of_an_event(tmp_path, name, quantity, config, config1):
     root = kernel(tmp_path, formats=AMD if name == "zen3" else INTEL)
-    found = attributes(one(name, quantity), named(name), root)[0]
+    found = attributes(one(name, quantity), class_named(name), root)[0]
     assert found == Attribute(quantity, found.name, 4, config, config1, 0, "u")
 
 
 def test_flags_and_split_fields(tmp_path):
     """AMD event 1C7h with inv and edge: C7h below, 1 in bits 35:32."""
     asked = one("zen3", "M any", code=0x1C7, umask=0x0F, inv=1, edge=1, cmask=2)
-    found = attributes(asked, named("zen3"), kernel(tmp_path, formats=AMD))[0]
+    found = attributes(asked, class_named("zen3"), kernel(tmp_path, formats=AMD))[0]
     assert found.config == 0xC7 | 0x0F << 8 | 1 << 18 | 1 << 23 | 2 << 24 | 1 << 32
 
 
 def test_offcore_response_goes_to_config1(tmp_path):
     asked = one("broadwell", "H loads", msr="0x1A6=0x3fffc00001")
-    assert attributes(asked, named("broadwell"), kernel(tmp_path))[0].configs == (0x6008, 0x3FFFC00001, 0)
+    assert attributes(asked, class_named("broadwell"), kernel(tmp_path))[0].configs == (
+        0x6008,
+        0x3FFFC00001,
+        0,
+    )
 
 
 def test_a_hybrid_processor_has_the_number_of_its_pmu(tmp_path):
     root = kernel(tmp_path, "cpu_core", 8)
     kernel(tmp_path, "cpu_atom", 10)
-    found = attributes(passes(named("goldencove"), Machine())[0], named("goldencove"), root, mode="uk")
+    found = attributes(
+        passes(class_named("goldencove"), Machine())[0], class_named("goldencove"), root, mode="uk"
+    )
     by_role = {event.role: event for event in found}
     assert (by_role["C loads"].type, by_role["C loads"].config) == (8, 0x1012)
     assert (by_role["R cycles"].type, by_role["R cycles"].config) == (0, 8 << 32)  # generic event 0
@@ -79,7 +85,9 @@ def test_a_hybrid_processor_has_the_number_of_its_pmu(tmp_path):
 
 def test_the_file_of_a_pass(tmp_path):
     machine = Machine(smt=True, watchdog=False)
-    text = events_file(passes(named("broadwell"), machine)[0], named("broadwell"), kernel(tmp_path))
+    text = events_file(
+        passes(class_named("broadwell"), machine)[0], class_named("broadwell"), kernel(tmp_path)
+    )
     assert text.splitlines() == [
         HEADER,
         "R_cycles_u\t0\t0x0\t0x0\t0x0\tu",
@@ -96,7 +104,7 @@ def test_the_file_of_a_pass(tmp_path):
 
 def test_switches_and_migrations_are_counted_with_the_kernel_only(tmp_path):
     root = kernel(tmp_path)
-    found, asked = named("broadwell"), one("broadwell", "H loads")
+    found, asked = class_named("broadwell"), one("broadwell", "H loads")
     names = {m: {event.name for event in attributes(asked, found, root, mode=m)} for m in ("u", "uk")}
     assert names["uk"] - names["u"] == {"context-switches", "cpu-migrations", "H_loads_uk"}
 
@@ -113,13 +121,13 @@ def test_switches_and_migrations_are_counted_with_the_kernel_only(tmp_path):
 def test_a_field_that_the_kernel_lacks_is_an_error(tmp_path, formats, changes):
     with pytest.raises(TesseraError) as error:
         asked = one("broadwell", "H loads", **changes)
-        attributes(asked, named("broadwell"), kernel(tmp_path, formats=formats))
+        attributes(asked, class_named("broadwell"), kernel(tmp_path, formats=formats))
     assert error.value.code == "pmu-format"
 
 
 def test_without_a_pmu_there_are_no_attributes(tmp_path):
     with pytest.raises(TesseraError) as error:
-        attributes(one("broadwell", "H loads"), named("broadwell"), tmp_path)
+        attributes(one("broadwell", "H loads"), class_named("broadwell"), tmp_path)
     assert error.value.code == "no-pmu"
     with pytest.raises(TesseraError, match="mode 'k'"):
-        attributes(one("broadwell", "H loads"), named("broadwell"), kernel(tmp_path), mode="k")
+        attributes(one("broadwell", "H loads"), class_named("broadwell"), kernel(tmp_path), mode="k")

@@ -8,10 +8,10 @@ from click.testing import CliRunner
 from tessera.cli import counters as command
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.counters import sysfs
-from tessera.counters.classes import classes
-from tessera.counters.passes import Machine
-from tessera.machine.doctor import machine
+from tessera.machine.counters import sysfs
+from tessera.machine.counters.event_table import classes
+from tessera.machine.counters.passes import Machine
+from tessera.machine.doctor import hardware
 
 
 def run(*words):
@@ -50,8 +50,8 @@ def test_the_pmu_of_servers_with_small_cores():
 
 def test_this_machine(monkeypatch):
     facts = {"vendor_id": "GenuineIntel", "cpu family": "6", "model": "79", "stepping": "1"}
-    monkeypatch.setattr(machine, "cpu_facts", lambda: facts)
-    monkeypatch.setattr(sysfs, "machine", lambda: Machine(smt=False, watchdog=False))
+    monkeypatch.setattr(hardware, "cpu_facts", lambda: facts)
+    monkeypatch.setattr(sysfs, "counting_machine", lambda: Machine(smt=False, watchdog=False))
     found, settings = command._this()
     assert (found.name, settings) == ("broadwell", Machine(smt=False, watchdog=False))
     assert "pass data:" in run("show", "this").stdout

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from tessera.counters.classes import of_cpu
-from tessera.counters.cpuid import Cpu, rules
+from tessera.machine.counters.event import Cpu, cpu_rules
+from tessera.machine.counters.event_table import of_cpu
 
 from .builders import EXTRACTS
 
@@ -66,7 +66,7 @@ def test_what_a_row_for_an_unknown_processor_says(vendor, family, model, cell):
     cpu = Cpu(vendor, family, model, 3)
     assert cpu.cell() == cell
     if cell:
-        (rule,) = rules(cell)
+        (rule,) = cpu_rules(cell)
         assert rule.names(cpu) and not rule.names(Cpu(vendor, family, model + 1))
 
 
@@ -100,4 +100,4 @@ def test_from_cpuinfo():
 )
 def test_other_forms_are_errors(text):
     with pytest.raises(ValueError):
-        rules(text)
+        cpu_rules(text)

@@ -9,9 +9,9 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
-from tessera.core.paths import repo_root
-from tessera.counters.classes import classes, named
-from tessera.counters.event import STATUSES
+from tessera.core.files import repo_root
+from tessera.machine.counters.event import STATUSES
+from tessera.machine.counters.event_table import class_named, classes
 
 from .builders import RUN, write
 
@@ -61,7 +61,7 @@ def test_the_table_of_c():
     rows = table("What C means", "class")
     assert [row[0] for row in rows] == list(classes())
     for name, walkers, event, meaning in rows:
-        found = named(name)
+        found = class_named(name)
         assert walkers == str(found.walkers or "-"), name
         counted = [e.name for e in found.of_quantity("C loads")]
         assert event.strip("`") == (counted[0] if counted else "not counted"), name

@@ -10,17 +10,16 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.counters.classes import named
-from tessera.measure.imported.files import from_names, from_table
-from tessera.measure.imported.logs import Request, import_logs
-from tessera.results.cells import read_cells
+from tessera.core.results.table_io import read_cells
+from tessera.machine.counters.event_table import class_named
+from tessera.measure.perf_log_import import ImportRequest, import_logs, logs_from_names, logs_from_table
 
 from .builders import LOGS, RUN, line, write
 
 
 def imported(paths, class_name="broadwell", **options):
-    request = Request("gups", f"{class_name}-lab", named(class_name), **options)
-    return import_logs(from_names(paths), request)
+    request = ImportRequest("gups", f"{class_name}-lab", class_named(class_name), **options)
+    return import_logs(logs_from_names(paths), request)
 
 
 def code_of(paths, class_name="broadwell", **options):
@@ -226,7 +225,7 @@ def test_layouts_that_differ_only_in_their_case_are_refused(tmp_path):
     assert code_of(logs) == "log-name" and len(imported(logs[:1]).rows) == 1
     (tmp_path / "runs.csv").write_text("file,layout\nHot.data.perf,a\nhot.data.perf,A\n")
     with pytest.raises(TesseraError, match="hot.data.perf.*layout A.*Hot.data.perf"):
-        from_table(tmp_path / "runs.csv")
+        logs_from_table(tmp_path / "runs.csv")
 
 
 def test_a_table_names_the_logs(tmp_path):
@@ -234,7 +233,7 @@ def test_a_table_names_the_logs(tmp_path):
     write(tmp_path / "logs" / "run 8.txt")
     table = tmp_path / "runs.csv"
     table.write_text("file,layout,repeat\nlogs/run 7.txt,2mb,0\nlogs/run 8.txt,growing-8,1\n")
-    assert [(f.layout, f.repeat) for f in from_table(table)] == [("growing-8", 0), ("growing-8", 1)]
+    assert [(f.layout, f.repeat) for f in logs_from_table(table)] == [("growing-8", 0), ("growing-8", 1)]
     for text in (
         "", "file\n", "file,layout\n", "file,layout\nx.txt,4kb\n",
         "file,layout,repeat\nlogs/run 7.txt,4kb,-1\n",
@@ -243,7 +242,7 @@ def test_a_table_names_the_logs(tmp_path):
     ):  # fmt: skip
         table.write_text(text)
         with pytest.raises(TesseraError):
-            from_table(table)
+            logs_from_table(table)
 
 
 def samples():

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tessera.core.errors import TesseraError
-from tessera.counters.perf.log import parse_log, read_log
-from tessera.counters.perf.row import NOT_COUNTED, NOT_SUPPORTED
+from tessera.machine.perf.log import parse_log, read_log
+from tessera.machine.perf.row import NOT_COUNTED, NOT_SUPPORTED
 
 from .builders import LOGS
 

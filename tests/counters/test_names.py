@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.counters.classes import classes, named
-from tessera.counters.perf.names import resolve
+from tessera.machine.counters.event_table import class_named, classes
+from tessera.machine.perf.event_names import resolve
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ from tessera.counters.perf.names import resolve
     ],
 )
 def test_names_on_broadwell(text, quantity, mode):
-    found = resolve(text, named("broadwell"))
+    found = resolve(text, class_named("broadwell"))
     assert (found.event.quantity, found.mode) == (quantity, mode)
 
 
@@ -57,36 +57,36 @@ def test_names_on_broadwell(text, quantity, mode):
 )
 def test_unknown_events(text):
     with pytest.raises(TesseraError) as error:
-        resolve(text, named("broadwell"))
+        resolve(text, class_named("broadwell"))
     assert error.value.code == "event-unknown" and "broadwell" in error.value.found
 
 
 def test_events_of_another_class_are_unknown():
     """Loads that hit the STLB: 5F/04 on IvyBridge, 08/10 on SandyBridge, which is C's code on Broadwell."""
-    assert resolve("r045f", named("ivybridge")).event.quantity == "H loads"
+    assert resolve("r045f", class_named("ivybridge")).event.quantity == "H loads"
     with pytest.raises(TesseraError):
-        resolve("r045f", named("sandybridge"))
-    assert resolve("r1008", named("sandybridge")).event.quantity == "H loads"
-    assert resolve("r1008", named("broadwell")).event.quantity == "C loads"
+        resolve("r045f", class_named("sandybridge"))
+    assert resolve("r1008", class_named("sandybridge")).event.quantity == "H loads"
+    assert resolve("r1008", class_named("broadwell")).event.quantity == "C loads"
 
 
 def test_the_other_type_of_core():
-    assert resolve("cpu_core/cycles/u", named("goldencove")).pmu == "cpu_core"
+    assert resolve("cpu_core/cycles/u", class_named("goldencove")).pmu == "cpu_core"
     with pytest.raises(TesseraError) as error:
-        resolve("cpu_atom/cycles/u", named("goldencove"))
+        resolve("cpu_atom/cycles/u", class_named("goldencove"))
     assert error.value.code == "event-other-core"
 
 
 def test_a_name_that_contradicts_its_modifier():
     with pytest.raises(TesseraError) as error:
-        resolve("H_loads_uk:u", named("broadwell"))
+        resolve("H_loads_uk:u", class_named("broadwell"))
     assert error.value.code == "mode-mixed"
 
 
 @pytest.mark.parametrize("name", list(classes()))
 def test_our_names_come_back(name):
     """Each event that a pass can contain is found by its alias, by its term, and (if raw) by its code."""
-    found = named(name)
+    found = class_named(name)
     for event in found.events:
         if not event.usable or event.role == "sampling":
             continue

@@ -10,11 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tessera.core.errors import TesseraError
-from tessera.counters import sysfs
-from tessera.counters.classes import classes, named
-from tessera.counters.command import events_of, perf_stat
-from tessera.counters.matching import matched
-from tessera.counters.passes import Machine, base, fit, passes
+from tessera.machine.counters import sysfs
+from tessera.machine.counters.event_table import class_named, classes
+from tessera.machine.counters.passes import (
+    Machine,
+    base_events,
+    events_of,
+    fit_on_counters,
+    matched,
+    passes,
+    perf_stat,
+)
 
 FREE = Machine(smt=False, watchdog=False)
 MACHINES = [Machine(smt, watchdog) for smt in (False, True) for watchdog in (False, True)]
@@ -36,15 +42,15 @@ def test_matching_equals_an_exhaustive_search(allowed):
 
 
 def names(name, machine):
-    return [one.name for one in passes(named(name), machine)]
+    return [one.name for one in passes(class_named(name), machine)]
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("name", classes())
 def test_passes_without_h_m_and_c_are_optional(name, machine):
     """By their events, not by their name. Cycles with a walk are an input of no model."""
-    inputs = {event.quantity for event in named(name).required()}
-    for one in passes(named(name), machine):
+    inputs = {event.quantity for event in class_named(name).required()}
+    for one in passes(class_named(name), machine):
         has_inputs = bool(inputs & {event.quantity for event in one.events})
         assert has_inputs == (not one.optional), one.name
         assert not one.optional or one.name.rstrip("0123456789").rstrip("-") == one.optional
@@ -62,7 +68,7 @@ def test_up_to_cascade_lake_smt_decides(name):
 @pytest.mark.parametrize("name", ["icelake", "sapphirerapids", "graniterapids", "goldencove", "redwoodcove"])
 @pytest.mark.parametrize("machine", MACHINES, ids=str)
 def test_from_ice_lake_on_tlb_events_have_four_counters(name, machine):
-    first, second = passes(named(name), machine)[:2]
+    first, second = passes(class_named(name), machine)[:2]
     assert (first.name, second.name) == ("loads", "stores")
     assert [e.quantity for e in first.events[-4:]] == ["H loads", "M loads", "C loads", "C active loads"]
     assert {first.counters[e.quantity] for e in first.events[-4:]} == set("0123")
@@ -70,27 +76,27 @@ def test_from_ice_lake_on_tlb_events_have_four_counters(name, machine):
 
 @pytest.mark.parametrize("name", ["zen1", "zen2", "zen3", "zen4", "zen5"])
 def test_zen_has_no_fixed_counters_and_one_pass(name):
-    (first, *_) = passes(named(name), Machine())
+    (first, *_) = passes(class_named(name), Machine())
     assert [event.quantity for event in first.events] == ["R cycles", "instructions", "H any", "M any"]
     assert first.general_used == 4
 
 
 def test_the_watchdog_takes_a_counter():
     """Skylake without SMT: cycles with a walk fit in the first pass only if the watchdog is off."""
-    assert len(passes(named("skylake"), FREE)[0].events) == 11
+    assert len(passes(class_named("skylake"), FREE)[0].events) == 11
     assert names("skylake", Machine(smt=False, watchdog=True))[:2] == ["data", "active"]
 
 
 @pytest.mark.parametrize("name", list(classes()))
 @pytest.mark.parametrize("machine", MACHINES, ids=str)
 def test_every_pass_fits_and_nothing_is_lost(name, machine):
-    found = named(name)
+    found = class_named(name)
     made = passes(found, machine)
     counted = [event.quantity for one in made for event in one.events]
     for event in (*found.required(), *found.active()):
         assert counted.count(event.quantity) == 1, event.quantity
     for one in made:
-        assert one.events[: len(base(found))] == base(found)
+        assert one.events[: len(base_events(found))] == base_events(found)
         assert len(set(one.counters.values())) == len(one.events)
         for event in one.events:
             own = one.counters[event.quantity]
@@ -101,12 +107,12 @@ def test_every_pass_fits_and_nothing_is_lost(name, machine):
 
 def test_too_many_events_do_not_fit():
     """Five TLB events on four counters."""
-    found = named("icelake")
-    assert fit(found, (*base(found), *found.required()), FREE) is None
+    found = class_named("icelake")
+    assert fit_on_counters(found, (*base_events(found), *found.required()), FREE) is None
 
 
 def test_the_command_of_a_pass():
-    (one, *_) = passes(named("broadwell"), Machine(smt=True, watchdog=True))
+    (one, *_) = passes(class_named("broadwell"), Machine(smt=True, watchdog=True))
     words = shlex.split(perf_stat(one, "u"))
     assert words[:7] == ["LC_ALL=C", "perf", "stat", "-x;", "-o", "LAYOUT.loads.perf", "-e"]
     assert words[7] == (
@@ -116,29 +122,29 @@ def test_the_command_of_a_pass():
 
 
 def test_hybrid_events_name_their_pmu():
-    (one, *_) = passes(named("goldencove"), Machine())
+    (one, *_) = passes(class_named("goldencove"), Machine())
     text = events_of(one, "uk")
     assert (
         text.startswith("{cpu_core/cycles/uk,")
         and "cpu_core/event=0x12,umask=0x20,name=H_loads_uk/uk" in text
     )
-    assert "cpu/event=0x08" in events_of(passes(named("crestmont"), Machine())[0], "u", "cpu")
+    assert "cpu/event=0x08" in events_of(passes(class_named("crestmont"), Machine())[0], "u", "cpu")
 
 
 def test_unknown_mode():
     with pytest.raises(TesseraError, match="uk"):
-        events_of(passes(named("zen1"), Machine())[0], "k")
+        events_of(passes(class_named("zen1"), Machine())[0], "k")
 
 
 def test_sysfs_of_a_hybrid_machine(tmp_path):
     for name, number in (("cpu_core", 4), ("cpu_atom", 10)):
         (tmp_path / "sys/bus/event_source/devices" / name).mkdir(parents=True)
         (tmp_path / "sys/bus/event_source/devices" / name / "type").write_text(f"{number}\n")
-    assert sysfs.pmu_type(named("gracemont").pmus, tmp_path) == ("cpu_atom", 10)
+    assert sysfs.pmu_type(class_named("gracemont").pmus, tmp_path) == ("cpu_atom", 10)
     assert sysfs.pmu_type(("cpu",), tmp_path) is None
-    assert sysfs.machine(tmp_path) == Machine(smt=True, watchdog=True)  # unknown: fewer counters
+    assert sysfs.counting_machine(tmp_path) == Machine(smt=True, watchdog=True)  # unknown: fewer counters
     (tmp_path / "sys/devices/system/cpu/smt").mkdir(parents=True)
     (tmp_path / "sys/devices/system/cpu/smt/active").write_text("0\n")
     (tmp_path / "proc/sys/kernel").mkdir(parents=True)
     (tmp_path / "proc/sys/kernel/nmi_watchdog").write_text("0\n")
-    assert sysfs.machine(tmp_path) == FREE
+    assert sysfs.counting_machine(tmp_path) == FREE

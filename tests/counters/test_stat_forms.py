@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.counters.classes import named
-from tessera.counters.perf.log import read_log
-from tessera.measure.imported.totals import totals_of
+from tessera.machine.counters.event_table import class_named
+from tessera.machine.perf.log import read_log
+from tessera.measure.perf_log_counts import totals_of
 from tests.measure.mutated import mutated
 
 from . import slow_reader
@@ -108,7 +108,7 @@ def wrong_counts(seed: int, path: Path) -> tuple[str, str]:
     data = damaged(rng, log.data, options.encoding)
     path.write_bytes(data)
     try:
-        totals = totals_of(path, named("broadwell"), sum_parts=True)
+        totals = totals_of(path, class_named("broadwell"), sum_parts=True)
     except TesseraError:
         return "refused", ""
     true = true_counts(log)

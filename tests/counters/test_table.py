@@ -8,10 +8,9 @@ from collections import defaultdict
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.counters.classes import classes, named
-from tessera.counters.event import GENERIC
-from tessera.counters.table import COLUMNS, DATA, read_events
-from tessera.results.pair import GENERATIONS
+from tessera.core.results.loader import GENERATIONS
+from tessera.machine.counters.event import GENERIC
+from tessera.machine.counters.event_table import COLUMNS, DATA, class_named, classes, read_events
 
 from .builders import EXTRACTS
 
@@ -65,7 +64,7 @@ def test_most_events_of_h_m_and_c_are_in_the_extract(name):
     """The comparison above is not empty where it matters; Zen's H is a sum of ours."""
     with (EXTRACTS / "linux-6.12.117-events.csv").open(newline="") as stream:
         in_linux = {row["event"].lower() for row in csv.DictReader(stream) if row["class"] == name}
-    missing = {e.quantity for e in named(name).required() if e.name.lower() not in in_linux}
+    missing = {e.quantity for e in class_named(name).required() if e.name.lower() not in in_linux}
     assert missing == ({"H any"} if name == "zen4" else set())
 
 
@@ -155,33 +154,33 @@ def test_our_names_are_unique_in_a_class():
     ],
 )
 def test_raw_codes(name, quantity, config):
-    (event,) = named(name).of_quantity(quantity)
+    (event,) = class_named(name).of_quantity(quantity)
     assert event.config == config
     assert event.attribute(8) == (8, config)  # a PMU of a hybrid machine
 
 
 def test_codes_above_255_of_amd():
     """Linux, amd/core.c: bits 11:8 of the event are bits 35:32 of the configuration."""
-    (event,) = named("zen4").of_quantity("R reference cycles")
+    (event,) = class_named("zen4").of_quantity("R reference cycles")
     assert event.config == 0x1_0000_0120
 
 
 def test_generic_events_name_the_pmu_on_hybrid_machines():
     """Linux: bits 63:32 of the configuration hold the type of the PMU."""
-    (cycles,) = named("goldencove").of_quantity("R cycles")
+    (cycles,) = class_named("goldencove").of_quantity("R cycles")
     assert cycles.perf_event in GENERIC
     assert cycles.attribute(4) == (0, 0)
     assert cycles.attribute(10) == (0, 10 << 32)
 
 
 def test_what_is_not_counted():
-    assert [named(n).sides("C") for n in ("zen1", "zen5", "gracemont", "skylake")] == [
+    assert [class_named(n).sides("C") for n in ("zen1", "zen5", "gracemont", "skylake")] == [
         (), (), (), ("loads", "stores"),
     ]  # fmt: skip
-    assert named("gracemont").sides("H") == ()
-    assert named("zen2").sides("M") == ("any",)
+    assert class_named("gracemont").sides("H") == ()
+    assert class_named("zen2").sides("M") == ("any",)
 
 
 def test_unknown_class():
     with pytest.raises(TesseraError, match="zen4"):
-        named("zen9")
+        class_named("zen9")

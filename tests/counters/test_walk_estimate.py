@@ -11,9 +11,8 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.counters.perf.ibs import parse_lines, read_ibs
-from tessera.counters.walk_estimate import as_csv, estimate
-from tessera.results.cells import write_cells
+from tessera.core.results.table_io import write_cells
+from tessera.machine.perf.ibs import estimate_csv, estimate_walks, parse_lines, read_ibs
 from tests.counters.builders import LOGS
 
 WRITTEN = LOGS / "ibs" / "written-6.12-zen3.txt"
@@ -37,7 +36,7 @@ def lines(*samples):
 
 def failure(code, *arguments, **keywords):
     with pytest.raises(TesseraError) as error:
-        estimate(*arguments, **keywords)
+        estimate_walks(*arguments, **keywords)
     assert error.value.code == f"walks-{code}"
     return str(error.value)
 
@@ -51,7 +50,7 @@ def test_the_written_text_has_ten_samples():
 
 
 def test_estimate_is_misses_times_the_mean():
-    found = estimate(read_ibs(WRITTEN), 1_000_000, pid=4242)
+    found = estimate_walks(read_ibs(WRITTEN), 1_000_000, pid=4242)
     assert found.cycles.value == pytest.approx(MEAN * 1_000_000)
     assert found.cycles.half_width == pytest.approx(T3 * DEVIATION / math.sqrt(4) * 1_000_000, rel=1e-3)
     assert (found.refill.count, found.empty, found.ops, found.longest) == (4, 1, 8, 0)
@@ -59,8 +58,10 @@ def test_estimate_is_misses_times_the_mean():
 
 def test_modes_and_processes_choose_samples():
     samples = read_ibs(WRITTEN)
-    assert estimate(samples, 10).refill.value == pytest.approx((4 * MEAN + 500) / 5)
-    assert estimate(samples, 10, mode="uk", pid=4242).refill.value == pytest.approx((4 * MEAN + 900) / 5)
+    assert estimate_walks(samples, 10).refill.value == pytest.approx((4 * MEAN + 500) / 5)
+    assert estimate_walks(samples, 10, mode="uk", pid=4242).refill.value == pytest.approx(
+        (4 * MEAN + 900) / 5
+    )
     message = failure("no-samples", samples, 10, pid=4711)
     assert "4711" in message and "4242" in message
 
@@ -75,21 +76,21 @@ def test_the_number_needs_no_words():
 def test_a_refill_without_a_walk_does_not_count():
     """An L2 TLB hit has a refill latency, too; only misses of both levels are walks."""
     samples = list(parse_lines(lines(sample(refill=40), sample(refill=60), sample(l2=0, refill=7))))
-    assert estimate(samples, 100).cycles.value == pytest.approx(5000)
+    assert estimate_walks(samples, 100).cycles.value == pytest.approx(5000)
 
 
 def test_an_interval_contains_the_mean_that_the_samples_were_drawn_from():
     rng, inside = random.Random(5), 0
     for _ in range(200):
         drawn = [sample(refill=round(rng.gauss(200, 40))) for _ in range(30)]
-        found = estimate(list(parse_lines(lines(*drawn))), 1000).cycles
+        found = estimate_walks(list(parse_lines(lines(*drawn))), 1000).cycles
         inside += abs(found.value - 200_000) <= found.half_width
     assert 180 <= inside <= 199
 
 
 def test_the_longest_refill_is_counted():
     samples = list(parse_lines(lines(sample(refill=65535), sample(refill=10))))
-    assert estimate(samples, 1).longest == 1
+    assert estimate_walks(samples, 1).longest == 1
 
 
 @pytest.mark.parametrize(
@@ -174,9 +175,9 @@ def test_either_misses_or_cells():
 
 
 def test_the_name_is_no_column_of_cells():
-    from tessera.results.schema.cells import CELLS
+    from tessera.core.results.cell_tables import CELLS
 
-    found = estimate(read_ibs(WRITTEN), 5)
-    names = as_csv(found, "u").splitlines()[0].split(",")
+    found = estimate_walks(read_ibs(WRITTEN), 5)
+    names = estimate_csv(found, "u").splitlines()[0].split(",")
     assert "walk_cycles_ibs_estimate" in names
     assert "walk_cycles_ibs_estimate" not in [column.name for column in CELLS.columns]

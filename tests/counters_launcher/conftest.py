@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.core.paths import build_dir, repo_root
+from tessera.core.files import build_dir, repo_root
 
 PROGRAMS = Path(__file__).parent / "programs"
 #: Where the linker puts the watched variable of programs/regions.c.

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tessera.allocator_proof.suite.libraries.symbols import OLDEST_GLIBC, needed
+from tessera.lab.allocator_proof.suite.c_libraries import OLDEST_GLIBC, needed_symbols
 
 SYSTEM_LIBRARIES = {"libc.so.6", "ld-linux-x86-64.so.2"}
 ALLOWED = {
@@ -47,6 +47,6 @@ def test_the_hook_patches_what_the_tracer_decodes(root):
 @pytest.mark.toolchain
 @pytest.mark.parametrize("name", ["tessera-count", "libtessera-roi.so"])
 def test_every_host_with_glibc_2_34_can_run_it(launchers, name):
-    found = needed(launchers / name)
+    found = needed_symbols(launchers / name)
     assert found.glibc() and max(found.glibc()) <= OLDEST_GLIBC, found.versions
     assert "libc.so.6" in found.libraries and set(found.libraries) <= SYSTEM_LIBRARIES

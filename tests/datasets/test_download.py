@@ -13,7 +13,6 @@ import pytest
 from tessera.core import downloads
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.record import datasets
-from tessera.record.datasets import download
 
 from .server import Behaviour, serving
 
@@ -164,7 +163,7 @@ def test_a_disk_that_is_too_small_is_found_before_the_first_byte(dataset, body, 
 def test_a_disk_that_fills_up_is_an_error_that_keeps_the_part(dataset, body, monkeypatch):
     """/dev/full refuses every write with ENOSPC."""
     with serving(Behaviour(body)) as url:
-        part = download.part_of(dataset(url))
+        part = datasets.part_of(dataset(url))
         part.parent.mkdir(parents=True)
         part.symlink_to("/dev/full")
         with pytest.raises(TesseraError, match=os.strerror(errno.ENOSPC)) as error:

@@ -8,7 +8,6 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.record import datasets, workloads
-from tessera.record.datasets import manifest
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = "name,version,url,licence,bytes,sha256\n"
@@ -38,7 +37,7 @@ def test_workloads_name_datasets_that_exist(repository):
 def test_a_good_row(tmp_path):
     path = tmp_path / "manifest.csv"
     path.write_text(HEADER + GOOD)
-    made = manifest.read(path)["graph"]
+    made = datasets.read(path)["graph"]
     assert (made.file_name, made.size_bytes, made.sha256) == ("graph.tar.gz", 10, "a" * 64)
 
 
@@ -61,7 +60,7 @@ def test_a_bad_manifest_says_what_is_wrong(tmp_path, text, rule):
     path = tmp_path / "manifest.csv"
     path.write_text(text)
     with pytest.raises(TesseraError, match="manifest.csv") as error:
-        manifest.read(path)
+        datasets.read(path)
     assert error.value.code == f"manifest-{rule}"
 
 

@@ -7,8 +7,8 @@ import hashlib
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.datasets import datasets as command
 from tessera.cli.main import COMMANDS
+from tessera.cli.workload import datasets as command
 from tessera.core.errors import TesseraError
 from tessera.record import datasets
 
@@ -97,4 +97,4 @@ def test_an_unknown_name_is_refused_before_anything_is_fetched(checkout, body):
 
 
 def test_it_is_a_command_of_tessera():
-    assert COMMANDS["datasets"][0] == "tessera.cli.datasets"
+    assert COMMANDS["datasets"][0] == "tessera.cli.workload"

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tessera.results.cells import read_cells
+from tessera.core.results.table_io import read_cells
 
 from .conftest import ROOT, run_sh
 
@@ -213,6 +213,6 @@ def test_a_failed_recording_becomes_rows_and_is_tried_again(smoke, tmp_path):
     fit = tmp_path / "models" / "gups" / "haswell-sim"
     assert (fit / "errors.csv").read_text().startswith("model,") and (fit / "not_fitted.txt").exists()
 
-    from tessera.pipeline.failures import failures
+    from tessera.cli.pipeline.failures import failures
 
     assert {one.path for one in failures(tmp_path, reserve=False)} == {info, cells}

@@ -20,7 +20,7 @@ FINISHED = 5
 KILLED = f"""
 import itertools, os, signal
 from tessera.cli.main import main
-from tessera.simulate.cache import CellCache
+from tessera.simulate.runner import CellCache
 
 put, calls = CellCache.put, itertools.count(1)
 

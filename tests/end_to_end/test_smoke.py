@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from tessera.results.cells import read_cells
+from tessera.core.results.table_io import read_cells
 
 from .conftest import ROOT, run_sh
 

@@ -6,20 +6,19 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.energy import energy
+from tessera.cli.lab.threads import energy
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
-from tessera.energy import cells, power, savings, sentences
-from tessera.energy.leaves import Leaf
-from tessera.results.cells import COLUMNS
-from tessera.results.read import read_file
-from tessera.results.schema.energy import ENERGY, SAVINGS
+from tessera.core.files import repo_root
+from tessera.core.results.study_tables import ENERGY, SAVINGS
+from tessera.core.results.table_io import CELL_COLUMNS, read_file
+from tessera.lab.energy import cell_energy, power
+from tessera.lab.energy.sourced_values import Leaf
 
 HZ = {"haswell-sim": 2.1e9}
 
 
 def cell(layout, runtime, l1d=100, l2=40, l3=20, dram=10, walker=4, **more):
-    row = dict.fromkeys(COLUMNS) | {
+    row = dict.fromkeys(CELL_COLUMNS) | {
         "workload": "w", "platform": "haswell-sim", "layout": layout, "repeat": 0, "status": "ok",
         "runtime_cycles": runtime, "instructions": 1000, "accesses": 300, "stlb_misses": 5,
         "runtime_provenance": "simulated", "tlb_provenance": "simulated", "engine": "timing",
@@ -30,7 +29,7 @@ def cell(layout, runtime, l1d=100, l2=40, l3=20, dram=10, walker=4, **more):
 
 
 def table(*rows):
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(CELL_COLUMNS))
 
 
 def constants(static=2.0, instruction=0.0, l1d=0.0, l2=0.0, l3=0.0, dram=0.0):
@@ -41,22 +40,22 @@ def constants(static=2.0, instruction=0.0, l1d=0.0, l2=0.0, l3=0.0, dram=0.0):
 
 def test_joules_by_hand():
     """R/f = 1 s: 2 W, 1000 instructions of 0.5 J, and 104, 44, 24, 14 loads of 1, 2, 3, 4 J."""
-    counts = cells.events(table(cell("growing-0", 2_100_000_000)), HZ)
+    counts = cell_energy.events(table(cell("growing-0", 2_100_000_000)), HZ)
     assert counts.tolist() == [[1.0, 1000, 104, 44, 24, 14]]
-    joules, share = cells.energies(counts, constants(2, 0.5, 1, 2, 3, 4))
+    joules, share = cell_energy.energies(counts, constants(2, 0.5, 1, 2, 3, 4))
     assert joules.tolist() == [2 + 500 + 104 + 88 + 72 + 56] and share.tolist() == [2 / 822]
 
 
 def test_loads_are_those_of_the_cells():
     rows = table(cell("growing-0", 9), cell("growing-8", 7, l1d=7, dram=1, walker=0))
-    counts = cells.events(rows, HZ)
+    counts = cell_energy.events(rows, HZ)
     for column, level in enumerate(power.LEVELS, start=2):
         both = rows[f"program_{level}_loads"] + rows[f"walker_{level}_loads"]
         assert counts[:, column].tolist() == both.tolist()
 
 
 def rows_of(*found, sets=None):
-    return savings.pair_rows("w", "haswell-sim", table(*found), sets or [constants()], HZ)
+    return cell_energy.pair_rows("w", "haswell-sim", table(*found), sets or [constants()], HZ)
 
 
 def test_without_dynamic_energy_e9_is_exact():
@@ -93,7 +92,7 @@ def test_the_fastest_mosaic_may_not_need_least():
     assert static["fastest_needs_least"] and static["reversed_share"] == 0
     assert dynamic["fastest_layout"] == "growing-4" and dynamic["least_energy_layout"] == "growing-8"
     assert not dynamic["fastest_needs_least"] and dynamic["reversed_share"] == pytest.approx(1 / 3)
-    found = sentences.sentences(pd.DataFrame([dynamic | {"constants": power.BASELINE}]))
+    found = cell_energy.sentences(pd.DataFrame([dynamic | {"constants": power.BASELINE}]))
     more = 100 * dynamic["excess_of_fastest"]
     assert any(
         f"growing-4 is fastest, and needs {more:.2f}% more energy than growing-8" in line for line in found
@@ -121,17 +120,19 @@ def test_the_command_writes_both_tables(tmp_path):
     joules = read_file(ENERGY, tmp_path / "energy" / "energy.csv")
     assert joules["layout"].tolist() == ["growing-0", "growing-8"] and (joules["energy_j"] > 0).all()
     saved = read_file(SAVINGS, tmp_path / "energy" / "savings.csv")
-    assert saved["constants"].tolist() == [one.name for one in power.swept(power.read(power.default()))]
+    assert saved["constants"].tolist() == [
+        one.name for one in power.swept(power.read_power(power.default_power_file()))
+    ]
     limit = saved.set_index("constants").loc["static only"]
     assert limit["energy_saved_2mb"] == pytest.approx(0.3, rel=1e-12)
 
 
 def test_real_runs_and_failed_cells_are_left_out(tmp_path):
     rows = [cell("growing-0", None, runtime_ns=5.0), cell("growing-8", None, status="failed")]
-    found = savings.energy_table(table(*rows), constants())
+    found = cell_energy.energy_table(table(*rows), constants())
     assert tuple(found.columns) == ENERGY.names and found.empty
-    assert savings.savings_table(table(*rows), constants()).empty
-    assert sentences.sentences(savings.savings_table(table(*rows), constants())) == []
+    assert cell_energy.savings_table(table(*rows), constants()).empty
+    assert cell_energy.sentences(cell_energy.savings_table(table(*rows), constants())) == []
 
 
 def test_frequency_of_a_detected_platform(tmp_path):
@@ -141,12 +142,12 @@ def test_frequency_of_a_detected_platform(tmp_path):
         .replace("2100000000", "1900000000")
     )
     (tmp_path / "host-sim.yaml").write_text(text)
-    assert cells.frequency_of("host-sim", tmp_path) == 1.9e9
-    assert cells.frequency_of("haswell-sim", tmp_path) == 2.1e9
+    assert cell_energy.frequency_of("host-sim", tmp_path) == 1.9e9
+    assert cell_energy.frequency_of("haswell-sim", tmp_path) == 2.1e9
     with pytest.raises(TesseraError, match="host-sim"):
-        cells.frequency_of("host-sim")
+        cell_energy.frequency_of("host-sim")
 
 
 def test_cells_without_loads_by_level():
     with pytest.raises(TesseraError, match="walker_dram_loads"):
-        cells.usable(table(cell("growing-0", 1)).drop(columns="walker_dram_loads"))
+        cell_energy.usable_cells(table(cell("growing-0", 1)).drop(columns="walker_dram_loads"))

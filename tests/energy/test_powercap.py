@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.counters import powercap
-from tessera.energy.meter import Powercap
-from tessera.machine.doctor import rapl
-from tessera.machine.doctor.check import PASS, SKIP
+from tessera.lab.energy.thread_measurement import Powercap
+from tessera.machine.counters import sysfs
+from tessera.machine.doctor import PASS, SKIP, hardware
 
 from .trees import RANGE_UJ, two_sockets, zone
 
@@ -21,7 +20,7 @@ def set_uj(package, value) -> None:
 
 def test_packages_are_neither_their_parts_nor_other_zones(tmp_path):
     two_sockets(tmp_path)
-    found = powercap.packages(tmp_path)
+    found = sysfs.energy_packages(tmp_path)
     assert [(one.folder.name, one.socket, one.name) for one in found] == [
         ("intel-rapl:0", 0, "package-0"),
         ("intel-rapl:1", 1, "package-1"),
@@ -42,11 +41,11 @@ def test_a_socket_of_two_dies_is_their_sum(tmp_path):
 
 def test_no_rapl_and_no_such_socket(tmp_path):
     with pytest.raises(TesseraError, match="socket 0") as caught:
-        powercap.of_socket(0, tmp_path)
+        sysfs.package_of_socket(0, tmp_path)
     assert caught.value.code == "rapl-absent"
     two_sockets(tmp_path)
     with pytest.raises(TesseraError, match="0, 1") as caught:
-        powercap.of_socket(2, tmp_path)
+        sysfs.package_of_socket(2, tmp_path)
     assert caught.value.code == "rapl-socket"
 
 
@@ -66,7 +65,7 @@ def test_many_wraps_are_counted_if_it_is_read_often_enough(tmp_path):
     """A range of 1 J wraps every ms at 1000 W: 10 readings of 0.6 J, 6 J in all."""
     zone(tmp_path, "intel-rapl:0", "package-0", 0, 999_999)
     times = iter(number / 10_000 for number in range(100))
-    meter = Powercap(powercap.of_socket(0, tmp_path), clock=lambda: next(times))
+    meter = Powercap(sysfs.package_of_socket(0, tmp_path), clock=lambda: next(times))
     for number in range(11):
         set_uj(meter.packages[0], 600_000 * number % 1_000_000)
         meter.read()
@@ -76,7 +75,7 @@ def test_many_wraps_are_counted_if_it_is_read_often_enough(tmp_path):
 def test_a_wrap_that_may_have_been_missed(tmp_path):
     zone(tmp_path, "intel-rapl:0", "package-0")
     times = iter([0.0, 262.0, 525.0])
-    meter = Powercap(powercap.of_socket(0, tmp_path), clock=lambda: next(times))
+    meter = Powercap(sysfs.package_of_socket(0, tmp_path), clock=lambda: next(times))
     meter.read()
     meter.read()
     with pytest.raises(TesseraError, match="package-0") as caught:
@@ -88,19 +87,19 @@ def test_a_wrap_that_may_have_been_missed(tmp_path):
 def test_a_counter_with_no_count(tmp_path, text):
     folder = zone(tmp_path, "intel-rapl:0", "package-0", text)
     with pytest.raises(TesseraError, match=str(folder / "energy_uj")) as caught:
-        powercap.of_socket(0, tmp_path)[0].read_uj()
+        sysfs.package_of_socket(0, tmp_path)[0].read_uj()
     assert caught.value.code == "rapl-broken"
 
 
 def test_a_missing_file_and_a_missing_range(tmp_path):
     folder = zone(tmp_path, "intel-rapl:0", "package-0")
-    package = powercap.of_socket(0, tmp_path)[0]
+    package = sysfs.package_of_socket(0, tmp_path)[0]
     (folder / "energy_uj").unlink()
     with pytest.raises(TesseraError, match="energy_uj"):
         package.read_uj()
     (folder / "max_energy_range_uj").write_text("0\n")
     with pytest.raises(TesseraError, match="max_energy_range_uj"):
-        powercap.packages(tmp_path)
+        sysfs.energy_packages(tmp_path)
 
 
 @pytest.fixture
@@ -120,18 +119,18 @@ def locked(tmp_path, monkeypatch):
 
 def test_no_permission(locked):
     with pytest.raises(TesseraError, match="sudo chmod a\\+r") as caught:
-        powercap.of_socket(0, locked)[0].read_uj()
+        sysfs.package_of_socket(0, locked)[0].read_uj()
     assert caught.value.code == "rapl-permission" and "energy_uj" in caught.value.found
 
 
 def test_the_doctor_names_what_is_there(tmp_path):
-    (row,) = rapl.checks(tmp_path)
+    (row,) = hardware.energy_checks(tmp_path)
     assert (row.name, row.status) == ("RAPL", SKIP) and "tessera threads measure" in row.remedy
     two_sockets(tmp_path)
-    (row,) = rapl.checks(tmp_path)
+    (row,) = hardware.energy_checks(tmp_path)
     assert row.status == PASS and "package-0, package-1" in row.found and row.remedy == ""
 
 
 def test_the_doctor_without_permission(locked):
-    (row,) = rapl.checks(locked)
+    (row,) = hardware.energy_checks(locked)
     assert row.status == SKIP and "energy_uj" in row.found and "sudo chmod" in row.remedy

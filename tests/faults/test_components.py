@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.faults import probe
-from tessera.faults.stream import record
+from tessera.lab.faults import measured, recorder
 from tessera.machine.container import component_tests
 from tessera.machine.container.build import build
 
 pytestmark = pytest.mark.toolchain
 
 
-@pytest.mark.parametrize(("component", "tests"), [(probe.COMPONENT, 5), (record.COMPONENT, 2)])
+@pytest.mark.parametrize(("component", "tests"), [(measured.COMPONENT, 5), (recorder.COMPONENT, 2)])
 def test_its_own_tests_pass(component, tests):
     build(component, print, tests=True)
     status, output = component_tests.run_tests(component)

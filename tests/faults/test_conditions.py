@@ -3,8 +3,8 @@
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.faults.conditions import SPARE_BYTES, THP, environment, processor_of, require
-from tessera.machine.environment.tree import Tree
+from tessera.lab.faults.measured import SPARE_BYTES, THP, environment, processor_of, require
+from tessera.machine.environment.condition import Tree
 
 MB = 1 << 20
 GOVERNOR = "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor"

@@ -7,16 +7,15 @@ import subprocess
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.faults import faults
+from tessera.cli.lab.faults import faults
 from tessera.core.errors import TesseraError
-from tessera.faults import measure as measuring
-from tessera.faults.kinds import KINDS, named
-from tessera.faults.measure import measure
-from tessera.faults.probe import Plan
-from tessera.faults.series import read_cycles
-from tessera.results.read import read_file
-from tessera.results.schema.faults import LATENCY
-from tessera.results.tree import Tree
+from tessera.core.results.os_tables import FAULT_LATENCY
+from tessera.core.results.table_io import read_file
+from tessera.core.results.tree import Tree
+from tessera.lab.faults import measured as measuring
+from tessera.lab.faults.kinds import KINDS, named
+from tessera.lab.faults.latencies import read_cycles
+from tessera.lab.faults.measured import Plan, measure
 
 MB = 1 << 20
 
@@ -100,13 +99,13 @@ class Tools:
 def good(monkeypatch):
     """A machine that has everything."""
     monkeypatch.setattr(measuring, "require", lambda *_, **__: None)
-    monkeypatch.setattr("tessera.faults.probe.built", lambda *_: "tessera-faults")
+    monkeypatch.setattr("tessera.lab.faults.measured.built", lambda *_: "tessera-faults")
     return Plan(4 * MB, 4, 1, measuring.processor_of(None))
 
 
 def test_the_tables_and_what_show_prints(good, tmp_path):
     measure(Tools(0.01), KINDS, good, tmp_path, print, keep=tmp_path / "series")
-    latency = read_file(LATENCY, Tree(tmp_path).host_faults("latency"))
+    latency = read_file(FAULT_LATENCY, Tree(tmp_path).host_faults("latency"))
     assert set(latency["kind"]) == {kind.name for kind in KINDS} and set(latency["passes"]) == {3}
     # Values 2000 to 2006 in equal shares, at 2 GHz.
     middle = latency[(latency["kind"] == "write-4kb") & (latency["share"] == 0.5)].iloc[0]

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.faults.kinds import KINDS, named
-from tessera.faults.series import HEAD, judged, read_cycles
-from tessera.faults.tables import comb_rows, latency_rows, pass_rows
-from tessera.results.schema.faults import COMB, LATENCY, PASSES
-from tessera.results.write import frame_of
+from tessera.core.results.os_tables import FAULT_COMB, FAULT_LATENCY, FAULT_PASSES
+from tessera.core.results.table_io import frame_of
+from tessera.lab.faults.kinds import KINDS, named
+from tessera.lab.faults.latencies import SERIES_HEAD, judged_series, read_cycles
+from tessera.lab.faults.measured import comb_rows, latency_rows, pass_rows
 
 HERTZ = 1e9  # so that 1 ms is a million cycles
 FACT = {"minor_faults": 100, "huge_bytes": 0}
@@ -21,7 +21,7 @@ def one_pass(outside):
 
 
 def of(kind, rows, facts=None, warmup=0):
-    return judged(named(kind), np.array(rows), facts or [FACT] * len(rows), HERTZ, 50, warmup)
+    return judged_series(named(kind), np.array(rows), facts or [FACT] * len(rows), HERTZ, 50, warmup)
 
 
 def test_a_pass_counts_with_5_in_100_from_outside_and_not_with_6():
@@ -58,7 +58,7 @@ def test_2mb_faults_need_2mb_pages(pages, counts):
 def test_rows_have_the_columns_of_their_tables():
     found = of("write-4kb", [one_pass(0), one_pass(1), one_pass(6)])
     latency, combs, passes = latency_rows(found), comb_rows(found), pass_rows(found)
-    for table, rows in ((LATENCY, latency), (COMB, combs), (PASSES, passes)):
+    for table, rows in ((FAULT_LATENCY, latency), (FAULT_COMB, combs), (FAULT_PASSES, passes)):
         assert set().union(*rows) <= set(table.names)
         assert len(frame_of(table, rows)) == len(rows)
     assert {row["passes"] for row in latency} == {2} and {row["ns"] for row in latency} == {1000}
@@ -77,7 +77,7 @@ def written(tmp_path, lines):
     return path
 
 
-GOOD = [HEAD, "0,0,10", "0,1,20", "1,0,30", "1,1,40"]
+GOOD = [SERIES_HEAD, "0,0,10", "0,1,20", "1,0,30", "1,1,40"]
 
 
 def test_latencies_by_pass_and_touch(tmp_path):

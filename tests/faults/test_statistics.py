@@ -5,10 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from tessera.faults.comb import FACTOR, around, comb
-from tessera.faults.cosine import clipped, cosine, with_constant
-from tessera.faults.kinds import AROUND, BATCH, TABLE, Teeth
-from tessera.faults.quantiles import quantiles
+from tessera.lab.faults.kinds import AROUND, BATCH, TABLE, Teeth
+from tessera.lab.faults.latencies import TOOTH_FACTOR, around, clipped, comb, cosine, quantiles, with_constant
 
 
 def test_a_quantile_is_a_value_of_the_pass():
@@ -61,7 +59,10 @@ def test_random_teeth_have_the_share_of_chance():
 
 def test_the_border_of_a_tooth():
     """A tooth takes more than FACTOR times the median around it."""
-    exactly, above = series(512, 512, tooth=int(100 * FACTOR)), series(512, 512, tooth=int(100 * FACTOR) + 1)
+    exactly, above = (
+        series(512, 512, tooth=int(100 * TOOTH_FACTOR)),
+        series(512, 512, tooth=int(100 * TOOTH_FACTOR) + 1),
+    )
     assert comb([exactly], TABLE).hits == 0 and comb([above], TABLE).hits == 1
 
 

@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from tessera.faults.comb import comb
-from tessera.faults.kinds import TABLE
-from tessera.faults.stream.counts import (
+from tessera.lab.faults.kinds import TABLE
+from tessera.lab.faults.latencies import comb
+from tessera.lab.faults.recorded_faults import (
+    Access,
     Count,
+    Fault,
     count,
     in_order,
     largest,
@@ -13,7 +15,6 @@ from tessera.faults.stream.counts import (
     ordinary,
     summary,
 )
-from tessera.faults.stream.format import Access, Fault
 
 
 def fault(*accesses, tail=1, interrupts=0):

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tessera.core.errors import TesseraError
-from tessera.faults.stream.format import HEAD, Access, Dropped, Fault, faults, text
+from tessera.lab.faults.recorded_faults import RECORDING_HEAD, Access, Dropped, Fault, faults, text_of_faults
 
 GOOD = [
-    HEAD,
+    RECORDING_HEAD,
     "fault 401925",
     "4 s fffffe0000002fc8 1e614fc8 8 entry_stack",
     "7 L ffff888000001000 1000 4096",
@@ -50,7 +50,7 @@ def test_lines_of_an_access(physical, bytes_, lines):
 
 def test_what_is_written_is_read_back():
     kept = [one for one in faults(GOOD, "x") if isinstance(one, Fault)]
-    assert list(faults(text(kept), "x")) == kept
+    assert list(faults(text_of_faults(kept), "x")) == kept
 
 
 @pytest.mark.parametrize(
@@ -58,10 +58,10 @@ def test_what_is_written_is_read_back():
     [
         ([], 0),
         (["tessera-fault-stream 2"], 1),
-        ([HEAD, "end 1 0 0"], 2),
-        ([HEAD, "fault"], 2),
-        ([HEAD, "fault xyz"], 2),
-        ([HEAD, ""], 2),
+        ([RECORDING_HEAD, "end 1 0 0"], 2),
+        ([RECORDING_HEAD, "fault"], 2),
+        ([RECORDING_HEAD, "fault xyz"], 2),
+        ([RECORDING_HEAD, ""], 2),
         ([*GOOD[:2], "fault 1"], 3),
         (GOOD[:3], 3),
         (GOOD[:6], 6),
@@ -107,4 +107,4 @@ def test_damaged_text_is_read_or_refused(data):
         found = [one for one in faults(lines, "x") if isinstance(one, Fault)]
     except TesseraError:
         return
-    assert list(faults(text(found), "x")) == found
+    assert list(faults(text_of_faults(found), "x")) == found

@@ -10,12 +10,11 @@ from collections import Counter
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.faults import RECORDING, faults
+from tessera.cli.lab.faults import RECORDING, faults
 from tessera.core.errors import TesseraError
-from tessera.faults.stream.counts import count, lines_by_structure, ordinary
-from tessera.faults.stream.record import kinds_of, settings_text
-from tessera.faults.stream.recording import COUNTS, FACTS, FAULTS, load
-from tessera.faults.stream.structures import DIRECT_MAP, VMEMMAP
+from tessera.lab.faults.recorded_faults import count, lines_by_structure, ordinary
+from tessera.lab.faults.recorder import kinds_of, settings_text
+from tessera.lab.faults.recording import COUNTS, DIRECT_MAP, FACTS, FAULTS, VMEMMAP, load_recording
 
 KINDS = {
     "write-4kb", "read-zero", "write-zero", "read-file", "write-private", "write-cow", "write-reuse",
@@ -30,7 +29,7 @@ def folder(root):
 
 @pytest.fixture(scope="module")
 def recording(folder):
-    return load(folder)
+    return load_recording(folder)
 
 
 def plainly(folder):
@@ -164,7 +163,7 @@ def test_a_damaged_recording_is_named(folder, tmp_path, spoil):
     shutil.copytree(folder, copy)
     spoil(copy)
     with pytest.raises(TesseraError) as error:
-        load(copy)
+        load_recording(copy)
     assert str(copy) in error.value.asked
 
 
@@ -186,7 +185,7 @@ def test_the_settings_of_the_plugin(tmp_path):
     os.environ.get("TESSERA_TEST_ORACLE") != "1", reason="TESSERA_TEST_ORACLE=1 boots the guest"
 )
 def test_the_guest_makes_the_recording_again(recording, tmp_path):
-    from tessera.faults.stream.record import record
+    from tessera.lab.faults.recorder import record
 
     again = record(tmp_path / "again", print)
     for kind in KINDS:

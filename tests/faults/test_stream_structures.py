@@ -2,10 +2,8 @@
 
 import pytest
 
-from tessera.faults.stream.counts import Count
-from tessera.faults.stream.format import Access, Fault
-from tessera.faults.stream.recording import choose, named
-from tessera.faults.stream.structures import DIRECT_MAP, VMEMMAP, Facts, Range, Structures
+from tessera.lab.faults.recorded_faults import Access, Count, Fault
+from tessera.lab.faults.recording import DIRECT_MAP, VMEMMAP, Facts, Range, Structures, choose, named
 
 BASE = DIRECT_MAP + 0x3DE00000
 FACTS = Facts(

@@ -4,13 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from tessera.cli.faults import RECORDING
+from tessera.cli.lab.faults import RECORDING
 from tessera.core.errors import TesseraError
-from tessera.faults.stream.counts import ordinary
-from tessera.faults.stream.format import Access, Fault
-from tessera.faults.stream.recording import load
-from tessera.faults.stream.structures import DIRECT_MAP, VMEMMAP
-from tessera.faults.stream.templates import Operands, Template, operands_of
+from tessera.lab.faults.recorded_faults import Access, Fault, ordinary
+from tessera.lab.faults.recording import DIRECT_MAP, VMEMMAP, load_recording
+from tessera.lab.faults.weave import Operands, Template, operands_of
 
 KINDS = (
     "write-4kb", "read-zero", "write-zero", "read-file", "write-private", "write-cow", "write-reuse",
@@ -22,7 +20,7 @@ OF_STATE = {"struct page of another", "LRU batch", "page cache", "page table"}
 
 @pytest.fixture(scope="module")
 def recording(root):
-    return load(root / RECORDING)
+    return load_recording(root / RECORDING)
 
 
 def frames_of(kind):

@@ -5,26 +5,25 @@ from collections import Counter
 
 import pytest
 
-from tessera.cli.faults import RECORDING
+from tessera.cli.lab.faults import RECORDING
 from tessera.core.errors import TesseraError
-from tessera.faults.stream import weave
-from tessera.faults.stream.counts import ordinary
-from tessera.faults.stream.format import Access, Fault
-from tessera.faults.stream.recording import Recording, load
+from tessera.lab.faults import weave
+from tessera.lab.faults.recorded_faults import Access, Fault, ordinary
+from tessera.lab.faults.recording import Recording, load_recording
 
 STEP = re.compile(r"\d+ [lsLS] [a-z0-9-]+ [0-9a-f]+ \d+")
 
 
 @pytest.fixture(scope="module")
 def recording(root):
-    return load(root / RECORDING)
+    return load_recording(root / RECORDING)
 
 
 @pytest.fixture(scope="module")
 def templates(recording):
     """(kind, tables, batch) -> words of the lines of a template."""
-    head, kernel, *rest = weave.lines(recording)
-    assert head == weave.HEAD and kernel == "kernel 6.12.117"
+    head, kernel, *rest = weave.template_lines(recording)
+    assert head == weave.TEMPLATES_HEAD and kernel == "kernel 6.12.117"
     found = {}
     for line in rest:
         words = line.split()
@@ -91,5 +90,5 @@ def test_what_is_inserted_is_found_by_the_accesses_around_it():
 def test_a_recording_without_tables_is_named():
     fault = Fault(1, (Access(1, True, False, 0, 0, 8, "stack"),), 0, 0, 0, (4096, 8192))
     with pytest.raises(TesseraError) as error:
-        list(weave.lines(Recording({"kernel": "6.12.1"}, {"read-zero": [fault]}, {})))
+        list(weave.template_lines(Recording({"kernel": "6.12.1"}, {"read-zero": [fault]}, {})))
     assert error.value.code == "no-table" and "read-zero" in str(error.value)

@@ -8,17 +8,17 @@ import xml.etree.ElementTree as ET
 import pandas as pd
 import pytest
 
-from tessera import platforms
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
+from tessera.core.files import repo_root
 from tessera.fit.models.base import RuntimeModel
 from tessera.fit.models.registry import EVERY
-from tessera.show.figures import finding_one_gb, looks, published, registry, style
-from tessera.show.figures.fig2_max_errors import table as fig2
-from tessera.show.figures.real_runs import table as host
-from tessera.show.figures.render import render
-from tessera.show.figures.table8_rsquared import table as table8
-from tessera.show.results import NotDrawn, Results
+from tessera.report.figures import findings, published, registry, style
+from tessera.report.figures.host_validation import real_runs_table as host
+from tessera.report.figures.model_errors import max_errors_table as fig2
+from tessera.report.figures.render import render
+from tessera.report.figures.rsquared import table as table8
+from tessera.report.results import NotDrawn, Results
 
 REFERENCE = repo_root() / "reference-results"
 WORDS = ("simulated", "measured", "published", "assumed")
@@ -125,7 +125,7 @@ def test_a_figure_registered_twice_aborts(monkeypatch):
 
 
 def test_models_differ_by_more_than_colour():
-    found = [looks.look(name) for name in EVERY]
+    found = [style.model_look(name) for name in EVERY]
     assert len({(one.marker, one.dash) for one in found}) == len({one.label for one in found}) == len(EVERY)
 
 
@@ -138,16 +138,21 @@ def test_platforms_of_no_generation_differ_too(monkeypatch):
 
 
 def test_a_new_model_needs_no_line_for_its_look(monkeypatch):
-    before = {name: looks.look(name) for name in EVERY}
+    before = {name: style.model_look(name) for name in EVERY}
     assert before["yaniv"] == ("Yaniv", "#8d96a3", "s", "-.")
     for n in range(16):  # with the extra ones 24
         name = f"mine-{n}"
         monkeypatch.setitem(EVERY, name, type("Mine", (RuntimeModel,), {"name": name, "label": f"Mine {n}"}))
-    found = [looks.look(name) for name in EVERY]
+    found = [style.model_look(name) for name in EVERY]
     assert len({(one.marker, one.dash) for one in found}) == len(EVERY) == 9 + 24
-    assert {name: looks.look(name) for name in before} == before
-    assert looks.ordered(["unheard", "mine-0", "poly1", "basu"]) == ["basu", "poly1", "mine-0", "unheard"]
-    assert looks.look("unheard").label == "unheard"
+    assert {name: style.model_look(name) for name in before} == before
+    assert style.ordered_models(["unheard", "mine-0", "poly1", "basu"]) == [
+        "basu",
+        "poly1",
+        "mine-0",
+        "unheard",
+    ]
+    assert style.model_look("unheard").label == "unheard"
 
 
 @pytest.mark.parametrize(
@@ -191,7 +196,7 @@ def test_pairs_where_one_model_is_worse_than_another_at_1gb_are_counted():
         ("a", "q", "1gb", "mosmodel", 0.3), ("a", "q", "1gb", "poly1", 0.1),
     ]  # fmt: skip
     errors = pd.DataFrame(rows, columns=["workload", "platform", "protocol", "model", "max_error"])
-    assert finding_one_gb.worse(errors) == (1, 2)
-    assert finding_one_gb.worse(errors, "yaniv", "mosmodel") == (1, 2)
-    assert finding_one_gb.worse(errors, "mosmodel", "poly1") == (1, 1)
-    assert finding_one_gb.worse(errors[errors["protocol"] == "all"]) == (0, 0)
+    assert findings.pairs_worse_at_1gb(errors) == (1, 2)
+    assert findings.pairs_worse_at_1gb(errors, "yaniv", "mosmodel") == (1, 2)
+    assert findings.pairs_worse_at_1gb(errors, "mosmodel", "poly1") == (1, 1)
+    assert findings.pairs_worse_at_1gb(errors[errors["protocol"] == "all"]) == (0, 0)

@@ -5,22 +5,15 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tessera.core.paths import repo_root
-from tessera.show.figures import (
-    allocator_costs,
-    case_studies,
-    fewer_pages,
-    finding_one_gb,
-    finding_slope,
-    style,
-)
-from tessera.show.results import NotDrawn, Results
+from tessera.core.files import repo_root
+from tessera.report.figures import allocator_costs, case_studies, findings, style
+from tessera.report.results import NotDrawn, Results
 
 REFERENCE = repo_root() / "reference-results"
 
 
 def test_the_published_slope_is_that_of_table_7():
-    rows = finding_slope._published(REFERENCE, ["source", "workload", "platform", "slope", "line_slope",
+    rows = findings._published_slope(REFERENCE, ["source", "workload", "platform", "slope", "line_slope",
                                                 "extra_l3_loads", "analysed", "provenance"])  # fmt: skip
     assert rows["slope"].tolist() == [pytest.approx((1320 - 1155) / 76)]
     assert rows["extra_l3_loads"].tolist() == [pytest.approx(2.4 / 20)]
@@ -28,7 +21,7 @@ def test_the_published_slope_is_that_of_table_7():
 
 
 def test_obtained_slopes_are_differences_of_the_two_runs(complete_tree):
-    rows = finding_slope.table(complete_tree, REFERENCE)
+    rows = findings.slope_table(complete_tree, REFERENCE)
     mine = rows[rows["source"] == "Tessera"].iloc[0]
     cells = Results(complete_tree).samples(mine["workload"], mine["platform"]).set_index("layout")
     small, large = cells.loc["growing-0"], cells.loc["growing-8"]
@@ -48,20 +41,20 @@ LAYOUTS = pd.DataFrame(
 
 
 def test_all_pages_are_compared_with_the_fastest_that_has_fewer():
-    assert fewer_pages.comparison(LAYOUTS) == (pytest.approx(0.06), "growing-4", 40, 80)
+    assert case_studies.compare_all_2mb(LAYOUTS) == (pytest.approx(0.06), "growing-4", 40, 80)
     faster = LAYOUTS.assign(runtime_cycles=[200.0, 100.0, 110.0, 90.0])
-    assert fewer_pages.comparison(faster)[0] == pytest.approx(-0.1)
-    assert fewer_pages.comparison(LAYOUTS[LAYOUTS["layout"] != "growing-8"]) is None
-    assert fewer_pages.comparison(LAYOUTS[LAYOUTS["layout"] == "growing-8"]) is None
+    assert case_studies.compare_all_2mb(faster)[0] == pytest.approx(-0.1)
+    assert case_studies.compare_all_2mb(LAYOUTS[LAYOUTS["layout"] != "growing-8"]) is None
+    assert case_studies.compare_all_2mb(LAYOUTS[LAYOUTS["layout"] == "growing-8"]) is None
 
 
 def test_labels_that_would_meet_are_left_out_but_never_the_fastest():
     rows = LAYOUTS.assign(fastest=LAYOUTS["layout"] == "growing-4")
     close = rows.assign(walk_cycles=[90, 30, 31, 30], runtime_cycles=[200.0, 100.0, 101.0, 100.5])
-    chosen = fewer_pages._with_room(close, close["walk_cycles"], close["runtime_cycles"])
+    chosen = case_studies._labels_with_room(close, close["walk_cycles"], close["runtime_cycles"])
     assert close.loc[chosen, "layout"].tolist() == ["growing-4", "growing-0"]
     apart = rows.assign(walk_cycles=[90, 10, 40, 70])
-    chosen = fewer_pages._with_room(apart, apart["walk_cycles"], apart["runtime_cycles"])
+    chosen = case_studies._labels_with_room(apart, apart["walk_cycles"], apart["runtime_cycles"])
     assert apart.loc[chosen, "layout"].tolist() == ["growing-4", "growing-8", "growing-0", "random-1"]
 
 
@@ -81,14 +74,14 @@ def test_without_runs_the_allocator_names_the_command(small_tree):
 
 
 def test_1gb_errors_are_relative_to_the_runtime_in_print_too(complete_tree):
-    rows = finding_one_gb.table(complete_tree, REFERENCE)
+    rows = findings.one_gb_table(complete_tree, REFERENCE)
     printed = rows[rows["source"] == "paper"].set_index(["workload", "model"])["error"]
     assert printed["gapbs/pr-twitter", "yaniv"] == pytest.approx(0.10)
     assert printed["GUPS/4GB", "yaniv"] == pytest.approx(1 - 1 / 1.7)
 
 
 def test_the_papers_pair_comes_first_then_the_extreme_one(complete_tree):
-    picks = case_studies.choose("opera-fig4", Results(complete_tree))
+    picks = case_studies.choose_case_pairs("opera-fig4", Results(complete_tree))
     assert (picks[0].workload, picks[0].platform) == ("graph500", "sandybridge-sim")
     assert len({pick[:2] for pick in picks}) == len(picks) <= 2
     if len(picks) == 2:
@@ -96,7 +89,7 @@ def test_the_papers_pair_comes_first_then_the_extreme_one(complete_tree):
 
 
 def test_a_zoom_keeps_what_runs_at_most_so_long_and_the_2mb_run(complete_tree):
-    rows = case_studies.table("opera-fig2", complete_tree, REFERENCE)
+    rows = case_studies.case_table("opera-fig2", complete_tree, REFERENCE)
     for _, mine in rows[rows["series"] == "samples"].groupby(["workload", "platform"]):
         runtimes = mine.set_index("layout")["runtime_cycles"]
         shown = runtimes.drop("growing-8")

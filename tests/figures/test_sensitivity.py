@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from tessera.results import sensitivity
+from tessera.core.results import loader
 
 
 def cells(rows):
@@ -26,30 +26,30 @@ def pair(workload, platform, small, large):
     ],
 )
 def test_the_threshold_is_five_percent(large, sensitive, analysed):
-    row = sensitivity.judge(cells(pair("w", "p", 100.0, large))).iloc[0]
+    row = loader.judge_sensitivity(cells(pair("w", "p", 100.0, large))).iloc[0]
     assert (row.sensitive, bool(row.analysed)) == (sensitive, analysed)
     assert row.improvement == pytest.approx(1 - large / 100)
 
 
 def test_a_row_is_judged_per_platform():
     table = cells([*pair("bfs-road", "broadwell-sim", 100, 97), *pair("bfs-road", "haswell-sim", 100, 90)])
-    dropped = sensitivity.dropped(table)
+    dropped = loader.dropped_pairs(table)
     assert dropped == {("bfs-road", "broadwell-sim"): "1GB pages save 3.0% of the runtime, less than 5%"}
 
 
 def test_repeats_are_averaged_and_other_layouts_do_not_count():
     rows = [*pair("w", "p", 100, 90), *pair("w", "p", 100, 94), ("w", "p", "growing-8", 50)]
-    assert sensitivity.judge(cells(rows)).improvement[0] == pytest.approx(0.08)
+    assert loader.judge_sensitivity(cells(rows)).improvement[0] == pytest.approx(0.08)
 
 
 @pytest.mark.parametrize("layout", ["growing-0", "1gb"])
 def test_without_one_of_the_two_cells_a_pair_stays_and_says_so(layout):
     rows = [row for row in pair("w", "p", 100, 99) if row[2] != layout]
-    row = sensitivity.judge(cells(rows)).iloc[0]
+    row = loader.judge_sensitivity(cells(rows)).iloc[0]
     assert row.analysed and row.sensitive == "" and "not judged" in row.reason
 
 
 def test_no_cells_no_rows():
-    table = sensitivity.judge(cells([]))
-    assert table.empty and list(table.columns) == list(sensitivity.COLUMNS)
-    assert sensitivity.dropped(cells([])) == {}
+    table = loader.judge_sensitivity(cells([]))
+    assert table.empty and list(table.columns) == list(loader.SENSITIVITY_COLUMNS)
+    assert loader.dropped_pairs(cells([])) == {}

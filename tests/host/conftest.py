@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tessera.core.layouts.layout import Layout, Window, write_layout
+from tessera.core.results.table_io import write_cells
 from tessera.core.units import MB, PAGE_2MB
-from tessera.layouts.model import Layout, Window, write_layout
-from tessera.measure import experiment
+from tessera.measure import hybrid_cells
 from tessera.measure.counted import turns
-from tessera.measure.counted.counts import Counts
-from tessera.measure.counted.launched import Ended
-from tessera.results.cells import write_cells
+from tessera.measure.counted.counted_run import Ended
+from tessera.measure.counted.perf_stat import RunCounts
 
 POOLS = {"brk": 2 * MB, "mmap": 128 * MB}
 PAGES = {"growing-0": 0, "growing-4": 32, "growing-8": 64}
@@ -37,9 +37,11 @@ class Bench:
             write_layout(Layout(name, POOLS, windows), self.layouts[-1])
         (folder / "gups").write_text("the program, which never runs\n")
         monkeypatch.setattr(turns, "launched", self.launch)
-        monkeypatch.setattr(experiment, "reserve_huge_pages", self.reserve)
-        monkeypatch.setattr(experiment.identity, "common_key", lambda command: self.programs)
-        monkeypatch.setattr("tessera.record.workloads.model.built", lambda component, name: folder / name)
+        monkeypatch.setattr(hybrid_cells, "reserve_huge_pages", self.reserve)
+        monkeypatch.setattr(hybrid_cells.launch, "common_key", lambda command: self.programs)
+        monkeypatch.setattr(
+            "tessera.record.workloads.definition.built", lambda component, name: folder / name
+        )
 
     def launch(self, row, layout, work, where, counted, binding):
         assert counted is None and not binding and not where.rehearsal
@@ -47,7 +49,7 @@ class Bench:
         if layout.stem in self.failing:
             return Ended(self.failing[layout.stem], 1.0)
         factor = self.noise[len(self.launched) % len(self.noise)]
-        return Ended("", 1.0, counts=Counts(region_ns=int(self.seconds[layout.stem] * 1e9 * factor)))
+        return Ended("", 1.0, counts=RunCounts(region_ns=int(self.seconds[layout.stem] * 1e9 * factor)))
 
     def reserve(self, count_2mb, count_1gb=0):
         self.reserved.append((count_2mb, count_1gb))
@@ -68,9 +70,9 @@ class Bench:
         write_cells(rows, path)
         return path
 
-    def request(self, **changes) -> experiment.Experiment:
+    def request(self, **changes) -> hybrid_cells.Experiment:
         values = {"workload": "gups", "size": "tiny", "layouts": tuple(self.layouts)}
-        return experiment.Experiment(**values | {"out": self.folder / "out" / "cells.csv"} | changes)
+        return hybrid_cells.Experiment(**values | {"out": self.folder / "out" / "cells.csv"} | changes)
 
 
 @pytest.fixture

@@ -6,10 +6,11 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
+from tessera.core.results.table_io import read_cells
 from tessera.machine.reserve import HugePagesUnavailable
-from tessera.measure import experiment, run_host
+from tessera.measure import hybrid_cells
+from tessera.measure.hybrid_cells import run_host
 from tessera.measure.rounds import Rule
-from tessera.results.cells import read_cells
 
 
 def by_layout(bench):
@@ -85,7 +86,7 @@ def test_missing_pages_skip_with_the_remedy(bench, monkeypatch):
     def refuse(*counts):
         raise HugePagesUnavailable("64 free 2MB pages", "0 are free", "sudo sysctl vm.nr_hugepages=64")
 
-    monkeypatch.setattr(experiment, "reserve_huge_pages", refuse)
+    monkeypatch.setattr(hybrid_cells, "reserve_huge_pages", refuse)
     run_host(bench.request())
     cells = by_layout(bench)
     assert set(cells.status) == {"skipped"} and not bench.launched

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tessera.core.layouts.layout import Layout, Window, write_layout
+from tessera.core.results.table_io import read_cells
 from tessera.core.units import MB, PAGE_2MB
-from tessera.layouts.model import Layout, Window, write_layout
 from tessera.machine.reserve import huge_pages_free, reserving_allowed
-from tessera.measure import Experiment, run_host
+from tessera.measure.hybrid_cells import Experiment, run_host
 from tessera.measure.rounds import Rule
-from tessera.results.cells import read_cells
 
 POOLS = {"brk": 64 * MB, "mmap": 160 * MB}
 WINDOW = 64 * MB  #: half of the tiny array

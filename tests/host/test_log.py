@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.measure.log import COLUMNS, LoggedRun, RunLog
+from tessera.measure.hybrid_cells import RUN_COLUMNS, LoggedRun, RunLog
 
 RUNS = [
     LoggedRun("k1", "gups", "growing-0", 0, "ok", "", 123),
@@ -37,5 +37,5 @@ def test_a_file_of_another_version_is_measured_again(tmp_path):
     log.path.write_text("old,columns\n1,2\n")
     assert log.read() == []
     log.append(RUNS[0])
-    assert log.path.read_text().startswith(",".join(COLUMNS) + "\n")
+    assert log.path.read_text().startswith(",".join(RUN_COLUMNS) + "\n")
     assert log.read() == RUNS[:1]

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from tessera.layouts.names import ALL_4KB
-from tessera.measure.log import LoggedRun
+from tessera.core.layouts.layout import ALL_4KB
+from tessera.measure.hybrid_cells import LoggedRun
 from tessera.measure.rounds import Rule, difference, run_rounds
 
 LAYOUTS = [ALL_4KB, "growing-4", "growing-8"]

@@ -5,15 +5,15 @@ import subprocess
 
 import pytest
 
-from tessera.kernel.archive import pack
+from tessera.lab.kernel.build_tools import pack_cpio
 
 
 def test_same_content_gives_same_bytes_whatever_the_order():
-    assert pack({"/a/b": b"1", "/c": b"2"}) == pack({"/c": b"2", "/a/b": b"1"})
+    assert pack_cpio({"/a/b": b"1", "/c": b"2"}) == pack_cpio({"/c": b"2", "/a/b": b"1"})
 
 
 def test_header_of_one_file_by_hand():
-    packed = pack({"/x": b"hello"})
+    packed = pack_cpio({"/x": b"hello"})
     assert packed[:6] == b"070701"
     assert int(packed[14:22], 16) == 0o100755
     assert int(packed[54:62], 16) == 5
@@ -25,7 +25,7 @@ def test_header_of_one_file_by_hand():
 @pytest.mark.skipif(shutil.which("cpio") is None, reason="cpio is not installed")
 def test_cpio_reads_it(tmp_path):
     content = bytes(range(256)) * 33
-    packed = pack({"/bin/tool": content, "/deep/er/file": b""}, {"/bin/link": "tool"})
+    packed = pack_cpio({"/bin/tool": content, "/deep/er/file": b""}, {"/bin/link": "tool"})
     subprocess.run(["cpio", "-idm", "--quiet"], input=packed, cwd=tmp_path, check=True)
     assert (tmp_path / "bin/tool").read_bytes() == content
     assert (tmp_path / "deep/er/file").read_bytes() == b""

@@ -4,8 +4,8 @@ import subprocess
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
-from tessera.kernel import bisect, built_once, image, source
-from tessera.kernel.guest import GuestRun
+from tessera.lab.kernel import build_tools, image, patch_tests, source
+from tessera.lab.kernel.guest import GuestRun
 
 
 def play(monkeypatch, tmp_path, unbuilt, guests):
@@ -23,10 +23,10 @@ def play(monkeypatch, tmp_path, unbuilt, guests):
 
     monkeypatch.setattr(image, "build_guest", lambda say: tmp_path)
     folders = {patch: tmp_path / patch.stem for patch in source.patches()}
-    monkeypatch.setattr(bisect, "build", lambda say, accept_series: folders)
+    monkeypatch.setattr(patch_tests, "build_series", lambda say, accept_series: folders)
     monkeypatch.setattr(image, "ready", lambda say: None)
-    monkeypatch.setattr(bisect, "run_in_guest", run)
-    return bisect.bisect(tmp_path / "out", lambda line: None).set_index("patch")
+    monkeypatch.setattr(patch_tests, "run_in_guest", run)
+    return patch_tests.bisect_series(tmp_path / "out", lambda line: None).set_index("patch")
 
 
 def test_every_patch_has_its_outcome(monkeypatch, tmp_path):
@@ -56,7 +56,7 @@ class Builder:
 
     def run(self, argv, **_):
         if argv[0] == "dpkg-query":
-            return subprocess.CompletedProcess(argv, 0, source.source().version, "")
+            return subprocess.CompletedProcess(argv, 0, source.recorded_source().version, "")
         self.built.clear()
         for line in Path(argv[2]).read_text().splitlines():
             patch, folder = map(Path, line.split())
@@ -72,13 +72,13 @@ def test_a_changed_patch_builds_the_kernels_from_it_on(monkeypatch, tmp_path):
     for patch in series:
         patch.write_text(f"patch {patch.stem}")
     builder = Builder()
-    monkeypatch.setattr(bisect, "patches", lambda: series)
+    monkeypatch.setattr(patch_tests, "patches", lambda: series)
     monkeypatch.setattr(image, "ready", lambda say: builder)
-    monkeypatch.setattr(built_once, "folder", lambda: tmp_path / "build")
-    first = bisect.build(lambda line: None)
+    monkeypatch.setattr(build_tools, "build_folder", lambda: tmp_path / "build")
+    first = patch_tests.build_series(lambda line: None)
     assert builder.built == ["1", "2", "3", "4"]
-    assert bisect.build(lambda line: None) == first and builder.built == ["1", "2", "3", "4"]
+    assert patch_tests.build_series(lambda line: None) == first and builder.built == ["1", "2", "3", "4"]
     series[2].write_text("another third patch")
-    second = bisect.build(lambda line: None)
+    second = patch_tests.build_series(lambda line: None)
     assert builder.built == ["3", "4"]
     assert [first[p] == second[p] for p in series] == [True, True, False, False]

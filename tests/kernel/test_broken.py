@@ -2,24 +2,24 @@
 
 import re
 
-from tessera.kernel import image, source
-from tessera.kernel.forgotten_hook import Reports, judge
+from tessera.lab.kernel import image, source
+from tessera.lab.kernel.patch_tests import HookReports, judge_hook
 
 LINE = "pgtable_replica: difference: level 1"
 
 
 def test_both_observers_must_report_the_broken_kernel_and_none_the_whole_one():
-    table = judge({"checked": Reports([], []), "broken": Reports([LINE, LINE], ["walk"])})
+    table = judge_hook({"checked": HookReports([], []), "broken": HookReports([LINE, LINE], ["walk"])})
     assert table.passed.all() and table.reports.tolist() == [0, 0, 2, 1]
 
 
 def test_one_silent_observer_is_a_failure():
-    table = judge({"broken": Reports([LINE], [])}).set_index("observer")
+    table = judge_hook({"broken": HookReports([LINE], [])}).set_index("observer")
     assert table.passed["checker"] and not table.passed["walker"]
 
 
 def test_a_report_of_the_whole_kernel_is_a_failure():
-    assert judge({"checked": Reports([], ["walk"])}).passed.tolist() == [True, False]
+    assert judge_hook({"checked": HookReports([], ["walk"])}).passed.tolist() == [True, False]
 
 
 def test_the_broken_kernel_lacks_lines_that_the_series_adds():

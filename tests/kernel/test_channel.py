@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tessera.kernel.channel import Channel, ChannelClosed, File, GuestRequest, connect
+from tessera.lab.kernel.qemu import Channel, ChannelClosed, GuestFile, GuestRequest, connect_channel
 
 
 def talk(data, deadline_seconds=5.0):
@@ -26,7 +26,7 @@ def test_requests_and_files_until_bye():
         assert list(channel.messages()) == [
             GuestRequest("ready", ("6.12",)),
             GuestRequest("walk", ("now", "home=1000")),
-            File("a/b c", content),
+            GuestFile("a/b c", content),
         ]
 
 
@@ -67,10 +67,10 @@ def test_connect_waits_for_the_socket_and_gives_up_when_its_owner_ends(tmp_path)
 
     thread = threading.Thread(target=late)
     thread.start()
-    connect(path, time.monotonic() + 5, lambda: True).close()
+    connect_channel(path, time.monotonic() + 5, lambda: True).close()
     thread.join()
     server.close()
     with pytest.raises(ChannelClosed):
-        connect(tmp_path / "nothing", time.monotonic() + 5, lambda: False)
+        connect_channel(tmp_path / "nothing", time.monotonic() + 5, lambda: False)
     with pytest.raises(TimeoutError):
-        connect(tmp_path / "nothing", time.monotonic() + 0.1, lambda: True)
+        connect_channel(tmp_path / "nothing", time.monotonic() + 0.1, lambda: True)

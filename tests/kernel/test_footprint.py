@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.kernel.experiments.footprint import disagreements, weigh
+from tessera.lab.kernel.cost_experiments import footprint_disagreements, footprint_table
 
 #: 1 MB: one table of each level below the root. 64 MB: 32 of leaves, 1, 1. 1 GB: 512, 1, 1. In kB, 4 each.
 HOME_KB = {1 << 20: 12, 64 << 20: 136, 1 << 30: 2056}
@@ -20,8 +20,8 @@ def lines(extra_kb=0):
 
 
 def test_the_accounts_of_whole_trees_are_the_papers_function():
-    measured = weigh(lines())
-    assert disagreements(measured) == []
+    measured = footprint_table(lines())
+    assert footprint_disagreements(measured) == []
     one = measured[(measured.footprint_bytes == 1 << 20) & (measured.copies == 4)].iloc[0]
     assert one.page_table_bytes == 4 * 4 * 4096  # four levels, four copies
     assert f"{one.overhead:.3f}" == "1.046"  # as Table 4 prints
@@ -29,11 +29,11 @@ def test_the_accounts_of_whole_trees_are_the_papers_function():
 
 
 def test_a_table_too_many_is_a_disagreement():
-    found = disagreements(weigh(lines(extra_kb=4)))
+    found = footprint_disagreements(footprint_table(lines(extra_kb=4)))
     assert len(found) == 9
     assert re.search(r"\b20480 bytes.* 16384$", found[0])
 
 
 def test_missing_lines_are_an_error():
     with pytest.raises(TesseraError, match="1 lines, .*9"):
-        weigh("1,1048576,12,0\n")
+        footprint_table("1,1048576,12,0\n")

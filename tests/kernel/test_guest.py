@@ -8,8 +8,8 @@ import textwrap
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.kernel.guest import GuestProgram, run_in_guest
-from tessera.kernel.machine import Machine
+from tessera.lab.kernel.guest import GuestProgram, run_in_guest
+from tessera.lab.kernel.qemu import Machine
 
 #: Listens on the channel that QEMU would, says what the test wants, and waits.
 FAKE = """\

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tessera.core.paths import build_dir
-from tessera.kernel import image
-from tessera.kernel.guest import GuestProgram
+from tessera.core.files import build_dir
+from tessera.core.mapping.paging import read_touches
+from tessera.lab.kernel import image
+from tessera.lab.kernel.guest import GuestProgram
+from tessera.lab.numa.fragmented_memory import page_bytes
+from tessera.lab.numa.guest_map import capture, guest_script, staged
+from tessera.lab.numa.map_rules import Reach, expected_map, touches_as_far_as, touches_behind
+from tessera.lab.numa.placement_map import compare_maps, count_differences
 from tessera.machine.container.toolchain import toolchain
-from tessera.mapping.touches import read_touches
-from tessera.numa.expected import Reach, as_far_as, behind, expected
-from tessera.numa.fragmented import page_bytes
-from tessera.numa.guest_map import capture, script, staged
-from tessera.numa.map_compare import compare, differences
 from tessera.record import traces, workloads
 
 pytestmark = pytest.mark.toolchain
@@ -59,24 +59,30 @@ def test_pages_and_tables_lie_where_the_rule_puts_them(run, rule, tmp_path):
     program = GuestProgram(kernel, (image.build_guest(said.append) / "common.cpio",))
     files = staged(run, size, toolchain())
     found = capture(image.ready(said.append), program, run, rule, files, tmp_path / "guest")
-    order = behind(found.begin, read_touches(tmp_path / "touches.csv"))
+    order = touches_behind(found.begin, read_touches(tmp_path / "touches.csv"))
     reach = Reach.of(found.begin, traces.info(tmp_path / "trace.tst"))
-    by_rule = expected(as_far_as(order, found.map), rule, 2, reach=reach)
-    table = compare(found.map, by_rule)
+    by_rule = expected_map(touches_as_far_as(order, found.map), rule, 2, reach=reach)
+    table = compare_maps(found.map, by_rule)
     assert found.differences == [] and found.zero_pages == 0
-    assert differences(table) == 0, table.to_string()
+    assert count_differences(table) == 0, table.to_string()
     assert sum(page_bytes(found.map).values()) > 32 * MB
     assert page_bytes(found.map)[2] == (32 * MB if rule.startswith("T") else 0)
-    wrong = expected(as_far_as(order, found.map), "LP-RD", 2)
-    assert differences(compare(found.map, wrong)) > 0
+    wrong = expected_map(touches_as_far_as(order, found.map), "LP-RD", 2)
+    assert count_differences(compare_maps(found.map, wrong)) > 0
 
 
 def test_rules_become_settings_of_the_kernel(run):
-    assert "-m 1 " in script(run, "LP-RD") and "echo 0 > /proc/sys/vm/pgtable_node" in script(run, "LP-RD")
-    assert "-m 0 " in script(run, "RP-LD") and "echo 1 > /proc/sys/vm/pgtable_node" in script(run, "RP-LD")
-    assert " interleave " in script(run, "interleave")
-    assert "call-inside $program 157 0x50475201 @1 64" in script(run, "RP-RD+M")
-    assert "echo 1 > /proc/sys/vm/pgtable_node" in script(run, "RP-RD+M")
-    assert "pools-huge" in script(run, "TLP-LD") and "echo always > enabled" in script(run, "TLP-LD")
-    assert "pools-huge" not in script(run, "LP-LD") and "call-inside" not in script(run, "RP-RD")
-    assert "pgtable_node" not in script(run, "first-touch") + script(run, "interleave")
+    assert "-m 1 " in guest_script(run, "LP-RD") and "echo 0 > /proc/sys/vm/pgtable_node" in guest_script(
+        run, "LP-RD"
+    )
+    assert "-m 0 " in guest_script(run, "RP-LD") and "echo 1 > /proc/sys/vm/pgtable_node" in guest_script(
+        run, "RP-LD"
+    )
+    assert " interleave " in guest_script(run, "interleave")
+    assert "call-inside $program 157 0x50475201 @1 64" in guest_script(run, "RP-RD+M")
+    assert "echo 1 > /proc/sys/vm/pgtable_node" in guest_script(run, "RP-RD+M")
+    assert "pools-huge" in guest_script(run, "TLP-LD") and "echo always > enabled" in guest_script(
+        run, "TLP-LD"
+    )
+    assert "pools-huge" not in guest_script(run, "LP-LD") and "call-inside" not in guest_script(run, "RP-RD")
+    assert "pgtable_node" not in guest_script(run, "first-touch") + guest_script(run, "interleave")

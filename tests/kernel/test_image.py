@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.kernel import image, source
+from tessera.lab.kernel import image, source
 
 
 def test_series_names_the_patches_that_are_there_in_their_order():

@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.kernel.experiments.figures import figure4, runs
-from tessera.kernel.experiments.instructions import check_calibration, table5
-from tessera.kernel.placement import COLUMNS
+from tessera.lab.kernel.cost_experiments import check_calibration, table5
+from tessera.lab.kernel.page_tables import PLACEMENT_COLUMNS
+from tessera.lab.kernel.placement_experiments import figure4, figure4_runs
 
 
 def test_ratios_are_to_the_patched_kernel_with_the_mechanism_off():
@@ -38,7 +38,11 @@ def test_figure4_covers_all_runs_and_tells_replicas_apart():
     rows = [("w", "F", "home", 1, 0, 0, 1, 100), ("w", "F+M", "home", 1, 0, 0, 1, 100)]
     rows += [("w", "F", "home", 1, 1, 0, 0, 0), ("w", "F+M", "home", 1, 1, 0, 0, 0)]
     rows += [("w", "F+M", "1", 1, 1, 0, 1, 100)]
-    seen = figure4(pd.DataFrame(rows, columns=COLUMNS)).set_index(["config", "socket"]).remote_leaf_share
+    seen = (
+        figure4(pd.DataFrame(rows, columns=PLACEMENT_COLUMNS))
+        .set_index(["config", "socket"])
+        .remote_leaf_share
+    )
     assert seen["F", 0] == 0 and seen["F", 1] == 1  # all tables on socket 0
     assert seen["F+M", 1] == 0
-    assert {run.config for run in runs(64)} == {"F", "F+M", "I", "I+M"}
+    assert {run.config for run in figure4_runs(64)} == {"F", "F+M", "I", "I+M"}

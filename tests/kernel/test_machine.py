@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.kernel.machine import Machine
+from tessera.lab.kernel.qemu import Machine
 
 
 def command(machine):

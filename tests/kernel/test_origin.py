@@ -13,8 +13,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.kernel.origin import fetch, order
-from tessera.kernel.origin.record import source
+from tessera.lab.kernel import source as fetch
+from tessera.lab.kernel import source as order
+from tessera.lab.kernel.source import recorded_source
 
 VERSION, NEWER = "6.12.117-1", "6.12.130-1"
 DEB, TIME = "pool/updates/l/linux-source-6.12_6.12.117-1_all.deb", "20261126T000000Z"
@@ -93,13 +94,13 @@ def put(archive, name: str, body: bytes | None = None) -> None:
     path.write_bytes(deb() if body is None else body)
 
 
-def find(installed: str, applies=None) -> order.Found:
-    return order.find(installed, lambda line: None, applies=applies)
+def find(installed: str, applies=None) -> order.FoundSource:
+    return order.first_source(installed, lambda line: None, applies=applies)
 
 
 def test_the_installed_version_needs_no_network(checkout, archive):
     put(archive, LIVE)
-    assert find(VERSION) == order.Found(VERSION, "installed")
+    assert find(VERSION) == order.FoundSource(VERSION, "installed")
     assert find(VERSION).environment() == {} and archive[2] == []
 
 
@@ -190,7 +191,7 @@ def test_a_file_that_is_no_package_is_refused(checkout, tmp_path):
     for body in (b"<html>not found</html>", b"!<arch>\n", deb()[:100]):
         path.write_bytes(body)
         with pytest.raises(TesseraError) as refused:
-            fetch.unpacked(path, source(), tmp_path / "out")
+            fetch.unpacked_tree(path, recorded_source(), tmp_path / "out")
         assert refused.value.code == "kernel-source-package"
 
 
@@ -203,5 +204,5 @@ def test_a_wrong_record_is_refused(checkout, change):
     lines = [line for line in path.read_text().splitlines() if not line.startswith(f"{name} ")]
     path.write_text("\n".join([*lines, f"{name} {value}"]) + "\n")
     with pytest.raises(TesseraError) as refused:
-        source()
+        recorded_source()
     assert refused.value.code == "kernel-source-record" and name in str(refused.value)

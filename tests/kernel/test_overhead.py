@@ -3,7 +3,7 @@
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.kernel.overhead import overhead, table4, table_bytes, tables
+from tessera.lab.kernel.cost_experiments import memory_overhead, table4, table_bytes, table_count
 
 #: Table 4 of the Mitosis paper (ASPLOS 2020): footprint in bytes -> ratios for 1, 2, 4, 8, 16 copies.
 PRINTED = {
@@ -16,7 +16,7 @@ PRINTED = {
 
 @pytest.mark.parametrize("footprint", PRINTED)
 def test_ratios_are_the_printed_ones(footprint):
-    assert [f"{overhead(footprint, copies):.3f}" for copies in (1, 2, 4, 8, 16)] == PRINTED[footprint]
+    assert [f"{memory_overhead(footprint, copies):.3f}" for copies in (1, 2, 4, 8, 16)] == PRINTED[footprint]
 
 
 def test_sizes_are_the_printed_ones_but_for_the_known_defect():
@@ -28,10 +28,10 @@ def test_sizes_are_the_printed_ones_but_for_the_known_defect():
 
 
 def test_number_of_tables_counted_by_hand():
-    assert tables(1) == tables(4096) == 4
-    assert tables(2 << 20) == 4
-    assert tables((2 << 20) + 1) == 5  # a second table of leaves
-    assert tables((1 << 30) + 1) == 513 + 2 + 1 + 1
+    assert table_count(1) == table_count(4096) == 4
+    assert table_count(2 << 20) == 4
+    assert table_count((2 << 20) + 1) == 5  # a second table of leaves
+    assert table_count((1 << 30) + 1) == 513 + 2 + 1 + 1
 
 
 def test_table_has_all_cells_beside_the_printed_digits():
@@ -44,6 +44,6 @@ def test_table_has_all_cells_beside_the_printed_digits():
 
 def test_wrong_requests_say_what_is_possible():
     with pytest.raises(TesseraError, match="^0 copies"):
-        overhead(1 << 20, 0)
+        memory_overhead(1 << 20, 0)
     with pytest.raises(TesseraError, match="0 bytes: "):
-        tables(0)
+        table_count(0)

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from tessera.kernel import proof
-from tessera.kernel.guest import GuestProgram, GuestRun
+from tessera.lab.kernel import patch_tests
+from tessera.lab.kernel.guest import GuestProgram, GuestRun
 
 
 @pytest.fixture
@@ -27,9 +27,11 @@ def prove(monkeypatch, tmp_path):
                 on_walk.compared = compared
             return GuestRun(int(left[out.name].get("status", 0)), out, "6.12", 5.0)
 
-        monkeypatch.setattr(proof, "run_in_guest", run)
+        monkeypatch.setattr(patch_tests, "run_in_guest", run)
         program = GuestProgram(tmp_path / "bzImage", ())
-        failures = proof.prove(None, program, tmp_path, stress_seconds=10, seed=1, say=lambda line: None)
+        failures = patch_tests.prove(
+            None, program, tmp_path, stress_seconds=10, seed=1, say=lambda line: None
+        )
         return failures, pd.read_csv(tmp_path / "summary.csv", index_col="part")
 
     return start

@@ -8,7 +8,7 @@ import tarfile
 
 import pytest
 
-from tessera.kernel import built_once, source
+from tessera.lab.kernel import build_tools, source
 
 PATCH = """--- a/mm.c
 +++ b/mm.c
@@ -36,7 +36,7 @@ def tree(tmp_path):
         archive = tmp_path / "tree.tar.xz"
         with tarfile.open(archive, "w:xz") as packed:
             packed.add(folder, folder.name)
-        script = source.script("apply-series.sh")[0]
+        script = source.component_script("apply-series.sh")[0]
         words = [script, tmp_path / "work", tmp_path / "series"]
         env = {"PATH": "/usr/bin:/bin", "KERNEL_SOURCE": str(archive)}
         return subprocess.run(words, env=env, capture_output=True, text=True)
@@ -73,11 +73,15 @@ class Tools:
 
 
 def test_the_answer_is_kept_for_a_version(monkeypatch, tmp_path):
-    monkeypatch.setattr(built_once, "folder", lambda: tmp_path)
+    monkeypatch.setattr(build_tools, "build_folder", lambda: tmp_path)
     good, bad = (
         Tools(0),
         Tools(2, f"apply-series.sh: patch {source.kernel_folder()}/patches/0003: no\n  what to do: rebase\n"),
     )
-    assert source.why_not(good, "6.12.130-1", print) == source.why_not(good, "6.12.130-1", print) == ""
+    assert (
+        source.why_not_applied(good, "6.12.130-1", print)
+        == source.why_not_applied(good, "6.12.130-1", print)
+        == ""
+    )
     assert good.runs == 1
-    assert source.why_not(bad, "6.12.131-1", print) == "apply-series.sh: patch patches/0003: no"
+    assert source.why_not_applied(bad, "6.12.131-1", print) == "apply-series.sh: patch patches/0003: no"

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tessera.kernel.source import kernel_folder
+from tessera.lab.kernel.source import kernel_folder
 from tessera.machine.container.toolchain import toolchain
 
 pytestmark = pytest.mark.toolchain

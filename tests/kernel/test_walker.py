@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tessera.kernel import placement
-from tessera.kernel.walker import GuestMemory, differences, walk
+from tessera.lab.kernel import page_tables
+from tessera.lab.kernel.page_tables import GuestMemory, tree_differences, walk
 
 NODE_BYTES = 1 << 20
 PRESENT_WRITABLE_USER = 7
@@ -59,13 +59,13 @@ def test_leaf_is_found_at_its_address(memory):
 
 def test_replicas_differ_in_nothing_but_where_they_lie(memory):
     found = memory.read()
-    assert differences(walk(found, ONE[4]), walk(found, OTHER[4])) == []
+    assert tree_differences(walk(found, ONE[4]), walk(found, OTHER[4])) == []
 
 
 def test_accessed_and_dirty_bits_may_differ(memory):
     memory.set(OTHER[1], INDEX[1], 0x10_8000 | PRESENT_WRITABLE_USER | ACCESSED | DIRTY)
     found = memory.read()
-    assert differences(walk(found, ONE[4]), walk(found, OTHER[4])) == []
+    assert tree_differences(walk(found, ONE[4]), walk(found, OTHER[4])) == []
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_accessed_and_dirty_bits_may_differ(memory):
 def test_one_changed_entry_is_named(memory, level, index, value, address):
     memory.set(OTHER[level], index, value)
     found = memory.read()
-    (difference,) = differences(walk(found, ONE[4]), walk(found, OTHER[4]))
+    (difference,) = tree_differences(walk(found, ONE[4]), walk(found, OTHER[4]))
     assert (difference.level, difference.address) == (level, address)
     assert difference.expected != difference.found
 
@@ -90,12 +90,12 @@ def test_one_changed_entry_is_named(memory, level, index, value, address):
 def test_a_missing_table_is_named(memory):
     memory.set(OTHER[2], INDEX[2], 0)
     found = memory.read()
-    assert [d.level for d in differences(walk(found, ONE[4]), walk(found, OTHER[4]))] == [2, 1]
+    assert [d.level for d in tree_differences(walk(found, ONE[4]), walk(found, OTHER[4]))] == [2, 1]
 
 
 def test_placement_counts_tables_and_pointers_by_node(memory):
     found = memory.read()
-    rows = placement.of_tree(walk(found, ONE[4]), found, 2)
+    rows = page_tables.placement_of_tree(walk(found, ONE[4]), found, 2)
     assert (1, 0, 1, 1, 1) in rows  # the leaf table on node 0 points to a frame on node 1
     assert (1, 0, 0, 1, 0) in rows
     assert (2, 0, 0, 1, 1) in rows  # the large page lies outside memory and counts nowhere

@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
+from tessera.core.results.kernel_tables import TABLE6_COUNTS
+from tessera.core.results.table_io import frame_of
 from tessera.core.tables import frame_rows, table_text
-from tessera.kernel.experiments.whole_run import table6
-from tessera.results.schema.kernel import TABLE6_COUNTS
-from tessera.results.write import frame_of
+from tessera.lab.kernel.cost_experiments import table6
 
 
 def test_overhead_is_in_per_cent_and_beside_the_papers():

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tessera.layouts.model import read_layout, write_layout
-from tessera.layouts.rules import MAX_WINDOWS, RULES, LayoutRefused
+from tessera.core.layouts.layout import read_layout, write_layout
+from tessera.core.layouts.layout_format import MAX_WINDOWS, RULES, LayoutRefused
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "artifacts" / "layout-format"

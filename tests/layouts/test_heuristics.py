@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tessera.core.errors import TesseraError
-from tessera.layouts import generate, heuristics
-from tessera.layouts.space import Space
+from tessera.core.layouts import generation
+from tessera.core.layouts.generation import Space
 
 MB2 = 2 << 20
 SPACE = Space({"brk": 40 * MB2, "mmap": 120 * MB2}, {"brk": 64 * MB2, "mmap": 512 * MB2})
@@ -21,7 +21,7 @@ def profile(hot_start, hot_end, per_page=10):
 
 
 def test_growing_goes_from_no_page_to_every_page():
-    pages = [end - start for _, start, end in heuristics.growing(SPACE)]
+    pages = [end - start for _, start, end in generation.growing_windows(SPACE)]
     assert pages == [0, 20, 40, 60, 80, 100, 120, 140, 160]
 
 
@@ -31,30 +31,30 @@ def test_a_window_across_the_pools_is_split_at_the_border():
 
 
 def test_54_layouts_and_the_1gb_test_point():
-    made = generate.generate(SPACE, profile(0, 40))
+    made = generation.generate(SPACE, profile(0, 40))
     names = [layout.name for layout in made]
     assert len(names) == 55 == len(set(names)) and names[-1] == "1gb"
     counts = [sum(n.startswith(h) for n in names) for h in ("growing-", "random-", "sliding-")]
     assert counts == [9, 9, 36]
     assert made[-1].pages(1 << 30) == 2 and made[-1].pages(MB2) == 0
-    assert generate.distinct(generate.manifest(made)) >= 45
+    assert generation.distinct(generation.manifest(made)) >= 45
 
 
 def test_sliding_starts_on_the_hot_region_and_leaves_it_away_from_the_nearer_border():
-    spans = {name: (s, e) for name, s, e in heuristics.sliding(SPACE, hot(100, 140))}
+    spans = {name: (s, e) for name, s, e in generation.sliding_windows(SPACE, hot(100, 140))}
     assert spans["sliding-80-0"] == (100, 132)  # 80% of 40 equal pages; the lowest of the smallest
     assert spans["sliding-80-1"] == (96, 128)  # top of the space: towards low addresses by 32/8
     assert spans["sliding-80-8"] == (68, 100)
-    spans = {name: (s, e) for name, s, e in heuristics.sliding(SPACE, hot(0, 40))}
+    spans = {name: (s, e) for name, s, e in generation.sliding_windows(SPACE, hot(0, 40))}
     assert spans["sliding-40-4"] == (8, 24)  # bottom of the space: towards high addresses
     assert spans["sliding-40-8"] == (16, 32)
 
 
 def test_sliding_from_the_middle_ties_upward():
-    spans = {name: s for name, s, _ in heuristics.sliding(SPACE, hot(60, 100))}
+    spans = {name: s for name, s, _ in generation.sliding_windows(SPACE, hot(60, 100))}
     # X = 20% is 8 pages from page 60: 60 below, 92 above, so the nearer border is the low one.
     assert spans["sliding-20-8"] == 68
-    even = {name: s for name, s, _ in heuristics.sliding(SPACE, hot(79, 81))}
+    even = {name: s for name, s, _ in generation.sliding_windows(SPACE, hot(79, 81))}
     assert even["sliding-80-8"] == 81
 
 
@@ -66,7 +66,7 @@ def hot(start, end):
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=25), st.sampled_from([0.2, 0.4, 0.6, 0.8]))
 def test_hot_region_is_the_smallest_that_holds_its_share(misses, share):
-    start, end = heuristics.hot_region(np.array(misses, dtype=float), share)
+    start, end = generation.hot_region(np.array(misses, dtype=float), share)
     total = sum(misses)
     if total == 0:
         assert (start, end) == (0, 1)
@@ -79,15 +79,18 @@ def test_hot_region_is_the_smallest_that_holds_its_share(misses, share):
 
 def test_few_pages_give_few_layouts_and_a_reason():
     small = Space({"brk": 0, "mmap": 4 * MB2}, {"brk": 0, "mmap": 512 * MB2})
-    made = generate.generate(small, profile(0, 4))
-    table = generate.manifest(made)
-    assert generate.distinct(table) == 11  # every window of 4 pages (4 * 5 / 2) and the empty one
-    assert "4 pages of 2MB" in generate.too_few_reason(table, small)
-    assert generate.too_few_reason(generate.manifest(generate.generate(SPACE, profile(0, 40))), SPACE) == ""
+    made = generation.generate(small, profile(0, 4))
+    table = generation.manifest(made)
+    assert generation.distinct(table) == 11  # every window of 4 pages (4 * 5 / 2) and the empty one
+    assert "4 pages of 2MB" in generation.too_few_reason(table, small)
+    assert (
+        generation.too_few_reason(generation.manifest(generation.generate(SPACE, profile(0, 40))), SPACE)
+        == ""
+    )
 
 
 def test_random_windows_repeat_with_the_seed_and_only_with_it():
-    once, again, other = (list(heuristics.random(SPACE, 9, seed)) for seed in (1, 1, 2))
+    once, again, other = (list(generation.random_windows(SPACE, 9, seed)) for seed in (1, 1, 2))
     assert once == again != other
 
 
@@ -114,9 +117,9 @@ def reached(layout):
 
 
 def test_windows_start_and_end_on_touched_pages():
-    space = generate.on_touched(SPACE, sparse_profile())
+    space = generation.on_touched(SPACE, sparse_profile())
     assert space.places == 36 and list(space.touched) == TOUCHED and SPACE.places == 160
-    made = {layout.name: layout for layout in generate.generate(space, sparse_profile())}
+    made = {layout.name: layout for layout in generation.generate(space, sparse_profile())}
     assert not made["growing-0"].windows and made["growing-8"].pages(MB2) == 160  # all-2MB is all of S
     for name, layout in made.items():
         if name not in ("growing-0", "growing-8", "1gb"):
@@ -125,29 +128,34 @@ def test_windows_start_and_end_on_touched_pages():
                 (w.pool == "mmap") * 40 + at // MB2 for w, at in ((first, first.start), (last, last.end - 1))
             ]
             assert set(ends) <= set(TOUCHED), name
-    assert generate.miss_vector(space, sparse_profile()).tolist() == [7] * 36
+    assert generation.miss_vector(space, sparse_profile()).tolist() == [7] * 36
 
 
 def test_touched_places_give_more_samples_than_the_papers_space():
     def samples(space):
-        made = generate.generate(space, sparse_profile())
+        made = generation.generate(space, sparse_profile())
         return len({reached(layout) for layout in made if layout.name != "1gb"})
 
-    assert samples(generate.on_touched(SPACE, sparse_profile())) > samples(SPACE)
+    assert samples(generation.on_touched(SPACE, sparse_profile())) > samples(SPACE)
 
 
 def test_steps_are_at_least_one_touched_page():
     hot_page = pd.DataFrame([("mmap", 20 * MB2, 900)], columns=["pool", "offset_bytes", "stlb_misses"])
     profile = pd.concat([sparse_profile(), hot_page])  # page 60 of S, next to a touched span
-    space = generate.on_touched(SPACE, profile)
-    spans = {name: (s, e) for name, s, e in heuristics.sliding(space, generate.miss_vector(space, profile))}
+    space = generation.on_touched(SPACE, profile)
+    spans = {
+        name: (s, e)
+        for name, s, e in generation.sliding_windows(space, generation.miss_vector(space, profile))
+    }
     assert [spans[f"sliding-20-{i}"][0] for i in range(9)] == list(range(16, 25))
     papers = [
-        s for name, s, _ in heuristics.sliding(SPACE, generate.miss_vector(SPACE, profile)) if "-20-" in name
+        s
+        for name, s, _ in generation.sliding_windows(SPACE, generation.miss_vector(SPACE, profile))
+        if "-20-" in name
     ]
     assert len(set(papers)) == 2  # steps of 1/8 page
 
 
 def test_a_recording_without_misses_keeps_the_papers_space():
     empty = sparse_profile().iloc[:0]
-    assert generate.on_touched(SPACE, empty) == SPACE
+    assert generation.on_touched(SPACE, empty) == SPACE

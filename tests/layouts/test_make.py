@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tessera import platforms
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.layouts.folder import layout_files
+from tessera.core.layouts.layout import layout_files
 from tessera.simulate import choose_layouts as make
 
 MB = 1 << 20

@@ -3,7 +3,7 @@
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.layouts.model import Layout, Window, canonical_name, read_layout, write_layout
+from tessera.core.layouts.layout import Layout, Window, canonical_name, read_layout, write_layout
 
 HEAD = "type,pageSize,startOffset,endOffset\n"
 MB2 = 2 << 20

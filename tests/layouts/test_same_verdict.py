@@ -11,11 +11,11 @@ from collections import Counter
 
 import pytest
 
-from tessera import platforms
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.paths import built
-from tessera.layouts.model import read_layout
-from tessera.layouts.rules import RULES, LayoutRefused
+from tessera.core.files import built
+from tessera.core.layouts.layout import read_layout
+from tessera.core.layouts.layout_format import RULES, LayoutRefused
 from tessera.machine.container import toolchain
 
 from .mutations import layout_file

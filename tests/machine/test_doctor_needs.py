@@ -11,8 +11,7 @@ import pytest
 
 from tessera.core.units import GB
 from tessera.machine import limits
-from tessera.machine.doctor import machine
-from tessera.machine.doctor.check import FAIL, PASS, SKIP
+from tessera.machine.doctor import FAIL, PASS, SKIP, hardware
 
 
 @pytest.mark.parametrize(
@@ -21,7 +20,7 @@ from tessera.machine.doctor.check import FAIL, PASS, SKIP
 )
 def test_disk(monkeypatch, free, status):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
-    row = machine._disk()
+    row = hardware._disk()
     assert row.status == status and (status == PASS) == (row.remedy == "")
 
 
@@ -31,7 +30,7 @@ def test_memory(monkeypatch, tmp_path, available, status):
     text = f"MemTotal: {64 * GB // 1024} kB\nMemAvailable: {available // 1024} kB\n"
     (tmp_path / "proc/meminfo").write_text(text)
     monkeypatch.setattr(limits, "ROOT", tmp_path)
-    row = machine._ram()
+    row = hardware._ram()
     assert row.status == status and (status == PASS or "16 GB" in row.remedy)
 
 
@@ -39,5 +38,5 @@ def test_numbers_of_the_readme():
     text = " ".join((Path(__file__).resolve().parents[2] / "README.md").read_text().split())
     (memory,) = re.findall(r"up to (\d+) GB of memory", text)
     ((peak, left),) = re.findall(r"(\d+) GB of disk at the peak and (\d+) GB when it is done", text)
-    needs = (machine.RAM_BYTES, machine.DISK_BYTES, machine.DISK_LEFT_BYTES)
+    needs = (hardware.RAM_BYTES, hardware.DISK_BYTES, hardware.DISK_LEFT_BYTES)
     assert [int(number) * GB for number in (memory, peak, left)] == list(needs)

@@ -10,21 +10,20 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.mosalloc.group import mosalloc
-from tessera.cli.plan import plan as plan_command
+from tessera.cli.pipeline import needs
+from tessera.cli.plan.command import plan as plan_command
 from tessera.core.errors import TesseraError
 from tessera.core.units import GB, MB, PAGE_2MB
-from tessera.faults import conditions
+from tessera.lab.faults import measured
 from tessera.machine import limits
-from tessera.machine.doctor import machine, pages
-from tessera.machine.doctor.check import PASS, SKIP
+from tessera.machine.doctor import PASS, SKIP, hardware
 from tessera.machine.environment import Needs, examine
-from tessera.machine.environment.tree import Tree
+from tessera.machine.environment.condition import Tree
 from tessera.machine.reserve import HugePagesUnavailable, pools, reserve_huge_pages
-from tessera.measure.program.variants import variant
-from tessera.mosalloc import fragmenter
-from tessera.pipeline import needs
+from tessera.measure.mosalloc import background
+from tessera.measure.program.gains import variant
 from tessera.record.workloads import Size, prepared
-from tessera.record.workloads.model import Prepared
+from tessera.record.workloads.definition import Prepared
 
 from .cgroups import SERVICE, V2, write
 from .environment import trees
@@ -91,7 +90,9 @@ def test_a_prepared_file_is_not_built_above_the_limit(limited, tmp_path, monkeyp
 def test_a_plan_is_for_what_this_process_may_use(limited, monkeypatch):
     asked = []
     made = SimpleNamespace(lines=[], seconds=0, jobs=0, disk=0, elapsed_seconds=0, too_large=[])
-    monkeypatch.setattr("tessera.plan.plan", lambda name, machines: asked.append(machines) or made)
+    monkeypatch.setattr(
+        "tessera.cli.plan.estimate.plan", lambda name, machines: asked.append(machines) or made
+    )
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 2, 3})
     limited(memory__max=2 * GB)
     done = CliRunner().invoke(plan_command, [])
@@ -105,19 +106,19 @@ def test_passes_of_faults_keep_to_the_limit(limited):
     root = limited(memory__max=GB, memory__current=0)
     found = SimpleNamespace(free_bytes=limits.available_memory_bytes(root), thp="madvise", governor="")
     (root / "proc/cpuinfo").write_text("flags\t: constant_tsc nonstop_tsc\n")
-    fits = (GB - conditions.SPARE_BYTES) // 2
-    conditions.require(Tree(root), found, bytes_=fits, huge=False, any_governor=False)
+    fits = (GB - measured.SPARE_BYTES) // 2
+    measured.require(Tree(root), found, bytes_=fits, huge=False, any_governor=False)
     with pytest.raises(TesseraError, match="memory.max 1GB") as refused:
-        conditions.require(Tree(root), found, bytes_=fits + 1, huge=False, any_governor=False)
+        measured.require(Tree(root), found, bytes_=fits + 1, huge=False, any_governor=False)
     assert refused.value.code == "too-little-memory"
 
 
 def test_the_fragmenter_stops_before_the_limit(limited, monkeypatch):
-    limited(memory__max=GB, memory__current=GB - fragmenter.LEAST_AVAILABLE + 1)
-    monkeypatch.setattr(fragmenter, "Blocks", lambda: SimpleNamespace(take=None, keep=None))
-    monkeypatch.setattr(fragmenter, "free_blocks", lambda: [0] * 9 + [10])
-    monkeypatch.setattr(fragmenter, "end_with_parent", lambda: None)
-    assert fragmenter.main(0.5) == 1
+    limited(memory__max=GB, memory__current=GB - background.LEAST_AVAILABLE + 1)
+    monkeypatch.setattr(background, "Blocks", lambda: SimpleNamespace(take=None, keep=None))
+    monkeypatch.setattr(background, "machine_free_blocks", lambda: [0] * 9 + [10])
+    monkeypatch.setattr(background, "end_with_parent", lambda: None)
+    assert background.main(0.5) == 1
 
 
 # --- the doctor -------------------------------------------------------------------------------------------
@@ -125,27 +126,27 @@ def test_the_fragmenter_stops_before_the_limit(limited, monkeypatch):
 
 def test_memory_of_the_doctor(limited):
     limited(memory__max=2 * GB, memory__current=GB)
-    row = machine._ram()
+    row = hardware._ram()
     assert row.status == SKIP and row.found.startswith("1.0 GB available of 2.0 GB")
     assert f"({SERVICE}: memory.max 2GB)" in row.found and "48.0 GB available of 64.0 GB" in row.found
     assert "16 GB" in row.remedy and all(word in row.remedy for word in LARGER)
     limited(memory__max=20 * GB)
-    assert machine._ram().status == PASS and "memory.max 20GB" in machine._ram().found
+    assert hardware._ram().status == PASS and "memory.max 20GB" in hardware._ram().found
     limited(memory__max="max")
-    assert machine._ram().found == "48.0 GB available of 64.0 GB"
+    assert hardware._ram().found == "48.0 GB available of 64.0 GB"
 
 
 def test_limits_that_cannot_be_read(limited):
     limited(memory__max=None)
-    row = machine._cgroups()
+    row = hardware._cgroups()
     assert row.status == SKIP and "memory.max" in row.found and row.remedy
 
 
 def test_whether_there_are_limits(limited):
     limited(memory__max="max")
-    none = machine._cgroups()
+    none = hardware._cgroups()
     limited(hugetlb__2MB__max=MB)
-    some = machine._cgroups()
+    some = hardware._cgroups()
     assert none.status == some.status == PASS and none.found != some.found
 
 
@@ -156,7 +157,7 @@ def test_processors_of_the_doctor(limited, monkeypatch, quota, status):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 2, 3})
     monkeypatch.setattr(os, "cpu_count", lambda: 64)
     limited(cpu__max=quota)
-    row = machine._cores()
+    row = hardware._cores()
     assert row.status == status and row.found.startswith("3 usable of 64")
     assert status == PASS or ("1.5" in row.found and "cpu.max" in row.found and "--cores 1" in row.remedy)
 
@@ -176,11 +177,11 @@ def pool(monkeypatch, tmp_path):
 
 def test_pages_of_the_doctor(limited, pool):
     limited(hugetlb__2MB__max=8 * MB, hugetlb__2MB__current=2 * MB)
-    row = pages.checks()[0]
+    row = hardware.page_checks()[0]
     assert row.status == PASS and row.found.startswith("10 free of 10 reserved; at most 3 ")
     assert f"({SERVICE}: hugetlb.2MB.max 8MB)" in row.found
     limited(hugetlb__2MB__max=0, hugetlb__2MB__current=0)
-    row = pages.checks()[0]
+    row = hardware.page_checks()[0]
     assert row.status == SKIP and "hugetlb.2MB.max" in row.remedy and f"echo {512 * PAGE_2MB} " in row.remedy
 
 

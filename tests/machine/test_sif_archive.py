@@ -5,7 +5,7 @@ import tarfile
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.machine.container.sif_archive import single_image
+from tessera.machine.container.sif import single_image
 
 
 @pytest.mark.parametrize("links", [

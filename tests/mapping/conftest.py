@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.core.paths import build_dir
-from tessera.mapping.capture import check_allowed
+from tessera.core.files import build_dir
+from tessera.core.mapping.capture import check_allowed
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessera.mapping.rows import POOLS, SIZE_NAMES, SIZES, Rows
+from tessera.core.mapping.page_mapping import POOLS, SIZE_NAMES, SIZES, Rows
 
 
 def pages_of(rows: Rows) -> dict[tuple[str, int], tuple[int, int]]:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.mapping import capture as capturing
-from tessera.mapping.capture import Span, capture, check_allowed
+from tessera.core.mapping import capture as capturing
+from tessera.core.mapping.capture import Span, capture, check_allowed
 
 PRESENT, SWAPPED, EXCLUSIVE = 1 << 63, 1 << 62, 1 << 56
 THP, ZERO_PAGE = 1 << 22, 1 << 24
@@ -170,8 +170,11 @@ def test_eight_gigabytes_of_scattered_pages(fake):
 
 
 def test_the_codes_are_on_the_page(root):
-    sources = [*(root / "src/tessera/mapping").glob("capture.py"), root / "src/tessera/mapping/pagemap.py"]
-    sources += [root / "src/tessera/mosalloc" / f"{name}.py" for name in ("capture", "large_pages")]
+    sources = [
+        *(root / "src/tessera/core/mapping").glob("capture.py"),
+        root / "src/tessera/core/mapping/capture.py",
+    ]
+    sources += [root / "src/tessera/measure/mosalloc" / f"{name}.py" for name in ("capture", "large_pages")]
     used = {code for path in sources for code in re.findall(r'"(mapping/[a-z-]+)"', path.read_text())}
     table = (root / "docs/mappings.md").read_text().split("| code | reason")[1]
     assert used == set(re.findall(r"`(mapping/[a-z-]+)`", table.split("\n\n")[0]))

@@ -14,10 +14,10 @@ import time
 
 import pytest
 
-from tessera.core.paths import build_dir
-from tessera.mapping.file import read_mapping
-from tessera.mosalloc import large_pages
-from tessera.mosalloc.stopping import Moment, NotStarted, Program
+from tessera.core.files import build_dir
+from tessera.core.mapping.mapping_file import read_mapping
+from tessera.measure.mosalloc import pools
+from tessera.measure.mosalloc.stopping import Moment, NotStarted, Program
 
 
 def python(code):
@@ -38,16 +38,16 @@ def test_the_end_of_a_program(live):
 
 
 def test_large_pages_of_one_program(live):
-    before = large_pages.settings()
+    before = pools.large_page_settings()
     if before.get("enabled", "never") == "never":
-        pytest.skip(f"{large_pages.SYSFS}/enabled is never")
+        pytest.skip(f"{pools.LARGE_PAGE_SYSFS}/enabled is never")
     done, out, facts = live("--thp", "always", *python(HOLD + "os._exit(0)"))
     assert done.returncode == 0, done.stderr
     pages = json.loads(facts.read_text())["pages_in_2mb"]
     assert pages == read_mapping(out).at(0).where(read_mapping(out).at(0).size == 512).pages.sum()
     if not pages:
         pytest.skip("the kernel found no free 2MB of memory")
-    assert large_pages.settings() == before
+    assert pools.large_page_settings() == before
 
 
 def test_a_number_of_seconds_and_the_programs_status(live, tmp_path):
@@ -162,8 +162,8 @@ def test_the_commands_of_the_page_run(live, root, tmp_path):
         pytest.skip("gups is not built: ./run tessera build workloads")
     text = (root / "docs/mappings.md").read_text().split("## A live program")[1]
     lines = re.search(r"```sh\n(.*?)```", text, re.DOTALL).group(1).splitlines()
-    if large_pages.settings().get("enabled", "never") == "never":
-        pytest.skip(f"{large_pages.SYSFS}/enabled is never")
+    if pools.large_page_settings().get("enabled", "never") == "never":
+        pytest.skip(f"{pools.LARGE_PAGE_SYSFS}/enabled is never")
     for line in lines:
         line = line.replace("/tmp/", f"{tmp_path}/")
         words = [word.replace("build/workloads", str(build_dir("workloads"))) for word in shlex.split(line)]

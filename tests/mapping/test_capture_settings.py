@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.mosalloc import large_pages
-from tessera.mosalloc.pool_map import MAGIC, PoolPlace, clear_pool_map, read_pool_map
+from tessera.measure.mosalloc import pools
+from tessera.measure.mosalloc.pools import MAGIC, PoolPlace, clear_pool_map, read_pool_map
 
 
 @pytest.mark.parametrize(
@@ -28,15 +28,15 @@ def test_which_settings_give_large_pages(tmp_path, mode, enabled, large):
     (tmp_path / "enabled").write_text(" ".join(words) + "\n")
     (tmp_path / "khugepaged").mkdir()
     (tmp_path / "khugepaged/defrag").write_text("1\n")
-    machine = large_pages.settings(tmp_path)
+    machine = pools.large_page_settings(tmp_path)
     assert machine == {"enabled": enabled, "khugepaged/defrag": "1"}
-    assert large_pages.wanted(mode, machine) is large
+    assert pools.large_pages_wanted(mode, machine) is large
 
 
 def test_a_machine_without_large_pages_refuses_them():
     for machine in ({}, {"enabled": "never"}):
         with pytest.raises(TesseraError) as error:
-            large_pages.wanted("always", machine)
+            pools.large_pages_wanted("always", machine)
         assert error.value.code == "mapping/thp"
 
 

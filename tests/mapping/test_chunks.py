@@ -8,9 +8,16 @@ from fractions import Fraction
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.mapping.anchor_distance import DISTANCES, READINGS, anchor_distance, cost
-from tessera.mapping.chunks import Histogram, chunk_pages, histogram
-from tessera.mapping.rows import Rows
+from tessera.core.mapping.contiguity import (
+    DISTANCES,
+    READINGS,
+    ChunkHistogram,
+    anchor_distance,
+    chunk_histogram,
+    chunk_pages,
+    distance_cost,
+)
+from tessera.core.mapping.page_mapping import Rows
 
 from .page_by_page import chunks_of, pages_of
 
@@ -27,7 +34,7 @@ def test_a_chunk_goes_on_over_page_sizes():
         ]
     )
     assert chunk_pages(rows).tolist() == [1, 517, 3, 1] == chunks_of(pages_of(rows))
-    found = histogram(rows)
+    found = chunk_histogram(rows)
     assert found.contiguity.tolist() == [1, 3, 517] and found.frequency.tolist() == [2, 1, 1]
     assert (found.chunks, found.pages) == (4, 522)
     assert found.by_powers_of_two() == [(1, 1, 2, 2), (2, 3, 1, 3), (512, 1023, 1, 517)]
@@ -41,7 +48,7 @@ def test_pools_do_not_join():
 @pytest.mark.parametrize("power", [0, 1, 9, 16, 35])
 def test_ranges_of_two_to_a_power(power):
     edge = 1 << power
-    found = Histogram.of([(edge, 1), (2 * edge - 1, 1)] if power else [(1, 2)])
+    found = ChunkHistogram.of([(edge, 1), (2 * edge - 1, 1)] if power else [(1, 2)])
     assert [(low, high, chunks) for low, high, chunks, _ in found.by_powers_of_two()] == [
         (edge, 2 * edge - 1, 2)
     ]
@@ -61,9 +68,9 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("pairs", "reading", "distance", "value"), BY_HAND)
 def test_distances_by_hand(pairs, reading, distance, value):
-    found = Histogram.of(pairs)
+    found = ChunkHistogram.of(pairs)
     assert anchor_distance(found, reading) == distance
-    assert cost(found, distance, reading) == value
+    assert distance_cost(found, distance, reading) == value
 
 
 UNIFORM = {"low": (1, 16), "medium": (1, 512), "high": (512, 65536)}
@@ -72,20 +79,20 @@ UNIFORM = {"low": (1, 16), "medium": (1, 512), "high": (512, 65536)}
 @pytest.mark.parametrize(("kind", "count", "printed"), [("low", 4, 4), ("medium", 32, 8), ("high", 256, 64)])
 def test_uniform_lengths_of_table_3_4(kind, count, printed):
     low, high = UNIFORM[kind]
-    found = Histogram.of([(c, 1) for c in range(low, high + 1)])
+    found = ChunkHistogram.of([(c, 1) for c in range(low, high + 1)])
     assert (anchor_distance(found, "count"), anchor_distance(found, "printed")) == (count, printed)
 
 
 def test_medium_is_close_between_16_and_32():
-    found = Histogram.of([(c, 1) for c in range(1, 513)])
-    assert [float(cost(found, d) / 512) for d in (16, 32)] == [23.0625, 23.03125]
+    found = ChunkHistogram.of([(c, 1) for c in range(1, 513)])
+    assert [float(distance_cost(found, d) / 512) for d in (16, 32)] == [23.0625, 23.03125]
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_costs_are_those_of_a_loop_over_chunks(seed):
     rng = random.Random(seed)
     chunks = [rng.choice([rng.randint(1, 40), rng.randint(1, 200_000)]) for _ in range(30)]
-    found = Histogram.of([(c, chunks.count(c)) for c in set(chunks)])
+    found = ChunkHistogram.of([(c, chunks.count(c)) for c in set(chunks)])
     best = {}
     for reading in READINGS:
         costs = {}
@@ -100,7 +107,7 @@ def test_costs_are_those_of_a_loop_over_chunks(seed):
                 weights = (1, 1) if reading == "count" else (Fraction(1, d), Fraction(1, 512))
                 total += anchors * weights[0] + large * weights[1] + c
             costs[d] = total
-            assert cost(found, d, reading) == total
+            assert distance_cost(found, d, reading) == total
         best[reading] = next(d for d in DISTANCES if costs[d] == min(costs.values()))
         assert anchor_distance(found, reading) == best[reading]
 
@@ -108,13 +115,13 @@ def test_costs_are_those_of_a_loop_over_chunks(seed):
 @pytest.mark.parametrize("distance", [0, 1, 3, 131072])
 def test_other_distances_are_refused(distance):
     with pytest.raises(TesseraError) as refused:
-        cost(Histogram.of([(5, 1)]), distance)
+        distance_cost(ChunkHistogram.of([(5, 1)]), distance)
     assert str(distance) in refused.value.asked
 
 
 def test_other_readings_and_no_chunks_are_refused():
     with pytest.raises(TesseraError) as refused:
-        cost(Histogram.of([(5, 1)]), 2, "mean")
+        distance_cost(ChunkHistogram.of([(5, 1)]), 2, "mean")
     assert "mean" in refused.value.asked and "printed" in refused.value.remedy
     with pytest.raises(TesseraError):
-        anchor_distance(Histogram.of([]))
+        anchor_distance(ChunkHistogram.of([]))

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.mapping.file import read_mapping
-from tessera.mapping.kinds import KINDS
+from tessera.core.mapping.kinds import KINDS
+from tessera.core.mapping.mapping_file import read_mapping
 
 from .page_by_page import chunks_of, pages_of
 

@@ -7,12 +7,9 @@ import random
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.mapping.chunks import chunk_pages
-from tessera.mapping.compose import compose, compose_states
-from tessera.mapping.regions import Region
-from tessera.mapping.rows import Rows
-from tessera.mapping.states import Mapping
-from tessera.mapping.synthetic import synthetic
+from tessera.core.mapping.contiguity import chunk_pages
+from tessera.core.mapping.page_mapping import PageMapping, Rows, compose_mappings, compose_states
+from tessera.core.mapping.synthetic import Region, synthetic_rows
 
 from .page_by_page import pages_of, sound
 
@@ -40,9 +37,11 @@ def test_the_smaller_page_counts(sizes):
 def test_pages_are_those_of_two_look_ups(seed):
     rng = random.Random(seed)
     kinds = ["low", "medium", "high", "max"]
-    guest = synthetic(rng.choice(kinds), [Region("brk", 700), Region("mmap", 3000)], seed, rng.choice([1, 8]))
+    guest = synthetic_rows(
+        rng.choice(kinds), [Region("brk", 700), Region("mmap", 3000)], seed, rng.choice([1, 8])
+    )
     needed = int((guest.frame + guest.pages).max())
-    host = synthetic(rng.choice(kinds), [Region("mmap", needed)], seed + 1, rng.choice([1, 512]))
+    host = synthetic_rows(rng.choice(kinds), [Region("mmap", needed)], seed + 1, rng.choice([1, 512]))
     table, found = pages_of(host), pages_of(compose_states(guest, host))
     expected = {}
     for key, (frame, size) in pages_of(guest).items():
@@ -53,9 +52,13 @@ def test_pages_are_those_of_two_look_ups(seed):
 
 
 def test_epochs_of_both():
-    guest = Mapping("g", {0: Rows.of([("brk", 0, 0, 2, "4KB")]), 10: Rows.of([("brk", 1, None, 1, "4KB")])})
-    host = Mapping("h", {0: Rows.of([("mmap", 0, 50, 9, "4KB")]), 5: Rows.of([("mmap", 0, 90, 1, "4KB")])})
-    found = compose(guest, host)
+    guest = PageMapping(
+        "g", {0: Rows.of([("brk", 0, 0, 2, "4KB")]), 10: Rows.of([("brk", 1, None, 1, "4KB")])}
+    )
+    host = PageMapping(
+        "h", {0: Rows.of([("mmap", 0, 50, 9, "4KB")]), 5: Rows.of([("mmap", 0, 90, 1, "4KB")])}
+    )
+    found = compose_mappings(guest, host)
     assert found.name == "g-over-h"
     assert {epoch: rows.tuples() for epoch, rows in found.epochs.items()} == {
         0: [("brk", 0, 50, 2, "4KB")],

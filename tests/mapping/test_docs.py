@@ -9,10 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
-from tessera.mapping.anchor_distance import READINGS
-from tessera.mapping.file import read_mapping
-from tessera.mapping.kinds import KINDS
-from tessera.mapping.rules import RULES
+from tessera.core.mapping.contiguity import READINGS
+from tessera.core.mapping.kinds import KINDS
+from tessera.core.mapping.mapping_file import RULES, read_mapping
 
 
 @pytest.fixture(scope="module")

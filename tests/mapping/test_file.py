@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.mapping import grammar
-from tessera.mapping.file import read_mapping, write_mapping
-from tessera.mapping.lookup import frames
-from tessera.mapping.rows import Rows
-from tessera.mapping.rules import RULES, MappingRefused
-from tessera.mapping.states import Mapping
+from tessera.core.mapping import mapping_file
+from tessera.core.mapping.mapping_file import RULES, MappingRefused, read_mapping, write_mapping
+from tessera.core.mapping.page_mapping import PageMapping, Rows, frames_of_pages
 
 HEAD = "epoch,pool,page,frame,pages,page_size\n"
 GOOD = HEAD + (
@@ -70,7 +67,7 @@ def test_other_forms_of_the_same_file(tmp_path, text):
 
 def test_both_ways_to_parse_agree():
     data = GOOD.encode()
-    fast, slow = grammar._plain(data), grammar._by_line("m.csv", data)
+    fast, slow = mapping_file._plain(data), mapping_file._by_line("m.csv", data)
     assert np.array_equal(fast[0], slow[0]) and fast[1] == slow[1]
 
 
@@ -163,7 +160,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 
 def test_a_bad_mapping_is_not_written(tmp_path):
-    twice = Mapping("m", {0: Rows.of([("brk", 0, 5, 2, "4KB"), ("mmap", 0, 6, 1, "4KB")])})
+    twice = PageMapping("m", {0: Rows.of([("brk", 0, 5, 2, "4KB"), ("mmap", 0, 6, 1, "4KB")])})
     with pytest.raises(MappingRefused):
         write_mapping(twice, tmp_path / "m.csv")
     assert not list(tmp_path.iterdir())
@@ -172,7 +169,7 @@ def test_a_bad_mapping_is_not_written(tmp_path):
 def test_frames_of_touched_pages(tmp_path):
     state = read(tmp_path, GOOD).at(0)
     pool, page = np.array([0, 1, 1]), np.array([4, 513, 1030])
-    frame, size = frames("m", state, pool, page, np.arange(3))
+    frame, size = frames_of_pages("m", state, pool, page, np.arange(3))
     assert frame.tolist() == [104, 1537, 3006] and size.tolist() == [1, 512, 1]
 
 
@@ -180,7 +177,7 @@ def test_frames_of_touched_pages(tmp_path):
 def test_a_touched_page_without_a_row_is_named(tmp_path, touched):
     pool = np.array([0, ["brk", "mmap"].index(touched[0])])
     with pytest.raises(TesseraError) as refused:
-        frames("m", read(tmp_path, GOOD).at(0), pool, np.array([0, touched[1]]), np.array([3, 77]))
+        frames_of_pages("m", read(tmp_path, GOOD).at(0), pool, np.array([0, touched[1]]), np.array([3, 77]))
     assert refused.value.code == "mapping/touched"
     for value in ("77", str(touched[1]), touched[0]):
         assert value in refused.value.found

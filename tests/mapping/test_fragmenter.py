@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
+from tessera.core.mapping.free_blocks import machine_free_blocks, unusable_index
 from tessera.core.units import GB, MB
-from tessera.mapping.free_memory import free_blocks, unusable_index
-from tessera.mosalloc.fragmenter import Blocks, Memory, Unreachable, fragment
+from tessera.measure.mosalloc.background import Blocks, FreeMemory, Unreachable, fragment
 
 BUDDYINFO = """\
 Node 0, zone      DMA      0      0      0      0      0      0      0      0      1      1      3
@@ -35,7 +35,7 @@ class Machine:
 
     @property
     def memory(self):
-        return Memory(self.index, lambda: self.bytes, self.take, self.keep)
+        return FreeMemory(self.index, lambda: self.bytes, self.take, self.keep)
 
 
 def test_it_breaks_as_many_blocks_as_the_index_needs():
@@ -79,7 +79,7 @@ def proc(tmp_path):
 
 
 def test_zones_are_added(proc):
-    blocks = free_blocks(proc)
+    blocks = machine_free_blocks(proc)
     assert blocks == [4, 0, 1, 0, 0, 0, 0, 0, 1, 3, 13]
     # below order 9: 4 + 4 + 256 frames; from 9 on: 3 x 512 + 13 x 1024
     assert unusable_index(blocks) == pytest.approx(264 / (264 + 1536 + 13312))
@@ -92,7 +92,7 @@ def test_a_file_of_another_form_is_refused(proc, text):
     if text is not None:
         (proc / "buddyinfo").write_text(text)
     with pytest.raises(TesseraError) as refused:
-        free_blocks(proc)
+        machine_free_blocks(proc)
     assert refused.value.code == "mapping/buddyinfo"
 
 

@@ -5,9 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.mapping.kinds import KINDS, Request, enough, free_blocks, make
-from tessera.mapping.regions import Region, of_texts, of_trace
-from tessera.mapping.touches import read_touches
+from tessera.core.mapping.kinds import (
+    KINDS,
+    MappingRequest,
+    enough_free_blocks,
+    make_single,
+    parse_free_blocks,
+)
+from tessera.core.mapping.paging import read_touches
+from tessera.core.mapping.synthetic import Region, regions_of_texts, regions_of_trace
 
 
 def test_regions_of_a_trace_are_its_used_spans():
@@ -15,12 +21,12 @@ def test_regions_of_a_trace_are_its_used_spans():
         {"kind": "mmap", "used_bytes": (1 << 30) + 1, "size_bytes": 1 << 34},
         {"kind": "brk", "used_bytes": 4096, "size_bytes": 1 << 30},
     ]
-    assert of_trace({"pools": pools}) == [Region("brk", 1), Region("mmap", (1 << 18) + 1)]
-    assert of_trace({"pools": pools[:1]}) == [Region("mmap", (1 << 18) + 1)]
+    assert regions_of_trace({"pools": pools}) == [Region("brk", 1), Region("mmap", (1 << 18) + 1)]
+    assert regions_of_trace({"pools": pools[:1]}) == [Region("mmap", (1 << 18) + 1)]
 
 
 def test_regions_of_words():
-    assert of_texts(["mmap=8GB", "brk=5KB"]) == [Region("brk", 2), Region("mmap", 1 << 21)]
+    assert regions_of_texts(["mmap=8GB", "brk=5KB"]) == [Region("brk", 2), Region("mmap", 1 << 21)]
 
 
 @pytest.mark.parametrize(
@@ -36,7 +42,7 @@ def test_regions_of_words():
 )
 def test_bad_regions(words, value):
     with pytest.raises(TesseraError) as refused:
-        of_texts(words)
+        regions_of_texts(words)
     assert value in str(refused.value)
 
 
@@ -78,26 +84,26 @@ def test_missing_touches(tmp_path):
 
 
 def test_free_blocks():
-    assert free_blocks("10=4,0=7") == {10: 4, 0: 7}
+    assert parse_free_blocks("10=4,0=7") == {10: 4, 0: 7}
     for text in ("11=1", "10", "10=-1", "10=4,10=4", "", "a=1", f"0={1 << 36}"):
         with pytest.raises(TesseraError) as refused:
-            free_blocks(text)
+            parse_free_blocks(text)
         assert f"--free {text}" in refused.value.asked
 
 
 @pytest.mark.parametrize("pages", [1, 511, 1024, 1025, 5000])
 def test_the_default_memory_suffices(pages):
     regions = [Region("brk", pages), Region("mmap", pages)]
-    assert enough(regions)[10] * 1024 >= 2 * pages
-    made = make("eager", Request(regions))
+    assert enough_free_blocks(regions)[10] * 1024 >= 2 * pages
+    made = make_single("eager", MappingRequest(regions))
     assert made.rows.pages.sum() == 2 * pages and len(made.report) == 2
 
 
 def test_kinds_are_those_of_the_paper():
     assert list(KINDS) == ["low", "medium", "high", "max", "demand", "eager"]
     with pytest.raises(TesseraError) as refused:
-        make("huge", Request([Region("brk", 1)]))
+        make_single("huge", MappingRequest([Region("brk", 1)]))
     assert "huge" in refused.value.asked and "medium" in refused.value.remedy
     with pytest.raises(TesseraError) as refused:
-        make("demand", Request([Region("brk", 1)]))
+        make_single("demand", MappingRequest([Region("brk", 1)]))
     assert refused.value.code == "mapping/no-touches"

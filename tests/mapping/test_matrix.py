@@ -16,12 +16,12 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.mapping.chunks import Histogram
-from tessera.mapping.file import write_mapping
-from tessera.mapping.rows import Rows
-from tessera.mapping.states import Mapping
-from tessera.mosalloc import background, matrix
-from tessera.mosalloc.matrix import Asked, capture_matrix, median_chunk, settings_for
+from tessera.core.mapping.contiguity import ChunkHistogram
+from tessera.core.mapping.mapping_file import write_mapping
+from tessera.core.mapping.page_mapping import PageMapping, Rows
+from tessera.measure.mosalloc import background
+from tessera.measure.mosalloc import capture_matrix as matrix
+from tessera.measure.mosalloc.capture_matrix import Asked, capture_matrix, median_chunk, settings_for
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def world(monkeypatch, tmp_path):
             return "tessera: capture: status 5"
         size = "2MB" if case.thp == "always" else "4KB"
         rows = Rows.of([("mmap", 0, 0, 512, size), ("mmap", 512, 5120, 512, "4KB")])
-        write_mapping(Mapping.fixed(case.name, rows), asked.folder / f"{case.name}.csv")
+        write_mapping(PageMapping.fixed(case.name, rows), asked.folder / f"{case.name}.csv")
         return ""
 
     for name, value in (("fragmented", fragmented), ("co_running", co_running), ("_capture", capture)):
@@ -112,8 +112,8 @@ def test_without_permission_nothing_starts(world, tmp_path, monkeypatch):
 
 def test_the_median_is_of_memory_not_of_chunks():
     # 100 chunks of 1 page and one of 400: most of the memory is in the large one
-    assert median_chunk(Histogram(np.array([1, 400]), np.array([100, 1]))) == 400
-    assert median_chunk(Histogram(np.array([1, 8]), np.array([8, 1]))) == 1
+    assert median_chunk(ChunkHistogram(np.array([1, 400]), np.array([100, 1]))) == 400
+    assert median_chunk(ChunkHistogram(np.array([1, 8]), np.array([8, 1]))) == 1
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_co_runner_that_does_not_run_is_an_error(argv):
 
 def test_co_runners_die_with_a_killed_owner(tmp_path, root):
     code = (
-        "import os, signal\nfrom tessera.mosalloc.background import co_running\n"
+        "import os, signal\nfrom tessera.measure.mosalloc.background import co_running\n"
         "with co_running([['sleep', '300']], 1, 0.2):\n    print('on', flush=True)\n    signal.pause()\n"
     )
     env = {"PYTHONPATH": str(root / "src"), "PATH": "/usr/bin:/bin"}
@@ -223,7 +223,7 @@ def test_the_codes_and_columns_are_on_the_page(root):
     names = ("mosalloc/background.py", "mapping/free_memory.py", "machine/reserve/settings.py")
     sources = [(root / "src/tessera" / name).read_text() for name in names]
     used = {code for text in sources for code in re.findall(r'code="((?:mapping|settings)/[a-z-]+)"', text)}
-    used |= {f"mapping/{code}" for code in (*background._FOUND, "fragmenter")}
+    used |= {f"mapping/{code}" for code in (*background._UNREACHABLE_REASONS, "fragmenter")}
     assert used == set(re.findall(r"`((?:mapping|settings)/[a-z-]+)`", page))
     table = page.split("| column | content |")[1].split("\n\n")[0]
     first = " ".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| `"))

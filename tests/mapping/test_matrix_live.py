@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.core.paths import build_dir
+from tessera.core.files import build_dir
+from tessera.core.mapping.capture import check_allowed
+from tessera.core.mapping.free_blocks import machine_free_blocks, unusable_index
 from tessera.machine.reserve import reserving_allowed
 from tessera.machine.reserve.settings import chosen
-from tessera.mapping.capture import check_allowed
-from tessera.mapping.free_memory import free_blocks, unusable_index
-from tessera.mosalloc.matrix import ENABLED, QUIET
+from tessera.measure.mosalloc.capture_matrix import ENABLED, QUIET
 
 pytestmark = pytest.mark.alone  # it changes settings of the machine
 LARGEST = 1 << 18  #: frames that the test may break: 1GB
@@ -48,7 +48,7 @@ def allowed():
 def test_free_memory_is_fragmented_for_the_time_of_the_captures(allowed, root, tmp_path):
     settings = [path for path in (ENABLED, *QUIET) if path.exists()]
     before = {path: chosen(path) for path in settings}
-    blocks = free_blocks()
+    blocks = machine_free_blocks()
     frames = sum(count << order for order, count in enumerate(blocks))
     start = unusable_index(blocks)
     target = round(start + min(0.5 * (1 - start), 0.75 * LARGEST / frames), 4)
@@ -66,5 +66,5 @@ def test_free_memory_is_fragmented_for_the_time_of_the_captures(allowed, root, t
         assert int(rows[thp, ""]["mapped_pages"]) >= 16384
     assert float(rows["never", ""]["share_2mb"]) == 0
     assert {path: chosen(path) for path in settings} == before
-    assert not any(b"tessera.mosalloc.fragmenter" in line for line in _command_lines())
+    assert not any(b"tessera.measure.mosalloc.background" in line for line in _command_lines())
     assert not list((root / ".tessera" / "settings").glob("*.json"))

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.mapping import kinds, nested
-from tessera.mapping.chunks import chunk_pages
-from tessera.mapping.kinds import Request
-from tessera.mapping.regions import Region
-from tessera.mapping.summary import Summary
-from tessera.mapping.touches import Touches
+from tessera.core.mapping import kinds
+from tessera.core.mapping.contiguity import MappingSummary, chunk_pages
+from tessera.core.mapping.kinds import MappingRequest
+from tessera.core.mapping.paging import Touches
+from tessera.core.mapping.synthetic import Region
 
 from .page_by_page import chunks_of, pages_of, sound
 
@@ -27,12 +26,12 @@ def touches_of(pages):
 @pytest.mark.parametrize("name", ["high-over-low", "medium-over-high", "eager-over-pages-1", "max-over-max"])
 def test_frames_are_those_of_two_look_ups(name):
     guest_kind, host_kind = name.split("-over-")
-    guest = pages_of(kinds.make(guest_kind, Request(REGIONS, seed=5)).rows)
+    guest = pages_of(kinds.make_single(guest_kind, MappingRequest(REGIONS, seed=5)).rows)
     last = max(frame for frame, _ in guest.values())
     memory = (last // 512 + 1) * 512
-    host = pages_of(kinds.make(host_kind, Request([Region("mmap", memory)], seed=6)).rows)
+    host = pages_of(kinds.make_single(host_kind, MappingRequest([Region("mmap", memory)], seed=6)).rows)
     pool = {number for number, _ in host}.pop()
-    found = pages_of(nested.make(name, Request(REGIONS, seed=5)).rows)
+    found = pages_of(kinds.make_mapping(name, MappingRequest(REGIONS, seed=5)).rows)
     sound(found)
     assert {page: frame for page, (frame, _) in found.items()} == {
         page: host[pool, frame][0] for page, (frame, _) in guest.items()
@@ -40,23 +39,28 @@ def test_frames_are_those_of_two_look_ups(name):
 
 
 def test_a_host_in_single_pages_undoes_all_contiguity():
-    rows = nested.make("max-over-pages-1", Request(REGIONS)).rows
+    rows = kinds.make_mapping("max-over-pages-1", MappingRequest(REGIONS)).rows
     assert set(chunk_pages(rows).tolist()) == {1} and set(rows.size.tolist()) == {1}
-    assert Summary.of(nested.make("max-over-max", Request(REGIONS)).rows).histogram.chunks == 2
+    assert (
+        MappingSummary.of(kinds.make_mapping("max-over-max", MappingRequest(REGIONS)).rows).histogram.chunks
+        == 2
+    )
 
 
 def test_chunks_are_at_most_those_of_the_host():
-    found = chunks_of(pages_of(nested.make("high-over-low", Request(REGIONS)).rows))
+    found = chunks_of(pages_of(kinds.make_mapping("high-over-low", MappingRequest(REGIONS)).rows))
     assert max(found) <= 16 and sum(found) == 21_201
 
 
 def test_a_demand_host_gives_blocks_in_the_order_of_the_guests_touches():
     # The guest has one chunk from frame 0 on. Page 5000 is touched first: its 2MB piece gets the first block.
     region = [Region("mmap", 20_000)]
-    rows = nested.make("max-over-demand", Request(region, seed=1, touches=touches_of([5000, 0]))).rows
+    rows = kinds.make_mapping(
+        "max-over-demand", MappingRequest(region, seed=1, touches=touches_of([5000, 0]))
+    ).rows
     frames = {page: frame for (_, page), (frame, _) in pages_of(rows).items()}
     memory = [Region("mmap", 20_480)]  # rounded up to 2MB
-    expected = kinds.make("demand", Request(memory, seed=2, touches=touches_of([5000, 0]))).rows
+    expected = kinds.make_single("demand", MappingRequest(memory, seed=2, touches=touches_of([5000, 0]))).rows
     for (_, page), (frame, _) in pages_of(expected).items():
         if page < 20_000:
             assert frames[page] == frame
@@ -64,14 +68,14 @@ def test_a_demand_host_gives_blocks_in_the_order_of_the_guests_touches():
 
 
 def test_touches_are_for_kinds_that_need_them():
-    assert nested.needs_touches("demand-over-low") and nested.needs_touches("low-over-demand")
-    assert not nested.needs_touches("high-over-low")
+    assert kinds.needs_touches("demand-over-low") and kinds.needs_touches("low-over-demand")
+    assert not kinds.needs_touches("high-over-low")
     with pytest.raises(TesseraError) as refused:
-        nested.make("demand-over-low", Request(REGIONS))
+        kinds.make_mapping("demand-over-low", MappingRequest(REGIONS))
     assert refused.value.code == "mapping/no-touches"
     for name in ("low", "high-over-low"):
         with pytest.raises(TesseraError) as refused:
-            nested.make(name, Request(REGIONS, touches=touches_of([1])))
+            kinds.make_mapping(name, MappingRequest(REGIONS, touches=touches_of([1])))
         assert refused.value.code == "mapping/unused-option"
 
 
@@ -80,29 +84,31 @@ def test_touches_are_for_kinds_that_need_them():
 )
 def test_other_names_are_refused(name):
     with pytest.raises(TesseraError) as refused:
-        nested.parts(name)
+        kinds.kinds_of_name(name)
     assert "pages-N" in refused.value.remedy
 
 
 def test_a_guest_whose_frames_are_too_far_apart_is_refused():
     with pytest.raises(TesseraError) as refused:
-        nested.make("pages-1-over-max", Request([Region("mmap", 1 << 17)]))  # 2^17 chunks, 2MB apart
+        kinds.make_mapping(
+            "pages-1-over-max", MappingRequest([Region("mmap", 1 << 17)])
+        )  # 2^17 chunks, 2MB apart
     assert refused.value.code == "mapping/guest-size" and "128GB" in refused.value.found
 
 
 @pytest.mark.parametrize("option", [{"alignment": 1}, {"free": {10: 100}}])
 def test_options_of_one_kind_are_refused_for_two(option):
     with pytest.raises(TesseraError) as refused:
-        nested.make("high-over-low", Request(REGIONS, **option))
+        kinds.make_mapping("high-over-low", MappingRequest(REGIONS, **option))
     assert refused.value.code == "mapping/unused-option" and "compose" in refused.value.remedy
 
 
 @pytest.mark.parametrize("pages", [1, 8, 64, 1024])
 def test_chunks_of_one_length(pages):
-    rows = kinds.make(f"pages-{pages}", Request([Region("mmap", 5 * 1024 + 3)])).rows
+    rows = kinds.make_single(f"pages-{pages}", MappingRequest([Region("mmap", 5 * 1024 + 3)])).rows
     found = chunks_of(pages_of(rows))
     assert found[:-1] == [pages] * (len(found) - 1) and sum(found) == 5 * 1024 + 3
     assert ("2MB" in {row[4] for row in rows.tuples()}) == (pages >= 512)
     # an anchor for each chunk is the least number of entries, so the distance is its length
     if pages > 1:
-        assert Summary.of(rows).distances["count"][0] == pages
+        assert MappingSummary.of(rows).distances["count"][0] == pages

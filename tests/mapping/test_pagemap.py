@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.mapping.pagemap import captured_rows, check_large_pages, present_frames
+from tessera.core.mapping.capture import captured_rows, check_large_pages, present_frames
 
 PRESENT, SWAPPED, SOFT_DIRTY = 1 << 63, 1 << 62, 1 << 55
 THP, HUGETLB, OTHER = 1 << 22, 1 << 17, 1 << 5

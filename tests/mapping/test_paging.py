@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.mapping.buddy import ORDERS, Buddy
-from tessera.mapping.paging import demand, eager
-from tessera.mapping.regions import Region
-from tessera.mapping.rows import POOLS
+from tessera.core.mapping.free_blocks import ORDERS, Buddy
+from tessera.core.mapping.page_mapping import POOLS
+from tessera.core.mapping.paging import demand_paging, eager_paging
+from tessera.core.mapping.synthetic import Region
 
 from .page_by_page import pages_of, sound
 
@@ -66,7 +66,7 @@ def both(name, seed, touched):
     fast = Buddy.start(MEMORIES[name], seed)
     slow = SlowBuddy(fast)
     pool = np.array([POOLS.index(p) for p, _ in touched])
-    rows = demand(REGIONS, pool, np.array([page for _, page in touched]), fast)
+    rows = demand_paging(REGIONS, pool, np.array([page for _, page in touched]), fast)
     return pages_of(rows), slow_demand(REGIONS, touched, slow), fast, slow
 
 
@@ -86,14 +86,14 @@ def test_demand_is_that_of_one_fault_after_the_other(name, seed):
 def test_eager_is_demand_by_address():
     fast = Buddy.start({10: 2, 9: 1, 2: 2000}, 3)
     slow = SlowBuddy(fast)
-    found = pages_of(eager(REGIONS, fast))
+    found = pages_of(eager_paging(REGIONS, fast))
     assert found == slow_demand(REGIONS, EVERY, slow)
     assert len(found) == 6300
 
 
 def test_pages_that_no_large_page_can_hold():
     # brk has 1300 pages: two pieces of 512, and 276 pages that never get a large page
-    found = pages_of(eager(REGIONS, Buddy.start({10: 20}, 1)))
+    found = pages_of(eager_paging(REGIONS, Buddy.start({10: 20}, 1)))
     sizes = [found["brk", page][1] for page in range(1300)]
     assert sizes == [512] * 1024 + [1] * 276
 
@@ -130,12 +130,12 @@ def test_unusable_index(counts, index):
 
 def test_too_little_memory_is_refused_with_both_numbers():
     with pytest.raises(TesseraError) as refused:
-        eager(REGIONS, Buddy.start({0: 6000}, 1))
+        eager_paging(REGIONS, Buddy.start({0: 6000}, 1))
     assert refused.value.code == "mapping/out-of-memory"
     assert "6300" in refused.value.found and "6000" in refused.value.found
 
 
 def test_a_touch_outside_its_region_is_refused():
     with pytest.raises(TesseraError) as refused:
-        demand(REGIONS, np.array([1, 0]), np.array([4999, 1300]), Buddy.start({10: 20}, 1))
+        demand_paging(REGIONS, np.array([1, 0]), np.array([4999, 1300]), Buddy.start({10: 20}, 1))
     assert refused.value.code == "mapping/touch-outside" and "1300" in refused.value.asked

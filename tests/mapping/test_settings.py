@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.machine.reserve.records import BOOT_ID
+from tessera.machine.reserve.reservation import BOOT_ID
 from tessera.machine.reserve.settings import changed_settings, chosen, restore_settings, settings_folder
 
 

@@ -7,8 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from tessera.mapping.rows import SIZES, Rows
-from tessera.mapping.states import cut_pages, difference, replaced
+from tessera.core.mapping.page_mapping import SIZES, Rows, cut_pages, replaced_rows, rows_of_change
 
 from .page_by_page import pages_of, rows_of
 
@@ -51,7 +50,7 @@ def test_an_epoch_replaces_pages(seed):
         whole = {(pool, page - page % size + i) for i in range(size)}
         if whole & changed and not whole <= changed:
             cut.add((pool, page - page % size))
-    found = replaced(state, change)
+    found = replaced_rows(state, change)
     assert pages_of(found) == expected
     assert found == found.merged() == found.in_order()
     assert bool(cut) == bool(cut_pages(state, change).any())
@@ -71,11 +70,11 @@ def with_split_pages(state: Rows, rng: random.Random) -> Rows:
 @pytest.mark.parametrize("seed", range(40))
 def test_a_difference_leads_from_one_state_to_the_other(seed):
     rng = random.Random(seed)
-    old = replaced(Rows.empty(), random_rows(rng, False))
+    old = replaced_rows(Rows.empty(), random_rows(rng, False))
     new = random_rows(rng, False).merged() if seed % 2 else with_split_pages(old, rng)
-    change = difference(old, new)
-    assert pages_of(replaced(old, change)) == pages_of(new)
-    assert len(difference(new, new)) == 0
+    change = rows_of_change(old, new)
+    assert pages_of(replaced_rows(old, change)) == pages_of(new)
+    assert len(rows_of_change(new, new)) == 0
     before, after = pages_of(old), pages_of(new)
     named = {(pool, page + i) for pool, page, _, pages, _ in change.tuples() for i in range(pages)}
     assert named == {key for key in before | after if before.get(key) != after.get(key)}
@@ -91,8 +90,8 @@ def test_splitting_keeps_pages():
 
 def test_rows_of_no_rows():
     none = Rows.empty()
-    assert replaced(none, none) == difference(none, none) == none
+    assert replaced_rows(none, none) == rows_of_change(none, none) == none
     one = Rows.of([("brk", 0, 0, 1, "4KB")])
-    assert difference(none, one) == replaced(none, one) == one
-    assert difference(one, none).tuples() == [("brk", 0, None, 1, "4KB")]
+    assert rows_of_change(none, one) == replaced_rows(none, one) == one
+    assert rows_of_change(one, none).tuples() == [("brk", 0, None, 1, "4KB")]
     assert rows_of(pages_of(one)) == one

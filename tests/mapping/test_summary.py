@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from tessera.mapping.chunks import Histogram
-from tessera.mapping.picture import draw, shares
-from tessera.mapping.rows import Rows
-from tessera.mapping.summary import Summary
+from tessera.core.mapping.contiguity import ChunkHistogram, MappingSummary
+from tessera.core.mapping.contiguity_figure import draw_contiguity, memory_shares
+from tessera.core.mapping.page_mapping import Rows
 
 STATE = Rows.of([("brk", 0, 7, 62, "4KB"), ("mmap", 0, 512, 1024, "2MB")])
 
 
 def test_counts_by_hand():
-    found = Summary.of(STATE)
+    found = MappingSummary.of(STATE)
     assert found.pages == {"4KB": 62, "2MB": 2, "1GB": 0}
     assert found.mapped_pages == 1086
     assert found.share("2MB") == 1024 / 1086
@@ -25,16 +24,16 @@ def test_counts_by_hand():
 
 
 def test_nothing_mapped():
-    found = Summary.of(Rows.empty())
+    found = MappingSummary.of(Rows.empty())
     assert found.mapped_pages == 0 and found.distances == {} and found.share("4KB") == 0
 
 
 def test_shares_of_memory():
-    size, share = shares(Histogram.of([(1, 6), (2, 1), (4, 1)]))
+    size, share = memory_shares(ChunkHistogram.of([(1, 6), (2, 1), (4, 1)]))
     assert size.tolist() == [1, 2, 4] and share.tolist() == [6 / 12, 8 / 12, 1]
 
 
 def test_the_figure_names_its_lines_and_leaves_out_empty_mappings(tmp_path):
-    draw({"one": Histogram.of([(5, 2)]), "none": Histogram.of([])}, tmp_path / "f.svg")
+    draw_contiguity({"one": ChunkHistogram.of([(5, 2)]), "none": ChunkHistogram.of([])}, tmp_path / "f.svg")
     text = (tmp_path / "f.svg").read_text()
     assert ">one<" in text and ">none<" not in text

@@ -5,9 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.mapping.regions import Region
-from tessera.mapping.splitmix import outputs, stream, uniform
-from tessera.mapping.synthetic import LENGTHS, synthetic
+from tessera.core.mapping.synthetic import (
+    CHUNK_LENGTHS,
+    Region,
+    random_stream,
+    splitmix_outputs,
+    synthetic_rows,
+    uniform_numbers,
+)
 
 from .page_by_page import chunks_of, pages_of, sound
 
@@ -35,8 +40,8 @@ def obvious(kind: str, regions, seed: int, alignment: int) -> dict:
         v = 0
         while v < region.pages:
             length = region.pages
-            if LENGTHS[kind]:
-                low, high = LENGTHS[kind]
+            if CHUNK_LENGTHS[kind]:
+                low, high = CHUNK_LENGTHS[kind]
                 length = low + (((next(numbers) >> 32) * (high - low + 1)) >> 32)
             frame = taken + 2 if taken >= 0 else 0  # one frame stays free
             frame += (v - frame) % alignment
@@ -48,9 +53,9 @@ def obvious(kind: str, regions, seed: int, alignment: int) -> dict:
 
 @pytest.mark.parametrize("seed", [0, 2**63])
 @pytest.mark.parametrize("alignment", [512, 8, 1])
-@pytest.mark.parametrize("kind", LENGTHS)
+@pytest.mark.parametrize("kind", CHUNK_LENGTHS)
 def test_frames_are_those_of_a_loop(kind, alignment, seed):
-    rows = synthetic(kind, REGIONS, seed, alignment)
+    rows = synthetic_rows(kind, REGIONS, seed, alignment)
     assert rows.in_order().merged() == rows
     pages = pages_of(rows)
     sound(pages)
@@ -66,43 +71,43 @@ def test_frames_are_those_of_a_loop(kind, alignment, seed):
 
 @pytest.mark.parametrize("kind", ["low", "medium", "high"])
 def test_chunks_have_lengths_of_table_3_4_and_do_not_merge(kind):
-    low, high = LENGTHS[kind]
+    low, high = CHUNK_LENGTHS[kind]
     regions = [Region("mmap", 600_000)]
-    found = chunks_of(pages_of(synthetic(kind, regions, 7)))
+    found = chunks_of(pages_of(synthetic_rows(kind, regions, 7)))
     assert all(low <= chunk <= high for chunk in found[:-1]) and sum(found) == 600_000
     mean = sum(found[:-1]) / (len(found) - 1)
     assert mean == pytest.approx((low + high) / 2, rel=0.5 if kind == "high" else 0.05)
 
 
 def test_max_is_one_chunk_a_region_with_2mb_pages():
-    rows = synthetic("max", REGIONS, 1)
+    rows = synthetic_rows("max", REGIONS, 1)
     assert chunks_of(pages_of(rows)) == [1000, 70_001]
     assert rows.tuples()[:2] == [("brk", 0, 0, 512, "2MB"), ("brk", 512, 512, 488, "4KB")]
 
 
 def test_without_alignment_2mb_pages_are_rare():
-    aligned, plain = (synthetic("high", [Region("mmap", 3_000_000)], 1, a) for a in (512, 1))
+    aligned, plain = (synthetic_rows("high", [Region("mmap", 3_000_000)], 1, a) for a in (512, 1))
     shares = [r.pages[r.size == 512].sum() / r.pages.sum() for r in (aligned, plain)]
     assert shares[0] > 0.95 and shares[1] < 0.2
 
 
 def test_a_region_has_its_own_numbers_and_a_seed_changes_them():
-    one = synthetic("medium", REGIONS, 1)
-    alone = synthetic("medium", REGIONS[:1], 1)
+    one = synthetic_rows("medium", REGIONS, 1)
+    alone = synthetic_rows("medium", REGIONS[:1], 1)
     assert pages_of(one.where(one.pool == 0)) == pages_of(alone)
-    assert synthetic("medium", REGIONS, 2) != one
+    assert synthetic_rows("medium", REGIONS, 2) != one
 
 
 def test_splitmix64_has_its_published_sequence():
     # first outputs from state 1234567, as in tests/workloads/test_xml.py, and from state 0
-    assert outputs(1234567, 2).tolist() == [6457827717110365317, 3203168211198807973]
-    assert hex(outputs(0, 1)[0]) == "0xe220a8397b1dcdaf"
+    assert splitmix_outputs(1234567, 2).tolist() == [6457827717110365317, 3203168211198807973]
+    assert hex(splitmix_outputs(0, 1)[0]) == "0xe220a8397b1dcdaf"
     numbers = splitmix(99)
-    assert outputs(99, 50).tolist() == [next(numbers) for _ in range(50)]
+    assert splitmix_outputs(99, 50).tolist() == [next(numbers) for _ in range(50)]
 
 
 def test_uniform_numbers_reach_both_ends():
-    numbers = uniform(stream(3, 1, 100_000), 5, 8)
+    numbers = uniform_numbers(random_stream(3, 1, 100_000), 5, 8)
     counts = [int((numbers == value).sum()) for value in range(5, 9)]
     assert sum(counts) == 100_000 and all(24_000 < count < 26_000 for count in counts)
 
@@ -110,5 +115,5 @@ def test_uniform_numbers_reach_both_ends():
 @pytest.mark.parametrize("alignment", [0, 3, 1024, -1])
 def test_other_alignments_are_refused(alignment):
     with pytest.raises(TesseraError) as refused:
-        synthetic("low", REGIONS, 1, alignment)
+        synthetic_rows("low", REGIONS, 1, alignment)
     assert str(alignment) in refused.value.asked

@@ -15,20 +15,21 @@ import zipfile
 
 import pytest
 
-from tessera.bundles import names, packed, sums
-from tessera.bundles.contents import contents
-from tessera.bundles.verify import verify_files
 from tessera.core.errors import TesseraError
-from tessera.counters.classes import classes, named
-from tessera.counters.perf.ibs import read_ibs
-from tessera.counters.perf.log import parse_log
-from tessera.counters.perf.names import resolve
-from tessera.measure.counted import perf
-from tessera.measure.counted.launched import read_counts
-from tessera.measure.imported.files import from_names, from_table
-from tessera.measure.imported.logs import Request, import_logs
-from tessera.mosalloc.samples.kinds import kind_of
-from tessera.mosalloc.samples.place import read_place
+from tessera.machine.counters.event_table import class_named, classes
+from tessera.machine.perf.event_names import resolve
+from tessera.machine.perf.ibs import read_ibs
+from tessera.machine.perf.log import parse_log
+from tessera.measure.bundles import archive as packed
+from tessera.measure.bundles import archive as sums
+from tessera.measure.bundles import file_format
+from tessera.measure.bundles.archive import contents
+from tessera.measure.bundles.verify import verify_files
+from tessera.measure.counted import perf_stat
+from tessera.measure.counted.counted_run import read_counts
+from tessera.measure.perf_log_import import ImportRequest, import_logs, logs_from_names, logs_from_table
+from tessera.measure.suggest.perf_events import event_kind
+from tessera.measure.suggest.perf_script import read_recorded_pools
 from tests.bundles.processor import Plan, made
 from tests.counters.builders import LOGS, RUN, text
 
@@ -59,11 +60,11 @@ def imported(rng, folder):
     for path in paths:
         path.write_bytes(drawn(rng, LOG_FILES))
     name = rng.choice(["broadwell", *classes()])
-    request = Request(
-        "gups", f"{name}-lab", named(name), mode=rng.choice((None, "u")), sum_parts=rng.random() < 0.5,
+    request = ImportRequest(
+        "gups", f"{name}-lab", class_named(name), mode=rng.choice((None, "u")), sum_parts=rng.random() < 0.5,
         keep_repeats=rng.random() < 0.3, keep_going=rng.random() < 0.3,
     )  # fmt: skip
-    for row in import_logs(from_names(paths), request).rows:
+    for row in import_logs(logs_from_names(paths), request).rows:
         assert row["status"] != "ok" or row["runtime_cycles"] > 0
 
 
@@ -77,24 +78,24 @@ def counts_of_perf(rng, folder):
         b"10;;cycles:u;100;100.00;;\n5;;M_loads_u;100;100.00;;\n1600000;ns;duration_time;1600000;100.00;;\n"
     )
     (folder / "log").write_bytes(mutated(rng, good))
-    perf.read_counts(folder / "log", {"R": "cycles", "M": "M_loads_u"}, ("R", "M"))
+    perf_stat.read_perf_counts(folder / "log", {"R": "cycles", "M": "M_loads_u"}, ("R", "M"))
 
 
 def table(rng, folder):
     (folder / "log.perf").touch()
     (folder / "t.csv").write_bytes(mutated(rng, TABLE))
-    from_table(folder / "t.csv")
+    logs_from_table(folder / "t.csv")
 
 
 def report(rng, folder):
     (folder / "r.json").write_bytes(mutated(rng, json.dumps(REPORT).encode()))
-    read_place(folder / "r.json")
+    read_recorded_pools(folder / "r.json")
 
 
 def event(rng, folder):
     name = mutated(rng, rng.choice(EVENTS)).decode()
-    kind_of(name)
-    resolve(name, named(rng.choice(list(classes()))))
+    event_kind(name)
+    resolve(name, class_named(rng.choice(list(classes()))))
 
 
 def ibs(rng, folder):
@@ -103,13 +104,13 @@ def ibs(rng, folder):
 
 
 def bundle(rng, folder):
-    name = rng.choice(sorted(set(GOOD) - {names.SUMS}))
-    if name == names.PACKED:
-        new = packed.pack(mutated(rng, packed.unpack(GOOD[name])))
+    name = rng.choice(sorted(set(GOOD) - {file_format.SUMS_FILE}))
+    if name == file_format.PACKED_FILE:
+        new = packed.pack_counts(mutated(rng, packed.unpack_counts(GOOD[name])))
     else:
         new = mutated(rng, GOOD[name])
     files = GOOD | {name: new}
-    files[names.SUMS] = sums.text(files).encode()
+    files[file_format.SUMS_FILE] = sums.sums_text(files).encode()
     done = verify_files("made", files)
     assert done.checks
     if not done.passed:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tessera.fit.models.accuracy import accuracy, relative_errors
+from tessera.fit.evaluation.accuracy import accuracy, relative_errors
 
 positive = st.floats(1e-6, 1e15)
 

@@ -4,11 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.fit.models.anchored import FOLDS, PARTS, SEEDS, anchored, distinct_rows
-from tessera.fit.models.leverage import features, leverages, outside
+from tessera.core.layouts.layout import ALL_2MB, ALL_4KB
+from tessera.fit.evaluation.anchored import (
+    FOLDS,
+    PARTS,
+    SEEDS,
+    anchored,
+    distinct_rows,
+    leverage_features,
+    leverages,
+    outside,
+)
 from tessera.fit.models.registry import create
-from tessera.fit.models.samples import check_table
-from tessera.layouts.names import ALL_2MB, ALL_4KB
+from tessera.fit.models.samples import check_samples
 
 from .builders import make_frame, make_samples, noisy
 
@@ -17,7 +25,7 @@ def table(samples=None, gb=(5.2e9, 3, 2, 70)):
     frame = make_frame(noisy() if samples is None else samples)
     if gb:
         frame.loc[len(frame)] = ["1gb", *gb]
-    return check_table(frame)
+    return check_samples(frame)
 
 
 def with_copies():
@@ -44,7 +52,7 @@ def test_the_protocol_is_pinned():
 
 
 def test_anchors_and_one_row_of_each_duplicate():
-    s = check_table(make_frame(with_copies())).fitted
+    s = check_samples(make_frame(with_copies())).fitted
     anchors, others = distinct_rows(s)
     assert {s.layouts[i] for i in anchors} == {ALL_4KB, ALL_2MB}
     names = {s.layouts[i] for i in others}
@@ -125,7 +133,7 @@ def test_a_row_that_alone_determines_the_slope_has_high_leverage():
 def test_leverage_is_the_diagonal_of_the_hat_matrix():
     s = noisy()
     model = create("poly2").fit(s)
-    columns = features(model, s)
+    columns = leverage_features(model, s)
     assert columns.shape == (54, 2)
     scaled = np.column_stack([np.ones(54), s.C / 4e9, (s.C / 4e9) ** 2])
     hat = scaled @ np.linalg.inv(scaled.T @ scaled) @ scaled.T
@@ -152,7 +160,7 @@ def test_the_1gb_run_is_one_row_for_every_model():
 
 
 def test_reasons_are_given():
-    few = check_table(make_frame(noisy().subset(range(12))).iloc[[0, 1, 2, 3, 8]])
+    few = check_samples(make_frame(noisy().subset(range(12))).iloc[[0, 1, 2, 3, 8]])
     row = part(anchored(few, ["poly1"]), part="all")
     assert row["failed_seeds"] == 20 and np.isnan(row["max_error"])
     assert row["message"] == "6 folds are not possible with 3 distinct rows"

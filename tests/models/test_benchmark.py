@@ -3,7 +3,7 @@
 import pytest
 
 from tessera.fit.benchmark import generated, main
-from tessera.fit.models.fitting import fit_all
+from tessera.fit.fitting import fit_all
 
 from .builders import make_frame, noisy
 

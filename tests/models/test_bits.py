@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.fit.models.fitting import fit_all
+from tessera.fit.fitting import fit_all
 from tessera.fit.models.registry import EVERY, create
 
 from .builders import make_frame, noisy

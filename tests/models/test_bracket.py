@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models import bracket
-from tessera.fit.models.answers import Answer, Refused, judged
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.bracket import (
+from tessera.fit.models.registry import create
+from tessera.fit.models.samples import Samples
+from tessera.fit.predict import bracket
+from tessera.fit.predict.answers import Answer, Refused, judged
+from tessera.fit.predict.bracket import (
     KNOTS,
     RIDGE,
     STEEPEST,
@@ -23,8 +25,6 @@ from tessera.fit.models.bracket import (
     StraightEnds,
     fit_lines,
 )
-from tessera.fit.models.registry import create
-from tessera.fit.models.samples import Samples
 
 from .builders import make_samples
 

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.fit.models.answers import Answer
-from tessera.fit.models.bracket import Base, Bracket, Design
 from tessera.fit.models.registry import create
-from tessera.fit.models.samples import check_table
-from tessera.judge.studies.transfer import rules
+from tessera.fit.models.samples import check_samples
+from tessera.fit.predict.answers import Answer
+from tessera.fit.predict.bracket import Base, Bracket, Design
+from tessera.lab.transfer import rules
 
 DATA = Path(__file__).parent / "data" / "transfer"
 SHA256 = {
@@ -48,7 +48,7 @@ def asked() -> pd.DataFrame:
     rows = []
     for workload, part in points().groupby("workload"):
         mine = samples[samples["workload"] == workload]
-        known = check_table(mine[mine["fitted"]]).fitted
+        known = check_samples(mine[mine["fitted"]]).fitted
         bracket = Bracket.fit(known, hit_cycles=HIT_CYCLES)
         counted = {"H": part["Hc"], "M": part["Mc"], "C": part["Cc"]}
         guesses = np.column_stack([create(name).fit(known).predict(**counted) for name in MODELS])

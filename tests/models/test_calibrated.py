@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tessera.fit.models.answers import Answer, Refused
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.calibrated import Calibrated, Clocks, line
 from tessera.fit.models.samples import Samples
+from tessera.fit.predict.answers import Answer, Refused
+from tessera.fit.predict.calibrated import Calibrated, Clocks, line
 
 from .builders import make_samples
 

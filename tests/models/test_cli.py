@@ -7,16 +7,16 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
+from tessera.core.results.cell_tables import MODELS_OF_PAIR
+from tessera.fit.fit_folder import TABLES
 from tessera.fit.models.registry import EVERY, MODELS
-from tessera.fit.models.result import TABLES
-from tessera.results.schema.models import OF_PAIR
 
 from .command import read, run
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_fit_writes_the_tables(folder, name):
-    assert tuple(read(folder / f"{name}.csv").columns) == OF_PAIR[name].names
+    assert tuple(read(folder / f"{name}.csv").columns) == MODELS_OF_PAIR[name].names
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -129,7 +129,7 @@ def test_collect_puts_workload_and_platform_in_front(folder, tmp_path):
     run("collect", "--out", tmp_path, folder)
     for name in TABLES:
         joined = read(tmp_path / f"{name}.csv")
-        assert tuple(joined.columns) == ("workload", "platform", *OF_PAIR[name].names)
+        assert tuple(joined.columns) == ("workload", "platform", *MODELS_OF_PAIR[name].names)
         assert set(joined["workload"]) == {"gups"} and set(joined["platform"]) == {"haswell-sim"}
         pd.testing.assert_frame_equal(
             joined.drop(columns=["workload", "platform"]), read(folder / f"{name}.csv")

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tessera.fit.evaluation.accuracy import by_input
 from tessera.fit.models.registry import create
-from tessera.fit.models.rsquared import by_input
 
 from .builders import make_samples
 

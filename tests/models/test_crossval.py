@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tessera.fit.evaluation.cross_validation import FOLDS, apart, held_out_errors, held_out_predictions, split
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.crossval import FOLDS, apart, held_out_errors, held_out_predictions, split
 from tessera.fit.models.registry import create
 
 from .builders import make_samples, noisy

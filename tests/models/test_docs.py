@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
-from tessera.fit.models.protocols import PROTOCOLS
+from tessera.fit.evaluation.protocols import PROTOCOLS
 from tessera.fit.models.registry import EXTRA, MODELS, Registry
 
 from .builders import make_frame, noisy

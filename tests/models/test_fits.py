@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tessera.fit.evaluation.cross_validation import Fits, shared_fits
+from tessera.fit.evaluation.judgement import learning_curve
+from tessera.fit.evaluation.protocols import run_protocols
+from tessera.fit.fitting import fit_all
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.fits import Fits, shared
-from tessera.fit.models.fitting import fit_all
-from tessera.fit.models.protocols import learning_curve, run_protocols
 from tessera.fit.models.registry import create
-from tessera.fit.models.samples import check_table
+from tessera.fit.models.samples import check_samples
 
 from .builders import make_frame, noisy
 
@@ -32,7 +33,7 @@ def test_what_cannot_be_fitted_says_so_every_time():
 
 
 def test_sharing_changes_no_number():
-    table = check_table(make_frame(noisy()))
+    table = check_samples(make_frame(noisy()))
     fits = Fits(table.fitted)
     together = [fit_all(table, fits=fits).cv, run_protocols(table, fits=fits)]
     together.append(learning_curve(table, ["poly3"], draws=2, fits=fits))
@@ -43,4 +44,4 @@ def test_sharing_changes_no_number():
 
 def test_fits_of_other_samples_are_a_mistake():
     with pytest.raises(ValueError, match="other samples"):
-        shared(Fits(noisy()), noisy())
+        shared_fits(Fits(noisy()), noisy())

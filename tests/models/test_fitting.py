@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models.crossval import held_out_errors
-from tessera.fit.models.fitting import fit_all
+from tessera.core.results.cell_tables import MODELS_OF_PAIR
+from tessera.fit.evaluation.cross_validation import held_out_errors
+from tessera.fit.fit_folder import TABLES
+from tessera.fit.fitting import fit_all
 from tessera.fit.models.registry import MODELS, create
-from tessera.fit.models.result import TABLES
-from tessera.results.schema.models import OF_PAIR
 
 from .builders import make_frame, make_samples, noisy
 
@@ -28,7 +28,7 @@ def result():
 
 @pytest.mark.parametrize("name", TABLES)
 def test_columns(result, name):
-    assert tuple(getattr(result, name).columns) == OF_PAIR[name].names
+    assert tuple(getattr(result, name).columns) == MODELS_OF_PAIR[name].names
 
 
 def test_rows(result):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tessera.fit.models.accuracy import accuracy
+from tessera.fit.evaluation.accuracy import accuracy
 
 POSITIVE = st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=54)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models.groups import groups_of, read_duplicates
-from tessera.results.schema.cells import MANIFEST
+from tessera.core.results.cell_tables import MANIFEST
+from tessera.fit.evaluation.cross_validation import groups_of, read_duplicates
 
 from .builders import make_samples, noisy
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models.intervals import calibrate
+from tessera.fit.evaluation.intervals import calibrate
 from tessera.fit.models.registry import EVERY, create
 
 from .builders import make_samples, noisy, random_inputs

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tessera.fit.models.crossval import held_out_errors
-from tessera.fit.models.fitting import SPREAD_FOLDS, fit_all
+from tessera.core.results.cell_tables import K_FOLD, LEAVE_ONE_OUT, SEEDS
+from tessera.fit.evaluation.cross_validation import held_out_errors
+from tessera.fit.fitting import SPREAD_FOLDS, fit_all
 from tessera.fit.models.registry import EVERY, MODELS, READINGS, beside, create
-from tessera.results.schema.models import K_FOLD, LEAVE_ONE_OUT, SEEDS
 
 from .builders import LAYOUTS, make_frame, make_samples, noisy
 

@@ -7,17 +7,16 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
-from tessera.core.paths import repo_root
-from tessera.fit.models.collect import collect
-from tessera.fit.models.fitting import fit_all
+from tessera.cli.pipeline.fit import adaptive_pairs, fit_pairs, one_gb_pairs
+from tessera.core.files import repo_root
+from tessera.core.results.cell_tables import MANIFEST, MODELS_OF_RUN
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.tree import FIT_TABLES, MODEL_TABLES
+from tessera.fit.collected_fits import collect
+from tessera.fit.fit_folder import TABLES
+from tessera.fit.fitting import fit_all
 from tessera.fit.models.registry import MODELS
-from tessera.fit.models.result import TABLES
-from tessera.fit.models.samples import read_table
-from tessera.pipeline.fit import adaptive_pairs, fit_pairs, one_gb_pairs
-from tessera.results.schema.cells import MANIFEST
-from tessera.results.schema.models import OF_RUN
-from tessera.results.tree import FIT_TABLES, MODEL_TABLES
-from tessera.results.write import frame_of, write
+from tessera.fit.models.samples import read_samples
 
 from .builders import make_frame, noisy
 
@@ -43,7 +42,7 @@ def results(tmp_path_factory):
         table.assign(workload=workload, platform=platform).to_csv(path, index=False)
         manifest = root / "layouts" / workload / platform / "manifest.csv"
         same = [{"layout": "growing-1"}, {"layout": "growing-2", "duplicate_of": "growing-1"}]
-        write(MANIFEST, frame_of(MANIFEST, same), manifest)
+        write_table(MANIFEST, frame_of(MANIFEST, same), manifest)
     return root
 
 
@@ -65,7 +64,7 @@ def test_tables_of_the_workflow_are_those_of_the_package():
     """models.smk names no table: it imports the names, which cost every job of a cluster nothing."""
     assert set(FIT_TABLES) == {*TABLES, "protocols", "anchored", "learning_curve"}
     text = (repo_root() / "workflow" / "rules" / "models.smk").read_text()
-    assert "from tessera.results.tree import ADAPTIVE_TABLES, FIT_TABLES, ONE_GB_TABLES" in text
+    assert "from tessera.core.results.tree import ADAPTIVE_TABLES, FIT_TABLES, ONE_GB_TABLES" in text
     assert not [name for name in MODEL_TABLES if f'"{name}"' in text]
 
 
@@ -78,7 +77,7 @@ def test_every_pair_has_every_table_and_they_can_be_joined(done):
 
 def test_the_good_pair_has_what_the_parts_say(done, results):
     """The same numbers as the models by themselves; the manifest's duplicate shares a fold."""
-    table = read_table(results / "cells" / "gups" / "a-sim.csv")
+    table = read_samples(results / "cells" / "gups" / "a-sim.csv")
     alone = fit_all(table, seed=1, beside=["mosmodel-authors"]).errors
     mine = pd.read_csv(folder(done, GOOD) / "errors.csv", keep_default_na=False, na_values=[""])
     assert mine["max_error"].tolist() == alone["max_error"].tolist()
@@ -149,7 +148,7 @@ def test_if_every_pair_failed_all_tables_of_the_run_exist_without_rows(results, 
     result = CliRunner().invoke(cli, ["models", "collect", "--out", str(out), *folders])
     assert result.exit_code == 0, result.output
     for name in MODEL_TABLES:
-        assert (out / f"{name}.csv").read_text() == ",".join(OF_RUN[name].names) + "\n", name
+        assert (out / f"{name}.csv").read_text() == ",".join(MODELS_OF_RUN[name].names) + "\n", name
 
 
 def test_named_models_are_fitted_and_no_others(tmp_path):

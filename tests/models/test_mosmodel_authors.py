@@ -9,9 +9,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, PolynomialFeatures
 from threadpoolctl import threadpool_limits
 
+from tessera.fit.evaluation.cross_validation import held_out_errors
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.crossval import held_out_errors
-from tessera.fit.models.mosmodel_authors import FOLDS
+from tessera.fit.models.mosmodel import AUTHORS_FOLDS
 from tessera.fit.models.registry import EXTRA, MODELS, create
 
 from .builders import make_samples, noisy
@@ -95,7 +95,7 @@ def test_leave_one_out_keeps_copies_together():
 def test_what_it_cannot_fit():
     s = noisy()
     cases = {
-        "few-samples": s.subset(range(FOLDS - 1)),
+        "few-samples": s.subset(range(AUTHORS_FOLDS - 1)),
         "constant": make_samples(0 * s.R + 7e9, s.H, s.M, s.C),
     }
     for code, samples in cases.items():

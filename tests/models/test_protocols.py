@@ -7,21 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models.accuracy import accuracy, relative_errors
-from tessera.fit.models.crossval import split
-from tessera.fit.models.fitting import fit_all
-from tessera.fit.models.protocols import (
-    PROTOCOLS,
-    learning_curve,
-    run_protocols,
-    write_empty,
-    write_judgement,
-)
-from tessera.fit.models.protocols.files import FILES
-from tessera.fit.models.protocols.registry import registry
-from tessera.fit.models.protocols.setting import grouped_folds
+from tessera.fit.evaluation.accuracy import accuracy, relative_errors
+from tessera.fit.evaluation.cross_validation import split
+from tessera.fit.evaluation.judgement import JUDGEMENT_FILES, learning_curve, write_empty, write_judgement
+from tessera.fit.evaluation.protocols import PROTOCOLS, grouped_folds, protocol_registry, run_protocols
+from tessera.fit.fitting import fit_all
 from tessera.fit.models.registry import create
-from tessera.fit.models.samples import check_table
+from tessera.fit.models.samples import check_samples
 
 from .builders import make_frame, make_samples, noisy, random_inputs
 
@@ -30,7 +22,7 @@ def table(samples=None, gb=True):
     frame = make_frame(noisy() if samples is None else samples)
     if gb:
         frame.loc[len(frame)] = ["1gb", 5.2e9, 3, 2, 70]
-    return check_table(frame)
+    return check_samples(frame)
 
 
 def rows(judged, **where):
@@ -164,7 +156,7 @@ def test_a_hundred_layouts():
     names = [f"random-{9 + i}" if n.startswith("extra") else n for i, n in enumerate(s.layouts[:54])]
     names += [f"random-{9 + i}" for i in range(46)]
     frame = make_frame(s).assign(layout=names)
-    judged = run_protocols(check_table(frame), ["poly1"], ["hundred"])
+    judged = run_protocols(check_samples(frame), ["poly1"], ["hundred"])
     assert list(judged["setting"]) == ["54", "70", "85", "100"]
     assert list(judged["test_samples"]) == [54, 70, 85, 100]
     assert judged["max_error"].max() < 1e-9  # a line is a line, however many
@@ -179,7 +171,7 @@ def test_unnamed_layouts_belong_to_no_heuristic():
     s = noisy()
     frame = make_frame(s)
     frame["layout"] = [n if n.startswith("growing") else f"own-{i}" for i, n in enumerate(frame["layout"])]
-    judged = run_protocols(check_table(frame), ["poly1"], ["heuristics"])
+    judged = run_protocols(check_samples(frame), ["poly1"], ["heuristics"])
     assert "growing, random, sliding" in rows(judged, setting="growing->random").iloc[0]["message"]
     assert judged["max_error"].isna().all()
 
@@ -188,7 +180,7 @@ def test_unknown_names_list_the_valid_ones():
     with pytest.raises(TesseraError, match="'loo': .*\n.*1gb, all, heuristics, hundred, kfold"):
         run_protocols(table(), protocols=["loo"])
     with pytest.raises(ValueError, match="'all'"):
-        registry(PROTOCOLS["all"], PROTOCOLS["all"])
+        protocol_registry(PROTOCOLS["all"], PROTOCOLS["all"])
 
 
 def test_learning_curve_of_a_line_is_flat_zero():
@@ -229,7 +221,7 @@ def test_files_with_and_without_numbers(tmp_path):
     written = pd.read_csv(tmp_path / "protocols.csv", keep_default_na=False)
     assert list(written["max_error"]) == list(judged["max_error"]) and len(judged) == 2
     assert set(pd.read_csv(tmp_path / "learning_curve.csv")["model"]) == {"poly1"}
-    names = [table.name for table in FILES]
+    names = [table.name for table in JUDGEMENT_FILES]
     headers = {name: (tmp_path / f"{name}.csv").read_text().splitlines()[0] for name in names}
     write_empty(tmp_path)
     for name, header in headers.items():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from tessera.fit.models.rsquared import by_input, r_squared
+from tessera.fit.evaluation.accuracy import by_input, r_squared
 
 from .builders import noisy
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models.samples import check_table, read_table
+from tessera.fit.models.samples import check_samples, read_samples
 
 ROWS = {
     "layout": ["growing-0", "random-3", "growing-8"],
@@ -21,7 +21,7 @@ def frame(**columns) -> pd.DataFrame:
 
 
 def test_columns_become_arrays_in_order_of_the_names():
-    fitted = check_table(frame()).fitted
+    fitted = check_samples(frame()).fitted
     assert fitted.layouts == ("growing-0", "growing-8", "random-3")
     np.testing.assert_array_equal(fitted.R, [100, 80, 90])
     np.testing.assert_array_equal(fitted.H, [1, 3, 2])
@@ -30,24 +30,24 @@ def test_columns_become_arrays_in_order_of_the_names():
 
 
 def test_other_columns_are_ignored():
-    assert len(check_table(frame(runtime_ns=["", "", ""], colour=["red"] * 3)).fitted) == 3
+    assert len(check_samples(frame(runtime_ns=["", "", ""], colour=["red"] * 3)).fitted) == 3
 
 
 def test_short_names_of_the_anchors():
-    table = check_table(frame(layout=["4kb", "random-3", "2mb"]))
+    table = check_samples(frame(layout=["4kb", "random-3", "2mb"]))
     assert table.fitted.layouts == ("growing-0", "growing-8", "random-3")
     assert table.fitted.anchor("growing-0") == (1, 9, 30, 100)
 
 
 def test_the_1gb_layout_is_held_apart():
     layouts = ["growing-0", "growing-8", "1gb"]
-    table = check_table(frame(layout=layouts))
+    table = check_samples(frame(layout=layouts))
     assert table.fitted.layouts == ("growing-0", "growing-8")
     assert table.test.layouts == ("1gb",)
 
 
 def test_failed_cells_are_left_out_with_a_message():
-    table = check_table(
+    table = check_samples(
         frame(
             status=["ok", "failed", "ok"], message=["", "out of memory", ""], runtime_cycles=["100", "", "80"]
         )
@@ -58,7 +58,7 @@ def test_failed_cells_are_left_out_with_a_message():
 
 def test_numbers_of_any_type_are_read():
     typed = frame().astype({c: float for c in ROWS if c != "layout"})
-    np.testing.assert_array_equal(check_table(typed).fitted.R, [100, 80, 90])
+    np.testing.assert_array_equal(check_samples(typed).fitted.R, [100, 80, 90])
 
 
 # name: (columns, what the message must say)
@@ -88,19 +88,19 @@ REFUSED = {
 def test_refusals_name_what_is_wrong(name):
     columns, message = REFUSED[name]
     with pytest.raises(TesseraError, match=message):
-        check_table(frame(**columns))
+        check_samples(frame(**columns))
 
 
 def test_missing_columns_are_named_with_those_found():
     with pytest.raises(TesseraError) as error:
-        check_table(frame().drop(columns=["stlb_hits", "walk_cycles"]))
+        check_samples(frame().drop(columns=["stlb_hits", "walk_cycles"]))
     assert "stlb_hits, walk_cycles" in error.value.asked
     assert "layout, runtime_cycles, stlb_misses" in error.value.found
 
 
 def test_a_missing_anchor_message_lists_a_few_layouts():
     with pytest.raises(TesseraError, match="a, b, c"):
-        check_table(frame(layout=["a", "b", "c"]))
+        check_samples(frame(layout=["a", "b", "c"]))
 
 
 @pytest.mark.parametrize("content, message", [(None, "no such file"), ("", "cannot be read")])
@@ -109,14 +109,14 @@ def test_files_that_are_no_tables(tmp_path, content, message):
     if content is not None:
         path.write_text(content)
     with pytest.raises(TesseraError, match=message):
-        read_table(path)
+        read_samples(path)
 
 
 @pytest.mark.parametrize("column, few", [("walk_cycles", "yaniv"), ("stlb_hits", "pham")])
 def test_a_column_that_a_processor_does_not_count_names_the_models(column, few):
     """Empty in every row (Zen counts no C): the models whose equations have the input are listed."""
     with pytest.raises(TesseraError) as error:
-        check_table(frame(**{column: ["", "", ""]}))
+        check_samples(frame(**{column: ["", "", ""]}))
     assert error.value.code == "not-counted" and column in error.value.asked
     listed = error.value.found.split(": ")[1].split(", ")
     assert {few, "mosmodel"} <= set(listed)
@@ -125,5 +125,5 @@ def test_a_column_that_a_processor_does_not_count_names_the_models(column, few):
 
 def test_a_hole_in_a_column_is_another_error():
     with pytest.raises(TesseraError) as error:
-        check_table(frame(walk_cycles=["30", "", "0"]))
+        check_samples(frame(walk_cycles=["30", "", "0"]))
     assert error.value.code == "table-number"

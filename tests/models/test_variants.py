@@ -86,7 +86,7 @@ def test_the_plain_lasso_shrinks_mosmodels_terms():
 
 def test_the_plain_lasso_is_the_lasso():
     """Its coefficients minimise |y - Zb|^2 / (2n) + a |b|_1 at the penalty of its details (subgradient)."""
-    from tessera.fit.models.design import build
+    from tessera.fit.models.design_matrix import build
     from tessera.fit.models.terms import monomials
 
     s = noisy()

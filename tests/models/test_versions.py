@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from tessera.cli.models import models
 from tessera.core.errors import TesseraError
-from tessera.fit.models.versions import COMPARED, VERSIONS, compare, judged
+from tessera.fit.sklearn_versions import COMPARED, VERSIONS, compare, judged
 
 from .builders import make_frame, noisy
 from .test_mosmodel import five_terms

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.core.paths import build_dir
+from tessera.core.files import build_dir
 from tessera.core.units import PAGE_2MB
 from tessera.machine.reserve import HugePagesUnavailable, huge_pages_free, reserve_huge_pages
 

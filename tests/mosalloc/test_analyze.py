@@ -12,9 +12,7 @@ from click.testing import CliRunner
 
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
-from tessera.mosalloc.analyze import read_analysis
-from tessera.mosalloc.analyze.model import COLUMNS
-from tessera.mosalloc.analyze.summary import about, advice, summary
+from tessera.measure.mosalloc.analysis import COLUMNS, advice, read_analysis, rough_size, summary
 
 MB, GB = 1 << 20, 1 << 30
 
@@ -161,7 +159,7 @@ def test_absent_parts_are_missing_not_zero(analysis, tmp_path):
     "size, text", [(0, "0B"), (1023, "1023B"), (1536, "1.5KB"), (1228 * MB, "1.2GB"), (135 * MB, "135MB")]
 )
 def test_sizes_for_people(size, text):
-    assert about(size) == text
+    assert rough_size(size) == text
 
 
 @pytest.mark.parametrize("damage", ["columns", "samples", "pools", "interval_ms"])

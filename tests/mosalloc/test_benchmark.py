@@ -9,9 +9,8 @@ import math
 import pytest
 from click.testing import CliRunner
 
-from tessera.allocator_proof.bench import ROWS, Result, Row, format_table, write_results
-from tessera.allocator_proof.bench.results import median_interval
 from tessera.cli.mosalloc.group import mosalloc
+from tessera.lab.allocator_proof.bench import ROWS, Result, Row, format_table, median_interval, write_results
 
 RATIO = Row("r", "costs", ("r",), "ns", 1.05)
 DIFFERENCE = Row("d", "resident", ("Rss",), "bytes", 1000, difference=True)

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_2MB
-from tessera.mosalloc import read_report
-from tessera.mosalloc.defaults import DEFAULT_POOL_BYTES
+from tessera.measure.mosalloc import read_report
+from tessera.measure.mosalloc.memory_needs import DEFAULT_POOL_BYTES
 
 
 def invoke(*arguments):

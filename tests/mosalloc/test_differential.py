@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tessera.core.paths import repo_root
-from tessera.machine.preload import preloadable
+from tessera.core.files import repo_root
+from tessera.machine.program_paths import preloadable
 
 pytestmark = [pytest.mark.toolchain]
 

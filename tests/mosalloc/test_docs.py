@@ -11,9 +11,9 @@ import sys
 
 import pytest
 
-from tessera.cli.mosalloc.run import run
+from tessera.cli.mosalloc.group import run
 from tessera.cli.mosalloc.suggest import suggest
-from tessera.core.paths import build_dir
+from tessera.core.files import build_dir
 
 PAGE = "docs/mosalloc.md"
 
@@ -149,7 +149,7 @@ def test_the_unit_sets_variables_that_the_library_reads(root):
 
 
 def test_the_layout_shown_is_a_layout(root, tmp_path):
-    from tessera.layouts.model import read_layout
+    from tessera.core.layouts.layout import read_layout
 
     shown = re.search(r"```\n(type,.*?)```", page(root), re.DOTALL).group(1)
     (tmp_path / "l.csv").write_text(shown)

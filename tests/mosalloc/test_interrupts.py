@@ -13,7 +13,7 @@ import pytest
 
 from tessera.core.units import PAGE_2MB
 from tessera.machine.reserve import pools
-from tessera.mosalloc.front import Forwarder
+from tessera.measure.mosalloc.launcher import Forwarder
 
 pytestmark = pytest.mark.toolchain
 

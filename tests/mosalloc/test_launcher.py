@@ -12,9 +12,9 @@ import sys
 
 import pytest
 
-from tessera.machine.preload import preloadable
-from tessera.mosalloc import read_report
-from tessera.mosalloc.defaults import DEFAULT_POOL_BYTES
+from tessera.machine.program_paths import preloadable
+from tessera.measure.mosalloc import read_report
+from tessera.measure.mosalloc.memory_needs import DEFAULT_POOL_BYTES
 
 pytestmark = pytest.mark.toolchain
 

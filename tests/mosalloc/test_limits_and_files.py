@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
-from tessera.layouts.model import read_layout
+from tessera.core.layouts.layout import read_layout
 
 toolchain = pytest.mark.toolchain
 SMALL = "type,pageSize,startOffset,endOffset\nbrk,-1,0,16MB\nmmap,-1,0,16MB\n"
@@ -70,7 +70,7 @@ def test_a_layout_is_a_regular_file(build, no_file):
 
 
 def test_python_reads_regular_files_only(no_file):
-    code = f"from tessera.layouts.model import read_layout; read_layout({str(no_file)!r})"
+    code = f"from tessera.core.layouts.layout import read_layout; read_layout({str(no_file)!r})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20)
     assert "TesseraError" in done.stderr and str(no_file) in done.stderr
     with pytest.raises(TesseraError):
@@ -94,7 +94,7 @@ def test_outputs_are_tested_before_the_program_runs(tmp_path, monkeypatch, argum
 def test_tables_are_tested_before_the_measurements(tmp_path, monkeypatch, command):
     """Without a build, a command that measured first would name the missing program instead."""
     monkeypatch.setenv("TESSERA_ENGINE", "none")
-    monkeypatch.setattr("tessera.core.paths.repo_root", lambda: tmp_path)
+    monkeypatch.setattr("tessera.core.files.repo_root", lambda: tmp_path)
     (tmp_path / "file").touch()
     out = tmp_path / "file" / "x.csv"
     done = CliRunner().invoke(mosalloc, [command, "--out", str(out)])

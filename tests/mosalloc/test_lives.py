@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tessera.allocator_proof.suite.sections import lives
-from tessera.core.paths import repo_root
-from tessera.machine.preload import preloadable
+from tessera.core.files import repo_root
+from tessera.lab.allocator_proof.suite import lives
+from tessera.machine.program_paths import preloadable
 
 pytestmark = [pytest.mark.toolchain]
 

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from tessera.core.paths import build_dir
+from tessera.core.files import build_dir
 from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.machine.reserve import huge_pages_free
-from tessera.mosalloc import read_report
+from tessera.measure.mosalloc import read_report
 
 pytestmark = [pytest.mark.toolchain, pytest.mark.hugepages]
 

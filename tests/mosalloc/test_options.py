@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tessera.machine.preload import preloadable
+from tessera.machine.program_paths import preloadable
 
 pytestmark = pytest.mark.toolchain
 

@@ -10,15 +10,22 @@ import sys
 
 import pytest
 
-from tessera.allocator_proof.suite.libraries import bases as known
-from tessera.allocator_proof.suite.libraries import judge, plan
-from tessera.allocator_proof.suite.libraries.bases import VARIABLE, Base, BaseMissing, bases, image_of
-from tessera.allocator_proof.suite.libraries.symbols import OLDEST_GLIBC, glibc_version, needed
-from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, ProofRequest
-from tessera.allocator_proof.suite.sections import libraries
 from tessera.core.errors import TesseraError
+from tessera.lab.allocator_proof.suite import c_libraries as known
+from tessera.lab.allocator_proof.suite import other_glibc
+from tessera.lab.allocator_proof.suite.c_libraries import (
+    BASES_VARIABLE,
+    OLDEST_GLIBC,
+    Base,
+    BaseMissing,
+    bases,
+    glibc_version,
+    image_of,
+    needed_symbols,
+)
+from tessera.lab.allocator_proof.suite.section import FAIL, PASS, SKIP, ProofRequest
 from tessera.machine.container.engine import DOCKER, engine_name
-from tessera.machine.preload import preloadable
+from tessera.machine.program_paths import preloadable
 
 pytestmark = pytest.mark.toolchain
 
@@ -28,14 +35,14 @@ SYSTEM_LIBRARIES = {"libc.so.6", "ld-linux-x86-64.so.2"}
 
 @pytest.mark.parametrize("name", SHARED)
 def test_no_symbol_is_newer_than_glibc_2_34(build, name):
-    found = needed(build / name)
+    found = needed_symbols(build / name)
     assert found.glibc()  # it uses glibc, so its versions must be found
     assert max(found.glibc()) <= OLDEST_GLIBC, found.versions
 
 
 @pytest.mark.parametrize("name", ["libmosalloc.so", "mosalloc-run"])
 def test_nothing_but_glibc_is_needed(build, name):
-    found = needed(build / name)
+    found = needed_symbols(build / name)
     assert "libc.so.6" in found.libraries and set(found.libraries) <= SYSTEM_LIBRARIES
 
 
@@ -47,7 +54,7 @@ def test_a_newer_symbol_is_found(tmp_path, symbol, version):
     source, library = tmp_path / "new.c", tmp_path / "libnew.so"
     source.write_text(f"int {symbol}();\nint never(void) {{ return {symbol}(); }}\n")
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
-    assert max(needed(library).glibc()) == version > OLDEST_GLIBC
+    assert max(needed_symbols(library).glibc()) == version > OLDEST_GLIBC
 
 
 def test_versions_are_numbers():
@@ -59,7 +66,7 @@ def test_what_is_no_elf_file_is_an_error(tmp_path):
     path = tmp_path / "text"
     path.write_text("text")
     with pytest.raises(TesseraError, match=str(path)):
-        needed(path)
+        needed_symbols(path)
 
 
 @pytest.fixture
@@ -81,35 +88,39 @@ def request_of(tmp_path):
 
 def test_cases_and_random_calls_under_debian_13(build, newer, request_of, monkeypatch):
     """fork_late_lock is part of the check of each case: the lock must be taken inside this fork, too."""
-    monkeypatch.setattr(plan, "CONDITIONS", ("kernel", "4kb"))
-    checks = {check.name: check for check in libraries.run(request_of).checks}
+    monkeypatch.setattr(other_glibc, "CONDITIONS", ("kernel", "4kb"))
+    checks = {check.name: check for check in other_glibc.run(request_of).checks}
     assert {c.reason for c in checks.values() if c.verdict == FAIL} == set()
     for condition in ("kernel", "4kb"):
-        passed = [name for name in plan.case_names() if checks[f"2.41 {condition}.{name}"].verdict == PASS]
-        assert passed == plan.case_names() and len(passed) >= 28
+        passed = [
+            name for name in other_glibc.case_names() if checks[f"2.41 {condition}.{name}"].verdict == PASS
+        ]
+        assert passed == other_glibc.case_names() and len(passed) >= 28
     assert {checks[f"2.41 random calls, {threads} threads"].verdict for threads in (1, 4)} == {PASS}
     given = [base.version for base in bases()]
     for version in ("2.35", "2.39"):
         if version in given and version in checks:
-            assert checks[version].verdict == SKIP and f"{VARIABLE}={version}=" in checks[version].reason
+            assert (
+                checks[version].verdict == SKIP and f"{BASES_VARIABLE}={version}=" in checks[version].reason
+            )
 
 
 @pytest.mark.hugepages
 def test_windows_under_debian_13(build, newer, request_of, huge_pages, monkeypatch):
-    huge_pages(libraries.PAGES_2MB)
-    monkeypatch.setattr(plan, "CONDITIONS", ("2mb",))
-    checks = {check.name: check for check in libraries.run(request_of).checks}
-    assert {name: checks[f"2.41 2mb.{name}"].reason for name in plan.case_names()} == dict.fromkeys(
-        plan.case_names(), ""
+    huge_pages(other_glibc.PAGES_2MB)
+    monkeypatch.setattr(other_glibc, "CONDITIONS", ("2mb",))
+    checks = {check.name: check for check in other_glibc.run(request_of).checks}
+    assert {name: checks[f"2.41 2mb.{name}"].reason for name in other_glibc.case_names()} == dict.fromkeys(
+        other_glibc.case_names(), ""
     )
 
 
 @pytest.fixture
 def short(monkeypatch):
     """Two cases, and only the bases that the test gives."""
-    monkeypatch.setattr(known, "KNOWN", ())
-    monkeypatch.setattr(plan, "CONDITIONS", ("4kb",))
-    monkeypatch.setattr(plan, "case_names", lambda: ["fork", "threads"])
+    monkeypatch.setattr(known, "KNOWN_BASES", ())
+    monkeypatch.setattr(other_glibc, "CONDITIONS", ("4kb",))
+    monkeypatch.setattr(other_glibc, "case_names", lambda: ["fork", "threads"])
 
 
 @pytest.mark.parametrize("form", ["folder", "tar", "image"])
@@ -128,15 +139,15 @@ def test_a_base_can_be_given(build, newer, short, request_of, tmp_path, monkeypa
         folder.mkdir()
         subprocess.run(["tar", "-C", folder, "--exclude=dev/*", "-xf", source], check=True)
         source = folder
-    monkeypatch.setenv(VARIABLE, f"2.40={source}")
-    checks = {check.name: check for check in libraries.run(request_of).checks}
+    monkeypatch.setenv(BASES_VARIABLE, f"2.40={source}")
+    checks = {check.name: check for check in other_glibc.run(request_of).checks}
     assert checks["2.40 version"].verdict == FAIL and "2.41" in checks["2.40 version"].reason
     assert checks["2.40 4kb.fork"].verdict == checks["2.40 random calls, 4 threads"].verdict == PASS
 
 
 def test_a_base_that_is_not_usable_fails_alone(build, newer, short, request_of, monkeypatch):
-    monkeypatch.setenv(VARIABLE, f"2.35=/does/not/exist,2.39=image:tessera-none:1,2.41=image:{newer}")
-    checks = {check.name: check for check in libraries.run(request_of).checks}
+    monkeypatch.setenv(BASES_VARIABLE, f"2.35=/does/not/exist,2.39=image:tessera-none:1,2.41=image:{newer}")
+    checks = {check.name: check for check in other_glibc.run(request_of).checks}
     assert checks["2.35"].verdict == FAIL and "/does/not/exist" in checks["2.35"].reason
     assert checks["2.39"].verdict == FAIL and "tessera-none:1" in checks["2.39"].reason
     assert checks["2.41 4kb.fork"].verdict == PASS
@@ -144,13 +155,13 @@ def test_a_base_that_is_not_usable_fails_alone(build, newer, short, request_of, 
 
 @pytest.mark.parametrize("entry", ["2.35", "2.35=", "jammy=/x", "3.1=/x", "2.35=image:"])
 def test_entries_that_are_wrong(entry):
-    with pytest.raises(TesseraError, match=VARIABLE) as raised:
-        bases({VARIABLE: entry})
+    with pytest.raises(TesseraError, match=BASES_VARIABLE) as raised:
+        bases({BASES_VARIABLE: entry})
     assert entry in raised.value.asked and raised.value.exit_code == 2
 
 
 def test_given_bases_replace_known_ones():
-    found = {base.version: base.source for base in bases({VARIABLE: "2.35=/jammy,2.100=image:x:1"})}
+    found = {base.version: base.source for base in bases({BASES_VARIABLE: "2.35=/jammy,2.100=image:x:1"})}
     assert list(found) == ["2.35", "2.39", "2.41", "2.100"]
     assert found["2.35"] == "/jammy" and found["2.100"] == "image:x:1"
 
@@ -177,7 +188,9 @@ def judged(tmp_path):
         for name in ("plain.1", "plain.4", "library.4"):
             (tmp_path / f"{name}.log").write_text("digest 7")
         (tmp_path / "library.1.log").write_text(digest)
-        found = judge.checks("2.41", judge.Ran(output, tmp_path), ["4kb.fork", "plain.1", "library.1"])
+        found = other_glibc.library_checks(
+            "2.41", other_glibc.ScriptRun(output, tmp_path), ["4kb.fork", "plain.1", "library.1"]
+        )
         assert len(found) == 4
         return [check.name for check in found if check.verdict == FAIL]
 

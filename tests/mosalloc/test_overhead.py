@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera.allocator_proof import overhead
-from tessera.allocator_proof.overhead import Cost, CostProgram, measure, overheads, run_once
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
-from tessera.machine import preload
-from tessera.mosalloc.pool_map import ACTIVE, MAGIC, started
-from tessera.results.schema.machine import ALLOCATOR
+from tessera.core.results.machine_tables import ALLOCATOR
+from tessera.lab.allocator_proof import overhead
+from tessera.lab.allocator_proof.overhead import Cost, CostProgram, measure, overheads, run_once
+from tessera.machine import program_paths
+from tessera.measure.mosalloc.pools import ACTIVE, MAGIC, library_started
 
 
 def runs(*costs: tuple[int, int, int, int]) -> pd.DataFrame:
@@ -122,10 +122,10 @@ def test_a_program_without_the_library_is_found(tmp_path, words):
 def test_a_map_of_an_earlier_run_proves_nothing(tmp_path):
     pools = tmp_path / "pools"
     np.array([MAGIC, 1, ACTIVE, 0, 0], dtype="<u8").tofile(pools)
-    assert started(pools)
+    assert library_started(pools)
     with pytest.raises(TesseraError) as refused:
         run_once([sys.executable, "-I", "-S", "-c", "pass"], {"MOSALLOC_POOL_MAP": str(pools)})
-    assert refused.value.code == "not-preloaded" and not started(pools)
+    assert refused.value.code == "not-preloaded" and not library_started(pools)
 
 
 @pytest.mark.toolchain
@@ -141,7 +141,7 @@ def test_a_library_below_a_folder_with_spaces_is_preloaded(monkeypatch, tmp_path
     for name, path in real.items():
         shutil.copy2(path, folder / name)
     places = {"mosalloc": folder, "workloads": gups.parent}
-    for module in (overhead, preload):
+    for module in (overhead, program_paths):
         monkeypatch.setattr(module, "built", lambda component, name: places[component] / name)
     program = CostProgram("gups/1MB", ("gups", "--size", "1MB", "--reads", "1000"))
     table = measure(tmp_path, (program,), pairs=1, seconds=0)

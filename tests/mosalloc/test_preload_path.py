@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.mosalloc import read_report
+from tessera.measure.mosalloc import read_report
 
 pytestmark = pytest.mark.toolchain
 LIBRARIES = ("libmosalloc.so", "libtessera-roi.so")

@@ -9,16 +9,16 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from tessera.allocator_proof.suite import own_pages, registry
-from tessera.allocator_proof.suite.junit import read_junit
-from tessera.allocator_proof.suite.matrix import matrix_text, others_text, split
-from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, Check, Findings, Section
-from tessera.allocator_proof.suite.sections import differential
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
-from tessera.core.paths import build_dir
+from tessera.core.files import build_dir
+from tessera.core.layouts.layout import Window
 from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
-from tessera.layouts.model import Window
+from tessera.lab.allocator_proof.suite import differential
+from tessera.lab.allocator_proof.suite import proof as registry
+from tessera.lab.allocator_proof.suite import threads as own_pages
+from tessera.lab.allocator_proof.suite.cases import matrix_text, others_text, read_junit, split_by_condition
+from tessera.lab.allocator_proof.suite.section import FAIL, PASS, SKIP, Check, Findings, Section
 
 GOOD = Section(
     "good", "Good table", lambda _: Findings([Check("a", PASS)], "a fine", [{"name": "a", "ns": 7}])
@@ -181,7 +181,7 @@ def test_verdicts_of_ctest(junit):
 
 
 def test_the_matrix(junit):
-    matrix, others = split(junit)
+    matrix, others = split_by_condition(junit)
     assert matrix_text(matrix).splitlines() == [
         "case  kernel  2mb   1gb",
         "fork  PASS    SKIP  FAIL",
@@ -239,10 +239,10 @@ def test_pages_that_a_program_saw():
         f"halfway {base + 8 * MB:x} {base + 10 * MB:x} {PAGE_2MB} {PAGE_2MB}",
         "eight_threads:1: something else",
     ])  # fmt: skip
-    found = own_pages.seen(smaps, "end", base, 64 * MB)
+    found = own_pages.seen_pages(smaps, "end", base, 64 * MB)
     assert found["4KB"] == [(0, 2 * MB)]
-    assert own_pages.describe(own_pages.huge(found)) == "2MB at 2MB-6MB, 2MB/4KB at 6MB-8MB"
-    assert own_pages.seen(smaps, "start", base, 64 * MB) == {}
+    assert own_pages.describe_pages(own_pages.pages_above_4kb(found)) == "2MB at 2MB-6MB, 2MB/4KB at 6MB-8MB"
+    assert own_pages.seen_pages(smaps, "start", base, 64 * MB) == {}
 
 
 def test_pages_that_a_layout_asks_for():
@@ -252,8 +252,11 @@ def test_pages_that_a_layout_asks_for():
         Window("mmap", PAGE_1GB, 2 * PAGE_1GB, PAGE_1GB),
         Window("brk", 0, 2 * MB, PAGE_2MB),
     ]
-    assert own_pages.describe(own_pages.asked(windows, "mmap")) == "1GB at 1GB-2GB, 2MB at 0-2MB 4MB-6MB"
-    assert own_pages.describe(own_pages.asked(windows, "file")) == "none"
+    assert (
+        own_pages.describe_pages(own_pages.asked_pages(windows, "mmap"))
+        == "1GB at 1GB-2GB, 2MB at 0-2MB 4MB-6MB"
+    )
+    assert own_pages.describe_pages(own_pages.asked_pages(windows, "file")) == "none"
 
 
 @pytest.mark.slow

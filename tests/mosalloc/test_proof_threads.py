@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from tessera.allocator_proof.bench import Result, Row
-from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, ProofRequest
-from tessera.allocator_proof.suite.sections import benchmark, threads
 from tessera.core.errors import TesseraError
+from tessera.core.layouts.layout import read_layout
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
-from tessera.layouts.model import read_layout
+from tessera.lab.allocator_proof.bench import Result, Row
+from tessera.lab.allocator_proof.suite import command_tables, threads
+from tessera.lab.allocator_proof.suite.section import FAIL, PASS, SKIP, ProofRequest
 from tessera.machine.reserve import HugePagesUnavailable
 
 HASH = "0123456789abcdef"
@@ -151,8 +151,8 @@ def test_pages_that_cannot_be_had_are_skipped_and_a_hang_fails(machine, tmp_path
 
 def test_rows_of_the_benchmark_as_checks():
     row = Row("r", "costs", ("r",), "ns", 1.05)
-    assert benchmark.check(Result.of_pairs(row, [(100.0, 104.0)])).verdict == PASS
-    over = benchmark.check(Result.of_pairs(row, [(100.0, 106.0)]))
+    assert command_tables.benchmark_check(Result.of_pairs(row, [(100.0, 104.0)])).verdict == PASS
+    over = command_tables.benchmark_check(Result.of_pairs(row, [(100.0, 106.0)]))
     assert (over.verdict, over.reason) == (FAIL, "1.060, at most 1.05 is allowed")
-    skipped = benchmark.check(Result.skipped(row, "gups: build it"))
+    skipped = command_tables.benchmark_check(Result.skipped(row, "gups: build it"))
     assert (skipped.verdict, skipped.reason) == (SKIP, "gups: build it")

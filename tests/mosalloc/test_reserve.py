@@ -14,11 +14,11 @@ from click.testing import CliRunner
 
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
+from tessera.core.layouts.layout import Layout, Window
 from tessera.core.units import PAGE_1GB, PAGE_2MB
-from tessera.layouts.model import Layout, Window
 from tessera.machine.reserve import HugePagesUnavailable, pools, restore_leftovers
-from tessera.machine.reserve.records import BOOT_ID
-from tessera.mosalloc.reserve import needs
+from tessera.machine.reserve.reservation import BOOT_ID
+from tessera.measure.mosalloc.memory_needs import page_needs
 
 FILES = ("nr_hugepages", "free_hugepages", "resv_hugepages")
 
@@ -65,13 +65,13 @@ class FakeSysfs:
 @pytest.fixture
 def sysfs(monkeypatch, tmp_path):
     """A machine with two nodes, no permission, and a launcher that says how many pages there were."""
-    from tessera.machine.reserve import records, reservation
+    from tessera.machine.reserve import reservation
 
     fake = FakeSysfs(tmp_path / "sysfs")
     monkeypatch.setenv("TESSERA_HUGEPAGES_SYSFS", str(fake.folder))
     monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
     monkeypatch.delenv("TESSERA_RESERVE", raising=False)
-    for module in (records, reservation):
+    for module in (reservation, reservation):
         monkeypatch.setattr(module, "set_total", fake.set_total)
     launcher = tmp_path / "build" / "mosalloc" / "mosalloc-run"
     launcher.parent.mkdir(parents=True)
@@ -95,7 +95,7 @@ LAYOUT = Layout("l", {}, (Window("brk", 0, 8 << 20, PAGE_2MB), Window("mmap", 0,
 def test_needs_count_all_windows_and_what_is_free(sysfs):
     sysfs.free, sysfs.used, sysfs.promised = {0: 6, 1: 4}, {0: 5, 1: 0}, 3
     sysfs.write()
-    (need,) = needs(LAYOUT)
+    (need,) = page_needs(LAYOUT)
     assert (need.pages, need.free, need.missing) == (64, 7, 57)  # 10 free, 3 of them promised
     assert need.free_on_nodes == {0: 6, 1: 4}
     assert need.command == "sudo sysctl vm.nr_hugepages=72"  # 15 there are, 57 more
@@ -104,7 +104,7 @@ def test_needs_count_all_windows_and_what_is_free(sysfs):
 def test_needs_of_one_node(sysfs):
     sysfs.free, sysfs.used = {0: 60, 1: 4}, {0: 0, 1: 2}
     sysfs.write()
-    (need,) = needs(LAYOUT, node=1)
+    (need,) = page_needs(LAYOUT, node=1)
     assert (need.free, need.missing) == (4, 60)
     path = "/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages"
     assert need.command == f"echo 66 | sudo tee {path}"
@@ -113,7 +113,7 @@ def test_needs_of_one_node(sysfs):
 def test_sizes_that_the_machine_lacks_are_named(sysfs):
     huge = Layout("l", {}, (Window("mmap", 0, PAGE_1GB, PAGE_1GB),))
     with pytest.raises(TesseraError, match="^1GB pages: .*: 2MB"):
-        needs(huge)
+        page_needs(huge)
 
 
 @pytest.mark.parametrize("node, found", [("2", "use one of: 0, 1, or --node all"), ("x", "neither a number")])

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.mosalloc.group import mosalloc
-from tessera.mosalloc import read_report
-from tessera.mosalloc.runner import command
+from tessera.measure.mosalloc import read_report
+from tessera.measure.mosalloc.launcher import command
 
 CHOICES = {
     "--hints": ("kernel", "pool"),

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tessera.mosalloc import starters
+from tessera.measure.mosalloc import capture
 
 pytestmark = pytest.mark.toolchain
 
@@ -118,6 +118,6 @@ def test_a_program_that_becomes_another_one_is_named(launch, layout, build, tmp_
 
 def test_both_lists_are_the_same(root):
     header = (root / "artifacts/mosalloc/include/mosalloc/starters.h").read_text()
-    for table, names in (("kMosallocStarters", starters.STARTERS), ("kMosallocShells", starters.SHELLS)):
+    for table, names in (("kMosallocStarters", capture.STARTERS), ("kMosallocShells", capture.SHELLS)):
         body = re.search(rf"{table}\[\] = {{(.*?)}};", header, re.DOTALL)[1]
         assert tuple(re.findall(r'"(\w+)"', body)) == names

@@ -12,14 +12,14 @@ from click.testing import CliRunner
 
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
-from tessera.core.paths import build_dir
+from tessera.core.files import build_dir
+from tessera.core.layouts.layout import Layout, Window, read_layout, write_layout
 from tessera.core.units import PAGE_2MB
-from tessera.layouts.model import Layout, Window, read_layout, write_layout
-from tessera.mosalloc.defaults import DEFAULT_POOL_BYTES
-from tessera.mosalloc.suggest import choose, perf, simulated, verify
-from tessera.mosalloc.suggest.printed import profile_lines, proposal_lines
-from tessera.mosalloc.suggest.profile import Profile
-from tessera.mosalloc.suggest.propose import propose
+from tessera.measure.mosalloc.memory_needs import DEFAULT_POOL_BYTES
+from tessera.measure.suggest import profile as choose
+from tessera.measure.suggest import sampled_profile, simulation
+from tessera.measure.suggest.profile import Profile
+from tessera.measure.suggest.proposal import profile_lines, proposal_lines, propose
 
 POOL_BYTES = {"brk": 64 << 20, "mmap": 64 << 20}
 M2 = PAGE_2MB
@@ -41,15 +41,15 @@ def invoke(*arguments):
 
 def test_pages_are_ranked_by_misses_then_place():
     order = [("mmap", 2 * M2), ("mmap", 4 * M2), ("brk", 0), ("mmap", 3 * M2)]
-    assert choose.ranked(measured(FOUR, 100)) == order
+    assert choose.ranked_pages(measured(FOUR, 100)) == order
 
 
 def test_similar_pages_are_taken_in_the_order_of_addresses():
     """100, 101 and 104 lie between powers of 1.1 (98.9 and 108.8); 50 does not."""
     misses = {("mmap", 0): 100.0, ("mmap", M2): 50.0, ("mmap", 2 * M2): 101.0, ("brk", 0): 104.0}
     order = [("brk", 0), ("mmap", 0), ("mmap", 2 * M2), ("mmap", M2)]
-    assert choose.compact(measured(misses, 400)) == order
-    assert choose.ranked(measured(misses, 400))[:2] == [("brk", 0), ("mmap", 2 * M2)]
+    assert choose.compact_order(measured(misses, 400)) == order
+    assert choose.ranked_pages(measured(misses, 400))[:2] == [("brk", 0), ("mmap", 2 * M2)]
 
 
 @pytest.mark.parametrize(
@@ -71,22 +71,22 @@ def test_as_many_pages_in_fewer_windows_if_they_are_as_good(offsets, windows, tm
 )
 def test_the_fewest_pages_at_the_edge(share, count):
     profile = measured(FOUR, 1000)  # shares are of the 100 misses in the pools
-    assert choose.fewest(profile, choose.ranked(profile), share) == count
+    assert choose.fewest_pages(profile, choose.ranked_pages(profile), share) == count
 
 
 def test_fewer_pages_than_needed_are_none():
     profile = measured(FOUR, 100)
-    assert choose.fewest(profile, choose.ranked(profile)[:2], 0.81) is None
+    assert choose.fewest_pages(profile, choose.ranked_pages(profile)[:2], 0.81) is None
 
 
 def test_shares_that_floats_cannot_hold_are_reached():
     profile = measured({("mmap", i * M2): 0.1 for i in range(10)}, 1)
-    assert choose.fewest(profile, choose.ranked(profile), 1.0) == 10
+    assert choose.fewest_pages(profile, choose.ranked_pages(profile), 1.0) == 10
 
 
 def test_neighbours_become_one_window_and_pools_stay_apart():
     pages = [("mmap", 4 * M2), ("brk", M2), ("mmap", 3 * M2), ("mmap", 0), ("brk", 0)]
-    assert choose.windows(pages) == (
+    assert choose.windows_of_pages(pages) == (
         Window("brk", 0, 2 * M2, M2),
         Window("mmap", 0, M2, M2),
         Window("mmap", 3 * M2, 5 * M2, M2),
@@ -95,7 +95,7 @@ def test_neighbours_become_one_window_and_pools_stay_apart():
 
 def test_a_page_that_does_not_fit_its_pool_is_no_candidate():
     profile = Profile("measured", "", {("brk", 0): 1.0, ("brk", M2): 9.0}, 10, {"brk": M2 + 4096, "mmap": M2})
-    assert choose.ranked(profile) == [("brk", 0)]
+    assert choose.ranked_pages(profile) == [("brk", 0)]
 
 
 def test_more_windows_than_the_library_has_room_for_are_refused(root):
@@ -103,9 +103,9 @@ def test_more_windows_than_the_library_has_room_for_are_refused(root):
     assert f"#define MOSALLOC_MAX_WINDOWS {choose.MAX_WINDOWS} " in header.replace("\n", " ")
     profile = Profile("measured", "", {}, 0, {"brk": 0, "mmap": 1 << 40})
     pages = [("mmap", 2 * i * M2) for i in range(choose.MAX_WINDOWS + 1)]
-    assert len(choose.layout("l", profile, pages[:-1]).windows) == choose.MAX_WINDOWS
+    assert len(choose.layout_of_pages("l", profile, pages[:-1]).windows) == choose.MAX_WINDOWS
     with pytest.raises(TesseraError, match=f"{choose.MAX_WINDOWS + 1} windows"):
-        choose.layout("l", profile, pages)
+        choose.layout_of_pages("l", profile, pages)
 
 
 def test_a_measured_proposal(tmp_path):
@@ -146,11 +146,11 @@ def test_the_search_finds_the_first_number_that_will_do(seed):
     wanted = rng.choice([left[-1], left[0], left[size // 2], left[size // 2] - 1])
 
     def misses(counts):
-        assert len(counts) < verify.LANES and counts == sorted(set(counts)) and 0 < min(counts)
+        assert len(counts) < simulation.LANES and counts == sorted(set(counts)) and 0 < min(counts)
         return [left[count] for count in counts]
 
     expected = next((n for n in range(1, size + 1) if left[n] <= wanted), None)
-    count, found, reached = verify.search(range(size), rng.randrange(1, size + 1), wanted, misses)
+    count, found, reached = simulation.search_fewest(range(size), rng.randrange(1, size + 1), wanted, misses)
     assert reached == (expected is not None)
     assert left[count] == found == left[expected if reached else size]
     assert count == (expected if reached else min(n for n in range(1, size + 1) if left[n] == left[size]))\
@@ -187,12 +187,14 @@ def test_the_written_layout_meets_the_goal_with_the_fewest_pages(gups, tmp_path)
     count = layout.pages(M2)
     assert set(layout.pool_bytes) == {"brk", "mmap"} and 0 < count < 17
 
-    platform, profiled = simulated.platform_of(name, tmp_path), {"brk": 4 << 30, "mmap": 12 << 30}
-    trace = simulated.record([gups, *GUPS], tmp_path, pool_bytes=profiled, max_accesses=10**6, load=None)
-    profile = simulated.profile(trace, platform, tmp_path)
-    order = choose.ranked(profile)
+    platform, profiled = simulation.platform_of(name, tmp_path), {"brk": 4 << 30, "mmap": 12 << 30}
+    trace = simulation.record_trace(
+        [gups, *GUPS], tmp_path, pool_bytes=profiled, max_accesses=10**6, load=None
+    )
+    profile = simulation.simulated_profile(trace, platform, tmp_path)
+    order = choose.ranked_pages(profile)
     chosen = [(w.pool, offset) for w in layout.windows for offset in range(w.start, w.end, M2)]
-    plain, fewer, exact = verify.count_misses(
+    plain, fewer, exact = simulation.count_misses(
         trace, platform, [(), order[: count - 1], chosen], profiled, tmp_path
     )
     assert plain == profile.total and plain - profile.in_pools == profile.outside
@@ -211,7 +213,7 @@ def test_a_goal_out_of_reach_is_said_and_the_status_is_1(gups, tmp_path):
 
 
 def test_an_unknown_platform_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(perf, "unusable", lambda: "no PMU: none")
+    monkeypatch.setattr(sampled_profile, "why_unusable", lambda: "no PMU: none")
     done = invoke("--platform", "vax", "--out", tmp_path / "l.csv", "--", "true")
     assert isinstance(done.exception, TesseraError) and "sandybridge-sim" in str(done.exception)
 
@@ -241,10 +243,10 @@ def test_wrong_requests_are_refused_before_anything_runs(arguments, found, tmp_p
 
 
 def test_programs_that_may_start_threads():
-    assert simulated.starts_threads(sys.executable)
-    assert not simulated.starts_threads("/bin/true")
+    assert simulation.starts_threads(sys.executable)
+    assert not simulation.starts_threads("/bin/true")
     with pytest.raises(TesseraError, match="/no/such/program") as caught:
-        simulated.starts_threads("/no/such/program")
+        simulation.starts_threads("/no/such/program")
     assert caught.value.code == "program-not-found"
 
 
@@ -252,15 +254,17 @@ def test_a_recorded_program_sees_its_folder_and_what_it_names(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").write_text("")
     words = ["/bin/cat", "data", "/usr", "/etc/hosts", "--n=1", "x" * 5000, "/no/such"]
-    assert simulated.opened(words) == [tmp_path, tmp_path / "data", Path("/etc/hosts")]
+    assert simulation.opened_paths(words) == [tmp_path, tmp_path / "data", Path("/etc/hosts")]
 
 
 def test_layouts_keep_both_pools(tmp_path):
-    kept = choose.layout("n", measured(FOUR, 1), [])
+    kept = choose.layout_of_pages("n", measured(FOUR, 1), [])
     assert kept == Layout("n", POOL_BYTES, ())
-    assert choose.for_native_runs(kept).pool_bytes == DEFAULT_POOL_BYTES  # above the 64MB of these tests
+    assert (
+        choose.layout_for_native_runs(kept).pool_bytes == DEFAULT_POOL_BYTES
+    )  # above the 64MB of these tests
     large = Layout("n", {pool: size + PAGE_2MB for pool, size in DEFAULT_POOL_BYTES.items()})
-    assert choose.for_native_runs(large) == large
+    assert choose.layout_for_native_runs(large) == large
 
 
 @pytest.mark.parametrize("program", [("sh", "-c", "true"), ("bash", "x.sh"), ("env", "X=1", "ls")])
@@ -279,8 +283,8 @@ def test_the_region_is_the_recorders(monkeypatch, tmp_path):
         seen.append((options["roi"], options["threads"]))
         raise TesseraError("stop", "here", "")
 
-    monkeypatch.setattr(simulated.traces, "record", recorded)
-    monkeypatch.setattr(simulated, "platform_of", lambda *_: None)
+    monkeypatch.setattr(simulation.traces, "record", recorded)
+    monkeypatch.setattr(simulation, "platform_of", lambda *_: None)
     for roi in ("auto", "skip:1000", "markers"):
         invoke("--roi", roi, "--out", tmp_path / "l.csv", "--", sys.executable)
     assert seen == [("auto", True), ("skip:1000", False), ("markers", True)]

@@ -16,12 +16,12 @@ from click.testing import CliRunner
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_2MB as M2
-from tessera.mosalloc.samples.script import parse_lines
-from tessera.mosalloc.samples.weigh import weigh
-from tessera.mosalloc.suggest import perf
-from tessera.mosalloc.suggest.load import Load
-from tessera.mosalloc.suggest.profile import add_up
-from tessera.mosalloc.suggest.sampled import summed
+from tessera.measure.suggest import sampled_profile
+from tessera.measure.suggest.perf_script import parse_lines
+from tessera.measure.suggest.profile import add_up
+from tessera.measure.suggest.sample_weights import weigh
+from tessera.measure.suggest.sampled_profile import summed_profile
+from tessera.measure.suggest.server_load import Load
 
 INTEL = {"vendor_id": "GenuineIntel", "cpu family": "6", "model": "79", "stepping": "1"}
 AMD = {"vendor_id": "AuthenticAMD", "cpu family": "25", "model": "1", "stepping": "1"}
@@ -58,7 +58,7 @@ def test_other_lines_are_refused_with_their_number(line):
 
 def test_samples_become_misses_of_pages():
     bases = {"mmap": (1 << 40, 4 * M2), "brk": (1 << 44, M2)}
-    profile = summed(samples(), bases, POOL_BYTES, "by hand")
+    profile = summed_profile(samples(), bases, POOL_BYTES, "by hand")
     assert profile.misses == {("mmap", M2): 2 * 997, ("mmap", 2 * M2): 1000}
     assert (profile.total, profile.outside) == (4 * 997 + 1000, 2 * 997)
     assert profile.provenance == "measured" and "only 3 samples" in profile.notes[0]
@@ -71,18 +71,18 @@ def test_pool_borders_are_exact():
 
 
 def test_why_perf_cannot_be_used(monkeypatch):
-    monkeypatch.setattr(perf.shutil, "which", lambda name: None)
-    assert "linux-perf" in perf.unusable()
-    monkeypatch.setattr(perf.shutil, "which", lambda name: "/usr/bin/perf")
-    monkeypatch.setattr(perf.pmu, "open_counter", lambda kind, config: 2)
-    assert "no PMU" in perf.unusable()
-    monkeypatch.setattr(perf.pmu, "open_counter", lambda kind, config: 13)
-    assert "perf_event_paranoid" in perf.unusable()
-    monkeypatch.setattr(perf.pmu, "open_counter", lambda kind, config: 0)
-    monkeypatch.setattr(perf, "cpu_facts", lambda: OTHER)
-    assert "Other" in perf.unusable()
-    monkeypatch.setattr(perf, "cpu_facts", dict)
-    assert "CPUID" in perf.unusable()
+    monkeypatch.setattr(sampled_profile.shutil, "which", lambda name: None)
+    assert "linux-perf" in sampled_profile.why_unusable()
+    monkeypatch.setattr(sampled_profile.shutil, "which", lambda name: "/usr/bin/perf")
+    monkeypatch.setattr(sampled_profile.hardware, "open_counter", lambda kind, config: 2)
+    assert "no PMU" in sampled_profile.why_unusable()
+    monkeypatch.setattr(sampled_profile.hardware, "open_counter", lambda kind, config: 13)
+    assert "perf_event_paranoid" in sampled_profile.why_unusable()
+    monkeypatch.setattr(sampled_profile.hardware, "open_counter", lambda kind, config: 0)
+    monkeypatch.setattr(sampled_profile, "cpu_facts", lambda: OTHER)
+    assert "Other" in sampled_profile.why_unusable()
+    monkeypatch.setattr(sampled_profile, "cpu_facts", dict)
+    assert "CPUID" in sampled_profile.why_unusable()
 
 
 class Tried:
@@ -90,14 +90,14 @@ class Tried:
 
     def __init__(self, monkeypatch, cpu, allowed=(0, 1), cpus=None, status=0, pmus=("cpu", "ibs_op")):
         self.argv = []
-        monkeypatch.setattr(perf.shutil, "which", lambda name: "/usr/bin/perf")
-        monkeypatch.setattr(perf.pmu, "open_counter", lambda kind, config: 0)
-        monkeypatch.setattr(perf, "cpu_facts", lambda: cpu)
-        monkeypatch.setattr(perf.os, "sched_getaffinity", lambda pid: set(allowed))
-        monkeypatch.setattr(perf.sysfs, "cpus", lambda pmu: (cpus or {}).get(pmu, ""))
+        monkeypatch.setattr(sampled_profile.shutil, "which", lambda name: "/usr/bin/perf")
+        monkeypatch.setattr(sampled_profile.hardware, "open_counter", lambda kind, config: 0)
+        monkeypatch.setattr(sampled_profile, "cpu_facts", lambda: cpu)
+        monkeypatch.setattr(sampled_profile.os, "sched_getaffinity", lambda pid: set(allowed))
+        monkeypatch.setattr(sampled_profile.sysfs, "cpus", lambda pmu: (cpus or {}).get(pmu, ""))
         found = lambda names: next(((n, 4) for n in names if n in pmus), None)  # noqa: E731
-        monkeypatch.setattr(perf.sysfs, "pmu_type", found)
-        monkeypatch.setattr(perf.subprocess, "run", self.run)
+        monkeypatch.setattr(sampled_profile.sysfs, "pmu_type", found)
+        monkeypatch.setattr(sampled_profile.subprocess, "run", self.run)
         self.status = status
 
     def run(self, argv, **options):
@@ -117,7 +117,7 @@ class Tried:
 def test_what_each_processor_records(monkeypatch, cpu, period, event):
     """Tried once before the program runs; before Haswell with accesses, because misses have no address."""
     tried = Tried(monkeypatch, cpu)
-    assert perf.unusable() == ""
+    assert sampled_profile.why_unusable() == ""
     assert tried.argv[:4] == ["perf", "record", "-q", "-d"] and event in tried.argv
     assert tried.argv[tried.argv.index("-c") + 1] == period and tried.argv[-2:] == ["--", "true"]
 
@@ -125,7 +125,7 @@ def test_what_each_processor_records(monkeypatch, cpu, period, event):
 def test_what_perf_refuses_is_its_last_line(monkeypatch):
     """A guest that has counters, but no IBS."""
     Tried(monkeypatch, AMD, status=129)
-    assert perf.unusable() == "perf can't sample ibs_op/cnt_ctl=1/: event syntax error: none"
+    assert sampled_profile.why_unusable() == "perf can't sample ibs_op/cnt_ctl=1/: event syntax error: none"
 
 
 HYBRID = INTEL | {"model": "151"}
@@ -143,7 +143,7 @@ CORES = {"cpu_core": "0-15", "cpu_atom": "16-19"}
 def test_two_types_of_cores_are_not_mixed(monkeypatch, allowed, event):
     """Each type counts its own misses only, so a program that moves would lose some."""
     tried = Tried(monkeypatch, HYBRID, allowed, CORES, pmus=("cpu_core", "cpu_atom"))
-    reason = perf.unusable()
+    reason = sampled_profile.why_unusable()
     if event:
         assert not reason and event in tried.argv
         return
@@ -155,12 +155,12 @@ def test_two_types_of_cores_are_not_mixed(monkeypatch, allowed, event):
 
 def test_a_class_without_such_events(monkeypatch):
     Tried(monkeypatch, INTEL)
-    monkeypatch.setattr(perf, "plan", lambda found, pmu: None)
-    assert perf.unusable() == "no event of broadwell shows TLB misses with addresses"
+    monkeypatch.setattr(sampled_profile, "sampling_plan", lambda found, pmu: None)
+    assert sampled_profile.why_unusable() == "no event of broadwell shows TLB misses with addresses"
 
 
 def test_asking_for_perf_where_it_cannot_work(monkeypatch):
-    monkeypatch.setattr(perf, "unusable", lambda: "no PMU: none")
+    monkeypatch.setattr(sampled_profile, "why_unusable", lambda: "no PMU: none")
     done = CliRunner().invoke(mosalloc, ["suggest", "--method", "perf", "--", "true"])
     assert isinstance(done.exception, TesseraError) and "no PMU" in str(done.exception)
 
@@ -180,7 +180,9 @@ def test_a_real_recording_of_perf(build, tmp_path):
     if not perf_records_faults(tmp_path):
         pytest.skip("perf can't record page faults here; apt install linux-perf, and root")
     pools = {"brk": 1 << 30, "mmap": 1 << 30}
-    profile = perf.profile(program, tmp_path, pool_bytes=pools, load=None, recording=perf.FAULTS)
+    profile = sampled_profile.recorded_profile(
+        program, tmp_path, pool_bytes=pools, load=None, recording=sampled_profile.FAULT_SAMPLING
+    )
     full = [page for page, count in profile.misses.items() if count == 512 and page[0] == "mmap"]
     # 64MB need not start at a multiple of 2MB; the kernel drops a record where its buffer is full.
     assert 28 <= len(full) <= 32
@@ -203,12 +205,12 @@ def test_a_servers_profile_by_perf(build, tmp_path):
         "    kept += [bytearray(16 << 20)] if s.accept()[0].recv(1) else []\n"
     )
     ask = f'{sys.executable} -c \'import socket; socket.create_connection(("127.0.0.1", {port})).send(b"x")\''
-    profile = perf.profile(
+    profile = sampled_profile.recorded_profile(
         [sys.executable, "-c", code],
         tmp_path,
         pool_bytes={"brk": 1 << 30, "mmap": 1 << 30},
         load=Load(f"{ask} && sleep 0.3", port),
-        recording=perf.FAULTS,
+        recording=sampled_profile.FAULT_SAMPLING,
     )
     full = [page for page, count in profile.misses.items() if count == 512 and page[0] == "mmap"]
     assert len(full) in (7, 8)

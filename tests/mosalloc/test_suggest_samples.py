@@ -15,13 +15,12 @@ from click.testing import CliRunner
 
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
+from tessera.core.layouts.layout import read_layout
 from tessera.core.units import PAGE_2MB as M2
-from tessera.counters.classes import named
-from tessera.layouts.model import read_layout
-from tessera.mosalloc.samples.plan import plan
-from tessera.mosalloc.suggest.estimate import covered, effective, wilson
-from tessera.mosalloc.suggest.profile import Profile
-from tessera.mosalloc.suggest.sampled import from_files, summed
+from tessera.machine.counters.event_table import class_named
+from tessera.measure.suggest.perf_events import sampling_plan
+from tessera.measure.suggest.profile import Profile, covered_share, effective_samples, wilson
+from tessera.measure.suggest.sampled_profile import profile_from_files, summed_profile
 
 
 def _builders():
@@ -85,14 +84,13 @@ def test_two_regions_in_two_pools(tmp_path):
 
 def test_recorded_samples_give_the_pages_that_were_touched():
     """The recording of tests/mosalloc/samples: 4MB from the pool's base on, and two faults in the heap."""
-    from tessera.mosalloc.samples.place import read_place
-    from tessera.mosalloc.samples.script import read_samples
-    from tessera.mosalloc.suggest.sampled import of_place
+    from tessera.measure.suggest.perf_script import read_recorded_pools, read_samples
+    from tessera.measure.suggest.sampled_profile import profile_of_pools
 
     scripts = Path(__file__).with_name("samples") / "scripts"
     samples = read_samples(scripts / "recorded-6.1-faults-source.txt")
-    place = read_place(scripts / "recorded-6.1-faults.json")
-    profile = of_place(samples, place, "recorded", "page faults", faults=True)
+    place = read_recorded_pools(scripts / "recorded-6.1-faults.json")
+    profile = profile_of_pools(samples, place, "recorded", "page faults", faults=True)
     assert profile.misses == {("brk", 0): 2 * 7, ("mmap", 0): 146 * 7, ("mmap", M2): 147 * 7}
     assert profile.outside == (319 - 295) * 7
 
@@ -105,7 +103,7 @@ def test_one_type_of_core_is_noted(cores, noted, tmp_path):
         made.line(f"{cores[n % len(cores)]}/event=0xd0,umask=0x11/pp", a) for n, a in enumerate(addresses)
     ]
     (tmp_path / "s.txt").write_text("\n".join(lines))
-    profile = from_files(tmp_path / "s.txt", made.report(tmp_path / "r.json"))
+    profile = profile_from_files(tmp_path / "s.txt", made.report(tmp_path / "r.json"))
     assert profile.total == 600 * 997
     assert any("all samples are of cpu_core" in note for note in profile.notes) == noted
 
@@ -135,12 +133,12 @@ def test_the_page_names_the_events_of_each_class(root):
     groups = [("haswell", "skylake", "graniterapids"), ("sandybridge", "ivybridge"), ("zen1", "zen5")]
     for row, names in zip(rows, groups, strict=True):
         for name in names:
-            assert plan(named(name)).shown() == f"perf record {row} -o perf.data --"
+            assert sampling_plan(class_named(name)).shown() == f"perf record {row} -o perf.data --"
 
 
 def test_messages_of_the_page_are_in_the_code(root):
     rows = re.findall(r"^\| (`.*?) \| ", page(root).split("## Errors and what to do")[1], re.MULTILINE)
-    code = "".join(path.read_text() for path in (root / "src/tessera/mosalloc").rglob("*.py"))
+    code = "".join(path.read_text() for path in (root / "src/tessera/measure/mosalloc").rglob("*.py"))
     fragments = [text for row in rows for text in re.findall(r"`([^`]+)`", row)]
     assert len(fragments) >= 10 and [text for text in fragments if text not in code] == []
 
@@ -159,8 +157,8 @@ def test_wilson_by_its_definition():
 
 
 def test_effective_samples():
-    assert effective([3.0] * 8) == pytest.approx(8) and effective([]) == 0
-    assert effective([1, 1, 1, 3]) == pytest.approx(36 / 12)
+    assert effective_samples([3.0] * 8) == pytest.approx(8) and effective_samples([]) == 0
+    assert effective_samples([1, 1, 1, 3]) == pytest.approx(36 / 12)
 
 
 def test_pages_that_chance_made_hot_are_not_believed():
@@ -169,9 +167,9 @@ def test_pages_that_chance_made_hot_are_not_believed():
     for seed in range(30):
         rng = random.Random(seed)
         misses = [(BASE + rng.randrange(256 * M2), 997) for _ in range(1500)]
-        profile = summed(misses, made.BASES, {"brk": 128 << 20, "mmap": 512 << 20}, "by hand")
+        profile = summed_profile(misses, made.BASES, {"brk": 128 << 20, "mmap": 512 << 20}, "by hand")
         assert sum(sorted(profile.misses.values())[-26:]) / profile.in_pools > 0.15
-        shares.append(covered(profile, 26))
+        shares.append(covered_share(profile, 26))
     assert all(share.samples == pytest.approx(1500) for share in shares)
     assert sum(share.value for share in shares) / 30 == pytest.approx(26 / 256, abs=0.006)  # 4 std errors
     assert sum(share.low < 26 / 256 < share.high for share in shares) >= 25
@@ -184,16 +182,20 @@ def test_the_interval_covers_the_true_share(count):
     inside = 0
     for seed in range(60):
         addresses = made.Misses(HOT.start, HOT.end, 0.95, seed).addresses(count)
-        profile = summed([(a, 997) for a in addresses], made.BASES, {"brk": 128 << 20, "mmap": 512 << 20}, "")
-        share = covered(profile, 7)
+        profile = summed_profile(
+            [(a, 997) for a in addresses], made.BASES, {"brk": 128 << 20, "mmap": 512 << 20}, ""
+        )
+        share = covered_share(profile, 7)
         inside += share.low <= true <= share.high
     assert inside >= 52  # 57 expected; below 52 in 3 of 1000 trials of an exact interval
 
 
 def test_no_interval_without_samples_in_both_halves():
-    profile = summed([(BASE, 1)], made.BASES, {"brk": M2, "mmap": M2}, "by hand")
-    assert covered(profile, 1) is None and "only 1 samples" in profile.notes[0]
-    assert covered(Profile("simulated", "", {("mmap", 0): 1.0}, 1.0, {"brk": M2, "mmap": M2}), 1) is None
+    profile = summed_profile([(BASE, 1)], made.BASES, {"brk": M2, "mmap": M2}, "by hand")
+    assert covered_share(profile, 1) is None and "only 1 samples" in profile.notes[0]
+    assert (
+        covered_share(Profile("simulated", "", {("mmap", 0): 1.0}, 1.0, {"brk": M2, "mmap": M2}), 1) is None
+    )
 
 
 # --- wrong requests -------------------------------------------------------------------------------------

@@ -15,10 +15,10 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.machine.reserve import HugePagesUnavailable
-from tessera.mosalloc.suggest import load as loads
-from tessera.mosalloc.suggest.load import Load, LoadRun, ended_well, number_in
-from tessera.mosalloc.suggest.printed import trial_lines
-from tessera.mosalloc.suggest.trial import Metric, Trial, compare, run_once
+from tessera.measure.suggest import server_load as loads
+from tessera.measure.suggest.before_and_after import Metric, Trial, compare, run_once
+from tessera.measure.suggest.proposal import trial_lines
+from tessera.measure.suggest.server_load import Load, LoadRun, ended_well, number_in
 
 #: Listens after a while, answers, and says goodbye on SIGTERM; argv: port, seconds until it listens.
 SERVER = """

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.bundles.reader import read
-from tessera.bundles.store import identity
-from tessera.core.paths import repo_root
+from tessera.core.files import repo_root
+from tessera.core.results.tree import Tree
+from tessera.measure.bundles.reader import read
+from tessera.measure.bundles.store import bundle_id
 from tessera.measure.counted.campaign import measure
 from tessera.measure.rounds import Rule
-from tessera.results.tree import Tree
 from tests.measure.counted.world import LAUNCHER, World
 
 WORKLOAD, PLATFORM, NOISE = "graph500-4gb", "broadwell-sim", "0.001"
@@ -46,7 +46,7 @@ def make(into: Path) -> Path:
             results=even_profile(world.folder / "results", WORKLOAD, PLATFORM),
         )  # fmt: skip
         measure(request, say=print)
-        folder = into / identity(read(request.out))
+        folder = into / bundle_id(read(request.out))
         shutil.copytree(request.out, folder)
     return folder
 

@@ -17,13 +17,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera import platforms
-from tessera.scenarios import imitated, model
-from tessera.show.explore.kernel import FRAGMENTATION, MEMORY, PLATFORM, TABLES, THP
-from tessera.simulate.cache import CellCache
+from tessera.core import platforms, scenarios
+from tessera.report.explore.kernel import FRAGMENTATION, MEMORY, PLATFORM, TABLES, THP
+from tessera.simulate import operating_system
 from tessera.simulate.inputs import LOG
-from tessera.simulate.plan import TLBS
-from tessera.simulate.runner import simulate
+from tessera.simulate.runner import CellCache, simulate
+from tessera.simulate.sampling import TLBS
 
 #: Every so many rows of the table ``sizes``: the pictures need no more.
 EVERY = 5
@@ -38,9 +37,11 @@ def make(trace: Path, into: Path) -> None:
         for number, choice in enumerate(itertools.product(THP, FRAGMENTATION, MEMORY)):
             log = folder / f"scenario-{number:02}.oslog"
             chosen[log.stem] = choice
-            imitated.run(trace, _scenario(*choice, folder / f"scenario-{number:02}.yaml"), log)
+            operating_system.run_scenario(
+                trace, _scenario(*choice, folder / f"scenario-{number:02}.yaml"), log
+            )
             for table in set(TABLES) - {"misses"}:
-                rows = pd.read_csv(io.StringIO(imitated.show(log, table)))
+                rows = pd.read_csv(io.StringIO(operating_system.show_log(log, table)))
                 if table == "sizes":
                     rows = pd.concat([rows.iloc[::EVERY], rows.iloc[-1:]]).drop_duplicates()
                 found[table].append(_with(choice, rows))
@@ -56,7 +57,7 @@ def make(trace: Path, into: Path) -> None:
         pd.concat(parts).to_csv(into / f"{table}.csv", index=False, lineterminator="\n")
 
 
-def _scenario(thp: str, fragmentation: str, memory: str, path: Path) -> model.Scenario:
+def _scenario(thp: str, fragmentation: str, memory: str, path: Path) -> scenarios.Scenario:
     index = "none" if FRAGMENTATION[fragmentation] == 0 else "unusable-index"
     path.write_text(
         f"description: one of the notebook\nmemory_bytes: {MEMORY[memory]}\n"
@@ -64,7 +65,7 @@ def _scenario(thp: str, fragmentation: str, memory: str, path: Path) -> model.Sc
         f"fragmentation: {{index: {index}, target_thousandths: {FRAGMENTATION[fragmentation]},"
         " tolerance_thousandths: 20}\n"
     )
-    return model.load(path)
+    return scenarios.load(path)
 
 
 def _with(choice: tuple[str, str, str], rows: pd.DataFrame) -> pd.DataFrame:

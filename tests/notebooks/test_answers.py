@@ -9,16 +9,15 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
-from tessera.fit.models.bracket import Base, Bracket
-from tessera.fit.models.bracket import Design as Asked
-from tessera.results.schema.cells import ARCHIVED_DESIGNS
-from tessera.results.schema.transfer import NEW_DESIGNS, VERDICTS
-from tessera.results.write import frame_of, write
-from tessera.show import explore
-from tessera.show.explore import Design, answers
-from tessera.show.explore.answers import NO_RUNTIME
-from tessera.show.explore.designs import _archived
+from tessera.core.files import repo_root
+from tessera.core.results.cell_tables import ARCHIVED_DESIGNS
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.transfer_tables import NEW_DESIGNS, VERDICTS
+from tessera.fit.predict.bracket import Base, Bracket
+from tessera.fit.predict.bracket import Design as Asked
+from tessera.report import explore
+from tessera.report.explore import Design, answers
+from tessera.report.explore.designs import NO_RUNTIME, _archived
 
 PLATFORM, WORKLOAD = "haswell-sim", "graph500-4gb"
 BIGGER = Design("bigger", {"tlb.stlb.entries": 4096})
@@ -38,7 +37,7 @@ def source(tmp_path):
 
 
 def put(source, table, rows):
-    write(table, frame_of(table, rows), table.place(source.results.tree))
+    write_table(table, frame_of(table, rows), table.place(source.results.tree))
 
 
 def runtimes(source, **known):
@@ -48,7 +47,7 @@ def runtimes(source, **known):
     table = pd.read_csv(path).set_index("changes", drop=False)
     for name, value in known.items():
         table.loc[text[name], "runtime_cycles"] = value
-    write(ARCHIVED_DESIGNS, frame_of(ARCHIVED_DESIGNS, table.to_dict("records")), path)
+    write_table(ARCHIVED_DESIGNS, frame_of(ARCHIVED_DESIGNS, table.to_dict("records")), path)
 
 
 @pytest.fixture

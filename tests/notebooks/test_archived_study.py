@@ -12,20 +12,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera import platforms
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.paths import build_dir, repo_root
+from tessera.core.files import build_dir, repo_root
+from tessera.core.results import transfer_tables as schema
+from tessera.core.results.table_io import frame_of, read_file
+from tessera.core.results.tree import Tree
 from tessera.fit.models.registry import create
-from tessera.fit.models.samples import check_table
-from tessera.judge.studies.transfer import answered, archived, step
-from tessera.judge.studies.transfer.classes import HIT
-from tessera.judge.studies.transfer.fits import predicted
-from tessera.results.read import read_file
-from tessera.results.schema import transfer as schema
-from tessera.results.tree import Tree
-from tessera.results.write import frame_of
-from tessera.show.explore.source import ARCHIVE
-from tessera.show.notebooks import archive
+from tessera.fit.models.samples import check_samples
+from tessera.lab.transfer import archived, bracket_answers
+from tessera.lab.transfer import study as step
+from tessera.lab.transfer.classes import HIT
+from tessera.lab.transfer.predictions import predicted
+from tessera.report import notebook_archive
+from tessera.report.explore.source import ARCHIVE
 from tests.report import synthetic_transfer
 
 REMEDY = (
@@ -53,7 +53,7 @@ def same(found: pd.DataFrame, kept: pd.DataFrame, rtol: float) -> None:
 
 def as_read(table, frame: pd.DataFrame, folder) -> pd.DataFrame:
     """What a reader of the written table has."""
-    step.write(table, frame, folder / table.file)
+    step.write_table(table, frame, folder / table.file)
     return read_file(table, folder / table.file)
 
 
@@ -64,7 +64,7 @@ def test_tables_of_the_run_follow_from_the_archived_points(tables, judged, table
 
 @pytest.fixture(scope="module")
 def judged(tables):
-    return step.judge(tables)
+    return step.judge_run(tables)
 
 
 def test_answers_follow_from_points_and_samples(tables, tmp_path):
@@ -73,7 +73,7 @@ def test_answers_follow_from_points_and_samples(tables, tmp_path):
         samples = tables[schema.SAMPLES.name]
         samples = samples[(samples[PAIR] == list(key)).all(axis=1)]
         hit = int(platforms.load(key[1]).values[HIT].value)
-        found = answered.answer_rows(samples.to_dict("records"), points.to_dict("records"), hit)
+        found = bracket_answers.answer_rows(samples.to_dict("records"), points.to_dict("records"), hit)
         rows += [dict(zip(PAIR, key, strict=True)) | {"provenance": "simulated"} | row for row in found]
     kept = tables[schema.ANSWERED.name]
     found = as_read(schema.ANSWERED, frame_of(schema.ANSWERED, rows), tmp_path)
@@ -85,7 +85,7 @@ def test_models_fitted_again_predict_what_the_archive_says(tables):
     samples, points = (tables[table.name] for table in (schema.SAMPLES, schema.POINTS))
     predictions = tables[schema.PREDICTIONS.name]
     for workload, mine in samples[samples["fitted"].eq(True)].groupby("workload"):
-        known = check_table(mine, workload).fitted
+        known = check_samples(mine, workload).fitted
         own = points[(points["workload"] == workload) & (points["status"] == "ok")]
         for name in (*MODELS, *((SLOW,) if workload in SLOW_WORKLOADS else ())):
             model = create(name).fit(known)
@@ -147,10 +147,10 @@ def test_only_the_study_is_replaced_and_the_readme_says_from_where(results, tmp_
     out = tmp_path / "data"
     out.mkdir()
     with pytest.raises(TesseraError, match="Study of transfer"):
-        archive.write_study(results, out)
+        notebook_archive.write_study(results, out)
     (out / "cells.csv").write_text("stays")
     (out / "README.md").write_text("Run: commit 1.\nStudy of transfer: that run did not make it.\n")
-    archive.write_study(results, out)
+    notebook_archive.write_study(results, out)
     run, study = (out / "README.md").read_text().splitlines()
     assert run == "Run: commit 1." and (out / "cells.csv").read_text() == "stays"
     commit = study.split("commit ")[1].split(",")[0]

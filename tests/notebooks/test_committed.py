@@ -8,8 +8,8 @@ import re
 import nbformat
 import pytest
 
-from tessera.show.notebooks.catalogue import entries
-from tessera.show.notebooks.committed import on_archive, texts
+from tessera.report.notebook_archive import on_archive, output_texts
+from tessera.report.notebooks import entries
 
 ENTRIES = entries()
 NUMBERS = ["01", "02", "03", "04", "05", "06", "07", "08", "09"]
@@ -29,7 +29,7 @@ def test_the_tasks_are_in_order():
 def test_outputs_are_there_and_small(entry):
     code = [cell for cell in cells(entry) if cell.cell_type == "code"]
     # the cell that prints the data must have said which
-    said = "".join(texts(nbformat.read(entry.path, as_version=4)))
+    said = "".join(output_texts(nbformat.read(entry.path, as_version=4)))
     assert "Data: notebooks/data" in said and "simulated" in said
     assert sum(bool(cell.outputs) for cell in code) >= 4
     assert entry.path.stat().st_size < MAX_BYTES
@@ -58,4 +58,4 @@ def test_committed_copy_is_as_refresh_writes_it(entry):
 @pytest.mark.slow
 @ids
 def test_committed_texts_are_those_of_a_run_on_the_archive(entry):
-    assert texts(on_archive(entry)) == texts(nbformat.read(entry.path, as_version=4))
+    assert output_texts(on_archive(entry)) == output_texts(nbformat.read(entry.path, as_version=4))

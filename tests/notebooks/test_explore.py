@@ -7,13 +7,12 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
+from tessera.core.layouts.generation import Space
+from tessera.fit.models.anchors import Yaniv
 from tessera.fit.models.registry import EVERY
-from tessera.fit.models.yaniv import Yaniv
-from tessera.layouts.space import Space
-from tessera.show import explore
-from tessera.show.explore.controls import Controls
-from tessera.show.explore.training import EVERY_SECOND, SETS, fit_on, split
-from tessera.show.figures.style import percent
+from tessera.report import explore
+from tessera.report.explore.fits import EVERY_SECOND, TRAINING_SETS, Controls, fit_on, split_samples
+from tessera.report.figures.style import percent
 
 MB2 = 2 << 20
 
@@ -39,14 +38,14 @@ def test_a_wrong_name_is_answered_with_the_right_ones(archive):
         archive.pair("mcf")
 
 
-@pytest.mark.parametrize("training", SETS)
+@pytest.mark.parametrize("training", TRAINING_SETS)
 def test_training_sets_part_the_layouts_and_keep_the_anchors(pair, training):
     samples = pair.table.fitted
-    trains, held_out = split(samples, training)
+    trains, held_out = split_samples(samples, training)
     assert sorted(trains.layouts + held_out.layouts) == sorted(samples.layouts)
     assert {"growing-0", "growing-8"} <= set(trains.layouts)
     families = {name.rsplit("-", 1)[0] for name in trains.layouts} - {"growing"}
-    assert families == set(SETS[training]) - {"growing"}
+    assert families == set(TRAINING_SETS[training]) - {"growing"}
     if training == EVERY_SECOND:
         assert 27 <= len(trains) <= 29
 
@@ -104,7 +103,7 @@ def test_a_design_that_is_not_archived_says_what_to_run(archive, pair):
 
 
 def test_a_design_with_an_unknown_key_lists_keys(pair):
-    from tessera import platforms
+    from tessera.core import platforms
 
     with pytest.raises(TesseraError, match="tlb.stlb.entries"):
         explore.Design("x", {"tlb.entries": 1}).platform(platforms.load(pair.platform))

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from tessera.show.explore import kernel
+from tessera.report.explore import kernel
 
 ALL = list(itertools.product(kernel.THP, kernel.FRAGMENTATION, kernel.MEMORY))
 

@@ -6,8 +6,7 @@ import nbformat
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.show.notebooks.catalogue import Entry
-from tessera.show.notebooks.run import execute
+from tessera.report.notebooks import Entry, execute_notebook
 
 CONNECTION = """
 from ipykernel.connect import get_connection_info
@@ -22,10 +21,10 @@ def notebook(folder, code: str) -> Entry:
 
 
 def test_a_kernel_waits_for_requests_at_files(tmp_path):
-    done = execute(notebook(tmp_path, CONNECTION), {})
+    done = execute_notebook(notebook(tmp_path, CONNECTION), {})
     assert done.cells[-1].outputs[0].text == "ipc\n"
 
 
 def test_a_cell_that_fails_is_named(tmp_path):
     with pytest.raises(TesseraError, match="cell 1 failed: ZeroDivisionError"):
-        execute(notebook(tmp_path, "1 / 0"), {})
+        execute_notebook(notebook(tmp_path, "1 / 0"), {})

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.bundles.verify import verify
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
-from tessera.fit.models.samples import read_table
-from tessera.results.cells import read_cells
-from tessera.results.tree import Tree
-from tessera.show.explore import my_machine, sizes, touched
-from tessera.show.explore.machine import REHEARSAL, decided
-from tessera.show.notebooks.catalogue import entry
+from tessera.core.files import repo_root
+from tessera.core.results.table_io import read_cells
+from tessera.core.results.tree import Tree
+from tessera.fit.models.samples import read_samples
+from tessera.measure.bundles.verify import verify
+from tessera.report.explore import my_machine, sizes, touched
+from tessera.report.explore.machine import REHEARSAL, decided
+from tessera.report.notebooks import entry
 from tests.bundles.processor import Plan, made, put
 
 ARCHIVE = repo_root() / "notebooks" / "data"
@@ -59,4 +59,4 @@ def test_a_named_bundle_is_read_and_a_part_of_a_finding_is_counted(tmp_path):
 def test_models_can_be_fitted_to_the_archived_bundle():
     machine = my_machine(results_dir=ARCHIVE)
     (folder,) = Tree(ARCHIVE).machines.bundles()
-    assert len(machine.pair().table.fitted) == len(read_table(folder / "cells.csv").fitted) == 54
+    assert len(machine.pair().table.fitted) == len(read_samples(folder / "cells.csv").fitted) == 54

@@ -7,13 +7,12 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.notebooks import notebooks
+from tessera.cli.dev.notebooks import notebooks
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
-from tessera.show.explore import open_results
-from tessera.show.explore.widgets import IN_PAGES
-from tessera.show.notebooks.catalogue import Entry, entry
-from tessera.show.notebooks.page import HOME, HOME_IN_SITE, write_page
+from tessera.core.files import repo_root
+from tessera.report.explore import open_results
+from tessera.report.explore.display import IN_PAGES
+from tessera.report.notebooks import HOME, HOME_IN_SITE, Entry, entry, write_page
 
 
 def run(tree, out, *options):

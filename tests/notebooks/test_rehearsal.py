@@ -8,15 +8,15 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from tessera.bundles import store
-from tessera.bundles.reader import read
-from tessera.bundles.verify import verify
-from tessera.cli.notebooks import notebooks
+from tessera.cli.dev.notebooks import notebooks
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
-from tessera.results.cells import read_cells, write_cells
-from tessera.results.tree import Tree
-from tessera.show.notebooks import archive, rehearsal
+from tessera.core.files import repo_root
+from tessera.core.results.table_io import read_cells, write_cells
+from tessera.core.results.tree import Tree
+from tessera.measure.bundles import store
+from tessera.measure.bundles.reader import read
+from tessera.measure.bundles.verify import verify
+from tessera.report import notebook_archive
 from tests.bundles.processor import Plan, made, put
 
 ARCHIVE = repo_root() / "notebooks" / "data"
@@ -40,7 +40,7 @@ def run(tmp_path):
 
 def archived(run, out, monkeypatch):
     """The command; profiles and designs would need the run's traces."""
-    monkeypatch.setattr(archive, "_simulate", lambda *words: None)
+    monkeypatch.setattr(notebook_archive, "_simulate_archived", lambda *words: None)
     done = CliRunner().invoke(notebooks, ["archive", "--results", str(run.root), "--out", str(out)])
     assert done.exit_code == 0, done.exception
     return Tree(out).machines.bundles()
@@ -53,7 +53,7 @@ def test_the_rehearsal_counts_the_new_cells(run, tmp_path, monkeypatch):
     (folder,) = archived(run, out, monkeypatch)
     done = verify(folder)
     assert done.passed and [bar.split(":")[0] for bar in done.bars] == ["rehearsal"]
-    assert folder.name == store.identity(done.bundle) != before.name
+    assert folder.name == store.bundle_id(done.bundle) != before.name
     old = read(ARCHIVE / "machines" / "bundles" / before.name)
     assert (done.bundle.machine, done.bundle.layouts, done.bundle.about) == (
         old.machine, old.layouts, old.about,
@@ -76,7 +76,7 @@ def test_the_rehearsal_counts_the_new_cells(run, tmp_path, monkeypatch):
 
 def before_cells(bundle):
     """The cells file of the committed archive's bundle."""
-    return Tree(ARCHIVE).machines.bundle(store.identity(bundle)) / "cells.csv"
+    return Tree(ARCHIVE).machines.bundle(store.bundle_id(bundle)) / "cells.csv"
 
 
 def test_a_new_folder_gets_the_rehearsal_of_the_checkout(run, tmp_path, monkeypatch):
@@ -98,7 +98,7 @@ def test_a_layout_without_a_cell_is_named(run):
     (folder,) = Tree(ARCHIVE).machines.bundles()
     cells = read_cells(run.cells)
     with pytest.raises(TesseraError) as error:
-        rehearsal.recounted(read(folder), cells[cells["layout"] != "random-3"])
+        notebook_archive.recounted_rehearsal(read(folder), cells[cells["layout"] != "random-3"])
     assert error.value.code == "rehearsal" and "random-3" in error.value.found
     with pytest.raises(TesseraError, match="broadwell-sim"):
-        rehearsal.recounted(read(folder), cells[cells["platform"] != "broadwell-sim"])
+        notebook_archive.recounted_rehearsal(read(folder), cells[cells["platform"] != "broadwell-sim"])

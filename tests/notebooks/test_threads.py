@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.energy import guz, machines
-from tessera.show.explore import open_results, threads
+from tessera.lab.energy import guz_model
+from tessera.report.explore import open_results, threads
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_a_slider_changes_the_drawing():
 
 def test_every_slider_covers_its_machine():
     for key, (_, least, greatest) in threads.RANGES.items():
-        assert least <= getattr(machines.load("guz-4mb"), key) <= greatest
+        assert least <= getattr(guz_model.load_machine("guz-4mb"), key) <= greatest
 
 
 def test_savings_of_a_pair(pair):
@@ -38,13 +38,13 @@ def test_savings_of_a_pair(pair):
 
 
 def test_threads_and_mosaics_together(pair):
-    model = machines.load("opera-e7-4830v3")
+    model = guz_model.load_machine("opera-e7-4830v3")
     rows = threads.joint(pair, model.name, [1, 24]).set_index(["threads", "layout"])
     assert rows.loc[(1, "growing-0")].tolist() == pytest.approx([1, 1])
-    speedup = float(guz.ips(model, 24.0) / guz.ips(model, 1.0))
+    speedup = float(guz_model.ips(model, 24.0) / guz_model.ips(model, 1.0))
     assert rows.loc[(24, "growing-0"), "time"] == pytest.approx(1 / speedup)
     assert rows.loc[(24, "growing-0"), "energy"] == pytest.approx(
-        float(guz.ipj(model, 1.0) / guz.ipj(model, 24.0))
+        float(guz_model.ipj(model, 1.0) / guz_model.ipj(model, 24.0))
     )
     fastest = pair.samples.set_index("layout")["runtime_cycles"].drop("1gb")
     assert rows.loc[(1, fastest.idxmin()), "time"] == pytest.approx(fastest.min() / fastest["growing-0"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.numa import archive
+from tessera.lab.numa import archive
 
 #: Figure 6: walker latency of a configuration, its data's latency; local 280, remote 580, wait 700
 LATENCIES = {
@@ -109,4 +109,4 @@ def folder(tmp_path):
 @pytest.fixture
 def read(folder):
     """Makes the folder and reads it."""
-    return lambda **changes: archive.read(folder(**changes))
+    return lambda **changes: archive.read_archive(folder(**changes))

@@ -10,11 +10,10 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.numa import archive
-from tessera.numa.arithmetic import CONSISTENT, CONTRADICTED, PARTS, arithmetic
-from tessera.numa.arithmetic.table6 import extra_cycles_a_page
-from tessera.numa.bars import FIGURES, bars
-from tessera.numa.defects import RULES, defects
+from tessera.lab.numa import archive
+from tessera.lab.numa.archive import BAR_FIGURES, archived_bars
+from tessera.lab.numa.arithmetic import CONSISTENT, CONTRADICTED, PARTS, arithmetic, extra_cycles_a_page
+from tessera.lab.numa.defects import RULES, defects
 
 from .conftest import figure6
 
@@ -36,8 +35,8 @@ def scaled(workload, configuration, factor, walk_factor=1.0):
 
 
 def test_bars_by_hand(read):
-    rows = bars(read())
-    assert set(rows["figure"]) == set(FIGURES) and set(rows["provenance"]) == {"published"}
+    rows = archived_bars(read())
+    assert set(rows["figure"]) == set(BAR_FIGURES) and set(rows["provenance"]) == {"published"}
     assert len(rows) == 2 * 7 + 2 * 6 + 2 * 2 * 3 + 2 * 3
     # GUPS: walk 20e6 + 1e6 x 280 = 300e6, rest 80e6 + 1e6 x 280 = 360e6; RP-LD adds 1e6 x 300
     bar = one(rows, figure="6", workload="GUPS", configuration="RP-LD")
@@ -56,7 +55,7 @@ def test_bars_by_hand(read):
 
 def test_a_number_in_quarantine_leaves_its_bar_empty(read):
     copied = {("GUPS", "TRPI-LD"): figure6()["GUPS"]["RPI-LD"]}
-    rows = bars(read(rows=copied))
+    rows = archived_bars(read(rows=copied))
     bar = one(rows, figure="10b", workload="GUPS", configuration="TRPI-LD")
     assert math.isnan(bar["normalized_runtime"]) and bar["note"]
     moved = one(rows, figure="10b", workload="GUPS", configuration="TRPI-LD+M")
@@ -69,7 +68,7 @@ def test_a_workload_without_its_base(folder):
     file = place / "figure6" / "figure6_absolute.csv"
     file.write_text("".join(line for line in file.read_text().splitlines(True) if "Redis\tLP-LD" not in line))
     with pytest.raises(TesseraError) as caught:
-        bars(archive.read(place))
+        archived_bars(archive.read_archive(place))
     assert caught.value.code == "numa-no-base" and "Redis" in caught.value.asked
 
 
@@ -246,11 +245,11 @@ def test_a_file_that_is_missing_or_of_another_form(folder):
     file = place / "figure6" / "figure6_absolute.csv"
     file.write_text("Workload\tRuntime\nGUPS\t5\n")
     with pytest.raises(TesseraError) as caught:
-        archive.read(place)
+        archive.read_archive(place)
     assert "figure6_absolute.csv, line 1" in caught.value.asked
     file.unlink()
     with pytest.raises(TesseraError) as caught:
-        archive.read(place)
+        archive.read_archive(place)
     assert "figure6_absolute.csv" in caught.value.found
 
 

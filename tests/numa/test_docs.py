@@ -9,11 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
-from tessera.numa.arithmetic import PARTS
-from tessera.numa.costs import LoadCosts
-from tessera.numa.defects import RULES
-from tessera.numa.placement import placements
-from tessera.numa.policies import POLICIES
+from tessera.lab.numa.arithmetic import PARTS
+from tessera.lab.numa.defects import RULES
+from tessera.lab.numa.map_rules import POLICIES
+from tessera.lab.numa.placement_costs import LoadCosts, placements
 
 
 @pytest.fixture(scope="module")

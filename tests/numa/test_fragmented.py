@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tessera.mapping.free_memory import free_blocks, unusable_index
-from tessera.numa.figure11 import gains
-from tessera.numa.fragmented import CASES, FREE, listed_pages, numbers, page_bytes
-from tessera.numa.guest_map import Mapped
-from tessera.numa.maps import DATA, TABLE, PlacementMap
+from tessera.core.mapping.free_blocks import machine_free_blocks, unusable_index
+from tessera.lab.numa.fragmented_memory import CASES, FREE, listed_pages, numbers, page_bytes
+from tessera.lab.numa.guest_map import Mapped
+from tessera.lab.numa.mitosis_figures import figure11_gains
+from tessera.lab.numa.placement_map import DATA, TABLE, PlacementMap
 
 from .test_mixed import rows as costs
 
@@ -27,9 +27,9 @@ def mapped(*rows):
 @pytest.mark.parametrize(("node", "frames", "large"), [(0, 1 + 512 + 1024 + 488 + 16 + 512, 2048), (1, 4, 0)])
 def test_free_memory_of_a_node(tmp_path, node, frames, large):
     (tmp_path / "buddyinfo").write_text(BUDDYINFO)
-    blocks = free_blocks(tmp_path, node)
+    blocks = machine_free_blocks(tmp_path, node)
     assert unusable_index(blocks) == pytest.approx(1 - large / frames)
-    assert free_blocks(tmp_path)[0] == 1 + 488 + 4
+    assert machine_free_blocks(tmp_path)[0] == 1 + 488 + 4
 
 
 def test_shares_are_of_bytes():
@@ -81,7 +81,7 @@ def measured(share):
 
 
 def test_gains_for_shares_of_the_guest_and_of_the_archive():
-    found = gains(measured(0.5), costs(), archive())
+    found = figure11_gains(measured(0.5), costs(), archive())
     assert found["source"].tolist() == ["guest, free blocks", "archive", "archive"]
     assert found["configuration"].tolist() == ["TRP-LD", "TLP-LD", "TRPI-LD"]
     assert found["share"].tolist() == pytest.approx([0.5, 0.2, 0.25])
@@ -90,5 +90,5 @@ def test_gains_for_shares_of_the_guest_and_of_the_archive():
 
 
 def test_without_an_archive_only_the_guest_has_shares():
-    found = gains(measured(0.5), costs(), pd.DataFrame())
+    found = figure11_gains(measured(0.5), costs(), pd.DataFrame())
     assert len(found) == 1 and found["archived_gain"].isna().all()

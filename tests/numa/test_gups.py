@@ -8,12 +8,22 @@ import subprocess
 import numpy as np
 import pytest
 
-from tessera.core import paths
+from tessera.core import files
 from tessera.core.errors import TesseraError
+from tessera.core.layouts.layout import read_layout
 from tessera.core.units import GB
-from tessera.layouts.model import read_layout
-from tessera.numa.gups import BASE, LOOP, PERIOD, UPDATE, Gups, numbers, power, product
-from tessera.numa.gups_trace import write_layouts, write_trace
+from tessera.lab.numa.gups import (
+    BASE,
+    LOOP,
+    PERIOD,
+    UPDATE,
+    Gups,
+    numbers,
+    power,
+    product,
+    write_layouts,
+    write_trace,
+)
 from tessera.record import traces
 
 
@@ -76,7 +86,7 @@ def test_layouts_are_the_whole_table(tmp_path):
 
 
 def tool(component: str, name: str):
-    path = paths.build_dir(component) / name
+    path = files.build_dir(component) / name
     if not path.exists():
         pytest.skip(f"{path} is missing: ./run tessera build {component}")
     return path

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.numa.judged import FAILS, HOLDS, judge, judged
+from tessera.lab.numa.mitosis_figures import FAILS, HOLDS, bar_verdict, judge_bars
 
 _PATH = Path(__file__).parents[1] / "report" / "synthetic_placements.py"
 _SPEC = importlib.util.spec_from_file_location("synthetic_placements", _PATH)
@@ -36,12 +36,12 @@ MOVED = "RPI-LD / RPI-LD+M"
     ],
 )
 def test_borders(ratio, ci95, published, size, verdict):
-    found, note = judged(ratio, ci95, published, size)
+    found, note = bar_verdict(ratio, ci95, published, size)
     assert found == verdict and bool(note) == (verdict != HOLDS)
 
 
 def test_bars_are_those_of_figures_6_and_10(read):
-    rows = judge(made.program(), read().good)
+    rows = judge_bars(made.program(), read().good)
     small = rows[rows["page_size"] == "4KB"].set_index("configuration")
     assert list(small.index) == ["LP-RD", "RP-LD", "RP-RD", "RPI-LD", "LP-RDI", "RPI-RDI", MOVED]
     # ours by hand: R(LP-LD) = 100,000 + 280,000 walks + 280,000 data + 100,000
@@ -61,7 +61,10 @@ def test_bars_are_those_of_figures_6_and_10(read):
 def test_other_programs_and_no_archive_are_not_judged(read):
     import pandas as pd
 
-    for rows in (judge(made.program("XSBench"), read().good), judge(made.program(), pd.DataFrame())):
+    for rows in (
+        judge_bars(made.program("XSBench"), read().good),
+        judge_bars(made.program(), pd.DataFrame()),
+    ):
         assert len(rows) == 14 and set(rows["verdict"]) == {""} and rows["published_ratio"].isna().all()
 
 
@@ -70,13 +73,13 @@ def test_a_bar_that_is_far_off_fails(read):
         more = 3 if (case.where.name, layout) == ("RP-LD", "4kb") else 1
         return cell | {"runtime_cycles": more * cell["runtime_cycles"]}
 
-    rows = judge(made.program(change=slow), read().good).set_index(["page_size", "configuration"])
+    rows = judge_bars(made.program(change=slow), read().good).set_index(["page_size", "configuration"])
     assert rows.loc[("4KB", "RP-LD"), "verdict"] == FAILS
     assert rows.loc[("4KB", "RP-RD"), "verdict"] == HOLDS
 
 
 def test_a_failed_placement_is_no_bar(read):
-    rows = judge(made.program(change=made.one_failed), read().good)
+    rows = judge_bars(made.program(change=made.one_failed), read().good)
     assert len(rows) == 13 and ("2MB", "RP-RD") not in set(
         zip(rows["page_size"], rows["configuration"], strict=True)
     )

@@ -9,8 +9,7 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.numa.map_file import read_map
-from tessera.numa.maps import DATA, TABLE
+from tessera.lab.numa.placement_map import DATA, TABLE, read_map
 
 DATA_FOLDER = Path(__file__).parent / "data"
 

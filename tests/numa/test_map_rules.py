@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.mapping.touches import Touches
-from tessera.numa.expected import Reach, as_far_as, expected
-from tessera.numa.map_compare import compare, differences, named
-from tessera.numa.map_rules import map_rule
-from tessera.numa.maps import DATA, PAGE_BYTES, TABLE, PlacementMap
+from tessera.core.mapping.paging import Touches
+from tessera.lab.numa.map_rules import Reach, expected_map, map_rule, touches_as_far_as
+from tessera.lab.numa.placement_map import (
+    DATA,
+    PAGE_BYTES,
+    TABLE,
+    PlacementMap,
+    compare_maps,
+    count_differences,
+    named_differences,
+)
 
 BRK, MMAP = 0, 1
 NO_PAGES = np.array([], dtype=np.int64)
@@ -57,7 +63,7 @@ def test_other_names_are_refused(name):
 
 
 def test_moved_tables_lie_with_the_program():
-    found = expected(touches((MMAP, 700), (BRK, 3)), "RP-RD+M", 2)
+    found = expected_map(touches((MMAP, 700), (BRK, 3)), "RP-RD+M", 2)
     assert rows(found, DATA, 1) == [(BRK, 3, 4, 1), (MMAP, 700, 701, 1)]
     assert rows(found, TABLE, 1) == [(BRK, 0, 512, 0), (MMAP, 512, 1024, 0)]
     assert rows(found, TABLE, 2) == [(BRK, 0, 1 << 18, 0), (MMAP, 0, 1 << 18, 0)]
@@ -65,7 +71,7 @@ def test_moved_tables_lie_with_the_program():
 
 @pytest.mark.parametrize(("end", "large"), [(1024, True), (1023, False)])
 def test_a_range_inside_the_allocated_memory_gets_one_page(end, large):
-    found = expected(touches((MMAP, 700)), "TRP-LD", 2, reach=reach(mmap=end))
+    found = expected_map(touches((MMAP, 700)), "TRP-LD", 2, reach=reach(mmap=end))
     if large:
         assert rows(found, DATA, 2) == [(MMAP, 512, 1024, 0)]
         assert rows(found, DATA, 1) == rows(found, TABLE, 1) == []
@@ -78,19 +84,19 @@ def test_a_range_inside_the_allocated_memory_gets_one_page(end, large):
 
 def test_a_range_that_has_a_page_already_keeps_small_pages():
     small = reach([BRK + 3], brk=1024, mmap=1024)  # page 3 of the heap
-    found = expected(touches((BRK, 3), (BRK, 4), (BRK, 600), (MMAP, 4)), "TLP-LD", 2, reach=small)
+    found = expected_map(touches((BRK, 3), (BRK, 4), (BRK, 600), (MMAP, 4)), "TLP-LD", 2, reach=small)
     assert rows(found, DATA, 1) == [(BRK, 3, 5, 0)]
     assert rows(found, DATA, 2) == [(BRK, 512, 1024, 0), (MMAP, 0, 512, 0)]
     assert rows(found, TABLE, 1) == [(BRK, 0, 512, 0)]
 
 
 def test_a_pool_without_allocated_memory_has_no_large_page():
-    assert rows(expected(touches((BRK, 3)), "TLP-LD", 2, reach=reach(mmap=512)), DATA, 2) == []
+    assert rows(expected_map(touches((BRK, 3)), "TLP-LD", 2, reach=reach(mmap=512)), DATA, 2) == []
 
 
 def test_huge_pages_need_the_begin_and_the_trace():
     with pytest.raises(TesseraError, match="--begin, --trace") as refused:
-        expected(touches((MMAP, 1)), "TLP-LD", 2)
+        expected_map(touches((MMAP, 1)), "TLP-LD", 2)
     assert refused.value.code == "numa-map-reach"
 
 
@@ -103,29 +109,29 @@ def test_the_reach_comes_from_the_begin_and_the_header():
 def test_a_large_page_of_a_map_holds_its_touches():
     found = PlacementMap.of([(DATA, 2, MMAP, 512, 1024, 0)])
     order = touches((MMAP, 5), (MMAP, 700), (BRK, 700), (MMAP, 1024))
-    assert as_far_as(order, found).page.tolist() == [5, 700]
+    assert touches_as_far_as(order, found).page.tolist() == [5, 700]
 
 
 def test_a_wrong_node_is_found_and_named():
-    rule = expected(touches(*((MMAP, page) for page in range(1024))), "TRP-LD", 2, reach=reach(mmap=1024))
+    rule = expected_map(touches(*((MMAP, page) for page in range(1024))), "TRP-LD", 2, reach=reach(mmap=1024))
     wrong = [(*row[:5], 1) if row[:4] == (DATA, 2, MMAP, 0) else row for row in _apart(rule)]
     guest = PlacementMap.of(wrong)
-    assert differences(compare(guest, rule)) == 1
+    assert count_differences(compare_maps(guest, rule)) == 1
     line = "data of level 2, pool mmap, offset 0: node 1 in the first and node 0 in the second"
-    assert list(named(guest, rule)) == [("data", 2, line)]
+    assert list(named_differences(guest, rule)) == [("data", 2, line)]
 
 
 def test_a_page_of_another_size_is_found_and_named():
-    rule = expected(touches((MMAP, 3)), "TRP-LD", 2, reach=reach(mmap=512))
+    rule = expected_map(touches((MMAP, 3)), "TRP-LD", 2, reach=reach(mmap=512))
     guest = PlacementMap.of(
         [(DATA, 1, MMAP, 3, 4, 0), (TABLE, 1, MMAP, 0, 512, 1), (TABLE, 2, MMAP, 0, 1 << 18, 1)]
     )
-    assert [line for _, _, line in named(guest, rule)] == [
+    assert [line for _, _, line in named_differences(guest, rule)] == [
         "data of level 1, pool mmap, offset 12288: node 0 in the first and absent in the second",
         "data of level 2, pool mmap, offset 0: absent in the first and node 0 in the second",
         "table of level 1, pool mmap, offset 0: node 1 in the first and absent in the second",
     ]
-    assert list(named(rule, rule)) == []
+    assert list(named_differences(rule, rule)) == []
 
 
 def _apart(found):

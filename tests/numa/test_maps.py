@@ -6,14 +6,23 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.kernel.walker import GuestMemory, walk
-from tessera.mapping.touches import Touches
-from tessera.mosalloc.pool_map import PoolPlace
-from tessera.numa.expected import Reach, as_far_as, behind, expected
-from tessera.numa.guest_view import map_of, seen
-from tessera.numa.map_compare import compare, differences, named
-from tessera.numa.map_file import HEADER, read_map, write_map
-from tessera.numa.maps import DATA, TABLE, PlacementMap, leaf_entries
+from tessera.core.mapping.paging import Touches
+from tessera.lab.kernel.page_tables import GuestMemory, walk
+from tessera.lab.numa.guest_map import map_of_seen, seen_in_guest
+from tessera.lab.numa.map_rules import Reach, expected_map, touches_as_far_as, touches_behind
+from tessera.lab.numa.placement_map import (
+    DATA,
+    MAP_HEADER,
+    TABLE,
+    PlacementMap,
+    compare_maps,
+    count_differences,
+    leaf_entries,
+    named_differences,
+    read_map,
+    write_map,
+)
+from tessera.measure.mosalloc.pools import PoolPlace
 
 BRK, MMAP = 0, 1
 
@@ -71,7 +80,7 @@ def test_the_file_comes_back(tmp_path):
     )
     write_map(found, tmp_path / "map.csv")
     text = (tmp_path / "map.csv").read_text()
-    assert text.splitlines()[:3] == [HEADER, "data,1,brk,0,12288,0", "data,2,mmap,2097152,4194304,1"]
+    assert text.splitlines()[:3] == [MAP_HEADER, "data,1,brk,0,12288,0", "data,2,mmap,2097152,4194304,1"]
     assert read_map(tmp_path / "map.csv").tuples() == found.tuples()
 
 
@@ -80,14 +89,14 @@ def test_the_file_comes_back(tmp_path):
     [
         ("", "line 1 is ''"),
         ("kind,node\n", "line 1 is 'kind,node'"),
-        (f"{HEADER}\n", "it has no row"),
-        (f"{HEADER}\ndata,1,stack,0,4096,0\n", "line 2 is"),
-        (f"{HEADER}\ndata,1,brk,0,4095,0\n", "multiples of 4096"),
-        (f"{HEADER}\ndata,1,brk,4096,4096,0\n", "the end above the start"),
-        (f"{HEADER}\ndata,2,brk,4096,2101248,0\n", "pages of 2097152 bytes"),
-        (f"{HEADER}\ndata,4,brk,0,4096,0\n", "no pages"),
-        (f"{HEADER}\ndata,1,brk,0,4096,64\n", "node 64"),
-        (f"{HEADER}\ndata,1,brk,0,8192,0\ndata,1,brk,4096,8192,1\n", "two rows"),
+        (f"{MAP_HEADER}\n", "it has no row"),
+        (f"{MAP_HEADER}\ndata,1,stack,0,4096,0\n", "line 2 is"),
+        (f"{MAP_HEADER}\ndata,1,brk,0,4095,0\n", "multiples of 4096"),
+        (f"{MAP_HEADER}\ndata,1,brk,4096,4096,0\n", "the end above the start"),
+        (f"{MAP_HEADER}\ndata,2,brk,4096,2101248,0\n", "pages of 2097152 bytes"),
+        (f"{MAP_HEADER}\ndata,4,brk,0,4096,0\n", "no pages"),
+        (f"{MAP_HEADER}\ndata,1,brk,0,4096,64\n", "node 64"),
+        (f"{MAP_HEADER}\ndata,1,brk,0,8192,0\ndata,1,brk,4096,8192,1\n", "two rows"),
     ],
 )
 def test_a_bad_file_is_refused(tmp_path, text, said):
@@ -103,25 +112,25 @@ def test_a_missing_file_is_refused(tmp_path):
 
 
 def test_table_2_puts_data_and_tables_on_one_node_each():
-    found = expected(touches((MMAP, 700), (BRK, 3), (MMAP, 1)), "RP-LD", 2)
+    found = expected_map(touches((MMAP, 700), (BRK, 3), (MMAP, 1)), "RP-LD", 2)
     assert rows(found, DATA, 1) == [(BRK, 3, 4, 0), (MMAP, 1, 2, 0), (MMAP, 700, 701, 0)]
     assert rows(found, TABLE, 1) == [(BRK, 0, 512, 1), (MMAP, 0, 1024, 1)]
     assert rows(found, TABLE, 2) == [(BRK, 0, 1 << 18, 1), (MMAP, 0, 1 << 18, 1)]
-    found = expected(touches((MMAP, 700)), "LP-RD", 2)
+    found = expected_map(touches((MMAP, 700)), "LP-RD", 2)
     assert (rows(found, DATA, 1), rows(found, TABLE, 1)) == ([(MMAP, 700, 701, 1)], [(MMAP, 512, 1024, 0)])
 
 
 def test_the_first_toucher_of_a_table_decides_its_node():
     # 1024 pages, two sockets touch pages in turn; page 513 (socket 1) comes before page 512 (socket 0)
     order = [(MMAP, 1023 - page) if page < 512 else (MMAP, page - 512) for page in range(1024)]
-    found = expected(touches(*order), "first-touch", 2, "pages")
+    found = expected_map(touches(*order), "first-touch", 2, "pages")
     assert rows(found, TABLE, 1) == [(MMAP, 0, 512, 0), (MMAP, 512, 1024, 1)]
     assert rows(found, TABLE, 2) == [(MMAP, 0, 1 << 18, 1)]
     assert found.units(DATA, 1)[1].tolist() == [0, 1] * 512
 
 
 def test_interleave_places_data_by_address_and_tables_in_turn():
-    found = expected(touches((MMAP, 600), (MMAP, 3), (BRK, 4)), "interleave", 2)
+    found = expected_map(touches((MMAP, 600), (MMAP, 3), (BRK, 4)), "interleave", 2)
     assert rows(found, DATA, 1) == [(BRK, 4, 5, 0), (MMAP, 3, 4, 1), (MMAP, 600, 601, 0)]
     assert rows(found, TABLE, 1) == [(BRK, 0, 512, 0), (MMAP, 0, 512, 1), (MMAP, 512, 1024, 0)]
 
@@ -129,13 +138,13 @@ def test_interleave_places_data_by_address_and_tables_in_turn():
 def test_touches_behind_the_last_page_of_a_map_are_left_out():
     order = touches((MMAP, 5), (BRK, 5), (MMAP, 6), (MMAP, 7))
     found = PlacementMap.of([(DATA, 1, MMAP, 5, 7, 0)])
-    assert as_far_as(order, found).page.tolist() == [5, 5, 6]
-    assert len(as_far_as(order, PlacementMap.of([(DATA, 1, MMAP, 0, 1, 0)])).page) == 0
+    assert touches_as_far_as(order, found).page.tolist() == [5, 5, 6]
+    assert len(touches_as_far_as(order, PlacementMap.of([(DATA, 1, MMAP, 0, 1, 0)])).page) == 0
 
 
 def test_pages_of_the_begin_come_first():
     begin = PlacementMap.of([(DATA, 1, BRK, 3, 5, 0), (TABLE, 1, BRK, 0, 512, 0)])
-    order = behind(begin, touches((MMAP, 5), (BRK, 4), (BRK, 9)))
+    order = touches_behind(begin, touches((MMAP, 5), (BRK, 4), (BRK, 9)))
     assert list(zip(order.pool.tolist(), order.page.tolist(), strict=True)) == [
         (BRK, 3), (BRK, 4), (MMAP, 5), (BRK, 9),
     ]  # fmt: skip
@@ -144,7 +153,7 @@ def test_pages_of_the_begin_come_first():
 @pytest.mark.parametrize("rule", ["RPI-LD", "LP", "first"])
 def test_an_unknown_rule_names_the_known_ones(rule):
     with pytest.raises(TesseraError, match="RP-LD.*first-touch"):
-        expected(touches((MMAP, 1)), rule, 2)
+        expected_map(touches((MMAP, 1)), rule, 2)
 
 
 def test_comparison_counts_nodes_and_missing_pages():
@@ -152,10 +161,10 @@ def test_comparison_counts_nodes_and_missing_pages():
     other = PlacementMap.of(
         [(DATA, 1, MMAP, 2, 9, 0), (DATA, 1, MMAP, 9, 12, 1), (TABLE, 1, MMAP, 0, 512, 0)]
     )
-    table = compare(one, other)
+    table = compare_maps(one, other)
     assert table.to_numpy().tolist() == [["data", 1, 10, 10, 7, 1, 2, 2], ["table", 1, 1, 1, 1, 0, 0, 0]]
-    assert differences(table) == 5
-    assert differences(compare(one, one)) == 0
+    assert count_differences(table) == 5
+    assert count_differences(compare_maps(one, one)) == 0
 
 
 def test_leaf_entries_by_the_node_of_their_table():
@@ -190,7 +199,9 @@ def test_the_view_of_a_guests_memory(tmp_path):
     for path, part in zip(files, np.split(words, 2), strict=True):
         path.write_bytes(part.tobytes())
     memory = GuestMemory(files, NODE_BYTES)
-    found, zeros = map_of(seen(walk(memory, root), memory), [PoolPlace("mmap", 1 << 30, 16 << 20, 8 << 20)])
+    found, zeros = map_of_seen(
+        seen_in_guest(walk(memory, root), memory), [PoolPlace("mmap", 1 << 30, 16 << 20, 8 << 20)]
+    )
     assert zeros == 2
     assert rows(found, DATA, 1) == [(MMAP, 0, 1, 1)]
     assert rows(found, DATA, 2) == [(MMAP, 3 * 512, 4 * 512, 1)]
@@ -221,12 +232,12 @@ def test_recorded_maps_of_the_guest_are_those_of_the_rules(rule):
     begin = read_map(DATA_FOLDER / f"guest-{rule.lower()}-begin.csv")
     reach = Reach(begin.units(DATA, 1)[0], REACHED)
     assert [(number >> 40, number & 0xFF) for number in begin.units(DATA, 1)[0].tolist()] == BEFORE
-    order = as_far_as(behind(begin, touches(*TOUCHED)), guest)
+    order = touches_as_far_as(touches_behind(begin, touches(*TOUCHED)), guest)
     assert len(order.page) == len(BEFORE) + 8192  # brk pages 1, 7 and 8 are known, and page 9 comes later
-    found = expected(order, rule, 2, reach=reach)
-    assert differences(compare(guest, found)) == 0
-    other = expected(order, OTHERS.get(rule, "RP-RD"), 2, reach=reach)
-    assert differences(compare(guest, other)) == len(list(named(guest, other))) > 0
+    found = expected_map(order, rule, 2, reach=reach)
+    assert count_differences(compare_maps(guest, found)) == 0
+    other = expected_map(order, OTHERS.get(rule, "RP-RD"), 2, reach=reach)
+    assert count_differences(compare_maps(guest, other)) == len(list(named_differences(guest, other))) > 0
 
 
 @pytest.mark.parametrize(("rule", "large"), [("RP-LD+M", 0), ("TRP-LD", 16), ("TRP-LD+M", 16)])
@@ -238,7 +249,7 @@ def test_a_wrong_node_in_a_recorded_map_is_named(rule, large):
     changed = [row for row in guest.tuples() if row[:4] != (kind, level, pool, start)]
     changed += [(kind, level, pool, start, start + 512, 1 - node)]
     changed += [(kind, level, pool, start + 512, end, node)] if end > start + 512 else []
-    lines = [line for _, _, line in named(PlacementMap.of(changed), guest)]
+    lines = [line for _, _, line in named_differences(PlacementMap.of(changed), guest)]
     assert lines == [
         f"table of level 1, pool brk, offset 0: node {1 - node} in the first and node {node} in the second"
     ]

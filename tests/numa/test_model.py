@@ -7,10 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tessera.core.errors import TesseraError
-from tessera.numa.costs import LoadCosts, greatest_ratio, walk_cycles
-from tessera.numa.machine import published
-from tessera.numa.placement import LOCAL, placement, placements
-from tessera.numa.queue import SWEEP, hog_lines, wait_cycles
+from tessera.lab.numa.placement_costs import (
+    HOG_SWEEP,
+    LOCAL,
+    LoadCosts,
+    greatest_ratio,
+    hog_lines,
+    placement,
+    placements,
+    published_machine,
+    wait_cycles,
+    walk_cycles,
+)
 
 COUNTS = st.integers(0, 2**40)
 LATENCY = st.integers(1, 2000)
@@ -19,7 +27,7 @@ NAMES = st.sampled_from(sorted(PLACES))
 
 
 def test_the_published_machine():
-    found = published()
+    found = published_machine()
     assert (found.sockets, found.cores_per_socket, found.frequency_hz) == (4, 14, 2.2e9)
     assert (found.local_load_cycles, found.remote_load_cycles) == (280, 580)
     assert (found.local_cycles_per_line, found.remote_cycles_per_line) == (5, 13)  # 5.03 and 12.8
@@ -27,18 +35,18 @@ def test_the_published_machine():
 
 
 def test_the_platform_is_this_machine():
-    from tessera import platforms
-    from tessera.numa.machine import PLATFORM
+    from tessera.core import platforms
+    from tessera.lab.numa.placement_costs import PLATFORM
 
     values = platforms.load(PLATFORM).values
-    assert values["memory.load_cycles"].value == published().local_load_cycles
-    assert values["memory.cycles_per_line"].value == published().local_cycles_per_line
-    assert values["core.frequency_hz"].value == published().frequency_hz
+    assert values["memory.load_cycles"].value == published_machine().local_load_cycles
+    assert values["memory.cycles_per_line"].value == published_machine().local_cycles_per_line
+    assert values["core.frequency_hz"].value == published_machine().frequency_hz
 
 
 def test_the_hog_is_a_queue():
-    assert hog_lines(published()) == 140
-    assert [round(wait_cycles(factor * 140, 5)) for factor in sorted(SWEEP)] == [350, 700, 933, 1400]
+    assert hog_lines(published_machine()) == 140
+    assert [round(wait_cycles(factor * 140, 5)) for factor in sorted(HOG_SWEEP)] == [350, 700, 933, 1400]
     assert wait_cycles(0, 5) == 0
 
 

@@ -8,10 +8,9 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.numa.machine import published
-from tessera.numa.placement import placement
-from tessera.numa.predict import Walks, memory_of, near_zero, predict, walks_of
-from tessera.results.schema.cells import CELLS
+from tessera.core.results.cell_tables import CELLS
+from tessera.lab.numa.placement_costs import placement, published_machine
+from tessera.lab.numa.predicted_costs import Walks, memory_of, nearly_no_effect, predict_placements, walks_of
 
 GOOD = {
     "workload": "w", "platform": "haswell-4s-sim", "layout": "growing-0", "repeat": 0, "status": "ok",
@@ -70,7 +69,7 @@ def test_a_cell_without_counts(cells, column):
 
 
 def test_remote_memory_is_published_for_one_platform_only():
-    found = memory_of("haswell-4s-sim", published(), None, None)
+    found = memory_of("haswell-4s-sim", published_machine(), None, None)
     assert (found.local_cycles, found.shortest_cycles, found.remote_cycles, found.lines) == (
         280,
         250,
@@ -79,46 +78,46 @@ def test_remote_memory_is_published_for_one_platform_only():
     )
     for remote, lines in ((None, None), (500, None), (None, 140)):
         with pytest.raises(TesseraError) as caught:
-            memory_of("haswell-sim", published(), remote, lines)
+            memory_of("haswell-sim", published_machine(), remote, lines)
         assert caught.value.code == "numa-no-remote"
-    assert memory_of("haswell-sim", published(), 500, 70).lines == 70
+    assert memory_of("haswell-sim", published_machine(), 500, 70).lines == 70
 
 
 def test_a_prediction_by_hand():
-    memory = memory_of("haswell-4s-sim", published(), None, None)
-    rows = predict(
+    memory = memory_of("haswell-4s-sim", published_machine(), None, None)
+    rows = predict_placements(
         Walks(1_000_000, 10_000, 2_000, 10_000), memory, [placement("RP-LD"), placement("RPI-LD+M")]
     )
     assert list(rows["walk_cycles"]) == [1_600_000, 1_000_000]  # 2000 x 300 more; nothing after migration
     assert list(rows["walk_cycles_ratio"]) == [1.6, 1.0] and set(rows["walk_cycles_ci95"]) == {10_000}
-    swept = predict(Walks(1_000_000, 0, 2_000, 10_000), memory, [placement("RPI-LD")])
+    swept = predict_placements(Walks(1_000_000, 0, 2_000, 10_000), memory, [placement("RPI-LD")])
     assert [round(value) for value in swept["wait_cycles"]] == [350, 700, 933, 1400]
     assert swept["walk_cycles"].iloc[1] == 1_000_000 + 2_000 * 1_000
     assert (swept["assumption"] != "").all()
 
 
 def test_no_walks_stay_no_walks():
-    memory = memory_of("haswell-4s-sim", published(), None, None)
-    rows = predict(Walks(0, 0, 0, 0), memory, [placement("RP-LD")])
+    memory = memory_of("haswell-4s-sim", published_machine(), None, None)
+    rows = predict_placements(Walks(0, 0, 0, 0), memory, [placement("RP-LD")])
     assert list(rows["walk_cycles"]) == [0] and list(rows["walk_cycles_ratio"]) == [1]
 
 
 @pytest.mark.parametrize(("loads", "overlap"), [(4_000, False), (4_001, True)])
 def test_loads_that_overlap_are_refused(loads, overlap):
-    memory = memory_of("haswell-4s-sim", published(), None, None)  # a load takes at least 250 cycles
+    memory = memory_of("haswell-4s-sim", published_machine(), None, None)  # a load takes at least 250 cycles
     walks = Walks(1_000_000, 0, loads, 10_000)
     if not overlap:
-        assert len(predict(walks, memory, [placement("RP-LD")])) == 1
+        assert len(predict_placements(walks, memory, [placement("RP-LD")])) == 1
         return
     with pytest.raises(TesseraError) as caught:
-        predict(walks, memory, [placement("RP-LD")])
+        predict_placements(walks, memory, [placement("RP-LD")])
     assert caught.value.code == "numa-overlap"
 
 
 @pytest.mark.parametrize(("loads", "small"), [(166, True), (167, False)])  # 5% of 1e6 cycles is 166.7 x 300
 def test_when_n_is_near_zero(loads, small):
-    memory = memory_of("haswell-4s-sim", published(), None, None)
-    assert near_zero(Walks(1_000_000, 0, loads, 10_000), memory) is small
+    memory = memory_of("haswell-4s-sim", published_machine(), None, None)
+    assert nearly_no_effect(Walks(1_000_000, 0, loads, 10_000), memory) is small
 
 
 def test_the_command(cells, tmp_path):

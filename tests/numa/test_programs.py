@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
-from tessera.numa import programs
-from tessera.numa.machine import published
-from tessera.numa.programs import Program, program_study
-from tessera.numa.variants import cases
-from tessera.results.read import read_file
-from tessera.results.schema.numa import PROGRAMS
+from tessera.core.results.kernel_tables import PROGRAMS
+from tessera.core.results.table_io import read_file
+from tessera.lab.numa import program_study as programs
+from tessera.lab.numa.placement_costs import published_machine
+from tessera.lab.numa.placement_study import placement_cases
+from tessera.lab.numa.program_study import Program, program_study
 
 _PATH = Path(__file__).parents[1] / "report" / "synthetic_placements.py"
 _SPEC = importlib.util.spec_from_file_location("synthetic_placements", _PATH)
@@ -56,7 +56,7 @@ def asked(monkeypatch):
         seen.update(options, platforms=platforms, layouts={path.stem: path.read_text() for path in layouts})
         return [
             [made.cell(case, path.stem) | {"workload": workload} for path in layouts]
-            for case in cases(published())
+            for case in placement_cases(published_machine())
         ]
 
     monkeypatch.setattr(programs, "simulate_all", simulate_all)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tessera import platforms
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.numa.machine import PLATFORM
-from tessera.numa.scaled import scaled, smaller
+from tessera.lab.numa.placement_costs import PLATFORM
+from tessera.lab.numa.program_study import scaled, smaller_array
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from tessera.numa.scaled import scaled, smaller
     ],
 )
 def test_an_array_keeps_its_ways_while_it_has_a_set(array, scale, found):
-    assert smaller(*array, scale) == found
+    assert smaller_array(*array, scale) == found
 
 
 def test_a_fourteenth_is_one_slice_of_2_5_mb():

@@ -12,14 +12,17 @@ import sys
 import numpy as np
 import pytest
 
-from tessera import platforms
-from tessera.core import paths
-from tessera.numa.costs import LoadCosts, walk_cycles
-from tessera.numa.machine import published
-from tessera.numa.placement import Placement
-from tessera.numa.predict import walks_of
-from tessera.numa.queue import SWEEP, wait_cycles
-from tessera.numa.variants import cases, variant
+from tessera.core import files, platforms
+from tessera.lab.numa.placement_costs import (
+    HOG_SWEEP,
+    LoadCosts,
+    Placement,
+    published_machine,
+    wait_cycles,
+    walk_cycles,
+)
+from tessera.lab.numa.placement_study import placed_platform, placement_cases
+from tessera.lab.numa.predicted_costs import walks_of
 from tessera.record import traces
 
 pytestmark = pytest.mark.toolchain
@@ -39,7 +42,7 @@ REMOTE_TABLES = Placement("RP-LD", "A", "B", "A", None)
 def random_trace(tmp_path_factory):
     """Random loads over a pool of 64MB, as ChampSim records."""
     for component, name in (("simulator", "tessera-sim"), ("tracer", "tessera-trace")):
-        if not (paths.build_dir(component) / name).exists():
+        if not (files.build_dir(component) / name).exists():
             pytest.skip(f"build/{component}/{name} is missing: ./run tessera build {component}")
     folder = tmp_path_factory.mktemp("trace")
     records = np.zeros(ACCESSES, RECORD)
@@ -84,12 +87,12 @@ def test_the_formula_is_what_the_engines_count(simulated, engine):
 
 @ENGINES
 def test_the_formula_is_what_they_count_with_nodes(simulated, engine):
-    machine, platform = published(), platforms.load("haswell-4s-sim")
+    machine, platform = published_machine(), platforms.load("haswell-4s-sim")
     near = simulated(engine, "local")
-    for case in cases(machine):
-        if case.assumption not in ("", SWEEP[1.0]):
+    for case in placement_cases(machine):
+        if case.assumption not in ("", HOG_SWEEP[1.0]):
             continue
-        values = variant(platform, machine, case).values
+        values = placed_platform(platform, machine, case).values
         keys = [f"{key}={values[key].value}" for key in values if key.startswith("numa.")]
         found = simulated(engine, case.where.name, *keys)
         costs = LoadCosts(280, 580, wait_cycles(case.lines, 5))

@@ -9,9 +9,8 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.numa.policies import POLICIES, SPLITS, Touched, pages_of, remote_shares, split
-from tessera.numa.predict import Memory, Walks
-from tessera.numa.sockets import costs, measured_shares, published_shares
+from tessera.lab.numa.map_rules import POLICIES, SPLITS, Touched, pages_of, remote_shares, split_touches
+from tessera.lab.numa.predicted_costs import Memory, Walks, measured_shares, published_shares, socket_costs
 
 MEMORY = Memory(280, 250, 5, 580, 140)
 WALKS = Walks(cycles=1e9, cycles_ci95=0, loads=2e6, walks=2.5e6)
@@ -26,7 +25,10 @@ def randomly_touched(seed: int, nodes: int, pages: int = 40_000) -> Touched:
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("nodes", [1, 2, 4, 7])
 def test_shares_sum_to_one_less_than_the_sockets(policy, nodes):
-    for touched in (randomly_touched(nodes, nodes), *(split(np.arange(5000), nodes, how) for how in SPLITS)):
+    for touched in (
+        randomly_touched(nodes, nodes),
+        *(split_touches(np.arange(5000), nodes, how) for how in SPLITS),
+    ):
         shares = remote_shares(touched, policy)
         assert len(shares) == nodes and shares.sum() == pytest.approx(nodes - 1)
         assert (shares >= 0).all() and (shares <= 1).all()
@@ -47,12 +49,12 @@ def test_a_plain_loop_over_pages_has_the_same_shares(policy):
 def test_first_touches_of_one_thread_blocks_and_pages():
     pages = np.arange(4 * 8 * 512)
     for policy in ("first-touch", "auto"):
-        assert list(remote_shares(split(pages, 4, "one"), policy)) == [0, 1, 1, 1]
-        assert list(remote_shares(split(pages, 4, "blocks"), policy)) == [0.75] * 4
+        assert list(remote_shares(split_touches(pages, 4, "one"), policy)) == [0, 1, 1, 1]
+        assert list(remote_shares(split_touches(pages, 4, "blocks"), policy)) == [0.75] * 4
         # the first page of each table is a multiple of 4: socket 0 has all tables
-        assert list(remote_shares(split(pages, 4, "pages"), policy)) == [0, 1, 1, 1]
+        assert list(remote_shares(split_touches(pages, 4, "pages"), policy)) == [0, 1, 1, 1]
     for how in SPLITS:
-        assert list(remote_shares(split(pages, 4, how), "interleave")) == [0.75] * 4
+        assert list(remote_shares(split_touches(pages, 4, how), "interleave")) == [0.75] * 4
 
 
 def test_renamed_sockets_have_the_shares_of_their_old_names():
@@ -70,10 +72,10 @@ def test_first_touches_of_random_sockets_are_binomial():
 
 
 def test_walk_cycles_by_share():
-    rows = costs(np.array([0, 1, 1, 1]), WALKS, MEMORY)
+    rows = socket_costs(np.array([0, 1, 1, 1]), WALKS, MEMORY)
     assert list(rows["walker_load_cycles"]) == [280, 580, 580, 580]
     assert list(rows["walk_cycles"]) == [1e9, 1.6e9, 1.6e9, 1.6e9]
-    even = costs(np.full(4, 0.75), Walks(280e6, 0, 1e6, 1e6), MEMORY)
+    even = socket_costs(np.full(4, 0.75), Walks(280e6, 0, 1e6, 1e6), MEMORY)
     assert list(even["walk_cycles_ratio"]) == pytest.approx(
         [(280 + 3 * 580) / 4 / 280] * 4
     )  # the bound, 1.80
@@ -82,7 +84,7 @@ def test_walk_cycles_by_share():
 @pytest.mark.parametrize("shares", [[0.18, 0.72, 1, 1], [0, 0, 0, 0], [float("nan"), 1, 1, 1]])
 def test_shares_that_are_none_are_refused(shares):
     with pytest.raises(TesseraError) as raised:
-        costs(np.array(shares), WALKS, MEMORY)
+        socket_costs(np.array(shares), WALKS, MEMORY)
     assert raised.value.code == "numa-shares"
 
 

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tessera import platforms
-from tessera.numa.gups import Gups
-from tessera.numa.machine import PLATFORM, published
-from tessera.numa.study import plan
-from tessera.numa.variants import cases, variant
+from tessera.core import platforms
+from tessera.lab.numa.gups import Gups
+from tessera.lab.numa.placement_costs import PLATFORM, published_machine
+from tessera.lab.numa.placement_study import gups_sampling, placed_platform, placement_cases
 
 _PATH = Path(__file__).parents[1] / "report" / "synthetic_placements.py"
 _SPEC = importlib.util.spec_from_file_location("synthetic_placements", _PATH)
@@ -24,7 +23,8 @@ _SPEC.loader.exec_module(made)
 @pytest.mark.parametrize("updates", [8, 1000, 20_000, 2_000_000])
 def test_the_plan_covers_the_trace_once(updates):
     rows = [
-        [int(word) for word in row] for row in list(csv.reader(plan(Gups(1, updates)).text.splitlines()))[1:]
+        [int(word) for word in row]
+        for row in list(csv.reader(gups_sampling(Gups(1, updates)).text.splitlines()))[1:]
     ]
     assert len(rows) == 8 and rows[0][0] == 0
     ends = [start + warm + timed // 6 for start, warm, timed, _ in rows]
@@ -34,10 +34,10 @@ def test_the_plan_covers_the_trace_once(updates):
 
 
 def test_variants_are_table_2():
-    platform, machine = platforms.load(PLATFORM), published()
+    platform, machine = platforms.load(PLATFORM), published_machine()
     found = {}
-    for case in cases(machine):
-        values = variant(platform, machine, case).values
+    for case in placement_cases(machine):
+        values = placed_platform(platform, machine, case).values
         keys = ("table_node", "data_node", "hog_node", "hog_lines")
         numbers = tuple(int(values[f"numa.{key}"].value) for key in keys)
         found.setdefault(case.where.name, []).append(numbers)

@@ -1,6 +1,6 @@
 """Readers of the kernel's own counts, on text as the kernel prints it."""
 
-from tessera.oracle import counts
+from tessera.lab.oracle import allocator
 
 PRINTED = """\
 {when} buddyinfo Node 0, zone      DMA 1 0 2 0 0 0 0 0 0 0 3
@@ -34,13 +34,15 @@ cpu DMA 0 high 4 high_min 5 high_max 6 batch 1 free_count 0 alloc_factor 0 flags
 
 def test_values_that_changed_meanwhile_are_not_compared():
     before, after = PRINTED.format(when="before", high=4), PRINTED.format(when="after", high=9)
-    same = counts.kernel_values(before + PRINTED.format(when="after", high=4))
-    moved = counts.kernel_values(before + after)
+    same = allocator.kernel_values(before + PRINTED.format(when="after", high=4))
+    moved = allocator.kernel_values(before + after)
     assert same.keys() - moved.keys() == {("zoneinfo", "DMA", "pageset high")}
 
 
 def test_values_of_each_file():
-    found = counts.kernel_values("".join(PRINTED.format(when=when, high=4) for when in ("before", "after")))
+    found = allocator.kernel_values(
+        "".join(PRINTED.format(when=when, high=4) for when in ("before", "after"))
+    )
     assert found["buddyinfo", "DMA", "2"] == "2" and found["buddyinfo", "DMA", "10"] == "3"
     assert found["zoneinfo", "DMA", "min"] == "190" and found["zoneinfo", "DMA", "protection"] == "0 405 898"
     assert (
@@ -54,7 +56,7 @@ def test_values_of_each_file():
 
 
 def test_values_of_the_lines_of_a_state():
-    found = counts._lines(STATE)
+    found = allocator._lines(STATE)
     assert found["pagetypeinfo", "DMA", "Unmovable 0"] == "4"
     assert found["pagetypeinfo", "DMA", "Movable 0"] == "0"
     assert found["zoneinfo", "DMA", "nr_free_pages"] == "3840"
@@ -66,19 +68,19 @@ def test_values_of_the_lines_of_a_state():
 
 def test_each_file_has_its_first_difference(monkeypatch):
     text = "".join(PRINTED.format(when=when, high=4) for when in ("before", "after"))
-    mine = counts.kernel_values(text)
+    mine = allocator.kernel_values(text)
     changes = {
         ("buddyinfo", "DMA", "2"): "77",
         ("buddyinfo", "DMA", "3"): "78",
         ("zoneinfo", "DMA", "min"): "79",
     }
-    monkeypatch.setattr(counts, "state_values", lambda program, state: mine | changes)
-    found = counts.check(None, "", text)
+    monkeypatch.setattr(allocator, "state_values", lambda program, state: mine | changes)
+    found = allocator.check_counts(None, "", text)
     assert set(found.first) == {"buddyinfo", "zoneinfo"}
     assert "77" in found.first["buddyinfo"] and "79" in found.first["zoneinfo"]
     assert found.compared["buddyinfo"] - found.equal["buddyinfo"] == 2
 
 
 def test_an_index_is_printed_as_c_divides():
-    shown = [counts.thousandths(value) for value in (-1000, 0, 7, 876, 1000)]
+    shown = [allocator.thousandths(value) for value in (-1000, 0, 7, 876, 1000)]
     assert shown == ["-1.000", "0.000", "0.007", "0.876", "1.000"]

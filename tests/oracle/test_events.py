@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from tessera.oracle.events import FREE, NO_RESERVES, USE_RESERVE, Mix, SplitMix64, line, mixed
+from tessera.lab.oracle.imitation import (
+    FREE,
+    NO_RESERVES,
+    USE_RESERVE,
+    Mix,
+    SplitMix64,
+    event_line,
+    mixed_events,
+)
 
 
 def test_numbers_are_those_of_the_published_generator():
@@ -25,7 +33,7 @@ def test_numbers_go_on_across_batches():
 
 @pytest.fixture(scope="module")
 def events():
-    return mixed(Mix(seed=3, count=30000, frames=50000, phase=3000))
+    return mixed_events(Mix(seed=3, count=30000, frames=50000, phase=3000))
 
 
 def test_each_free_names_an_earlier_request_and_none_is_freed_twice(events):
@@ -44,13 +52,13 @@ def test_all_orders_types_and_zones_occur(events):
 
 
 def test_a_shorter_mix_is_the_start_of_a_longer_one(events):
-    assert (mixed(Mix(seed=3, count=5000, frames=50000, phase=3000)) == events[:5000]).all()
-    assert (mixed(Mix(seed=4, count=5000, frames=50000, phase=3000)) != events[:5000]).any()
+    assert (mixed_events(Mix(seed=3, count=5000, frames=50000, phase=3000)) == events[:5000]).all()
+    assert (mixed_events(Mix(seed=4, count=5000, frames=50000, phase=3000)) != events[:5000]).any()
 
 
 def test_lines_say_what_the_bits_say():
     alloc = 9 | 1 << 4 | 2 << 6 | (USE_RESERVE | NO_RESERVES) << 8
     coded = np.array([alloc, FREE | 0, 3 | 2 << 4], dtype=np.uint32)
-    assert line(coded, 0) == "alloc 0 9 Movable zone=Normal no-reclaim use-reserve no-reserves"
-    assert line(coded, 1) == "free 0"
-    assert line(coded, 2) == "alloc 2 3 Reclaimable zone=DMA no-reclaim"
+    assert event_line(coded, 0) == "alloc 0 9 Movable zone=Normal no-reclaim use-reserve no-reserves"
+    assert event_line(coded, 1) == "free 0"
+    assert event_line(coded, 2) == "alloc 2 3 Reclaimable zone=DMA no-reclaim"

@@ -2,8 +2,17 @@
 
 import numpy as np
 
-from tessera.kernel.walker import GuestMemory
-from tessera.oracle.faults import PAGE, REGION, ZERO, Mapped, _follow, compare, mapped, with_root
+from tessera.lab.kernel.page_tables import GuestMemory
+from tessera.lab.oracle.process_faults import (
+    PAGE,
+    REGION,
+    ZERO,
+    Mapped,
+    _follow,
+    compare_frames,
+    mapped,
+    with_root,
+)
 
 STATE = """\
 tessera-phys 1
@@ -60,7 +69,7 @@ def test_what_the_imitation_maps_at_each_look():
 def test_pages_are_compared_when_they_are_new():
     guest = {"one": Mapped({1: 10, 2: 20}, {5}), "two": Mapped({1: 10, 2: 21}, {5, 6})}
     mine = {"one": Mapped({1: 10, 2: 20}, {5}), "two": Mapped({1: 99, 2: 21, 3: 30}, {5})}
-    one, two = compare(guest, mine)
+    one, two = compare_frames(guest, mine)
     assert (one.pages, one.equal_pages, one.tables, one.equal_tables, one.first) == (2, 2, 1, 1, "")
     # Page 2 is new and equal, page 3 is the imitation's only; page 1 changed in the imitation only.
     assert (two.pages, two.equal_pages, two.tables, two.equal_tables) == (3, 1, 2, 1)

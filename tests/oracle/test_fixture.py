@@ -1,7 +1,7 @@
 """How a recording keeps what a process maps."""
 
-from tessera.oracle.faults import ZERO
-from tessera.oracle.fixture import pages_of, runs
+from tessera.lab.oracle.process_faults import ZERO
+from tessera.lab.oracle.recording import pages_of, runs
 
 
 def test_runs_of_consecutive_frames_and_of_zero_pages():

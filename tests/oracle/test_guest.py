@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from tessera.core.paths import built
-from tessera.oracle import table
-from tessera.oracle.fixture import load
+from tessera.core.files import built
+from tessera.lab.oracle import comparisons
+from tessera.lab.oracle.recording import load
 
 pytestmark = [
     pytest.mark.slow,
@@ -19,10 +19,12 @@ pytestmark = [
 
 
 def test_a_new_recording_is_equal(tmp_path):
-    from tessera.oracle.record import oracle
-    from tessera.oracle.recorder import record_all
+    from tessera.lab.oracle.guest_runs import oracle
+    from tessera.lab.oracle.recorder import record_all
 
-    programs = table.Programs(*(built("imitation", f"tessera-{name}") for name in ("phys", "collapse", "vm")))
+    programs = comparisons.Programs(
+        *(built("imitation", f"tessera-{name}") for name in ("phys", "collapse", "vm"))
+    )
     record_all(
         oracle(print, accept_series=True),
         programs,
@@ -34,6 +36,6 @@ def test_a_new_recording_is_equal(tmp_path):
         say=print,
     )
     recording, events = load(tmp_path / "recording")
-    rows = table.rows(recording, events, programs)
-    assert len(rows) >= 15 and table.failed(rows) == []
+    rows = comparisons.comparison_rows(recording, events, programs)
+    assert len(rows) >= 15 and comparisons.failed_rows(rows) == []
     assert recording.facts["block_by_block"]["blocks_with_equal_state"] == 20

@@ -1,7 +1,14 @@
 """Pages that reclaim took: what is compared."""
 
-from tessera.oracle.lists import MANY_PAGES, compare, compare_order, events, kswapd_events, with_flushes
-from tessera.oracle.paging import SWAPPED, nothing
+from tessera.lab.oracle.paging import SWAPPED, nothing
+from tessera.lab.oracle.scenes import (
+    KSWAPD_PAGES,
+    compare_reclaim_order,
+    compare_reclaimed,
+    kswapd_events,
+    reclaim_events,
+    with_flushes,
+)
 
 
 def swapped(*pages):
@@ -14,16 +21,16 @@ def swapped(*pages):
 
 def test_only_pages_that_one_of_both_took_since_the_look_before():
     guest = {"a": swapped(1, 2), "b": swapped(2, 3), "c": swapped(2, 3)}
-    assert (compare(guest, guest).pages, compare(guest, guest).equal) == (3, 3)
+    assert (compare_reclaimed(guest, guest).pages, compare_reclaimed(guest, guest).equal) == (3, 3)
     mine = {"a": swapped(1, 2), "b": swapped(2, 4), "c": swapped(2, 4)}
-    found = compare(guest, mine)
+    found = compare_reclaimed(guest, mine)
     assert (found.pages, found.equal) == (4, 2) and "look b" in found.first and "guest only" in found.first
 
 
 def test_the_order_does_not_depend_on_the_number():
     guest = {"full-1": swapped(), "full-2": swapped(1, 2, 3), "used-0": swapped(9)}
-    assert compare_order(guest, {"full-2": swapped(1, 2, 3, 4, 5)}).equal == 3
-    found = compare_order(guest, {"full-2": swapped(1, 7)})
+    assert compare_reclaim_order(guest, {"full-2": swapped(1, 2, 3, 4, 5)}).equal == 3
+    found = compare_reclaim_order(guest, {"full-2": swapped(1, 7)})
     assert (found.pages, found.equal) == (2, 1) and found.first
 
 
@@ -34,9 +41,9 @@ def test_counters_are_folded_around_each_request():
 
 
 def test_every_episode_starts_with_new_memory():
-    words = [line.split()[0] for line in events()]
+    words = [line.split()[0] for line in reclaim_events()]
     assert words.count("mmap") == words.count("munmap") == 12 and words.count("reclaim") == 48
     assert (
         sum(line.startswith("touch") and len(line.split()) == 4 for line in kswapd_events())
-        == MANY_PAGES // 1000
+        == KSWAPD_PAGES // 1000
     )

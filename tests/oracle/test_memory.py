@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.kernel.machine import Machine
-from tessera.kernel.walker import GuestMemory
-from tessera.oracle.memory import KernelMemory
+from tessera.lab.kernel.page_tables import GuestMemory
+from tessera.lab.kernel.qemu import Machine
+from tessera.lab.oracle.guest_memory import KernelMemory
 
 MB = 1 << 20
 TABLE, HUGE = 0x003, 0x083  # present and writable; and a large page

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.oracle.snapshot import VMEMMAP, Reader
-from tessera.oracle.vmlinux import Vmlinux
+from tessera.lab.oracle.guest_memory import Vmlinux
+from tessera.lab.oracle.snapshot import VMEMMAP, Reader
 
 PAGE, LIST = 64, 8  # size of struct page, and where its list pointer is
 ZONE, AREA = 8192, 88  # size of a zone, and of a free_area (four heads, and a count at 72)

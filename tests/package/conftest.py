@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tessera.results.schema import cells as schema
-from tessera.results.write import frame_of
+from tessera.core.results import cell_tables as schema
+from tessera.core.results.table_io import frame_of
 
 _ROWS = [
     {"workload": "gups", "runtime_cycles": 100}

@@ -9,10 +9,10 @@ import zipfile
 import pytest
 from click.testing import CliRunner
 
-from tessera.bundles.verify import verify as verify_bundle
-from tessera.cli.package import package
+from tessera.cli.dev.package import package
 from tessera.core.errors import TesseraError
-from tessera.package import make, names, verify
+from tessera.measure.bundles.verify import verify as verify_bundle
+from tessera.report.package import contents, make, verify
 from tests.bundles.processor import Plan, made, put
 
 from .conftest import fill, git
@@ -87,7 +87,7 @@ def test_texts_of_a_bundle_are_not_scrubbed_and_others_are(measured, tmp_path):
 
 
 def test_a_bundle_that_names_this_machine_is_refused(measured, tmp_path, monkeypatch):
-    monkeypatch.setattr(names.socket, "gethostname", lambda: "lab-7")
+    monkeypatch.setattr(contents.socket, "gethostname", lambda: "lab-7")
     fill(measured, {f"{BUNDLE}/environment.csv": "found lab-7\n"})
     with pytest.raises(TesseraError, match="lab-7") as caught:
         make(measured, tmp_path / "out.zip")

@@ -12,7 +12,7 @@ import pytest
 
 from tessera import __version__
 from tessera.core.errors import TesseraError
-from tessera.package import make, verify
+from tessera.report.package import make, verify
 
 from .conftest import fill, git
 

@@ -20,7 +20,7 @@ def test_zenodo_metadata_agree_with_the_citation(root):
 
 
 def test_the_records_that_it_refers_to_are_those_of_the_list(root):
-    from tessera.reference import records
+    from tessera.core.reference import records
 
     related = {
         entry["identifier"]

@@ -8,8 +8,8 @@ import zipfile
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.package import make
-from tessera.package.names import Watch, scrub
+from tessera.report.package import make
+from tessera.report.package.contents import NameWatch, scrub_names
 
 from .conftest import fill, git
 
@@ -75,7 +75,7 @@ def test_binary_results_that_name_the_machine_are_refused(results, tmp_path):
 
 
 def test_a_name_across_two_chunks_is_seen():
-    watch = Watch("x", ["bigbox17"])
+    watch = NameWatch("x", ["bigbox17"])
     watch.pass_by(b"... big")
     with pytest.raises(TesseraError, match="bigbox17"):
         watch.pass_by(b"box17 ...")
@@ -94,7 +94,7 @@ def test_a_name_across_two_chunks_is_seen():
     ],
 )
 def test_what_counts_as_a_name(text, wanted):
-    assert scrub(text, ["alice", "bigbox17"])[0] == wanted
+    assert scrub_names(text, ["alice", "bigbox17"])[0] == wanted
 
 
 def test_text_that_is_none_is_refused(results, tmp_path):

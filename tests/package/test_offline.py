@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from tessera import __version__
-from tessera.cli.package import package as command
+from tessera.cli.dev.package import package as command
 from tessera.core.errors import TesseraError
-from tessera.package import make, offline, verify
+from tessera.report.package import make, offline, verify
 
 TOP = f"tessera-{__version__}/"
 
@@ -44,7 +44,9 @@ def made(monkeypatch, checkout, tmp_path):
     monkeypatch.setattr(
         offline, "contents_of", lambda tag: {"id": f"sha256:{tag}", "packages": {"gcc": "12"}}
     )
-    monkeypatch.setattr(offline, "source", lambda: SimpleNamespace(version="6.12.117-1", tree_sha256="ab"))
+    monkeypatch.setattr(
+        offline, "recorded_source", lambda: SimpleNamespace(version="6.12.117-1", tree_sha256="ab")
+    )
     monkeypatch.setattr(offline, "kernel_source", lambda: file("linux-source-6.12.tar.xz"))
     return saved
 

@@ -23,7 +23,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tessera.core.paths import repo_root
+from tessera.core.files import repo_root
 
 PACKAGE = os.environ.get("TESSERA_TEST_OFFLINE", "")
 NEEDED = ("unshare", "ip", "dockerd", "docker")

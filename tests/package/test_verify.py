@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from tessera import __version__
-from tessera.cli.package import package
+from tessera.cli.dev.package import package
 from tessera.core.errors import TesseraError
-from tessera.package import make, verify
+from tessera.report.package import make, verify
 
 TOP = f"tessera-{__version__}"
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from tessera.core.paths import repo_root
+from tessera.core.files import repo_root
 
 STUB = Path(__file__).with_name("stub_tessera.py")
 WARM = Path(__file__).with_name("warm_snakemake.py")

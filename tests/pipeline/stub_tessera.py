@@ -28,7 +28,12 @@ TRANSFER = [f"{name}.csv" for name in "samples fits points predictions answers t
 JUDGED = ["verdicts.csv", "widths.csv", "new_designs.csv"]
 REFERENCE_TABLES = ("comparison", "archived", "quarantine", "rules", "status")
 #: Sources that decide what a step's numbers are, besides the files that its words name.
-SIMULATED = ["artifacts/simulator/src", "artifacts/tracer/lib", "src/tessera/simulate", "src/tessera/layouts"]
+SIMULATED = [
+    "artifacts/simulator/src",
+    "artifacts/tracer/lib",
+    "src/tessera/simulate",
+    "src/tessera/core/layouts",
+]
 FITTED = ["src/tessera/fit"]
 DECIDES = {
     "pipeline record": ["artifacts/tracer/plugin", "artifacts/mosalloc/core", "src/tessera/record/traces"],
@@ -38,22 +43,22 @@ DECIDES = {
     "pipeline fit": FITTED,
     "pipeline adaptive": FITTED,
     "pipeline one-gb": FITTED,
-    "study sampling": [*SIMULATED, "src/tessera/judge/studies"],
-    "study ablations": [*SIMULATED, *FITTED, "src/tessera/judge/studies"],
-    "study sweep": [*SIMULATED, *FITTED, "src/tessera/judge/studies"],
-    "study designs": [*SIMULATED, "src/tessera/mapping", "src/tessera/judge/studies"],
-    "study probes": [*SIMULATED, "src/tessera/mapping", "src/tessera/judge/studies/probes"],
-    "study transfer": [*SIMULATED, *FITTED, "src/tessera/mapping", "src/tessera/judge/studies"],
-    "energy cells": ["src/tessera/energy", "config/machines", "config/platforms"],
-    "numa placements": [*SIMULATED, "src/tessera/numa"],
+    "study sampling": [*SIMULATED, "src/tessera/lab/studies"],
+    "study ablations": [*SIMULATED, *FITTED, "src/tessera/lab/studies"],
+    "study sweep": [*SIMULATED, *FITTED, "src/tessera/lab/studies"],
+    "study designs": [*SIMULATED, "src/tessera/core/mapping", "src/tessera/lab/studies"],
+    "study probes": [*SIMULATED, "src/tessera/core/mapping", "src/tessera/lab/studies/probes.py"],
+    "study transfer": [*SIMULATED, *FITTED, "src/tessera/core/mapping", "src/tessera/lab/studies"],
+    "energy cells": ["src/tessera/lab/energy", "config/machines", "config/platforms"],
+    "numa placements": [*SIMULATED, "src/tessera/lab/numa"],
     "study recording": ["artifacts/tracer/plugin", "artifacts/mosalloc/core", "src/tessera/record/traces"],
-    "study scenarios": [*SIMULATED, "artifacts/imitation", "src/tessera/judge/studies/scenarios"],
-    "virtuoso program": [*SIMULATED, "artifacts/imitation", "src/tessera/judge/studies/virtuoso"],
-    "numa program": [*SIMULATED, "src/tessera/numa"],
-    "threads sweep": [*SIMULATED, "src/tessera/energy"],
+    "study scenarios": [*SIMULATED, "artifacts/imitation", "src/tessera/lab/studies"],
+    "virtuoso program": [*SIMULATED, "artifacts/imitation", "src/tessera/lab/faults"],
+    "numa program": [*SIMULATED, "src/tessera/lab/numa"],
+    "threads sweep": [*SIMULATED, "src/tessera/lab/energy"],
     "validate engines": [*SIMULATED, "config/platforms/broadwell-sim.yaml"],
-    "pipeline machines": ["src/tessera/bundles", *FITTED],
-    "report render": ["src/tessera/show/report", "src/tessera/judge/claims", "report", "config/claims.yaml"],
+    "pipeline machines": ["src/tessera/measure/bundles", *FITTED],
+    "report render": ["src/tessera/report", "src/tessera/report/claims", "report", "config/claims.yaml"],
 }
 #: What measures on this machine, and needs huge pages.
 MEASURING = ("pipeline host", "validate chase", "validate clock-measure", "validate clock")

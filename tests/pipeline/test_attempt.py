@@ -7,9 +7,8 @@ import stat
 
 import pytest
 
-from tessera.pipeline.attempt import attempt
-from tessera.pipeline.failures import failures
-from tessera.results.attempts import outcomes
+from tessera.cli.pipeline.failures import attempt, failures
+from tessera.core.results.outcomes import part_outcomes
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def test_a_part_that_fails_says_its_last_lines_and_leaves_no_old_table(command, 
     assert found["status"] == "failed"
     assert found["message"].splitlines() == [*map(str, range(14, 21)), "what to do: mend it"]
     assert not (out.parent / "summary.csv").exists()
-    assert outcomes(tmp_path / "results" / "kernel") == {"test": found}
+    assert part_outcomes(tmp_path / "results" / "kernel") == {"test": found}
 
 
 def test_a_part_that_was_ended_is_no_failure(command, tmp_path):
@@ -52,7 +51,7 @@ def test_a_part_that_was_ended_is_no_failure(command, tmp_path):
     with pytest.raises(SystemExit) as ended:
         attempt(["kernel", "test"], tmp_path / "test" / "attempt.json")
     assert ended.value.code == -signal.SIGTERM
-    assert outcomes(tmp_path) == {}
+    assert part_outcomes(tmp_path) == {}
 
 
 def test_the_next_run_tries_what_failed_again(tmp_path):

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 from snakemake.settings.enums import Quietness
 
-from tessera.pipeline.counts import Counts, show_counts
-from tessera.plan import jobs
+from tessera.cli.pipeline.job_log import JobCounts, show_counts
+from tessera.cli.plan import estimate
 
 from .stub_checkout import Checkout
 
@@ -19,14 +19,14 @@ TABLE = "Job stats:\njob      count\n-----  -------\ncells        2\ntotal      
 def test_the_workflow_prints_its_table(tmp_path):
     """57 = 19 workloads x 3 platforms."""
     said = Checkout(tmp_path).snakemake("-n", "--quiet", "--", "reproduce")
-    found = jobs.of_text(said)
+    found = estimate.counts_in_text(said)
     assert (found["cells"], found["layouts"], found["trace"], found["report"]) == (57, 58, 20, 1)
     assert "Simulating" not in said and "jobid" not in said.lower()
 
 
 def logged(dryrun: bool, event: str | None = "run_info") -> str:
     """What the handler prints of one record."""
-    handler = Counts(SimpleNamespace(dryrun=dryrun), io.StringIO())
+    handler = JobCounts(SimpleNamespace(dryrun=dryrun), io.StringIO())
     record = logging.LogRecord("snakemake", logging.INFO, "", 0, TABLE, None, None)
     if event:
         record.event = event

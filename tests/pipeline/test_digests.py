@@ -11,8 +11,8 @@ import time
 
 import pytest
 
-from tessera.core.paths import repo_root
-from tessera.pipeline import digests
+from tessera.cli.pipeline import digests
+from tessera.core.files import repo_root
 
 RULES = sorted((repo_root() / "workflow" / "rules").glob("*.smk"))
 CODE = re.compile(r"\bcode\(([^)]*?)(?:, without=.*?)?\)", re.DOTALL)
@@ -63,8 +63,8 @@ def test_a_step_depends_on_what_decides_its_result(module, inside, outside):
 def test_a_recording_knows_no_platform_and_no_layout():
     text = (repo_root() / "workflow" / "rules" / "trace.smk").read_text()
     without = ast.literal_eval(re.search(r"without=(\(.*?\))\)", text).group(1))
-    found = digests.closure(["tessera.pipeline.record"], without)
-    assert not any(name.startswith(("tessera.layouts", "tessera.platforms")) for name in found)
+    found = digests.closure(["tessera.cli.pipeline.record"], without)
+    assert not any(name.startswith(("tessera.core.layouts", "tessera.core.platforms")) for name in found)
 
 
 def rules():
@@ -76,7 +76,7 @@ def rules():
             given = CODE.search(block)
             modules = re.findall(r'"(tessera[\w.]+)"', given.group(1)) if given else []
             if "code=STUDY_CODE" in block:
-                modules = ["tessera.judge.studies.steps"]
+                modules = ["tessera.lab.studies.entry_points"]
             if command and name not in ("images", "workloads_image", "vips_image", "component"):
                 found.append((name, command.groups(), modules))
     return found
@@ -152,25 +152,25 @@ def changed(path):
 
 def test_content_counts_and_time_does_not(copy):
     root, fresh = copy
-    before = fresh(digests.code, "tessera.pipeline.fit")
-    path = root / "src/tessera/fit/models/yaniv.py"
+    before = fresh(digests.code, "tessera.cli.pipeline.fit")
+    path = root / "src/tessera/fit/models/anchors.py"
     os.utime(path, (1, 1))
-    assert fresh(digests.code, "tessera.pipeline.fit") == before
-    changed(root / "src/tessera/show/report/site.py")
+    assert fresh(digests.code, "tessera.cli.pipeline.fit") == before
+    changed(root / "src/tessera/report/site.py")
     changed(root / "src/tessera/core/errors.py")
-    assert fresh(digests.code, "tessera.pipeline.fit") == before
+    assert fresh(digests.code, "tessera.cli.pipeline.fit") == before
     changed(path)
-    after = fresh(digests.code, "tessera.pipeline.fit")
+    after = fresh(digests.code, "tessera.cli.pipeline.fit")
     assert after != before
     changed(root / "requirements.lock")  # a fit's digits are its libraries' too
-    assert fresh(digests.code, "tessera.pipeline.fit") != after
+    assert fresh(digests.code, "tessera.cli.pipeline.fit") != after
 
 
 def test_a_new_module_of_a_package_that_is_imported_by_name_counts(copy):
     root, fresh = copy
-    before = fresh(digests.code, "tessera.pipeline.fit")
+    before = fresh(digests.code, "tessera.cli.pipeline.fit")
     (root / "src/tessera/fit/models/new.py").write_text("x = 1\n")
-    assert fresh(digests.code, "tessera.pipeline.fit") != before
+    assert fresh(digests.code, "tessera.cli.pipeline.fit") != before
 
 
 def test_a_component_is_what_it_is_built_from(copy):
@@ -210,7 +210,7 @@ def test_a_copy_in_another_folder_has_the_same_digests(tmp_path, monkeypatch, en
             {
                 "simulator": fresh(digests.programs, engine, "simulator"),
                 "both": digests.programs(engine, "simulator", "tracer"),
-                "code": digests.code("tessera.pipeline.fit"),
+                "code": digests.code("tessera.cli.pipeline.fit"),
                 "relative": digests.content("docker/base", "requirements.lock"),
                 "absolute": digests.content(root / "docker" / "base", root / "requirements.lock"),
                 "elsewhere": digests.content(elsewhere),
@@ -250,8 +250,8 @@ def test_digests_cost_little(copy):
     seconds = []
     for _ in range(3):
         begin = time.process_time()
-        fresh(digests.code, "tessera.show.report.site")
-        digests.code("tessera.pipeline.record")
+        fresh(digests.code, "tessera.report.site")
+        digests.code("tessera.cli.pipeline.record")
         digests.programs("docker", "simulator", "tracer")
         seconds.append(time.process_time() - begin)
     assert min(seconds) < 0.3, sys.version

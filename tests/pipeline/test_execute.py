@@ -3,8 +3,8 @@
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.record.workloads.execute import execute
-from tessera.record.workloads.run import HOST, Run
+from tessera.record.workloads.execution import execute
+from tessera.record.workloads.program_run import HOST, Run
 
 
 def shell(script, **more):

@@ -10,14 +10,14 @@ import time
 
 import pytest
 
+from tessera.cli.pipeline.lock import RunLock
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
-from tessera.pipeline.lock import RunLock
+from tessera.core.files import repo_root
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from tessera.pipeline.lock import RunLock
+from tessera.cli.pipeline.lock import RunLock
 RunLock(Path(sys.argv[1])).hold()
 print("held", flush=True)
 time.sleep(60)
@@ -25,7 +25,7 @@ time.sleep(60)
 
 WORKFLOW = """
 from pathlib import Path
-from tessera.pipeline.start import begin
+from tessera.cli.pipeline.failures import begin
 onstart: begin(Path("results/x"))
 rule all:
     input: "results/x/first", "results/x/second",

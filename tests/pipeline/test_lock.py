@@ -13,19 +13,18 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.pipeline import pipeline
+from tessera.cli.dev.pipeline_steps import pipeline
+from tessera.cli.pipeline import lock as locks
+from tessera.cli.pipeline.lock import RunLock, this_process
 from tessera.core.errors import TesseraError
-from tessera.pipeline import lock as locks
-from tessera.pipeline.holder import here
-from tessera.pipeline.lock import RunLock
-from tessera.results.tree import LOCK
+from tessera.core.results.tree import LOCK
 
 #: Takes the lock when told to, says whether it has it, and gives it back when told to.
 TRY = """
 import sys
 from pathlib import Path
 from tessera.core.errors import TesseraError
-from tessera.pipeline.lock import RunLock
+from tessera.cli.pipeline.lock import RunLock
 lock = RunLock(Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.readline()
@@ -41,7 +40,7 @@ lock.release()
 
 def held_by(results, silent_seconds=0, **changes):
     """Write a lock that says another holder; its last beat was so long ago."""
-    holder = dataclasses.replace(here(), **changes)
+    holder = dataclasses.replace(this_process(), **changes)
     path = results / LOCK
     path.write_text(json.dumps(dataclasses.asdict(holder)))
     then = time.time() - silent_seconds
@@ -98,7 +97,7 @@ def test_nobody_decides_over_a_process_that_he_cannot_see(tmp_path, changes):
 def test_a_holder_from_before_the_last_start_of_this_machine_is_dead_when_it_is_silent(tmp_path):
     held_by(tmp_path, boot="b", silent_seconds=locks.SILENT_SECONDS + 1)
     RunLock(tmp_path).take()
-    assert RunLock(tmp_path).holder().boot == here().boot
+    assert RunLock(tmp_path).holder().boot == this_process().boot
 
 
 def test_a_lock_without_words_is_nobodys_to_break(tmp_path):

@@ -5,13 +5,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from tessera.cli.pipeline import needs
+from tessera.cli.pipeline.record import PeakMemory
 from tessera.core.errors import TesseraError
 from tessera.core.units import GB, MB
+from tessera.machine import limits
 from tessera.machine.limits import Memory
-from tessera.pipeline import needs
-from tessera.pipeline.peak import PeakMemory
 from tessera.record.workloads import Size
-from tessera.record.workloads.model import Prepared
+from tessera.record.workloads.definition import Prepared
 
 #: QEMU's table over reserved pages: 25 bytes for each 4KB.
 TABLE = 25 * (4 * GB + 64 * MB) // 4096
@@ -76,7 +77,7 @@ def test_too_little_disk_names_both_numbers(monkeypatch, tmp_path):
 
 
 def test_free_memory_is_a_part_of_all():
-    assert 0 < needs.available_memory_bytes() <= needs.total_memory_bytes()
+    assert 0 < limits.available_memory_bytes() <= limits.total_memory_bytes()
 
 
 def process(proc, pid, comm, cmdline, peak_kb):

@@ -5,22 +5,22 @@ from types import SimpleNamespace
 
 import pytest
 
+from tessera.cli.pipeline import needs
 from tessera.core.errors import TesseraError
 from tessera.core.units import GB
-from tessera.pipeline import prepare
 
 
 @pytest.fixture
 def row(monkeypatch):
     """A workload whose one size loads a file, as the workload files state it."""
     size = SimpleNamespace(prepared="asked")
-    monkeypatch.setattr(prepare.workloads, "load", lambda name: SimpleNamespace(size=lambda label: size))
+    monkeypatch.setattr(needs.workloads, "load", lambda name: SimpleNamespace(size=lambda label: size))
     return size
 
 
 def test_an_outcome_has_the_note(row, monkeypatch, tmp_path):
-    monkeypatch.setattr(prepare.prepared, "ensure", lambda asked, path: {"bytes": 7, "seconds": 1.5})
-    found = prepare.prepare_file("w", "published", tmp_path / "graph", tmp_path / "outcome.json")
+    monkeypatch.setattr(needs.prepared, "ensure", lambda asked, path: {"bytes": 7, "seconds": 1.5})
+    found = needs.prepare_file("w", "published", tmp_path / "graph", tmp_path / "outcome.json")
     assert found == {"file": "graph", "status": "ok", "message": "", "bytes": 7, "seconds": 1.5}
     assert json.loads((tmp_path / "outcome.json").read_text()) == found
 
@@ -29,24 +29,24 @@ def test_a_file_that_cannot_be_built_is_an_outcome(row, monkeypatch, tmp_path):
     def refuse(asked, path):
         raise TesseraError("disk for graph", "1GB are free", "free some")
 
-    monkeypatch.setattr(prepare.prepared, "ensure", refuse)
-    found = prepare.prepare_file("w", "published", tmp_path / "graph", tmp_path / "outcome.json")
+    monkeypatch.setattr(needs.prepared, "ensure", refuse)
+    found = needs.prepare_file("w", "published", tmp_path / "graph", tmp_path / "outcome.json")
     assert found["status"] == "failed" and found["message"] == "disk for graph: 1GB are free; free some"
 
 
 def test_files_are_removed_or_kept(monkeypatch, tmp_path):
     path, out = tmp_path / "graph", tmp_path / "dropped.json"
     path.write_bytes(b"x" * 2048)
-    monkeypatch.setenv(prepare.KEEP, "1")
-    assert "kept" in prepare.drop_file(path, out) and path.exists()
-    monkeypatch.delenv(prepare.KEEP)
-    assert "2KB free again" in prepare.drop_file(path, out) and not path.exists()
+    monkeypatch.setenv(needs.KEEP, "1")
+    assert "kept" in needs.drop_file(path, out) and path.exists()
+    monkeypatch.delenv(needs.KEEP)
+    assert "2KB free again" in needs.drop_file(path, out) and not path.exists()
     assert json.loads(out.read_text()) == {"file": "graph", "kept": False, "freed_bytes": 2048}
 
 
 def test_a_file_waits_for_those_that_would_not_fit_beside_it():
     files = {"a": 2 * GB, "b": 4 * GB, "c": 9 * GB, "d": 12 * GB, "e": 20 * GB, "f": 1 * GB}
-    waits = prepare.wait_for(files, 16 * GB)
+    waits = needs.wait_for(files, 16 * GB)
     assert waits == {"a": [], "b": [], "c": [], "d": ["a", "b", "c"], "e": ["a", "b", "c", "d"],
                      "f": ["a", "b", "c", "d", "e"]}  # fmt: skip
     for name in files:  # what may lie there with it fits, unless it alone does not

@@ -7,17 +7,17 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from tessera import platforms
+from tessera.cli.pipeline import record
+from tessera.cli.pipeline import simulation as cell_steps
+from tessera.cli.pipeline import simulation as layout_steps
+from tessera.cli.pipeline.failures import drop, failures
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
-from tessera.pipeline import cells as cell_steps
-from tessera.pipeline import layouts as layout_steps
-from tessera.pipeline import record
-from tessera.pipeline.failures import drop, failures
+from tessera.core.files import repo_root
+from tessera.core.results.table_io import read_cells
 from tessera.record import workloads
 from tessera.record.workloads import Size, Workload
-from tessera.record.workloads.run import Run
-from tessera.results.cells import read_cells
+from tessera.record.workloads.program_run import Run
 
 POOL = {"kind": "mmap", "used_bytes": 1 << 20}
 INFO = {"accesses": 100, "file_bytes": 300, "complete_roi": True, "distinct_4kb_pages": 3, "pools": [POOL]}
@@ -37,10 +37,10 @@ def world(monkeypatch, tmp_path):
     monkeypatch.setattr(workloads, "load", lambda name: workload(name, kinds[name]))
     monkeypatch.setattr(workloads, "missing", lambda found, label: SUPPLIED.get(found.name, ""))
     monkeypatch.setattr(record.needs, "check_memory", lambda *a: None)
-    monkeypatch.setattr(record.repeats, "exception", lambda run: "")
-    monkeypatch.setattr(record.repeats, "key", lambda run, *_: run.argv[1])
-    compare = record.repeats.compare
-    monkeypatch.setattr(record.repeats, "compare", lambda *a: compare(*a, tmp_path / "known"))
+    monkeypatch.setattr(record, "repeat_exception", lambda run: "")
+    monkeypatch.setattr(record, "recording_key", lambda run, *_: run.argv[1])
+    compare = record.compare_with_known
+    monkeypatch.setattr(record, "compare_with_known", lambda *a: compare(*a, tmp_path / "known"))
     monkeypatch.setattr(record, "execute", lambda run, folder: (None, {"roi_ns": 2_000_000}))
 
     def prepare(found, size, folder, prepared):

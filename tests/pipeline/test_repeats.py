@@ -5,29 +5,29 @@ from pathlib import Path
 
 import pytest
 
+from tessera.cli.pipeline import record
 from tessera.core.errors import TesseraError
-from tessera.pipeline import repeats
 from tessera.record.workloads import Size
-from tessera.record.workloads.run import WORKLOADS, Run
+from tessera.record.workloads.program_run import WORKLOADS, Run
 
 SIZE = Size("tiny", (), footprint=1 << 21, heap_pool=1 << 21, anon_pool=1 << 22)
 
 
 def test_another_trace_of_one_key_is_an_error_and_another_key_is_new(tmp_path: Path):
-    assert repeats.compare("gups", "k", "a" * 64, tmp_path) == "first"
-    assert repeats.compare("gups", "k", "a" * 64, tmp_path) == "same"
+    assert record.compare_with_known("gups", "k", "a" * 64, tmp_path) == "first"
+    assert record.compare_with_known("gups", "k", "a" * 64, tmp_path) == "same"
     with pytest.raises(TesseraError, match="bbbb.*aaaa") as caught:
-        repeats.compare("gups", "k", "b" * 64, tmp_path)
+        record.compare_with_known("gups", "k", "b" * 64, tmp_path)
     assert caught.value.code == "trace-differs"
-    assert repeats.compare("gups", "k", "a" * 64, tmp_path) == "same"  # the first one stays
-    assert repeats.compare("gups", "other", "b" * 64, tmp_path) == "first"
+    assert record.compare_with_known("gups", "k", "a" * 64, tmp_path) == "same"  # the first one stays
+    assert record.compare_with_known("gups", "other", "b" * 64, tmp_path) == "first"
 
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch) -> Run:
     library = tmp_path / "library.so"
     library.write_bytes(b"library")
-    monkeypatch.setattr(repeats, "built", lambda *_: library)
+    monkeypatch.setattr(record, "built", lambda *_: library)
     return Run(("xalan", "-in", "x"), image=WORKLOADS)
 
 
@@ -36,7 +36,7 @@ def in_folder(tmp_path: Path, run: Run, name: str, text: str = "input") -> str:
     folder.mkdir(parents=True)
     (folder / "input.xml").write_text(text)
     mine = replace(run, argv=("xalan", "-in", str(folder / "input.xml")), folder=folder, paths=(folder,))
-    return repeats.key(mine, SIZE, 100, folder)
+    return record.recording_key(mine, SIZE, 100, folder)
 
 
 def test_the_key_knows_inputs_and_not_folders(run, tmp_path: Path):
@@ -46,22 +46,22 @@ def test_the_key_knows_inputs_and_not_folders(run, tmp_path: Path):
 
 
 def test_the_key_knows_limits_and_variables(run, tmp_path: Path):
-    first = repeats.key(run, SIZE, 100, tmp_path / "none")
-    assert repeats.key(run, SIZE, 101, tmp_path / "none") != first
-    assert repeats.key(replace(run, environment={"A": "1"}), SIZE, 100, tmp_path / "none") != first
+    first = record.recording_key(run, SIZE, 100, tmp_path / "none")
+    assert record.recording_key(run, SIZE, 101, tmp_path / "none") != first
+    assert record.recording_key(replace(run, environment={"A": "1"}), SIZE, 100, tmp_path / "none") != first
 
 
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
         ({}, ""),
-        ({"companion": print}, repeats.SERVER),
-        ({"threads": True}, repeats.THREADS),
-        ({"target": "/bin/true"}, repeats.SCRIPT),
+        ({"companion": print}, record.SERVER),
+        ({"threads": True}, record.THREADS),
+        ({"target": "/bin/true"}, record.SCRIPT),
     ],
 )
 def test_exceptions_have_reasons(run, monkeypatch, changed, reason):
     monkeypatch.setenv("TESSERA_ENGINE", "docker")
-    assert repeats.exception(replace(run, **changed)) == reason
+    assert record.repeat_exception(replace(run, **changed)) == reason
     monkeypatch.setenv("TESSERA_ENGINE", "none")
-    assert repeats.exception(replace(run, **changed)) == (reason or repeats.NO_CONTAINER)
+    assert record.repeat_exception(replace(run, **changed)) == (reason or record.NO_CONTAINER)

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from tessera.pipeline.failures import Failure, drop, failures
-from tessera.results.cells import write_cells
+from tessera.cli.pipeline.failures import Failure, drop, failures
+from tessera.core.results.table_io import write_cells
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_what_failed_is_made_again_although_a_report_was_made_of_it(tmp_path):
     (tmp_path / "Snakefile").write_text(
         """
 from pathlib import Path
-from tessera.pipeline.start import begin
+from tessera.cli.pipeline.failures import begin
 onstart: begin(Path("results/x"))
 rule check:
     input: "results/x/report/index.html",

@@ -14,7 +14,9 @@ import os
 import sys
 from pathlib import Path
 
-sys.modules["rfc3987_syntax"] = None  # as tessera.core.schemas does: not needed, and slow to import
+sys.modules["rfc3987_syntax"] = (
+    None  # as tessera.core.configuration_files does: not needed, and slow to import
+)
 import jsonschema  # noqa: E402, F401
 import pandas  # noqa: E402, F401
 import snakemake.cli  # noqa: E402

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tessera.cli.plan import costs, estimate
 from tessera.core.units import GB
-from tessera.plan import costs, estimate, units
 from tessera.record import workloads
 
 HERE_GB = 24  # memory of the machine that the appendix describes
@@ -18,14 +18,14 @@ def listed(root) -> dict[str, list[str]]:
 
 
 def test_each_row_has_its_need(root):
-    config, _ = estimate.read("paper")
-    model, table = costs.load(), listed(root)
-    rows = {row.name: row for row in units.rows(config)}
+    config, _ = estimate.read_configuration("paper")
+    model, table = costs.load_costs(), listed(root)
+    rows = {row.name: row for row in costs.recording_rows(config)}
     assert list(table) == list(config["workloads"]) == list(rows)
     for name, (memory, minutes, recording, cells, trace, download, state) in table.items():
         row = rows[name]
         assert memory == f"{row.memory / GB:.1f}", name
-        assert minutes == f"{costs.seconds(model['trace'], units.of_recording(row)) / 60:.0f}", name
+        assert minutes == f"{costs.job_seconds(model['trace'], costs.recording_units(row)) / 60:.0f}", name
         assert download == (", ".join(workloads.load(name).size("paper").datasets) or "none"), name
         too_large = row.memory > HERE_GB * GB
         assert ("memory" in state) == too_large and state.startswith(("RUN", "NOT RUN: ")), name

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.plan import plan as command
+from tessera.cli.plan import costs, estimate
+from tessera.cli.plan.command import plan as command
+from tessera.cli.plan.estimate import Machines
 from tessera.core.errors import TesseraError
 from tessera.core.units import GB
-from tessera.plan import Machines, check, costs, estimate, jobs, units
 
 RUNS = Path(__file__).parent / "runs"
 ONE = Machines(nodes=1, cores=2, memory=24 * GB)
@@ -26,30 +27,30 @@ def run(name) -> dict[str, tuple[int, float]]:
 @pytest.mark.parametrize("name", ["default", "walk-cost"])
 def test_the_model_is_within_its_tolerance_of_two_runs(name):
     """Two cores of an AMD EPYC; the second run's platforms differ from those of the first."""
-    config, _ = estimate.read(name)
-    found = check.compare(config, run(name))
-    assert abs(check.difference(found)) < check.TOLERANCE
+    config, _ = estimate.read_configuration(name)
+    found = estimate.compare_with_run(config, run(name))
+    assert abs(estimate.relative_difference(found)) < estimate.TOLERANCE
     largest = found[:2]  # recordings and cells, more than half of the time
     assert {one.rule for one in largest} == {"trace", "cells"}
-    assert all(abs(one.estimated / one.measured - 1) < check.TOLERANCE for one in largest)
+    assert all(abs(one.estimated / one.measured - 1) < estimate.TOLERANCE for one in largest)
 
 
 def test_a_job_by_hand():
     """2 s + 3 s x 4 M accesses + 0.5 s x 8 GB = 18 s."""
     terms = [costs.Term("M", 2, 3), costs.Term("GB", 0, 0.5)]
-    assert costs.seconds(terms, {"M": 4, "GB": 8}) == 18
+    assert costs.job_seconds(terms, {"M": 4, "GB": 8}) == 18
     with pytest.raises(KeyError):
-        costs.seconds(terms, {"M": 4})
+        costs.job_seconds(terms, {"M": 4})
 
 
 def test_units_of_the_default_configuration():
-    config, _ = estimate.read("default")
-    rows = {row.name: row for row in units.rows(config)}
+    config, _ = estimate.read_configuration("default")
+    rows = {row.name: row for row in costs.recording_rows(config)}
     assert len(rows) == 20  # 19 and gups in the size of the real runs
     bc = rows["gapbs-bc-twitter"]  # its file: a region of 9330799028 accesses, recorded in windows
     assert bc.recorded == 100 and bc.passed_over == pytest.approx(9230.799028)
     assert bc.touched == 8300 << 20 and bc.built == 0
-    of = units.of_rules(config, rows.values())
+    of = costs.rule_units(config, rows.values())
     assert of["cells"]["million sampled"] == 20 * (2.5 + 1.0)  # 55 layouts
     assert of["study_designs"]["million accesses of the window"] == 5
     assert of["study_transfer"]["million accesses of the window"] == pytest.approx((11 * 2 + 4) / 12)
@@ -57,11 +58,14 @@ def test_units_of_the_default_configuration():
 
 def test_ten_times_the_samples_cost_ten_times_their_part():
     """70 M accesses and instructions are sampled in each of 57 jobs; 630 M more with ten times the units."""
-    config, _ = estimate.read("default")
-    rate = next(term for term in costs.load()["cells"] if term.unit == "million sampled").seconds_per_unit
+    config, _ = estimate.read_configuration("default")
+    rate = next(
+        term for term in costs.load_costs()["cells"] if term.unit == "million sampled"
+    ).seconds_per_unit
     sampling = config["sampling"].replace("units=20", "units=200")
     once, more = (
-        estimate.of(words, {"cells": 57}, ONE).seconds for words in (config, config | {"sampling": sampling})
+        estimate.cost_of(words, {"cells": 57}, ONE).seconds
+        for words in (config, config | {"sampling": sampling})
     )
     assert more - once == pytest.approx(57 * 630 * rate)
 
@@ -78,8 +82,8 @@ def test_jobs_of_a_dry_run():
     text = (
         "Job stats:\njob      count\n------  ------\ncells    2\nsmoke    1\ntotal    3\n\nReasons:\n x 5\n"
     )
-    assert jobs.of_text(text) == {"cells": 2}
-    assert jobs.of_text(text + text.replace("2", "4")) == {"cells": 4}  # the last table counts
+    assert estimate.counts_in_text(text) == {"cells": 2}
+    assert estimate.counts_in_text(text + text.replace("2", "4")) == {"cells": 4}  # the last table counts
 
 
 @pytest.mark.parametrize("text", ["", "workloads: {}\n", "a: [\n"])
@@ -87,7 +91,7 @@ def test_no_configuration_of_a_run(tmp_path, text):
     path = tmp_path / "mine.yaml"
     path.write_text(text)
     with pytest.raises(TesseraError) as refused:
-        estimate.read(str(path))
+        estimate.read_configuration(str(path))
     assert "mine.yaml" in refused.value.asked
 
 
@@ -110,4 +114,4 @@ def test_check_of_a_run(tmp_path):
     ):
         (folder / "timeline.csv").write_text(text)
         with pytest.raises(TesseraError):
-            check.timeline(folder / "timeline.csv")
+            estimate.timeline_seconds(folder / "timeline.csv")

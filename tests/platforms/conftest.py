@@ -7,14 +7,13 @@ import copy
 import pytest
 import yaml
 
-from tessera import platforms
-from tessera.platforms import strict_yaml
-from tessera.platforms.model import folder
+from tessera.core import configuration_files, platforms
+from tessera.core.platforms import folder
 
 
 @pytest.fixture(scope="session")
 def _haswell():
-    return strict_yaml.read(folder() / "haswell-sim.yaml", "platform file")
+    return configuration_files.read_yaml(folder() / "haswell-sim.yaml", "platform file")
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import jsonschema
 import pytest
 import yaml
 
-from tessera import platforms
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
-from tessera.platforms.change import changed, parse, set_values
+from tessera.core.files import repo_root
+from tessera.core.platforms import changed, parse_changes, set_values
 
 KEY = "walker.begin_cycles"
 SAME = (
@@ -26,18 +26,21 @@ def config(name: str) -> dict:
 
 
 def test_digits_are_a_number_and_other_values_a_name():
-    assert parse([f"{KEY}=22", "branch.predictor=perfect"]) == {KEY: 22, "branch.predictor": "perfect"}
+    assert parse_changes([f"{KEY}=22", "branch.predictor=perfect"]) == {
+        KEY: 22,
+        "branch.predictor": "perfect",
+    }
 
 
 @pytest.mark.parametrize("text", ["", "=", "key", "key=", "=22"])
 def test_what_is_no_change_is_refused(text):
     with pytest.raises(TesseraError, match=f"'{text}'"):
-        parse([text])
+        parse_changes([text])
 
 
 def test_a_key_is_changed_once():
     with pytest.raises(TesseraError, match=KEY):
-        parse([f"{KEY}=1", f"{KEY}=1"])
+        parse_changes([f"{KEY}=1", f"{KEY}=1"])
 
 
 def test_only_the_named_value_changes_and_it_is_marked_as_assumed():
@@ -68,7 +71,9 @@ def test_an_unknown_key_or_a_value_out_of_bounds_is_refused(change, message):
 
 def test_the_command_line_sets_keys_of_components_too():
     before = platforms.load("haswell-sim")
-    after = set_values(before, parse(["mmu.design=anchor", "design.anchor.distance_pages=16"], "--set"))
+    after = set_values(
+        before, parse_changes(["mmu.design=anchor", "design.anchor.distance_pages=16"], "--set")
+    )
     old, new = set(before.flat().splitlines()), set(after.flat().splitlines())
     assert new - old == {"mmu.design = anchor", "design.anchor.distance_pages = 16"}
     assert old - new == {"mmu.design = conventional"}
@@ -91,7 +96,7 @@ def test_the_command_line_sets_keys_of_components_too():
 )
 def test_the_command_line_sets_no_other_key_and_no_value_out_of_bounds(change, message):
     with pytest.raises(TesseraError, match=message):
-        set_values(platforms.load("haswell-sim"), parse([change], "--set"))
+        set_values(platforms.load("haswell-sim"), parse_changes([change], "--set"))
 
 
 def test_the_upper_end_has_the_cells_of_the_default_run():

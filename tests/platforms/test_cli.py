@@ -7,10 +7,9 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from tessera import platforms
 from tessera.cli.platform import platform
-from tessera.platforms import model as platform_files
-from tessera.platforms.check import refusal
+from tessera.core import platforms
+from tessera.simulate.platform_files import simulator_refusal
 
 
 def run(*arguments):
@@ -45,7 +44,7 @@ def simulator(root):
 
 @pytest.mark.toolchain
 def test_check_asks_the_simulator_too(simulator, tmp_path):
-    text = (platform_files.folder() / "haswell-sim.yaml").read_text()
+    text = (platforms.folder() / "haswell-sim.yaml").read_text()
     good, key, rule, own = (tmp_path / f"{name}.yaml" for name in ("good", "key", "rule", "own"))
     good.write_text(text)
     key.write_text(text.replace("rob_entries:", "rob_entry:"))
@@ -67,6 +66,6 @@ def test_check_asks_the_simulator_too(simulator, tmp_path):
 
 
 def test_the_simulators_refusal_keeps_its_three_parts():
-    error = refusal("platform x", 2, "tessera-sim: a: b\n  what to do: c\n")
+    error = simulator_refusal("platform x", 2, "tessera-sim: a: b\n  what to do: c\n")
     assert (error.asked, error.found, error.remedy) == ("platform x", "a: b", "c")
-    assert "status 139" in str(refusal("platform x", 139, ""))
+    assert "status 139" in str(simulator_refusal("platform x", 139, ""))

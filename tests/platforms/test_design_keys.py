@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from tessera import platforms
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.paths import build_dir
-from tessera.platforms.check import check_platform
+from tessera.core.files import build_dir
+from tessera.simulate.platform_files import check_platform
 
 pytestmark = pytest.mark.toolchain
 SOURCE = "assumed: test"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tessera import platforms
-from tessera.platforms import strict_yaml
-from tessera.platforms.detect import Report, generation_of, kernel_values, write_platform
-from tessera.platforms.model import folder
+from tessera.core import configuration_files, platforms
+from tessera.core.platforms import folder
+from tessera.simulate.platform_files import DetectionReport, generation_of, kernel_values, write_platform
 
 CLOCK, LEVELS = "core.frequency_hz", "page_table.levels"
-EMERALD_RAPIDS = Report("GenuineIntel", 6, 207, True, {"cache.l2.bytes": 2 << 20, "cache.l2.ways": 16})
+EMERALD_RAPIDS = DetectionReport(
+    "GenuineIntel", 6, 207, True, {"cache.l2.bytes": 2 << 20, "cache.l2.ways": 16}
+)
 
 
 def test_cpuid_counts_before_the_generation_and_this_before_the_template(tmp_path):
@@ -30,18 +31,18 @@ def test_cpuid_counts_before_the_generation_and_this_before_the_template(tmp_pat
 
 
 def test_an_unknown_core_keeps_the_template(tmp_path):
-    report = Report("GenuineIntel", 6, 1, False, {"tlb.stlb.entries": 2048, "tlb.stlb.ways": 16})
+    report = DetectionReport("GenuineIntel", 6, 1, False, {"tlb.stlb.entries": 2048, "tlb.stlb.ways": 16})
     done = write_platform(report, tmp_path / "p.yaml")
     found = platforms.load(tmp_path / "p.yaml")
     assert done.generation is None and "assumed" in found.description
     assert found.values["tlb.stlb.entries"].value == 2048
     assert found.values["tlb.stlb.entries"].source == "CPUID of this machine"
     assert found.values["core.rob_entries"].assumed
-    assert generation_of(Report("AuthenticAMD", 6, 207)) is None
+    assert generation_of(DetectionReport("AuthenticAMD", 6, 207)) is None
 
 
 def test_impossible_and_unknown_numbers_are_left_out(tmp_path):
-    report = Report(values={"tlb.stlb.entries": 1 << 40, "no.such.key": 1, "cache.l1d.ways": 0})
+    report = DetectionReport(values={"tlb.stlb.entries": 1 << 40, "no.such.key": 1, "cache.l1d.ways": 0})
     done = write_platform(report, tmp_path / "p.yaml")
     assert done.from_cpuid == 0
     assert done.impossible == ("tlb.stlb.entries = 1099511627776", "cache.l1d.ways = 0")
@@ -63,20 +64,20 @@ def test_what_the_kernel_knows(text, expected):
 
 @pytest.mark.parametrize("path", sorted((folder() / "hosts").glob("*.yaml")), ids=lambda path: path.stem)
 def test_each_generation_makes_a_platform(path, tmp_path):
-    tree = strict_yaml.read(path, "core generation")
+    tree = configuration_files.read_yaml(path, "core generation")
     assert set(tree) == {"vendor", "models", "values"} and tree["models"]
     for family, model in tree["models"]:
-        done = write_platform(Report(tree["vendor"], family, model), tmp_path / "p.yaml")
+        done = write_platform(DetectionReport(tree["vendor"], family, model), tmp_path / "p.yaml")
         assert done.generation == path.stem
 
 
 @pytest.mark.toolchain
 def test_this_machine(tmp_path, root):
-    from tessera.platforms.detect import detect
+    from tessera.simulate.platform_files import detect_platform
 
     if not (root / "build/simulator/tessera-sim").exists():
         pytest.skip("build/simulator/tessera-sim is missing: ./run tessera build")
-    done = detect(tmp_path / "host-sim.yaml")
+    done = detect_platform(tmp_path / "host-sim.yaml")
     found = platforms.load(tmp_path / "host-sim.yaml")
     assert done.impossible == ()
     assert sum("CPUID" in v.source and not v.assumed for v in found.values.values()) >= done.from_cpuid

@@ -7,9 +7,9 @@ import io
 
 import pytest
 
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.platforms import keys, model
-from tessera.platforms.keys import TABLE, Key, all_keys, table
+from tessera.core.platforms import KEY_TABLE, Key, all_keys, read_key_table
 
 ROW = 'NUMBER(ports, "core.l1_ports", "ports", 1, 8, "2", "assumed: a test", "Loads in a cycle, or so")\n'
 
@@ -31,15 +31,15 @@ def test_rows_are_read_with_their_defaults():
 
 def test_a_key_is_one_line_and_no_platform_file_breaks(root, tmp_path, monkeypatch):
     path = tmp_path / "platform_keys.def"
-    path.write_text((root / TABLE).read_text() + ROW)
-    grown = table(path)
+    path.write_text((root / KEY_TABLE).read_text() + ROW)
+    grown = read_key_table(path)
     assert len(grown) == len(all_keys()) + 1
     assert grown["core.l1_ports"].description == "Loads in a cycle, or so"
-    before = model.load("haswell-sim").flat()
-    monkeypatch.setattr(model, "all_keys", lambda: grown)
-    monkeypatch.setattr(keys, "all_keys", lambda: grown)
-    found = model.load("haswell-sim")
-    assert found.values["core.l1_ports"] == model.Value(2, "assumed: a test", defaulted=True)
+    before = platforms.load("haswell-sim").flat()
+    monkeypatch.setattr(platforms, "all_keys", lambda: grown)
+    monkeypatch.setattr(platforms, "all_keys", lambda: grown)
+    found = platforms.load("haswell-sim")
+    assert found.values["core.l1_ports"] == platforms.Value(2, "assumed: a test", defaulted=True)
     assert sorted(found.flat().splitlines()) == sorted([*before.splitlines(), "core.l1_ports = 2"])
 
 
@@ -57,7 +57,7 @@ def test_a_wrong_line_is_named(line, code, tmp_path):
     path = tmp_path / "platform_keys.def"
     path.write_text("// head\n\n" + line)
     with pytest.raises(TesseraError) as error:
-        table(path)
+        read_key_table(path)
     assert error.value.code == code
     assert code == "key-row" or "core.l1_ports" in error.value.found
     assert f"line {2 + len(line.splitlines())}" in str(error.value)

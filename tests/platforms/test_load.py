@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tessera import platforms
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.platforms.keys import all_keys
+from tessera.core.platforms import all_keys
 
 #: What haswell-sim sets of the component that predicts its branches.
 OWN = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tessera import platforms
+from tessera.core import platforms
 
 KB, MB = 1024, 1024 * 1024
 

@@ -11,10 +11,9 @@ import time
 import pytest
 import yaml
 
-from tessera import platforms
+from tessera.core import configuration_files, platforms
 from tessera.core.errors import TesseraError
-from tessera.platforms import strict_yaml
-from tessera.platforms.model import folder
+from tessera.core.platforms import folder
 
 BILLION = "a: &a [1,2,3]\n" + "".join(
     f"{c}: &{c} [*{p},*{p},*{p}]\n" for p, c in zip("abc", "bcd", strict=True)
@@ -67,7 +66,7 @@ def test_bytes_that_are_no_text_and_files_that_are_no_files(tmp_path):
     path.write_bytes(b"name: \xff\xfe\n")
     with pytest.raises(TesseraError, match=r"\b6\b.*UTF-8"):
         platforms.load(path)
-    path.write_bytes(b"# " + b"x" * strict_yaml.MAX_BYTES)
+    path.write_bytes(b"# " + b"x" * configuration_files.MAX_BYTES)
     with pytest.raises(TesseraError, match=r"\b1048576 bytes"):
         platforms.load(path)
     with pytest.raises(TesseraError, match=os.strerror(errno.ENOENT)):
@@ -78,7 +77,7 @@ def test_bytes_that_are_no_text_and_files_that_are_no_files(tmp_path):
 
 def test_plain_trees_are_what_pyyaml_reads():
     text = (folder() / "broadwell-sim.yaml").read_text()
-    assert strict_yaml.parse(text) == yaml.safe_load(text)
+    assert configuration_files.parse_yaml(text) == yaml.safe_load(text)
 
 
 WORDS = [

@@ -9,19 +9,18 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.fit.models.samples import check_table
+from tessera.core.results.machine_tables import MOSAICS
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.fit.models.samples import check_samples
 from tessera.fit.predict import error_budget
 from tessera.fit.predict.budget import PARTS
-from tessera.fit.predict.design import read_design
-from tessera.fit.predict.prediction import fit_to
-from tessera.results.schema.machine import MOSAICS
-from tessera.results.write import frame_of, write
+from tessera.fit.predict.prediction import fit_to, read_design
 
 from .builders import design, samples
 
 
 def budget(frame=None, model="poly1", asked=None, **options) -> pd.DataFrame:
-    fitted = fit_to(check_table(samples() if frame is None else frame), model)
+    fitted = fit_to(check_samples(samples() if frame is None else frame), model)
     found = error_budget(fitted, read_design(design() if asked is None else asked), **options)
     assert tuple(found["part"]) == PARTS
     return found.set_index("part")
@@ -35,7 +34,7 @@ def mosaics(tmp_path, platform="haswell-sim"):
             ("growing-0", 0.0, 0.0), ("growing-4", -0.2, -0.24), ("growing-8", -0.5, -0.4)
         )
     ]  # fmt: skip
-    write(MOSAICS, frame_of(MOSAICS, rows), path)
+    write_table(MOSAICS, frame_of(MOSAICS, rows), path)
     return path
 
 

@@ -14,13 +14,13 @@ from click.testing import CliRunner
 import tessera
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
+from tessera.core.results.cell_tables import MODELS_OF_PAIR
+from tessera.core.results.transfer_tables import DESIGN_ANSWERS
 from tessera.fit.models.registry import EVERY
 from tessera.fit.predict import ExtrapolationWarning, predict
 from tessera.fit.predict.counts import Counts, Statement, answer, read_counts
 from tessera.fit.predict.formula import NOT_AN_ANSWER
 from tessera.fit.predict.processor import of_samples
-from tessera.results.schema.models import OF_PAIR
-from tessera.results.schema.prediction import ANSWERS
 
 from .builders import design, samples
 
@@ -73,7 +73,7 @@ def test_half_of_the_walk_cycles(cells, tmp_path):
     entry = json.loads(run(*asked, "--json").stdout)
     assert entry["low_cycles"] <= 6e9 <= entry["high_cycles"] and entry["base_runtime_cycles"] == 7e9
     written = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
-    assert tuple(written.columns) == ANSWERS.names
+    assert tuple(written.columns) == DESIGN_ANSWERS.names
     assert (written["platform"][0], written["provenance"][0]) == ("haswell-sim", "simulated")
     frame = tessera.predict(
         counts=counts(tmp_path), samples=cells, hits_are="latency", walk_cycles_are="busy", classes="K1"
@@ -406,7 +406,7 @@ def test_a_formula_is_printed_as_such(cells, tmp_path):
     assert line.startswith(f"mine: 6.00e9 cycles by poly1 ({NOT_AN_ANSWER}), 0.95 interval ")
     assert line.endswith("outside the samples by 25.00% of their ranges")
     written = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
-    assert tuple(written.columns) == OF_PAIR["one_gb"].names
+    assert tuple(written.columns) == MODELS_OF_PAIR["one_gb"].names
     with pytest.warns(ExtrapolationWarning):
         expected = predict(LINE, pd.read_csv(counts(tmp_path)), "poly1").iloc[0]
     assert written.loc[0, "predicted_runtime_cycles"] == expected["predicted_runtime_cycles"]

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tessera.fit.models.answers import Answer, Refused
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.bracket import Base, Bracket, Design
-from tessera.fit.models.calibrated import Calibrated, Clocks
+from tessera.fit.predict.answers import Answer, Refused
+from tessera.fit.predict.bracket import Base, Bracket, Design
+from tessera.fit.predict.calibrated import Calibrated, Clocks
 from tessera.fit.predict.decision import (
     LEVELS,
     REMARKS,
@@ -193,7 +193,7 @@ def test_the_engine_is_beside_the_bracket_and_has_no_interval():
 
 
 def test_a_question_that_states_too_little():
-    from tessera.fit.models.answers import Reason
+    from tessera.fit.predict.answers import Reason
 
     found = refused(question(**MEASURED), [Reason("hits-unstated", "nothing says what stlb_hits counts")])
     assert (found.source, found.codes, found.others) == ("none", ("hits-unstated",), {})

@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 import tessera
-from tessera import platforms
 from tessera.cli.main import cli
-from tessera.fit.models.answers import LEAST_LAYOUTS
+from tessera.core import platforms
 from tessera.fit.predict import decision, processor
-from tessera.judge.studies.transfer import own_design
+from tessera.fit.predict.answers import LEAST_LAYOUTS
+from tessera.lab.transfer import own_design
 
 from .builders import design, samples
 
@@ -25,7 +25,7 @@ ASKED = ("answer", "from_python", "own_design")
 #: modules whose errors the page lists
 SOURCES = [
     *(ROOT / "src/tessera/fit/predict").glob("*.py"), ROOT / "src/tessera/cli/predict.py",
-    *(ROOT / "src/tessera/judge/studies/transfer" / f"{one}.py" for one in ASKED),
+    *(ROOT / "src/tessera/lab/transfer" / f"{one}.py" for one in ASKED),
 ]  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def test_the_python_asks_as_the_function_takes_it(monkeypatch):
 @pytest.mark.parametrize("path", DESIGNS, ids=lambda path: path.stem)
 def test_example_designs_are_valid_and_in_the_class_that_they_state(path):
     """Their first line names the class, or says that there is none."""
-    from tessera.judge.studies.transfer.classes import changed
+    from tessera.lab.transfer.classes import changed
 
     own, platform = own_design.read_own(path), platforms.load("haswell-sim")
     changed(platform, own.changes)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tessera.fit.models.samples import Samples
 from tessera.fit.models.terms import INPUT_COLUMNS
-from tessera.fit.predict.hull import describe, distance_outside, outside_ranges
+from tessera.fit.predict.prediction import describe_extrapolation, distance_outside, outside_ranges
 
 
 def cloud(points) -> Samples:
@@ -53,14 +53,14 @@ def test_mixtures_are_inside_and_shifted_ones_are_not(seed, beyond):
 def test_inside_every_range_but_outside_the_hull():
     """M falls as H rises in every sample; half of both was seen, none of either was not."""
     s = cloud([(0, 100, 0), (5, 50, 500), (10, 0, 1000)])
-    distance, text = describe(s, 0, 0, 0)
+    distance, text = describe_extrapolation(s, 0, 0, 0)
     assert distance == pytest.approx(0.5)
     assert " 50% " in text and not [column for column in INPUT_COLUMNS.values() if column in text]
     assert outside_ranges(s, 0, 0, 0) == []
 
 
 def test_ranges_that_are_left_are_named_with_shares():
-    distance, text = describe(TETRAHEDRON, 0, 0, 1300)
+    distance, text = describe_extrapolation(TETRAHEDRON, 0, 0, 1300)
     assert distance == pytest.approx(0.3)
     assert re.search("walk_cycles 30% .*above", text)
 

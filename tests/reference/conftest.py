@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.reference.records import Record, Table
+from tessera.core.reference.records import Record, RecordTable
 
 from .server import Behaviour, serving
 
@@ -80,7 +80,7 @@ def zenodo(monkeypatch):
 def record():
     """Makes a record without tables."""
 
-    def make(name: str = "sample", tables: tuple[Table, ...] = (), files: dict | None = None) -> Record:
+    def make(name: str = "sample", tables: tuple[RecordTable, ...] = (), files: dict | None = None) -> Record:
         return Record(
             name=name,
             paper="mitosis-asplos20",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.reference import archived
-from tessera.reference.records import Table
+from tessera.core.reference import archived
+from tessera.core.reference.records import RecordTable
 
 from .conftest import cycles_text, operations_text, write
 
 
-def table(layout: str, file: str = "data.csv") -> Table:
-    return Table(file, "Figure 1", "1", layout)
+def table(layout: str, file: str = "data.csv") -> RecordTable:
+    return RecordTable(file, "Figure 1", "1", layout)
 
 
 def read(record, folder, layout, text):

@@ -10,8 +10,8 @@ import zipfile
 import pytest
 from click.testing import CliRunner
 
-import tessera.reference.archive  # noqa: F401 - loads the module that is patched
-from tessera.cli.reference import reference
+import tessera.core  # noqa: F401 - loads the module that is patched
+from tessera.cli.dev.reference import reference
 from tessera.core.errors import TesseraError
 
 from .conftest import cycles_text, operations_text
@@ -50,7 +50,7 @@ def run(*words: str):
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    module = sys.modules["tessera.reference.archive.fetch"]  # the package has a function of that name
+    module = sys.modules["tessera.core.reference.fetch"]  # the package has a function of that name
     monkeypatch.setattr(module, "PAUSE_S", 0.0)
 
 

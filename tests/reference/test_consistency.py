@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.reference import load, lookup
+from tessera.core.reference import load, lookup
 
 
 def counter(name, page_size, agent="program"):

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
-from tessera.reference import records
-from tessera.reference.quarantine import RULES
+from tessera.core.reference import records
+from tessera.core.reference.quarantine import RULES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = [DOCS / "reference.md", DOCS / "artifact-appendix.md"]

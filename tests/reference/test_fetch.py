@@ -10,11 +10,12 @@ import signal
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.reference import reference
+from tessera.cli.dev.reference import reference
 from tessera.core import downloads
 from tessera.core.downloads import Download
 from tessera.core.errors import TesseraError
-from tessera.reference.archive import Offline, fetch, state, verify
+from tessera.core.reference.fetch import ArchiveOffline, fetch_record
+from tessera.core.reference.records import record_state, verify_record
 
 from .conftest import BODY
 from .server import Behaviour
@@ -26,7 +27,7 @@ NAME = "group/artifact-1.0.zip"  # Zenodo's copies of GitHub releases have a sla
 
 def failure(record, match: str) -> TesseraError:
     with pytest.raises(TesseraError, match=match) as caught:
-        fetch(record, **QUICK)
+        fetch_record(record, **QUICK)
     return caught.value
 
 
@@ -34,7 +35,7 @@ def test_a_whole_record_with_checksums_of_both_kinds(zenodo, record):
     sample, steps = record(), []
     server = Behaviour({NAME: BODY, "notes.txt": b"hello\n"})
     with zenodo(server):
-        kept = fetch(sample, progress=lambda *step: steps.append(step), **QUICK)
+        kept = fetch_record(sample, progress=lambda *step: steps.append(step), **QUICK)
         assert (sample.folder / NAME).read_bytes() == BODY
         assert kept["files"][NAME] == {
             "bytes": 700_000,
@@ -46,17 +47,17 @@ def test_a_whole_record_with_checksums_of_both_kinds(zenodo, record):
             kept["title"] == "An artifact" and json.loads((sample.folder / "record.json").read_text()) == kept
         )
         assert steps[-1] == ("notes.txt", 6, 6) and ("artifact-1.0.zip", 700_000, 700_000) in steps
-        assert len(server.contents()) == 2 and state(sample) == "present"
-        fetch(sample, **QUICK)
+        assert len(server.contents()) == 2 and record_state(sample) == "present"
+        fetch_record(sample, **QUICK)
         assert len(server.contents()) == 2  # what is here and right is not fetched again
-    assert verify(sample) == {NAME: "recorded", "notes.txt": "recorded"}
+    assert verify_record(sample) == {NAME: "recorded", "notes.txt": "recorded"}
     assert not list(sample.folder.rglob("*.part")) and not list(sample.folder.rglob("*.tag"))
 
 
 def test_an_interrupted_download_goes_on_in_the_same_run(zenodo, record):
     server = Behaviour({"a.zip": BODY}, cut_after=[300_000, 100_000])
     with zenodo(server):
-        fetch(record(), **QUICK)
+        fetch_record(record(), **QUICK)
     assert (record().folder / "a.zip").read_bytes() == BODY
     first, *ranges = server.contents()
     assert first == (200, "") and [status for status, _ in ranges] == [206, 206]
@@ -71,8 +72,8 @@ def test_a_run_that_gave_up_leaves_its_part_for_the_next(zenodo, record):
         assert error.exit_code == 1 and error.code == "download-interrupted"
         assert "a.zip" in error.asked and "tessera reference fetch sample" in error.remedy
         have = (record().folder / "a.zip.part").stat().st_size
-        assert have == 100_000 and state(record()) == "partial"
-        fetch(record(), **QUICK)
+        assert have == 100_000 and record_state(record()) == "partial"
+        fetch_record(record(), **QUICK)
     assert server.contents()[-1] == (206, f"bytes={have}-")
     assert (record().folder / "a.zip").read_bytes() == BODY
 
@@ -84,7 +85,7 @@ def test_a_signal_keeps_complete_files_and_the_beginning_of_the_next(
     zenodo, record, monkeypatch, number, status
 ):
     sample, server = record(), Behaviour({"a.zip": BODY, "b.zip": BODY[::-1]})
-    monkeypatch.setattr("tessera.reference.records.load", lambda name: sample)
+    monkeypatch.setattr("tessera.core.reference.records.load", lambda name: sample)
     whole = Download.complete
 
     def stopped(self, progress):
@@ -104,9 +105,9 @@ def test_a_signal_keeps_complete_files_and_the_beginning_of_the_next(
         have = (sample.folder / "b.zip.part").stat().st_size
         assert have > 200_000
         before = len(server.contents())
-        fetch(sample, **QUICK)
+        fetch_record(sample, **QUICK)
         assert server.contents()[before:] == [(206, f"bytes={have}-")]
-    assert (sample.folder / "b.zip").read_bytes() == BODY[::-1] and state(sample) == "present"
+    assert (sample.folder / "b.zip").read_bytes() == BODY[::-1] and record_state(sample) == "present"
 
 
 @pytest.mark.parametrize("change", [{"tag": '"two"'}, {"ranges": False}], ids=["changed", "no ranges"])
@@ -117,7 +118,7 @@ def test_begins_again_where_going_on_would_mix(zenodo, record, change):
         for name, value in change.items():
             setattr(server, name, value)
         server.files["a.zip"] = BODY[::-1]
-        fetch(record(), **QUICK)
+        fetch_record(record(), **QUICK)
     assert server.contents()[-1][0] == 200
     assert (record().folder / "a.zip").read_bytes() == BODY[::-1]
 
@@ -126,7 +127,7 @@ def test_a_part_longer_than_the_file(zenodo, record):
     record().folder.mkdir(parents=True)
     (record().folder / "a.zip.part").write_bytes(BODY + b"more")
     with zenodo(Behaviour({"a.zip": BODY})):
-        fetch(record(), **QUICK)
+        fetch_record(record(), **QUICK)
     assert (record().folder / "a.zip").read_bytes() == BODY
 
 
@@ -134,13 +135,13 @@ def test_a_damaged_file_is_removed_and_named(zenodo, record):
     with zenodo(Behaviour({"a.zip": BODY}, md5={"a.zip": "md5:" + "0" * 32})):
         error = failure(record(), f"a.zip .*{hashlib.md5(BODY).hexdigest()}, .* {'0' * 32}")
     assert (error.exit_code, error.code) == (1, "wrong-md5") and not (record().folder / "a.zip").exists()
-    assert state(record()) == "missing"
+    assert record_state(record()) == "missing"
 
 
 def test_busy_is_asked_again(zenodo, record):
     server = Behaviour({"a.zip": BODY}, busy=3)
     with zenodo(server):
-        fetch(record(), **QUICK)
+        fetch_record(record(), **QUICK)
     assert [status for status, _, _ in server.requests] == [429, 429, 429, 200, 200]
 
 
@@ -176,7 +177,7 @@ def test_a_record_that_cannot_be_had(zenodo, record, checkout, behaviour, value,
     with zenodo(behaviour):
         error = failure(record(), value)
     assert (error.code, error.exit_code) == (code, exit_code) and "zenodo.123" in error.asked
-    assert isinstance(error, Offline) == (exit_code == 2)
+    assert isinstance(error, ArchiveOffline) == (exit_code == 2)
     assert not any(path.is_file() for path in checkout.rglob("cache/**/*"))
 
 
@@ -202,7 +203,7 @@ def test_no_room(zenodo, record, monkeypatch):
 def test_a_known_sha256_verifies_and_refuses(zenodo, record):
     right = hashlib.sha256(BODY).hexdigest()
     with zenodo(Behaviour({"a.zip": BODY})):
-        kept = fetch(record(files={"a.zip": right}), **QUICK)
+        kept = fetch_record(record(files={"a.zip": right}), **QUICK)
         assert kept["files"]["a.zip"]["verdict"] == "verified"
         assert failure(record(files={"a.zip": "1" * 64}), "records.yaml .*1111").code == "wrong-sha256"
 
@@ -210,7 +211,7 @@ def test_a_known_sha256_verifies_and_refuses(zenodo, record):
 def test_the_first_download_holds_the_next_to_its_sha256(zenodo, record):
     server = Behaviour({"a.zip": BODY})
     with zenodo(server):
-        fetch(record(), **QUICK)
+        fetch_record(record(), **QUICK)
         server.files["a.zip"] = BODY + b"!"  # replaced at the archive, with a new and right MD5
         error = failure(record(), hashlib.sha256(BODY + b"!").hexdigest())
     assert error.code == "wrong-sha256" and hashlib.sha256(BODY).hexdigest() in error.found
@@ -218,16 +219,16 @@ def test_the_first_download_holds_the_next_to_its_sha256(zenodo, record):
 
 def test_verify_reads_again(zenodo, record):
     with pytest.raises(TesseraError, match="tessera reference fetch sample") as error:
-        verify(record())
+        verify_record(record())
     assert error.value.code == "record-missing"
     with zenodo(Behaviour({"a.zip": BODY})):
-        fetch(record(), **QUICK)
+        fetch_record(record(), **QUICK)
     path = record().folder / "a.zip"
     path.write_bytes(b"!" + BODY[1:])
     with pytest.raises(TesseraError, match=hashlib.md5(BODY).hexdigest()) as error:
-        verify(record())
+        verify_record(record())
     assert error.value.code == "wrong-md5"
     path.unlink()
     with pytest.raises(TesseraError, match="a.zip") as error:
-        verify(record())
+        verify_record(record())
     assert error.value.code == "file-missing"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.reference import load, lookup
+from tessera.core.reference import load, lookup
 
 CHAPTER_3 = {
     *("astar", "cactusADM", "canneal", "GemsFDTD", "mcf", "milc", "omnetpp", "soplex", "sphinx3"),

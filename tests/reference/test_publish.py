@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.kernel.experiments.instructions import table5
-from tessera.reference import load, records
-from tessera.reference.publish import publish
-from tessera.results.schema.shown import REFERENCE
+from tessera.core.reference import load, records
+from tessera.core.reference.comparison import write_reference
+from tessera.core.results.report_tables import REFERENCE
+from tessera.lab.kernel.cost_experiments import table5
 
 from .conftest import cycles_text, operations_text
 
@@ -66,7 +66,7 @@ def row(frame: pd.DataFrame, quantity: str) -> pd.Series:
 
 
 def test_every_printed_number_beside_the_archived_one(results, archive):
-    table = publish(results, archive).comparison
+    table = write_reference(results, archive).comparison
     assert tuple(table.columns) == REFERENCE["comparison"].names and len(table) == 18 + 9
     expected = {
         "walk_share_4kb": (90.0, True),  # 2880 of 3200
@@ -86,7 +86,7 @@ def test_every_printed_number_beside_the_archived_one(results, archive):
 
 
 def test_a_number_that_rests_on_a_quarantined_row_says_so(results, archive):
-    table = publish(results, archive).comparison
+    table = write_reference(results, archive).comparison
     migrated = row(table, "slowdown_remote_page_table_2mb")
     assert migrated["archived"] == pytest.approx(650 / 500)
     assert migrated["archived_with_quarantined"] == pytest.approx(1400 / 600)
@@ -98,7 +98,7 @@ def test_a_number_that_rests_on_a_quarantined_row_says_so(results, archive):
 
 
 def test_the_rules_that_the_archive_needs_all_find_their_defect(results, archive):
-    done = publish(results, archive)
+    done = write_reference(results, archive)
     assert dict(zip(done.rules["rule"], done.rules["findings"], strict=True)) == {
         "empty_file": 1,
         "same_file_twice": 2,
@@ -111,7 +111,7 @@ def test_the_rules_that_the_archive_needs_all_find_their_defect(results, archive
 
 
 def test_files_that_are_written_read_back_as_published(results, archive):
-    done = publish(results, archive)
+    done = write_reference(results, archive)
     folder = results / "reference"
     for name in ("archived", "quarantine"):
         back = load(name, folder)  # the loader refuses any other provenance
@@ -121,7 +121,7 @@ def test_files_that_are_written_read_back_as_published(results, archive):
 
 
 def test_without_any_archive_the_printed_numbers_stay(results):
-    done = publish(results)
+    done = write_reference(results)
     assert len(done.notes) == 1 and "reference-results/" in done.notes[0]
     assert done.archived.empty and done.quarantine.empty and len(done.comparison) == 27
     assert set(done.comparison["archived_status"]) == {"nothing archived is here"}
@@ -144,7 +144,7 @@ def test_our_own_numbers_stand_beside(results):
     ]
     measured = pd.DataFrame(rows, columns=["operation", "region", "config", "instructions"])
     table5(measured).to_csv(kernel / "table5.csv", index=False)
-    table = publish(results).comparison
+    table = write_reference(results).comparison
     assert row(table, "overhead of mprotect 8MB")["obtained"] == 3.1
     assert row(table, "overhead of mprotect 8MB")["obtained_provenance"] == "measured"
     assert row(table, "overhead of mmap 4GB")["obtained_unit"] == "ratio of instructions, 1GB"
@@ -153,7 +153,7 @@ def test_our_own_numbers_stand_beside(results):
 
 def test_a_fetched_record_is_read_without_being_named(results, archive):
     archive.rename(_made(records.load("mitosis").data_folder))
-    assert publish(results).notes == ()
+    assert write_reference(results).notes == ()
 
 
 def _made(path):
@@ -163,10 +163,10 @@ def _made(path):
 
 def test_wrong_folders(results, tmp_path):
     with pytest.raises(TesseraError, match="^results .*absent(?s:.*)results/default"):
-        publish(tmp_path / "absent")
+        write_reference(tmp_path / "absent")
     with pytest.raises(TesseraError, match="^reference data .*absent"):
-        publish(results, tmp_path / "absent")
+        write_reference(results, tmp_path / "absent")
     (tmp_path / "file").write_text("")
     (results / "reference").symlink_to(tmp_path / "file")
     with pytest.raises(TesseraError, match="Not a directory"):
-        publish(results)
+        write_reference(results)

@@ -6,16 +6,16 @@ import copy
 
 import pytest
 
-from tessera.reference import archived
-from tessera.reference.quarantine import RULES, split
-from tessera.reference.records import Table
+from tessera.core.reference import archived
+from tessera.core.reference.quarantine import RULES, split
+from tessera.core.reference.records import RecordTable
 
 from .conftest import CYCLES, cycles_text, operations_text, write
 
 
 def judge(record, folder, layout="cycles", **texts):
     write(folder, **texts)
-    tables = tuple(Table(f"{name}.csv", f"Figure {name}", "1", layout) for name in texts)
+    tables = tuple(RecordTable(f"{name}.csv", f"Figure {name}", "1", layout) for name in texts)
     sample = record(tables=tables)
     return split(archived.read_archived(sample, folder), sample)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.reference import records
-from tessera.reference.archived import LAYOUTS
+from tessera.core.reference import records
+from tessera.core.reference.archived import LAYOUTS
 
 
 def test_the_records_that_the_mitosis_paper_names():

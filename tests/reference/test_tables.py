@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tessera import reference
+from tessera.core import reference
 from tessera.core.errors import TesseraError
-from tessera.reference.tables import LEADING_COLUMNS, TRAILING_COLUMNS
+from tessera.core.reference.published_tables import LEADING_COLUMNS, TRAILING_COLUMNS
 
 PAPERS = {"opera": "opera-d5.10", "mitosis": "mitosis-asplos20", "park": "park-kaist19"}
 ROWS = {

@@ -8,12 +8,12 @@ import zipfile
 
 import pytest
 
+from tessera.core.archives import ArchiveLimits, unpack
 from tessera.core.errors import TesseraError
-from tessera.reference.archive import Limits, unpack
-from tessera.reference.collect import take_out
-from tessera.reference.records import Table
+from tessera.core.reference.fetch import extract_tables
+from tessera.core.reference.records import RecordTable
 
-TABLES = (Table("figure6/figure6_absolute.csv", "Figure 6", "3.2", "cycles"),)
+TABLES = (RecordTable("figure6/figure6_absolute.csv", "Figure 6", "3.2", "cycles"),)
 INSIDE = "artifact-1.0/evaluation/reference/figure6/figure6_absolute.csv"
 
 
@@ -51,7 +51,7 @@ def test_only_what_is_listed_comes_out(tmp_path, record, make):
         "artifact-1.0/README.md": b"left",
     }
     sample = record(tables=TABLES)
-    written = take_out(sample, [build(tmp_path / name, entries)])
+    written = extract_tables(sample, [build(tmp_path / name, entries)])
     assert written and sorted(sample.data_folder.rglob("*.*")) == [sample.data_folder / TABLES[0].file]
     assert (sample.data_folder / TABLES[0].file).read_bytes() == b"right"
 
@@ -59,20 +59,20 @@ def test_only_what_is_listed_comes_out(tmp_path, record, make):
 def test_without_the_outer_folder_and_again(tmp_path, record):
     sample = record(tables=TABLES)
     for body in (b"one", b"two"):
-        take_out(sample, [as_zip(tmp_path / "a.zip", {INSIDE.removeprefix("artifact-1.0/"): body})])
+        extract_tables(sample, [as_zip(tmp_path / "a.zip", {INSIDE.removeprefix("artifact-1.0/"): body})])
         assert (sample.data_folder / TABLES[0].file).read_bytes() == body
 
 
 def test_a_record_without_reference_data(tmp_path, record):
     with pytest.raises(TesseraError, match="evaluation/reference/figure6"):
-        take_out(record(tables=TABLES), [as_zip(tmp_path / "a.zip", {"README": b""})])
+        extract_tables(record(tables=TABLES), [as_zip(tmp_path / "a.zip", {"README": b""})])
 
 
 def test_a_refused_archive_leaves_the_old_data(tmp_path, record):
     sample = record(tables=TABLES)
-    take_out(sample, [as_zip(tmp_path / "a.zip", {INSIDE: b"one"})])
+    extract_tables(sample, [as_zip(tmp_path / "a.zip", {INSIDE: b"one"})])
     with pytest.raises(TesseraError, match="'../evil'") as error:
-        take_out(sample, [as_zip(tmp_path / "b.zip", {INSIDE: b"two", "../evil": b"x"})])
+        extract_tables(sample, [as_zip(tmp_path / "b.zip", {INSIDE: b"two", "../evil": b"x"})])
     assert error.value.code == "archive-unsafe-name"
     assert (sample.data_folder / TABLES[0].file).read_bytes() == b"one"
     assert not sample.data_folder.with_name("reference.new").exists()
@@ -101,7 +101,7 @@ def test_links_are_refused(tmp_path):
 
 def test_bombs(tmp_path):
     zeros = bytes(100_000)
-    small = Limits(entries=3, passed_bytes=250_000, written_bytes=150_000)
+    small = ArchiveLimits(entries=3, passed_bytes=250_000, written_bytes=150_000)
     for archive in (
         as_zip(tmp_path / "a.zip", {"a": zeros, "b": zeros}),
         as_tar(tmp_path / "a.tgz", {"a": zeros, "b": zeros}),

@@ -78,17 +78,17 @@ def full_tree(tmp_path_factory):
 @pytest.fixture(scope="session")
 def rendered(full_tree, tmp_path_factory):
     """The site of the full tree, rendered once, with the PDF; claims of every verdict. Not to be changed."""
-    import tessera.judge.claims
-    from tessera.show.report import site
+    import tessera.report.claims
+    from tessera.report import site
 
     def make(folder: Path) -> None:
         shutil.copytree(full_tree, folder / "default")
-        before = tessera.judge.claims.evaluate
-        tessera.judge.claims.evaluate = lambda *_: synthetic_claims.claims()
+        before = tessera.report.claims.evaluate
+        tessera.report.claims.evaluate = lambda *_: synthetic_claims.claims()
         try:
-            site.render(folder / "default")
+            site.render_report(folder / "default")
         finally:
-            tessera.judge.claims.evaluate = before
+            tessera.report.claims.evaluate = before
 
     return once_per_run(tmp_path_factory, "rendered", make) / "default" / "report"
 
@@ -119,9 +119,9 @@ def small_tree(tmp_path):
 
 @pytest.fixture
 def five_claims(monkeypatch):
-    """Claims as `tessera.judge.claims` would return them: one of each verdict."""
-    import tessera.judge.claims
+    """Claims as `tessera.report.claims` would return them: one of each verdict."""
+    import tessera.report.claims
 
     table = synthetic_claims.claims()
-    monkeypatch.setattr(tessera.judge.claims, "evaluate", lambda *_: table.copy(), raising=False)
+    monkeypatch.setattr(tessera.report.claims, "evaluate", lambda *_: table.copy(), raising=False)
     return table

@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tessera.results.cells import write_cells
-from tessera.results.schema.models import OF_RUN
-from tessera.results.write import frame_of, write
+from tessera.core.results.cell_tables import MODELS_OF_RUN
+from tessera.core.results.table_io import frame_of, write_cells, write_table
 
 WORKLOADS = ("gups", "graph500", "pr")
 PLATFORMS = ("sandybridge-sim", "haswell-sim", "broadwell-sim")
@@ -268,7 +267,7 @@ def write_models(root: Path, cells: pd.DataFrame) -> None:
     for name, rows in dict(
         errors=errors, cv=cv, rsquared=squares, predictions=predictions, coefficients=coefficients
     ).items():
-        write(OF_RUN[name], frame_of(OF_RUN[name], rows), root / "models" / f"{name}.csv")
+        write_table(MODELS_OF_RUN[name], frame_of(MODELS_OF_RUN[name], rows), root / "models" / f"{name}.csv")
 
 
 def _predict(table: pd.DataFrame, fitted: pd.DataFrame) -> dict[str, pd.Series]:

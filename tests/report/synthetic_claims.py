@@ -1,10 +1,10 @@
-"""Claims as `tessera.judge.claims.evaluate` returns them: one of each verdict, allowed by its provenance."""
+"""Claims as `tessera.report.claims.evaluate` returns them: one of each verdict, allowed by its provenance."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from tessera.results.schema.shown import CLAIMS
+from tessera.core.results.report_tables import CLAIMS
 
 EXPLANATION = "The caches here are smaller."
 _ROWS = [

@@ -6,16 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.faults.kinds import BATCH
-from tessera.judge.studies.virtuoso.latency import quantile_rows
-from tessera.results.schema.virtuoso import (
-    FAULT_SHARES,
-    FAULT_TIME_COMBS,
-    FAULT_TIMES,
-    SIMULATOR_COSTS,
-)
-from tessera.results.tree import Tree
-from tessera.results.write import frame_of, write
+from tessera.core.results.os_tables import FAULT_SHARES, FAULT_TIME_COMBS, FAULT_TIMES, SIMULATOR_COSTS
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.tree import Tree
+from tessera.lab.faults.kinds import BATCH
+from tessera.lab.faults.virtuoso import quantile_rows
 
 FAILED = "pressure-swap"
 #: scenario -> faults of 4KB and of 2MB; they take 3,000 and 400,000 cycles
@@ -62,7 +57,7 @@ def write_faults(root: Path, workloads: tuple[str, ...] = ("gups", "graph500")) 
             (FAULT_TIME_COMBS, combs),
             (SIMULATOR_COSTS, [cost]),
         ):
-            write(table, frame_of(table, rows), table.place(tree, workload))
+            write_table(table, frame_of(table, rows), table.place(tree, workload))
 
 
 def _share(small: int, large: int, cycles: int) -> dict:

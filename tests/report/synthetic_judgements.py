@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.results.schema.models import OF_RUN
-from tessera.results.write import frame_of
-from tessera.results.write import write as write_table
+from tessera.core.results.cell_tables import MODELS_OF_RUN
+from tessera.core.results.table_io import frame_of, write_table
 
 MB = 1 << 20
 MODELS = ("yaniv", "poly1", "mosmodel")
@@ -35,7 +34,9 @@ def write(root: Path) -> None:
             folder / "misses.csv", index=False
         )
     for name, found in rows.items():
-        write_table(OF_RUN[name], frame_of(OF_RUN[name], found), root / "models" / f"{name}.csv")
+        write_table(
+            MODELS_OF_RUN[name], frame_of(MODELS_OF_RUN[name], found), root / "models" / f"{name}.csv"
+        )
     _allocator(root / "host" / "allocator.csv")
     layouts = root / "host" / "layouts"
     layouts.mkdir(parents=True)

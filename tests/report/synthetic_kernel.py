@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.kernel.overhead import table4
-from tessera.results.schema import TABLES
-from tessera.results.schema.kernel import PLACEMENT
+from tessera.core.results.catalogue import TABLES
+from tessera.core.results.kernel_tables import PLACEMENT
+from tessera.lab.kernel.cost_experiments import table4
 
 #: Leaf tables and entries to sockets 0 and 1, by (program, policy): shares of 25% and 75% are easy to see.
 LEAVES = {

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tessera import platforms
-from tessera.numa.costs import LoadCosts, walk_cycles
-from tessera.numa.gups import Gups
-from tessera.numa.machine import PLATFORM, published
-from tessera.numa.queue import wait_cycles
-from tessera.numa.rows import rows_of
-from tessera.numa.scaled import scaled
-from tessera.numa.study import table_of
-from tessera.numa.variants import Case, cases
-from tessera.results.schema.numa import FRAGMENTED, MAPS, PLACEMENTS, PROGRAMS
-from tessera.results.tree import Tree
-from tessera.results.write import frame_of, write
+from tessera.core import platforms
+from tessera.core.results.kernel_tables import FRAGMENTED, MAPS, PLACEMENTS, PROGRAMS
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.tree import Tree
+from tessera.lab.numa.gups import Gups
+from tessera.lab.numa.placement_costs import PLATFORM, LoadCosts, published_machine, wait_cycles, walk_cycles
+from tessera.lab.numa.placement_study import PlacementCase, placement_cases, placement_rows, placements_table
+from tessera.lab.numa.program_study import scaled
 
 LOADS = {"4kb": 1000, "2mb": 0}  #: n; all walks take 100,000 cycles besides
 DATA = 2000  #: the program's loads from memory
 UPDATES = 2000
 
 
-def cell(case: Case, layout: str, gb: int = 64) -> dict:
+def cell(case: PlacementCase, layout: str, gb: int = 64) -> dict:
     """R = C + 1000 loads of data + 100,000."""
     costs = LoadCosts(280, 580, wait_cycles(case.lines, 5))
     walks = walk_cycles(100_000 + 280 * LOADS[layout], LOADS[layout], case.where, costs)
@@ -36,17 +32,17 @@ def cell(case: Case, layout: str, gb: int = 64) -> dict:
 
 def table(change=lambda case, layout, cell: cell, gb: int = 64):
     """The table of :data:`PLACEMENTS`; ``change`` may replace cells."""
-    asked = list(cases(published()))
+    asked = list(placement_cases(published_machine()))
     found = [{layout: change(case, layout, cell(case, layout, gb)) for layout in LOADS} for case in asked]
-    return table_of(asked, found, platforms.load(PLATFORM), published(), Gups(gb, UPDATES))
+    return placements_table(asked, found, platforms.load(PLATFORM), published_machine(), Gups(gb, UPDATES))
 
 
 def write_placements(root: Path, **options) -> None:
     """Write ``studies/numa/placements.csv``."""
-    write(PLACEMENTS, table(**options), PLACEMENTS.place(Tree(root)))
+    write_table(PLACEMENTS, table(**options), PLACEMENTS.place(Tree(root)))
 
 
-def one_failed(case: Case, layout: str, of_case: dict) -> dict:
+def one_failed(case: PlacementCase, layout: str, of_case: dict) -> dict:
     """RP-RD with 2MB pages was refused."""
     if (case.where.name, layout) != ("RP-RD", "2mb"):
         return of_case
@@ -55,24 +51,24 @@ def one_failed(case: Case, layout: str, of_case: dict) -> dict:
 
 def program(name: str = "GUPS", scale: float = 16, change=lambda case, layout, cell: cell):
     """The table of :data:`PROGRAMS` of one workload, ``mitosis-<name>``; R = C + data as above."""
-    platform, asked = scaled(platforms.load(PLATFORM), scale), list(cases(published()))
+    platform, asked = scaled(platforms.load(PLATFORM), scale), list(placement_cases(published_machine()))
     workload = {"workload": f"mitosis-{name.lower()}"}
     found = [
         {layout: change(case, layout, cell(case, layout) | workload) for layout in LOADS} for case in asked
     ]
     same = {"platform": platform.name, "scale": scale, "program": name, "size": "scaled"}
     same |= {"footprint_bytes": 4 << 30, "accesses": 2 * UPDATES}
-    return frame_of(PROGRAMS, rows_of(asked, found, platform, published(), same))
+    return frame_of(PROGRAMS, placement_rows(asked, found, platform, published_machine(), same))
 
 
 def write_programs(root: Path) -> None:
     """Two programs, one of them with a failed placement, and a recording that failed."""
     tree = Tree(root)
-    write(PROGRAMS, program(change=one_failed), PROGRAMS.place(tree, "mitosis-gups"))
-    write(PROGRAMS, program("XSBench", 20), PROGRAMS.place(tree, "mitosis-xsbench"))
+    write_table(PROGRAMS, program(change=one_failed), PROGRAMS.place(tree, "mitosis-gups"))
+    write_table(PROGRAMS, program("XSBench", 20), PROGRAMS.place(tree, "mitosis-xsbench"))
     lost = {"workload": "mitosis-btree", "platform": "haswell-4s-sim-by-14", "scale": 14, "program": "BTree"}
     lost |= {"status": "failed", "message": "RECORDING-5"}
-    write(PROGRAMS, frame_of(PROGRAMS, [lost]), PROGRAMS.place(tree, "mitosis-btree"))
+    write_table(PROGRAMS, frame_of(PROGRAMS, [lost]), PROGRAMS.place(tree, "mitosis-btree"))
 
 
 def maps(wrong: int = 0):
@@ -108,4 +104,4 @@ def fragmented(share: float = 0.25, large_free: int = 64 << 20):
 def write_guest(root: Path) -> None:
     """Write the tables of the guest."""
     for declared, found in ((MAPS, maps(wrong=3)), (FRAGMENTED, fragmented())):
-        write(declared, found, declared.place(Tree(root)))
+        write_table(declared, found, declared.place(Tree(root)))

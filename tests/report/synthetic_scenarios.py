@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.judge.studies.scenarios.logs import Decided, tables_of
-from tessera.results.schema.scenarios import OF_LOG, SCENARIO_CELLS
-from tessera.results.tree import Tree
-from tessera.results.write import frame_of, write
+from tessera.core.results.os_tables import OF_LOG, SCENARIO_CELLS
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.tree import Tree
+from tessera.lab.studies.scenarios import Decided, tables_of
 
 PAGES = 1024
 FAILED = "memory-short"
@@ -55,10 +55,10 @@ def write_scenarios(root: Path, workloads: tuple[str, ...] = ("gups", "graph500"
             "status": "failed", "message": "SCENARIO-7", "provenance": "simulated",
         }  # fmt: skip
         rows += [failed, *(_cell(workload, "layout", name, misses) for name, misses in LAYOUTS.items())]
-        write(SCENARIO_CELLS, frame_of(SCENARIO_CELLS, rows), SCENARIO_CELLS.place(tree, workload))
+        write_table(SCENARIO_CELLS, frame_of(SCENARIO_CELLS, rows), SCENARIO_CELLS.place(tree, workload))
         for name, found in tables_of(decided, workload).items():
             table = OF_LOG[name]
-            write(table, frame_of(table, found), table.place(tree, workload))
+            write_table(table, frame_of(table, found), table.place(tree, workload))
 
 
 def _cell(workload: str, pages: str, name: str, misses: int) -> dict:

@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tessera.judge.studies import ablations, sampling
-from tessera.judge.studies.designs.cells import with_changes
-from tessera.judge.studies.places import all_methods
-from tessera.judge.studies.variants import ABLATIONS
-from tessera.results.schema import designs, studies
-from tessera.results.write import frame_of
-from tessera.results.write import write as write_table
+from tessera.core.results import study_tables
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.lab.studies import ablations, sampling
+from tessera.lab.studies.designs import with_changes
+from tessera.lab.studies.sampling import all_methods
+from tessera.lab.studies.variations import ABLATIONS
 from tests.report import synthetic_transfer
 
 LAYOUTS = {"growing-0": 3.0, "growing-4": 2.0, "growing-8": 1.0, "sliding-40-4": 1.5}  #: cycles in phase 2
@@ -26,12 +25,12 @@ def write(root: Path, workloads=("gups", "graph500"), platform: str = "sandybrid
     for workload in workloads:
         folder = root / "studies"
         errors, intervals = _sampling(workload, platform)
-        write_table(studies.SAMPLING, errors, folder / "sampling" / workload / "errors.csv")
-        write_table(studies.INTERVALS, intervals, folder / "sampling" / workload / "intervals.csv")
+        write_table(study_tables.SAMPLING, errors, folder / "sampling" / workload / "errors.csv")
+        write_table(study_tables.INTERVALS, intervals, folder / "sampling" / workload / "intervals.csv")
         cells = _cells(workload, platform)
         place = folder / "ablations" / workload / platform
-        write_table(studies.VARIANTS, cells, place / "cells.csv")
-        write_table(studies.SHAPES, ablations.shapes(cells), place / "shapes.csv")
+        write_table(study_tables.VARIANTS, cells, place / "cells.csv")
+        write_table(study_tables.SHAPES, ablations.shapes(cells), place / "shapes.csv")
         for table, rows in _designs(workload):
             write_table(table, rows, folder / "designs" / workload / "park-haswell" / table.file)
     probes = [
@@ -42,10 +41,10 @@ def write(root: Path, workloads=("gups", "graph500"), platform: str = "sandybrid
         for probe, case, quantity, value in PROBED
     ]  # fmt: skip
     failed = {"case": "1024 segments, full", "value": None, "status": "failed", "message": "PROBE-7"}
-    table = frame_of(designs.PROBES, [*probes, probes[0] | failed])
-    write_table(designs.PROBES, table, root / "studies" / "probes" / "probes.csv")
+    table = frame_of(study_tables.PROBES, [*probes, probes[0] | failed])
+    write_table(study_tables.PROBES, table, root / "studies" / "probes" / "probes.csv")
     place = root / "studies" / "sweep" / workloads[0] / platform
-    write_table(studies.SWEEP, _sweep(workloads[0], platform), place / "sweep.csv")
+    write_table(study_tables.SWEEP, _sweep(workloads[0], platform), place / "sweep.csv")
 
 
 def _sampling(workload: str, platform: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -80,11 +79,11 @@ def _sampling(workload: str, platform: str) -> tuple[pd.DataFrame, pd.DataFrame]
         "provenance": "simulated",
     }
     about |= {"window_accesses": INTERVALS * 300, "window_instructions": INTERVALS * LENGTH}
-    errors = pd.DataFrame([about | row for row in found], columns=list(studies.SAMPLING.names))
+    errors = pd.DataFrame([about | row for row in found], columns=list(study_tables.SAMPLING.names))
     intervals = full.rename(columns={"unit": "interval"}).assign(
         workload=workload, platform=platform, provenance="simulated", methods="systematic clustered"
     )
-    return errors, intervals[list(studies.INTERVALS.names)]
+    return errors, intervals[list(study_tables.INTERVALS.names)]
 
 
 def _cells(workload: str, platform: str) -> pd.DataFrame:
@@ -115,7 +114,7 @@ def _cells(workload: str, platform: str) -> pd.DataFrame:
                     "engine": "timing",
                 }
             )
-    return pd.DataFrame(rows, columns=list(studies.VARIANTS.names))
+    return pd.DataFrame(rows, columns=list(study_tables.VARIANTS.names))
 
 
 def _sweep(workload: str, platform: str) -> pd.DataFrame:
@@ -149,7 +148,7 @@ def _sweep(workload: str, platform: str) -> pd.DataFrame:
         head | {"key": "memory.load_cycles", "alternative": "x0.5", "status": "refused", "message": "too low"}
     )
     rows.append(head | {"key": "pwc.kind", "status": "skipped", "message": "no alternative is known"})
-    return pd.DataFrame(rows, columns=list(studies.SWEEP.names))
+    return pd.DataFrame(rows, columns=list(study_tables.SWEEP.names))
 
 
 #: design -> misses under the mappings low and max; None: rejected
@@ -183,7 +182,7 @@ def _designs(workload: str) -> list[tuple]:
         made |= {"distance_count": distance, "cost_count": 1.0}
         mappings.append(head | made | {"distance_printed": 2 * distance, "cost_printed": 1.0})
     return [
-        (designs.DESIGN_CELLS, with_changes(frame_of(designs.DESIGN_CELLS, cells))),
-        (designs.DESIGN_STRUCTURES, frame_of(designs.DESIGN_STRUCTURES, structures)),
-        (designs.DESIGN_MAPPINGS, frame_of(designs.DESIGN_MAPPINGS, mappings)),
+        (study_tables.DESIGN_CELLS, with_changes(frame_of(study_tables.DESIGN_CELLS, cells))),
+        (study_tables.DESIGN_STRUCTURES, frame_of(study_tables.DESIGN_STRUCTURES, structures)),
+        (study_tables.DESIGN_MAPPINGS, frame_of(study_tables.DESIGN_MAPPINGS, mappings)),
     ]

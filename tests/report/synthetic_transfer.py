@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tessera.judge.studies.transfer import step, study
-from tessera.results.schema import transfer as schema
-from tessera.results.tree import Tree
-from tessera.results.write import frame_of
-from tessera.results.write import write as write_table
+from tessera.core.results import transfer_tables as schema
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.tree import Tree
+from tessera.lab.transfer import study
 from tests.studies.transfer import world
 
 VARIANTS = ("noop", "thp", "stlb-x2", "walkers-x2", "delayed-tlb", "many-segment")
@@ -20,10 +19,10 @@ MODELS = ("basu", "poly1", "mosmodel")
 def tables(models=MODELS) -> dict:
     """Table of a run by its name."""
     with pytest.MonkeyPatch.context() as patch:
-        rows = study.tables(world.request_of(patch, VARIANTS, ladders=True, models=models))
+        rows = study.study_tables(world.request_of(patch, VARIANTS, ladders=True, models=models))
     pair = {"workload": "made", "platform": "haswell-sim", "provenance": "simulated"}
     found = {table.name: frame_of(table, [pair | row for row in rows[table.name]]) for table in schema.PARTS}
-    return found | step.judge(found)
+    return found | study.judge_run(found)
 
 
 def write(root: Path, made: dict | None = None) -> None:

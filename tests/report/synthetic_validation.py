@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tessera.results.schema import clock, machine
-from tessera.results.write import frame_of
-from tessera.results.write import write as write_table
+from tessera.core.results import machine_tables
+from tessera.core.results.table_io import frame_of, write_table
 
 FOOTPRINTS = (16, 64, 128, 512)
 
@@ -28,8 +27,10 @@ def write(root: Path) -> None:
         for series in ("pages", "lines")
         for n in FOOTPRINTS
     ]
-    write_table(machine.LATENCY, frame_of(machine.LATENCY, latency), folder / "chase_latency.csv")
-    step = dict.fromkeys(machine.STEPS.names, 7.0) | {
+    write_table(
+        machine_tables.LATENCY, frame_of(machine_tables.LATENCY, latency), folder / "chase_latency.csv"
+    )
+    step = dict.fromkeys(machine_tables.STEPS.names, 7.0) | {
         "source": "measured",
         "series": "pages",
         "step": 1,
@@ -39,9 +40,9 @@ def write(root: Path) -> None:
         "above_cycles": 12.0,
         "file_source": "CPUID of this machine",
     }
-    write_table(machine.STEPS, frame_of(machine.STEPS, [step]), folder / "steps.csv")
+    write_table(machine_tables.STEPS, frame_of(machine_tables.STEPS, [step]), folder / "steps.csv")
     judged = [
-        dict.fromkeys(machine.MOSAICS.names, 0.0)
+        dict.fromkeys(machine_tables.MOSAICS.names, 0.0)
         | {
             "runtime_provenance": "measured",
             "platform": platform,
@@ -53,7 +54,7 @@ def write(root: Path) -> None:
         for platform, factor in (("host-sim", 1.3), ("host-calibrated", 1.1))
         for layout, measured in (("growing-0", 0.0), ("growing-4", -0.05), ("growing-8", -0.1))
     ]
-    write_table(machine.MOSAICS, frame_of(machine.MOSAICS, judged), folder / "mosaics.csv")
+    write_table(machine_tables.MOSAICS, frame_of(machine_tables.MOSAICS, judged), folder / "mosaics.csv")
     _write_clock(folder)
 
 
@@ -75,8 +76,12 @@ def _write_clock(folder: Path) -> None:
         for name, half in (("push-pop", "judge"), ("chain-alu", "calibrate"))
         for row in rows({"mark": name, "family": "calls", "half": half})
     ]
-    write_table(clock.CLOCK_MARKS, frame_of(clock.CLOCK_MARKS, marks), folder / "clock_marks.csv")
-    programs = frame_of(clock.CLOCK_PROGRAMS, rows({"program": "gups-64mb"}))
-    write_table(clock.CLOCK_PROGRAMS, programs, folder / "clock_programs.csv")
+    write_table(
+        machine_tables.CLOCK_MARKS, frame_of(machine_tables.CLOCK_MARKS, marks), folder / "clock_marks.csv"
+    )
+    programs = frame_of(machine_tables.CLOCK_PROGRAMS, rows({"program": "gups-64mb"}))
+    write_table(machine_tables.CLOCK_PROGRAMS, programs, folder / "clock_programs.csv")
     key = ("core.latency.alu", "1", "1", "chain-alu", "chain-alu takes 1 cycles a unit")
-    write_table(clock.CLOCK_KEYS, frame_of(clock.CLOCK_KEYS, [key]), folder / "clock_keys.csv")
+    write_table(
+        machine_tables.CLOCK_KEYS, frame_of(machine_tables.CLOCK_KEYS, [key]), folder / "clock_keys.csv"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from browser import Browser, find
 
-from tessera.show.report.pages import PAGES
+from tessera.report.pages import PAGES
 
 pytestmark = pytest.mark.skipif(find() is None, reason="no browser: apt-get install chromium")
 WIDTHS = (320, 390, 1280)

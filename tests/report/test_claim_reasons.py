@@ -6,9 +6,9 @@ import re
 
 import pandas as pd
 
-from tessera.judge.claims.outcome import TO_MEASURE
-from tessera.show.report import site
-from tessera.show.report.pages.claims import shared
+from tessera.report import site
+from tessera.report.claims.claim import TO_MEASURE
+from tessera.report.pages.claims import shared
 
 CELLS, PMU = f"no cells of a{TO_MEASURE}./run a", f"no PMU{TO_MEASURE}./run b"
 REASONS = ["once", PMU, CELLS, PMU, CELLS, "twice", CELLS, "twice", f"no host{TO_MEASURE}./run c", ""]
@@ -25,13 +25,13 @@ def test_shared_reasons_are_counted_and_the_most_frequent_is_first():
 
 
 def test_the_page_has_one_note_and_the_csv_every_reason(small_tree, five_claims, monkeypatch):
-    import tessera.judge.claims
+    import tessera.report.claims
 
     (missing,) = five_claims[five_claims["verdict"] == "NOT-MEASURABLE-HERE"].to_dict("records")
     more = [missing | {"id": f"missing-{n}", "reason": CELLS} for n in range(3)]
     table = pd.concat([five_claims, pd.DataFrame(more)], ignore_index=True)
-    monkeypatch.setattr(tessera.judge.claims, "evaluate", lambda *_: table.copy())
-    site.render(small_tree, only=["fig2"], with_pdf=False)
+    monkeypatch.setattr(tessera.report.claims, "evaluate", lambda *_: table.copy())
+    site.render_report(small_tree, only=["fig2"], with_pdf=False)
     text = (small_tree / "report" / "claims.html").read_text()
     (note,) = re.findall(r'<li id="reason-1">(.*?)</li>', text)
     assert "3 claims" in note and "no cells of a" in note and "<code>./run a</code>" in note

@@ -7,7 +7,7 @@ from html import unescape
 
 import pandas as pd
 
-from tessera.energy import machines, power
+from tessera.lab.energy import guz_model, power
 
 
 def words(rendered) -> str:
@@ -16,7 +16,7 @@ def words(rendered) -> str:
 
 def test_every_set_of_constants_and_every_pair_is_there(rendered):
     shown = words(rendered)
-    for one in power.swept(power.read(power.default())):
+    for one in power.swept(power.read_power(power.default_power_file())):
         assert one.name in shown
     saved = pd.read_csv(rendered.parent / "energy" / "savings.csv")
     for workload in set(saved["workload"]):
@@ -27,7 +27,7 @@ def test_every_set_of_constants_and_every_pair_is_there(rendered):
 
 def test_sources_of_values_and_printed_numbers_are_there(rendered):
     shown = words(rendered)
-    assert all(name in shown for name in machines.names())
+    assert all(name in shown for name in guz_model.machine_names())
     assert shown.count("assumed") > 20 and "bodytrack" in shown and "DDR2" in shown
 
 

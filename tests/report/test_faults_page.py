@@ -66,7 +66,7 @@ def test_the_figure_of_latencies_has_both_scenarios(rendered):
 
 
 def test_without_the_study_the_page_says_so(small_tree, five_claims):
-    from tessera.show.report import site
+    from tessera.report import site
 
-    site.render(small_tree)
+    site.render_report(small_tree)
     assert "No program with the work of its page faults" in (small_tree / "report/faults.html").read_text()

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from synthetic_kernel import FAILED, UNKNOWN, placement
 
-from tessera.kernel import ALL_PARTS
-from tessera.show.report.pages.kernel_tables import shown
+from tessera.lab.kernel import ALL_PARTS
+from tessera.report.pages.page_tables import table_for_reading
 
 
 @pytest.fixture(scope="module")
@@ -87,24 +87,24 @@ def test_published_numbers_of_the_figures_are_the_printed_ones(rendered):
 
 
 def test_a_table_of_another_shape_is_shown_as_it_is():
-    view = shown("table5", pd.DataFrame({"operation": ["mmap"], "ratio": [1.5]}))
+    view = table_for_reading("table5", pd.DataFrame({"operation": ["mmap"], "ratio": [1.5]}))
     assert [column.name for column in view.columns] == ["operation", "ratio"]
     assert view.rows == [("mmap", 1.5)] and [column.number for column in view.columns] == [False, True]
 
 
 def test_without_a_run_that_the_figure_is_about(tmp_path):
-    from tessera.show.figures import mitosis_fig3
-    from tessera.show.results import NotDrawn
+    from tessera.report.figures import mitosis_kernel
+    from tessera.report.results import NotDrawn
 
     with pytest.raises(NotDrawn, match="placement.csv") as absent:
-        mitosis_fig3.table(tmp_path)
+        mitosis_kernel.table_placement(tmp_path)
     assert absent.value.remedy == ALL_PARTS and "snakemake --cores all kernel" in ALL_PARTS
     folder = tmp_path / "kernel" / "placement"
     folder.mkdir(parents=True)
     placement().assign(config="F+M").to_csv(folder / "placement.csv", index=False)
     with pytest.raises(NotDrawn, match="mitosis-fig3") as replicated:
-        mitosis_fig3.table(tmp_path)
+        mitosis_kernel.table_placement(tmp_path)
     assert replicated.value.remedy == ALL_PARTS and "placement.csv" not in replicated.value.found
     placement().drop(columns="pages").to_csv(folder / "placement.csv", index=False)
     with pytest.raises(NotDrawn, match="lacks pages"):
-        mitosis_fig3.table(tmp_path)
+        mitosis_kernel.table_placement(tmp_path)

@@ -9,21 +9,18 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
-from tessera.judge.studies.transfer.classes import GROUPS
-from tessera.results.read import empty
-from tessera.results.schema.shown import CLAIMS
-from tessera.results.schema.transfer import ANSWERED, NEW_DESIGNS
-from tessera.results.tree import Tree
-from tessera.results.write import frame_of
-from tessera.results.write import write as write_table
-from tessera.show import new_designs
-from tessera.show.figures.render import render
-from tessera.show.report import site
-from tessera.show.report.facts import Facts
-from tessera.show.report.pages import index
-from tessera.show.results import Results
-from tessera.show.templates import environment
+from tessera.core.files import repo_root
+from tessera.core.results.report_tables import CLAIMS
+from tessera.core.results.table_io import empty_table, frame_of, write_table
+from tessera.core.results.transfer_tables import ANSWERED, NEW_DESIGNS
+from tessera.core.results.tree import Tree
+from tessera.lab.transfer.classes import GROUPS
+from tessera.report import new_designs, site
+from tessera.report.facts import Facts
+from tessera.report.figures.render import render
+from tessera.report.page_elements import environment
+from tessera.report.pages import summary
+from tessera.report.results import Results
 
 #: workloads judged answered covered passing constant_passing mosmodel_passing, then of the informative:
 #: judged, answered, covered, passing, Mosmodel
@@ -64,9 +61,9 @@ def both(*rows):
 
 def first_page(tree) -> str:
     """index.html of a results tree, without claims and figures."""
-    facts = Facts(Results(tree), empty(CLAIMS), claims_reason="none", figures=[], provenance={})
+    facts = Facts(Results(tree), empty_table(CLAIMS), claims_reason="none", figures=[], provenance={})
     template = environment().get_template("index.html")
-    return template.render(**site.shared(facts), page="index.html", **index.page(facts))
+    return template.render(**site.shared_variables(facts), page="index.html", **summary.summary_page(facts))
 
 
 def text(page: str) -> str:
@@ -219,6 +216,6 @@ def test_without_the_study_the_first_page_names_the_command(small_tree):
 
 @pytest.mark.parametrize("name", ["README.md", "docs/predict.md", "docs/transfer.md"])
 def test_the_pages_in_git_show_the_archived_table(name):
-    """To write it again: python -m tessera.show.new_designs notebooks/data README.md docs/predict.md ..."""
+    """To write it again: python -m tessera.report.new_designs notebooks/data README.md docs/predict.md ..."""
     made = new_designs.markdown(new_designs.of_results(repo_root() / "notebooks" / "data"))
     assert made in (repo_root() / name).read_text()

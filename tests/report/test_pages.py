@@ -11,13 +11,15 @@ import pytest
 import yaml
 from synthetic_claims import EXPLANATION
 
-from tessera.core.paths import repo_root
-from tessera.show.figures import registry
-from tessera.show.report import navigation, pdf, placing
-from tessera.show.report.pages.claims import WORDS_OF_RULES, allowed
-from tessera.show.report.pages.headlines import HEADLINES
-from tessera.show.report.pages.layouts import hot
-from tessera.show.report.pages.provenance import unwrapped
+from tessera.core.files import repo_root
+from tessera.report import page_elements
+from tessera.report import site as navigation
+from tessera.report import site as pdf
+from tessera.report.figures import registry
+from tessera.report.pages.about import unwrapped
+from tessera.report.pages.claims import WORDS_OF_RULES, allowed
+from tessera.report.pages.summary import HEADLINES
+from tessera.report.pages.workloads import hot_pages
 
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 MAY_STAY_OPEN = {"p", "li", "td", "th", "tr", "option", "dt", "dd"}
@@ -61,7 +63,7 @@ def test_every_page_is_well_formed(rendered):
 def test_every_figure_of_the_registry_is_on_a_page(rendered):
     for entry in registry.FIGURES:
         if not entry.per_pair:
-            page = placing.page_of(entry.name)
+            page = page_elements.page_of_figure(entry.name)
             assert f'id="{entry.name}"' in (rendered / page).read_text(), (entry.name, page)
 
 
@@ -116,7 +118,7 @@ def test_models_page_has_worst_and_median_of_each_protocol(rendered):
 def test_layouts_page_says_where_the_misses_are(rendered):
     text = (rendered / "layouts.html").read_text()
     assert 'id="map-gups"' in text and "not kept" in text  # the other workloads have no profile
-    found = hot(pd.DataFrame({"stlb_misses": [5, 50, 25, 20]}), pages=100)
+    found = hot_pages(pd.DataFrame({"stlb_misses": [5, 50, 25, 20]}), pages=100)
     assert (found["half"], found["ninety"], found["half_share"]) == (1, 3, 0.01)
     data = pd.read_csv(rendered / "figures" / "layouts-gups-sandybridge-sim.csv")
     assert data[data["what"] == "misses"]["stlb_misses"].sum() == 100
@@ -131,10 +133,10 @@ def test_allocator_page_has_pages_asked_and_costs(rendered):
 
 
 def test_kernel_page_exists_only_with_results(rendered, small_tree, five_claims):
-    from tessera.show.report import site
+    from tessera.report import site
 
     assert (rendered / "kernel.html").exists()
-    site.render(small_tree, only=["fig2"], with_pdf=False)
+    site.render_report(small_tree, only=["fig2"], with_pdf=False)
     assert not (small_tree / "report" / "kernel.html").exists()
     assert "kernel.html" not in (small_tree / "report" / "index.html").read_text()
 
@@ -153,21 +155,21 @@ def test_the_pdf_is_there_with_its_text(rendered):
 
 def test_without_its_tool_the_site_says_why_there_is_no_pdf(small_tree, five_claims, monkeypatch):
     from tessera.core.errors import TesseraError
-    from tessera.show.report import site
+    from tessera.report import site
 
     def absent():
-        raise TesseraError("report.pdf", "a system library: no Pango", pdf.REMEDY)
+        raise TesseraError("report.pdf", "a system library: no Pango", pdf.PDF_REMEDY)
 
     monkeypatch.setattr(pdf, "_weasyprint", absent)
-    facts = site.render(small_tree, only=["fig2"])
+    facts = site.render_report(small_tree, only=["fig2"])
     assert "no Pango" in facts.pdf_problem and "libpango" in facts.pdf_problem
     assert "no Pango" in (small_tree / "report" / "gaps.html").read_text()
     assert "report.pdf" not in (small_tree / "report" / "index.html").read_text()
 
 
 def test_notebooks_are_listed_by_their_titles():
-    assert navigation.title("01-quick-tour.html") == "1 Quick tour"
-    assert navigation.title("explore_fits.html") == "Explore fits"
+    assert navigation.notebook_title("01-quick-tour.html") == "1 Quick tour"
+    assert navigation.notebook_title("explore_fits.html") == "Explore fits"
 
 
 #: (text, papers that it is on)
@@ -233,7 +235,7 @@ def test_tolerances_in_words(tolerance, words):
 
 
 def test_every_rule_of_a_tolerance_has_words():
-    from tessera.judge.claims.tolerance import RULES
+    from tessera.report.claims.claim import RULES
 
     assert set(WORDS_OF_RULES) == set(RULES)
 

@@ -8,9 +8,9 @@ from html import unescape
 import pandas as pd
 import pytest
 
-from tessera.numa.mixed import gain
-from tessera.numa.placement import placements
-from tessera.results.schema.numa import PLACEMENTS
+from tessera.core.results.kernel_tables import PLACEMENTS
+from tessera.lab.numa.mitosis_figures import mixed_gain
+from tessera.lab.numa.placement_costs import placements
 
 
 @pytest.fixture
@@ -70,6 +70,6 @@ def test_fragmented_memory_has_shares_and_gains(text, rendered):
     assert re.search(r"0\.900\s+0\.910\s+512\s+63\s+1\s+256\s+64\s+0\.250\s+0\.970", words)
     assert "GUEST-3" in words
     rows = pd.read_csv(rendered.parent / PLACEMENTS.pattern)
-    expected = gain(rows[rows["status"] == "ok"], 0.25, "runtime_cycles")
+    expected = mixed_gain(rows[rows["status"] == "ok"], 0.25, "runtime_cycles")
     shown = table_after(text, "TRPI-LD over TRPI-LD+M")
     assert re.search(rf"guest, free blocks\s+TRP-LD\s+0\.250\s+measured\s+\d\.\d\d\s+{expected:.2f}", shown)

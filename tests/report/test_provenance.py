@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tessera.results.provenance import collect, hashes, keep_config, load, machine, scrub
-from tessera.results.provenance.collect import PARTS
+from tessera.report import provenance
+from tessera.report.provenance import PARTS, collect, keep_config, load_provenance
 
 
 def test_collect_writes_every_part_and_load_reads_it_back(small_tree):
     written = collect(small_tree, {"name": "small"})
-    assert load(small_tree) == json.loads(json.dumps(written))
+    assert load_provenance(small_tree) == json.loads(json.dumps(written))
     assert {path.stem for path in (small_tree / "provenance").iterdir()} == set(PARTS)
     assert written["versions"]["pandas"] and written["quantities"]["statuses"] == {"ok": 55}
     assert "cells.csv" in written["hashes"]["results"]
@@ -35,9 +35,9 @@ def test_no_absolute_path_is_written(small_tree):
 
 
 def test_names_of_user_and_host_are_taken_out(monkeypatch):
-    monkeypatch.setattr(scrub.socket, "gethostname", lambda: "lab-node7")
-    monkeypatch.setattr(scrub, "_user", lambda: "mariam")
-    clean = scrub.scrubber()
+    monkeypatch.setattr(provenance.socket, "gethostname", lambda: "lab-node7")
+    monkeypatch.setattr(provenance, "_user_name", lambda: "mariam")
+    clean = provenance.scrubber()
     assert clean({"a": ["ran by mariam on lab-node7 in /data/mariam/run.log"]}) == {
         "a": ["ran by <user> on <host> in <path>/run.log"]
     }
@@ -45,24 +45,24 @@ def test_names_of_user_and_host_are_taken_out(monkeypatch):
 
 
 def test_a_missing_part_is_empty(tmp_path):
-    assert load(tmp_path) == {name: {} for name in PARTS}
+    assert load_provenance(tmp_path) == {name: {} for name in PARTS}
 
 
 def test_hashes_are_remembered_until_a_file_changes(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("1")
-    first = hashes.tree(tmp_path, tmp_path / "cache" / "hashes.json")
+    first = provenance.tree_hashes(tmp_path, tmp_path / "cache" / "hashes.json")
     calls = []
-    monkeypatch.setattr(hashes, "digest", lambda path: calls.append(path.name) or "new")
-    assert hashes.tree(tmp_path, tmp_path / "cache" / "hashes.json") == first and calls == []
+    monkeypatch.setattr(provenance, "file_digest", lambda path: calls.append(path.name) or "new")
+    assert provenance.tree_hashes(tmp_path, tmp_path / "cache" / "hashes.json") == first and calls == []
     (tmp_path / "a.csv").write_text("22")
-    assert hashes.tree(tmp_path, tmp_path / "cache" / "hashes.json") == {"a.csv": "new"}
+    assert provenance.tree_hashes(tmp_path, tmp_path / "cache" / "hashes.json") == {"a.csv": "new"}
 
 
 def test_reports_and_caches_are_not_hashed(tmp_path):
     for name in ("report/index.html", "cache/x", "claims.csv", "cells.csv"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
-    assert list(hashes.tree(tmp_path)) == ["cells.csv"]
+    assert list(provenance.tree_hashes(tmp_path)) == ["cells.csv"]
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def other_machine(tmp_path: Path) -> Path:
 
 
 def test_machine_is_read_from_the_kernels_files(other_machine):
-    found = machine.describe(other_machine)
+    found = provenance.machine_properties(other_machine)
     assert found["cpu_model"] == "Test CPU" and found["memory_bytes"] == 1 << 20
     assert found["transparent_huge_pages"] == "madvise" and found["huge_pages_2mb_reserved"] == 7
     assert found["huge_pages_1gb_reserved"] is None and found["pages_1gb"] and not found["pmu"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tessera.record import workloads
-from tessera.show import recorded
+from tessera.report import workload_table
 
 INFO = {
     "size": "published",
@@ -18,7 +18,7 @@ INFO = {
 
 def test_numbers_come_from_the_recording_and_the_size():
     known = workloads.load("gapbs-sssp-twitter")
-    assert recorded.extent(INFO, known) == {
+    assert workload_table.recording_extent(INFO, known) == {
         "allocated_bytes": 40_000,
         "touched_bytes": 12_288,
         "recorded_share": 0.25,
@@ -31,15 +31,15 @@ def test_numbers_come_from_the_recording_and_the_size():
 def test_a_span_is_that_of_the_size_and_counts_only_with_windows():
     known = workloads.load("graph500-8gb")
     span = known.size("published").window_span
-    assert recorded.extent(INFO, known)["window_span_accesses"] == span == 1_100_000_000
+    assert workload_table.recording_extent(INFO, known)["window_span_accesses"] == span == 1_100_000_000
     whole = {key: value for key, value in INFO.items() if key != "windows"}
-    assert recorded.extent(whole, known)["window_span_accesses"] is None
-    assert recorded.extent(whole, known)["windows"] == 1
+    assert workload_table.recording_extent(whole, known)["window_span_accesses"] is None
+    assert workload_table.recording_extent(whole, known)["windows"] == 1
 
 
 def test_what_nobody_states_is_unknown():
-    assert set(recorded.extent({"status": "failed"}, None).values()) == {None}
-    assert recorded.extent({"distinct_4kb_pages": 1}, None)["touched_bytes"] == 4096
+    assert set(workload_table.recording_extent({"status": "failed"}, None).values()) == {None}
+    assert workload_table.recording_extent({"distinct_4kb_pages": 1}, None)["touched_bytes"] == 4096
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,16 @@ def test_what_nobody_states_is_unknown():
     ],
 )
 def test_where_windows_lie(row, words):
-    said = recorded.place(row)
+    said = workload_table.recording_place(row)
     assert all(word in said for word in words) and bool(said) == bool(words)
 
 
 def test_published_footprints():
     """OPERA D5.10 Table 4 prints 0.17 GB for omnetpp, whose stand-in's `paper` size has filled links."""
-    assert recorded.published_bytes(workloads.load("event-network-small")) == pytest.approx(0.17e9, rel=0.02)
-    assert recorded.published_bytes(workloads.load("gups-8gb")) == 8 << 30
-    assert recorded.published_bytes(workloads.load("xsbench-16gb")) == pytest.approx(16 << 30, rel=0.001)
+    assert workload_table.published_bytes(workloads.load("event-network-small")) == pytest.approx(
+        0.17e9, rel=0.02
+    )
+    assert workload_table.published_bytes(workloads.load("gups-8gb")) == 8 << 30
+    assert workload_table.published_bytes(workloads.load("xsbench-16gb")) == pytest.approx(
+        16 << 30, rel=0.001
+    )

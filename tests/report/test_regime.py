@@ -11,13 +11,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tessera import platforms
-from tessera.core.paths import repo_root
+from tessera.core import platforms
+from tessera.core.files import repo_root
 from tessera.record import workloads
-from tessera.show.figures import regime_table as regime
-from tessera.show.report import site
-from tessera.show.report.pages.regime import sentences
-from tessera.show.results import Results
+from tessera.report import site
+from tessera.report.figures import workload_regimes as regime
+from tessera.report.pages.studies import regime_sentences
+from tessera.report.results import Results
 
 REFERENCE = repo_root() / "reference-results"
 
@@ -29,7 +29,7 @@ def write_info(tree: Path, workload: str, pages: int) -> None:
 
 
 def row_of(tree: Path, workload: str) -> dict:
-    rows = regime.table(Results(tree), REFERENCE)
+    rows = regime.regime_rows(Results(tree), REFERENCE)
     (row,) = rows[rows["workload"] == workload].to_dict("records")
     return row
 
@@ -47,11 +47,14 @@ def test_ratios_are_those_of_the_all_4kb_cell(small_tree):
 
 def test_walker_loads_are_counted_where_they_are_served():
     """100 loads come to L1D, 70 of them go on to L2, 40 to L3, 10 to memory."""
-    shares = regime._levels({"l1d": 100.0, "l2": 70.0, "l3": 40.0, "dram": 10.0})
+    shares = regime._walker_level_shares({"l1d": 100.0, "l2": 70.0, "l3": 40.0, "dram": 10.0})
     assert shares == {
         "walker_l1d_share": 0.3, "walker_l2_share": 0.3, "walker_l3_share": 0.3, "walker_dram_share": 0.1,
     }  # fmt: skip
-    assert regime._levels(dict.fromkeys(("l1d", "l2", "l3", "dram"), 0.0))["walker_l2_share"] is None
+    assert (
+        regime._walker_level_shares(dict.fromkeys(("l1d", "l2", "l3", "dram"), 0.0))["walker_l2_share"]
+        is None
+    )
 
 
 def test_sizes_are_touched_ones(tmp_path):
@@ -87,7 +90,7 @@ def test_a_row_states_its_part_of_the_region_and_of_the_published_footprint(tmp_
     row = row_of(tree, name)
     assert (row["allocated_bytes"], row["touched_bytes"]) == (9_000_000_000, 4_096_000_000)
     assert (row["recorded_share"], row["windows"], row["published_share"]) == (0.025, 10, 0.5)
-    site.render(tree, only=["regime"], with_pdf=False)
+    site.render_report(tree, only=["regime"], with_pdf=False)
     page = (tree / "report" / "regime.html").read_text()
     assert "10 windows over the region" in page
     assert 'data-sort="0.025"' in page and 'data-sort="0.5"' in page
@@ -95,7 +98,7 @@ def test_a_row_states_its_part_of_the_region_and_of_the_published_footprint(tmp_
 
 def test_printed_counters_stand_beside_them():
     """MICRO'20 Table 7: C = 76e9, M = 2e9, R = 1320e9 and 1155e9 with 2MB pages."""
-    (row,) = [r for r in regime._printed(REFERENCE) if r["workload"].endswith("xalancbmk_s")]
+    (row,) = [r for r in regime._printed_regimes(REFERENCE) if r["workload"].endswith("xalancbmk_s")]
     assert row["walk_cycles_per_miss"] == pytest.approx(38)
     assert row["walk_share"] == pytest.approx(76 / 1320)
     assert row["saved_2mb"] == pytest.approx(0.125)
@@ -127,13 +130,13 @@ def test_sentences_count():
          "published_share": [0.33, 0.33, None]}
     )  # fmt: skip
     printed = pd.DataFrame({"source": ["Paper"], "workload": ["x"], "walk_cycles_per_miss": [38.0]})
-    said = " ".join(sentences(ours, printed))
+    said = " ".join(regime_sentences(ours, printed))
     # Median, least, most; printed; workloads of published size, all, limit in percent; declared; (L)3, pairs.
     assert re.findall(r"\d+", said) == ["20", "10", "60", "38", "1", "2", "90", "33", "3", "2", "3"]
 
 
 def test_the_page_and_its_table_are_written(small_tree):
-    site.render(small_tree, only=["regime"], with_pdf=False)
+    site.render_report(small_tree, only=["regime"], with_pdf=False)
     page = (small_tree / "report" / "regime.html").read_text()
     assert "xalancbmk_s" in page and 'id="errors"' in page
     written = pd.read_csv(small_tree / "report" / "data" / "regime.csv")
@@ -141,18 +144,17 @@ def test_the_page_and_its_table_are_written(small_tree):
 
 
 def test_both_ends_of_a_walk_s_cost_are_on_the_pages(small_tree, five_claims, monkeypatch):
-    import tessera.judge.claims
-    from tessera.judge import walk_cost
-    from tessera.judge.walk_cost import verdicts
+    import tessera.report.claims
+    from tessera.lab.one_off import walk_cost
 
     name = "mosmodel-max"
-    ends = verdicts.Ends(name, "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "1.12", "3.45")
+    ends = walk_cost.Ends(name, "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "1.12", "3.45")
     monkeypatch.setattr(walk_cost, "committed", lambda: (ends,))
     table = five_claims.assign(
         depends_on=(five_claims["id"] == name).map({True: "the walk's cost", False: ""})
     )
-    monkeypatch.setattr(tessera.judge.claims, "evaluate", lambda *_: table.copy())
-    site.render(small_tree, only=["regime"], with_pdf=False)
+    monkeypatch.setattr(tessera.report.claims, "evaluate", lambda *_: table.copy())
+    site.render_report(small_tree, only=["regime"], with_pdf=False)
     page = (small_tree / "report" / "regime.html").read_text()
     section = page[page.index('id="walk-cost"') :]
     for source in walk_cost.sources():

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from synthetic_scenarios import DECIDED, FAILED, LAYOUTS, MISSES, PAGES
 
-from tessera.core.paths import repo_root
-from tessera.show.report.pages.scenarios import ORACLE_PAGE, compared
+from tessera.core.files import repo_root
+from tessera.report.pages.operating_system import ORACLE_PAGE, compared_decisions
 
 BOTH = {"gups", "graph500"}
 
@@ -57,17 +57,17 @@ def test_figures_have_every_number_in_their_tables(rendered):
 
 
 def test_the_page_has_what_linux_decided(text):
-    found = compared((repo_root() / ORACLE_PAGE).read_text())
+    found = compared_decisions((repo_root() / ORACLE_PAGE).read_text())
     assert len(found) > 10 and all(0 <= one["equal"] <= one["number"] for one in found)
     for one in found:
         assert f"{one['number']:,}" in text
     rows = "| what | number | equal | first |\n|---|---|---|---|\n| a: b | 1,200 | 1,100 | below |\n"
     rows += "| c | d | 1 | 2 |\n"
-    assert compared(rows) == [{"what": "a: b", "number": 1200, "equal": 1100}]
+    assert compared_decisions(rows) == [{"what": "a: b", "number": 1200, "equal": 1100}]
 
 
 def test_without_the_study_the_page_says_so(small_tree, five_claims):
-    from tessera.show.report import site
+    from tessera.report import site
 
-    site.render(small_tree)
+    site.render_report(small_tree)
     assert "No study of scenarios" in (small_tree / "report" / "scenarios.html").read_text()

@@ -13,13 +13,11 @@ from click.testing import CliRunner
 from synthetic import KILLED
 
 from tessera.cli.report import report
-from tessera.results.schema import machine
-from tessera.results.tree import Tree
-from tessera.results.write import frame_of
-from tessera.results.write import write as write_table
-from tessera.show import verdicts
-from tessera.show.report import check, site
-from tessera.show.report.pages import PAGES
+from tessera.core.results import machine_tables
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.tree import Tree
+from tessera.report import exit_status, site, verdicts
+from tessera.report.pages import PAGES
 
 BUILD = "./run tessera build --workloads-image"
 
@@ -98,7 +96,7 @@ def test_real_runs_say_how_many_and_how_well_known(rendered):
 
 
 def test_no_machine_path_gets_into_the_site(rendered):
-    from tessera.core.paths import repo_root
+    from tessera.core.files import repo_root
 
     for path in [*rendered.rglob("*.html"), *rendered.rglob("*.svg")]:
         assert str(repo_root()) not in path.read_text(), path.name
@@ -154,7 +152,7 @@ def _unfit(tree, model):
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_tree_gives_a_report_that_says_so(small_tree, five_claims, damage):
     DAMAGES[damage](small_tree)
-    facts = site.render(small_tree, only=ONE_OF_EACH, with_pdf=False)
+    facts = site.render_report(small_tree, only=ONE_OF_EACH, with_pdf=False)
     for figure in facts.figures:
         assert figure.remedy != "please report this as a bug", (figure.stem, figure.reason)
     assert (small_tree / "report" / "index.html").exists()
@@ -168,36 +166,36 @@ def test_notes_of_the_pipeline_on_a_pair_are_shown(small_tree, five_claims):
         path = small_tree / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    site.render(small_tree, only=["fig2"], with_pdf=False)
+    site.render_report(small_tree, only=["fig2"], with_pdf=False)
     page = (small_tree / "report" / "gaps.html").read_text()
     assert "gups on p-sim: 11 distinct" in page and "gups on q-sim: no 2mb" in page
 
 
 def test_a_model_that_could_not_be_fitted_is_named(small_tree, five_claims):
     _unfit(small_tree, "basu")
-    site.render(small_tree, only=["fig2"], with_pdf=False)
+    site.render_report(small_tree, only=["fig2"], with_pdf=False)
     assert "no misses in the 4KB run" in (small_tree / "report" / "gaps.html").read_text()
 
 
 def test_claims_that_cannot_be_judged_leave_a_report(small_tree, monkeypatch):
-    import tessera.judge.claims
+    import tessera.report.claims
     from tessera.core.errors import TesseraError
 
     def refuse(*_):
         raise TesseraError("claims file", "line 3 is broken", "correct it")
 
-    monkeypatch.setattr(tessera.judge.claims, "evaluate", refuse, raising=False)
-    site.render(small_tree, only=["fig2"], with_pdf=False)
+    monkeypatch.setattr(tessera.report.claims, "evaluate", refuse, raising=False)
+    site.render_report(small_tree, only=["fig2"], with_pdf=False)
     for page in ("index.html", "claims.html"):
         assert "line 3 is broken" in (small_tree / "report" / page).read_text()
 
 
 def test_a_claim_that_names_no_figure_is_refused_with_the_valid_names(small_tree, five_claims, monkeypatch):
-    import tessera.judge.claims
+    import tessera.report.claims
 
     table = five_claims.assign(figure="fig1")
-    monkeypatch.setattr(tessera.judge.claims, "evaluate", lambda *_: table, raising=False)
-    facts = site.render(small_tree, only=["fig2"], with_pdf=False)
+    monkeypatch.setattr(tessera.report.claims, "evaluate", lambda *_: table, raising=False)
+    facts = site.render_report(small_tree, only=["fig2"], with_pdf=False)
     assert "fig1" in facts.claims_reason and "mitosis-table5" in facts.claims_reason
     assert facts.claims.empty
 
@@ -217,62 +215,64 @@ def _set(tree, column, value, claim):
 
 
 def test_check_fails_on_a_required_claim_but_not_on_a_finding(small_tree, five_claims):
-    site.render(small_tree, only=["fig2"], with_pdf=False)
-    assert check.problems(small_tree) == []  # a failing finding and a failing optional claim are in it
+    site.render_report(small_tree, only=["fig2"], with_pdf=False)
+    assert exit_status.problems(small_tree) == []  # a failing finding and a failing optional claim are in it
     _set(small_tree, "verdict", "CONTRADICTED", "mosmodel-features")
-    assert any("mosmodel-features" in problem for problem in check.problems(small_tree))
+    assert any("mosmodel-features" in problem for problem in exit_status.problems(small_tree))
 
 
 def test_check_fails_on_failed_cells_and_not_on_skipped_ones(small_tree, five_claims):
-    site.render(small_tree, only=["fig2"], with_pdf=False)
+    site.render_report(small_tree, only=["fig2"], with_pdf=False)
     cells = pd.read_csv(small_tree / "cells.csv", dtype=object)
     cells.loc[3, ["status", "message"]] = ["skipped", "no pages"]
     cells.to_csv(small_tree / "cells.csv", index=False)
-    assert check.problems(small_tree) == []
+    assert exit_status.problems(small_tree) == []
     cells.loc[4, ["status", "message"]] = ["failed", "killed; what to do: ./run smoke"]
     cells.to_csv(small_tree / "cells.csv", index=False)
-    assert any("killed" in problem and "./run smoke" in problem for problem in check.problems(small_tree))
+    assert any(
+        "killed" in problem and "./run smoke" in problem for problem in exit_status.problems(small_tree)
+    )
 
 
 def test_check_fails_on_a_part_of_the_kernel_that_failed(small_tree, five_claims):
-    site.render(small_tree, only=["fig2"], with_pdf=False)
+    site.render_report(small_tree, only=["fig2"], with_pdf=False)
     for part, status, message in (("table4", "ok", ""), ("test", "failed", "not ok 7 - fork")):
         folder = small_tree / "kernel" / part
         folder.mkdir(parents=True)
         outcome = {"command": f"tessera kernel {part}", "status": status, "message": message, "seconds": 1.0}
         (folder / "attempt.json").write_text(json.dumps(outcome))
-    (problem,) = check.problems(small_tree)
+    (problem,) = exit_status.problems(small_tree)
     assert "part test" in problem and "not ok 7 - fork" in problem and "tessera kernel test" in problem
 
 
 @pytest.mark.parametrize(
     ("table", "good", "bad", "said"),
     [
-        (machine.ENGINES, {"comparison": "timing", "platform": "haswell-sim", "cells": 54, "differing": 0},
+        (machine_tables.ENGINES, {"comparison": "timing", "platform": "haswell-sim", "cells": 54, "differing": 0},
          {"differing": 1, "first_difference": "growing-3: walk_cycles 7 instead of 8"}, "7 instead of 8"),
-        (machine.ENGINES, {"comparison": "timing", "platform": "odd", "cells": 0, "differing": 0,
+        (machine_tables.ENGINES, {"comparison": "timing", "platform": "odd", "cells": 0, "differing": 0,
                            "message": "refused by all: two levels"},
          {"message": "not compared: two levels"}, "not compared: two levels"),
-        (machine.CLOSED_FORMS, {"case": "c", "platform": "p", "quantity": "M", "formula": "n",
+        (machine_tables.CLOSED_FORMS, {"case": "c", "platform": "p", "quantity": "M", "formula": "n",
                                 "expected": 5.0, "obtained": 5.0, "tolerance": 0.0, "holds": True},
          {"obtained": 6.0, "holds": False}, "M = n is 5, obtained 6"),
-        (machine.INVARIANTS, {"invariant": "H + M <= a", "because": "b", "cells": 9, "broken": 0},
+        (machine_tables.INVARIANTS, {"invariant": "H + M <= a", "because": "b", "cells": 9, "broken": 0},
          {"broken": 2, "first_broken": "gups on p: growing-1"}, "broken by 2 of 9 cells, first gups on p"),
     ],
 )  # fmt: skip
 def test_check_fails_on_a_fault_of_the_simulator(small_tree, five_claims, table, good, bad, said):
-    site.render(small_tree, only=["fig2"], with_pdf=False)
+    site.render_report(small_tree, only=["fig2"], with_pdf=False)
     path = table.place(Tree(small_tree))
     path.parent.mkdir(parents=True, exist_ok=True)
     write_table(table, frame_of(table, [good]), path)
-    assert check.problems(small_tree) == []
+    assert exit_status.problems(small_tree) == []
     write_table(table, frame_of(table, [good, good | bad]), path)
-    (problem,) = check.problems(small_tree)
+    (problem,) = exit_status.problems(small_tree)
     assert said in problem
 
 
 def test_check_fails_on_a_verdict_that_provenance_forbids(small_tree, five_claims):
-    site.render(small_tree, only=["fig2"], with_pdf=False)
+    site.render_report(small_tree, only=["fig2"], with_pdf=False)
     _set(small_tree, "verdict", "REPRODUCED", "mosmodel-max")
     done = CliRunner().invoke(report, ["check", "--results", str(small_tree)])
     assert done.exit_code == 1 and "mosmodel-max" in done.output
@@ -300,7 +300,7 @@ def test_workloads_page_has_every_row_and_says_which_are_dropped(tmp_path, full_
         path = tree / "traces" / name / "info.json"
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps({"workload": name} | info))
-    site.render(tree, only=["fig5", "fig2"], with_pdf=False)
+    site.render_report(tree, only=["fig5", "fig2"], with_pdf=False)
     page = (tree / "report" / "workloads.html").read_text()
     assert "<b>broadwell-sim</b> drops gups (1GB pages save 0.0%" in page
     assert "<b>sandybridge-sim</b> drops none" in page

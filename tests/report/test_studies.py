@@ -6,16 +6,16 @@ import re
 
 import pytest
 
-from tessera.core.paths import repo_root
-from tessera.judge.studies import hypotheses, sentences, sweep
-from tessera.results.read import read
-from tessera.results.schema import designs, studies
-from tessera.results.status import ok_rows
-from tessera.results.tree import Tree
-from tessera.results.write import write
-from tessera.show.figures.designs import draw_nested
-from tessera.show.figures.render import render
-from tessera.show.report import site
+from tessera.core.files import repo_root
+from tessera.core.results import study_tables
+from tessera.core.results.outcomes import ok_rows
+from tessera.core.results.table_io import read_tree_table, write_table
+from tessera.core.results.tree import Tree
+from tessera.lab.studies import ablations as hypotheses
+from tessera.lab.studies import sentences, sweep
+from tessera.report import site
+from tessera.report.figures.designs import draw_nested_misses
+from tessera.report.figures.render import render
 
 FIGURES = ["sampling", "sampling-phases", "ablations", "sweep", "designs", "designs-nested"]
 PAGES = ("sampling.html", "ablations.html", "assumptions.html", "designs.html")
@@ -28,7 +28,7 @@ FINDINGS = 3
 def rendered(full_tree, tmp_path_factory):
     """Only the studies' figures, so that it is quick."""
     out = tmp_path_factory.mktemp("studies") / "report"
-    site.render(full_tree, out, only=FIGURES)
+    site.render_report(full_tree, out, only=FIGURES)
     return out
 
 
@@ -46,7 +46,7 @@ def test_each_page_has_sentences_a_figure_a_table_and_its_provenance(rendered):
 
 def test_sampling_says_what_blind_samples_miss(full_tree, rendered):
     # Phase 2 is two thirds of 60 intervals and slower with 4KB pages only; the first six are phase 1.
-    errors = ok_rows(read(studies.SAMPLING, Tree(full_tree)))
+    errors = ok_rows(read_tree_table(study_tables.SAMPLING, Tree(full_tree)))
     blind = errors[(errors["method"] == "blind-first") & (errors["quantity"] == "R")].set_index("layout")
     assert blind.loc["growing-8", "difference_error"].tolist() == pytest.approx([1.0, 1.0])
     shown = text(rendered / "sampling.html")
@@ -55,7 +55,7 @@ def test_sampling_says_what_blind_samples_miss(full_tree, rendered):
 
 
 def test_ablations_judge_the_papers_explanations(full_tree, rendered):
-    found = hypotheses.judged(ok_rows(read(studies.SHAPES, Tree(full_tree))))
+    found = hypotheses.judged_hypotheses(ok_rows(read_tree_table(study_tables.SHAPES, Tree(full_tree))))
     assert [(h["supported"], h["cases"]) for h in found] == [(2, 2), (0, 2), (2, 2), (0, 2), (2, 2)]
     shown = text(rendered / "ablations.html")
     assert "2 of 2 cases" in shown
@@ -64,7 +64,7 @@ def test_ablations_judge_the_papers_explanations(full_tree, rendered):
 
 
 def test_the_sweep_names_what_overturns(full_tree, rendered):
-    table = read(studies.SWEEP, Tree(full_tree))
+    table = read_tree_table(study_tables.SWEEP, Tree(full_tree))
     found = sweep.survival(table).set_index("conclusion")
     assert found.loc["slope-above-1", ["survives", "points", "overturned_by"]].tolist() == [
         1, 2, "memory.load_cycles x2",
@@ -94,7 +94,7 @@ def test_guests_over_hosts_have_a_figure_and_probes_a_table(rendered, full_tree)
     # Park prints 75.5% for 2,048 segments
     assert "index-cache 2048 segments, full node_hits 9,000 99.990% 75.5%" in shown
     assert "postgres tlb_access_reduction 9,000 84.200% 83.7%" in shown and "PROBE-7" in shown
-    rows = draw_nested(full_tree, repo_root() / "reference-results")[1]
+    rows = draw_nested_misses(full_tree, repo_root() / "reference-results")[1]
     found = rows[rows["workload"] == "gups"].set_index(["panel", "design"])["relative"].to_dict()
     assert found == pytest.approx(
         {
@@ -105,7 +105,7 @@ def test_guests_over_hosts_have_a_figure_and_probes_a_table(rendered, full_tree)
 
 
 def test_a_tree_without_studies_says_so(small_tree, five_claims, tmp_path):
-    site.render(small_tree, tmp_path / "report", only=["fig2"], with_pdf=False)
+    site.render_report(small_tree, tmp_path / "report", only=["fig2"], with_pdf=False)
     for name in PAGES:
         shown = text(tmp_path / "report" / name)
         assert "./run reproduce" in shown and "class=findings" not in shown
@@ -114,22 +114,22 @@ def test_a_tree_without_studies_says_so(small_tree, five_claims, tmp_path):
 
 
 def test_a_failed_study_is_shown_with_its_reason(small_tree, five_claims, tmp_path):
-    from tessera.judge.studies import ablations, sampling
-    from tessera.judge.studies.designs.cells import failed_cell
-    from tessera.results.write import frame_of
+    from tessera.core.results.table_io import frame_of
+    from tessera.lab.studies import ablations, sampling
+    from tessera.lab.studies.designs import failed_cell
 
     tree, pair = Tree(small_tree), ("pr", "haswell-sim")
     for table, rows in (
-        (studies.SAMPLING, sampling.failed(*pair, "recording failed")),
-        (studies.SHAPES, ablations.failed(*pair, "no layouts")),
-        (studies.SWEEP, sweep.failed(*pair, "the baseline was refused")),
+        (study_tables.SAMPLING, sampling.failed(*pair, "recording failed")),
+        (study_tables.SHAPES, ablations.failed(*pair, "no layouts")),
+        (study_tables.SWEEP, sweep.failed(*pair, "the baseline was refused")),
         (
-            designs.DESIGN_CELLS,
-            frame_of(designs.DESIGN_CELLS, [failed_cell(*pair, "the window is damaged")]),
+            study_tables.DESIGN_CELLS,
+            frame_of(study_tables.DESIGN_CELLS, [failed_cell(*pair, "the window is damaged")]),
         ),
     ):
-        write(table, rows, table.place(tree, *pair[: table.pattern.count("*")]))
-    site.render(small_tree, tmp_path / "report", only=["fig2"], with_pdf=False)
+        write_table(table, rows, table.place(tree, *pair[: table.pattern.count("*")]))
+    site.render_report(small_tree, tmp_path / "report", only=["fig2"], with_pdf=False)
     reasons = ("recording failed", "no layouts", "the baseline was refused", "the window is damaged")
     for name, reason in zip(PAGES, reasons, strict=True):
         assert reason in text(tmp_path / "report" / name)

@@ -10,14 +10,14 @@ import xml.etree.ElementTree as ET
 import pandas as pd
 import pytest
 
-from tessera.core.paths import repo_root
-from tessera.results.cells import read_cells, write_cells
-from tessera.results.trace_notes import MARK, joined
-from tessera.show.explore.source import open_results
-from tessera.show.figures.render import render
-from tessera.show.report import site, workload_table
-from tessera.show.results import Results
-from tessera.show.trace_marks import footnote, mark_page, marked, noted
+from tessera.core.files import repo_root
+from tessera.core.results.outcomes import NOTE_MARK, joined_notes
+from tessera.core.results.table_io import read_cells, write_cells
+from tessera.report import site, workload_table
+from tessera.report.explore.source import open_results
+from tessera.report.figures.render import render
+from tessera.report.results import Results
+from tessera.report.trace_marks import footnote, mark_page, marked, noted
 
 NOTE = "one of 4 threads (thread 1, 31.25% of their blocks)"
 NOTES = {"graph500": NOTE}
@@ -34,7 +34,7 @@ def tree(tmp_path_factory):
     )
     cells = read_cells(root / "cells.csv")
     mine = cells["workload"] == "graph500"
-    cells.loc[mine, "message"] = [joined(NOTE, "set: a=1" if i % 2 else "") for i in range(mine.sum())]
+    cells.loc[mine, "message"] = [joined_notes(NOTE, "set: a=1" if i % 2 else "") for i in range(mine.sum())]
     write_cells(cells, root / "cells.csv")
     thread = {"number": 1, "blocks": 5, "all_blocks": 16}
     info = {"workload": "graph500", "status": "ok", "message": "", "size": "tiny", "threads": 4,
@@ -47,7 +47,9 @@ def tree(tmp_path_factory):
 def test_the_notes_come_from_the_cells_and_from_the_recording(tree):
     results = Results(tree)
     assert results.trace_notes == NOTES
-    table = workload_table.table(results, ["gups", "graph500"], list(PLATFORMS)).set_index("workload")
+    table = workload_table.workloads_table(results, ["gups", "graph500"], list(PLATFORMS)).set_index(
+        "workload"
+    )
     assert set(table.loc["graph500", "trace_note"]) == {NOTE}
     assert not any(table.loc["gups", "trace_note"].fillna(""))
 
@@ -76,7 +78,7 @@ def test_a_page_is_marked_in_its_text_but_not_in_links_and_commands():
         "<code>run graph500</code><pre>graph500</pre></main>"
     )
     found = mark_page(page, NOTES)
-    assert found.count(f"graph500{MARK}") == 1 and f'id="graph500">graph500{MARK}</a>' in found
+    assert found.count(f"graph500{NOTE_MARK}") == 1 and f'id="graph500">graph500{NOTE_MARK}</a>' in found
     assert footnote(NOTES) in found and found.index(NOTE) < found.index("</main>")
     assert mark_page("<main>gups</main>", NOTES) == "<main>gups</main>"
 
@@ -101,29 +103,29 @@ def test_figures_have_the_mark_at_the_name_and_the_note_in_the_caption(tree, tmp
     for stem in ("sensitivity", "curves-graph500-haswell-sim"):
         assert drawn[stem].ok and footnote(NOTES) in drawn[stem].caption
         text = " ".join(ET.parse(tmp_path / f"{stem}.svg").getroot().itertext())
-        assert f"graph500{MARK}" in text and not re.search(rf"graph500(?!{MARK}| has one)", text)
+        assert f"graph500{NOTE_MARK}" in text and not re.search(rf"graph500(?!{NOTE_MARK}| has one)", text)
     other = drawn["curves-gups-haswell-sim"]
-    assert MARK not in other.caption and MARK not in (tmp_path / f"{other.stem}.svg").read_text()
+    assert NOTE_MARK not in other.caption and NOTE_MARK not in (tmp_path / f"{other.stem}.svg").read_text()
 
 
 def test_pages_of_the_report_have_mark_and_note(tree, tmp_path, monkeypatch):
     claims = sys.modules["synthetic_claims"].claims()
-    monkeypatch.setattr("tessera.judge.claims.evaluate", lambda *_: claims)
-    site.render(tree, tmp_path / "report", only=["sensitivity"], with_pdf=False)
+    monkeypatch.setattr("tessera.report.claims.evaluate", lambda *_: claims)
+    site.render_report(tree, tmp_path / "report", only=["sensitivity"], with_pdf=False)
     for name in ("workloads.html", "workload-graph500.html", "models.html"):
         text = (tmp_path / "report" / name).read_text()
-        assert f"graph500{MARK}" in text and footnote(NOTES) in text
+        assert f"graph500{NOTE_MARK}" in text and footnote(NOTES) in text
     row = re.search(
         r"<tr><td><a[^>]*>graph500.*?</tr>", (tmp_path / "report" / "workloads.html").read_text(), re.S
     )
     assert f"the trace has {NOTE}" in row[0]
     assert f"the trace has {NOTE}" in (tmp_path / "report" / "workload-graph500.html").read_text()
-    assert MARK not in (tmp_path / "report" / "workload-gups.html").read_text()
+    assert NOTE_MARK not in (tmp_path / "report" / "workload-gups.html").read_text()
 
 
 def test_notebooks_say_it_when_they_open_results_and_pairs(tree):
     source = open_results(tree)
     assert footnote(NOTES) in str(source)
     pair = source.pair("graph500", "haswell-sim")
-    assert NOTE in str(pair) and pair.title == f"graph500{MARK} on haswell-sim"
-    assert MARK not in str(source.pair("gups", "haswell-sim"))
+    assert NOTE in str(pair) and pair.title == f"graph500{NOTE_MARK} on haswell-sim"
+    assert NOTE_MARK not in str(source.pair("gups", "haswell-sim"))

@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from tessera.core.paths import repo_root
-from tessera.judge.studies.transfer import sentences
-from tessera.results.read import read_file
-from tessera.results.schema import transfer as schema
-from tessera.results.tree import Tree
-from tessera.show.figures.render import render
-from tessera.show.report import site
+from tessera.core.files import repo_root
+from tessera.core.results import transfer_tables as schema
+from tessera.core.results.table_io import read_file
+from tessera.core.results.tree import Tree
+from tessera.lab.transfer import verdicts
+from tessera.report import site
+from tessera.report.figures.render import render
 from tests.report import synthetic_transfer
 from tests.studies.transfer import world
 
@@ -35,10 +35,10 @@ def text(path) -> str:
 
 def test_advice_by_class(tables):
     found = {
-        group: sentences.advice(tables[schema.VERDICTS.name], group) for group in ("K0", "K1", "K3", "K5")
+        group: verdicts.advice(tables[schema.VERDICTS.name], group) for group in ("K0", "K1", "K3", "K5")
     }
     assert [found[g].kind for g in found] == [
-        sentences.SUFFICE, sentences.SUFFICE, sentences.ENGINE_ONLY, sentences.ENGINE_ONLY,
+        verdicts.SUFFICE, verdicts.SUFFICE, verdicts.ENGINE_ONLY, verdicts.ENGINE_ONLY,
     ]  # fmt: skip
     assert found["K1"].models == ("poly1", "mosmodel") and found["K1"].inputs == "counted"
 
@@ -47,13 +47,13 @@ def test_a_remedy_is_named_if_only_it_helps(tables):
     changed = tables[schema.VERDICTS.name].copy()
     counted = (changed["group"] == "K1") & (changed["inputs"] == "counted")
     changed.loc[counted, "verdict"] = "fails"
-    found = sentences.advice(changed, "K1")
-    assert (found.kind, found.inputs) == (sentences.RESCUED, "latency")
-    assert "`latency`" in " ".join(sentences.which_number(changed))
+    found = verdicts.advice(changed, "K1")
+    assert (found.kind, found.inputs) == (verdicts.RESCUED, "latency")
+    assert "`latency`" in " ".join(verdicts.which_number(changed))
 
 
 def test_the_page_has_verdicts_twins_ladders_and_refusals(tree, five_claims, tmp_path):
-    site.render(tree, tmp_path / "report", only=["transfer"], with_pdf=False)
+    site.render_report(tree, tmp_path / "report", only=["transfer"], with_pdf=False)
     shown = text(tmp_path / "report" / "transfer.html")
     # g = 10%, so the bound is 0.1 / 2.1 = 4.8% and the transfer error 1 / 1.1 - 1 = -9.1%
     assert re.search(r"K3 walkers-x2 18 10% 10% \S+ -9.1% 4.8% simulated", shown)
@@ -65,7 +65,7 @@ def test_the_page_has_verdicts_twins_ladders_and_refusals(tree, five_claims, tmp
 
 def test_the_page_begins_with_the_table_for_a_new_design(tree, five_claims, tmp_path):
     """K1 is stlb-x2 under 18 layouts; K3 and K5 are refused, which the page says with the reason."""
-    site.render(tree, tmp_path / "report", only=["transfer"], with_pdf=False)
+    site.render_report(tree, tmp_path / "report", only=["transfer"], with_pdf=False)
     page = (tmp_path / "report" / "transfer.html").read_text()
     shown = text(tmp_path / "report" / "transfer.html")
     row = read_file(schema.NEW_DESIGNS, schema.NEW_DESIGNS.place(Tree(tree)))
@@ -87,6 +87,6 @@ def test_the_figures_show_their_tables(tree, tmp_path):
 
 
 def test_without_the_study_the_page_says_so(small_tree, five_claims, tmp_path):
-    site.render(small_tree, tmp_path / "report", only=["fig2"], with_pdf=False)
+    site.render_report(small_tree, tmp_path / "report", only=["fig2"], with_pdf=False)
     shown = text(tmp_path / "report" / "transfer.html")
     assert "./run reproduce" in shown and "studies.transfer" in shown

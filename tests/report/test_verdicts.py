@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tessera.show import verdicts
+from tessera.report import verdicts
 
 
 def _claim(verdict, kind, provenance, hardware="haswell"):

@@ -6,8 +6,8 @@ import sys
 import pandas as pd
 import pytest
 
-from tessera.show.report import workload_table
-from tessera.show.results import Results
+from tessera.report import workload_table
+from tessera.report.results import Results
 
 GOOD, BAD, PLATFORM = "gups", "graph500", "haswell-sim"
 L3_MB = 30  # of haswell-sim, MICRO'20 Table 3
@@ -45,7 +45,7 @@ def results(tmp_path):
 
 @pytest.fixture
 def table(results):
-    found = workload_table.table(results, [GOOD, BAD, "pr"], ["sandybridge-sim", PLATFORM])
+    found = workload_table.workloads_table(results, [GOOD, BAD, "pr"], ["sandybridge-sim", PLATFORM])
     assert len(found) == 6
     return found.set_index(["workload", "platform"])
 
@@ -83,7 +83,9 @@ def test_sensitivity_per_platform(results):
     rows = (cells["workload"] == GOOD) & (cells["platform"] == PLATFORM)
     small = cells.loc[rows & (cells["layout"] == "growing-0"), "runtime_cycles"].iloc[0]
     cells.loc[rows & (cells["layout"] == "1gb"), "runtime_cycles"] = 0.98 * small
-    found = workload_table.table(results, [GOOD], ["sandybridge-sim", PLATFORM]).set_index("platform")
+    found = workload_table.workloads_table(results, [GOOD], ["sandybridge-sim", PLATFORM]).set_index(
+        "platform"
+    )
     assert found.analysed.to_dict() == {"sandybridge-sim": "yes", PLATFORM: "no"}
     assert found.improvement_1gb[PLATFORM] == pytest.approx(0.02)
     assert "2.0%" in found.dropped_because[PLATFORM]
@@ -91,5 +93,5 @@ def test_sensitivity_per_platform(results):
 
 
 def test_a_workload_that_no_file_describes_is_still_a_row(results):
-    found = workload_table.table(results, ["gone"], [PLATFORM]).iloc[0]
+    found = workload_table.workloads_table(results, ["gone"], [PLATFORM]).iloc[0]
     assert found.workload == "gone" and found.kind == ""

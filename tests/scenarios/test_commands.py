@@ -11,9 +11,10 @@ import sys
 import pandas as pd
 import pytest
 
-from tessera.core.paths import build_dir
-from tessera.results.cells import read_cells
-from tessera.scenarios import imitated, model, progress
+from tessera.core import progress, scenarios
+from tessera.core.files import build_dir
+from tessera.core.results.table_io import read_cells
+from tessera.simulate import operating_system
 
 pytestmark = pytest.mark.toolchain
 SIX = ("thp-always", "thp-never", "fragmented-50", "fragmented-90", "small-memory", "small-fragmented")
@@ -46,7 +47,7 @@ def logs(trace, tmp_path_factory):
 
 
 def table(log, name) -> pd.DataFrame:
-    return pd.read_csv(io.StringIO(imitated.show(log, name)))
+    return pd.read_csv(io.StringIO(operating_system.show_log(log, name)))
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +171,7 @@ def test_a_killed_run_leaves_no_log_and_begins_again(trace, logs, tmp_path, name
     """Killed at any moment: the log is complete or absent."""
     out = tmp_path / "killed.oslog"
     flat = tmp_path / "scenario.txt"
-    flat.write_text(model.load(name).flat())
+    flat.write_text(scenarios.load(name).flat())
     line = [build_dir("imitation") / "tessera-os", "run", "--trace", trace, "--scenario", flat, "--out", out]
     for milliseconds in (1, 3, 10, 30):
         with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -187,15 +188,15 @@ def test_a_killed_run_leaves_no_log_and_begins_again(trace, logs, tmp_path, name
 
 def test_progress_is_shown_on_long_runs(trace, tmp_path, monkeypatch, capsys):
     """A line for what the program tells; none if it takes less than the time between two lines."""
-    scenario, told = model.load("thp-never"), []
-    imitated.run(
+    scenario, told = scenarios.load("thp-never"), []
+    operating_system.run_scenario(
         trace, scenario, tmp_path / "a.oslog", lambda percent, accesses: told.append((percent, accesses))
     )
     assert told and told[-1] == (100, 435891)
-    shown = progress.Shown("phases under thp-never")
+    shown = progress.PercentProgress("phases under thp-never")
     shown(12, 435891)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(progress, "LINE_SECONDS", 0)
+    monkeypatch.setattr(progress, "PERCENT_SECONDS", 0)
     shown(12, 435891)
     assert capsys.readouterr().err == "phases under thp-never: 12% of 435891 accesses\n"
 
@@ -277,9 +278,9 @@ def test_the_log_notes_memory_from_before_the_recording(trace, logs, tmp_path):
     words = ["--start", "200000", "--accesses", "1000"]
     cut = [build_dir("tracer") / "tessera-trace", "cut", trace, part, *words]
     assert subprocess.run(cut, capture_output=True).returncode == 0
-    imitated.run(part, model.load("thp-never"), log)
-    assert "recording.begin: " in imitated.show(log)
-    assert "recording.begin: " not in imitated.show(logs / "thp-never.oslog")
+    operating_system.run_scenario(part, scenarios.load("thp-never"), log)
+    assert "recording.begin: " in operating_system.show_log(log)
+    assert "recording.begin: " not in operating_system.show_log(logs / "thp-never.oslog")
 
 
 def test_a_trace_without_events_is_named(trace, tmp_path):
@@ -295,5 +296,5 @@ def test_a_trace_without_events_is_named(trace, tmp_path):
 
 def test_list_names_scenarios_and_keys():
     text = tessera("os", "list").stdout
-    assert all(name in text for name in model.names())
+    assert all(name in text for name in scenarios.names())
     assert "fragmentation.target_thousandths" in tessera("os", "list", "--keys").stdout

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
+from tessera.core import scenarios
 from tessera.core.errors import TesseraError
-from tessera.mapping.kinds import ALL_KINDS
-from tessera.scenarios import model
-from tessera.scenarios.keys import BY_NAME, KEYS, NOT_MODELLED
+from tessera.core.mapping.kinds import ALL_KINDS
+from tessera.core.scenarios import BY_NAME, KEYS, NOT_MODELLED
 
 LEAST = "description: a machine\nmemory_bytes: 1073741824\n"
 
@@ -21,7 +21,7 @@ def load(tmp_path):
     def of(text="", name="mine", head=LEAST):
         path = tmp_path / f"{name}.yaml"
         path.write_text(head + text)
-        return model.load(path)
+        return scenarios.load(path)
 
     return of
 
@@ -33,7 +33,7 @@ def refused(load, text, **options) -> TesseraError:
 
 
 def test_committed_scenarios_load():
-    names = model.names()
+    names = scenarios.names()
     assert len(names) >= 6
     assert {
         "thp-always",
@@ -44,14 +44,14 @@ def test_committed_scenarios_load():
         "small-memory",
     } <= set(names)
     for name in names:
-        scenario = model.load(name)
+        scenario = scenarios.load(name)
         assert scenario.name == name
         assert set(scenario.values) == set(BY_NAME)
         assert f"name = {name}\n" in scenario.flat()
 
 
 def test_committed_scenarios_differ():
-    texts = [model.load(name).flat().split("\n", 1)[1] for name in model.names()]
+    texts = [scenarios.load(name).flat().split("\n", 1)[1] for name in scenarios.names()]
     assert len(set(texts)) == len(texts)
 
 
@@ -130,7 +130,7 @@ def test_missing_keys_are_named(load):
 
 def test_an_unknown_scenario_lists_the_names():
     with pytest.raises(TesseraError) as caught:
-        model.load("thp-sometimes")
+        scenarios.load("thp-sometimes")
     assert "thp-always" in str(caught.value)
 
 
@@ -157,11 +157,11 @@ def test_names_of_layouts_and_mappings_are_refused(load, name):
 
 
 def test_committed_names_are_nobody_elses(root):
-    for name in model.names():
-        model.check_name(name)
+    for name in scenarios.names():
+        scenarios.check_name(name)
         assert name not in ALL_KINDS
     platforms = {path.stem for path in (root / "config" / "platforms").glob("*.yaml")}
-    assert not platforms & set(model.names())
+    assert not platforms & set(scenarios.names())
 
 
 def test_the_page_has_every_key(root):
@@ -176,4 +176,4 @@ def test_the_page_has_every_key(root):
 def test_the_example_of_the_page_is_a_scenario(root, tmp_path):
     (example,) = re.findall(r"```yaml\n(.*?)```", (root / "docs" / "os.md").read_text(), re.S)
     (tmp_path / "example.yaml").write_text(example)
-    assert model.load(tmp_path / "example.yaml").values["fragmentation.target_thousandths"] == 900
+    assert scenarios.load(tmp_path / "example.yaml").values["fragmentation.target_thousandths"] == 900

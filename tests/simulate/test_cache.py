@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.layouts.folder import layout_files
-from tessera.platforms import Platform
-from tessera.platforms.model import Value
+from tessera.core.layouts.layout import layout_files
+from tessera.core.platforms import Platform, Value
 from tessera.simulate import runner
-from tessera.simulate.cache import CellCache, content_key
 from tessera.simulate.inputs import MAPPING
-from tessera.simulate.plan import FULL, Intervals, parse_sampling
+from tessera.simulate.runner import CellCache, content_key
+from tessera.simulate.sampling import FULL, Intervals, parse_sampling
 
 PLATFORM = Platform("p", "test", "none", {"tlb.entries": Value(64, "assumed: test")})
 HEAD = "type,pageSize,startOffset,endOffset\nmmap,-1,0,1GB\n"

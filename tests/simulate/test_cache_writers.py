@@ -10,14 +10,14 @@ import json
 import subprocess
 import sys
 
-from tessera.core.paths import repo_root
+from tessera.core.files import repo_root
 
 NODES, PROCESSES, KEYS, ROUNDS = 2, 4, 20, 4
 #: Contents of different lengths, so that a mixture of two writers is no valid cell of either.
 WRITER = """
 import sys
 from pathlib import Path
-from tessera.simulate.cache import CellCache, content_key
+from tessera.simulate.runner import CellCache, content_key
 
 cache, me, keys, rounds = CellCache(Path(sys.argv[1])), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 torn = seen = 0

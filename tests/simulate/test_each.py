@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.results.cells import COLUMNS, read_cells
-from tessera.simulate.each import variants_of, write_table
+from tessera.core.results.table_io import CELL_COLUMNS, read_cells
+from tessera.simulate.outputs import variants_of, write_variants_table
 
 
 def test_options_make_a_product_of_which_the_first_changes_slowest():
@@ -39,13 +39,13 @@ def test_wrong_lists_are_refused(texts, word):
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_the_table_has_a_column_for_each_key_and_is_a_cells_table(tmp_path, suffix):
-    cell = dict.fromkeys(COLUMNS) | {"workload": "w", "platform": "p", "status": "ok", "repeat": 0}
+    cell = dict.fromkeys(CELL_COLUMNS) | {"workload": "w", "platform": "p", "status": "ok", "repeat": 0}
     rows = [
         cell | {"layout": "low", "stlb_misses": 7, "d.pages": 2, "mmu.design": "anchor"},
         cell | {"layout": "low", "stlb_misses": 5, "d.pages": 4, "mmu.design": "anchor"},
     ]
     out = tmp_path / f"cells.{suffix}"
-    write_table(rows, ["mmu.design", "d.pages"], out)
+    write_variants_table(rows, ["mmu.design", "d.pages"], out)
     table = pd.read_csv(out) if suffix == "csv" else pd.read_parquet(out)
     assert list(table.columns[:5]) == ["workload", "platform", "mmu.design", "d.pages", "layout"]
     assert list(table["d.pages"]) == [2, 4] and set(table["mmu.design"]) == {"anchor"}

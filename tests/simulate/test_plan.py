@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.simulate.plan import FULL, TLBS, Intervals, Sampling, parse_sampling, plan_of
+from tessera.simulate.sampling import FULL, TLBS, Intervals, Sampling, parse_sampling, plan_of
 
 
 @pytest.mark.parametrize(

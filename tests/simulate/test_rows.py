@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tessera.simulate.rows import DESIGN_COLUMNS, UNIT_COLUMNS, Rows
+from tessera.simulate.simulator import DESIGN_COLUMNS, UNIT_COLUMNS, Rows
 
 UNITS = ",".join(UNIT_COLUMNS) + "\nmapping-0,0,5,10,4,1,30,\n"
 DESIGNS = (

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from tessera.cli.output import say_trace_notes
 from tessera.cli.simulate import simulate
-from tessera.cli.study_output import say_trace_notes
-from tessera.results.cells import read_cells
-from tessera.results.trace_notes import joined, note_in, note_of, note_of_all, notes_in, sentence
+from tessera.core.results.outcomes import joined_notes, note_in, note_of, note_of_all, note_sentence, notes_in
+from tessera.core.results.table_io import read_cells
 from tessera.simulate import runner
 
 BARE = "one of 8 threads"
@@ -46,9 +46,13 @@ OUTSIDE = "33.6% of accesses outside the pools"
 )  # fmt: skip
 def test_what_is_written_is_read_beside_everything_else_that_a_message_has(info, note):
     assert note_of(info) == note
-    for message in (note, joined(note, "set: mmu.design=thp, a.b=2"), joined("5 runs: too few", note)):
+    for message in (
+        note,
+        joined_notes(note, "set: mmu.design=thp, a.b=2"),
+        joined_notes("5 runs: too few", note),
+    ):
         assert note_in(message) == note
-    assert (sentence(note) == "") == (note == "")
+    assert (note_sentence(note) == "") == (note == "")
 
 
 @pytest.mark.parametrize(
@@ -63,14 +67,14 @@ def test_other_messages_have_no_note(message):
 
 
 def test_different_notes_are_listed_once_in_their_order():
-    assert notes_in([BARE, "", FULL, joined(FULL, "set: x=1"), None, BARE]) == [BARE, FULL]
+    assert notes_in([BARE, "", FULL, joined_notes(FULL, "set: x=1"), None, BARE]) == [BARE, FULL]
     assert notes_in([f"{BARE}; {OUTSIDE}; set: x=1", OUTSIDE]) == [f"{BARE}; {OUTSIDE}", OUTSIDE]
     both = note_of_all([f"{BARE}; {OUTSIDE}", OUTSIDE, FULL, "set: x=1"])
-    assert both == note_in(joined(both, "set: x=1")) == f"{BARE}; {OUTSIDE}; {FULL}" and not note_of_all(
-        ["", None]
-    )
-    assert sentence(both).count("the trace has") == 3 and sentence(both).count("4KB pages") == 1
-    assert joined("", "") == "" and joined("a", "", "b") == "a; b"
+    assert both == note_in(
+        joined_notes(both, "set: x=1")
+    ) == f"{BARE}; {OUTSIDE}; {FULL}" and not note_of_all(["", None])
+    assert note_sentence(both).count("the trace has") == 3 and note_sentence(both).count("4KB pages") == 1
+    assert joined_notes("", "") == "" and joined_notes("a", "", "b") == "a; b"
 
 
 def write_trace(path: Path, threads: int, thread: str = "") -> Path:
@@ -106,9 +110,9 @@ def test_the_command_says_it_on_stderr_and_in_the_message_of_ok_rows(
     for change, rest in ((), ""), (("--set", "tlb.stlb.entries=2048"), "set: tlb.stlb.entries=2048"):
         done = CliRunner().invoke(simulate, [*map(str, argv), "--out", str(tmp_path / "cells.csv"), *change])
         assert done.exit_code == 0, done.output
-        assert (sentence(note) in done.stderr) if note else ("thread" not in done.stderr)
+        assert (note_sentence(note) in done.stderr) if note else ("thread" not in done.stderr)
         (message,) = read_cells(tmp_path / "cells.csv")["message"]
-        assert message == joined(note, rest)
+        assert message == joined_notes(note, rest)
 
 
 def test_other_commands_print_the_sentence_for_a_trace_and_for_its_info(tmp_path, capsys):
@@ -116,10 +120,10 @@ def test_other_commands_print_the_sentence_for_a_trace_and_for_its_info(tmp_path
     say_trace_notes(None)
     assert capsys.readouterr().err == ""
     say_trace_notes(write_trace(tmp_path / "t.tst", 8, "thread=3 125 1000\n"))
-    assert sentence(FULL) in capsys.readouterr().err
+    assert note_sentence(FULL) in capsys.readouterr().err
     (tmp_path / "info.json").write_text('{"workload": "w", "threads": 8}')
     say_trace_notes(tmp_path / "info.json")
-    assert sentence(BARE) in capsys.readouterr().err
+    assert note_sentence(BARE) in capsys.readouterr().err
 
 
 def samples(note: str) -> pd.DataFrame:
@@ -135,7 +139,7 @@ def test_a_fit_and_a_prediction_have_the_note(tmp_path, note):
     from tessera.cli.models import models
     from tessera.cli.predict import predict
 
-    samples(joined(note, "set: a=1")).to_csv(tmp_path / "s.csv", index=False)
+    samples(joined_notes(note, "set: a=1")).to_csv(tmp_path / "s.csv", index=False)
     fit = ["fit", "--samples", str(tmp_path / "s.csv"), "--out", str(tmp_path / "fit"), "--model", "yaniv"]
     done = CliRunner().invoke(models, fit)
     assert done.exit_code == 0 and (FULL in done.stderr) == bool(note)

@@ -12,15 +12,14 @@ from click.testing import CliRunner
 
 from tessera.cli.simulate import simulate as command
 from tessera.core.errors import TesseraError
-from tessera.core.paths import build_dir
-from tessera.platforms import Platform
-from tessera.platforms.model import Value
-from tessera.results.cells import read_cells
+from tessera.core.files import build_dir
+from tessera.core.platforms import Platform, Value
+from tessera.core.results.table_io import read_cells
 from tessera.simulate import runner
-from tessera.simulate.cache import CellCache
 from tessera.simulate.inputs import LOG
-from tessera.simulate.plan import FULL
-from tessera.simulate.rows import FAULT_TIME_COLUMNS, KERNEL_COLUMNS, Rows
+from tessera.simulate.runner import CellCache
+from tessera.simulate.sampling import FULL
+from tessera.simulate.simulator import FAULT_TIME_COLUMNS, KERNEL_COLUMNS, Rows
 
 RECORDING = "artifacts/kernel-stream/recording"
 NEEDED = (("imitation", "tessera-os"), ("simulator", "tessera-sim"), ("tracer", "tessera-trace"))

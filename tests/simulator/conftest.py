@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tessera.core import paths
+from tessera.core import files
 from tessera.record import traces
 
 POOL = 64 << 20
@@ -21,7 +21,7 @@ RECORD = np.dtype(
 def require_built(*names: tuple[str, str]) -> None:
     """Skip when a component is not built."""
     for component, name in names:
-        if not (paths.build_dir(component) / name).exists():
+        if not (files.build_dir(component) / name).exists():
             pytest.skip(f"build/{component}/{name} is missing: ./run tessera build {component}")
 
 

@@ -9,11 +9,10 @@ import struct
 
 import pytest
 
-from tessera import platforms
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.paths import built
+from tessera.core.files import built
 from tessera.machine.container import toolchain
-from tessera.platforms import model as platform_files
 
 pytestmark = pytest.mark.toolchain
 BASE = 0x4000000000  # of the pool, 1GB, of which traces touch 64MB
@@ -275,7 +274,7 @@ def test_tessera_simulate_refuses_a_platform_before_it_asks_the_simulator(case, 
 
     folder, good, _, _ = case
     bad = tmp_path / "bad.yaml"
-    text = (platform_files.folder() / "haswell-sim.yaml").read_text()
+    text = (platforms.folder() / "haswell-sim.yaml").read_text()
     bad.write_text(re.sub(r"load_cycles: \{value: 200,", "load_cycles: {value: .nan,", text))
     assert bad.read_text() != text
     words = ["--trace", good, "--platform", bad, "--layouts", folder, "--out", tmp_path / "cells.csv"]

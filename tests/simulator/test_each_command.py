@@ -8,7 +8,7 @@ import sys
 import pandas as pd
 import pytest
 
-from tessera.results.cells import COLUMNS, read_cells
+from tessera.core.results.table_io import CELL_COLUMNS, read_cells
 
 pytestmark = pytest.mark.toolchain
 TLBS = ["--engine", "partial", "--sampling", "tlbs"]
@@ -48,7 +48,7 @@ def test_each_row_is_that_of_the_design_alone(simulate, tmp_path):
     words = ["--each", "mmu.design=thp,rmm", "--each", "tlb.stlb.entries=512,1024", *TLBS]
     together, _ = simulate(*words, "--designs-out", tmp_path / "d.csv", "--threads", 2)
     keys = ["mmu.design", "tlb.stlb.entries"]
-    assert list(together.columns) == ["workload", "platform", *keys, *COLUMNS[2:]]
+    assert list(together.columns) == ["workload", "platform", *keys, *CELL_COLUMNS[2:]]
     assert list(together["mmu.design"]) == ["thp"] * 4 + ["rmm"] * 4
     assert list(together["tlb.stlb.entries"]) == [512, 512, 1024, 1024] * 2
     assert list(together.layout) == ["low", "medium"] * 4
@@ -58,7 +58,7 @@ def test_each_row_is_that_of_the_design_alone(simulate, tmp_path):
         words = [word for text in made for word in ("--set", text)]
         alone, _ = simulate(*words, *TLBS, "--cache", tmp_path / "-".join(made))
         expected = alone.reset_index(drop=True)
-        pd.testing.assert_frame_equal(rows[list(COLUMNS)].reset_index(drop=True), expected)
+        pd.testing.assert_frame_equal(rows[list(CELL_COLUMNS)].reset_index(drop=True), expected)
     structures = pd.read_csv(tmp_path / "d.csv")
     assert list(structures.columns[:4]) == ["platform", *keys, "layout"]
     assert set(structures["mmu.design"]) == {"rmm"} and len(structures) == 2 * 2 * 2
@@ -70,7 +70,7 @@ def test_without_units_h_and_m_are_those_of_a_full_run_and_c_is_empty(simulate):
     counts = ["stlb_hits", "stlb_misses", "instructions", "accesses"]
     assert tlbs[counts].equals(full[counts]) and (tlbs.stlb_misses > 0).all()
     assert set(tlbs.walk_cycles) == {""} and set(tlbs.timed_instructions) == {0}
-    assert all(set(tlbs[name]) == {""} for name in COLUMNS if name.endswith("_loads"))
+    assert all(set(tlbs[name]) == {""} for name in CELL_COLUMNS if name.endswith("_loads"))
 
 
 def test_a_variant_that_is_refused_has_failed_rows_and_the_others_go_on(simulate):
@@ -114,7 +114,7 @@ def test_the_static_ideal_is_no_worse_than_the_chosen_distance(simulate):
 def test_a_table_of_variants_is_read_as_cells(simulate, tmp_path):
     simulate("--each", "walker.count=1,2", *TLBS)
     table = read_cells(tmp_path / "cells.csv")
-    assert list(table.columns) == list(COLUMNS) and len(table) == 4
+    assert list(table.columns) == list(CELL_COLUMNS) and len(table) == 4
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import struct
 
 import pytest
 
-from tessera import platforms
-from tessera.core.paths import build_dir
+from tessera.core import platforms
+from tessera.core.files import build_dir
 from tessera.machine.container import toolchain
 
 from .independent_lru import Machine

@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from tessera import platforms
-from tessera.platforms.keys import all_keys
-from tessera.platforms.model import TEMPLATE, folder
+from tessera.core import platforms
+from tessera.core.platforms import TEMPLATE, all_keys, folder
 
 EXPECTED = {
     "sandybridge-sim", "ivybridge-sim", "haswell-sim", "broadwell-sim", "skylake-sim", "haswell-4s-sim",
@@ -55,7 +54,7 @@ def test_prefetchers_and_memory_rows_are_on_where_the_machine_has_them(name):
 @pytest.mark.toolchain
 @pytest.mark.parametrize("name", FILES)
 def test_simulator_accepts_it(root, name):
-    from tessera.platforms.check import check_platform
+    from tessera.simulate.platform_files import check_platform
 
     if not (root / "build/simulator/tessera-sim").exists():
         pytest.skip("build/simulator/tessera-sim is missing: ./run tessera build")

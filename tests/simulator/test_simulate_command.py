@@ -12,8 +12,8 @@ import time
 import pandas as pd
 import pytest
 
-from tessera.results.cells import COLUMNS, read_cells
-from tessera.simulate.plan import ENGINES
+from tessera.core.results.table_io import CELL_COLUMNS, read_cells
+from tessera.simulate.sampling import ENGINES
 
 from .conftest import ACCESSES, require_built, write_layout
 
@@ -51,7 +51,7 @@ def test_threads_order_and_way_of_naming_change_nothing(random_trace, layouts, t
     assert second.returncode == 0, second.stderr
     a, b = read_cells(tmp_path / "a.csv"), read_cells(tmp_path / "b.csv")
     assert list(b.layout) == [path.stem for path in shuffled]
-    b = b.set_index("layout").loc[a.layout].reset_index()[list(COLUMNS)]
+    b = b.set_index("layout").loc[a.layout].reset_index()[list(CELL_COLUMNS)]
     pd.testing.assert_frame_equal(a, b)
     assert a.stlb_misses.is_monotonic_decreasing and (a.accesses == ACCESSES).all()
     units = pd.read_csv(tmp_path / "a-units.csv")
@@ -196,7 +196,7 @@ def test_list_shows_what_there_is():
 
 
 def test_engines_are_those_of_the_simulator(root):
-    from tessera.core.paths import built
+    from tessera.core.files import built
     from tessera.machine.container import toolchain
 
     require_built(("simulator", "tessera-sim"))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tessera import platforms
-from tessera.energy import step, sweep
-from tessera.layouts.model import write_layout
-from tessera.layouts.space import Space
+from tessera.core import platforms
+from tessera.core.layouts.generation import Space
+from tessera.core.layouts.layout import write_layout
+from tessera.lab.energy import l3_sweep, steps
 from tessera.record import traces
-from tessera.simulate.cache import CellCache
-from tessera.simulate.plan import Sampling
-from tessera.simulate.runner import simulate
+from tessera.simulate.runner import CellCache, simulate
+from tessera.simulate.sampling import Sampling
 
 from .conftest import POOL
 
@@ -21,15 +20,17 @@ LINES = POOL // 64
 @pytest.fixture(scope="module")
 def table(random_trace, tmp_path_factory):
     folder = tmp_path_factory.mktemp("sweep")
-    job = step.SweepJob(random_trace, "haswell-sim", "1,2,24", "full", folder / "cache", folder / "sweep.csv")
-    return step.sweep_of_trace(job)
+    job = steps.SweepJob(
+        random_trace, "haswell-sim", "1,2,24", "full", folder / "cache", folder / "sweep.csv"
+    )
+    return steps.sweep_of_trace(job)
 
 
 def test_one_thread_is_the_platforms_own_cell(table, random_trace, tmp_path):
     layout = tmp_path / "growing-0.csv"
     write_layout(Space.from_trace_info(traces.info(random_trace)).layout("growing-0", 0, 0), layout)
     (cell,) = simulate(
-        random_trace, platforms.load("haswell-sim"), [layout], workload="w", engine=sweep.ENGINE,
+        random_trace, platforms.load("haswell-sim"), [layout], workload="w", engine=l3_sweep.ENGINE,
         sampling=Sampling(0), cache=CellCache(None),
     )  # fmt: skip
     first = table.iloc[0]
@@ -53,26 +54,26 @@ def test_random_loads_hit_what_the_cache_holds(table):
 def test_samples_with_other_accesses_per_instruction_have_the_same_rate(tmp_path, l1d, dram, loads):
     """Two of five accesses miss: P = 0.6, also if the samples have 2.2 times the accesses per instruction."""
     haswell = platforms.load("haswell-sim")
-    request = sweep.Request("w", tmp_path, haswell, [1], Sampling(0), CellCache(None))
+    request = l3_sweep.SweepRequest("w", tmp_path, haswell, [1], Sampling(0), CellCache(None))
     cell = {"status": "ok", "message": "", "accesses": 1000}
     cell |= {"program_l1d_loads": l1d, "program_dram_loads": dram}
-    row = sweep._row(request, 1, cell)
+    row = l3_sweep._row(request, 1, cell)
     assert row.get("dram_loads") == loads and row["status"] == ("failed" if loads is None else "ok")
     assert loads is None or row["hit_rate"] == 0.6
 
 
 def test_a_file_that_is_no_info_of_a_recording_is_a_row(tmp_path):
     (tmp_path / "info.json").write_text("{}")
-    job = step.SweepJob(
+    job = steps.SweepJob(
         tmp_path / "info.json", "haswell-sim", "1,2", "full", tmp_path / "c", tmp_path / "s.csv"
     )
-    table = step.sweep_of_trace(job)
+    table = steps.sweep_of_trace(job)
     assert table["status"].tolist() == ["failed"] and "info.json" in table["message"].iloc[0]
 
 
 def test_a_trace_that_is_missing_is_a_row(tmp_path):
-    job = step.SweepJob(
+    job = steps.SweepJob(
         tmp_path / "trace.tst", "haswell-sim", "1,2", "full", tmp_path / "c", tmp_path / "s.csv"
     )
-    table = step.sweep_of_trace(job)
+    table = steps.sweep_of_trace(job)
     assert table["status"].tolist() == ["failed"] and "trace.tst" in table["message"].iloc[0]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tessera.core.stats import mean_interval, paired_ratio_interval
+from tessera.core.statistics import mean_interval, paired_ratio_interval
 
 RUNTIMES = st.lists(st.floats(1e3, 1e12), min_size=2, max_size=30)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tessera.platforms.model import Platform, Value
+from tessera.core.platforms import Platform, Value
 
 #: STLB misses of nine layouts from all-4KB to all-2MB, as shares
 SHARES = [1 - i / 8 for i in range(9)]

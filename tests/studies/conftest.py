@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tessera.core.paths import build_dir
-from tessera.layouts.model import Layout, Window, write_layout
+from tessera.core.files import build_dir
+from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.record import traces
 
 RECORD = np.dtype(

@@ -5,18 +5,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tessera import platforms
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.judge.studies import ablations, hypotheses, sentences, variants
-from tessera.simulate.cache import CellCache
-from tessera.simulate.plan import FULL
+from tessera.lab.studies import ablations, sentences, variations
+from tessera.simulate.runner import CellCache
+from tessera.simulate.sampling import FULL
 
 from .builders import platform, rows
 
 #: every key that an ablation changes, with another value
 SWITCHES = {
     key: "tage" if key == "branch.predictor" else 2
-    for variant in variants.ABLATIONS
+    for variant in variations.ABLATIONS
     for key in variant.changes
 }
 #: variant -> runtime over walk cycles, and the program's extra L3 loads with 4KB pages
@@ -31,7 +31,7 @@ FORMS = {
 
 def of(values: dict) -> str:
     """Which variant a platform is."""
-    for variant in variants.ABLATIONS[1:]:
+    for variant in variations.ABLATIONS[1:]:
         if all(values[key].value == value for key, value in variant.changes.items()):
             return variant.name
     return "baseline"
@@ -61,7 +61,10 @@ def test_each_variant_gets_its_shape(cells):
 
 
 def test_hypotheses_are_judged_by_what_the_ablation_takes_away(cells):
-    rows_ = {(h["section"], h["variant"], h["test"]): h for h in hypotheses.judged(ablations.shapes(cells))}
+    rows_ = {
+        (h["section"], h["variant"], h["test"]): h
+        for h in ablations.judged_hypotheses(ablations.shapes(cells))
+    }
     found = {f"{section} {variant} {test[:14]}": (h["supported"], h["cases"])
              for (section, variant, test), h in rows_.items()}  # fmt: skip
     assert found["MICRO'20 VII-A no-pollution the program's "] == (1, 1)  # 1000 extra loads become 0
@@ -73,7 +76,13 @@ def test_hypotheses_are_judged_by_what_the_ablation_takes_away(cells):
 
 def test_without_the_effect_there_is_no_case(cells):
     flat = ablations.shapes(cells.assign(**{"runtime_cycles": 1e10 + 0.5 * cells["walk_cycles"]}))
-    assert [h["cases"] for h in hypotheses.judged(flat)] == [1, 0, 0, 0, 0]  # only the extra loads are left
+    assert [h["cases"] for h in ablations.judged_hypotheses(flat)] == [
+        1,
+        0,
+        0,
+        0,
+        0,
+    ]  # only the extra loads are left
 
 
 def test_a_refused_variant_fails_alone(monkeypatch):
@@ -91,21 +100,21 @@ def test_a_refused_variant_fails_alone(monkeypatch):
     found = ablations.shapes(table).set_index("variant")
     assert found.pop("status").to_dict() == {
         variant.name: "failed" if variant.name == "infinite-walkers" else "ok"
-        for variant in variants.ABLATIONS
+        for variant in variations.ABLATIONS
     }
     assert "status -11" in found.loc["infinite-walkers", "message"]
 
 
 def test_every_platform_has_the_switches():
     for name in platforms.names():
-        for variant in variants.ABLATIONS:
-            changed = variants.varied(platforms.load(name), variant.changes, "ablation: a test")
+        for variant in variations.ABLATIONS:
+            changed = variations.varied(platforms.load(name), variant.changes, "ablation: a test")
             assert all(changed.values[key].value == value for key, value in variant.changes.items())
 
 
 def test_an_unknown_key_names_the_valid_ones():
     with pytest.raises(TesseraError, match="walker.count"):
-        variants.varied(platform(walker__count=(1, "x")), {"walker.cuont": 0}, "ablation: a test")
+        variations.varied(platform(walker__count=(1, "x")), {"walker.cuont": 0}, "ablation: a test")
 
 
 def test_an_ablation_that_changes_walk_cycles_is_no_ablation(cells):
@@ -141,7 +150,7 @@ def test_some_ablations_are_simulated_with_the_baseline_and_unknown_ones_are_ref
     )
     assert seen == ["baseline", "no-mispredictions"]
     with pytest.raises(TesseraError, match="no-mispredictions"):
-        variants.named(["no-mispredictoins"])
+        variations.named_ablation(["no-mispredictoins"])
 
 
 def test_the_slopes_with_and_without_mispredictions_and_their_sentence(cells):
@@ -155,6 +164,9 @@ def test_the_slopes_with_and_without_mispredictions_and_their_sentence(cells):
 
 
 def test_explanations_are_the_variants_of_the_hypotheses_and_mispredictions():
-    tested = {one.variant for one in hypotheses.HYPOTHESES}
-    assert tested | {variants.NO_MISPREDICTIONS} == set(variants.EXPLANATIONS)
-    assert {v.name for v in variants.named(variants.EXPLANATIONS)} == {"baseline", *variants.EXPLANATIONS}
+    tested = {one.variant for one in ablations.HYPOTHESES}
+    assert tested | {variations.NO_MISPREDICTIONS} == set(variations.EXPLANATIONS)
+    assert {v.name for v in variations.named_ablation(variations.EXPLANATIONS)} == {
+        "baseline",
+        *variations.EXPLANATIONS,
+    }

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.study import study
-from tessera.results.schema.cells import MANIFEST
-from tessera.results.write import frame_of, write
+from tessera.cli.lab.study import study
+from tessera.core.results.cell_tables import MANIFEST
+from tessera.core.results.table_io import frame_of, write_table
 
 
 def run(*words):
@@ -29,7 +29,7 @@ def failed_recording(tmp_path):
         json.dumps({"workload": "made", "size": "tiny", "status": "failed", "message": "QEMU-7"})
     )
     layouts = [{"layout": "growing-0", "pages_2mb": 0}, {"layout": "growing-8", "pages_2mb": 9}]
-    write(MANIFEST, frame_of(MANIFEST, layouts), tmp_path / "manifest.csv")
+    write_table(MANIFEST, frame_of(MANIFEST, layouts), tmp_path / "manifest.csv")
     return tmp_path
 
 

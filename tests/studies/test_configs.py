@@ -3,12 +3,11 @@
 import pytest
 import yaml
 
-from tessera import platforms
-from tessera.judge.studies.designs import catalogue, mapped
-from tessera.pipeline.cells import expected_names
+from tessera.cli.pipeline.simulation import expected_names
+from tessera.core import platforms, scenarios
+from tessera.lab.studies import design_catalogue, placements
 from tessera.record import workloads
-from tessera.scenarios import model as scenarios
-from tessera.simulate.plan import parse_sampling
+from tessera.simulate.sampling import parse_sampling
 
 CONFIGS = ("smoke", "default", "paper")
 
@@ -42,11 +41,13 @@ def test_names_exist(config):
 
 def test_designs_ask_also_for_workloads_of_the_run_and_for_known_designs_and_mappings(config):
     asked = config["studies"].get("designs", {})
-    designs = {one.name for one in (*catalogue.DESIGNS, *catalogue.VARIANTS)} | {"nested"}
+    designs = {one.name for one in (*design_catalogue.DESIGNS, *design_catalogue.DESIGN_VARIANTS)} | {
+        "nested"
+    }
     for group in asked.get("also", []):
         assert set(group["workloads"]) <= set(config["workloads"])
         assert set(group["designs"]) <= designs
-        mapped.check_kinds(group["mappings"])
+        placements.check_kinds(group["mappings"])
 
 
 def test_plans_are_samples_of_their_window(config):

@@ -7,18 +7,19 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera import platforms
-from tessera.cli.study import study
+from tessera.cli.lab.study import study
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.judge.studies.designs import catalogue, cells, energy, mapped, sentences
-from tessera.judge.studies.designs.step import Job
-from tessera.mapping.kinds import KINDS
-from tessera.mapping.rows import Rows
-from tessera.mapping.summary import Summary
-from tessera.platforms.change import set_values
-from tessera.results.read import read_file
-from tessera.results.schema import designs as schema
-from tessera.simulate.cache import CellCache
+from tessera.core.mapping.contiguity import MappingSummary
+from tessera.core.mapping.kinds import KINDS
+from tessera.core.mapping.page_mapping import Rows
+from tessera.core.platforms import set_values
+from tessera.core.results import study_tables as schema
+from tessera.core.results.table_io import read_file
+from tessera.lab.studies import design_catalogue, placements, sentences
+from tessera.lab.studies import designs as cells
+from tessera.lab.studies.designs import Job
+from tessera.simulate.runner import CellCache
 
 #: design -> misses under each mapping
 MISSES = {"baseline": 1000, "thp": 400, "anchor": 100, "rmm": 0}
@@ -124,12 +125,12 @@ def test_energy_of_virtual_caches_has_two_filters_with_two_reads_each():
     park = platforms.load("park-haswell")
     accesses = {"synonym-filter": 1000, "synonym-tlb": 10, "segment-cache": 100, "index-cache": 5,
                 "segment-table": 2}  # fmt: skip
-    found = energy.energy_nj("hvc-many-segment", accesses, FREQUENCY, park)
+    found = design_catalogue.energy_nj("hvc-many-segment", accesses, FREQUENCY, park)
     reads_pj = 4 * 1000 * 0.136 + 10 * 2.52 + 100 * 2.52 + 5 * 123 + 2 * 19.8
     leakage_mw = 2 * 0.116 + 0.66 + 1.32 + 21.4 + 0.014
     assert found == pytest.approx(reads_pj / 1000 + leakage_mw * 1e6)
     larger = set_values(park, {"design.hvc-delayed-tlb.entries": 4096})
-    assert energy.leakage_nj("hvc-delayed-tlb", FREQUENCY, larger) == pytest.approx(
+    assert design_catalogue.leakage_nj("hvc-delayed-tlb", FREQUENCY, larger) == pytest.approx(
         (2 * 0.116 + 0.66 + 31.8) * 1e6
     )
 
@@ -137,19 +138,22 @@ def test_energy_of_virtual_caches_has_two_filters_with_two_reads_each():
 @pytest.mark.parametrize("changes", [{"tlb.stlb.entries": 1536}, {"tlb.stlb.ways": 16}, {"tlb.stlb.ways": 4}])
 def test_an_array_of_another_size_has_no_energy(changes):
     other = set_values(platforms.load("park-haswell"), changes)
-    assert energy.energy_nj("thp", {"second-level": 1}, 1.0, other) is None
+    assert design_catalogue.energy_nj("thp", {"second-level": 1}, 1.0, other) is None
 
 
 def test_every_energy_is_marked_as_assumed_and_every_array_is_in_the_file():
-    assert all(",assumed: " in line.replace('"', "") for line in energy.FILE.read_text().splitlines()[1:])
+    assert all(
+        ",assumed: " in line.replace('"', "")
+        for line in design_catalogue.ENERGY_FILE.read_text().splitlines()[1:]
+    )
     park = platforms.load("park-haswell")
-    for one in catalogue.DESIGNS:
-        assert all(energy.cost_of(array, park) for array in one.arrays), one.name
+    for one in design_catalogue.DESIGNS:
+        assert all(design_catalogue.cost_of(array, park) for array in one.arrays), one.name
 
 
 def test_a_mapping_is_described_by_both_readings():
     # one chunk of 62 pages: count chooses 8 (7 anchors and 6 pages), printed 4 (15/4 + 2)
-    found = mapped.described(Summary.of(Rows.of([("mmap", 0, 0, 62, "4KB")])))
+    found = placements.described(MappingSummary.of(Rows.of([("mmap", 0, 0, 62, "4KB")])))
     assert (found["distance_count"], found["cost_count"]) == (8, 13)
     assert (found["distance_printed"], found["cost_printed"]) == (4, 5.75)
     assert (found["chunks"], found["pages_per_chunk"], found["share_2mb"]) == (1, 62, 0)
@@ -170,12 +174,13 @@ def test_variants_are_designs_with_other_keys_and_their_own_names(request_of, mo
     assert seen == [
         ["baseline", None, None], ["hvc-many-segment", 0, None], ["hvc-delayed-tlb", None, 32768],
     ]  # fmt: skip
-    assert all(catalogue.behind_l3(one.name) for one in catalogue.VARIANTS)
-    assert not catalogue.behind_l3("anchor") and not catalogue.behind_l3("own-design")
+    assert all(design_catalogue.behind_l3(one.name) for one in design_catalogue.DESIGN_VARIANTS)
+    assert not design_catalogue.behind_l3("anchor") and not design_catalogue.behind_l3("own-design")
     # without its segment cache, a design has the energy of the other arrays
     park = platforms.load("park-haswell")
     with_it, without = (
-        energy.leakage_nj(name, FREQUENCY, park) for name in ("hvc-many-segment", "hvc-many-segment-no-sc")
+        design_catalogue.leakage_nj(name, FREQUENCY, park)
+        for name in ("hvc-many-segment", "hvc-many-segment-no-sc")
     )
     assert with_it - without == pytest.approx(1.32e6)
 
@@ -203,18 +208,18 @@ def test_a_group_of_another_form_is_refused(tmp_path, text):
 
 
 def test_the_kinds_are_those_of_the_generator():
-    assert set(mapped.KINDS) == set(KINDS)
-    mapped.check_kinds(["high-over-low", "pages-64"])
+    assert set(placements.KINDS) == set(KINDS)
+    placements.check_kinds(["high-over-low", "pages-64"])
     for wrong in ("hihg", "high-over-hihg", "pages-65"):
         with pytest.raises(TesseraError, match=wrong.rpartition("-over-")[2]):
-            mapped.check_kinds(["low", wrong])
+            placements.check_kinds(["low", wrong])
 
 
 def test_sentences_leave_out_designs_behind_l3_and_those_without_all_workloads(request_of):
     found, _ = simulated(request_of("max"), ["baseline", "thp", "anchor", "rmm", "hvc-delayed-tlb"])
     other = found.assign(workload="other")
     both = pd.concat([found, other[other["design"] != "rmm"]], ignore_index=True)
-    said = sentences.fewest(both)
+    said = sentences.designs(both)
     assert len(said) == 1
     assert said[0].startswith("Mapping max: anchor leaves the fewest misses, 10.0%")
     assert said[0].endswith("then thp with 40.0%.") and "2 workloads" in said[0]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tessera import platforms
-from tessera.judge.studies.points import SWITCHES, points
-from tessera.platforms.keys import Key, all_keys
+from tessera.core import platforms
+from tessera.core.platforms import Key, all_keys
+from tessera.lab.studies.variations import SWITCHES, points
 
 from .builders import platform
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tessera import reference
-from tessera.cli.study import study
-from tessera.judge.studies.probes import index_cache, synonym_filter
-from tessera.judge.studies.probes.case import Counted
-from tessera.judge.validation.synthetic.stream import ANON_BASE, HEAP_BASE
-from tessera.mapping.chunks import chunk_pages
-from tessera.results.read import read_file
-from tessera.results.schema.designs import PROBES
+from tessera.cli.lab.study import study
+from tessera.core import reference
+from tessera.core.mapping.contiguity import chunk_pages
+from tessera.core.results.study_tables import PROBES
+from tessera.core.results.table_io import read_file
+from tessera.lab.studies import probes
+from tessera.lab.studies.probes import Counted
+from tessera.lab.validation.synthetic import ANON_BASE, HEAP_BASE
 
 ACCESSES = 6000
 
@@ -83,35 +83,35 @@ def test_the_second_tree_has_the_depths_and_blocks_that_follow_from_its_arity():
 
 
 def test_segments_cover_the_space_and_do_not_merge():
-    for segments in index_cache.SEGMENTS:
-        rows = index_cache.equal_segments(segments).at(0)
+    for segments in probes.SEGMENTS:
+        rows = probes.equal_segments(segments).at(0)
         assert chunk_pages(rows).tolist() == [(1 << 28) // segments] * segments
         assert rows.page.tolist() == sorted(rows.page.tolist()) and rows.pages.sum() == 1 << 28
 
 
 def test_streams_have_the_printed_shares():
-    for workload in synonym_filter.workloads():
+    for workload in probes.filter_workloads():
         area, share = (
             reference.lookup("park_table21_shared_memory", {"workload": workload, "quantity": name})
             for name in ("shared_area", "shared_access")
         )
-        granules = synonym_filter.shared_granules(area / 100)
-        addresses = synonym_filter.mixed_stream(100_000, share / 100, granules, 3).addresses()
+        granules = probes.shared_granules(area / 100)
+        addresses = probes.mixed_stream(100_000, share / 100, granules, 3).addresses()
         inside = (addresses >= ANON_BASE) & (addresses < ANON_BASE + (granules << 15))
         assert 100 * inside.mean() == pytest.approx(share, abs=0.001)
         private = addresses[~inside]
         assert private.min() >= HEAP_BASE and private.max() < HEAP_BASE + (128 << 20) - (granules << 15)
         assert 1 <= granules <= 4096
         assert granules == 1 or 100 * granules / 4096 == pytest.approx(area, abs=0.0125)
-    assert synonym_filter.workloads() == ["ferret", "postgres", "specjbb", "firefox", "apache"]
+    assert probes.filter_workloads() == ["ferret", "postgres", "specjbb", "firefox", "apache"]
 
 
 def test_quantities_by_hand():
     counted = Counted(
         30, 10, 100, {"index-cache": (160, 150), "synonym-filter": (1000, 200), "synonym": (200, 150)}
     )
-    assert index_cache.read(counted) == {"node_hits": 93.75, "traversal_hits": 75}
-    assert synonym_filter.read(counted) == {
+    assert probes.index_cache_hits(counted) == {"node_hits": 93.75, "traversal_hits": 75}
+    assert probes.synonym_filter_savings(counted) == {
         "tlb_access_reduction": 80, "false_positive": 5, "shared_access": 15,
     }  # fmt: skip
 
@@ -136,7 +136,7 @@ def table(tmp_path_factory, tools):
 @pytest.mark.parametrize("segments", [1024, 2048])
 @pytest.mark.parametrize(("fill", "children"), [("full", 7), ("half-full", 4)])
 def test_the_simulators_index_cache_is_that_of_the_second_tree(table, segments, fill, children):
-    addresses = index_cache.random_stream(ACCESSES, 7).addresses() - np.uint64(ANON_BASE)
+    addresses = probes.random_stream(ACCESSES, 7).addresses() - np.uint64(ANON_BASE)
     nodes, walks, _ = walked(segments, children, addresses)
     found = table["index-cache", f"{segments} segments, {fill}"]
     # an access whose line a cache still holds does not look up: a few of 6,000 random words in 2^40 bytes
@@ -146,7 +146,7 @@ def test_the_simulators_index_cache_is_that_of_the_second_tree(table, segments, 
 
 @pytest.mark.toolchain
 def test_real_synonyms_are_the_shared_accesses_and_the_filter_forgets_none(table):
-    for workload in synonym_filter.workloads():
+    for workload in probes.filter_workloads():
         found = table["synonym-filter", workload]
         share = reference.lookup(
             "park_table21_shared_memory", {"workload": workload, "quantity": "shared_access"}

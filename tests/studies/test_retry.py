@@ -2,7 +2,7 @@
 
 import json
 
-from tessera.pipeline.failures import drop, failures
+from tessera.cli.pipeline.failures import drop, failures
 
 
 def test_failed_studies_are_forgotten(tmp_path):

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.judge.studies import places, sampling
-from tessera.judge.studies.units import QUANTITIES
+from tessera.lab.studies import sampling
+from tessera.lab.studies.intervals import QUANTITIES
 
 N = 100
 
@@ -27,14 +27,14 @@ def truth(full: pd.DataFrame) -> pd.DataFrame:
     return full.groupby("layout")[[*QUANTITIES.values(), "instructions"]].sum()
 
 
-def errors(method: places.Places, full: pd.DataFrame) -> pd.DataFrame:
+def errors(method: sampling.Places, full: pd.DataFrame) -> pd.DataFrame:
     rows = sampling.from_places(method, full, truth(full))
     return pd.DataFrame(rows).set_index(["quantity", "layout"])
 
 
 def test_blind_sampling_misses_the_second_phase_and_with_it_the_whole_gain():
     # True R: 4KB 60 x 10 + 40 x 30 = 1800, 2MB 1000; the first ten intervals say 1000 for both.
-    found = errors(places.blind(np.full(N, 10), 10, "first"), counts())
+    found = errors(sampling.blind(np.full(N, 10), 10, "first"), counts())
     assert found.loc[("R", "growing-0"), "truth"] == 1800
     assert found.loc[("R", "growing-0"), "estimate"] == pytest.approx(1000)
     assert found.loc[("R", "growing-0"), "error"] == pytest.approx(-800 / 1800)
@@ -47,7 +47,7 @@ def test_blind_sampling_misses_the_second_phase_and_with_it_the_whole_gain():
 
 def test_blind_sampling_in_the_second_phase_doubles_the_gain():
     # Intervals 45 to 54 are all of the second phase when that begins at 40: 30 against 10 cycles.
-    found = errors(places.blind(np.full(N, 10), 10, "middle"), counts(first=40))
+    found = errors(sampling.blind(np.full(N, 10), 10, "middle"), counts(first=40))
     true_gain = 60 * 20
     assert found.loc[("R", "growing-8"), "difference_error"] == pytest.approx(-(2000 - true_gain) / true_gain)
 
@@ -55,7 +55,7 @@ def test_blind_sampling_in_the_second_phase_doubles_the_gain():
 @pytest.mark.parametrize("method", ["systematic", "clustered"])
 def test_methods_that_see_both_phases_are_exact(method):
     vectors = np.eye(2)[np.repeat([0, 1], [60, 40])]
-    chosen = {p.method: p for p in places.all_methods(vectors, np.full(N, 10), 10, seed=1)}[method]
+    chosen = {p.method: p for p in sampling.all_methods(vectors, np.full(N, 10), 10, seed=1)}[method]
     found = errors(chosen, counts())
     assert found["error"].dropna().abs().max() == pytest.approx(0, abs=1e-12)
     assert found["difference_error"].abs().max() == pytest.approx(0, abs=1e-12)
@@ -64,7 +64,7 @@ def test_methods_that_see_both_phases_are_exact(method):
 def test_a_rare_event_outside_the_parts_is_lost():
     full = counts()
     full.loc[(full["layout"] == "growing-8") & (full["unit"] == 3), "stlb_misses"] = 7
-    chosen = places.systematic(np.full(N, 10), 10)
+    chosen = sampling.systematic(np.full(N, 10), 10)
     assert errors(chosen, full).loc[("M", "growing-8"), "estimate"] == 0
     assert errors(chosen, full).loc[("M", "growing-8"), "error"] == -1
 

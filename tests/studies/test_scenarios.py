@@ -9,16 +9,16 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.study import study
+from tessera.cli.lab.study import study
+from tessera.cli.pipeline.failures import failures
 from tessera.core.errors import TesseraError
-from tessera.core.paths import build_dir
-from tessera.judge.studies.scenarios import cells, logs
-from tessera.judge.studies.scenarios.step import Job, scenarios_study
-from tessera.pipeline.failures import failures
-from tessera.results.read import read, read_file
-from tessera.results.schema.scenarios import OF_LOG, SCENARIO_CELLS, SCENARIO_FAULTS, SCENARIO_SIZES
-from tessera.results.tree import Tree
-from tessera.scenarios import imitated
+from tessera.core.files import build_dir
+from tessera.core.results.os_tables import OF_LOG, SCENARIO_CELLS, SCENARIO_FAULTS, SCENARIO_SIZES
+from tessera.core.results.table_io import read_file, read_tree_table
+from tessera.core.results.tree import Tree
+from tessera.lab.studies import scenarios
+from tessera.lab.studies.scenarios import Job, scenarios_study
+from tessera.simulate import operating_system
 
 PLATFORM = "haswell-sim"
 #: `tessera os show` of a log: at most 3 pages of 4KB (one more of zeros) and 2 of 2MB at one time
@@ -47,7 +47,7 @@ def world(monkeypatch, tmp_path):
             raise TesseraError("tessera-sim", "it ended with status -9", "see above", exit_code=1)
         rows = []
         for file in files:
-            row = {"layout": file.stem, "status": "ok", "message": ""} | dict.fromkeys(cells._COUNTS, 100)
+            row = {"layout": file.stem, "status": "ok", "message": ""} | dict.fromkeys(scenarios._COUNTS, 100)
             bad = file.stem == "thp-never"
             rows.append({"layout": file.stem, "status": "failed", "message": "LOG-3"} if bad else row)
         return rows
@@ -55,10 +55,12 @@ def world(monkeypatch, tmp_path):
     def layouts(trace, folder):
         return [folder / f"{name}.csv" for name in ("growing-0", "growing-8")]
 
-    monkeypatch.setattr(logs.imitated, "run", run)
-    monkeypatch.setattr(logs.imitated, "lines", lambda log, table: iter(SHOWN[table].splitlines()))
-    monkeypatch.setattr(cells, "simulate", simulate)
-    monkeypatch.setattr(cells, "write_layouts", layouts)
+    monkeypatch.setattr(scenarios.operating_system, "run_scenario", run)
+    monkeypatch.setattr(
+        scenarios.operating_system, "log_lines", lambda log, table: iter(SHOWN[table].splitlines())
+    )
+    monkeypatch.setattr(scenarios, "simulate", simulate)
+    monkeypatch.setattr(scenarios, "write_layouts", layouts)
     simulate.asked = asked
     info = Tree(tmp_path).scenario_recording("made")
     info.parent.mkdir(parents=True)
@@ -89,7 +91,7 @@ def test_a_cell_has_what_its_log_says(world, tmp_path):
     assert row["most_mapped_bytes"] == 4096 + 2 * 2**21  # at the end; before: 3 pages and one of 2MB
     assert found.loc["growing-8", counts].isna().all() and set(found["provenance"]) == {"simulated"}
     for name, table in OF_LOG.items():
-        written = read(table, Tree(tmp_path), "made")
+        written = read_tree_table(table, Tree(tmp_path), "made")
         assert len(written) == SHOWN[name].count("\n") - 1 and set(written["scenario"]) == {"thp-always"}
 
 
@@ -104,7 +106,7 @@ def test_a_failed_recording_or_a_dead_simulator_is_in_every_row(world, tmp_path)
     found = scenarios_study(world.job("thp-always", "thp-never"))
     assert found["name"].tolist() == ["thp-always", "thp-never"]
     assert found["message"].str.contains("RECORDING-5").all()
-    assert len(read(SCENARIO_SIZES, Tree(tmp_path), "made")) == 0
+    assert len(read_tree_table(SCENARIO_SIZES, Tree(tmp_path), "made")) == 0
     reasons = {one.path: one.reason for one in failures(tmp_path, reserve=False)}
     assert "RECORDING-5" in reasons[Tree(tmp_path).scenario_recording("made")] and len(reasons) == 2
 
@@ -164,12 +166,12 @@ def test_the_command_writes_every_table_and_again_the_same(phases, tmp_path):
 @pytest.mark.toolchain
 def test_the_pages_that_fault_are_those_that_the_trace_touches(phases, tmp_path):
     """Pages of 4KB only: an independent list of first touches has the same pages."""
+    from tessera.core import scenarios
     from tessera.record import traces
-    from tessera.scenarios import model
 
     log, listed = tmp_path / "thp-never.oslog", tmp_path / "touches.csv"
-    imitated.run(phases, model.load("thp-never"), log)
-    faults = pd.read_csv(io.StringIO(imitated.show(log, "faults")))
+    operating_system.run_scenario(phases, scenarios.load("thp-never"), log)
+    faults = pd.read_csv(io.StringIO(operating_system.show_log(log, "faults")))
     traces.touches(phases, listed)
     touched = pd.read_csv(listed)
     pools = faults[faults["pool"].isin(["brk", "mmap"])]
@@ -196,7 +198,7 @@ int main() {
 @pytest.mark.toolchain
 def test_faults_of_a_first_touch_are_counted_by_hand(phases, tmp_path):
     """N stores to untouched pages are N faults of 4KB, or N / 512 of 2MB; a load and then a store are two."""
-    from tessera.judge.studies.scenarios.recording import WHOLE
+    from tessera.lab.studies.scenario_recording import WHOLE
     from tessera.machine.container import toolchain
     from tessera.record import traces
 

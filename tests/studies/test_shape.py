@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tessera.fit.models.samples import Samples
-from tessera.judge.studies.shape import curvature, shape
+from tessera.lab.studies.ablations import curvature, shape
 
 
 def samples(C, R) -> Samples:

@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.judge.studies import sweep
-from tessera.judge.studies.conclusions import CONCLUSIONS, fitted, judged
-from tessera.judge.studies.points import Point
-from tessera.simulate.cache import CellCache
-from tessera.simulate.plan import FULL
+from tessera.lab.studies import sweep
+from tessera.lab.studies.sweep import CONCLUSIONS, fitted, judged_conclusions
+from tessera.lab.studies.variations import Point
+from tessera.simulate.runner import CellCache
+from tessera.simulate.sampling import FULL
 
 from .builders import platform, rows
 
@@ -77,7 +77,7 @@ def test_a_point_whose_simulator_dies_is_refused(monkeypatch):
 
 
 def verdicts(runtime) -> dict[str, tuple[float, bool | None]]:
-    found = judged(fitted(pd.DataFrame(rows(runtime))))
+    found = judged_conclusions(fitted(pd.DataFrame(rows(runtime))))
     return {row["conclusion"]: (row["number"], row["holds"]) for row in found}
 
 

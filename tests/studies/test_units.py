@@ -6,14 +6,13 @@ import subprocess
 import numpy as np
 import pytest
 
-from tessera import platforms
-from tessera.core.paths import built
-from tessera.judge.studies import sampling
-from tessera.judge.studies.blocks import block_vectors
-from tessera.judge.studies.units import covering, unit_counts
-from tessera.judge.studies.window import make_window
+from tessera.core import platforms
+from tessera.core.files import built
+from tessera.lab.studies import sampling
+from tessera.lab.studies.intervals import block_vectors, covering, unit_counts
+from tessera.lab.studies.windows import make_window
 from tessera.record import traces
-from tessera.simulate.plan import parse_sampling
+from tessera.simulate.sampling import parse_sampling
 
 from .conftest import LOADS
 

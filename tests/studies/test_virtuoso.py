@@ -8,14 +8,15 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.virtuoso import virtuoso
+from tessera.cli.lab.faults import virtuoso
+from tessera.cli.pipeline.failures import failures
 from tessera.core.errors import TesseraError
-from tessera.core.paths import build_dir
-from tessera.judge.studies.virtuoso import cells, claims, judged, step
-from tessera.pipeline.failures import failures
-from tessera.results.read import read_file
-from tessera.results.schema.virtuoso import FAULT_SHARES, FAULT_TIME_COMBS, FAULT_TIMES
-from tessera.results.tree import Tree
+from tessera.core.files import build_dir
+from tessera.core.results.os_tables import FAULT_SHARES, FAULT_TIME_COMBS, FAULT_TIMES
+from tessera.core.results.table_io import read_file
+from tessera.core.results.tree import Tree
+from tessera.lab.faults import virtuoso as step
+from tessera.lab.faults import virtuoso_claims, virtuoso_runs
 
 PLATFORM = "haswell-sim"
 #: Timed faults of the log below: an even number of cycles with 4KB, an odd one with 2MB.
@@ -78,9 +79,9 @@ def world(monkeypatch, tmp_path):
             fault_times.append([{"layout": stem} | row for stem in good for row in FAULTS])
         return [rows]
 
-    monkeypatch.setattr(step.logs.imitated, "run", run)
-    monkeypatch.setattr(step.logs.imitated, "lines", lines)
-    monkeypatch.setattr(cells, "simulate_all", simulate_all)
+    monkeypatch.setattr(step.operating_system, "run_scenario", run)
+    monkeypatch.setattr(step.operating_system, "log_lines", lines)
+    monkeypatch.setattr(virtuoso_runs, "simulate_all", simulate_all)
     monkeypatch.setattr(step, "file_of", lambda folder: b"templates")
     info = Tree(tmp_path).scenario_recording("made")
     info.parent.mkdir(parents=True)
@@ -138,7 +139,7 @@ def table(of: dict[tuple[str, str], tuple[float, float, float]]) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
-LARGE, BASE = judged.LARGE, judged.SMALL
+LARGE, BASE = virtuoso_claims.LARGE, virtuoso_claims.SMALL
 GOOD = {
     ("a", LARGE): (0.2, 0.005, 40), ("a", BASE): (0.6, 0.2, 30),
     ("b", LARGE): (0.4, 0.009, 100), ("b", BASE): (0.8, 0.4, 90),
@@ -146,19 +147,19 @@ GOOD = {
 
 
 def verdicts(of):
-    return judged.judge(table(of)).set_index("id")
+    return virtuoso_claims.judge_claims(table(of)).set_index("id")
 
 
 def test_means_bounds_and_directions_are_judged():
     found = verdicts(GOOD)
-    assert list(found.index) == [f"virtuoso-{claim.id}" for claim in claims.CLAIMS]
+    assert list(found.index) == [f"virtuoso-{claim.id}" for claim in virtuoso_claims.CLAIMS]
     assert found.loc["virtuoso-faults-short", "obtained"] == pytest.approx(0.3)
     assert found.loc["virtuoso-faults-short", "with_4kb_pages"] == pytest.approx(0.7)
     assert found.loc["virtuoso-walk-latency", "obtained"] == 2.5  # half of 4.6 is enough
     judged_ones = found[found["verdict"].str.contains("SIMULATION")]
-    assert judged_ones["verdict"].eq(judged.HOLDS).all() and len(judged_ones) == 3
+    assert judged_ones["verdict"].eq(virtuoso_claims.HOLDS).all() and len(judged_ones) == 3
     others = found.drop(judged_ones.index)
-    assert others["verdict"].eq(judged.NOWHERE).all() and others["obtained"].isna().all()
+    assert others["verdict"].eq(virtuoso_claims.NOWHERE).all() and others["obtained"].isna().all()
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,7 @@ def test_means_bounds_and_directions_are_judged():
 )
 def test_each_judged_claim_can_fail(key, values, claim):
     found = verdicts(GOOD | {key: values})
-    assert found.loc[f"virtuoso-{claim}", "verdict"] == judged.FAILS
+    assert found.loc[f"virtuoso-{claim}", "verdict"] == virtuoso_claims.FAILS
 
 
 def test_programs_without_one_of_the_two_scenarios_do_not_count():
@@ -204,4 +205,4 @@ def test_the_command_writes_every_table(root, tmp_path):
     done = CliRunner().invoke(
         virtuoso, ["judge", "--tables", str(tmp_path), "--out", str(tmp_path / "j.csv")]
     )
-    assert done.exit_code == 0 and len(pd.read_csv(tmp_path / "j.csv")) == len(claims.CLAIMS)
+    assert done.exit_code == 0 and len(pd.read_csv(tmp_path / "j.csv")) == len(virtuoso_claims.CLAIMS)

@@ -7,16 +7,16 @@ import itertools
 import pytest
 from click.testing import CliRunner
 
-from tessera import platforms
-from tessera.cli.virtuoso import virtuoso
+from tessera.cli.lab.faults import virtuoso
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.paths import build_dir
-from tessera.judge.studies.virtuoso import costs
-from tessera.judge.studies.virtuoso.cells import Request
-from tessera.results.read import read_file
-from tessera.results.schema.virtuoso import SIMULATOR_COSTS
-from tessera.simulate.cache import CellCache
-from tessera.simulate.plan import FULL
+from tessera.core.files import build_dir
+from tessera.core.results.os_tables import SIMULATOR_COSTS
+from tessera.core.results.table_io import read_file
+from tessera.lab.faults import virtuoso_runs
+from tessera.lab.faults.virtuoso_runs import Request
+from tessera.simulate.runner import CellCache
+from tessera.simulate.sampling import FULL
 
 #: (seconds, bytes) without and with the kernel's work, run by run; the last pair ran on a slower machine.
 TAKEN = {False: [(2.0, 100), (2.2, 100), (4.0, 104)], True: [(3.0, 150), (3.3, 151), (7.0, 150)]}
@@ -43,8 +43,8 @@ def asked(monkeypatch, tmp_path):
             f"wall_seconds,processor_seconds,peak_memory_bytes\n{2 * seconds},{seconds},{size}\n"
         )
 
-    monkeypatch.setattr(costs, "run_simulator", run)
-    monkeypatch.setattr(costs, "built", lambda *_: tmp_path / "tessera-sim")
+    monkeypatch.setattr(virtuoso_runs, "run_simulator", run)
+    monkeypatch.setattr(virtuoso_runs, "built", lambda *_: tmp_path / "tessera-sim")
     request = Request(
         "made", tmp_path / "t.tst", platforms.load("haswell-sim"), FULL, CellCache(None), weave=b"t"
     )
@@ -53,7 +53,7 @@ def asked(monkeypatch, tmp_path):
         files = [tmp_path / f"{name}.oslog" for name in names]
         for file in files:
             file.write_bytes(b"log")
-        return costs.cost_rows(request, files, 3, tmp_path)
+        return virtuoso_runs.cost_rows(request, files, 3, tmp_path)
 
     rows.calls = calls
     return rows

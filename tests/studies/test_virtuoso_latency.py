@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.faults.kinds import BATCH, TABLE
-from tessera.judge.studies.virtuoso.latency import ALL, LEAST_RUN, comb_rows, quantile_rows, runs
+from tessera.lab.faults.kinds import BATCH, TABLE
+from tessera.lab.faults.virtuoso import ALL, LEAST_RUN, comb_rows, consecutive_runs, quantile_rows
 
 
 def faults(pages, cycles, kind="write-4kb"):
@@ -24,9 +24,12 @@ def with_teeth(count, first=0):
 
 def test_runs_begin_at_a_page_table_and_have_one():
     pages = np.concatenate([np.arange(100, 1600), np.arange(4096, 4096 + 511), np.arange(9216, 9216 + 600)])
-    found = runs(faults(pages, pages))
+    found = consecutive_runs(faults(pages, pages))
     assert [(one[0], one[-1]) for one in found] == [(512, 1599), (9216, 9815)]
-    assert runs(faults([], [])) == [] and runs(faults(np.arange(100), np.arange(100))) == []
+    assert (
+        consecutive_runs(faults([], [])) == []
+        and consecutive_runs(faults(np.arange(100), np.arange(100))) == []
+    )
 
 
 def test_combs_of_a_program_that_touches_memory_in_two_parts():

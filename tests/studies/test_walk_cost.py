@@ -10,19 +10,18 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from tessera import platforms, reference
-from tessera.cli.study import study
+from tessera.cli.lab.study import study
+from tessera.core import platforms, reference
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
-from tessera.judge import walk_cost
-from tessera.judge.claims import VERDICTS, load_claims
-from tessera.judge.studies.walk_cost import compare, ends
-from tessera.judge.walk_cost import evidence, verdicts
-from tessera.results.schema.cells import CELLS
-from tessera.results.schema.shown import CLAIMS
-from tessera.results.write import frame_of, write
+from tessera.core.files import repo_root
+from tessera.core.results.cell_tables import CELLS
+from tessera.core.results.report_tables import CLAIMS
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.lab.one_off import walk_cost
+from tessera.lab.one_off.walk_cost import compare, ends
+from tessera.report.claims import VERDICTS, load_claims
 
-HEADER = ",".join(evidence.COLUMNS)
+HEADER = ",".join(walk_cost.EVIDENCE_COLUMNS)
 GOOD = "A manual,A processor,It says so.,5,9,true,It measures this."
 
 
@@ -90,21 +89,21 @@ def test_evidence_that_breaks_a_rule_is_refused(tmp_path, row, code):
     path = tmp_path / "evidence.csv"
     path.write_text(f"{HEADER}\n{row}\n")
     if not code:
-        assert len(evidence.sources(path)) == 1
+        assert len(walk_cost.sources(path)) == 1
         return
     with pytest.raises(TesseraError, match=code) as error:
-        evidence.sources(path)
+        walk_cost.sources(path)
     assert "line 2" in error.value.asked
 
 
 def test_a_source_that_may_decide_is_found(tmp_path):
     path = tmp_path / "evidence.csv"
     path.write_text(f"{HEADER}\n{GOOD}\n")
-    (one,) = evidence.deciding(evidence.sources(path))
+    (one,) = walk_cost.deciding(walk_cost.sources(path))
     assert (one.cycles_low, one.cycles_high) == (5, 9)
     path.write_text("source,cycles\n")
     with pytest.raises(TesseraError, match="may_decide"):
-        evidence.sources(path)
+        walk_cost.sources(path)
 
 
 # ---------------------------------------------------------------- committed verdicts
@@ -128,9 +127,9 @@ def test_the_committed_verdicts_are_those_of_known_claims():
 )
 def test_a_broken_file_of_verdicts_is_refused(tmp_path, text, message):
     path = tmp_path / "verdicts.csv"
-    path.write_text(text if message == "line 1" else ",".join(verdicts.Ends._fields) + "\n" + text)
+    path.write_text(text if message == "line 1" else ",".join(walk_cost.Ends._fields) + "\n" + text)
     with pytest.raises(TesseraError, match=message):
-        verdicts.read(path)
+        walk_cost.read_verdicts(path)
 
 
 # ---------------------------------------------------------------- the comparison
@@ -178,11 +177,13 @@ def runs(tmp_path):
         (root / "provenance").mkdir(parents=True)
         config = {"changes": {walk_cost.KEY: cycles}} if cycles else {}
         (root / "provenance" / "config.json").write_text(json.dumps(config))
-        write(CLAIMS, claims(one="simulated", two="simulated").assign(verdict=verdict), root / "claims.csv")
+        write_table(
+            CLAIMS, claims(one="simulated", two="simulated").assign(verdict=verdict), root / "claims.csv"
+        )
         cell = {"platform": "haswell-sim", "layout": "growing-0", "repeat": 0, "status": "ok"}
         rows = [{"workload": name} | cell for name in ("gups", "pr")]
         rows += [{"workload": "gups"} | cell | {"platform": f"host-{cycles}"}]  # this machine is not compared
-        write(CELLS, frame_of(CELLS, rows), root / "cells.csv")
+        write_table(CELLS, frame_of(CELLS, rows), root / "cells.csv")
         made.append(root)
     return made
 
@@ -192,8 +193,9 @@ def test_the_file_is_what_the_reader_reads(runs, tmp_path):
     words = ["walk-cost", "--lower", str(runs[0]), "--upper", str(runs[1]), "--out", str(out)]
     shown = CliRunner().invoke(study, words, catch_exceptions=False)
     assert shown.exit_code == 0 and "2 claims" in shown.output
-    assert verdicts.read(out) == tuple(
-        verdicts.Ends(name, "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "1", "1") for name in ("one", "two")
+    assert walk_cost.read_verdicts(out) == tuple(
+        walk_cost.Ends(name, "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "1", "1")
+        for name in ("one", "two")
     )
 
 

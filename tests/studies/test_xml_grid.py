@@ -9,19 +9,19 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.study import study as command
+from tessera.cli.lab.study import study as command
 from tessera.core.errors import TesseraError
-from tessera.judge.studies import xml_grid
-from tessera.judge.studies.conclusions import fitted
-from tessera.judge.studies.xml_points import GRIDS, GridPoint, grid
-from tessera.results.read import read_file
-from tessera.results.schema.studies import XML_GRID
+from tessera.core.results.study_tables import XML_GRID
+from tessera.core.results.table_io import read_file
+from tessera.lab.one_off import xml_grid
+from tessera.lab.one_off.xml_grid import GRIDS, GridPoint, grid_named
+from tessera.lab.studies.sweep import fitted
 
 from .builders import rows
 
 
 def test_the_published_grid_has_all_combinations_and_the_published_point_once():
-    points = grid("published").points()
+    points = grid_named("published").points()
     assert len(points) == 3 * 3 * 2 == len({point.name for point in points})
     rule = [point for point in points if point.published]
     assert {point.factor for point in rule} == {Decimal(2), Decimal(4), Decimal(8)}
@@ -55,7 +55,7 @@ def test_the_committed_table_is_a_whole_run_of_its_grid_and_the_page_quotes_it(r
 
 def test_an_unknown_size_names_those_there_are():
     with pytest.raises(TesseraError, match="(?s)'large'.*half, published, tiny"):
-        grid("large")
+        grid_named("large")
 
 
 def test_numbers_of_a_cubic():
@@ -95,7 +95,7 @@ def test_an_unknown_platform_is_named_before_anything_runs(tmp_path):
 
 @pytest.mark.toolchain
 def test_a_tiny_grid_and_its_continuation(tools, monkeypatch, tmp_path):
-    from tessera.core.paths import build_dir
+    from tessera.core.files import build_dir
     from tessera.machine.container.image_inputs import workloads_tag
     from tessera.machine.container.images import image_exists
 

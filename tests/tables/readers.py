@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.energy.runs import read_runs
-from tessera.fit.models.samples import read_table
-from tessera.fit.predict.design import read_design
-from tessera.mapping.grammar import parse
-from tessera.mapping.rows import POOLS, SIZE_NAMES
-from tessera.measure.imported.files import from_table
-from tessera.results.cells import read_cells
-from tessera.results.schema.cells import CELLS
+from tessera.core.mapping.mapping_file import parse_mapping
+from tessera.core.mapping.page_mapping import POOLS, SIZE_NAMES
+from tessera.core.results.cell_tables import CELLS
+from tessera.core.results.table_io import read_cells
+from tessera.fit.models.samples import read_samples
+from tessera.fit.predict.prediction import read_design
+from tessera.lab.energy.thread_runs import read_runs
+from tessera.measure.perf_log_import import logs_from_table
 
 from . import slow
 from .slow import Refused
@@ -28,7 +28,7 @@ class Reader:
 
 
 def fast_samples(path: Path) -> dict:
-    table = read_table(path)
+    table = read_samples(path)
     parts = [table.fitted, *([table.test] if table.test else [])]
     return {
         name: tuple(float(getattr(part, symbol)[at]) for symbol in "RHMC")
@@ -46,7 +46,7 @@ def fast_design(path: Path) -> dict:
 
 
 def fast_logs(path: Path) -> list:
-    return [(str(log.path.relative_to(path.parent)), log.layout, log.repeat) for log in from_table(path)]
+    return [(str(log.path.relative_to(path.parent)), log.layout, log.repeat) for log in logs_from_table(path)]
 
 
 def slow_logs(data: bytes, folder: Path) -> list:
@@ -66,7 +66,7 @@ def fast_runs(path: Path) -> list:
 
 
 def fast_mapping(path: Path) -> list:
-    epochs, rows = parse(path, path.read_bytes())
+    epochs, rows = parse_mapping(path, path.read_bytes())
     return [(int(epoch), *row) for epoch, row in zip(epochs, _mapping_rows(rows), strict=True)]
 
 

@@ -6,15 +6,13 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
+from tessera.core.mapping.mapping_file import read_mapping
+from tessera.core.mapping.paging import read_touches
+from tessera.core.results.table_io import Unreadable, read_cells
 from tessera.core.table_columns import SpellingWarning
 from tessera.fit.predict.budget import error_budget
-from tessera.fit.predict.design import read_design
-from tessera.fit.predict.prediction import fit_to
-from tessera.mapping.file import read_mapping
-from tessera.mapping.touches import read_touches
-from tessera.measure.imported.files import from_names, from_table, notes
-from tessera.results.cells import read_cells
-from tessera.results.read import Unreadable
+from tessera.fit.predict.prediction import fit_to, read_design
+from tessera.measure.perf_log_import import logs_from_names, logs_from_table, spelling_notes
 from tessera.simulate.inputs import find_layouts
 
 from .ways import cells_rows, design_rows, joined, mapping_rows, samples_rows
@@ -23,12 +21,15 @@ from .ways import cells_rows, design_rows, joined, mapping_rows, samples_rows
 def test_names_of_logs_have_one_spelling(tmp_path):
     for name in ("4KB.1.perf", "2mb.1.perf", "1GB.perf"):
         (tmp_path / name).touch()
-    logs = from_names([tmp_path])
+    logs = logs_from_names([tmp_path])
     assert [log.layout for log in logs] == ["1gb", "growing-8", "growing-0"]
-    assert [name for name in ("4KB", "2mb", "1GB") for note in notes(logs) if name in note] == ["4KB", "1GB"]
+    assert [name for name in ("4KB", "2mb", "1GB") for note in spelling_notes(logs) if name in note] == [
+        "4KB",
+        "1GB",
+    ]
     (tmp_path / " .1.perf").touch()
     with pytest.raises(TesseraError) as refused:
-        from_names([tmp_path / " .1.perf"])
+        logs_from_names([tmp_path / " .1.perf"])
     assert refused.value.code == "log-name"
 
 
@@ -43,7 +44,7 @@ def test_tables_of_logs_are_refused_with_their_line(text, words, tmp_path):
     (tmp_path / "a.perf").touch()
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(TesseraError) as refused:
-        from_table(tmp_path / "t.csv")
+        logs_from_table(tmp_path / "t.csv")
     assert words in str(refused.value)
 
 

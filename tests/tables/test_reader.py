@@ -8,11 +8,11 @@ import pytest
 
 from tessera.core import table_file
 from tessera.core.errors import TesseraError
+from tessera.core.layouts.layout import canonical_name, name_notes
 from tessera.core.table_columns import SpellingWarning, TableRefused, number, rounding_note
 from tessera.core.table_file import read_table
 from tessera.fit.models import samples
-from tessera.fit.predict.design import read_design
-from tessera.layouts.model import canonical_name, name_notes
+from tessera.fit.predict.prediction import read_design
 
 HEAD = "design,stlb_hits,stlb_misses,walk_cycles\n"
 MARK = b"\xef\xbb\xbf"
@@ -207,11 +207,11 @@ def samples_frame(layouts):
 def test_capitals_do_not_turn_the_test_point_into_a_sample(tmp_path):
     frame = samples_frame(["4KB", "2MB", "1GB", "Random-3"])
     frame.to_csv(tmp_path / "samples.csv", index=False)
-    table = samples.read_table(tmp_path / "samples.csv")
+    table = samples.read_samples(tmp_path / "samples.csv")
     assert table.fitted.layouts == ("growing-0", "growing-8", "random-3") and table.test.layouts == ("1gb",)
     assert [note for note in table.notes if "'1GB'" in note and "1gb" in note]
     with pytest.warns(SpellingWarning) as warned:
-        assert samples.check_table(frame).test.layouts == ("1gb",)
+        assert samples.check_samples(frame).test.layouts == ("1gb",)
     assert ["1GB" in str(one.message) for one in warned] == [False, False, True, False]
 
 
@@ -224,14 +224,14 @@ def test_capitals_do_not_turn_the_test_point_into_a_sample(tmp_path):
 def test_two_spellings_of_one_layout_are_refused(layouts, words, tmp_path):
     samples_frame(layouts).to_csv(tmp_path / "s.csv", index=False)
     with pytest.raises(TesseraError) as refused:
-        samples.read_table(tmp_path / "s.csv")
+        samples.read_samples(tmp_path / "s.csv")
     assert words in str(refused.value)
 
 
 def test_frames_in_python_get_the_same_checks():
     frame = samples_frame(["4kb", "2mb", "a"])
     twice = pd.concat([frame, frame[["walk_cycles"]]], axis=1)
-    for read in (samples.check_table, read_design):
+    for read in (samples.check_samples, read_design):
         with pytest.raises(TableRefused, match="walk_cycles"):
             read(twice)
         with pytest.raises(TableRefused, match="1_000"):
@@ -273,7 +273,7 @@ NO_VALUES = {
 def test_missing_values_of_frames_are_refused(name):
     column, cells, found = NO_VALUES[name]
     with pytest.raises(TesseraError) as error:
-        samples.check_table(few_samples().assign(**{column: cells}))
+        samples.check_samples(few_samples().assign(**{column: cells}))
     assert found in str(error.value)
 
 
@@ -287,4 +287,4 @@ def test_a_design_without_a_name_is_refused(empty):
 def test_an_index_called_line_may_hold_anything():
     frame = few_samples().assign(stlb_hits=-1).set_axis(pd.Index(["a", "b", "c"], name="line"))
     with pytest.raises(TableRefused, match="line a: .*stlb_hits of layout growing-0"):
-        samples.check_table(frame)
+        samples.check_samples(frame)

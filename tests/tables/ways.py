@@ -10,7 +10,7 @@ import io
 
 import pandas as pd
 
-from tessera.results.schema.cells import CELLS
+from tessera.core.results.cell_tables import CELLS
 
 H, M, C, R = "stlb_hits", "stlb_misses", "walk_cycles", "runtime_cycles"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tessera import platforms
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.energy import sweep
-from tessera.energy.locality import Locality, fit_locality
-from tessera.results.schema.energy import THREADS_SWEEP
-from tessera.simulate.cache import CellCache
-from tessera.simulate.plan import Sampling
+from tessera.core.results.study_tables import THREADS_SWEEP
+from tessera.lab.energy import l3_sweep
+from tessera.lab.energy.l3_sweep import Locality, fit_locality
+from tessera.simulate.runner import CellCache
+from tessera.simulate.sampling import Sampling
 
 SIZES = 30 * 2**20 / np.arange(1, 25)
 
@@ -33,24 +33,24 @@ def test_too_few_sizes_that_miss(rates):
 @pytest.mark.parametrize("name", ["sandybridge-sim", "haswell-sim", "broadwell-sim"])
 def test_sizes_are_whole_sets_of_every_slice(name):
     platform = platforms.load(name)
-    values = {key: platform.values[key].value for key in (sweep.L3, sweep.WAYS, sweep.SLICES)}
+    values = {key: platform.values[key].value for key in (l3_sweep.L3, l3_sweep.WAYS, l3_sweep.SLICES)}
     for threads in range(1, 25):
-        size = sweep.l3_bytes(platform, threads)
-        assert size % (values[sweep.WAYS] * 64 * max(1, values[sweep.SLICES])) == 0
-        assert size == pytest.approx(values[sweep.L3] / threads, rel=0.01)
-    assert sweep.smaller(platform, 1) == platform
-    assert sweep.smaller(platform, 2).values[sweep.L3].value == sweep.l3_bytes(platform, 2)
+        size = l3_sweep.l3_bytes(platform, threads)
+        assert size % (values[l3_sweep.WAYS] * 64 * max(1, values[l3_sweep.SLICES])) == 0
+        assert size == pytest.approx(values[l3_sweep.L3] / threads, rel=0.01)
+    assert l3_sweep.smaller_l3(platform, 1) == platform
+    assert l3_sweep.smaller_l3(platform, 2).values[l3_sweep.L3].value == l3_sweep.l3_bytes(platform, 2)
 
 
 @pytest.mark.parametrize(("text", "numbers"), [("1-4", [1, 2, 3, 4]), ("8, 1,2-3", [1, 2, 3, 8]), ("5", [5])])
 def test_threads_in_words(text, numbers):
-    assert sweep.parse_threads(text) == numbers
+    assert l3_sweep.parse_threads(text) == numbers
 
 
 @pytest.mark.parametrize("text", ["", "0", "4-1", "1-", "-3", "1,,2", "one", "1-5000", "\u0661"])
 def test_threads_refused(text):
     with pytest.raises(TesseraError, match="--threads"):
-        sweep.parse_threads(text)
+        l3_sweep.parse_threads(text)
 
 
 def test_a_row_has_the_rate_of_the_cell(monkeypatch, tmp_path):
@@ -68,10 +68,10 @@ def test_a_row_has_the_rate_of_the_cell(monkeypatch, tmp_path):
             }
             yield [good if n < 4 else {"status": "failed", "message": "no such L3"}]
 
-    monkeypatch.setattr(sweep, "_cells", cells)
+    monkeypatch.setattr(l3_sweep, "_cells", cells)
     platform = platforms.load("haswell-sim")
-    request = sweep.Request("w", tmp_path, platform, [1, 2, 4], Sampling(0), CellCache(None))
-    table = sweep.sweep(request)
+    request = l3_sweep.SweepRequest("w", tmp_path, platform, [1, 2, 4], Sampling(0), CellCache(None))
+    table = l3_sweep.sweep(request)
     assert tuple(table.columns) == THREADS_SWEEP.names
     assert table["hit_rate"].tolist()[:2] == pytest.approx([0.99, 0.98])
     assert table["fitted_hit_rate"].tolist()[:2] == pytest.approx([0.99, 0.98], abs=1e-6)

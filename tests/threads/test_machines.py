@@ -6,16 +6,16 @@ import pytest
 import yaml
 
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
-from tessera.energy import leaves, machines, power
-from tessera.reference import lookup
+from tessera.core.files import repo_root
+from tessera.core.reference import lookup
+from tessera.lab.energy import guz_model, power, sourced_values
 
 TABLE = "opera_table7"
 
 
-@pytest.mark.parametrize("name", machines.names())
+@pytest.mark.parametrize("name", guz_model.machine_names())
 def test_committed_machines(name):
-    machine = machines.load(name)
+    machine = guz_model.load_machine(name)
     assert machine.name == name and all(leaf.source for leaf in machine.values.values())
     assert all(
         leaf.assumed or "OPERA" in leaf.source or "Intel" in leaf.source for leaf in machine.values.values()
@@ -23,7 +23,7 @@ def test_committed_machines(name):
 
 
 def test_values_that_opera_prints():
-    machine = machines.load("opera-e7-4830v3")
+    machine = guz_model.load_machine("opera-e7-4830v3")
     printed = {
         name: lookup(TABLE, {"quantity": name})
         for name in ("cores_per_socket", "llc", "clock", "threads_used")
@@ -59,7 +59,7 @@ def written(tmp_path, found) -> str:
 def test_refused(tmp_path, key, leaf, value):
     path = written(tmp_path, tree() | {key: leaf})
     with pytest.raises(TesseraError) as caught:
-        machines.load(path)
+        guz_model.load_machine(path)
     assert key in str(caught.value) and value in str(caught.value)
 
 
@@ -67,15 +67,15 @@ def test_a_missing_key_and_an_unknown_machine(tmp_path):
     found = tree()
     del found["cache_j"]
     with pytest.raises(TesseraError, match="cache_j"):
-        machines.load(written(tmp_path, found))
+        guz_model.load_machine(written(tmp_path, found))
     with pytest.raises(TesseraError, match="guz-4mb"):
-        machines.load("absent")
+        guz_model.load_machine("absent")
     with pytest.raises(TesseraError, match=r"locality_exponent.*0.5"):
-        machines.load("guz-4mb").changed("test", locality_exponent=0.5)
+        guz_model.load_machine("guz-4mb").changed("test", locality_exponent=0.5)
 
 
 def test_power_constants_are_swept_one_at_a_time_and_to_both_limits():
-    given = power.read(power.default())
+    given = power.read_power(power.default_power_file())
     sets = {one.name: one for one in power.swept(given)}
     assert len(sets) == 1 + 2 * len(power.KEYS) + 2
     for key in power.KEYS:
@@ -87,8 +87,8 @@ def test_power_constants_are_swept_one_at_a_time_and_to_both_limits():
 
 
 def test_a_power_file_without_any_constant(tmp_path):
-    zero = {key: leaves.Leaf(0.0, "none") for key in power.KEYS}
+    zero = {key: sourced_values.Leaf(0.0, "none") for key in power.KEYS}
     path = tmp_path / "p.yaml"
-    path.write_text(leaves.text("zero", "nothing", zero))
+    path.write_text(sourced_values.leaves_text("zero", "nothing", zero))
     with pytest.raises(TesseraError, match=r"p\.yaml"):
-        power.read(path)
+        power.read_power(path)

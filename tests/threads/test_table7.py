@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from tessera import reference
-from tessera.counters.classes import classes
-from tessera.counters.passes import base
-from tessera.reference import lookup
+from tessera.core import reference
+from tessera.core.reference import lookup
+from tessera.machine.counters.event_table import classes
+from tessera.machine.counters.passes import base_events
 
 TABLE = "opera_table7"
 
@@ -63,7 +63,7 @@ def test_defect_walk_events_of_another_generation():
 
 
 def every(known):
-    return {event.quantity: event for event in (*base(known), *known.required())}.values()
+    return {event.quantity: event for event in (*base_events(known), *known.required())}.values()
 
 
 def test_defect_the_figures_have_no_values():

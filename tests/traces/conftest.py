@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.core.paths import build_dir, repo_root
+from tessera.core.files import build_dir, repo_root
 from tessera.machine.container import toolchain
 
 NEEDED = {"tracer": ("libtessera-trace.so", "tessera-trace"), "mosalloc": ("libmosalloc.so",)}

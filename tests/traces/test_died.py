@@ -11,8 +11,8 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.record import traces
-from tessera.record.traces import died
-from tessera.record.traces.died import LACKING, named, signal_of
+from tessera.record.traces import failures
+from tessera.record.traces.failures import LACKING, signal_name, signal_of
 
 MAIN = "int main(int argc, char** argv) { (void)argc; (void)argv;\n"
 ROI = "  TESSERA_ROI_BEGIN();\n  TESSERA_ROI_END();\n"
@@ -38,13 +38,13 @@ def test_signals_are_not_confused_with_statuses(status, stderr, number):
 
 
 def test_signals_have_names():
-    assert named(4) == "signal 4 (SIGILL, illegal instruction)"
-    assert named(40) == f"signal 40 (SIGRTMIN+{40 - signal.SIGRTMIN})"
+    assert signal_name(4) == "signal 4 (SIGILL, illegal instruction)"
+    assert signal_name(40) == f"signal 40 (SIGRTMIN+{40 - signal.SIGRTMIN})"
 
 
 def test_a_status_of_a_container_names_the_signal_that_it_may_stand_for():
-    assert "SIGTERM" in died._as_after(143)
-    assert [died._as_after(status) for status in (1, 128, 255)] == ["", "", ""]
+    assert "SIGTERM" in failures._as_after(143)
+    assert [failures._as_after(status) for status in (1, 128, 255)] == ["", "", ""]
 
 
 def listing(code: str) -> list[str]:
@@ -69,7 +69,7 @@ def listing(code: str) -> list[str]:
 )
 def test_instructions_that_qemu_lacks_are_found(code, name):
     text = " ".join(code.split("|")[1].split())
-    assert died._first(listing(code), time.monotonic() + 9) == f"{name} (in sum: {text})"
+    assert failures._first_lacking(listing(code), time.monotonic() + 9) == f"{name} (in sum: {text})"
 
 
 @pytest.mark.parametrize(
@@ -84,12 +84,12 @@ def test_instructions_that_qemu_lacks_are_found(code, name):
     ],
 )
 def test_other_instructions_are_not(code):
-    assert died._first(listing(code), time.monotonic() + 9) is None
+    assert failures._first_lacking(listing(code), time.monotonic() + 9) is None
 
 
 def test_the_search_ends_in_time():
     lines = listing("0f a2|cpuid") * 10_000 + listing("0f 38 cb c1|sha256rnds2 %xmm0,%xmm1,%xmm0")
-    assert died._first(lines, time.monotonic() - 1) is None
+    assert failures._first_lacking(lines, time.monotonic() - 1) is None
 
 
 #: Source of a program that fails, further flags, and what must be stated as found and in the remedy.

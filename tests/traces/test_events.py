@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.core.paths import build_dir
+from tessera.core.files import build_dir
 from tessera.record import traces
 
 pytestmark = pytest.mark.toolchain

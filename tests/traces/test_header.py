@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
+from tessera.core.files import repo_root
 from tessera.record import traces
 from tessera.record.traces.header import outside_note
 

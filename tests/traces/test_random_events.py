@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tessera.record import traces
-from tessera.record.traces.convert import describe
 from tessera.record.traces.options import Options
+from tessera.record.traces.trace_tool import describe
 from tests.traces.test_events import KB4, rows_of
 
 pytestmark = pytest.mark.toolchain

@@ -9,7 +9,7 @@ import pytest
 
 from tessera.machine.container import toolchain
 from tessera.machine.container.toolchain import HostToolchain
-from tessera.machine.fixed_names import FixedNames
+from tessera.machine.program_paths import FixedNames
 from tessera.record import traces
 
 SHORT, LONG = "a", "a-folder-with-a-much-longer-name/and-another-one"

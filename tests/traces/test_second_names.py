@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tessera.machine.container import RunOptions
-from tessera.machine.fixed_names import CHECKOUT, FixedNames
-from tessera.record.traces.guest import Guest
-from tessera.record.traces.sysroot import paths_of
+from tessera.machine.program_paths import CHECKOUT, FixedNames
+from tessera.record.traces.guest import Guest, ldd_paths
 
 
 @pytest.fixture(params=["plain", "a folder with spaces"])
@@ -38,4 +37,4 @@ def test_ldd_may_name_libraries_in_folders_with_spaces():
         "\tlinux-vdso.so.1 (0x00007ffc)\n\tliba b.so => /x y/(1)/liba b.so (0x00007f70)\n"
         "\tlibz.so => not found\n\t/lib64/ld-linux-x86-64.so.2 (0x00007f71)\n"
     )
-    assert paths_of(said) == ["/x y/(1)/liba b.so", "/lib64/ld-linux-x86-64.so.2"]
+    assert ldd_paths(said) == ["/x y/(1)/liba b.so", "/lib64/ld-linux-x86-64.so.2"]

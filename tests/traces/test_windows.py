@@ -13,12 +13,18 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.core.paths import build_dir
+from tessera.core.files import build_dir
 from tessera.machine.container import toolchain
 from tessera.machine.limits import processors
 from tessera.record import traces
-from tessera.record.traces.options import Options
-from tessera.record.traces.windows import MIN_GAP_ACCESSES, MIN_WINDOW_ACCESSES, Plan, check_region, plan
+from tessera.record.traces.options import (
+    MIN_GAP_ACCESSES,
+    MIN_WINDOW_ACCESSES,
+    Options,
+    WindowPlan,
+    check_region,
+    plan_windows,
+)
 
 #: Loads of a region whose addresses are those of a generator, one a round, and what else is in it.
 LOADS = 16_000_000
@@ -168,10 +174,10 @@ def test_a_region_in_two_parts_goes_on_counting(compiled, tmp_path: Path):
 
 
 def test_the_plan_divides_limit_and_region():
-    assert plan(4, 8_000_000, 48_000_000) == Plan(4, 2_000_000, 10_000_000)
-    assert plan(4, 8_000_000, 8_000_000) == Plan(1, 8_000_000, 0)
-    assert plan(1, 5, 10) == Plan(1, 5, 0)
-    assert plan(1, None, None) == Plan(1, 0, 0)
+    assert plan_windows(4, 8_000_000, 48_000_000) == WindowPlan(4, 2_000_000, 10_000_000)
+    assert plan_windows(4, 8_000_000, 8_000_000) == WindowPlan(1, 8_000_000, 0)
+    assert plan_windows(1, 5, 10) == WindowPlan(1, 5, 0)
+    assert plan_windows(1, None, None) == WindowPlan(1, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -187,13 +193,15 @@ def test_the_plan_divides_limit_and_region():
 )
 def test_numbers_that_do_not_fit_are_refused(numbers, code: str):
     with pytest.raises(TesseraError) as caught:
-        plan(*numbers)
+        plan_windows(*numbers)
     assert caught.value.code == code
 
 
 def test_the_shortest_windows_and_gaps_are_accepted():
     limit = 2 * MIN_WINDOW_ACCESSES
-    assert plan(2, limit, limit + 2 * MIN_GAP_ACCESSES) == Plan(2, MIN_WINDOW_ACCESSES, MIN_GAP_ACCESSES)
+    assert plan_windows(2, limit, limit + 2 * MIN_GAP_ACCESSES) == WindowPlan(
+        2, MIN_WINDOW_ACCESSES, MIN_GAP_ACCESSES
+    )
 
 
 @pytest.mark.parametrize("windows", [{"windows": 0}, {"region_accesses": 5}, {"windows": 2}])

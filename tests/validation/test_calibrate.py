@@ -6,17 +6,19 @@ import pandas as pd
 import pytest
 import yaml
 
-from tessera import platforms
-from tessera.judge.validation.chase import calibrate, explain
-from tessera.judge.validation.chase.steps import COLUMNS
-from tessera.platforms.model import Value, folder
+from tessera.core import platforms
+from tessera.core.platforms import Value, folder
+from tessera.lab.chase import calibrate, explain
+from tessera.lab.chase.latency_steps import STEP_COLUMNS
 
 TEMPLATE = folder() / "host-template.yaml"
 
 
 def steps(*rows):
-    filled = [dict.fromkeys(COLUMNS, 0.0) | {"source": "measured", "added_cycles": 7.0} | row for row in rows]
-    return pd.DataFrame(filled, columns=list(COLUMNS))
+    filled = [
+        dict.fromkeys(STEP_COLUMNS, 0.0) | {"source": "measured", "added_cycles": 7.0} | row for row in rows
+    ]
+    return pd.DataFrame(filled, columns=list(STEP_COLUMNS))
 
 
 L1 = {"series": "pages", "step": 1, "key": "tlb.l1d.4kb.entries", "entries": 103.0, "low": 96, "high": 112}

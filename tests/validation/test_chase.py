@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tessera.core.layouts.layout import read_layout, write_layout
 from tessera.core.units import PAGE_2MB, PAGE_4KB
-from tessera.judge.validation.chase import latency, measure, series, simulate
-from tessera.layouts.model import read_layout, write_layout
+from tessera.lab.chase import latency_steps, measured, simulated
 
 
-@pytest.mark.parametrize("one", series.SERIES, ids=lambda one: one.name)
+@pytest.mark.parametrize("one", measured.SERIES, ids=lambda one: one.name)
 def test_layouts_are_valid_and_hold_the_array(tmp_path, one):
     path = tmp_path / f"{one.layout().name}.csv"
     write_layout(one.layout(), path)
@@ -21,14 +21,14 @@ def test_layouts_are_valid_and_hold_the_array(tmp_path, one):
 
 
 def test_quick_needs_no_huge_pages_and_little_memory():
-    quick = series.series_for(series.scale_of("quick"))
+    quick = measured.series_for(measured.scale_of("quick"))
     assert {"pages", "lines"} <= {one.name for one in quick}
     assert all(one.pages_2mb == 0 and one.array_bytes <= 16 << 20 for one in quick)
 
 
 def test_unknown_names_list_the_valid_ones():
     with pytest.raises(Exception, match="full, quick"):
-        series.scale_of("huge")
+        measured.scale_of("huge")
 
 
 #: the same pairs are in artifacts/workloads/tests/chase_test.cpp
@@ -45,21 +45,21 @@ OFFSETS = [
 
 @pytest.mark.parametrize("stride, element, offset", OFFSETS)
 def test_offsets_are_those_of_the_program(stride, element, offset):
-    assert simulate.offsets(np.array([element]), stride)[0] == offset
+    assert simulated.offsets(np.array([element]), stride)[0] == offset
 
 
 @pytest.mark.parametrize("stride", [PAGE_4KB, PAGE_2MB])
 def test_offsets_fill_cache_sets_evenly(stride):
     """2048 elements: each pair of a line and a 4KB part (modulo 32) once, so every set by bits 6 to 16."""
-    found = simulate.offsets(np.arange(2048), stride)
+    found = simulated.offsets(np.arange(2048), stride)
     assert len(set((found >> 6 & 2047).tolist())) == 2048
     assert len(set((found // stride).tolist())) == 2048  # one element per page
 
 
 def test_a_tour_visits_everything_once_before_it_is_timed():
-    one = series.get("pages")
-    order, warmup = simulate.visits(one, 100, 1)
-    assert warmup == 100 and len(order) == 100 + simulate.TIMED
+    one = measured.series_named("pages")
+    order, warmup = simulated.visits(one, 100, 1)
+    assert warmup == 100 and len(order) == 100 + simulated.TIMED
     assert sorted(order[:100].tolist()) == list(range(100))
     assert (order[:100] == order[100:200]).all()
 
@@ -72,11 +72,11 @@ OUTPUT = """elements,chains,round,accesses,ns
 
 
 def test_rows_of_a_run():
-    rows, result = measure.parse(OUTPUT % "true", "pages")
+    rows, result = measured.parse_measurements(OUTPUT % "true", "pages")
     assert result["frames_known"] is True
     table = pd.DataFrame(rows)
-    assert latency.clock_ghz(table) == 3.0
-    found = latency.latencies(table)
+    assert latency_steps.clock_ghz(table) == 3.0
+    found = latency_steps.latencies(table)
     assert found[["series", "elements", "chains", "ns", "cycles"]].values.tolist() == [
         ["pages", 16, 1, 2.0, 6.0]
     ]
@@ -84,7 +84,7 @@ def test_rows_of_a_run():
 
 def test_an_unverified_run_gives_no_rows():
     with pytest.raises(Exception, match="not verified"):
-        measure.parse(OUTPUT % "false", "pages")
+        measured.parse_measurements(OUTPUT % "false", "pages")
 
 
 def test_missing_huge_pages_skip_a_series_and_say_what_to_do(tmp_path, monkeypatch):
@@ -97,9 +97,11 @@ def test_missing_huge_pages_skip_a_series_and_say_what_to_do(tmp_path, monkeypat
             )
         return _Nothing()
 
-    monkeypatch.setattr(measure, "reserve_huge_pages", refused)
-    monkeypatch.setattr(measure, "_run", lambda one, scale, seed: measure.parse(OUTPUT % "true", one.name))
-    table = measure.measure(series.scale_of("full"), 1, tmp_path / "chase.csv")
+    monkeypatch.setattr(measured, "reserve_huge_pages", refused)
+    monkeypatch.setattr(
+        measured, "_run", lambda one, scale, seed: measured.parse_measurements(OUTPUT % "true", one.name)
+    )
+    table = measured.measure_chases(measured.scale_of("full"), 1, tmp_path / "chase.csv")
     states = pd.read_csv(tmp_path / "chase_series.csv", keep_default_na=False).set_index("series")
     assert states.at["pages", "status"] == "ok"
     assert states.at["large-pages", "status"] == "skipped"

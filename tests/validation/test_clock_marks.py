@@ -7,18 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from tessera import platforms
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.paths import build_dir
-from tessera.judge.clock import calibrate, measured, native, programs, run, simulated, summary
-from tessera.judge.clock.marks import CALIBRATE, JUDGE, all_marks, marks_of
-from tessera.judge.clock.native import Cycles, Skipped
-from tessera.judge.validation.synthetic.batch import batch
+from tessera.core.files import build_dir
+from tessera.core.platforms import all_keys, folder
+from tessera.core.results.machine_tables import CLOCK_MARKS
+from tessera.core.results.table_io import frame_of
+from tessera.lab.clock import calibrate, errors, marks, measured, simulated
+from tessera.lab.clock.marks import CALIBRATE, JUDGE, Cycles, Skipped, all_marks, marks_of
+from tessera.lab.validation.synthetic import batch
 from tessera.machine.reserve import HugePagesUnavailable
-from tessera.platforms.keys import all_keys
-from tessera.platforms.model import folder
-from tessera.results.schema.clock import CLOCK_MARKS
-from tessera.results.write import frame_of
 
 TEMPLATE = folder() / "host-template.yaml"
 
@@ -48,13 +46,13 @@ def test_each_family_has_marks_in_both_halves():
 
 
 def test_what_has_an_aim_of_its_own_judges():
-    assert {mark.name for mark in all_marks() if mark.half == JUDGE} >= set(summary.NAMED)
+    assert {mark.name for mark in all_marks() if mark.half == JUDGE} >= set(errors.NAMED)
 
 
 def test_only_calibrating_marks_set_keys_and_each_key_is_known():
     of = {mark.name: mark for mark in all_marks()}
     used = {*calibrate.TIMES.values(), *calibrate.WIDTHS.values(), calibrate.CALLS, calibrate.SHORT}
-    used |= {calibrate.LONG, calibrate.READ, calibrate.WRITE, run.RANDOM}
+    used |= {calibrate.LONG, calibrate.READ, calibrate.WRITE, simulated.RANDOM}
     assert {of[name].half for name in used} == {CALIBRATE}
     assert {mark.key for mark in all_marks() if mark.key} <= set(all_keys())
     assert not [mark.name for mark in all_marks() if mark.half == JUDGE and mark.key]
@@ -63,7 +61,7 @@ def test_only_calibrating_marks_set_keys_and_each_key_is_known():
 def test_the_small_configuration_is_a_part_with_both_halves():
     small = marks_of("smoke")
     assert {mark.half for mark in small} == {CALIBRATE, JUDGE} and len(small) < len(marks_of("default"))
-    assert 0 < len(programs.programs_of("smoke")) < len(programs.programs_of("default"))
+    assert 0 < len(measured.programs_of("smoke")) < len(measured.programs_of("default"))
 
 
 # Closed forms.
@@ -139,45 +137,45 @@ def test_sources_name_the_mark_its_time_and_interval_and_values_keep_their_bound
 def test_times_are_multiplied_by_the_frequency_beside_them():
     said = "mark,round,units,ns\nclock,0,4000,1000\na,0,10,50\nclock,0,2000,1000\nb,0,10,50\n"
     said += "clock,1,3000,1000\na,1,10,50\n" + json.dumps({"verified": True})
-    found = native.parse_marks([said])
+    found = marks.parse_marks([said])
     assert (found["a"].median, found["a"].runs) == (175, 2)  # 4 GHz and 3 GHz
-    assert native.parse_marks([said, said])["a"].runs == 4
+    assert marks.parse_marks([said, said])["a"].runs == 4
     assert found["b"].median == 100
 
 
 def test_an_interval_holds_the_median_and_few_runs_have_none():
     # Of 9 values, the 2nd smallest and the 2nd largest bound the median with 96% (binomial, 9 tosses).
-    assert native.cycles_of([5, 1, 2, 3, 4, 6, 7, 8, 100]) == Cycles(5, 2, 8, 9)
-    few = native.cycles_of([1.0, 2.0])
+    assert marks.cycles_of([5, 1, 2, 3, 4, 6, 7, 8, 100]) == Cycles(5, 2, 8, 9)
+    few = marks.cycles_of([1.0, 2.0])
     assert (few.median, few.low, few.high, few.runs) == (1.5, None, None, 2)
 
 
 def test_a_program_that_does_not_verify_has_no_time():
-    assert native.roi_ns("text\n" + json.dumps({"roi_ns": 12, "verified": True})) == 12
+    assert marks.roi_ns("text\n" + json.dumps({"roi_ns": 12, "verified": True})) == 12
     with pytest.raises(TesseraError, match="verified.*false"):
-        native.roi_ns(json.dumps({"roi_ns": 12, "verified": False}))
+        marks.roi_ns(json.dumps({"roi_ns": 12, "verified": False}))
 
 
 # Failures.
 
 
 def test_a_program_that_fails_is_a_reason_and_the_others_go_on(monkeypatch):
-    monkeypatch.setattr(programs, "frequency_ghz", lambda: 2.0)
-    monkeypatch.setattr(programs.Program, "argv", lambda self: [self.name])
+    monkeypatch.setattr(measured, "frequency_ghz", lambda: 2.0)
+    monkeypatch.setattr(measured.Program, "argv", lambda self: [self.name])
 
     def run_under(layout, argv, paths=()):
         if argv == ["bad"]:
             raise TesseraError("run bad", "status 1: no memory", "buy some")
         return json.dumps({"roi_ns": 100, "verified": True})
 
-    monkeypatch.setattr(programs, "run_under", run_under)
-    both = [programs.Program(name, (name,), True) for name in ("bad", "good")]
-    found = programs.measure_programs(both, "4KB", 3, lambda text: None)
+    monkeypatch.setattr(measured, "run_under", run_under)
+    both = [measured.Program(name, (name,), True) for name in ("bad", "good")]
+    found = measured.measure_programs(both, "4KB", 3, lambda text: None)
     assert found == {"bad": "run bad: status 1: no memory", "good": exactly_of_runs(200.0, 3)}
 
 
 def exactly_of_runs(cycles, runs):
-    return replace(native.cycles_of([cycles] * runs), runs=runs)
+    return replace(marks.cycles_of([cycles] * runs), runs=runs)
 
 
 def test_failed_and_skipped_measurements_become_rows_with_reasons():
@@ -187,7 +185,7 @@ def test_failed_and_skipped_measurements_become_rows_with_reasons():
         "2MB": dict.fromkeys("ab", Skipped("2MB pages need --reserve")),
     }
     cells = {"4KB": {"a": 110.0, "b": "record b: no QEMU"}, "2MB": {"a": 90.0}}
-    table = frame_of(CLOCK_MARKS, run._rows(heads, measured, cells, "host-calibrated"))
+    table = frame_of(CLOCK_MARKS, simulated._rows(heads, measured, cells, "host-calibrated"))
     assert tuple(table.columns) == CLOCK_MARKS.names
     rows = {(r.mark, r.pages, r.provenance): r for r in table.itertuples()}
     assert len(rows) == len(table) == 8
@@ -203,23 +201,23 @@ def test_marks_that_all_fail_keep_the_reason(monkeypatch):
     def measure(names, pages, rounds, processes):
         raise TesseraError("run clockmarks with clock-4kb", "status 1: out of memory", "")
 
-    monkeypatch.setattr(native, "measure_marks", measure)
+    monkeypatch.setattr(marks, "measure_marks", measure)
     why = "run clockmarks with clock-4kb: status 1: out of memory"
-    assert measured.marks(["a", "b"], "4KB", "smoke") == {"a": why, "b": why}
+    assert measured.measured_marks(["a", "b"], "4KB", "smoke") == {"a": why, "b": why}
 
 
 def test_without_huge_pages_marks_and_programs_are_skipped(monkeypatch):
     def refuse(*_):
         raise HugePagesUnavailable("reserve 9 pages of 2MB", "none may be reserved", "use --reserve")
 
-    monkeypatch.setattr(native, "measure_marks", refuse)
-    monkeypatch.setattr(programs, "run_under", refuse)
-    monkeypatch.setattr(programs, "frequency_ghz", lambda: 2.0)
-    monkeypatch.setattr(programs.Program, "argv", lambda self: [self.name])
+    monkeypatch.setattr(marks, "measure_marks", refuse)
+    monkeypatch.setattr(measured, "run_under", refuse)
+    monkeypatch.setattr(measured, "frequency_ghz", lambda: 2.0)
+    monkeypatch.setattr(measured.Program, "argv", lambda self: [self.name])
     why = Skipped("reserve 9 pages of 2MB: none may be reserved; use --reserve")
-    assert measured.marks(["a"], "2MB", "smoke") == {"a": why}
-    one = [programs.Program("a", ("a",), True)]
-    assert programs.measure_programs(one, "2MB", 2, lambda text: None) == {"a": why}
+    assert measured.measured_marks(["a"], "2MB", "smoke") == {"a": why}
+    one = [measured.Program("a", ("a",), True)]
+    assert measured.measure_programs(one, "2MB", 2, lambda text: None) == {"a": why}
 
 
 def test_the_table_of_measurements_reads_back_what_was_found(tmp_path):
@@ -252,23 +250,23 @@ def built():
 @pytest.mark.skipif(not built(), reason="clockmarks is not built: ./run tessera build workloads")
 class TestBuilt:
     def test_the_program_has_each_mark_of_the_table_and_no_other(self):
-        assert sorted(native.units()) == sorted(mark.name for mark in all_marks())
+        assert sorted(marks.units()) == sorted(mark.name for mark in all_marks())
 
     def test_each_mark_does_its_work(self):
         """Their answers are checked in the program; a wrong one ends it with an error."""
         names = [mark.name for mark in all_marks()]
-        found = native.measure_marks(names, "4KB", 2)
+        found = marks.measure_marks(names, "4KB", 2)
         assert sorted(found) == sorted(names) and all(one.median > 0 for one in found.values())
 
     def test_a_wrong_answer_is_found(self):
         argv = [str(build_dir("workloads") / "clockmarks"), "--marks", "chain-alu", "--self-test-corrupt"]
         with pytest.raises(TesseraError, match="clockmarks"):
-            native.run_under(native.layout_of("4KB", 64 << 20), argv)
+            marks.run_under(marks.layout_of("4KB", 64 << 20), argv)
 
     def test_a_mark_that_is_not_there_is_named(self):
         argv = [str(build_dir("workloads") / "clockmarks"), "--marks", "nothing"]
         with pytest.raises(TesseraError, match="nothing"):
-            native.run_under(native.layout_of("4KB", 64 << 20), argv)
+            marks.run_under(marks.layout_of("4KB", 64 << 20), argv)
 
     def test_two_marks_are_recorded_and_simulated(self, tmp_path):
         """A chain of one-cycle instructions takes its steps; a recording that is there is kept."""
@@ -281,7 +279,7 @@ class TestBuilt:
         platform = platforms.load(TEMPLATE)
         with batch() as work:
             found = simulated.simulate_all(work, recordings, platform, "4KB", halves=True)
-        steps = native.units()
+        steps = marks.units()
         l1 = platform.values["cache.l1d.load_cycles"].value
         for name, least in (("chain-alu", steps["chain-alu"]), ("chain-l1", l1 * steps["chain-l1"])):
             assert least <= found[name] <= 1.15 * least, name
@@ -299,7 +297,7 @@ class TestBuilt:
 
 
 def test_programs_are_named_once_and_are_built_workloads():
-    with (folder().parents[1] / "src/tessera/judge/clock/programs.csv").open() as stream:
+    with (folder().parents[1] / "src/tessera/lab/clock/measured.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert max(Counter(row["program"] for row in rows).values()) == 1
     assert any(row["smoke"] == "1" for row in rows)

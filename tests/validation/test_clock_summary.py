@@ -5,14 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tessera.judge.clock import summary
-from tessera.judge.clock.causes import causes
-from tessera.judge.clock.marks import CALIBRATE, JUDGE, all_marks
-from tessera.judge.clock.native import Cycles, Skipped
-from tessera.judge.clock.programs import programs_of
-from tessera.judge.clock.run import _rows
-from tessera.results.schema.clock import CLOCK_MARKS
-from tessera.results.write import frame_of
+from tessera.core.results.machine_tables import CLOCK_MARKS
+from tessera.core.results.table_io import frame_of
+from tessera.lab.clock import errors
+from tessera.lab.clock.errors import causes
+from tessera.lab.clock.marks import CALIBRATE, JUDGE, Cycles, Skipped, all_marks
+from tessera.lab.clock.measured import programs_of
+from tessera.lab.clock.simulated import _rows
 
 
 def exactly(cycles: float) -> Cycles:
@@ -44,7 +43,7 @@ def test_a_failed_measurement_is_a_row_with_its_reason_and_the_others_go_on():
     assert said["b", "4KB", "native"] == ("ok", "")
     assert said["b", "4KB", "host"] == ("failed", "no trace")
     assert set(rows[rows["source"] == "native"]["provenance"]) == {"measured"}
-    assert summary.errors(rows, "mark")["error"].isna().all()
+    assert errors.errors(rows, "mark")["error"].isna().all()
 
 
 def test_errors_and_aims():
@@ -59,7 +58,7 @@ def test_errors_and_aims():
         ],
         columns=["mark", "half", "pages", "source", "cycles", "status", "message"],
     )  # fmt: skip
-    found = summary.errors(marks, "mark")
+    found = errors.errors(marks, "mark")
     assert found.set_index("mark")["error"].round(9).to_dict() == {
         "push-pop": 0.09,
         "fib-24": -0.4,
@@ -67,7 +66,7 @@ def test_errors_and_aims():
         "y": 0.02,
     }
     programs = found[found["mark"] == "x"].rename(columns={"mark": "program"})
-    aims = {aim.text: aim for aim in summary.aims(found, programs, {})}
+    aims = {aim.text: aim for aim in errors.aims(found, programs, {})}
     assert aims["median error of the judging micro-benchmarks"].found == pytest.approx(0.09)
     assert aims["median error of the judging micro-benchmarks"].reached
     worst = aims["largest error of a judging micro-benchmark without a named cause"]
@@ -75,6 +74,6 @@ def test_errors_and_aims():
     assert not aims["error of fib-24"].reached
     assert aims["error of memset-1mb"].found is None and not aims["error of memset-1mb"].reached
     assert aims["median error of the programs"].reached
-    explained = {aim.text: aim for aim in summary.aims(found, programs, {"fib-24": "why"})}
+    explained = {aim.text: aim for aim in errors.aims(found, programs, {"fib-24": "why"})}
     assert explained["largest error of a judging micro-benchmark without a named cause"].reached
-    assert summary.calibrating_median(found) == pytest.approx(0.02)
+    assert errors.calibrating_median(found) == pytest.approx(0.02)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from tessera import platforms
-from tessera.judge.validation.closed_forms import cases, run
+from tessera.core import platforms
+from tessera.lab.validation import closed_forms
 
-HASWELL = cases.plain(
+HASWELL = closed_forms.plain(
     platforms.load("haswell-sim")
 )  # 64 x 4 L1, 1024 x 8 STLB with 2MB, loads 4/12/36/200, STLB hit 7
 
@@ -16,35 +16,35 @@ def made(function):
 
 
 def test_expected_values_on_haswell():
-    cycles = made(cases.cyclic)
+    cycles = made(closed_forms.cyclic)
     assert cycles["cycle that fits the STLB"].expected == {"stlb_misses": (1024, 0), "stlb_hits": (19456, 0)}
     assert cycles["cycle of twice the STLB"].expected == {"stlb_misses": (40960, 0), "stlb_hits": (0, 0)}
-    assert made(cases.one_set)["w + 1 pages of one L1 set"].expected["stlb_hits"] == (95, 0)
-    assert made(cases.cyclic_2mb)["cycle of 2MB pages beyond L1"].expected["stlb_hits"] == (64 * 19, 0)
-    assert made(cases.walk_cycles)["512 cold walks in order"].expected["walk_cycles"] == (
+    assert made(closed_forms.one_set)["w + 1 pages of one L1 set"].expected["stlb_hits"] == (95, 0)
+    assert made(closed_forms.cyclic_2mb)["cycle of 2MB pages beyond L1"].expected["stlb_hits"] == (64 * 19, 0)
+    assert made(closed_forms.walk_cycles)["512 cold walks in order"].expected["walk_cycles"] == (
         67 * 200 + 448 * 4,
         0,
     )
-    assert made(cases.runtime)["chase of STLB hits"].expected["runtime_cycles"][0] == 40_000 * 11
-    (independent, _) = made(cases.runtime)["independent additions"].expected["runtime_cycles"]
+    assert made(closed_forms.runtime)["chase of STLB hits"].expected["runtime_cycles"][0] == 40_000 * 11
+    (independent, _) = made(closed_forms.runtime)["independent additions"].expected["runtime_cycles"]
     assert independent == 10_000 + 5 * 200 + 7 - 192 / 4  # 4 in a cycle, 192 in the reorder buffer
 
 
 def test_three_ports_that_compute_are_slower_than_four_instructions_in_a_cycle():
     """SandyBridge: ports 0, 1 and 5; a load takes 170 cycles, an STLB look-up 7, the buffer holds 168."""
-    platform = cases.plain(platforms.load("sandybridge-sim"))
-    case = {case.name: case for case in cases.runtime(platform)}["independent additions"]
+    platform = closed_forms.plain(platforms.load("sandybridge-sim"))
+    case = {case.name: case for case in closed_forms.runtime(platform)}["independent additions"]
     assert case.expected["runtime_cycles"][0] == pytest.approx(40_000 / 3 + 5 * 170 + 7 - 168 / 3)
 
 
 def test_one_set_is_one_set():
-    pages = (made(cases.one_set)["w + 1 pages of one L1 set"].stream.load // 4096).astype(int)
+    pages = (made(closed_forms.one_set)["w + 1 pages of one L1 set"].stream.load // 4096).astype(int)
     assert len(set(pages % 16)) == 1 and len(set(pages)) == 5
 
 
 def test_uniform_misses_are_binomial_in_an_lru_of_our_own():
     """A fully associative LRU in ten lines agrees with the formula that the case states."""
-    case = made(cases.uniform)["uniform, STLB"]
+    case = made(closed_forms.uniform)["uniform, STLB"]
     (expected, tolerance) = case.expected["stlb_misses"]
     pages = (case.stream.load // 4096).astype(np.int64).tolist()
     held: dict[int, None] = {}
@@ -63,21 +63,21 @@ def test_uniform_misses_are_binomial_in_an_lru_of_our_own():
 
 @pytest.mark.parametrize("obtained, holds", [("1024", True), ("1023", False), ("1025", False)])
 def test_exact_means_exact(obtained, holds):
-    case = made(cases.cyclic)["cycle that fits the STLB"]
-    rows = run.judged(case, {"stlb_misses": obtained, "stlb_hits": "19456"})
+    case = made(closed_forms.cyclic)["cycle that fits the STLB"]
+    rows = closed_forms.judged_case(case, {"stlb_misses": obtained, "stlb_hits": "19456"})
     assert [row["holds"] for row in rows] == [holds, True]
 
 
 def test_nothing_obtained_does_not_hold():
-    case = made(cases.cyclic)["cycle that fits the STLB"]
-    assert not any(row["holds"] for row in run.judged(case, {}, "the engine died"))
+    case = made(closed_forms.cyclic)["cycle that fits the STLB"]
+    assert not any(row["holds"] for row in closed_forms.judged_case(case, {}, "the engine died"))
 
 
 def test_formulas_say_where_they_do_not_apply():
-    from tessera.judge.validation.engines.variants import bent
+    from tessera.lab.validation.engine_cases import bent
 
-    assert cases.applies(HASWELL)
-    assert not cases.applies(bent(HASWELL, "five", {"page_table.levels": 5}))
+    assert closed_forms.applies(HASWELL)
+    assert not closed_forms.applies(bent(HASWELL, "five", {"page_table.levels": 5}))
 
 
 def test_what_formulas_leave_out_is_switched_off():

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from tessera import platforms
+from tessera.core import platforms
+from tessera.core.layouts.layout import Layout, Window, read_layout, write_layout
 from tessera.core.units import GB, PAGE_2MB
-from tessera.judge.validation.engines import compare, oracle, random_cases, variants
-from tessera.judge.validation.synthetic.batch import Rows
-from tessera.judge.validation.synthetic.stream import ANON_BASE, HEAP_BASE, RECORD, REGISTERS, Stream, loads
-from tessera.layouts.model import Layout, Window, read_layout, write_layout
+from tessera.lab.validation import engine_cases, engines
+from tessera.lab.validation.synthetic import ANON_BASE, HEAP_BASE, RECORD, REGISTERS, Rows, Stream, loads
 
 ALL_4KB = Layout("growing-0", {"mmap": GB})
 
@@ -19,7 +18,7 @@ def small(**keys):
         "tlb.l1d.4kb.entries": 2, "tlb.l1d.4kb.ways": 1, "tlb.stlb.entries": 4, "tlb.stlb.ways": 2,
         "tlb.l1d.2mb.entries": 1, "tlb.l1d.2mb.ways": 1,
     }  # fmt: skip
-    return variants.bent(platforms.load("haswell-sim"), "small", variants.PLAIN | values | keys)
+    return engine_cases.bent(platforms.load("haswell-sim"), "small", engine_cases.PLAIN | values | keys)
 
 
 def of_pages(*numbers):
@@ -37,42 +36,42 @@ def of_pages(*numbers):
     ],
 )
 def test_oracle_by_hand(pages, hits, misses):
-    assert oracle.count(of_pages(*pages), ALL_4KB, small()) == oracle.Counts(hits, misses)
+    assert engines.counts_by_lru(of_pages(*pages), ALL_4KB, small()) == engines.Counts(hits, misses)
 
 
 def test_oracle_knows_page_sizes():
     window = Layout("w", {"mmap": GB}, (Window("mmap", 0, PAGE_2MB, PAGE_2MB),))
-    assert oracle.count(of_pages(0, 2, 4, 511), window, small()) == oracle.Counts(0, 1)
+    assert engines.counts_by_lru(of_pages(0, 2, 4, 511), window, small()) == engines.Counts(0, 1)
     apart = of_pages(0, 512, 0)  # two 2MB pages, one L1 entry: a second level only if it holds 2MB
     both = Layout("w", {"mmap": GB}, (Window("mmap", 0, 2 * PAGE_2MB, PAGE_2MB),))
-    assert oracle.count(apart, both, small()) == oracle.Counts(1, 2)
-    assert oracle.count(apart, both, small(**{"tlb.stlb.holds_2mb": 0})) == oracle.Counts(0, 3)
+    assert engines.counts_by_lru(apart, both, small()) == engines.Counts(1, 2)
+    assert engines.counts_by_lru(apart, both, small(**{"tlb.stlb.holds_2mb": 0})) == engines.Counts(0, 3)
 
 
 def test_oracle_declines_what_it_does_not_know():
-    assert oracle.supports(small())
-    assert not oracle.supports(small(**{"tlb.stlb.replacement": "srrip"}))
-    assert not oracle.supports(small(**{"tlb.l1d.2mb.in_4kb": 1}))
-    assert not oracle.supports(small(**{"tlb.l1i.entries": 4, "tlb.l1i.ways": 2}))
+    assert engines.lru_supports(small())
+    assert not engines.lru_supports(small(**{"tlb.stlb.replacement": "srrip"}))
+    assert not engines.lru_supports(small(**{"tlb.l1d.2mb.in_4kb": 1}))
+    assert not engines.lru_supports(small(**{"tlb.l1i.entries": 4, "tlb.l1i.ways": 2}))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_random_layouts_are_valid(tmp_path, seed):
-    made = random_cases.random_layout(np.random.default_rng(seed), "random-0")
+    made = engine_cases.random_layout(np.random.default_rng(seed), "random-0")
     path = tmp_path / "random-0.csv"
     write_layout(made, path)
     assert read_layout(path) == made
 
 
 def test_random_programs_use_every_kind_of_access():
-    stream = random_cases.random_stream(np.random.default_rng(1), 5000)
+    stream = engine_cases.random_stream(np.random.default_rng(1), 5000)
     loaded, stored = stream.load != 0, stream.store != 0
     for kind in (loaded & ~stored, stored & ~loaded, loaded & stored, ~loaded & ~stored):
         assert kind.sum() > 100
     addresses = stream.addresses()
     for low, high in ((HEAP_BASE, HEAP_BASE + 2 * GB), (ANON_BASE, ANON_BASE + 2 * GB)):
         assert ((addresses >= low) & (addresses < high)).sum() > 100
-    assert (addresses >= random_cases.OUTSIDE).sum() > 100
+    assert (addresses >= engine_cases.OUTSIDE).sum() > 100
 
 
 def test_records_are_champsim_s():
@@ -102,21 +101,21 @@ ROW = {"layout": "a", "status": "ok", "message": "", "stlb_misses": "7", "runtim
 )
 def test_one_wrong_digit_is_seen(change, different):
     truth, found = Rows({"a": ROW}), Rows({"a": ROW | change})
-    cells, differing, message = compare.differing(truth, found)
+    cells, differing, message = engines.differing(truth, found)
     assert (cells, len(differing), message) == (1, different, "")
 
 
 def test_a_missing_layout_differs():
-    assert len(compare.differing(Rows({"a": ROW}), Rows({"b": ROW}))[1]) == 1
+    assert len(engines.differing(Rows({"a": ROW}), Rows({"b": ROW}))[1]) == 1
 
 
 def test_what_was_not_compared_says_why():
-    assert compare.differing(Rows({"a": ROW}), Rows({}, "it died"))[::2] == (0, "not compared: it died")
+    assert engines.differing(Rows({"a": ROW}), Rows({}, "it died"))[::2] == (0, "not compared: it died")
 
 
 def test_every_variant_bends_keys_that_exist():
-    found = variants.cases(["haswell-sim"])
-    assert set(found) == {"haswell-sim", *variants.VARIANTS}
+    found = engine_cases.platform_cases(["haswell-sim"])
+    assert set(found) == {"haswell-sim", *engine_cases.VARIANTS}
     assert len({platform.flat() for platform in found.values()}) == len(found)
     with pytest.raises(Exception, match=r"tlb\.typo"):
-        variants.bent(found["haswell-sim"], "x", {"tlb.typo": 1})
+        engine_cases.bent(found["haswell-sim"], "x", {"tlb.typo": 1})

@@ -3,19 +3,19 @@
 import pandas as pd
 import pytest
 
-from tessera.judge.validation.chase import findings
-from tessera.judge.validation.chase.steps import COLUMNS
+from tessera.lab.chase import findings
+from tessera.lab.chase.latency_steps import STEP_COLUMNS
 
 NOTHING = pd.DataFrame(columns=["series", "elements", "chains", "low_cycles"])
 
 
 def step(series, number, entries, added, half=10):
-    row = dict.fromkeys(COLUMNS, 0.0) | {"source": "measured", "series": series, "step": number}
+    row = dict.fromkeys(STEP_COLUMNS, 0.0) | {"source": "measured", "series": series, "step": number}
     return row | {"entries": entries, "low": entries - half, "high": entries + half, "added_cycles": added}
 
 
 def table(*rows):
-    return pd.DataFrame(list(rows), columns=list(COLUMNS))
+    return pd.DataFrame(list(rows), columns=list(STEP_COLUMNS))
 
 
 def answers(steps, aligned=1.0, known="True"):

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.judge.validation.chase import fit, overlap, simulate
-from tessera.platforms.model import Platform, Value
+from tessera.core.platforms import Platform, Value
+from tessera.lab.chase import calibrate, findings, simulated
 
 TRUE = {
     "tlb.stlb.hit_cycles": 7, "cache.l1d.load_cycles": 5, "cache.l2.load_cycles": 16,
@@ -25,25 +25,25 @@ def chases(noise=0.0, begin=0.0):
         cycles = lookups * 7 + walker * 11 + loads @ [5, 16, 70, 400] + begins
         cycles *= 1 + noise * random.exponential()
         rows.append(["pages", i, 1, cycles, 0.0, *loads, walker, begins, lookups])
-    table = pd.DataFrame(rows, columns=list(simulate.COLUMNS))
+    table = pd.DataFrame(rows, columns=list(simulated.COLUMNS))
     return table.assign(measured_cycles=table["cycles"])
 
 
 def test_exact_chases_give_exact_latencies():
-    found = fit.fit_latencies(chases())
+    found = calibrate.fit_latencies(chases())
     assert found.cycles == pytest.approx(TRUE, rel=1e-3)
     assert found.error < 1e-3
 
 
 def test_what_walks_take_to_begin_is_in_no_latency():
-    assert fit.fit_latencies(chases(begin=25.0)).cycles == pytest.approx(TRUE, rel=1e-3)
+    assert calibrate.fit_latencies(chases(begin=25.0)).cycles == pytest.approx(TRUE, rel=1e-3)
 
 
 @pytest.mark.parametrize("factor", [2, 0.5])
 def test_a_few_spoilt_chases_change_little(factor):
     table = chases()
     table.loc[[5, 15, 25], "measured_cycles"] *= factor
-    assert fit.fit_latencies(table).cycles == pytest.approx(TRUE, rel=0.1, abs=1)
+    assert calibrate.fit_latencies(table).cycles == pytest.approx(TRUE, rel=0.1, abs=1)
 
 
 def test_a_footprint_between_two_levels_does_not_make_memory_fast():
@@ -55,14 +55,14 @@ def test_a_footprint_between_two_levels_does_not_make_memory_fast():
     table.loc[deep, table.columns[5:]] = 0.0
     table.loc[deep, "dram_loads"] = 1.0
     table.loc[deep, "measured_cycles"] = [180.0, 520.0, 610.0, 670.0]
-    assert fit.fit_latencies(table).cycles["memory.load_cycles"] > 500
+    assert calibrate.fit_latencies(table).cycles["memory.load_cycles"] > 500
 
 
 def test_no_level_is_faster_than_the_one_above_it():
     table = chases()
     table["measured_cycles"] = 30.0  # every chase the same, however deep it goes
-    found = fit.fit_latencies(table).cycles
-    cycles = [found[key] for key in simulate.LATENCY_KEYS]
+    found = calibrate.fit_latencies(table).cycles
+    cycles = [found[key] for key in simulated.LATENCY_KEYS]
     assert cycles == sorted(cycles)
 
 
@@ -77,11 +77,11 @@ def test_per_access_splits_a_row_into_loads_and_lookups():
         "program_dram_loads": 100, "walker_l1d_loads": 50, "walker_l2_loads": 0, "walker_l3_loads": 0,
         "walker_dram_loads": 0,
     }  # fmt: skip
-    found = simulate.per_access({key: str(value) for key, value in row.items()}, platform)
+    found = simulated.per_access({key: str(value) for key, value in row.items()}, platform)
     assert found["stlb_lookups"] == pytest.approx(1)
     assert found["walker_loads"] == pytest.approx(0.05)
     assert found["walk_begin_cycles"] == pytest.approx(1)
-    served = [found[f"{level}_loads"] for level in simulate.LEVELS]
+    served = [found[f"{level}_loads"] for level in simulated.LEVELS]
     assert served == pytest.approx([0.65, 0.3, 0, 0.1])
 
 
@@ -97,20 +97,20 @@ def test_overlap_is_latency_over_time_per_access():
     rows += chains("page-chains", 1000, {1: 180, 8: 30, 12: 25, 24: 25})
     rows += chains("lines", 100, {1: 80}) + chains("lines", 10_000, {1: 80})
     table = pd.DataFrame(rows)
-    assert overlap.misses_at_once(table) == pytest.approx(10)
-    assert overlap.walks_at_once(table) == pytest.approx((180 - 80) / 25)
+    assert findings.misses_at_once(table) == pytest.approx(10)
+    assert findings.walks_at_once(table) == pytest.approx((180 - 80) / 25)
 
 
 def test_walks_are_not_read_where_more_chains_still_help():
     rows = chains("line-chains", 100, {1: 400, 12: 40, 24: 40}) + chains("lines", 100, {1: 80})
     rows += chains("lines", 10_000, {1: 80}) + chains("page-chains", 1000, {1: 180, 12: 25, 24: 13})
-    assert overlap.walks_at_once(pd.DataFrame(rows)) is None
+    assert findings.walks_at_once(pd.DataFrame(rows)) is None
 
 
 def test_walks_are_not_read_where_data_are_the_limit():
     rows = chains("line-chains", 100, {1: 400, 12: 40}) + chains("lines", 100, {1: 300})
     rows += chains("lines", 10_000, {1: 300}) + chains("page-chains", 1000, {1: 350, 12: 31})
-    assert overlap.walks_at_once(pd.DataFrame(rows)) is None
+    assert findings.walks_at_once(pd.DataFrame(rows)) is None
 
 
 def test_a_limit_that_was_not_reached_is_read_at_the_most_chains():
@@ -119,9 +119,9 @@ def test_a_limit_that_was_not_reached_is_read_at_the_most_chains():
     rows += chains("page-chains", 1000, {1: 156, 12: 16, 16: 16, 24: 16})
     rows += chains("lines", 100, {1: 50}) + chains("lines", 10_000, {1: 50})
     table = pd.DataFrame(rows)
-    assert overlap.misses_at_once(table) == pytest.approx(56 / 2.8)
-    assert overlap.walks_at_once(table) == pytest.approx((156 - 50) / 16)
+    assert findings.misses_at_once(table) == pytest.approx(56 / 2.8)
+    assert findings.walks_at_once(table) == pytest.approx((156 - 50) / 16)
 
 
 def test_an_implausible_reading_is_none():
-    assert overlap.misses_at_once(pd.DataFrame(chains("line-chains", 100, {1: 9000, 12: 40}))) is None
+    assert findings.misses_at_once(pd.DataFrame(chains("line-chains", 100, {1: 9000, 12: 40}))) is None

@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from tessera import platforms
-from tessera.judge.validation.invariants import INVARIANTS, Group
-from tessera.platforms.change import changed
+from tessera.core import platforms
+from tessera.core.platforms import changed
+from tessera.lab.validation.invariants import INVARIANTS, Group
 
 HASWELL = platforms.load("haswell-sim")  # loads take 4, 12, 36 and 200 cycles
 GOOD = {

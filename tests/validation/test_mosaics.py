@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from tessera.judge.validation import mosaics
+from tessera.lab.validation import mosaics
 
 LAYOUTS = ["growing-0", "growing-4", "growing-8"]
 

@@ -5,12 +5,12 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from tessera.results.schema import machine
-from tessera.show.figures import validation_chase, validation_mosaics
-from tessera.show.figures.render import Drawn
-from tessera.show.report.pages import validation
-from tessera.show.results import NotDrawn, Results
-from tessera.show.templates import environment
+from tessera.core.results import machine_tables
+from tessera.report.figures import host_validation
+from tessera.report.figures.render import Drawn
+from tessera.report.page_elements import environment
+from tessera.report.pages import validation
+from tessera.report.results import NotDrawn, Results
 
 ENGINES = [
     ("timing", "tiny", 5, 1, "random-0: stlb_misses 8 instead of 7", None),
@@ -41,20 +41,22 @@ def results(tmp_path):
     def write(name, rows, columns):
         pd.DataFrame(rows, columns=list(columns)).to_csv(folder / f"{name}.csv", index=False)
 
-    write("engines", ENGINES, machine.ENGINES.names)
-    write("closed_forms", FORMS, machine.CLOSED_FORMS.names)
-    write("chase_series", [SKIPPED], machine.CHASE_SERIES.names)
-    write("findings", [("2MB pages are splintered", "unknown", None, "no chase")], machine.FINDINGS.names)
-    step = dict.fromkeys(machine.STEPS.names, 7.0)
+    write("engines", ENGINES, machine_tables.ENGINES.names)
+    write("closed_forms", FORMS, machine_tables.CLOSED_FORMS.names)
+    write("chase_series", [SKIPPED], machine_tables.CHASE_SERIES.names)
+    write(
+        "findings", [("2MB pages are splintered", "unknown", None, "no chase")], machine_tables.FINDINGS.names
+    )
+    step = dict.fromkeys(machine_tables.STEPS.names, 7.0)
     step |= {"series": "pages", "step": 1, "what": "L1 DTLB, 4KB pages"}
     rows = [step | {"source": "measured", "entries": 103.6}, step | {"source": "host-sim", "entries": 71.2}]
-    write("steps", rows, machine.STEPS.names)
+    write("steps", rows, machine_tables.STEPS.names)
     latency = [("measured", "measured", "pages", n, 1, 5.0 + n, 5.0) for n in (16, 64, 256)]
     latency += [("host-sim", "simulated", "pages", n, 1, 4.0 + n, 4.0) for n in (16, 64, 256)]
-    write("chase_latency", latency, machine.LATENCY.names)
+    write("chase_latency", latency, machine_tables.LATENCY.names)
     summary = [("host-sim", "largest error", 0.9, "of the gain", "<= 25%", "MISSED", "nested paging")]
-    write("mosaics_summary", summary, machine.MOSAICS_SUMMARY.names)
-    write("mosaics", [], machine.MOSAICS.names)
+    write("mosaics_summary", summary, machine_tables.MOSAICS_SUMMARY.names)
+    write("mosaics", [], machine_tables.MOSAICS.names)
     return tmp_path / "default"
 
 
@@ -71,7 +73,7 @@ def html(folder):
         "dirty": False,
         "render_command": "",
     }
-    page = validation.page(facts)
+    page = validation.validation_page(facts)
     text = environment().get_template("validation.html")
     return text.render(**shared, figure_command=lambda figure: "", page="validation.html", **page)
 
@@ -98,7 +100,7 @@ def test_an_empty_tree_is_a_page_of_gaps(tmp_path):
 
 
 def test_chase_figure_marks_measured_steps(results):
-    figure, table = validation_chase.draw(results, None)
+    figure, table = host_validation.draw_chase(results, None)
     marks = table[table["source"] == "step"]
     assert marks["elements"].tolist() == [103.6]
     assert set(table["provenance"]) == {"measured", "simulated"}
@@ -107,6 +109,6 @@ def test_chase_figure_marks_measured_steps(results):
 
 def test_figures_say_what_is_missing(results, tmp_path):
     with pytest.raises(NotDrawn, match="real run"):
-        validation_mosaics.table(results)
+        host_validation.mosaics_table(results)
     with pytest.raises(NotDrawn, match="not measured"):
-        validation_chase.table(tmp_path)
+        host_validation.chase_table(tmp_path)

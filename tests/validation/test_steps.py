@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.judge.validation.chase import steps
-from tessera.judge.validation.chase.series import LINES, PAGES
+from tessera.lab.chase import latency_steps
+from tessera.lab.chase.measured import LINES, PAGES
 
 
 def measurements(cost, *, rounds=6, noise=0.02, series="pages", footprints=PAGES, ghz=3.0, seed=4):
@@ -31,7 +31,7 @@ def two_levels(first, second):
 
 @pytest.mark.parametrize("first, second", [(64, 1536), (96, 2048), (64, 512), (48, 3072)])
 def test_finds_both_tlbs_between_the_footprints_around_them(first, second):
-    found = steps.steps_table(measurements(two_levels(first, second)), "measured", resamples=50)
+    found = latency_steps.steps_table(measurements(two_levels(first, second)), "measured", resamples=50)
     assert list(found["what"]) == ["L1 DTLB, 4KB pages", "STLB"]
     for row, size in zip(found.itertuples(), (first, second), strict=True):
         following = min(n for n in PAGES if n > size)
@@ -43,17 +43,17 @@ def test_finds_both_tlbs_between_the_footprints_around_them(first, second):
 
 
 def test_a_flat_curve_has_no_step():
-    assert steps.steps_table(measurements(lambda n: 0), "measured", resamples=20).empty
+    assert latency_steps.steps_table(measurements(lambda n: 0), "measured", resamples=20).empty
 
 
 def test_one_step_is_not_made_two():
-    found = steps.steps_table(measurements(lambda n: 7 if n > 96 else 0), "measured", resamples=20)
+    found = latency_steps.steps_table(measurements(lambda n: 7 if n > 96 else 0), "measured", resamples=20)
     assert found["step"].tolist() == [1]
     assert 96 <= found["entries"].iloc[0] <= 104
 
 
 def test_a_step_smaller_than_two_cycles_is_none():
-    assert steps.find_steps(pd.Series([0.0] * 6 + [1.5] * 6, index=range(1, 13))) == []
+    assert latency_steps.find_steps(pd.Series([0.0] * 6 + [1.5] * 6, index=range(1, 13))) == []
 
 
 def test_the_interval_covers_a_step_that_moves_between_rounds():
@@ -62,7 +62,7 @@ def test_the_interval_covers_a_step_that_moves_between_rounds():
     late = measurements(lambda n: 20 if n > 128 else 0, rounds=4, seed=2).assign(
         round=lambda t: t["round"] + 5
     )
-    found = steps.steps_table(pd.concat([early, late]), "measured", resamples=100).iloc[0]
+    found = latency_steps.steps_table(pd.concat([early, late]), "measured", resamples=100).iloc[0]
     assert found["low"] <= 72 and found["high"] >= 128
 
 
@@ -74,6 +74,6 @@ def test_edges_are_the_best_of_all():
         parts = np.split(values, edges)
         return sum(((part - part.mean()) ** 2).sum() for part in parts)
 
-    least = steps.LEAST_POINTS
+    least = latency_steps.LEAST_POINTS
     pairs = [(a, b) for a in range(least, 14 - least) for b in range(a + least, 14 - least + 1)]
-    assert steps._best_edges(values, 2) == min(pairs, key=lambda pair: squares(*pair))
+    assert latency_steps._best_edges(values, 2) == min(pairs, key=lambda pair: squares(*pair))

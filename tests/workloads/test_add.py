@@ -11,14 +11,14 @@ from click.testing import CliRunner
 
 from tessera.cli.workload import workload
 from tessera.core.errors import TesseraError
-from tessera.core.paths import build_dir, repo_root
+from tessera.core.files import build_dir, repo_root
 from tessera.core.units import GB, MB
-from tessera.mosalloc.footprint import Memory
+from tessera.measure.mosalloc.memory_needs import PeakMemory
 from tessera.record import workloads
-from tessera.record.workloads import model
-from tessera.record.workloads.execute import execute
+from tessera.record.workloads import definition
+from tessera.record.workloads.definition import Size, Workload
+from tessera.record.workloads.execution import execute
 from tessera.record.workloads.kinds import prepare
-from tessera.record.workloads.model import Size, Workload
 
 ROOT = repo_root()
 
@@ -206,9 +206,9 @@ def test_several_programs_in_the_folder_need_a_target(checkout, benchmark):
 
 
 def test_pools_have_room_and_whole_gigabytes():
-    assert Memory(0, 0).pools() == (GB, GB)
-    assert Memory(GB, 3 * GB).pools() == (2 * GB, 4 * GB)
-    assert Memory(900 * MB, 7 * GB).pools() == (2 * GB, 8 * GB)  # an eighth and 16 MB more, rounded up
+    assert PeakMemory(0, 0).pools() == (GB, GB)
+    assert PeakMemory(GB, 3 * GB).pools() == (2 * GB, 4 * GB)
+    assert PeakMemory(900 * MB, 7 * GB).pools() == (2 * GB, 8 * GB)  # an eighth and 16 MB more, rounded up
 
 
 def test_a_program_that_says_it_is_wrong_is_refused(tmp_path):
@@ -221,5 +221,5 @@ def test_a_program_that_says_it_is_wrong_is_refused(tmp_path):
 
 def test_what_add_writes_keeps_the_contract(checkout, benchmark):
     assert added("filling", "--", benchmark / "fill", "1000000").exit_code == 0
-    found = model.read_workload(checkout / "config/workloads/filling.yaml")
+    found = definition.read_workload(checkout / "config/workloads/filling.yaml")
     assert found.executable == str(benchmark / "fill") and found.source == "the user's own"

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tessera.core.paths import build_dir
+from tessera.core.files import build_dir
 from tessera.record import workloads
 from tessera.record.workloads.kinds import KINDS
 

@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-from tessera.core.paths import build_dir, repo_root
+from tessera.cli.pipeline import needs
+from tessera.core.files import build_dir, repo_root
 from tessera.core.units import GB, MB
-from tessera.pipeline import needs
 from tessera.record import workloads
 
 GUPS = {f"gups-{size}gb": size for size in (1, 4, 8, 16, 32)}

@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
+from tessera.record.debian_programs.liblinear import (
+    DATA,
+    FIELDS,
+    MODEL,
+    Clicks,
+    gradient_norm,
+    prepare,
+    read_model,
+)
 from tessera.record.workloads import Finished, load
-from tessera.record.workloads.debian.clicks import FIELDS, Clicks
-from tessera.record.workloads.debian.liblinear import DATA, MODEL, gradient_norm, prepare, read_model
-from tessera.record.workloads.model import Size
+from tessera.record.workloads.definition import Size
 
 CLICKS = Clicks(rows=300, features=110, seed=3)
 

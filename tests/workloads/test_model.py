@@ -7,11 +7,11 @@ import csv
 import pytest
 import yaml
 
+from tessera.cli.pipeline import needs
 from tessera.core.errors import TesseraError
 from tessera.core.units import GB, PAGE_2MB
-from tessera.pipeline import needs
 from tessera.record import workloads
-from tessera.record.workloads.model import read_workload
+from tessera.record.workloads.definition import read_workload
 
 VALID = {
     "name": "w",

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
+from tessera.core.files import repo_root
 from tessera.record import workloads
+from tessera.record.workloads.definition import Size, Workload
 from tessera.record.workloads.kinds import parsec
-from tessera.record.workloads.model import Size, Workload
-from tessera.record.workloads.run import HOST, Finished
+from tessera.record.workloads.program_run import HOST, Finished
 
 ROWS = [name for name in workloads.names() if name.startswith("parsec-")]
 RUNCONF = """#!/bin/bash

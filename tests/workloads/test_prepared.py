@@ -10,11 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from tessera.core import unchanged
+from tessera.core import files
 from tessera.core.errors import TesseraError
 from tessera.core.files import sha256_of
 from tessera.record.workloads import Size, prepared
-from tessera.record.workloads.model import Prepared
+from tessera.record.workloads.definition import Prepared
 
 BYTES = b"flat arrays " * 100
 ASKED = Prepared("graph", "maker", ("--scale", "4"), bytes=len(BYTES), memory=1 << 20)
@@ -78,7 +78,7 @@ def test_bytes_are_read_again_only_after_a_change(builds, tmp_path, monkeypatch)
     monkeypatch.setattr(prepared, "sha256_of", lambda file: read.append(file) or sha256_of(file))
     prepared.ensure(ASKED, path)
     assert read.count(path) == 1
-    monkeypatch.setattr(unchanged, "SETTLED_NS", -1)
+    monkeypatch.setattr(files, "SETTLED_NS", -1)
     prepared.ensure(ASKED, path)
     prepared.ensure(ASKED, path)
     assert read.count(path) == 2
@@ -92,7 +92,7 @@ def test_bytes_are_read_again_only_after_a_change(builds, tmp_path, monkeypatch)
 def test_a_file_that_changes_while_it_is_read_is_read_again(builds, tmp_path, monkeypatch):
     path = tmp_path / "graph"
     prepared.ensure(ASKED, path)
-    monkeypatch.setattr(unchanged, "SETTLED_NS", -1)
+    monkeypatch.setattr(files, "SETTLED_NS", -1)
 
     def read(file):
         found = sha256_of(file)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tessera.core.errors import TesseraError
+from tessera.core.platforms import Platform, Value
 from tessera.core.units import GB, MB
-from tessera.platforms.model import Platform, Value
 from tessera.record.workloads import Size, Workload, regime
 
 

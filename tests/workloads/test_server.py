@@ -14,15 +14,20 @@ from tessera.core.errors import TesseraError
 from tessera.machine.container.engine import DOCKER, engine_name
 from tessera.machine.container.toolchain import workloads_toolchain
 from tessera.record import traces, workloads
-from tessera.record.traces.switch import Switch
-from tessera.record.workloads.execute import execute
+from tessera.record.traces.companion import Switch
+from tessera.record.workloads import server_load as client_module
+from tessera.record.workloads.definition import Size, Workload
+from tessera.record.workloads.execution import execute
 from tessera.record.workloads.kinds import server
-from tessera.record.workloads.loadgen import client as client_module
-from tessera.record.workloads.loadgen.client import free_port, require_free
-from tessera.record.workloads.loadgen.session import Session
-from tessera.record.workloads.loadgen.wire_formats import Memcached, Redis, value
-from tessera.record.workloads.model import Size, Workload
-from tessera.record.workloads.run import Finished
+from tessera.record.workloads.program_run import Finished
+from tessera.record.workloads.server_load import (
+    Memcached,
+    Redis,
+    Session,
+    free_port,
+    require_free,
+    stored_value,
+)
 
 
 def small(executable: str, *args: str) -> tuple[Workload, Size]:
@@ -62,18 +67,20 @@ def answering(answer: bytes) -> int:
 def test_requests_are_those_of_the_protocols():
     sent, answer = Redis().store([7])
     assert sent.startswith(b"*3\r\n$3\r\nSET\r\n$25\r\nkey:000000000000000000007\r\n$64\r\n")
-    assert (len(value(7, 64)), answer) == (64, b"+OK\r\n")
+    assert (len(stored_value(7, 64)), answer) == (64, b"+OK\r\n")
     sent, answer = Redis().fetch([7])
     assert sent == b"*2\r\n$3\r\nGET\r\n$25\r\nkey:000000000000000000007\r\n"
-    assert answer == b"$64\r\n" + value(7, 64) + b"\r\n"
+    assert answer == b"$64\r\n" + stored_value(7, 64) + b"\r\n"
     sent, answer = Memcached().store([255, 256])
-    assert sent.startswith(b"set 000000ff 0 0 24\r\n" + value(255, 24) + b"\r\nset 00000100 0 0 24\r\n")
+    assert sent.startswith(
+        b"set 000000ff 0 0 24\r\n" + stored_value(255, 24) + b"\r\nset 00000100 0 0 24\r\n"
+    )
     assert answer == b"STORED\r\nSTORED\r\n"
     assert Memcached().fetch([255]) == (
         b"get 000000ff\r\n",
-        b"VALUE 000000ff 0 24\r\n" + value(255, 24) + b"\r\nEND\r\n",
+        b"VALUE 000000ff 0 24\r\n" + stored_value(255, 24) + b"\r\nEND\r\n",
     )
-    assert len({value(i, 24) for i in range(10000)}) == 10000
+    assert len({stored_value(i, 24) for i in range(10000)}) == 10000
 
 
 def test_ports_in_use_are_refused():

@@ -8,16 +8,14 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.workload_more import spec as spec_command
+from tessera.cli.workload import spec as spec_command
 from tessera.core.errors import TesseraError
 from tessera.record import workloads
-from tessera.record.workloads.execute import execute
+from tessera.record.workloads.definition import Size, Workload
+from tessera.record.workloads.execution import execute
 from tessera.record.workloads.kinds import prepare
-from tessera.record.workloads.model import Size, Workload
-from tessera.record.workloads.run import Finished
-from tessera.record.workloads.spec.commands import read_commands
-from tessera.record.workloads.spec.compare import first_difference
-from tessera.record.workloads.spec.install import SUITES
+from tessera.record.workloads.kinds.spec import SUITES, first_difference, read_commands
+from tessera.record.workloads.program_run import Finished
 
 RUN = "benchspec/CPU2006/900.sum/run/run_base_ref_gcc.0000"
 

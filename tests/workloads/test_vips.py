@@ -10,13 +10,12 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.record import workloads
-from tessera.record.workloads import tracing
-from tessera.record.workloads.debian.picture import Picture, turned
-from tessera.record.workloads.debian.vips import OUTPUT, read_pixels
-from tessera.record.workloads.execute import execute
+from tessera.record.debian_programs.vips import OUTPUT, Picture, read_pixels, turned_picture
+from tessera.record.workloads import execution
+from tessera.record.workloads.definition import Size, Workload
+from tessera.record.workloads.execution import execute
 from tessera.record.workloads.kinds import debian, prepare
-from tessera.record.workloads.model import Size, Workload
-from tessera.record.workloads.run import VIPS, WORKLOADS, Finished
+from tessera.record.workloads.program_run import VIPS, WORKLOADS, Finished
 
 WIDTH, HEIGHT = 100, 80
 
@@ -91,7 +90,7 @@ def test_interpolation_of_whole_and_half_steps():
     """With a scale of 2, every second output pixel is a pixel, and those between are means."""
     picture = Picture(64, 64, 1)
     source = picture.rows(0, 64).astype(float)
-    values, inside = turned(picture, 2.0, -np.arange(100, 20, -1), np.arange(20, 100))
+    values, inside = turned_picture(picture, 2.0, -np.arange(100, 20, -1), np.arange(20, 100))
     at = np.arange(20, 100), np.arange(100, 20, -1)
     assert inside.all()
     for i, row_ in enumerate(at[0]):
@@ -155,8 +154,8 @@ def test_it_has_an_image_of_its_own_and_one_worker(run, tmp_path, monkeypatch):
     """A package more in the image of workloads would change the digest of every recording in it."""
     assert run.image == VIPS == debian.image_of("vips") and debian.image_of("xalan") == WORKLOADS
     assert run.environment["VIPS_CONCURRENCY"] == "1" and run.threads
-    monkeypatch.setattr(tracing, "installed", lambda image: image)
-    options = tracing.tracing_options(run, row().sizes["s"], tmp_path)
+    monkeypatch.setattr(execution, "installed", lambda image: image)
+    options = execution.tracing_options(run, row().sizes["s"], tmp_path)
     assert (options["where"], options["thread"], options["threads"]) == (VIPS, "3", True)
 
 

@@ -11,13 +11,12 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.record import workloads
-from tessera.record.workloads.debian.auction import Auction, mix64, scaled
-from tessera.record.workloads.debian.auction_report import report
-from tessera.record.workloads.debian.options import counts
-from tessera.record.workloads.execute import execute
+from tessera.record.debian_programs import input_counts
+from tessera.record.debian_programs.xalan import Auction, auction_report, mix64, scaled_counts
+from tessera.record.workloads.definition import Size, Workload
+from tessera.record.workloads.execution import execute
 from tessera.record.workloads.kinds import prepare
-from tessera.record.workloads.model import Size, Workload
-from tessera.record.workloads.run import Finished
+from tessera.record.workloads.program_run import Finished
 
 SMALL = Auction(people=30, items=40, bids=200, categories=5, seed=7)  # no category has more than 20 items
 
@@ -58,7 +57,7 @@ def test_the_same_seed_gives_the_same_document_and_another_another():
 
 def test_the_report_is_what_the_document_says():
     """From the XML text alone, by its own loops."""
-    site, lines = parsed(SMALL), list(report(SMALL))
+    site, lines = parsed(SMALL), list(auction_report(SMALL))
     cities = {person.get("id"): person.findtext("city") for person in site.find("people")}
     items = {item.get("id"): item for item in site.find("items")}
     for bid, line in zip(site.find("bids"), lines, strict=False):
@@ -85,7 +84,7 @@ def test_the_report_is_what_the_document_says():
 
 
 def test_only_the_dearest_items_of_a_category_are_listed():
-    lines = list(report(Auction(people=5, items=100, bids=3, categories=1, seed=1)))[3:]
+    lines = list(auction_report(Auction(people=5, items=100, bids=3, categories=1, seed=1)))[3:]
     assert lines[0].startswith("category 0 items 100 ") and len(lines) == 1 + 20
     site = parsed(Auction(people=5, items=100, bids=3, categories=1, seed=1))
     prices = sorted((int(item.findtext("price")) for item in site.find("items")), reverse=True)
@@ -97,7 +96,7 @@ def written(tmp_path):
     """A run that wrote the right report, without xalan."""
     run = prepare(row("--items", "50"), "s", tmp_path)
     auction = Auction(people=1000, items=50, bids=5000, categories=20, seed=1)
-    (tmp_path / "report.txt").write_text("".join(report(auction)))
+    (tmp_path / "report.txt").write_text("".join(auction_report(auction)))
     return run, Finished(0, "", "", tmp_path)
 
 
@@ -170,7 +169,7 @@ def test_wrong_options_are_named(tmp_path, args, said):
 
 
 def test_options_have_their_defaults():
-    assert counts("w", ("--b", "5"), {"a": 1, "b": 2}) == {"a": 1, "b": 5}
+    assert input_counts("w", ("--b", "5"), {"a": 1, "b": 2}) == {"a": 1, "b": 5}
 
 
 def test_the_recorded_part_begins_after_parsing(tmp_path):
@@ -183,8 +182,13 @@ def test_the_recorded_part_begins_after_parsing(tmp_path):
 
 def test_a_factor_keeps_the_ratios_of_xmark(tmp_path):
     # Schmidt et al. (VLDB 2002): 12,000 open and 9,750 closed auctions at factor 1.
-    assert scaled(Decimal("8")) == {"people": 204_000, "items": 174_000, "bids": 174_000, "categories": 8_000}
-    assert scaled(Decimal("0.0001")) == {"people": 3, "items": 2, "bids": 2, "categories": 0}
+    assert scaled_counts(Decimal("8")) == {
+        "people": 204_000,
+        "items": 174_000,
+        "bids": 174_000,
+        "categories": 8_000,
+    }
+    assert scaled_counts(Decimal("0.0001")) == {"people": 3, "items": 2, "bids": 2, "categories": 0}
     run = prepare(row("--factor", "0.002", "--seed", "3"), "s", tmp_path)
     site = ET.parse(tmp_path / "auction.xml").getroot()
     assert [len(site.find(table)) for table in ("people", "items", "bids")] == [51, 44, 44]

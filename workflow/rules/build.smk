@@ -5,8 +5,8 @@ compares the content of stamps, which is small (profiles/default), not their tim
 
 import os
 
-from tessera.pipeline.counts import show_counts
-from tessera.pipeline.digests import programs
+from tessera.cli.pipeline.job_log import show_counts
+from tessera.cli.pipeline.digests import programs
 
 show_counts(workflow, logger)  # `./run reproduce -n --quiet` prints how many jobs each rule has
 

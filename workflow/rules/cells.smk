@@ -13,7 +13,7 @@ rule cells:
     benchmark: TREE.benchmark("cells-{workload}-{platform}")
     params:
         engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
-        changes=CHANGES, code=code("tessera.pipeline.cells"),
+        changes=CHANGES, code=code("tessera.cli.pipeline.simulation"),
         files=lambda w: platform_content(w.platform),
     priority: 10
     resources: mem_mb=600
@@ -34,6 +34,6 @@ rule all_cells:
     input: cells_of_pairs(), TREE.host_simulated, TREE.host_cells,
     output: TREE.cells,
     log: TREE.log("all-cells"),
-    params: code=code("tessera.pipeline.cells"),
+    params: code=code("tessera.cli.pipeline.simulation"),
     message: "Joining all cells in one table"
     shell: "tessera pipeline concat --out {output} {input} 2> {log}"

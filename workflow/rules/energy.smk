@@ -9,7 +9,7 @@ rule energy:
     benchmark: TREE.benchmark("energy")
     params:
         out=lambda w, output: Path(output[0]).parent,
-        code=code("tessera.energy.step", "tessera.energy.sentences", "tessera.core.tables"),
+        code=code("tessera.lab.energy.steps", "tessera.lab.energy.cell_energy", "tessera.core.tables"),
         files=content("config/machines", "config/platforms"),
     message: "Computing the energy of all cells"
     shell: "tessera energy cells --cells {input} --out {params.out} > {log} 2>&1"
@@ -26,7 +26,7 @@ rule study_threads:
     params:
         threads=STUDIES.get("threads", {}).get("threads", ""),
         sampling=STUDIES.get("threads", {}).get("sampling", ""),
-        cache=TREE.cache, code=code("tessera.energy.step", "tessera.core.tables"),
+        cache=TREE.cache, code=code("tessera.lab.energy.steps", "tessera.core.tables"),
         files=lambda w: platform_content(w.platform),
     priority: 15
     resources: mem_mb=1000

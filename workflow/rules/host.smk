@@ -1,7 +1,7 @@
 """This machine: real runs with real huge pages (hybrid cells), and the same layouts simulated.
 
 The runs take every core, so that no other job disturbs a measurement. A run with --reserve drops cells that were
-skipped without huge pages (tessera.pipeline.failures); a run without --reserve keeps measured cells."""
+skipped without huge pages (tessera.cli.pipeline.failures); a run without --reserve keeps measured cells."""
 
 
 rule host_platform:
@@ -9,7 +9,7 @@ rule host_platform:
     output: TREE.platform("host-sim"),
     log: TREE.log("host-platform"),
     params:
-        code=code("tessera.platforms.detect"),
+        code=code("tessera.simulate.platform_files"),
         files=content("config/platforms/host-template.yaml"),
     message: "Writing a platform file for this machine"
     shell: "tessera platform detect --out {output} 2> >(tee {log} >&2)"
@@ -20,7 +20,7 @@ rule host_layouts:
     input: TREE.manifest(HOST["workload"], "host-sim"),
     output: TREE.host_manifest,
     log: TREE.log("host-layouts"),
-    params: names=",".join(HOST["layouts"]), code=code("tessera.pipeline.layouts"),
+    params: names=",".join(HOST["layouts"]), code=code("tessera.cli.pipeline.simulation"),
     message: "Selecting the layouts for real runs"
     shell:
         "tessera pipeline select --manifest {input} --names {params.names} --out {output} 2> >(tee {log} >&2)"
@@ -37,7 +37,7 @@ rule host_simulated:
     benchmark: TREE.benchmark("host-simulated")
     params:
         engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
-        changes=CHANGES, code=code("tessera.pipeline.cells"),
+        changes=CHANGES, code=code("tessera.cli.pipeline.simulation"),
     resources: mem_mb=600
     message: "Simulating the layouts of the real runs"
     shell:
@@ -57,7 +57,7 @@ rule host_run:
     params:
         workload=HOST["workload"], size=label_of(HOST["workload"]), half_width=HOST["half_width"],
         repeats=HOST["max_repeats"], minutes=HOST["max_minutes"], seed=config["seed"],
-        code=code("tessera.pipeline.real_runs"),
+        code=code("tessera.cli.pipeline.real_runs"),
         files=workload_files(HOST["workload"]),
     threads: workflow.cores
     message: "Running {params.workload} on this machine under each selected layout"

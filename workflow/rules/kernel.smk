@@ -6,7 +6,7 @@ the others continue; the report and `tessera report check` list the failure.
 `kernel_numa.smk` has the jobs with a recorded program in the guest. `os_oracle.smk` has the job that compares the
 imitation of memory management with plain Linux."""
 
-from tessera.results.attempts import OUTCOME
+from tessera.core.results.outcomes import OUTCOME_FILE as OUTCOME
 
 KERNEL = TREE.kernel_parts
 #: job -> its command, without --out
@@ -66,7 +66,7 @@ rule kernel_part:
     benchmark: KERNEL / "benchmarks" / "{part}.tsv"
     wildcard_constraints: part="|".join(KERNEL_PARTS)
     params:
-        command=lambda w: KERNEL_PARTS[w.part], code=code("tessera.cli.kernel"),
+        command=lambda w: KERNEL_PARTS[w.part], code=code("tessera.cli.lab.kernel"),
         files=content("artifacts/kernel", "artifacts/workloads", "docker/kernel"),  # the guest runs some workloads
     message: "Running the kernel job {wildcards.part}"
     threads: 1  # most jobs wait for a guest most of the time; the first that needs a kernel builds it on all cores

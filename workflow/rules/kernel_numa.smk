@@ -21,7 +21,7 @@ rule kernel_numa:
     wildcard_constraints: part="|".join(GUEST_PARTS)
     params:
         command=lambda w: GUEST_PARTS[w.part],
-        code=lambda w: code({"maps": "tessera.numa.map_study", "fragmented": "tessera.numa.fragmented"}[w.part]),
+        code=lambda w: code({"maps": "tessera.lab.numa.guest_map_study", "fragmented": "tessera.lab.numa.fragmented_memory"}[w.part]),
         files=content("artifacts/kernel", "docker/kernel", "config/workloads/mitosis-gups.yaml"),
     message: "Running the kernel job {wildcards.part}"
     threads: 1

@@ -30,7 +30,7 @@ rule layouts:
     params:
         seed=config["seed"], random_count=config["random_count"],
         windows=config.get("layout_windows", "touched"), changes=CHANGES,
-        code=code("tessera.pipeline.layouts"),
+        code=code("tessera.cli.pipeline.simulation"),
         files=lambda w: platform_content(w.platform),
     priority: 12  # cells wait for them
     resources: mem_mb=600

@@ -7,7 +7,7 @@ from snakemake.exceptions import WorkflowError
 
 from tessera.core.errors import TesseraError
 from tessera.fit.models import registry
-from tessera.results.tree import ADAPTIVE_TABLES, FIT_TABLES, ONE_GB_TABLES
+from tessera.core.results.tree import ADAPTIVE_TABLES, FIT_TABLES, ONE_GB_TABLES
 
 try:
     MODELS = registry.select(config.get("models", ()))
@@ -35,7 +35,7 @@ rule fit:
     log: TREE.log("fit-{platform}"),
     benchmark: TREE.benchmark("fit-{platform}")
     params:
-        seed=config["seed"], layouts=TREE.layouts, out=TREE.all_models, code=code("tessera.pipeline.fit"),
+        seed=config["seed"], layouts=TREE.layouts, out=TREE.all_models, code=code("tessera.cli.pipeline.fit"),
         models=[f"--model {name}" for name in MODELS],
     priority: 30  # notebooks and report wait for it
     message: "Fitting and judging all models on {wildcards.platform}"
@@ -50,7 +50,7 @@ rule adaptive:
     output: of_platform(ADAPTIVE_TABLES),
     log: TREE.log("adaptive-{platform}"),
     benchmark: TREE.benchmark("adaptive-{platform}")
-    params: seeds=config.get("adaptive_orders", 10), out=TREE.all_models, code=code("tessera.pipeline.fit"),
+    params: seeds=config.get("adaptive_orders", 10), out=TREE.all_models, code=code("tessera.cli.pipeline.fit"),
     priority: 30  # notebooks and report wait for it
     message: "Comparing adaptive and random orders of layouts on {wildcards.platform}"
     shell: "tessera pipeline adaptive --seeds {params.seeds} --out {params.out} {input} 2> >(tee {log} >&2)"
@@ -62,7 +62,7 @@ rule one_gb:
     output: of_platform(ONE_GB_TABLES),
     log: TREE.log("one-gb-{platform}"),
     benchmark: TREE.benchmark("one-gb-{platform}")
-    params: out=TREE.all_models, code=code("tessera.pipeline.fit"),
+    params: out=TREE.all_models, code=code("tessera.cli.pipeline.fit"),
     priority: 30  # notebooks and report wait for it
     message: "Predicting 1GB pages on {wildcards.platform}"
     shell:
@@ -81,7 +81,7 @@ rule all_models:
     params:
         out=TREE.all_models,
         folders=lambda w, input: sorted({str(Path(p).parent) for p in input}),
-        code=code("tessera.fit.models.collect"),
+        code=code("tessera.fit.collected_fits"),
     priority: 30  # notebooks and report wait for it
     message: "Joining the tables of all models"
     shell: "tessera models collect --out {params.out} {params.folders} > {log} 2>&1"

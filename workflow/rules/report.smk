@@ -1,8 +1,8 @@
 """Bundles of real machines, notebooks, provenance, and the HTML report with its claims and figures."""
 
-from tessera.pipeline.bundles import sources as bundles_that_take_part
+from tessera.cli.pipeline.digests import bundle_sources
 
-BUNDLES = bundles_that_take_part()
+BUNDLES = bundle_sources()
 
 EXPLORE = config["explore"]
 NOTEBOOKS = sorted(path.stem for path in Path("notebooks").glob("*.ipynb"))
@@ -14,7 +14,7 @@ SHOWN = (
 
 
 def may_have_failed():
-    """All files that can record a failure (tessera.pipeline.failures). They are inputs of the report, so that a
+    """All files that can record a failure (tessera.cli.pipeline.failures). They are inputs of the report, so that a
     dropped failure runs again."""
     return [
         *(TREE.info(workload) for workload in WORKLOADS),
@@ -34,7 +34,7 @@ rule machines:
     params:
         seed=config["seed"], orders=config.get("adaptive_orders", 10),
         bundles=[str(path) for path in BUNDLES],
-        files=content(*BUNDLES), code=code("tessera.pipeline.machines"),
+        files=content(*BUNDLES), code=code("tessera.cli.pipeline.bundles"),
     message: "Verifying bundles of real machines"
     shell:
         "tessera pipeline machines --seed {params.seed} --orders {params.orders} --out {output} {params.bundles:q}"
@@ -53,7 +53,7 @@ rule notebook:
     benchmark: TREE.benchmark("notebook-{notebook}")
     params:
         workload=EXPLORE["workload"], platform=EXPLORE["platform"], results=TREE.root,
-        code=code("tessera.show.notebooks.page", "tessera.show.notebooks.catalogue", "tessera.show.explore"),
+        code=code("tessera.report.notebooks", "tessera.report.explore"),
         files=lambda w: content(f"notebooks/{w.notebook}.ipynb", "report", "reference-results"),
     message: "Executing notebook {wildcards.notebook}"
     shell:
@@ -78,6 +78,6 @@ rule report:
     benchmark: TREE.benchmark("report")
     params:
         results=TREE.root, files=content(*SHOWN),
-        code=code("tessera.show.report.site", "tessera.show.report.terminal"),
+        code=code("tessera.report.site", "tessera.report.claims_table"),
     message: "Writing the report"
     shell: "tessera report render --results {params.results} > {log} 2>&1"

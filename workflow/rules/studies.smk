@@ -2,11 +2,11 @@
 
 Each simulates a window in the middle of a recorded trace. `snakemake studies` runs only the studies."""
 
-from tessera.judge.studies.variants import EXPLANATIONS, NO_MISPREDICTIONS
-from tessera.results.schema import transfer as transfer_tables
+from tessera.lab.studies.variations import EXPLANATIONS, NO_MISPREDICTIONS
+from tessera.core.results.catalogue import transfer as transfer_tables
 
 STUDIES = config.get("studies", {})
-STUDY_CODE = code("tessera.judge.studies.steps")
+STUDY_CODE = code("tessera.lab.studies.entry_points")
 
 
 def window(workload, study):
@@ -124,7 +124,7 @@ rule study_window:
     output: TREE.window("{workload}", "{accesses}"),
     log: TREE.log("window-{workload}-{accesses}"),
     wildcard_constraints: accesses="[0-9]+",
-    params: code=code("tessera.judge.studies.window"),
+    params: code=code("tessera.lab.studies.windows"),
     priority: 18  # studies wait for it, the longest ones among them
     message: "Cutting a window of {wildcards.accesses} accesses out of {wildcards.workload}"
     shell: "tessera study window --info {input.info} --accesses {wildcards.accesses} --out {output} > {log} 2>&1"
@@ -214,7 +214,7 @@ rule study_designs:
     benchmark: TREE.benchmark("study-designs-{workload}-{platform}")
     params:
         only=lambda w: design_options(w.workload),
-        seed=config["seed"], cache=TREE.cache, code=code("tessera.judge.studies.designs.step", "tessera.core.tables"),
+        seed=config["seed"], cache=TREE.cache, code=code("tessera.lab.studies.designs", "tessera.core.tables"),
         files=lambda w: platform_content(w.platform), out=lambda w, output: Path(output.cells).parent,
     priority: 16  # its jobs are long: none must be the last one, alone
     resources: mem_mb=1000
@@ -233,7 +233,7 @@ rule study_probes:
     benchmark: TREE.benchmark("study-probes")
     params:
         accesses=STUDIES.get("probes", {}).get("accesses"), seed=config["seed"],
-        code=code("tessera.judge.studies.probes.step", "tessera.core.tables"),
+        code=code("tessera.lab.studies.probes", "tessera.core.tables"),
         files=lambda w: platform_content(STUDIES["probes"]["platform"]),
         printed=content(*(f"reference-results/park_{n}.csv" for n in ("table21_shared_memory", "table22_synonym_filter"))),
     priority: 15
@@ -253,7 +253,7 @@ rule study_placements:
     benchmark: TREE.benchmark("study-placements")
     params:
         gb=STUDIES.get("placements", {}).get("gb"), updates=STUDIES.get("placements", {}).get("updates"),
-        seed=config["seed"], cache=TREE.cache, code=code("tessera.numa.study", "tessera.core.tables"),
+        seed=config["seed"], cache=TREE.cache, code=code("tessera.lab.numa.placement_study", "tessera.core.tables"),
         files=lambda w: platform_content(STUDIES["placements"]["platform"]),
         printed=content(*(f"reference-results/mitosis_{n}.csv" for n in ("table2", "timing"))),
     priority: 15
@@ -274,7 +274,7 @@ rule study_program:
     benchmark: TREE.benchmark("study-program-{workload}")
     params:
         scale=lambda w: STUDIES["placements"]["programs"][w.workload], sampling=config["sampling"],
-        cache=TREE.cache, code=code("tessera.numa.programs", "tessera.core.tables"),
+        cache=TREE.cache, code=code("tessera.lab.numa.program_study", "tessera.core.tables"),
         files=lambda w: platform_content(STUDIES["placements"]["platform"]),
         printed=content(*(f"reference-results/mitosis_{n}.csv" for n in ("table2", "timing"))),
     priority: 15
@@ -296,7 +296,7 @@ rule study_transfer:
     benchmark: TREE.benchmark("study-transfer-{workload}-{platform}")
     params:
         options=lambda w: transfer_options(w.workload), seed=config["seed"], cache=TREE.cache,
-        code=code("tessera.judge.studies.transfer.step", "tessera.core.tables"),
+        code=code("tessera.lab.transfer.study", "tessera.core.tables"),
         files=lambda w: platform_content(w.platform), out=lambda w, output: Path(output[0]).parent,
     priority: 16  # its jobs are long: none must be the last one, alone
     resources: mem_mb=1000
@@ -315,7 +315,7 @@ rule study_transfer_verdicts:
     params:
         parts=lambda w, input: " ".join(f"--collect {Path(path).parent}" for path in input),
         out=lambda w, output: Path(output[0]).parent,
-        code=code("tessera.judge.studies.transfer.step", "tessera.core.tables"),
+        code=code("tessera.lab.transfer.study", "tessera.core.tables"),
     message: "Judging models of P in each class of designs"
     shell: "tessera study transfer {params.parts} --out {params.out} > {log} 2>&1"
 

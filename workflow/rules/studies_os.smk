@@ -1,7 +1,7 @@
 """Studies of recordings from the first instruction, under scenarios of an operating system (docs/os.md, docs/faults.md)."""
 
-from tessera.results.schema import scenarios as scenario_tables
-from tessera.results.schema import virtuoso as fault_tables
+from tessera.core.results.catalogue import scenarios as scenario_tables
+from tessera.core.results.catalogue import virtuoso as fault_tables
 
 
 def whole_sizes():
@@ -39,7 +39,7 @@ rule study_recording:
     benchmark: TREE.benchmark("study-recording-{workload}")
     params:
         size=lambda w: WHOLE_SIZES[w.workload],
-        code=code("tessera.judge.studies.scenarios.recording", without=("tessera.layouts.", "tessera.platforms.")),
+        code=code("tessera.lab.studies.scenario_recording", without=("tessera.core.layouts.", "tessera.core.platforms.")),
         files=lambda w: content(f"config/workloads/{w.workload}.yaml"),
     priority: 20
     resources: mem_mb=1000
@@ -59,7 +59,7 @@ rule study_scenarios:
     params:
         scenarios=lambda w: ",".join(scenarios_of(w.workload)),
         sampling=STUDIES.get("scenarios", {}).get("sampling", ""),
-        cache=TREE.cache, code=code("tessera.judge.studies.scenarios.step", "tessera.core.tables"),
+        cache=TREE.cache, code=code("tessera.lab.studies.scenarios", "tessera.core.tables"),
         files=lambda w: [
             platform_content(STUDIES["scenarios"]["platform"]),
             content(*(f"config/scenarios/{name}.yaml" for name in scenarios_of(w.workload))),
@@ -85,7 +85,7 @@ rule study_virtuoso:
     params:
         scenarios=",".join(STUDIES.get("virtuoso", {}).get("scenarios", [])),
         sampling=STUDIES.get("virtuoso", {}).get("sampling", ""), faults="artifacts/kernel-stream/recording",
-        cache=TREE.cache, code=code("tessera.judge.studies.virtuoso.step", "tessera.core.tables"),
+        cache=TREE.cache, code=code("tessera.lab.faults.virtuoso", "tessera.core.tables"),
         files=lambda w: [
             platform_content(STUDIES["virtuoso"]["platform"]), content("artifacts/kernel-stream/recording"),
             content(*(f"config/scenarios/{name}.yaml" for name in STUDIES["virtuoso"]["scenarios"])),

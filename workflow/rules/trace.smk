@@ -7,12 +7,12 @@ from snakemake.exceptions import WorkflowError
 
 from tessera.core.errors import TesseraError
 from tessera.core.units import GB
-from tessera.pipeline import needs
-from tessera.pipeline.prepare import wait_for
+from tessera.cli.pipeline import needs
+from tessera.cli.pipeline.needs import wait_for
 from tessera.record import workloads
 from tessera.record.workloads import prepared
 from tessera.record.workloads.kinds.debian import image_of
-from tessera.record.workloads.run import VIPS
+from tessera.record.workloads.program_run import VIPS
 
 #: Kinds of workloads whose programs come from Debian and have their own images.
 INSTALLED_KINDS = ("debian", "server")
@@ -116,7 +116,7 @@ rule prepare:
     params:
         row=lambda w: rows_of(w.file)[0], size=lambda w: label_of(rows_of(w.file)[0]),
         recipe=lambda w: PREPARED[w.file].args, path=lambda w: TREE.prepared(w.file),
-        code=code("tessera.pipeline.prepare"),
+        code=code("tessera.cli.pipeline.needs"),
     priority: 50  # below recordings, so that files are removed before others are built
     threads: 1  # it has a thread for each processor, but what takes all cores waits until nothing else runs
     resources:
@@ -133,7 +133,7 @@ rule drop:
     output: TREE.prepared_dropped("{file}"),
     log: TREE.log("drop-{file}"),
     wildcard_constraints: file="|".join(PREPARED) or "none"
-    params: path=lambda w: TREE.prepared(w.file), code=code("tessera.pipeline.prepare"),
+    params: path=lambda w: TREE.prepared(w.file), code=code("tessera.cli.pipeline.needs"),
     priority: 60
     message: "Removing the prepared file {wildcards.file}"
     shell: "tessera pipeline drop --file {params.path} --out {output} 2> >(tee {log} >&2)"
@@ -151,7 +151,7 @@ rule trace:
     params:
         size=lambda w: label_of(w.workload), limit=lambda w: limit(w.workload),
         # a recording does not depend on layouts or platforms
-        code=code("tessera.pipeline.record", without=("tessera.layouts.", "tessera.platforms.")),
+        code=code("tessera.cli.pipeline.record", without=("tessera.core.layouts.", "tessera.core.platforms.")),
         files=lambda w: workload_files(w.workload),
     priority: 55  # all other jobs wait for traces, and large ones run one after another: they end late if they begin late
     resources: mem_mb=lambda w, attempt: job_mb(needs.memory_bytes(size_of(w.workload)), attempt)

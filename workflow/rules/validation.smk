@@ -19,7 +19,7 @@ rule validate_engines:
     params:
         amount=AMOUNT, seed=config["seed"],
         platforms="" if THOROUGH else " ".join(f"--platform {p}" for p in PLATFORMS),
-        code=code("tessera.judge.validation.engines.compare"),
+        code=code("tessera.lab.validation.engines"),
         files=content(*COMPARED),
     message: "Comparing the engines on random traces, layouts and platforms"
     shell:
@@ -34,7 +34,7 @@ rule validate_closed_forms:
     benchmark: TREE.benchmark("validate-closed-forms")
     params:
         platforms="" if THOROUGH else f"--platform {PLATFORMS[0]}",
-        code=code("tessera.judge.validation.closed_forms.run"),
+        code=code("tessera.lab.validation.closed_forms"),
         files=content(*COMPARED),
     message: "Comparing simulated counts with formulas"
     shell: "tessera validate closed-forms {params.platforms} --out {output} 2> >(tee {log} >&2)"
@@ -47,7 +47,7 @@ rule chase:
     benchmark: TREE.benchmark("chase")
     params:
         scale=AMOUNT, seed=config["seed"],
-        code=code("tessera.judge.validation.chase.measure"),
+        code=code("tessera.lab.chase.measured"),
     threads: workflow.cores
     priority: 1900  # first, while nothing else runs
     message: "Measuring pointer chases on this machine"
@@ -69,7 +69,7 @@ rule explain_chase:
     benchmark: TREE.benchmark("explain-chase")
     params:
         scale=AMOUNT, seed=config["seed"], out=TREE.all_validation,
-        code=code("tessera.judge.validation.chase.explain"),
+        code=code("tessera.lab.chase.explain"),
     priority: 15
     message: "Calibrating the platform file of this machine on the pointer chases"
     shell:
@@ -84,8 +84,8 @@ rule clock_measure:
     benchmark: TREE.benchmark("clock-measure")
     params:
         scale="default" if THOROUGH else "smoke",
-        code=code("tessera.judge.clock.measured"),
-        files=content("src/tessera/judge/clock/marks.csv", "src/tessera/judge/clock/programs.csv"),
+        code=code("tessera.lab.clock.measured"),
+        files=content("src/tessera/lab/clock/marks.csv", "src/tessera/lab/clock/measured.csv"),
     threads: workflow.cores
     priority: 1800  # soon after the chases, before anything else runs
     message: "Measuring micro-benchmarks and programs on this machine's clock"
@@ -104,8 +104,8 @@ rule clock:
     benchmark: TREE.benchmark("clock")
     params:
         scale="default" if THOROUGH else "smoke", out=TREE.all_validation,
-        code=code("tessera.judge.clock.run"),
-        files=content("src/tessera/judge/clock/marks.csv", "src/tessera/judge/clock/programs.csv"),
+        code=code("tessera.lab.clock.simulated"),
+        files=content("src/tessera/lab/clock/marks.csv", "src/tessera/lab/clock/measured.csv"),
     priority: 15
     message: "Holding the simulated core against this machine's clock"
     shell:
@@ -124,7 +124,7 @@ rule calibrated_cells:
     benchmark: TREE.benchmark("calibrated-cells")
     params:
         engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
-        code=code("tessera.pipeline.cells"),
+        code=code("tessera.cli.pipeline.simulation"),
     resources: mem_mb=600
     message: "Simulating the layouts of the real runs on the calibrated platform"
     shell:
@@ -143,7 +143,7 @@ rule judge_mosaics:
     output: mosaics=TREE.validation("mosaics"), summary=TREE.validation("mosaics_summary"),
     log: TREE.log("judge-mosaics"),
     params:
-        runs=TREE.host_runs, code=code("tessera.judge.validation.mosaics"),
+        runs=TREE.host_runs, code=code("tessera.lab.validation.mosaics"),
         simulated=lambda w, input: " ".join(f"--simulated {path}" for path in input.simulated),
     message: "Comparing simulated differences between layouts with real runs"
     shell:
@@ -157,7 +157,7 @@ rule invariants:
     output: TREE.validation("invariants"),
     log: TREE.log("invariants"),
     params:
-        results=TREE.root, changes=CHANGES, code=code("tessera.judge.validation.invariants"),
+        results=TREE.root, changes=CHANGES, code=code("tessera.lab.validation.invariants"),
         files=content(*(f"config/platforms/{name}.yaml" for name in PLATFORMS)),
     message: "Checking the rules that every cell must satisfy"
     shell:

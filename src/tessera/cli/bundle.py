@@ -1,4 +1,4 @@
-"""``tessera bundle``: what real machines measured, checked and collected."""
+"""``tessera bundle``: what real machines measured, checked, collected, downloaded and judged."""
 
 from __future__ import annotations
 
@@ -7,10 +7,123 @@ from pathlib import Path
 
 import click
 
-from tessera.cli.bundle_fetch import fetch
-from tessera.cli.bundle_judge import judge
+# ``tessera bundle fetch``: download bundles that ``bundles/index.csv`` lists.
+
 
 PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("dois", metavar="DOI...", nargs=-1, required=True)
+@click.option("--from", "root", type=PATH, help="Folder of the index.  [default: bundles/ of the checkout]")
+def fetch(dois: tuple[str, ...], root: Path | None) -> None:
+    """Download the bundles of a DOI that bundles/index.csv lists, and print the path of each zip file.
+
+    The SHA-256 of a file must be that of the index. A file that is here already is not downloaded again, and
+    an interrupted download continues. Records of Zenodo only.
+
+    Example: ./run tessera bundle fetch 10.5281/zenodo.1234567
+    """
+    from tessera.core.errors import TesseraError
+    from tessera.core.progress import download_progress
+    from tessera.measure.bundles import store
+
+    for word in dois:
+        doi = store.doi_of(word)
+        if not doi:
+            raise TesseraError(
+                f"bundle fetch {word}",
+                "it is no DOI",
+                "name a DOI of: tessera bundle list",
+                code="bundle-doi",
+            )
+        for entry in store.listed_in_deposit(doi, root or store.default_folder()):
+            with download_progress() as progress:
+                path = store.fetch_deposit(entry, progress=progress)
+            click.echo(path)
+
+
+# ``tessera bundle judge``: what bundles say about the findings of the papers.
+
+
+@click.command()
+@click.argument("sources", metavar="BUNDLE...", nargs=-1, type=PATH, required=True)
+@click.option("--out", type=PATH, required=True, help="Folder for cells, models and claims; it must be new.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the folds.")
+@click.option("--orders", type=click.IntRange(min=1), default=10, show_default=True,
+              help="Random orders of layouts, for claims about adaptive orders.")  # fmt: skip
+def judge(sources: tuple[Path, ...], out: Path, seed: int, orders: int) -> None:
+    """Fit models to the cells of bundles and judge the findings of the papers by machine.
+
+    A finding is REPRODUCED if it holds on every machine of its class, else it DEVIATES. A bundle that covers
+    a part of a finding's workloads decides it only where more workloads can't change the result. Machines of
+    other classes have a table of their own, claims_elsewhere.csv. Bundles that fail a check or are barred
+    are rejected. Several bundles of one machine must be merged first.
+
+    Example: ./run tessera bundle judge bundles/* --out /tmp/judged
+    """
+    from tessera.core.errors import EXIT_FAILED, TesseraError
+    from tessera.measure.bundles.verify import fails, verify
+
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise TesseraError(f"--out {out}", "it exists and is not empty", "name a new folder")
+    bundles = []
+    for source in sources:
+        done = verify(source)
+        if not done.passed:
+            raise fails(str(source), done)
+        if done.bars:
+            raise TesseraError(
+                f"judge claims with {source}",
+                "; ".join(done.bars),
+                "measure again without these conditions; docs/bundles.md explains them",
+                exit_code=EXIT_FAILED,
+                code="bundle-barred",
+            )
+        bundles.append(done.bundle)
+    judged = judge_bundles(bundles, out, seed=seed, orders=orders)
+    _print_verdicts(judged)
+
+
+def judge_bundles(bundles, out: Path, *, seed: int, orders: int, rehearsals: bool = False):
+    """Write the folder; returns :class:`tessera.report.machines.Judged`."""
+    from tessera.cli.pipeline.bundles import write_fitted
+    from tessera.core.results.report_tables import CLAIMS, ELSEWHERE
+    from tessera.core.results.table_io import write_table
+    from tessera.core.results.tree import Tree
+    from tessera.report import machines
+
+    tree = Tree(out)
+    write_fitted(bundles, tree, seed=seed, orders=orders, rehearsals=rehearsals, say=_say)
+    judged = machines.evaluate(out)
+    write_table(CLAIMS, judged.claims, tree.claims)
+    write_table(ELSEWHERE, judged.elsewhere, tree.claims_elsewhere)
+    return judged
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _print_verdicts(judged) -> None:
+    from tessera.core.tables import print_table
+    from tessera.report.claims.verdicts import DEVIATES, REPRODUCED, UNDECIDED
+
+    table = judged.claims
+    decided = table["verdict"].isin((REPRODUCED, DEVIATES, UNDECIDED)) & (table["provenance"] == "measured")
+    table = table[(table["kind"] == "finding") & decided]
+    rows = [(r.verdict, r.id, r.obtained, r.published, r.reason) for r in table.itertuples()]
+    if rows:
+        print_table(("verdict", "finding", "obtained", "published", "reason"), rows, whole=(0, 1))
+    else:
+        click.echo("No finding is decided by these bundles.")
+    rows = [tuple(row) for row in judged.elsewhere.itertuples(index=False)]
+    if rows:
+        click.echo("\non processors of other classes:")
+        print_table(tuple(judged.elsewhere.columns), rows, whole=(0, 1))
+
+
+# ``tessera bundle``: what real machines measured, checked and collected.
 
 
 @click.group()
@@ -35,20 +148,20 @@ def verify(source: Path, out: Path | None) -> None:
 
     Example: ./run tessera bundle verify my-machine.zip --out checks.csv
     """
-    from tessera.bundles.verify import verify as run
     from tessera.core.errors import EXIT_FAILED
     from tessera.core.files import check_target
     from tessera.core.tables import print_table
+    from tessera.measure.bundles.verify import verify as run
 
     if out is not None:
         check_target(out)
     done = run(source)
-    rows = [(_word(check), check.name, reason) for check in done.checks
+    rows = [(_outcome_word(check), check.name, reason) for check in done.checks
             for reason in (check.reasons or (check.about,))]  # fmt: skip
     click.echo(f"{source}:")
     print_table(("", "check", "about, or what is wrong"), rows, whole=(0, 1))
     if out is not None:
-        _write(done, out)
+        _write_checks(done, out)
     failed = sum(not check.passed for check in done.checks)
     click.echo(f"\n{len(done.checks) - failed} checks pass, {failed} fail. They find mistakes, not fraud.")
     if done.passed and done.bars:
@@ -61,11 +174,11 @@ def verify(source: Path, out: Path | None) -> None:
         sys.exit(EXIT_FAILED)
 
 
-def _word(check) -> str:
+def _outcome_word(check) -> str:
     return "PASS" if check.passed else "FAIL"
 
 
-def _write(done, out: Path) -> None:
+def _write_checks(done, out: Path) -> None:
     import csv
 
     from tessera.core.files import writing
@@ -75,7 +188,7 @@ def _write(done, out: Path) -> None:
         writer.writerow(("check", "result", "about", "reason"))
         for check in done.checks:
             for reason in check.reasons or ("",):
-                writer.writerow((check.name, _word(check), check.about, reason))
+                writer.writerow((check.name, _outcome_word(check), check.about, reason))
         for reason in done.bars:
             writer.writerow(("claims", "BARRED", "what keeps the bundle from deciding claims", reason))
 
@@ -89,17 +202,17 @@ def show(source: Path) -> None:
 
     Example: ./run tessera bundle show my-bundle
     """
-    from tessera.bundles.contents import contents
-    from tessera.bundles.reader import parse
-    from tessera.bundles.show import summary, texts
     from tessera.core.tables import print_table
+    from tessera.measure.bundles.archive import contents
+    from tessera.measure.bundles.reader import parse
+    from tessera.measure.bundles.texts import bundle_summary, texts_of_files
 
     files = contents(source)
     found = parse(str(source), files)
-    rows = [(file, field, text) for file, field, values in texts(files) for text in values]
+    rows = [(file, field, text) for file, field, values in texts_of_files(files) for text in values]
     print_table(("file", "field", "text"), rows, whole=(0,))
     click.echo()
-    print_table((), summary(found), whole=(0,))
+    print_table((), bundle_summary(found), whole=(0,))
 
 
 @bundle.command()
@@ -114,9 +227,9 @@ def merge(first: Path, second: Path, out: Path) -> None:
 
     Example: ./run tessera bundle merge monday tuesday --out both
     """
-    from tessera.bundles import merge as merging
-    from tessera.bundles.reader import read
-    from tessera.bundles.verify import passed
+    from tessera.measure.bundles import merge as merging
+    from tessera.measure.bundles.reader import read
+    from tessera.measure.bundles.verify import passed
 
     merging.write(merging.merged(passed(first), passed(second)), out)
     click.echo(f"{len(read(out).runs)} runs -> {out}")
@@ -132,10 +245,10 @@ def add(source: Path, into: Path | None) -> None:
 
     Example: ./run tessera bundle add my-bundle
     """
-    from tessera.bundles import store
+    from tessera.measure.bundles import store
 
     into = into or store.default_folder()
-    click.echo(f"{into / store.add(source, into)}")
+    click.echo(f"{into / store.add_bundle(source, into)}")
 
 
 @bundle.command("list")
@@ -145,8 +258,8 @@ def list_(root: Path | None) -> None:
 
     Example: ./run tessera bundle list
     """
-    from tessera.bundles import store
     from tessera.core.tables import print_table
+    from tessera.measure.bundles import store
 
     none = root is None and not store.default_folder().exists()
     root = root or store.default_folder()
@@ -154,7 +267,7 @@ def list_(root: Path | None) -> None:
     if not found:
         click.echo(f"{root} has no bundle; ./run tessera bundle add FOLDER adds one")
         return
-    print_table(("id", "class", "ok runs", "day", "place"), map(store.described, found), right=(2,))
+    print_table(("id", "class", "ok runs", "day", "place"), map(store.describe_entry, found), right=(2,))
 
 
 bundle.add_command(fetch)

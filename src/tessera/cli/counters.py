@@ -42,20 +42,19 @@ def list_(name: str | None) -> None:
     Example: ./run tessera counters list --class sandybridge
     """
     from tessera.core.tables import print_table
-    from tessera.counters.classes import classes, everywhere, named
-    from tessera.counters.table import ANY
+    from tessera.machine.counters.event_table import ANY, class_named, classes, everywhere
 
     if name is None:
         heads = ("class", "processors", "walkers", "counters", "H", "M", "C", "passes")
         print_table(heads, [_class_row(found) for found in classes().values()], whole=(0, 2, 3, 7))
         return
     heads = ("quantity", "role", "event", "perf", "counters", "status", "caveat", "source")
-    events = everywhere() if name == ANY else named(name).events
+    events = everywhere() if name == ANY else class_named(name).events
     print_table(heads, [_event_row(event) for event in events], whole=(0, 1))
 
 
 def _class_row(found) -> tuple[str, ...]:
-    from tessera.counters.passes import Machine, passes
+    from tessera.machine.counters.passes import Machine, passes
 
     def count(smt: bool) -> int:
         return sum(not one.optional for one in passes(found, Machine(smt)))
@@ -98,8 +97,7 @@ def show(name: str, smt: str, watchdog: str, mode: str, pmu: str) -> None:
     Example: ./run tessera counters show skylake --smt off
     """
     from tessera.core.errors import unknown_name
-    from tessera.counters.command import perf_stat
-    from tessera.counters.passes import Machine, passes
+    from tessera.machine.counters.passes import Machine, passes, perf_stat
 
     machine = Machine(smt == "on", watchdog == "on")
     found, machine = _this() if name == "this" else (_named(name), machine)
@@ -136,30 +134,30 @@ def check(mode: str, out: Path | None) -> None:
     Example: ./run tessera counters check --out checks.csv
     """
     from tessera.core.files import check_target, write_text
-    from tessera.counters.check.row import as_csv, failed
+    from tessera.machine.counter_check.opening import failed_rows, rows_csv
 
     if out is not None:
         check_target(out)
     rows = _checked(mode)
     _print_checks(rows)
     if out is not None:
-        write_text(out, as_csv(rows))
-    sys.exit(int(bool(failed(rows))))
+        write_text(out, rows_csv(rows))
+    sys.exit(int(bool(failed_rows(rows))))
 
 
 def _checked(mode: str):
     """Rows of this machine; tests replace it."""
-    from tessera.core.paths import build_dir
-    from tessera.counters.check.chase import counter
-    from tessera.counters.check.examine import examine
-    from tessera.counters.check.kernel import Linux
-    from tessera.counters.classes import of_cpu
-    from tessera.counters.cpuid import Cpu
-    from tessera.machine.doctor.machine import cpu_facts
+    from tessera.core.files import build_dir
+    from tessera.machine.counter_check.examine import examine
+    from tessera.machine.counter_check.known_programs import chase_counter
+    from tessera.machine.counter_check.opening import Linux
+    from tessera.machine.counters.event import Cpu
+    from tessera.machine.counters.event_table import of_cpu
+    from tessera.machine.doctor.hardware import cpu_facts
 
     kernel, cpu = Linux(), Cpu.from_cpuinfo(cpu_facts())
     return examine(
-        cpu, of_cpu(cpu), kernel, counter(kernel), program=build_dir("workloads") / "chase", mode=mode
+        cpu, of_cpu(cpu), kernel, chase_counter(kernel), program=build_dir("workloads") / "chase", mode=mode
     )
 
 
@@ -168,7 +166,7 @@ _COLOURS = {"ok": "green", "refused": "red", "differs": "red", "unproven": "yell
 
 def _print_checks(rows) -> None:
     """One line for each row, its remedy below it, and what follows."""
-    from tessera.counters.check.row import UNPROVEN, failed
+    from tessera.machine.counter_check.opening import UNPROVEN, failed_rows
 
     for row in rows:
         status = click.style(f"{row.status:<8}", fg=_COLOURS[row.status])
@@ -186,14 +184,14 @@ def _print_checks(rows) -> None:
     unproven = sum(row.status == UNPROVEN and row.check == "proof" for row in rows)
     if unproven:
         click.echo(f"{unproven} results are not proven: see their remedies")
-    bad = failed(rows)
+    bad = failed_rows(rows)
     listed = ", ".join(dict.fromkeys(row.subject for row in bad))
     click.echo(f"this machine cannot measure cells: {listed}" if bad else "this machine can measure cells")
 
 
 def _print_amd_finding(name: str, rows) -> None:
     """What the checks say of MICRO'20 VI-A: AMD's counters do not count walk cycles."""
-    from tessera.counters.check.row import OK
+    from tessera.machine.counter_check.opening import OK
 
     facts = [r for r in rows if r.class_name == name and r.check == "fact" and r.subject == "events of C"]
     if _named(name).intel:
@@ -207,9 +205,9 @@ def _print_amd_finding(name: str, rows) -> None:
 
 
 def _named(name: str):
-    from tessera.counters.classes import named
+    from tessera.machine.counters.event_table import class_named
 
-    return named(name)
+    return class_named(name)
 
 
 def _on(value: bool) -> str:
@@ -219,10 +217,10 @@ def _on(value: bool) -> str:
 def _this():
     """The class of this machine, and its machine settings."""
     from tessera.core.errors import TesseraError
-    from tessera.counters import sysfs
-    from tessera.counters.classes import of_cpu
-    from tessera.counters.cpuid import Cpu
-    from tessera.machine.doctor.machine import cpu_facts
+    from tessera.machine.counters import sysfs
+    from tessera.machine.counters.event import Cpu
+    from tessera.machine.counters.event_table import of_cpu
+    from tessera.machine.doctor.hardware import cpu_facts
 
     cpu = Cpu.from_cpuinfo(cpu_facts())
     found = of_cpu(cpu)
@@ -236,7 +234,7 @@ def _this():
         click.echo(
             f"two types of cores: {', '.join(c.name for c in found)}; bind the program to one", err=True
         )
-    return found[0], sysfs.machine()
+    return found[0], sysfs.counting_machine()
 
 
 def _print_remarks(found) -> None:

@@ -54,10 +54,10 @@ def generate(trace: Path, platform: str, out: Path, seed: int, random_count: int
     Example (the trace: tessera trace record --help):
       ./run tessera layouts generate --trace /tmp/gups.tst --platform haswell-sim --out /tmp/layouts
     """
-    from tessera import platforms
-    from tessera.layouts.generate import distinct
+    from tessera.core import platforms
+    from tessera.core.layouts.generation import distinct
+    from tessera.core.results import outcomes
     from tessera.record import traces
-    from tessera.results import trace_notes
     from tessera.simulate.choose_layouts import make_layouts
 
     found = traces.info(trace)
@@ -73,7 +73,7 @@ def generate(trace: Path, platform: str, out: Path, seed: int, random_count: int
     total, count, size = len(made.manifest), distinct(made.manifest), format_bytes(made.space.size)
     places = f"{made.space.places} {windows} pages of 2MB"
     click.echo(f"{total} layouts, {count} distinct (1gb not counted), over {size}, {places} -> {out}")
-    of_thread = trace_notes.sentence(trace_notes.thread_note(found))
+    of_thread = outcomes.note_sentence(outcomes.thread_note(found))
     for note in filter(None, (made.reason, of_thread, traces.outside_note(found))):
         click.echo(f"note: {note}", err=True)
 
@@ -85,8 +85,8 @@ def check(files: tuple[Path, ...]) -> None:
 
     Example: ./run tessera layouts check examples/hot-64mb.csv
     """
+    from tessera.core.layouts.layout import read_layout
     from tessera.core.units import PAGE_1GB, PAGE_2MB
-    from tessera.layouts.model import read_layout
 
     for path in files:
         layout = read_layout(path)

@@ -2,14 +2,202 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
-from tessera.cli.mapping_capture import capture
-from tessera.cli.mapping_matrix import capture_matrix
+# ``tessera mapping capture``: the mapping of a live program.
+
 
 _PATH = click.Path(path_type=Path)
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--out", required=True, type=_PATH, help="Mapping file to write (CSV); facts go to FILE.json.")
+@click.option(
+    "--at",
+    type=click.Choice(("begin", "end")),
+    help="Begin or end of the region of interest. Without markers: end is the program's end.  [default: end]",
+)
+@click.option(
+    "--after-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    help="In place of --at: so many seconds after the start.",
+)
+@click.option(
+    "--thp",
+    type=click.Choice(("never", "always", "as-is")),
+    default="never",
+    show_default=True,
+    help="Transparent huge pages of PROGRAM; as-is: as the machine's setting says.",
+)
+@click.option("--pool-size", default="64GB", show_default=True, help="Size of each pool, with unit.")
+@click.option("--heap-pool", help="Size of the heap pool.  [default: --pool-size]")
+@click.option("--anon-pool", help="Size of the anonymous pool.  [default: --pool-size]")
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def capture(out, at, after_seconds, thp, pool_size, heap_pool, anon_pool, program) -> None:
+    """Capture the mapping that PROGRAM has on this machine. Needs root.
+
+    PROGRAM runs under libmosalloc, stops at the moment, and then continues to its end. The exit status is
+    that of PROGRAM. The settings of this machine are not changed.
+
+    \b
+    Example (as root, after: tessera build mosalloc):
+      ./run tessera mapping capture --out /tmp/live.csv --after-seconds 1 -- sleep 2
+    """
+    from tessera.core.mapping.contiguity import MappingSummary
+    from tessera.core.units import parse_bytes
+    from tessera.measure.mosalloc.capture import capture_program, facts_file
+    from tessera.measure.mosalloc.stopping import Moment
+
+    if at and after_seconds:
+        raise click.UsageError("give either --at or --after-seconds")
+    pools = {
+        "brk": parse_bytes(heap_pool or pool_size, owner="size of the heap pool"),
+        "mmap": parse_bytes(anon_pool or pool_size, owner="size of the anonymous pool"),
+    }
+
+    def tell(done) -> None:
+        found = MappingSummary.of(done.rows)
+        click.echo(
+            f"{found.mapped_pages} pages of 4KB in {found.histogram.chunks} chunks, "
+            f"{100 * found.share('2MB'):.1f}% of them in 2MB pages -> {out}, {facts_file(out)}",
+            err=True,
+        )
+        if done.facts["zero_pages"]:
+            click.echo(f"{done.facts['zero_pages']} pages were only read and have no row", err=True)
+
+    moment = Moment("after", after_seconds) if after_seconds else Moment(at or "end")
+    sys.exit(capture_program(program, out, moment, thp=thp, pools=pools, tell=tell).exit_status)
+
+
+# ``tessera mapping capture-matrix``: captures under large pages, fragmented memory and co-runners.
+
+
+@click.command(
+    "capture-matrix", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Folder for mappings, matrix.csv and picture.",
+)
+@click.option(
+    "--thp", default="never,always", show_default=True, help="Values of `capture --thp`, comma-separated."
+)
+@click.option(
+    "--unusable-index",
+    "indices",
+    default="as-is,0.9",
+    show_default=True,
+    help="Unusable indices of free memory (0 to 1; as-is: unchanged), comma-separated.",
+)
+@click.option(
+    "--co-runners", default="0,1", show_default=True, help="Numbers of co-runners, comma-separated."
+)
+@click.option(
+    "--co-runner",
+    "partners",
+    multiple=True,
+    metavar="COMMAND",
+    help="Program of co-runners, quoted; repeatable.  [default: copies of PROGRAM]",
+)
+@click.option(
+    "--warm-seconds",
+    type=click.FloatRange(min=0),
+    default=2.0,
+    show_default=True,
+    help="Seconds from the start of the co-runners to that of PROGRAM.",
+)
+@click.option("--at", type=click.Choice(("begin", "end")), help="As of `tessera mapping capture`.")
+@click.option(
+    "--after-seconds", type=click.FloatRange(min=0, min_open=True), help="As of `tessera mapping capture`."
+)
+@click.option("--pool-size", default="64GB", show_default=True, help="As of `tessera mapping capture`.")
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def capture_matrix(
+    out, thp, indices, co_runners, partners, warm_seconds, at, after_seconds, pool_size, program
+) -> None:
+    """Capture the mappings of PROGRAM under large pages, fragmented memory and co-runners. Needs root.
+
+    Makes free memory unusable for 2MB pages up to each index, starts the co-runners, and captures PROGRAM.
+    Changes settings of this machine, so it needs ./run --reserve. At the end, settings and memory are as
+    before. After kill -9, the next ./run restores the settings. docs/mappings.md describes the table.
+
+    \b
+    Example (as root, after: tessera build mosalloc workloads):
+      ./run --reserve tessera mapping capture-matrix --out /tmp/live-matrix --unusable-index as-is,0.5,0.9 \\
+          -- build/workloads/gups --size 64MB --reads 1000000
+    """
+    import shlex
+
+    from tessera.core.mapping.capture import check_allowed
+    from tessera.core.tables import print_table
+    from tessera.measure.mosalloc.capture_matrix import FAILED, TABLE, Asked
+    from tessera.measure.mosalloc.capture_matrix import capture_matrix as captured
+    from tessera.measure.mosalloc.pools import LARGE_PAGE_MODES
+
+    if at and after_seconds:
+        raise click.UsageError("give either --at or --after-seconds")
+    options = ["--pool-size", pool_size]
+    options += ["--at", at] if at else []
+    options += ["--after-seconds", str(after_seconds)] if after_seconds else []
+    asked = Asked(
+        program,
+        out,
+        _listed(
+            "--thp",
+            thp,
+            lambda word: word if word in LARGE_PAGE_MODES else None,
+            f"one of {', '.join(LARGE_PAGE_MODES)}",
+        ),
+        _listed("--unusable-index", indices, _index, "as-is, or a number from 0 to 1"),
+        _listed(
+            "--co-runners", co_runners, lambda w: int(w) if w.isascii() and w.isdigit() else None, "a number"
+        ),
+        [shlex.split(text) for text in partners],
+        options,
+        warm_seconds,
+        progress=lambda line: click.echo(line, err=True),
+    )
+    check_allowed()
+    out.mkdir(parents=True, exist_ok=True)
+    rows = captured(asked)
+    shown = ("case", "status", "index_at_start", "median_chunk_pages", "share_2mb", "distance_count")
+    print_table(shown, [[str(row[name]) for name in shown] for row in rows], right=range(2, len(shown)))
+    click.echo(f"{len(rows)} cases -> {out / TABLE}")
+    sys.exit(any(row["status"] == FAILED for row in rows))
+
+
+_AS_IS = "as-is"
+
+
+def _index(word: str):
+    if word == _AS_IS:
+        return _AS_IS
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    return value if 0 <= value <= 1 else None
+
+
+def _listed(option: str, text: str, read, rule: str) -> list:
+    """The values of a list; ``as-is`` becomes None."""
+    from tessera.core.errors import TesseraError
+
+    found = []
+    for word in dict.fromkeys(part.strip() for part in text.split(",")):
+        value = read(word)
+        if value is None:
+            raise TesseraError(f"{option} {text}", f"'{word}' must be {rule}", f"see {option} in --help")
+        found.append(None if value == _AS_IS and option == "--unusable-index" else value)
+    return found
+
+
+# ``tessera mapping``: generate, capture, show and compose mappings of pages to frames.
 
 
 @click.group()
@@ -80,29 +268,31 @@ def generate(trace, pools, kind, out, seed, alignment, free, touches) -> None:
       ./run tessera mapping generate --trace /tmp/gups.tst --kind demand --out /tmp/demand.csv
       ./run tessera mapping generate --pool mmap=1GB --kind high-over-low --out /tmp/nested.csv
     """
-    from tessera.cli.study_output import say_trace_notes
+    from tessera.cli.output import say_trace_notes
     from tessera.core.files import check_target
-    from tessera.mapping import kinds, nested, regions
-    from tessera.mapping.file import write_mapping
-    from tessera.mapping.states import Mapping
-    from tessera.mapping.summary import Summary
-    from tessera.mapping.touches import read_touches
+    from tessera.core.mapping import kinds, synthetic
+    from tessera.core.mapping.contiguity import MappingSummary
+    from tessera.core.mapping.mapping_file import write_mapping
+    from tessera.core.mapping.page_mapping import PageMapping
+    from tessera.core.mapping.paging import read_touches
     from tessera.record import traces
 
     if (trace is None) == (not pools):
         raise click.UsageError("give either --trace or --pool")
     check_target(out)
-    asked = kinds.Request(
-        regions.of_texts(pools) if trace is None else regions.of_trace(traces.info(trace)),
+    asked = kinds.MappingRequest(
+        synthetic.regions_of_texts(pools)
+        if trace is None
+        else synthetic.regions_of_trace(traces.info(trace)),
         seed=seed,
         alignment=alignment,
-        free=None if free is None else kinds.free_blocks(free),
+        free=None if free is None else kinds.parse_free_blocks(free),
         touches=read_touches(touches) if touches else _touches(trace, kind),
     )
-    made = nested.make(kind, asked)
-    written = Mapping.fixed(out.stem, made.rows)
+    made = kinds.make_mapping(kind, asked)
+    written = PageMapping.fixed(out.stem, made.rows)
     write_mapping(written, out)
-    found = Summary.of(written.at(0))
+    found = MappingSummary.of(written.at(0))
     click.echo(
         f"{found.mapped_pages} pages of 4KB in {found.histogram.chunks} chunks, "
         f"{100 * found.share('2MB'):.1f}% of them in 2MB pages -> {out}"
@@ -116,8 +306,8 @@ def _touches(trace: Path | None, kind: str):
     """The first touches of a trace, for the kind that needs them."""
     import tempfile
 
-    from tessera.mapping.nested import needs_touches
-    from tessera.mapping.touches import read_touches
+    from tessera.core.mapping.kinds import needs_touches
+    from tessera.core.mapping.paging import read_touches
     from tessera.record import traces
 
     if trace is None or not needs_touches(kind):
@@ -149,17 +339,17 @@ def show(files: tuple[Path, ...], access: int, picture: Path | None) -> None:
       ./run tessera mapping show /tmp/medium.csv --picture /tmp/chunks.svg
     """
     from tessera.core.files import check_target
+    from tessera.core.mapping.contiguity import MappingSummary
+    from tessera.core.mapping.contiguity_figure import draw_contiguity
+    from tessera.core.mapping.mapping_file import read_mapping
     from tessera.core.tables import print_table
-    from tessera.mapping.file import read_mapping
-    from tessera.mapping.picture import draw
-    from tessera.mapping.summary import Summary
 
     if picture:
         check_target(picture)
     histograms = {}
     for path in files:
         read = read_mapping(path)
-        found = Summary.of(read.at(access))
+        found = MappingSummary.of(read.at(access))
         histograms[str(path) if read.name in histograms else read.name] = found.histogram
         epochs = f"{len(read.epochs)} (the last begins at access {max(read.epochs)})"
         print_table([], [("mapping", str(path)), ("epochs", epochs), *found.lines()])
@@ -167,7 +357,7 @@ def show(files: tuple[Path, ...], access: int, picture: Path | None) -> None:
         print_table(["pages in a chunk", "chunks", "memory"], found.histogram_rows(), right=(0, 1, 2))
         click.echo()
     if picture:
-        draw(histograms, picture)
+        draw_contiguity(histograms, picture)
         click.echo(f"figure -> {picture}")
 
 
@@ -189,8 +379,8 @@ def compose(guest: Path, host: Path, out: Path) -> None:
       ./run tessera mapping compose --guest /tmp/guest.csv --host /tmp/host.csv --out /tmp/nested.csv
     """
     from tessera.core.files import check_target
-    from tessera.mapping.compose import compose as composed
-    from tessera.mapping.file import read_mapping, write_mapping
+    from tessera.core.mapping.mapping_file import read_mapping, write_mapping
+    from tessera.core.mapping.page_mapping import compose_mappings as composed
 
     check_target(out)
     made = composed(read_mapping(guest), read_mapping(host))

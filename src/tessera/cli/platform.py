@@ -23,7 +23,7 @@ def list_platforms() -> None:
 
     Example: ./run tessera platform list
     """
-    from tessera import platforms
+    from tessera.core import platforms
     from tessera.core.tables import print_table
 
     rows = []
@@ -46,9 +46,9 @@ def show(name: str, assumed: bool) -> None:
 
     Example: ./run tessera platform show haswell-sim --assumed
     """
-    from tessera import platforms
+    from tessera.core import platforms
+    from tessera.core.platforms import all_keys, own_key
     from tessera.core.tables import print_table
-    from tessera.platforms.keys import all_keys, own_key
 
     found = platforms.load(name)
     rows = {key: v for key, v in sorted(found.values.items()) if v.assumed or not assumed}
@@ -74,7 +74,7 @@ def check(files: tuple[str, ...]) -> None:
     Example: ./run tessera platform check config/platforms/haswell-sim.yaml
     """
     from tessera.core.errors import TesseraError
-    from tessera.platforms.check import check_platform as run
+    from tessera.simulate.platform_files import check_platform as run
 
     refused: TesseraError | None = None
     for file in files:
@@ -105,7 +105,7 @@ def detect(out: Path) -> None:
 
     Example: ./run tessera platform detect --out /tmp/host.yaml
     """
-    from tessera.platforms.detect import detect as run
+    from tessera.simulate.platform_files import detect_platform as run
 
     found = run(out)
     core = f"core generation {found.generation}" if found.generation else "core generation not listed"

@@ -155,19 +155,18 @@ def _asked(options: dict):
         )  # fmt: skip
     if not single:
         return options["counts"]
+    from tessera.core.layouts.layout import ALL_4KB, canonical_name
     from tessera.fit.predict.counts import Counts
-    from tessera.layouts.model import canonical_name
-    from tessera.layouts.names import ALL_4KB
 
     layout = ALL_4KB if options["layout"] is None else canonical_name(options["layout"])
     return Counts("design", layout, *point.values())
 
 
 def _answers(options: dict, counts) -> bool:
-    from tessera.judge.studies.transfer.from_python import RESULTS, ask
-    from tessera.results.schema.prediction import ANSWERS
-    from tessera.results.tree import Tree
-    from tessera.results.write import write
+    from tessera.core.results.table_io import write_table
+    from tessera.core.results.transfer_tables import DESIGN_ANSWERS
+    from tessera.core.results.tree import Tree
+    from tessera.lab.transfer.from_python import RESULTS, ask
     from tessera.simulate.progress import Ticker, parse
 
     names = ("results", "workload", "platform", "samples", "fit", "clock", "hits_are", "walk_cycles_are")
@@ -195,18 +194,18 @@ def _answers(options: dict, counts) -> bool:
         for line in decision.lines():
             click.echo(f"  {line}")
     if options["out"]:
-        write(ANSWERS, found.table, options["out"])
+        write_table(DESIGN_ANSWERS, found.table, options["out"])
     return found.complete
 
 
 def _formula(options: dict, counts) -> bool:
     """Whether every value can be printed."""
     from tessera.core.errors import TesseraError
-    from tessera.fit.models.intervals import LEVEL
+    from tessera.core.results.cell_tables import MODELS_OF_PAIR
+    from tessera.core.results.table_io import write_table
+    from tessera.fit.evaluation.intervals import LEVEL
     from tessera.fit.predict import formula
     from tessera.fit.predict.budget import error_budget
-    from tessera.results.schema.models import OF_PAIR
-    from tessera.results.write import write
 
     if options["design"] is not None:
         raise TesseraError(
@@ -237,11 +236,11 @@ def _formula(options: dict, counts) -> bool:
         if value.message:
             click.echo(f"  {value.message}")
     if options["out"]:
-        write(OF_PAIR["one_gb"], values, options["out"])
+        write_table(MODELS_OF_PAIR["one_gb"], values, options["out"])
     if options["budget"]:
         parts = error_budget(fitted, points, mosaics=options["mosaics"], repeats=options["repeats"])
         printable = formula.printable_budget(parts, values)
-        write(OF_PAIR["budget"], printable, options["budget"])
+        write_table(MODELS_OF_PAIR["budget"], printable, options["budget"])
         for row in printable.itertuples():
             share = f"{row.relative:8.3%}" if row.relative == row.relative else "       ?"
             click.echo(
@@ -254,9 +253,9 @@ def _formula(options: dict, counts) -> bool:
 def _fitted(options: dict):
     """The formula, fitted to P from one source."""
     from tessera.core.errors import TesseraError
-    from tessera.fit.predict import formula
-    from tessera.judge.studies.transfer.from_python import RESULTS, Study
-    from tessera.results.tree import Tree
+    from tessera.core.results.tree import Tree
+    from tessera.fit.predict import formula, prediction
+    from tessera.lab.transfer.from_python import RESULTS, Study
 
     sources = [name for name in ("samples", "fit") if options[name] is not None]
     if options["results"] is not None or (options["workload"] is not None and not sources):
@@ -270,14 +269,14 @@ def _fitted(options: dict):
     if sources == ["fit"]:
         return formula.of_fit(options["fit"], options["formula"])
     if sources == ["samples"]:
-        return formula.fit_to(options["samples"], options["formula"])
+        return prediction.fit_to(options["samples"], options["formula"])
     if options["workload"] is None or options["platform"] is None:
         raise TesseraError(
             "tessera predict --formula of results", "they have many workloads and platforms",
             "name one pair: --workload NAME --platform NAME", code="pair-unstated",
         )  # fmt: skip
     study = Study(Tree(options["results"] or RESULTS), options["workload"], options["platform"])
-    return formula.fit_to(study.table, options["formula"])
+    return prediction.fit_to(study.table, options["formula"])
 
 
 def _gone(name: str, new: str) -> click.Command:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.results.tree import Tree
+from tessera.core.results.tree import Tree
 
 _RESULTS = click.option(
     "--results",
@@ -46,12 +46,11 @@ def render(results_dir: Path, out: Path | None, claims, reference, config) -> No
 
     Example: ./run tessera report render --results results/smoke
     """
-    from tessera.show import verdicts
-    from tessera.show.report import site, terminal
+    from tessera.report import claims_table, site, verdicts
 
-    facts = site.render(_existing(results_dir), out, claims, reference, config)
+    facts = site.render_report(_existing(results_dir), out, claims, reference, config)
     if len(facts.claims):
-        terminal.show(facts.claims)
+        claims_table.print_claims(facts.claims)
         click.echo(f"\n{verdicts.counts(facts.claims)}")
     else:
         click.echo(f"no claims judged: {facts.claims_reason}")
@@ -71,14 +70,13 @@ def check(results_dir: Path) -> None:
 
     Example: ./run tessera report check --results results/default
     """
-    from tessera.show import verdicts
-    from tessera.show.report import check as checks
-    from tessera.show.report import claims, terminal
+    from tessera.report import claims_table, verdicts
+    from tessera.report import exit_status as checks
 
     found = checks.problems(_existing(results_dir))
-    table = claims.read_claims(results_dir)
+    table = claims_table.read_claims(results_dir)
     if len(table):
-        terminal.show(table)
+        claims_table.print_claims(table)
         click.echo(f"\n{verdicts.counts(table)}")
     page = Tree(results_dir).report
     click.echo(f"report: {page}")
@@ -98,8 +96,8 @@ def figures(results_dir: Path, only: tuple[str, ...], reference: Path | None, ou
 
     Example: ./run tessera report figures --results results/default --only fig2 --only table6
     """
-    from tessera.core.paths import repo_root
-    from tessera.show.figures.render import render as draw
+    from tessera.core.files import repo_root
+    from tessera.report.figures.render import render as draw
 
     reference = reference or repo_root() / "reference-results"
     out = out or Tree(results_dir).figures

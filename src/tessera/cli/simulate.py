@@ -8,10 +8,9 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
-from tessera.results.status import is_ok
+from tessera.core.results.outcomes import is_ok
 from tessera.simulate.progress import Ticker
 
-__all__ = ["Ticker", "simulate"]
 FILE = click.Path(path_type=Path)
 
 
@@ -165,19 +164,18 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
           --set memory.allocator=mapped --sampling full --weave artifacts/kernel-stream/recording \\
           --kernel-out /tmp/os/kernel.csv --fault-times-out /tmp/os/times.csv --out /tmp/os/woven.csv
     """
+    from tessera.core.results import outcomes, table_io
+    from tessera.core.scenarios import check_name
     from tessera.record.traces import info as trace_info
     from tessera.record.traces import outside_note
-    from tessera.results import cells, trace_notes
-    from tessera.scenarios.faults import write_faults
-    from tessera.scenarios.model import check_name
-    from tessera.simulate.each import write_table
     from tessera.simulate.inputs import LAYOUT, LOG, MAPPING, find_inputs
-    from tessera.simulate.outputs import check_outputs, write_parts
-    from tessera.simulate.plan import ENGINES, plan_of
-    from tessera.simulate.rows import DESIGN_COLUMNS, FAULT_TIME_COLUMNS, KERNEL_COLUMNS, UNIT_COLUMNS
+    from tessera.simulate.operating_system import write_faults
+    from tessera.simulate.outputs import check_outputs, write_parts, write_variants_table
+    from tessera.simulate.sampling import ENGINES, plan_of
+    from tessera.simulate.simulator import DESIGN_COLUMNS, FAULT_TIME_COLUMNS, KERNEL_COLUMNS, UNIT_COLUMNS
 
     if listing:
-        from tessera.simulate.listing import listing_text
+        from tessera.simulate.platform_files import listing_text
 
         click.echo(listing_text(), nl=False)
         return
@@ -196,7 +194,7 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         raise click.UsageError(f"missing {', '.join(missing)}")
     if engine not in ENGINES:
         raise unknown_name("engine", engine, tuple(ENGINES))
-    cells.check_format(out)
+    table_io.check_cell_format(out)
     plan = plan_of(sampling, intervals, warmup, timed, interval_file)
     if faults_out and kind != LOG:
         raise TesseraError(
@@ -238,8 +236,8 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
     for row in rows:
         made = [*changes, *(f"{key}={row[key]}" for key in keys)]
         if made and (is_ok(row) or not row["message"]):
-            row["message"] = trace_notes.joined(row["message"], f"set: {', '.join(made)}")
-    write_table(rows, keys, out) if keys else cells.write_cells(rows, out)
+            row["message"] = outcomes.joined_notes(row["message"], f"set: {', '.join(made)}")
+    write_variants_table(rows, keys, out) if keys else table_io.write_cells(rows, out)
     if units is not None:
         write_parts(units, UNIT_COLUMNS, interval_out, keys)
     if structures is not None:
@@ -253,7 +251,7 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
     failed = [row for row in rows if not is_ok(row)]
     click.echo(f"{len(rows) - len(failed)} cells ok, {len(failed)} failed -> {out}")
     outside = "" if kind == LOG else outside_note(found)
-    for note in filter(None, (trace_notes.sentence(trace_notes.thread_note(found)), outside)):
+    for note in filter(None, (outcomes.note_sentence(outcomes.thread_note(found)), outside)):
         click.echo(f"note: {note}", err=True)
     for row in failed:
         where = ", ".join([row["platform"], *(f"{key}={row[key]}" for key in keys), row["layout"]])
@@ -267,7 +265,7 @@ def _templates(recording: Path | None, only_woven: list[str], kind) -> bytes | N
 
     ``only_woven``: options that need it.
     """
-    from tessera.faults.stream.weave import file_of
+    from tessera.lab.faults.weave import file_of
     from tessera.simulate.inputs import LOG
 
     if recording is None:
@@ -288,11 +286,11 @@ def _label(trace: Path) -> str:
 
 def _platforms(names: tuple[str, ...], changes: tuple[str, ...], choices: tuple[str, ...]):
     """The platforms with the changes, in the given order, and the variants that each of them has."""
-    from tessera import platforms
-    from tessera.platforms.change import parse, set_values
-    from tessera.simulate.each import variants_of
+    from tessera.core import platforms
+    from tessera.core.platforms import parse_changes, set_values
+    from tessera.simulate.outputs import variants_of
 
-    values = parse(changes, "--set")
+    values = parse_changes(changes, "--set")
     found = [set_values(platforms.load(name), values) for word in names for name in word.split(",")]
     once = {platform.name for platform in found}
     if len(once) < len(found):
@@ -303,14 +301,14 @@ def _platforms(names: tuple[str, ...], changes: tuple[str, ...], choices: tuple[
 def _simulate_all(trace, chosen, variants, layouts, label, cache, *, units, structures, kernel, fault_times,
                   **options):  # fmt: skip
     """Rows of all platforms. Variants of all of them run together, and their rows have the keys of these."""
-    from tessera.platforms.change import set_values
-    from tessera.simulate.cache import CellCache
-    from tessera.simulate.each import OPTION
+    from tessera.core.platforms import set_values
+    from tessera.simulate.outputs import EACH_OPTION
+    from tessera.simulate.runner import CellCache
     from tessera.simulate.runner import simulate_all as run
 
     runs = [(platform.name, [(platform, {})]) for platform in chosen]
     if variants:
-        members = [(set_values(p, v.values, OPTION), dict(v.values)) for p in chosen for v in variants]
+        members = [(set_values(p, v.values, EACH_OPTION), dict(v.values)) for p in chosen for v in variants]
         runs = [(f"{len(members)} variants", members)]
     rows: list[dict] = []
     targets = {"units": units, "structures": structures, "kernel": kernel, "fault_times": fault_times}

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from tessera.cli.study_output import say_trace_notes
+from tessera.cli.output import say_trace_notes
 from tessera.core.units import format_bytes
 from tessera.record import traces
-from tessera.record.traces.convert import describe
+from tessera.record.traces.companion import Switch
 from tessera.record.traces.options import ROI_FORMS
-from tessera.record.traces.switch import Switch
+from tessera.record.traces.trace_tool import describe
 
 _PATH = click.Path(path_type=Path)
 

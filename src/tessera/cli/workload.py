@@ -1,12 +1,72 @@
-"""``tessera workload``: list, show and run workloads."""
+"""``tessera workload``, ``tessera datasets``: list, show, run and add workloads, and fetch their inputs."""
 
 from __future__ import annotations
 
 import json
+import sys
+from functools import partial
+from pathlib import Path
 
 import click
 
-from tessera.cli.workload_more import add, spec
+from tessera.core.errors import TesseraError
+from tessera.core.progress import amount, download_progress
+
+# ``tessera workload add`` and ``tessera workload spec``: programs that Tessera does not include.
+
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True})
+@click.argument("name")
+@click.option(
+    "--scripts", type=_PATH, help="Folder of a Mosmodel benchmark (pre_run.sh, run.sh, post_run.sh)."
+)
+@click.option(
+    "--target", help="With --scripts: the program that run.sh starts, if the folder does not name it."
+)
+@click.option("--size", default="default", show_default=True, help="Name of this input.")
+@click.option("--threads", is_flag=True, help="The program starts threads.")
+@click.option("--force", is_flag=True, help="Replace a size that was added before.")
+@click.argument("program", nargs=-1, type=click.UNPROCESSED)
+def add(name, scripts, target, size, threads, force, program) -> None:
+    """Add PROGRAM, with its arguments after `--`, as the workload NAME; run it once to measure its memory.
+
+    Example: ./run tessera workload add sorting -- /usr/bin/sort --parallel=1 numbers.txt
+    """
+    from tessera.measure.add_workload import add_program, add_scripts
+
+    if bool(scripts) == bool(program):
+        given = "both a program and --scripts" if scripts else "neither a program nor --scripts"
+        raise TesseraError(f"workload add {name}", given, "give one: -- PROGRAM ARGS, or --scripts DIR")
+    if target and not scripts:
+        raise TesseraError(
+            f"workload add {name} --target",
+            "--target needs --scripts",
+            "leave out --target: PROGRAM is the target",
+        )
+    if scripts:
+        path = add_scripts(name, scripts, target, size, threads=threads, force=force)
+    else:
+        path = add_program(name, program, size, threads=threads, force=force)
+    click.echo(f"wrote {path}\n  run it: tessera workload run {name} --size {size}")
+    click.echo(f"  in the matrix: add '{name}' to workloads in a configuration (config/default.yaml)")
+
+
+@click.command()
+@click.option("--root", required=True, type=_PATH, help="SPEC's folder (the one with benchspec in it).")
+def spec(root: Path) -> None:
+    """Store the folder where SPEC CPU is installed, for the workloads that need it.
+
+    Example: ./run tessera workload spec --root /opt/cpu2017
+    """
+    from tessera.record.workloads.kinds.spec import remember_root
+
+    click.echo(f"{', '.join(remember_root(root))} at {root.absolute()}")
+
+
+# ``tessera workload``: list, show and run workloads.
 
 
 @click.group()
@@ -49,7 +109,7 @@ def show(name: str, platform: str | None) -> None:
 
     Example: ./run tessera workload show gups --platform haswell-sim
     """
-    from tessera import platforms
+    from tessera.core import platforms
     from tessera.record import workloads
 
     found = workloads.load(name)
@@ -82,9 +142,9 @@ def run(name: str, size: str) -> None:
 
     Example: ./run tessera workload run gups --size tiny
     """
-    from tessera.core.paths import build_dir
+    from tessera.core.files import build_dir
     from tessera.record import workloads
-    from tessera.record.workloads.execute import execute
+    from tessera.record.workloads.execution import execute
 
     folder = build_dir("runs") / name / size
     found = workloads.load(name)
@@ -127,7 +187,7 @@ def count(name: str, size: str) -> None:
 
     Example: ./run tessera workload count gups --size tiny
     """
-    from tessera.core.paths import build_dir
+    from tessera.core.files import build_dir
     from tessera.record import workloads
 
     asked = workloads.load(name)
@@ -138,7 +198,7 @@ def count(name: str, size: str) -> None:
 
 def _prepared(size):
     """The size's prepared file in build/prepared, built if need be; None if it loads none."""
-    from tessera.core.paths import build_dir
+    from tessera.core.files import build_dir
     from tessera.record.workloads import prepared
 
     if size.prepared is None:
@@ -151,3 +211,78 @@ def _prepared(size):
 def _mb(count: int) -> str:
     """Bytes as megabytes of 2^20, rounded."""
     return f"{count / (1 << 20):.0f} MB"
+
+
+# ``tessera datasets``: list, download and verify published inputs.
+#
+# Only the size `paper` of some workloads needs them; `default` uses synthetic inputs of the same shape.
+
+
+@click.group()
+def datasets() -> None:
+    """List, download and verify published input data.
+
+    Only the size `paper` of some workloads needs them; `tessera workload show NAME` says which.
+
+    Example: ./run tessera datasets list
+    """
+
+
+@datasets.command("list")
+def list_datasets() -> None:
+    """List all datasets: URL, licence, size, SHA-256, and whether each is on this machine.
+
+    Example: ./run tessera datasets list
+    """
+    from tessera.record import datasets as inputs
+
+    for name in inputs.names():
+        dataset = inputs.load(name)
+        now = inputs.state(dataset)
+        here = f"{now.state}, {amount(now.size_bytes)}" if now.size_bytes else now.state
+        size = amount(dataset.size_bytes) if dataset.size_bytes is not None else "not published"
+        click.echo(f"{name} ({dataset.version}): {here}\n  {dataset.url}\n  licence: {dataset.licence}")
+        click.echo(f"  size: {size}; SHA-256: {dataset.sha256 or 'not published'}")
+
+
+@datasets.command()
+@click.argument("names", nargs=-1, required=True)
+def fetch(names: tuple[str, ...]) -> None:
+    """Download datasets by name; continue interrupted downloads.
+
+    Example: ./run tessera datasets fetch gap-road
+    """
+    from tessera.record import datasets as inputs
+
+    for dataset in [inputs.load(name) for name in names]:  # check all names before the first download
+        with download_progress() as show:
+            record = inputs.fetch(dataset, progress=partial(show, dataset.name))
+        click.echo(
+            f"{dataset.name}: {record['bytes']} bytes, SHA-256 {record['sha256']}, {record['verdict']}"
+        )
+
+
+@datasets.command()
+@click.argument("names", nargs=-1)
+def verify(names: tuple[str, ...]) -> None:
+    """Compare the SHA-256 of downloaded files with the listed one (default: all downloaded datasets).
+
+    Exit status 1 if a file differs.
+
+    Example: ./run tessera datasets verify gap-road
+    """
+    from tessera.core.errors import EXIT_FAILED, TesseraError
+    from tessera.record import datasets as inputs
+
+    chosen = list(names) or [n for n in inputs.names() if inputs.state(inputs.load(n)).state == "present"]
+    if not chosen:
+        click.echo("no dataset was downloaded; to list them: ./run tessera datasets list")
+    failed = False
+    for dataset in [inputs.load(name) for name in chosen]:
+        try:
+            click.echo(f"{dataset.name}: {inputs.verify(dataset)}")
+        except TesseraError as error:
+            failed = True
+            click.echo(f"tessera: {error}", err=True)
+    if failed:
+        sys.exit(EXIT_FAILED)

@@ -1,1 +1,8 @@
-"""What every room may use: errors, units, places in a checkout, writing files, signals, statistics."""
+"""Core: what every other wing speaks. Errors, units, files, tables; then the nouns of a study.
+
+- `layouts` (mosaics of pages), `mapping` (pages to frames), `platforms` (processors), `scenarios` (operating systems)
+- `results`: the tables of a run, their columns, paths, readers and writer
+- `reference`: the numbers that papers print, and what they archived
+
+Imports nothing else of Tessera. Start with `errors`, then `layouts.model` and `results.tree`.
+"""

@@ -1,16 +1,10 @@
-"""Download one file so that an interrupted download continues where it stopped.
-
-requests and urllib3 handle connections, proxies, redirects, certificates, and repeated requests (``Retry``:
-pauses that double, a server's ``Retry-After``). Only the resumption is ours: pooch and zenodo-get restart an
-interrupted file from its first byte, and the graphs of the papers are large.
-
-``Range`` asks for the missing bytes. ``If-Range`` asks for the whole file if it has changed on the server.
-A server that ignores ranges answers 200, and the download restarts.
-"""
+"""Downloads that continue where they stopped, and the list of files that a record of Zenodo offers."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -19,6 +13,16 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.units import MB
+
+# Download one file so that an interrupted download continues where it stopped.
+#
+# requests and urllib3 handle connections, proxies, redirects, certificates, and repeated requests
+# (``Retry``: pauses that double, a server's ``Retry-After``). Only the resumption is ours: pooch and
+# zenodo-get restart an interrupted file from its first byte, and the graphs of the papers are large.
+#
+# ``Range`` asks for the missing bytes. ``If-Range`` asks for the whole file if it has changed on the server.
+# A server that ignores ranges answers 200, and the download restarts.
+
 
 CHUNK_BYTES = 64 * 1024
 SPARE_BYTES = 64 * MB  #: left free on the disk beside the file
@@ -147,7 +151,7 @@ class Download:
         return TesseraError(f"download of {self.asked}", found, remedy, exit_code=EXIT_FAILED, code=code)
 
 
-def publish(part: Path, target: Path) -> None:
+def publish_download(part: Path, target: Path) -> None:
     """Give a complete and checked part its name, once its bytes are on the disk."""
     with part.open("rb") as file:
         os.fsync(file.fileno())
@@ -174,3 +178,79 @@ def _tag_of(headers) -> str:
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
+
+
+# A record of Zenodo: its metadata, and the files that it offers. No file is downloaded here.
+
+
+ZENODO_ATTEMPTS = 4  #: of one request, and of one file in a row without a new byte
+ZENODO_TIMEOUT_S = 30.0
+_MD5 = re.compile(r"(?:md5:)?([0-9a-f]{32})")
+
+
+@dataclass(frozen=True)
+class OfferedFile:
+    """One file of a record: its name there, its address, and the MD5 that the archive gives."""
+
+    name: str
+    url: str
+    md5: str
+
+
+class NoMd5(ValueError):
+    """A file whose metadata have no MD5, so that a download could not be checked."""
+
+
+def offered_files(record: str, pause_s: float) -> list[OfferedFile]:
+    """The files of a record, by name.
+
+    Args:
+        record: its number, for example ``3605382``.
+        pause_s: seconds before the second attempt; doubles.
+
+    Raises:
+        ConnectionError: the archive can't be reached.
+        ValueError: it has no such record, or its answer does not have the documented form.
+    """
+    try:
+        return files_of_record(record_metadata(record, pause_s), record)
+    except RuntimeError as error:
+        raise ValueError(f"the archive's answer has another form ({error})") from error
+
+
+def files_of_record(described: dict, record: str) -> list[OfferedFile]:
+    """The files in a record's metadata (:func:`metadata`), by name.
+
+    Raises:
+        NoMd5: a file has no MD5.
+        ValueError: the metadata do not have the documented form.
+    """
+    from zenodo_get.metadata import filter_files_from_metadata
+
+    try:
+        found = [_offered_file(entry) for entry in filter_files_from_metadata(described, (), record)]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"the archive's answer has another form ({error})") from error
+    return sorted(found, key=lambda one: one.name)
+
+
+def record_metadata(record: str, pause_s: float) -> dict:
+    """What the archive says of a record. Arguments and errors: those of :func:`offered`."""
+    from loguru import logger
+    from zenodo_get.downloader import create_configured_client
+    from zenodo_get.metadata import fetch_record_metadata
+
+    logger.disable("zenodo_get")  # its reasons are in our errors
+    with create_configured_client(retry_total=ZENODO_ATTEMPTS, backoff_factor=pause_s, verbosity=0) as client:
+        try:
+            return fetch_record_metadata(record, False, None, ZENODO_TIMEOUT_S, True, lambda: client)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"the archive's answer is not JSON ({error})") from error
+
+
+def _offered_file(entry: dict) -> OfferedFile:
+    name, checksum = str(entry.get("filename") or entry["key"]), str(entry.get("checksum", ""))
+    found = _MD5.fullmatch(checksum)
+    if not found:
+        raise NoMd5(f"file {name} has no MD5 (checksum '{checksum}')")
+    return OfferedFile(name, str(entry["links"]["self"]), found[1])

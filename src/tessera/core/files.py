@@ -1,15 +1,7 @@
-"""Writes every file of this package: completely or not at all, also with several writers at the same time.
+"""Files: where they are in a checkout, how they are written, and whether one has changed since.
 
-The bytes go to a new, uniquely named file in the target's folder. When complete, it is renamed to the target.
-So readers see the old file or the new one. Of two writers, the last one wins with all of its bytes. After an
-error or a signal that raises, the old file is unchanged and no temporary file is left. Only SIGKILL can
-leave a temporary file: it is hidden and ends in :data:`SUFFIX`.
-
-- Links are followed: the file that a link names is replaced, the link stays.
-- Targets that are not regular files (folders, pipes, devices, ``/dev/stdout``) are rejected.
-- Missing folders are created. Mode bits are those of a new file under the caller's umask.
-- The file is synced to the disk before it is renamed, so that a power failure never leaves a name without its
-  bytes. The folder is not synced, so the old file may come back. ``sync=False`` skips the sync.
+The only module that knows the folder names of a checkout, and the one that writes every file of this
+package: completely or not at all, also with several writers at the same time.
 """
 
 from __future__ import annotations
@@ -20,12 +12,53 @@ import os
 import re
 import secrets
 import stat
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
+
+# Where things are in a checkout: the only module that knows the folder names.
+
+
+def repo_root() -> Path:
+    """The checkout: ``$TESSERA_ROOT``, else the folder that holds this package's ``src``."""
+    override = os.environ.get("TESSERA_ROOT")
+    return Path(override).resolve() if override else Path(__file__).resolve().parents[3]
+
+
+def build_dir(component: str) -> Path:
+    """Build folder of one component of ``artifacts/`` (mosalloc, simulator, tracer, workloads)."""
+    return repo_root() / "build" / component
+
+
+def built(component: str, name: str) -> Path:
+    """A built file of a component; an error with the build command if it isn't there."""
+    path = build_dir(component) / name
+    if not path.exists():
+        raise TesseraError(
+            f"{name} of component '{component}'",
+            f"{path} does not exist",
+            f"build it: ./run tessera build {component}",
+        )
+    return path
+
+
+# Writes every file of this package: completely or not at all, also with several writers at the same time.
+#
+# The bytes go to a new, uniquely named file in the target's folder. When complete, it is renamed to the
+# target. So readers see the old file or the new one. Of two writers, the last one wins with all of its
+# bytes. After an error or a signal that raises, the old file is unchanged and no temporary file is left.
+# Only SIGKILL can leave a temporary file: it is hidden and ends in :data:`SUFFIX`.
+#
+# - Links are followed: the file that a link names is replaced, the link stays.
+# - Targets that are not regular files (folders, pipes, devices, ``/dev/stdout``) are rejected.
+# - Missing folders are created. Mode bits are those of a new file under the caller's umask.
+# - The file is synced to the disk before it is renamed, so that a power failure never leaves a name without
+#   its bytes. The folder is not synced, so the old file may come back. ``sync=False`` skips the sync.
+
 
 SUFFIX = ".tmp"
 _DESCRIPTORS = re.compile(r"/proc/\d+(/task/\d+)?/fd")
@@ -191,3 +224,28 @@ def _sync(path: Path) -> None:
 def _failed(path: Path | str, error: OSError, exit_code: int) -> TesseraError:
     found = error.strerror or str(error)
     return TesseraError(f"write {path}", found, _REMEDIES.get(error.errno, _FOLDER), exit_code=exit_code)
+
+
+# Whether a file is still the one that was read, so that gigabytes are hashed once and not at every look.
+
+
+#: Times of files are coarse: a second write soon after the first one may have the same time.
+SETTLED_NS = 1_000_000_000
+
+
+def file_stamp(path: Path) -> list[int]:
+    """What changes when somebody writes or replaces the file: inode, size in bytes, mtime and ctime in ns."""
+    status = path.stat()
+    return [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+
+
+def settled_stamp(path: Path, before: list[int]) -> list[int] | None:
+    """The stamp to keep after reading, or None: the file must be read again the next time.
+
+    Args:
+        path: the file that was read.
+        before: its stamp when reading began. A file that has changed since gets none. Neither does one that
+            was written less than :data:`SETTLED_NS` ago.
+    """
+    old = time.time_ns() - max(before[2:]) > SETTLED_NS
+    return before if old and file_stamp(path) == before else None

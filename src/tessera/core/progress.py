@@ -14,7 +14,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
+
 from tessera.core.units import GB, MB
+
+# Progress for people: bars by rich if stderr is a terminal; otherwise plain lines, for logs.
+#
+# rich is imported with the first bar, so that commands without one start as fast as before.
+
 
 REFRESH_SECONDS = 0.1  #: between two drawings of the bars
 LOG_SECONDS = 30  #: between two lines about one download in a log
@@ -135,3 +142,33 @@ def growth(name: str, folder: Path, pattern: str) -> Iterator[None]:
 def amount(count: int) -> str:
     """Bytes for people: one decimal of MB or GB (powers of two)."""
     return f"{count / GB:.1f} GB" if count >= GB else f"{count / MB:.1f} MB"
+
+
+# How far a run of ``tessera-os`` is, on standard error.
+
+
+#: Seconds between two lines where standard error is no terminal; a shorter run prints none.
+PERCENT_SECONDS = 10
+
+
+class PercentProgress:
+    """Progress on stderr: a bar on a terminal, a line every ten seconds elsewhere."""
+
+    def __init__(self, label: str):
+        self.label = label
+        self._bars = Bars() if sys.stderr.isatty() else None
+        self._last = time.monotonic()
+
+    def __call__(self, percent: int, accesses: int) -> None:
+        """Show a state: percent of so many accesses."""
+        text = f"{percent}% of {accesses} accesses"
+        if self._bars is not None:
+            self._bars.update(self.label, percent, 100, text)
+        elif time.monotonic() - self._last >= PERCENT_SECONDS:
+            self._last = time.monotonic()
+            click.echo(f"{self.label}: {text}", err=True)
+
+    def close(self) -> None:
+        """Leave the bar as it is, if there is one."""
+        if self._bars is not None:
+            self._bars.close()

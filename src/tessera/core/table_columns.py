@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 BLANKS = " \t"  #: left out around a cell
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")

@@ -22,6 +22,7 @@ from tessera.core.table_columns import BLANKS, SEPARATORS, TableRefused, grouped
 if TYPE_CHECKING:
     import pandas as pd
 
+
 MOST_BYTES = 64 << 20  #: of a file; a row of cells.csv has about 300 bytes
 MOST_IN_ROW = 131_072  #: characters; no cell of Python's csv module may have more
 MOST_CELLS = 8_000_000  #: of a table; each takes about 65 bytes of memory

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tessera.fit.models.samples import Samples, Table, read_table
-from tessera.results.tree import Tree
+from tessera.core.results.tree import Tree
+from tessera.fit.models.samples import Samples, Table, read_samples
 
 SETS = 57
 LIMIT_SECONDS = 60  #: for the models and protocols, with two processes
@@ -38,13 +38,14 @@ def generated(seed: int) -> Table:
 
 def seconds(source: Path | int, extras: bool = True) -> list[float]:
     """Processor seconds of each of :data:`PARTS` for one set: a cells file, or a seed."""
-    from tessera.fit.adaptive import replay
-    from tessera.fit.models.anchored import anchored
-    from tessera.fit.models.fits import Fits
-    from tessera.fit.models.fitting import fit_all
-    from tessera.fit.models.protocols import learning_curve, run_protocols
+    from tessera.fit.evaluation.adaptive import replay
+    from tessera.fit.evaluation.anchored import anchored
+    from tessera.fit.evaluation.cross_validation import Fits
+    from tessera.fit.evaluation.judgement import learning_curve
+    from tessera.fit.evaluation.protocols import run_protocols
+    from tessera.fit.fitting import fit_all
 
-    table = read_table(source) if isinstance(source, Path) else generated(source)
+    table = read_samples(source) if isinstance(source, Path) else generated(source)
     fits, marks = Fits(table.fitted), [time.process_time()]
     steps = [
         lambda: fit_all(table, intervals=True, fits=fits),

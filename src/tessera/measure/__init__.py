@@ -1,14 +1,8 @@
-"""Real runs on this machine under real mosaics of pages: hybrid cells.
+"""Measure: programs that run for real, under real huge pages.
 
-From the bottom: :mod:`identity` (what a run depends on), :mod:`log` (finished runs, survive kill -9),
-:mod:`start` (a program under a layout), :mod:`rounds` (order and stopping rule), :mod:`counted` (runs, turns
-and bundles), :mod:`journal` (of runs without counters), :mod:`table` (cells and comparison) and
-:mod:`experiment` (all of it). :mod:`program` measures any program, and :mod:`imported` reads logs.
+- `mosalloc`: run a program under a layout; `suggest`: the huge pages that a program should have
+- `counted`: campaigns with this processor's counters; `program`: a program of one's own
+- `bundles`: what a machine measured, in files that can be sent: format, checks, cells from counts
 
-Clock time is measured; H, M and C of these cells are simulated (this machine need not have counters). They
-decide no claim about models: only relative differences between layouts are compared.
+Imports simulate and what is below. Start with `mosalloc.launcher`, then `counted.campaign`.
 """
-
-from tessera.measure.experiment import Experiment, run_host
-
-__all__ = ["Experiment", "run_host"]

@@ -12,8 +12,8 @@ import yaml
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
 from tessera.core.units import GB, MB, format_bytes
-from tessera.mosalloc.footprint import Memory, measure_footprint
-from tessera.record.workloads import model
+from tessera.measure.mosalloc.memory_needs import PeakMemory, measure_footprint
+from tessera.record.workloads import definition
 from tessera.record.workloads.kinds import program, scripts
 
 OWN = "the user's own"  #: ``source`` of the workload files that are written here
@@ -38,9 +38,9 @@ def add_scripts(
     source = scripts.benchmark(folder)
     target = target or _only_program(source)
     path = _free(name, size, force)
-    draft = model.Workload(name, target, "", "", {}, kind="scripts")
+    draft = definition.Workload(name, target, "", "", {}, kind="scripts")
     with tempfile.TemporaryDirectory(prefix="tessera-add-") as copy:
-        run = scripts.prepare(draft, model.Size(size, (str(source),), 0, GB, GB), Path(copy))
+        run = scripts.prepare(draft, definition.Size(size, (str(source),), 0, GB, GB), Path(copy))
         memory = measure_footprint(run.argv, cwd=Path(copy), target=run.target, env=run.environment)
     head = {"kind": "scripts", "description": f"Mosmodel benchmark in {source.name}"}
     return _write(path, name, target, head, [str(source)], size, memory, threads)
@@ -65,10 +65,10 @@ def _free(name: str, size: str, force: bool) -> Path:
             raise TesseraError(
                 f"{what} '{text}'", "use lower-case words joined by -", "choose a name such as my-program"
             )
-    path = model.folder() / f"{name}.yaml"
+    path = definition.folder() / f"{name}.yaml"
     if not path.exists():
         return path
-    known = model.read_workload(path)
+    known = definition.read_workload(path)
     if known.kind not in ("program", "scripts"):
         raise TesseraError(
             f"workload name '{name}'",
@@ -92,7 +92,7 @@ def _write(
     head: dict,
     args: list[str],
     size: str,
-    memory: Memory,
+    memory: PeakMemory,
     threads: bool,
 ) -> Path:
     """A new file, or an old one with this size in it."""
@@ -110,7 +110,7 @@ def _write(
     tree |= {"threads": "the program's own; one of them is recorded"} if threads else {}
     tree["sizes"][size] = entry
     write_text(path, yaml.safe_dump(tree, sort_keys=False, width=1000))
-    model.read_workload(path)
+    definition.read_workload(path)
     return path
 
 

@@ -1,7 +1,7 @@
 """Rounds of runs: one run per layout in a new random order, until the differences are known well enough.
 
 The quantity of interest is the runtime of a layout relative to the all-4KB layout, and the whole effect is a
-few percent. So the stopping rule uses the ratios of runs of the same round (:mod:`tessera.core.stats`):
+few percent. So the stopping rule uses the ratios of runs of the same round (:mod:`tessera.core.statistics`):
 drift between rounds cancels. Without a 4KB run it uses the mean of each layout.
 
 A layout that fails is not run again in this experiment; the others go on.
@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from tessera.core.stats import Interval, mean_interval, paired_ratio_interval
-from tessera.layouts.names import ALL_4KB
-from tessera.results.status import is_ok
+from tessera.core.layouts.layout import ALL_4KB
+from tessera.core.results.outcomes import is_ok
+from tessera.core.statistics import Interval, mean_interval, paired_ratio_interval
 
 
 class Timed(Protocol):

@@ -1,6 +1,6 @@
 """Running the simulator: all layouts of a platform over one trace, with a cache of finished cells.
 
-The package can be called: ``tessera.simulate(trace, platform, layouts=...)`` (:mod:`frames`).
+The package can be called: ``tessera.simulate(trace, platform, layouts=...)`` (:mod:`outputs`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import types
 
 class _Callable(types.ModuleType):
     def __call__(self, *arguments, **options):
-        from tessera.simulate.frames import simulated_frame
+        from tessera.simulate.outputs import simulated_frame
 
         return simulated_frame(*arguments, **options)
 

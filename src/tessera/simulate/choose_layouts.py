@@ -8,14 +8,13 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.layouts import generate
-from tessera.layouts.model import write_layout
-from tessera.layouts.space import Space
-from tessera.platforms import Platform
-from tessera.results.read import read_file
-from tessera.results.schema import cells as schema
-from tessera.results.tree import PROFILE
-from tessera.results.write import write
+from tessera.core.layouts import generation
+from tessera.core.layouts.generation import Space
+from tessera.core.layouts.layout import write_layout
+from tessera.core.platforms import Platform
+from tessera.core.results import cell_tables as schema
+from tessera.core.results.table_io import read_file, write_table
+from tessera.core.results.tree import PROFILE
 from tessera.simulate.runner import miss_profile
 
 
@@ -36,7 +35,7 @@ def make_layouts(
     *,
     seed: int,
     random_count: int,
-    windows: str = generate.TOUCHED,
+    windows: str = generation.TOUCHED,
 ) -> Made:
     """Write the 54 + 1 layouts of a trace to ``out``, with ``manifest.csv`` and the misses that they follow.
 
@@ -48,19 +47,19 @@ def make_layouts(
     Raises:
         TesseraError: no such choice of ``windows``.
     """
-    if windows not in (generate.TOUCHED, generate.ALLOCATED):
+    if windows not in (generation.TOUCHED, generation.ALLOCATED):
         raise TesseraError(
-            f"windows '{windows}'", "no such choice", f"use {generate.TOUCHED} or {generate.ALLOCATED}"
+            f"windows '{windows}'", "no such choice", f"use {generation.TOUCHED} or {generation.ALLOCATED}"
         )
     space = Space.from_trace_info(info)
     kept = out / PROFILE
     kept.parent.mkdir(parents=True, exist_ok=True)
     profile = read_file(schema.PROFILE, miss_profile(trace, platform, kept))
-    if windows == generate.TOUCHED:
-        space = generate.on_touched(space, profile)
-    layouts = generate.generate(space, profile, seed=seed, random_count=random_count)
-    table = generate.manifest(layouts)
+    if windows == generation.TOUCHED:
+        space = generation.on_touched(space, profile)
+    layouts = generation.generate(space, profile, seed=seed, random_count=random_count)
+    table = generation.manifest(layouts)
     for layout in layouts:
         write_layout(layout, out / f"{layout.name}.csv")
-    write(schema.MANIFEST, table, out / schema.MANIFEST.file)
-    return Made(table, space, generate.too_few_reason(table, space))
+    write_table(schema.MANIFEST, table, out / schema.MANIFEST.file)
+    return Made(table, space, generation.too_few_reason(table, space))

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.layouts.layout import canonical_name, layout_files, name_notes
 from tessera.core.table_columns import warn_of_spelling
-from tessera.layouts.folder import layout_files
-from tessera.layouts.model import canonical_name, name_notes
 
 
 @dataclass(frozen=True)

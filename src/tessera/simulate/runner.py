@@ -1,7 +1,8 @@
-"""Cells of a trace on one or several platforms: from the cache if possible, otherwise from the simulator."""
+"""Cells of a trace on one or several platforms: from the cache of finished cells, otherwise from the simulator."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -10,19 +11,58 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import TesseraError
-from tessera.core.files import making, sha256_of, with_names
-from tessera.core.paths import built
+from tessera.core.files import built, making, sha256_of, with_names, write_text
+from tessera.core.platforms import Platform
+from tessera.core.results import outcomes, table_io
+from tessera.core.results.outcomes import is_ok
 from tessera.machine.container import toolchain
-from tessera.platforms import Platform
-from tessera.results import cells, trace_notes
-from tessera.results.status import is_ok
-from tessera.simulate.cache import CellCache, content_key
 from tessera.simulate.inputs import LAYOUT, Kind, file_bytes
-from tessera.simulate.plan import Plan
-from tessera.simulate.process import Job, Progress, died, run_simulator
-from tessera.simulate.rows import FAULT_TIMES, KERNEL, Keep
+from tessera.simulate.sampling import Plan
+from tessera.simulate.simulator import FAULT_TIMES, KERNEL, Job, Keep, Progress, died, run_simulator
 
-__all__ = ["Progress", "miss_profile", "simulate", "simulate_all", "simulate_each", "trace_identity"]
+# Content-addressed cache of finished cells, from which a killed run resumes.
+#
+# A cell's key is a hash of everything its numbers depend on. Each cell is one small JSON file, written
+# atomically. It is not synced to the disk: a file that a power failure damaged counts as absent.
+
+
+def content_key(*parts: str | bytes) -> str:
+    """SHA-256 over length-prefixed parts (no two part lists collide by concatenation); text as UTF-8."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(f"{len(data)}:".encode() + data)
+    return digest.hexdigest()
+
+
+class CellCache:
+    """A folder of cells; ``get`` and ``put`` by key. ``None`` as folder: nothing is kept."""
+
+    def __init__(self, folder: Path | None):
+        self.folder = folder
+
+    def get(self, key: str) -> dict | None:
+        """The cell of this key; a file that is not readable JSON counts as absent."""
+        if self.folder is None:
+            return None
+        try:
+            return json.loads(self._path(key).read_text())
+        except (OSError, ValueError):
+            return None
+
+    def put(self, key: str, cell: dict) -> None:
+        """Keep a finished cell."""
+        if self.folder is None:
+            return
+        write_text(self._path(key), json.dumps(cell, sort_keys=True), sync=False)
+
+    def _path(self, key: str) -> Path:
+        assert self.folder is not None
+        return self.folder / key[:2] / f"{key}.json"
+
+
+# Cells of a trace on one or several platforms: from the cache if possible, otherwise from the simulator.
+
 
 #: What units, and structures of the design, are called in a cached cell.
 UNITS, STRUCTURES = "units", "structures"
@@ -97,7 +137,7 @@ def simulate_all(
     not simulated again; new ones are put there one by one as their pass ends. A layout that can't be read, or
     that the simulator refuses, is a ``failed`` row. So are all rows of a platform that it refuses, if there
     are several. The ``message`` of an ok row says so if the trace has one of several threads, or
-    accesses outside its pools (:mod:`tessera.results.trace_notes`); the cache does not keep this.
+    accesses outside its pools (:mod:`tessera.core.results.outcomes`); the cache does not keep this.
 
     Args:
         threads: threads of the simulator; the result does not depend on it.
@@ -198,10 +238,10 @@ def trace_identity(trace: Path) -> str:
 
 
 def trace_note(trace: Path) -> str:
-    """The notes on a trace (:mod:`tessera.results.trace_notes`); empty if it has all of its program."""
+    """The notes on a trace (:mod:`tessera.core.results.outcomes`); empty if it has all of its program."""
     from tessera.record import traces
 
-    return trace_notes.note_of(traces.info(trace))
+    return outcomes.note_of(traces.info(trace))
 
 
 #: The simulator itself; tests put a recorder of calls in its place.
@@ -274,11 +314,11 @@ def _named(row: dict, simulated: Path | None, path: Path) -> dict:
 def _cell(row: dict, workload: str, platform: str, layout: str, engine: str, note: str) -> dict:
     ok = is_ok(row)
     timed = ok and row.get("runtime_cycles") is not None
-    cell = dict.fromkeys(cells.COLUMNS)
+    cell = dict.fromkeys(table_io.CELL_COLUMNS)
     cell.update({key: value for key, value in row.items() if key not in PARTS})
     cell.update(workload=workload, platform=platform, layout=layout, repeat=0, engine=engine)
     if ok:
-        cell["message"] = trace_notes.joined(note, row["message"])
+        cell["message"] = outcomes.joined_notes(note, row["message"])
     cell["tlb_provenance"] = "simulated" if ok else ""
     cell["runtime_provenance"] = "simulated" if timed else ""
     return cell

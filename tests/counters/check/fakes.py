@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tessera.counters.check.bounds import CHASES
-from tessera.counters.check.kernel import Count
+from tessera.machine.counter_check.known_programs import CHASES
+from tessera.machine.counter_check.opening import Count
 
 FORMATS = {
     "event": "config:0-7", "umask": "config:8-15", "edge": "config:18", "any": "config:21",

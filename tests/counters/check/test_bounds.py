@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tessera.counters.check.bounds import (
+from tessera.machine.counter_check.known_programs import (
     CHASES,
     FEW,
     FIRST_LOADS,

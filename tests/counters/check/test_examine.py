@@ -11,12 +11,11 @@ from click.testing import CliRunner
 
 from tessera.cli import counters as command
 from tessera.cli.main import cli
-from tessera.counters.check.chase import counter
-from tessera.counters.check.examine import examine
-from tessera.counters.check.kernel import Count
-from tessera.counters.check.row import as_csv, failed
-from tessera.counters.classes import named, of_cpu
-from tessera.counters.cpuid import Cpu
+from tessera.machine.counter_check.examine import examine
+from tessera.machine.counter_check.known_programs import chase_counter
+from tessera.machine.counter_check.opening import Count, failed_rows, rows_csv
+from tessera.machine.counters.event import Cpu
+from tessera.machine.counters.event_table import class_named, of_cpu
 
 from . import fakes
 
@@ -46,9 +45,9 @@ def of(rows, name, subject=""):
 def test_a_machine_that_counts_right(tmp_path, program):
     kernel = fakes.Kernel()
     rows = check(tmp_path, program, kernel=kernel)
-    assert failed(rows) == [] and {row.status for row in rows} == {"ok"}
+    assert failed_rows(rows) == [] and {row.status for row in rows} == {"ok"}
     opened = [row.subject for row in of(rows, "opens")]
-    required = [event.quantity for event in named("broadwell").required()]
+    required = [event.quantity for event in class_named("broadwell").required()]
     assert set(required) < set(opened) and len(opened) == len(set(opened))
     assert "pass data" in [row.subject for row in of(rows, "scheduled")]
     # H, M, C of loads and stores, in three chases.
@@ -61,7 +60,7 @@ def test_a_machine_that_counts_right(tmp_path, program):
 
 def test_zen_counts_no_walk_cycles(tmp_path, program):
     rows = check(tmp_path, program, ZEN3, formats=fakes.AMD)
-    assert failed(rows) == []
+    assert failed_rows(rows) == []
     facts = {row.subject: (row.found, row.status) for row in of(rows, "fact")}
     assert facts["events of C"] == ("0", "ok") and facts["events of M"] == ("1", "ok")
     assert {row.subject.split(",")[0] for row in of(rows, "proof")} == {
@@ -74,7 +73,7 @@ def test_a_refused_event_decides_nothing(tmp_path, program):
     rows = check(tmp_path, program, ZEN3, kernel, formats=fakes.AMD)
     assert of(rows, "proof") == []
     assert {row.status for row in of(rows, "fact")} == {"unproven"}
-    assert [row.subject for row in failed(rows)] == ["M any", "pass data"]
+    assert [row.subject for row in failed_rows(rows)] == ["M any", "pass data"]
     assert "M any" in of(rows, "scheduled", "pass data")[0].found
 
 
@@ -100,7 +99,7 @@ def test_each_errno_has_a_remedy(tmp_path, program, number, word):
 def test_an_optional_event_may_be_refused(tmp_path, program):
     rows = check(tmp_path, program, kernel=fakes.Kernel({"M loads 4KB": errno.EINVAL}))
     refused = [row for row in rows if row.status == "refused"]
-    assert {row.check for row in refused} == {"opens", "scheduled"} and failed(rows) == []
+    assert {row.check for row in refused} == {"opens", "scheduled"} and failed_rows(rows) == []
 
 
 @pytest.mark.parametrize("kernel", [fakes.Kernel(late=["C loads"]), fakes.Kernel(lost=["C loads"])])
@@ -122,13 +121,13 @@ def test_members_may_start_late(late_ns, enabled_ns, whole):
 
 def test_a_wrong_event_fails(tmp_path, program):
     rows = check(tmp_path, program, count=fakes.chase({"M loads": (1, 1, 1)}))
-    assert {row.subject.split(",")[0] for row in failed(rows)} == {"M loads"}
+    assert {row.subject.split(",")[0] for row in failed_rows(rows)} == {"M loads"}
 
 
 def test_without_chase_nothing_is_proved(tmp_path):
     rows = check(tmp_path, tmp_path / "absent" / "chase")
     (row,) = of(rows, "proof", "pass data")
-    assert row.status == "unproven" and "build workloads" in row.remedy and failed(rows) == []
+    assert row.status == "unproven" and "build workloads" in row.remedy and failed_rows(rows) == []
 
 
 def test_a_chase_that_fails_proves_nothing(tmp_path, program):
@@ -142,14 +141,16 @@ def test_a_chase_that_fails_proves_nothing(tmp_path, program):
 
 def test_without_a_pmu(tmp_path, program):
     rows = check(tmp_path, program, pmus={})
-    assert [(row.subject, row.status) for row in failed(rows)] == [("PMU", "refused")]
-    assert "bare metal" in failed(rows)[0].remedy and "perf_event_paranoid" in failed(rows)[0].remedy
+    assert [(row.subject, row.status) for row in failed_rows(rows)] == [("PMU", "refused")]
+    assert (
+        "bare metal" in failed_rows(rows)[0].remedy and "perf_event_paranoid" in failed_rows(rows)[0].remedy
+    )
     assert {row.status for row in of(rows, "software")} == {"ok"}
 
 
 def test_an_unknown_processor(tmp_path, program):
     rows = check(tmp_path, program, Cpu("GenuineIntel", 6, 0xFE, 0))
-    (row,) = failed(rows)
+    (row,) = failed_rows(rows)
     assert "06_FE" in row.found and "pmu-events.csv" in row.remedy
 
 
@@ -166,7 +167,7 @@ def test_events_of_a_type_of_cores_are_counted_on_it(tmp_path, program):
     root = fakes.sysfs(tmp_path / "root", pmus={"cpu_atom": 10})
     last = max(before)
     (root / "sys/bus/event_source/devices/cpu_atom/cpus").write_text(f"{last}-{last + 3},9999\n")
-    kernel, found = fakes.Kernel(), (named("gracemont"),)
+    kernel, found = fakes.Kernel(), (class_named("gracemont"),)
     examine(Cpu("GenuineIntel", 6, 151, 2), found, kernel, fakes.chase(), program=program, root=root)
     assert kernel.processors["M loads"] == {last} and kernel.processors["page-faults"] == before
     assert os.sched_getaffinity(0) == before
@@ -174,14 +175,14 @@ def test_events_of_a_type_of_cores_are_counted_on_it(tmp_path, program):
 
 def test_one_type_of_cores_may_be_absent(tmp_path, program):
     rows = check(tmp_path, program, Cpu("GenuineIntel", 6, 151, 2), pmus={"cpu_core": 4})
-    assert failed(rows) == []
+    assert failed_rows(rows) == []
     (row,) = [row for row in rows if row.subject == "PMU"]
     assert (row.class_name, row.needed) == ("gracemont", False)
 
 
 def test_a_format_that_lacks_a_field(tmp_path, program):
     rows = check(tmp_path, program, formats={"event": "config:0-7"})
-    assert any("umask" in row.found and row.status == "refused" for row in failed(rows))
+    assert any("umask" in row.found and row.status == "refused" for row in failed_rows(rows))
 
 
 def test_the_command_and_its_file(tmp_path, program, monkeypatch):
@@ -191,7 +192,7 @@ def test_the_command_and_its_file(tmp_path, program, monkeypatch):
     done = CliRunner().invoke(cli, ["counters", "check", "--out", str(out)])
     assert done.exit_code == 0 and "zen3" in done.stdout and "NOT-MEASURABLE" in done.stdout
     read = list(csv.DictReader(out.read_text().splitlines()))
-    assert len(read) == len(rows) and as_csv(rows) == out.read_text()
+    assert len(read) == len(rows) and rows_csv(rows) == out.read_text()
     (fact,) = [row for row in read if row["subject"] == "events of C"]
     assert (fact["class_name"], fact["found"], fact["status"]) == ("zen3", "0", "ok")
 
@@ -205,9 +206,9 @@ def test_the_command_fails_without_a_pmu(tmp_path, program, monkeypatch):
 def test_the_counter_of_programs_closes_what_it_opened():
     """Events are opened on a shell that waits; a refusal ends it."""
     kernel = fakes.Kernel({"page-faults": errno.EACCES})
-    from tessera.counters.attributes import Attribute
+    from tessera.machine.counters.attributes import Attribute
 
     events = [Attribute(name, name, 1, 1, 0, 0, "u") for name in ("task-clock", "page-faults")]
     with pytest.raises(ValueError):
-        counter(kernel)(events, ["true"])
+        chase_counter(kernel)(events, ["true"])
     assert kernel.opened == {}

@@ -6,11 +6,9 @@ import sys
 
 import pytest
 
-from tessera.counters.attributes import Attribute
-from tessera.counters.check.chase import counter
-from tessera.counters.check.kernel import Linux
-from tessera.counters.check.schedule import group_count, spin
-from tessera.counters.check.software import software
+from tessera.machine.counter_check.known_programs import chase_counter, software_rows
+from tessera.machine.counter_check.opening import Linux, group_count, spin
+from tessera.machine.counters.attributes import Attribute
 
 CLOCK = Attribute("task-clock", "task-clock", 1, 1, 0, 0, "u")
 FAULTS = Attribute("page-faults", "page-faults", 1, 2, 0, 0, "u")
@@ -32,7 +30,7 @@ def kernel():
 
 
 def test_software_events_are_proved(kernel):
-    rows = software(kernel, "u")
+    rows = software_rows(kernel, "u")
     assert [(row.check, row.subject, row.status) for row in rows] == [
         ("opens", "page-faults", "ok"),
         ("opens", "task-clock", "ok"),
@@ -50,7 +48,8 @@ def test_a_group_counts_all_the_time(kernel):
 def test_two_runs_differ_by_their_pages(kernel):
     """From exec on, so that Python's start is in both: 3000 more pages are 3000 more faults."""
     few, many = (
-        counter(kernel)([FAULTS, CLOCK], [sys.executable, "-c", PROGRAM, pages]) for pages in ("500", "3500")
+        chase_counter(kernel)([FAULTS, CLOCK], [sys.executable, "-c", PROGRAM, pages])
+        for pages in ("500", "3500")
     )
     more = many["page-faults"].value - few["page-faults"].value
     assert 2900 <= more <= 3100
@@ -59,7 +58,7 @@ def test_two_runs_differ_by_their_pages(kernel):
 
 def test_a_program_that_fails_gives_its_message(kernel):
     with pytest.raises(ValueError, match="bad argument"):
-        counter(kernel)([FAULTS], ["sh", "-c", "echo 'bad argument' >&2; exit 3"])
+        chase_counter(kernel)([FAULTS], ["sh", "-c", "echo 'bad argument' >&2; exit 3"])
 
 
 def test_an_event_that_does_not_exist_is_refused(kernel):

@@ -11,7 +11,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli import environment as command
+from tessera.cli import machine as command
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
 from tessera.machine.environment import CHECKS

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli import environment as command
+from tessera.cli import machine as command
 from tessera.cli.main import cli
-from tessera.counters.check import bounds, software
-from tessera.counters.check.row import STATUSES as CHECK_STATUSES
+from tessera.machine.counter_check import known_programs
+from tessera.machine.counter_check.opening import STATUSES as CHECK_STATUSES
 from tessera.machine.environment import CHECKS, RUN_CHECKS, examine, judge, plan
-from tessera.machine.environment.condition import LEVELS, STATUSES
-from tessera.machine.environment.rule import Setting
+from tessera.machine.environment.condition import LEVELS, STATUSES, Setting
 
 from . import trees
 
@@ -57,17 +56,17 @@ def test_what_fix_sets(tmp_path):
 
 def test_numbers_of_the_bounds():
     rows = {row[0]: row[1:] for row in table("| E | H per load | M per load | C |")}
-    assert [int(pages.replace(",", "")) for pages in rows] == [chase.pages for chase in bounds.CHASES]
-    for chase, cells in zip(bounds.CHASES, rows.values(), strict=True):
-        by_role = {b.role: b for b in bounds.bounds(chase, 10**9, 2) if not b.total}
+    assert [int(pages.replace(",", "")) for pages in rows] == [chase.pages for chase in known_programs.CHASES]
+    for chase, cells in zip(known_programs.CHASES, rows.values(), strict=True):
+        by_role = {b.role: b for b in known_programs.bounds(chase, 10**9, 2) if not b.total}
         for role, cell in zip(("H loads", "M loads"), cells[:2], strict=True):
             said = [float(number) for number in re.findall(r"[\d.]+", cell)]
             bound = by_role[role]
-            least, most = bound.least / bounds.LOADS, bound.most / bounds.LOADS
+            least, most = bound.least / known_programs.LOADS, bound.most / known_programs.LOADS
             expected = [least, most] if " to " in cell else [least if "least" in cell else most]
             assert said == pytest.approx(expected, abs=5e-4), (role, chase)
-    assert f"{bounds.LOADS:,} loads" in PAGE and f"{software.PAGES} new pages" in PAGE
-    assert f"- {bounds.MOST_ENTRIES}/{bounds.MANY.pages} = 0.967" in PAGE
+    assert f"{known_programs.LOADS:,} loads" in PAGE and f"{known_programs.PAGES} new pages" in PAGE
+    assert f"- {known_programs.MOST_ENTRIES}/{known_programs.MANY.pages} = 0.967" in PAGE
 
 
 def test_the_commands_that_change_nothing(tmp_path, monkeypatch):

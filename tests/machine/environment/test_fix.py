@@ -13,7 +13,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.machine.environment import CHECKS, Needs, examine, fixed, free_memory, plan
-from tessera.machine.environment.rule import Hold, Service, Setting
+from tessera.machine.environment.condition import Hold, Service, Setting
 from tessera.machine.reserve.settings import restore_settings, settings_folder
 
 from . import trees

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from tessera.bundles import verify
 from tessera.core.errors import TesseraError
+from tessera.core.results.table_io import read_cells
 from tessera.machine.reserve import HugePagesUnavailable
+from tessera.measure.bundles import verify
 from tessera.measure.counted import campaign
 from tessera.measure.counted.campaign import measure
 from tessera.measure.rounds import Rule
-from tessera.results.cells import read_cells
 
 from .world import ID, TWO_PASSES, engine_cells
 
@@ -141,13 +141,13 @@ def test_a_run_that_fails_once_is_tried_again(world, monkeypatch):
 
 def test_minutes_choose_rows_and_layouts(world, monkeypatch):
     """A run takes 6 s: two rounds of a layout 12 s. 0.8 x 2.1 minutes are 100.8 s: 8 layouts, best first."""
-    real = campaign.trial.try_all
+    real = campaign.try_all
 
     def try_all(*arguments):
         tried, left_out = real(*arguments)
         return [replace(one, seconds=6.0) for one in tried], left_out
 
-    monkeypatch.setattr(campaign.trial, "try_all", try_all)
+    monkeypatch.setattr(campaign, "try_all", try_all)
     monkeypatch.setattr(campaign, "time", SimpleNamespace(monotonic=lambda: 0.0))
     run(world, minutes=2.1)
     cells = read_cells(world.folder / "bundle" / "cells.csv")

@@ -7,19 +7,18 @@ from pathlib import Path
 import pytest
 
 from tessera.core.errors import TesseraError
+from tessera.core.layouts.layout import Window
 from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
-from tessera.layouts.model import Window
 from tessera.machine.container.toolchain import DockerToolchain
-from tessera.measure.counted import choice
-from tessera.measure.counted.here import Here
+from tessera.measure.counted import plan
+from tessera.measure.counted.host import Host
 from tessera.measure.counted.layout_sets import choose
-from tessera.measure.counted.request import Request
-from tessera.measure.counted.rows import Row
-from tessera.mosalloc.suggest import perf
-from tessera.mosalloc.suggest.profile import Profile
-from tessera.record.workloads.model import Size
-from tessera.record.workloads.run import HOST, WORKLOADS
-from tessera.record.workloads.run import Run as WorkloadRun
+from tessera.measure.counted.request import ReadyWorkload, Request
+from tessera.measure.suggest import sampled_profile
+from tessera.measure.suggest.profile import Profile
+from tessera.record.workloads.definition import Size
+from tessera.record.workloads.program_run import HOST, WORKLOADS
+from tessera.record.workloads.program_run import Run as WorkloadRun
 
 # --- minutes ------------------------------------------------------------------------------------------
 
@@ -27,33 +26,33 @@ NAMES = ["growing-0", "growing-1", "growing-4", "growing-8", "1gb", "random-0", 
 
 
 def test_time_of_all_runs():
-    assert choice.seconds_of({"a": (2.0, 3), "b": (10.0, 1)}, passes=2, rounds=5) == 160
+    assert plan.seconds_of_runs({"a": (2.0, 3), "b": (10.0, 1)}, passes=2, rounds=5) == 160
 
 
 def test_anchors_of_all_rows_come_first():
     """One round and pass: 2 layouts cost 2 s and 20 s. 23 s hold the anchors of both, and one layout more."""
-    found = choice.fitting({"slow": 10.0, "fast": 1.0}, {"slow": NAMES, "fast": NAMES}, 1, 1, 23 / 60)
+    found = plan.fitting_layouts({"slow": 10.0, "fast": 1.0}, {"slow": NAMES, "fast": NAMES}, 1, 1, 23 / 60)
     assert found == {"slow": ["growing-0", "growing-8"], "fast": ["growing-0", "growing-4", "growing-8"]}
 
 
 def test_a_row_that_does_not_fit_is_left_out():
-    found = choice.fitting({"slow": 10.0, "fast": 1.0}, {"slow": NAMES, "fast": NAMES}, 1, 1, 7 / 60)
+    found = plan.fitting_layouts({"slow": 10.0, "fast": 1.0}, {"slow": NAMES, "fast": NAMES}, 1, 1, 7 / 60)
     assert found == {"fast": NAMES}
 
 
 def test_too_few_minutes_say_how_many():
     with pytest.raises(TesseraError) as error:
-        choice.fitting({"fast": 60.0}, {"fast": NAMES}, 2, 5, 1)
+        plan.fitting_layouts({"fast": 60.0}, {"fast": NAMES}, 2, 5, 1)
     assert error.value.code == "too-few-minutes" and "20.0 minutes" in error.value.found  # 60 s x 2 x 2 x 5
     assert "--minutes 26 " in error.value.remedy  # 20 / 0.8 + 1
     with pytest.raises(TesseraError) as error:
-        choice.fitting({"fast": 60.0}, {"fast": NAMES}, 2, 5, 1, spent=4.0)
+        plan.fitting_layouts({"fast": 60.0}, {"fast": NAMES}, 2, 5, 1, spent=4.0)
     assert "--minutes 31 " in error.value.remedy  # trials took 4 minutes: 24 / 0.8 + 1
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(40, "40 s"), (720, "12 min"), (7500, "2 h 05 min")])
 def test_times_for_people(seconds, text):
-    assert choice.hours(seconds) == text
+    assert plan.duration_text(seconds) == text
 
 
 # --- layouts ------------------------------------------------------------------------------------------
@@ -62,15 +61,15 @@ def test_times_for_people(seconds, text):
 def test_sliding_windows_follow_samples_where_the_processor_has_them(tmp_path, monkeypatch):
     """S is 8MB of one pool: 4 pages. All samples lie in the third, so 20% of them need this page only."""
     size = Size("s", (), 8 * MB, 2 * MB, 32 * MB)
-    row = Row("w", size, WorkloadRun(("/bin/true",)), "0" * 64)
-    where, asked = Here(tmp_path, Path("launcher"), rehearsal=False), []
+    row = ReadyWorkload("w", size, WorkloadRun(("/bin/true",)), "0" * 64)
+    where, asked = Host(tmp_path, Path("launcher"), rehearsal=False), []
 
     def profile(argv, folder, *, pool_bytes, load):
         asked.append((argv, pool_bytes))
         return Profile("measured", "samples", {("mmap", 4 * MB): 100.0}, 100.0, pool_bytes)
 
-    monkeypatch.setattr(perf, "unusable", lambda: "")
-    monkeypatch.setattr(perf, "profile", profile)
+    monkeypatch.setattr(sampled_profile, "why_unusable", lambda: "")
+    monkeypatch.setattr(sampled_profile, "recorded_profile", profile)
     request = Request(tmp_path / "b", results=tmp_path / "none")
     found = choose(row, {"mmap": 8 * MB}, request, where, "haswell")
     assert (found.source, found.platform, len(found.layouts)) == ("measured", "", 55)
@@ -78,7 +77,7 @@ def test_sliding_windows_follow_samples_where_the_processor_has_them(tmp_path, m
     windows = {layout.name: layout.windows for layout in found.layouts}
     assert windows["sliding-20-0"] == (Window("mmap", 4 * MB, 6 * MB, PAGE_2MB),)
     assert windows["growing-0"] == () and windows["growing-8"][0].end == 8 * MB
-    monkeypatch.setattr(perf, "unusable", lambda: "no PMU")
+    monkeypatch.setattr(sampled_profile, "why_unusable", lambda: "no PMU")
     with pytest.raises(TesseraError) as error:
         choose(row, {"mmap": 8 * MB}, request, where, "haswell")
     assert error.value.code == "no-profile" and "haswell-sim" in error.value.found
@@ -87,16 +86,16 @@ def test_sliding_windows_follow_samples_where_the_processor_has_them(tmp_path, m
 
 def test_samples_are_of_the_program_in_its_folder_with_its_variables(tmp_path, monkeypatch):
     run = WorkloadRun(("run", "-x"), folder=tmp_path / "f", environment={"A": "1"}, image=HOST)
-    row = Row("w", Size("s", (), 8 * MB, 2 * MB, 32 * MB), run, "0" * 64)
+    row = ReadyWorkload("w", Size("s", (), 8 * MB, 2 * MB, 32 * MB), run, "0" * 64)
     asked = []
 
     def profile(argv, folder, *, pool_bytes, load):
         asked.append(list(argv))
         return Profile("measured", "samples", {("mmap", 0): 1.0}, 1.0, pool_bytes)
 
-    monkeypatch.setattr(perf, "unusable", lambda: "")
-    monkeypatch.setattr(perf, "profile", profile)
-    where = Here(tmp_path, Path("launcher"), rehearsal=False)
+    monkeypatch.setattr(sampled_profile, "why_unusable", lambda: "")
+    monkeypatch.setattr(sampled_profile, "recorded_profile", profile)
+    where = Host(tmp_path, Path("launcher"), rehearsal=False)
     choose(row, {"mmap": 8 * MB}, Request(tmp_path / "b"), where, "haswell")
     assert asked == [["env", "-C", str(tmp_path / "f"), "A=1", "run", "-x"]]
 
@@ -109,10 +108,10 @@ def test_samples_are_of_the_program_in_its_folder_with_its_variables(tmp_path, m
     ],
 )
 def test_programs_that_perf_would_not_sample_alone(tmp_path, monkeypatch, run, words):
-    monkeypatch.setattr(perf, "unusable", lambda: "")
-    monkeypatch.setattr(Here, "toolchain", lambda self, run: DockerToolchain("tag"))
-    row = Row("w", Size("s", (), 8 * MB, 2 * MB, 32 * MB), run, "0" * 64)
-    where = Here(tmp_path, Path("launcher"), rehearsal=False)
+    monkeypatch.setattr(sampled_profile, "why_unusable", lambda: "")
+    monkeypatch.setattr(Host, "toolchain", lambda self, run: DockerToolchain("tag"))
+    row = ReadyWorkload("w", Size("s", (), 8 * MB, 2 * MB, 32 * MB), run, "0" * 64)
+    where = Host(tmp_path, Path("launcher"), rehearsal=False)
     request = Request(tmp_path / "b", results=tmp_path / "none")
     with pytest.raises(TesseraError) as error:
         choose(row, {"mmap": 8 * MB}, request, where, "haswell")
@@ -120,8 +119,8 @@ def test_programs_that_perf_would_not_sample_alone(tmp_path, monkeypatch, run, w
 
 
 def test_core_layouts_need_no_profile_and_share_their_pools(tmp_path):
-    row = Row("w", Size("s", (), 8 * MB, 2 * MB, 32 * MB), WorkloadRun(("/bin/true",)), "0" * 64)
-    where = Here(tmp_path, Path("launcher"), rehearsal=True)
+    row = ReadyWorkload("w", Size("s", (), 8 * MB, 2 * MB, 32 * MB), WorkloadRun(("/bin/true",)), "0" * 64)
+    where = Host(tmp_path, Path("launcher"), rehearsal=True)
     request = Request(tmp_path / "b", layouts="core")
     found = choose(row, {"brk": 1, "mmap": 16 * MB}, request, where, "haswell")
     assert [one.name for one in found.layouts] == [*(f"growing-{n}" for n in range(9)), "1gb"]

@@ -10,19 +10,19 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.machine.container.process import HostProcess
 from tessera.machine.container.toolchain import HostToolchain
-from tessera.measure.counted import here, turns
-from tessera.measure.counted.here import Here
-from tessera.measure.counted.launched import clock_ns, launched
-from tessera.measure.counted.rows import Row
+from tessera.measure.counted import host, turns
+from tessera.measure.counted.counted_run import clock_ns, launched
+from tessera.measure.counted.host import Host
+from tessera.measure.counted.request import ReadyWorkload
 from tessera.measure.counted.turns import Turns
-from tessera.measure.start import last_words
-from tessera.record.workloads.model import Size
-from tessera.record.workloads.run import Run
+from tessera.measure.launch import last_words
+from tessera.record.workloads.definition import Size
+from tessera.record.workloads.program_run import Run
 
 GOOD = '{"workload": "gups", "roi_ns": 5, "verified": true}\n'
 REPORT = {"verdict": "confirmed", "reason": "", "exit_status": 0, "signal": None, "windows": [],
           "pools": [], "counters": {}, "allow_fallback": False}  # fmt: skip
-ROW = Row("gups", Size("tiny", (), 0, 0, 0), Run(("/program",)), "")
+ROW = ReadyWorkload("gups", Size("tiny", (), 0, 0, 0), Run(("/program",)), "")
 
 
 class Ends(HostToolchain):
@@ -42,8 +42,8 @@ class Ends(HostToolchain):
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     def once(**ends):
-        monkeypatch.setattr(Here, "toolchain", lambda self, run: Ends(**ends))
-        return launched(ROW, tmp_path / "a.csv", tmp_path, Here(Path("/"), Path("/launcher"), False), None)
+        monkeypatch.setattr(Host, "toolchain", lambda self, run: Ends(**ends))
+        return launched(ROW, tmp_path / "a.csv", tmp_path, Host(Path("/"), Path("/launcher"), False), None)
 
     return once
 
@@ -103,8 +103,8 @@ class Journal:
 @pytest.fixture
 def turn(tmp_path, monkeypatch):
     def once(journal, attempts, **ends):
-        monkeypatch.setattr(Here, "toolchain", lambda self, run: Ends(**ends))
-        where, files = Here(Path("/"), Path("/launcher"), False), {"a": tmp_path / "a.csv"}
+        monkeypatch.setattr(Host, "toolchain", lambda self, run: Ends(**ends))
+        where, files = Host(Path("/"), Path("/launcher"), False), {"a": tmp_path / "a.csv"}
         made = Turns(
             ROW, files, turns.clock(), where, tmp_path, journal, lambda text: None, attempts=attempts
         )
@@ -137,6 +137,6 @@ def test_variables_of_rehearsals_do_not_change_the_real_machine(monkeypatch, tmp
     """Host cells have no mark of a rehearsal, so no variable may replace their launcher."""
     monkeypatch.setenv("TESSERA_LAUNCHER", "/bin/true")
     monkeypatch.setenv("TESSERA_MACHINE_ROOT", str(tmp_path))
-    monkeypatch.setattr(here, "launcher", lambda: Path("/real"))
-    assert here.real() == Here(Path("/"), Path("/real"), False)
-    assert here.here() == Here(tmp_path, Path("/bin/true"), True)
+    monkeypatch.setattr(host, "launcher", lambda: Path("/real"))
+    assert host.real_host() == Host(Path("/"), Path("/real"), False)
+    assert host.this_host() == Host(tmp_path, Path("/bin/true"), True)

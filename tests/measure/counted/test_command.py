@@ -9,10 +9,10 @@ import sys
 
 import pandas as pd
 
-from tessera.bundles import read, verify
+from tessera.core.layouts.generation import manifest
+from tessera.core.results.tree import Tree
 from tessera.core.units import MB
-from tessera.layouts.generate import manifest
-from tessera.results.tree import Tree
+from tessera.measure.bundles import read, verify
 
 from .world import LAYOUTS, engine_cells
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli import environment
+from tessera.cli import machine
 from tessera.cli.main import cli
-from tessera.cli.measure import measure
+from tessera.cli.measure.group import measure
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "measure.md").read_text()
 
@@ -45,7 +45,7 @@ def test_every_option_of_the_measurement_is_explained_or_helps():
 def test_the_commands_of_a_measurement_run_in_their_order(world, monkeypatch):
     """``./run measure`` is ``tessera measure run``; the layouts here are few, to be quick."""
     monkeypatch.chdir(world.folder)
-    monkeypatch.setattr(environment, "_root", lambda: world.machine)
+    monkeypatch.setattr(machine, "_root", lambda: world.machine)
     part = PAGE.split("## Measure a machine")[1].split("\n## ")[0]
     (block,) = re.findall(r"```sh\n(.*?)```", part, re.DOTALL)
     done = []

@@ -7,15 +7,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from tessera.bundles import read
-from tessera.cli import bundle_judge
-from tessera.cli.measure_foretold import foretell
-from tessera.judge.machines.parts import CONFIRMS, REFUTES
-from tessera.judge.machines.prospects import CAUSES, WAYS, WHOLE
+from tessera.cli import bundle as bundle_judge
+from tessera.cli.measure.group import say_decidable_findings
+from tessera.cli.pipeline import decidable_findings as told
+from tessera.measure.bundles import read
 from tessera.measure.counted.campaign import measure
-from tessera.measure.counted.wider import Wider
+from tessera.measure.counted.plan import PlanCandidates
 from tessera.measure.rounds import Rule
-from tessera.pipeline import foretold as told
+from tessera.report.machines.evaluate import CAUSES, WAYS, WHOLE
+from tessera.report.machines.groups import CONFIRMS, REFUTES
 
 from .test_command import command, simulated
 from .world import engine_cells
@@ -33,7 +33,7 @@ def with_workloads(world, *names):
 
 def measured(world, **changes):
     """(prospects before the first counted run, the lines that were said, claims decided by the bundle)."""
-    found, request, real = [], world.request(**changes), told.foretold
+    found, request, real = [], world.request(**changes), told.planned_findings
 
     def kept(planned):
         assert not planned.runs and not (request.out / "cells.csv").exists()
@@ -41,9 +41,9 @@ def measured(world, **changes):
         return found[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(told, "foretold", kept)
-        bundle = measure(request, foretell=foretell(request, world.said.append))
-    judged = bundle_judge.run([bundle], world.folder / "judged", seed=1, orders=1, rehearsals=True)
+        patch.setattr(told, "planned_findings", kept)
+        bundle = measure(request, foretell=say_decidable_findings(request, world.said.append))
+    judged = bundle_judge.judge_bundles([bundle], world.folder / "judged", seed=1, orders=1, rehearsals=True)
     claims = judged.claims.set_index("id")
     claims = claims[(claims.kind == "finding") & (claims.provenance == "measured")]
     return found[0], world.said, dict(claims[claims.verdict.isin(HOLDS)].verdict)
@@ -116,13 +116,13 @@ def test_minutes_that_would_decide_are_named(world, monkeypatch):
     """Anchors of alpha take 2 x 1 s x 5 rounds, those of gups 2 x 60 s x 5: 610 s are 12.7 minutes at 80%."""
     with_workloads(world, "alpha", "gups-16gb")
     bundle = measure(world.request())
-    wider = Wider({"alpha": 1.0, "gups-16gb": 60.0}, bundle.layouts, passes=1, rounds=5, spent=0.0)
+    wider = PlanCandidates({"alpha": 1.0, "gups-16gb": 60.0}, bundle.layouts, passes=1, rounds=5, spent=0.0)
     gups = SimpleNamespace(way=WHOLE)
-    monkeypatch.setattr(told, "foretold", lambda planned: [gups] * ("gups-16gb" in planned.workloads))
+    monkeypatch.setattr(told, "planned_findings", lambda planned: [gups] * ("gups-16gb" in planned.workloads))
     alpha = replace(bundle, workloads={"alpha": bundle.workloads["alpha"]})
     assert told.smallest_minutes(alpha, wider, more_than=1) == 13
     assert told.smallest_minutes(alpha, replace(wider, spent=4.0), more_than=1) == 18  # (610 + 240) s / 80%
-    monkeypatch.setattr(told, "foretold", lambda planned: [])
+    monkeypatch.setattr(told, "planned_findings", lambda planned: [])
     assert told.smallest_minutes(alpha, wider, more_than=1) is None
 
 

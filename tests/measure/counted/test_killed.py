@@ -8,9 +8,9 @@ import signal
 import time
 import traceback
 
-from tessera import bundles
-from tessera.bundles import verify
-from tessera.bundles.names import RUNS
+from tessera.measure import bundles
+from tessera.measure.bundles import verify
+from tessera.measure.bundles.file_format import RUNS_FILE
 from tessera.measure.counted.campaign import measure
 from tessera.measure.rounds import Rule
 
@@ -35,7 +35,7 @@ def in_child(request):
 
 
 def counted_runs(world):
-    path = world.folder / "bundle" / RUNS
+    path = world.folder / "bundle" / RUNS_FILE
     return max(0, path.read_bytes().count(b"\n") - 1) if path.exists() else 0
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.bundles.model import CountedEvent
-from tessera.layouts.model import Layout, write_layout
-from tessera.measure.counted import heads, rows
-from tessera.measure.counted.here import here
-from tessera.measure.counted.launched import Counted, launched
+from tessera.core.layouts.layout import Layout, write_layout
+from tessera.measure.bundles.bundle import CountedEvent
+from tessera.measure.counted import request, setting
+from tessera.measure.counted.counted_run import Counted, launched
+from tessera.measure.counted.host import this_host
 from tessera.record import workloads
 
 pytestmark = pytest.mark.toolchain
@@ -20,10 +20,10 @@ EVENTS = (
 
 @pytest.fixture
 def run(tmp_path):
-    where, workload = here(), workloads.load("gups")
-    row = rows.ready(workload, workload.size("tiny"), where)
+    where, workload = this_host(), workloads.load("gups")
+    row = request.ready_workload(workload, workload.size("tiny"), where)
     write_layout(Layout("growing-0", row.pool_bytes), tmp_path / "growing-0.csv")
-    heads.write_events(EVENTS, tmp_path / "events")
+    setting.write_events(EVENTS, tmp_path / "events")
 
     def start(region):
         counted = Counted(tmp_path / "events", tuple(event.name for event in EVENTS), region)

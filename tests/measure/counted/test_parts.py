@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.bundles.model import Count, CountedEvent, Run
 from tessera.core.errors import TesseraError
 from tessera.core.units import MB, PAGE_1GB, PAGE_2MB, PAGE_4KB
-from tessera.measure.counted import plan, summary, turns
-from tessera.measure.counted.launched import Ended, pages_of, read_counts
-from tessera.mosalloc.report import Report, WindowReport
+from tessera.measure.bundles.bundle import Count, CountedEvent, Run
+from tessera.measure.counted import bundle_rounds, plan, turns
+from tessera.measure.counted.counted_run import Ended, pages_of, read_counts
+from tessera.measure.mosalloc.report import Report, WindowReport
 
 # --- one run ------------------------------------------------------------------------------------------
 
@@ -139,9 +139,9 @@ def test_only_complete_turns_count():
 
 def test_two_processes_do_not_measure_into_one_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(plan, "LOCK_ATTEMPTS", 2)
-    with plan.alone(tmp_path / "b") as folder:
+    with plan.locked_folder(tmp_path / "b") as folder:
         assert folder.is_dir()
-        with pytest.raises(TesseraError) as error, plan.alone(tmp_path / "b"):
+        with pytest.raises(TesseraError) as error, plan.locked_folder(tmp_path / "b"):
             pass
         assert error.value.code == "measuring"
     assert not folder.exists(), "without a plan there is nothing to resume"
@@ -149,18 +149,18 @@ def test_two_processes_do_not_measure_into_one_folder(tmp_path, monkeypatch):
 
 def test_a_plan_is_read_as_it_was_written(tmp_path):
     made = plan.Plan(
-        {"seed": 1}, {"w": plan.RowPlan(1.5, {"brk": 7}, ("a", "b"))}, "simulated", "x-sim", None
+        {"seed": 1}, {"w": plan.WorkloadPlan(1.5, {"brk": 7}, ("a", "b"))}, "simulated", "x-sim", None
     )
-    with plan.alone(tmp_path / "b"):
-        plan.save(tmp_path / "b", made)
-    assert plan.load(tmp_path / "b") == made
-    assert plan.load(tmp_path / "c") is None
+    with plan.locked_folder(tmp_path / "b"):
+        plan.save_plan(tmp_path / "b", made)
+    assert plan.load_plan(tmp_path / "b") == made
+    assert plan.load_plan(tmp_path / "c") is None
 
 
 # --- the summary --------------------------------------------------------------------------------------
 
 
 def test_spread_is_marked_above_five_percent():
-    assert summary.spread([100.0]) == "-"
-    assert summary.spread([99.0, 101.0]) == "1.41%"  # sqrt(2) of 100
-    assert summary.spread([90.0, 110.0]).endswith("(above 5%)")
+    assert bundle_rounds.spread([100.0]) == "-"
+    assert bundle_rounds.spread([99.0, 101.0]) == "1.41%"  # sqrt(2) of 100
+    assert bundle_rounds.spread([90.0, 110.0]).endswith("(above 5%)")

@@ -7,12 +7,12 @@ import subprocess
 
 import pytest
 
-from tessera.bundles import verify
-from tessera.bundles.model import CountedEvent
 from tessera.core.errors import TesseraError
-from tessera.measure.counted import perf
+from tessera.core.results.table_io import read_cells
+from tessera.measure.bundles import verify
+from tessera.measure.bundles.bundle import CountedEvent
+from tessera.measure.counted import perf_stat
 from tessera.measure.counted.campaign import measure
-from tessera.results.cells import read_cells
 
 from .world import LAUNCHER
 
@@ -39,14 +39,14 @@ def run(world, **changes):
 
 
 def test_words_for_perf():
-    assert perf.terms([R, H, TIME, OFFCORE], "cpu") == (
+    assert perf_stat.perf_terms([R, H, TIME, OFFCORE], "cpu") == (
         "{cycles:u,cpu/config=0x2008,name=H_loads_u/u,cpu/config=0x1b7,config1=0x3f8,name=x_u/u}",
         "task-clock:u",
         "duration_time",
     )
     core = CountedEvent("data", "R cycles", "R_cycles_u", 0, 10 << 32, 0, 0, "uk")
-    assert perf.terms([core], "cpu_core")[0] == "{cpu_core/cycles/uk}"
-    assert perf.shown_names([TIME, R, H]) == {
+    assert perf_stat.perf_terms([core], "cpu_core")[0] == "{cpu_core/cycles/uk}"
+    assert perf_stat.shown_names([TIME, R, H]) == {
         "R_cycles_u": "cycles", "H_loads_u": "H_loads_u", "task-clock": "task-clock",
     }  # fmt: skip
 
@@ -58,13 +58,13 @@ LOG = """# started on Tue Nov 24 18:15:44 2026
 0.50;msec;task-clock:u;496020;100.00;0.068;CPUs utilized
 7292427;ns;duration_time;7292427;100.00;14.702;G/sec
 """
-NAMES = perf.shown_names([R, H, TIME])
+NAMES = perf_stat.shown_names([R, H, TIME])
 ORDER = ["task-clock", "R_cycles_u", "H_loads_u"]
 
 
 def read(tmp_path, text):
     (tmp_path / "log").write_text(text)
-    return perf.read_counts(tmp_path / "log", NAMES, ORDER)
+    return perf_stat.read_perf_counts(tmp_path / "log", NAMES, ORDER)
 
 
 def test_counts_of_a_log(tmp_path):
@@ -155,9 +155,11 @@ def test_software_events_of_the_real_perf(tmp_path):
         pytest.skip("perf is not installed: apt install linux-perf")
     faults = CountedEvent("data", "page faults", "page-faults", 1, 2, 0, 0, "u")
     log = tmp_path / "log"
-    words = perf.terms([TIME, faults], "cpu")
-    subprocess.run([*perf.command(words, log), "sleep", "0.3"], check=True)
-    found = perf.read_counts(log, perf.shown_names([TIME, faults]), ["page-faults", "task-clock"])
+    words = perf_stat.perf_terms([TIME, faults], "cpu")
+    subprocess.run([*perf_stat.perf_command(words, log), "sleep", "0.3"], check=True)
+    found = perf_stat.read_perf_counts(
+        log, perf_stat.shown_names([TIME, faults]), ["page-faults", "task-clock"]
+    )
     (_, count, enabled, running), (_, clock, _, _) = found.events
     assert 10 <= count < 10_000 and enabled == running > 0
     assert 0 < clock <= found.region_ns

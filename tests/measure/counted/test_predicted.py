@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.core.units import MB, PAGE_2MB
 from tessera.fit.predict.decision import cycles
-from tessera.layouts.model import Layout, Window, write_layout
 
 from .test_command import command
 from .world import engine_cells

@@ -9,8 +9,8 @@ from itertools import groupby
 
 import pytest
 
-from tessera.bundles import names, verify, writer
 from tessera.core.errors import TesseraError
+from tessera.measure.bundles import file_format, verify, writer
 from tessera.measure.counted import campaign
 from tessera.measure.counted.campaign import measure
 from tessera.measure.rounds import Rule
@@ -183,7 +183,7 @@ def test_heads_that_a_kill_left_incomplete_are_written_again(world, monkeypatch)
     assert len(run(world, workloads=("alpha",)).runs) == CORE * 2
 
 
-@pytest.mark.parametrize("left", [names.COUNTS, "nothing"])
+@pytest.mark.parametrize("left", [file_format.COUNTS_FILE, "nothing"])
 def test_a_kill_after_the_last_step_leaves_a_finished_bundle(world, monkeypatch, left):
     """Killed between the sums and the removal of working files."""
 
@@ -196,8 +196,10 @@ def test_a_kill_after_the_last_step_leaves_a_finished_bundle(world, monkeypatch,
     monkeypatch.undo()
     for name, value in world.environment.items():
         monkeypatch.setenv(name, value)
-    if left == names.COUNTS:
-        (world.folder / "bundle" / names.COUNTS).write_text("run,event,value,enabled_ns,running_ns\n")
+    if left == file_format.COUNTS_FILE:
+        (world.folder / "bundle" / file_format.COUNTS_FILE).write_text(
+            "run,event,value,enabled_ns,running_ns\n"
+        )
     assert len(run(world, workloads=("alpha",)).runs) == CORE * 2
     assert [path.name for path in world.folder.glob("bundle*")] == ["bundle"]
 

@@ -9,19 +9,19 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.measure import measure
+from tessera.cli.measure.group import measure
 from tessera.core.errors import TesseraError
-from tessera.core.stats import Interval
+from tessera.core.layouts.layout import Layout, Window, write_layout
+from tessera.core.statistics import Interval
 from tessera.core.units import MB, PAGE_2MB
-from tessera.counters import sysfs
-from tessera.counters.classes import named
-from tessera.layouts.model import Layout, Window, write_layout
-from tessera.measure.counted.counts import Counts
-from tessera.measure.counted.here import Here
-from tessera.measure.program import counts, pairs, printed, variants
-from tessera.measure.program.counts import PassCounts
-from tessera.measure.program.started import Usage, start
-from tessera.mosalloc.suggest.load import Load
+from tessera.machine.counters import sysfs
+from tessera.machine.counters.event_table import class_named
+from tessera.measure.counted.host import Host
+from tessera.measure.counted.perf_stat import RunCounts
+from tessera.measure.program import gains, walk_counts
+from tessera.measure.program.single_run import Usage, start
+from tessera.measure.program.walk_counts import PassCounts
+from tessera.measure.suggest.server_load import Load
 
 TOUCH = "b = bytearray({mb} << 20)\nfor at in range(0, len(b), 4096): b[at] = 1"
 
@@ -90,54 +90,54 @@ def thp(folder, chosen):
 
 
 def test_thp_as_the_machine_allows(tmp_path):
-    assert variants.variant("thp", thp(tmp_path, "always")).variables == {}
-    for_malloc = variants.variant("thp", thp(tmp_path, "madvise"))
+    assert gains.variant("thp", thp(tmp_path, "always")).variables == {}
+    for_malloc = gains.variant("thp", thp(tmp_path, "madvise"))
     assert "glibc.malloc.hugetlb=1" in for_malloc.variables["GLIBC_TUNABLES"]
     assert not for_malloc.without_thp and "malloc" in for_malloc.pages
     with pytest.raises(TesseraError) as error:
-        variants.variant("thp", thp(tmp_path, "never"))
+        gains.variant("thp", thp(tmp_path, "never"))
     assert error.value.code == "no-huge-pages" and str(tmp_path) in error.value.remedy
 
 
 def test_other_tunables_of_the_user_stay(tmp_path, monkeypatch):
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.check=1")
-    found = variants.variant("thp", thp(tmp_path, "madvise")).variables["GLIBC_TUNABLES"]
+    found = gains.variant("thp", thp(tmp_path, "madvise")).variables["GLIBC_TUNABLES"]
     assert found == "glibc.malloc.check=1:glibc.malloc.hugetlb=1"
 
 
 def test_hugetlb_needs_free_pages(monkeypatch):
-    monkeypatch.setattr(variants, "huge_pages_free", lambda size: 0)
+    monkeypatch.setattr(gains, "huge_pages_free", lambda size: 0)
     with pytest.raises(TesseraError) as error:
-        variants.variant("hugetlb")
+        gains.variant("hugetlb")
     assert error.value.code == "no-huge-pages"
-    monkeypatch.setattr(variants, "huge_pages_free", lambda size: 5)
-    assert variants.variant("hugetlb").without_thp
+    monkeypatch.setattr(gains, "huge_pages_free", lambda size: 5)
+    assert gains.variant("hugetlb").without_thp
 
 
 def test_a_layout_reserves_its_pages(tmp_path, monkeypatch):
     path = tmp_path / "hot.csv"
     write_layout(Layout("hot", {"mmap": 64 * MB}, (Window("mmap", 0, 6 * MB, PAGE_2MB),)), path)
-    found, asked = variants.variant(str(path)), []
-    monkeypatch.setattr(variants, "reserve_huge_pages", lambda *counts: asked.append(counts))
+    found, asked = gains.variant(str(path)), []
+    monkeypatch.setattr(gains, "reserve_huge_pages", lambda *counts: asked.append(counts))
     found.pages_reserved()
     assert (found.name, asked) == ("hot", [(3, 0)])
     with pytest.raises(TesseraError, match="cold.csv"):
-        variants.variant(str(tmp_path / "cold.csv"))
+        gains.variant(str(tmp_path / "cold.csv"))
 
 
 def test_a_variant_without_a_huge_page_is_no_variant(tmp_path):
-    found = variants.variant("thp", thp(tmp_path, "always"))
+    found = gains.variant("thp", thp(tmp_path, "always"))
     with pytest.raises(TesseraError) as error:
         found.check(Usage(1.0, huge_bytes=0))
     assert error.value.code == "no-huge-pages"
     assert "4MB" in found.check(Usage(1.0, huge_bytes=4 * MB))
-    assert variants.base().check(Usage(1.0)) == variants.base().pages
+    assert gains.base_variant().check(Usage(1.0)) == gains.base_variant().pages
 
 
 # --- gains --------------------------------------------------------------------------------------------
 
 
-class Timed(variants.Variant):
+class Timed(gains.Variant):
     """A variant whose runs take invented times."""
 
     def run(self, program, load, *, watch=False):
@@ -154,8 +154,8 @@ def compared(monkeypatch, **seconds):
     log.clear()
     times.clear()
     times.update({name.removeprefix("_"): [99.0, *values] for name, values in seconds.items()})
-    monkeypatch.setattr(pairs, "base", lambda: Timed("4kb", "4KB pages"))
-    return pairs.compare(["p"], [Timed("thp", "THP", huge=True)], pairs=len(seconds["thp"]))
+    monkeypatch.setattr(gains, "base_variant", lambda: Timed("4kb", "4KB pages"))
+    return gains.compare_variants(["p"], [Timed("thp", "THP", huge=True)], pairs=len(seconds["thp"]))
 
 
 def test_a_gain_is_one_minus_the_ratio_of_pairs(monkeypatch):
@@ -165,22 +165,22 @@ def test_a_gain_is_one_minus_the_ratio_of_pairs(monkeypatch):
     assert found.seconds.value == 1.5 and plain.seconds.value == 3.0
     assert log[:2] == [("4kb", True), ("thp", True)] and not any(watch for _, watch in log[2:])
     assert sorted(name for name, _ in log) == ["4kb"] * 3 + ["thp"] * 3
-    assert printed._gain(found) == "50.0% +- 0.0%"
+    assert gains._gain_text(found) == "50.0% +- 0.0%"
 
 
 def test_a_gain_within_noise_is_marked(monkeypatch):
     """Ratios 1/2 and 2: their geometric mean is 1, the interval is wide."""
     _, found = compared(monkeypatch, _4kb=[1.0, 1.0], thp=[0.5, 2.0])
     assert found.gain.value == pytest.approx(0) and not found.proven
-    assert printed._gain(found).endswith("(may be none)")
+    assert gains._gain_text(found).endswith("(may be none)")
 
 
 def test_one_pair_or_one_variant_twice_is_refused(tmp_path):
-    one = variants.variant("thp", thp(tmp_path, "always"))
+    one = gains.variant("thp", thp(tmp_path, "always"))
     with pytest.raises(TesseraError, match="--pairs 1"):
-        pairs.compare(["true"], [one], pairs=1)
+        gains.compare_variants(["true"], [one], pairs=1)
     with pytest.raises(TesseraError, match="thp"):
-        pairs.compare(["true"], [one, one])
+        gains.compare_variants(["true"], [one, one])
 
 
 # --- counters -----------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def test_ratios_of_two_passes_by_hand():
     )
     stores = PassCounts("stores", {"R cycles": 200, "instructions": 2000, "C stores": 20, "M stores": 2})
     sizes = PassCounts("by-size", {"R cycles": 100, "instructions": 1000, "M loads 4KB": 2, "M loads 2MB": 1})
-    found = dict(counts.numbers(named("broadwell"), [loads, stores, sizes]))
+    found = dict(walk_counts.numbers(class_named("broadwell"), [loads, stores, sizes]))
     assert found["C / R"] == "0.4"
     assert found["M per 1000 instructions"] == "4"
     assert found["cycles with a walk, loads"] == "25% of R"
@@ -215,14 +215,16 @@ def test_the_code_side_is_shown_where_it_was_counted():
     code = PassCounts(
         "code", {"R cycles": 100, "instructions": 1000, "instruction M": 4, "instruction C": 30, "M loads": 2}
     )
-    found = dict(counts.numbers(named("broadwell"), [code]))
+    found = dict(walk_counts.numbers(class_named("broadwell"), [code]))
     assert found["instruction side: M per 1000 instructions"] == "4"
     assert found["instruction side: C / R"] == "0.3"
 
 
 def test_zen_says_that_it_does_not_count_c():
     found = dict(
-        counts.numbers(named("zen3"), [PassCounts("data", {"R cycles": 1, "instructions": 1000, "M any": 5})])
+        walk_counts.numbers(
+            class_named("zen3"), [PassCounts("data", {"R cycles": 1, "instructions": 1000, "M any": 5})]
+        )
     )
     assert found["M per 1000 instructions"] == "5" and "zen3" in found["C"] and "C / R" not in found
 
@@ -235,7 +237,7 @@ def invoked(*words):
 
 
 def test_what_is_no_command_is_a_program(monkeypatch):
-    monkeypatch.setattr(counts, "unusable", lambda root: "no PMU here")
+    monkeypatch.setattr(walk_counts, "unusable", lambda root: "no PMU here")
     for words in (("--", "true"), ("program", "--", "true"), ("--mode", "uk", "--", "true"), ("true",)):
         done = invoked(*words)
         assert done.exit_code == 0, done.output
@@ -268,25 +270,25 @@ def test_a_counted_program_stays_on_cores_of_its_class(tmp_path, monkeypatch):
     (tmp_path / "machine/proc").mkdir()
     cpuinfo = "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 151\nstepping : 2\n"  # 06_97
     (tmp_path / "machine/proc/cpuinfo").write_text(cpuinfo)
-    monkeypatch.setattr(counts, "attributes", lambda one, found, root, *, mode: [])
-    monkeypatch.setattr(counts, "events_file", lambda one, found, root, *, mode: "")
-    monkeypatch.setattr(counts, "read_counts", lambda path, names: counts_of(path))
+    monkeypatch.setattr(walk_counts, "attributes", lambda one, found, root, *, mode: [])
+    monkeypatch.setattr(walk_counts, "events_file", lambda one, found, root, *, mode: "")
+    monkeypatch.setattr(walk_counts, "read_counts", lambda path, names: counts_of(path))
     launcher = tmp_path / "launcher"
     where_it_runs = f"grep Cpus_allowed_list /proc/self/status >> {tmp_path}/seen"
     launcher.write_text(f'#!/bin/sh\ntouch "$4"\n{where_it_runs}\n')
     launcher.chmod(0o755)
     monkeypatch.setenv("TESSERA_LAUNCHER", str(launcher))
     allowed = sorted(os.sched_getaffinity(0) & {0, 1})
-    where = Here(tmp_path / "machine", launcher, rehearsal=False)
-    found, done = counts.count(["true"], where, mode="u")
+    where = Host(tmp_path / "machine", launcher, rehearsal=False)
+    found, done = walk_counts.count(["true"], where, mode="u")
     assert found.name == "goldencove" and done
     seen = {line.split()[1] for line in (tmp_path / "seen").read_text().splitlines()}
-    assert {number for text in seen for number in sysfs.listed(text)} == set(allowed)
+    assert {number for text in seen for number in sysfs.listed_numbers(text)} == set(allowed)
 
 
 def counts_of(path):
     assert path.exists()
-    return Counts()
+    return RunCounts()
 
 
 def test_help_and_commands_stay(tmp_path):
@@ -300,9 +302,9 @@ def test_without_a_pmu_the_reason_is_named(tmp_path):
     cpuinfo = tmp_path / "proc/cpuinfo"
     cpuinfo.parent.mkdir()
     cpuinfo.write_text("vendor_id : GenuineIntel\ncpu family : 6\nmodel : 79\nstepping : 1\n")
-    assert "PMU" in counts.unusable(tmp_path)
+    assert "PMU" in walk_counts.unusable(tmp_path)
     cpuinfo.write_text("vendor_id : GenuineIntel\ncpu family : 6\nmodel : 1\nstepping : 0\n")
-    assert "06_01" in counts.unusable(tmp_path)
+    assert "06_01" in walk_counts.unusable(tmp_path)
 
 
 def test_an_unknown_option_is_no_program(capfd):

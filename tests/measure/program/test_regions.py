@@ -8,13 +8,13 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.measure import measure
+from tessera.cli.measure.group import measure
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_2MB
-from tessera.measure.program import counts, regions
-from tessera.mosalloc.suggest import perf
-from tessera.mosalloc.suggest.load import Load
-from tessera.mosalloc.suggest.profile import Profile
+from tessera.measure.program import hot_regions, walk_counts
+from tessera.measure.suggest import sampled_profile
+from tessera.measure.suggest.profile import Profile
+from tessera.measure.suggest.server_load import Load
 from tests.mosalloc.samples.builders import SCRIPTS
 
 MB = 1 << 20
@@ -42,13 +42,13 @@ def machine(monkeypatch, tmp_path):
     (folder / "perf").write_text(FAKE.format(**values))
     (folder / "perf").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(perf.pmu, "open_counter", lambda kind, config: 0)
-    monkeypatch.setattr(perf, "cpu_facts", lambda: BROADWELL)
-    monkeypatch.setattr(perf.sysfs, "pmu_type", lambda names: ("cpu", 4))
+    monkeypatch.setattr(sampled_profile.hardware, "open_counter", lambda kind, config: 0)
+    monkeypatch.setattr(sampled_profile, "cpu_facts", lambda: BROADWELL)
+    monkeypatch.setattr(sampled_profile.sysfs, "pmu_type", lambda names: ("cpu", 4))
     monkeypatch.setattr(
-        perf, "command", lambda program, layout, report: ["run", "--report", str(report), *program]
+        sampled_profile, "command", lambda program, layout, report: ["run", "--report", str(report), *program]
     )
-    monkeypatch.setattr(counts, "unusable", lambda root: "counters are not part of this test")
+    monkeypatch.setattr(walk_counts, "unusable", lambda root: "counters are not part of this test")
     return log
 
 
@@ -59,7 +59,7 @@ def profile(misses, outside=0.0):
 
 
 def test_neighbours_are_one_region_and_the_hottest_comes_first():
-    found = regions.hot_regions(profile({3: 10, 7: 40, 8: 41, 20: 1, 21: 1}, outside=7))
+    found = hot_regions.hot_regions(profile({3: 10, 7: 40, 8: 41, 20: 1, 21: 1}, outside=7))
     assert [(one.start // PAGE_2MB, one.end // PAGE_2MB, one.misses) for one in found] == [
         (7, 9, 81.0),
         (3, 4, 10.0),
@@ -68,7 +68,7 @@ def test_neighbours_are_one_region_and_the_hottest_comes_first():
 
 def test_shares_are_of_all_misses_those_outside_included():
     one = profile({5: 60}, outside=40)
-    printed = list(regions.rows(regions.hot_regions(one), one))
+    printed = list(hot_regions.rows(hot_regions.hot_regions(one), one))
     assert printed == [
         ("anonymous pool 10MB", "2MB", "60", "60.0%"),
         ("outside the pools", "", "40", "40.0%"),
@@ -77,15 +77,15 @@ def test_shares_are_of_all_misses_those_outside_included():
 
 def test_many_regions_are_cut_after_the_hottest():
     one = profile({2 * number: 100 - number for number in range(30)})
-    printed = list(regions.rows(regions.hot_regions(one, 1.0), one))
-    assert len(printed) == regions.MOST + 2
-    assert printed[0][0] == "anonymous pool 0B" and printed[regions.MOST][:2] == ("20 more", "40MB")
-    assert printed[regions.MOST][2] == f"{sum(100 - number for number in range(10, 30)):,}"
+    printed = list(hot_regions.rows(hot_regions.hot_regions(one, 1.0), one))
+    assert len(printed) == hot_regions.MOST + 2
+    assert printed[0][0] == "anonymous pool 0B" and printed[hot_regions.MOST][:2] == ("20 more", "40MB")
+    assert printed[hot_regions.MOST][2] == f"{sum(100 - number for number in range(10, 30)):,}"
 
 
 def test_no_miss_in_the_pools_is_an_error():
     with pytest.raises(TesseraError) as error:
-        regions.hot_regions(profile({}, outside=12))
+        hot_regions.hot_regions(profile({}, outside=12))
     assert error.value.code == "no-miss-in-pools" and "12" in error.value.found
 
 
@@ -108,14 +108,16 @@ def test_the_command_prints_the_regions_of_the_samples(machine):
 def test_a_server_is_sampled_while_its_load_runs(machine, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        regions.perf, "profile", lambda program, folder, **options: asked.append(options) or profile({1: 5})
+        hot_regions.sampled_profile,
+        "profile",
+        lambda program, folder, **options: asked.append(options) or profile({1: 5}),
     )
     load = Load("true")
-    assert regions.sampled(["true"], load=load).total == 5 and asked[0]["load"] is load
+    assert hot_regions.sampled(["true"], load=load).total == 5 and asked[0]["load"] is load
 
 
 def test_without_samples_the_remedy_is_named_before_the_program_runs(monkeypatch, tmp_path):
-    monkeypatch.setattr(perf, "unusable", lambda: "no PMU: x17")
+    monkeypatch.setattr(sampled_profile, "why_unusable", lambda: "no PMU: x17")
     done = CliRunner().invoke(measure, ["--regions", "--", "touch", str(tmp_path / "ran")])
     error = done.exception
     assert isinstance(error, TesseraError) and (error.code, error.exit_code) == ("cannot-sample", 1)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.measure.program import slopes
-from tessera.results.schema.cells import CELLS
-from tessera.results.write import frame_of, write
+from tessera.core.results.cell_tables import CELLS
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.measure.program import model_data
 
 ROWS = """workload,platform,model,term,coefficient
 a,broadwell-sim,poly1,C,1.5
@@ -26,30 +26,33 @@ def results(tmp_path, text, first="simulated"):
          "runtime_provenance": kind}
         for name, kind in (("a", first), ("b", "simulated"))
     ]  # fmt: skip
-    write(CELLS, frame_of(CELLS, rows), tmp_path / "cells.csv")
+    write_table(CELLS, frame_of(CELLS, rows), tmp_path / "cells.csv")
     return tmp_path
 
 
 def test_the_printed_slope():
     """(1320 - 1155) / (76 - 0) = 2.171 of xalancbmk."""
-    found = slopes.published()
+    found = model_data.published_slope()
     assert found.values == pytest.approx((165 / 76,))
     assert str(found).startswith("2.2 (published: MICRO'20 Table 7")
 
 
 def test_slopes_of_our_own_pairs_say_where_they_come_from(tmp_path):
-    found = slopes.of_results(results(tmp_path, ROWS))
+    found = model_data.slopes_of_results(results(tmp_path, ROWS))
     assert sorted(found.values) == [0.8, 1.5]
     assert str(found) == f"0.8 to 1.5 (simulated: 2 pairs of {tmp_path}, model poly1)"
-    assert [one.source.split(":")[0] for one in slopes.known(tmp_path)] == ["published", "simulated"]
+    assert [one.source.split(":")[0] for one in model_data.known_slopes(tmp_path)] == [
+        "published",
+        "simulated",
+    ]
 
 
 def test_measured_pairs_are_named(tmp_path):
-    found = slopes.of_results(results(tmp_path, ROWS, first="measured"))
+    found = model_data.slopes_of_results(results(tmp_path, ROWS, first="measured"))
     assert found.source.partition(":")[0].split(" and ") == ["measured", "simulated"]
 
 
 def test_without_fitted_models_there_is_the_printed_slope_only(tmp_path):
-    assert len(list(slopes.known(tmp_path))) == 1
+    assert len(list(model_data.known_slopes(tmp_path))) == 1
     (tmp_path / "x").mkdir()
-    assert slopes.of_results(results(tmp_path / "x", ROWS.splitlines()[0] + "\n")) is None
+    assert model_data.slopes_of_results(results(tmp_path / "x", ROWS.splitlines()[0] + "\n")) is None

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.machine.preload import preloadable
+from tessera.machine.program_paths import preloadable
 
 SYS_USERFAULTFD = 323
 SKIPPED = 77  # the program's status where the kernel does not have what it needs

@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
-from tessera.allocator_proof.suite.model import FAIL, PASS, ProofRequest
-from tessera.allocator_proof.suite.sections import stacks as section
-from tessera.core.paths import built
+from tessera.core.files import built
+from tessera.lab.allocator_proof.suite import stacks as section
+from tessera.lab.allocator_proof.suite.section import FAIL, PASS, ProofRequest
 
 from .conftest import execute
 

@@ -11,11 +11,9 @@ import os
 import sys
 from pathlib import Path
 
-from tessera.allocator_proof.programs import box as boxes
-from tessera.allocator_proof.programs.box import expect
-from tessera.allocator_proof.programs.model import Need, Program
-from tessera.allocator_proof.programs.processes import become_subreaper
-from tessera.allocator_proof.programs.worker import run_program
+from tessera.lab.allocator_proof.programs import driver as boxes
+from tessera.lab.allocator_proof.programs.driver import Need, Program, expect
+from tessera.lab.allocator_proof.programs.worker import become_subreaper, run_program
 
 FOLDER = Path(sys.argv[2])
 

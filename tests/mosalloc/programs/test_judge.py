@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from tessera.allocator_proof.programs.judge import answer_fault, numbers, page_fault
-from tessera.allocator_proof.programs.model import Program
+from tessera.lab.allocator_proof.programs.driver import Program
+from tessera.lab.allocator_proof.programs.worker import answer_fault, page_fault, report_numbers
 
 PLAIN = Program("p", "", lambda box: "", ())
 SPLITS = dataclasses.replace(PLAIN, splits=True)
@@ -75,7 +75,9 @@ def test_numbers_add_up_over_processes_and_stay_unknown_where_not_reported():
 
     calls = {"mmap": {"pool": 3, "kernel": 1, "failed": 9}, "brk": {"pool": 4}}
     outside = {"kernel_heap_bytes": 10, "stack_bytes": 20, "anonymous_bytes": 30, "unseen_bytes": 40}
-    found = numbers([process(5, 1, calls=calls, outside=outside | {"second_libc": False}), process(2, 8)])
+    found = report_numbers(
+        [process(5, 1, calls=calls, outside=outside | {"second_libc": False}), process(2, 8)]
+    )
     assert found == {
         "heap_used_bytes": 5,
         "anon_used_bytes": 8,
@@ -84,4 +86,4 @@ def test_numbers_add_up_over_processes_and_stay_unknown_where_not_reported():
         "pool_calls": 7,
         "kernel_calls": 1,
     }
-    assert numbers([]) == {}
+    assert report_numbers([]) == {}

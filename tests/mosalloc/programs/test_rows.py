@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.allocator_proof.programs import table
-from tessera.allocator_proof.programs.model import PASS, SKIP, ProgramOutcome
-from tessera.allocator_proof.programs.mosaics import LAYOUTS
-from tessera.allocator_proof.programs.registry import PROGRAMS
-from tessera.allocator_proof.programs.session import Session
+from tessera.lab.allocator_proof.programs import session as table
+from tessera.lab.allocator_proof.programs.driver import PASS, SKIP, ProgramOutcome
+from tessera.lab.allocator_proof.programs.registry import PROGRAMS
+from tessera.lab.allocator_proof.programs.session import MOSAIC_NAMES, Session
 from tessera.machine.container.engine import DOCKER, engine_name
 from tessera.machine.container.images import ensure_programs_image
 
@@ -33,7 +32,7 @@ def outcomes(build):
 def rows() -> list:
     found = []
     for name in PROGRAMS:
-        for layout in LAYOUTS:
+        for layout in MOSAIC_NAMES:
             marks = () if layout == "4kb" else (pytest.mark.hugepages,)
             found.append(pytest.param(name, layout, marks=marks, id=f"{name}-{layout}"))
     return found
@@ -44,4 +43,4 @@ def test_program(outcomes, name, layout):
     outcome = outcomes(name)[layout]
     if outcome.verdict == SKIP:
         pytest.skip(outcome.reason)
-    assert outcome.verdict == PASS, table.details(outcome)
+    assert outcome.verdict == PASS, table.failure_details(outcome)

@@ -9,14 +9,14 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from tessera.allocator_proof.programs import table
-from tessera.allocator_proof.programs.model import FAIL, PASS, SKIP, Program, ProgramOutcome
-from tessera.allocator_proof.programs.mosaics import LAYOUTS, mosaic, pages_needed
-from tessera.allocator_proof.programs.registry import PROGRAMS, program
-from tessera.allocator_proof.programs.registry import table as registered
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
 from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
+from tessera.lab.allocator_proof.programs import session
+from tessera.lab.allocator_proof.programs.driver import FAIL, PASS, SKIP, Program, ProgramOutcome
+from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program
+from tessera.lab.allocator_proof.programs.registry import table as registered
+from tessera.lab.allocator_proof.programs.session import MOSAIC_NAMES, mosaic, pages_needed
 
 SMALL = Program("small", "", lambda box: "", (), heap_bytes=8 * MB, anon_bytes=6 * MB)
 
@@ -72,7 +72,7 @@ def test_each_process_needs_its_own_pages():
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_no_run_needs_more_than_400_pages(name):
     row = PROGRAMS[name]
-    assert max(pages_needed(layout, row) for layout in LAYOUTS) <= 400
+    assert max(pages_needed(layout, row) for layout in MOSAIC_NAMES) <= 400
     assert row.heap_bytes % PAGE_2MB == row.anon_bytes % PAGE_2MB == 0
 
 
@@ -92,13 +92,13 @@ OUTCOMES = [
 
 
 def test_the_table_has_a_row_for_each_run_and_counts_verdicts():
-    lines = table.text(OUTCOMES).splitlines()
+    lines = session.outcomes_table(OUTCOMES).splitlines()
     assert lines[1].split() == "redis 4kb PASS 1.2 0 3 5.0 7.0 - 11 12".split()
     assert lines[-1] == "1 PASS, 1 FAIL, 1 SKIP"
 
 
 def test_csv_keeps_reasons_and_leaves_unknown_numbers_empty(tmp_path):
-    table.write_csv(OUTCOMES, tmp_path / "t.csv")
+    session.write_outcomes(OUTCOMES, tmp_path / "t.csv")
     with (tmp_path / "t.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["verdict"] for row in rows] == [PASS, FAIL, SKIP]
@@ -108,7 +108,7 @@ def test_csv_keeps_reasons_and_leaves_unknown_numbers_empty(tmp_path):
 
 def test_a_failure_is_shown_with_its_last_lines_and_the_command():
     shown = ["FAIL redis 2mb (0.5 s): values, lost", "    | a", "    | b", "  repeat: again"]
-    assert table.details(OUTCOMES[1]).splitlines() == shown
+    assert session.failure_details(OUTCOMES[1]).splitlines() == shown
 
 
 def test_the_list_needs_neither_engine_nor_image(monkeypatch):

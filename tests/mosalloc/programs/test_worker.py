@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.allocator_proof.programs.model import FAIL, PASS, SKIP, ProgramOutcome
+from tessera.lab.allocator_proof.programs.driver import FAIL, PASS, SKIP, ProgramOutcome
 
 HARNESS = Path(__file__).with_name("harness.py")
 

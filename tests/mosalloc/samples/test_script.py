@@ -14,11 +14,15 @@ from hypothesis import strategies as st
 
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_2MB
-from tessera.mosalloc.samples import tlb
-from tessera.mosalloc.samples.line import Sample, parse_line
-from tessera.mosalloc.samples.place import read_place
-from tessera.mosalloc.samples.script import parse_lines, read_samples
-from tessera.mosalloc.samples.weigh import weigh
+from tessera.measure.suggest import perf_script
+from tessera.measure.suggest.perf_script import (
+    Sample,
+    parse_line,
+    parse_lines,
+    read_recorded_pools,
+    read_samples,
+)
+from tessera.measure.suggest.sample_weights import weigh
 
 from .builders import FORMS, IBS_HIT, LOAD_HIT, LOAD_MISSED, NOTHING, SCRIPTS, STORE_MISSED, line
 
@@ -30,7 +34,7 @@ FUZZ_SECONDS = float(os.environ.get("TESSERA_FUZZ_SECONDS", "10"))
 @pytest.mark.parametrize("fields", ["addr", "source", "pid"])
 def test_a_recorded_run(fields):
     """1024 faults in each 2MB of the 4MB array, sampled one in 7: 146 or 147 (README of the folder)."""
-    place = read_place(RECORDED)
+    place = read_recorded_pools(RECORDED)
     samples = read_samples(SCRIPTS / f"recorded-6.1-faults-{fields}.txt")
     assert len(samples) == 335 and {s.period for s in samples} == {7}
     assert {s.event for s in samples} == {"page-faults"}
@@ -160,15 +164,15 @@ def test_files_without_samples(tmp_path, content, code):
 @pytest.mark.parametrize(
     "source, expected",
     [
-        (LOAD_MISSED[0], tlb.MISSED), (LOAD_HIT[0], tlb.HIT), (STORE_MISSED[0], tlb.MISSED),
-        (IBS_HIT[0], tlb.HIT), (NOTHING[0], tlb.UNKNOWN), (0, tlb.UNKNOWN),
-        (0x8688000842, tlb.MISSED),  # "Walker hit": a walk was needed
-        ((4 | 8) << 26, tlb.UNKNOWN),  # L1 missed, and the last level is not named
-        (4 << 26, tlb.MISSED), ((4 | 64) << 26, tlb.MISSED),
+        (LOAD_MISSED[0], perf_script.TLB_MISSED), (LOAD_HIT[0], perf_script.TLB_HIT), (STORE_MISSED[0], perf_script.TLB_MISSED),
+        (IBS_HIT[0], perf_script.TLB_HIT), (NOTHING[0], perf_script.TLB_UNKNOWN), (0, perf_script.TLB_UNKNOWN),
+        (0x8688000842, perf_script.TLB_MISSED),  # "Walker hit": a walk was needed
+        ((4 | 8) << 26, perf_script.TLB_UNKNOWN),  # L1 missed, and the last level is not named
+        (4 << 26, perf_script.TLB_MISSED), ((4 | 64) << 26, perf_script.TLB_MISSED),
     ],
 )  # fmt: skip
 def test_what_data_src_says_about_the_tlb(source, expected):
-    assert tlb.outcome(source) == expected
+    assert perf_script.tlb_outcome(source) == expected
 
 
 EVENTS = [

@@ -8,13 +8,18 @@ import re
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.counters.classes import classes, named
-from tessera.mosalloc.samples import kinds
-from tessera.mosalloc.samples.kinds import Kind, kind_of
-from tessera.mosalloc.samples.place import read_place
-from tessera.mosalloc.samples.plan import ACCESS_PERIOD, IBS_PERIOD, PERIOD, plan
-from tessera.mosalloc.samples.script import parse_lines
-from tessera.mosalloc.samples.weigh import weigh
+from tessera.machine.counters.event_table import class_named, classes
+from tessera.measure.suggest import perf_events
+from tessera.measure.suggest.perf_events import (
+    ACCESS_PERIOD,
+    IBS_PERIOD,
+    MISS_PERIOD,
+    EventKind,
+    event_kind,
+    sampling_plan,
+)
+from tessera.measure.suggest.perf_script import parse_lines, read_recorded_pools
+from tessera.measure.suggest.sample_weights import weigh
 
 from .builders import BASES, LOAD_HIT, LOAD_MISSED, NOTHING, PID, STORE_MISSED, line, report
 
@@ -57,7 +62,7 @@ def weighed(*lines: str, pid: int = PID):
     ],
 )  # fmt: skip
 def test_events_by_name(event, what, side):
-    assert kind_of(event) == Kind(what, side)
+    assert event_kind(event) == EventKind(what, side)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +72,7 @@ def test_events_by_name(event, what, side):
      "cpu_core/dTLB-load-misses/", "cpu_gpu/mem-loads/", "", "r", "//"],
 )  # fmt: skip
 def test_other_events_show_no_misses(event):
-    assert kind_of(event) is None
+    assert event_kind(event) is None
 
 
 @pytest.mark.parametrize(
@@ -76,48 +81,48 @@ def test_other_events_show_no_misses(event):
      ("cpu_lowpower/r11d0/", "cpu_lowpower"), ("cpu/mem-loads/P", ""), ("ibs_op//", ""), ("r11d0:pp", "")],
 )  # fmt: skip
 def test_the_type_of_core(event, core):
-    assert kinds.core_of(event) == core
+    assert perf_events.event_core(event) == core
 
 
 def test_every_class_has_a_plan_whose_events_are_known():
     for name, found in classes().items():
-        made = plan(found)
+        made = sampling_plan(found)
         assert made is not None, name
-        wanted = kinds.ACCESSES if name.startswith("zen") else kinds.MISSES
-        assert kind_of(made.events[0]).what == wanted, name
-        assert all(kind_of(event) for event in made.events)
+        wanted = perf_events.ACCESSES if name.startswith("zen") else perf_events.MISSES
+        assert event_kind(made.events[0]).what == wanted, name
+        assert all(event_kind(event) for event in made.events)
 
 
 def test_plans_by_hand():
     words = "-e cpu/event=0xd0,umask=0x11/pp -e cpu/event=0xd0,umask=0x12/pp"
-    assert plan(named("skylake")).shown() == f"perf record -d -c 997 {words} -o perf.data --"
-    assert plan(named("skylake")).fields == "pid,tid,period,event,addr"
-    assert plan(named("goldencove")).events[0] == "cpu_core/event=0xd0,umask=0x11/pp"
+    assert sampling_plan(class_named("skylake")).shown() == f"perf record -d -c 997 {words} -o perf.data --"
+    assert sampling_plan(class_named("skylake")).fields == "pid,tid,period,event,addr"
+    assert sampling_plan(class_named("goldencove")).events[0] == "cpu_core/event=0xd0,umask=0x11/pp"
     # a server of E-cores only calls their PMU cpu
-    assert plan(named("crestmont"), "cpu").events[0] == "cpu/event=0xd0,umask=0x11/pp"
+    assert sampling_plan(class_named("crestmont"), "cpu").events[0] == "cpu/event=0xd0,umask=0x11/pp"
     for name in ("sandybridge", "ivybridge"):
-        assert plan(named(name)).events == (
+        assert sampling_plan(class_named(name)).events == (
             "cpu/event=0xd0,umask=0x11/pp",
             "cpu/event=0xd0,umask=0x12/pp",
             "cpu/event=0xcd,umask=0x01,ldlat=4,period=20011/pp",
             "cpu/event=0xcd,umask=0x02,period=20011/pp",
         )
-        assert plan(named(name)).fields.endswith(",data_src")
-    zen = plan(named("zen4"), "cpu")
+        assert sampling_plan(class_named(name)).fields.endswith(",data_src")
+    zen = sampling_plan(class_named("zen4"), "cpu")
     assert zen.events == ("ibs_op/cnt_ctl=1/",) and zen.period == IBS_PERIOD and "data_src" in zen.fields
 
 
 def test_periods():
     """Primes, so that loops don't hide; IBS has a multiple of 16, as the kernel demands."""
-    for number in (PERIOD, ACCESS_PERIOD, IBS_PERIOD // 16):
+    for number in (MISS_PERIOD, ACCESS_PERIOD, IBS_PERIOD // 16):
         assert all(number % divisor for divisor in range(2, int(number**0.5) + 1))
     assert IBS_PERIOD % 16 == 0
 
 
 def test_a_class_without_such_events_has_no_plan():
-    found = named("skylake")
+    found = class_named("skylake")
     without = type(found)(found.name, tuple(e for e in found.events if e.role != "sampling"))
-    assert plan(without) is None
+    assert sampling_plan(without) is None
 
 
 def test_accesses_that_hit_do_not_count():
@@ -168,7 +173,7 @@ def test_samples_that_say_nothing_are_errors(lines, code):
 
 
 def test_the_report_gives_process_and_pools(tmp_path):
-    place = read_place(report(tmp_path / "r.json"))
+    place = read_recorded_pools(report(tmp_path / "r.json"))
     assert (place.pid, place.bases) == (PID, BASES)
     assert place.pool_bytes == {"brk": 128 << 20, "mmap": 512 << 20}
 
@@ -186,14 +191,14 @@ POOL = '{"pid": 1, "pools": [{"type": "brk", "base": 0, "size_bytes": %s}], "win
 def test_other_reports_are_errors(tmp_path, content):
     (tmp_path / "r.json").write_text(content)
     with pytest.raises(TesseraError, match=re.escape(str(tmp_path))) as error:
-        read_place(tmp_path / "r.json")
+        read_recorded_pools(tmp_path / "r.json")
     assert error.value.code == "samples-report"
     with pytest.raises(TesseraError):
-        read_place(tmp_path / "none.json")
+        read_recorded_pools(tmp_path / "none.json")
 
 
 def test_a_run_with_huge_pages_is_refused(tmp_path):
     path = report(tmp_path / "r.json", windows=[{"type": "mmap"}])
     assert json.loads(path.read_text())["windows"]
     with pytest.raises(TesseraError, match=r"\b1 windows"):
-        read_place(path)
+        read_recorded_pools(path)

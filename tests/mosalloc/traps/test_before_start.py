@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.machine.preload import preloadable
+from tessera.machine.program_paths import preloadable
 
 pytestmark = pytest.mark.toolchain
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tessera.core.units import PAGE_2MB
-from tessera.mosalloc import read_report
+from tessera.measure.mosalloc import read_report
 
 from .test_forks import need_userfaultfd
 

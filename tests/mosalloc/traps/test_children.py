@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.mosalloc import read_report
+from tessera.measure.mosalloc import read_report
 
 pytestmark = pytest.mark.toolchain
 

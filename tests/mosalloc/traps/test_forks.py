@@ -8,7 +8,7 @@ import pytest
 
 from tessera.core.units import PAGE_2MB
 from tessera.machine.reserve import huge_pages_free
-from tessera.mosalloc import read_report
+from tessera.measure.mosalloc import read_report
 
 pytestmark = [pytest.mark.toolchain, pytest.mark.hugepages]
 

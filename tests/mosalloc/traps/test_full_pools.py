@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tessera.mosalloc import read_report
+from tessera.measure.mosalloc import read_report
 
 pytestmark = pytest.mark.toolchain
 

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from tessera.core.units import PAGE_2MB
-from tessera.mosalloc import read_report
+from tessera.measure.mosalloc import read_report
 
 pytestmark = [pytest.mark.toolchain, pytest.mark.hugepages]
 

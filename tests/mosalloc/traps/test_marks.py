@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tessera.core.units import PAGE_2MB
-from tessera.mosalloc import read_report
+from tessera.measure.mosalloc import read_report
 
 pytestmark = pytest.mark.toolchain
 

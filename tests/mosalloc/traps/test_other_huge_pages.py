@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tessera.mosalloc import read_report
+from tessera.measure.mosalloc import read_report
 
 from .conftest import THP
 

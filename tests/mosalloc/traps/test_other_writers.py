@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tessera.mosalloc import read_report
+from tessera.measure.mosalloc import read_report
 
 from .test_forks import need_userfaultfd
 

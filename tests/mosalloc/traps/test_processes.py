@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from tessera.mosalloc import read_report
+from tessera.measure.mosalloc import read_report
 
 pytestmark = pytest.mark.toolchain
 

@@ -13,18 +13,18 @@ from click.testing import CliRunner
 import tessera
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.fit.models.bracket import Design
-from tessera.judge.studies.transfer import own_design
-from tessera.judge.studies.transfer.answer import Study, answer_design
-from tessera.judge.studies.transfer.from_python import ask, known_of
-from tessera.judge.studies.transfer.own_design import Counted, OwnDesign, read_own
-from tessera.judge.studies.transfer.plan import Units
-from tessera.results.schema import transfer as schema
-from tessera.results.schema.prediction import ANSWERS
-from tessera.results.tree import Tree
-from tessera.results.write import frame_of, write
-from tessera.simulate.cache import CellCache
-from tessera.simulate.plan import Intervals
+from tessera.core.results import transfer_tables as schema
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.transfer_tables import DESIGN_ANSWERS
+from tessera.core.results.tree import Tree
+from tessera.fit.predict.bracket import Design
+from tessera.lab.transfer import own_design
+from tessera.lab.transfer.answer import Study, answer_design
+from tessera.lab.transfer.from_python import ask, known_of
+from tessera.lab.transfer.own_design import Counted, OwnDesign, read_own
+from tessera.lab.transfer.runs import Units
+from tessera.simulate.runner import CellCache
+from tessera.simulate.sampling import Intervals
 
 PLATFORM, WORKLOADS = "haswell-sim", [f"w{i}" for i in range(11)]
 TOP, HITS = 1e9, 5e6
@@ -71,8 +71,8 @@ def answered(covered=True) -> pd.DataFrame:
 def results(tmp_path):
     """A results folder with the tables that an answer reads."""
     tree = Tree(tmp_path / "results")
-    write(schema.SAMPLES, samples_of(), schema.SAMPLES.place(tree))
-    write(schema.ANSWERED, answered(), schema.ANSWERED.place(tree))
+    write_table(schema.SAMPLES, samples_of(), schema.SAMPLES.place(tree))
+    write_table(schema.ANSWERED, answered(), schema.ANSWERED.place(tree))
     return tree.root
 
 
@@ -157,7 +157,7 @@ def test_samples_beside_a_study_have_its_clock(results, simulated, tmp_path):
 def test_openness_raises_the_bracket_to_b(results, simulated, tmp_path, monkeypatch):
     """A clock of fewer than 12 layouts of P: only the bracket answers."""
     tree = Tree(results)
-    write(schema.SAMPLES, samples_of().iloc[:11], schema.SAMPLES.place(tree))
+    write_table(schema.SAMPLES, samples_of().iloc[:11], schema.SAMPLES.place(tree))
     pair = {"results": results, **PAIR}
     found = ask({"changes": STLB}, samples=measured(tmp_path), **pair)
     (one,) = found.decisions
@@ -165,10 +165,10 @@ def test_openness_raises_the_bracket_to_b(results, simulated, tmp_path, monkeypa
     assert one.others["calibrated"].codes == ("few-layouts",) and any(
         "11 of the 19" in n for n in found.notes
     )
-    write(schema.ANSWERED, answered().assign(family="coalescing"), schema.ANSWERED.place(tree))
+    write_table(schema.ANSWERED, answered().assign(family="coalescing"), schema.ANSWERED.place(tree))
     (one,) = ask({"changes": STLB}, samples=measured(tmp_path), **pair).decisions
     assert one.codes == ("not-open",) and "STLB" in one.reasons[0].text, "its family was never judged"
-    write(schema.ANSWERED, answered(covered=False), schema.ANSWERED.place(tree))
+    write_table(schema.ANSWERED, answered(covered=False), schema.ANSWERED.place(tree))
     (one,) = ask({"changes": STLB}, samples=measured(tmp_path), **pair).decisions
     assert (one.level, one.codes) == ("C", ("not-open",)) and "0 of 10" in one.reasons[0].text
 
@@ -256,7 +256,7 @@ def test_the_command_and_python_say_the_same(results, simulated, tmp_path):
     assert done.stdout.splitlines()[0] == line
     assert "  engine: -11.5% of P, 2.30e9 cycles" in done.stdout.splitlines()
     written = pd.read_csv(out)
-    assert tuple(written.columns) == ANSWERS.names and written["level"].tolist() == ["C"]
+    assert tuple(written.columns) == DESIGN_ANSWERS.names and written["level"].tolist() == ["C"]
     shown = json.loads(CliRunner().invoke(cli, [*map(str, words), "--json"]).stdout)
     frame = tessera.predict(design, workload="w0", platform=PLATFORM, results=results)
     for name in ("runtime_cycles", "low_cycles", "high_cycles", "base_runtime_cycles", "change"):

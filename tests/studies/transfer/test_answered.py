@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.fit.models.bracket import Base, Bracket, Design
-from tessera.judge.studies.transfer import answered, study
-from tessera.judge.studies.transfer.classes import HIT
-from tessera.judge.studies.transfer.new_designs import new_designs
-from tessera.judge.studies.transfer.openness import family_openness, openness
-from tessera.results.schema import transfer as schema
-from tessera.results.write import frame_of
+from tessera.core.results import transfer_tables as schema
+from tessera.core.results.table_io import frame_of
+from tessera.fit.predict.bracket import Base, Bracket, Design
+from tessera.lab.transfer import bracket_answers, study
+from tessera.lab.transfer.bracket_answers import family_openness, new_designs, openness
+from tessera.lab.transfer.classes import HIT
 from tests.studies.transfer import world
 
 VARIANTS = ("noop", "thp", "stlb-x2", "walkers-x2", "anchor-8", "delayed-tlb", "many-segment")
@@ -22,7 +21,7 @@ PAIR = {"workload": "made", "platform": "haswell-sim", "provenance": "simulated"
 @pytest.fixture(scope="module")
 def tables():
     with pytest.MonkeyPatch.context() as patch:
-        return study.tables(world.request_of(patch, VARIANTS, models=("basu",)))
+        return study.study_tables(world.request_of(patch, VARIANTS, models=("basu",)))
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +69,15 @@ def test_designs_that_no_sample_tells_are_refused(answers):
 def test_a_bracket_without_enough_samples_refuses_every_point(tables):
     samples = [row for row in tables[schema.SAMPLES.name] if row["layout"] in world.LAYOUTS[:9] + ["medium"]]
     points = [row for row in tables[schema.POINTS.name] if row["layout"] in ("growing-0", "medium")]
-    rows = answered.answer_rows(samples, points, 7)
+    rows = bracket_answers.answer_rows(samples, points, 7)
     assert {row["status"] for row in rows} == {"refused"}
     assert {row["codes"] for row in rows if row["group"] == "K1"} == {"few-layouts"}
     assert {row["codes"] for row in rows if row["group"] == "K3"} == {"class few-layouts"}
     without = [row for row in samples if row["layout"] != "growing-8"]
-    assert answered.fit(without, 7).code and "growing-8" in answered.fit(without, 7).text
+    assert (
+        bracket_answers.fitted_bracket(without, 7).code
+        and "growing-8" in bracket_answers.fitted_bracket(without, 7).text
+    )
 
 
 def test_points_are_informative_by_r_and_keep_the_question(tables):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tessera import platforms
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.judge.studies.transfer import classes, plan
-from tessera.judge.studies.transfer.classes import (
+from tessera.lab.transfer import classes, runs
+from tessera.lab.transfer.classes import (
     GROUPS,
     MAPPINGS,
     STLB,
@@ -19,9 +19,9 @@ from tessera.judge.studies.transfer.classes import (
     families_of,
     groups_of,
 )
-from tessera.judge.studies.transfer.declared import BUSY, COUNTED, LATENCY, declared
-from tessera.judge.studies.transfer.ladder import LADDERS, ladder_rows, steps_of
-from tessera.judge.studies.transfer.simulated import Cell
+from tessera.lab.transfer.ladder import LADDERS, ladder_rows, steps_of
+from tessera.lab.transfer.points import BUSY, COUNTED, LATENCY, declared
+from tessera.lab.transfer.runs import Cell
 
 P = platforms.load("haswell-sim")
 
@@ -123,16 +123,16 @@ def test_latency_of_segments_subtracts_searches_that_missed():
 
 
 def test_units_follow_each_other_and_begin_after_the_warm_up():
-    made = plan.cut(np.array([0, 100, 180, 300]), np.array([500, 500, 500, 480]), 400, 1)
+    made = runs.cut_into_units(np.array([0, 100, 180, 300]), np.array([500, 500, 500, 480]), 400, 1)
     lines = made.plan.text.splitlines()[1:]
     assert lines == ["0,100,500,1", "180,0,500,1", "300,0,480,1"]
     assert (made.count, made.warm_accesses, made.accesses) == (3, 100, 400)
     with pytest.raises(TesseraError, match="400 accesses"):
-        plan.cut(np.array([0, 100]), np.array([5, 5]), 400, 1)
+        runs.cut_into_units(np.array([0, 100]), np.array([5, 5]), 400, 1)
 
 
 def test_steps_without_a_key_are_part_of_the_next(monkeypatch):
-    from tessera.judge.studies.transfer import ladder
+    from tessera.lab.transfer import ladder
 
     known = {key: 0 for key in (*P.values, ladder.SERVES)}
     monkeypatch.setattr(ladder, "all_keys", lambda: known)

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tessera.judge.studies.transfer import coverage
+from tessera.lab.transfer import rules
 
 
 def test_the_score_is_relative_to_the_prediction():
-    found = coverage.scores([110, 90, 5, 5, 5, 5], [100, 100, 0, -5, math.nan, math.inf])
+    found = rules.conformal_scores([110, 90, 5, 5, 5, 5], [100, 100, 0, -5, math.nan, math.inf])
     assert found.tolist() == [0.1, 0.1, math.inf, math.inf, math.inf, math.inf]
 
 
@@ -42,11 +42,11 @@ def test_the_score_is_relative_to_the_prediction():
     ],
 )
 def test_widths_by_hand(others, level, found):
-    assert tuple(coverage.width(others, level)) == pytest.approx(found)
+    assert tuple(rules.conformal_width(others, level)) == pytest.approx(found)
 
 
 def test_without_others_there_is_no_interval():
-    made = coverage.width({})
+    made = rules.conformal_width({})
     assert math.isnan(made.half_width) and math.isnan(made.level) and made.workloads == 0
 
 
@@ -67,7 +67,7 @@ def slow_width(others, level):
     st.sampled_from([Fraction(9, 10), Fraction(1, 2), Fraction(2, 3), Fraction(95, 100)]),
 )
 def test_the_weighted_quantile_is_that_of_the_oracle(others, level):
-    found = coverage.width(dict(enumerate(others)), float(level))
+    found = rules.conformal_width(dict(enumerate(others)), float(level))
     assert found.half_width == slow_width(others, level)
 
 
@@ -85,7 +85,7 @@ def study(rng):
 
 def test_intervals_of_90_percent_cover_what_they_promise():
     rng = np.random.default_rng(20261128)
-    shares = [coverage.columns(study(rng))["coverage"] for _ in range(200)]
+    shares = [rules.coverage_columns(study(rng))["coverage"] for _ in range(200)]
     assert 0.88 <= np.mean(shares) <= 1.0
     # the adversarial workload is outside, the others are inside: 11 of 12 at best
     assert np.mean(shares) < 0.95
@@ -96,23 +96,23 @@ def test_intervals_are_made_by_family_and_without_the_workload():
         [("a", "STLB", 0.1), ("a", "walk", 0.9), ("b", "STLB", 0.2), ("b", "walk", 0.5), ("c", "STLB", 0.3)],
         columns=["workload", "family", "score"],
     )
-    made = coverage.widths_of(rows, ["a", "b", "c"]).set_index(["family", "workload"])
+    made = rules.widths_of(rows, ["a", "b", "c"]).set_index(["family", "workload"])
     assert made.loc[("STLB", "c")].tolist() == [2, 2 / 3, 0.2]
     assert made.loc[("walk", "c")].tolist() == [2, 2 / 3, 0.9]
     assert made.loc[("walk", "a")].tolist() == [1, 1 / 2, 0.5]
-    found = coverage.columns(rows)
+    found = rules.coverage_columns(rows)
     # inside: a by STLB (0.1 <= 0.3), b by STLB (0.2 <= 0.3) and walk (0.5 <= 0.9); a by walk and c are not
     assert (found["covered"], found["level"]) == (3, 0.5)
     assert found["coverage"] == pytest.approx((1 / 2 + 2 / 2 + 0) / 3)
     assert found["half_width"] == pytest.approx(0.3)  # the median of 0.3, 0.5, 0.3, 0.9, 0.2
-    assert coverage.columns(rows[rows["workload"] == "a"]) == {}
+    assert rules.coverage_columns(rows[rows["workload"] == "a"]) == {}
 
 
 def test_the_interval_holds_every_runtime_with_that_score():
-    assert coverage.interval(100.0, 0.1) == (pytest.approx(90), pytest.approx(110))
-    assert coverage.interval(100.0, 1.5) == (0, 250)
+    assert rules.interval_of(100.0, 0.1) == (pytest.approx(90), pytest.approx(110))
+    assert rules.interval_of(100.0, 1.5) == (0, 250)
 
 
 @pytest.mark.parametrize(("truth", "score"), [(100, 20), (90, 20), (110, 20), (89, 20 + 20), (115, 20 + 100)])
 def test_the_interval_score_charges_twenty_for_each_cycle_outside(truth, score):
-    assert coverage.interval_score([90], [110], [truth]).tolist() == pytest.approx([score])
+    assert rules.interval_score([90], [110], [truth]).tolist() == pytest.approx([score])

@@ -7,10 +7,10 @@ import pytest
 
 import tessera
 from tessera.core.errors import TesseraError
-from tessera.judge.studies.transfer import from_python
-from tessera.simulate import frames
+from tessera.lab.transfer import from_python
+from tessera.simulate import outputs
 from tessera.simulate.inputs import LAYOUT, MAPPING
-from tessera.simulate.plan import FULL
+from tessera.simulate.sampling import FULL
 from tests.predict.builders import samples
 
 
@@ -23,7 +23,7 @@ def called(monkeypatch):
         found.update(options, trace=trace, platform=platform, files=files)
         return [{"layout": file.stem, "status": "ok", "stlb_misses": 7} for file in files]
 
-    monkeypatch.setattr(frames, "simulate", simulate)
+    monkeypatch.setattr(outputs, "simulate", simulate)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tessera.judge.studies.transfer import rules
+from tessera.lab.transfer import rules
 
 NAN = float("nan")
 

@@ -9,15 +9,15 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.study import study as command
+from tessera.cli.lab.study import study as command
+from tessera.cli.pipeline.failures import failures
 from tessera.core.errors import TesseraError
-from tessera.judge.studies.transfer import simulated, step, study
-from tessera.judge.studies.transfer.classes import chosen
-from tessera.judge.studies.transfer.plan import Units
-from tessera.pipeline.failures import failures
-from tessera.results.schema import transfer as schema
-from tessera.results.tree import Tree
-from tessera.simulate.plan import Intervals
+from tessera.core.results import transfer_tables as schema
+from tessera.core.results.tree import Tree
+from tessera.lab.transfer import runs, study
+from tessera.lab.transfer.classes import chosen
+from tessera.lab.transfer.runs import Units
+from tessera.simulate.sampling import Intervals
 from tests.studies.transfer import world
 
 
@@ -31,31 +31,31 @@ def info(folder: Path, status: str = "ok") -> Path:
 @pytest.fixture
 def made_up(monkeypatch):
     """Everything below the tables of a workload, without a trace."""
-    monkeypatch.setattr(simulated, "simulate", world.fake_simulate)
+    monkeypatch.setattr(runs, "simulate", world.fake_simulate)
     monkeypatch.setattr(
         study, "random_layouts", lambda *of: (world.files(world.NEW), world.files(world.MOSAICS))
     )
     monkeypatch.setattr(
-        step, "units_of", lambda *of: Units(Intervals.of([]), world.UNIT_COUNT, 999, 99, 1, 1000)
+        study, "units_of", lambda *of: Units(Intervals.of([]), world.UNIT_COUNT, 999, 99, 1, 1000)
     )
-    monkeypatch.setattr(step.manifests, "chosen", lambda *of: world.files(world.LAYOUTS))
-    made = step.mapped.Made({"medium": Path("medium.csv")}, [{"touched_pages": 50}])
-    monkeypatch.setattr(step.mapped, "make", lambda *of: made)
+    monkeypatch.setattr(study.placements, "chosen_layouts", lambda *of: world.files(world.LAYOUTS))
+    made = study.placements.Made({"medium": Path("medium.csv")}, [{"touched_pages": 50}])
+    monkeypatch.setattr(study.placements, "make_mappings", lambda *of: made)
 
 
 def test_a_failed_recording_is_a_row_that_the_next_run_tries_again(tmp_path):
     tree = Tree(tmp_path)
     out = tree.transfer_of("gups", "haswell-sim", "points").parent
-    job = step.Job(
+    job = study.Job(
         info(tmp_path / "gups", "failed"), tmp_path / "manifest.csv", "haswell-sim", tmp_path / "cache", out,
         chosen(["K0"]),
     )  # fmt: skip
-    points = step.transfer_study(job)
+    points = study.transfer_study(job)
     assert points["status"].tolist() == ["failed"] and "disk full" in points["message"][0]
     assert all((out / table.file).is_file() for table in schema.PARTS)
     (found,) = failures(tmp_path, reserve=False)
     assert found.path == out / "points.csv" and len(found.beside) == len(schema.PARTS) - 1
-    judged = step.collect([out], tmp_path / "all")
+    judged = study.collect([out], tmp_path / "all")
     assert (judged["judged"].fillna(0) == 0).all()
 
 
@@ -89,7 +89,7 @@ def test_two_workloads_are_judged_together(made_up, tmp_path):
     assert set(verdicts["platform"]) == {"haswell-sim core.mshrs=5"}
     widths = pd.read_csv(out / "widths.csv")
     assert set(widths["workload"]) == {"one", "two"} and widths["half_width"].notna().all()
-    again = step.collect([out / name / "haswell-sim" for name in ("one", "two")], tmp_path / "again")
+    again = study.collect([out / name / "haswell-sim" for name in ("one", "two")], tmp_path / "again")
     assert len(again) == len(verdicts)
 
 
@@ -114,4 +114,4 @@ def test_wrong_requests_are_refused(tmp_path):
         done = CliRunner().invoke(command, ["transfer", *arguments])
         assert isinstance(done.exception, TesseraError) and done.exception.exit_code == 2
     with pytest.raises(TesseraError):
-        step.collect([tmp_path], tmp_path / "out")
+        study.collect([tmp_path], tmp_path / "out")

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.judge.studies.transfer import study, verdicts
-from tessera.results.schema import transfer as schema
-from tessera.results.write import frame_of
+from tessera.core.results import transfer_tables as schema
+from tessera.core.results.table_io import frame_of
+from tessera.lab.transfer import study, verdicts
 from tests.studies.transfer import world
 
 VARIANTS = ("noop", "new-layouts", "thp", "stlb-x2", "walkers-x2", "anchor-8", "delayed-tlb", "many-segment")
@@ -17,7 +17,7 @@ PAIR = {"workload": "made", "platform": "haswell-sim", "provenance": "simulated"
 
 @pytest.fixture
 def tables(monkeypatch):
-    found = study.tables(world.request_of(monkeypatch, VARIANTS, ladders=True))
+    found = study.study_tables(world.request_of(monkeypatch, VARIANTS, ladders=True))
     return {table.name: frame_of(table, [PAIR | row for row in found[table.name]]) for table in schema.PARTS}
 
 
@@ -146,10 +146,10 @@ def test_too_few_distinct_samples_are_named(monkeypatch):
     request = world.request_of(monkeypatch, ("noop",))
     few = study.Request(**{**vars(request), "layouts": world.files(["growing-0", "growing-4", "growing-8"])})
     with pytest.raises(TesseraError, match="3 samples"):
-        study.tables(few)
+        study.study_tables(few)
     none = study.Request(**{**vars(request), "layouts": world.files(["growing-8"])})
     with pytest.raises(TesseraError, match="growing-0"):
-        study.tables(none)
+        study.study_tables(none)
 
 
 def test_a_table_of_points_has_a_row_for_each_input(tables):

@@ -7,9 +7,9 @@ import pytest
 
 from tessera.fit.models.registry import create
 from tessera.fit.models.samples import Samples
-from tessera.fit.predict.hull import distance_outside
-from tessera.judge.studies.transfer.hull import Hull, inputs_used
-from tessera.judge.studies.transfer.twins import NEAR, NONE, Mosaics, gap, least_error, near_twin, nearest
+from tessera.fit.predict.prediction import distance_outside
+from tessera.lab.transfer.predictions import Hull, inputs_used
+from tessera.lab.transfer.twins import NEAR, NONE, Mosaics, gap, least_error, near_twin, nearest
 
 RNG = np.random.default_rng(3)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tessera import platforms
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.judge.studies.transfer import simulated, study
-from tessera.judge.studies.transfer.classes import chosen
-from tessera.judge.studies.transfer.plan import Units
-from tessera.simulate.cache import CellCache
-from tessera.simulate.plan import Intervals
+from tessera.lab.transfer import runs as simulated
+from tessera.lab.transfer import study
+from tessera.lab.transfer.classes import chosen
+from tessera.lab.transfer.runs import Units
+from tessera.simulate.runner import CellCache
+from tessera.simulate.sampling import Intervals
 
 P = platforms.load("haswell-sim")
 LAYOUTS = [f"growing-{i}" for i in range(9)] + [f"random-{i}" for i in range(9)]

@@ -26,16 +26,16 @@ def overhead(out: Path, pairs: int, seconds: float, seed: int) -> None:
     Example:
       ./run tessera mosalloc overhead --out results/default/host/allocator.csv
     """
-    from tessera.allocator_proof.overhead import measure, overheads
     from tessera.core.files import check_target
+    from tessera.core.results.machine_tables import ALLOCATOR
+    from tessera.core.results.table_io import write_table
     from tessera.core.tables import print_table
-    from tessera.results.schema.machine import ALLOCATOR
-    from tessera.results.write import write
+    from tessera.lab.allocator_proof.overhead import measure, overheads
 
     check_target(out)
     with tempfile.TemporaryDirectory(prefix="tessera-overhead-") as folder:
         table = measure(Path(folder), pairs=pairs, seconds=seconds, seed=seed)
-    write(ALLOCATOR, table, out)
+    write_table(ALLOCATOR, table, out)
     units = {"memory_bytes": (1 << 20, "MB"), "cpu_ns": (1e9, "s")}
     rows = []
     for row in overheads(table).itertuples():

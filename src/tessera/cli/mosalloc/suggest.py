@@ -79,7 +79,7 @@ def suggest(program: tuple[str, ...], **options) -> None:
         -- redis-server --port 7000 --save ''
     """
     from tessera.core.files import check_target
-    from tessera.mosalloc.starters import refuse_starters
+    from tessera.measure.mosalloc.capture import refuse_starters
     from tessera.record.traces.options import Options
 
     _check_sources(program, options)
@@ -105,17 +105,17 @@ def suggest(program: tuple[str, ...], **options) -> None:
 
 def _suggest(program, share: float, load, options, folder: Path) -> bool:
     """Profile, choose, verify and write; returns whether the goal is reached."""
-    from tessera.layouts.model import write_layout
-    from tessera.mosalloc.suggest import printed
-    from tessera.mosalloc.suggest.choose import for_native_runs
-    from tessera.mosalloc.suggest.propose import propose
+    from tessera.core.layouts.layout import write_layout
+    from tessera.measure.suggest import proposal as printed
+    from tessera.measure.suggest.profile import layout_for_native_runs
+    from tessera.measure.suggest.proposal import propose
 
     profile, platform = _profile(program, load, options, folder)
     for line in printed.profile_lines(profile):
         click.echo(line)
     proposal = propose(profile, platform, share, options["max_pages"], options["out"].stem, folder)
     options["out"].absolute().parent.mkdir(parents=True, exist_ok=True)
-    write_layout(for_native_runs(proposal.layout), options["out"])
+    write_layout(layout_for_native_runs(proposal.layout), options["out"])
     for line in printed.proposal_lines(profile, proposal):
         click.echo(line)
     click.echo(f"layout -> {options['out']}")
@@ -125,24 +125,24 @@ def _suggest(program, share: float, load, options, folder: Path) -> bool:
 def _profile(program, load, options, folder: Path):
     """The profile, and the platform that it was simulated on (None: measured)."""
     from tessera.core.units import parse_bytes
-    from tessera.mosalloc.suggest import perf, sampled, simulated
+    from tessera.measure.suggest import sampled_profile, simulation
 
     if options["samples"] is not None:
-        return sampled.from_files(options["samples"], options["pools"]), None
+        return sampled_profile.profile_from_files(options["samples"], options["pools"]), None
     pool_bytes = {
         "brk": parse_bytes(options["heap_pool"], owner="--heap-pool"),
         "mmap": parse_bytes(options["anon_pool"], owner="--anon-pool"),
     }
-    reason = perf.unusable() if options["method"] != "simulate" else "--method simulate"
+    reason = sampled_profile.why_unusable() if options["method"] != "simulate" else "--method simulate"
     if options["roi"] != "auto" and not reason:
         reason = f"--roi {options['roi']}: perf samples the whole run"
     if options["method"] == "perf" and reason:
         raise TesseraError("--method perf", reason, "use --method simulate", code="cannot-sample")
     if not reason:
-        return perf.profile(program, folder, pool_bytes=pool_bytes, load=load), None
+        return sampled_profile.recorded_profile(program, folder, pool_bytes=pool_bytes, load=load), None
     click.echo(f"method: recording and simulation ({reason})", err=True)
-    platform = simulated.platform_of(options["platform"] or simulated.HOST, folder)
-    trace = simulated.record(
+    platform = simulation.platform_of(options["platform"] or simulation.HOST_PLATFORM, folder)
+    trace = simulation.record_trace(
         program,
         folder,
         pool_bytes=pool_bytes,
@@ -150,23 +150,24 @@ def _profile(program, load, options, folder: Path):
         load=load,
         roi=options["roi"],
     )
-    return simulated.profile(trace, platform, folder), platform
+    return simulation.simulated_profile(trace, platform, folder), platform
 
 
 def _apply(program, load, metric, options) -> None:
+    from tessera.core.layouts.layout import read_layout
     from tessera.core.units import PAGE_2MB
-    from tessera.layouts.model import read_layout
-    from tessera.mosalloc.consent import allowed
-    from tessera.mosalloc.suggest import printed, trial
+    from tessera.measure.mosalloc.memory_needs import may_add_pages
+    from tessera.measure.suggest import before_and_after
+    from tessera.measure.suggest import proposal as printed
 
     pages = read_layout(options["out"]).pages(PAGE_2MB)
-    done = trial.compare(
+    done = before_and_after.compare(
         program,
         options["out"],
         load=load,
         metric=metric,
         pairs=options["pairs"],
-        allowed=allowed(options["yes"], f"reserve {pages} pages of 2MB while the runs last?"),
+        allowed=may_add_pages(options["yes"], f"reserve {pages} pages of 2MB while the runs last?"),
         progress=lambda text: click.echo(text, err=True),
     )
     for line in printed.trial_lines(done):
@@ -225,7 +226,7 @@ def _share(text: str) -> float:
 def _metric(pattern: str | None, better: str | None):
     import re
 
-    from tessera.mosalloc.suggest.trial import Metric
+    from tessera.measure.suggest.before_and_after import Metric
 
     if (pattern is None) != (better is None):
         missing = "--better" if better is None else "--metric"
@@ -241,7 +242,7 @@ def _metric(pattern: str | None, better: str | None):
 
 
 def _load(options):
-    from tessera.mosalloc.suggest.load import Load
+    from tessera.measure.suggest.server_load import Load
 
     if options["load"] is None:
         for name in ("ready_port", "trial_load"):

@@ -19,8 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.base import clone
 
-from tessera.fit.models.base import CannotFit, RuntimeModel
-from tessera.fit.models.inputs import ORDER
+from tessera.fit.models.base import ORDER, CannotFit, RuntimeModel
 from tessera.fit.models.samples import Samples
 from tessera.fit.models.terms import checked_inputs
 

@@ -1,27 +1,30 @@
-"""Mosmodel (MICRO'20 paper, section VII-C, equation (3)): a sparse cubic in (H, M, C).
-
-R = beta + the 19 monomials of degree 1..3, of which at most five get a coefficient (section VI-C:
-54 samples and the one-in-ten rule; the intercept does not count). The recipe, pinned here since the
-paper names the Lasso but not its settings:
-
-1. standardise the monomials over the samples (`design.py`, ddof = 0);
-2. follow the exact Lasso path down to `floor` times its largest penalty (`lasso.py`);
-3. take the least-penalised point with at most `max_nonzero` nonzero coefficients;
-4. refit the selected monomials by least squares and return to raw units.
-
-No inner cross-validation and no randomness. Constant monomials (H is always 0, say) are never
-selected; if all runtimes are equal none is, and the model is their mean.
-"""
+"""Mosmodel (MICRO'20, section VII-C) and two other readings of it: the plain Lasso, its authors' code."""
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 
 from tessera.fit.models.base import CannotFit, RuntimeModel
-from tessera.fit.models.design import CONSTANT_TOLERANCE, DesignMatrix, build, least_squares
+from tessera.fit.models.design_matrix import CONSTANT_TOLERANCE, DesignMatrix, build, least_squares, raw_units
 from tessera.fit.models.lasso import FLOOR, PathError, Segment, lasso_path, least_penalised
 from tessera.fit.models.samples import Samples
-from tessera.fit.models.terms import monomials
+from tessera.fit.models.terms import INPUTS, Term, monomials
+
+# Mosmodel (MICRO'20 paper, section VII-C, equation (3)): a sparse cubic in (H, M, C).
+#
+# R = beta + the 19 monomials of degree 1..3, of which at most five get a coefficient (section VI-C:
+# 54 samples and the one-in-ten rule; the intercept does not count). The recipe, pinned here since the
+# paper names the Lasso but not its settings:
+#
+# 1. standardise the monomials over the samples (`design.py`, ddof = 0);
+# 2. follow the exact Lasso path down to `floor` times its largest penalty (`lasso.py`);
+# 3. take the least-penalised point with at most `max_nonzero` nonzero coefficients;
+# 4. refit the selected monomials by least squares and return to raw units.
+#
+# No inner cross-validation and no randomness. Constant monomials (H is always 0, say) are never
+# selected; if all runtimes are equal none is, and the model is their mean.
 
 
 class Mosmodel(RuntimeModel):
@@ -78,3 +81,91 @@ class Mosmodel(RuntimeModel):
     ) -> dict[str, float]:
         """Step 4."""
         return least_squares(self.name, design, samples, list(chosen.active) if chosen else [])
+
+
+# The plain Lasso: Mosmodel's terms with the Lasso's own, shrunken coefficients.
+#
+# MICRO'20 section VII-C names "the Lasso regularization method" and no second step, so it can also be read
+# like this: the same path, the same least-penalised point with at most five nonzero coefficients, but no
+# least squares refit. The Lasso pulls every coefficient towards zero by the penalty, so the fit is worse
+# than Mosmodel's in squared error; the comparison shows the benefit of the refit.
+
+
+class PlainLasso(Mosmodel):
+    """Learned: as :class:`Mosmodel`, with the coefficients of the path itself."""
+
+    name = "lasso"
+    equation = "R = beta + at most 5 of the 19 monomials in H, M, C, coefficients of the Lasso"
+    source = "MICRO'20 section VII-C, without the refit"
+
+    def _coefficients(self, design, samples, chosen) -> dict[str, float]:
+        picked = list(chosen.active) if chosen else []
+        weights = chosen.coefficients if chosen else np.empty(0)
+        return raw_units(self.name, design, samples, picked, weights)
+
+
+# Mosmodel as its authors published it beside MICRO'20: a Lasso whose penalty cross validation chooses.
+#
+# The paper prints no settings of its Lasso (section VII-C). The repository technion-csl/mosmodel at commit
+# 18be704 does, and these are taken from there as facts: no code of it is used.
+#
+# 1. Divide C, M, H each by its largest value over the samples (`MaxAbsScaler`).
+# 2. Form the 19 monomials of degree 1 to 3 (`PolynomialFeatures(3, include_bias=False)`). They are neither
+#    centred nor divided by their deviations, and R stays in cycles.
+# 3. Follow the Lasso path by least angles, and take the penalty with the least mean squared error in
+#    scikit-learn's own folds (`LassoLarsCV(fit_intercept=True)`, all else by default: five folds of
+#    neighbouring rows, so the order of the samples matters; here it is that of the layouts' names).
+#
+# There is no cap on the number of terms and no refit. So a fit often has more than five terms, and the rule
+# of ten samples per coefficient marks it. Unlike `mosmodel`, the selection belongs to scikit-learn, and may
+# change with its version.
+
+
+AUTHORS_DEGREE = 3
+AUTHORS_FOLDS = 5  #: what LassoLarsCV uses by default, from scikit-learn 0.22 on
+
+
+class MosmodelAuthors(RuntimeModel):
+    """Learned: ``coefficients_`` of 1 and of each monomial that the Lasso keeps.
+
+    ``details_``: ``penalty`` (cycles) that the folds chose, ``warnings`` of scikit-learn during the fit.
+    """
+
+    name = "mosmodel-authors"
+    label = "Mosmodel (authors)"
+    equation = "R = beta + any of the 19 monomials of degree <= 3 in H, M, C, Lasso by cross validation"
+    source = "technion-csl/mosmodel@18be704"
+    cross_validated = True
+
+    def fit_samples(self, samples: Samples) -> MosmodelAuthors:
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LassoLarsCV
+        from sklearn.preprocessing import MaxAbsScaler, PolynomialFeatures
+
+        if len(samples) < AUTHORS_FOLDS:
+            raise CannotFit(
+                self.name,
+                f"the penalty needs {AUTHORS_FOLDS} folds but there are {len(samples)} samples",
+                "add layouts; the one-in-ten rule asks for 10 samples per coefficient",
+                code="few-samples",
+            )
+        inputs = np.column_stack([getattr(samples, symbol) for symbol in INPUTS])
+        scaler, expand = MaxAbsScaler(), PolynomialFeatures(AUTHORS_DEGREE, include_bias=False)
+        columns = expand.fit_transform(scaler.fit_transform(inputs))
+        if not np.ptp(samples.R) or not np.ptp(columns, axis=0).any():
+            equal = "H, M, C" if np.ptp(samples.R) else "runtime"
+            raise CannotFit(
+                self.name,
+                f"all {len(samples)} samples have the same {equal}",
+                "add layouts that differ: the Lasso's path is empty without a difference",
+                code="constant",
+            )
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", ConvergenceWarning)  # counted: collinear columns drop out
+            lasso = LassoLarsCV(fit_intercept=True).fit(columns, samples.R)
+        raw = {"1": float(lasso.intercept_)}
+        for powers, weight in zip(expand.powers_, lasso.coef_, strict=True):
+            if weight:
+                raw[Term(tuple(map(int, powers))).name] = float(weight / np.prod(scaler.scale_**powers))
+        return self._learn(raw, penalty=float(lasso.alpha_), warnings=len(said))

@@ -58,26 +58,26 @@ class Registry(MutableMapping):
 
 
 MODELS = Registry(
-    ("basu", "basu:Basu"),
-    ("gandhi", "gandhi:Gandhi"),
-    ("pham", "pham:Pham"),
-    ("alam", "alam:Alam"),
-    ("yaniv", "yaniv:Yaniv"),
-    ("poly1", "polynomial:Poly1"),
-    ("poly2", "polynomial:Poly2"),
-    ("poly3", "polynomial:Poly3"),
+    ("basu", "anchors:Basu"),
+    ("gandhi", "anchors:Gandhi"),
+    ("pham", "anchors:Pham"),
+    ("alam", "anchors:Alam"),
+    ("yaniv", "anchors:Yaniv"),
+    ("poly1", "polynomials:Poly1"),
+    ("poly2", "polynomials:Poly2"),
+    ("poly3", "polynomials:Poly3"),
     ("mosmodel", "mosmodel:Mosmodel"),
 )
 
 EXTRA = Registry(
-    ("gandhi-opera", "gandhi_opera:GandhiOpera"),
-    ("pham-opera", "pham_opera:PhamOpera"),
-    ("alam-scaled", "alam_scaled:AlamScaled"),
-    ("lasso", "plain_lasso:PlainLasso"),
-    ("minimax", "minimax:Minimax"),
-    ("monotone", "monotone:Monotone"),
+    ("gandhi-opera", "anchors:GandhiOpera"),
+    ("pham-opera", "anchors:PhamOpera"),
+    ("alam-scaled", "anchors:AlamScaled"),
+    ("lasso", "mosmodel:PlainLasso"),
+    ("minimax", "polynomials:Minimax"),
+    ("monotone", "polynomials:Monotone"),
     ("gp", "gaussian_process:GaussianProcess"),
-    ("mosmodel-authors", "mosmodel_authors:MosmodelAuthors"),
+    ("mosmodel-authors", "mosmodel:MosmodelAuthors"),
 )
 EVERY = Registry(*MODELS.rows(), *EXTRA.rows())
 #: model -> the same model by its authors' settings. A run that fits the first fits the second beside it, and

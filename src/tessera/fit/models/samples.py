@@ -16,11 +16,9 @@ import pandas as pd
 
 from tessera.core import table_file
 from tessera.core.errors import TesseraError
+from tessera.core.layouts.layout import ALIASES, ALL_1GB, ALL_2MB, ALL_4KB, canonical_name, name_notes
+from tessera.core.results.outcomes import note_in, note_sentence, notes_in, ok_rows, other_rows
 from tessera.core.table_columns import is_missing, numbers, rounding_note, spelled_names, warn_of_spelling
-from tessera.layouts.model import ALIASES, canonical_name, name_notes
-from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
-from tessera.results.status import ok_rows, other_rows
-from tessera.results.trace_notes import note_in, notes_in, sentence
 
 COLUMNS = {"R": "runtime_cycles", "H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
 _INTERVALS = ("runtime_cycles_ci95", "walk_cycles_ci95")  #: used by the error budget
@@ -93,7 +91,7 @@ class Table:
         return found[0] if len(found) == 1 else "mixed" if found else ""
 
 
-def read_table(path: str | Path) -> Table:
+def read_samples(path: str | Path) -> Table:
     """Read and check a samples CSV (errors as in :func:`check_table`, and of a file that is no table)."""
     owner = f"samples {path}"
     try:
@@ -105,7 +103,7 @@ def read_table(path: str | Path) -> Table:
     return _checked(table.frame, str(path), table.notes)
 
 
-def check_table(frame: pd.DataFrame, owner: str = "samples") -> Table:
+def check_samples(frame: pd.DataFrame, owner: str = "samples") -> Table:
     """Check a table of samples (or of the cells of one workload and platform).
 
     Raises:
@@ -167,7 +165,7 @@ def trace_notes(frame: pd.DataFrame) -> list[str]:
     """Which rows have counts of a trace with one of several threads, or with accesses outside its pools."""
     messages = list(frame["message"]) if "message" in frame.columns else []
     return [
-        f"{sum(note_in(message) == note for message in messages)} of {len(frame)} rows: {sentence(note)}"
+        f"{sum(note_in(message) == note for message in messages)} of {len(frame)} rows: {note_sentence(note)}"
         for note in notes_in(messages)
     ]
 

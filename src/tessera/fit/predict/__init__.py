@@ -1,12 +1,11 @@
 """Answers for a design, and formulas of papers beside them (docs/predict.md).
 
-Answers: `decision` (which source answers, at which level) < `processor` (P: its samples, its clock) <
-`counts` (designs by their counts); the study of transfer adds designs that are simulated, and
-``tessera.predict`` asks all of them.
+Answers: `answers` < `bracket`, `calibrated` < `decision` (which source answers, at which level) < `processor`
+(P: its samples, its clock) < `counts` (designs by their counts); the study of transfer adds designs that are
+simulated, and ``tessera.predict`` asks all of them.
 
-Formulas: `design` (reads the points asked about), `hull` (how far outside the samples they lie) <
-`prediction` < `budget` (where the error comes from), `formula` (what may be printed). They are for tables in
-which they are compared with R:
+Formulas: `prediction` (at given points, and how far outside the samples these lie) < `budget` (where the
+error comes from), `formula` (what may be printed). They are for tables in which they are compared with R:
 
 >>> from tessera.fit.predict import predict
 >>> table = predict("cells.csv", "design.csv")  # doctest: +SKIP

@@ -3,7 +3,7 @@
 A part is a 95% half-width as a share of the prediction. An unmeasured part is unknown: it is empty,
 with a message that names the missing input. It is never zero.
 
-- **model**: half the prediction interval (`tessera.fit.models.intervals`). Errors on unseen layouts hold the
+- **model**: half the prediction interval (`tessera.fit.evaluation.intervals`). Errors on unseen layouts hold the
   sampling error of those layouts too, so this part and *sampling* overlap a little.
 - **simulator**: largest |dR simulated - dR measured| / (1 + dR measured) over the layouts with real runs
   on the platform of the samples (`validation/mosaics.csv`).
@@ -26,19 +26,17 @@ import numpy as np
 import pandas as pd
 
 from tessera.core.errors import TesseraError
+from tessera.core.layouts.layout import canonical_name
+from tessera.core.results.cell_tables import MODELS_OF_PAIR
+from tessera.core.results.machine_tables import MOSAICS
+from tessera.core.results.outcomes import ok_rows
+from tessera.core.results.table_io import frame_of, read_file
 from tessera.core.table_columns import floats, is_missing, numbers
 from tessera.core.table_file import read_table
+from tessera.fit.evaluation.intervals import LEVEL
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.intervals import LEVEL
 from tessera.fit.models.samples import Samples, require_one_pair
-from tessera.fit.predict.design import DesignCounts
-from tessera.fit.predict.prediction import Fitted
-from tessera.layouts.model import canonical_name
-from tessera.results.read import read_file
-from tessera.results.schema.machine import MOSAICS
-from tessera.results.schema.models import OF_PAIR
-from tessera.results.status import ok_rows
-from tessera.results.write import frame_of
+from tessera.fit.predict.prediction import DesignCounts, Fitted
 
 DRAWS = 200
 SEED = 0
@@ -78,7 +76,7 @@ def error_budget(
         for i, name in enumerate(design.names)
         for part, (shares, provenance, message) in parts.items()
     ]
-    return frame_of(OF_PAIR["budget"], rows)
+    return frame_of(MODELS_OF_PAIR["budget"], rows)
 
 
 def _of(message: str | list[str], i: int) -> str:

@@ -15,16 +15,15 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
+from tessera.core.layouts.layout import ALL_4KB, canonical_name
+from tessera.core.results.outcomes import ok_rows, other_rows
 from tessera.core.table_columns import TableRefused, is_missing, number, refuse_twice, shown, spelled_names
 from tessera.core.table_file import read_table
-from tessera.fit.models.answers import Reason, unusable
-from tessera.fit.models.bracket import Design
-from tessera.fit.models.calibrated import Clocks
+from tessera.fit.predict.answers import Reason, unusable
+from tessera.fit.predict.bracket import Design
+from tessera.fit.predict.calibrated import Clocks
 from tessera.fit.predict.decision import Decision, Question, decide, refused
 from tessera.fit.predict.processor import MEASURED, SIMULATED, Processor
-from tessera.layouts.model import canonical_name
-from tessera.layouts.names import ALL_4KB
-from tessera.results.status import ok_rows, other_rows
 
 LATENCY, ACCESSES = HITS_ARE = ("latency", "accesses")
 BUSY, WAITED = WALK_CYCLES_ARE = ("busy", "waited")

@@ -20,12 +20,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from tessera.fit.models import bracket as brackets
-from tessera.fit.models import calibrated as calibrations
-from tessera.fit.models.answers import LEAST_LAYOUTS, Answer, Reason, Refused, unusable
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.bracket import Base, Bracket, Design
-from tessera.fit.models.calibrated import Calibrated, Clocks
+from tessera.fit.predict import bracket as brackets
+from tessera.fit.predict import calibrated as calibrations
+from tessera.fit.predict.answers import LEAST_LAYOUTS, Answer, Reason, Refused, unusable
+from tessera.fit.predict.bracket import Base, Bracket, Design
+from tessera.fit.predict.calibrated import Calibrated, Clocks
 
 CALIBRATED, BRACKET, ENGINE, NONE = calibrations.SOURCE, brackets.SOURCE, "engine", "none"
 SOURCES = (CALIBRATED, BRACKET, ENGINE)

@@ -12,31 +12,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tessera.fit.models import store
+from tessera.fit import fit_folder
 from tessera.fit.predict.counts import Counts
 from tessera.fit.predict.decision import cycles
-from tessera.fit.predict.design import DesignCounts, read_design
-from tessera.fit.predict.prediction import Fitted, fit_to, table_of
+from tessera.fit.predict.prediction import DesignCounts, Fitted, read_design, table_of
 
 NOT_AN_ANSWER = "formula of a paper, not an answer"
 NO_VALUE = "the formula gives {} here, and a runtime is above 0"
 NO_END = "its interval reaches down to 0 or below, so no interval is printed"
 
-__all__ = [
-    "NOT_AN_ANSWER",
-    "as_dict",
-    "fit_to",
-    "of_fit",
-    "points_of",
-    "printable_budget",
-    "sentence",
-    "values_of",
-]
-
 
 def of_fit(folder: str | Path, model: str) -> Fitted:
     """A model of a fit, with the intervals that the fit kept; TesseraError as :func:`store.read_fit`."""
-    found = store.read_fit(folder)
+    found = fit_folder.read_fit(folder)
     return Fitted(found.table, found.model(model), found.calibration(model))
 
 
@@ -44,7 +32,7 @@ def points_of(counts: str | Path | pd.DataFrame | Counts, only: str | None = Non
     """H, M and C of each design; every number must be there, finite and not negative.
 
     Raises:
-        TesseraError: as :func:`tessera.fit.predict.design.read_design`.
+        TesseraError: as :func:`tessera.fit.predict.prediction.read_design`.
     """
     if isinstance(counts, Counts):
         row = {"design": [counts.design], "stlb_hits": [counts.H], "stlb_misses": [counts.M]}

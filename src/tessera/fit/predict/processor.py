@@ -13,18 +13,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera import platforms
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
+from tessera.core.layouts.layout import canonical_name
+from tessera.core.platforms import Platform
 from tessera.core.table_columns import is_missing, numbers, refuse_twice
 from tessera.core.table_file import read_table as read_text
-from tessera.fit.models import store
+from tessera.fit import fit_folder
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.bracket import Base, Bracket
-from tessera.fit.models.calibrated import SOURCE, Calibrated
-from tessera.fit.models.samples import Samples, Table, check_table, read_table
+from tessera.fit.models.samples import Samples, Table, check_samples, read_samples
+from tessera.fit.predict.bracket import Base, Bracket
+from tessera.fit.predict.calibrated import SOURCE, Calibrated
 from tessera.fit.predict.decision import EXIT_NO_ANSWER, REMEDIES
-from tessera.layouts.model import canonical_name
-from tessera.platforms import Platform
 
 MEASURED, SIMULATED = "measured", "simulated"
 HIT, WALKERS = "tlb.stlb.hit_cycles", "walker.count"
@@ -149,7 +149,7 @@ def of_samples(samples: str | Path | pd.DataFrame) -> Processor:
     """
     try:
         is_frame = isinstance(samples, pd.DataFrame)
-        return of_table(check_table(samples) if is_frame else read_table(samples))
+        return of_table(check_samples(samples) if is_frame else read_samples(samples))
     except TesseraError as error:
         if error.code in REMEDIES or error.code in OF_SAMPLES:
             error.exit_code = EXIT_NO_ANSWER
@@ -158,7 +158,7 @@ def of_samples(samples: str | Path | pd.DataFrame) -> Processor:
 
 def of_fit(folder: str | Path) -> Processor:
     """P from the folder of `tessera models fit`; TesseraError if it is no fit, or one without samples."""
-    return of_table(store.read_fit(folder).table)
+    return of_table(fit_folder.read_fit(folder).table)
 
 
 def read_clock(path: str | Path) -> dict[str, float]:

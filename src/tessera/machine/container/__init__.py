@@ -1,9 +1,9 @@
 """Run the components: in the toolchain image, or on this machine.
 
-From the bottom: :mod:`engine` (choice of the engine), :mod:`image_inputs` (image tags), :mod:`command` (every
-``docker run``), :mod:`apptainer_command` (every ``apptainer exec``), :mod:`process` (stops programs with this
-process), :mod:`sif` (images as files), :mod:`images` (builds images), :mod:`interface` (what an engine
-gives), :mod:`toolchain` (the engines, for other packages), :mod:`sif_export` and :mod:`build` (components).
+From the bottom: :mod:`engine` (choice of the engine), :mod:`image_inputs` (image tags), :mod:`image_packages`,
+:mod:`command` (every ``docker run`` and ``apptainer exec``), :mod:`process` (stops programs with this
+process), :mod:`sif` and :mod:`images` (images as files, and Docker's), :mod:`toolchain` (what an engine gives,
+for other packages), :mod:`build` and :mod:`component_tests` (components).
 """
 
 from tessera.machine.container.command import RunOptions

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from tessera.core.paths import build_dir
+from tessera.core.files import build_dir
 from tessera.machine.container.command import RunOptions
 from tessera.machine.container.toolchain import toolchain
 from tessera.machine.limits import processors

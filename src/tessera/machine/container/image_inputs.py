@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tessera.core.paths import repo_root
+from tessera.core.files import repo_root
 
 DEBIAN_SUITE = "bookworm"
 

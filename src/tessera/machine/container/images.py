@@ -1,9 +1,4 @@
-"""Build missing images, and record their contents.
-
-For each image, ``build/images/`` gets ``<name>-<hash>.json`` (arguments, packages with versions,
-and for the base the SHA-256 of its root file system, which is the same wherever the archive serves
-the same packages) and ``<name>-<hash>.log``. ``image_origins`` has the order of sources.
-"""
+"""Docker's images: build missing ones, record their contents, write them as files for engine apptainer."""
 
 from __future__ import annotations
 
@@ -12,18 +7,25 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import sha256_of
-from tessera.core.paths import build_dir
-from tessera.machine.container import image_origins as origins
+from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
+from tessera.core.files import build_dir, making, sha256_of
+from tessera.machine.container import image_packages as origins
 from tessera.machine.container.command import docker_run
-from tessera.machine.container.engine import APPTAINER, docker, docker_client, engine_name, require_docker
+from tessera.machine.container.engine import (
+    APPTAINER,
+    docker,
+    docker_client,
+    engine_name,
+    require_docker,
+    server_version,
+)
 from tessera.machine.container.image_inputs import (
+    IMAGES,
     NEWER_SUITE,
     BaseArguments,
     base_tag,
@@ -38,8 +40,22 @@ from tessera.machine.container.image_inputs import (
     vips_tag,
     workloads_tag,
 )
-from tessera.machine.container.recorded import differences
-from tessera.machine.container.sif import ensure_sif
+from tessera.machine.container.image_packages import differences
+from tessera.machine.container.sif import (
+    archive_of,
+    convert_to_sif,
+    ensure_sif,
+    sif_folder,
+    sif_path,
+    tar_path,
+)
+
+# Build missing images, and record their contents.
+#
+# For each image, ``build/images/`` gets ``<name>-<hash>.json`` (arguments, packages with versions,
+# and for the base the SHA-256 of its root file system, which is the same wherever the archive serves
+# the same packages) and ``<name>-<hash>.log``. ``image_origins`` has the order of sources.
+
 
 Say = Callable[[str], None]
 
@@ -75,7 +91,9 @@ def ensure_images(say: Say) -> str:
     require_docker()
     with _images_lock() as folder:
         if not image_exists(toolchain):
-            _note(toolchain, folder, origins.first(toolchain, _makers(arguments, folder, say), say), say)
+            _note(
+                toolchain, folder, origins.first_origin(toolchain, _makers(arguments, folder, say), say), say
+            )
     return toolchain
 
 
@@ -155,7 +173,7 @@ def _ensure_on_toolchain(tag: str, say: Say) -> str:
             say(f"building {tag} (1 to 3 min)")
             archive = (manifest(toolchain) or {}).get("origin", "live")
             makers = {archive: lambda: _build_on(tag, toolchain, folder)} | _packaged_maker(tag, folder)
-            _note(tag, folder, origins.first(tag, makers, say), say)
+            _note(tag, folder, origins.first_origin(tag, makers, say), say)
     return tag
 
 
@@ -263,3 +281,75 @@ def _images_lock() -> Iterator[Path]:
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield folder
+
+
+# Write docker's images as files for engine apptainer: SIF files, or tar files where Apptainer is missing.
+
+
+def export_images(names: Sequence[str], say: Say) -> list[Path]:
+    """SIF files of the images named, or of all images that this machine has; tar files without Apptainer.
+
+    Files that exist are kept: their names have the hash of the image's inputs.
+
+    Raises:
+        TesseraError: an unknown name, an image that this machine does not have, or a failed conversion.
+    """
+    for name in names:
+        if name not in IMAGES:
+            raise unknown_name("image", name, tuple(IMAGES))
+    tags = [IMAGES[name]() for name in names or IMAGES]
+    has_docker = shutil.which("docker") is not None and server_version() is not None
+
+    def here(tag: str) -> bool:
+        return sif_path(tag).is_file() or archive_of(tag) is not None or (has_docker and image_exists(tag))
+
+    missing = [tag for tag in tags if not here(tag)]
+    if names and missing or len(missing) == len(tags):
+        raise TesseraError(
+            f"SIF file of image {missing[0]}",
+            "no Docker engine of this machine has this image, and there is no archive of it: "
+            f"neither {tar_path(missing[0])} nor offline/images.tar.gz of an unpacked package",
+            f"on a machine with Docker: {build_command(missing[0])}",
+            code="no-image-to-export",
+        )
+    return [_export_image(tag, say) for tag in tags if tag not in missing]
+
+
+def _export_image(tag: str, say: Say) -> Path:
+    if sif_path(tag).is_file():
+        say(f"{tag}: the SIF file is here already")
+        return sif_path(tag)
+    archive = archive_of(tag)
+    saved = archive is None
+    if archive is None:
+        archive = _save_archive(tag, say)
+    if shutil.which("apptainer") is None:
+        say(
+            f"{tag}: apptainer is not installed here. On a machine that has it: copy {archive.name} to its "
+            f"folder of SIF files, then ./run --engine apptainer tessera build --sif; or: apptainer build "
+            f"{sif_path(tag).name} docker-archive:{archive.name}"
+        )
+        return archive
+    made = convert_to_sif(tag, archive, say)
+    if saved:
+        archive.unlink()
+    return made
+
+
+def _save_archive(tag: str, say: Say) -> Path:
+    """The image as ``docker save`` writes it."""
+    target = tar_path(tag)
+    say(f"docker save {tag}")
+    sif_folder().mkdir(parents=True, exist_ok=True)
+    with making(target) as unfinished, unfinished.open("wb") as stream:
+        done = subprocess.run(
+            [docker_client(), "save", tag], stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.PIPE
+        )
+        if done.returncode != 0:
+            raise TesseraError(
+                f"docker save {tag}",
+                done.stderr.decode(errors="replace").strip()[-300:],
+                f"free space for {target}",
+                exit_code=EXIT_FAILED,
+            )
+    return target

@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tessera.core.interrupts import signals_raise
+from tessera.core.processes import signals_raise
 from tessera.machine.container.engine import docker
 
 #: The kernel sends the program SIGTERM when the thread that started it ends for any reason.

@@ -1,28 +1,29 @@
-"""Images of engine apptainer: files in SIF format, which ``tessera build --sif`` makes from docker's images.
-
-A file has the name of the image: ``toolchain-<hash>.sif``. It lies in ``build/images``, or in the folder of
-``$TESSERA_SIF_FOLDER``. ``build/images/<name>.sif.json`` keeps its SHA-256 and its packages.
-"""
+"""Images of engine apptainer: SIF files, which ``tessera build --sif`` makes from archives of ``docker save``."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
+import tarfile
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import making, sha256_of, write_text
-from tessera.core.paths import build_dir, repo_root
-from tessera.core.unchanged import settled, stamp
-from tessera.machine.container.apptainer_command import apptainer_exec, clean_environment
+from tessera.core.files import build_dir, file_stamp, making, repo_root, settled_stamp, sha256_of, write_text
+from tessera.machine.container.command import apptainer_exec, clean_environment
 from tessera.machine.container.engine import apptainer_client, require_apptainer
 from tessera.machine.container.image_inputs import build_command, name_of, stem
-from tessera.machine.container.image_origins import packaged
-from tessera.machine.container.recorded import differences
-from tessera.machine.container.sif_archive import single_image
+from tessera.machine.container.image_packages import differences, packaged
+
+# Images of engine apptainer: files in SIF format, which ``tessera build --sif`` makes from docker's images.
+#
+# A file has the name of the image: ``toolchain-<hash>.sif``. It lies in ``build/images``, or in the folder
+# of ``$TESSERA_SIF_FOLDER``. ``build/images/<name>.sif.json`` keeps its SHA-256 and its packages.
+
 
 FOLDER = "TESSERA_SIF_FOLDER"
 
@@ -77,13 +78,13 @@ def ensure_sif(tag: str, say: Say) -> str:
     require_apptainer()
     archive = archive_of(tag)
     if archive is not None and not sif_path(tag).is_file():
-        convert(tag, archive, say)
+        convert_to_sif(tag, archive, say)
     require_sif(tag)
     sif_record(tag)
     return tag
 
 
-def convert(tag: str, archive: Path, say: Say) -> Path:
+def convert_to_sif(tag: str, archive: Path, say: Say) -> Path:
     """Make the SIF file of ``tag`` from an archive that ``docker save`` wrote."""
     require_apptainer()
     target = sif_path(tag)
@@ -126,9 +127,9 @@ def sif_record(tag: str) -> dict:
     kept = build_dir("images") / f"{stem(tag)}.sif.json"
     if kept.is_file():
         known = json.loads(kept.read_text())
-        if known.get("checked") == stamp(path):
+        if known.get("checked") == file_stamp(path):
             return known
-    before = stamp(path)
+    before = file_stamp(path)
     packages = _packages(tag)
     found = {
         "image": tag,
@@ -136,7 +137,7 @@ def sif_record(tag: str) -> dict:
         "packages": packages,
         "differs": differences(name_of(tag), packages),
     }
-    found |= {"checked": settled(path, before)}
+    found |= {"checked": settled_stamp(path, before)}
     write_text(kept, json.dumps(found, indent=2) + "\n")
     return found
 
@@ -159,3 +160,92 @@ def _packages(tag: str) -> dict[str, str]:
             code="sif-does-not-start",
         )
     return dict(line.split("=", 1) for line in done.stdout.split())
+
+
+# Archives of ``docker save`` for Apptainer, which reads only those of one image, without compression.
+#
+# The archive of an unpacked package has several images, and gzip around them. ``manifest.json`` in an
+# archive lists its images: tags, file of the configuration, files of the layers. A layer that two images
+# share is a file of one of them; the other one has a link to it.
+
+
+_MANIFEST = "manifest.json"
+
+
+@contextmanager
+def single_image(archive: Path, tag: str, folder: Path) -> Iterator[Path]:
+    """An archive with this image alone: ``archive`` itself if it is one, or a file in ``folder``.
+
+    Raises:
+        TesseraError: the archive does not have the image, or is no archive of images.
+    """
+    try:
+        with tarfile.open(archive) as images:
+            listed = json.load(_opened(images, _MANIFEST))
+            found = next((image for image in listed if tag in (image["RepoTags"] or ())), None)
+            if found is None:
+                tags = [name for image in listed for name in image["RepoTags"] or ()]
+                raise _not_in_archive(archive, tag, f"it has {', '.join(tags) or 'images without tags'}")
+            if len(listed) == 1 and _is_plain(archive):
+                yield archive
+                return
+            out = folder / "image.tar"
+            _copy_image(images, found, out)
+    except (tarfile.TarError, EOFError, KeyError, IndexError, ValueError) as error:
+        raise _not_in_archive(archive, tag, f"it is no archive of docker save: {error}") from error
+    try:
+        yield out
+    finally:
+        out.unlink()
+
+
+def _copy_image(images: tarfile.TarFile, image: dict, out: Path) -> None:
+    with tarfile.open(out, "w") as alone:
+        # In the order of the archive: going back in a compressed file starts from its beginning.
+        files = {name: _followed(images, name) for name in (image["Config"], *image["Layers"])}
+        for name, member in sorted(files.items(), key=lambda pair: pair[1].offset):
+            _add_file(alone, name, images.extractfile(member), member.size)
+        content = json.dumps([image]).encode()
+        _add_file(alone, _MANIFEST, io.BytesIO(content), len(content))
+
+
+def _add_file(alone: tarfile.TarFile, name: str, stream, size: int) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size = size
+    alone.addfile(entry, stream)
+
+
+def _followed(images: tarfile.TarFile, name: str) -> tarfile.TarInfo:
+    """The file of this name, links followed."""
+    member, seen = images.getmember(name), {name}
+    while member.issym():
+        parts: list[str] = []
+        for part in Path(member.name).parent.joinpath(member.linkname).parts:
+            if part == "..":
+                parts.pop()
+            else:
+                parts.append(part)
+        member = images.getmember("/".join(parts))
+        if member.name in seen:
+            raise KeyError(f"the links of {name} never end")
+        seen.add(member.name)
+    return member
+
+
+def _opened(images: tarfile.TarFile, name: str):
+    return images.extractfile(_followed(images, name))
+
+
+def _is_plain(archive: Path) -> bool:
+    """Whether the archive is not compressed."""
+    with archive.open("rb") as stream:
+        return stream.read(2) != b"\x1f\x8b"
+
+
+def _not_in_archive(archive: Path, tag: str, found: str) -> TesseraError:
+    return TesseraError(
+        f"image {tag} in {archive}",
+        found,
+        "write it again on a machine with Docker: ./run tessera build --sif",
+        code="no-image-in-archive",
+    )

@@ -1,19 +1,28 @@
-"""Run programs of the toolchain: in its image, or on this machine.
-
-:mod:`interface` has the contract. Engine apptainer is in :mod:`apptainer_toolchain`.
-"""
+"""Run programs of the toolchain: in its Docker image, in its SIF file, or on this machine."""
 
 from __future__ import annotations
 
 import functools
 import os
+import shutil
 import subprocess
+import tempfile
 import uuid
-from collections.abc import Callable
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.machine.container import engine
-from tessera.machine.container.apptainer_toolchain import ApptainerToolchain
-from tessera.machine.container.command import docker_run, mounts, working_folder
+from tessera.machine.container.command import (
+    RunOptions,
+    apptainer_exec,
+    clean_environment,
+    docker_run,
+    mounts,
+    working_folder,
+)
 from tessera.machine.container.image_inputs import (
     kernel_tag,
     programs_tag,
@@ -22,9 +31,117 @@ from tessera.machine.container.image_inputs import (
     workloads_tag,
 )
 from tessera.machine.container.images import require_image
-from tessera.machine.container.interface import Toolchain
-from tessera.machine.container.process import ContainerProcess, HostProcess
-from tessera.machine.container.sif import require_sif
+from tessera.machine.container.process import ApptainerProcess, ContainerProcess, HostProcess, stopped_at_exit
+from tessera.machine.container.sif import require_sif, sif_path, sif_record
+
+# What every engine gives: programs of the toolchain, run and described.
+#
+# Contract of :class:`Toolchain`: ``argv`` names the same files on all engines; new files belong to the
+# caller; a program never outlives the caller; ``describe()`` identifies the compilers and libraries for the
+# provenance of results.
+
+
+Argv = Sequence[str | os.PathLike[str]]
+
+
+class Toolchain(ABC):
+    """Runs components; see the contract of the module."""
+
+    @abstractmethod
+    def popen(
+        self,
+        argv: Argv,
+        paths: Sequence[Path] = (),
+        env: Mapping[str, str] | None = None,
+        *,
+        options: RunOptions | None = None,
+        **keywords,
+    ) -> subprocess.Popen:
+        """Start ``argv``; ``keywords`` (stdout, stderr, text, ...) are ``subprocess.Popen``'s."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, str]:
+        """Engine and what it runs on: ``{"engine": ..., "image": ...}`` and the like."""
+
+    def run(
+        self,
+        argv: Argv,
+        paths: Sequence[Path] = (),
+        env: Mapping[str, str] | None = None,
+        capture: bool = False,
+        check: bool = True,
+        *,
+        options: RunOptions | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run ``argv`` until it ends.
+
+        Args:
+            paths: files or folders outside the checkout that the program must see.
+            env: variables for the program, added to the toolchain's own.
+            capture: return standard output and error as text instead of passing them on.
+            check: a status other than 0 is a :class:`TesseraError`.
+            options: network, capabilities, huge pages.
+        """
+        pipe = subprocess.PIPE if capture else None
+        process = self.popen(argv, paths, env, options=options, stdout=pipe, stderr=pipe, text=True)
+        with stopped_at_exit(process):
+            out, err = process.communicate()
+        if check and process.returncode != 0:
+            raise _program_failed(argv, process.returncode, err)
+        return subprocess.CompletedProcess(list(argv), process.returncode, out, err)
+
+
+def _program_failed(argv: Argv, status: int, err: str | None) -> TesseraError:
+    command = " ".join(os.fspath(argument) for argument in argv)
+    if status == 137 or status == -9:
+        found = f"the program was killed (status {status}), often because the machine ran out of memory"
+        remedy = "free memory or use a smaller size (./run doctor shows RAM)"
+    elif status == 127:
+        found = "the program was not found (status 127)"
+        remedy = "build the components: ./run tessera build"
+    else:
+        found = f"the program exited with status {status}"
+        remedy = "read its messages above"
+    tail = "\n".join((err or "").strip().splitlines()[-10:])
+    return TesseraError(f"'{command}'", found + (f":\n{tail}" if tail else ""), remedy, exit_code=EXIT_FAILED)
+
+
+# Engine apptainer: programs run in the image's SIF file, without a daemon and without root.
+
+
+class ApptainerToolchain(Toolchain):
+    """The image ``tag`` as a SIF file."""
+
+    def __init__(self, tag: str):
+        self.tag = tag
+
+    def popen(self, argv, paths=(), env=None, *, options=None, **keywords):
+        workdir = Path(tempfile.mkdtemp(prefix="tessera-apptainer-"))
+        try:
+            command = apptainer_exec(
+                sif_path(self.tag), argv, workdir=workdir, paths=paths, env=env, options=options
+            )
+            keywords.setdefault("stdin", subprocess.DEVNULL)
+            process = ApptainerProcess(command, env=clean_environment(), **keywords)
+        except BaseException:
+            shutil.rmtree(workdir, ignore_errors=True)
+            raise
+        # When nobody needs the process any more, or this program ends.
+        weakref.finalize(process, shutil.rmtree, workdir, ignore_errors=True)
+        return process
+
+    def describe(self) -> dict[str, str]:
+        return {
+            "engine": engine.APPTAINER,
+            "image": self.tag,
+            "sif_sha256": sif_record(self.tag)["sif_sha256"],
+            "engine_version": engine.require_apptainer(),
+        }
+
+
+# Run programs of the toolchain: in its image, or on this machine.
+#
+# :mod:`interface` has the contract. Engine apptainer is in :mod:`apptainer_toolchain`.
 
 
 class DockerToolchain(Toolchain):

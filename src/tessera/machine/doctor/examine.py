@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import json
 
-from tessera.machine.doctor import machine, pages, pmu, rapl, software
-from tessera.machine.doctor.check import FAIL, PASS, SKIP, Check
+from tessera.machine.doctor import FAIL, PASS, SKIP, Check, hardware, software
 
 
 def examine() -> list[Check]:
     """Look at everything; changes nothing; under a second."""
-    return [*machine.checks(), *pages.checks(), *pmu.checks(), *rapl.checks(), *software.checks()]
+    return [
+        *hardware.machine_checks(),
+        *hardware.page_checks(),
+        *hardware.pmu_checks(),
+        *hardware.energy_checks(),
+        *software.software_checks(),
+    ]
 
 
 def exit_status(rows: list[Check]) -> int:

@@ -6,19 +6,18 @@ import os
 import shutil
 
 from tessera.core.errors import TesseraError
-from tessera.core.paths import build_dir, repo_root
+from tessera.core.files import build_dir, repo_root
 from tessera.machine.container import engine
-from tessera.machine.container.build import COMPONENTS
-from tessera.machine.container.host_tools import missing_programs
+from tessera.machine.container.build import COMPONENTS, missing_programs
 from tessera.machine.container.image_inputs import toolchain_tag
 from tessera.machine.container.images import image_exists
 from tessera.machine.container.sif import require_sif, sif_path
-from tessera.machine.doctor.check import Check, failed, passed, skipped
+from tessera.machine.doctor import Check, failed, passed, skipped
 
 _PREPARES = "./run setup prepares it (./run smoke and ./run reproduce do too)"
 
 
-def checks() -> list[Check]:
+def software_checks() -> list[Check]:
     """Rows about software; those of the chosen engine are required."""
     return [*_engine(), _environment(), _components()]
 

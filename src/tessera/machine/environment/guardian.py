@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.machine.reserve.records import restore_leftovers
+from tessera.machine.reserve.reservation import restore_leftovers
 from tessera.machine.reserve.settings import changed_settings
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)

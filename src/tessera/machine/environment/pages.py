@@ -5,9 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tessera.core.units import PAGE_1GB, PAGE_2MB, format_bytes
-from tessera.machine.environment.condition import BARS, NOTED, STOP
-from tessera.machine.environment.rule import Needs, Reading, Rule, Setting
-from tessera.machine.environment.tree import Tree, Unreadable
+from tessera.machine.environment.condition import (
+    BARS,
+    NOTED,
+    STOP,
+    Needs,
+    Reading,
+    Rule,
+    Setting,
+    Tree,
+    Unreadable,
+)
 from tessera.machine.limits import huge_pages_room
 from tessera.machine.reserve.pools import command_for, promised_pages
 
@@ -126,7 +134,7 @@ def _never(tree: Tree) -> list[Setting]:
     return [Setting(tree.path(n), "never") for n in _thp_files(tree) if tree.chosen(n) == "always"]
 
 
-RULES = (
+PAGE_RULES = (
     Rule("2mb-pages", STOP, "enough free 2MB pages", "use a smaller --size", _pages_2mb),
     Rule(
         "1gb-pages",

@@ -1,10 +1,26 @@
-"""Conditions of the processor that decide claims: bare metal, one thread on a core, one node."""
+"""Conditions of the processor: SMT and nodes, frequency and idle states, and what the firmware decides."""
 
 from __future__ import annotations
 
-from tessera.machine.environment.condition import BARS
-from tessera.machine.environment.rule import Change, Needs, Reading, Rule, Setting
-from tessera.machine.environment.tree import Tree, Unreadable
+import struct
+from collections import Counter
+
+from tessera.machine.counters.event import INTEL
+from tessera.machine.environment.condition import (
+    BARS,
+    NOTED,
+    Change,
+    Hold,
+    Needs,
+    Reading,
+    Rule,
+    Setting,
+    Tree,
+    Unreadable,
+)
+
+# Conditions of the processor that decide claims: bare metal, one thread on a core, one node.
+
 
 CPUS = "sys/devices/system/cpu"
 NODES = "sys/devices/system/node"
@@ -51,12 +67,170 @@ def _socket(tree: Tree, needs: Needs) -> Reading:
     return Reading(found, f"{len(nodes)} nodes, {'taskset' if found else 'no taskset'}")
 
 
-RULES = (
+PROCESSOR_RULES = (
     Rule("guest", BARS, "bare metal", "run on bare metal", _guest),
     Rule(
         "smt", BARS, "off: one thread on a core", f"echo off | sudo tee /{CPUS}/smt/control", _smt, _smt_off
     ),
     Rule(
         "socket", BARS, "1 node, or taskset to bind a run to one", "sudo apt-get install util-linux", _socket
+    ),
+)
+
+
+# Settings of frequency and of idle states: recorded. Whether the frequency held is judged from the runs.
+
+
+NO_TURBO = f"{CPUS}/intel_pstate/no_turbo"
+BOOST = f"{CPUS}/cpufreq/boost"
+DMA_LATENCY = "dev/cpu_dma_latency"
+_LATENCY = struct.Struct("=i")
+
+
+def _governors(tree: Tree) -> list[str]:
+    """Files, one for each policy; an offline processor's cannot be read and is left out."""
+    found = []
+    for name in tree.names(f"{CPUS}/cpufreq/policy*/scaling_governor"):
+        try:
+            tree.text(name)
+        except Unreadable:
+            continue
+        found.append(name)
+    return found
+
+
+def _governor(tree: Tree, needs: Needs) -> Reading:
+    files = _governors(tree)
+    if not files:
+        raise Unreadable(f"/{CPUS}/cpufreq: no policy (no driver of frequencies)")
+    counts = Counter(tree.text(name) for name in files)
+    found = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
+    return Reading(set(counts) == {"performance"}, found)
+
+
+def _performance(tree: Tree) -> list[Change]:
+    """Only where the driver offers it."""
+    found = []
+    for name in _governors(tree):
+        offered = name.replace("scaling_governor", "scaling_available_governors")
+        if tree.has(offered) and "performance" in tree.text(offered).split():
+            found.append(Setting(tree.path(name), "performance"))
+    return found
+
+
+def _turbo(tree: Tree, needs: Needs) -> Reading:
+    on = _turbo_on(tree)
+    return Reading(on, "on" if on else "off")
+
+
+def _turbo_on(tree: Tree) -> bool:
+    if tree.has(NO_TURBO):
+        return tree.number(NO_TURBO) == 0
+    if tree.has(BOOST):
+        return tree.number(BOOST) == 1
+    raise Unreadable(f"neither /{NO_TURBO} nor /{BOOST}")
+
+
+def turbo_off(tree: Tree) -> list[Change]:
+    """Changes that turn turbo off: only if asked for, because the machines of MICRO'20 had it on."""
+    if tree.has(NO_TURBO):
+        return [Setting(tree.path(NO_TURBO), "1")]
+    return [Setting(tree.path(BOOST), "0")] if tree.has(BOOST) else []
+
+
+def _idle(tree: Tree, needs: Needs) -> Reading:
+    """The kernel uses only idle states with a latency of at most this limit."""
+    if not tree.names(f"{CPUS}/cpu[0-9]*/cpuidle/state*"):
+        driver = tree.text(f"{CPUS}/cpuidle/current_driver")
+        if driver == "none":
+            return Reading(True, "no idle states")
+        raise Unreadable(f"/{CPUS}/cpu*/cpuidle: no states, driver {driver}")
+    data = tree.bytes(DMA_LATENCY, _LATENCY.size)
+    if len(data) != _LATENCY.size:
+        raise Unreadable(f"/{DMA_LATENCY}: {len(data)} bytes of {_LATENCY.size}")
+    limit_us = _LATENCY.unpack(data)[0]
+    return Reading(limit_us == 0, f"latency limit {limit_us} us")
+
+
+def _awake(tree: Tree) -> list[Change]:
+    return [Hold(tree.path(DMA_LATENCY), _LATENCY.pack(0))] if tree.has(DMA_LATENCY) else []
+
+
+TUNING_RULES = (
+    Rule(
+        "governor",
+        NOTED,
+        "performance",
+        "sudo cpupower frequency-set -g performance",
+        _governor,
+        _performance,
+    ),
+    Rule("turbo", NOTED, "on, as in MICRO'20", f"echo 0 | sudo tee /{NO_TURBO} (Intel)", _turbo),
+    Rule(
+        "c-states",
+        NOTED,
+        "latency limit 0 us (no deep idle states)",
+        f"as root: hold /{DMA_LATENCY} open with 0 in it (--fix does), or: sudo cpupower idle-set -D 0",
+        _idle,
+        _awake,
+    ),
+)
+
+
+# Conditions that the firmware and the command line of the kernel decide: recorded, never changed.
+
+
+VULNERABILITIES = f"{CPUS}/vulnerabilities"
+MSR = "dev/cpu/0/msr"
+_PREFETCH_CONTROL = 0x1A4  #: MSR; bits 0 to 3 disable L2, L2 adjacent line, L1, L1 by instruction pointer
+
+
+def _kpti(tree: Tree, needs: Needs) -> Reading:
+    """Page-table isolation: user mode and kernel have tables of their own."""
+    text = tree.text(f"{VULNERABILITIES}/meltdown")
+    return Reading("PTI" not in text, text)
+
+
+def _mitigations(tree: Tree, needs: Needs) -> Reading:
+    names = tree.names(f"{VULNERABILITIES}/*")
+    if not names:
+        raise Unreadable(f"/{VULNERABILITIES}: no files")
+    active = [n.rsplit("/", 1)[1] for n in names if tree.text(n).startswith("Mitigation")]
+    return Reading(not active, ", ".join(active) or "none")
+
+
+def _levels(tree: Tree, needs: Needs) -> Reading:
+    """The kernel clears the flag la57 if it uses four levels."""
+    five = "la57" in tree.cpu_flags()
+    return Reading(not five, "5" if five else "4")
+
+
+def _prefetchers(tree: Tree, needs: Needs) -> Reading:
+    vendor = tree.cpu_facts().get("vendor_id", "")
+    if vendor != INTEL:
+        raise Unreadable(f"MSR 1A4h is Intel's; this processor is of {vendor or 'an unknown vendor'}")
+    data = tree.bytes(MSR, 8, _PREFETCH_CONTROL)
+    if len(data) != 8:
+        raise Unreadable(f"/{MSR}: {len(data)} bytes of 8 at 1A4h")
+    disabled = struct.unpack("=Q", data)[0] & 0xF
+    return Reading(disabled == 0, f"MSR 1A4h bits 3:0 = {disabled:04b}b")
+
+
+FIRMWARE_RULES = (
+    Rule("kpti", NOTED, "no page-table isolation", "boot option nopti", _kpti),
+    Rule(
+        "mitigations",
+        NOTED,
+        "none",
+        "boot option mitigations=off, on a machine without other users",
+        _mitigations,
+    ),
+    Rule("la57", NOTED, "4 levels of page tables", "boot option no5lvl", _levels),
+    Rule(
+        "prefetchers",
+        NOTED,
+        "all on: MSR 1A4h bits 3:0 = 0000b",
+        "to read it: sudo modprobe msr, as root; to set it: wrmsr -a 0x1a4 0, or the firmware",
+        _prefetchers,
     ),
 )

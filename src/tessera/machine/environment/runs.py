@@ -7,9 +7,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.machine.environment.condition import BARS, DIFFERS, NOTED, OK, UNKNOWN, Condition
+from tessera.machine.environment.condition import (
+    BARS,
+    DIFFERS,
+    NOTED,
+    OK,
+    UNKNOWN,
+    Condition,
+    Tree,
+    Unreadable,
+)
 from tessera.machine.environment.processor import CPUS
-from tessera.machine.environment.tree import Tree, Unreadable
 
 LEAST_RUNNING = 0.99  #: task-clock over the time of the region
 NO_THROTTLE_COUNTS = "the kernel has no counts of thermal_throttle"

@@ -1,13 +1,14 @@
 """Reserve huge pages for real runs: only with permission, checked, and always released."""
 
 from tessera.machine.reserve.pools import huge_pages_free, huge_pages_total, nodes, supported_sizes
-from tessera.machine.reserve.records import release_kept, restore_leftovers
 from tessera.machine.reserve.reservation import (
     HugePagesUnavailable,
     keep_huge_pages,
+    release_kept,
     require_room,
     reserve_huge_pages,
     reserving_allowed,
+    restore_leftovers,
 )
 
 __all__ = [

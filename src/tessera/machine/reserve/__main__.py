@@ -6,7 +6,7 @@ import sys
 
 from tessera.core.errors import TesseraError
 from tessera.core.units import format_bytes
-from tessera.machine.reserve.records import restore_leftovers
+from tessera.machine.reserve.reservation import restore_leftovers
 from tessera.machine.reserve.settings import restore_settings
 
 try:

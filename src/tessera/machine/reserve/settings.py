@@ -17,10 +17,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.interrupts import signals_raise
-from tessera.core.paths import repo_root
-from tessera.machine.reserve.records import BOOT_ID, ownerless
-from tessera.machine.reserve.reservation import reserving_allowed
+from tessera.core.files import repo_root
+from tessera.core.processes import signals_raise
+from tessera.machine.reserve.reservation import BOOT_ID, ownerless, reserving_allowed
 
 #: A command that changes the machine, and the command that undoes it.
 Step = tuple[Sequence[str], Sequence[str]]

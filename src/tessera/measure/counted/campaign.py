@@ -1,4 +1,7 @@
-"""The whole measurement: plan it or resume it, run the rounds of every workload, seal the bundle."""
+"""The whole measurement: plan it or resume it, run the rounds of every workload, seal the bundle.
+
+Trial runs before it tell time and memory of each workload, and whether its runs can be counted.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +9,112 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 
-from tessera.bundles import read, seal, writer
-from tessera.bundles.checks.conditions import COUNTING
-from tessera.bundles.model import Bundle
-from tessera.bundles.names import COUNTS, RUNS, SUMS
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.layouts.layout import ALL_4KB, Layout, write_layout
 from tessera.machine import environment
 from tessera.machine.environment import Needs
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
-from tessera.measure.counted import choice, heads, plan, rows, trial
-from tessera.measure.counted.conditions import judged
-from tessera.measure.counted.here import Here
-from tessera.measure.counted.here import here as this
+from tessera.measure.bundles import read, seal, writer
+from tessera.measure.bundles.bundle import Bundle
+from tessera.measure.bundles.file_format import COUNTS_FILE, RUNS_FILE, SUMS_FILE
+from tessera.measure.bundles.head_checks import COUNTING
+from tessera.measure.counted import plan
+from tessera.measure.counted import request as ready_rows
+from tessera.measure.counted import request as rows
+from tessera.measure.counted import setting as heads
+from tessera.measure.counted.bundle_rounds import Measurement, judged_conditions
+from tessera.measure.counted.counted_run import Counted, launched
+from tessera.measure.counted.host import Host
+from tessera.measure.counted.host import this_host as this
 from tessera.measure.counted.layout_sets import choose
-from tessera.measure.counted.plan import Plan, RowPlan
-from tessera.measure.counted.request import MEASURED, PERF, Request
-from tessera.measure.counted.rounds import Measurement
+from tessera.measure.counted.plan import Plan, PlanCandidates, WorkloadPlan
+from tessera.measure.counted.request import MEASURED, PERF, ReadyWorkload, Request
 from tessera.measure.counted.setting import Say, Setting, setting_of
-from tessera.measure.counted.wider import Wider
-from tessera.measure.start import pages_needed
+from tessera.measure.launch import pages_needed
 from tessera.record import workloads
+from tessera.record.workloads.definition import Size, Workload
 
-Foretell = Callable[[Bundle, Wider | None], None]
+# Trial runs before a measurement: time and memory of each workload, and whether its runs can be counted.
+
+
+#: With ``--minutes``, trials take at most this share of the time.
+TRIAL_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One workload: ``seconds`` of a run from start to end, and the bytes that it used of each pool."""
+
+    row: ReadyWorkload
+    seconds: float
+    used: dict[str, int]
+
+
+def try_all(
+    candidates: Sequence[tuple[Workload, Size]],
+    request: Request,
+    where: Host,
+    work: Path,
+    passes: Sequence[Counted],
+    binding: Sequence[str],
+    say: Callable[[str], None],
+) -> tuple[list[Tried], list[str]]:
+    """Run each workload once under 4KB pages with the first pass, the first workload with every pass.
+
+    Returns:
+        What can be measured, and why other workloads are left out.
+
+    Raises:
+        TesseraError: no workload can be measured, or a pass does not fit on the counters.
+    """
+    tried: list[Tried] = []
+    left_out: list[str] = []
+    began = time.monotonic()
+    for workload, size in candidates:
+        spent = time.monotonic() - began
+        if tried and request.minutes and spent > TRIAL_SHARE * request.minutes * 60:
+            left_out.append(f"{workload.name}: no time for a trial run within --minutes")
+            continue
+        try:
+            row = ready_rows.ready_workload(workload, size, where)
+            layout = work / row.workload / f"{ALL_4KB}.csv"
+            write_layout(Layout(ALL_4KB, row.pool_bytes), layout)
+            done = [
+                _trial_run(row, layout, work, where, one, binding)
+                for one in (passes[:1] if tried else passes)
+            ]
+        except TesseraError as error:
+            left_out.append(f"{workload.name}: {error.asked}: {error.found}")
+            say(f"trial of {workload.name} failed: {error.found}")
+            continue
+        tried.append(Tried(row, max(one[0] for one in done), done[0][1]))
+        say(f"trial of {workload.name}: {tried[-1].seconds:.1f} s a run")
+    if not tried:
+        raise TesseraError(
+            "trial runs", "; ".join(left_out), "run ./run doctor, and tessera environment",
+            exit_code=EXIT_FAILED, code="no-trial",
+        )  # fmt: skip
+    return tried, left_out
+
+
+def _trial_run(row, layout, work, where, counted, binding) -> tuple[float, dict[str, int]]:
+    ended = launched(row, layout, work, where, counted, binding)
+    if ended.message:
+        raise TesseraError(
+            f"trial of {row.workload}, events {counted.events.name}", ended.message, "correct this first",
+            exit_code=EXIT_FAILED,
+        )  # fmt: skip
+    return ended.seconds, ended.used_bytes
+
+
+# The whole measurement: plan it or resume it, run the rounds of every workload, seal the bundle.
+
+
+Foretell = Callable[[Bundle, PlanCandidates | None], None]
 
 
 def measure(
@@ -51,16 +135,16 @@ def measure(
             (``other-plan``) or is sealed; nothing could be measured.
     """
     out, where, began = request.out, this(), time.monotonic()
-    if (out / SUMS).exists():
+    if (out / SUMS_FILE).exists():
         return _sealed_before(request)
     with ExitStack() as stack:
         # A folder for each process: a launcher that outlives a killed one for a moment writes elsewhere.
-        work = Path(mkdtemp(prefix="runs-", dir=stack.enter_context(plan.alone(out)))).absolute()
+        work = Path(mkdtemp(prefix="runs-", dir=stack.enter_context(plan.locked_folder(out)))).absolute()
         guardian = _settings_fixed(stack, where, request, say) if fix else None
         setting = setting_of(request, where, work, say)
         _stop(environment.examine(where.root, Needs(request.mode)), request)
         ready, kept, wider = _begun(setting)
-        appender, bundle = writer.resume(out)
+        appender, bundle = writer.resume_bundle(out)
         heads.require_same_heads(out, bundle, setting.events, setting.machine, setting.head, ready)
         if bundle.runs:
             say(f"{len(bundle.runs)} finished runs of an earlier start are used again")
@@ -80,7 +164,7 @@ def measure(
             setting.counted(), bundle, appender, kept, ready, setting, guardian, lacking, spent
         )
         done.run()
-        found = judged(done, conditions, kept, where)
+        found = judged_conditions(done, conditions, kept, where)
         writer.write_environment(out, [*found, heads.sliding_windows(kept)])
         sealed = seal(out)
     shutil.rmtree(plan.working_folder(out))
@@ -89,19 +173,19 @@ def measure(
 
 def _sealed_before(request: Request) -> Bundle:
     """The bundle, if a kill of this measurement left nothing to do but to remove working files."""
-    out, kept = request.out, plan.load(request.out)
+    out, kept = request.out, plan.load_plan(request.out)
     if kept is None:
         raise TesseraError(
             f"measure into {out}", "this bundle is sealed", f"tessera bundle verify {out}, or --out OTHER",
             code="bundle-sealed",
         )  # fmt: skip
     plan.require_same(out, "option", kept.request, request.described())
-    (out / COUNTS).unlink(missing_ok=True)  # packed already
+    (out / COUNTS_FILE).unlink(missing_ok=True)  # packed already
     shutil.rmtree(plan.working_folder(out))
     return read(out)
 
 
-def _settings_fixed(stack: ExitStack, where: Here, request: Request, say: Say):
+def _settings_fixed(stack: ExitStack, where: Host, request: Request, say: Say):
     """Change settings until the end of ``stack``; the guardian of the changes."""
     planned = environment.plan(where.root, Needs(request.mode))
     for line in planned.lines():
@@ -109,14 +193,14 @@ def _settings_fixed(stack: ExitStack, where: Here, request: Request, say: Say):
     return stack.enter_context(environment.fixed(planned))
 
 
-def _begun(setting: Setting) -> tuple[list[rows.Row], Plan, Wider | None]:
+def _begun(setting: Setting) -> tuple[list[rows.ReadyWorkload], Plan, PlanCandidates | None]:
     """The rows and the plan of this measurement, whose bundle has its heads; new ones, or those of before."""
     request, where = setting.request, setting.where
-    out, kept, layouts, wider = request.out, plan.load(request.out), None, None
+    out, kept, layouts, wider = request.out, plan.load_plan(request.out), None, None
     if kept is not None:
         plan.require_same(out, "option", kept.request, request.described())
         ready = [_ready_again(name, request, where) for name in kept.rows]
-        if not (out / RUNS).exists():  # killed before the heads were complete
+        if not (out / RUNS_FILE).exists():  # killed before the heads were complete
             layouts = _layouts_again(ready, kept, setting)
     elif out.exists() and any(out.iterdir()):
         raise TesseraError(
@@ -127,7 +211,9 @@ def _begun(setting: Setting) -> tuple[list[rows.Row], Plan, Wider | None]:
         ready, layouts, kept, wider = _planned(setting)
     if layouts is not None:
         conditions = [*environment.examine(where.root, Needs(request.mode)), heads.sliding_windows(kept)]
-        heads.begin(out, kept, ready, layouts, setting.events, setting.machine, setting.head, conditions)
+        heads.begin_bundle(
+            out, kept, ready, layouts, setting.events, setting.machine, setting.head, conditions
+        )
     return ready, kept, wider
 
 
@@ -148,12 +234,12 @@ def _stop(conditions: Sequence[environment.Condition], request: Request) -> None
         )  # fmt: skip
 
 
-def _planned(setting: Setting) -> tuple[list[rows.Row], dict, Plan, Wider]:
+def _planned(setting: Setting) -> tuple[list[rows.ReadyWorkload], dict, Plan, PlanCandidates]:
     """Trial runs, layouts, and the plan, which is written; and everything that it was chosen from."""
     request, where, say = setting.request, setting.where, setting.say
-    candidates, left_out = rows.candidates(request)
+    candidates, left_out = rows.candidate_workloads(request)
     counted, began = setting.counted(), time.monotonic()
-    tried, failed = trial.try_all(
+    tried, failed = try_all(
         candidates, request, where, setting.work, list(counted.values()), setting.binding, say
     )
     chosen = {}
@@ -168,7 +254,7 @@ def _planned(setting: Setting) -> tuple[list[rows.Row], dict, Plan, Wider]:
     for line in [*left_out, *failed]:
         say(f"left out: {line}")
     wanted = {name: [layout.name for layout in found.layouts] for name, found in chosen.items()}
-    wider = Wider(
+    wider = PlanCandidates(
         {one.row.workload: one.seconds for one in tried},
         {(name, layout.name): layout for name, found in chosen.items() for layout in found.layouts},
         len(counted),
@@ -181,13 +267,16 @@ def _planned(setting: Setting) -> tuple[list[rows.Row], dict, Plan, Wider]:
     by_source = sorted((chosen[one.row.workload] for one in tried), key=lambda one: one.source == MEASURED)
     kept = Plan(
         request.described(),
-        {one.row.workload: RowPlan(one.seconds, one.used, tuple(wanted[one.row.workload])) for one in tried},
+        {
+            one.row.workload: WorkloadPlan(one.seconds, one.used, tuple(wanted[one.row.workload]))
+            for one in tried
+        },
         by_source[0].source,  # measured only if that of every workload is
         by_source[0].platform,
         environment.throttles(where.root),
         by_source[0].reason,
     )
-    plan.save(request.out, kept)
+    plan.save_plan(request.out, kept)
     layouts = {
         (name, layout.name): layout
         for name in kept.rows
@@ -198,7 +287,7 @@ def _planned(setting: Setting) -> tuple[list[rows.Row], dict, Plan, Wider]:
     return [one.row for one in tried], layouts, kept, wider
 
 
-def _layouts_again(ready: Sequence[rows.Row], kept: Plan, setting: Setting) -> dict:
+def _layouts_again(ready: Sequence[rows.ReadyWorkload], kept: Plan, setting: Setting) -> dict:
     """The layouts of a plan whose heads were not written completely."""
     return {
         (row.workload, layout.name): layout
@@ -213,7 +302,7 @@ def _layouts_again(ready: Sequence[rows.Row], kept: Plan, setting: Setting) -> d
 def _say_eta(kept: Plan, count: int, request: Request, say: Say) -> None:
     runs = {name: (row.seconds, len(row.layouts)) for name, row in kept.rows.items()}
     least, most = (
-        choice.hours(choice.seconds_of(runs, count, rounds))
+        plan.duration_text(plan.seconds_of_runs(runs, count, rounds))
         for rounds in (min(request.rule.min_repeats, request.rule.max_repeats), request.rule.max_repeats)
     )
     total = sum(layouts for _, layouts in runs.values())
@@ -223,17 +312,17 @@ def _say_eta(kept: Plan, count: int, request: Request, say: Say) -> None:
     )
 
 
-def _ready_again(name: str, request: Request, where: Here) -> rows.Row:
+def _ready_again(name: str, request: Request, where: Host) -> rows.ReadyWorkload:
     workload = workloads.load(name)
-    return rows.ready(workload, workload.size(request.size), where)
+    return rows.ready_workload(workload, workload.size(request.size), where)
 
 
-def _needs(bundle: Bundle, request: Request, where: Here) -> Needs:
+def _needs(bundle: Bundle, request: Request, where: Host) -> Needs:
     """Huge pages of the most demanding layouts."""
     return Needs(request.mode, *pages_needed(bundle.layouts.values()), where.node)
 
 
-def _reserved(where: Here, needs: Needs) -> tuple[AbstractContextManager, str]:
+def _reserved(where: Host, needs: Needs) -> tuple[AbstractContextManager, str]:
     """A block with the pages, and why layouts with 1GB pages are skipped (empty: they are not)."""
     if where.rehearsal:
         return nullcontext(), ""

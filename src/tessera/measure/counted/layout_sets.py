@@ -13,20 +13,19 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
+from tessera.core.layouts import generation
+from tessera.core.layouts.generation import Space
+from tessera.core.layouts.layout import Layout
+from tessera.core.results.cell_tables import PROFILE
+from tessera.core.results.outcomes import recorded
+from tessera.core.results.table_io import read_file
+from tessera.core.results.tree import Tree
 from tessera.core.units import PAGE_2MB, format_bytes, round_up
-from tessera.layouts import generate, heuristics
-from tessera.layouts.model import Layout
-from tessera.layouts.space import Space
 from tessera.machine.container.toolchain import HostToolchain
-from tessera.measure.counted.here import Here
-from tessera.measure.counted.request import CORE, MEASURED, SIMULATED, Request
-from tessera.measure.counted.rows import Row
-from tessera.mosalloc.suggest import perf
-from tessera.record.workloads.run import WORKLOADS
-from tessera.results.read import read_file
-from tessera.results.recordings import recorded
-from tessera.results.schema.cells import PROFILE
-from tessera.results.tree import Tree
+from tessera.measure.counted.host import Host
+from tessera.measure.counted.request import CORE, MEASURED, SIMULATED, ReadyWorkload, Request
+from tessera.measure.suggest import sampled_profile
+from tessera.record.workloads.program_run import WORKLOADS
 
 _SAME_SPAN = 0.01  #: a recording is of this size if its pools are as large as here, within this share
 
@@ -44,7 +43,9 @@ class Chosen:
     reason: str = ""
 
 
-def choose(row: Row, used: dict[str, int], request: Request, where: Here, class_name: str) -> Chosen:
+def choose(
+    row: ReadyWorkload, used: dict[str, int], request: Request, where: Host, class_name: str
+) -> Chosen:
     """The layouts of one workload.
 
     Args:
@@ -57,19 +58,19 @@ def choose(row: Row, used: dict[str, int], request: Request, where: Here, class_
     if not space.size:
         raise TesseraError(f"layouts of {row.workload}", "it used no memory of its pools", "choose another")
     if request.layouts == CORE:
-        named = [space.layout(name, *space.span(*span)) for name, *span in heuristics.growing(space)]
+        named = [space.layout(name, *space.span(*span)) for name, *span in generation.growing_windows(space)]
         return Chosen((*named, space.layout_1gb()))
     reason = _not_sampled(row, where)
     if not reason:  # samples do not reach every page, so windows may lie on all of them
-        return Chosen(tuple(generate.generate(space, _measured(row), seed=request.seed)), MEASURED)
+        return Chosen(tuple(generation.generate(space, _measured(row), seed=request.seed)), MEASURED)
     platform = f"{class_name}-sim"
     profile = _simulated(row, used, request.results, platform, reason)
-    space = generate.on_touched(space, profile)
-    layouts = tuple(generate.generate(space, profile, seed=request.seed))
+    space = generation.on_touched(space, profile)
+    layouts = tuple(generation.generate(space, profile, seed=request.seed))
     return Chosen(layouts, SIMULATED, platform, reason)
 
 
-def _not_sampled(row: Row, where: Here) -> str:
+def _not_sampled(row: ReadyWorkload, where: Host) -> str:
     """Why the misses of this program are not sampled here; empty if they are."""
     if where.rehearsal:
         return "a rehearsal samples nothing"
@@ -77,22 +78,24 @@ def _not_sampled(row: Row, where: Here) -> str:
         return "its program is in an image, and perf samples programs of this machine"
     if row.run.target:
         return f"it starts {Path(row.run.target).name} by a script, and perf samples the script, too"
-    return perf.unusable()
+    return sampled_profile.why_unusable()
 
 
-def _measured(row: Row) -> pd.DataFrame:
+def _measured(row: ReadyWorkload) -> pd.DataFrame:
     """Samples of the program with its own folder and variables."""
     run = row.run
     words = ["-C", str(run.folder)] if run.folder else []
     words += [f"{name}={value}" for name, value in run.environment.items()]
     argv = ("env", *words, *run.argv) if words else run.argv
     with tempfile.TemporaryDirectory(prefix="tessera-profile-") as folder:
-        found = perf.profile(argv, Path(folder), pool_bytes=row.pool_bytes, load=None)
+        found = sampled_profile.recorded_profile(argv, Path(folder), pool_bytes=row.pool_bytes, load=None)
     rows = [(pool, offset, round(misses)) for (pool, offset), misses in sorted(found.misses.items())]
     return pd.DataFrame(rows, columns=list(PROFILE.names))
 
 
-def _simulated(row: Row, used: dict[str, int], results: Path, platform: str, reason: str) -> pd.DataFrame:
+def _simulated(
+    row: ReadyWorkload, used: dict[str, int], results: Path, platform: str, reason: str
+) -> pd.DataFrame:
     tree = Tree(results)
     path = tree.profile(row.workload, platform)
     if not path.exists():

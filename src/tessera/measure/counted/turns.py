@@ -1,7 +1,7 @@
 """A layout's turn in a round: one run of each pass. R of the passes must agree.
 
-All real runs in rounds are made here. Those of bundles (:mod:`tessera.measure.counted.rounds`) have passes
-of events. Those of the pipeline (:mod:`tessera.measure.experiment`) have one pass, :data:`CLOCK`, without
+All real runs in rounds are made here. Those of bundles (:mod:`tessera.measure.counted.bundle_rounds`) have passes
+of events. Those of the pipeline (:mod:`tessera.measure.hybrid_cells`) have one pass, :data:`CLOCK`, without
 events. They differ in the passes, in the attempts of a pass, and in the journal.
 
 The first pass changes from round to round, so that no pass always runs on a colder machine. A run that fails
@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from tessera.bundles.model import Count, CountedEvent, Run
-from tessera.bundles.numbers import LARGEST_SPREAD, R
-from tessera.measure.counted.here import Here
-from tessera.measure.counted.launched import Counted, Ended, launched
-from tessera.measure.counted.rows import Row
-from tessera.results.status import FAILED, OK
+from tessera.core.results.outcomes import FAILED, OK
+from tessera.measure.bundles.bundle import Count, CountedEvent, Run
+from tessera.measure.bundles.cell_arithmetic import LARGEST_SPREAD, R
+from tessera.measure.counted.counted_run import Counted, Ended, launched
+from tessera.measure.counted.host import Host
+from tessera.measure.counted.request import ReadyWorkload
 
 ATTEMPTS = 3
 CLOCK = "clock"
@@ -77,10 +77,10 @@ class Turns:
         attempts: of a pass.
     """
 
-    row: Row
+    row: ReadyWorkload
     files: Mapping[str, Path]
     passes: Mapping[str, Pass]
-    where: Here
+    where: Host
     work: Path
     journal: Journal
     say: Callable[[str], None]

@@ -1,6 +1,6 @@
 """``tessera measure -- PROGRAM``: TLB misses and walk cycles of a program, and what larger pages gain.
 
-From the bottom: :mod:`started` (one run), :mod:`variants` (4KB pages, THP, hugetlb, a layout), :mod:`pairs`
-(gains with intervals), :mod:`counts` (with a PMU: walks and misses), :mod:`slopes` (of other programs),
-:mod:`mosaics` (samples for a model), :mod:`printed`. No bundle is written.
+From the bottom: :mod:`single_run`, :mod:`gains` (4KB pages, THP, hugetlb, a layout; gains with intervals),
+:mod:`hot_regions`, :mod:`walk_counts` (with a PMU: walks and misses) and :mod:`model_data` (samples for a
+model, slopes of other programs). No bundle is written.
 """

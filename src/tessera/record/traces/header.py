@@ -12,8 +12,8 @@ import struct
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.results.outcomes import LEAST_OUTSIDE
 from tessera.core.units import PAGE_4KB
-from tessera.results.trace_notes import LEAST_OUTSIDE
 
 MAGIC = b"TESSTRC3"
 #: Formats without lines of string instructions and kinds of branches. The simulator's clock needs these.

@@ -19,14 +19,12 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import sha256_of, write_text
-from tessera.core.paths import built
-from tessera.core.unchanged import settled, stamp
+from tessera.core.files import built, file_stamp, settled_stamp, sha256_of, write_text
 from tessera.core.units import format_bytes
 from tessera.machine.container.toolchain import toolchain
 from tessera.machine.limits import available_memory, readable
-from tessera.record.workloads.model import Prepared, Size
-from tessera.record.workloads.run import Finished, last_line_json
+from tessera.record.workloads.definition import Prepared, Size
+from tessera.record.workloads.program_run import Finished, last_line_json
 
 #: Bytes of a prepared file are known to the header's size; a YAML file states them rounded.
 ROUNDING = 0.02
@@ -103,9 +101,9 @@ def _objection(asked: Prepared, path: Path) -> tuple[str, dict]:
         return "it was built from other arguments or by another program", known
     if (size := path.stat().st_size) != known["bytes"]:
         return f"it has {size} bytes instead of {known['bytes']}", known
-    if known.get("checked") == stamp(path):
+    if known.get("checked") == file_stamp(path):
         return "", known
-    before = stamp(path)
+    before = file_stamp(path)
     if sha256_of(path) != known["sha256"]:
         return "its SHA-256 is not the one of the file that was built", known
     return "", _write_note(path, known, before)
@@ -113,7 +111,7 @@ def _objection(asked: Prepared, path: Path) -> tuple[str, dict]:
 
 def _write_note(path: Path, known: dict, before: list[int]) -> dict:
     """Note that the file has its SHA-256; ``before`` is its stamp when reading began."""
-    known = known | {"checked": settled(path, before)}
+    known = known | {"checked": settled_stamp(path, before)}
     write_text(note(path), json.dumps(known, indent=1, sort_keys=True) + "\n")
     return known
 
@@ -158,7 +156,7 @@ def _build(asked: Prepared, path: Path) -> dict:
             "correct prepared.bytes in config/workloads",
             exit_code=EXIT_FAILED,
         )
-    before = stamp(path)
+    before = file_stamp(path)
     known = {
         "recipe": recipe(asked),
         "bytes": size,

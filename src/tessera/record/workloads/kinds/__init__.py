@@ -23,8 +23,8 @@ from pathlib import Path
 from types import ModuleType
 
 from tessera.core.errors import TesseraError, unknown_name
-from tessera.record.workloads.model import PREPARED, Size, Workload
-from tessera.record.workloads.run import Run
+from tessera.record.workloads.definition import PREPARED, Size, Workload
+from tessera.record.workloads.program_run import Run
 
 KINDS = {
     "server": "tessera.record.workloads.kinds.server",

@@ -1,7 +1,7 @@
 """``kind: debian``: a program of Debian's, unmodified, in the image of workloads, or in one of its own.
 
 A size's ``args`` describe its input, which the program's module makes in the run's folder. A new program is
-one module below ``tessera.record.workloads.debian`` with ``prepare(workload, size, folder) -> Run``, and
+one module below ``tessera.record.debian_programs`` with ``prepare(workload, size, folder) -> Run``, and
 one line here.
 """
 
@@ -11,13 +11,13 @@ import importlib
 from pathlib import Path
 
 from tessera.core.errors import unknown_name
-from tessera.record.workloads.model import Size, Workload
-from tessera.record.workloads.run import VIPS, WORKLOADS, Run
+from tessera.record.workloads.definition import Size, Workload
+from tessera.record.workloads.program_run import VIPS, WORKLOADS, Run
 
 PROGRAMS = {
-    "liblinear-train": "tessera.record.workloads.debian.liblinear",
-    "vips": "tessera.record.workloads.debian.vips",
-    "xalan": "tessera.record.workloads.debian.xalan",
+    "liblinear-train": "tessera.record.debian_programs.liblinear",
+    "vips": "tessera.record.debian_programs.vips",
+    "xalan": "tessera.record.debian_programs.xalan",
 }
 
 #: Images of programs that are not in the image of workloads.

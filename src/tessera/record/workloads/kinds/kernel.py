@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tessera.core.paths import built
+from tessera.core.files import built
 from tessera.record import datasets
-from tessera.record.workloads.model import Size, Workload
-from tessera.record.workloads.run import Run
+from tessera.record.workloads.definition import Size, Workload
+from tessera.record.workloads.program_run import Run
 
 
 def prepare(workload: Workload, size: Size, folder: Path) -> Run:

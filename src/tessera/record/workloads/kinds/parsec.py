@@ -17,8 +17,8 @@ import tarfile
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
-from tessera.record.workloads.model import Size, Workload
-from tessera.record.workloads.run import HOST, Finished, Run
+from tessera.record.workloads.definition import Size, Workload
+from tessera.record.workloads.program_run import HOST, Finished, Run
 
 VARIABLE = "PARSECDIR"  #: set by PARSEC's env.sh
 INPUTS = ("test", "simdev", "simsmall", "simmedium", "simlarge", "native")

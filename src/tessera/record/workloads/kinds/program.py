@@ -12,9 +12,9 @@ import shutil
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
-from tessera.record.workloads.model import Size, Workload
-from tessera.record.workloads.run import HOST, Finished, Run, last_line_json
+from tessera.core.files import repo_root
+from tessera.record.workloads.definition import Size, Workload
+from tessera.record.workloads.program_run import HOST, Finished, Run, last_line_json
 
 #: Files below these are the image's own, or are staged with the program.
 _SYSTEM = tuple(

@@ -14,9 +14,9 @@ import subprocess
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.record.workloads.definition import Size, Workload
 from tessera.record.workloads.kinds.program import find
-from tessera.record.workloads.model import Size, Workload
-from tessera.record.workloads.run import HOST, Finished, Run
+from tessera.record.workloads.program_run import HOST, Finished, Run
 
 PRE, RUN, POST = (
     ("pre_run.sh", "prerun.sh", "warmup.sh"),

@@ -2,7 +2,7 @@
 
 Sizes' ``args``: ``--items N --requests N --distribution uniform|zipf [--port P]``. The items are stored
 before the region of interest; in it they are read, every answer compared. A new server is a protocol in
-:mod:`tessera.record.workloads.loadgen.wire_formats` and one line in :data:`SERVERS`.
+:mod:`tessera.record.workloads.server_load` and one line in :data:`SERVERS`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,18 @@ from pathlib import Path
 
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.core.units import MB
-from tessera.record.traces.switch import Switch
-from tessera.record.workloads.loadgen.client import HOST, free_port, require_free
-from tessera.record.workloads.loadgen.session import Session
-from tessera.record.workloads.loadgen.wire_formats import Memcached, Redis, Store
-from tessera.record.workloads.model import Size, Workload
-from tessera.record.workloads.run import WORKLOADS, Run
+from tessera.record.traces.companion import Switch
+from tessera.record.workloads.definition import Size, Workload
+from tessera.record.workloads.program_run import WORKLOADS, Run
+from tessera.record.workloads.server_load import (
+    HOST,
+    Memcached,
+    Redis,
+    Session,
+    Store,
+    free_port,
+    require_free,
+)
 
 
 @dataclass(frozen=True)

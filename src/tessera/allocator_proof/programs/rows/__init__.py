@@ -1,1 +1,0 @@
-"""The programs, one file each; :mod:`tessera.allocator_proof.programs.registry` registers them."""

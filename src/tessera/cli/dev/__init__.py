@@ -1,0 +1,1 @@
+"""Commands for developers: steps of the workflow, build, packages, reference data, notebooks."""

@@ -1,0 +1,306 @@
+"""``tessera measure`` and ``tessera host``: workloads under layouts on this machine, counted or timed.
+
+The other commands of ``tessera measure`` have files of their own, and one line each here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from tessera.cli.measure.imported import import_, walk_estimate
+from tessera.cli.measure.program import program_
+from tessera.core.results.outcomes import is_ok
+
+# ``tessera measure run`` (``./run measure``): workloads under layouts, counted, as a bundle.
+
+
+PATH = click.Path(path_type=Path)
+
+
+@click.command("run")
+@click.option("--out", type=PATH, required=True, help="Folder of the bundle; repeat the command to go on.")
+@click.option(
+    "--workloads", metavar="W,...", default="", help="Workloads.  [default: all that can be counted]"
+)
+@click.option("--size", default="default", show_default=True, help="Size, as in: tessera workload show NAME.")
+@click.option("--layouts", type=click.Choice(("full", "core")), default="full", show_default=True,
+              help="full: 54 layouts and 1gb (MICRO'20); core: growing and 1gb.")  # fmt: skip
+@click.option("--mode", type=click.Choice(("u", "uk")), default="u", show_default=True,
+              help="Count user mode, or user mode and kernel.")  # fmt: skip
+@click.option("--minutes", type=float, metavar="N",
+              help="Choose workloads and layouts that fit into N minutes.  [default: all]")  # fmt: skip
+@click.option("--rounds", type=int, metavar="N",
+              help="Most rounds; a bundle of others fails `bundle verify`.  [default: 20]")  # fmt: skip
+@click.option("--counter", type=click.Choice(("launcher", "perf")), default="launcher", show_default=True,
+              help="What opens the events; perf where only perf may.")  # fmt: skip
+@click.option("--region", type=click.Choice(("roi", "program", "whole")),
+              help="What is counted; a bundle of another region than roi fails `bundle verify`.  "
+              "[default: roi; with perf: whole]")  # fmt: skip
+@click.option("--also", metavar="PASS,...", default="", help="Optional passes: by-size, caches, code.")
+@click.option("--class", "class_name", metavar="NAME", default="",
+              help="Class of the cores, on a processor with two types.")  # fmt: skip
+@click.option("--results", type=PATH, metavar="DIR",
+              help="Results with simulated misses.  [default: results/default]")  # fmt: skip
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="Seed of the order and of random layouts."
+)
+@click.option("--fix", is_flag=True, help="Set what disturbs, and restore it at the end, also after kill -9.")
+def run_workloads(
+    out,
+    workloads,
+    size,
+    layouts,
+    mode,
+    minutes,
+    rounds,
+    counter,
+    region,
+    also,
+    class_name,
+    results,
+    seed,
+    fix,
+) -> None:
+    """Measure workloads under mosaics of pages with this machine's counters, and write a bundle.
+
+    First each workload runs once, for the time that everything takes, and the output names the findings that
+    the planned runs can decide. Then rounds follow: in each one, every
+    layout runs once for each pass of events, in a random order. They end when the 95% half-width of each
+    difference to 4KB pages is 0.5%, after 5 to 20 rounds. Huge pages must be free; with ./run --reserve
+    measure they are reserved and released.
+
+    Sliding windows follow TLB misses that are sampled on this processor, else simulated ones. The bundle can
+    be checked by anyone: tessera bundle verify. With other rounds or another region than the protocol's, it
+    fails the check `protocol`, so it can't be added, merged or judged. Exit status: 1 if this machine can't
+    count, or if a layout has no numbers.
+
+    \b
+    Example:
+      ./run --reserve measure --workloads gups --size tiny --layouts core --out /tmp/bundle
+    """
+    from tessera.core.files import repo_root
+    from tessera.core.tables import print_table
+    from tessera.machine.environment import barring
+    from tessera.measure.bundles.head_checks import current_protocol
+    from tessera.measure.counted.bundle_rounds import SUMMARY_HEADS, summary_rows
+    from tessera.measure.counted.campaign import measure
+    from tessera.measure.counted.request import Request
+    from tessera.measure.rounds import Rule
+
+    known = current_protocol()
+    least, most = known.rounds
+    most = most if rounds is None else rounds
+    request = Request(
+        out=out,
+        workloads=_names(workloads),
+        size=size,
+        layouts=layouts,
+        mode=mode,
+        region=region or ("roi" if counter == "launcher" else "whole"),
+        minutes=minutes,
+        rule=Rule(known.half_width, min(least, most), most),
+        seed=seed,
+        also=_names(also),
+        results=results or repo_root() / "results" / "default",
+        class_name=class_name,
+        counter=counter,
+    )
+
+    def say(text: str) -> None:
+        click.echo(text, err=True)
+
+    bundle = measure(request, fix=fix, say=say, foretell=say_decidable_findings(request, say))
+    print_table(SUMMARY_HEADS, list(summary_rows(bundle)), whole=(0, 1, 2, 4, 5, 6))
+    for one in barring(bundle.environment):
+        click.echo(
+            f"bars claims: {one.check}: wanted {one.wanted}, found {one.found}; {one.remedy}", err=True
+        )
+    if bundle.about.rehearsal:
+        click.echo("a rehearsal: these numbers are simulated, and the bundle says so", err=True)
+    if bundle.about.protocol == known.name:
+        next_step = f"check it: tessera bundle verify {out}"
+    else:
+        next_step = (
+            f"its rounds or region are not those of protocol {known.name}: it fails the check `protocol` of "
+            "bundle verify, and can't be added, merged or judged"
+        )
+    click.echo(f"{len(bundle.runs)} runs -> {out}; {next_step}")
+    if not all(one.good for one in bundle.runs):
+        raise SystemExit(1)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+# ``tessera measure``: counts of real processors, as bundles and cells.
+
+
+PROGRAM = "program"
+
+
+class ProgramByDefault(click.Group):
+    """Arguments that do not begin with a command's name belong to a program: ``measure -- PROGRAM``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        first = args[0] if args else "--help"
+        if first not in self.commands and first not in ctx.help_option_names:
+            args = [PROGRAM, *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=ProgramByDefault, subcommand_metavar="[COMMAND | [--try PAGES,...] -- PROGRAM] ...")
+def measure() -> None:
+    """Count on this machine, or make cells from counts of real processors.
+
+    `tessera measure -- PROGRAM` is short for `tessera measure program -- PROGRAM`.
+
+    Example: ./run tessera measure --try thp -- build/workloads/gups --size 256MB --reads 8000000
+    """
+
+
+measure.add_command(import_)
+measure.add_command(program_, PROGRAM)
+measure.add_command(run_workloads)
+measure.add_command(walk_estimate)
+
+
+# What ``./run measure`` says before its first counted run: findings that the planned bundle can decide.
+
+
+Say = Callable[[str], None]
+
+_WAYS = {
+    "decides": "can decide, with all of their pairs",
+    "refutes": "can only refute, with a part of their pairs",
+    "confirms": "can only confirm, with a part of their pairs",
+}
+_CAUSES = {
+    "class": "are about other classes of processors",
+    "workloads": "need more workloads, or further classes beside this one",
+    "layouts": "need more layouts (models need the 54 of --layouts full)",
+    "numbers": "have all their pairs, but need numbers that the runs may not give",
+    "other": "need more than counters",
+}
+
+
+def say_decidable_findings(request, say: Say) -> Callable:
+    """The callback of :func:`tessera.measure.counted.campaign.measure`; ``say`` gets each line."""
+
+    def told(planned, wider) -> None:
+        from tessera.cli.pipeline.decidable_findings import decided, planned_findings
+
+        found = planned_findings(planned)
+        name = planned.about.class_name
+        for way, words in _WAYS.items():
+            if ids := [one.claim.id for one in found if one.way == way]:
+                say(f"findings that these runs on a {name} {words}: {', '.join(ids)}")
+        for cause, words in _CAUSES.items():
+            if count := sum(not one.way and one.cause == cause for one in found):
+                say(f"findings that they can't decide: {count} {words}")
+        if decided(found):
+            say("a finding stays undecided if a workload is not sensitive to its pages, or if a layout fails")
+        else:
+            say(f"these runs decide no finding; {_option_hint(planned, wider, request, found)}")
+        for reason in _known_bars(planned):
+            say(f"the bundle decides no finding as long as this holds: {reason}")
+
+    return told
+
+
+def _option_hint(planned, wider, request, found) -> str:
+    """What would make them decide one."""
+    from tessera.cli.pipeline.decidable_findings import smallest_minutes, workloads_that_help
+
+    if all(one.cause in ("class", "other") for one in found):
+        return "no option helps: bundle judge compares them in claims_elsewhere.csv"
+    if request.minutes and wider:
+        minutes = smallest_minutes(planned, wider, request.minutes)
+        if minutes is not None:
+            return f"--minutes {minutes} would"
+    if names := workloads_that_help(planned, found):
+        return f"with these workloads, too, they would: --workloads {','.join([*planned.workloads, *names])}"
+    if request.layouts != "full":
+        return "--layouts full has the layouts that models need"
+    return "config/claims.yaml has the workloads and classes of each finding"
+
+
+def _known_bars(planned) -> list[str]:
+    """Reasons that are known before the runs."""
+    from tessera.measure.bundles.head_checks import bars, protocols
+
+    rules = protocols()
+    own = [] if planned.about.protocol in rules else ["rounds or region are not those of a protocol"]
+    return own + bars(planned)
+
+
+# ``tessera host``: runs on this machine under real layouts.
+
+
+@click.group()
+def host() -> None:
+    """Time a workload on this machine under real layouts.
+
+    Example: ./run --reserve tessera host run --help
+    """
+
+
+@host.command()
+@click.option("--workload", required=True, help="Workload, as in: tessera workload list.")
+@click.option("--size", required=True, help="Size of the workload: tiny, default or paper.")
+@click.option("--layouts", "folder", type=PATH, required=True, help="Folder of layout files (*.csv).")
+@click.option(
+    "--out",
+    type=PATH,
+    required=True,
+    help="Cells file to write (CSV). comparison.csv and runs.csv go to its folder.",
+)
+@click.option(
+    "--simulated", type=PATH, help="Simulated cells of host-sim: adds H, M, C and simulated differences."
+)
+@click.option("--half-width", type=float, default=0.005, show_default=True,
+              help="Largest 95% half-width of each difference to 4KB pages, as a fraction.")  # fmt: skip
+@click.option(
+    "--min-repeats",
+    type=int,
+    default=5,
+    show_default=True,
+    help="Fewest rounds; a round runs each layout once.",
+)
+@click.option("--max-repeats", type=int, default=20, show_default=True, help="Most rounds.")
+@click.option(
+    "--max-minutes", type=float, help="Start no round after this many minutes.  [default: no limit]"
+)
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="Seed of the order of the layouts in each round."
+)
+def run(
+    workload, size, folder, out, simulated, half_width, min_repeats, max_repeats, max_minutes, seed
+) -> None:
+    """Time a workload under each layout, in interleaved rounds, until the differences are precise.
+
+    Times are in nanoseconds. Needs reserved 2MB pages. Without them, every cell is `skipped`, its message has
+    the command that reserves them, and the exit status is 0. runs.csv keeps finished runs: the same command
+    continues after an interruption.
+
+    \b
+    Example, after ./run smoke:
+      ./run --reserve tessera host run --workload gups --size tiny --out /tmp/host/cells.csv \\
+          --layouts results/smoke/host/layouts --max-repeats 5
+    """
+    from tessera.core.layouts.layout import layout_files
+    from tessera.core.tables import print_table
+    from tessera.measure.hybrid_cells import Experiment, run_host
+    from tessera.measure.rounds import Rule
+
+    rule = Rule(half_width, min_repeats, max_repeats, max_minutes)
+    request = Experiment(workload, size, tuple(layout_files(folder)), out, simulated, rule, seed)
+    cells = run_host(request, progress=lambda text: click.echo(text, err=True))
+    rows = []
+    for row in cells.itertuples():
+        shown = f"{row.runtime_ns / 1e9:.4f} s, {row.message}" if is_ok(row.status) else row.message
+        rows.append((row.layout, row.status, shown))
+    print_table((), rows, whole=(0, 1))

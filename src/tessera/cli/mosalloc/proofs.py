@@ -1,0 +1,179 @@
+"""``tessera mosalloc proof``, ``programs`` and ``bench``: tests of the library, and its overhead."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import click
+
+from tessera.core.errors import EXIT_FAILED
+
+# ``tessera mosalloc proof``: runs all tests of the library and prints a table of each.
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Small inputs: takes minutes.")
+@click.option("--operations", type=click.IntRange(1),
+              help="Random calls per number of threads, and of all lives.  "
+                   "[default: 10000000, --quick: 200000]")  # fmt: skip
+@click.option(
+    "--cases", metavar="REGEX", help="Run only matching tests of the case table, as ctest -R.  [default: all]"
+)
+@click.option("--only", "names", multiple=True, metavar="SECTION",
+              help="cases, differential, libraries, lives, threads, stacks, programs, benchmark; "
+                   "repeatable.  [all]")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False),
+              help="Folder for the results (JSON and CSV).  [default: build/mosalloc/proof]")  # fmt: skip
+def proof(
+    quick: bool, operations: int | None, cases: str | None, names: tuple[str, ...], out: Path | None
+) -> None:
+    """Run all tests of the library and print a table of each.
+
+    Sections: test cases, differential test, libraries (other versions of glibc), random lives (forks,
+    programs, pins, stacks and signals between random calls; at least 200,000 operations a layout),
+    threads (a program that checks its own pages), stacks (in memory of the program; 1,000 runs, 50 with
+    --quick), well-known programs, benchmark. If a section fails, the next ones still run. Exit status 1
+    if a test failed or none passed. Skipped tests are listed with what they need. Uses free huge pages;
+    with TESSERA_RESERVE=1 reserves them for the runs.
+
+    \b
+    Example:
+      ./run --reserve tessera mosalloc proof
+    """
+    from tessera.core.files import build_dir
+    from tessera.lab.allocator_proof.suite import proof as output
+    from tessera.lab.allocator_proof.suite.proof import chosen_sections, run_sections
+    from tessera.lab.allocator_proof.suite.section import ProofRequest, verdict_summary
+
+    sections = chosen_sections(names)
+    folder = (out or build_dir("mosalloc") / "proof").absolute()
+    output.remove_old_results(folder, [section.name for section in sections])
+    subject = output.proof_header(build_dir("mosalloc") / "libmosalloc.so")
+    click.echo(f"{subject}\n")
+    request = ProofRequest(
+        folder=folder,
+        say=lambda text: click.echo(f"proof: {text}", err=True),
+        quick=quick,
+        operations=operations or (200_000 if quick else 10_000_000),
+        cases=cases,
+    )
+    outcomes = []
+    for number, outcome in enumerate(run_sections(sections, request), start=1):
+        outcomes.append(outcome)
+        output.write_outcome(outcome, folder, library=subject)
+        click.echo(output.outcome_text(number, outcome))
+    checks = [check for outcome in outcomes for check in outcome.findings.checks]
+    click.echo(f"in all: {verdict_summary(checks)}")
+    click.echo(f"results -> {folder}", err=True)
+    if not output.proof_passed(outcomes):
+        sys.exit(EXIT_FAILED)
+
+
+# ``tessera mosalloc programs``: well-known programs under several layouts.
+
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--layout", "layouts", multiple=True, help="Layout: 4kb, 2mb or mixed; may be repeated.  [default: all]"
+)
+@click.option("--out", type=_PATH, help="CSV file to write the table to.")
+@click.option("--launcher", type=_PATH, help="mosalloc-run to test.  [default: build/mosalloc/mosalloc-run]")
+@click.option("--list", "only_list", is_flag=True, help="List the programs; run none.")
+def programs(
+    names: tuple[str, ...], layouts: tuple[str, ...], out: Path | None, launcher: Path | None, only_list: bool
+) -> None:
+    """Run well-known programs under layouts: the NAMEs given, or all.
+
+    A run passes if the program's own check passes, its answer equals that of a run without the library, and
+    its pages have the requested sizes. The programs come from an image that is built at first use (1 to 3
+    min); with TESSERA_ENGINE=none from this machine. Exit status 1 if a run fails.
+
+    \b
+    Example:
+      ./run --reserve tessera mosalloc programs redis sqlite3 --layout mixed
+    """
+    from tessera.core.errors import unknown_name
+    from tessera.core.files import check_target
+    from tessera.core.tables import print_table
+    from tessera.lab.allocator_proof.programs import session as table
+    from tessera.lab.allocator_proof.programs.driver import FAIL
+    from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program
+    from tessera.lab.allocator_proof.programs.session import MOSAIC_NAMES, Session
+    from tessera.machine.container.engine import NONE, engine_name
+    from tessera.machine.container.images import ensure_programs_image
+
+    if only_list:
+        print_table((), [(row.name, row.what) for row in PROGRAMS.values()])
+        return
+    chosen = [program(name) for name in dict.fromkeys(names)] or list(PROGRAMS.values())
+    for layout in layouts:
+        if layout not in MOSAIC_NAMES:
+            raise unknown_name("layout", layout, MOSAIC_NAMES)
+    if out is not None:
+        check_target(out)
+    if engine_name() != NONE:
+        ensure_programs_image(lambda text: click.echo(f"tessera mosalloc programs: {text}", err=True))
+    started = time.monotonic()
+    session = Session(launcher=None if launcher is None else launcher.absolute())
+    outcomes = []
+    for outcome in session.run(chosen, layouts or MOSAIC_NAMES):
+        outcomes.append(outcome)
+        click.echo(
+            table.failure_details(outcome) if outcome.verdict == FAIL else table.outcome_line(outcome),
+            err=True,
+        )
+    click.echo(table.outcomes_table(outcomes))
+    for note in session.notes:
+        click.echo(f"note: {note}")
+    click.echo(f"{time.monotonic() - started:.0f} s in all")
+    if out is not None:
+        table.write_outcomes(outcomes, out)
+    if any(outcome.verdict == FAIL for outcome in outcomes):
+        sys.exit(EXIT_FAILED)
+
+
+# ``tessera mosalloc bench``: the overhead of the library, row by row, with bounds.
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Few short runs: takes seconds, gives wide intervals.")
+@click.option("--pairs", type=click.IntRange(1), help="Pairs of runs per row.  [default: 15, with --quick 3]")
+@click.option("--row", "names", multiple=True, help="Row to measure; may be repeated.  [default: all]")
+@click.option("--out", type=click.Path(path_type=Path), help="File to write the table to (.json or .csv).")
+def bench(quick: bool, pairs: int | None, names: tuple[str, ...], out: Path | None) -> None:
+    """Compare programs with and without the library, both on 4KB pages.
+
+    Measures each row in pairs of runs in random order. The table has the median of the pairs with its 95%
+    interval, and the lowest value of each side. Exit status 1 if a row exceeds its bound.
+
+    Example: ./run tessera mosalloc bench --quick
+    """
+    from tessera.core.errors import unknown_name
+    from tessera.core.files import check_target
+    from tessera.lab.allocator_proof.bench import ROWS, Bench, format_table, write_results
+
+    known = {row.name: row for row in ROWS}
+    for name in names:
+        if name not in known:
+            raise unknown_name("row", name, list(known))
+    chosen = [known[name] for name in names] or list(ROWS)
+    if out is not None:
+        check_target(out)
+    results = []
+    with tempfile.TemporaryDirectory(prefix="tessera-bench-") as folder:
+        bench_run = Bench(Path(folder), pairs=pairs or (3 if quick else 15), quick=quick)
+        for result in bench_run.results(chosen):
+            results.append(result)
+            click.echo(f"{result.row}: {result.verdict}", err=True)
+    click.echo(format_table(results))
+    if out is not None:
+        write_results(results, out)
+        click.echo(f"table -> {out}", err=True)
+    sys.exit(1 if any(result.verdict == "FAIL" for result in results) else 0)

@@ -1,0 +1,209 @@
+"""Bundles take part in a run: verified, kept beside the results, judged, and models fitted to their cells."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.files import write_text
+from tessera.core.progress import Show
+from tessera.core.results.tree import Tree
+from tessera.measure.bundles import store
+from tessera.measure.bundles.archive import contents
+from tessera.measure.bundles.bundle import Bundle
+from tessera.measure.bundles.merge import write
+from tessera.measure.bundles.verify import Verified, verify
+
+# Bundles take part in a run: each is verified, kept beside the results, and judged if nothing bars it.
+#
+# Measured cells get a results tree of their own (``Tree.machines``).
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A bundle that takes part. ``bars``: why it decides no claim; empty if it may."""
+
+    identity: str
+    bundle: Bundle
+    files: dict[str, bytes]
+    bars: tuple[str, ...]
+
+
+def located(
+    words: Sequence[str], root: Path, *, progress: Show = lambda name, done, total: None
+) -> list[Path]:
+    """Paths of bundles that are named by path or by DOI, in order, each once.
+
+    A word that is a path of something is this path. A DOI stands for every bundle that the index in ``root``
+    has of it; they are downloaded.
+
+    Raises:
+        TesseraError: as :func:`tessera.measure.bundles.store.listed_in_deposit` and :func:`tessera.measure.bundles.store.fetch_deposit`.
+    """
+    found: list[Path] = []
+    for word in words:
+        if doi := doi_of(word):
+            found += [
+                store.fetch_deposit(one, progress=progress) for one in store.listed_in_deposit(doi, root)
+            ]
+        else:
+            found.append(Path(word))
+    return list(dict.fromkeys(found))
+
+
+def doi_of(word: str) -> str:
+    """The DOI that a word names; empty if it names a path."""
+    return "" if os.path.exists(word) else store.doi_of(word)  # Path.exists raises for long names
+
+
+def accepted(sources: Iterable[Path], *, rehearsals: bool = False) -> list[Entry]:
+    """Verify bundles (folders or zip files); one that is named twice counts once.
+
+    Args:
+        rehearsals: accept bundles with simulated counts, without their bar. Only tests do this.
+
+    Raises:
+        TesseraError: nothing is at a path, a check fails (``bundle-fails``, with all checks that fail), or a
+            bundle is a rehearsal (``bundle-rehearsal``).
+    """
+    found: dict[str, Entry] = {}
+    for source in sources:
+        done = verify(source)
+        if not done.passed or done.bundle is None:
+            raise _fails(source, done)
+        bars = done.bars
+        if done.bundle.about.rehearsal:
+            if not rehearsals:
+                raise TesseraError(
+                    f"bundle {source}", "it is a rehearsal: its counts are simulated",
+                    "name bundles of real machines", exit_code=EXIT_FAILED, code="bundle-rehearsal",
+                )  # fmt: skip
+            bars = tuple(bar for bar in bars if not bar.startswith("rehearsal"))
+        identity = store.bundle_id(done.bundle)
+        found.setdefault(identity, Entry(identity, done.bundle, contents(source), bars))
+    return list(found.values())
+
+
+def take_part(
+    sources: Sequence[Path],
+    out: Path,
+    *,
+    seed: int,
+    orders: int,
+    rehearsals: bool = False,
+    say: Callable[[str], None] = lambda text: None,
+) -> list[Entry]:
+    """Write the tree of measured cells anew, with fits, and ``out``: the list of the bundles in it.
+
+    Args:
+        out: JSON file in the folder of the tree. Everything else in this folder is replaced.
+        seed, orders: as :func:`tessera.cli.pipeline.bundles.fit_measured`.
+        rehearsals: as :func:`accepted`.
+
+    Raises:
+        TesseraError: as :func:`accepted`, or two bundles that decide are of one machine (``bundle-twice``).
+            Nothing is written then.
+    """
+    entries, tree = accepted(sources, rehearsals=rehearsals), Tree(out.parent)
+    deciding = [entry.bundle for entry in entries if not entry.bars]
+    made = Tree(out.parent.with_name(f"{out.parent.name}.new"))
+    shutil.rmtree(made.root, ignore_errors=True)
+    try:
+        if deciding:
+            write_fitted(deciding, made, seed=seed, orders=orders, rehearsals=rehearsals, say=say)
+        for entry in entries:
+            write(entry.files, made.bundle(entry.identity))
+        listed = [{"id": entry.identity, "bars": list(entry.bars)} for entry in entries]
+        write_text(made.root / out.name, json.dumps(listed, indent=1) + "\n")
+        shutil.rmtree(tree.root, ignore_errors=True)
+        os.replace(made.root, tree.root)
+    finally:
+        shutil.rmtree(made.root, ignore_errors=True)
+    return entries
+
+
+def _fails(source: Path, done: Verified) -> TesseraError:
+    failed = [f"check {check.name} fails: {check.reasons[0]}" for check in done.checks if not check.passed]
+    return TesseraError(
+        f"bundle {source}", "; ".join(failed), f"tessera bundle verify {source} prints all checks",
+        exit_code=EXIT_FAILED, code="bundle-fails",
+    )  # fmt: skip
+
+
+# Fits of measured cells: all tables that findings read, for pairs with all layouts of MICRO'20.
+#
+# Imports stand inside functions, because command lines import this file.
+
+
+FITTED_LAYOUTS = 54  #: MICRO'20 VI-B; the test point 1gb is not among them
+
+
+def write_fitted(
+    bundles: Sequence[Bundle],
+    tree: Tree,
+    *,
+    seed: int,
+    orders: int,
+    rehearsals: bool = False,
+    say: Callable[[str], None],
+) -> None:
+    """Write the cells of bundles into ``tree``, and the fits of the pairs with all layouts.
+
+    Args:
+        seed, orders: as :func:`fit`.
+        rehearsals: accept bundles with simulated counts. Only tests do this.
+        say: as :func:`has_all_layouts`.
+
+    Raises:
+        TesseraError: as :func:`tessera.report.machines.bundle_tree.write_tree`.
+    """
+    from tessera.report.machines.bundle_tree import write_tree
+
+    paths = write_tree(bundles, tree.root, rehearsals=rehearsals)
+    if paths := [path for path in paths if has_all_layouts(path, say)]:
+        fit_measured(paths, tree, seed=seed, orders=orders)
+        collect_fits(paths, tree)
+
+
+def has_all_layouts(cells: Path, say: Callable[[str], None]) -> bool:
+    """Whether models are fitted to these cells: findings about models are about 54 layouts.
+
+    Args:
+        cells: cells file of a pair, ``<workload>/<platform>.csv``.
+        say: told of a pair that has fewer.
+    """
+    from tessera.core.layouts.layout import ALL_1GB
+    from tessera.core.results.table_io import read_cells
+
+    found = read_cells(cells)
+    count = found.loc[found["layout"] != ALL_1GB, "layout"].nunique()
+    if count < FITTED_LAYOUTS:
+        name = f"{cells.parent.name} on {cells.stem}"
+        say(f"{name}: {count} layouts, so no model is fitted; models need {FITTED_LAYOUTS}")
+    return count >= FITTED_LAYOUTS
+
+
+def fit_measured(paths: Sequence[Path], tree: Tree, *, seed: int, orders: int) -> None:
+    """Fit models to cells files and judge them: the tables of each pair in ``tree``.
+
+    Args:
+        seed: seed of the folds.
+        orders: random orders of layouts to compare with the adaptive one.
+    """
+    from tessera.cli.pipeline.fit import adaptive_pairs, fit_pairs, one_gb_pairs
+
+    fit_pairs(paths, seed, tree.all_models, tree.layouts)
+    adaptive_pairs(paths, orders, tree.all_models)
+    one_gb_pairs(paths, tree.all_models)
+
+
+def collect_fits(paths: Sequence[Path], tree: Tree) -> None:
+    """Join the tables of the fits of these cells files."""
+    from tessera.fit.collected_fits import collect, write_collected
+
+    write_collected(collect([tree.all_models / p.parent.name / p.stem for p in paths]), tree.all_models)

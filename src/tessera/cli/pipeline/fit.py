@@ -1,0 +1,144 @@
+"""Steps of the pipeline on models: from cells of (workload, platform) pairs to fits and predictions.
+
+Each step handles many pairs in one process, because loading the libraries takes longer than fitting a pair. A
+pair is the cells file `<workload>/<platform>.csv`; its tables go to `<out>/<workload>/<platform>/`. If a pair
+fails, its tables have only headers, a text file in its folder has the reason, and the other pairs continue.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+from tessera.core.files import write_text
+from tessera.core.layouts.layout import ALL_1GB
+from tessera.core.results.cell_tables import MANIFEST, MODELS_OF_PAIR
+from tessera.core.results.table_io import empty_table, write_table
+from tessera.core.results.tree import ADAPTIVE_TABLES, NOT_FITTED, NOT_PREDICTED, NOT_REPLAYED, ONE_GB_TABLES
+from tessera.fit.evaluation import judgement
+from tessera.fit.evaluation.cross_validation import Fits, read_duplicates
+from tessera.fit.fit_folder import FORMAT, INTERVALS, TABLES
+from tessera.fit.fitting import fit_all
+from tessera.fit.models import registry
+from tessera.fit.models.samples import Table, read_samples
+
+SEEDS = 10  #: seeds 0 to 9 of the 6 folds that claims show beside the deciding number
+Reasons = dict[Path, str]  #: folder of a failed pair -> reason
+
+
+def fit_pairs(
+    cells: Iterable[Path], seed: int, out: Path, layouts: Path | None = None, models: Sequence[str] = ()
+) -> Reasons:
+    """Fit, cross-validate and judge: the tables of `models fit` and `models protocols`.
+
+    Beside a model that its authors read otherwise (`registry.READINGS`), their reading is fitted, and
+    cross-validated by leaving one out. Six folds of the other models are repeated under :data:`SEEDS` seeds.
+
+    Args:
+        cells: cells files, `<workload>/<platform>.csv`.
+        seed: seed of the folds.
+        layouts: folder with `<workload>/<platform>/manifest.csv`, which lists duplicate layouts.
+        models: names of models; if empty, ``MODELS`` of the registry.
+    """
+
+    def work(cells_path: Path, folder: Path) -> None:
+        table = _table(cells_path)
+        fits = Fits(table.fitted)
+        fit_all(
+            table, seed=seed, models=models, intervals=True, fits=fits,
+            leave_one_out=True, seeds=range(SEEDS), beside=registry.beside(registry.select(models)),
+        ).write(folder, cells_path)  # fmt: skip
+        manifest = layouts / cells_path.parent.name / cells_path.stem / MANIFEST.file if layouts else None
+        same = read_duplicates(manifest) if manifest else None
+        judgement.write_judgement(table, folder, models, seed=seed, duplicate_of=same, fits=fits)
+        if not (
+            folder / MODELS_OF_PAIR["learning_curve"].file
+        ).exists():  # none of these models learns from samples
+            _headers(folder, ["learning_curve"])
+
+    def nothing(folder: Path) -> None:
+        _headers(folder, TABLES)
+        judgement.write_empty(folder)
+        empty = {"format": FORMAT, "models": {}}
+        write_text(folder / INTERVALS, json.dumps(empty) + "\n")
+
+    return _each(cells, out, f"{NOT_FITTED}.txt", work, nothing)
+
+
+def adaptive_pairs(cells: Iterable[Path], seeds: int, out: Path) -> Reasons:
+    """Replay the adaptive order and ``seeds`` random orders: `adaptive.csv` and `adaptive_curve.csv`."""
+    from tessera.fit.evaluation.adaptive import replay, replay_summary
+
+    def work(cells_path: Path, folder: Path) -> None:
+        curve = replay(_table(cells_path).fitted, seeds=seeds)
+        _write(folder, "adaptive_curve", curve)
+        _write(folder, "adaptive", replay_summary(curve))
+
+    def nothing(folder: Path) -> None:
+        _headers(folder, ADAPTIVE_TABLES)
+
+    return _each(cells, out, f"{NOT_REPLAYED}.txt", work, nothing)
+
+
+def one_gb_pairs(cells: Iterable[Path], out: Path, mosaics: Path | None = None) -> Reasons:
+    """Predict the 1GB layout from the others (`one_gb.csv`) with its error budget (`budget.csv`).
+
+    Args:
+        mosaics: `validation/mosaics.csv` (real and simulated runs), for the simulator's part of the budget.
+    """
+    from tessera.fit.predict import budget, prediction
+    from tessera.fit.predict.prediction import read_design
+
+    def work(cells_path: Path, folder: Path) -> None:
+        point, fitted = read_design(cells_path, ALL_1GB), prediction.fit_to(_table(cells_path))
+        _write(folder, "one_gb", prediction.table_of(fitted, point, warn=False))
+        _write(folder, "budget", budget.error_budget(fitted, point, mosaics=mosaics))
+
+    def nothing(folder: Path) -> None:
+        _headers(folder, ONE_GB_TABLES)
+
+    return _each(cells, out, f"{NOT_PREDICTED}.txt", work, nothing)
+
+
+def _table(cells_path: Path) -> Table:
+    table = read_samples(cells_path)
+    if not len(table.fitted):
+        raise TesseraError(
+            f"samples {cells_path}", "the table has no rows", "simulate this workload on this platform first"
+        )
+    return table
+
+
+def _each(
+    cells: Iterable[Path],
+    out: Path,
+    note: str,
+    work: Callable[[Path, Path], None],
+    nothing: Callable[[Path], None],
+) -> Reasons:
+    """Call ``work`` on every pair; if it raises, call ``nothing`` and write the reason to ``note``."""
+    reasons: Reasons = {}
+    for cells_path in cells:
+        folder = out / cells_path.parent.name / cells_path.stem
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / note).unlink(missing_ok=True)
+        try:
+            work(cells_path, folder)
+        except TesseraError as error:
+            reasons[folder] = f"{error.asked}: {error.found}"
+            write_text(folder / note, reasons[folder] + "\n")
+            nothing(folder)
+    return reasons
+
+
+def _headers(folder: Path, names: Sequence[str]) -> None:
+    for name in names:
+        _write(folder, name, empty_table(MODELS_OF_PAIR[name]))
+
+
+def _write(folder: Path, name: str, table: pd.DataFrame) -> None:
+    write_table(MODELS_OF_PAIR[name], table, folder / MODELS_OF_PAIR[name].file)

@@ -1,0 +1,203 @@
+"""The archived records that papers name (``reference-results/records.yaml``), and fetched ones on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+
+import yaml
+
+from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
+from tessera.core.files import repo_root, write_text
+from tessera.core.reference.published_tables import default_dir
+
+# The archived records that the papers name (``reference-results/records.yaml``), as checked values.
+#
+# The archive's own metadata (titles, sizes) is not part of this list; it is read when a record is fetched.
+
+
+@dataclass(frozen=True)
+class RecordTable:
+    """One file of a record's reference data: where it is, what it shows, in which column layout."""
+
+    file: str
+    location: str
+    section: str
+    layout: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """One archived record; ``files`` holds the SHA-256 of each file whose checksum is known to us."""
+
+    name: str
+    paper: str
+    doi: str
+    record: str
+    named_in: str
+    holds: str
+    by_default: bool
+    files: dict[str, str]
+    reference_folder: str
+    tables: tuple[RecordTable, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are kept: ``datasets/cache/records/<name>/``."""
+        return repo_root() / "datasets" / "cache" / "records" / self.name
+
+    @property
+    def data_folder(self) -> Path:
+        """Where its reference data are unpacked."""
+        return self.folder / "reference"
+
+
+def names(path: Path | None = None) -> list[str]:
+    """Names of all records, in the file's order."""
+    return list(_read(path))
+
+
+def load(name: str, path: Path | None = None) -> Record:
+    """One record.
+
+    Raises:
+        TesseraError: unknown name, or a file that breaks its rules.
+    """
+    found = _read(path)
+    if name not in found:
+        raise unknown_name("record", name, list(found))
+    return found[name]
+
+
+def _read(path: Path | None) -> dict[str, Record]:
+    path = path or default_dir() / "records.yaml"
+    try:
+        tree = yaml.safe_load(path.read_text())["records"]
+        return {name: _record(name, entry) for name, entry in tree.items()}
+    except (OSError, KeyError, TypeError, AttributeError, ValueError, yaml.YAMLError) as error:
+        raise TesseraError(
+            f"list of records {path}", f"{type(error).__name__}: {error}", "correct this file"
+        ) from None
+
+
+def _record(name: str, entry: dict) -> Record:
+    wanted = {field.name for field in fields(Record)} - {"name"}
+    if set(entry) != wanted:
+        raise ValueError(f"record '{name}' needs exactly the keys {', '.join(sorted(wanted))}")
+    if not re.fullmatch(r"[a-z0-9-]+", name) or not re.fullmatch(r"\d+", entry["record"]):
+        raise ValueError(f"record '{name}': a name has only a-z, 0-9 and '-', a record number only digits")
+    if not entry["doi"].endswith(entry["record"]):
+        raise ValueError(f"record '{name}': DOI {entry['doi']} does not end in record {entry['record']}")
+    for file, sha256 in entry["files"].items():
+        if not re.fullmatch(r"[0-9a-f]{64}", str(sha256)):
+            raise ValueError(f"record '{name}', file {file}: '{sha256}' is not a SHA-256")
+    tables = tuple(RecordTable(**table) for table in entry["tables"])
+    return Record(name=name, **entry | {"tables": tables})
+
+
+# A fetched record on disk: its files, and ``record.json`` with the bytes, MD5 and SHA-256 of each.
+#
+# The archive publishes MD5 only. If ``records.yaml`` has the SHA-256, the file is compared with it (verdict
+# ``verified``). Otherwise the SHA-256 of the first download is recorded, and later downloads are compared
+# with that (verdict ``recorded``).
+
+
+MISSING, PARTIAL, PRESENT = "missing", "partial", "present"
+VERIFIED, RECORDED = "verified", "recorded"
+
+
+def recorded_files(record: Record) -> dict:
+    """``record.json``; empty if there is none or it can't be read."""
+    try:
+        found = json.loads(_record_path(record).read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and isinstance(found.get("files"), dict) else {}
+
+
+def record_state(record: Record) -> str:
+    """:data:`PRESENT` if every recorded file is there, :data:`PARTIAL` if any is, else :data:`MISSING`."""
+    known = recorded_files(record).get("files", {})
+    if known and all((record.folder / name).is_file() for name in known):
+        return PRESENT
+    return PARTIAL if record.folder.is_dir() and any(record.folder.rglob("*")) else MISSING
+
+
+def keep_record(record: Record, md5: dict[str, str], title: str) -> dict:
+    """Check complete files (name -> MD5 that the archive gives) against known SHA-256 and write them down.
+
+    Raises:
+        TesseraError: a file has another SHA-256 than ``records.yaml`` or an earlier download.
+    """
+    files = {name: _file_entry(record, name, value) for name, value in sorted(md5.items())}
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    found = {"name": record.name, "doi": record.doi, "title": title, "fetched": now, "files": files}
+    write_text(_record_path(record), json.dumps(found, indent=1) + "\n")
+    return found
+
+
+def verify_record(record: Record) -> dict[str, str]:
+    """Read every file again: name -> :data:`VERIFIED` or :data:`RECORDED`.
+
+    Raises:
+        TesseraError: not fetched, or a file is missing or changed.
+    """
+    known = recorded_files(record).get("files", {})
+    if not known:
+        raise TesseraError(
+            f"record {record.name} ({record.doi})",
+            f"it is {record_state(record)} in {record.folder}",
+            f"run: tessera reference fetch {record.name}",
+            exit_code=EXIT_FAILED,
+            code="record-missing",
+        )
+    for name, entry in known.items():
+        path = record.folder / name
+        if not path.is_file():
+            raise _wrong_file(record, name, "the file is missing", "file-missing")
+        if (md5 := file_digest(path, "md5")) != entry["md5"]:
+            found = f"its MD5 is {md5}, the archive's is {entry['md5']}"
+            raise _wrong_file(record, name, found, "wrong-md5")
+        _file_entry(record, name, md5)
+    return {name: _verdict(record, name) for name in known}
+
+
+def _file_entry(record: Record, name: str, md5: str) -> dict:
+    path = record.folder / name
+    sha256 = file_digest(path, "sha256")
+    known = record.files.get(name)
+    earlier = recorded_files(record).get("files", {}).get(name, {}).get("sha256")
+    for source, value in (("records.yaml", known), ("an earlier download", earlier)):
+        if value and value != sha256:
+            found = f"its SHA-256 is {sha256}, that of {source} is {value}"
+            raise _wrong_file(record, name, found, "wrong-sha256")
+    verdict = _verdict(record, name)
+    return {"bytes": path.stat().st_size, "md5": md5, "sha256": sha256, "verdict": verdict}
+
+
+def _verdict(record: Record, name: str) -> str:
+    return VERIFIED if name in record.files else RECORDED
+
+
+def file_digest(path: Path, kind: str) -> str:
+    """``md5`` or ``sha256`` of a file, in lower-case hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, kind).hexdigest()
+
+
+def _wrong_file(record: Record, name: str, found: str, code: str) -> TesseraError:
+    return TesseraError(
+        f"file {name} of record {record.name} ({record.doi})",
+        found,
+        f"inspect the file, remove {record.folder}, then run: tessera reference fetch {record.name}",
+        exit_code=EXIT_FAILED,
+        code=code,
+    )
+
+
+def _record_path(record: Record) -> Path:
+    return record.folder / "record.json"

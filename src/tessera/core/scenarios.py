@@ -1,0 +1,291 @@
+"""Scenarios: the machine, its memory and the policies of its operating system (docs/os.md).
+
+The keys of a scenario (docs/os.md prints this table), and a scenario file.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from tessera.core import configuration_files
+from tessera.core.errors import TesseraError, unknown_name
+from tessera.core.files import repo_root
+from tessera.core.layouts.layout import ALIASES, PAGE_SIZE_OF
+from tessera.core.mapping.kinds import ALL_KINDS
+
+# The keys of a scenario: default, bounds or words, unit, source, meaning. docs/os.md prints this table.
+
+
+LINUX = "Linux 6.12, mm/huge_memory.c and mm/khugepaged.c: the setting after a boot"
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key; ``default`` None: every scenario has to give it.
+
+    A number lies in ``least`` to ``most`` and is a multiple of ``multiple``. A word is one of ``words``. A
+    switch is ``true`` or ``false``.
+    """
+
+    name: str
+    default: int | str | bool | None
+    unit: str
+    source: str
+    meaning: str
+    least: int = 0
+    most: int = 0
+    words: tuple[str, ...] = ()
+    multiple: int = 1
+
+    @property
+    def switch(self) -> bool:
+        """Whether the values are ``true`` and ``false``."""
+        return isinstance(self.default, bool)
+
+    def rule(self) -> str:
+        """What a value must be."""
+        if self.switch:
+            return "true or false"
+        if self.words:
+            return "one of " + ", ".join(self.words)
+        step = f", a multiple of {self.multiple}" if self.multiple > 1 else ""
+        return f"a whole number from {self.least} to {self.most}{step}"
+
+    def accepts(self, value: object) -> bool:
+        """Whether a value from a YAML file keeps the rule."""
+        if self.switch:
+            return isinstance(value, bool)
+        if self.words:
+            return isinstance(value, str) and value in self.words
+        if not isinstance(value, int) or isinstance(value, bool):
+            return False
+        return self.least <= value <= self.most and value % self.multiple == 0
+
+    def text(self, value: int | str | bool) -> str:
+        """As the program tessera-os reads it."""
+        return str(int(value)) if self.switch else str(value)
+
+
+def _entries(name: str, default: int, meaning: str) -> Key:
+    return Key(name, default, "of 512 entries", LINUX, meaning, most=511)
+
+
+def _thousandths(name: str, default: int, source: str, meaning: str) -> Key:
+    return Key(name, default, "thousandths", source, meaning, most=1000)
+
+
+OURS = "the scenario"
+
+KEYS: tuple[Key, ...] = (
+    Key(
+        "memory_bytes", None, "bytes", OURS, "Memory of the machine, a multiple of 1MB",
+        least=16 << 20, most=1 << 40, multiple=1 << 20,
+    ),
+    Key("policy", "linux-6.12", "word", "artifacts/imitation", "Who decides", words=("linux-6.12",)),
+    Key(
+        "fragmentation.index", "none", "word", OURS,
+        "Index that is raised before the program begins, in each zone above DMA",
+        words=("none", "extfrag-index", "unusable-index"),
+    ),
+    Key("fragmentation.order", 9, "order", OURS, "Order of the index", least=1, most=10),
+    _thousandths("fragmentation.target_thousandths", 500, OURS, "Value of the index"),
+    _thousandths(
+        "fragmentation.tolerance_thousandths", 5, "assumed: what the fragmenter reaches",
+        "Largest difference to the target",
+    ),
+    _thousandths(
+        "fragmentation.movable_share_thousandths", 0, "assumed: pinned frames stay",
+        "Pinned frames that compaction could move",
+    ),
+    Key("fragmentation.seed", 1, "number", OURS, "Chooses the pinned frames", most=(1 << 63) - 1),
+    Key(
+        "thp.enabled", "always", "word", LINUX, "Areas that get pages of 2MB",
+        words=("always", "madvise", "never"),
+    ),
+    Key(
+        "thp.defrag", "madvise", "word", LINUX, "Areas whose faults ask for compaction and reclaim",
+        words=("always", "defer", "defer+madvise", "madvise", "never"),
+    ),
+    Key("thp.use_zero_page", True, "switch", LINUX, "Loads of untouched 2MB get the huge zero page"),
+    Key("thp.khugepaged.defrag", True, "switch", LINUX, "khugepaged may ask for compaction and reclaim"),
+    _entries("thp.khugepaged.max_ptes_none", 511, "Empty entries that khugepaged fills"),
+    _entries("thp.khugepaged.max_ptes_swap", 64, "Swapped entries that it accepts"),
+    _entries("thp.khugepaged.max_ptes_shared", 256, "Shared entries that it accepts"),
+    Key(
+        "thp.khugepaged.pages_to_scan", 4096, "entries", LINUX, "Entries that a wake-up looks at",
+        least=1, most=1 << 30,
+    ),
+    Key(
+        "thp.khugepaged.scan_sleep_milliseconds", 10000, "milliseconds", LINUX, "Time between two wake-ups",
+        least=1, most=1 << 30,
+    ),
+    Key(
+        "swap.bytes", 0, "bytes", OURS, "Swap area, its header of 4KB included; 0: no swap",
+        most=1 << 40, multiple=1 << 20,
+    ),
+    Key(
+        "swap.synchronous", False, "switch", "zram: SWP_SYNCHRONOUS_IO of mm/memory.c",
+        "Swap is memory that answers at once: one page a fault, no disk",
+    ),
+    Key(
+        "swap.page_cluster", 3, "log2 of pages", "Linux 6.12, mm/swap.c swap_setup",
+        "Pages that a swap fault reads at once, at most", most=5,
+    ),
+    Key(
+        "reclaim.swappiness", 60, "of 200", "Linux 6.12, mm/vmscan.c vm_swappiness",
+        "Balance of anonymous pages and pages of files", most=200,
+    ),
+    Key(
+        "compaction.proactive", True, "switch", "Linux 6.12, mm/compaction.c: compaction_proactiveness 20",
+        "kcompactd looks at fragmentation each half second",
+    ),
+    Key(
+        "page_cache.at_start", "none", "word", OURS, "Files in memory before the program begins",
+        words=("none", "files"),
+    ),
+    Key(
+        "page_cache.other_bytes", 0, "bytes", OURS,
+        "A file of somebody else, read once before the program begins", most=1 << 40,
+    ),
+    Key(
+        "hugetlb.pages_2mb", 0, "pages", OURS, "Pool of pages of 2MB for MAP_HUGETLB", most=1 << 19,
+    ),
+    Key(
+        "hugetlb.pages_1gb", 0, "pages", OURS, "Pool of pages of 1GB for MAP_HUGETLB", most=1 << 10,
+    ),
+    Key(
+        "slab.areas", False, "switch", "Linux 6.12, mm/slub.c and kernel/fork.c",
+        "The kernel's objects of areas (VMAs) take frames",
+    ),
+    Key(
+        "disk.model", "constant", "word", "artifacts/imitation/disk",
+        "Counts and times of what files and swap read and write; no decision depends on it",
+        words=("constant", "flash"),
+    ),
+    Key(
+        "time.frequency_hz", 2_000_000_000, "Hz", "assumed: time is instructions / (frequency x IPC)",
+        "Frequency of the processor", least=1000, most=10**12,
+    ),
+    Key(
+        "time.instructions_per_1000_cycles", 1000, "instructions", "assumed: an IPC of 1",
+        "Instructions of the program in 1,000 cycles", least=1, most=100_000,
+    ),
+)  # fmt: skip
+
+BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
+
+#: Parts of Linux that tessera os does not use; a scenario that asks for them is refused by name.
+NOT_MODELLED = ("fork", "memory_cgroup", "numa", "shared_memory", "writeback")
+
+
+# A scenario file: nested YAML whose leaves are the keys of :mod:`tessera.core.scenarios`.
+#
+# The name of a scenario is the stem of its file. It stands in the column ``layout`` of cells, so it is never
+# the name of a layout or of a kind of mapping.
+
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+HELP = "docs/os.md lists the keys; tessera os list shows the scenarios"
+#: Names that heuristics give their layouts (tessera.core.layouts.generation).
+LAYOUT_NAME = re.compile(r"(growing|random)-\d+|sliding-\d+-\d+")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One scenario; ``values`` has every key, those that the file leaves out with their defaults."""
+
+    name: str
+    description: str
+    values: dict[str, int | str | bool]
+
+    def flat(self) -> str:
+        """The ``key = value`` text that tessera-os reads."""
+        lines = [f"{name} = {BY_NAME[name].text(value)}" for name, value in sorted(self.values.items())]
+        return "\n".join([f"name = {self.name}", *lines]) + "\n"
+
+
+def folder() -> Path:
+    """Where the named scenarios are."""
+    return repo_root() / "config" / "scenarios"
+
+
+def names() -> list[str]:
+    """Names of the scenarios that come with Tessera."""
+    return sorted(path.stem for path in folder().glob("*.yaml"))
+
+
+def load(name_or_path: str | Path) -> Scenario:
+    """The scenario of this name, or of this YAML file.
+
+    Raises:
+        TesseraError: an unknown name, or a file that is not a scenario (names file, key, value and rule).
+    """
+    path = Path(name_or_path)
+    if path.suffix not in (".yaml", ".yml"):
+        path = folder() / f"{name_or_path}.yaml"
+        if not path.exists():
+            raise unknown_name("scenario", str(name_or_path), names())
+    check_name(path.stem)
+    return from_tree(configuration_files.read_yaml(path, "scenario file"), path)
+
+
+def from_tree(tree: object, path: Path) -> Scenario:
+    """The scenario in what a YAML file contains; ``path`` gives the name."""
+    if not isinstance(tree, dict):
+        raise TesseraError(f"scenario file {path}", "it is not a table of keys", HELP)
+    description = tree.pop("description", None)
+    if not isinstance(description, str) or not description.strip():
+        raise TesseraError(f"scenario file {path}: description", "a sentence is missing", HELP)
+    values: dict[str, int | str | bool] = {}
+    for name, value in _leaves(tree):
+        values[name] = _checked(name, value, path)
+    for key in KEYS:
+        if key.default is None and key.name not in values:
+            raise TesseraError(f"scenario file {path}: {key.name}", "the key is missing", HELP)
+    complete = {key.name: values.get(key.name, key.default) for key in KEYS}
+    return Scenario(path.stem, description.strip(), complete)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that a layout or a mapping may have in the same column of a table.
+
+    Raises:
+        TesseraError: code ``scenario-name``.
+    """
+    found = ""
+    if not NAME.fullmatch(name):
+        found = "a name has lower-case letters, digits, dots, hyphens and underscores, at most 64"
+    elif LAYOUT_NAME.fullmatch(name) or name in {*PAGE_SIZE_OF, *ALIASES}:
+        found = "this is the name of a layout"
+    elif all(part in ALL_KINDS for part in name.split("-over-")):
+        found = "this is the name of a kind of mapping"
+    if found:
+        raise TesseraError(f"scenario '{name}'", found, "give the file another name", code="scenario-name")
+
+
+def _leaves(tree: dict, above: str = ""):
+    for word, value in tree.items():
+        name = f"{above}{word}"
+        if isinstance(value, dict) and name not in BY_NAME and not _unmodelled(name):
+            yield from _leaves(value, f"{name}.")
+        else:
+            yield name, value
+
+
+def _unmodelled(name: str) -> bool:
+    return name.split(".")[0] in NOT_MODELLED
+
+
+def _checked(name: str, value: object, path: Path) -> int | str | bool:
+    asked = f"scenario file {path}: {name}"
+    key: Key | None = BY_NAME.get(name)
+    if key is None and _unmodelled(name):
+        found = f"tessera os does not model {', '.join(NOT_MODELLED)}"
+        raise TesseraError(asked, found, "remove the key", code="scenario-not-modelled")
+    if key is None:
+        raise TesseraError(asked, f"no such key; keys are {', '.join(BY_NAME)}", HELP, code="scenario-key")
+    if not key.accepts(value):
+        raise TesseraError(f"{asked} = {value}", f"{key.rule()}", HELP, code="scenario-value")
+    return value  # type: ignore[return-value]  # accepts() has checked the type

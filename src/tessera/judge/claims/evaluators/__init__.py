@@ -1,1 +1,0 @@
-"""Evaluators, a file per family; :mod:`tessera.judge.claims.registry` has their contract."""

@@ -1,0 +1,89 @@
+"""Tables of two commands as sections: ``tessera mosalloc programs`` and ``tessera mosalloc bench``."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+from tessera.lab.allocator_proof.bench import ROWS, Bench, Result, format_table
+from tessera.lab.allocator_proof.programs import session as table
+from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program
+from tessera.lab.allocator_proof.programs.session import MOSAIC_NAMES, Session
+from tessera.lab.allocator_proof.suite.section import (
+    FAIL,
+    PASS,
+    VERDICTS,
+    Check,
+    Findings,
+    ProofRequest,
+    Section,
+)
+from tessera.machine.container.engine import NONE, engine_name
+from tessera.machine.container.images import ensure_programs_image
+
+# Well-known programs under every kind of mosaic: the table of ``tessera mosalloc programs``.
+
+
+#: With ``--quick``: a server that forks, a library that maps files, and one that starts many processes.
+QUICK_PROGRAMS = ("redis", "sqlite3", "git")
+QUICK_LAYOUTS = ("4kb",)
+
+
+def run_programs(request: ProofRequest) -> Findings:
+    """Every program under every layout; quick: three of them on 4KB pages."""
+    chosen = [program(name) for name in QUICK_PROGRAMS] if request.quick else list(PROGRAMS.values())
+    if engine_name() != NONE:
+        ensure_programs_image(request.say)
+    session = Session()
+    outcomes = []
+    for outcome in session.run(chosen, QUICK_LAYOUTS if request.quick else MOSAIC_NAMES):
+        outcomes.append(outcome)
+        request.say(
+            table.failure_details(outcome) if outcome.verdict == FAIL else table.outcome_line(outcome)
+        )
+    checks = [
+        Check(
+            f"{o.program} {o.layout}", o.verdict, "" if o.verdict == PASS else o.reason or "no reason given"
+        )
+        for o in outcomes
+    ]
+    rows = [{name: getattr(outcome, name) for name in table.OUTCOME_COLUMNS} for outcome in outcomes]
+    text = table.outcomes_table(outcomes).rpartition("\n")[0]  # without its own summary line
+    return Findings(checks, text, rows, session.notes)
+
+
+PROGRAMS_SECTION = Section("programs", "Program table", run_programs)
+
+
+# The overhead of the library: the table of ``tessera mosalloc bench``.
+
+
+PAIRS, QUICK_PAIRS = 15, 3
+
+
+def benchmark_check(result: Result) -> Check:
+    """A row with a bound (or that could not be measured) as a check."""
+    reason = result.reason
+    if result.verdict == FAIL:
+        unit = "" if result.kind == "ratio" else f" {result.unit}"
+        reason = f"{result.value:.3f}{unit}, at most {result.bound:g}{unit} is allowed"
+    return Check(result.row, result.verdict, reason)
+
+
+def run_benchmark(request: ProofRequest) -> Findings:
+    """All rows; those without a bound are in the table only."""
+    results = []
+    with tempfile.TemporaryDirectory(prefix="tessera-proof-") as folder:
+        bench = Bench(Path(folder), pairs=QUICK_PAIRS if request.quick else PAIRS, quick=request.quick)
+        for result in bench.results(ROWS):
+            results.append(result)
+            request.say(f"{result.row}: {result.verdict}")
+    counted = [result for result in results if result.verdict in VERDICTS]
+    notes = ["rows without a bound are reported and not counted"] if len(counted) < len(results) else []
+    return Findings(
+        [benchmark_check(r) for r in counted], format_table(results), [asdict(r) for r in results], notes
+    )
+
+
+BENCHMARK_SECTION = Section("benchmark", "Benchmark table", run_benchmark)

@@ -1,0 +1,172 @@
+"""Real programs (``programs.csv``), and what was measured of marks and programs, as a table.
+
+Only this part needs the machine to itself.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tessera.core.errors import TesseraError
+from tessera.core.files import built
+from tessera.core.results.machine_tables import CLOCK_MEASURED
+from tessera.core.results.outcomes import is_ok
+from tessera.core.results.table_io import frame_of, read_file, write_table
+from tessera.core.units import GB, MB
+from tessera.lab.clock import marks as native
+from tessera.lab.clock.marks import (
+    PAGES,
+    Cycles,
+    Found,
+    Progress,
+    Skipped,
+    cycles_of,
+    frequency_ghz,
+    layout_of,
+    marks_of,
+    roi_ns,
+    run_under,
+)
+from tessera.machine.reserve import HugePagesUnavailable
+
+# Real programs in sizes of their own: ``programs.csv``. They judge and never calibrate.
+#
+# Each prints the time of its region of interest and verifies its answer. A region is recorded whole (below
+# 100 M instructions, below 2 GB), so nothing is sampled or scaled. A recording has no preparation, which
+# fills caches and TLBs natively; so it is replayed once before it counts (clock/simulated.py).
+
+
+ANON_BYTES = {"4KB": 2 * GB, "2MB": 640 * MB}  #: of 2MB pages, as many as the largest program needs
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program and its arguments; ``smoke``: whether the small configuration has it."""
+
+    name: str
+    command: tuple[str, ...]
+    smoke: bool
+
+    def argv(self) -> list[str]:
+        """The command line, with the built program's path."""
+        return [str(built("workloads", self.command[0])), *self.command[1:]]
+
+
+def programs_of(scale: str) -> list[Program]:
+    """The programs of a scale, in the order of the table."""
+    with Path(__file__).with_name("programs.csv").open() as stream:
+        rows = [
+            Program(row["program"], tuple(row["arguments"].split()), row["smoke"] == "1")
+            for row in csv.DictReader(stream)
+        ]
+    return [program for program in rows if scale != "smoke" or program.smoke]
+
+
+def measure_programs(
+    programs: Sequence[Program], pages: str, rounds: int, progress: Progress
+) -> dict[str, Found]:
+    """Cycles of each program's region, or why there are none. Rounds take turns, each with its frequency."""
+    values: dict[str, list[float]] = {program.name: [] for program in programs}
+    failed: dict[str, str] = {}
+    for number in range(rounds):
+        progress(f"clock: programs with {pages} pages, round {number + 1} of {rounds}")
+        gigahertz = frequency_ghz()
+        for program in programs:
+            if program.name in failed:
+                continue
+            try:
+                said = run_under(layout_of(pages, ANON_BYTES[pages]), program.argv())
+                values[program.name].append(roi_ns(said) * gigahertz)
+            except HugePagesUnavailable as error:
+                why = Skipped(f"{error.asked}: {error.found}; {error.remedy}")
+                return {one.name: why for one in programs}
+            except TesseraError as error:
+                failed[program.name] = f"{error.asked}: {error.found}"
+    return failed | {name: cycles_of(found) for name, found in values.items() if found and name not in failed}
+
+
+# What was measured of marks and programs, as a table: only this part needs the machine to itself.
+
+
+ROUNDS, PROCESSES = 5, {"default": 3, "smoke": 1}  #: measurements of a mark in a process
+PROGRAM_ROUNDS = {"default": 6, "smoke": 2}
+MARK, PROGRAM = "mark", "program"
+Measured = dict[str, dict[str, dict[str, Found]]]  #: kind -> pages -> name -> what was found
+
+
+def measure(scale: str, progress: Progress = lambda text: None) -> Measured:
+    """Measure the marks and programs of a scale (``default`` or ``smoke``) in pages of both sizes.
+
+    Rows with 2MB pages are ``Skipped`` if none can be reserved.
+    """
+    names, programs = [mark.name for mark in marks_of(scale)], programs_of(scale)
+    found: Measured = {MARK: {}, PROGRAM: {}}
+    for pages in PAGES:
+        progress(f"clock: measuring {len(names)} micro-benchmarks with {pages} pages")
+        found[MARK][pages] = measured_marks(names, pages, scale)
+        found[PROGRAM][pages] = measure_programs(programs, pages, PROGRAM_ROUNDS[scale], progress)
+    return found
+
+
+def measured_marks(names: list[str], pages: str, scale: str) -> dict[str, Found]:
+    """Measured marks; a run that fails as a whole fails each of them, with its reason."""
+    try:
+        return dict(native.measure_marks(names, pages, ROUNDS, PROCESSES[scale]))
+    except HugePagesUnavailable as error:
+        return {name: Skipped(f"{error.asked}: {error.found}; {error.remedy}") for name in names}
+    except TesseraError as error:
+        return {name: f"{error.asked}: {error.found}" for name in names}
+
+
+def write_measured(found: Measured, out: Path) -> None:
+    """Write a row of ``results.schema.clock.CLOCK_MEASURED`` for each mark and program."""
+    rows = [
+        {"kind": kind, "name": name, "pages": pages} | row_of(one)
+        for kind, of_pages in found.items()
+        for pages, of_names in of_pages.items()
+        for name, one in of_names.items()
+    ]
+    write_table(CLOCK_MEASURED, frame_of(CLOCK_MEASURED, rows), out)
+
+
+def read_measured(path: Path) -> Measured:
+    """What :func:`write_measured` wrote.
+
+    Raises:
+        TesseraError: no such file, no table of measurements, or a row of another kind or page size.
+    """
+    found: Measured = {kind: {pages: {} for pages in PAGES} for kind in (MARK, PROGRAM)}
+    for row in read_file(CLOCK_MEASURED, path).to_dict("records"):
+        if row["kind"] not in found or row["pages"] not in PAGES:
+            raise TesseraError(
+                f"measurements {path}, row of {row['name']}",
+                f"kind '{row['kind']}' with pages '{row['pages']}'; kinds are {MARK} and {PROGRAM}",
+                "measure again: ./run tessera validate clock-measure",
+            )
+        found[row["kind"]][row["pages"]][row["name"]] = _found(row)
+    return found
+
+
+def row_of(found: Found | None) -> dict:
+    """Columns ``cycles`` to ``message``; None: the run had no row for it."""
+    if isinstance(found, Skipped):
+        return {"status": "skipped", "message": found.why}
+    if not isinstance(found, Cycles):
+        return {"status": "failed", "message": found or "it gave no measurement"}
+    return {
+        "cycles": found.median, "low_cycles": found.low, "high_cycles": found.high, "runs": found.runs,
+        "status": "ok", "message": "",
+    }  # fmt: skip
+
+
+def _found(row: dict) -> Found:
+    if row["status"] == "skipped":
+        return Skipped(row["message"])
+    if not is_ok(row["status"]):
+        return row["message"]
+    low, high = (None if math.isnan(row[key]) else row[key] for key in ("low_cycles", "high_cycles"))
+    return Cycles(row["cycles"], low, high, int(row["runs"]))

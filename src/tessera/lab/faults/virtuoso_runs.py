@@ -1,0 +1,170 @@
+"""One log simulated with and without the kernel's work of its faults, and what both cost the simulator."""
+
+from __future__ import annotations
+
+import csv
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.files import built
+from tessera.core.platforms import set_values
+from tessera.core.results.outcomes import FAILED, is_ok
+from tessera.lab.studies import scenarios
+from tessera.lab.studies.scenarios import ENGINE, one_line
+from tessera.simulate.inputs import LOG, file_bytes
+from tessera.simulate.runner import simulate_all
+from tessera.simulate.simulator import KERNEL, Job, run_simulator
+
+# One log simulated twice: with the kernel's work of its faults in the program's stream, and without.
+#
+# Both runs have the same samples. The difference of their R is what faults cost, including lines and
+# translations that the kernel's accesses displace; ``kernel_cycles`` is the time inside faults alone.
+
+
+#: The kernel accesses pages by their frames.
+FRAMES = {"memory.allocator": "mapped"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(scenarios.Request):
+    """``weave``: templates of faults; the rest as of the study of scenarios."""
+
+    weave: bytes
+
+
+@dataclass(frozen=True)
+class Woven:
+    """A log with its kernel work; without numbers if ``problem`` says why.
+
+    Attributes:
+        cell: row of the cells table.
+        faultless_cycles: R if faults take no time.
+        kernel: counts of the kernel's work (``tessera.simulate.simulator.KERNEL_COLUMNS``).
+        faults: timed faults (``tessera.simulate.simulator.FAULT_TIME_COLUMNS``).
+    """
+
+    cell: dict = field(default_factory=dict)
+    faultless_cycles: float | None = None
+    kernel: dict = field(default_factory=dict)
+    faults: list[dict] = field(default_factory=list)
+    problem: str = ""
+
+
+def simulate_logs(request: Request, logs: Sequence[Path]) -> list[Woven]:
+    """Each log with and without the kernel's work, in the order of ``logs``."""
+    if not logs:
+        return []
+    platform = set_values(request.platform, FRAMES)
+    same = {
+        "workload": request.workload, "engine": scenarios.ENGINE, "sampling": request.sampling,
+        "cache": request.cache, "progress": request.progress, "threads": request.threads, "kind": LOG,
+    }  # fmt: skip
+    kernel: list[list[dict]] = []
+    times: list[list[dict]] = []
+    try:
+        (woven,) = simulate_all(
+            request.trace, [platform], list(logs), weave=request.weave, kernel=kernel, fault_times=times,
+            **same,
+        )  # fmt: skip
+        (plain,) = simulate_all(request.trace, [platform], list(logs), **same)
+    except TesseraError as error:
+        return [Woven(problem=one_line(error)) for _ in logs]
+    counts = {row["layout"]: row for row in kernel[0]}
+    faults: dict[str, list[dict]] = {}
+    for row in times[0]:
+        faults.setdefault(row["layout"], []).append(row)
+    return [
+        _woven(with_work, without, counts.get(log.stem, {}), faults.get(log.stem, []))
+        for log, with_work, without in zip(logs, woven, plain, strict=True)
+    ]
+
+
+def _woven(with_work: dict, without: dict, kernel: dict, faults: list[dict]) -> Woven:
+    for cell in (with_work, without):
+        if not is_ok(cell):
+            return Woven(cell={"status": FAILED}, problem=cell["message"])
+    return Woven(with_work, without["runtime_cycles"], kernel, faults)
+
+
+# Processor time and memory of the simulator itself, with and without the kernel's work (Figures 11 and 12).
+#
+# Every repeat simulates a log without and then with the work of its faults, by one thread and without the
+# cache of cells, so that changes of the machine's speed meet both. The table has medians. They are measured:
+# the same inputs give other numbers.
+
+
+PROVENANCE = "measured"
+#: with the kernel's work? -> what columns of it begin with
+PLAIN, WOVEN = "plain", "woven"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the simulator: its row, and what it took."""
+
+    row: dict
+    processor_seconds: float
+    peak_memory_bytes: int
+
+
+def cost_rows(request: Request, logs: Sequence[Path], repeats: int, folder: Path) -> list[dict]:
+    """A row for each log, its name that of the scenario; files go to ``folder``.
+
+    Raises:
+        TesseraError: the simulator refuses a log: no cost can be measured then.
+    """
+    rows = []
+    for log in logs:
+        runs: dict[str, list[Run]] = {PLAIN: [], WOVEN: []}
+        for repeat in range(1, repeats + 1):
+            for name, weave in ((PLAIN, None), (WOVEN, request.weave)):
+                request.progress(f"{log.stem}: {name} run {repeat} of {repeats}")
+                runs[name].append(_run(request, log, weave, folder))
+        rows.append({"scenario": log.stem, "repeats": repeats, "provenance": PROVENANCE} | _costs(runs))
+    return rows
+
+
+def _run(request: Request, log: Path, weave: bytes | None, folder: Path) -> Run:
+    rows: list[dict] = []
+    usage = folder / "usage.csv"
+    job = Job(
+        built("simulator", "tessera-sim"), request.trace, (set_values(request.platform, FRAMES),), ENGINE,
+        request.sampling, kind=LOG, weave=weave, usage=usage,
+    )  # fmt: skip
+    run_simulator(
+        job, {log: file_bytes(log, LOG)}, lambda _, __, row, *___: rows.append(row), request.progress
+    )
+    (row,) = rows
+    if not is_ok(row):
+        raise TesseraError(
+            f"cost of scenario {log.stem}", row["message"], "leave the scenario out", exit_code=EXIT_FAILED
+        )
+    with usage.open() as stream:
+        (used,) = csv.DictReader(stream)
+    return Run(row, float(used["processor_seconds"]), int(used["peak_memory_bytes"]))
+
+
+def _costs(runs: dict[str, list[Run]]) -> dict:
+    found: dict = {}
+    for name, mine in runs.items():
+        seconds = [one.processor_seconds for one in mine]
+        found[f"{name}_seconds"] = statistics.median(seconds)
+        found[f"{name}_seconds_low"], found[f"{name}_seconds_high"] = min(seconds), max(seconds)
+        found[f"{name}_memory_bytes"] = int(statistics.median(one.peak_memory_bytes for one in mine))
+    row = runs[WOVEN][0].row
+    (kernel,) = row[KERNEL]
+    program, accesses = row["instructions"], row["accesses"]
+    more, more_accesses = kernel["kernel_instructions"], kernel["kernel_loads"] + kernel["kernel_stores"]
+    pairs = zip(runs[WOVEN], runs[PLAIN], strict=True)
+    slowdown = statistics.median(w.processor_seconds / p.processor_seconds for w, p in pairs)
+    return found | {
+        "instructions": program, "accesses": accesses, "kernel_instructions": more,
+        "kernel_accesses": more_accesses, "slowdown": slowdown,
+        "memory_ratio": found["woven_memory_bytes"] / found["plain_memory_bytes"],
+        "instruction_ratio": 1 + more / program, "access_ratio": 1 + more_accesses / accesses,
+        "time_per_instruction_ratio": slowdown / (1 + more / program),
+        "time_per_access_ratio": slowdown / (1 + more_accesses / accesses),
+    }  # fmt: skip

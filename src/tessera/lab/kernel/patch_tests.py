@@ -1,0 +1,266 @@
+"""How the series of patches is tested in the guest: whole, without one of its hooks, after each patch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+from tessera.core.results.kernel_tables import BISECT, PROVE, TEST
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.lab.kernel import build_tools, image
+from tessera.lab.kernel.build_tools import checkout_names, run_build_script
+from tessera.lab.kernel.guest import GuestProgram, GuestRun, Look, run_in_guest, script_failed
+from tessera.lab.kernel.page_tables import tree_differences, walk
+from tessera.lab.kernel.qemu import Machine
+from tessera.lab.kernel.source import component_script, find_source, fragment_files, patches
+from tessera.machine.container.toolchain import Toolchain
+
+# How the kernel is tested: selftests and stress in the guest, checked from inside and from outside.
+
+
+#: Of ``summary.csv``: what was tried, how often it went well and badly, seconds of the guest with its boot.
+
+SELFTESTS = """replication-on || exit
+selftest || exit
+policies || exit
+replication-report
+"""
+
+#: On machines where replicas make no sense, the tool must refuse and say why: (machine, arguments, message).
+REFUSALS = (
+    (Machine(nodes=1, cpus=1, memory_mb=512), "-r all", "one node with memory"),
+    (Machine(nodes=3, cpus=3, memory_mb=768, memoryless=1), "-r 0-2", "no memory; nodes with memory are 0-1"),
+)
+REFUSAL = """echo 1 > /proc/sys/vm/pgtable_replication
+pgtblrepl {arguments} true 2> /out/refused
+[ $? = 2 ]
+"""
+
+#: The stress stands still while it is looked at, so that no entry is half way to its replicas.
+STRESS = """replication-on || exit
+echo 64 > /proc/sys/vm/pgtable_replica_cache
+STRESS_NODES={nodes} pgtblrepl -r all stress {seconds} {seed} &
+stress=$!
+sleep 2
+i=0
+while [ $i -lt {walks} ] && stand-still $stress; do
+    i=$((i + 1))
+    host walk $i $(pagetable-roots $stress) || exit
+    kill -CONT $stress
+    sleep {pause}
+done
+wait $stress || exit
+echo 0 > /proc/sys/vm/pgtable_replica_cache
+replication-report
+"""
+
+
+class OutsideView:
+    """Compares the trees of one process, and where their tables lie, whenever the guest asks."""
+
+    def __init__(self) -> None:
+        self.compared = 0
+        self.leaves = 0
+        self.found: list[str] = []
+
+    def __call__(self, look: Look) -> bool:
+        home = walk(look.memory, look.roots["home"])
+        found: list[str] = []
+        compared = leaves = 0
+        for observer, root in look.roots.items():
+            if observer == "home":
+                continue
+            tree = walk(look.memory, root)
+            compared += 1
+            leaves += int((tree.levels[1].entries != 0).sum())
+            found += [f"walk {look.name}, node {observer}: {d}" for d in tree_differences(home, tree)]
+        # Reclaim and khugepaged don't stop with the process: what they are writing is right a moment later.
+        if found and look.attempt < 2:
+            return True
+        self.compared += compared
+        self.leaves += leaves
+        self.found += found
+        return False
+
+
+def prove(
+    tools: Toolchain,
+    program: GuestProgram,
+    out: Path,
+    *,
+    stress_seconds: int,
+    seed: int,
+    say: Callable[[str], None],
+    machine: Machine | None = None,
+) -> list[str]:
+    """Run selftests and stress; writes ``summary.csv`` (:data:`TEST`) and returns the failures."""
+    machine = machine or Machine()
+    failures: list[str] = []
+    rows: list[tuple] = []
+    say("running the selftests in the guest")
+    done = run_in_guest(tools, program, SELFTESTS, out / "selftests", machine=machine, timeout_seconds=600)
+    failures += _failures_of("selftests", done)
+    passed = sum(line.startswith("ok ") for line in done.text("stdout").splitlines())
+    say(f"selftests: {passed} passed, {done.seconds:.0f} s including the boot")
+    rows.append(("selftests", passed, len(failures), done.seconds, "measured"))
+
+    for number, (refusing, arguments, message) in enumerate(REFUSALS):
+        folder = out / f"refusal-{number}"
+        done = run_in_guest(tools, program, REFUSAL.format(arguments=arguments), folder, machine=refusing)
+        if done.status != 0 or message not in done.text("refused"):
+            failures.append(f"pgtblrepl {arguments} on {refusing}: not refused with '{message}'")
+        refused = done.status == 0 and message in done.text("refused")
+        rows.append((f"refused: {message}", int(refused), int(not refused), done.seconds, "measured"))
+
+    say(f"running the stress test for {stress_seconds} s")
+    view = OutsideView()
+    pause = 5
+    script = STRESS.format(
+        seconds=stress_seconds,
+        seed=seed,
+        nodes=hex((1 << machine.filled) - 1),
+        pause=pause,
+        walks=max(1, (stress_seconds - 4) // (pause + 2)),
+    )
+    done = run_in_guest(
+        tools,
+        program,
+        script,
+        out / "stress",
+        machine=machine,
+        on_walk=view,
+        timeout_seconds=stress_seconds * 3 + 300,
+    )
+    found = _failures_of("stress", done) + view.found
+    if not view.compared:
+        found.append("the outside walker met no replica to compare: no processor ran the stress")
+    say(f"stress: compared {view.compared} replicas with {view.leaves} leaf entries from outside the guest")
+    rows.append((f"stress of {stress_seconds} s", int(not found), len(found), done.seconds, "measured"))
+    differences = len(view.found)
+    equal = view.compared - differences
+    rows.append(("replicas compared from outside", equal, differences, done.seconds, "measured"))
+    write_table(TEST, frame_of(TEST, rows), out / TEST.file)
+    return failures + found
+
+
+def _failures_of(name: str, done: GuestRun) -> list[str]:
+    failures = [f"{name}: {line}" for line in done.text("stdout").splitlines() if line.startswith("not ok")]
+    failures += [f"{name}: kernel: {line}" for line in done.warnings[:5]]
+    if done.status != 0:
+        failures.append(f"{name}: the script ended with status {done.status}: {done.text('stderr')[-300:]}")
+    return failures
+
+
+# Test that the checks detect a missing hook: the series without one store to the replicas, and all of it.
+
+
+#: Every statically linked program write-protects its relocated data when it starts: one mprotect().
+HOOK_SCRIPT = """replication-on || exit
+pgtblrepl -r all firsttouch 16 one 600 &
+program=$!
+sleep 5
+stand-still $program && host walk forgotten $(pagetable-roots $program) || exit
+kill -KILL $program
+wait $program
+true
+"""
+
+
+@dataclass(frozen=True)
+class HookReports:
+    """The reports of the two observers, line by line."""
+
+    checker: list[str]
+    walker: list[str]
+
+
+def observe_hook(tools: Toolchain, program: GuestProgram, out: Path) -> HookReports:
+    """Run a program with replicas on all nodes, stop it, and return the reports of checker and walker."""
+    view = OutsideView()
+    done = run_in_guest(tools, program, HOOK_SCRIPT, out, on_walk=view, timeout_seconds=300)
+    if done.status != 0 or not view.compared:
+        raise script_failed("a look at replicas", done)
+    return HookReports([line for line in done.warnings if "pgtable_replica: difference" in line], view.found)
+
+
+def judge_hook(seen: dict[str, HookReports]) -> pd.DataFrame:
+    """Kernel -> reports, as a table: ``broken`` must be reported by both observers, any other by none."""
+    rows = []
+    for kernel, reports in seen.items():
+        expected = "some" if kernel == "broken" else "none"
+        for observer, lines in (("checker", reports.checker), ("walker", reports.walker)):
+            passed = bool(lines) == (expected == "some")
+            rows.append((kernel, observer, len(lines), expected, passed, "measured"))
+    return frame_of(PROVE, rows)
+
+
+# Build and boot the kernel after every patch of the series, so that each can be bad on its own.
+
+
+#: Of the configuration: the smallest that boots and has what the patches change.
+BISECT_FRAGMENTS = ("base", "bisect", "replication")
+#: Enough to see that processes run, fork and map memory on all processors.
+BOOT_SCRIPT = """[ $(nproc) = 4 ] || exit 1
+i=0
+while [ $i -lt 20 ]; do i=$((i + 1)); sh -c 'true | cat' & done
+wait
+dd if=/dev/zero of=/tmp/file bs=1M count=32 2> /dev/null && [ $(wc -c < /tmp/file) = 33554432 ]
+"""
+
+
+def build_series(say: Callable[[str], None], *, accept_series: bool = False) -> dict[Path, Path]:
+    """Patch -> folder with ``bzImage`` of the kernel with the patches up to it, or with ``errors``.
+
+    A folder is named by the hash of these patches: a changed one builds the kernels from itself on.
+    """
+    tools, series, fragments = image.ready(say), patches(), fragment_files(BISECT_FRAGMENTS)
+    found, recipe = find_source(tools, accept_series, say), component_script("build-series.sh")
+    folders = {
+        patch: build_tools.build_folder()
+        / f"after-{build_tools.build_key(tools, [*recipe, *fragments, *series[: n + 1]], found.version)}"
+        for n, patch in enumerate(series)
+    }
+    with build_tools.locked_build("series-tree"):
+        missing = sum(not (folder / "bzImage").exists() for folder in folders.values())
+        if missing:
+            say(f"building kernel {found.version} after {missing} of {len(series)} patches (1 to 8 min each)")
+            listing = build_tools.build_folder() / "series"
+            lines = "".join(f"{patch} {folder}\n" for patch, folder in folders.items())
+            listing.write_text(checkout_names().text(lines))
+            argv = [recipe[0], build_tools.build_folder() / "series-tree", listing, *fragments]
+            run_build_script(tools, argv, image.compiler_cache() | found.environment())
+    return folders
+
+
+def bisect_series(out: Path, say: Callable[[str], None], *, accept_series: bool = False) -> pd.DataFrame:
+    """One row per patch: ``passed``, ``not built`` or ``failed in the guest``, and the findings."""
+    guest = image.build_guest(say)
+    rows = []
+    for patch, kernel in build_series(say, accept_series=accept_series).items():
+        outcome = _try_kernel(kernel, guest / "common.cpio", out / patch.stem, say)
+        rows.append((patch.name, *outcome, "measured"))
+        say(f"{patch.name}: {outcome[0]}")
+    return frame_of(BISECT, rows)
+
+
+def _try_kernel(kernel: Path, archive: Path, out: Path, say: Callable[[str], None]) -> tuple[str, float, str]:
+    """Outcome, seconds in the guest and findings of one kernel."""
+    if not (kernel / "bzImage").exists():
+        return "not built", 0.0, (kernel / "errors").read_text()[:300]
+    try:
+        done = run_in_guest(
+            image.ready(say),
+            GuestProgram(kernel / "bzImage", (archive,)),
+            BOOT_SCRIPT,
+            out,
+            timeout_seconds=180,
+        )
+    except TesseraError as error:
+        return "failed in the guest", 0.0, str(error)
+    if done.status != 0 or done.warnings:
+        return "failed in the guest", done.seconds, f"status {done.status}, {done.warnings[:3]}"
+    return "passed", done.seconds, ""

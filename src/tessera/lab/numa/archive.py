@@ -1,0 +1,156 @@
+"""The archived measurements of Mitosis: those in use, those in quarantine, and the bars of its figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.reference import archived, records
+from tessera.core.reference.quarantine import split
+from tessera.lab.numa.placement_costs import LEAST_RATIO, LOCAL
+
+# The archived measurements of Mitosis: all numbers, those that can be used, and those in quarantine.
+#
+# They come from the fetched record, or from a folder with the same files. They are not part of the
+# repository.
+
+
+RECORD = "mitosis"
+_PAGE = {"4KB": "", "2MB": "T"}
+
+
+@dataclass(frozen=True)
+class Archive:
+    """Rows of :data:`tessera.core.reference.archived.COLUMNS`: all, those to use, those in quarantine."""
+
+    every: pd.DataFrame
+    good: pd.DataFrame
+    aside: pd.DataFrame
+
+
+def read_archive(folder: Path | None = None) -> Archive:
+    """The archive in ``folder``, or the fetched record.
+
+    Raises:
+        TesseraError: it is not here, a file is missing, or a file has another layout.
+    """
+    record = records.load(RECORD)
+    place = folder or record.data_folder
+    if not place.is_dir():
+        raise TesseraError(
+            f"archived data of Mitosis ({record.doi}) in {place}",
+            "the folder does not exist" if folder else "the record was not fetched",
+            f"run ./run tessera reference fetch {RECORD}, or give --from FOLDER with {record.tables[0].file}",
+            exit_code=EXIT_FAILED,
+            code="numa-no-archive",
+        )
+    every = archived.read_archived(record, place)
+    good, aside, _ = split(every, record)
+    return Archive(every, good, aside)
+
+
+def cycles_of(rows: pd.DataFrame, figure: str, quantity: str, page_size: str) -> pd.DataFrame:
+    """Cycles of one figure, a row for each workload and a column for each configuration.
+
+    Args:
+        figure: location, for example ``Figure 6``.
+        quantity: ``runtime`` or ``walk``.
+        page_size: ``4KB`` or ``2MB``; names of 2MB configurations lose their leading T.
+
+    Returns:
+        Workloads in the order of the file. Values that are not among ``rows`` are NaN.
+    """
+    chosen = rows[
+        (rows["location"] == figure) & (rows["quantity"] == quantity) & (rows["page_size"] == page_size)
+    ]
+    wide = chosen.pivot(index="workload", columns="configuration", values="value")
+    wide.columns = [str(name).removeprefix(_PAGE[page_size]) for name in wide.columns]
+    return wide.reindex(chosen["workload"].drop_duplicates())
+
+
+def column(wide: pd.DataFrame, configuration: str) -> pd.Series:
+    """One configuration of :func:`cycles_of`; all NaN if no row has it."""
+    return wide[configuration] if configuration in wide else pd.Series(float("nan"), index=wide.index)
+
+
+# Bars of Figures 6, 9, 10 and 11 as quotients of archived cycles, and the numbers above the bars.
+#
+# A bar is runtime over the runtime of the figure's base with 4KB pages. ``walk_share`` is its hashed part:
+# walk cycles over the bar's own runtime. ``improvement`` is the number above a bar with Mitosis: runtime
+# without Mitosis over runtime with it, in the same group. No bar is read off a drawing.
+#
+# 2MB rows of Figure 6 are not drawn (section 3.2), but Figure 10b has three of them. A number in quarantine
+# gives an empty value and a note.
+
+
+BAR_COLUMNS = (
+    "figure", "workload", "configuration", "page_size", "normalized_runtime", "walk_share", "improvement",
+    "judgeable", "note", "provenance",
+)  # fmt: skip
+
+_MIGRATION = [LOCAL, "RPI-LD", "RPI-LD+M"]
+_MULTI_SOCKET = ["F", "F+M", "F-A", "F-A+M", "I", "I+M"]
+#: drawn figure -> (location in the archive, base, page size, configurations without T)
+BAR_FIGURES: dict[str, tuple[str, str, str, list[str]]] = {
+    "6": ("Figure 6", LOCAL, "4KB", [LOCAL, "LP-RD", "LP-RDI", "RP-LD", "RPI-LD", "RP-RD", "RPI-RDI"]),
+    "9a": ("Figure 9a", "F", "4KB", _MULTI_SOCKET),
+    "9b": ("Figure 9a", "F", "2MB", _MULTI_SOCKET),
+    "10a": ("Figure 10a", LOCAL, "4KB", _MIGRATION),
+    "10b": ("Figure 10a", LOCAL, "2MB", _MIGRATION),
+    "11": ("Figure 11", LOCAL, "2MB", _MIGRATION),
+}
+_ASIDE = "set aside by tessera reference compare"
+
+
+def archived_bars(archive: Archive) -> pd.DataFrame:
+    """All bars; columns are :data:`COLUMNS`.
+
+    ``judgeable`` is True for a slowdown of Figure 6 or an improvement of at least 5%; a smaller effect is too
+    close to 1 to judge. ``provenance`` is ``published``.
+
+    Raises:
+        TesseraError: a workload without its base.
+    """
+    rows = [row for figure in BAR_FIGURES for row in _figure_bars(archive, figure)]
+    return pd.DataFrame(rows, columns=list(BAR_COLUMNS))
+
+
+def _figure_bars(archive: Archive, figure: str) -> list[list]:
+    location, base_name, size, names = BAR_FIGURES[figure]
+    base = column(cycles_of(archive.good, location, "runtime", "4KB"), base_name)
+    runtime, walk = (cycles_of(archive.good, location, quantity, size) for quantity in ("runtime", "walk"))
+    every = cycles_of(archive.every, location, "runtime", size)
+    rows = []
+    for workload in every.index:
+        if pd.isna(base.get(workload)):
+            raise TesseraError(
+                f"{location} of the archive, {workload}",
+                f"no usable runtime of {base_name} with 4KB pages, the base of the bars",
+                "compare the files with the record: ./run tessera reference verify mitosis",
+                exit_code=EXIT_FAILED,
+                code="numa-no-base",
+            )
+        for name in names:
+            cycles = column(runtime, name).get(workload)
+            bar = cycles / base[workload] if cycles is not None else float("nan")
+            better = column(runtime, name.removesuffix("+M")).get(workload, float("nan")) / _divisor(cycles)
+            improvement = better if name.endswith("+M") else float("nan")
+            effect = improvement if name.endswith("+M") or figure != "6" else bar
+            rows.append(
+                [figure, workload, ("T" if size == "2MB" else "") + name, size, bar,
+                 _share(column(walk, name).get(workload), cycles), improvement,
+                 bool(effect >= LEAST_RATIO), _ASIDE if pd.isna(bar * better) else "", "published"]
+            )  # fmt: skip
+    return rows
+
+
+def _divisor(cycles: float | None) -> float:
+    """Cycles as a divisor; NaN if there are none."""
+    return float("nan") if cycles is None or not cycles > 0 else float(cycles)
+
+
+def _share(walk: float | None, runtime: float | None) -> float:
+    return float("nan") if walk is None else float(walk) / _divisor(runtime)

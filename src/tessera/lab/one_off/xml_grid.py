@@ -1,0 +1,284 @@
+"""The grid: what the claims about xml-transform obtain at other parameters of its document and region."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import product
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.core import platforms
+from tessera.core.errors import TesseraError, unknown_name
+from tessera.core.files import built, sha256_of
+from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB
+from tessera.core.results.outcomes import TRACE_NAME, is_ok
+from tessera.core.results.study_tables import XML_GRID
+from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.units import GB, MB, PAGE_4KB
+from tessera.lab.studies.sweep import Fitted, fitted
+from tessera.machine.container.image_inputs import workloads_tag
+from tessera.machine.container.toolchain import workloads_toolchain
+from tessera.record import traces, workloads
+from tessera.record.debian_programs import xalan
+from tessera.record.debian_programs.xalan import BEGINS, XMARK, scaled_counts
+from tessera.record.workloads import Size, Workload, prepare
+from tessera.record.workloads.execution import execute
+from tessera.record.workloads.program_run import Run
+from tessera.simulate.choose_layouts import make_layouts
+from tessera.simulate.runner import CellCache, content_key, simulate
+from tessera.simulate.sampling import parse_sampling
+
+# The points of the grid over xml-transform's parameters.
+#
+# The size ``published`` follows one rule (config/workloads/xml-transform.yaml): XMark's ratios, one factor,
+# and a region that begins with the transformation. The rule leaves three choices that a reader can doubt:
+# how large the factor is, how many categories a factor brings, and where the region begins. The grid varies
+# these three, so claims about the row can be judged over them and not at one point.
+
+
+WORKLOAD = "xml-transform"
+
+
+@dataclass(frozen=True)
+class GridPoint:
+    """One document and the beginning of its region.
+
+    Attributes:
+        factor: XMark's factor, of all tables.
+        categories_per_factor: XMark has 1000.
+        begin: ``tree`` or ``output``, as in :data:`.xalan.BEGINS`.
+    """
+
+    factor: Decimal
+    categories_per_factor: int
+    begin: str
+
+    @property
+    def name(self) -> str:
+        """For files and progress."""
+        return f"factor-{self.factor}-categories-{self.categories_per_factor}-{self.begin}"
+
+    @property
+    def tables(self) -> dict[str, int]:
+        """Sizes of the document's tables; at least one category."""
+        categories = max(1, round(self.categories_per_factor * float(self.factor)))
+        return scaled_counts(self.factor) | {"categories": categories}
+
+    @property
+    def published(self) -> bool:
+        """Whether the point follows the ratios of XMark and begins with the transformation."""
+        return self.categories_per_factor == XMARK["categories"] and self.begin == "tree"
+
+    def workload(self, pool_bytes: int) -> Workload:
+        """xml-transform with this point as its only size, labelled by :attr:`name`."""
+        args = [word for table, count in self.tables.items() for word in (f"--{table}", str(count))]
+        size = Size(self.name, (*args, "--begin", self.begin), pool_bytes, pool_bytes, pool_bytes)
+        return replace(workloads.load(WORKLOAD), sizes={self.name: size})
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values along the three axes, and how much of each point is recorded and simulated."""
+
+    factors: tuple[str, ...]
+    categories: tuple[int, ...]
+    begins: tuple[str, ...]
+    pool_bytes: int
+    max_accesses: int
+    sampling: str
+
+    def points(self) -> list[GridPoint]:
+        """All combinations; the regions of one document follow each other."""
+        axes = product(self.factors, self.categories, self.begins)
+        return [GridPoint(Decimal(factor), categories, begin) for factor, categories, begin in axes]
+
+
+#: ``published``: a quarter, half and all of the published footprint; a quarter, all and four times XMark's
+#: categories. ``half`` stops at half of the footprint. ``tiny`` tries the command.
+GRIDS = {
+    "tiny": Grid(("0.02", "0.04"), (250, 1000), ("tree", "output"), 128 * MB, 400_000,
+                 "units=4,warmup_accesses=20000,timed_instructions=50000"),
+    "half": Grid(("1", "2", "4"), (250, 1000, 4000), tuple(BEGINS), GB, 100_000_000,
+                 "units=20,warmup_accesses=2500000,timed_instructions=1000000"),
+    "published": Grid(("2", "4", "8"), (250, 1000, 4000), tuple(BEGINS), GB, 100_000_000,
+                      "units=20,warmup_accesses=2500000,timed_instructions=1000000"),
+}  # fmt: skip
+
+
+def grid_named(label: str) -> Grid:
+    """The grid of this size.
+
+    Raises:
+        TesseraError: no such size; the message lists the sizes.
+    """
+    if label not in GRIDS:
+        raise unknown_name("size of the grid", label, list(GRIDS))
+    return GRIDS[label]
+
+
+# The grid: what the claims about xml-transform obtain at other parameters of its document and region.
+#
+# For each point xalan transforms the document natively, which checks its report, and is recorded from the
+# point's beginning until enough accesses are recorded. On each platform all layouts are simulated, the
+# models are fitted, and the numbers of the claims are computed (:func:`numbers`). Traces and cells are kept,
+# so a killed study continues where it stopped; a point that failed is a row with the reason, and is tried
+# again.
+
+
+#: OPERA section 2.3.1: R = C + R2M - C2M. The report attributes it to Pham; here it is called Alam.
+SHORTFALL_MODEL = "alam"
+DEGREES = ("poly1", "poly2", "poly3")
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is simulated and where finished work is kept."""
+
+    grid: Grid
+    platforms: Sequence[str]
+    folder: Path
+    seed: int = 1
+    random_count: int = 9
+    progress: Callable[[str], None] = lambda line: None
+
+
+def xml_grid(study: Study, out: Path) -> pd.DataFrame:
+    """Write :data:`XML_GRID` to ``out`` after each point; rows by point, then by platform.
+
+    Raises:
+        TesseraError: a platform is unknown.
+    """
+    for name in study.platforms:
+        platforms.load(name)
+    rows: list[dict] = []
+    points = study.grid.points()
+    study.progress(f"{len(points)} points on {', '.join(study.platforms)}")
+    for done, point in enumerate(points, start=1):
+        began = time.monotonic()
+        rows += _rows(study, point)
+        write_table(XML_GRID, frame_of(XML_GRID, rows), out)
+        study.progress(f"{done} of {len(points)}: {point.name}, {time.monotonic() - began:.0f} s")
+    return frame_of(XML_GRID, rows)
+
+
+def numbers(fit: Fitted) -> dict[str, float | int]:
+    """What the claims about xml-transform obtain from one platform's cells; gains in percent."""
+    runtime = dict(zip(fit.samples.layouts, fit.samples.R, strict=True))
+    predicted = fit.predictions[fit.predictions["model"] == SHORTFALL_MODEL].set_index("layout")
+    at_4kb = float(predicted["predicted_runtime_cycles"][ALL_4KB])
+    errors = {degree: fit.errors.get(name, float("nan")) for degree, name in enumerate(DEGREES, start=1)}
+    return {
+        "slope": fit.shape.slope,
+        "slope_two_point": fit.shape.slope_two_point,
+        "best_degree": min(errors, key=lambda degree: errors[degree]),
+        **{f"max_error_degree_{degree}": error for degree, error in errors.items()},
+        "shortfall_percent": 100 * (runtime[ALL_4KB] / at_4kb - 1),
+        "gain_2mb_percent": 100 * (1 - runtime[ALL_2MB] / runtime[ALL_4KB]),
+    }
+
+
+def _rows(study: Study, point: GridPoint) -> Iterator[dict]:
+    """A row for each platform; if the recording fails, all of them fail."""
+    heads = [_head(point, name) for name in study.platforms]
+    try:
+        trace = _recorded(study, point)
+        known = _measured(trace)
+    except TesseraError as error:
+        yield from (head | _failed(error) for head in heads)
+        return
+    for head in heads:
+        try:
+            yield head | known | _judged(study, trace, head["platform"]) | {"status": "ok", "message": ""}
+        except TesseraError as error:
+            yield head | known | _failed(error)
+
+
+def _head(point: GridPoint, platform: str) -> dict:
+    return {
+        "workload": WORKLOAD, "platform": platform, "factor": float(point.factor),
+        "categories_per_factor": point.categories_per_factor, "begin": point.begin,
+        "published_rule": point.published, **point.tables, "provenance": "simulated",
+    }  # fmt: skip
+
+
+def _failed(error: TesseraError) -> dict:
+    return {"status": "failed", "message": f"{error.asked}: {error.found}; {error.remedy}"}
+
+
+def _measured(trace: Path) -> dict:
+    found = traces.info(trace)
+    return {
+        "allocated_bytes": sum(pool["used_bytes"] for pool in found["pools"]),
+        "touched_bytes": found["distinct_4kb_pages"] * PAGE_4KB,
+        "accesses": found["accesses"],
+    }
+
+
+def _recorded(study: Study, point: GridPoint) -> Path:
+    """The trace of a point, recorded unless it is there."""
+    workload = point.workload(study.grid.pool_bytes)
+    size = workload.size(point.name)
+    folder = study.folder / f"{point.name}-{_key(study.grid, size)[:12]}"
+    trace = folder / TRACE_NAME
+    if trace.exists():
+        return trace
+    run_folder = folder / "run"
+    run = prepare(workload, point.name, run_folder)
+    study.progress(f"{point.name}: checks the report natively, then records")
+    execute(run, run_folder)
+    _record(run, size, study.grid.max_accesses, trace)
+    shutil.rmtree(run_folder)
+    return trace
+
+
+def _record(run: Run, size: Size, max_accesses: int, trace: Path) -> None:
+    traces.record(
+        run.argv,
+        trace,
+        heap_pool=size.heap_pool,
+        anon_pool=size.anon_pool,
+        max_accesses=max_accesses,
+        roi=run.roi,
+        stop_when_recorded=True,
+        paths=run.paths,
+        where=workloads_toolchain(),
+        folder=run.folder,
+        fixed_names=True,
+        fixed_clocks=True,
+    )
+
+
+def _key(grid: Grid, size: Size) -> str:
+    """Hash of all that decides a trace: document, limit, program, tracer."""
+    sources = [Path(module.__file__ or "").read_bytes() for module in (xalan, xalan, xalan)]
+    libraries = [built("tracer", "libtessera-trace.so"), built("mosalloc", "libmosalloc.so")]
+    words = [*size.args, str(grid.max_accesses), str(grid.pool_bytes), workloads_tag()]
+    return content_key(*sources, *(sha256_of(path) for path in libraries), *words)
+
+
+def _judged(study: Study, trace: Path, platform_name: str) -> dict:
+    """Layouts, cells, fits and numbers on one platform."""
+    platform = platforms.load(platform_name)
+    folder = trace.parent / "layouts" / platform.name
+    folder.mkdir(parents=True, exist_ok=True)
+    info = traces.info(trace)
+    made = make_layouts(trace, info, platform, folder, seed=study.seed, random_count=study.random_count)
+    cells = simulate(
+        trace,
+        platform,
+        [folder / f"{name}.csv" for name in made.manifest["layout"]],
+        workload=WORKLOAD,
+        engine="timing",
+        sampling=parse_sampling(study.grid.sampling),
+        cache=CellCache(study.folder / "cells"),
+    )
+    if bad := [row for row in cells if not is_ok(row)]:
+        raise TesseraError(f"layout {bad[0]['layout']}", bad[0]["message"], "correct the layout")
+    runtime = {row["layout"]: row["runtime_cycles"] for row in cells}
+    gain_1gb = 100 * (1 - runtime[ALL_1GB] / runtime[ALL_4KB])
+    return {"layouts": len(cells)} | numbers(fitted(pd.DataFrame(cells))) | {"gain_1gb_percent": gain_1gb}

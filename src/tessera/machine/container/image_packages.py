@@ -1,0 +1,235 @@
+"""Packages of the images: their recorded versions and checksums, and origins beside Debian's archive."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.files import repo_root, write_text
+from tessera.machine.container.command import RunOptions, docker_run
+from tessera.machine.container.engine import docker
+from tessera.machine.container.image_inputs import (
+    base_tag,
+    kernel_tag,
+    programs_tag,
+    toolchain_tag,
+    vips_tag,
+    workloads_tag,
+)
+
+# The recorded packages of the images: versions, and checksums of Debian's files (``docker/packages.csv``).
+#
+# Images are built from whatever the archive holds. The record says what it held when this version was made.
+# A later build is compared with it, and the snapshot service has these files at the time of
+# ``docker/SNAPSHOT``.
+
+
+COLUMNS = ("package", "version", "architecture", "sha256", "images")
+#: Prints a stanza of Debian's index for each installed package; the lists are the archive's of now.
+_ASK = """set -e
+set -- -o Dir::State::lists=/tmp/lists -o Dir::Cache=/tmp/cache -o APT::Sandbox::User=root
+mkdir -p /tmp/lists/partial /tmp/cache/archives/partial
+apt-get "$@" update -qq >&2
+dpkg-query -W -f '${Package}:${Architecture}=${Version}\\n' | sed 's/:all=/=/' | xargs apt-cache "$@" show
+"""
+
+
+@dataclass(frozen=True)
+class Package:
+    """A file of Debian's archive, and the images that have it installed."""
+
+    package: str
+    version: str
+    architecture: str
+    sha256: str
+    images: tuple[str, ...]
+
+
+def recorded_packages(image: str) -> dict[str, str]:
+    """Package -> recorded version, of one image (``toolchain``, ``kernel``, ...); empty without a record."""
+    path = repo_root() / "docker" / "packages.csv"
+    with path.open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if image in row["images"].split()]
+    return {row["package"]: row["version"] for row in rows}
+
+
+def differences(image: str, found: Mapping[str, str]) -> dict[str, str]:
+    """Package -> ``recorded version -> version found``, of packages that differ; ``none`` is an absent one.
+
+    ``found`` names packages as dpkg does, for some with ``:architecture``.
+    """
+    before = recorded_packages(image)
+    now = {name.partition(":")[0]: version for name, version in found.items()}
+    return {
+        name: f"{before.get(name, 'none')} -> {now.get(name, 'none')}"
+        for name in sorted({*before, *now})
+        if before and before.get(name) != now.get(name)
+    }
+
+
+def package_stanzas(text: str) -> Iterable[dict[str, str]]:
+    """Fields of each paragraph of ``apt-cache show``; continued lines are left out."""
+    for paragraph in text.split("\n\n"):
+        lines = [line for line in paragraph.splitlines() if line and not line.startswith(" ")]
+        if lines:
+            yield dict(line.split(": ", 1) if ": " in line else (line.rstrip(":"), "") for line in lines)
+
+
+def collect_packages(tags: Iterable[str]) -> list[Package]:
+    """Packages of these images with their checksums, from the archive's index. Needs a network.
+
+    Raises:
+        TesseraError: the archive does not answer, or no longer has a package of an image.
+    """
+    files: dict[tuple[str, str, str], str] = {}
+    users: dict[tuple[str, str, str], list[str]] = {}
+    for tag in tags:
+        command = docker_run(tag, ["sh", "-c", _ASK], options=RunOptions(network="bridge"))
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            raise TesseraError(
+                f"packages of image {tag}",
+                done.stderr.strip()[-400:],
+                "the archive must answer and still have these versions: build the image again",
+                exit_code=EXIT_FAILED,
+                code="image-packages",
+            )
+        image = tag.removeprefix("tessera-").partition(":")[0]
+        for one in package_stanzas(done.stdout):
+            key = (one["Package"], one["Version"], one["Architecture"])
+            files[key] = one["SHA256"]
+            if image not in users.setdefault(key, []):
+                users[key].append(image)
+    return [Package(*key, sha256, tuple(users[key])) for key, sha256 in sorted(files.items())]
+
+
+def write_packages(say: Callable[[str], None]) -> Path:
+    """Write the record anew from the images of this checkout; all of them must be here.
+
+    Raises:
+        TesseraError: an image is missing, or the causes of :func:`collect`.
+    """
+    tags = [make() for make in (base_tag, toolchain_tag, workloads_tag, vips_tag, programs_tag, kernel_tag)]
+    for tag in tags:
+        if docker("image", "inspect", "--format", "{{.Id}}", tag).returncode != 0:
+            raise TesseraError(
+                f"packages of image {tag}",
+                "the engine does not have this image",
+                "build it: ./run tessera build --image, --workloads-image, --vips-image; mosalloc programs; "
+                "kernel build",
+            )
+    say(f"asking Debian's archive for the packages of {len(tags)} images")
+    path = repo_root() / "docker" / "packages.csv"
+    write_text(path, packages_csv(collect_packages(tags)))
+    return path
+
+
+def packages_csv(packages: Iterable[Package]) -> str:
+    """The record as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for one in packages:
+        writer.writerow([one.package, one.version, one.architecture, one.sha256, " ".join(one.images)])
+    return text.getvalue()
+
+
+# Where the packages of images come from, if Debian's archive does not give them any more.
+#
+# 1. ``live``: Debian's archive as it is. Within a suite, versions change only by security and point updates.
+#    The manifest lists what differs from the recorded versions (:mod:`.recorded`).
+# 2. ``snapshot``: Debian's snapshot service at the time of ``docker/SNAPSHOT``: exactly the recorded
+#    versions.
+# 3. ``package``: the images of the unpacked package, ``offline/images.tar.gz``.
+#
+# The tag names the recipe, so it is the same for all three; the manifest names the origin.
+
+
+SNAPSHOT = "http://snapshot.debian.org/archive"
+_ARCHIVES = (("debian", ""), ("debian", "-updates"), ("debian-security", "-security"))
+
+
+def snapshot_time() -> str:
+    """The recorded time, ``YYYYMMDDThhmmssZ`` (UTC).
+
+    Raises:
+        TesseraError: ``docker/SNAPSHOT`` has something else.
+    """
+    text = (repo_root() / "docker" / "SNAPSHOT").read_text().strip()
+    if not re.fullmatch(r"\d{8}T\d{6}Z", text):
+        raise TesseraError(
+            "docker/SNAPSHOT", f"{text!r} is not a time like 20250520T000000Z", "git checkout docker/SNAPSHOT"
+        )
+    return text
+
+
+def snapshot_sources(suite: str, path: Path, environ: Mapping[str, str] = os.environ) -> Path:
+    """Write the sources.list of the suite at the recorded time; mmdebstrap and apt in the image read it.
+
+    Release files of a snapshot are older than the validity that they state, so apt must not check it.
+    """
+    base = environ.get("TESSERA_SNAPSHOT_ARCHIVE", SNAPSHOT).rstrip("/")
+    time = snapshot_time()
+    lines = [
+        f"deb [check-valid-until=no] {base}/{archive}/{time} {suite}{pocket} main\n"
+        for archive, pocket in _ARCHIVES
+    ]
+    write_text(path, "".join(lines))
+    return path
+
+
+def packaged() -> list[str]:
+    """Tags of the images in the unpacked package; none in a checkout."""
+    index = repo_root() / "offline" / "index.json"
+    return list(json.loads(index.read_text())["images"]) if index.is_file() else []
+
+
+def load_packaged(tag: str) -> None:
+    """Give the engine all images of the unpacked package.
+
+    Raises:
+        TesseraError: the package has no image of this tag, or the engine cannot load it.
+    """
+    if tag not in packaged():
+        raise _not_packaged(tag, "offline/index.json does not exist or names no such image")
+    done = docker("load", "--quiet", "--input", str(repo_root() / "offline" / "images.tar.gz"))
+    if done.returncode != 0:
+        raise _not_packaged(tag, (done.stderr or done.stdout).strip()[-300:])
+
+
+def first_origin(tag: str, makers: Mapping[str, Callable[[], None]], say: Callable[[str], None]) -> str:
+    """Name of the first origin whose maker succeeds.
+
+    Raises:
+        TesseraError: all of them failed (``image-origins``); names each one with its reason.
+    """
+    reasons = []
+    for origin, make in makers.items():
+        try:
+            make()
+            return origin
+        except TesseraError as error:
+            reasons.append(f"{origin}: {error.found}")
+            say(f"{tag} from {origin}: {error.found.splitlines()[0]}")
+    raise TesseraError(
+        f"image {tag}",
+        "no source gives it:" + "".join(f"\n  {reason}" for reason in reasons),
+        "connect to Debian's archive (for a mirror, set TESSERA_DEBIAN_MIRROR) and read the logs in "
+        "build/images; or use a package with images: ./run tessera package --offline",
+        exit_code=EXIT_FAILED,
+        code="image-origins",
+    )
+
+
+def _not_packaged(tag: str, found: str) -> TesseraError:
+    return TesseraError(
+        f"image {tag} of the unpacked package", found, "use a package with images", exit_code=EXIT_FAILED
+    )

@@ -1,0 +1,224 @@
+"""Write a bundle while it is measured: the heads first, then each run as soon as it ends; then seal it.
+
+Sealing computes the cells, packs the counts, and writes the sums last.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from tessera.core.errors import TesseraError
+from tessera.core.files import write_text, writing
+from tessera.core.layouts.layout import Layout, layout_text
+from tessera.machine.environment.condition import Condition
+from tessera.measure.bundles import archive, cell_arithmetic, csv_files, file_format, json_files
+from tessera.measure.bundles import texts as private
+from tessera.measure.bundles.archive import contents, pack_counts, unpack_counts
+from tessera.measure.bundles.bundle import About, Bundle, Count, CountedEvent, Machine, Run, Workload
+from tessera.measure.bundles.file_format import wrong
+from tessera.measure.bundles.reader import parse, read
+
+# Write a bundle while it is measured: the heads first, then each run as soon as it ends.
+#
+# A killed process loses at most the run that it was in. Counts are written before their run; so at the next
+# start, counts without a run and a line that is cut off belong to the lost run, and are removed.
+
+
+class Writer:
+    """The runs of a bundle that is not sealed; made by :func:`create` or :func:`resume`.
+
+    Args:
+        folder: the bundle.
+        runs, counts: rows that it has.
+    """
+
+    def __init__(self, folder: Path, runs: int = 0, counts: int = 0):
+        self.folder, self.runs, self.counts = folder, runs, counts
+
+    def append(self, run: Run, counts: Iterable[Count] = ()) -> None:
+        """Add a run with its counts; both are on the disk when this returns. Its message is cleaned.
+
+        Raises:
+            TesseraError: a value is not of its kind, the bundle has as many rows as one may have
+                (``bundle-full``), or the disk is full.
+        """
+        counts = list(counts)
+        self.runs, self.counts = self.runs + 1, self.counts + len(counts)
+        if self.runs > file_format.MOST_RUNS or self.counts > file_format.MOST_COUNTS:
+            found = f"it is full: a bundle has at most {file_format.MOST_RUNS} runs and {file_format.MOST_COUNTS} counts"
+            raise wrong(str(self.folder), found, "full", "measure the other workloads into another folder")
+        run = replace(run, message=private.clean(run.message))
+        lines = csv_files.csv_text(csv_files.COUNTS_SHAPE, counts, header=False)
+        row = csv_files.csv_text(csv_files.RUNS_SHAPE, [run], header=False)
+        _append(self.folder / file_format.COUNTS_FILE, lines)
+        _append(self.folder / file_format.RUNS_FILE, row)
+
+
+def create_bundle(
+    folder: Path,
+    about: About,
+    machine: Machine,
+    environment: Iterable[Condition],
+    events: Iterable[CountedEvent],
+    workloads: Mapping[str, Workload],
+    layouts: Mapping[tuple[str, str], Layout],
+) -> Writer:
+    """Write everything but runs. ``environment`` can be written again later (:func:`write_environment`).
+
+    Raises:
+        TesseraError: the folder has files already, or a value is not of its kind.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise TesseraError(f"bundle {folder}", "this folder has files", "name a new folder, or resume it")
+    for name, text in head_files(about, machine, environment, events, workloads, layouts).items():
+        write_text(folder / name, text)
+    return Writer(folder)
+
+
+def head_files(
+    about: About,
+    machine: Machine,
+    environment: Iterable[Condition],
+    events: Iterable[CountedEvent],
+    workloads: Mapping[str, Workload],
+    layouts: Mapping[tuple[str, str], Layout],
+) -> dict[str, str]:
+    """Name -> content of every file of a bundle without runs."""
+    mitigations = {name: private.clean(text) for name, text in machine.mitigations.items()}
+    return {
+        file_format.ABOUT_FILE: json_files.about_text(about),
+        file_format.MACHINE_FILE: json_files.machine_text(replace(machine, mitigations=mitigations)),
+        file_format.ENVIRONMENT_FILE: environment_text(environment),
+        file_format.EVENTS_FILE: csv_files.csv_text(csv_files.EVENTS_SHAPE, events),
+        file_format.WORKLOADS_FILE: json_files.workloads_text(dict(workloads)),
+        **{file_format.layout_file(*place): layout_text(layout) for place, layout in layouts.items()},
+        file_format.COUNTS_FILE: csv_files.csv_text(csv_files.COUNTS_SHAPE, ()),
+        file_format.RUNS_FILE: csv_files.csv_text(csv_files.RUNS_SHAPE, ()),
+    }
+
+
+def write_environment(folder: Path, environment: Iterable[Condition]) -> None:
+    """Replace the conditions, for those that follow from the runs."""
+    write_text(folder / file_format.ENVIRONMENT_FILE, environment_text(environment))
+
+
+def environment_text(environment: Iterable[Condition]) -> str:
+    """The content of ``environment.csv``, cleaned."""
+    rows = []
+    for row in environment:
+        texts = {name: private.clean(getattr(row, name)) for name in ("wanted", "found", "remedy")}
+        rows.append(replace(row, **texts))
+    return csv_files.csv_text(csv_files.ENVIRONMENT_SHAPE, rows)
+
+
+def resume_bundle(folder: Path) -> tuple[Writer, Bundle]:
+    """The writer for more runs, and what the folder has. A run that a kill cut off is removed.
+
+    Raises:
+        TesseraError: the folder is sealed, or a file is wrong beyond its end.
+    """
+    if (folder / file_format.SUMS_FILE).exists():
+        raise wrong(str(folder), "it is sealed, so no run can be added", "sealed", "name a new folder")
+    if (folder / file_format.COUNTS_FILE).exists():
+        for made in (file_format.PACKED_FILE, file_format.CELLS_FILE):  # sealing was killed
+            (folder / made).unlink(missing_ok=True)
+    elif (folder / file_format.PACKED_FILE).exists():
+        raise wrong(str(folder), "its counts are packed already", "sealed", "seal it")
+    _drop_torn(folder)
+    bundle = read(folder)
+    return Writer(folder, len(bundle.runs), int(bundle.counts.sizes.sum())), bundle
+
+
+def _drop_torn(folder: Path) -> None:
+    for name in (file_format.COUNTS_FILE, file_format.RUNS_FILE):
+        path = folder / name
+        if not path.is_file():
+            raise wrong(name, "the file is missing", "file-missing")
+        data = path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        if name == file_format.COUNTS_FILE:
+            whole = _of_runs(whole, _complete_numbers(folder / file_format.RUNS_FILE))
+        if whole != data:
+            with writing(path, "wb") as stream:
+                stream.write(whole)
+
+
+def _complete_numbers(runs: Path) -> set[bytes]:
+    """Numbers of the runs whose lines are complete."""
+    data = runs.read_bytes()
+    lines = data[: data.rfind(b"\n") + 1].splitlines()
+    return {line.split(b",", 1)[0] for line in lines[1:]}
+
+
+def _of_runs(counts: bytes, runs: set[bytes]) -> bytes:
+    """Counts without those of the last run, if that run is not in ``runs``."""
+    lines = counts.splitlines(keepends=True)
+    if len(lines) > 1:
+        last = lines[-1].split(b",", 1)[0]
+        while last not in runs and len(lines) > 1 and lines[-1].split(b",", 1)[0] == last:
+            lines.pop()
+    return b"".join(lines)
+
+
+def _append(path: Path, text: str) -> None:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        try:
+            data = text.encode()
+            while data:
+                data = data[os.write(descriptor, data) :]
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise TesseraError(
+            f"append to {path}", error.strerror or str(error), "free space on that disk, then run again"
+        ) from error
+
+
+# Seal a bundle: compute its cells, pack its counts, and write the sums last.
+
+
+def seal(folder: Path | str) -> Bundle:
+    """Seal the folder, and return the bundle. If the process is killed, seal again.
+
+    Raises:
+        TesseraError: the folder has no run that is ok, a file is wrong, or it is sealed already.
+    """
+    folder = Path(folder)
+    files = contents(folder)
+    if file_format.SUMS_FILE in files:
+        raise wrong(str(folder), "it is sealed already", "sealed", "name a folder that is still measured")
+    made = sealed_files(str(folder), files)
+    bundle = parse(str(folder), made)
+    _write_sealed(folder, {name: made[name] for name in (file_format.PACKED_FILE, file_format.CELLS_FILE)})
+    (folder / file_format.COUNTS_FILE).unlink(missing_ok=True)
+    _write_sealed(folder, {file_format.SUMS_FILE: made[file_format.SUMS_FILE]})
+    return bundle
+
+
+def sealed_files(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of the sealed bundle from those of an open one; raises as :func:`seal`."""
+    made = dict(files)
+    if (
+        file_format.COUNTS_FILE not in made and file_format.PACKED_FILE in made
+    ):  # of an attempt that was killed
+        made[file_format.COUNTS_FILE] = unpack_counts(made[file_format.PACKED_FILE])
+    for old in (file_format.PACKED_FILE, file_format.CELLS_FILE):
+        made.pop(old, None)
+    bundle = parse(name, made)
+    if not any(run.good for run in bundle.runs):
+        raise wrong(file_format.RUNS_FILE, "no run is ok, so there is nothing to seal", "empty")
+    made[file_format.PACKED_FILE] = pack_counts(made.pop(file_format.COUNTS_FILE))
+    made[file_format.CELLS_FILE] = cell_arithmetic.cells_text(cell_arithmetic.rows_of_bundle(bundle)).encode()
+    made[file_format.SUMS_FILE] = archive.sums_text(made).encode()
+    return made
+
+
+def _write_sealed(folder: Path, files: Mapping[str, bytes]) -> None:
+    for name, data in files.items():
+        with writing(folder / name, "wb") as stream:
+            stream.write(data)

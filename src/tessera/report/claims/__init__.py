@@ -1,0 +1,22 @@
+"""Check the claims of the papers: ``evaluate`` gives the table, ``failing_claims`` required ones that fail.
+
+Bottom-up: ``claim`` (claim, tolerance, outcome) < ``verdicts`` (the one judgement) < ``evidence`` (inputs
+of evaluators) < ``selection`` (which pairs decide) < :mod:`tessera.report.evaluators` (how a value is
+obtained) < ``registry`` < ``load`` < the module ``evaluate``.
+"""
+
+from tessera.report.claims.claim import Claim
+from tessera.report.claims.evaluate import evaluate, failing_claims, unexplained
+from tessera.report.claims.load import load_claims
+from tessera.report.claims.verdicts import VERDICTS, Verdict, verdict
+
+__all__ = [
+    "VERDICTS",
+    "Claim",
+    "Verdict",
+    "failing_claims",
+    "evaluate",
+    "load_claims",
+    "unexplained",
+    "verdict",
+]

@@ -1,0 +1,364 @@
+"""The study of translation designs (``studies/designs``): misses, mappings, runtimes, structures, probes.
+
+A row must be there and ok; misses are relative to 4KB pages under the same mapping.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from tessera.core import platforms
+from tessera.core.results.outcomes import FAILED, is_ok
+from tessera.core.results.study_tables import DESIGN_CELLS, DESIGN_STRUCTURES, PROBES
+from tessera.lab.studies import design_catalogue
+from tessera.report.claims import selection
+from tessera.report.claims.claim import REPRODUCE, Missing, Outcome
+from tessera.report.claims.evidence import Evidence
+
+# Rows of the study of translation designs (``studies/designs``) for claims; each must be there and ok.
+
+
+PLATFORM = "park-haswell"
+PROVENANCE = "simulated"  #: of every row
+
+
+def design_cell(evidence: Evidence, workload: str, design: str, mapping: str) -> pd.Series:
+    """The row of a design under a mapping.
+
+    Raises:
+        Missing: the study lacks the workload, the mapping or the design, or the row is not ok.
+    """
+    found = evidence.table(DESIGN_CELLS)
+    found = found[found["platform"] == PLATFORM]
+    for column, wanted in (("workload", workload), ("mapping", mapping), ("design", design)):
+        found = found[found[column] == wanted]
+        if found.empty:
+            add = f"./run reproduce with a configuration that has {wanted} in studies.designs"
+            raise Missing(
+                f"the study of designs has no {column} {wanted}{_of_workload(column, workload)}", add
+            )
+    row = found.iloc[0]
+    if not is_ok(row["status"]):
+        again = (
+            REPRODUCE if row["status"] == FAILED else "tessera study designs with a mapping that it accepts"
+        )
+        raise Missing(f"{workload}, {design}, {mapping}: {row['status']}: {row['message']}", again)
+    return row
+
+
+def design_number(evidence: Evidence, workload: str, design: str, mapping: str, column: str) -> float:
+    """One number of that row; :class:`Missing` if it is empty (for example the change of a count of 0)."""
+    value = float(design_cell(evidence, workload, design, mapping)[column])
+    if value != value:
+        raise Missing(f"{workload}, {design}, {mapping}: no {column}")
+    return value
+
+
+def design_structure(evidence: Evidence, workload: str, design: str, mapping: str, name: str) -> pd.Series:
+    """Counts of a structure of the design, if its cell is ok.
+
+    Raises:
+        Missing: there is no such cell, or the design has no such structure.
+    """
+    design_cell(evidence, workload, design, mapping)
+    rows = evidence.table(DESIGN_STRUCTURES, REPRODUCE)
+    wanted = {
+        "platform": PLATFORM,
+        "workload": workload,
+        "design": design,
+        "mapping": mapping,
+        "structure": name,
+    }
+    for column, value in wanted.items():
+        rows = rows[rows[column] == value]
+    if rows.empty:
+        raise Missing(f"{workload}, {design}, {mapping}: no structure {name}", REPRODUCE)
+    return rows.iloc[0]
+
+
+def miss_saving(evidence: Evidence, workload: str, design: str, mapping: str) -> float:
+    """Misses of the design ``baseline`` that a design saves under the same mapping, percent."""
+    return -design_number(evidence, workload, design, mapping, "misses_to_baseline_percent")
+
+
+def _of_workload(column: str, workload: str) -> str:
+    return "" if column == "workload" else f" of {workload}"
+
+
+# Misses of translation designs (``studies/designs/.../cells.csv``), relative to 4KB pages, same mapping.
+#
+# Park averages over his programs, and so do we over the workloads of a claim's scope. A design that one of
+# them lacks has no average.
+
+
+def mean_savings(claim, evidence, of: dict) -> Outcome:
+    """Average saving of misses, percent. ``of``: published name -> design and mapping."""
+    return Outcome({name: _mean_saving(claim, evidence, **each) for name, each in of.items()}, PROVENANCE)
+
+
+def design_lead(claim, evidence, design: str, others: list, mappings: list) -> Outcome:
+    """By mapping: average saving of ``design`` minus the largest average of ``others``, points."""
+    leads = {
+        mapping: _mean_saving(claim, evidence, design, mapping)
+        - max(_mean_saving(claim, evidence, other, mapping) for other in others)
+        for mapping in mappings
+    }
+    return Outcome(leads, PROVENANCE)
+
+
+def savings_of(claim, evidence, design: str, mapping: str, workloads: dict) -> Outcome:
+    """Saving of misses of single workloads, percent. ``workloads``: published name -> workload."""
+    return Outcome(
+        {name: miss_saving(evidence, workload, design, mapping) for name, workload in workloads.items()},
+        PROVENANCE,
+    )
+
+
+def miss_shares(claim, evidence, design: str, mapping: str, workloads: dict) -> Outcome:
+    """Share of misses in the accesses that missed L1, M / (H + M), percent, by published name."""
+
+    def share(workload: str) -> float:
+        hits, misses = (
+            design_number(evidence, workload, design, mapping, name) for name in ("stlb_hits", "stlb_misses")
+        )
+        return 100 * misses / (hits + misses)
+
+    return Outcome({name: share(workload) for name, workload in workloads.items()}, PROVENANCE)
+
+
+def _mean_saving(claim, evidence, design: str, mapping: str) -> float:
+    return float(np.mean([miss_saving(evidence, name, design, mapping) for name in claim.scope.workloads]))
+
+
+# Translation designs under two mappings, or of two sizes: a guest over its host, misses by instruction.
+
+
+MISSES, RUNTIME = "stlb_misses", "runtime_cycles"
+
+
+def saving_under(claim, evidence, design: str, mapping: str, than: str) -> Outcome:
+    """Average saving of misses under ``mapping`` minus that under the mapping ``than``, points."""
+    changes = [
+        miss_saving(evidence, name, design, mapping) - miss_saving(evidence, name, design, than)
+        for name in claim.scope.workloads
+    ]
+    return Outcome(float(np.mean(changes)), PROVENANCE)
+
+
+def least_misses_ratio(claim, evidence, of: dict, over: dict) -> Outcome:
+    """Smallest ratio of M over the workloads; ``of`` and ``over`` have a design and a mapping each."""
+    ratios = [
+        design_number(evidence, name, of["design"], of["mapping"], MISSES)
+        / design_number(evidence, name, over["design"], over["mapping"], MISSES)
+        for name in claim.scope.workloads
+    ]
+    return Outcome(
+        min(ratios), PROVENANCE, distribution=selection.describe_distribution(ratios, "min", "workloads")
+    )
+
+
+def misses_left(claim, evidence, design: str, than: str, mapping: str, workloads: dict) -> Outcome:
+    """M of ``design``, percent of that of the design ``than``, by published name."""
+    return Outcome(
+        {
+            name: 100
+            * design_number(evidence, workload, design, mapping, MISSES)
+            / design_number(evidence, workload, than, mapping, MISSES)
+            for name, workload in workloads.items()
+        },
+        PROVENANCE,
+    )
+
+
+def misses_per_instructions(
+    claim, evidence, design: str, mapping: str, instructions: int, workloads: dict
+) -> Outcome:
+    """M for each so many instructions, by published name."""
+    return Outcome(
+        {
+            name: instructions
+            * design_number(evidence, workload, design, mapping, MISSES)
+            / design_number(evidence, workload, design, mapping, "instructions")
+            for name, workload in workloads.items()
+        },
+        PROVENANCE,
+    )
+
+
+def mean_gains(claim, evidence, of: dict, over: str) -> Outcome:
+    """Average gain in performance over the design ``over``, percent; ``of``: name -> design and mapping."""
+
+    def gain(design: str, mapping: str) -> float:
+        ratios = [
+            design_number(evidence, name, over, mapping, RUNTIME)
+            / design_number(evidence, name, design, mapping, RUNTIME)
+            for name in claim.scope.workloads
+        ]
+        return 100 * (float(np.mean(ratios)) - 1)
+
+    return Outcome({name: gain(**each) for name, each in of.items()}, PROVENANCE)
+
+
+# Runtimes of translation designs (``studies/designs/.../cells.csv``).
+#
+# Park normalizes performance, the inverse of R, to 4KB pages with conventional TLBs: a gain of 43% is
+# R of ``baseline`` = 1.43 x R.
+
+
+BASELINE, IDEAL, RUNTIME_CYCLES = "baseline", "ideal", "runtime_cycles"
+
+
+def gains_of(claim, evidence, design: str, mapping: str, workloads: dict) -> Outcome:
+    """Gain in performance over ``baseline``, percent. ``workloads``: published name -> workload."""
+    return Outcome(
+        {
+            name: _runtime_gain(evidence, workload, design, BASELINE, mapping)
+            for name, workload in workloads.items()
+        },
+        PROVENANCE,
+    )
+
+
+def gap_to_ideal(claim, evidence, design: str, mapping: str) -> Outcome:
+    """How much faster ``ideal`` is, percent: the largest over the workloads of the scope."""
+    gaps = [_runtime_gain(evidence, name, IDEAL, design, mapping) for name in claim.scope.workloads]
+    return Outcome(
+        max(gaps), PROVENANCE, distribution=selection.describe_distribution(gaps, "max", "workloads")
+    )
+
+
+def _runtime_gain(evidence, workload: str, design: str, base: str, mapping: str) -> float:
+    ours, theirs = (
+        design_number(evidence, workload, name, mapping, RUNTIME_CYCLES) for name in (design, base)
+    )
+    return 100 * (theirs / ours - 1)
+
+
+# Structures of translation designs (``studies/designs/.../structures.csv``): shares, rates, CPI, power.
+
+
+BASELINE_DESIGN, STLB_MISSES, STLB_HITS = "baseline", "stlb_misses", "stlb_hits"
+#: An L1 TLB for 4KB pages (Park, Table 3.3) has the size and ways of the synonym TLB.
+L1_TLB = ("synonym-tlb", 64)
+
+
+def entry_shares(
+    claim, evidence, design: str, mapping: str, workload: str, hits: dict, misses: str
+) -> Outcome:
+    """Accesses that missed L1, by what served them, percent.
+
+    ``hits``: published name -> structure; ``misses``: published name of M.
+    """
+    served, missed = (
+        design_number(evidence, workload, design, mapping, name) for name in (STLB_HITS, STLB_MISSES)
+    )
+    whole = served + missed
+    shares = {
+        name: 100 * design_structure(evidence, workload, design, mapping, part)["hits"] / whole
+        for name, part in hits.items()
+    }
+    return Outcome(shares | {misses: 100 * missed / whole}, PROVENANCE)
+
+
+def structure_misses(claim, evidence, design: str, mapping: str, part: str, workloads: dict) -> Outcome:
+    """Look-ups of a structure that miss, percent. ``workloads``: published name -> workload."""
+
+    def share(workload: str) -> float:
+        row = design_structure(evidence, workload, design, mapping, part)
+        return 100 * (1 - row["hits"] / row["accesses"]) if row["accesses"] else 0.0
+
+    return Outcome({name: share(workload) for name, workload in workloads.items()}, PROVENANCE)
+
+
+def cpi_saved(
+    claim, evidence, design: str, mapping: str, special: str, cycles: dict, workloads: dict
+) -> Outcome:
+    """Cycles of translation for each instruction, ``baseline`` minus ``design``, by published name (3.5.2).
+
+    CPI = (hit x H of pages + special_hit x H of ``special`` + miss x M) / instructions, with the latencies
+    ``cycles``, each a number or a printed one.
+    """
+    hit, special_hit, miss = (evidence.number(cycles[name]) for name in ("hit", "special_hit", "miss"))
+
+    def cpi(workload: str, name: str) -> float:
+        counts = [
+            design_number(evidence, workload, name, mapping, c)
+            for c in (STLB_HITS, STLB_MISSES, "instructions")
+        ]
+        own = (
+            0.0
+            if name == BASELINE_DESIGN
+            else float(design_structure(evidence, workload, name, mapping, special)["hits"])
+        )
+        return (hit * (counts[0] - own) + special_hit * own + miss * counts[1]) / counts[2]
+
+    saved = {
+        name: cpi(workload, BASELINE_DESIGN) - cpi(workload, design) for name, workload in workloads.items()
+    }
+    return Outcome(saved, PROVENANCE)
+
+
+def power_saved(claim, evidence, design: str, mapping: str) -> Outcome:
+    """Power of translation that a design without L1 TLBs saves over ``baseline``, percent; average (2.6.3).
+
+    Power is energy / R. To the energy of ``baseline`` comes that of its L1 TLB for 4KB pages: a read for each
+    access, and leakage.
+    """
+    platform = platforms.load(PLATFORM)
+    frequency = int(platform.values[design_catalogue.FREQUENCY].value)
+    l1 = design_catalogue.costs()[L1_TLB]
+
+    def watts(workload: str, name: str) -> float:
+        nj, runtime, accesses = (
+            design_number(evidence, workload, name, mapping, c)
+            for c in ("energy_nj", "runtime_cycles", "accesses")
+        )
+        seconds = runtime / frequency
+        if name == BASELINE_DESIGN:
+            nj += accesses * l1.read_pj * 1e-3 + l1.leakage_mw * seconds * 1e6
+        return nj * 1e-9 / seconds
+
+    saved = [100 * (1 - watts(w, design) / watts(w, BASELINE_DESIGN)) for w in claim.scope.workloads]
+    return Outcome(float(np.mean(saved)), PROVENANCE)
+
+
+# Single structures of Park's designs under accesses from a formula (``studies/probes/probes.csv``).
+
+
+def probe_values(claim, evidence, probe: str, quantity: str, cases: dict) -> Outcome:
+    """One quantity, percent. ``cases``: published name -> case of the probe."""
+    return Outcome(
+        {name: _probe_value(evidence, probe, case, quantity) for name, case in cases.items()}, PROVENANCE
+    )
+
+
+def _probe_value(evidence, probe: str, case: str, quantity: str) -> float:
+    rows = evidence.table(PROBES, REPRODUCE)
+    rows = rows[(rows["platform"] == PLATFORM) & (rows["probe"] == probe) & (rows["case"] == case)]
+    failed = [row["message"] for _, row in rows.iterrows() if not is_ok(row["status"])]
+    rows = rows[rows["quantity"] == quantity]
+    if rows.empty or failed:
+        why = failed[0] if failed else "the table has no such row"
+        raise Missing(f"probe {probe}, {case}, {quantity}: {why}", "tessera study probes")
+    return float(rows["value"].iloc[0])
+
+
+EVALUATORS = {
+    "mean_savings": mean_savings,
+    "design_lead": design_lead,
+    "savings_of": savings_of,
+    "miss_shares": miss_shares,
+    "saving_under": saving_under,
+    "least_misses_ratio": least_misses_ratio,
+    "misses_left": misses_left,
+    "misses_per_instructions": misses_per_instructions,
+    "mean_gains": mean_gains,
+    "gains_of": gains_of,
+    "gap_to_ideal": gap_to_ideal,
+    "entry_shares": entry_shares,
+    "structure_misses": structure_misses,
+    "cpi_saved": cpi_saved,
+    "power_saved": power_saved,
+    "probe_values": probe_values,
+}

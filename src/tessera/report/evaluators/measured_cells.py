@@ -1,0 +1,270 @@
+"""Cells of one layout against another: counters, runtimes, the fastest layout, and what the heuristics reach.
+
+Read from the cells of a run (``cells.csv``) and its layouts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB
+from tessera.core.results.loader import Pair
+from tessera.lab import fewer_pages
+from tessera.report.claims import selection as distribution
+from tessera.report.claims.claim import Missing, Outcome
+from tessera.report.claims.evidence import Evidence
+from tessera.report.claims.selection import aggregate, select
+
+# Counters of one layout against another: misses, walk cycles, cache references.
+
+
+def ratio(evidence: Evidence, pair: Pair, column: str, layout: str, base: str) -> float:
+    """``column`` of ``layout`` over that of ``base``."""
+    below = evidence.cell(pair, base, column)
+    if below == 0:
+        raise Missing(f"{pair}: {column} of {base} is zero, so there is no ratio")
+    return evidence.cell(pair, layout, column) / below
+
+
+def walk_cycles_over_runtime(claim, evidence, layout: str, how: str) -> Outcome:
+    """C / R of one layout."""
+    return select(claim, evidence).each(
+        lambda p: evidence.cell(p, layout, "walk_cycles") / evidence.cell(p, layout, "runtime_cycles"),
+        how,
+    )
+
+
+def load_ratio(claim, evidence, column: str, layout: str, base: str, how: str) -> Outcome:
+    """Any column of the cells, one layout over another."""
+    return select(claim, evidence).each(lambda p: ratio(evidence, p, column, layout, base), how)
+
+
+def share_of_loads(claim, evidence, column: str, of: str, layout: str, how: str) -> Outcome:
+    """One column of the cells over another, for the same layout."""
+
+    def part(pair: Pair) -> float:
+        whole = evidence.cell(pair, layout, of)
+        if whole == 0:
+            raise Missing(f"{pair}: {of} of {layout} is zero, so there is no share")
+        return evidence.cell(pair, layout, column) / whole
+
+    return select(claim, evidence).each(part, how)
+
+
+def miss_ratio(claim, evidence, layout: str, base: str, how: str) -> Outcome:
+    """STLB misses of one layout over those of another; pairs without misses in either count as 0."""
+
+    def of(pair: Pair) -> float:
+        if evidence.cell(pair, layout, "stlb_misses") == 0:
+            return 0.0
+        return ratio(evidence, pair, "stlb_misses", layout, base)
+
+    return select(claim, evidence).each(of, how)
+
+
+def miss_ratios(claim, evidence, layouts: list, base: str, how: str) -> Outcome:
+    """``how`` over the pairs of the worst such ratio among ``layouts``."""
+    return select(claim, evidence).each(
+        lambda p: aggregate([ratio(evidence, p, "stlb_misses", x, base) for x in layouts], "max"),
+        how,
+    )
+
+
+def miss_ratio_within_reach(claim, evidence, layout: str, base: str, entries) -> Outcome:
+    """Largest such ratio among the pairs whose 2MB pages number at most ``entries``."""
+    selection = select(claim, evidence)
+    reach = evidence.number(entries)
+    within = []
+    for pair in selection.pairs:
+        manifest = evidence.manifest(pair)
+        if ALL_2MB in manifest.index and manifest.loc[ALL_2MB, "pages_2mb"] <= reach:
+            within.append(pair)
+    if not within:
+        raise Missing(f"no footprint fits in the reach of {reach:g} entries")
+    ratios = [ratio(evidence, pair, "stlb_misses", layout, base) for pair in within]
+    return selection.outcome(aggregate(ratios, "max"), distribution.describe_distribution(ratios, "max"))
+
+
+# Runtimes of layouts against each other: what large pages gain, and when fewer gain more.
+
+
+RUNTIME = "runtime_cycles"
+
+
+def gain_percent(evidence: Evidence, pair: Pair, layout: str) -> float:
+    """Runtime that ``layout`` saves against all-4KB, percent of the latter."""
+    return 100 * (1 - evidence.cell(pair, layout, RUNTIME) / evidence.cell(pair, ALL_4KB, RUNTIME))
+
+
+def sensitivity(claim, evidence, layout: str, how: str) -> Outcome:
+    """Change of runtime against all-4KB, percent, either sign."""
+    return select(claim, evidence, insensitive=True).each(
+        lambda p: abs(gain_percent(evidence, p, layout)), how
+    )
+
+
+def gain(claim, evidence, layout: str, how: str) -> Outcome:
+    """Runtime that ``layout`` saves against all-4KB, percent; below 0 it costs."""
+    return select(claim, evidence).each(lambda p: gain_percent(evidence, p, layout), how)
+
+
+def sensitivity_ratio(claim, evidence, layout: str, platform: str, base: str) -> Outcome:
+    """Median gain on one generation over the median gain on another."""
+    selection = select(claim, evidence, insensitive=True)
+    medians = {
+        name: aggregate(
+            [gain_percent(evidence, p, layout) for p in selection.pairs if p.generation == name],
+            "median",
+        )
+        for name in (platform, base)
+    }
+    if medians[base] <= 0:
+        raise Missing(f"{layout} gains nothing on {base}, so there is no ratio")
+    return selection.outcome(medians[platform] / medians[base])
+
+
+def pairs_with_similar_runtime(claim, evidence, layout: str, base: str, within_percent) -> Outcome:
+    """Share of pairs whose two runtimes differ by at most so many percent of ``base``'s."""
+    selection = select(claim, evidence)
+    bound = evidence.number(within_percent)
+    similar = [
+        100 * abs(evidence.cell(p, layout, RUNTIME) / evidence.cell(p, base, RUNTIME) - 1) <= bound
+        for p in selection.pairs
+    ]
+    return selection.outcome(100 * sum(similar) / len(similar))
+
+
+def loss_of_all_large_pages(claim, evidence, layout: str, how: str) -> Outcome:
+    """By how much ``layout`` is slower than the fastest layout with fewer 2MB pages, percent."""
+
+    def of(pair: Pair) -> float:
+        pages = evidence.manifest(pair)["pages_2mb"]
+        if layout not in pages.index:
+            raise Missing(f"{pair}: layout {layout} is not in the manifest")
+        evidence.cell(pair, layout, RUNTIME)
+        found = fewer_pages.loss(evidence.samples(pair)[RUNTIME], pages, layout)
+        if found is None:
+            raise Missing(f"{pair}: no layout with fewer 2MB pages ran")
+        return 100 * found.loss
+
+    return select(claim, evidence).each(of, how)
+
+
+# The fastest of the fitted layouts, and what the others lose against it (OPERA 2.5.3).
+
+
+def _fastest(evidence: Evidence, pair: Pair) -> str:
+    runtimes = evidence.samples(pair)[RUNTIME].drop(index=ALL_1GB, errors="ignore").dropna()
+    if runtimes.empty:
+        raise Missing(f"{pair}: no fitted layout has a runtime")
+    return str(runtimes.idxmin())
+
+
+def loss_against_fastest(claim, evidence, layout: str, how: str) -> Outcome:
+    """By how much ``layout`` is slower than the fastest fitted layout, percent; below 0 it is faster."""
+
+    def of(pair: Pair) -> float:
+        best = evidence.cell(pair, _fastest(evidence, pair), RUNTIME)
+        return 100 * (evidence.cell(pair, layout, RUNTIME) / best - 1)
+
+    return select(claim, evidence).each(of, how)
+
+
+def least_over_fastest(claim, evidence, column: str, how: str) -> Outcome:
+    """``column`` of the fastest fitted layout over the smallest of any: 1 if it has the least."""
+
+    def of(pair: Pair) -> float:
+        counts = evidence.samples(pair)[column].drop(index=ALL_1GB, errors="ignore").dropna()
+        if counts.empty or counts.min() == 0:
+            raise Missing(f"{pair}: {column} is missing or zero for some layout, so there is no ratio")
+        return float(evidence.cell(pair, _fastest(evidence, pair), column) / counts.min())
+
+    return select(claim, evidence).each(of, how)
+
+
+def layout_over_fastest(claim, evidence, column: str, layout: str, how: str) -> Outcome:
+    """``column`` of ``layout`` over that of the fastest fitted layout: 1 if ``layout`` is the fastest."""
+
+    def of(pair: Pair) -> float:
+        best = evidence.cell(pair, _fastest(evidence, pair), column)
+        if best == 0:
+            raise Missing(f"{pair}: {column} of the fastest layout is zero, so there is no ratio")
+        return evidence.cell(pair, layout, column) / best
+
+    return select(claim, evidence).each(of, how)
+
+
+# What the layout heuristics achieve (MICRO'20 section VI-B): hot regions and diverse samples.
+
+
+def hot_region_share(claim, evidence, layout: str, how: str) -> Outcome:
+    """Size of the hot region (the window of a sliding layout's step 0), percent of the space."""
+
+    def of(pair: Pair) -> float:
+        pages = evidence.manifest(pair)["pages_2mb"]
+        if layout not in pages.index or not pages.get(ALL_2MB, 0):
+            raise Missing(f"{pair}: the manifest lacks {layout} or {ALL_2MB}")
+        return 100 * float(pages[layout]) / float(pages[ALL_2MB])
+
+    return select(claim, evidence).each(of, how)
+
+
+def _places(evidence: Evidence, pair: Pair) -> pd.Series:
+    """Misses of each layout on a scale from 0 (all-2MB) to 1 (all-4KB)."""
+    misses = evidence.samples(pair)["stlb_misses"].dropna()
+    low = evidence.cell(pair, ALL_2MB, "stlb_misses")
+    high = evidence.cell(pair, ALL_4KB, "stlb_misses")
+    if high <= low:
+        raise Missing(f"{pair}: 2MB pages don't reduce the misses, so there is no range")
+    return (misses - low) / (high - low)
+
+
+def diversity_ratio(claim, evidence, bins: int, how: str) -> Outcome:
+    """Bins of the miss range that the best sliding group reaches, over those of random windows."""
+
+    def of(pair: Pair) -> float:
+        places = _places(evidence, pair)
+        reached = np.clip((places * bins).astype(int), 0, bins - 1)
+        groups = reached.groupby(reached.index.str.replace(r"-\d+$", "", regex=True)).nunique()
+        sliding = groups[groups.index.str.startswith("sliding-")]
+        if "random" not in groups.index or sliding.empty:
+            raise Missing(f"{pair}: no random or no sliding layout ran")
+        return float(sliding.max() / groups["random"])
+
+    return select(claim, evidence).each(of, how)
+
+
+def random_near_anchors(claim, evidence, tenths: int, how: str) -> Outcome:
+    """Share of random layouts in the outer ``tenths`` of the miss range, either end, percent."""
+
+    def of(pair: Pair) -> float:
+        places = _places(evidence, pair)
+        places = places[places.index.str.startswith("random-")]
+        if places.empty:
+            raise Missing(f"{pair}: no random layout ran")
+        edge = tenths / 10
+        return 100 * float(((places <= edge) | (places >= 1 - edge)).mean())
+
+    return select(claim, evidence).each(of, how)
+
+
+EVALUATORS = {
+    "walk_cycles_over_runtime": walk_cycles_over_runtime,
+    "load_ratio": load_ratio,
+    "share_of_loads": share_of_loads,
+    "miss_ratio": miss_ratio,
+    "miss_ratios": miss_ratios,
+    "miss_ratio_within_reach": miss_ratio_within_reach,
+    "gain": gain,
+    "sensitivity": sensitivity,
+    "sensitivity_ratio": sensitivity_ratio,
+    "pairs_with_similar_runtime": pairs_with_similar_runtime,
+    "loss_of_all_large_pages": loss_of_all_large_pages,
+    "loss_against_fastest": loss_against_fastest,
+    "least_over_fastest": least_over_fastest,
+    "layout_over_fastest": layout_over_fastest,
+    "hot_region_share": hot_region_share,
+    "diversity_ratio": diversity_ratio,
+    "random_near_anchors": random_near_anchors,
+}

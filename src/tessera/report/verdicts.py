@@ -1,0 +1,247 @@
+"""Verdicts, their meanings, the score that each counts for, and the provenance that each needs.
+
+docs/contracts.md, "Claims", has the words. Claims of one kind are one score, and scores are never added.
+
+The rule is checked on the claims table when ``tessera report render`` has written it, on the table and the
+written pages (from their ``data-*`` attributes) by ``tessera report check``, and by tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.report.claims.verdicts import KINDS_OF_DOUBT, doubt
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One verdict: its mark and colour class in pages, and one sentence."""
+
+    name: str
+    mark: str
+    tone: str  #: css class: good, bad; -soft: in simulation; -own: no evidence about processors; none
+    meaning: str
+    kinds: tuple[str, ...]  #: kinds of claims that can have it
+
+
+@dataclass(frozen=True)
+class Score:
+    """Claims of one kind, counted by themselves: counts of two scores are never added."""
+
+    kind: str
+    name: str
+    about: str
+    pairs: tuple[tuple[str, str], ...]  #: verdicts of claims that hold and that do not, for each provenance
+
+
+STRONG, SIMULATED = ("REPRODUCED", "DEVIATES"), ("HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION")
+SCORES: dict[str, Score] = {
+    s.kind: s
+    for s in (
+        Score(
+            "finding",
+            "findings",
+            "What the papers found, against what this run obtained.",
+            (STRONG, SIMULATED),
+        ),
+        Score(
+            "arithmetic",
+            "proof-reading of papers",
+            "Printed numbers against each other and against algebra. They say nothing about this run.",
+            (("CONSISTENT", "CONTRADICTED"),),
+        ),
+        Score(
+            "invariant",
+            "self-checks of Tessera",
+            "Rules that this run's own data obey. They say nothing about the papers.",
+            (("PASS", "FAIL"),),
+        ),
+    )
+}
+UNDECIDED, NOT_MEASURABLE = "UNDECIDED", "NOT-MEASURABLE-HERE"
+_ONE = {kind: (kind,) for kind in SCORES}
+VERDICTS: dict[str, Verdict] = {
+    v.name: v
+    for v in (
+        Verdict(
+            "REPRODUCED",
+            "\u2713",
+            "good",
+            "A measurement on hardware of the claim's class is within the tolerance. Where page tables lie "
+            "can be counted in a guest with our own kernel. Its cycles and times decide nothing.",
+            _ONE["finding"],
+        ),
+        Verdict(
+            "DEVIATES",
+            "\u2260",
+            "bad",
+            "A measurement on hardware of the claim's class is outside the tolerance.",
+            _ONE["finding"],
+        ),
+        Verdict(
+            "HOLDS-IN-SIMULATION",
+            "\u25d0",
+            "good-soft",
+            "The mechanism appears on simulated platforms. This is no evidence about a real processor.",
+            _ONE["finding"],
+        ),
+        Verdict(
+            "FAILS-IN-SIMULATION",
+            "\u25d1",
+            "bad-soft",
+            "The mechanism does not appear on simulated platforms. The published measurement can still be "
+            "right.",
+            _ONE["finding"],
+        ),
+        Verdict(
+            UNDECIDED,
+            "?",
+            "open",
+            "The sentence has several readings. It holds by one of them and fails by another; the row shows "
+            "both values. It counts neither as a finding that holds nor as one that does not.",
+            _ONE["finding"],
+        ),
+        Verdict(
+            "CONSISTENT",
+            "=",
+            "good-own",
+            "The printed numbers agree with each other, or with algebra. No run is needed.",
+            _ONE["arithmetic"],
+        ),
+        Verdict(
+            "CONTRADICTED",
+            "!",
+            "bad-own",
+            "Two printed numbers disagree, or a printed number disagrees with algebra.",
+            _ONE["arithmetic"],
+        ),
+        Verdict("PASS", "+", "good-own", "The data of this run obey the rule.", _ONE["invariant"]),
+        Verdict("FAIL", "\u00d7", "bad-own", "The data of this run break the rule.", _ONE["invariant"]),
+        Verdict(
+            NOT_MEASURABLE,
+            "\u25cb",
+            "none",
+            "An input is missing on this machine. The row names it and the command that measures it.",
+            tuple(SCORES),
+        ),
+    )
+}
+#: Words of claims_elsewhere.csv, which are no verdicts: no claim of claims.csv has one.
+ELSEWHERE: dict[str, str] = {
+    "HOLDS-ELSEWHERE": "It holds on a processor of another class than the paper's.",
+    "FAILS-ELSEWHERE": "It does not hold on a processor of another class than the paper's.",
+}
+HELD = tuple(good for score in SCORES.values() for good, _ in score.pairs)
+CYCLES_OR_TIME = ("cycles", "instructions", "s", "ms", "ns", "h")  #: units that a guest measures differently
+
+
+def of_kind(kind: str) -> list[Verdict]:
+    """The verdicts that claims of a kind can have, in order."""
+    return [one for one in VERDICTS.values() if kind in one.kinds]
+
+
+def in_order(found: Iterable[str]) -> list[str]:
+    """Each verdict once, in the order of :data:`VERDICTS`; words of older tables that are none come last."""
+    names = dict.fromkeys(found)
+    return [name for name in VERDICTS if name in names] + [name for name in names if name not in VERDICTS]
+
+
+def counts(claims: pd.DataFrame) -> str:
+    """A line for each score, each with its own words and counts; no count is over two scores.
+
+    ``findings: 3 REPRODUCED, 5 HOLDS-IN-SIMULATION``.
+    """
+    return "\n".join(_line(score, claims) for score in SCORES.values())
+
+
+def _line(score: Score, claims: pd.DataFrame) -> str:
+    mine = claims.loc[claims["kind"] == score.kind, "verdict"].tolist()
+    kinds = {UNDECIDED: _kinds(claims)}
+    words = [f"{mine.count(name)} {name}{kinds.get(name, '')}" for name in in_order(mine)]
+    return f"{score.name}: {', '.join(words) or 'none'}"
+
+
+def _kinds(claims: pd.DataFrame) -> str:
+    """The kinds of doubt of the undecided findings, in brackets; empty if no reason names one."""
+    reasons = claims.loc[claims["verdict"] == UNDECIDED, "reason"].astype(str)
+    kinds = sorted({kind for kind in map(doubt, reasons) if kind})
+    return f" ({', '.join(kinds)})" if kinds else ""
+
+
+def with_kind(claim: dict) -> str:
+    """The verdict, of an undecided finding with the kind of doubt: ``UNDECIDED (reading)``."""
+    kind = doubt(str(claim.get("reason", ""))) if claim["verdict"] == UNDECIDED else ""
+    return f"{claim['verdict']} ({kind})" if kind else claim["verdict"]
+
+
+def objection(claim: dict) -> str:
+    """Why the claim's verdict is not allowed; empty when it is."""
+    verdict, provenance, kind = claim["verdict"], claim["provenance"], claim["kind"]
+    if verdict in ELSEWHERE:
+        return f"{verdict} is a word of claims_elsewhere.csv; a claim can't have it"
+    if verdict not in VERDICTS:
+        return f"'{verdict}' is not a verdict"
+    if kind not in VERDICTS[verdict].kinds:
+        return f"{verdict} is a verdict of {', '.join(VERDICTS[verdict].kinds)}, but the claim is '{kind}'"
+    if verdict in STRONG and provenance != "measured":
+        return f"{verdict} of a finding needs a measurement, but the provenance is '{provenance or 'empty'}'"
+    if verdict in STRONG and not claim.get("hardware_class"):
+        return f"{verdict} of a finding needs the hardware class of its measurement"
+    if (
+        verdict in STRONG
+        and "guest" in claim.get("implementation", "")
+        and claim.get("unit") in CYCLES_OR_TIME
+    ):
+        return f"{verdict} of a finding needs a processor, but a guest measured its {claim['unit']}"
+    if verdict == UNDECIDED and provenance not in ("measured", "simulated"):
+        return f"{verdict} needs a value that was obtained, but the provenance is '{provenance or 'empty'}'"
+    if verdict == UNDECIDED and not doubt(claim.get("reason", "reading:")):
+        return f"{verdict} needs a reason that starts with its kind: {', '.join(KINDS_OF_DOUBT)}"
+    if kind == "arithmetic" and verdict != NOT_MEASURABLE and provenance not in ("published", ""):
+        return f"arithmetic uses printed numbers only, but the provenance is '{provenance}'"
+    if verdict in SIMULATED and provenance != "simulated":
+        return f"{verdict} needs a simulated finding, but the provenance is '{provenance or 'empty'}'"
+    return ""
+
+
+def objections(claims: pd.DataFrame) -> dict[str, str]:
+    """Claim id -> why its verdict is not allowed; empty when all are."""
+    found = {str(row["id"]): objection(row) for row in claims.to_dict("records")}
+    return {name: why for name, why in found.items() if why}
+
+
+class _Rows(HTMLParser):
+    """Collects elements that carry a verdict."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.claims: list[dict] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        found = {key.removeprefix("data-"): value or "" for key, value in attributes}
+        if "verdict" in found and "claim" in found:
+            self.claims.append(
+                {
+                    "id": found["claim"],
+                    "verdict": found["verdict"],
+                    "kind": found.get("kind", ""),
+                    "provenance": found.get("provenance", ""),
+                    "hardware_class": found.get("hardware", ""),
+                    "implementation": found.get("implementation", ""),
+                    "unit": found.get("unit", ""),
+                }
+            )
+
+
+def shown(page: Path) -> pd.DataFrame:
+    """The verdicts that a rendered page shows."""
+    parser, text = _Rows(), page.read_text()
+    if "data-claim=" in text:  # most pages show no claim, and parsing takes time
+        parser.feed(text)
+    columns = ["id", "verdict", "kind", "provenance", "hardware_class", "implementation", "unit"]
+    return pd.DataFrame(parser.claims, columns=columns)

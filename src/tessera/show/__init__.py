@@ -1,1 +1,0 @@
-"""Figures, report and notebooks."""
