@@ -1,6 +1,6 @@
 """Cli: the command line, and the steps that the workflow calls by it.
 
-- one file per command or group of commands; `main` lists them and imports one when it is used
+- a file per command; `measure`, `mosalloc`: those with several; `lab`, `dev`: studies; building and packing
 - `pipeline`: steps of the workflow, digests of code, the lock of a results folder
 - `plan`: jobs, core hours, memory and disk of a configuration before it runs
 

@@ -1,8 +1,8 @@
 """Core: what every other wing speaks. Errors, units, files, tables; then the nouns of a study.
 
-- `layouts` (mosaics of pages), `mapping` (pages to frames), `platforms` (processors), `scenarios` (operating systems)
-- `results`: the tables of a run, their columns, paths, readers and writer
+- `layouts` (mosaics of pages), `mapping` (pages to frames), `platforms` (processors), `scenarios` (systems)
+- `results`: the tables of a run: paths, columns, readers, writers
 - `reference`: the numbers that papers print, and what they archived
 
-Imports nothing else of Tessera. Start with `errors`, then `layouts.model` and `results.tree`.
+Imports nothing else of Tessera. Start with `errors`, then `layouts.layout` and `results.tree`.
 """

@@ -1,9 +1,10 @@
 """Lab: studies on the simulator, and real systems beside it. Each writes tables that claims and figures read.
 
-- `studies`: sampling, ablations, designs, probes, scenarios, transfer; `validation`, `clock`: is the simulator right?
+- `studies`: sampling, ablations, designs, probes, scenarios; `transfer`: models asked for new designs
+- `validation`, `chase`, `clock`: is the simulator right?
 - `kernel`, `numa`: Linux with replicated page tables, and what remote page tables cost
 - `faults`, `oracle`: Linux's page faults, and its decisions beside those of the imitation
-- `energy`: energy and threads; `allocator_proof`: tests and costs of the allocator
+- `energy`: energy and threads; `allocator_proof`: tests and costs of the allocator; `one_off`: asked once
 
-Imports fit and what is below. Start with `studies.steps`.
+Imports fit and what is below. Start with `studies.entry_points`.
 """

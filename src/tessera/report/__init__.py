@@ -1,8 +1,9 @@
-"""Report: from tables to what people read. Claims, figures, pages, notebooks, the zip for a deposit.
+"""Report: from tables to what people read.
 
-- `claims`: each finding of the papers, evaluated, with the verdict that its provenance allows
-- `figures`: one function per figure; `pages`: the HTML report; `explore`, `notebooks`: what notebooks call
-- `package`, `provenance`: what is deposited, and where its numbers come from
+- `claims`: each finding of the papers and its verdict; `evaluators`: how its value is obtained
+- `machines`: the same claims on what real machines counted
+- `figures`: one function per figure; `pages`: the HTML report
+- `explore`: what the notebooks call; `package`: what is packed for a deposit
 
-Imports lab and what is below. Start with `claims.evaluate`, then `pages.site`.
+Imports lab and what is below. Start with `claims.evaluate`, then `site`.
 """

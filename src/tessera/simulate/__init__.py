@@ -1,6 +1,11 @@
-"""Running the simulator: all layouts of a platform over one trace, with a cache of finished cells.
+"""Simulate: all layouts of a platform over one trace, in one process, with a cache of finished cells.
 
-The package can be called: ``tessera.simulate(trace, platform, layouts=...)`` (:mod:`outputs`).
+- `simulator`: the process and its command line; `runner`: cells in groups, and their cache
+- `inputs`, `choose_layouts`, `sampling`: what is simulated; `outputs`: its rows as tables
+- `platform_files`, `operating_system`: platforms that are listed or detected; logs of the imitation
+
+The package can be called: ``tessera.simulate(trace, platform, layouts=...)``.
+Imports record and what is below. Start with `runner`.
 """
 
 from __future__ import annotations

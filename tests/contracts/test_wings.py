@@ -1,4 +1,4 @@
-"""The rooms of `src/tessera`: docs/architecture.md draws them, every import keeps to the drawing.
+"""The wings of `src/tessera`: docs/architecture.md draws them, every import keeps to the drawing.
 
 An import counts wherever it stands: at the top of a module, inside a function, or under `TYPE_CHECKING`.
 """
@@ -9,19 +9,22 @@ from collections import defaultdict
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
+MOST_WINGS = 9
+MOST_LINES = 10  #: of a wing's docstring
 
 
-def drawn_levels():
-    """Room -> level (0 is the lowest), from the drawing in docs/architecture.md."""
+def drawn_wings():
+    """The wings from bottom to top, from the drawing in docs/architecture.md."""
     text = (ROOT / "docs" / "architecture.md").read_text()
-    block = re.search(r"## Rooms of `src/tessera`.*?```\n(.*?)```", text, re.DOTALL).group(1)
-    rows = [re.split(r"\s{2,}", line.strip())[0].split() for line in block.splitlines() if line.strip()]
-    return {room: level for level, row in enumerate(reversed(rows)) for room in row}
+    block = re.search(r"## Wings of `src/tessera`.*?```\n(.*?)```", text, re.DOTALL).group(1)
+    return [line.split()[0] for line in reversed(block.splitlines()) if line.strip() and line[0] != " "]
 
 
-LEVEL = drawn_levels()
+WINGS = drawn_wings()
 
 
 def modules(source=SOURCE):
@@ -55,27 +58,30 @@ def imports(name, path, known):
 
 
 def edges(source=SOURCE):
-    """(module, imported module) of the whole package; a package's own parts included."""
+    """(module, imported module) of the whole package; a module's import of itself is one, too."""
     known = modules(source)
     return [(name, target) for name, path in known.items() for target in imports(name, path, known)]
 
 
-def room(name):
+def wing(name):
     return name.split(".")[1]
 
 
-def upward(found, level):
-    """Imports of a room that is not below the importer's."""
-    return [(a, b) for a, b in found if room(a) != room(b) and level[room(b)] >= level[room(a)]]
+def upward(found, wings):
+    """Imports of a wing that is above the importer's."""
+    return [(a, b) for a, b in found if wings.index(wing(b)) > wings.index(wing(a))]
 
 
-def cycle(found, depth):
-    """Names of packages of this depth that import each other in a circle, or an empty list."""
+def circle(found):
+    """Modules that import each other in a circle, or an empty list. The names are whole: none is cut off.
+
+    A package whose `__init__` imports its own modules is no circle with them: what they import from the
+    package is.
+    """
     graph = defaultdict(set)
     for a, b in found:
-        one, other = (".".join(name.split(".")[:depth]) for name in (a, b))
-        if one != other:
-            graph[one].add(other)
+        if a != b:
+            graph[a].add(b)
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -83,25 +89,41 @@ def cycle(found, depth):
     return []
 
 
-def in_rooms():
+@pytest.fixture(scope="module")
+def found():
+    """Imports of all modules below the package itself."""
     return [(a, b) for a, b in edges() if a not in ("tessera", "tessera.__main__")]
 
 
-def test_every_room_is_drawn():
+def test_every_wing_is_drawn():
     here = {p.name for p in (SOURCE / "tessera").iterdir() if p.is_dir() and p.name != "__pycache__"}
-    assert here == set(LEVEL)
+    assert here == set(WINGS)
+    assert len(WINGS) <= MOST_WINGS
     loose = {p.name for p in (SOURCE / "tessera").glob("*.py")}
     assert loose == {"__init__.py", "__main__.py"}
 
 
-def test_imports_go_down():
-    found = in_rooms()
+@pytest.mark.parametrize("name", WINGS)
+def test_a_wing_says_what_is_in_it(name):
+    tree = ast.parse((SOURCE / "tessera" / name / "__init__.py").read_text())
+    text = ast.get_docstring(tree)
+    assert len(text.splitlines()) <= MOST_LINES
+    assert "Imports " in text and "Start with " in text
+    for folder in (SOURCE / "tessera" / name).iterdir():
+        if folder.is_dir() and folder.name != "__pycache__":
+            assert f"`{folder.name}`" in text, f"{name} does not name {folder.name}"
+    for target in re.findall(r"`([\w.]+)`", text[text.index("Start with ") :]):
+        path = SOURCE / "tessera" / name / target.replace(".", "/")
+        assert path.with_suffix(".py").is_file() or path.is_dir(), f"{name} starts with {target}"
+
+
+def test_imports_go_down(found):
     assert len(found) > 1000
-    assert upward(found, LEVEL) == []
+    assert upward(found, WINGS) == []
 
 
-def test_no_circle_among_the_parts_of_a_room():
-    assert cycle(in_rooms(), 3) == []
+def test_no_circle_among_modules(found):
+    assert circle(found) == []
 
 
 def test_an_upward_import_in_a_function_is_found(tmp_path):
@@ -115,6 +137,6 @@ def test_an_upward_import_in_a_function_is_found(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     (tmp_path / "tessera" / "__init__.py").write_text("")
-    found = edges(tmp_path)
-    assert upward(found, {"low": 0, "high": 1}) == [("tessera.low.a", "tessera.high.b")]
-    assert set(cycle(found, 2)) == {"tessera.low", "tessera.high"}
+    made = edges(tmp_path)
+    assert upward(made, ["low", "high"]) == [("tessera.low.a", "tessera.high.b")]
+    assert set(circle(made)) == {"tessera.low.a", "tessera.high.b"}
