@@ -58,7 +58,3 @@ def test_only_the_container_package_calls_docker():
     for path in (ROOT / "src" / "tessera").rglob("*.py"):
         if "container" not in path.parts and "doctor" not in path.parts:
             assert not re.search(r"""["']docker["'], *["']run["']""", path.read_text()), path
-
-
-def test_snakefile_is_a_table_of_contents():
-    assert len((ROOT / "Snakefile").read_text().splitlines()) < 70

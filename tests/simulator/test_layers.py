@@ -40,10 +40,6 @@ def test_every_folder_is_in_the_readme(root):
         assert f"`src/{folder}`" in readme
 
 
-def test_files_stay_small(root):
-    long = {p.name: n for p, _ in sources(root) if (n := len(p.read_text().splitlines())) > 250}
-    assert not long
-
 
 @pytest.mark.toolchain
 @pytest.mark.parametrize("name", ["machine_avx512", "group_avx512"])
