@@ -85,7 +85,7 @@ rule clock_measure:
     params:
         scale="default" if THOROUGH else "smoke",
         code=code("tessera.lab.clock.measured"),
-        files=content("src/tessera/lab/clock/marks.csv", "src/tessera/lab/clock/measured.csv"),
+        files=content("src/tessera/lab/clock/marks.csv", "src/tessera/lab/clock/programs.csv"),
     threads: workflow.cores
     priority: 1800  # soon after the chases, before anything else runs
     message: "Measuring micro-benchmarks and programs on this machine's clock"
@@ -105,7 +105,7 @@ rule clock:
     params:
         scale="default" if THOROUGH else "smoke", out=TREE.all_validation,
         code=code("tessera.lab.clock.simulated"),
-        files=content("src/tessera/lab/clock/marks.csv", "src/tessera/lab/clock/measured.csv"),
+        files=content("src/tessera/lab/clock/marks.csv", "src/tessera/lab/clock/programs.csv"),
     priority: 15
     message: "Holding the simulated core against this machine's clock"
     shell:
