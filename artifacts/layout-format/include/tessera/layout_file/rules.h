@@ -1,7 +1,7 @@
 // rules.h - the reasons to reject a layout file: one row per rule, in the order of docs/layout-format.md.
 //
-// Codes are stable: tests and scripts compare codes, never the texts. tessera.core.layouts.layout_format has the same table, and a
-// test checks that both tables and the document agree.
+// Codes are stable: tests and scripts compare codes, never the texts. tessera.core.layouts.layout_format has the same
+// table, and a test checks that both tables and the document agree.
 #pragma once
 
 #include <cstddef>
