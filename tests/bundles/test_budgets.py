@@ -210,7 +210,7 @@ def test_a_writer_ends_before_a_bundle_is_too_large(tmp_path, monkeypatch):
     found, before = writer.resume_bundle(tmp_path)
     assert (found.runs, found.counts) == (4, sum(map(len, before.counts.values())))
     last = bundle.runs[-1]
-    for name, most in (("RUNS", 4), ("COUNTS", found.counts)):
+    for name, most in (("MOST_RUNS", 4), ("MOST_COUNTS", found.counts)):
         with monkeypatch.context() as patched:
             patched.setattr(file_format, name, most)
             with pytest.raises(TesseraError) as error:

@@ -33,176 +33,6 @@ from tessera.measure.launch import pages_needed
 from tessera.measure.rounds import Rule, difference, fraction, known, precision, run_rounds, times
 from tessera.record import workloads
 
-# Finished runs, one CSV row each, appended as they complete: a killed experiment keeps them.
-#
-# Rounds are never continued: the runs of a round belong to one uninterrupted sequence, so that pairs of
-# them saw the same machine. A later process starts a new round.
-
-
-@dataclass(frozen=True)
-class LoggedRun:
-    """One run of a workload under one layout."""
-
-    key: str  #: :func:`tessera.measure.launch.run_key`
-    workload: str
-    layout: str
-    round: int
-    status: str  #: ``ok`` or ``failed``
-    message: str  #: why it failed
-    runtime_ns: int | None  #: time of the region of interest; None if it failed
-
-    @property
-    def runtime(self) -> int | None:
-        """What :mod:`tessera.measure.rounds` compares."""
-        return self.runtime_ns
-
-
-RUN_COLUMNS = RUNS.names
-
-
-class RunLog:
-    """The runs file of an experiment."""
-
-    def __init__(self, path: Path):
-        self.path = path
-
-    def read(self) -> list[LoggedRun]:
-        """All whole rows; a last row that was cut by a kill is dropped from the file."""
-        if not self.path.exists():
-            return []
-        text = self.path.read_text()
-        if text and not text.endswith("\n"):
-            text = text[: text.rfind("\n") + 1]
-            write_text(self.path, text)
-        rows = list(csv.DictReader(text.splitlines()))
-        if rows and tuple(rows[0]) != RUN_COLUMNS:
-            return []  # written by another version: measured again, overwritten by `append`
-        return [_logged_run(row) for row in rows]
-
-    def append(self, run: LoggedRun) -> None:
-        """Add one run and have it on disk before returning."""
-        if not self.path.exists() or self._header() != RUN_COLUMNS:
-            write_text(self.path, ",".join(RUN_COLUMNS) + "\n")
-        with self.path.open("a", newline="") as stream:
-            csv.DictWriter(stream, RUN_COLUMNS, lineterminator="\n").writerow(asdict(run))
-            stream.flush()
-            os.fsync(stream.fileno())
-
-    def _header(self) -> tuple[str, ...]:
-        with self.path.open() as stream:
-            return tuple(stream.readline().rstrip("\n").split(","))
-
-
-def _logged_run(row: dict[str, str]) -> LoggedRun:
-    runtime = int(row["runtime_ns"]) if row["runtime_ns"] else None
-    values = row | {"round": int(row["round"]), "runtime_ns": runtime}
-    return LoggedRun(**values)
-
-
-# The journal of real runs without counters: rows of ``runs.csv``, and what is shown of each run.
-
-
-class ClockJournal:
-    """A :class:`tessera.measure.counted.turns.Journal` of one workload. ``runs``: usable ones, old and new.
-
-    Runs of an earlier process are usable if they succeeded and have the key of their layout now.
-    """
-
-    def __init__(self, log: RunLog, workload: str, keys: Mapping[str, str], say: Callable[[str], None]):
-        self._log, self._workload, self._keys, self._say = log, workload, keys, say
-        self.runs = [one for one in log.read() if keys.get(one.layout) == one.key and is_ok(one.status)]
-        if self.runs:
-            say(f"{len(self.runs)} finished runs of an earlier start are used again")
-
-    def found(self, layout: str, number: int) -> dict[str, int]:
-        """Nothing: rounds are never continued (:mod:`tessera.measure.hybrid_cells`)."""
-        return {}
-
-    def keep(self, layout: str, number: int, name: str, ended: Ended) -> None:
-        """Append the run to the file, and show it."""
-        status, time_ns = (FAILED, None) if ended.message else (OK, ended.counts.region_ns)
-        run = LoggedRun(self._keys[layout], self._workload, layout, number, status, ended.message, time_ns)
-        self._log.append(run)
-        self.runs.append(run)
-        shown = ended.message or f"{ended.counts.region_ns / 1e9:.3f} s"
-        self._say(f"round {number + 1}, {layout}: {shown}")
-
-
-# Rows of ``cells.csv`` and of ``comparison.csv`` from finished runs.
-
-
-PLATFORM = "host-sim"
-ENGINE = "host"
-SIMULATED_COLUMNS = ("stlb_hits", "stlb_misses", "walk_cycles", "walk_cycles_ci95")
-
-
-def read_simulated(path: Path | None, workload: str) -> pd.DataFrame:
-    """Simulated cells of the workload on the host's platform, by layout; empty without a file."""
-    if path is None:
-        return pd.DataFrame()
-    mine = Pair(workload, PLATFORM).rows(ok_rows(read_cells(path)))
-    return mine.drop_duplicates("layout").set_index("layout")
-
-
-def empty_row(workload: str, layout: str, status: str, message: str) -> dict:
-    """A row without numbers: ``skipped`` or ``failed``."""
-    head = {"workload": workload, "platform": PLATFORM, "layout": layout, "repeat": 0}
-    return head | {"status": status, "message": message, "engine": ENGINE}
-
-
-def hybrid_cell(
-    workload: str, layout: str, runs: list[LoggedRun], simulated: pd.DataFrame, rule: Rule, based: bool
-) -> dict:
-    """The hybrid cell of one layout: measured time, simulated H, M, C, no cycles."""
-    failures = [r.message for r in runs if r.layout == layout and not is_ok(r.status)]
-    if failures:
-        return empty_row(workload, layout, "failed", failures[-1])
-    values = list(times(runs, layout).values())
-    found = mean_interval(values)
-    of_trace = note_in(simulated.at[layout, "message"]) if layout in simulated.index else ""
-    row = empty_row(workload, layout, "ok", joined_notes(cell_note(layout, runs, rule, based), of_trace))
-    row |= {"runtime_ns": found.value, "runtime_provenance": "measured"}
-    if found.count > 1:
-        row["runtime_ns_ci95"] = found.half_width
-    if layout in simulated.index:
-        row |= {name: simulated.at[layout, name] for name in SIMULATED_COLUMNS} | {
-            "tlb_provenance": "simulated"
-        }
-    return row
-
-
-def cell_note(layout: str, runs: list[LoggedRun], rule: Rule, based: bool) -> str:
-    """How many runs, and a flag if the requested precision was not reached."""
-    text = f"{len(times(runs, layout))} runs"
-    if known(runs, layout, based, rule) or (based and layout == ALL_4KB):
-        return text
-    interval = precision(runs, layout, based)
-    of = f"of the difference to {ALL_4KB}" if based else "of the mean"
-    if interval is None or interval.count < 2:
-        return f"{text}: too few for an interval {of}"
-    return f"{text}: 95% half-width {of} is {fraction(interval, based):.2%}, asked {rule.half_width:.2%}"
-
-
-def comparison_table(layouts: list[str], runs: list[LoggedRun], simulated: pd.DataFrame) -> pd.DataFrame:
-    """Relative differences to the 4KB run: measured time (paired, with interval) beside simulated cycles."""
-    rows = []
-    for layout in layouts:
-        measured = difference(runs, layout)
-        row = {"layout": layout, "pairs": measured.count if measured else 0}
-        if measured:
-            row["measured_delta"] = measured.value - 1
-            if measured.count > 1:
-                row["measured_ci95"] = measured.half_width
-        if {layout, ALL_4KB} <= set(simulated.index):
-            cycles = simulated["runtime_cycles"]
-            row["simulated_delta"] = cycles[layout] / cycles[ALL_4KB] - 1
-        rows.append(row)
-    return frame_of(COMPARISON, rows)
-
-
-# The whole experiment: reserve pages, run rounds, write cells, comparison and runs.
-
-
 Progress = Callable[[str], None]
 
 
@@ -284,3 +114,170 @@ def _check_rule(rule: Rule) -> None:
     for name, value, valid, wanted in bounds:
         if not valid:
             raise TesseraError(f"{name} {value}", f"must be {wanted}", "give another value")
+
+
+# Finished runs, one CSV row each, appended as they complete: a killed experiment keeps them.
+
+
+@dataclass(frozen=True)
+class LoggedRun:
+    """One run of a workload under one layout."""
+
+    key: str  #: :func:`tessera.measure.launch.run_key`
+    workload: str
+    layout: str
+    round: int
+    status: str  #: ``ok`` or ``failed``
+    message: str  #: why it failed
+    runtime_ns: int | None  #: time of the region of interest; None if it failed
+
+    @property
+    def runtime(self) -> int | None:
+        """What :mod:`tessera.measure.rounds` compares."""
+        return self.runtime_ns
+
+
+RUN_COLUMNS = RUNS.names
+
+
+class RunLog:
+    """The runs file of an experiment.
+
+    Rounds are never continued: the runs of a round belong to one uninterrupted sequence, so that pairs of
+    them saw the same machine. A later process starts a new round.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def read(self) -> list[LoggedRun]:
+        """All whole rows; a last row that was cut by a kill is dropped from the file."""
+        if not self.path.exists():
+            return []
+        text = self.path.read_text()
+        if text and not text.endswith("\n"):
+            text = text[: text.rfind("\n") + 1]
+            write_text(self.path, text)
+        rows = list(csv.DictReader(text.splitlines()))
+        if rows and tuple(rows[0]) != RUN_COLUMNS:
+            return []  # written by another version: measured again, overwritten by `append`
+        return [_logged_run(row) for row in rows]
+
+    def append(self, run: LoggedRun) -> None:
+        """Add one run and have it on disk before returning."""
+        if not self.path.exists() or self._header() != RUN_COLUMNS:
+            write_text(self.path, ",".join(RUN_COLUMNS) + "\n")
+        with self.path.open("a", newline="") as stream:
+            csv.DictWriter(stream, RUN_COLUMNS, lineterminator="\n").writerow(asdict(run))
+            stream.flush()
+            os.fsync(stream.fileno())
+
+    def _header(self) -> tuple[str, ...]:
+        with self.path.open() as stream:
+            return tuple(stream.readline().rstrip("\n").split(","))
+
+
+def _logged_run(row: dict[str, str]) -> LoggedRun:
+    runtime = int(row["runtime_ns"]) if row["runtime_ns"] else None
+    values = row | {"round": int(row["round"]), "runtime_ns": runtime}
+    return LoggedRun(**values)
+
+
+# The journal of real runs without counters: rows of ``runs.csv``, and what is shown of each run.
+
+
+class ClockJournal:
+    """A :class:`tessera.measure.counted.turns.Journal` of one workload. ``runs``: usable ones, old and new.
+
+    Runs of an earlier process are usable if they succeeded and have the key of their layout now.
+    """
+
+    def __init__(self, log: RunLog, workload: str, keys: Mapping[str, str], say: Callable[[str], None]):
+        self._log, self._workload, self._keys, self._say = log, workload, keys, say
+        self.runs = [one for one in log.read() if keys.get(one.layout) == one.key and is_ok(one.status)]
+        if self.runs:
+            say(f"{len(self.runs)} finished runs of an earlier start are used again")
+
+    def found(self, layout: str, number: int) -> dict[str, int]:
+        """Nothing: rounds are never continued (:class:`RunLog`)."""
+        return {}
+
+    def keep(self, layout: str, number: int, name: str, ended: Ended) -> None:
+        """Append the run to the file, and show it."""
+        status, time_ns = (FAILED, None) if ended.message else (OK, ended.counts.region_ns)
+        run = LoggedRun(self._keys[layout], self._workload, layout, number, status, ended.message, time_ns)
+        self._log.append(run)
+        self.runs.append(run)
+        shown = ended.message or f"{ended.counts.region_ns / 1e9:.3f} s"
+        self._say(f"round {number + 1}, {layout}: {shown}")
+
+
+# Rows of ``cells.csv`` and of ``comparison.csv`` from finished runs.
+
+PLATFORM = "host-sim"
+ENGINE = "host"
+SIMULATED_COLUMNS = ("stlb_hits", "stlb_misses", "walk_cycles", "walk_cycles_ci95")
+
+
+def read_simulated(path: Path | None, workload: str) -> pd.DataFrame:
+    """Simulated cells of the workload on the host's platform, by layout; empty without a file."""
+    if path is None:
+        return pd.DataFrame()
+    mine = Pair(workload, PLATFORM).rows(ok_rows(read_cells(path)))
+    return mine.drop_duplicates("layout").set_index("layout")
+
+
+def empty_row(workload: str, layout: str, status: str, message: str) -> dict:
+    """A row without numbers: ``skipped`` or ``failed``."""
+    head = {"workload": workload, "platform": PLATFORM, "layout": layout, "repeat": 0}
+    return head | {"status": status, "message": message, "engine": ENGINE}
+
+
+def hybrid_cell(
+    workload: str, layout: str, runs: list[LoggedRun], simulated: pd.DataFrame, rule: Rule, based: bool
+) -> dict:
+    """The hybrid cell of one layout: measured time, simulated H, M, C, no cycles."""
+    failures = [r.message for r in runs if r.layout == layout and not is_ok(r.status)]
+    if failures:
+        return empty_row(workload, layout, "failed", failures[-1])
+    values = list(times(runs, layout).values())
+    found = mean_interval(values)
+    of_trace = note_in(simulated.at[layout, "message"]) if layout in simulated.index else ""
+    row = empty_row(workload, layout, "ok", joined_notes(cell_note(layout, runs, rule, based), of_trace))
+    row |= {"runtime_ns": found.value, "runtime_provenance": "measured"}
+    if found.count > 1:
+        row["runtime_ns_ci95"] = found.half_width
+    if layout in simulated.index:
+        row |= {name: simulated.at[layout, name] for name in SIMULATED_COLUMNS} | {
+            "tlb_provenance": "simulated"
+        }
+    return row
+
+
+def cell_note(layout: str, runs: list[LoggedRun], rule: Rule, based: bool) -> str:
+    """How many runs, and a flag if the requested precision was not reached."""
+    text = f"{len(times(runs, layout))} runs"
+    if known(runs, layout, based, rule) or (based and layout == ALL_4KB):
+        return text
+    interval = precision(runs, layout, based)
+    of = f"of the difference to {ALL_4KB}" if based else "of the mean"
+    if interval is None or interval.count < 2:
+        return f"{text}: too few for an interval {of}"
+    return f"{text}: 95% half-width {of} is {fraction(interval, based):.2%}, asked {rule.half_width:.2%}"
+
+
+def comparison_table(layouts: list[str], runs: list[LoggedRun], simulated: pd.DataFrame) -> pd.DataFrame:
+    """Relative differences to the 4KB run: measured time (paired, with interval) beside simulated cycles."""
+    rows = []
+    for layout in layouts:
+        measured = difference(runs, layout)
+        row = {"layout": layout, "pairs": measured.count if measured else 0}
+        if measured:
+            row["measured_delta"] = measured.value - 1
+            if measured.count > 1:
+                row["measured_ci95"] = measured.half_width
+        if {layout, ALL_4KB} <= set(simulated.index):
+            cycles = simulated["runtime_cycles"]
+            row["simulated_delta"] = cycles[layout] / cycles[ALL_4KB] - 1
+        rows.append(row)
+    return frame_of(COMPARISON, rows)

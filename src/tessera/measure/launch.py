@@ -24,7 +24,7 @@ from tessera.machine.container.toolchain import Toolchain
 from tessera.record.traces.guest import PINNED_TUNABLES
 from tessera.simulate.runner import content_key
 
-# Start a program under a layout, once, by the launcher. Every run under a mosaic that is timed starts here.
+# One run.
 #
 # Runs of :mod:`tessera.measure.counted.counted_run` and programs of :mod:`tessera.lab.clock` differ in what
 # they ask of the launcher, and in how they judge the end.
@@ -95,7 +95,7 @@ def pages_needed(layouts: Iterable[Layout]) -> tuple[int, int]:
     return large, largest
 
 
-# What a measured run depends on: a run is reused only where all of this is the same.
+# What a run depends on.
 
 
 def launcher() -> Path:

@@ -20,7 +20,6 @@ from tessera.machine.perf.row import NOT_COUNTED, NOT_SUPPORTED, Row
 # perf scales a count of an event that shared its counter with others; such a count is an estimate, and it is
 # rejected. A few microseconds of difference are normal: members of a group start one after the other.
 
-
 LARGEST_COUNT = 2**53
 LARGEST_RATE = 10  #: of R, in cycles for each ns on a counter
 

@@ -28,7 +28,6 @@ from tessera.measure.perf_log_counts import Total, mode_of, totals_of
 # layout, a number before the suffix is the repeat. Logs of equal layout and repeat are passes of one run. A
 # table ``file,layout[,repeat]`` names files of any other form.
 
-
 _FORM = "name it LAYOUT.PASS.perf or LAYOUT.PASS.REPEAT.perf, or give --table with file,layout,repeat"
 _REPEAT = re.compile(r"\d{1,9}", re.ASCII)
 _COLUMNS = ("file", "layout", "repeat")
@@ -137,7 +136,6 @@ def _is(kind: Callable[[Path], bool], path: Path) -> bool:
 
 
 # ``tessera measure import``: logs in, rows of a cells file out.
-
 
 #: Instructions of a program that does the same work under every layout differ by no more than this.
 LARGEST_INSTRUCTIONS_SPREAD = Decimal("0.001")

@@ -194,12 +194,12 @@ def write_results(results: Sequence[Result], path: Path) -> None:
 # Transparent huge pages are off on both sides: the library forbids them in its pools, and this compares the
 # cost of catching calls, not page sizes.
 
-
 LAYOUT = "type,pageSize,startOffset,endOffset\nbrk,-1,0,2GB\nmmap,-1,0,4GB\n"
 _PR_SET_THP_DISABLE = 41
 
 
-def _no_huge_pages() -> None:
+def no_huge_pages() -> None:
+    """Forbid them to this process, and to what it executes."""
     ctypes.CDLL(None).prctl(_PR_SET_THP_DISABLE, 1, 0, 0, 0)
 
 
@@ -293,7 +293,7 @@ class Bench:
 
     def _output(self, argv: list[str], with_library: bool) -> str:
         env = dict(os.environ) | (self.library if with_library else {})
-        done = subprocess.run(argv, env=env, capture_output=True, text=True, preexec_fn=_no_huge_pages)
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, preexec_fn=no_huge_pages)
         if done.returncode != 0:
             raise TesseraError(
                 f"benchmark: {' '.join(argv)}{' with the library' if with_library else ''}",

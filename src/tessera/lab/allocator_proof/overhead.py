@@ -8,7 +8,6 @@ printed the clock.
 
 from __future__ import annotations
 
-import ctypes
 import random
 import subprocess
 import sys
@@ -24,12 +23,11 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built
 from tessera.core.results.machine_tables import ALLOCATOR
 from tessera.core.results.table_io import frame_of
+from tessera.lab.allocator_proof.bench import LAYOUT, median_interval, no_huge_pages
 from tessera.machine.program_paths import preloadable
 from tessera.measure.mosalloc.pools import library_started
 
 ALLOCATORS = ("glibc", "mosalloc")
-LAYOUT = "type,pageSize,startOffset,endOffset\nbrk,-1,0,2GB\nmmap,-1,0,4GB\n"
-_PR_SET_THP_DISABLE = 41
 _KB = 1024  #: ru_maxrss of Linux
 
 
@@ -94,7 +92,7 @@ def run_once(argv: Sequence[str], library: Mapping[str, str]) -> Cost:
         [sys.executable, "-I", "-S", "-c", _STARTER, extra, *argv],
         capture_output=True,
         text=True,
-        preexec_fn=_no_huge_pages,
+        preexec_fn=no_huge_pages,
     )
     status, peak_kb, user, system = done.stdout.split() if done.stdout else (done.returncode, 0, 0, 0)
     if int(status) != 0:
@@ -166,8 +164,6 @@ def overheads(table: pd.DataFrame) -> pd.DataFrame:
     Columns ``workload,quantity,glibc,mosalloc,overhead,low,high,pairs``; quantity is ``memory_bytes`` or
     ``cpu_ns``; ``low`` and ``high`` are the 95% interval of the median overhead, empty with too few pairs.
     """
-    from tessera.lab.allocator_proof.bench import median_interval
-
     rows = []
     for quantity in ("memory_bytes", "cpu_ns"):
         wide = table.pivot(index=["workload", "pair"], columns="allocator", values=quantity)
@@ -180,7 +176,3 @@ def overheads(table: pd.DataFrame) -> pd.DataFrame:
             rows.append((workload, quantity, *sides, middle, low, high, len(each)))
     names = ["workload", "quantity", *ALLOCATORS, "overhead", "low", "high", "pairs"]
     return pd.DataFrame(rows, columns=names)
-
-
-def _no_huge_pages() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_THP_DISABLE, 1, 0, 0, 0)

@@ -25,11 +25,11 @@ from tessera.measure.bundles.file_format import (
     wrong,
 )
 
-# The bytes of a bundle's files, from a folder or a zip file.
+# Files of a folder or a zip file.
 #
 # Nothing is unpacked to the disk. Names that lead out of the bundle, links, and what is larger than any
-# bundle (:mod:`tessera.measure.bundles.file_format`) are errors. Sizes are checked before anything is read or unpacked.
-
+# bundle (:mod:`tessera.measure.bundles.file_format`) are errors. Sizes are checked before anything is read or
+# unpacked.
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  #: of others, damage raises errors of their own
 
@@ -133,7 +133,6 @@ def _top_folder(names) -> str:
 
 # Counts in gzip form: always the same bytes for the same counts, and a limit for what is unpacked.
 
-
 _PIECE = 64 * KB  #: packed bytes that are handled at a time
 
 
@@ -143,7 +142,7 @@ def pack_counts(data: bytes) -> bytes:
 
 
 def unpack_counts(data: bytes) -> bytes:
-    """The counts; raises as :func:`unpacked`."""
+    """The counts; raises as :func:`unpacked_pieces`."""
     return b"".join(unpacked_pieces(data))
 
 

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 # One run: the counts of its passes as the numbers of a cell.
 #
 # R and instructions are counted in each pass; their means are taken, and R must agree. Everything else is
-# counted once. Logs of perf (:mod:`tessera.measure.imported`) and bundles use the same arithmetic.
-
+# counted once. Logs of perf (:mod:`tessera.measure.perf_log_import`) and bundles use the same arithmetic.
 
 R, INSTRUCTIONS = "R cycles", "instructions"
 REPEATED = (R, INSTRUCTIONS, "R reference cycles")
@@ -150,7 +149,6 @@ def _missing(run: str, quantity: str, found: CounterClass) -> TesseraError:
 
 # Rows of a cells file from the numbers of runs: one for each layout, or one for each run.
 
-
 PERF, LAUNCHER = "perf", "launcher"  #: engines of measured cells
 _WITH_INTERVAL = {"runtime_cycles": "runtime_cycles_ci95", "walk_cycles": "walk_cycles_ci95"}
 Numbers = dict[str, Decimal | None]
@@ -194,13 +192,13 @@ def _whole(value: Decimal) -> int:
 
 # Cells of a bundle from its runs and counts: the same arithmetic for measuring and for verifying.
 #
-# A round of a layout is one run of a cell: its passes are put together (:mod:`tessera.measure.bundles.cell_arithmetic`). A
-# cell is the mean over rounds, with 95% intervals. Every number is computed exactly and rounded once;
-# half-widths are rounded up to whole numbers, so that all digits are the same on every machine.
+# A round of a layout is one run of a cell: its passes are put together (:func:`cell_of_run`). A cell is the
+# mean over rounds, with 95% intervals. Every number is computed exactly and rounded once; half-widths are
+# rounded up to whole numbers, so that all digits are the same on every machine.
 
 
 class CountedPart(NamedTuple):
-    """A count of a run, as :mod:`tessera.measure.bundles.cell_arithmetic` takes it."""
+    """A count of a run: a :class:`Counted`."""
 
     quantity: str
     value: Decimal
@@ -223,7 +221,7 @@ def compute_cells(bundle: Bundle) -> pd.DataFrame:
 def rows_of_bundle(bundle: Bundle) -> tuple[dict, ...]:
     """Rows of ``cells.csv``, by workload and layout; keys that a row lacks are empty columns.
 
-    A layout with a run that is not ok has no numbers. Raises as :func:`compute`.
+    A layout with a run that is not ok has no numbers. Raises as :func:`compute_cells`.
     """
     found = found_class(bundle)
     return tuple(_cell(bundle, found, *place) for place in cell_places(bundle))

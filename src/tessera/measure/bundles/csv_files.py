@@ -31,8 +31,7 @@ from tessera.measure.bundles.file_format import (
 
 # Counts in their plain form, parsed with numpy: a large bundle has millions of them.
 #
-# Rows in another form are not judged here: :mod:`tessera.measure.bundles.csv_files` parses them one by one.
-
+# Rows in another form are not judged here: :func:`csv_columns` parses them one by one.
 
 _COMMA, _END, _ZERO = b",\n0"
 _LONGEST = len(str(LARGEST_NUMBER))  #: digits of a whole number
@@ -84,8 +83,7 @@ def _plain_names(block: bytes, starts: np.ndarray, ends: np.ndarray) -> list[str
     return [known[cell] for cell in cells]
 
 
-# The CSV files of a bundle: columns in order, and the kind of each.
-
+# The form of each file, its parser, and its text.
 
 _BLOCK = 256 * KB  #: bytes that are parsed at a time; no line is longer
 
@@ -126,7 +124,7 @@ COUNTS_SHAPE = Shape(
 
 
 def parse_csv(shape: Shape, data: bytes) -> list:
-    """Rows of a file, as ``shape.make``; raises as :func:`columns`."""
+    """Rows of a file, as ``shape.make``; raises as :func:`csv_columns`."""
     return [row for block in csv_columns(shape, [data]) for row in map(shape.make, *block)]
 
 

@@ -11,7 +11,6 @@ from tessera.core.units import KB, MB
 
 # The error of a bundle that is not what docs/bundles.md describes.
 
-
 _REMEDY = "measure again, or get the bundle again from its owner; docs/bundles.md describes every file"
 
 
@@ -27,7 +26,6 @@ def shown(text: object) -> str:
 
 
 # Names of the files of a bundle (docs/bundles.md).
-
 
 ABOUT_FILE = "bundle.json"
 MACHINE_FILE = "machine.json"
@@ -69,7 +67,6 @@ def layout_file(workload: str, layout: str) -> str:
 #
 # A number has no sign, no leading zero and no exponent, so that a file has one form only and a changed digit
 # is a changed value. Texts are printable and short.
-
 
 LARGEST_NUMBER = 2**53 - 1  #: doubles in tables hold whole numbers up to here
 LONGEST_TEXT = 2000
@@ -149,7 +146,6 @@ def matching(pattern: str, rule: str) -> Kind:
 # counts of a layout in a round. This gives 1,045 layouts, 125,400 runs and 1,630,200 counts. A count takes
 # 46 bytes, 10 when packed, and a run 70 bytes. (With SMT, which bars a bundle, a round has up to 11 runs and
 # 118 counts.)
-
 
 MOST_RUNS = 130_000  #: rows of runs.csv
 MOST_COUNTS = 1_650_000  #: rows of counts.csv

@@ -25,7 +25,6 @@ from tessera.measure.bundles.file_format import SLIDING_WINDOWS
 # Bundles of different protocols are never judged together. So a change of the rules is a new file with a new
 # name, and the old file stays: a bundle of an older protocol can still be read and is named as such.
 
-
 PROTOCOLS_FOLDER = Path(__file__).with_name("protocols")
 CURRENT_PROTOCOL = "rounds-1"
 
@@ -69,7 +68,6 @@ def current_protocol() -> Protocol:
 
 
 # What a bundle says about itself: protocol, class, machine, and the codes of its events.
-
 
 _SIGNATURE_LEAF = 1
 
@@ -186,7 +184,6 @@ def _code(code: tuple[int, int, int, int]) -> str:
 # The conditions of the environment: all are recorded, and those of runs follow from the counts.
 #
 # :func:`bars` lists what keeps a correct bundle from deciding claims.
-
 
 #: Conditions of runs that counts say nothing about.
 _NOT_COUNTED = ("pages-obtained", "heat")

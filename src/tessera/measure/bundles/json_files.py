@@ -168,7 +168,8 @@ def _checked(place: str, found: dict, wanted: dict[str, tuple[str, Check]]) -> d
 def _object(file: str, data: bytes) -> dict:
     """A JSON object; keys that stand twice, NaN and numbers with a fraction are errors.
 
-    So are files that are larger or more deeply nested than any of a bundle (:mod:`tessera.measure.bundles.file_format`).
+    So are files that are larger or more deeply nested than any of a bundle
+    (:mod:`tessera.measure.bundles.file_format`).
     """
 
     def once(pairs: list[tuple[str, object]]) -> dict:

@@ -14,6 +14,92 @@ from tessera.measure.bundles.archive import contents, unpacked_pieces
 from tessera.measure.bundles.bundle import REGION, Bundle, Counts, Run
 from tessera.measure.bundles.file_format import shown, wrong
 
+# The files.
+
+_LAYOUT = re.compile(rf"{file_format.LAYOUTS_FOLDER}/([A-Za-z0-9_.:-]+)/([A-Za-z0-9_.:-]+)\.csv", re.ASCII)
+_HEAD = re.compile(rb"[ -~\n]*")
+
+
+def read(path: Path | str) -> Bundle:
+    """Read a folder or a zip file, sealed or not; sums and cells are not checked (``verify`` does).
+
+    Raises:
+        TesseraError: a file is missing, unknown or damaged; it has an unknown or missing field, or a value
+            that is not of its kind; or it refers to something that the bundle does not have. ``code`` begins
+            with ``bundle-``.
+    """
+    return parse(str(path), contents(Path(path)))
+
+
+def parse(name: str, files: Mapping[str, bytes]) -> Bundle:
+    """A bundle from the bytes of its files; raises as :func:`read`, and the message begins with ``name``."""
+    try:
+        return _parsed(name, files)
+    except TesseraError as error:
+        raise TesseraError(
+            f"{name}: {error.asked}", error.found, error.remedy, exit_code=error.exit_code, code=error.code
+        ) from None
+
+
+def _parsed(name: str, files: Mapping[str, bytes]) -> Bundle:
+    sealed = file_format.SUMS_FILE in files
+    _check_names(files, file_format.SEALED_FILES if sealed else file_format.OPEN_FILES)
+    counts = unpacked_pieces(files[file_format.PACKED_FILE]) if sealed else [files[file_format.COUNTS_FILE]]
+    bundle = Bundle(
+        name=name,
+        about=json_files.read_about(files[file_format.ABOUT_FILE]),
+        machine=json_files.read_machine(files[file_format.MACHINE_FILE]),
+        environment=tuple(
+            csv_files.parse_csv(csv_files.ENVIRONMENT_SHAPE, files[file_format.ENVIRONMENT_FILE])
+        ),
+        events=tuple(csv_files.parse_csv(csv_files.EVENTS_SHAPE, files[file_format.EVENTS_FILE])),
+        runs=tuple(csv_files.parse_csv(csv_files.RUNS_SHAPE, files[file_format.RUNS_FILE])),
+        counts=Counts(csv_files.csv_columns(csv_files.COUNTS_SHAPE, counts)),
+        workloads=json_files.read_workloads(files[file_format.WORKLOADS_FILE]),
+        layouts=_layouts(files),
+        cells=_text(file_format.CELLS_FILE, files[file_format.CELLS_FILE]) if sealed else None,
+        sums=_text(file_format.SUMS_FILE, files[file_format.SUMS_FILE]) if sealed else "",
+    )
+    check_links(bundle)
+    return bundle
+
+
+def _check_names(files: Mapping[str, bytes], wanted: tuple[str, ...]) -> None:
+    for name in files:
+        if name not in wanted and not _LAYOUT.fullmatch(name):
+            raise wrong(shown(name), "a bundle has no such file", "file-unknown", "remove it from the folder")
+    for name in wanted:
+        if name not in files:
+            raise wrong(name, "the file is missing", "file-missing")
+
+
+def _layouts(files: Mapping[str, bytes]) -> dict[tuple[str, str], Layout]:
+    found = {}
+    for name, data in files.items():
+        if match := _LAYOUT.fullmatch(name):
+            if canonical_name(match[2]) != match[2]:
+                raise wrong(name, f"this layout is called {canonical_name(match[2])} in a bundle", "layout")
+            found[match[1], match[2]] = _layout(name, data)
+    return found
+
+
+def _layout(name: str, data: bytes) -> Layout:
+    try:
+        parser = Parser(PurePosixPath(name), data)
+    except LayoutRefused as error:
+        raise wrong(error.asked, error.found, "layout", error.remedy) from None
+    layout = Layout(PurePosixPath(name).stem, parser.pools, tuple(Window(*row[:4]) for row in parser.windows))
+    if layout_text(layout).encode() != data:
+        raise wrong(name, "it is not in the form in which Tessera writes layouts", "layout")
+    return layout
+
+
+def _text(name: str, data: bytes) -> str:
+    if not _HEAD.fullmatch(data):
+        raise wrong(name, "it has bytes that are not printable ASCII", "text")
+    return data.decode("ascii")
+
+
 # References between the files of a bundle: runs to passes, layouts and workloads, counts to runs.
 
 
@@ -108,90 +194,3 @@ def _once(place: str, values: Iterable) -> None:
         if value in seen:
             raise wrong(place, f"{shown(value)} stands twice", "twice")
         seen.add(value)
-
-
-# Read a bundle: every file, strictly, and whether the files refer to each other correctly.
-
-
-_LAYOUT = re.compile(rf"{file_format.LAYOUTS_FOLDER}/([A-Za-z0-9_.:-]+)/([A-Za-z0-9_.:-]+)\.csv", re.ASCII)
-_HEAD = re.compile(rb"[ -~\n]*")
-
-
-def read(path: Path | str) -> Bundle:
-    """Read a folder or a zip file, sealed or not; sums and cells are not checked (``verify`` does).
-
-    Raises:
-        TesseraError: a file is missing, unknown or damaged; it has an unknown or missing field, or a value
-            that is not of its kind; or it refers to something that the bundle does not have. ``code`` begins
-            with ``bundle-``.
-    """
-    return parse(str(path), contents(Path(path)))
-
-
-def parse(name: str, files: Mapping[str, bytes]) -> Bundle:
-    """A bundle from the bytes of its files; raises as :func:`read`, and the message begins with ``name``."""
-    try:
-        return _parsed(name, files)
-    except TesseraError as error:
-        raise TesseraError(
-            f"{name}: {error.asked}", error.found, error.remedy, exit_code=error.exit_code, code=error.code
-        ) from None
-
-
-def _parsed(name: str, files: Mapping[str, bytes]) -> Bundle:
-    sealed = file_format.SUMS_FILE in files
-    _check_names(files, file_format.SEALED_FILES if sealed else file_format.OPEN_FILES)
-    counts = unpacked_pieces(files[file_format.PACKED_FILE]) if sealed else [files[file_format.COUNTS_FILE]]
-    bundle = Bundle(
-        name=name,
-        about=json_files.read_about(files[file_format.ABOUT_FILE]),
-        machine=json_files.read_machine(files[file_format.MACHINE_FILE]),
-        environment=tuple(
-            csv_files.parse_csv(csv_files.ENVIRONMENT_SHAPE, files[file_format.ENVIRONMENT_FILE])
-        ),
-        events=tuple(csv_files.parse_csv(csv_files.EVENTS_SHAPE, files[file_format.EVENTS_FILE])),
-        runs=tuple(csv_files.parse_csv(csv_files.RUNS_SHAPE, files[file_format.RUNS_FILE])),
-        counts=Counts(csv_files.csv_columns(csv_files.COUNTS_SHAPE, counts)),
-        workloads=json_files.read_workloads(files[file_format.WORKLOADS_FILE]),
-        layouts=_layouts(files),
-        cells=_text(file_format.CELLS_FILE, files[file_format.CELLS_FILE]) if sealed else None,
-        sums=_text(file_format.SUMS_FILE, files[file_format.SUMS_FILE]) if sealed else "",
-    )
-    check_links(bundle)
-    return bundle
-
-
-def _check_names(files: Mapping[str, bytes], wanted: tuple[str, ...]) -> None:
-    for name in files:
-        if name not in wanted and not _LAYOUT.fullmatch(name):
-            raise wrong(shown(name), "a bundle has no such file", "file-unknown", "remove it from the folder")
-    for name in wanted:
-        if name not in files:
-            raise wrong(name, "the file is missing", "file-missing")
-
-
-def _layouts(files: Mapping[str, bytes]) -> dict[tuple[str, str], Layout]:
-    found = {}
-    for name, data in files.items():
-        if match := _LAYOUT.fullmatch(name):
-            if canonical_name(match[2]) != match[2]:
-                raise wrong(name, f"this layout is called {canonical_name(match[2])} in a bundle", "layout")
-            found[match[1], match[2]] = _layout(name, data)
-    return found
-
-
-def _layout(name: str, data: bytes) -> Layout:
-    try:
-        parser = Parser(PurePosixPath(name), data)
-    except LayoutRefused as error:
-        raise wrong(error.asked, error.found, "layout", error.remedy) from None
-    layout = Layout(PurePosixPath(name).stem, parser.pools, tuple(Window(*row[:4]) for row in parser.windows))
-    if layout_text(layout).encode() != data:
-        raise wrong(name, "it is not in the form in which Tessera writes layouts", "layout")
-    return layout
-
-
-def _text(name: str, data: bytes) -> str:
-    if not _HEAD.fullmatch(data):
-        raise wrong(name, "it has bytes that are not printable ASCII", "text")
-    return data.decode("ascii")

@@ -15,13 +15,17 @@ from tessera.core.results.outcomes import is_ok
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
 from tessera.machine.counters.event import LATE_NS, LATE_SHARE
 from tessera.machine.counters.event_table import SIDES
-from tessera.measure.bundles import cell_arithmetic as computed
 from tessera.measure.bundles.bundle import REGION, Bundle, Count, Run
-from tessera.measure.bundles.cell_arithmetic import INSTRUCTIONS, LARGEST_SPREAD, R
+from tessera.measure.bundles.cell_arithmetic import (
+    INSTRUCTIONS,
+    LARGEST_SPREAD,
+    R,
+    cells_text,
+    rows_of_bundle,
+)
 from tessera.measure.bundles.head_checks import protocols
 
 # Relations that counts of one run, one round or one workload have on every processor.
-
 
 REFERENCE, TASK_CLOCK = "R reference cycles", "R time"
 #: Between two clocks, or two counters that start one after the other.
@@ -184,7 +188,6 @@ def _place(run: Run, what: str) -> str:
 
 # Relations between runs: rounds are complete, pages are those of the layout, equal layouts agree.
 
-
 #: 4KB pages of a program vary a little between its runs.
 PAGES_SHARE, PAGES_COUNT = 0.01, 16
 
@@ -295,7 +298,7 @@ def check_equal_layouts(bundle: Bundle) -> Iterator[str]:
 def _runtimes(bundle: Bundle) -> dict[tuple[str, str], int]:
     if bundle.counter_class is None:
         return {}
-    rows = computed.rows_of_bundle(bundle)
+    rows = rows_of_bundle(bundle)
     return {(row["workload"], row["layout"]): row["runtime_cycles"] for row in rows if is_ok(row)}
 
 
@@ -303,8 +306,8 @@ def check_cells(bundle: Bundle) -> Iterator[str]:
     """``cells.csv`` is what its runs and counts give, to the last digit; no cell failed by its counts."""
     if bundle.cells is None or bundle.counter_class is None:
         return
-    rows = computed.rows_of_bundle(bundle)
-    if bundle.cells != (wanted := computed.cells_text(rows)):
+    rows = rows_of_bundle(bundle)
+    if bundle.cells != (wanted := cells_text(rows)):
         yield from _first_difference(bundle.cells, wanted)
     for row in rows:
         runs = [run for by in bundle.rounds[row["workload"], row["layout"]].values() for run in by]

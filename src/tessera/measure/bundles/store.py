@@ -27,10 +27,9 @@ from tessera.measure.bundles.merge import write
 from tessera.measure.bundles.reader import read
 from tessera.measure.bundles.verify import fails, verify_files
 
-# Bundles of the repository: folders ``bundles/<id>/``, and deposits that ``bundles/index.csv`` names.
+# The folders and the index.
 #
 # An id is the platform and the first 8 digits of the SHA-256 of ``SHA256SUMS``.
-
 
 INDEX = "index.csv"
 INDEX_COLUMNS = ("id", "doi", "sha256")
@@ -159,12 +158,11 @@ def _wrong_index(place: str, found: str) -> TesseraError:
     return TesseraError(place, found, "correct the index; docs/bundles.md describes it", code="bundle-index")
 
 
-# Bundles that lie in a deposit: the index has their DOI and SHA-256, this module downloads them.
+# Bundles that lie in a deposit: the index has their DOI and SHA-256, and they are downloaded here.
 #
 # A download goes to ``datasets/cache/bundles/<id>.zip``. It gets this name only if its SHA-256 is that of
 # the index, so a later use needs no network. Only records of Zenodo can be downloaded; others are named with
 # what to do by hand.
-
 
 PAUSE_S = 1.0  #: between attempts; doubles
 _WORD = re.compile(rf"(?:https?://(?:dx\.)?doi\.org/|doi:)?({DOI})", re.ASCII | re.IGNORECASE)
@@ -273,8 +271,6 @@ def _file_of_record(entry: Entry, pause_s: float) -> downloads.OfferedFile:
 
 
 def _md5(path: Path) -> str:
-    import hashlib
-
     with path.open("rb") as file:
         return hashlib.file_digest(file, "md5").hexdigest()
 

@@ -23,7 +23,6 @@ from tessera.measure.bundles.file_format import LONGEST_TEXT
 # Two uses: messages are cleaned before they are written, and ``verify`` looks for what should not be there.
 # It can know names of this machine only; ``tessera bundle show`` prints every text for its owner.
 
-
 #: An absolute path outside of the kernel's own folders, which are the same on every machine; not of a URL.
 _PATH = re.compile(
     r"(?<![\w/.~<>])(?!(?<=:)//)(?!/(?:sys|proc|dev)/)/(?:[\w.+@-]+/)*[\w.+@-]+|(?:~|<home>)/[\w.+@/-]+"
@@ -114,7 +113,6 @@ def _user() -> str:
 #
 # The texts are read from the files themselves, not from what Tessera understands of them: so nothing that
 # would be published is left out. Numbers and sums of files are not texts.
-
 
 _NUMBER_TEXT = re.compile(r"[0-9]*\.?[0-9]*(e-?[0-9]+)?", re.ASCII)
 

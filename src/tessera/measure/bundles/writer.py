@@ -15,20 +15,20 @@ from tessera.core.files import write_text, writing
 from tessera.core.layouts.layout import Layout, layout_text
 from tessera.machine.environment.condition import Condition
 from tessera.measure.bundles import archive, cell_arithmetic, csv_files, file_format, json_files
-from tessera.measure.bundles import texts as private
 from tessera.measure.bundles.archive import contents, pack_counts, unpack_counts
 from tessera.measure.bundles.bundle import About, Bundle, Count, CountedEvent, Machine, Run, Workload
 from tessera.measure.bundles.file_format import wrong
 from tessera.measure.bundles.reader import parse, read
+from tessera.measure.bundles.texts import clean
 
-# Write a bundle while it is measured: the heads first, then each run as soon as it ends.
+# While measuring.
 #
 # A killed process loses at most the run that it was in. Counts are written before their run; so at the next
 # start, counts without a run and a line that is cut off belong to the lost run, and are removed.
 
 
 class Writer:
-    """The runs of a bundle that is not sealed; made by :func:`create` or :func:`resume`.
+    """The runs of a bundle that is not sealed; made by :func:`create_bundle` or :func:`resume_bundle`.
 
     Args:
         folder: the bundle.
@@ -47,10 +47,11 @@ class Writer:
         """
         counts = list(counts)
         self.runs, self.counts = self.runs + 1, self.counts + len(counts)
-        if self.runs > file_format.MOST_RUNS or self.counts > file_format.MOST_COUNTS:
-            found = f"it is full: a bundle has at most {file_format.MOST_RUNS} runs and {file_format.MOST_COUNTS} counts"
+        runs, most = file_format.MOST_RUNS, file_format.MOST_COUNTS
+        if self.runs > runs or self.counts > most:
+            found = f"it is full: a bundle has at most {runs} runs and {most} counts"
             raise wrong(str(self.folder), found, "full", "measure the other workloads into another folder")
-        run = replace(run, message=private.clean(run.message))
+        run = replace(run, message=clean(run.message))
         lines = csv_files.csv_text(csv_files.COUNTS_SHAPE, counts, header=False)
         row = csv_files.csv_text(csv_files.RUNS_SHAPE, [run], header=False)
         _append(self.folder / file_format.COUNTS_FILE, lines)
@@ -87,7 +88,7 @@ def head_files(
     layouts: Mapping[tuple[str, str], Layout],
 ) -> dict[str, str]:
     """Name -> content of every file of a bundle without runs."""
-    mitigations = {name: private.clean(text) for name, text in machine.mitigations.items()}
+    mitigations = {name: clean(text) for name, text in machine.mitigations.items()}
     return {
         file_format.ABOUT_FILE: json_files.about_text(about),
         file_format.MACHINE_FILE: json_files.machine_text(replace(machine, mitigations=mitigations)),
@@ -109,7 +110,7 @@ def environment_text(environment: Iterable[Condition]) -> str:
     """The content of ``environment.csv``, cleaned."""
     rows = []
     for row in environment:
-        texts = {name: private.clean(getattr(row, name)) for name in ("wanted", "found", "remedy")}
+        texts = {name: clean(getattr(row, name)) for name in ("wanted", "found", "remedy")}
         rows.append(replace(row, **texts))
     return csv_files.csv_text(csv_files.ENVIRONMENT_SHAPE, rows)
 
@@ -179,7 +180,7 @@ def _append(path: Path, text: str) -> None:
         ) from error
 
 
-# Seal a bundle: compute its cells, pack its counts, and write the sums last.
+# Sealing.
 
 
 def seal(folder: Path | str) -> Bundle:
@@ -203,9 +204,8 @@ def seal(folder: Path | str) -> Bundle:
 def sealed_files(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The files of the sealed bundle from those of an open one; raises as :func:`seal`."""
     made = dict(files)
-    if (
-        file_format.COUNTS_FILE not in made and file_format.PACKED_FILE in made
-    ):  # of an attempt that was killed
+    # An attempt to seal that was killed may have packed the counts already.
+    if file_format.COUNTS_FILE not in made and file_format.PACKED_FILE in made:
         made[file_format.COUNTS_FILE] = unpack_counts(made[file_format.PACKED_FILE])
     for old in (file_format.PACKED_FILE, file_format.CELLS_FILE):
         made.pop(old, None)

@@ -19,17 +19,13 @@ from tessera.measure.bundles.bundle import REGION, Bundle, Count, Run
 from tessera.measure.bundles.cell_arithmetic import R
 from tessera.measure.bundles.file_format import LAYOUTS_FOLDER
 from tessera.measure.bundles.writer import Writer
-from tessera.measure.counted import plan as choice
-from tessera.measure.counted import turns
 from tessera.measure.counted.counted_run import Counted, Ended
 from tessera.measure.counted.host import Host, bound
-from tessera.measure.counted.plan import Plan
+from tessera.measure.counted.plan import Plan, duration_text
 from tessera.measure.counted.request import ReadyWorkload
 from tessera.measure.counted.setting import Setting
-from tessera.measure.counted.turns import Pass, Turn, Turns, finished
+from tessera.measure.counted.turns import Pass, Turn, Turns, finished, value
 from tessera.measure.rounds import Rule, difference, run_rounds
-
-# The rounds of every workload of a plan: turns, the journal, progress and the time that is left.
 
 
 @dataclass
@@ -78,7 +74,7 @@ class Measurement:
                 self._skip(row, layout)
                 bad.add(layout)
         active = [layout for layout in self.plan.rows[name].layouts if layout not in bad]
-        earlier = turns.finished(self.runs, self.counts, self.passes, name)
+        earlier = finished(self.runs, self.counts, self.passes, name)
         run_rounds(
             active,
             [turn for turn in earlier if turn.layout in active],
@@ -117,13 +113,13 @@ class Measurement:
         )
 
     def _cycles(self, name: str, ended: Ended) -> int:
-        return turns.value([Count(0, *event) for event in ended.counts.events], self.passes[name], R)
+        return value([Count(0, *event) for event in ended.counts.events], self.passes[name], R)
 
     def found(self, row: ReadyWorkload, layout: str, number: int) -> dict[str, int]:
         """Passes of a turn that an earlier process ran, with their R."""
         here = (row.workload, layout, number)
         done = {r.pass_name: r for r in self.runs if (r.workload, r.layout, r.round) == here}
-        return {name: turns.value(self.counts[r.run], self.passes[name], R) for name, r in done.items()}
+        return {name: value(self.counts[r.run], self.passes[name], R) for name, r in done.items()}
 
     def keep(self, row: ReadyWorkload, layout: str, number: int, name: str, ended: Ended) -> None:
         """Write one run and its counts, and show it.
@@ -170,11 +166,7 @@ class Measurement:
             done = sum(run.workload == name for run in self.runs)
             wanted = len(row.layouts) * len(self.passes) * rounds
             left += max(0, wanted - done) * row.seconds
-        return (
-            f"about {choice.duration_text(left)} to round {rounds}"
-            if left
-            else "further rounds for precision"
-        )
+        return f"about {duration_text(left)} to round {rounds}" if left else "further rounds for precision"
 
 
 @dataclass(frozen=True)
@@ -191,8 +183,7 @@ class _Journal:
         self.done.keep(self.row, layout, number, name, ended)
 
 
-# The conditions of a measurement after its last run: those of before, and those that only runs show.
-
+# The conditions after the last run: those of before, and those that only runs show.
 
 #: Quantity -> field of the facts of a run.
 _FACT_FIELDS = {
@@ -212,7 +203,7 @@ def judged_conditions(
 def run_facts(done: Measurement, run) -> RunFacts:
     """A run's numbers by role. A program that is bound to one processor does not migrate."""
     events = done.passes[run.pass_name]
-    numbers = {name: turns.value(done.counts[run.run], events, role) for role, name in _FACT_FIELDS.items()}
+    numbers = {name: value(done.counts[run.run], events, role) for role, name in _FACT_FIELDS.items()}
     if numbers["migrations"] is None and bound(done.setting.binding):
         numbers["migrations"] = 0
     return RunFacts(
@@ -220,8 +211,7 @@ def run_facts(done: Measurement, run) -> RunFacts:
     )
 
 
-# What a finished measurement tells its user: R of each layout, and its precision.
-
+# What its user is told: R of each layout, and its precision.
 
 #: Largest standard deviation of R over its mean (MICRO'20 section VI).
 LARGEST_SD = 0.05

@@ -23,96 +23,30 @@ from tessera.measure.bundles.bundle import Bundle
 from tessera.measure.bundles.file_format import COUNTS_FILE, RUNS_FILE, SUMS_FILE
 from tessera.measure.bundles.head_checks import COUNTING
 from tessera.measure.counted import plan
-from tessera.measure.counted import request as ready_rows
-from tessera.measure.counted import request as rows
-from tessera.measure.counted import setting as heads
 from tessera.measure.counted.bundle_rounds import Measurement, judged_conditions
 from tessera.measure.counted.counted_run import Counted, launched
-from tessera.measure.counted.host import Host
-from tessera.measure.counted.host import this_host as this
+from tessera.measure.counted.host import Host, this_host
 from tessera.measure.counted.layout_sets import choose
 from tessera.measure.counted.plan import Plan, PlanCandidates, WorkloadPlan
-from tessera.measure.counted.request import MEASURED, PERF, ReadyWorkload, Request
-from tessera.measure.counted.setting import Say, Setting, setting_of
+from tessera.measure.counted.request import (
+    MEASURED,
+    PERF,
+    ReadyWorkload,
+    Request,
+    candidate_workloads,
+    ready_workload,
+)
+from tessera.measure.counted.setting import (
+    Say,
+    Setting,
+    begin_bundle,
+    require_same_heads,
+    setting_of,
+    sliding_windows,
+)
 from tessera.measure.launch import pages_needed
 from tessera.record import workloads
 from tessera.record.workloads.definition import Size, Workload
-
-# Trial runs before a measurement: time and memory of each workload, and whether its runs can be counted.
-
-
-#: With ``--minutes``, trials take at most this share of the time.
-TRIAL_SHARE = 0.25
-
-
-@dataclass(frozen=True)
-class Tried:
-    """One workload: ``seconds`` of a run from start to end, and the bytes that it used of each pool."""
-
-    row: ReadyWorkload
-    seconds: float
-    used: dict[str, int]
-
-
-def try_all(
-    candidates: Sequence[tuple[Workload, Size]],
-    request: Request,
-    where: Host,
-    work: Path,
-    passes: Sequence[Counted],
-    binding: Sequence[str],
-    say: Callable[[str], None],
-) -> tuple[list[Tried], list[str]]:
-    """Run each workload once under 4KB pages with the first pass, the first workload with every pass.
-
-    Returns:
-        What can be measured, and why other workloads are left out.
-
-    Raises:
-        TesseraError: no workload can be measured, or a pass does not fit on the counters.
-    """
-    tried: list[Tried] = []
-    left_out: list[str] = []
-    began = time.monotonic()
-    for workload, size in candidates:
-        spent = time.monotonic() - began
-        if tried and request.minutes and spent > TRIAL_SHARE * request.minutes * 60:
-            left_out.append(f"{workload.name}: no time for a trial run within --minutes")
-            continue
-        try:
-            row = ready_rows.ready_workload(workload, size, where)
-            layout = work / row.workload / f"{ALL_4KB}.csv"
-            write_layout(Layout(ALL_4KB, row.pool_bytes), layout)
-            done = [
-                _trial_run(row, layout, work, where, one, binding)
-                for one in (passes[:1] if tried else passes)
-            ]
-        except TesseraError as error:
-            left_out.append(f"{workload.name}: {error.asked}: {error.found}")
-            say(f"trial of {workload.name} failed: {error.found}")
-            continue
-        tried.append(Tried(row, max(one[0] for one in done), done[0][1]))
-        say(f"trial of {workload.name}: {tried[-1].seconds:.1f} s a run")
-    if not tried:
-        raise TesseraError(
-            "trial runs", "; ".join(left_out), "run ./run doctor, and tessera environment",
-            exit_code=EXIT_FAILED, code="no-trial",
-        )  # fmt: skip
-    return tried, left_out
-
-
-def _trial_run(row, layout, work, where, counted, binding) -> tuple[float, dict[str, int]]:
-    ended = launched(row, layout, work, where, counted, binding)
-    if ended.message:
-        raise TesseraError(
-            f"trial of {row.workload}, events {counted.events.name}", ended.message, "correct this first",
-            exit_code=EXIT_FAILED,
-        )  # fmt: skip
-    return ended.seconds, ended.used_bytes
-
-
-# The whole measurement: plan it or resume it, run the rounds of every workload, seal the bundle.
-
 
 Foretell = Callable[[Bundle, PlanCandidates | None], None]
 
@@ -134,7 +68,7 @@ def measure(
         TesseraError: the processor or the environment forbids counting; the folder has another plan
             (``other-plan``) or is sealed; nothing could be measured.
     """
-    out, where, began = request.out, this(), time.monotonic()
+    out, where, began = request.out, this_host(), time.monotonic()
     if (out / SUMS_FILE).exists():
         return _sealed_before(request)
     with ExitStack() as stack:
@@ -145,7 +79,7 @@ def measure(
         _stop(environment.examine(where.root, Needs(request.mode)), request)
         ready, kept, wider = _begun(setting)
         appender, bundle = writer.resume_bundle(out)
-        heads.require_same_heads(out, bundle, setting.events, setting.machine, setting.head, ready)
+        require_same_heads(out, bundle, setting.events, setting.machine, setting.head, ready)
         if bundle.runs:
             say(f"{len(bundle.runs)} finished runs of an earlier start are used again")
         else:
@@ -156,7 +90,7 @@ def measure(
         if bundle.runs:  # they were made under the conditions of earlier starts
             earlier = [one for one in bundle.environment if one.check in environment.CHECKS]
             conditions = environment.worse_of(earlier, conditions)
-        writer.write_environment(out, [*conditions, heads.sliding_windows(kept)])
+        writer.write_environment(out, [*conditions, sliding_windows(kept)])
         pages, lacking = _reserved(where, needs)
         stack.enter_context(pages)
         spent = (time.monotonic() - began) / 60
@@ -165,7 +99,7 @@ def measure(
         )
         done.run()
         found = judged_conditions(done, conditions, kept, where)
-        writer.write_environment(out, [*found, heads.sliding_windows(kept)])
+        writer.write_environment(out, [*found, sliding_windows(kept)])
         sealed = seal(out)
     shutil.rmtree(plan.working_folder(out))
     return sealed
@@ -193,7 +127,7 @@ def _settings_fixed(stack: ExitStack, where: Host, request: Request, say: Say):
     return stack.enter_context(environment.fixed(planned))
 
 
-def _begun(setting: Setting) -> tuple[list[rows.ReadyWorkload], Plan, PlanCandidates | None]:
+def _begun(setting: Setting) -> tuple[list[ReadyWorkload], Plan, PlanCandidates | None]:
     """The rows and the plan of this measurement, whose bundle has its heads; new ones, or those of before."""
     request, where = setting.request, setting.where
     out, kept, layouts, wider = request.out, plan.load_plan(request.out), None, None
@@ -210,10 +144,8 @@ def _begun(setting: Setting) -> tuple[list[rows.ReadyWorkload], Plan, PlanCandid
     else:
         ready, layouts, kept, wider = _planned(setting)
     if layouts is not None:
-        conditions = [*environment.examine(where.root, Needs(request.mode)), heads.sliding_windows(kept)]
-        heads.begin_bundle(
-            out, kept, ready, layouts, setting.events, setting.machine, setting.head, conditions
-        )
+        conditions = [*environment.examine(where.root, Needs(request.mode)), sliding_windows(kept)]
+        begin_bundle(out, kept, ready, layouts, setting.events, setting.machine, setting.head, conditions)
     return ready, kept, wider
 
 
@@ -234,10 +166,10 @@ def _stop(conditions: Sequence[environment.Condition], request: Request) -> None
         )  # fmt: skip
 
 
-def _planned(setting: Setting) -> tuple[list[rows.ReadyWorkload], dict, Plan, PlanCandidates]:
+def _planned(setting: Setting) -> tuple[list[ReadyWorkload], dict, Plan, PlanCandidates]:
     """Trial runs, layouts, and the plan, which is written; and everything that it was chosen from."""
     request, where, say = setting.request, setting.where, setting.say
-    candidates, left_out = rows.candidate_workloads(request)
+    candidates, left_out = candidate_workloads(request)
     counted, began = setting.counted(), time.monotonic()
     tried, failed = try_all(
         candidates, request, where, setting.work, list(counted.values()), setting.binding, say
@@ -287,7 +219,7 @@ def _planned(setting: Setting) -> tuple[list[rows.ReadyWorkload], dict, Plan, Pl
     return [one.row for one in tried], layouts, kept, wider
 
 
-def _layouts_again(ready: Sequence[rows.ReadyWorkload], kept: Plan, setting: Setting) -> dict:
+def _layouts_again(ready: Sequence[ReadyWorkload], kept: Plan, setting: Setting) -> dict:
     """The layouts of a plan whose heads were not written completely."""
     return {
         (row.workload, layout.name): layout
@@ -312,9 +244,9 @@ def _say_eta(kept: Plan, count: int, request: Request, say: Say) -> None:
     )
 
 
-def _ready_again(name: str, request: Request, where: Host) -> rows.ReadyWorkload:
+def _ready_again(name: str, request: Request, where: Host) -> ReadyWorkload:
     workload = workloads.load(name)
-    return rows.ready_workload(workload, workload.size(request.size), where)
+    return ready_workload(workload, workload.size(request.size), where)
 
 
 def _needs(bundle: Bundle, request: Request, where: Host) -> Needs:
@@ -333,3 +265,75 @@ def _reserved(where: Host, needs: Needs) -> tuple[AbstractContextManager, str]:
     except HugePagesUnavailable as error:
         return stack, f"{error.asked}: {error.found}; {error.remedy}"
     return stack, ""
+
+
+# Trial runs before a measurement: time and memory of each workload, and whether its runs can be counted.
+
+#: With ``--minutes``, trials take at most this share of the time.
+TRIAL_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One workload: ``seconds`` of a run from start to end, and the bytes that it used of each pool."""
+
+    row: ReadyWorkload
+    seconds: float
+    used: dict[str, int]
+
+
+def try_all(
+    candidates: Sequence[tuple[Workload, Size]],
+    request: Request,
+    where: Host,
+    work: Path,
+    passes: Sequence[Counted],
+    binding: Sequence[str],
+    say: Callable[[str], None],
+) -> tuple[list[Tried], list[str]]:
+    """Run each workload once under 4KB pages with the first pass, the first workload with every pass.
+
+    Returns:
+        What can be measured, and why other workloads are left out.
+
+    Raises:
+        TesseraError: no workload can be measured, or a pass does not fit on the counters.
+    """
+    tried: list[Tried] = []
+    left_out: list[str] = []
+    began = time.monotonic()
+    for workload, size in candidates:
+        spent = time.monotonic() - began
+        if tried and request.minutes and spent > TRIAL_SHARE * request.minutes * 60:
+            left_out.append(f"{workload.name}: no time for a trial run within --minutes")
+            continue
+        try:
+            row = ready_workload(workload, size, where)
+            layout = work / row.workload / f"{ALL_4KB}.csv"
+            write_layout(Layout(ALL_4KB, row.pool_bytes), layout)
+            done = [
+                _trial_run(row, layout, work, where, one, binding)
+                for one in (passes[:1] if tried else passes)
+            ]
+        except TesseraError as error:
+            left_out.append(f"{workload.name}: {error.asked}: {error.found}")
+            say(f"trial of {workload.name} failed: {error.found}")
+            continue
+        tried.append(Tried(row, max(one[0] for one in done), done[0][1]))
+        say(f"trial of {workload.name}: {tried[-1].seconds:.1f} s a run")
+    if not tried:
+        raise TesseraError(
+            "trial runs", "; ".join(left_out), "run ./run doctor, and tessera environment",
+            exit_code=EXIT_FAILED, code="no-trial",
+        )  # fmt: skip
+    return tried, left_out
+
+
+def _trial_run(row, layout, work, where, counted, binding) -> tuple[float, dict[str, int]]:
+    ended = launched(row, layout, work, where, counted, binding)
+    if ended.message:
+        raise TesseraError(
+            f"trial of {row.workload}, events {counted.events.name}", ended.message, "correct this first",
+            exit_code=EXIT_FAILED,
+        )  # fmt: skip
+    return ended.seconds, ended.used_bytes

@@ -48,8 +48,8 @@ class Ended:
 class Counted:
     """The counters of a run: the events file, and the names in it.
 
-    ``perf``: words of ``perf stat -e`` if perf counts (:mod:`tessera.measure.counted.perf_stat`). ``shown``: our
-    name of an event -> perf's.
+    ``perf``: words of ``perf stat -e`` if perf counts (:mod:`tessera.measure.counted.perf_stat`).
+    ``shown``: our name of an event -> perf's.
     """
 
     events: Path

@@ -33,7 +33,6 @@ from tessera.record.workloads.program_run import Run
 # ``TESSERA_LAUNCHER`` names another launcher, ``TESSERA_MACHINE_ROOT`` a folder with ``proc`` and ``sys`` of
 # another machine. Either makes the measurement a rehearsal: its bundle says so, and decides no claim.
 
-
 _NODES = "sys/devices/system/node"
 LAUNCHER_VARIABLE, MACHINE_ROOT_VARIABLE = "TESSERA_LAUNCHER", "TESSERA_MACHINE_ROOT"
 
@@ -142,7 +141,6 @@ def real_host() -> Host:
 #
 # Source: Intel SDM volume 2, CPUID (leaves 2, 4, 18h); AMD APM volume 3 (80000005h, 80000006h, 80000019h,
 # 8000001Dh). The kernel's file ``/dev/cpu/0/cpuid`` has the same, and needs root and a module.
-
 
 #: void read(uint32_t leaf, uint32_t subleaf, uint32_t out[4]), System V calling convention.
 _CODE = bytes.fromhex(

@@ -25,15 +25,12 @@ class RunCounts:
     region_ns: int = 0
 
 
-# The second back end: ``perf stat`` around the launcher, where only perf may open events.
-#
 # perf counts everything that it starts: the launcher and the program, from start to end. So the region is
 # ``whole``. perf's ``-D -1 --control fd:C,A`` could switch the counters at the markers of a region, but our
 # hook switches descriptors of the launcher and knows no such pipe. perf's count of a run is accepted only if
 # it was on its counter all the time: perf scales other counts, and they are estimates.
 #
 # Source: man perf-stat, "CSV FORMAT"; seen with perf 6.1.
-
 
 PERF = "perf"
 CLOCK = "duration_time"  #: perf's clock from start to end, in ns (perf 5.2 or later)
@@ -68,7 +65,7 @@ def _perf_term(event: CountedEvent, pmu: str) -> str:
 
 
 def shown_names(events: Sequence[CountedEvent]) -> dict[str, str]:
-    """Our name of an event -> how perf names it, without modifiers, in the order of :func:`terms`."""
+    """Our name of an event -> how perf names it, without modifiers, in the order of :func:`perf_terms`."""
     ordered = [event for event in events if event.type != 1] + [event for event in events if event.type == 1]
     return {one.name: _NAMES.get((one.type, one.config & 0xFFFF_FFFF), one.name) for one in ordered}
 

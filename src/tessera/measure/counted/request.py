@@ -18,9 +18,6 @@ from tessera.record.workloads import prepared
 from tessera.record.workloads.definition import Size, Workload
 from tessera.record.workloads.program_run import HOST, Run
 
-# What was asked for: the options of ``./run measure``, and their form in the plan.
-
-
 FULL, CORE = "full", "core"
 ROI, PROGRAM, WHOLE = REGIONS
 LAUNCHER, PERF = COUNTERS  #: what opens the events
@@ -83,7 +80,6 @@ class Request:
 
 
 # Workloads that can be measured, ready to run. The others are refused, or left out with their reason.
-
 
 MARKED = "kernel"  #: kind of the programs whose source marks the region of interest
 

@@ -23,14 +23,94 @@ from tessera.measure.bundles import file_format, json_files, texts, writer
 from tessera.measure.bundles.bundle import About, Bundle, CountedEvent, Machine, Workload
 from tessera.measure.bundles.head_checks import current_protocol
 from tessera.measure.counted import host, perf_stat
-from tessera.measure.counted import plan as plans
 from tessera.measure.counted.counted_run import Counted
 from tessera.measure.counted.host import Host
-from tessera.measure.counted.plan import Plan
-from tessera.measure.counted.request import MEASURED, ReadyWorkload, Request
+from tessera.measure.counted.plan import Plan, load_plan, require_same
+from tessera.measure.counted.request import MEASURED, PERF, ReadyWorkload, Request
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all runs share: options, machine, class, events, working folder."""
+
+    request: Request
+    where: Host
+    found: CounterClass
+    machine: Machine
+    head: About
+    events: tuple[CountedEvent, ...]
+    work: Path
+    binding: Sequence[str]
+    say: Say
+
+    def passes(self) -> dict[str, tuple[CountedEvent, ...]]:
+        named: dict[str, tuple[CountedEvent, ...]] = {}
+        for event in self.events:
+            named[event.pass_name] = (*named.get(event.pass_name, ()), event)
+        return named
+
+    def counted(self) -> dict[str, Counted]:
+        """pass -> the counters of its runs; writes the events files."""
+        found = {}
+        for name, events in self.passes().items():
+            path = self.work / f"{name}.events"
+            write_events(events, path)
+            words, shown = self._perf(events)
+            names = tuple(event.name for event in events)
+            found[name] = Counted(path, names, self.request.region, words, shown)
+        return found
+
+    def _perf(self, events: Sequence[CountedEvent]) -> tuple[tuple[str, ...], dict[str, str]]:
+        """Words for perf, and its names of events; empty if the launcher counts."""
+        if self.request.counter != PERF:
+            return (), {}
+        pmu, _ = sysfs.pmu_type(self.found.pmus, self.where.root)
+        return perf_stat.perf_terms(events, pmu), perf_stat.shown_names(events)
+
+
+def setting_of(request: Request, where: Host, work: Path, say: Say) -> Setting:
+    """The setting of this machine, now; raises TesseraError as :func:`counter_class` and ``attributes``."""
+    found = counter_class(where, request)
+    machine = host.machine_facts(where, where.processor(found))
+    events = events_of(_passes(found, where, request))
+    head = bundle_about(request, found.name, machine, where.rehearsal)
+    return Setting(request, where, found, machine, head, events, work, where.binding(found), say)
+
+
+def counter_class(where: Host, request: Request) -> CounterClass:
+    """The class of the processor.
+
+    Raises:
+        TesseraError: no row of the table is for it, or it has two types of cores and none is named.
+    """
+    cpu = host.cpu(where.root)
+    found = [one for one in of_cpu(cpu) if request.class_name in ("", one.name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise TesseraError(
+            f"the class of this processor ({cpu})", f"two types of cores: {', '.join(c.name for c in found)}",
+            f"choose one: --class {found[0].name}", code="class-hybrid",
+        )  # fmt: skip
+    cell = f" with cpuid '{cpu.cell()}'" if cpu and cpu.cell() else ""
+    asked = f", and --class {request.class_name}" if request.class_name else ""
+    raise TesseraError(
+        f"the class of this processor ({cpu}){asked}", "no row of the table of events is for it",
+        f"add rows{cell} to src/tessera/machine/counters/pmu-events.csv; docs/measure.md says how",
+        code="class-unknown",
+    )  # fmt: skip
+
+
+def _passes(found: CounterClass, where: Host, request: Request) -> Iterator[tuple[str, list[Attribute]]]:
+    """(name, attributes) of the passes of H, M and C, and of the optional ones that were asked for."""
+    for one in passes(found, sysfs.counting_machine(where.root)):
+        if not one.optional or one.optional in request.also:
+            yield one.name, attributes(one, found, where.root, mode=request.mode)
+
 
 # The files of a bundle that are written before its first run.
-
 
 OTHER_PROTOCOL = "other"  #: rules that are not those of a known protocol
 
@@ -99,7 +179,7 @@ def begin_bundle(
     environment: Sequence[object],
 ) -> None:
     """Write the heads. A folder whose heads a kill left incomplete is written again."""
-    if out.exists() and not (out / file_format.RUNS_FILE).exists() and plans.load_plan(out) is not None:
+    if out.exists() and not (out / file_format.RUNS_FILE).exists() and load_plan(out) is not None:
         shutil.rmtree(out)
     known = {}
     for row in rows:
@@ -137,97 +217,12 @@ def require_same_heads(
     """Raises TesseraError (``other-plan``) if machine, counters or programs changed since the first start."""
     before, now = asdict(bundle.about), asdict(head)
     before.pop("created"), now.pop("created")
-    plans.require_same(out, "bundle.json", before, now)
-    plans.require_same(out, "machine.json", asdict(bundle.machine), asdict(machine))
-    plans.require_same(out, "events.csv", _by_place(bundle.events), _by_place(events))
+    require_same(out, "bundle.json", before, now)
+    require_same(out, "machine.json", asdict(bundle.machine), asdict(machine))
+    require_same(out, "events.csv", _by_place(bundle.events), _by_place(events))
     programs = {name: one.program_sha256 for name, one in bundle.workloads.items()}
-    plans.require_same(out, "program of", programs, {row.workload: row.sha256 for row in rows})
+    require_same(out, "program of", programs, {row.workload: row.sha256 for row in rows})
 
 
 def _by_place(events: Iterable[CountedEvent]) -> dict[str, object]:
     return {f"{event.pass_name}, {event.name}": event for event in events}
-
-
-# What all runs of a measurement share: options, machine, class, events and working folder.
-
-
-Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What every run shares."""
-
-    request: Request
-    where: Host
-    found: CounterClass
-    machine: Machine
-    head: About
-    events: tuple[CountedEvent, ...]
-    work: Path
-    binding: Sequence[str]
-    say: Say
-
-    def passes(self) -> dict[str, tuple[CountedEvent, ...]]:
-        named: dict[str, tuple[CountedEvent, ...]] = {}
-        for event in self.events:
-            named[event.pass_name] = (*named.get(event.pass_name, ()), event)
-        return named
-
-    def counted(self) -> dict[str, Counted]:
-        """pass -> the counters of its runs; writes the events files."""
-        found = {}
-        for name, events in self.passes().items():
-            path = self.work / f"{name}.events"
-            write_events(events, path)
-            words, shown = self._perf(events)
-            names = tuple(event.name for event in events)
-            found[name] = Counted(path, names, self.request.region, words, shown)
-        return found
-
-    def _perf(self, events: Sequence[CountedEvent]) -> tuple[tuple[str, ...], dict[str, str]]:
-        """Words for perf, and its names of events; empty if the launcher counts."""
-        if self.request.counter != perf_stat.PERF:
-            return (), {}
-        pmu, _ = sysfs.pmu_type(self.found.pmus, self.where.root)
-        return perf_stat.perf_terms(events, pmu), perf_stat.shown_names(events)
-
-
-def setting_of(request: Request, where: Host, work: Path, say: Say) -> Setting:
-    """The setting of this machine, now; raises TesseraError as :func:`counter_class` and ``attributes``."""
-    found = counter_class(where, request)
-    machine = host.machine_facts(where, where.processor(found))
-    events = events_of(_passes(found, where, request))
-    head = bundle_about(request, found.name, machine, where.rehearsal)
-    return Setting(request, where, found, machine, head, events, work, where.binding(found), say)
-
-
-def counter_class(where: Host, request: Request) -> CounterClass:
-    """The class of the processor.
-
-    Raises:
-        TesseraError: no row of the table is for it, or it has two types of cores and none is named.
-    """
-    cpu = host.cpu(where.root)
-    found = [one for one in of_cpu(cpu) if request.class_name in ("", one.name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise TesseraError(
-            f"the class of this processor ({cpu})", f"two types of cores: {', '.join(c.name for c in found)}",
-            f"choose one: --class {found[0].name}", code="class-hybrid",
-        )  # fmt: skip
-    cell = f" with cpuid '{cpu.cell()}'" if cpu and cpu.cell() else ""
-    asked = f", and --class {request.class_name}" if request.class_name else ""
-    raise TesseraError(
-        f"the class of this processor ({cpu}){asked}", "no row of the table of events is for it",
-        f"add rows{cell} to src/tessera/counters/pmu-events.csv; docs/measure.md says how",
-        code="class-unknown",
-    )  # fmt: skip
-
-
-def _passes(found: CounterClass, where: Host, request: Request) -> Iterator[tuple[str, list[Attribute]]]:
-    """(name, attributes) of the passes of H, M and C, and of the optional ones that were asked for."""
-    for one in passes(found, sysfs.counting_machine(where.root)):
-        if not one.optional or one.optional in request.also:
-            yield one.name, attributes(one, found, where.root, mode=request.mode)

@@ -1,8 +1,8 @@
 """A layout's turn in a round: one run of each pass. R of the passes must agree.
 
-All real runs in rounds are made here. Those of bundles (:mod:`tessera.measure.counted.bundle_rounds`) have passes
-of events. Those of the pipeline (:mod:`tessera.measure.hybrid_cells`) have one pass, :data:`CLOCK`, without
-events. They differ in the passes, in the attempts of a pass, and in the journal.
+All real runs in rounds are made here. Those of bundles (:mod:`tessera.measure.counted.bundle_rounds`) have
+passes of events. Those of the pipeline (:mod:`tessera.measure.hybrid_cells`) have one pass, :data:`CLOCK`,
+without events. They differ in the passes, in the attempts of a pass, and in the journal.
 
 The first pass changes from round to round, so that no pass always runs on a colder machine. A run that fails
 is tried again at once; only the last failure is recorded, because a failed run leaves its layout without

@@ -9,14 +9,13 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from tessera.core import drawing as style
+from tessera.core import drawing
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.tables import table_text
 from tessera.core.units import GB, KB, MB, PAGE_2MB, format_bytes, round_up
 from tessera.measure.mosalloc.report import Calls, PoolReport, pool_report
 
-# The JSON that ``mosalloc-run --analyze`` writes, as types.
-
+# The JSON as types.
 
 #: type in layout files -> (name in columns, name for people)
 POOLS = {
@@ -81,8 +80,7 @@ def read_analysis(path: Path | str) -> Analysis:
         ) from None
 
 
-# An analysis as text: footprints, calls, memory outside the pools, and recommendations.
-
+# As text: footprints, calls, memory outside the pools, and recommendations.
 
 OUTSIDE = {
     "kernel_heap_bytes": "the kernel's own heap",
@@ -196,16 +194,15 @@ def _full(found: Analysis) -> str:
         if pool.pool != "file"
     )
     return (
-        f"a pool was full {found.counters['pool_full_calls']} times (largest refused: {rough_size(refused)}): "
-        f"give sizes such as {sizes}"
+        f"a pool was full {found.counters['pool_full_calls']} times"
+        f" (largest refused: {rough_size(refused)}): give sizes such as {sizes}"
     )
 
 
-# Footprint of each pool over time, as SVG or PNG.
-
+# As a plot: footprint of each pool over time, as SVG or PNG.
 
 PLOT_FORMATS = (".svg", ".png")
-COLOURS = {"brk": style.BLUE, "mmap": style.GREEN, "file": style.ORANGE}
+COLOURS = {"brk": drawing.BLUE, "mmap": drawing.GREEN, "file": drawing.ORANGE}
 
 
 def check_plot_format(path: Path) -> None:
@@ -220,7 +217,7 @@ def check_plot_format(path: Path) -> None:
 
 def plot(found: Analysis, path: Path, title: str) -> None:
     """Draw live bytes (solid) and high-water marks (dashed) of the pools that were used."""
-    with style.context():
+    with drawing.context():
         figure = Figure(figsize=(7, 3.2), layout="constrained")
         axes = figure.add_subplot()
         seconds = found.samples["time_ms"] / 1000
@@ -243,6 +240,6 @@ def plot(found: Analysis, path: Path, title: str) -> None:
             axes.legend()
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".svg":
-            style.save_svg(figure, path, title=title, description="Memory of each pool over time.")
+            drawing.save_svg(figure, path, title=title, description="Memory of each pool over time.")
         else:
             figure.savefig(path, dpi=150)

@@ -25,7 +25,7 @@ from tessera.core.processes import module_command
 from tessera.core.units import MB, PAGE_2MB, PAGE_4KB, format_bytes
 from tessera.machine.limits import available_memory_bytes
 
-# ``python -m tessera.measure.mosalloc.background INDEX``: a process that keeps free memory fragmented until it ends.
+# The fragmenter, a process of its own.
 #
 # It takes free blocks of 2MB one after the other (transparent huge pages), splits each into 4KB pages, keeps
 # the first page and frees the other 511. A block whose first page is in use cannot hold a 2MB page, so a
@@ -38,7 +38,6 @@ from tessera.machine.limits import available_memory_bytes
 #
 # Lines: ``ready INDEX BLOCKS``, or ``failed CODE INDEX`` with a code of docs/mappings.md and the index that
 # it reached.
-
 
 #: Memory that must stay available for the rest of the machine.
 LEAST_AVAILABLE = 512 * MB
@@ -74,9 +73,9 @@ def fragment(target: float, memory: FreeMemory) -> int:
     """Break blocks until the index has reached ``target``; returns their number.
 
     Raises:
-        Unreachable: the index is above ``target`` by more than :data:`ABOVE` already (``above-target``), the
-            kernel has no free block of 2MB (``no-blocks``), or too little memory is available
-            (``no-memory``).
+        Unreachable: the index is above ``target`` by more than :data:`ABOVE_TARGET` already
+            (``above-target``), the kernel has no free block of 2MB (``no-blocks``), or too little memory is
+            available (``no-memory``).
     """
     if memory.index() > target + ABOVE_TARGET:
         raise Unreachable("above-target")
@@ -180,8 +179,7 @@ def main(target: float) -> int:
     return 0
 
 
-# What else runs while a mapping is captured: a fragmenter, and co-runners. Both end with their owner.
-
+# Starting and ending the fragmenter and the co-runners.
 
 _UNREACHABLE_REMEDIES = {
     "above-target": "choose a larger index, or compact memory: echo 1 > /proc/sys/vm/compact_memory",

@@ -21,46 +21,18 @@ from tessera.core.files import built, check_target, write_text
 from tessera.core.layouts.layout import ALL_4KB, Layout, write_layout
 from tessera.core.mapping.capture import Span, capture, check_allowed
 from tessera.core.mapping.mapping_file import write_mapping
-from tessera.core.mapping.page_mapping import PAGES_OF_2MB, POOLS, Rows
-from tessera.core.mapping.page_mapping import PageMapping as FrameMapping
+from tessera.core.mapping.page_mapping import PAGES_OF_2MB, POOLS, PageMapping, Rows
 from tessera.core.units import GB, PAGE_4KB
 from tessera.machine.program_paths import preloadable
-from tessera.measure.mosalloc import pools as large_pages
 from tessera.measure.mosalloc.launcher import forwarding
-from tessera.measure.mosalloc.pools import clear_pool_map, read_pool_map
+from tessera.measure.mosalloc.pools import (
+    advise_pools,
+    clear_pool_map,
+    large_page_facts,
+    large_pages_wanted,
+    read_pool_map,
+)
 from tessera.measure.mosalloc.stopping import Moment, NotStarted, Program
-
-# Programs that start another program, by name: the layout is for that one.
-
-
-#: As artifacts/mosalloc/include/mosalloc/starters.h.
-STARTERS = (
-    *("env", "nice", "nohup", "timeout", "taskset", "chrt", "ionice", "setsid"),
-    *("stdbuf", "time", "numactl", "prlimit", "setarch", "linux64", "choom", "setpriv"),
-)
-SHELLS = (
-    *("sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "xargs", "make"),
-    "gmake",
-)
-
-
-def refuse_starters(program: Sequence[str], command: str) -> None:
-    """Raise if ``program`` only starts the program to look at: the recorder would look at the starter."""
-    path = shutil.which(program[0]) or program[0]
-    names = {os.path.basename(path), os.path.basename(os.path.realpath(path))}
-    for table in (STARTERS, SHELLS):
-        if found := names & set(table):
-            kind = "a shell" if table is SHELLS else "a starter"
-            raise TesseraError(
-                f"program '{program[0]}'",
-                f"{sorted(found)[0]} is {kind}: it starts the program whose accesses matter",
-                f"name that program itself: {command} -- PROGRAM [ARGUMENT]...",
-                code="program-starts-others",
-            )
-
-
-# Runs a program under libmosalloc and writes the mapping of its pools at one moment (docs/mappings.md).
-
 
 DEFAULT_POOL_BYTES = 64 * GB  #: address space only, as in traces
 
@@ -106,8 +78,8 @@ def capture_program(
         raise _refused(argv, "no such program in PATH", "check its name and its execute permission")
     library = preloadable(built("mosalloc", "libmosalloc.so"))
     check_allowed()
-    machine = large_pages.large_page_facts()
-    large = large_pages.large_pages_wanted(thp, machine["transparent_hugepage"])
+    machine = large_page_facts()
+    large = large_pages_wanted(thp, machine["transparent_hugepage"])
     with tempfile.TemporaryDirectory(prefix="tessera-capture-") as name:
         layout, pool_map = Path(name) / f"{ALL_4KB}.csv", Path(name) / "pools"
         sizes = dict(pools or dict.fromkeys(POOLS, DEFAULT_POOL_BYTES))
@@ -118,7 +90,7 @@ def capture_program(
             "MOSALLOC_LAYOUT": str(layout),
             "MOSALLOC_POOL_MAP": str(pool_map),
         }
-        at_entry = (lambda pid: large_pages.advise_pools(pid, pool_map)) if large else None
+        at_entry = (lambda pid: advise_pools(pid, pool_map)) if large else None
         program = None
         with forwarding() as forwarder:
             try:
@@ -174,7 +146,7 @@ def _captured(
         "page_bytes": PAGE_4KB,
         "capture_seconds": round(seconds, 3),
     }
-    write_mapping(FrameMapping.fixed(out.stem, found.rows), out)
+    write_mapping(PageMapping.fixed(out.stem, found.rows), out)
     write_text(facts_file(out), json.dumps(facts, indent=2) + "\n")
     return Done(found.rows, facts)
 
@@ -207,3 +179,31 @@ def _check_moment(program: Program, argv: Sequence[str], moment: Moment, reason:
 
 def _refused(argv: Sequence[str], found: str, remedy: str) -> TesseraError:
     return TesseraError(f"program '{argv[0]}'", found, remedy, code="mapping/program")
+
+
+# Programs that start another program, by name: the layout is for that one.
+
+#: As artifacts/mosalloc/include/mosalloc/starters.h.
+STARTERS = (
+    *("env", "nice", "nohup", "timeout", "taskset", "chrt", "ionice", "setsid"),
+    *("stdbuf", "time", "numactl", "prlimit", "setarch", "linux64", "choom", "setpriv"),
+)
+SHELLS = (
+    *("sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "xargs", "make"),
+    "gmake",
+)
+
+
+def refuse_starters(program: Sequence[str], command: str) -> None:
+    """Raise if ``program`` only starts the program to look at: the recorder would look at the starter."""
+    path = shutil.which(program[0]) or program[0]
+    names = {os.path.basename(path), os.path.basename(os.path.realpath(path))}
+    for table in (STARTERS, SHELLS):
+        if found := names & set(table):
+            kind = "a shell" if table is SHELLS else "a starter"
+            raise TesseraError(
+                f"program '{program[0]}'",
+                f"{sorted(found)[0]} is {kind}: it starts the program whose accesses matter",
+                f"name that program itself: {command} -- PROGRAM [ARGUMENT]...",
+                code="program-starts-others",
+            )

@@ -22,17 +22,15 @@ from tessera.core.units import GB, MB, PAGE_1GB, PAGE_2MB, format_bytes
 from tessera.machine.limits import Room, huge_pages_room
 from tessera.machine.reserve import reserving_allowed
 from tessera.machine.reserve.pools import command_for, free_in_pool, huge_pages_total, nodes, pool_folder
-from tessera.measure import mosalloc
-from tessera.measure.mosalloc import launcher
+from tessera.measure.mosalloc.launcher import run_under_layout
+from tessera.measure.mosalloc.report import read_report
 
 # Pool sizes of a layout without size rows, as in the library's ``core/layout.h`` (a test compares).
-
 
 DEFAULT_POOL_BYTES = {"brk": 64 * GB, "mmap": 256 * GB}
 
 
-# How much memory a program needs: one run under libmosalloc with 4KB pages, on this machine.
-
+# The memory: one run on this machine.
 
 #: Address space only: pages that the program doesn't touch cost nothing.
 ROOM_BYTES = 64 * GB
@@ -68,9 +66,7 @@ def measure_footprint(
         layout, report = Path(name) / "growing-0.csv", Path(name) / "report.json"
         write_layout(Layout(ALL_4KB, {"brk": ROOM_BYTES, "mmap": ROOM_BYTES}), layout)
         whole = os.environ | dict(env or {})
-        done = launcher.run_under_layout(
-            argv, layout, env=whole, capture=True, cwd=cwd, report=report, target=target
-        )
+        done = run_under_layout(argv, layout, env=whole, capture=True, cwd=cwd, report=report, target=target)
         if done.returncode != 0:
             message = with_names(done.stderr or done.stdout, {layout: "the layout of 4KB pages"})
             tail = "\n".join(message.strip().splitlines()[-5:])
@@ -80,7 +76,7 @@ def measure_footprint(
                 "run it by hand until it succeeds, then add it as a workload",
                 exit_code=EXIT_FAILED,
             )
-        used = mosalloc.read_report(report).used_bytes
+        used = read_report(report).used_bytes
     found = PeakMemory(used.get("brk", 0), used.get("mmap", 0))
     if found.footprint == 0:
         of = f" of {target}" if target else ""

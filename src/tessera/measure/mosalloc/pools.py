@@ -17,8 +17,7 @@ import numpy as np
 from tessera.core.errors import TesseraError
 from tessera.measure.mosalloc import ptrace
 
-# The file in which libmosalloc shows its pools (artifacts/mosalloc/include/mosalloc/pool_map.h).
-
+# The file.
 
 MAGIC = 0x3450414D4C4F4F50
 ACTIVE = 1
@@ -58,11 +57,10 @@ def read_pool_map(path: Path, pid: int) -> list[PoolPlace]:
     return [PoolPlace(_POOLS[words[at]], *words[at + 1 : at + 4]) for at in starts]
 
 
-# Transparent huge pages of one program: the machine's settings are read, never changed.
+# Transparent huge pages of one program.
 #
 # libmosalloc marks its pools MADV_NOHUGEPAGE. For 2MB pages, a capture gives them MADV_HUGEPAGE at the
 # start. Without 2MB pages, the program has PR_SET_THP_DISABLE too.
-
 
 LARGE_PAGE_SYSFS = Path("/sys/kernel/mm/transparent_hugepage")
 LARGE_PAGE_MODES = ("never", "always", "as-is")

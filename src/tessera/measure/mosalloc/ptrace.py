@@ -9,10 +9,9 @@ import signal
 import struct
 from pathlib import Path
 
-# The calls of ptrace that a capture needs, on x86-64.
+# The calls.
 #
 # Python has no ptrace, and this needs ten requests of it. All calls must come from the thread that attached.
-
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC.ptrace.restype = ctypes.c_long
@@ -146,7 +145,6 @@ def _registers(tid: int):
 #
 # Addresses are virtual, in bytes. A breakpoint replaces the first byte of an instruction. The places of
 # removed ones are remembered: a thread that met one before has its stop handled later.
-
 
 #: nopl with a displacement that spells TSRB or TSRE.
 MARKERS = {"begin": b"\x0f\x1f\x80TSRB", "end": b"\x0f\x1f\x80TSRE"}

@@ -24,8 +24,7 @@ from tessera.measure.mosalloc.pools import LARGE_PAGE_SYSFS, large_page_settings
 from tessera.measure.program.single_run import Usage, start
 from tessera.measure.suggest.server_load import Load
 
-# Pages for a program: 4KB only, transparent huge pages, hugetlb for malloc, or the mosaic of a layout.
-
+# The variants.
 
 BASE, THP, HUGETLB = "4kb", "thp", "hugetlb"
 _TUNABLE = "GLIBC_TUNABLES"
@@ -150,7 +149,7 @@ def _require_glibc(name: str) -> None:
         )
 
 
-# Gains of variants over 4KB pages: rounds of runs in random order, and an interval of each paired ratio.
+# The gains.
 
 
 @dataclass(frozen=True)
@@ -208,7 +207,6 @@ def _gain_of_pairs(one: Variant, pages: str, values: Sequence[float], plain: Seq
 
 
 # What ``tessera measure -- PROGRAM`` prints, as rows of text.
-
 
 GAIN_HEADS = ("pages", "seconds", "gain over 4KB pages", "what the program had")
 

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.units import GB, format_bytes
-from tessera.measure.suggest import profile as choose
 from tessera.measure.suggest import sampled_profile
-from tessera.measure.suggest.profile import Profile
+from tessera.measure.suggest.profile import Profile, compact_order, fewest_pages, windows_of_pages
 from tessera.measure.suggest.server_load import Load
 
 #: Share of the pools' misses that the printed regions hold.
@@ -64,7 +63,7 @@ def hot_regions(profile: Profile, share: float = SHARE) -> list[Region]:
     Raises:
         TesseraError: no miss lies in the pools (code ``no-miss-in-pools``).
     """
-    pages = choose.compact_order(profile)
+    pages = compact_order(profile)
     if not pages:
         raise TesseraError(
             "--regions",
@@ -73,7 +72,7 @@ def hot_regions(profile: Profile, share: float = SHARE) -> list[Region]:
             exit_code=EXIT_FAILED,
             code="no-miss-in-pools",
         )
-    held = pages[: choose.fewest_pages(profile, pages, share)]
+    held = pages[: fewest_pages(profile, pages, share)]
     found = [
         Region(
             one.pool,
@@ -85,7 +84,7 @@ def hot_regions(profile: Profile, share: float = SHARE) -> list[Region]:
                 if page[0] == one.pool and one.start <= page[1] < one.end
             ),
         )
-        for one in choose.windows_of_pages(held)
+        for one in windows_of_pages(held)
     ]
     return sorted(found, key=lambda one: (-one.misses, one.pool, one.start))
 

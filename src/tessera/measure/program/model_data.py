@@ -35,15 +35,13 @@ from tessera.measure.counted.request import WHOLE, ReadyWorkload
 from tessera.measure.launch import pages_needed
 from tessera.record.workloads.definition import Size
 from tessera.record.workloads.kinds.program import verified
-from tessera.record.workloads.program_run import HOST
-from tessera.record.workloads.program_run import Run as ProgramRun
+from tessera.record.workloads.program_run import HOST, Run
 
 # H, M, C and R of a program under mosaics, by this machine's counters: samples for runtime models.
 #
 # The anchors (all 4KB, all 2MB) are made here, from the memory that the program used under 4KB pages; models
 # need both. Each layout runs once a round for each pass of H, M and C; a sample is the mean over rounds. All
 # of the program is counted, and no sample is kept.
-
 
 LEAST_LAYOUTS = 6  #: mosaics beside the anchors; fewer fit no model with an interval
 SAMPLE_COLUMNS = ("runtime_cycles", "stlb_hits", "stlb_misses", "walk_cycles")
@@ -66,7 +64,7 @@ def mosaic_samples(
     rounds: int,
     say: Callable[[str], None] = lambda text: None,
 ) -> pd.DataFrame:
-    """A row for each anchor and each layout file: ``layout`` and :data:`COLUMNS` (counts, cycles).
+    """A row for each anchor and each layout file: ``layout`` and :data:`SAMPLE_COLUMNS` (counts, cycles).
 
     Raises:
         TesseraError: the class does not count C; layouts have different pools or one name; a run fails.
@@ -104,9 +102,7 @@ def mosaic_samples(
 
 def _row(program: Sequence[str]) -> ReadyWorkload:
     """The program in the caller's folder. Its exit status is its result, unless it prints one."""
-    run = ProgramRun(
-        tuple(program), folder=Path.cwd(), image=HOST, verify=lambda done: verified(program[0], done)
-    )
+    run = Run(tuple(program), folder=Path.cwd(), image=HOST, verify=lambda done: verified(program[0], done))
     return ReadyWorkload(_NAME, Size(_NAME, (), 0, 0, 0), run, "")
 
 
@@ -166,7 +162,6 @@ def _parts(ended: Ended, one: _Pass) -> list[CountedPart]:
 #
 # A slope is cycles of R per cycle of C. One run of a program bounds no gain, because nothing in it tells its
 # own slope. The range of known slopes says how far programs differ.
-
 
 SLOPE_MODEL, SLOPE_TERM = "poly1", "C"  #: the straight line in C, and its slope
 PUBLISHED_TABLE = "table7_xalancbmk"  #: MICRO'20 Table 7: one program under 4KB and 2MB pages

@@ -23,7 +23,6 @@ from tessera.measure.suggest.perf_script import FIELDS
 # The accesses of E-cores have codes of their own, event D0h, masks 05h and 06h (``perf mem record`` on Alder
 # Lake).
 
-
 MISSES, ACCESSES, FAULTS, NOTHING = "misses", "accesses", "faults", "nothing"
 LOADS, STORES, BOTH = "loads", "stores", "loads and stores"
 
@@ -117,8 +116,8 @@ def _of_terms(text: str, pmu: str) -> EventKind | None:
 #
 # Sources: the rows ``sampling`` of the table of events. From Haswell on, records of STLB misses have a data
 # address. Up to IvyBridge they have none: load latency and precise store have one, and the misses give the
-# scale (:mod:`tessera.measure.suggest.sample_weights`). AMD samples operations (IBS), with the result of the TLB.
-
+# scale (:mod:`tessera.measure.suggest.sample_weights`). AMD samples operations (IBS), with the result of the
+# TLB.
 
 #: What samples STLB misses in the table of events, loads and stores.
 QUANTITIES = ("profile M loads", "profile M stores")

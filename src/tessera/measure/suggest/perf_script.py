@@ -21,7 +21,6 @@ from tessera.machine.perf.row import read_text, shown
 # (arch/x86/events/intel/ds.c), AMD in IBS records with DcL1TlbMiss and DcL2TlbMiss
 # (arch/x86/events/amd/ibs.c).
 
-
 TLB_MISSED, TLB_HIT, TLB_UNKNOWN = "missed", "hit", "unknown"
 
 _SHIFT, _MASK = 26, 0x7F
@@ -33,7 +32,7 @@ _WORDS_CUT_AT = 99
 
 
 def tlb_outcome(data_src: int) -> str:
-    """:data:`MISSED` if the last level of the TLB missed, so that a walk was needed; else HIT or UNKNOWN."""
+    """Missed if the last level of the TLB missed, so that a walk was needed; else hit or unknown."""
     bits = data_src >> _SHIFT & _MASK
     if bits & (_WALKER | _FAULT) or bits & (_MISS | _L1) == _MISS or bits & (_MISS | _L2) == (_MISS | _L2):
         return TLB_MISSED
@@ -56,7 +55,6 @@ def tlb_words_agree(data_src: int, words: str) -> bool:
 #
 # ``%5d/%-5d  %10lu  EVENT:  %16lx[ %16lx WORDS]`` (tools/perf/builtin-script.c; the widths differ between
 # versions 4.15 and 6.12, the order does not). With ``-F pid`` alone, or ``tid`` alone, there is no slash.
-
 
 FIELDS = "pid,tid,period,event,addr"
 
@@ -128,7 +126,6 @@ def _why(line: str) -> str:
 
 # The text of ``perf script`` as samples: every line is one, but empty lines and those with ``#``.
 
-
 _PRINT_AGAIN = f"perf script -i perf.data -F {FIELDS},data_src > samples.txt"
 
 
@@ -136,7 +133,7 @@ def parse_lines(lines: Iterable[str], owner: str = "perf script") -> Iterator[Sa
     """Samples of lines, in their order.
 
     Raises:
-        TesseraError: as :func:`tessera.measure.suggest.perf_script.parse_line`.
+        TesseraError: as :func:`parse_line`.
     """
     for number, line in enumerate(lines, start=1):
         line = line.rstrip("\r\n")
@@ -160,7 +157,6 @@ def read_samples(path: Path | str) -> list[Sample]:
 
 
 # Where the pools of a recorded run were: from the report of ``mosalloc-run --report``.
-
 
 _RECORD_AGAIN = (
     "under perf record: tessera mosalloc run --layout examples/all-4kb.csv --report FILE -- PROGRAM"

@@ -19,7 +19,6 @@ from tessera.measure.mosalloc.memory_needs import DEFAULT_POOL_BYTES
 
 # A profile: TLB misses under 4KB pages for each 2MB of the pools, and how they were counted.
 
-
 #: (pool as in layout files, offset of a 2MB page in it)
 Page = tuple[str, int]
 
@@ -78,7 +77,6 @@ def add_up(samples: Iterable[tuple[int, float]], bases: dict[str, tuple[int, int
 
 
 # The fewest 2MB pages that hold a share of the misses, and the layout that they make.
-
 
 #: Pages whose misses differ by less count as equal where windows are to be few.
 SIMILAR = 0.1
@@ -146,7 +144,6 @@ def layout_for_native_runs(found: Layout) -> Layout:
 # the samples choose worse than all of them, so the share is rather too small. The interval is Wilson's (E.
 # B. Wilson, J. Am. Stat. Assoc. 22, 1927), for independent samples of this run. Another run of the program
 # may differ.
-
 
 Z_95 = 1.959963984540054
 

@@ -10,12 +10,18 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.layouts.layout import Layout
 from tessera.core.platforms import Platform
 from tessera.core.units import PAGE_2MB, format_bytes
-from tessera.measure.suggest import profile as choose
 from tessera.measure.suggest.before_and_after import Trial
-from tessera.measure.suggest.profile import Page, Profile, covered_share
+from tessera.measure.suggest.profile import (
+    Page,
+    Profile,
+    compact_order,
+    covered_share,
+    fewest_pages,
+    layout_of_pages,
+    ranked_pages,
+    windows_of_pages,
+)
 from tessera.measure.suggest.simulation import count_misses, search_fewest
-
-# The lines that ``tessera mosalloc suggest`` prints.
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,64 @@ class Proposal:
     left: float
     reached: bool
     touched: int
+
+
+def propose(
+    profile: Profile,
+    platform: Platform | None,
+    share: float,
+    max_pages: int | None,
+    name: str,
+    folder: Path,
+) -> Proposal:
+    """The fewest pages that remove ``share`` of the misses in the pools, in few windows.
+
+    Where there is a trace, the simulator searches them; else the profile says.
+
+    Raises:
+        TesseraError: no miss lies in the pools.
+    """
+    every = ranked_pages(profile)
+    if not every:
+        raise TesseraError(
+            "suggest",
+            f"none of {profile.total:,.0f} TLB misses lies in the pools, so huge pages can't help",
+            "give the program that does the work: Tessera does not follow exec and child processes",
+            exit_code=EXIT_FAILED,
+            code="no-miss-in-pools",
+        )
+
+    def left(pages: Sequence[Page]) -> float:
+        """Misses left with these pages huge."""
+        if profile.trace is None or platform is None:
+            return profile.total - sum(profile.misses[page] for page in pages)
+        return count_misses(profile.trace, platform, [pages], profile.pool_bytes, folder)[0]
+
+    wanted = profile.total - share * profile.in_pools
+    pages = every[:max_pages]
+    by_profile = fewest_pages(profile, pages, share)
+    if profile.trace is None or platform is None:
+        count, reached = (len(pages), False) if by_profile is None else (by_profile, True)
+        remaining = left(pages[:count])
+    else:
+        count, remaining, reached = search_fewest(
+            pages,
+            by_profile or len(pages),
+            wanted,
+            lambda counts: count_misses(
+                profile.trace, platform, [pages[:n] for n in counts], profile.pool_bytes, folder
+            ),
+        )
+    chosen, tidy = pages[:count], compact_order(profile)[:count]
+    # As many pages in fewer windows are better, if they are as good.
+    if len(windows_of_pages(tidy)) < len(windows_of_pages(chosen)):
+        with_tidy = left(tidy)
+        if with_tidy <= (wanted if reached else remaining):
+            chosen, remaining = tidy, with_tidy
+    return Proposal(layout_of_pages(name, profile, chosen), share, remaining, reached, len(every))
+
+
+# The lines that ``tessera mosalloc suggest`` prints.
 
 
 def profile_lines(profile: Profile) -> list[str]:
@@ -82,7 +146,7 @@ def proposal_lines(profile: Profile, proposal: Proposal) -> list[str]:
 
 
 def _estimate_lines(profile: Profile, pages: int) -> list[str]:
-    """What the samples say about a choice of as many pages, checked with samples that did not choose."""
+    """What the samples say about a choice of as many pages, checked with samples that did not"""
     share = covered_share(profile, pages)
     if share is None:
         return []
@@ -107,59 +171,3 @@ def trial_lines(trial: Trial) -> list[str]:
     elif gain.value < 0:
         lines.append("the layout is slower than 4KB pages on this machine")
     return lines
-
-
-# From a profile to a proposal: choose pages, and search with the simulator where there is a trace.
-
-
-def propose(
-    profile: Profile,
-    platform: Platform | None,
-    share: float,
-    max_pages: int | None,
-    name: str,
-    folder: Path,
-) -> Proposal:
-    """The fewest pages that remove ``share`` of the misses in the pools, in few windows.
-
-    Raises:
-        TesseraError: no miss lies in the pools.
-    """
-    every = choose.ranked_pages(profile)
-    if not every:
-        raise TesseraError(
-            "suggest",
-            f"none of {profile.total:,.0f} TLB misses lies in the pools, so huge pages can't help",
-            "give the program that does the work: Tessera does not follow exec and child processes",
-            exit_code=EXIT_FAILED,
-            code="no-miss-in-pools",
-        )
-
-    def left(pages: Sequence[Page]) -> float:
-        """Misses left with these pages huge."""
-        if profile.trace is None or platform is None:
-            return profile.total - sum(profile.misses[page] for page in pages)
-        return count_misses(profile.trace, platform, [pages], profile.pool_bytes, folder)[0]
-
-    wanted = profile.total - share * profile.in_pools
-    pages = every[:max_pages]
-    by_profile = choose.fewest_pages(profile, pages, share)
-    if profile.trace is None or platform is None:
-        count, reached = (len(pages), False) if by_profile is None else (by_profile, True)
-        remaining = left(pages[:count])
-    else:
-        count, remaining, reached = search_fewest(
-            pages,
-            by_profile or len(pages),
-            wanted,
-            lambda counts: count_misses(
-                profile.trace, platform, [pages[:n] for n in counts], profile.pool_bytes, folder
-            ),
-        )
-    chosen, tidy = pages[:count], choose.compact_order(profile)[:count]
-    # As many pages in fewer windows are better, if they are as good.
-    if len(choose.windows_of_pages(tidy)) < len(choose.windows_of_pages(chosen)):
-        with_tidy = left(tidy)
-        if with_tidy <= (wanted if reached else remaining):
-            chosen, remaining = tidy, with_tidy
-    return Proposal(choose.layout_of_pages(name, profile, chosen), share, remaining, reached, len(every))

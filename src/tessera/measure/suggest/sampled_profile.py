@@ -33,8 +33,7 @@ from tessera.measure.suggest.sample_weights import Weighed, weigh
 from tessera.measure.suggest.server_load import Load, LoadRun, ended_well
 from tessera.record.traces.companion import beside
 
-# A profile from sampled addresses: misses of each 2MB of the pools, and halves to check a choice.
-
+# Addresses and their misses become misses of each 2MB of the pools, and halves to check a choice.
 
 #: Below this many samples in the pools the profile says little.
 FEW_SAMPLES = 200
@@ -75,7 +74,7 @@ def profile_from_files(samples: Path, report: Path) -> Profile:
     """The profile of a run that was recorded elsewhere: text of ``perf script``, and the run's report.
 
     Raises:
-        TesseraError: as :func:`read_samples`, :func:`read_place` and :func:`weigh`.
+        TesseraError: as :func:`read_samples`, :func:`read_recorded_pools` and :func:`weigh`.
     """
     place = read_recorded_pools(report)
     found = weigh(read_samples(samples), place.pid, f"samples {samples}")
@@ -98,11 +97,10 @@ def _profile_of_weighed(found: Weighed, place: RecordedPools, what: str) -> Prof
     return summed_profile(found.misses, place.bases, place.pool_bytes, method, found.notes)
 
 
-# A profile by this processor's counters: `perf` samples TLB misses with the address that missed.
+# This processor's counters: `perf` samples TLB misses with the address that missed.
 #
-# What is recorded depends on the class of the processor (:mod:`tessera.measure.suggest.perf_events`). The program
-# runs under the all-4KB layout, whose report says where the pools were.
-
+# What is recorded depends on the class of the processor (:mod:`tessera.measure.suggest.perf_events`). The
+# program runs under the all-4KB layout, whose report says where the pools were.
 
 #: Stands for TLB misses in tests on machines without a PMU: software counts it, with addresses.
 FAULT_SAMPLING = SamplingPlan(("page-faults",), 1, FIELDS, "page faults")
@@ -165,7 +163,7 @@ def recorded_profile(
     """Run ``program`` once under 4KB pages with ``perf record`` and add up the samples.
 
     Args:
-        recording: what to record; what this machine's class needs if None (:func:`unusable` is "").
+        recording: what to record; what this machine's class needs if None (:func:`why_unusable` is "").
     """
     chosen = recording or _plan_of_machine(_where_we_run(of_cpu(Cpu.from_cpuinfo(cpu_facts()))))
     layout, report, data = folder / "growing-0.csv", folder / "report.json", folder / "perf.data"

@@ -25,11 +25,10 @@ from tessera.record import traces
 from tessera.simulate.runner import CellCache, miss_profile, simulate
 from tessera.simulate.sampling import Sampling
 
-# The effect of a proposal in the simulator: exact TLB misses of several layouts in one pass.
+# The effect of a proposal: exact TLB misses of several layouts in one pass.
 #
 # The profile alone is not enough: a huge page still misses, and pages that no longer use 4KB TLB entries
 # make room for others. So a search with the simulator finds the number of pages.
-
 
 #: Layouts of one pass: the simulator's lanes.
 LANES = 64
@@ -115,7 +114,6 @@ def _guesses_between(low: int, high: int, guess: int) -> list[int]:
 
 
 # A profile without counters: record the accesses under QEMU, then simulate the TLB under 4KB pages.
-
 
 HOST_PLATFORM = "host-sim"
 

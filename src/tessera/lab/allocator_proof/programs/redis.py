@@ -21,8 +21,6 @@ from tessera.lab.allocator_proof.programs.driver import (
     server_answers,
 )
 
-# A client of redis: as much of its protocol (RESP2) as the checks need.
-
 
 class Resp:
     """One connection; ``call("SET", "k", "v")`` returns the reply as bytes, int, None or a list."""
@@ -72,8 +70,7 @@ def encode(words: tuple) -> bytes:
     return b"*%d\r\n%s" % (len(parts), bulk)
 
 
-# redis-server: benchmark load, values read back, a snapshot written by a fork, and read by a new server.
-
+# The driver.
 
 KEYS = 20_000
 BATCH = 1000

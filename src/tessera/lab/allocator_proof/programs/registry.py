@@ -1,4 +1,4 @@
-"""The table of programs: a program is one file of ``rows/`` and one line here."""
+"""The table of programs: a program is one file beside this one and one line here."""
 
 from __future__ import annotations
 

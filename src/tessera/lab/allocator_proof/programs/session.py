@@ -27,7 +27,6 @@ from tessera.machine.reserve.pools import huge_pages_free, supported_sizes
 
 # The layouts that every program must live on.
 
-
 MOSAIC_NAMES = ("4kb", "2mb", "mixed")
 
 #: Room for reservations that are mostly never touched (WebAssembly memories, Java's heap), and for sparse
@@ -67,7 +66,6 @@ def pages_needed(name: str, program: Program) -> int:
 
 
 # Outcomes as text and as CSV.
-
 
 OUTCOME_COLUMNS = (
     "program", "layout", "verdict", "seconds", "pages_2mb", "split_pages", "heap_used_bytes",
@@ -130,8 +128,7 @@ def _table_cells(outcome: ProgramOutcome) -> tuple[str, ...]:
     )
 
 
-# The table's runs: huge pages reserved around each program, a worker for it, outcomes as they come.
-
+# The runs.
 
 #: Seconds that a worker needs beside its programs' own limits: start of the container, clean-up.
 WORKER_SECONDS = 60

@@ -39,7 +39,6 @@ from tessera.lab.allocator_proof.programs.driver import (
 # The worker is a subreaper (prctl(2)): whatever its programs start stays among its descendants, also
 # daemons that changed their session, and can be found and killed there.
 
-
 PR_SET_CHILD_SUBREAPER = 36
 
 #: Seconds that killed processes get to vanish; the kernel must free their memory first.
@@ -101,7 +100,6 @@ def _reap_orphans() -> None:
 
 
 # PASS or FAIL of one run: its own checks, its answer beside the plain run's, and its pages.
-
 
 OUTSIDE_KEYS = ("kernel_heap_bytes", "stack_bytes", "anonymous_bytes", "unseen_bytes")
 
@@ -185,12 +183,7 @@ def _max(values) -> int | None:
     return max(known) if known else None
 
 
-# One program under its layouts, where the program is installed: in the image, or on this machine.
-#
-#     python3 -m tessera.lab.allocator_proof.programs.worker NAME --folder DIR [--launcher FILE] LAYOUT...
-#
-# ``DIR`` holds a file ``LAYOUT.csv`` for each layout. Standard output gets one JSON line per finished
-# layout, an :class:`Outcome`; everything that the programs print stays in files below DIR.
+# The program's runs: plain, then under each layout.
 
 
 def install_command(program: Program) -> str:

@@ -20,7 +20,6 @@ from tessera.machine.container.images import ensure_libc_image, image_exists
 # ``TESSERA_LIBC_BASES=2.35=/srv/jammy,2.39=image:ubuntu:24.04`` names a folder or a tar file with a root
 # file system, or an image that the container engine has, for each version of glibc.
 
-
 BASES_VARIABLE = "TESSERA_LIBC_BASES"
 IMAGE_PREFIX = "image:"
 
@@ -75,7 +74,8 @@ def image_of(base: Base, say: Callable[[str], None]) -> Iterator[str]:
     """
     if not base.source:
         raise BaseMissing(
-            f"{base.system} is not in Debian's archive; give its files: {BASES_VARIABLE}={base.version}=FOLDER"
+            f"{base.system} is not in Debian's archive;"
+            f" give its files: {BASES_VARIABLE}={base.version}=FOLDER"
         )
     if base.source == BUILT:
         yield _built_image(say)
@@ -131,7 +131,6 @@ def _import_image(path: Path, tag: str) -> None:
 #
 # The dynamic linker rejects a file that needs a version which its glibc does not have.
 # This also holds for symbols that no code uses.
-
 
 #: The oldest glibc that the library promises to run on.
 OLDEST_GLIBC = (2, 34)

@@ -31,7 +31,6 @@ from tessera.machine.limits import processors
 
 # ctest's JUnit file: the result of each test.
 
-
 #: ctest's reasons for a test that said itself that it skips; any other test that did not run is a failure.
 _SAID_SKIP = ("SKIP_RETURN_CODE", "SKIP_REGULAR_EXPRESSION")
 
@@ -70,15 +69,13 @@ def _test(case: ElementTree.Element) -> Test:
     if status == "notrun" and message.startswith(_SAID_SKIP):
         said = re.search(r"^SKIP:?\s+(.*)$", output, re.M)
         return Test(name, SKIP, seconds, said.group(1).strip() if said else tail(output) or message)
-    ended = message or (
-        "failed" if status == "fail" else f"status '{status}'"
-    )  # ctest leaves it empty at times
+    # ctest leaves the message empty at times.
+    ended = message or ("failed" if status == "fail" else f"status '{status}'")
     reason = ": ".join(part for part in (ended, tail(output)) if part)
     return Test(name, FAIL, seconds, reason)
 
 
 # Tests named ``<condition>.<case>`` as a matrix, and the others as one line each.
-
 
 MATRIX_CONDITIONS = ("kernel", "4kb", "qemu", "preload", "2mb", "demand", "exact", "stacks", "1gb")
 
@@ -125,14 +122,13 @@ def others_text(tests: Sequence[Test]) -> str:
     return table_text(heads, rows) if rows else ""
 
 
-# Every test of the component (ctest): cases under each condition, unit tests, sanitizers, the fuzzer.
+# The section.
 
 
 def run(request: ProofRequest) -> Findings:
     """Run ctest where the component was built, with huge pages if they can be had."""
-    tests_file = (
-        build_dir("mosalloc") / "proof-ctest.xml"
-    )  # the toolchain sees the checkout, not every folder
+    # Below the checkout: the toolchain does not see every folder.
+    tests_file = build_dir("mosalloc") / "proof-ctest.xml"
     log = tests_file.with_suffix(".log")
     for file in (tests_file, log):
         file.unlink(missing_ok=True)

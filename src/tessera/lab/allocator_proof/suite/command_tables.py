@@ -7,9 +7,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tessera.lab.allocator_proof.bench import ROWS, Bench, Result, format_table
-from tessera.lab.allocator_proof.programs import session as table
 from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program
-from tessera.lab.allocator_proof.programs.session import MOSAIC_NAMES, Session
+from tessera.lab.allocator_proof.programs.session import (
+    MOSAIC_NAMES,
+    OUTCOME_COLUMNS,
+    Session,
+    failure_details,
+    outcome_line,
+    outcomes_table,
+)
 from tessera.lab.allocator_proof.suite.section import (
     FAIL,
     PASS,
@@ -23,7 +29,6 @@ from tessera.machine.container.engine import NONE, engine_name
 from tessera.machine.container.images import ensure_programs_image
 
 # Well-known programs under every kind of mosaic: the table of ``tessera mosalloc programs``.
-
 
 #: With ``--quick``: a server that forks, a library that maps files, and one that starts many processes.
 QUICK_PROGRAMS = ("redis", "sqlite3", "git")
@@ -39,17 +44,15 @@ def run_programs(request: ProofRequest) -> Findings:
     outcomes = []
     for outcome in session.run(chosen, QUICK_LAYOUTS if request.quick else MOSAIC_NAMES):
         outcomes.append(outcome)
-        request.say(
-            table.failure_details(outcome) if outcome.verdict == FAIL else table.outcome_line(outcome)
-        )
+        request.say(failure_details(outcome) if outcome.verdict == FAIL else outcome_line(outcome))
     checks = [
         Check(
             f"{o.program} {o.layout}", o.verdict, "" if o.verdict == PASS else o.reason or "no reason given"
         )
         for o in outcomes
     ]
-    rows = [{name: getattr(outcome, name) for name in table.OUTCOME_COLUMNS} for outcome in outcomes]
-    text = table.outcomes_table(outcomes).rpartition("\n")[0]  # without its own summary line
+    rows = [{name: getattr(outcome, name) for name in OUTCOME_COLUMNS} for outcome in outcomes]
+    text = outcomes_table(outcomes).rpartition("\n")[0]  # without its own summary line
     return Findings(checks, text, rows, session.notes)
 
 
@@ -57,7 +60,6 @@ PROGRAMS_SECTION = Section("programs", "Program table", run_programs)
 
 
 # The overhead of the library: the table of ``tessera mosalloc bench``.
-
 
 PAIRS, QUICK_PAIRS = 15, 3
 

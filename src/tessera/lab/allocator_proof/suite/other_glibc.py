@@ -39,11 +39,10 @@ from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import DockerToolchain
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 
-# The runs under one C library, as a shell script: a base has a shell, but perhaps no Python.
+# The script of the runs under one C library.
 #
 # A run is a line ``run NAME COMMAND...`` of the script. It writes ``NAME.log`` and prints ``ran NAME
 # STATUS``.
-
 
 CONDITIONS = ("kernel", "4kb", "2mb")
 THREADS = (1, 4)
@@ -171,8 +170,7 @@ def _difference(ran: ScriptRun, threads: int, statuses: dict[str, int]) -> str:
     return ""
 
 
-# The built library under other versions of glibc: its cases, and random calls with and without it.
-
+# The section.
 
 #: A case asks for 8 pages, and a child that it forks may copy them.
 PAGES_2MB = 16

@@ -1,7 +1,7 @@
 """The sections in the order of the proof, their runs, and the outcome on the terminal and as files.
 
-A section is one file, and one line in ``SECTIONS``. One that breaks is a failure and the next ones still
-run.
+A section is one file (two commands' tables share ``command_tables``), and one line in ``SECTIONS``. One that
+breaks is a failure and the next ones still run.
 """
 
 from __future__ import annotations
@@ -39,9 +39,7 @@ from tessera.lab.allocator_proof.suite.section import (
 )
 from tessera.machine.limits import machine_processors
 
-# The sections in the order of the proof: a section is one file of ``sections/`` and one line here.
-
-
+# In the order of the proof.
 SECTIONS: tuple[Section, ...] = (
     cases.SECTION,
     differential.SECTION,
@@ -61,9 +59,6 @@ def chosen_sections(names: tuple[str, ...]) -> list[Section]:
         if name not in known:
             raise unknown_name("section", name, list(known))
     return [section for section in SECTIONS if not names or section.name in names]
-
-
-# Runs sections one after the other; one that breaks is a failure and the next ones still run.
 
 
 def run_sections(sections: Sequence[Section], request: ProofRequest) -> Iterator[CheckOutcome]:

@@ -7,9 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# Input and output of a section of the proof.
-
-
 PASS, FAIL, SKIP = "PASS", "FAIL", "SKIP"
 VERDICTS = (PASS, FAIL, SKIP)
 
@@ -94,9 +91,6 @@ def verdict_summary(checks: Iterable[Check]) -> str:
     """``3 passed, 0 failed, 1 skipped``."""
     found = verdict_counts(checks)
     return f"{found[PASS]} passed, {found[FAIL]} failed, {found[SKIP]} skipped"
-
-
-# Text of a suite's findings.
 
 
 def tail(text: str, lines: int = 8) -> str:

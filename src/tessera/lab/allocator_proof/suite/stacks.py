@@ -93,9 +93,8 @@ def _once(line: Line, number: int, folder: Path) -> None:
     argv = [str(built("mosalloc", "own_stacks")), line.case]
     argv = command(argv, folder / "layout.csv", report=report, allow_fallback=True, stacks=stacks)
     line.runs += 1
-    with (folder / "output").open(
-        "w+"
-    ) as output:  # a file: a process that is left over does not keep us waiting
+    # The output is a file: a process that is left over does not keep us waiting.
+    with (folder / "output").open("w+") as output:
         process = HostProcess(argv, stdout=output, stderr=subprocess.STDOUT)
         with stopped_at_exit(process):
             try:

@@ -36,7 +36,6 @@ from tessera.measure.mosalloc.report import read_report
 # The program (``eight_threads``) prints ``when start end KernelPageSize MMUPageSize`` for each of its
 # mappings.
 
-
 #: Page size as text -> offsets (start, end) with it; neighbours are one range.
 Pages = dict[str, list[tuple[int, int]]]
 
@@ -88,11 +87,10 @@ def _merged_pages(found: Iterable[tuple[int, int, str]]) -> Pages:
     return pages
 
 
-# A program that knows nothing of page sizes: eight threads that malloc, mmap, mremap and fork.
+# The section.
 #
-# It reads its own smaps halfway and at the end. The pages that it finds must be those of the layout and no
-# others, its contents must hash as in a plain run, and with too few huge pages it must not start.
-
+# The program reads its own smaps halfway and at the end. The pages that it finds must be those of the layout
+# and no others, its contents must hash as in a plain run, and with too few huge pages it must not start.
 
 SEED = "20"
 TIMEOUT_SECONDS = 120
