@@ -38,7 +38,7 @@ def test_a_point_has_its_own_document_and_region():
 
 
 def test_the_committed_table_is_a_whole_run_of_its_grid_and_the_page_quotes_it(root):
-    table = read_file(XML_GRID, root / "src/tessera/judge/studies/xml_grid_published.csv")
+    table = read_file(XML_GRID, root / "src/tessera/lab/one_off/xml_grid_published.csv")
     asked = [(float(p.factor), p.tables["categories"], p.begin) for p in GRIDS["published"].points()]
     assert list(zip(table["factor"], table["categories"], table["begin"], strict=True)) == asked
     assert set(table["platform"]) == {"broadwell-sim"} and not table["message"].any()

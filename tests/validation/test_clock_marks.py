@@ -297,7 +297,7 @@ class TestBuilt:
 
 
 def test_programs_are_named_once_and_are_built_workloads():
-    with (folder().parents[1] / "src/tessera/lab/clock/measured.csv").open() as stream:
+    with (folder().parents[1] / "src/tessera/lab/clock/programs.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert max(Counter(row["program"] for row in rows).values()) == 1
     assert any(row["smoke"] == "1" for row in rows)

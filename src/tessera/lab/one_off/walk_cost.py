@@ -24,7 +24,7 @@ from tessera.core.results.report_tables import CLAIMS
 
 # The two ends of a walk's cost, in cycles. They were committed before any run with the upper one.
 #
-# The rule: a source that may decide (``evidence.csv``) gives the value. Without one, two ends are run. The
+# The rule: a source that may decide (``walk_cost_evidence.csv``) gives the value. Without one, two ends are run. The
 # lower end is 0, the default of the platforms. The upper end is the cost of a walk beside its loads in a
 # chase with nested paging, 29.0 - 7.3 cycles, rounded up: nested walks cost more than those of a bare
 # machine. The residues of the papers' own counters (7.4 and 16.6 cycles) are between the ends, and decide
@@ -36,13 +36,13 @@ LOWER_CYCLES = 0
 UPPER_CYCLES = 22
 
 
-# ``evidence.csv``: what is known of a walk's cost before its first load, and whether a source may decide it.
+# ``walk_cost_evidence.csv``: what is known of a walk's cost before its first load, and whether a source may decide it.
 #
 # A paper's own numbers may bound the value or stand beside it. They never decide: claims of the same paper
 # are judged with the value. The reader refuses a file that breaks this rule.
 
 
-EVIDENCE_FILE = Path(__file__).with_name("evidence.csv")
+EVIDENCE_FILE = Path(__file__).with_name("walk_cost_evidence.csv")
 EVIDENCE_COLUMNS = ("source", "processor", "what", "cycles_low", "cycles_high", "may_decide", "why")
 #: papers whose claims are judged with the value; their sources begin with these words
 JUDGED = ("MICRO'20", "OPERA", "Mitosis")
@@ -116,10 +116,10 @@ def _bad_evidence(path: Path, line: int, found: str) -> TesseraError:
     return TesseraError(f"evidence {path.name} line {line}", found, "see docs/studies.md, Cost of a walk")
 
 
-# ``verdicts.csv``: simulated claims at both ends of a walk's cost (`tessera study walk-cost` writes it).
+# ``walk_cost_verdicts.csv``: simulated claims at both ends of a walk's cost (`tessera study walk-cost` writes it).
 
 
-VERDICTS_FILE = Path(__file__).with_name("verdicts.csv")
+VERDICTS_FILE = Path(__file__).with_name("walk_cost_verdicts.csv")
 #: column ``depends_on`` of claims.csv, where verdicts differ between the ends
 DEPENDS_ON = "the walk's cost"
 REMEDY = "write it again: ./run tessera study walk-cost --help"

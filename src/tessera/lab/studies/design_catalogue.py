@@ -10,11 +10,11 @@ from pathlib import Path
 
 from tessera.core.platforms import Platform
 
-# The designs that the study compares by default, and the arrays whose energy is known (``energy.csv``).
+# The designs that the study compares by default, and the arrays whose energy is known (``design_energy.csv``).
 #
 # A design that is not in :data:`DESIGNS` can be compared, too: it has no energy. Energy is that of the data
 # side behind L1: L1 TLBs, caches, page walks and code pages are not counted. A design with an array that
-# ``energy.csv`` lacks (ranges, clusters, a segment's registers) has no energy, because a sum without it
+# ``design_energy.csv`` lacks (ranges, clusters, a segment's registers) has no energy, because a sum without it
 # would favour the design.
 #
 # :data:`VARIANTS` are designs with another size of one structure. They have names of their own, so that
@@ -31,10 +31,10 @@ class Array:
     """An array of a design.
 
     Attributes:
-        kind: in ``energy.csv``.
+        kind: in ``design_energy.csv``.
         structures: of ``tessera-sim run --designs-out``; each access of each reads the array.
         key: of the platform, gives the size; ``size`` if the platform leaves it out, or if there is no key.
-        ways: key and value that ``energy.csv`` is for; another value has no energy.
+        ways: key and value that ``design_energy.csv`` is for; another value has no energy.
         reads: of one access.
         copies: arrays that leak.
     """
@@ -48,7 +48,7 @@ class Array:
     copies: int = 1
 
     def size_on(self, platform: Platform) -> int:
-        """Entries or bytes on the platform; 0 if its ways differ from those of ``energy.csv``."""
+        """Entries or bytes on the platform; 0 if its ways differ from those of ``design_energy.csv``."""
         key, ways = self.ways
         if key and _value(platform, key, ways) != ways:
             return 0
@@ -180,11 +180,11 @@ def _value(platform: Platform, key: str, default: int) -> int:
 
 # Energy of the arrays of a design: reads x energy of a read + leakage x R / frequency.
 #
-# ``energy.csv`` has what CACTI gives for each array; all its values are assumed, because no source of the
+# ``design_energy.csv`` has what CACTI gives for each array; all its values are assumed, because no source of the
 # designs prints them.
 
 
-ENERGY_FILE = Path(__file__).with_name("energy.csv")
+ENERGY_FILE = Path(__file__).with_name("design_energy.csv")
 FREQUENCY = "core.frequency_hz"
 _NJ_OF_PJ, _NJ_OF_MJ = 1e-3, 1e6  #: mW x s = mJ
 
@@ -208,7 +208,7 @@ def costs() -> dict[tuple[str, int], Cost]:
 
 
 def cost_of(array: Array, platform: Platform) -> Cost | None:
-    """None: ``energy.csv`` has no such size."""
+    """None: ``design_energy.csv`` has no such size."""
     return costs().get((array.kind, array.size_on(platform)))
 
 
