@@ -25,8 +25,8 @@ time.sleep(60)
 
 WORKFLOW = """
 from pathlib import Path
-from tessera.cli.pipeline.failures import begin
-onstart: begin(Path("results/x"))
+from tessera.cli.pipeline.failures import begin_run
+onstart: begin_run(Path("results/x"))
 rule all:
     input: "results/x/first", "results/x/second",
 rule first:

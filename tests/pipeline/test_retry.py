@@ -93,8 +93,8 @@ def test_what_failed_is_made_again_although_a_report_was_made_of_it(tmp_path):
     (tmp_path / "Snakefile").write_text(
         """
 from pathlib import Path
-from tessera.cli.pipeline.failures import begin
-onstart: begin(Path("results/x"))
+from tessera.cli.pipeline.failures import begin_run
+onstart: begin_run(Path("results/x"))
 rule check:
     input: "results/x/report/index.html",
     shell: "echo check >> steps"

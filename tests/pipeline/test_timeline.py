@@ -17,10 +17,10 @@ from tessera.report.figures.job_timeline import table
 
 SNAKEFILE = """
 import sys
-from tessera.cli.pipeline.job_log import watch
+from tessera.cli.pipeline.job_log import watch_jobs
 from tessera.core.results.tree import Tree
 onstart:
-    watch(Tree("results/x").timeline, workflow, logger)
+    watch_jobs(Tree("results/x").timeline, workflow, logger)
 onsuccess: print("limiter", workflow.scheduler.job_rate_limiter, file=sys.stderr)
 rule all:
     input: expand("out/{name}", name=["a", "b"])

@@ -8,7 +8,7 @@ from snakemake.exceptions import WorkflowError
 from tessera.core.errors import TesseraError
 from tessera.core.units import GB
 from tessera.cli.pipeline import needs
-from tessera.cli.pipeline.needs import wait_for
+from tessera.machine.limits import total_memory_bytes
 from tessera.record import workloads
 from tessera.record.workloads import prepared
 from tessera.record.workloads.kinds.debian import image_of
@@ -26,7 +26,7 @@ AROUND_MB = 1000
 # --resources stays.
 if "mem_mb" in workflow.global_resources:
     workflow.global_resources["mem_mb"] = min(
-        workflow.global_resources["mem_mb"].value, int(0.9 * needs.total_memory_bytes()) // MB
+        workflow.global_resources["mem_mb"].value, int(0.9 * total_memory_bytes()) // MB
     )
 
 
@@ -91,7 +91,7 @@ try:
     PREPARED = prepared.of(size_of(name) for name in RECORDED)
 except TesseraError as error:
     raise WorkflowError(str(error)) from None
-WAITS = wait_for({name: one.bytes for name, one in PREPARED.items()}, PREPARED_BYTES)
+WAITS = needs.wait_for({name: one.bytes for name, one in PREPARED.items()}, PREPARED_BYTES)
 
 
 def rows_of(file):

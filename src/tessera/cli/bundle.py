@@ -7,123 +7,7 @@ from pathlib import Path
 
 import click
 
-# ``tessera bundle fetch``: download bundles that ``bundles/index.csv`` lists.
-
-
 PATH = click.Path(path_type=Path)
-
-
-@click.command()
-@click.argument("dois", metavar="DOI...", nargs=-1, required=True)
-@click.option("--from", "root", type=PATH, help="Folder of the index.  [default: bundles/ of the checkout]")
-def fetch(dois: tuple[str, ...], root: Path | None) -> None:
-    """Download the bundles of a DOI that bundles/index.csv lists, and print the path of each zip file.
-
-    The SHA-256 of a file must be that of the index. A file that is here already is not downloaded again, and
-    an interrupted download continues. Records of Zenodo only.
-
-    Example: ./run tessera bundle fetch 10.5281/zenodo.1234567
-    """
-    from tessera.core.errors import TesseraError
-    from tessera.core.progress import download_progress
-    from tessera.measure.bundles import store
-
-    for word in dois:
-        doi = store.doi_of(word)
-        if not doi:
-            raise TesseraError(
-                f"bundle fetch {word}",
-                "it is no DOI",
-                "name a DOI of: tessera bundle list",
-                code="bundle-doi",
-            )
-        for entry in store.listed_in_deposit(doi, root or store.default_folder()):
-            with download_progress() as progress:
-                path = store.fetch_deposit(entry, progress=progress)
-            click.echo(path)
-
-
-# ``tessera bundle judge``: what bundles say about the findings of the papers.
-
-
-@click.command()
-@click.argument("sources", metavar="BUNDLE...", nargs=-1, type=PATH, required=True)
-@click.option("--out", type=PATH, required=True, help="Folder for cells, models and claims; it must be new.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the folds.")
-@click.option("--orders", type=click.IntRange(min=1), default=10, show_default=True,
-              help="Random orders of layouts, for claims about adaptive orders.")  # fmt: skip
-def judge(sources: tuple[Path, ...], out: Path, seed: int, orders: int) -> None:
-    """Fit models to the cells of bundles and judge the findings of the papers by machine.
-
-    A finding is REPRODUCED if it holds on every machine of its class, else it DEVIATES. A bundle that covers
-    a part of a finding's workloads decides it only where more workloads can't change the result. Machines of
-    other classes have a table of their own, claims_elsewhere.csv. Bundles that fail a check or are barred
-    are rejected. Several bundles of one machine must be merged first.
-
-    Example: ./run tessera bundle judge bundles/* --out /tmp/judged
-    """
-    from tessera.core.errors import EXIT_FAILED, TesseraError
-    from tessera.measure.bundles.verify import fails, verify
-
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise TesseraError(f"--out {out}", "it exists and is not empty", "name a new folder")
-    bundles = []
-    for source in sources:
-        done = verify(source)
-        if not done.passed:
-            raise fails(str(source), done)
-        if done.bars:
-            raise TesseraError(
-                f"judge claims with {source}",
-                "; ".join(done.bars),
-                "measure again without these conditions; docs/bundles.md explains them",
-                exit_code=EXIT_FAILED,
-                code="bundle-barred",
-            )
-        bundles.append(done.bundle)
-    judged = judge_bundles(bundles, out, seed=seed, orders=orders)
-    _print_verdicts(judged)
-
-
-def judge_bundles(bundles, out: Path, *, seed: int, orders: int, rehearsals: bool = False):
-    """Write the folder; returns :class:`tessera.report.machines.Judged`."""
-    from tessera.cli.pipeline.bundles import write_fitted
-    from tessera.core.results.report_tables import CLAIMS, ELSEWHERE
-    from tessera.core.results.table_io import write_table
-    from tessera.core.results.tree import Tree
-    from tessera.report import machines
-
-    tree = Tree(out)
-    write_fitted(bundles, tree, seed=seed, orders=orders, rehearsals=rehearsals, say=_say)
-    judged = machines.evaluate(out)
-    write_table(CLAIMS, judged.claims, tree.claims)
-    write_table(ELSEWHERE, judged.elsewhere, tree.claims_elsewhere)
-    return judged
-
-
-def _say(text: str) -> None:
-    click.echo(text, err=True)
-
-
-def _print_verdicts(judged) -> None:
-    from tessera.core.tables import print_table
-    from tessera.report.claims.verdicts import DEVIATES, REPRODUCED, UNDECIDED
-
-    table = judged.claims
-    decided = table["verdict"].isin((REPRODUCED, DEVIATES, UNDECIDED)) & (table["provenance"] == "measured")
-    table = table[(table["kind"] == "finding") & decided]
-    rows = [(r.verdict, r.id, r.obtained, r.published, r.reason) for r in table.itertuples()]
-    if rows:
-        print_table(("verdict", "finding", "obtained", "published", "reason"), rows, whole=(0, 1))
-    else:
-        click.echo("No finding is decided by these bundles.")
-    rows = [tuple(row) for row in judged.elsewhere.itertuples(index=False)]
-    if rows:
-        click.echo("\non processors of other classes:")
-        print_table(tuple(judged.elsewhere.columns), rows, whole=(0, 1))
-
-
-# ``tessera bundle``: what real machines measured, checked and collected.
 
 
 @click.group()
@@ -270,5 +154,114 @@ def list_(root: Path | None) -> None:
     print_table(("id", "class", "ok runs", "day", "place"), map(store.describe_entry, found), right=(2,))
 
 
-bundle.add_command(fetch)
-bundle.add_command(judge)
+# ``tessera bundle fetch``: download bundles that ``bundles/index.csv`` lists.
+
+
+@bundle.command()
+@click.argument("dois", metavar="DOI...", nargs=-1, required=True)
+@click.option("--from", "root", type=PATH, help="Folder of the index.  [default: bundles/ of the checkout]")
+def fetch(dois: tuple[str, ...], root: Path | None) -> None:
+    """Download the bundles of a DOI that bundles/index.csv lists, and print the path of each zip file.
+
+    The SHA-256 of a file must be that of the index. A file that is here already is not downloaded again, and
+    an interrupted download continues. Records of Zenodo only.
+
+    Example: ./run tessera bundle fetch 10.5281/zenodo.1234567
+    """
+    from tessera.core.errors import TesseraError
+    from tessera.core.progress import download_progress
+    from tessera.measure.bundles import store
+
+    for word in dois:
+        doi = store.doi_of(word)
+        if not doi:
+            raise TesseraError(
+                f"bundle fetch {word}",
+                "it is no DOI",
+                "name a DOI of: tessera bundle list",
+                code="bundle-doi",
+            )
+        for entry in store.listed_in_deposit(doi, root or store.default_folder()):
+            with download_progress() as progress:
+                path = store.fetch_deposit(entry, progress=progress)
+            click.echo(path)
+
+
+# ``tessera bundle judge``: what bundles say about the findings of the papers.
+
+
+@bundle.command()
+@click.argument("sources", metavar="BUNDLE...", nargs=-1, type=PATH, required=True)
+@click.option("--out", type=PATH, required=True, help="Folder for cells, models and claims; it must be new.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the folds.")
+@click.option("--orders", type=click.IntRange(min=1), default=10, show_default=True,
+              help="Random orders of layouts, for claims about adaptive orders.")  # fmt: skip
+def judge(sources: tuple[Path, ...], out: Path, seed: int, orders: int) -> None:
+    """Fit models to the cells of bundles and judge the findings of the papers by machine.
+
+    A finding is REPRODUCED if it holds on every machine of its class, else it DEVIATES. A bundle that covers
+    a part of a finding's workloads decides it only where more workloads can't change the result. Machines of
+    other classes have a table of their own, claims_elsewhere.csv. Bundles that fail a check or are barred
+    are rejected. Several bundles of one machine must be merged first.
+
+    Example: ./run tessera bundle judge bundles/* --out /tmp/judged
+    """
+    from tessera.core.errors import EXIT_FAILED, TesseraError
+    from tessera.measure.bundles.verify import fails, verify
+
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise TesseraError(f"--out {out}", "it exists and is not empty", "name a new folder")
+    bundles = []
+    for source in sources:
+        done = verify(source)
+        if not done.passed:
+            raise fails(str(source), done)
+        if done.bars:
+            raise TesseraError(
+                f"judge claims with {source}",
+                "; ".join(done.bars),
+                "measure again without these conditions; docs/bundles.md explains them",
+                exit_code=EXIT_FAILED,
+                code="bundle-barred",
+            )
+        bundles.append(done.bundle)
+    judged = judge_bundles(bundles, out, seed=seed, orders=orders)
+    _print_verdicts(judged)
+
+
+def judge_bundles(bundles, out: Path, *, seed: int, orders: int, rehearsals: bool = False):
+    """Write the folder; returns :class:`tessera.report.machines.Judged`."""
+    from tessera.cli.pipeline.bundles import write_fitted
+    from tessera.core.results.report_tables import CLAIMS, ELSEWHERE
+    from tessera.core.results.table_io import write_table
+    from tessera.core.results.tree import Tree
+    from tessera.report import machines
+
+    tree = Tree(out)
+    write_fitted(bundles, tree, seed=seed, orders=orders, rehearsals=rehearsals, say=_say)
+    judged = machines.evaluate(out)
+    write_table(CLAIMS, judged.claims, tree.claims)
+    write_table(ELSEWHERE, judged.elsewhere, tree.claims_elsewhere)
+    return judged
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _print_verdicts(judged) -> None:
+    from tessera.core.tables import print_table
+    from tessera.report.claims.verdicts import DEVIATES, REPRODUCED, UNDECIDED
+
+    table = judged.claims
+    decided = table["verdict"].isin((REPRODUCED, DEVIATES, UNDECIDED)) & (table["provenance"] == "measured")
+    table = table[(table["kind"] == "finding") & decided]
+    rows = [(r.verdict, r.id, r.obtained, r.published, r.reason) for r in table.itertuples()]
+    if rows:
+        print_table(("verdict", "finding", "obtained", "published", "reason"), rows, whole=(0, 1))
+    else:
+        click.echo("No finding is decided by these bundles.")
+    rows = [tuple(row) for row in judged.elsewhere.itertuples(index=False)]
+    if rows:
+        click.echo("\non processors of other classes:")
+        print_table(tuple(judged.elsewhere.columns), rows, whole=(0, 1))

@@ -13,123 +13,9 @@ from tessera.cli.lab.study_designs import designs, probes, transfer
 from tessera.cli.output import Log, close, names_of, say_trace_notes
 from tessera.core.results.outcomes import FAILED, is_ok
 
-# ``tessera study recording``: a workload from its first instruction, for the study of scenarios.
-
-
-@click.command()
-@click.option("--workload", required=True, help="Workload, as in: tessera workload list.")
-@click.option("--size", default="tiny", show_default=True, help="Size of the workload.")
-@click.option(
-    "--max-accesses",
-    type=click.IntRange(min=1),
-    help="Accesses after which to stop recording.  [default: the whole program]",
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="info.json to write; trace.tst goes to its folder.",
-)
-def recording(workload, size, max_accesses, out) -> None:
-    """Record a workload from its first instruction, with its calls to memory management.
-
-    The study of scenarios needs such a recording. Those of `tessera pipeline record` begin at the region of
-    interest, when most memory is mapped.
-
-    \b
-    Example (after: tessera build mosalloc tracer workloads):
-      ./run tessera study recording --workload graph500 --size tiny --out /tmp/graph500/info.json
-    """
-    from tessera.lab.studies.scenario_recording import record_whole
-
-    info = record_whole(workload, size, max_accesses, out)
-    if not is_ok(info):
-        click.echo(f"{info['status']}: {workload}: {info['message']}", err=True)
-    else:
-        click.echo(f"{workload}: {info['accesses'] / 1e6:.1f} M accesses recorded", err=True)
-
-
-# ``tessera study scenarios``: a program under several states of a machine's memory.
-
-
-_PATH = click.Path(path_type=Path)
-SCENARIOS = "thp-always,thp-no-zero-page,thp-never,thp-fragmented"
-
-
-@click.command()
-@click.option(
-    "--trace", type=_PATH, required=True, help="Trace with events (.tst), or info.json of `study recording`."
-)
-@click.option("--platform", default="haswell-sim", show_default=True, help="Platform name or YAML file.")
-@click.option(
-    "--scenarios",
-    "names",
-    default=SCENARIOS,
-    show_default=True,
-    help="Scenarios or YAML files, comma-separated (tessera os list).",
-)
-@click.option(
-    "--sampling",
-    default="units=10,warmup_accesses=300000,timed_instructions=300000",
-    show_default=True,
-    help="Sampling plan, or full; see tessera simulate --help.",
-)
-@click.option(
-    "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads of the simulator."
-)
-@click.option("--cache", type=_PATH, help="Folder of finished simulations.  [default: .cache in --out]")
-@click.option("--out", type=_PATH, required=True, help="Folder for the tables.")
-def scenarios(trace, platform, names, sampling, threads, cache, out) -> None:
-    """Show what an imitation of Linux 6.12 does to a program in several states of a machine's memory.
-
-    Writes cells.csv (H, M, C, R, faults, beside layouts of all 4KB and all 2MB pages), sizes.csv (page sizes
-    over time), faults.csv, chunks.csv, areas.csv and counters.csv. A scenario that ends early is a row with
-    the reason. docs/os.md describes scenarios.
-
-    \b
-    Example (after: tessera build imitation simulator tracer):
-      ./run tessera study scenarios --trace tests/traces/examples/phases.tst --sampling full \\
-          --scenarios thp-always,thp-never --out /tmp/scenarios-study
-    """
-    from tessera.lab.studies.scenarios import Job, scenarios_study
-    from tessera.simulate.sampling import parse_sampling
-
-    job = Job(
-        trace, platform, names_of(names), cache or out / ".cache", out, parse_sampling(sampling), threads,
-        Log(f"scenarios on {Path(platform).stem}"),
-    )  # fmt: skip
-    table = scenarios_study(job)
-    _print_scenarios(table)
-    close(table, out)
-    say_trace_notes(trace)
-
-
-def _print_scenarios(table) -> None:
-    """What each scenario decided, and what followed."""
-    from tessera.core.tables import print_table
-
-    rows = [
-        (
-            row.name, _count_text(row.faults), _count_text(row.major_faults),
-            _count_text(row.most_2mb_bytes, 1 << 20),
-            _count_text(row.stlb_misses), _count_text(row.walk_cycles), _count_text(row.runtime_cycles),
-        )
-        for row in table.itertuples()
-        if is_ok(row.status)
-    ]  # fmt: skip
-    print_table(["pages by", "faults", "major", "MB in 2MB pages", "M", "C", "R"], rows, right=range(1, 7))
-
-
-def _count_text(value, unit: int = 1) -> str:
-    from pandas import isna
-
-    return "" if isna(value) else f"{value / unit:,.0f}"
-
-
-# ``tessera study``: sampling, mechanisms, assumed values, designs, the cost of a walk, inputs of one row.
-
-
 PATH = click.Path(path_type=Path)
+
+
 PLAN = "units=20,warmup_accesses=2500000,timed_instructions=1000000"
 CHEAP_PLAN = "units=10,warmup_accesses=500000,timed_instructions=500000"
 
@@ -182,8 +68,6 @@ def study() -> None:
 
 study.add_command(designs)
 study.add_command(probes)
-study.add_command(recording)
-study.add_command(scenarios)
 study.add_command(transfer)
 
 
@@ -372,3 +256,115 @@ def xml_grid(size, names, cache, out) -> None:
             f"1GB pages gain {row.gain_1gb_percent:.1f}%"
         )
     close(table, out)
+
+
+# ``tessera study recording``: a workload from its first instruction, for the study of scenarios.
+
+
+@study.command()
+@click.option("--workload", required=True, help="Workload, as in: tessera workload list.")
+@click.option("--size", default="tiny", show_default=True, help="Size of the workload.")
+@click.option(
+    "--max-accesses",
+    type=click.IntRange(min=1),
+    help="Accesses after which to stop recording.  [default: the whole program]",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="info.json to write; trace.tst goes to its folder.",
+)
+def recording(workload, size, max_accesses, out) -> None:
+    """Record a workload from its first instruction, with its calls to memory management.
+
+    The study of scenarios needs such a recording. Those of `tessera pipeline record` begin at the region of
+    interest, when most memory is mapped.
+
+    \b
+    Example (after: tessera build mosalloc tracer workloads):
+      ./run tessera study recording --workload graph500 --size tiny --out /tmp/graph500/info.json
+    """
+    from tessera.lab.studies.scenario_recording import record_whole
+
+    info = record_whole(workload, size, max_accesses, out)
+    if not is_ok(info):
+        click.echo(f"{info['status']}: {workload}: {info['message']}", err=True)
+    else:
+        click.echo(f"{workload}: {info['accesses'] / 1e6:.1f} M accesses recorded", err=True)
+
+
+# ``tessera study scenarios``: a program under several states of a machine's memory.
+
+
+SCENARIOS = "thp-always,thp-no-zero-page,thp-never,thp-fragmented"
+
+
+@study.command()
+@click.option(
+    "--trace", type=PATH, required=True, help="Trace with events (.tst), or info.json of `study recording`."
+)
+@click.option("--platform", default="haswell-sim", show_default=True, help="Platform name or YAML file.")
+@click.option(
+    "--scenarios",
+    "names",
+    default=SCENARIOS,
+    show_default=True,
+    help="Scenarios or YAML files, comma-separated (tessera os list).",
+)
+@click.option(
+    "--sampling",
+    default="units=10,warmup_accesses=300000,timed_instructions=300000",
+    show_default=True,
+    help="Sampling plan, or full; see tessera simulate --help.",
+)
+@click.option(
+    "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads of the simulator."
+)
+@click.option("--cache", type=PATH, help="Folder of finished simulations.  [default: .cache in --out]")
+@click.option("--out", type=PATH, required=True, help="Folder for the tables.")
+def scenarios(trace, platform, names, sampling, threads, cache, out) -> None:
+    """Show what an imitation of Linux 6.12 does to a program in several states of a machine's memory.
+
+    Writes cells.csv (H, M, C, R, faults, beside layouts of all 4KB and all 2MB pages), sizes.csv (page sizes
+    over time), faults.csv, chunks.csv, areas.csv and counters.csv. A scenario that ends early is a row with
+    the reason. docs/os.md describes scenarios.
+
+    \b
+    Example (after: tessera build imitation simulator tracer):
+      ./run tessera study scenarios --trace tests/traces/examples/phases.tst --sampling full \\
+          --scenarios thp-always,thp-never --out /tmp/scenarios-study
+    """
+    from tessera.lab.studies.scenarios import Job, scenarios_study
+    from tessera.simulate.sampling import parse_sampling
+
+    job = Job(
+        trace, platform, names_of(names), cache or out / ".cache", out, parse_sampling(sampling), threads,
+        Log(f"scenarios on {Path(platform).stem}"),
+    )  # fmt: skip
+    table = scenarios_study(job)
+    _print_scenarios(table)
+    close(table, out)
+    say_trace_notes(trace)
+
+
+def _print_scenarios(table) -> None:
+    """What each scenario decided, and what followed."""
+    from tessera.core.tables import print_table
+
+    rows = [
+        (
+            row.name, _count_text(row.faults), _count_text(row.major_faults),
+            _count_text(row.most_2mb_bytes, 1 << 20),
+            _count_text(row.stlb_misses), _count_text(row.walk_cycles), _count_text(row.runtime_cycles),
+        )
+        for row in table.itertuples()
+        if is_ok(row.status)
+    ]  # fmt: skip
+    print_table(["pages by", "faults", "major", "MB in 2MB pages", "M", "C", "R"], rows, right=range(1, 7))
+
+
+def _count_text(value, unit: int = 1) -> str:
+    from pandas import isna
+
+    return "" if isna(value) else f"{value / unit:,.0f}"

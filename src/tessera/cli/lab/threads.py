@@ -8,117 +8,7 @@ import click
 
 from tessera.cli.output import Log, say_trace_notes
 
-# ``tessera threads measure`` and ``fit``: runs with several threads, and power constants from them.
-
-
 PATH = click.Path(path_type=Path)
-
-
-@click.command(context_settings={"ignore_unknown_options": True})
-@click.option(
-    "--socket", type=click.IntRange(min=0), default=0, show_default=True, help="Socket of all runs."
-)
-@click.option(
-    "--threads", "threads_text", required=True, metavar="N,M", help="Numbers of threads, such as 1,2,4,8."
-)
-@click.option(
-    "--repeats", type=click.IntRange(min=2), default=5, show_default=True, help="Runs of each number."
-)
-@click.option("--idle-seconds", type=click.FloatRange(min=0.01), default=10.0, show_default=True,
-              help="Length of a measurement of idle power.")  # fmt: skip
-@click.option("--backend", type=click.Choice(["powercap", "perf"]), default="powercap", show_default=True,
-              help="Source of the socket's energy.")  # fmt: skip
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the order of runs."
-)
-@click.option("--out", type=PATH, required=True, help="CSV file of all runs.")
-@click.option("--curve", type=PATH, help="CSV file with a row per number of threads (threads.csv).")
-@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
-def measure(socket, threads_text, repeats, idle_seconds, backend, seed, out, curve, program) -> None:
-    """Run PROGRAM with each number of threads on one socket, and measure time, counts and energy.
-
-    Write {threads} in PROGRAM where the number belongs. The program is bound to the socket, whose counter
-    (RAPL) counts all of its cores: keep it idle otherwise. Idle power is measured before and after each
-    round. Needs perf, and root for powercap on current kernels. The file is written after each round.
-
-    \b
-    Example (needs RAPL):
-      sudo ./run tessera threads measure --socket 0 --threads 1,2,4,8 --out runs.csv -- \\
-          PROGRAM --threads {threads}
-    """
-    import os
-
-    from tessera.core.files import check_target, write_csv
-    from tessera.core.tables import print_table
-    from tessera.lab.energy import guz_model, thread_runs
-    from tessera.lab.energy import thread_measurement as measuring
-    from tessera.lab.energy.l3_sweep import parse_threads
-
-    root = Path(os.environ.get("TESSERA_MACHINE_ROOT", "/"))
-    request = measuring.MeasurementRequest(
-        program, parse_threads(threads_text), socket, repeats, idle_seconds, backend, seed, root
-    )
-    for path in (out, curve):
-        if path:
-            check_target(path)
-    table = measuring.measure_threads(
-        request, lambda line: click.echo(line, err=True), lambda rounds: write_csv(rounds, out)
-    )
-    counted = thread_runs.checked_runs(table, f"runs {out}")
-    if curve:
-        guz_model.write_curve(
-            thread_runs.measured_curve(counted, Path(program[0]).name, f"socket-{socket}"), curve
-        )
-    rows = [
-        (
-            str(row["threads"]),
-            *(f"{row[name]:.4g} +- {row[name + '_ci95']:.2g}" for name in ("ips", "ipj", "power_w")),
-        )
-        for row in thread_runs.by_threads(counted)
-    ]
-    print_table(["threads", "ips", "ipj", "power_w"], rows, right=range(4))
-    for number in thread_runs.few_repeats(counted):
-        click.echo(
-            f"{number} threads: fewer than {thread_runs.LEAST_REPEATS} runs, so its interval says little",
-            err=True,
-        )
-    click.echo(f"{len(table)} runs -> {out}")
-
-
-@click.command()
-@click.option("--runs", "runs_file", type=PATH, required=True, help="CSV file of tessera threads measure.")
-@click.option("--name", default="fitted", show_default=True, help="Name of the constants.")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the bootstrap."
-)
-@click.option("--out", type=PATH, required=True, help="Power file to write (YAML).")
-def fit(runs_file, name, seed, out) -> None:
-    """Fit static power, energy per instruction and energy per LLC miss to runs.
-
-    Prints each constant with a 95% bootstrap interval, and the residuals. tessera energy cells takes the
-    file.
-
-    Example (after tessera threads measure): ./run tessera threads fit --runs runs.csv --out power.yaml
-    """
-    from tessera.core.tables import print_table
-    from tessera.lab.energy import power, thread_runs
-
-    table = thread_runs.read_runs(runs_file)
-    found = power.fit_runs(table, seed)
-    power.write_power(found, name, f"{len(table)} runs of {runs_file.name}", out)
-    rows = [
-        (key, f"{value:.5g}", f"{low:.5g}", f"{high:.5g}")
-        for key, value, low, high in zip(power.FITTED_NAMES, found.values, found.low, found.high, strict=True)
-    ]
-    print_table(["constant", "value", "95% from", "to"], rows, right=(1, 2, 3))
-    worst = abs(found.residuals_w).max()
-    click.echo(
-        f"residuals: {found.rms_w:.3g} W (root mean square), {worst:.3g} W at most; "
-        f"{len(table)} runs -> {out}"
-    )
-
-
-# ``tessera threads``: the model of Guz et al., sweeps over sizes of L3, and runs with several threads.
 
 
 #: option -> key of the machine
@@ -138,10 +28,6 @@ def threads() -> None:
 
     Example: ./run tessera threads predict --machine opera-e7-4830v3 --threads 1-24 --out /tmp/curve.csv
     """
-
-
-threads.add_command(fit)
-threads.add_command(measure)
 
 
 @threads.command()
@@ -243,6 +129,113 @@ def sweep(trace, platform, threads_text, sampling, jobs, cache, out) -> None:
     click.echo(f"{len(table)} rows -> {out}")
     if not rows:
         raise SystemExit(EXIT_FAILED)
+
+
+# ``tessera threads measure`` and ``fit``: runs with several threads, and power constants from them.
+
+
+@threads.command(context_settings={"ignore_unknown_options": True})
+@click.option(
+    "--socket", type=click.IntRange(min=0), default=0, show_default=True, help="Socket of all runs."
+)
+@click.option(
+    "--threads", "threads_text", required=True, metavar="N,M", help="Numbers of threads, such as 1,2,4,8."
+)
+@click.option(
+    "--repeats", type=click.IntRange(min=2), default=5, show_default=True, help="Runs of each number."
+)
+@click.option("--idle-seconds", type=click.FloatRange(min=0.01), default=10.0, show_default=True,
+              help="Length of a measurement of idle power.")  # fmt: skip
+@click.option("--backend", type=click.Choice(["powercap", "perf"]), default="powercap", show_default=True,
+              help="Source of the socket's energy.")  # fmt: skip
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the order of runs."
+)
+@click.option("--out", type=PATH, required=True, help="CSV file of all runs.")
+@click.option("--curve", type=PATH, help="CSV file with a row per number of threads (threads.csv).")
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def measure(socket, threads_text, repeats, idle_seconds, backend, seed, out, curve, program) -> None:
+    """Run PROGRAM with each number of threads on one socket, and measure time, counts and energy.
+
+    Write {threads} in PROGRAM where the number belongs. The program is bound to the socket, whose counter
+    (RAPL) counts all of its cores: keep it idle otherwise. Idle power is measured before and after each
+    round. Needs perf, and root for powercap on current kernels. The file is written after each round.
+
+    \b
+    Example (needs RAPL):
+      sudo ./run tessera threads measure --socket 0 --threads 1,2,4,8 --out runs.csv -- \\
+          PROGRAM --threads {threads}
+    """
+    import os
+
+    from tessera.core.files import check_target, write_csv
+    from tessera.core.tables import print_table
+    from tessera.lab.energy import guz_model, thread_runs
+    from tessera.lab.energy import thread_measurement as measuring
+    from tessera.lab.energy.l3_sweep import parse_threads
+
+    root = Path(os.environ.get("TESSERA_MACHINE_ROOT", "/"))
+    request = measuring.MeasurementRequest(
+        program, parse_threads(threads_text), socket, repeats, idle_seconds, backend, seed, root
+    )
+    for path in (out, curve):
+        if path:
+            check_target(path)
+    table = measuring.measure_threads(
+        request, lambda line: click.echo(line, err=True), lambda rounds: write_csv(rounds, out)
+    )
+    counted = thread_runs.checked_runs(table, f"runs {out}")
+    if curve:
+        guz_model.write_curve(
+            thread_runs.measured_curve(counted, Path(program[0]).name, f"socket-{socket}"), curve
+        )
+    rows = [
+        (
+            str(row["threads"]),
+            *(f"{row[name]:.4g} +- {row[name + '_ci95']:.2g}" for name in ("ips", "ipj", "power_w")),
+        )
+        for row in thread_runs.by_threads(counted)
+    ]
+    print_table(["threads", "ips", "ipj", "power_w"], rows, right=range(4))
+    for number in thread_runs.few_repeats(counted):
+        click.echo(
+            f"{number} threads: fewer than {thread_runs.LEAST_REPEATS} runs, so its interval says little",
+            err=True,
+        )
+    click.echo(f"{len(table)} runs -> {out}")
+
+
+@threads.command()
+@click.option("--runs", "runs_file", type=PATH, required=True, help="CSV file of tessera threads measure.")
+@click.option("--name", default="fitted", show_default=True, help="Name of the constants.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the bootstrap."
+)
+@click.option("--out", type=PATH, required=True, help="Power file to write (YAML).")
+def fit(runs_file, name, seed, out) -> None:
+    """Fit static power, energy per instruction and energy per LLC miss to runs.
+
+    Prints each constant with a 95% bootstrap interval, and the residuals. tessera energy cells takes the
+    file.
+
+    Example (after tessera threads measure): ./run tessera threads fit --runs runs.csv --out power.yaml
+    """
+    from tessera.core.tables import print_table
+    from tessera.lab.energy import power, thread_runs
+
+    table = thread_runs.read_runs(runs_file)
+    found = power.fit_runs(table, seed)
+    power.write_power(found, name, f"{len(table)} runs of {runs_file.name}", out)
+    rows = [
+        (key, f"{value:.5g}", f"{low:.5g}", f"{high:.5g}")
+        for key, value, low, high in zip(power.FITTED_NAMES, found.values, found.low, found.high, strict=True)
+    ]
+    print_table(["constant", "value", "95% from", "to"], rows, right=(1, 2, 3))
+    worst = abs(found.residuals_w).max()
+    click.echo(
+        f"residuals: {found.rms_w:.3g} W (root mean square), {worst:.3g} W at most; "
+        f"{len(table)} runs -> {out}"
+    )
 
 
 # ``tessera energy``: energy of cells with assumed or fitted constants.

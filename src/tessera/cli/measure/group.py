@@ -14,13 +14,41 @@ from tessera.cli.measure.imported import import_, walk_estimate
 from tessera.cli.measure.program import program_
 from tessera.core.results.outcomes import is_ok
 
-# ``tessera measure run`` (``./run measure``): workloads under layouts, counted, as a bundle.
-
-
 PATH = click.Path(path_type=Path)
 
 
-@click.command("run")
+PROGRAM = "program"
+
+
+class ProgramByDefault(click.Group):
+    """Arguments that do not begin with a command's name belong to a program: ``measure -- PROGRAM``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        first = args[0] if args else "--help"
+        if first not in self.commands and first not in ctx.help_option_names:
+            args = [PROGRAM, *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=ProgramByDefault, subcommand_metavar="[COMMAND | [--try PAGES,...] -- PROGRAM] ...")
+def measure() -> None:
+    """Count on this machine, or make cells from counts of real processors.
+
+    `tessera measure -- PROGRAM` is short for `tessera measure program -- PROGRAM`.
+
+    Example: ./run tessera measure --try thp -- build/workloads/gups --size 256MB --reads 8000000
+    """
+
+
+measure.add_command(import_)
+measure.add_command(program_, PROGRAM)
+measure.add_command(walk_estimate)
+
+
+# ``tessera measure run`` (``./run measure``): workloads under layouts, counted, as a bundle.
+
+
+@measure.command("run")
 @click.option("--out", type=PATH, required=True, help="Folder of the bundle; repeat the command to go on.")
 @click.option(
     "--workloads", metavar="W,...", default="", help="Workloads.  [default: all that can be counted]"
@@ -134,38 +162,6 @@ def run_workloads(
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-# ``tessera measure``: counts of real processors, as bundles and cells.
-
-
-PROGRAM = "program"
-
-
-class ProgramByDefault(click.Group):
-    """Arguments that do not begin with a command's name belong to a program: ``measure -- PROGRAM``."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        first = args[0] if args else "--help"
-        if first not in self.commands and first not in ctx.help_option_names:
-            args = [PROGRAM, *args]
-        return super().parse_args(ctx, args)
-
-
-@click.group(cls=ProgramByDefault, subcommand_metavar="[COMMAND | [--try PAGES,...] -- PROGRAM] ...")
-def measure() -> None:
-    """Count on this machine, or make cells from counts of real processors.
-
-    `tessera measure -- PROGRAM` is short for `tessera measure program -- PROGRAM`.
-
-    Example: ./run tessera measure --try thp -- build/workloads/gups --size 256MB --reads 8000000
-    """
-
-
-measure.add_command(import_)
-measure.add_command(program_, PROGRAM)
-measure.add_command(run_workloads)
-measure.add_command(walk_estimate)
 
 
 # What ``./run measure`` says before its first counted run: findings that the planned bundle can decide.

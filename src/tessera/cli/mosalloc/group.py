@@ -17,15 +17,30 @@ from tessera.cli.mosalloc.proofs import bench, programs, proof
 from tessera.cli.mosalloc.suggest import suggest
 from tessera.core.errors import EXIT_FAILED, TesseraError
 
+PATH = click.Path(path_type=Path)
+
+
+@click.group()
+def mosalloc() -> None:
+    """Run programs under a layout (mosaic of page sizes); reserve and suggest huge pages.
+
+    Example: ./run tessera mosalloc run --layout examples/all-4kb.csv -- ls
+    """
+
+
+mosalloc.add_command(suggest)
+mosalloc.add_command(programs)
+mosalloc.add_command(bench)
+mosalloc.add_command(proof)
+mosalloc.add_command(overhead)
+
+
 # ``tessera mosalloc run``: runs a program under a layout.
 
 
-_PATH = click.Path(path_type=Path)
-
-
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--layout", required=True, type=_PATH, help="Layout CSV.")
-@click.option("--report", type=_PATH, help="JSON file to write: requested and found page sizes.")
+@mosalloc.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--layout", required=True, type=PATH, help="Layout CSV.")
+@click.option("--report", type=PATH, help="JSON file to write: requested and found page sizes.")
 @click.option("--target", help="Executable that gets the layout, if PROGRAM is a script that starts it.")
 @click.option("--allow-fallback", is_flag=True, help="Use 4KB pages if huge pages are missing.")
 @click.option("--prefault/--no-prefault", default=True, show_default=True,
@@ -56,7 +71,7 @@ def run(program: tuple[str, ...], layout: Path, **options) -> None:
 # ``tessera mosalloc check``: checks a layout file, and whether its huge pages are free.
 
 
-@click.command()
+@mosalloc.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def check(file: Path) -> None:
     """Check layout FILE, and whether this machine has enough free huge pages for it.
@@ -110,12 +125,12 @@ def _inside_default_pools(file: Path, layout) -> None:
 # ``tessera mosalloc analyze``: how a program uses its memory over time.
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--layout", type=_PATH, help="Layout CSV.  [default: only 4KB pages]")
+@mosalloc.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--layout", type=PATH, help="Layout CSV.  [default: only 4KB pages]")
 @click.option("--interval-ms", type=click.IntRange(1), default=10, show_default=True,
               help="Time between samples in milliseconds.")  # fmt: skip
-@click.option("--out", type=_PATH, required=True, help="JSON file to write.")
-@click.option("--plot", type=_PATH, help="Picture of the footprint over time to write (.svg or .png).")
+@click.option("--out", type=PATH, required=True, help="JSON file to write.")
+@click.option("--plot", type=PATH, help="Picture of the footprint over time to write (.svg or .png).")
 @click.option("--hints", type=click.Choice(("kernel", "pool")), help="As for: tessera mosalloc run.")
 @click.option("--stacks", type=click.Choice(("kernel", "pool")), help="As for: tessera mosalloc run.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -166,7 +181,7 @@ def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Pat
 # ``tessera mosalloc reserve``: reserves the huge pages of a layout, for one run or until --release.
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@mosalloc.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--layout", type=click.Path(path_type=Path), help="Layout CSV whose huge pages to reserve.")
 @click.option("--node", default="all", show_default=True, help="NUMA node of the pages, or `all`.")
 @click.option("--yes", is_flag=True, help="Don't ask for permission (as TESSERA_RESERVE=1).")
@@ -275,25 +290,3 @@ def _release(program, layout: Path | None) -> None:
     for page_bytes, count in sorted(returned.items()):
         total = huge_pages_total(page_bytes)
         click.echo(f"gave {count} {format_bytes(page_bytes)} pages back; {total} are left in the pool")
-
-
-# ``tessera mosalloc``: each command is one file of this folder and one line here.
-
-
-@click.group()
-def mosalloc() -> None:
-    """Run programs under a layout (mosaic of page sizes); reserve and suggest huge pages.
-
-    Example: ./run tessera mosalloc run --layout examples/all-4kb.csv -- ls
-    """
-
-
-mosalloc.add_command(run)
-mosalloc.add_command(check)
-mosalloc.add_command(analyze)
-mosalloc.add_command(reserve)
-mosalloc.add_command(suggest)
-mosalloc.add_command(programs)
-mosalloc.add_command(bench)
-mosalloc.add_command(proof)
-mosalloc.add_command(overhead)
