@@ -170,11 +170,8 @@ def test_eight_gigabytes_of_scattered_pages(fake):
 
 
 def test_the_codes_are_on_the_page(root):
-    sources = [
-        *(root / "src/tessera/core/mapping").glob("capture.py"),
-        root / "src/tessera/core/mapping/capture.py",
-    ]
-    sources += [root / "src/tessera/measure/mosalloc" / f"{name}.py" for name in ("capture", "large_pages")]
+    sources = [root / "src/tessera/core/mapping/capture.py"]
+    sources += [root / "src/tessera/measure/mosalloc" / f"{name}.py" for name in ("capture", "pools")]
     used = {code for path in sources for code in re.findall(r'"(mapping/[a-z-]+)"', path.read_text())}
     table = (root / "docs/mappings.md").read_text().split("| code | reason")[1]
     assert used == set(re.findall(r"`(mapping/[a-z-]+)`", table.split("\n\n")[0]))

@@ -3,7 +3,7 @@
 Each simulates a window in the middle of a recorded trace. `snakemake studies` runs only the studies."""
 
 from tessera.lab.studies.variations import EXPLANATIONS, NO_MISPREDICTIONS
-from tessera.core.results.catalogue import transfer as transfer_tables
+from tessera.core.results import transfer_tables
 
 STUDIES = config.get("studies", {})
 STUDY_CODE = code("tessera.lab.studies.entry_points")

@@ -1,7 +1,6 @@
 """Studies of recordings from the first instruction, under scenarios of an operating system (docs/os.md, docs/faults.md)."""
 
-from tessera.core.results.catalogue import scenarios as scenario_tables
-from tessera.core.results.catalogue import virtuoso as fault_tables
+from tessera.core.results import os_tables
 
 
 def whole_sizes():
@@ -53,7 +52,7 @@ rule study_scenarios:
         component_stamps("imitation", "simulator", "tracer"),
         info=TREE.scenario_recording("{workload}"),
         platform=lambda w: platform_file(STUDIES["scenarios"]["platform"]),
-    output: [TREE.scenarios("{workload}", Path(table.file).stem) for table in scenario_tables.TABLES],
+    output: [TREE.scenarios("{workload}", Path(table.file).stem) for table in os_tables.SCENARIO_TABLES],
     log: TREE.log("study-scenarios-{workload}"),
     benchmark: TREE.benchmark("study-scenarios-{workload}")
     params:
@@ -79,7 +78,7 @@ rule study_virtuoso:
         component_stamps("imitation", "simulator", "tracer"),
         info=TREE.scenario_recording("{workload}"),
         platform=lambda w: platform_file(STUDIES["virtuoso"]["platform"]),
-    output: [TREE.virtuoso("{workload}", Path(table.file).stem) for table in fault_tables.OF_PROGRAM],
+    output: [TREE.virtuoso("{workload}", Path(table.file).stem) for table in os_tables.OF_PROGRAM],
     log: TREE.log("study-virtuoso-{workload}"),
     benchmark: TREE.benchmark("study-virtuoso-{workload}")
     params:
