@@ -10,11 +10,10 @@ import pandas as pd
 
 from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB
 from tessera.core.results.loader import Pair
-from tessera.lab import fewer_pages
-from tessera.report.claims import selection as distribution
 from tessera.report.claims.claim import Missing, Outcome
 from tessera.report.claims.evidence import Evidence
-from tessera.report.claims.selection import aggregate, select
+from tessera.report.claims.selection import aggregate, describe_distribution, select
+from tessera.report.results import against_fewer_pages
 
 # Counters of one layout against another: misses, walk cycles, cache references.
 
@@ -83,7 +82,7 @@ def miss_ratio_within_reach(claim, evidence, layout: str, base: str, entries) ->
     if not within:
         raise Missing(f"no footprint fits in the reach of {reach:g} entries")
     ratios = [ratio(evidence, pair, "stlb_misses", layout, base) for pair in within]
-    return selection.outcome(aggregate(ratios, "max"), distribution.describe_distribution(ratios, "max"))
+    return selection.outcome(aggregate(ratios, "max"), describe_distribution(ratios, "max"))
 
 
 # Runtimes of layouts against each other: what large pages gain, and when fewer gain more.
@@ -143,7 +142,7 @@ def loss_of_all_large_pages(claim, evidence, layout: str, how: str) -> Outcome:
         if layout not in pages.index:
             raise Missing(f"{pair}: layout {layout} is not in the manifest")
         evidence.cell(pair, layout, RUNTIME)
-        found = fewer_pages.loss(evidence.samples(pair)[RUNTIME], pages, layout)
+        found = against_fewer_pages(evidence.samples(pair)[RUNTIME], pages, layout)
         if found is None:
             raise Missing(f"{pair}: no layout with fewer 2MB pages ran")
         return 100 * found.loss

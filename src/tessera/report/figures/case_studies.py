@@ -8,12 +8,11 @@ import pandas as pd
 
 from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB, PAGE_SIZE_OF
 from tessera.core.results.cell_tables import MANIFEST
-from tessera.lab.fewer_pages import Loss, loss
 from tessera.report.figures import cases, curves, published, style
 from tessera.report.figures.cases import CASES, Case
-from tessera.report.results import NotDrawn, Results
+from tessera.report.results import FewerPages, NotDrawn, Results, against_fewer_pages
 
-# Draws a case of :mod:`.cases`: the paper's workload, and below it the most extreme pair.
+# A case of :mod:`.cases`: the paper's workload, and below it the most extreme pair.
 #
 # The papers show these as pictures; only the printed numbers are published. The upper panel is the paper's
 # own workload on its own machine, simulated, or what stands in for it, whether it is TLB-sensitive here or
@@ -132,7 +131,6 @@ def printed_in_words(case: Case, reference) -> str:
 # of figure 9: what stands in for the paper's xalancbmk on Broadwell, the published numbers, and the steepest
 # pair.
 
-
 #: counter -> (title, unit when counts are billions)
 COUNTERS = {
     "runtime_cycles": "runtime",
@@ -158,7 +156,7 @@ _COUNTER_COLUMNS = [
 
 
 def counters_table(results, reference) -> pd.DataFrame:
-    """Columns of :data:`_COLUMNS`: one count a row; the paper's rows have the source ``paper``."""
+    """Columns of :data:`_COUNTER_COLUMNS`: one count a row; the paper's rows have the source ``paper``."""
     results = Results.of(results)
     picks = choose_case_pairs("fig9", results)
     rows = [row for pick in picks for row in _counters_of_pair(results, pick)]
@@ -243,23 +241,22 @@ def _counter_bars(axes, rows: pd.DataFrame, scale: float) -> None:
 # Every layout is drawn; those with room for it get their number. The lower panel shows the fastest ones
 # closer.
 
-
 _CLOSE_TO_FASTEST = 0.12  #: of the range of runtimes is shown in the lower panel
 _PAGE_COUNT_COLUMNS = ["layout", "pages_2mb", "walk_cycles", "stlb_misses", "runtime_cycles"]
 
 
 def page_count_points(results: Results, workload: str, platform: str) -> pd.DataFrame | None:
-    """Columns of :data:`_COUNTERS` for the fitted layouts; None without a manifest or cells."""
+    """Columns of :data:`_PAGE_COUNT_COLUMNS` for the fitted layouts; None without a manifest or cells."""
     manifest = results.read(MANIFEST, workload, platform, expected=False)
     rows = results.samples(workload, platform).merge(manifest[["layout", "pages_2mb"]], on="layout")
     rows = rows[rows["layout"] != ALL_1GB]
     return rows[_PAGE_COUNT_COLUMNS].reset_index(drop=True) if len(rows) else None
 
 
-def compare_all_2mb(rows: pd.DataFrame) -> Loss | None:
-    """What all-2MB loses, from the rows of :func:`points`."""
+def compare_all_2mb(rows: pd.DataFrame) -> FewerPages | None:
+    """What all-2MB loses, from the rows of :func:`page_count_points`."""
     by_name = rows.set_index("layout")
-    return loss(by_name["runtime_cycles"], by_name["pages_2mb"])
+    return against_fewer_pages(by_name["runtime_cycles"], by_name["pages_2mb"])
 
 
 def choose_page_count_pair(results: Results) -> tuple[str, str, str]:
