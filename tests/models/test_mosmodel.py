@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tessera.fit.fitting import check_one_in_ten
-from tessera.fit.models.base import CannotFit
+from tessera.fit.models.base import CannotFit, check_one_in_ten
 from tessera.fit.models.registry import create
 from tessera.fit.models.terms import TERMS
 

@@ -23,9 +23,6 @@ from tessera.fit.models.registry import EVERY
 from tessera.fit.models.samples import COLUMNS, Table, check_samples
 from tessera.fit.models.terms import TERMS
 
-# The result of fitting: five tables, the fitted models, and the folder they are written to.
-
-
 FORMAT = 1  #: of fit.json
 INTERVALS = "intervals.json"  #: beside fit.json, only if intervals were asked for
 #: The tables of a fit; more lie beside them on request (:mod:`tessera.core.results.cell_tables`).
@@ -144,7 +141,7 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-# A fit read back from its folder: any model of `fit.json` predicts again.
+# A fit that is read back: any model of `fit.json` predicts again.
 #
 # The same function evaluates the same coefficients, so a prediction from `fit.json` (or from
 # `coefficients.csv`) equals that in `predictions.csv` to the last bit.
@@ -158,7 +155,7 @@ class StoredFit:
     models: dict[str, RuntimeModel]
     failures: dict[str, str]
     notes: tuple[str, ...] = ()  #: what was said of the samples
-    data: dict | None = None  #: the samples, as :func:`tessera.fit.fit_folder.kept` gives them
+    data: dict | None = None  #: the samples, as :func:`kept` gives them
 
     @property
     def table(self) -> Table:

@@ -29,7 +29,7 @@ from tessera.fit.evaluation.cross_validation import (
 )
 from tessera.fit.evaluation.intervals import calibrate
 from tessera.fit.fit_folder import TABLES, FitResult
-from tessera.fit.models.base import CannotFit, RuntimeModel
+from tessera.fit.models.base import CannotFit, RuntimeModel, check_one_in_ten
 from tessera.fit.models.registry import create, select
 from tessera.fit.models.samples import Samples, Table, check_samples
 from tessera.fit.models.terms import INPUTS
@@ -153,23 +153,6 @@ def _fit(
             fitted.pop(name, None)
             failures[name] = error.found
     return fitted, failures
-
-
-def check_one_in_ten(model: RuntimeModel, samples: int, rule: str) -> str:
-    """A warning, "" if ten distinct samples stand behind each coefficient; ``refuse`` raises CannotFit.
-
-    ``samples``: layouts that were fitted, duplicates too; the model knows how many are distinct.
-    """
-    if rule not in ("flag", "refuse"):
-        raise TesseraError(f"one-in-ten rule '{rule}'", "no such rule", "use flag or refuse")
-    if model.details_.get("one_in_ten", True):
-        return ""
-    distinct = model.details_.get("effective_n", samples)
-    of = "samples" if distinct == samples else f"distinct samples ({samples} layouts)"
-    found = f"breaks the one-in-ten rule: {model.size()} coefficients from {distinct} {of}"
-    if rule == "refuse":
-        raise CannotFit(model.name, found, f"add layouts, up to {10 * model.size()}")
-    return found
 
 
 def _groups(samples: Samples, duplicates: str) -> np.ndarray:

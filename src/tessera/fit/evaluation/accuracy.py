@@ -18,7 +18,6 @@ from tessera.fit.models.terms import INPUTS
 # 0 or 2e-16 is an accident of arithmetic; 1e-12 of a runtime is less than one cycle in 10^12.
 # If every error is zero, so is the geometric mean, and none is dropped.
 
-
 ZERO_ERROR = 1e-12  #: relative errors up to this are zero
 
 

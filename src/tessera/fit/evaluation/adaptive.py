@@ -23,8 +23,7 @@ from tessera.fit.models.samples import Samples
 # all fit the layouts run so far predict different runtimes, at most one of them is right, and a run of that
 # layout shows which. Disagreement at a point is the range of the predictions over the mean known runtime (a
 # fraction). Models that the layouts do not determine yet are left out; with fewer than two models there is
-# no disagreement, and distance alone decides (`order.py`).
-
+# no disagreement, and distance alone decides (:func:`next_layouts`).
 
 COMMITTEE = ("poly1", "poly2", "poly3", "mosmodel")
 
@@ -53,7 +52,6 @@ def disagreement(models: Sequence[RuntimeModel], known: Samples, H, M, C) -> np.
 # Ties (disagreements that differ by less than 1e-12 of the runtime) go to the candidate farthest from the
 # layouts already run, in shares of each input's range, then to the first by name. A candidate whose H, M and
 # C equal those of a layout already run gives no new information and comes last.
-
 
 DECIMALS = 12  #: disagreements are compared to so many decimals, since rounding is no disagreement
 
@@ -126,7 +124,6 @@ def random_order(samples: Samples, start: Sequence[int], seed: int) -> list[int]
 # with equation (1). An order *reaches* the error of all layouts at the first n whose error is at most (1 +
 # slack) times it, and *holds* it at the first n from which on it is never above. Every order starts with the
 # 4KB and 2MB runs. While the model cannot be fitted its error is infinite (empty in the table).
-
 
 REPLAY_SEEDS = 30
 SLACKS = (0.0, 0.1, 0.5)

@@ -28,7 +28,6 @@ from tessera.fit.models.terms import TERMS
 # - A tested row is an *extrapolation* if at least one feature lies outside the range of the training rows.
 #   Otherwise it is an *interpolation*.
 
-
 HIGH_LEVERAGE = 0.9  #: rows above this leverage are shown apart
 _DEPENDENT = 1e-10  #: singular values below this share of the largest are zero
 
@@ -63,14 +62,12 @@ def outside(train: np.ndarray, test: np.ndarray) -> np.ndarray:
 # The paper's folds may hold out the all-4KB or the all-2MB run. Nobody leaves these out: they are the first
 # runs of every study, and five models need them. Here both always train. The other distinct (H, M, C) rows,
 # each once, are shuffled with each of 20 seeds and cut into 6 folds. Largest errors are given over all
-# held-out rows, over those without high leverage, over interpolations and over extrapolations
-# (`leverage.py`).
+# held-out rows, over those without high leverage, over interpolations and over extrapolations.
 #
 # Protocol `1gb` is the same for the layout of 1GB pages, with a fit to all distinct rows. It includes the
 # models that the anchors define, which train on the anchors only.
 #
 # Seeds, folds and limits were fixed before any result of this protocol was seen.
-
 
 FOLDS = 6
 SEEDS = tuple(range(1, 21))

@@ -49,7 +49,7 @@ def groups_of(samples: Samples, duplicate_of: Mapping[str, str] | None = None) -
 def grouped_folds(groups: np.ndarray, folds: int, seed: int) -> list[np.ndarray]:
     """Test rows of each fold: groups shuffled once with a pinned seed and cut into ``folds`` parts.
 
-    Without duplicates these are the folds of :func:`tessera.fit.evaluation.cross_validation.split`.
+    Without duplicates these are the folds of :func:`split`.
     """
     # RandomState: its stream is frozen, that of numpy's Generator may change between versions
     order = np.random.RandomState(seed).permutation(int(groups.max()) + 1)
@@ -69,7 +69,6 @@ def read_duplicates(manifest: str | Path) -> dict[str, str]:
 # Leave-one-out intervals, K = n, leave-one-out of distinct layouts and 6 folds of 54 layouts need the same
 # fits. A fit depends on nothing but the model, its parameters and the rows, so sharing them changes no
 # number.
-
 
 FitRows = Callable[[np.ndarray], RuntimeModel]  #: row numbers -> the copy fitted to them
 
@@ -117,7 +116,6 @@ def shared_fits(fits: Fits | None, samples: Samples) -> Fits:
 # all samples differ, these are plain folds. If K exceeds the number of distinct samples, each of them is a
 # fold (leave one out). ``groups`` of one sample each (`apart`) give the plain folds of the rows.
 
-
 FOLDS = (3, 6, 9, 27, 54)
 SEED = 0
 
@@ -144,7 +142,7 @@ def held_out_predictions(
     """Prediction of each sample (n,) in cycles by the model fitted without its fold.
 
     Args:
-        fit: fits the copies (`fits.py`), some of which may have been fitted before.
+        fit: fits the copies (:meth:`Fits.of`), some of which may have been fitted before.
         groups: (n,) rows of one number share a fold; by default those with equal H, M and C.
 
     Raises:

@@ -12,22 +12,21 @@ from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_2MB, ALL_4KB
 from tessera.core.results.cell_tables import MODELS_OF_PAIR
 from tessera.core.results.table_io import empty_table, frame_of, write_table
-from tessera.fit.evaluation import protocols as run
 from tessera.fit.evaluation.accuracy import accuracy, relative_errors
 from tessera.fit.evaluation.anchored import anchored
 from tessera.fit.evaluation.cross_validation import FOLDS, SEED, FitRows, Fits, groups_of, shared_fits
+from tessera.fit.evaluation.protocols import run_protocols
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.registry import EVERY, create, select
 from tessera.fit.models.samples import Samples, Table
 
 # Learning curves: the error against the number of layouts that were run (`learning_curve.csv`).
 #
-# For each number n, ``draws`` random sets of n layouts (pinned seed; always with the two anchors)
-# are fitted. Two errors: `max_error` over all layouts, as in the paper's first method, and
+# For each number n, ``draws`` random sets of n layouts (pinned seed; always with the two anchors) are
+# fitted. Two errors: `max_error` over all layouts, as in the paper's first method, and
 # `unseen_max_error` over those that are neither in the set nor duplicates of one in it. Given are the median
 # and the 10th and 90th percentile over the draws. Draws that do not determine the model count in
 # `failed_draws`; if more than half fail there are no numbers.
-
 
 LEARNING_SIZES = (6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 54)
 DRAWS = 20
@@ -106,8 +105,7 @@ def _learning_row(fit: FitRows, samples: Samples, groups: np.ndarray, sets: list
     return result
 
 
-# The files of a judgement: `protocols.csv`, `anchored.csv`, `learning_curve.csv` in the folder of a fit.
-
+# The files of a judgement, in the folder of a fit.
 
 JUDGEMENT_FILES = (MODELS_OF_PAIR["protocols"], MODELS_OF_PAIR["anchored"], MODELS_OF_PAIR["learning_curve"])
 
@@ -130,7 +128,7 @@ def write_judgement(
     No learning curve is written if ``draws`` is 0 or no named model learns from samples.
     """
     fits = shared_fits(fits, table.fitted)
-    judged = run.run_protocols(
+    judged = run_protocols(
         table, models, protocols, folds=folds, seed=seed,
         duplicate_of=duplicate_of, one_in_ten=one_in_ten, fits=fits,
     )  # fmt: skip
@@ -147,6 +145,6 @@ def write_judgement(
 
 
 def write_empty(out: str | Path) -> None:
-    """Both files with their headers only, for a pair that could not be fitted."""
+    """All files with their headers only, for a pair that could not be fitted."""
     for table in JUDGEMENT_FILES:
         write_table(table, empty_table(table), Path(out) / table.file)

@@ -26,16 +26,14 @@ from tessera.fit.evaluation.cross_validation import (
     groups_of,
     shared_fits,
 )
-from tessera.fit.fitting import check_one_in_ten
-from tessera.fit.models.base import CannotFit, RuntimeModel
+from tessera.fit.models.base import CannotFit, RuntimeModel, check_one_in_ten
 from tessera.fit.models.registry import create, select
 from tessera.fit.models.samples import Samples, Table
 
 # The result of a protocol: settings, each a list of (training rows, test rows) or a reason.
 #
 # Errors of all splits of a setting are pooled: its `max_error` and `geomean_error` are equations (1) and (2)
-# over every tested sample, with the zero rule of `accuracy.py`.
-
+# over every tested sample, with the zero rule of `accuracy`.
 
 Split = tuple[np.ndarray, np.ndarray]  #: row numbers to fit, row numbers to test
 
@@ -47,8 +45,8 @@ class ProtocolData:
     samples: Samples
     test: Samples | None
     groups: np.ndarray
-    seed: int = 0
-    folds: tuple[int, ...] = (3, 6, 9, 27, 54)
+    seed: int = SEED
+    folds: tuple[int, ...] = FOLDS
 
     @property
     def rows(self) -> np.ndarray:
@@ -123,7 +121,6 @@ KFOLD = Protocol("kfold", "K-fold cross validation, duplicates in one fold", kfo
 # Settings are the numbers of layouts, 54, 70, 85 and 100: the first 54 by name of the paper's own, then
 # further random windows (`random-9` and up; `tessera layouts generate --random-count 55` makes them).
 
-
 HUNDRED_SIZES = (54, 70, 85, 100)
 HUNDRED_FOLDS = 6
 PAPERS_RANDOM = 9  #: random-0..8 are among the 54
@@ -165,7 +162,6 @@ HUNDRED = Protocol("hundred", "6-fold cross validation with up to 100 layouts", 
 #
 # Models defined by the 4KB and 2MB runs get these two runs in every setting; the other models are fitted to
 # the named heuristics only.
-
 
 HEURISTIC_NAMES = ("growing", "random", "sliding")
 
@@ -211,7 +207,7 @@ def one_gb_settings(data: ProtocolData) -> list[ProtocolSetting]:
 ONE_GB = Protocol(ALL_1GB, "fitted to all layouts, tested on 1GB pages only", one_gb_settings)
 
 
-# The protocols by name, in the order of the table: a new protocol is one file and one line here.
+# The protocols by name, in the order of the table.
 
 
 def protocol_registry(*protocols: Protocol) -> dict[str, Protocol]:

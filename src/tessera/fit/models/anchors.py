@@ -9,7 +9,7 @@ from tessera.core.layouts.layout import ALL_2MB, ALL_4KB
 from tessera.fit.models.base import CannotFit, RuntimeModel
 from tessera.fit.models.samples import Samples
 
-# The Basu model (MICRO'20 paper, section III): R = alpha M + beta from the 4KB run alone.
+# The Basu model: R = alpha M + beta from the 4KB run alone.
 #
 # alpha = C_4K / M_4K (mean cycles per walk), beta = R_4K - C_4K (runtime if every walk cycle stalled
 # the core). So the line through (0, R_4K - C_4K) and (M_4K, R_4K). beta may be negative when two
@@ -41,7 +41,7 @@ def cycles_per_miss(model: str, walk_cycles: float, misses: float) -> float:
     return walk_cycles / misses
 
 
-# The Gandhi model (MICRO'20 paper, section III): Basu's slope, ideal runtime from the 2MB run.
+# The Gandhi model: Basu's slope, ideal runtime from the 2MB run.
 #
 # R = alpha M + beta with alpha = C_4K / M_4K and beta = R_2M - C_2M. It need not pass through any
 # sample: at the 2MB run it predicts R_2M - C_2M + alpha M_2M.
@@ -67,7 +67,7 @@ class Gandhi(RuntimeModel):
         )
 
 
-# OPERA's variant of the Gandhi model (OPERA D5.10, section 2.3.2): Gandhi's ideal runtime, a line in C.
+# OPERA's variant of the Gandhi model (section 2.3.2): Gandhi's ideal runtime, a line in C.
 #
 # R = alpha C + beta with beta = R_2M - C_2M. The printed formula of alpha is garbled; its readable parts
 # (R_4K, then R_2M and C_2M, over C_4K) are those of the line from (0, beta) through the 4KB run,
@@ -96,11 +96,10 @@ class GandhiOpera(RuntimeModel):
         return self._learn({"C": (runtime_4kb - ideal) / walk_4kb, "1": ideal})
 
 
-# The Pham model (MICRO'20 paper, section III): every cycle of translation adds to the runtime.
+# The Pham model: every cycle of translation adds to the runtime.
 #
 # R = 7 H + C + beta, beta = R_4K - C_4K - 7 H_4K. Seven cycles is the latency of an L2 TLB hit that
 # the paper takes from Intel's optimisation manual; it is part of the model and never fitted.
-
 
 STLB_HIT_CYCLES = 7.0
 
@@ -124,7 +123,7 @@ class Pham(RuntimeModel):
         )
 
 
-# OPERA's variant of the Pham model (OPERA D5.10, section 2.3.1): R = C + beta, beta = R_2M - C_2M.
+# OPERA's variant of the Pham model (section 2.3.1): R = C + beta, beta = R_2M - C_2M.
 #
 # It ignores STLB hits and takes the ideal runtime from the 2MB run, so it equals what MICRO'20 calls the
 # Alam model; it is kept under its own name because OPERA's figures 4 and 5 show it.
@@ -143,10 +142,10 @@ class PhamOpera(RuntimeModel):
         return self._learn({"C": 1.0, "1": runtime - walk_cycles})
 
 
-# The Alam model (MICRO'20 paper, section III): R = C + beta, beta = R_2M - C_2M.
+# The Alam model: R = C + beta, beta = R_2M - C_2M.
 #
-# The scale factor for simulated walk cycles (C_4K / C_4K simulated) is not modelled: like the paper,
-# we feed the model walk cycles from the same source as its anchors.
+# It has no scale factor for simulated walk cycles (C_4K / C_4K simulated; :class:`AlamScaled` has it): like
+# the paper, we feed the model walk cycles from the same source as its anchors.
 
 
 class Alam(RuntimeModel):
@@ -163,7 +162,7 @@ class Alam(RuntimeModel):
         return self._learn({"C": 1.0, "1": runtime - walk_cycles})
 
 
-# The Alam model with its scale factor (MICRO'20 paper, section III): simulated walk cycles corrected.
+# The Alam model with its scale factor: simulated walk cycles corrected.
 #
 # R = s C_sim + beta with s = C_4K / C_4K_sim: the model scales simulated walk cycles by the error of the
 # simulator under 4KB pages. One of the two is the C of the samples' 4KB run. Give the other:
@@ -226,7 +225,7 @@ class AlamScaled(RuntimeModel):
         return self._learn({"C": scale, "1": runtime - own}, scale=scale)
 
 
-# The Yaniv model (MICRO'20 paper, section III): the line in C through the 2MB and 4KB runs.
+# The Yaniv model: the line in C through the 2MB and 4KB runs.
 #
 # R = alpha C + beta through (C_2M, R_2M) and (C_4K, R_4K); alpha is the slowdown per walk cycle.
 

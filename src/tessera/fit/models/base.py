@@ -23,7 +23,6 @@ from tessera.fit.models.terms import INPUT_COLUMNS, TERMS, evaluate, gradient
 # Models that are lines through the 4KB and 2MB runs must know which rows those are: pass ``layouts``
 # (n names), or a data frame whose index holds layout names. Nothing is guessed from the numbers.
 
-
 ORDER = ("H", "M", "C")  #: the columns of X
 
 
@@ -113,7 +112,7 @@ def _named(frame):
 
 # The interface of a runtime model, and the error of a model that samples do not determine.
 #
-# Contract (add a model = one file with a subclass + one line in `registry.py`):
+# Contract (add a model = one file with a subclass + one line in `registry`):
 #
 # - ``__init__`` stores hyperparameters under their own names and computes nothing;
 # - ``fit_samples(samples)`` learns, calls :meth:`RuntimeModel._learn` and returns ``self``; it reads
@@ -122,11 +121,10 @@ def _named(frame):
 # - ``details_`` holds plain numbers and strings worth keeping in `fit.json`.
 #
 # Every model is a scikit-learn regressor: ``fit(X, y)``, ``predict(X)``, ``score``, ``get_params``,
-# ``clone`` (`inputs.py` has the contract of X). ``fit(samples)`` and ``predict(H, M, C)`` do the same in
-# the words of this package. A model that is a polynomial learns ``coefficients_`` (term name -> raw-unit
+# ``clone`` (the contract of X is above). ``fit(samples)`` and ``predict(H, M, C)`` do the same in the words
+# of this package. A model that is a polynomial learns ``coefficients_`` (term name -> raw-unit
 # coefficient, in the order of :data:`tessera.fit.models.terms.TERMS`) and needs no more; any other overrides
 # :meth:`RuntimeModel.evaluate`, `gradient`, `state`, `restore` and `size`.
-
 
 SAMPLES_PER_COEFFICIENT = 10  #: the one-in-ten rule (MICRO'20 section VI-C)
 
@@ -196,8 +194,7 @@ class RuntimeModel(RegressorMixin, BaseEstimator):
         return clone(self).fit(samples)
 
     def explain(self, H: float, M: float, C: float):
-        """What one more hit, miss or walk cycle costs at a point (`explain.py`)."""
-
+        """What one more hit, miss or walk cycle costs at a point (:func:`explain_at`)."""
         return explain_at(self, H, M, C)
 
     def state(self) -> dict:
@@ -241,6 +238,23 @@ class RuntimeModel(RegressorMixin, BaseEstimator):
         tags.input_tags.positive_only = True
         tags.target_tags.positive_only = True
         return tags
+
+
+def check_one_in_ten(model: RuntimeModel, samples: int, rule: str) -> str:
+    """A warning, "" if ten distinct samples stand behind each coefficient; ``refuse`` raises CannotFit.
+
+    ``samples``: layouts that were fitted, duplicates too; the model knows how many are distinct.
+    """
+    if rule not in ("flag", "refuse"):
+        raise TesseraError(f"one-in-ten rule '{rule}'", "no such rule", "use flag or refuse")
+    if model.details_.get("one_in_ten", True):
+        return ""
+    distinct = model.details_.get("effective_n", samples)
+    of = "samples" if distinct == samples else f"distinct samples ({samples} layouts)"
+    found = f"breaks the one-in-ten rule: {model.size()} coefficients from {distinct} {of}"
+    if rule == "refuse":
+        raise CannotFit(model.name, found, f"add layouts, up to {10 * model.size()}")
+    return found
 
 
 def explain(name: str, coefficients: dict[str, float]) -> str:

@@ -12,14 +12,14 @@ from tessera.fit.models.lasso import FLOOR, PathError, Segment, lasso_path, leas
 from tessera.fit.models.samples import Samples
 from tessera.fit.models.terms import INPUTS, Term, monomials
 
-# Mosmodel (MICRO'20 paper, section VII-C, equation (3)): a sparse cubic in (H, M, C).
+# Mosmodel (equation (3) of the paper): a sparse cubic in (H, M, C).
 #
 # R = beta + the 19 monomials of degree 1..3, of which at most five get a coefficient (section VI-C:
 # 54 samples and the one-in-ten rule; the intercept does not count). The recipe, pinned here since the
 # paper names the Lasso but not its settings:
 #
-# 1. standardise the monomials over the samples (`design.py`, ddof = 0);
-# 2. follow the exact Lasso path down to `floor` times its largest penalty (`lasso.py`);
+# 1. standardise the monomials over the samples (`design_matrix`, ddof = 0);
+# 2. follow the exact Lasso path down to `floor` times its largest penalty (`lasso`);
 # 3. take the least-penalised point with at most `max_nonzero` nonzero coefficients;
 # 4. refit the selected monomials by least squares and return to raw units.
 #
@@ -119,7 +119,6 @@ class PlainLasso(Mosmodel):
 # There is no cap on the number of terms and no refit. So a fit often has more than five terms, and the rule
 # of ten samples per coefficient marks it. Unlike `mosmodel`, the selection belongs to scikit-learn, and may
 # change with its version.
-
 
 AUTHORS_DEGREE = 3
 AUTHORS_FOLDS = 5  #: what LassoLarsCV uses by default, from scikit-learn 0.22 on

@@ -73,8 +73,8 @@ class Poly3(PolynomialInC):
 # Cubic in C only: with all 19 monomials of (H, M, C) the program would fit 54 samples through 19
 # coefficients, against the one-in-ten rule, and has no way to choose five.
 
-
 MINIMAX_DEGREE = 3
+CUBIC_TERMS = ("1", "C", "C^2", "C^3")
 MINIMAX_TOLERANCE = 1e-10  #: feasibility of the linear program, as a share of the runtime
 
 
@@ -127,8 +127,7 @@ class Minimax(RuntimeModel):
         cubic = np.polynomial.Chebyshev(weights, domain=[low, high]).convert(kind=np.polynomial.Polynomial)
         powers = np.zeros(MINIMAX_DEGREE + 1)
         powers[: len(cubic.coef)] = cubic.coef
-        terms = ["1", "C", "C^2", "C^3"]
-        raw = {term: float(powers[k] / scale**k) for k, term in enumerate(terms)}
+        raw = {term: float(powers[k] / scale**k) for k, term in enumerate(CUBIC_TERMS)}
         lost = np.abs(evaluate(raw, samples.H, samples.M, samples.C) - values @ weights).max() / mean
         if lost > AGREEMENT:
             raise CannotFit(
@@ -154,7 +153,6 @@ class Minimax(RuntimeModel):
 # 3. b + a (C - u C^2 + u^2 C^3 / 3), a, b >= 0: the cubics with c2^2 = 3 c1 c3, whose slope touches zero
 #    once, at C = 1/u; u by a search in one dimension.
 
-
 MONOTONE_GRID = 241  #: angles tried for u = tan(angle) before the search is refined
 
 
@@ -178,11 +176,7 @@ class Monotone(RuntimeModel):
         x, y = samples.C / scale, samples.R / mean
         powers = np.column_stack([np.ones_like(x), x, x * x, x * x * x])
         best = min(monotone_candidates(powers, y), key=lambda c: float(np.sum((powers @ c - y) ** 2)))
-        raw = {
-            term: float(mean * best[k] / scale**k)
-            for k, term in enumerate(("1", "C", "C^2", "C^3"))
-            if best[k]
-        }
+        raw = {term: float(mean * best[k] / scale**k) for k, term in enumerate(CUBIC_TERMS) if best[k]}
         return self._learn(raw or {"1": 0.0})
 
 

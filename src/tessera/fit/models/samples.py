@@ -14,11 +14,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tessera.core import table_file
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALIASES, ALL_1GB, ALL_2MB, ALL_4KB, canonical_name, name_notes
 from tessera.core.results.outcomes import note_in, note_sentence, notes_in, ok_rows, other_rows
-from tessera.core.table_columns import is_missing, numbers, rounding_note, spelled_names, warn_of_spelling
+from tessera.core.table_columns import (
+    TableRefused,
+    is_missing,
+    numbers,
+    rounding_note,
+    spelled_names,
+    warn_of_spelling,
+)
+from tessera.core.table_file import read_table
 
 COLUMNS = {"R": "runtime_cycles", "H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
 _INTERVALS = ("runtime_cycles_ci95", "walk_cycles_ci95")  #: used by the error budget
@@ -92,11 +99,11 @@ class Table:
 
 
 def read_samples(path: str | Path) -> Table:
-    """Read and check a samples CSV (errors as in :func:`check_table`, and of a file that is no table)."""
+    """Read and check a samples CSV (errors as in :func:`check_samples`, and of a file that is no table)."""
     owner = f"samples {path}"
     try:
-        table = table_file.read_table(path, owner, _KNOWN, _NUMBERS)
-    except table_file.TableRefused as error:
+        table = read_table(path, owner, _KNOWN, _NUMBERS)
+    except TableRefused as error:
         if error.code == "table-absent":
             error = TesseraError(error.asked, error.found, _HEADER, code=error.code)
         raise error from None

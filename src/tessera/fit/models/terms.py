@@ -1,7 +1,7 @@
 """The monomials of the runtime models and how a sum of them is evaluated.
 
-Every model of this package, old or new, is a polynomial in the walk cycles C, the STLB misses M and
-the STLB hits H: ``R = sum(coefficient * term)``, coefficients in raw units (cycles per count).
+Every model but the Gaussian process is a polynomial in the walk cycles C, the STLB misses M and the
+STLB hits H: ``R = sum(coefficient * term)``, coefficients in raw units (cycles per count).
 So a fitted model is a mapping ``{term name: coefficient}``, and one function evaluates all models.
 
 Encoding: a term is the triple of its powers of (C, M, H). Its name lists the inputs in that order:

@@ -118,7 +118,7 @@ def lengths(C, knots: np.ndarray) -> np.ndarray:
 
 
 def fit_lines(C: np.ndarray, R: np.ndarray, *, convex: bool) -> PiecewiseLine:
-    """The piecewise lines of the module's text; C, R (n,) in cycles, C not all equal.
+    """The piecewise lines of the text above; C, R (n,) in cycles, C not all equal.
 
     In units of the largest C and the mean R, it minimises, over the intercept b and slopes s (k + 1,),
     mean((b + lengths s) / R - 1)^2 + RIDGE mean(s - line)^2 with b >= 0, 0 <= s <= STEEPEST.

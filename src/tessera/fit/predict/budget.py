@@ -3,8 +3,8 @@
 A part is a 95% half-width as a share of the prediction. An unmeasured part is unknown: it is empty,
 with a message that names the missing input. It is never zero.
 
-- **model**: half the prediction interval (`tessera.fit.evaluation.intervals`). Errors on unseen layouts hold the
-  sampling error of those layouts too, so this part and *sampling* overlap a little.
+- **model**: half the prediction interval (`tessera.fit.evaluation.intervals`). Errors on unseen layouts hold
+  the sampling error of those layouts too, so this part and *sampling* overlap a little.
 - **simulator**: largest |dR simulated - dR measured| / (1 + dR measured) over the layouts with real runs
   on the platform of the samples (`validation/mosaics.csv`).
 - **sampling**: `runtime_cycles_ci95` and `walk_cycles_ci95` of the samples and `walk_cycles_ci95` of the

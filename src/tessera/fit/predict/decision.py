@@ -21,13 +21,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tessera.fit.models.base import CannotFit
-from tessera.fit.predict import bracket as brackets
-from tessera.fit.predict import calibrated as calibrations
 from tessera.fit.predict.answers import LEAST_LAYOUTS, Answer, Reason, Refused, unusable
+from tessera.fit.predict.bracket import SOURCE as BRACKET
 from tessera.fit.predict.bracket import Base, Bracket, Design
+from tessera.fit.predict.calibrated import SOURCE as CALIBRATED
 from tessera.fit.predict.calibrated import Calibrated, Clocks
 
-CALIBRATED, BRACKET, ENGINE, NONE = calibrations.SOURCE, brackets.SOURCE, "engine", "none"
+ENGINE, NONE = "engine", "none"
 SOURCES = (CALIBRATED, BRACKET, ENGINE)
 #: level -> what it means
 LEVELS = {

@@ -23,7 +23,7 @@ NO_END = "its interval reaches down to 0 or below, so no interval is printed"
 
 
 def of_fit(folder: str | Path, model: str) -> Fitted:
-    """A model of a fit, with the intervals that the fit kept; TesseraError as :func:`store.read_fit`."""
+    """A model of a fit, with the intervals that the fit kept; TesseraError as `read_fit`."""
     found = fit_folder.read_fit(folder)
     return Fitted(found.table, found.model(model), found.calibration(model))
 

@@ -18,8 +18,7 @@ from tessera.core.results.table_io import frame_of
 from tessera.core.table_columns import numbers, refuse_twice, rounding_note, spelled_names, warn_of_spelling
 from tessera.core.table_file import read_table
 from tessera.fit.evaluation.intervals import LEVEL, Calibration, Interval, calibrate
-from tessera.fit.fitting import check_one_in_ten
-from tessera.fit.models.base import ORDER
+from tessera.fit.models.base import ORDER, check_one_in_ten
 from tessera.fit.models.registry import create
 from tessera.fit.models.samples import Samples, Table, check_samples, read_samples, trace_notes
 from tessera.fit.models.terms import INPUT_COLUMNS
@@ -30,7 +29,6 @@ from tessera.fit.models.terms import INPUT_COLUMNS
 # `walk_cycles_ci95` (half-width, cycles) goes into the error budget. Rows whose `status` is present and not
 # `ok` are left out with a note; any other error stops the command, because a prediction from half a table
 # would mislead.
-
 
 DESIGN_COLUMNS = {"H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
 WALK_CYCLES_INTERVAL = "walk_cycles_ci95"
@@ -133,7 +131,6 @@ def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> D
 # samples is within t of the point in every input, a linear program: minimise t subject to |sum_i w_i x_i -
 # p| <= t, sum_i w_i = 1, w >= 0. t = 0.1 means "outside by 10% of the range".
 
-
 INSIDE = 1e-7  #: of the range; what the linear program's tolerance leaves of zero
 
 
@@ -210,7 +207,7 @@ def _extents(known: np.ndarray) -> np.ndarray:
     return np.where(extent > 0, extent, fixed)
 
 
-# Predict runtimes of designs from samples of one workload on one platform, with interval and warnings.
+# Runtimes of designs from samples of one workload on one platform, with interval and warnings.
 
 
 class ExtrapolationWarning(UserWarning):

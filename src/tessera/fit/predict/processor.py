@@ -18,7 +18,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import canonical_name
 from tessera.core.platforms import Platform
 from tessera.core.table_columns import is_missing, numbers, refuse_twice
-from tessera.core.table_file import read_table as read_text
+from tessera.core.table_file import read_table
 from tessera.fit import fit_folder
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.samples import Samples, Table, check_samples, read_samples
@@ -168,7 +168,7 @@ def read_clock(path: str | Path) -> dict[str, float]:
         TesseraError: no such table, a missing column, a layout that is there twice, a number that is not one.
     """
     owner = f"clock {path}"
-    frame = read_text(path, owner, _CLOCK, ("runtime_cycles",)).frame
+    frame = read_table(path, owner, _CLOCK, ("runtime_cycles",)).frame
     if missing := [column for column in _CLOCK if column not in frame.columns]:
         raise TesseraError(
             f"{owner}: columns {', '.join(missing)}", f"found only {', '.join(map(str, frame))}",

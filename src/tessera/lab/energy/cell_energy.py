@@ -17,7 +17,7 @@ from tessera.core.results.study_tables import ENERGY, SAVINGS
 from tessera.core.results.table_io import empty_table, frame_of
 from tessera.lab.energy.power import BASELINE, KEYS, LEVELS, STATIC, Power, swept
 
-# E8: the energy of a cell, and E9: what OPERA D5.10 chapter 1 says of it.
+# The energy of a cell, and what OPERA D5.10 chapter 1 says of it.
 #
 # E8: E = L R/f + N_i e_x + sum over levels of (program loads + walker loads) e_level. R, N_i and the loads
 # are those of the cell; ``*_loads`` count what reached a level, so a miss pays at each level. E9: dE/E =
@@ -26,7 +26,6 @@ from tessera.lab.energy.power import BASELINE, KEYS, LEVELS, STATIC, Power, swep
 # Not modelled: voltage and frequency that change, lines that are written back or prefetched, the energy of
 # TLBs and page-walk caches themselves, instruction fetches. L and the energies are assumed, so the joules
 # are no measurement: only relations of dE and dR are used, over swept constants.
-
 
 FREQUENCY = "core.frequency_hz"
 LOADS = tuple(f"{side}_{level}_loads" for level in LEVELS for side in ("program", "walker"))
@@ -56,7 +55,7 @@ def usable_cells(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def events(cells: pd.DataFrame, frequencies_hz: Mapping[str, float]) -> np.ndarray:
-    """What each constant of :data:`tessera.lab.energy.power.KEYS` is multiplied by: a row a cell, a column a key.
+    """What each constant of :data:`KEYS` is multiplied by: a row a cell, a column a key.
 
     R/f in seconds, instructions, and loads of program and walker that reached each level.
     """
@@ -82,7 +81,6 @@ def frequencies(cells: pd.DataFrame, detected: Path | None = None) -> dict[str, 
 # Mosaics are the layouts but ``1gb``, as models see them. A cell's runtime is an estimate with an interval;
 # energies of one pair share their samples, so differences between layouts are more precise than the
 # intervals.
-
 
 #: Two energies within this fraction are the same.
 SAME_ENERGY = 1e-3
@@ -158,7 +156,7 @@ def savings_row(
 
 
 def reversed_share(runtime: np.ndarray, joules: np.ndarray) -> float:
-    """Share of pairs of layouts whose faster one needs more energy; both differ by more than SAME."""
+    """Share of pairs of layouts whose faster one needs more energy; both differ by more than SAME_ENERGY."""
     slower = runtime[:, None] > runtime[None, :] * (1 + SAME_ENERGY)
     cheaper = joules[:, None] * (1 + SAME_ENERGY) < joules[None, :]
     compared = len(runtime) * (len(runtime) - 1) / 2
@@ -197,7 +195,7 @@ def sentences(savings: pd.DataFrame) -> list[str]:
     """Conclusions in words; none without rows."""
     if savings.empty:
         return []
-    given = savings[savings["constants"] == BASELINE]
+    given = baseline(savings)
     ratios = given["ratio_2mb"]
     spread = (
         f" (median of {len(ratios)} pairs; {ratios.min():.2f} to {ratios.max():.2f})"

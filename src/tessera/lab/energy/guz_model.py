@@ -18,11 +18,9 @@ from tessera.core.files import repo_root, write_csv
 from tessera.lab.energy import sourced_values
 from tessera.lab.energy.sourced_values import ASSUMED, Bound, Leaf
 
-# Machines with threads (``config/machines/*.yaml``): inputs of the model of Guz et al., each with its
-# source.
+# Machines with threads: inputs of the model, each with its source.
 #
 # A file also has a program: without one, the model gives no number. Command lines replace its values.
-
 
 MACHINE_FILE = "machine"
 MACHINE_BOUNDS = {
@@ -98,7 +96,7 @@ def load_machine(name: str) -> Machine:
     return Machine(texts["name"], texts["description"], values)
 
 
-# The model of Guz et al. for n threads that share a cache: equations E1 to E7 of docs/energy.md.
+# The equations E1 to E7.
 #
 # Source: from memory of *Many-Core vs. Many-Thread Machines: Stay Away From the Valley* (IEEE CAL 2009) and
 # *Threads vs. Caches: Modeling the Behavior of Parallel Workloads* (ICCD 2010); no text of either was at
@@ -157,7 +155,7 @@ def ips(machine: Machine, n, bandwidth: bool = True):
 
 
 def joules_per_instruction(machine: Machine, n):
-    """J of E6: dynamic energy of an instruction. A miss pays e_c and e_m (tessera.lab.energy.power)."""
+    """J of E6: dynamic energy of an instruction. A miss pays e_c and e_m, as in `power`."""
     memory = machine.cache_j + miss_rate(machine, n) * machine.memory_j
     return machine.instruction_j + machine.memory_per_instruction * memory
 
@@ -177,7 +175,6 @@ def ipj(machine: Machine, n, bandwidth: bool = True):
 #
 # Each function gives the number that a claim compares, over parameter sets drawn with a fixed seed
 # (:func:`random_machines`), so that a claim about *all* parameters has many chances to fail.
-
 
 #: key -> (least, greatest), drawn evenly in the logarithm
 _RANGES = {
@@ -260,7 +257,6 @@ def scaled_cache(machine: Machine, factor: float) -> Machine:
 
 
 # The table ``threads.csv``: a row per number of threads, of the model (assumed) or of runs (measured).
-
 
 THREADS_COLUMNS = ("workload", "machine", "threads", "ips", "ipj", "power_w", "llc_miss_rate", "provenance")
 MEASURED = "measured"

@@ -28,7 +28,6 @@ from tessera.simulate.sampling import Sampling
 # sizes give two equations for two values, so at least two different sizes are needed; a perfect cache (P =
 # 1) has no logarithm and is left out.
 
-
 #: ln(a - 1) and ln(w / bytes) stay within these, so a fit of data of another shape ends.
 _LOW, _HIGH = np.array([-12.0, -20.0]), np.array([5.0, 60.0])
 
@@ -91,14 +90,13 @@ def _start(sizes: np.ndarray, logs: np.ndarray) -> np.ndarray:
     return np.clip([np.log(slope(found)), found], _LOW + 1e-9, _HIGH - 1e-9)
 
 
-# P(S/n) of one trace: the partial engine with L3 / n for every n (docs/energy.md, Hit rates by size).
+# The sweep: the partial engine with L3 / n for every n (docs/energy.md, Hit rates by size).
 #
 # Each run is one program alone with an n-th of the cache, as n threads that share L3 evenly and share no
 # data would see it. P = 1 - DRAM loads / memory instructions: the program's loads that reached memory, over
 # all its loads and stores. Samples can have more accesses per instruction than the trace, so their DRAM
 # loads are scaled by accesses. Sizes are rounded to whole sets of every slice. At n = 1 the cell is that of
 # the platform as it is. Not modelled: threads that use the same lines, or unequal shares.
-
 
 ENGINE = "partial"
 L3, WAYS, SLICES = "cache.l3.bytes", "cache.l3.ways", "cache.l3.slices"

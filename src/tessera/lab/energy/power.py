@@ -16,12 +16,11 @@ from tessera.core.files import repo_root, write_text
 from tessera.lab.energy import sourced_values
 from tessera.lab.energy.sourced_values import Bound, Leaf
 
-# Power constants of equations E6 and E8: static watts, and joules of each event.
+# The constants: static watts, and joules of each event.
 #
 # An energy is what an access adds at its level: a load that misses L1d pays ``l1d_j`` and ``l2_j``. So a
 # miss pays for the cache too, as in the reading e_c + (1-P) e_m of E6. With e_m - e_c in place of e_m, the
 # other reading P e_c + (1-P) e_m is the same model; no conclusion depends on which one Guz et al. print.
-
 
 POWER_FILE = "power file"
 STATIC = "static_w"
@@ -73,7 +72,7 @@ def read_power(path: Path) -> Power:
 
 
 def swept(power: Power) -> list[Power]:
-    """The constants as given, each nonzero one divided and multiplied by :data:`FACTOR`, and both limits.
+    """The constants as given, each nonzero one divided and multiplied by `SWEEP_FACTOR`, and both limits.
 
     The limits: ``static only`` (every energy 0, where E9 is exact), and ``no static`` (0 W).
     """
@@ -92,13 +91,12 @@ def swept(power: Power) -> list[Power]:
     return found
 
 
-# Power constants from runs: Power = L + k1 IPS + k2 (LLC misses per second), by non-negative least squares.
+# Fitted to runs: Power = L + k1 IPS + k2 (LLC misses per second), by non-negative least squares.
 #
 # k1 is e_x + m e_c of E6: within one workload, energy of instructions and of cache accesses cannot be told
 # apart. The 95% intervals are percentiles of a bootstrap of residuals, widened by their degrees of freedom,
 # with a fixed seed. If a constant is at 0, its interval begins at 0 and says little. docs/energy.md has the
 # interval's coverage.
-
 
 FITTED_NAMES = ("static_w", "instruction_j", "dram_j")  #: L, k1, k2
 RESAMPLES = 1000
@@ -109,7 +107,7 @@ MOST_ALIKE = 1e8
 
 @dataclass(frozen=True)
 class FittedPower:
-    """Constants and their intervals, in the order of :data:`NAMES`, and residuals in W."""
+    """Constants and their intervals, in the order of :data:`FITTED_NAMES`, and residuals in W."""
 
     values: np.ndarray
     low: np.ndarray
@@ -122,7 +120,7 @@ class FittedPower:
 
 
 def fit_matrix(ips, misses_per_s) -> np.ndarray:
-    """The matrix whose columns belong to :data:`NAMES`."""
+    """The matrix whose columns belong to :data:`FITTED_NAMES`."""
     ips = np.asarray(ips, dtype=float)
     return np.column_stack([np.ones_like(ips), ips, np.asarray(misses_per_s, dtype=float)])
 
@@ -158,7 +156,7 @@ def fit_power(
 
 
 def fit_runs(table: pd.DataFrame, seed: int = 1) -> FittedPower:
-    """:func:`fit` of a table of :func:`tessera.lab.energy.thread_runs.read_runs`."""
+    """:func:`fit_power` of a table of :func:`tessera.lab.energy.thread_runs.read_runs`."""
     return fit_power(table["ips"], table["misses_per_s"], table["power_w"], seed)
 
 

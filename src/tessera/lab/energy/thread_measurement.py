@@ -27,7 +27,6 @@ from tessera.machine.perf.row import Row
 # :class:`Powercap` sums the differences of all dies of a socket, modulo each counter's range. If two
 # readings are farther apart than the counter needs for a wrap, the sum is unknown and an error says so.
 
-
 #: Readings between two wraps, so a late one does no harm.
 READINGS_PER_WRAP = 8
 LONGEST_PAUSE_S = 5.0
@@ -106,15 +105,13 @@ def _missed(package: EnergyPackage, seconds: float) -> TesseraError:
     return TesseraError(f"energy of {package.name}", found, remedy, exit_code=EXIT_FAILED, code="rapl-wraps")
 
 
-# Runs of a program with several numbers of threads on one socket: instructions, LLC misses, and the
-# socket's energy.
+# Runs on one socket: instructions and LLC misses of the program, and the socket's energy.
 #
 # A package counts all of its cores, whatever ``perf -C`` selects. So the program is bound to the processors
 # of one socket (``taskset``), the socket has to be idle otherwise, and idle power is measured before and
 # after each round. Rounds run every number of threads once, in an order of their own, so that slow changes
 # (temperature) do not look like an effect of threads. perf counts the program; energy comes from powercap,
 # or from perf's PMU ``power``.
-
 
 THREADS = "{threads}"
 POWERCAP, PERF = "powercap", "perf"
@@ -206,13 +203,13 @@ def measure_threads(
     progress: Callable[[str], None] = lambda line: None,
     keep: Callable[[pd.DataFrame], None] = lambda table: None,
 ) -> pd.DataFrame:
-    """A table with the columns of :data:`tessera.lab.energy.thread_runs.RUN_COLUMNS`, in the order of the runs.
+    """A table with the columns :data:`RUN_COLUMNS`, in the order of the runs.
 
     Args:
         keep: gets the table of all complete rounds after each round, so a later failure loses none of them.
 
     Raises:
-        TesseraError: as :func:`check`; a run failed, or an event was not counted.
+        TesseraError: as :func:`check_request`; a run failed, or an event was not counted.
     """
     check_request(request)
     draw, rows = np.random.default_rng(request.seed), []

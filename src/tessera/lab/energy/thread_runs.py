@@ -15,7 +15,6 @@ from tessera.lab.energy.guz_model import MEASURED, THREADS_COLUMNS
 
 # ``runs.csv``: one row per run of a program with some number of threads, and what is refused in it.
 
-
 #: round: number of the repetition; idle_w: mean power of the socket before and after the round.
 RUN_COLUMNS = (
     "round",
@@ -104,7 +103,6 @@ def failed_run(owner: str, found: str, remedy: str, code: str) -> TesseraError:
 
 
 # Runs as rows per number of threads: means with 95% intervals, and the table ``threads.csv``.
-
 
 QUANTITIES = ("ips", "ipj", "power_w", "llc_miss_rate")
 

@@ -1,9 +1,9 @@
 """The kernel with replicated page tables: build it, boot it in QEMU, look at its page tables.
 
-From the bottom: :mod:`qemu` (the machine, its serial port and monitor), :mod:`page_tables` (walked from
-outside), :mod:`guest` (one run of a script), :mod:`build_tools`, :mod:`source` and :mod:`image` (the build),
-:mod:`patch_tests` and :mod:`third_party_tests`, :mod:`placement_experiments` and
-:mod:`cost_experiments`.
+From the bottom: ``qemu`` (the machine, its serial port and monitor); ``page_tables`` (walked from outside);
+``guest`` (one run of a script); ``build_tools``, ``source`` and ``image`` (the build); ``patch_tests`` and
+``third_party_tests``; ``placement_experiments`` and ``cost_experiments``. docs/kernel.md is the page; start
+with ``guest``.
 """
 
 #: makes all parts of a run's kernel results again that are missing

@@ -61,7 +61,7 @@ def checkout_names() -> FixedNames:
 
 
 def run_build_script(tools: Toolchain, argv: Sequence[Path | str], env: Mapping[str, str]) -> None:
-    """Run a script of ``artifacts/kernel``; files that list paths must be written with :func:`names`.
+    """Run a script of ``artifacts/kernel``; lists of paths need :func:`checkout_names`.
 
     Raises:
         TesseraError: the script failed; or without a container, the checkout's path has spaces (``code`` is
@@ -84,7 +84,6 @@ def run_build_script(tools: Toolchain, argv: Sequence[Path | str], env: Mapping[
 #
 # Written here rather than by ``cpio`` so that no file has to exist with its final owner and mode, and the
 # same content gives the same bytes: every file belongs to root and has time 0.
-
 
 CPIO_DIRECTORY = 0o040755
 CPIO_PROGRAM = 0o100755

@@ -13,18 +13,16 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.reference.published_tables import PRINTED_REGION
 from tessera.core.results.kernel_tables import TABLE4_MEASURED, TABLE5_COUNTS, TABLE6_COUNTS
 from tessera.core.results.table_io import frame_of
-from tessera.core.units import parse_bytes
+from tessera.core.units import PAGE_4KB, parse_bytes
 from tessera.lab.kernel.guest import REPLICA_CONFIGS, GuestProgram, run_in_guest, script_failed
+from tessera.lab.kernel.page_tables import ENTRIES
 from tessera.lab.kernel.qemu import Machine
 from tessera.machine.container.toolchain import Toolchain
 
-# The memory overhead of replicas: ``mem_overhead(footprint, replicas)`` of section 8.3.1 (Table 4).
+# Table 4: the memory overhead of replicas, ``mem_overhead(footprint, replicas)`` of section 8.3.1.
 #
 # Four levels of x86-64 tables, a compact address space that starts at 0, at least one table per level.
 
-
-PAGE_BYTES = 4096
-ENTRIES = 512
 LEVELS = 4
 
 
@@ -37,7 +35,7 @@ def table_count(footprint_bytes: int) -> int:
             "give a size such as 1GB",
             code="footprint-not-positive",
         )
-    total, covered = 0, -(-footprint_bytes // PAGE_BYTES)
+    total, covered = 0, -(-footprint_bytes // PAGE_4KB)
     for _ in range(LEVELS):
         covered = -(-covered // ENTRIES)
         total += covered
@@ -46,7 +44,7 @@ def table_count(footprint_bytes: int) -> int:
 
 def table_bytes(footprint_bytes: int) -> int:
     """Bytes of one copy of the page tables."""
-    return table_count(footprint_bytes) * PAGE_BYTES
+    return table_count(footprint_bytes) * PAGE_4KB
 
 
 def memory_overhead(footprint_bytes: int, replicas: int) -> float:
@@ -84,8 +82,7 @@ def table4() -> pd.DataFrame:
 
 # Table 4, measured: the memory of page tables and their copies, as the kernel counts it.
 
-
-#: What fits in the guest. Larger footprints are arithmetic: :func:`tessera.lab.kernel.cost_experiments.table4`.
+#: What fits in the guest. Larger footprints are arithmetic: :func:`table4`.
 FOOTPRINTS_BYTES = (1 << 20, 64 << 20, 1 << 30)
 #: Copies of the tables -> nodes that ``pgtblrepl`` is asked for.
 COPIES = {1: "none", 2: "0-1", 4: "0-3"}
@@ -131,7 +128,7 @@ def footprint_table(text: str) -> pd.DataFrame:
             "read the guest's console",
             exit_code=EXIT_FAILED,
         )
-    frame["page_table_bytes"] = 1024 * (frame.home_kb + frame.replica_kb) + PAGE_BYTES * frame.copies
+    frame["page_table_bytes"] = 1024 * (frame.home_kb + frame.replica_kb) + PAGE_4KB * frame.copies
     memory = frame.footprint_bytes + frame.page_table_bytes
     single = frame[frame.copies == 1].set_index("footprint_bytes").page_table_bytes
     frame["overhead"] = memory / (frame.footprint_bytes + frame.footprint_bytes.map(single))
@@ -159,7 +156,6 @@ def footprint_disagreements(measured: pd.DataFrame) -> list[str]:
 # NOT-MEASURABLE-HERE. Instructions under ``-icount`` show how much more work the kernel does.
 # One processor, so that nothing else runs; memory on four nodes.
 
-
 #: Regions of Table 5 in bytes; the last one stands for the paper's 4 GB: the largest that fits in the guest.
 REGIONS_BYTES = {"4KB": 4096, "8MB": 8 << 20, "1GB": 1 << 30}
 REPEATS = {"4KB": 200, "8MB": 20, "1GB": 1}
@@ -175,7 +171,7 @@ done
 def vma_operations(
     tools: Toolchain, config: str, program: GuestProgram, out: Path, regions: dict[str, int] | None = None
 ) -> pd.DataFrame:
-    """Instructions of mmap, mprotect and munmap for one of ``scripts.CONFIGS``; the median over repeats.
+    """Instructions of mmap, mprotect and munmap for one of :data:`REPLICA_CONFIGS`; the median over repeats.
 
     The median leaves out the timer's interrupts, which hit single repeats.
     """
@@ -240,7 +236,6 @@ def printed_ratio(operation: str, region: str) -> float:
 # a program runs on one processor whose memory is on its own node, and each instruction counts, the kernel's
 # too.
 
-
 #: Programs of the guest, sized to one node's memory: GUPS is the paper's, btree in the place of Redis.
 WHOLE_RUN_PROGRAMS = {
     "gups": "gups --mode update --size 64MB --reads 2000000",
@@ -253,7 +248,7 @@ _WHOLE_RUN_SCRIPT = "{wrapper} countrun {command} > /out/{name} 2> /out/{name}.c
 
 
 def measure_whole_run(tools: Toolchain, config: str, program: GuestProgram, out: Path) -> pd.DataFrame:
-    """Instructions of whole runs of :data:`PROGRAMS` for one of ``scripts.CONFIGS``."""
+    """Instructions of :data:`WHOLE_RUN_PROGRAMS` for one of :data:`REPLICA_CONFIGS`."""
     _, begin, wrapper, copies = REPLICA_CONFIGS[config]
     script = begin + "".join(
         _WHOLE_RUN_SCRIPT.format(wrapper=wrapper, command=command, name=name)

@@ -24,9 +24,6 @@ from tessera.lab.kernel.qemu import (
 )
 from tessera.machine.container.toolchain import Toolchain
 
-# One run of a script in the guest: start QEMU, serve the guest's requests, keep its files, stop QEMU.
-
-
 #: Files that every run leaves.
 OWN_FILES = ("status", "stdout", "stderr", "tainted", "dmesg", "console")
 #: Seconds between two looks at tables that something was changing.
@@ -216,8 +213,7 @@ def _failed(error, process, folder: Path, out: Path, timeout_seconds: float) -> 
     return TesseraError("a run in the guest", found, remedy, exit_code=EXIT_FAILED, code=code)
 
 
-# Code that the experiments' scripts for the guest share.
-
+# What the experiments' scripts for the guest share.
 
 #: Allow replicas to processes that ask.
 REPLICATION_ON = "echo 1 > /proc/sys/vm/pgtable_replication || exit\n"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,12 +16,17 @@ from tessera.core.files import writing
 from tessera.lab.kernel import build_tools
 from tessera.lab.kernel.build_tools import checkout_names, run_build_script
 from tessera.lab.kernel.guest import GuestProgram
-from tessera.lab.kernel.source import component_script, find_source, fragment_files, kernel_folder, patches
+from tessera.lab.kernel.source import (
+    Say,
+    component_script,
+    find_source,
+    fragment_files,
+    kernel_folder,
+    patches,
+)
 from tessera.machine.container.engine import NONE, engine_name
 from tessera.machine.container.images import ensure_kernel_image
 from tessera.machine.container.toolchain import Toolchain, kernel_toolchain
-
-Say = Callable[[str], None]
 
 #: Of the compiler's cache. Without "depend" it would preprocess each file once more than the compiler does.
 CACHE = {"CCACHE_DEPEND": "1", "CCACHE_MAXSIZE": "2G"}

@@ -13,12 +13,11 @@ from tessera.core.errors import TesseraError
 from tessera.core.results.kernel_tables import PLACEMENT
 from tessera.core.tables import table_text
 
-# Walk the guest's page tables from outside, through the files that are its memory.
+# The walk from outside, through the files that are the guest's memory.
 #
 # An independent oracle: it shares no code with the guest's kernel and knows nothing of replicas. From a root
 # it finds the four levels of x86-64 paging (Intel SDM, volume 3, section 4.5). The machine must be stopped
 # while it reads.
-
 
 PRESENT = np.uint64(1)
 LARGE = np.uint64(1 << 7)
@@ -172,7 +171,6 @@ def tree_differences(one: Tree, other: Tree, at_most: int = 20) -> list[Differen
 # ``target_socket``. ``pages`` repeats in the rows of a level and socket. ``observer`` is whose tree this is:
 # ``home``, or the socket whose processors walk it.
 
-
 PLACEMENT_COLUMNS = list(PLACEMENT.names)
 #: Observer of the tables that the kernel itself walks.
 HOME = "home"
@@ -183,8 +181,7 @@ def placement_of_tree(tree: Tree, memory: GuestMemory, nodes: int) -> list[tuple
     rows = []
     for level, tables in tree.levels.items():
         sockets = memory.node(tables.physical)
-        frame = tables.entries & np.uint64(0x000F_FFFF_FFFF_F000)
-        targets = np.where(tables.entries & PRESENT != 0, memory.node(frame), -1)
+        targets = np.where(tables.entries & PRESENT != 0, memory.node(tables.entries & FRAME), -1)
         for socket in range(nodes):
             here = sockets == socket
             for target in range(nodes):

@@ -14,15 +14,12 @@ from tessera.core.results.table_io import frame_of, write_table
 from tessera.lab.kernel import build_tools, image
 from tessera.lab.kernel.build_tools import checkout_names, run_build_script
 from tessera.lab.kernel.guest import GuestProgram, GuestRun, Look, run_in_guest, script_failed
-from tessera.lab.kernel.page_tables import tree_differences, walk
+from tessera.lab.kernel.page_tables import HOME, tree_differences, walk
 from tessera.lab.kernel.qemu import Machine
 from tessera.lab.kernel.source import component_script, find_source, fragment_files, patches
 from tessera.machine.container.toolchain import Toolchain
 
-# How the kernel is tested: selftests and stress in the guest, checked from inside and from outside.
-
-
-#: Of ``summary.csv``: what was tried, how often it went well and badly, seconds of the guest with its boot.
+# The whole series: selftests and stress in the guest, checked from inside and from outside.
 
 SELFTESTS = """replication-on || exit
 selftest || exit
@@ -68,11 +65,11 @@ class OutsideView:
         self.found: list[str] = []
 
     def __call__(self, look: Look) -> bool:
-        home = walk(look.memory, look.roots["home"])
+        home = walk(look.memory, look.roots[HOME])
         found: list[str] = []
         compared = leaves = 0
         for observer, root in look.roots.items():
-            if observer == "home":
+            if observer == HOME:
                 continue
             tree = walk(look.memory, root)
             compared += 1
@@ -155,8 +152,7 @@ def _failures_of(name: str, done: GuestRun) -> list[str]:
     return failures
 
 
-# Test that the checks detect a missing hook: the series without one store to the replicas, and all of it.
-
+# Do the checks detect a missing hook? The series without one store to the replicas, and all of it.
 
 #: Every statically linked program write-protects its relocated data when it starts: one mprotect().
 HOOK_SCRIPT = """replication-on || exit
@@ -198,8 +194,7 @@ def judge_hook(seen: dict[str, HookReports]) -> pd.DataFrame:
     return frame_of(PROVE, rows)
 
 
-# Build and boot the kernel after every patch of the series, so that each can be bad on its own.
-
+# The kernel after every patch of the series, built and booted: each patch can be bad on its own.
 
 #: Of the configuration: the smallest that boots and has what the patches change.
 BISECT_FRAGMENTS = ("base", "bisect", "replication")

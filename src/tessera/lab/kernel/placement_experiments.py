@@ -21,7 +21,6 @@ from tessera.machine.container.toolchain import Toolchain
 # Each run is observed in two ways at the same moment: by the kernel's own dump, and by a walk through the
 # guest's memory from outside. The two must agree on every number.
 
-
 #: The program stands still while both look. Swap is off and nothing else runs: nobody else changes entries.
 PLACEMENT_SCRIPT = """echo 1 > /proc/sys/vm/pgtable_replication || exit
 {policy} {replicas} {command} > /out/program &
@@ -181,7 +180,6 @@ def _placement_failed(what: PlacementRun, done: GuestRun) -> TesseraError:
 #
 # A table has moved if another physical page translates its range of addresses. The walker sees this; the
 # dump only counts tables. 4KB pages only. Not seen: how long a migration takes on a real machine.
-
 
 MOMENTS = ("before", "balanced", "replicas")
 #: Socket s has processor s. exec runs on the first one, too, so all tables of the program begin there.

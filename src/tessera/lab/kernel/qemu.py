@@ -19,7 +19,6 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 # Translation by TCG needs no privileges and no virtualisation of the host, but has no caches, no NUMA
 # latency and no meaningful cycles. It can measure page tables and, under ``icount``, instructions.
 
-
 #: One processor for every measurement: its features decide which string instructions the kernel uses.
 #: Without ERMS, because QEMU counts each byte of a `rep stosb` as an instruction: clearing a page would
 #: weigh 4096.
@@ -221,7 +220,6 @@ def connect_channel(path: Path, deadline: float, alive) -> socket.socket:
 
 
 # QEMU's monitor (QMP): stop and continue the machine, read the registers of its processors.
-
 
 #: Seconds that QEMU may take for an answer; it answers within milliseconds unless the host is starved.
 ANSWER_TIMEOUT_SECONDS = 60

@@ -22,8 +22,31 @@ from tessera.core.files import making, repo_root, sha256_of, write_text
 from tessera.lab.kernel import build_tools
 from tessera.machine.container.toolchain import Toolchain
 
-# What ``artifacts/kernel/SOURCE`` records of the source that the series is made for.
+# The files of the component.
 
+
+def kernel_folder() -> Path:
+    """The component's folder."""
+    return repo_root() / "artifacts" / "kernel"
+
+
+def patches() -> list[Path]:
+    """The series, in its order."""
+    folder = kernel_folder() / "patches"
+    return [folder / name for name in (folder / "series").read_text().split()]
+
+
+def fragment_files(names: Sequence[str]) -> list[Path]:
+    """Files of parts of the configuration."""
+    return [kernel_folder() / "config" / f"{name}.config" for name in names]
+
+
+def component_script(name: str) -> list[Path]:
+    """A script of the component, and the files that it sources."""
+    return [kernel_folder() / name, kernel_folder() / "source.sh"]
+
+
+# What ``artifacts/kernel/SOURCE`` records of the source that the series is made for.
 
 LIVE = "http://deb.debian.org"
 SNAPSHOT = "http://snapshot.debian.org/archive"
@@ -78,11 +101,6 @@ class Source:
         }
 
 
-def kernel_folder() -> Path:
-    """The component's folder."""
-    return repo_root() / "artifacts" / "kernel"
-
-
 def recorded_source() -> Source:
     """The content of ``SOURCE``.
 
@@ -108,7 +126,6 @@ def recorded_source() -> Source:
 #
 # A .deb is an ``ar`` archive (deb(5)): a magic line, then members with headers of 60 bytes. Its member
 # ``data.tar.xz`` has the package's files. Both checksums of the record are compared.
-
 
 _MAGIC = b"!<arch>\n"
 _HEADER_BYTES = 60
@@ -195,7 +212,6 @@ def _compare_checksum(path: Path, recorded: str, what: str) -> None:
 # ``build/kernel/source.json`` keeps the choice, with the reason for each source that was passed over; the
 # provenance of results includes it.
 
-
 Say = Callable[[str], None]
 Applies = Callable[[], str]
 CHOICE_FILE = "source.json"
@@ -222,6 +238,37 @@ class FoundSource:
         return {} if self.archive is None else {"KERNEL_SOURCE": str(self.archive)}
 
 
+def find_source(tools: Toolchain, accept_series: bool, say: Say) -> FoundSource:
+    """The source to build from: the recorded version, or with ``accept_series`` another one of its series.
+
+    Raises:
+        TesseraError: no source has an acceptable version; names each one with its reason.
+    """
+    with build_tools.locked_build("source"):
+        installed = installed_version(tools, recorded_source().package)
+        applies = (lambda: why_not_applied(tools, installed, say)) if accept_series else None
+        return first_source(installed, say, applies=applies)
+
+
+def why_not_applied(tools: Toolchain, version: str, say: Say) -> str:
+    """Why the series does not apply to the installed source, in a line; empty if it applies exactly."""
+    recipe, series = component_script("apply-series.sh"), patches()
+    kept = (
+        build_tools.build_folder()
+        / f"applies-{build_tools.build_key(tools, [*recipe, *series], version)}.txt"
+    )
+    if not kept.exists():
+        say(f"checking that every patch applies to {version} (30 s)")
+        listing = build_tools.build_folder() / "apply-series"
+        write_text(listing, "".join(f"{patch}\n" for patch in series))
+        argv = [recipe[0], build_tools.build_folder() / "apply-tree", listing]
+        done = tools.run(argv, capture=True, check=False)
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        reason = "" if done.returncode == 0 else (lines[0] if lines else f"status {done.returncode}")
+        write_text(kept, reason.replace(f"{kernel_folder()}/", ""))
+    return kept.read_text()
+
+
 def first_source(installed: str, say: Say, *, applies: Applies | None = None) -> FoundSource:
     """The first source of the order that gives the kernel's tree.
 
@@ -237,7 +284,7 @@ def first_source(installed: str, say: Say, *, applies: Applies | None = None) ->
     found = _first_in_order(wanted, installed, say, applies)
     facts = asdict(found) | {"archive": found.archive.name if found.archive else None}
     facts |= {"recorded": asdict(wanted)}
-    write_text(_kernel_build_folder() / CHOICE_FILE, json.dumps(facts, indent=2) + "\n")
+    write_text(build_tools.build_folder() / CHOICE_FILE, json.dumps(facts, indent=2) + "\n")
     return found
 
 
@@ -252,7 +299,7 @@ def _first_in_order(wanted: Source, installed: str, say: Say, applies: Applies |
         return FoundSource(installed, "installed")
     passed = [f"installed: {installed or f'no package {wanted.package}'}"]
     for origin, url in wanted.addresses().items():
-        archive = _kernel_build_folder() / "source" / origin / wanted.tree
+        archive = build_tools.build_folder() / "source" / origin / wanted.tree
         try:
             if not _is_recorded(archive, wanted):
                 _require_network()
@@ -282,10 +329,6 @@ def _first_in_order(wanted: Source, installed: str, say: Say, applies: Applies |
     )
 
 
-def _kernel_build_folder() -> Path:
-    return build_tools.build_folder()
-
-
 def _is_recorded(archive: Path, wanted: Source) -> bool:
     return archive.is_file() and sha256_of(archive) == wanted.tree_sha256
 
@@ -293,53 +336,3 @@ def _is_recorded(archive: Path, wanted: Source) -> bool:
 def _require_network() -> None:
     if os.environ.get("TESSERA_OFFLINE"):
         raise TesseraError("the network", "not asked: --offline", "run without --offline")
-
-
-# The inputs of the kernel's build: Debian's source in one version, patches, parts of a configuration.
-
-
-def patches() -> list[Path]:
-    """The series, in its order."""
-    folder = kernel_folder() / "patches"
-    return [folder / name for name in (folder / "series").read_text().split()]
-
-
-def fragment_files(names: Sequence[str]) -> list[Path]:
-    """Files of parts of the configuration."""
-    return [kernel_folder() / "config" / f"{name}.config" for name in names]
-
-
-def component_script(name: str) -> list[Path]:
-    """A script of the component, and the files that it sources."""
-    return [kernel_folder() / name, kernel_folder() / "source.sh"]
-
-
-def find_source(tools: Toolchain, accept_series: bool, say: Callable[[str], None]) -> FoundSource:
-    """The source to build from: the recorded version, or with ``accept_series`` another one of its series.
-
-    Raises:
-        TesseraError: no source has an acceptable version; names each one with its reason.
-    """
-    with build_tools.locked_build("source"):
-        installed = installed_version(tools, recorded_source().package)
-        applies = (lambda: why_not_applied(tools, installed, say)) if accept_series else None
-        return first_source(installed, say, applies=applies)
-
-
-def why_not_applied(tools: Toolchain, version: str, say: Callable[[str], None]) -> str:
-    """Why the series does not apply to the installed source, in a line; empty if it applies exactly."""
-    recipe, series = component_script("apply-series.sh"), patches()
-    kept = (
-        build_tools.build_folder()
-        / f"applies-{build_tools.build_key(tools, [*recipe, *series], version)}.txt"
-    )
-    if not kept.exists():
-        say(f"checking that every patch applies to {version} (30 s)")
-        listing = build_tools.build_folder() / "apply-series"
-        write_text(listing, "".join(f"{patch}\n" for patch in series))
-        argv = [recipe[0], build_tools.build_folder() / "apply-tree", listing]
-        done = tools.run(argv, capture=True, check=False)
-        lines = (done.stderr or done.stdout).strip().splitlines()
-        reason = "" if done.returncode == 0 else (lines[0] if lines else f"status {done.returncode}")
-        write_text(kept, reason.replace(f"{kernel_folder()}/", ""))
-    return kept.read_text()

@@ -18,7 +18,6 @@ from tessera.machine.container.toolchain import Toolchain
 # They were written for other purposes, and some fail in a small guest on any kernel. The result is a pass if
 # every test that passes without replicas passes with them, without kernel warnings and checker findings.
 
-
 #: name -> the program with its arguments.
 SELFTESTS_MM_RUNS = {
     "cow": "cow",
@@ -111,7 +110,6 @@ def _outcome(plain: int | None, replicated: int | None) -> str:
 
 
 # stress-ng's memory stressors in the guest, each verifying what it reads, under replicas on all nodes.
-
 
 #: Those of stress-ng's class "vm" (and fork, memfd, numa, remap) that fit in a small guest. Left out:
 #: bigheap, brk, malloc, stack (they grow until the OOM killer comes), mlockmany (stress-ng calls it

@@ -12,11 +12,10 @@ from tessera.core.reference import archived, records
 from tessera.core.reference.quarantine import split
 from tessera.lab.numa.placement_costs import LEAST_RATIO, LOCAL
 
-# The archived measurements of Mitosis: all numbers, those that can be used, and those in quarantine.
+# The archive: all numbers, those that can be used, and those in quarantine.
 #
 # They come from the fetched record, or from a folder with the same files. They are not part of the
 # repository.
-
 
 RECORD = "mitosis"
 _PAGE = {"4KB": "", "2MB": "T"}
@@ -85,7 +84,6 @@ def column(wide: pd.DataFrame, configuration: str) -> pd.Series:
 # 2MB rows of Figure 6 are not drawn (section 3.2), but Figure 10b has three of them. A number in quarantine
 # gives an empty value and a note.
 
-
 BAR_COLUMNS = (
     "figure", "workload", "configuration", "page_size", "normalized_runtime", "walk_share", "improvement",
     "judgeable", "note", "provenance",
@@ -106,7 +104,7 @@ _ASIDE = "set aside by tessera reference compare"
 
 
 def archived_bars(archive: Archive) -> pd.DataFrame:
-    """All bars; columns are :data:`COLUMNS`.
+    """All bars; columns are :data:`BAR_COLUMNS`.
 
     ``judgeable`` is True for a slowdown of Figure 6 or an improvement of at least 5%; a smaller effect is too
     close to 1 to judge. ``provenance`` is ``published``.

@@ -10,11 +10,13 @@ import pandas as pd
 
 from tessera.core import reference
 from tessera.core.reference.comparison import compare
+from tessera.core.units import PAGE_2MB, PAGE_4KB
 from tessera.lab.numa.archive import Archive, column, cycles_of
 from tessera.lab.numa.placement_costs import (
     HOG_SWEEP,
     LINE_BYTES,
     LOCAL,
+    REMOTE_HOGGED,
     LoadCosts,
     Machine,
     greatest_ratio,
@@ -25,8 +27,9 @@ from tessera.lab.numa.placement_costs import (
     wait_cycles,
 )
 
-# One check of archived or printed numbers against algebra: a value, its bounds and a verdict.
-
+# One check: a value, its bounds and a verdict.
+#
+# Verdicts are CONSISTENT and CONTRADICTED: proof-reading, no finding about a mechanism.
 
 CONSISTENT, CONTRADICTED = "CONSISTENT", "CONTRADICTED"
 CHECK_COLUMNS = (
@@ -68,7 +71,7 @@ class Check:
         return CONSISTENT if self.lower <= self.value <= self.upper else CONTRADICTED
 
     def row(self) -> list:
-        """Values of :data:`COLUMNS`."""
+        """Values of :data:`CHECK_COLUMNS`."""
         note = self.note
         if math.isnan(self.value):
             note = "a number that it needs is missing or was set aside"
@@ -82,7 +85,6 @@ class Check:
 #
 # So they say how well the archive obeys a rule, and they are no test of a prediction. 2MB rows of one
 # placement differ by up to a third between runs (HashJoin, TRP-RD), so no 2MB row is judged closer than 25%.
-
 
 #: relative deviation without interference
 QUIET_TOLERANCE = {"4KB": 0.05, "2MB": 0.25}
@@ -100,10 +102,9 @@ LEAST_EXTRA = {"4KB": 0.10, "2MB": 0.25}
 # value is the relative deviation of the left side from the right side. This is what a fixed latency for each
 # load predicts if placement changes no count of loads.
 
-
 _ADDITIVE_SUMS = (
     ("RP-RD", "LP-RD", "RP-LD", QUIET_TOLERANCE),
-    ("RPI-RDI", "LP-RDI", "RPI-LD", HOGGED_TOLERANCE),
+    ("RPI-RDI", "LP-RDI", REMOTE_HOGGED, HOGGED_TOLERANCE),
 )
 
 
@@ -128,15 +129,14 @@ def additive(archive: Archive) -> Iterator[Check]:
 # The placement of data leaves walk cycles as they are (Figure 6).
 #
 # C(LP-RD) = C(LP-LD) and C(RP-RD) = C(RP-LD), and the same with interference. The value is the ratio minus
-# 1. The closed form of :mod:`tessera.lab.numa.placement_costs` needs this: it has no term for data. It fails where walks
-# wait behind the program's own loads.
-
+# 1. The closed form (:mod:`tessera.lab.numa.placement_costs`) needs this: it has no term for data. It fails
+# where walks wait behind the program's own loads.
 
 _UNCHANGED_PAIRS = (
     ("LP-RD", LOCAL, QUIET_TOLERANCE),
     ("RP-RD", "RP-LD", QUIET_TOLERANCE),
     ("LP-RDI", LOCAL, HOGGED_TOLERANCE),
-    ("RPI-RDI", "RPI-LD", HOGGED_TOLERANCE),
+    ("RPI-RDI", REMOTE_HOGGED, HOGGED_TOLERANCE),
 )
 
 
@@ -155,8 +155,8 @@ def unchanged(archive: Archive) -> Iterator[Check]:
 # The wait W of one walker load behind the hog, as the archive implies it (Figure 6).
 #
 # n = (C(RP-LD) - C(LP-LD)) / (remote - local latency), and W = (C(RPI-LD) - C(RP-LD)) / n. The queue of
-# :mod:`tessera.lab.numa.placement_costs` assumes W; the bounds are the ends of its sweep. Nothing is fitted to these
-# values.
+# :mod:`tessera.lab.numa.placement_costs` assumes W; the bounds are the ends of its sweep. Nothing is fitted
+# to these values.
 
 
 def implied_waits(rows: pd.DataFrame, page_size: str, machine: Machine) -> pd.DataFrame:
@@ -169,7 +169,7 @@ def implied_waits(rows: pd.DataFrame, page_size: str, machine: Machine) -> pd.Da
         A row for each workload: ``extra`` = C(RP-LD) / C(LP-LD) - 1, and ``wait_cycles``.
     """
     walk = cycles_of(rows, "Figure 6", "walk", page_size)
-    local, remote, hogged = (column(walk, name) for name in (LOCAL, "RP-LD", "RPI-LD"))
+    local, remote, hogged = (column(walk, name) for name in (LOCAL, "RP-LD", REMOTE_HOGGED))
     loads = (remote - local) / (machine.remote_load_cycles - machine.local_load_cycles)
     return pd.DataFrame({"extra": remote / local - 1, "wait_cycles": (hogged - remote) / loads})
 
@@ -207,7 +207,7 @@ def bounds(archive: Archive) -> Iterator[Check]:
     wait = wait_cycles(hog_lines(machine), machine.local_cycles_per_line)
     costs = LoadCosts(machine.local_load_cycles, machine.remote_load_cycles, wait)
     pairs = [
-        ("Figure 6", name, LOCAL, greatest_ratio(placement(name), costs)) for name in ("RP-LD", "RPI-LD")
+        ("Figure 6", name, LOCAL, greatest_ratio(placement(name), costs)) for name in ("RP-LD", REMOTE_HOGGED)
     ]
     spread = machine.first_touch_load_cycles / machine.local_load_cycles
     pairs += [("Figure 9a", name, f"{name}+M", spread) for name in ("F", "F-A", "I")]
@@ -238,8 +238,6 @@ def bounds(archive: Archive) -> Iterator[Check]:
 # The archived mmap of 4GB is in quarantine, because Table 5 prints 1.4e9 cycles and the archive has 3.4e9.
 # Its difference between on and off is used here beside Table 6, and the note says so.
 
-
-SMALL_PAGE_BYTES = 4096
 MMAP_REGION_BYTES = 1 << 32  #: of the archived mmap
 TABLE6_DEVIATIONS = 2
 TABLE6_PROGRAMS = ("GUPS", "Redis")
@@ -249,7 +247,7 @@ def extra_cycles_a_page(program: str) -> tuple[float, float]:
     """Extra cycles of Mitosis for each mapped page of Table 6, and their standard deviation."""
     name = program.lower()
     where = {"workload": program, "scenario": "migration"}
-    pages = reference.lookup("mitosis_table1", where) * 2**30 / SMALL_PAGE_BYTES
+    pages = reference.lookup("mitosis_table1", where) * 2**30 / PAGE_4KB
     off, on = (
         reference.lookup("mitosis_values", {"quantity": f"runtime_{name}_{state}"}) for state in ("off", "on")
     )
@@ -265,7 +263,7 @@ def archived_mmap(archive: Archive) -> float:
     rows = rows[rows["region_bytes"] == MMAP_REGION_BYTES].set_index("configuration")["value"]
     if not {"on", "off"} <= set(rows.index):
         return float("nan")
-    return float(rows["on"] - rows["off"]) / (MMAP_REGION_BYTES / SMALL_PAGE_BYTES)
+    return float(rows["on"] - rows["off"]) / (MMAP_REGION_BYTES / PAGE_4KB)
 
 
 def table6(archive: Archive) -> Iterator[Check]:
@@ -301,8 +299,6 @@ def table6(archive: Archive) -> Iterator[Check]:
 # fragmentation: Figure 11 of the archive has 4KB pages with local tables only. The node of the page tables
 # does not change the pages, so p must be the same with local tables and with remote ones and a hog.
 
-
-REMOTE_HOGGED_TABLES = "RPI-LD"
 FRAGMENTED_FIGURE, WHOLE_FIGURE = "Figure 11", "Figure 10a"
 
 
@@ -318,7 +314,7 @@ def implied_shares(rows: pd.DataFrame) -> dict[str, pd.Series]:
     )
     return {
         name: (column(small, name) - column(pieces, name)) / (column(small, name) - column(large, name))
-        for name in (LOCAL, REMOTE_HOGGED_TABLES)
+        for name in (LOCAL, REMOTE_HOGGED)
     }
 
 
@@ -326,7 +322,7 @@ def coverage(archive: Archive) -> Iterator[Check]:
     """The share of 2MB pages with remote tables, in the bounds that local tables give."""
     shares = implied_shares(archive.good)
     for workload in shares[LOCAL].index:
-        local, remote = (float(shares[name][workload]) for name in (LOCAL, REMOTE_HOGGED_TABLES))
+        local, remote = (float(shares[name][workload]) for name in (LOCAL, REMOTE_HOGGED))
         yield Check(
             f"2MB pages of {FRAGMENTED_FIGURE}", str(workload), "2MB", remote,
             local - COVERAGE_TOLERANCE, local + COVERAGE_TOLERANCE, "share", f"{LOCAL}: {local:.2f}",
@@ -339,9 +335,7 @@ def coverage(archive: Archive) -> Iterator[Check]:
 # printed digits. :mod:`tessera.core.reference.comparison` computes most of them. The shares of Figure 4, the
 # working sets of Table 1 and the lines of section 8.2 are added here.
 
-
 _ENTRY_BYTES = 8
-_LARGE_PAGE_BYTES = 2 << 20
 
 
 def printed_values(archive: Archive) -> Iterator[Check]:
@@ -363,7 +357,7 @@ def printed_values(archive: Archive) -> Iterator[Check]:
             f"working_set_{what}", "all", "", float(value), text - 0.5, text + 0.5, "GB",
             f"Table 1; section 8.2 prints {text:g}",
         )  # fmt: skip
-    covered = LINE_BYTES // _ENTRY_BYTES * _LARGE_PAGE_BYTES
+    covered = LINE_BYTES // _ENTRY_BYTES * PAGE_2MB
     text = printed_number("data_lines_per_leaf_line_2mb")
     yield Check(
         "data_lines_per_leaf_line", "GUPS", "2MB", covered / LINE_BYTES / 1024, text / 1e3 - 0.5,
@@ -386,10 +380,7 @@ def _half_a_digit(value: float) -> float:
     return 0.5 * 10.0**-decimals
 
 
-# Checks of the archive's and the paper's numbers against algebra; a file and a line here for each.
-#
-# Verdicts are CONSISTENT and CONTRADICTED: proof-reading, no finding about a mechanism.
-
+# All checks.
 
 #: name on the command line -> checks
 PARTS: dict[str, Callable[[Archive], Iterable[Check]]] = {
@@ -404,6 +395,6 @@ PARTS: dict[str, Callable[[Archive], Iterable[Check]]] = {
 
 
 def arithmetic(archive: Archive, parts: Iterable[str] = PARTS) -> pd.DataFrame:
-    """Rows of the named parts; columns are ``part`` and :data:`tessera.lab.numa.arithmetic.CHECK_COLUMNS`."""
+    """Rows of the named parts; columns are ``part`` and :data:`CHECK_COLUMNS`."""
     rows = [[name, *check.row()] for name in parts for check in PARTS[name](archive)]
     return pd.DataFrame(rows, columns=["part", *CHECK_COLUMNS])

@@ -9,10 +9,9 @@ import pandas as pd
 
 from tessera.lab.numa.archive import Archive, column, cycles_of
 from tessera.lab.numa.arithmetic import LEAST_EXTRA, implied_waits
-from tessera.lab.numa.placement_costs import LOCAL, published_machine
+from tessera.lab.numa.placement_costs import LOCAL, MIGRATED, REMOTE_HOGGED, published_machine
 
 # A suspicious place in the archive: what it is about, its value, and the limit that it breaks.
-
 
 FINDING_COLUMNS = ("rule", "location", "workload", "configuration", "value", "limit", "unit", "reason")
 
@@ -33,7 +32,6 @@ class Finding:
 # Rule: shares of remote leaf entries of all sockets must sum to N - 1 (Figure 4; BTree's sum to 290%).
 #
 # A leaf table lies on one of N sockets. It is local to that socket and remote to the other N - 1.
-
 
 _ROUNDING_PERCENT = 0.5  #: of one share, which is printed without decimals
 
@@ -57,7 +55,6 @@ def remote_shares(archive: Archive) -> Iterator[Finding]:
 # The wait belongs to the memory, not to the page size (:mod:`tessera.lab.numa.arithmetic`). The rule
 # compares workloads whose walk cycles rise enough with remote tables under both page sizes. It finds the
 # copied row of BTree without knowing that it is a copy: 1661 cycles with 2MB pages, 710 with 4KB pages.
-
 
 _WAIT_FACTOR = 2.0
 
@@ -84,7 +81,6 @@ def unequal_waits(archive: Archive) -> Iterator[Finding]:
 # Runs of one placement with 2MB pages can have different shares of huge pages, so a row far from the sum is
 # a run under other conditions. With 4KB pages the archive stays within 11%.
 
-
 _SUM_LIMIT = 0.25
 
 
@@ -92,7 +88,7 @@ def not_additive(archive: Archive) -> Iterator[Finding]:
     """Runtime with remote tables and data that is over 25% from the sum of both effects."""
     for size, prefix in (("4KB", ""), ("2MB", "T")):
         runtime = cycles_of(archive.every, "Figure 6", "runtime", size)
-        for both, data, tables in (("RP-RD", "LP-RD", "RP-LD"), ("RPI-RDI", "LP-RDI", "RPI-LD")):
+        for both, data, tables in (("RP-RD", "LP-RD", "RP-LD"), ("RPI-RDI", "LP-RDI", REMOTE_HOGGED)):
             apart = column(runtime, data) + column(runtime, tables) - column(runtime, LOCAL)
             for workload, value in (column(runtime, both) / apart - 1).dropna().items():
                 if abs(value) > _SUM_LIMIT:
@@ -108,9 +104,8 @@ def not_additive(archive: Archive) -> Iterator[Finding]:
 # (7% slower; 6% with 2MB pages) and Canneal with 2MB pages (7% faster). A second rule: moving the tables
 # must not make a program slower than leaving them (LibLinear with 2MB pages: 9% slower).
 
-
 _RESTORED_LIMIT = 0.05
-_MOVED, _LEFT = "RPI-LD+M", "RPI-LD"
+_MOVED = REMOTE_HOGGED + MIGRATED
 
 
 def not_restored(archive: Archive) -> Iterator[Finding]:
@@ -130,7 +125,7 @@ def not_restored(archive: Archive) -> Iterator[Finding]:
 
 def slower_when_moved(archive: Archive) -> Iterator[Finding]:
     """Runtime after the tables moved that is over 5% longer than before."""
-    for name, workload, value in _restored_ratios(archive, _LEFT):
+    for name, workload, value in _restored_ratios(archive, REMOTE_HOGGED):
         if value > _RESTORED_LIMIT:
             yield Finding(
                 "Figure 6",
@@ -150,19 +145,18 @@ def _restored_ratios(archive: Archive, base: str) -> Iterator[tuple[str, str, fl
             yield prefix + _MOVED, str(workload), float(value)
 
 
-# Suspicious places of the archive: a rule each, a function of the archive and a line in :data:`RULES`.
+# All rules.
 #
 # Rules describe defects and name no workload, so a corrected archive passes. They look at all rows, also at
 # those in quarantine. A finding sets no number aside: :mod:`tessera.core.reference.quarantine` does that for
 # numbers that cannot be correct. It has the rules for files that repeat each other, copied rows, lost
 # digits, and Tables 5 and 6.
 
-
 Rule = Callable[[Archive], Iterable[Finding]]
 RULES: tuple[Rule, ...] = (remote_shares, unequal_waits, not_additive, not_restored, slower_when_moved)
 
 
 def defects(archive: Archive) -> pd.DataFrame:
-    """Findings of all rules; columns are :data:`tessera.lab.numa.defects.FINDING_COLUMNS`."""
+    """Findings of all rules; columns are :data:`FINDING_COLUMNS`."""
     rows = [[rule.__name__, *astuple(finding)] for rule in RULES for finding in rule(archive)]
     return pd.DataFrame(rows, columns=list(FINDING_COLUMNS))

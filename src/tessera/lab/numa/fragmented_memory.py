@@ -1,9 +1,9 @@
 """The share of 2MB pages that a program gets in a guest whose memory is fragmented (Mitosis, Figure 11).
 
 The paper fragments memory "until FMFI reaches a high value (> 0.9)" and prints no formula. Here this is the
-unusable index of order 9 (:func:`tessera.core.mapping.free_blocks.unusable_index`) of the node that has the data.
-The tool ``fragment`` of the guest holds memory there, and leaves free :data:`FREE_OF_DATA` times what the
-program needs: the paper's GUPS has 64 GB of the 128 GB of a socket.
+unusable index of order 9 (:func:`tessera.core.mapping.free_blocks.unusable_index`) of the node that has the
+data. The tool ``fragment`` of the guest holds memory there, and leaves free :data:`FREE_OF_DATA` times what
+the program needs: the paper's GUPS has 64 GB of the 128 GB of a socket.
 
 Without compaction, 2MB pages can only come from free blocks, so the index bounds the share. The kernel's
 proactive compaction is off then, too. Compaction moves the pages that the tool holds. The paper's runs take

@@ -41,7 +41,7 @@ from tessera.record import workloads
 from tessera.record.workloads.definition import Size
 from tessera.record.workloads.program_run import TOOLCHAIN, Finished, Run
 
-# A placement map from page tables in the memory of a guest (:mod:`tessera.lab.kernel.page_tables`).
+# The map from page tables in the memory of a guest (:mod:`tessera.lab.kernel.page_tables`).
 #
 # Leaf entries that share one frame show the kernel's page of zeros: memory that was only read has no page of
 # its own, and so no row.
@@ -109,7 +109,7 @@ def _seen_rows(
     ]
 
 
-# Run a workload under libmosalloc in the guest of our kernel, and map its pages and page tables.
+# The run.
 #
 # The program, its libraries and libmosalloc come from the toolchain, as in a recording, so its allocations
 # have the offsets of the trace. It runs on node 0 until the end of its region of interest. Its page tables
@@ -122,7 +122,6 @@ def _seen_rows(
 #
 # With ``T``, huge pages are allowed from the begin on: libmosalloc has advised against them, and the program
 # takes this back (tool ``pools-huge``). khugepaged sleeps, so only page faults give 2MB pages.
-
 
 FIRST_TOUCH = "first-touch"
 GUEST_MACHINE = Machine(nodes=2, cpus=2, memory_mb=1024)
@@ -252,7 +251,7 @@ def capture(
     Args:
         name: of the rule.
         files: of :func:`staged`.
-        defrag: with transparent huge pages, as of :func:`script`.
+        defrag: with transparent huge pages, as of :func:`guest_script`.
         before: commands of the guest before the program.
 
     Raises:
@@ -325,7 +324,7 @@ class Guest:
     timeout_seconds: float = 900
 
     def map(self, rule: str, out: Path, **options) -> Mapped:
-        """The map under a rule; ``options`` are those of :func:`tessera.lab.numa.guest_map.capture`."""
+        """The map under a rule; ``options`` are those of :func:`capture`."""
         return capture(
             self.tools, self.program, self.run, rule, self.files, out,
             timeout_seconds=self.timeout_seconds, **options,

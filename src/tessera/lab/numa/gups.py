@@ -15,9 +15,10 @@ import numpy as np
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built, check_target
 from tessera.core.layouts.layout import Layout, Window, write_layout
+from tessera.core.units import GB, PAGE_2MB, PAGE_4KB
 from tessera.machine.container import toolchain
 
-# GUPS without its memory: HPCC's stream of updates as instructions and addresses, for tables of any size.
+# HPCC's stream of updates as instructions and addresses.
 #
 # RandomAccess of the HPC Challenge suite (Koester and Lucas, HPCC 1.5): ``table[a mod elements] ^= a`` for
 # successive powers a of x modulo x^64 + x^2 + x + 1 over GF(2). Addresses depend on no data, so a trace of a
@@ -26,9 +27,7 @@ from tessera.machine.container import toolchain
 #
 # Only the updates are made: no initialisation, no check of the table.
 
-
-BASE = 64 << 30  #: virtual address of the table: the begin of the pool ``mmap``
-GB = 1 << 30
+BASE = 64 * GB  #: virtual address of the table: the begin of the pool ``mmap``
 ELEMENT_BYTES = 8
 MOST_GB = 16384  #: the pool then ends far below 2^47
 POLYNOMIAL = 7  #: x^2 + x + 1: what x^64 leaves
@@ -180,14 +179,13 @@ def _loop() -> np.ndarray:
     return made
 
 
-# A trace file of :class:`tessera.lab.numa.gups.Gups`, and the layouts of its pool.
+# The trace file, and the layouts of its pool.
 #
 # The records go through a pipe to ``tessera-trace import-champsim``, which writes the trace. On disk they
 # would take 768 bytes an update. The file depends on size, updates and seed only.
 
-
 POOL = "mmap"
-LAYOUTS = {"4kb": 4096, "2mb": 2 << 20}  #: name -> page size, bytes
+LAYOUTS = {"4kb": PAGE_4KB, "2mb": PAGE_2MB}  #: name -> page size, bytes
 
 
 def write_trace(gups: Gups, out: Path) -> Path:
@@ -231,7 +229,7 @@ def write_layouts(gups: Gups, folder: Path) -> list[Path]:
     """Write ``4kb.csv`` and ``2mb.csv``: the whole table in pages of one size."""
     made = []
     for name, page_bytes in LAYOUTS.items():
-        whole = (Window(POOL, 0, gups.table_bytes, page_bytes),) if page_bytes > 4096 else ()
+        whole = (Window(POOL, 0, gups.table_bytes, page_bytes),) if page_bytes > PAGE_4KB else ()
         made.append(folder / f"{name}.csv")
         write_layout(Layout(name, {POOL: gups.gb * GB}, whole), made[-1])
     return made

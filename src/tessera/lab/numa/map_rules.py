@@ -24,7 +24,7 @@ from tessera.lab.numa.placement_map import (
     unit_pages,
 )
 
-# On which socket leaf page tables lie, and how many leaf entries each socket finds remote.
+# Policies: on which socket leaf page tables lie, and how many leaf entries each socket finds remote.
 #
 # A leaf table maps 512 successive 4KB pages, 2MB. A policy gives each table a socket, from the order in
 # which pages are touched first and the socket that touches them (Mitosis, section 3.1). A new policy is a
@@ -33,9 +33,6 @@ from tessera.lab.numa.placement_map import (
 # A socket that walks finds an entry remote if its table lies elsewhere. Every entry is remote for all
 # sockets but one, so the shares of N sockets sum to N - 1, whatever the policy. Not modelled: the levels
 # above, pages of the program and its libraries, and walks that prefer some pages.
-
-
-PAGES_OF_LEAF_TABLE = 512  #: 4KB pages that a leaf table maps
 
 
 @dataclass(frozen=True)
@@ -87,18 +84,18 @@ def pages_of(file: Path | None, count: int | None) -> np.ndarray:
     if file is None:
         return np.arange(count)
     found = read_touches(file)
-    return (found.pool.astype(np.int64) << 40) + found.page
+    return (found.pool.astype(np.int64) << POOL_SHIFT) + found.page
 
 
 def first_touch(touches: Touched) -> tuple[np.ndarray, np.ndarray]:
     """The first of a table's 512 pages to be touched decides the socket of the table."""
-    tables, first = np.unique(touches.pages // PAGES_OF_LEAF_TABLE, return_index=True)
+    tables, first = np.unique(touches.pages // TABLE_PAGES, return_index=True)
     return tables, touches.sockets[first]
 
 
 def interleave(touches: Touched) -> tuple[np.ndarray, np.ndarray]:
     """Tables go round the sockets in the order in which their first pages are touched."""
-    tables, first = np.unique(touches.pages // PAGES_OF_LEAF_TABLE, return_index=True)
+    tables, first = np.unique(touches.pages // TABLE_PAGES, return_index=True)
     order = np.empty(len(tables), np.int64)
     order[np.argsort(first)] = np.arange(len(tables))
     return tables, order % touches.nodes
@@ -120,9 +117,7 @@ POLICIES: dict[str, Callable[[Touched], tuple[np.ndarray, np.ndarray]]] = {
 def remote_shares(touches: Touched, policy: str) -> np.ndarray:
     """Share of the leaf entries that each socket finds on another socket."""
     tables, sockets = POLICIES[policy](touches)
-    entries = np.bincount(
-        np.searchsorted(tables, touches.pages // PAGES_OF_LEAF_TABLE), minlength=len(tables)
-    )
+    entries = np.bincount(np.searchsorted(tables, touches.pages // TABLE_PAGES), minlength=len(tables))
     local = np.bincount(sockets, weights=entries, minlength=touches.nodes)
     return 1 - local / len(touches.pages)
 
@@ -134,7 +129,6 @@ def remote_shares(touches: Touched, policy: str) -> np.ndarray:
 # gives a 2MB page to a range of 2MB that is accessible as a whole and has no page yet (``mm/memory.c``,
 # ``create_huge_pmd``), as long as its node has a free block.
 
-
 HUGE = "T"
 LOCAL_NODE, REMOTE_NODE = 0, 1  #: the paper's sockets A and B
 
@@ -145,7 +139,7 @@ class MapRule:
 
     Attributes:
         name: as asked for.
-        policy: of :data:`tessera.lab.numa.map_rules.POLICIES`; empty for a configuration.
+        policy: of :data:`POLICIES`; empty for a configuration.
         begins: the configuration under which the program runs; None for a policy.
         migrated: its tables have moved when the map is taken.
         huge: transparent huge pages are on.
@@ -206,8 +200,7 @@ def _spellings(base: str) -> list[str]:
 
 # The map that a placement rule gives for the first touches of a trace.
 #
-# A rule (:mod:`tessera.lab.numa.map_rules`) is a configuration of Mitosis Table 2, with all data on one node and
-# all tables on one, or a policy of :mod:`tessera.lab.numa.map_rules`. Under a policy the first toucher of a page
+# A configuration has all data on one node and all tables on one. Under a policy the first toucher of a page
 # decides its node, and the policy decides the nodes of tables.
 #
 # Only under ``interleave`` the address of a page decides: page number modulo nodes (Linux 6.12,
@@ -219,7 +212,6 @@ def _spellings(base: str) -> list[str]:
 # reaches over the end of the memory that the program allocated. Such a range needs no leaf table.
 #
 # Only tables of levels 1 and 2 are expected. Those above also hold memory outside the pools.
-
 
 _TABLE_SHIFT = POOL_SHIFT - 9  #: the same after a division by the 512 entries of a table
 INTERLEAVE = "interleave"
@@ -252,7 +244,7 @@ def expected_map(
     Args:
         rule: name of a configuration or of a policy.
         nodes: sockets of a policy.
-        how: who touches, for a policy (:func:`tessera.lab.numa.map_rules.split_touches`).
+        how: who touches, for a policy (:func:`split_touches`).
         reach: needed with transparent huge pages; without them all pages are 4KB.
 
     Raises:

@@ -10,9 +10,9 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.results.outcomes import ok_rows
 from tessera.lab.numa.archive import column, cycles_of
 from tessera.lab.numa.arithmetic import FRAGMENTED_FIGURE, implied_shares
-from tessera.lab.numa.placement_costs import HOG_SWEEP, LEAST_RATIO, LOCAL, MIGRATED
+from tessera.lab.numa.placement_costs import HOG_SWEEP, LEAST_RATIO, LOCAL, MIGRATED, REMOTE_HOGGED
 
-# Simulated slowdowns of programs beside the bars of Mitosis Figures 6 and 10, with a verdict for each.
+# Slowdowns of programs beside the bars of Figures 6 and 10, with a verdict for each.
 #
 # A bar is a runtime over that of LP-LD (Figure 6), or that of RPI-LD over RPI-LD+M (Figure 10). Judged is
 # its gain, the ratio minus 1: it holds if it is within half of the published gain, and its 95% interval
@@ -20,10 +20,8 @@ from tessera.lab.numa.placement_costs import HOG_SWEEP, LEAST_RATIO, LOCAL, MIGR
 # such a gain cannot fail, and those with 2MB pages, because Linux gave the paper's programs only some. The
 # assumed number of the hog's lines decides; other numbers give the range.
 
-
 HOLDS, FAILS = "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION"
 GAIN_TOLERANCE = 0.5  #: of the published gain
-MOVED_CONFIGURATION = "RPI-LD"  #: Figure 10 moves the page tables of this configuration
 JUDGED_COLUMNS = (
     "program", "workload", "platform", "page_size", "figure", "configuration", "ratio", "ratio_ci95",
     "least_ratio", "greatest_ratio", "published_ratio", "verdict", "note", "provenance",
@@ -32,7 +30,7 @@ DECIDING = ("", HOG_SWEEP[1.0])  #: assumptions of the rows that decide
 
 
 def judge_bars(rows: pd.DataFrame, archived: pd.DataFrame) -> pd.DataFrame:
-    """A row for each bar of the programs among ``rows``; columns are :data:`COLUMNS`.
+    """A row for each bar of the programs among ``rows``; columns are :data:`JUDGED_COLUMNS`.
 
     Args:
         rows: tables of ``tessera numa program``, one or several joined.
@@ -85,15 +83,15 @@ def _simulated_bars(rows: pd.DataFrame) -> list[dict]:
                 | _bar(row["runtime_ratio"], row["runtime_ratio_ci95"], mine["runtime_ratio"])
             )
     moved, before = (
-        rows[rows["configuration"] == MOVED_CONFIGURATION + MIGRATED],
-        rows[rows["configuration"] == MOVED_CONFIGURATION],
+        rows[rows["configuration"] == REMOTE_HOGGED + MIGRATED],
+        rows[rows["configuration"] == REMOTE_HOGGED],
     )
     if len(moved) and len(_deciding(before)):
         base, deciding = moved.iloc[0], _deciding(before).iloc[0]
         ratio = deciding["runtime_cycles"] / base["runtime_cycles"]
         shares = [one["runtime_cycles_ci95"] / one["runtime_cycles"] for one in (deciding, base)]
         bars.append(
-            {"figure": "10", "configuration": f"{MOVED_CONFIGURATION} / {MOVED_CONFIGURATION}{MIGRATED}"}
+            {"figure": "10", "configuration": f"{REMOTE_HOGGED} / {REMOTE_HOGGED}{MIGRATED}"}
             | _bar(ratio, ratio * math.hypot(*shares), before["runtime_cycles"] / base["runtime_cycles"])
         )
     return bars
@@ -120,22 +118,16 @@ def _published(archived: pd.DataFrame, program: str, page_size: str) -> dict[str
         base = column(six, LOCAL)[program]
         found = {name: float(column(six, name)[program] / base) for name in six.columns if name != LOCAL}
     if program in ten.index:
-        quotient = (
-            column(ten, MOVED_CONFIGURATION)[program] / column(ten, MOVED_CONFIGURATION + MIGRATED)[program]
-        )
-        found[f"{MOVED_CONFIGURATION} / {MOVED_CONFIGURATION}{MIGRATED}"] = float(quotient)
+        quotient = column(ten, REMOTE_HOGGED)[program] / column(ten, REMOTE_HOGGED + MIGRATED)[program]
+        found[f"{REMOTE_HOGGED} / {REMOTE_HOGGED}{MIGRATED}"] = float(quotient)
     return found
 
 
 # Cost of a program with a share of its memory in 2MB pages, from its costs with pages of one size.
 #
 # If accesses are uniform, a share p of them goes to 2MB pages, so C = p x C(2MB) + (1 - p) x C(4KB), and R
-# in the same way (Mitosis, Figure 11; the shares that its archive implies:
-# :mod:`tessera.lab.numa.arithmetic`). Not modelled: entries of both page sizes compete for one STLB,
-# and for the caches.
-
-
-REMOTE_HOGGED = "RPI-LD"
+# in the same way (Figure 11; the shares that the archive implies: :mod:`tessera.lab.numa.arithmetic`). Not
+# modelled: entries of both page sizes compete for one STLB, and for the caches.
 
 
 def mixed_cycles(small: float, large: float, share: float) -> float:
@@ -151,27 +143,27 @@ def mixed_cycles(small: float, large: float, share: float) -> float:
     return share * large + (1 - share) * small
 
 
-def mixed_gain(rows: pd.DataFrame, share: float, column: str, configuration: str = REMOTE_HOGGED) -> float:
+def mixed_gain(rows: pd.DataFrame, share: float, quantity: str, configuration: str = REMOTE_HOGGED) -> float:
     """Cycles of a configuration over those with its tables moved (+M), with this share of 2MB pages.
 
     Args:
         rows: rows of ``studies/numa/placements.csv`` of one workload and platform.
-        column: ``walk_cycles`` or ``runtime_cycles``.
+        quantity: ``walk_cycles`` or ``runtime_cycles``.
 
     Raises:
         TesseraError: a row is missing or has no such cycles, or a share outside 0 to 1.
     """
-    return _mixed_cycles_of(rows, share, column, configuration) / _mixed_cycles_of(
-        rows, share, column, configuration + MIGRATED
+    return _mixed_cycles_of(rows, share, quantity, configuration) / _mixed_cycles_of(
+        rows, share, quantity, configuration + MIGRATED
     )
 
 
-def _mixed_cycles_of(rows: pd.DataFrame, share: float, column: str, configuration: str) -> float:
+def _mixed_cycles_of(rows: pd.DataFrame, share: float, quantity: str, configuration: str) -> float:
     chosen = rows[(rows["configuration"] == configuration) & rows["assumption"].fillna("").isin(DECIDING)]
-    by_size = chosen.dropna(subset=[column]).drop_duplicates("page_size").set_index("page_size")[column]
+    by_size = chosen.dropna(subset=[quantity]).drop_duplicates("page_size").set_index("page_size")[quantity]
     if not {"4KB", "2MB"} <= set(by_size.index):
         raise TesseraError(
-            f"{column} of {configuration} with 4KB and with 2MB pages",
+            f"{quantity} of {configuration} with 4KB and with 2MB pages",
             f"there are those with {', '.join(by_size.index) or 'none'}",
             "simulate them: tessera numa placements",
             exit_code=EXIT_FAILED,
@@ -180,12 +172,11 @@ def _mixed_cycles_of(rows: pd.DataFrame, share: float, column: str, configuratio
     return mixed_cycles(float(by_size["4KB"]), float(by_size["2MB"]), share)
 
 
-# Mitosis Figure 11 for GUPS: what moving the page tables gains in fragmented memory, by share of 2MB pages.
+# Figure 11 for GUPS: what moving the page tables gains in fragmented memory, by share of 2MB pages.
 #
-# Shares come from a guest with fragmented memory (:mod:`tessera.lab.numa.fragmented_memory`, measured) and from
-# archived walk cycles (:mod:`tessera.lab.numa.arithmetic`, published). The gain with a share is
-# simulated (:mod:`tessera.lab.numa.mitosis_figures`); beside it is the quotient of archived runtimes.
-
+# Shares come from a guest with fragmented memory (:mod:`tessera.lab.numa.fragmented_memory`, measured) and
+# from archived walk cycles (:mod:`tessera.lab.numa.arithmetic`, published). The gain with a share is
+# simulated (:func:`mixed_gain`); beside it is the quotient of archived runtimes.
 
 FIGURE11_PROGRAM = "GUPS"  #: the only one of Figure 11 that is computed at its size
 FIGURE11_COLUMNS = (
@@ -196,7 +187,7 @@ FIGURE11_COLUMNS = (
 def figure11_gains(
     fragmented: pd.DataFrame, placements: pd.DataFrame, archived: pd.DataFrame
 ) -> pd.DataFrame:
-    """A row for each share; columns are :data:`COLUMNS`.
+    """A row for each share; columns are :data:`FIGURE11_COLUMNS`.
 
     Args:
         fragmented: table ``kernel/fragmented/fragmented.csv``; its control is left out.

@@ -15,7 +15,6 @@ from tessera.core.errors import TesseraError, unknown_name
 # All values come from ``reference-results/mitosis_timing.csv``. A line is 64 bytes. Rates in GB/s are
 # decimal, and cycles of a line are rounded to whole cycles, as in the platform file ``haswell-4s-sim``.
 
-
 LINE_BYTES = 64
 PLATFORM = "haswell-4s-sim"  #: one socket of this machine as a platform; its memory is the local one
 TIMING_TABLE = "mitosis_timing"
@@ -76,7 +75,6 @@ def published_machine() -> Machine:
 # busy. W is never fitted to archived runs. Not modelled: memory channels, the order of service, the link's
 # queue.
 
-
 FILL_BUFFERS = 10  #: of one Haswell core (Intel optimization manual)
 
 #: factor of the assumed number of lines -> why this factor
@@ -115,9 +113,9 @@ def wait_cycles(lines: float, cycles_per_line: float) -> float:
 # that Mitosis has moved the page tables to the socket of the program. A name that starts with T (2MB pages)
 # is no other placement: the page sizes are those of the layout.
 
-
 MIGRATED = "+M"
 LOCAL = "LP-LD"  #: everything on one socket, no interference: what a cell of one socket measures
+REMOTE_HOGGED = "RPI-LD"  #: page tables on the other socket, with a hog; Mitosis moves them (Figures 10, 11)
 _NONE = "none"
 
 
@@ -171,7 +169,7 @@ def placement(name: str) -> Placement:
     raise unknown_name("configuration", name, [*known, f"one of them with {MIGRATED}"])
 
 
-# Walk cycles of a placement in closed form (docs/numa.md, The formula).
+# The formula.
 #
 # C(placement) = C(local) + n x (L(placement) - L(local)). C(local) are the walk cycles with all tables in
 # local memory, n the walker's loads that reached memory, L the latency of one such load. On one socket, the
@@ -180,7 +178,6 @@ def placement(name: str) -> Placement:
 #
 # Not modelled: walks that overlap with each other, loads that another socket's L3 serves, waits behind the
 # program's own loads.
-
 
 LEAST_RATIO = 1.05  #: smaller effects are listed and not judged
 

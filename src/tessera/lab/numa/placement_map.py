@@ -14,13 +14,12 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
 from tessera.core.mapping.page_mapping import POOLS
 
-# The node of each page and each page table of a program, by offsets in its pools (docs/numa.md, Maps).
+# The map, by offsets in the program's pools.
 #
 # A *data* row is memory that entries of a table of ``level`` map: level 1 has 4KB pages, level 2 has 2MB
 # pages. A *table* row is the range that tables of ``level`` translate: 2MB for each table of level 1, 1GB of
 # level 2. Neighbours on one node share a row, except tables of levels 3 and 4: their borders depend on the
 # address of the pool, so their ranges are cut to the pool and belong to one table each.
-
 
 KINDS = ("data", "table")
 DATA, TABLE = range(2)
@@ -150,7 +149,6 @@ def leaf_entries(found: PlacementMap, nodes: int) -> np.ndarray:
 #
 # Offsets are bytes in the pool, the end is exclusive, both multiples of 4KB.
 
-
 MAP_HEADER = "kind,level,pool,start_offset,end_offset,node"
 MOST_NODES = 64
 _LARGEST_PAGE = 3  #: level whose entries can be pages (1GB)
@@ -208,8 +206,7 @@ def _refused(path: Path, found: str, code: str = "numa-map-form") -> TesseraErro
     return TesseraError(f"placement map {path}", found, "make one with: tessera numa map capture", code=code)
 
 
-# Compare two placement maps, page by page and table by table.
-
+# Two maps, page by page and table by table.
 
 COMPARISON_COLUMNS = (
     "kind",
@@ -227,7 +224,7 @@ _COMPARED = [(kind, level) for kind, levels in ((DATA, LEVELS), (TABLE, ALIGNED_
 
 
 def compare_maps(first: PlacementMap, second: PlacementMap) -> pd.DataFrame:
-    """:data:`COLUMNS`: a row for data and tables of each level that one of the maps has.
+    """:data:`COMPARISON_COLUMNS`: a row for data and tables of each level that one of the maps has.
 
     ``*_units`` are pages (data) or tables. Tables of levels 3 and 4 are left out: their borders depend on the
     address of a pool, and they also hold memory outside it.

@@ -19,6 +19,8 @@ from tessera.lab.numa.gups import LAYOUTS, Gups, write_layouts, write_trace
 from tessera.lab.numa.placement_costs import (
     HOG_SWEEP,
     LOCAL,
+    MIGRATED,
+    REMOTE_HOGGED,
     LoadCosts,
     Machine,
     Placement,
@@ -37,9 +39,8 @@ from tessera.simulate.sampling import Intervals
 # The program's socket is node 0, the other one node 1. Latency and rate of remote memory are published for
 # one machine (:mod:`tessera.lab.numa.placement_costs`), so a platform of another one needs values of its own.
 
-
 PLACED_SOURCE = "assumed: a placement of Mitosis Table 2 (tessera numa placements)"
-MOVED_TABLES = "RPI-LD+M"  #: the page tables of RPI-LD after Mitosis moved them (Figures 6 and 10)
+MOVED_TABLES = REMOTE_HOGGED + MIGRATED  #: after Mitosis moved them (Figures 6 and 10)
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class PlacementCase:
 
 
 def placement_cases(machine: Machine) -> Iterator[PlacementCase]:
-    """The configurations of Table 2 and :data:`MOVED`; several where a load waits for the hog."""
+    """The configurations of Table 2 and :data:`MOVED_TABLES`; several where a load waits for the hog."""
     for where in [*placements().values(), placement(MOVED_TABLES)]:
         if where.hog not in (where.tables, where.data):
             yield PlacementCase(where)
@@ -77,7 +78,6 @@ def placed_platform(platform: Platform, machine: Machine, case: PlacementCase) -
 
 
 # Numbers of one simulated placement: cycles, loads by memory, the formula, and ratios to LP-LD.
-
 
 PAGE_SIZES = {"4kb": "4KB", "2mb": "2MB"}  #: layout -> size of all its pages
 
@@ -144,12 +144,11 @@ def cell_ratio(cell: dict, base: dict, column: str) -> tuple[float | None, float
     return quotient, quotient * math.hypot(*shares)
 
 
-# Runtime and walk cycles of a computed GUPS under every placement: the table :data:`PLACEMENTS`.
+# A computed GUPS under every placement: the table :data:`PLACEMENTS`.
 #
 # All placements share the trace and its samples, so ratios are more precise than their intervals. The
 # warm-up of the first sample is long: with 2 M updates it brings over a million lines, twice those of an L3
 # of 35 MB. A cell that the simulator refuses is a failed row.
-
 
 GUPS_SAMPLES = 8  #: samples
 ACCESSES, INSTRUCTIONS = 2, 12  #: of an update

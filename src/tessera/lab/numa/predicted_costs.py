@@ -31,12 +31,11 @@ from tessera.lab.numa.placement_costs import (
 )
 from tessera.lab.numa.placement_map import PlacementMap, leaf_entries
 
-# What the placement of page tables would cost a simulated cell: the closed form on one row of cells.
+# One thread: the closed form on one row of cells.
 #
 # The cell is one socket with everything local, so its C is C(LP-LD). n are its ``walker_dram_loads``. The
 # form needs walks whose loads follow each other; a cell with n x (shortest local load) above C breaks this
 # and is an error. The interval of a prediction is that of the cell's C: n has no interval of its own.
-
 
 PREDICTED_COLUMNS = (
     "configuration", "assumption", "walker_load_cycles", "wait_cycles", "walk_cycles", "walk_cycles_ci95",
@@ -141,7 +140,7 @@ def predict_placements(walks: Walks, memory: Memory, configurations: list[Placem
     """A row for each configuration and, where a hog slows the walker, for each factor of the queue.
 
     Returns:
-        :data:`COLUMNS`: cycles of one load and of all walks, the ratio to LP-LD and its bound.
+        :data:`PREDICTED_COLUMNS`: cycles of one load and of all walks, the ratio to LP-LD and its bound.
 
     Raises:
         TesseraError: the walks' loads cannot have followed each other.
@@ -173,13 +172,12 @@ def nearly_no_effect(walks: Walks, memory: Memory) -> bool:
     return extra < (LEAST_RATIO - 1) * walks.cycles
 
 
-# Walk cycles of threads on several sockets, from the shares of leaf entries that they find remote.
+# Threads on several sockets, from the shares of leaf entries that they find remote.
 #
 # C(socket) = C(local) + n x share x (remote - local). Each thread walks as the given cell does, spread
 # evenly over the leaf entries, and only leaf entries come from memory. With replicas (+M) every walk is
 # local, so C(socket) / C(local) is what Mitosis saves. Not modelled: contention of the sockets, loads from
 # another socket's L3, threads that prefer their own part of the data.
-
 
 SOCKET_COLUMNS = ("socket", "remote_share", "walker_load_cycles", "walk_cycles", "walk_cycles_ratio")
 FIGURE4_QUANTITY = "remote_leaf_entries"  #: quantity of the archive
@@ -220,7 +218,7 @@ def mapped_shares(found: PlacementMap, nodes: int) -> np.ndarray:
 
 
 def socket_costs(shares: np.ndarray, walks: Walks, memory: Memory) -> pd.DataFrame:
-    """:data:`COLUMNS`: a row for each socket; ratios are over page tables that are all local.
+    """:data:`SOCKET_COLUMNS`: a row for each socket; ratios are over page tables that are all local.
 
     Raises:
         TesseraError: shares that are no shares of N sockets, whose sum must be N - 1.

@@ -17,7 +17,7 @@ from tessera.core.platforms import Platform, with_values
 from tessera.core.results.kernel_tables import PROGRAMS
 from tessera.core.results.outcomes import FAILED, SKIPPED, is_ok, recorded
 from tessera.core.results.table_io import frame_of, write_table
-from tessera.lab.numa.placement_costs import published_machine
+from tessera.lab.numa.placement_costs import LINE_BYTES, published_machine
 from tessera.lab.numa.placement_study import PAGE_SIZES, placed_platform, placement_cases, placement_rows
 from tessera.record import traces
 from tessera.simulate.runner import CellCache, simulate_all
@@ -33,8 +33,6 @@ from tessera.simulate.sampling import parse_sampling
 # Not scaled: L1 TLBs, L1 and L2 caches, which hold what a program uses again at once (for example its stack,
 # of the same size with every footprint), latencies, rates, and the hog.
 
-
-LINE_BYTES = 64
 ARRAYS = ("tlb.stlb", "pwc.pde", "pwc.pdpte", "pwc.pml4e")  #: keys ``.entries`` and ``.ways``
 SMALLEST_L3 = 4  #: in L2 caches: below, L3 would add little to L2
 
@@ -86,12 +84,10 @@ def scaled(platform: Platform, scale: float) -> Platform:
     return replace(with_values(platform, keys, why), name=f"{platform.name}-by-{scale:g}")
 
 
-# A recorded program under every placement, on the scaled machine: the table :data:`PROGRAMS`.
+# The program under every placement, on the scaled machine: the table :data:`PROGRAMS`.
 #
-# The paper's programs have 32 GB to 85 GB. Ours are smaller, and so is their machine
-# (:mod:`tessera.lab.numa.program_study`). All placements share the trace and its samples. All pages are 4KB, then
-# 2MB pages; the paper's programs had 2MB pages where Linux could give them, so the second half is a bound.
-
+# All placements share the trace and its samples. All pages are 4KB, then 2MB pages; the paper's programs had
+# 2MB pages where Linux could give them, so the second half is a bound.
 
 TABLE1 = "mitosis"  #: the key of a workload's ``rows`` that names the program of Mitosis Table 1
 
