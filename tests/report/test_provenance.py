@@ -36,7 +36,7 @@ def test_no_absolute_path_is_written(small_tree):
 
 def test_names_of_user_and_host_are_taken_out(monkeypatch):
     monkeypatch.setattr(provenance.socket, "gethostname", lambda: "lab-node7")
-    monkeypatch.setattr(provenance, "_user_name", lambda: "mariam")
+    monkeypatch.setattr(provenance, "user_name", lambda: "mariam")
     clean = provenance.scrubber()
     assert clean({"a": ["ran by mariam on lab-node7 in /data/mariam/run.log"]}) == {
         "a": ["ran by <user> on <host> in <path>/run.log"]

@@ -1,9 +1,10 @@
-"""Report: from tables to what people read.
+"""Report: from tables to what people read. Claims, figures, pages, notebooks, the zip for a deposit.
 
-- `claims`: each finding of the papers and its verdict; `evaluators`: how its value is obtained
-- `machines`: the same claims on what real machines counted
-- `figures`: one function per figure; `pages`: the HTML report
-- `explore`: what the notebooks call; `package`: what is packed for a deposit
+- `claims`: each finding of the papers, evaluated, with the verdict that its provenance allows;
+  `evaluators`: how their values are obtained; `machines`: findings by measured machine
+- `figures`: one function per figure; `pages`, `site`: the HTML report; `explore`, `notebooks`: what
+  notebooks call
+- `package`, `provenance`: what is deposited, and where its numbers come from
 
 Imports lab and what is below. Start with `claims.evaluate`, then `site`.
 """

@@ -13,14 +13,11 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
 from tessera.core.results.report_tables import CLAIMS, ELSEWHERE
-from tessera.core.results.table_io import empty_table, write_table
-from tessera.core.results.table_io import read_tree_table as read_table
+from tessera.core.results.table_io import empty_table, read_tree_table, write_table
 from tessera.core.results.tree import Tree
 from tessera.core.tables import print_table, table_text
 from tessera.report.figures import registry
 from tessera.report.verdicts import with_kind
-
-# Claims of a results tree: evaluated, and written to ``claims.csv``.
 
 
 def claims_path() -> Path:
@@ -60,7 +57,7 @@ def evaluate_claims(results: Path, claims: Path, reference: Path) -> Evaluated:
 
 def read_claims(results: Path) -> pd.DataFrame:
     """``claims.csv`` of the last report."""
-    return read_table(CLAIMS, Tree(results))
+    return read_tree_table(CLAIMS, Tree(results))
 
 
 def tidy_claims(table: pd.DataFrame) -> pd.DataFrame:
@@ -96,7 +93,6 @@ def readable_value(value: object) -> str:
 
 
 # The claims as a table for a terminal: claim | published | obtained | tolerance | verdict.
-
 
 LONGEST_VALUE = 36  #: characters of a value in a log; claims.csv has all of it
 TERMINAL_HEADS = ("claim", "published", "obtained", "tolerance", "verdict")

@@ -7,8 +7,7 @@ from pathlib import Path
 from tessera.core.results.machine_tables import CLOSED_FORMS, ENGINES, INVARIANTS
 from tessera.core.results.outcomes import FAILED, is_ok, part_outcomes
 from tessera.lab.validation.engines import NOT_COMPARED
-from tessera.report import claims_table as judged
-from tessera.report import verdicts
+from tessera.report import claims_table, verdicts
 from tessera.report.claims import failing_claims
 from tessera.report.pages.about import grouped_gaps
 from tessera.report.results import Results
@@ -17,7 +16,7 @@ from tessera.report.results import Results
 def problems(results_dir: Path) -> list[str]:
     """Problems that make the check fail, one sentence each; empty if it passes."""
     results_dir = Path(results_dir)
-    claims = judged.read_claims(results_dir)
+    claims = claims_table.read_claims(results_dir)
     found = [
         f"required claim {row['id']}: {row['verdict']} (published {row['published'] or '-'}, "
         f"obtained {row['obtained'] or '-'}){': ' + row['reason'] if row['reason'] else ''}"

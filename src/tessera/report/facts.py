@@ -14,7 +14,7 @@ from tessera.core.results.loader import platform_order
 from tessera.core.results.report_tables import ELSEWHERE
 from tessera.core.results.table_io import empty_table
 from tessera.report import workload_table
-from tessera.report.figures import workload_regimes as regime
+from tessera.report.figures import workload_regimes
 from tessera.report.figures.render import Drawn, stem_of
 from tessera.report.results import Results
 
@@ -33,10 +33,10 @@ class Facts:
     provenance: dict[str, dict]
     notebooks: list[str] = field(default_factory=list)
     reference: Path = field(default_factory=lambda: repo_root() / "reference-results")  #: printed numbers
-    elsewhere: pd.DataFrame = field(
-        default_factory=lambda: empty_table(ELSEWHERE)
-    )  #: ``claims_elsewhere.csv``
-    #: id of a finding -> what each group of machines gave (:class:`tessera.report.machines.verdicts.Measured`)
+    #: ``claims_elsewhere.csv``
+    elsewhere: pd.DataFrame = field(default_factory=lambda: empty_table(ELSEWHERE))
+    #: id of a finding -> what each group of machines gave, as
+    #: :class:`tessera.report.machines.verdicts.Measured`
     measured: Mapping[str, list] = field(default_factory=dict)
     pdf_written: bool = False
     pdf_problem: str = ""  #: why report.pdf is missing although it was requested
@@ -78,8 +78,8 @@ class Facts:
 
     @cached_property
     def regime(self) -> pd.DataFrame:
-        """What each pair asks of address translation, and printed numbers (:mod:`.figures.regime_table`)."""
-        return regime.regime_rows(self.results, self.reference)
+        """What each pair asks of translation, and printed numbers (:mod:`.figures.workload_regimes`)."""
+        return workload_regimes.regime_rows(self.results, self.reference)
 
     @cached_property
     def workload_table(self) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """`notebooks/data`, a small part of a finished run, and the outputs of it that notebooks in git hold.
 
-Notebooks can be read and tried without a run, and are the same at every run. The archive's rehearsal has
-the same machine, layouts and runs as a bundle, with counts of other cells.
+Notebooks can be read and tried without a run, and are the same at every run. The archive has a rehearsal of
+a measurement, too.
 """
 
 from __future__ import annotations
@@ -37,114 +37,11 @@ from tessera.report.notebooks import INJECTED, WIDGET, Entry, execute_notebook
 from tessera.report.provenance import git_state
 from tessera.simulate.runner import miss_profile
 
-# The archive's rehearsal, counted again: the same machine, layouts and runs, with counts of other cells.
+# The archive: cells, miss profiles and designs of a few workloads on all platforms; the claims and the
+# models' errors of the whole run.
 #
-# Notebook 07 reads this bundle. It shows a measurement where there is none: each count is that of an
-# archived cell, and R and C have noise, drawn for each run. Bundle and notebook say so. A fake machine of
-# the tests made its heads (``tests/notebooks/fake_machine.py``).
-
-
-NOISE = 0.001  #: standard deviation of R and C between runs, of their value
-CYCLES_PER_NS = 2
-_INPUTS = {"H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
-
-
-def renew_rehearsals(archive: Path, template: Path, cells: pd.DataFrame) -> list[Path]:
-    """Count every rehearsal again; bundles of real machines stay as they are.
-
-    Args:
-        archive: the folder that gets them. If it has no bundle, those of ``template`` are counted again.
-        cells: the archived cells.
-
-    Returns:
-        The folders of the rehearsals in ``archive``.
-
-    Raises:
-        TesseraError: as :func:`recounted`.
-    """
-    made = []
-    for folder in Tree(archive).machines.bundles() or Tree(template).machines.bundles():
-        bundle = read(folder)
-        if not bundle.about.rehearsal:
-            continue
-        files = recounted_rehearsal(bundle, cells)
-        target = Tree(archive).machines.bundle(store.bundle_id(parse(str(folder), files)))
-        if folder.is_relative_to(archive):
-            shutil.rmtree(folder)
-        merge.write(files, target)
-        made.append(target)
-    return made
-
-
-def recounted_rehearsal(bundle: Bundle, cells: pd.DataFrame) -> dict[str, bytes]:
-    """The files of the sealed bundle whose runs count ``cells``: those of platform ``<class>-sim``.
-
-    Raises:
-        TesseraError: a layout of the bundle has no cell with numbers, or an event has no number in a cell.
-    """
-    platform = f"{bundle.about.class_name}-sim"
-    mine = cells[(cells["platform"] == platform) & cells["runtime_cycles"].notna()]
-    table = mine.drop_duplicates(["workload", "layout"]).set_index(["workload", "layout"])
-    runs, counts = [], []
-    for run in bundle.runs:
-        if (run.workload, run.layout) not in table.index:
-            raise _impossible(bundle, f"no cell of {run.workload}, {platform}, {run.layout} has numbers")
-        numbers = _run_numbers(table.loc[(run.workload, run.layout)], random.Random(f"run {run.run}"))
-        runs.append(replace(run, roi_ns=numbers["R time"]))
-        counts += _event_counts(bundle, run, numbers)
-    texts = writer.head_files(
-        bundle.about, bundle.machine, bundle.environment, bundle.events, bundle.workloads, bundle.layouts
-    )
-    texts[file_format.RUNS_FILE] = csv_files.csv_text(csv_files.RUNS_SHAPE, runs)
-    texts[file_format.COUNTS_FILE] = csv_files.csv_text(csv_files.COUNTS_SHAPE, counts)
-    files = {name: text.encode() for name, text in texts.items()}
-    conditions = conditions_with_runs(parse(bundle.name, files), bundle.environment)
-    files[file_format.ENVIRONMENT_FILE] = writer.environment_text(conditions).encode()
-    return sealed_files(bundle.name, files)
-
-
-def _event_counts(bundle: Bundle, run: Run, numbers: dict[str, int]) -> list[Count]:
-    """A row for each event of the run's pass, then the clock. Every event counts all of the time."""
-    time = numbers["R time"]
-    found = []
-    for event in bundle.passes()[run.pass_name]:
-        if event.role not in numbers:
-            raise _impossible(bundle, f"no cell has a number for its event {event.role}")
-        found.append(Count(run.run, event.name, numbers[event.role], time, time))
-    return [*found, Count(run.run, REGION, time, 0, 0)]
-
-
-def _run_numbers(cell: pd.Series, rng: random.Random) -> dict[str, int]:
-    """Quantity -> count of a run. Stores are a quarter of H, M and C; a walk overlaps half of another one."""
-    factor = rng.gauss(1, NOISE)
-    cycles = round(cell["runtime_cycles"] * factor)
-    found = {"R cycles": cycles, "R reference cycles": cycles, "R time": round(cycles / CYCLES_PER_NS)}
-    found |= {"instructions": round(cell["instructions"]), "page faults": 0, "context switches": 0}
-    found["migrations"] = 0
-    for symbol, column in _INPUTS.items():
-        whole = round(cell[column] * (factor if symbol == "C" else 1))
-        for side, part in (("loads", whole - whole // 4), ("stores", whole // 4), ("any", whole)):
-            found[f"{symbol} {side}"] = part
-            if symbol == "C":
-                found[f"C active {side}"] = min(part, cycles) // 2
-    return found
-
-
-def _impossible(bundle: Bundle, found: str) -> TesseraError:
-    return TesseraError(
-        f"rehearsal {bundle.name}", found,
-        "archive a run with its workload, platform and layouts; or remove the bundle and make another one:"
-        " tests/notebooks/fake_machine.py",
-        code="rehearsal",
-    )  # fmt: skip
-
-
-# `notebooks/data`: a small part of a finished run, so that notebooks can be read and tried without one.
-#
-# Cells, miss profiles and designs of a few workloads on all platforms; the claims and the models' errors of
-# the whole run. Profiles and designs are simulated here, from the run's traces. The folder is a results tree
+# Profiles and designs are simulated here, from the run's traces. The folder is a results tree
 # (docs/contracts.md) but for `profiles/` and `designs/`, which stand in the place of the traces.
-
 
 WORKLOADS = ("graph500-4gb", "network-simplex", "gups-8gb")
 #: Of info.json; the rest depends on the machine that recorded.
@@ -278,10 +175,110 @@ def _archive_readme(source: Source, chosen, study: str) -> str:
     )
 
 
+# The archive's rehearsal, counted again: the same machine, layouts and runs, with counts of other cells.
+#
+# Notebook 07 reads this bundle. It shows a measurement where there is none: each count is that of an
+# archived cell, and R and C have noise, drawn for each run. Bundle and notebook say so. A fake machine of
+# the tests made its heads (``tests/notebooks/fake_machine.py``).
+
+NOISE = 0.001  #: standard deviation of R and C between runs, of their value
+CYCLES_PER_NS = 2
+_INPUTS = {"H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
+
+
+def renew_rehearsals(archive: Path, template: Path, cells: pd.DataFrame) -> list[Path]:
+    """Count every rehearsal again; bundles of real machines stay as they are.
+
+    Args:
+        archive: the folder that gets them. If it has no bundle, those of ``template`` are counted again.
+        cells: the archived cells.
+
+    Returns:
+        The folders of the rehearsals in ``archive``.
+
+    Raises:
+        TesseraError: as :func:`recounted`.
+    """
+    made = []
+    for folder in Tree(archive).machines.bundles() or Tree(template).machines.bundles():
+        bundle = read(folder)
+        if not bundle.about.rehearsal:
+            continue
+        files = recounted_rehearsal(bundle, cells)
+        target = Tree(archive).machines.bundle(store.bundle_id(parse(str(folder), files)))
+        if folder.is_relative_to(archive):
+            shutil.rmtree(folder)
+        merge.write(files, target)
+        made.append(target)
+    return made
+
+
+def recounted_rehearsal(bundle: Bundle, cells: pd.DataFrame) -> dict[str, bytes]:
+    """The files of the sealed bundle whose runs count ``cells``: those of platform ``<class>-sim``.
+
+    Raises:
+        TesseraError: a layout of the bundle has no cell with numbers, or an event has no number in a cell.
+    """
+    platform = f"{bundle.about.class_name}-sim"
+    mine = cells[(cells["platform"] == platform) & cells["runtime_cycles"].notna()]
+    table = mine.drop_duplicates(["workload", "layout"]).set_index(["workload", "layout"])
+    runs, counts = [], []
+    for run in bundle.runs:
+        if (run.workload, run.layout) not in table.index:
+            raise _impossible(bundle, f"no cell of {run.workload}, {platform}, {run.layout} has numbers")
+        numbers = _run_numbers(table.loc[(run.workload, run.layout)], random.Random(f"run {run.run}"))
+        runs.append(replace(run, roi_ns=numbers["R time"]))
+        counts += _event_counts(bundle, run, numbers)
+    texts = writer.head_files(
+        bundle.about, bundle.machine, bundle.environment, bundle.events, bundle.workloads, bundle.layouts
+    )
+    texts[file_format.RUNS_FILE] = csv_files.csv_text(csv_files.RUNS_SHAPE, runs)
+    texts[file_format.COUNTS_FILE] = csv_files.csv_text(csv_files.COUNTS_SHAPE, counts)
+    files = {name: text.encode() for name, text in texts.items()}
+    conditions = conditions_with_runs(parse(bundle.name, files), bundle.environment)
+    files[file_format.ENVIRONMENT_FILE] = writer.environment_text(conditions).encode()
+    return sealed_files(bundle.name, files)
+
+
+def _event_counts(bundle: Bundle, run: Run, numbers: dict[str, int]) -> list[Count]:
+    """A row for each event of the run's pass, then the clock. Every event counts all of the time."""
+    time = numbers["R time"]
+    found = []
+    for event in bundle.passes()[run.pass_name]:
+        if event.role not in numbers:
+            raise _impossible(bundle, f"no cell has a number for its event {event.role}")
+        found.append(Count(run.run, event.name, numbers[event.role], time, time))
+    return [*found, Count(run.run, REGION, time, 0, 0)]
+
+
+def _run_numbers(cell: pd.Series, rng: random.Random) -> dict[str, int]:
+    """Quantity -> count of a run. Stores are a quarter of H, M and C; a walk overlaps half of another one."""
+    factor = rng.gauss(1, NOISE)
+    cycles = round(cell["runtime_cycles"] * factor)
+    found = {"R cycles": cycles, "R reference cycles": cycles, "R time": round(cycles / CYCLES_PER_NS)}
+    found |= {"instructions": round(cell["instructions"]), "page faults": 0, "context switches": 0}
+    found["migrations"] = 0
+    for symbol, column in _INPUTS.items():
+        whole = round(cell[column] * (factor if symbol == "C" else 1))
+        for side, part in (("loads", whole - whole // 4), ("stores", whole // 4), ("any", whole)):
+            found[f"{symbol} {side}"] = part
+            if symbol == "C":
+                found[f"C active {side}"] = min(part, cycles) // 2
+    return found
+
+
+def _impossible(bundle: Bundle, found: str) -> TesseraError:
+    return TesseraError(
+        f"rehearsal {bundle.name}", found,
+        "archive a run with its workload, platform and layouts; or remove the bundle and make another one:"
+        " tests/notebooks/fake_machine.py",
+        code="rehearsal",
+    )  # fmt: skip
+
+
 # Notebooks in git hold the outputs of the archived data: readable without running, the same at every run.
 #
 # What differs between runs without a meaning is taken out: execution times, widget models, cell ids.
-
 
 #: Kept of a notebook's metadata.
 KERNEL_METADATA = {"display_name": "Python 3", "language": "python", "name": "python3"}

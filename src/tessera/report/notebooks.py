@@ -15,7 +15,6 @@ from tessera.core.files import repo_root, write_text
 
 # Which notebooks there are: files of `notebooks/`, in the order of their numbers.
 
-
 NOTEBOOKS_FOLDER = "notebooks"
 
 
@@ -54,7 +53,6 @@ def _notebook_title(path: Path) -> str:
 
 
 # Execute a notebook headless, with its parameters set.
-
 
 #: A cell must not take longer: notebooks are for reading, simulations belong to the workflow.
 CELL_SECONDS = 300
@@ -111,7 +109,6 @@ def execute_notebook(entry: Entry, parameters: dict[str, str]):
 
 
 # An executed notebook as one HTML file that needs no network, in the report's style.
-
 
 #: Where a page links back to, from ``results/<config>/notebooks``; the site's copy has another way.
 HOME, HOME_IN_SITE = 'href="../report/index.html"', 'href="../index.html"'

@@ -38,11 +38,10 @@ def copy_assets(out: Path) -> None:
     shutil.copytree(repo_root() / "report" / "assets", out / "assets", dirs_exist_ok=True)
 
 
-# Which page shows which figure, so that a new figure of the registry appears without an edit of a page.
+# Which page shows which figure.
 #
 # A figure's group (its registry entry's ``group``) names its page; without one it is the page of models.
 # Pages put some figures at a chosen place and show the rest of their group at the end.
-
 
 #: group -> page
 PAGE_OF_GROUP = {

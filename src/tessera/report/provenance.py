@@ -29,8 +29,106 @@ from tessera.core.results.table_io import read_cells
 from tessera.core.results.tree import Tree
 from tessera.machine.limits import machine_processors
 
-# Remove user name, host name and absolute paths from texts about a run.
+# The parts of ``provenance/`` in a results tree.
 
+PARTS = ("config", "versions", "git", "machine", "engine", "hashes", "quantities")
+#: Inputs in the checkout that influence results, in addition to the sources that git names.
+HASHED_INPUTS = ("config", "reference-results", "requirements.lock")
+
+
+def collect(results_dir: Path | str, config: dict | Path | str | None = None) -> dict[str, dict]:
+    """Gather and write the parts.
+
+    Args:
+        results_dir: ``results/<config>``.
+        config: effective config, its YAML file, or None for what :func:`keep_config` kept, else for
+            ``config/<name of the folder>.yaml``.
+
+    Returns:
+        The parts by name (:data:`PARTS`), as written.
+    """
+    results = Path(results_dir)
+    found = {
+        "config": _effective_config(results, config),
+        "versions": package_versions(),
+        "git": git_state(),
+        "machine": machine_properties(),
+        "engine": container_engine(),
+        "hashes": {
+            "results": tree_hashes(results, results / "cache" / "hashes.json"),
+            "inputs": _input_hashes(),
+        },
+        "quantities": cell_quantities(results),
+    }
+    clean = scrubber()
+    for name in PARTS:
+        found[name] = clean(found[name])
+        _write_part(results, name, found[name])
+    return found
+
+
+def _write_part(results: Path, part: str, found: dict) -> None:
+    path = Tree(results).provenance(part)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(found, indent=1, sort_keys=True) + "\n")
+
+
+def keep_config(results_dir: Path | str, config: dict) -> None:
+    """Write the effective configuration of a run before its first job: later parts and readers use it."""
+    _write_part(Path(results_dir), "config", scrubber()(config))
+
+
+def load_provenance(results_dir: Path | str) -> dict[str, dict]:
+    """Read the parts; a missing or unreadable part becomes an empty dictionary."""
+    folder, parts = Path(results_dir) / "provenance", {}
+    for name in PARTS:
+        try:
+            parts[name] = json.loads((folder / f"{name}.json").read_text())
+        except (OSError, ValueError):
+            parts[name] = {}
+    return parts
+
+
+def cell_quantities(results: Path) -> dict:
+    """Number of good cells by platform, engine and provenance."""
+    try:
+        cells = read_cells(results / "cells.csv")
+    except (TesseraError, pd.errors.EmptyDataError, pd.errors.ParserError) as error:
+        return {"note": getattr(error, "found", str(error))}
+    good = ok_rows(cells)
+    counted = good.groupby(["platform", "engine", "runtime_provenance", "tlb_provenance"]).size()
+    names = ["platform", "engine", "runtime", "stlb_hits_misses_walk_cycles", "cells"]
+    rows = [dict(zip(names, (*key, int(n)), strict=True)) for key, n in counted.items()]
+    return {"statuses": {k: int(n) for k, n in cells["status"].value_counts().items()}, "cells": rows}
+
+
+def _effective_config(results: Path, config: dict | Path | str | None) -> dict:
+    if isinstance(config, dict):
+        return config
+    kept = load_provenance(results)["config"]
+    if not config and set(kept) - {"note"}:  # not only why an earlier report found none
+        return kept
+    path = Path(config) if config else repo_root() / "config" / f"{results.name}.yaml"
+    if not path.exists():
+        return {"note": f"no config file {path.name}"}
+    try:
+        return yaml.safe_load(path.read_text()) or {}
+    except yaml.YAMLError as error:
+        raise TesseraError(f"config {path}", f"not YAML: {error}", "correct the file") from None
+
+
+def _input_hashes() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in HASHED_INPUTS:
+        path = repo_root() / name
+        if path.is_file():
+            found[name] = file_digest(path)
+        elif path.is_dir():
+            found |= {f"{name}/{inner}": value for inner, value in tree_hashes(path).items()}
+    return found
+
+
+# Remove user name, host name and absolute paths from texts about a run.
 
 #: An absolute path with at least two parts; URLs (``https://``) have no space or quote before the slash.
 _ABSOLUTE = re.compile(r"(?<![\w/:.~<>])/(?:[\w.+@-]+/)+[\w.+@-]*")
@@ -39,7 +137,7 @@ _ABSOLUTE = re.compile(r"(?<![\w/:.~<>])/(?:[\w.+@-]+/)+[\w.+@-]*")
 def scrubber() -> Callable[[object], object]:
     """A function that cleans strings inside nested lists and dictionaries."""
     swaps = [(str(repo_root()), "."), (str(Path.home()), "~")]
-    names = [(socket.gethostname(), "<host>"), (socket.getfqdn(), "<host>"), (_user_name(), "<user>")]
+    names = [(socket.gethostname(), "<host>"), (socket.getfqdn(), "<host>"), (user_name(), "<user>")]
     # `root`, `localhost` and `user` identify nobody and are ordinary words.
     words = [(n, to) for n, to in names if len(n) > 2 and n not in ("root", "localhost", "user")]
 
@@ -61,7 +159,8 @@ def scrubber() -> Callable[[object], object]:
     return clean
 
 
-def _user_name() -> str:
+def user_name() -> str:
+    """The user of this process; empty if it has no name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -70,14 +169,13 @@ def _user_name() -> str:
 
 # SHA-256 of inputs and results, cached by size and time, so the next report hashes only changed files.
 
-
 #: Not hashed: output of the report, and the cell cache (its files are named by hashes).
 NOT_HASHED = ("report", "figures", "provenance", "notebooks", "cache", "logs", "benchmarks", "claims.csv")
 _CHUNK = 1 << 20
 
 
 def tree_hashes(directory: Path, memory: Path | None = None) -> dict[str, str]:
-    """Relative path -> SHA-256 of every file below ``directory`` except :data:`LEFT_OUT` at its top."""
+    """Relative path -> SHA-256 of every file below ``directory`` except :data:`NOT_HASHED` at its top."""
     known = _known_hashes(memory)
     seen: dict[str, list] = {}
     for path in sorted(directory.rglob("*")):
@@ -242,103 +340,3 @@ def _git_output(*arguments: str) -> str | None:
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout.strip("\n")
-
-
-# Write and read ``provenance/*.json`` of a results tree.
-
-
-PARTS = ("config", "versions", "git", "machine", "engine", "hashes", "quantities")
-#: Inputs in the checkout that influence results, in addition to the sources that git names.
-HASHED_INPUTS = ("config", "reference-results", "requirements.lock")
-
-
-def collect(results_dir: Path | str, config: dict | Path | str | None = None) -> dict[str, dict]:
-    """Gather and write the parts.
-
-    Args:
-        results_dir: ``results/<config>``.
-        config: effective config, its YAML file, or None for what :func:`keep_config` kept, else for
-            ``config/<name of the folder>.yaml``.
-
-    Returns:
-        The parts by name (:data:`PARTS`), as written.
-    """
-    results = Path(results_dir)
-    found = {
-        "config": _effective_config(results, config),
-        "versions": package_versions(),
-        "git": git_state(),
-        "machine": machine_properties(),
-        "engine": container_engine(),
-        "hashes": {
-            "results": tree_hashes(results, results / "cache" / "hashes.json"),
-            "inputs": _input_hashes(),
-        },
-        "quantities": cell_quantities(results),
-    }
-    clean = scrubber()
-    for name in PARTS:
-        found[name] = clean(found[name])
-        _write_part(results, name, found[name])
-    return found
-
-
-def _write_part(results: Path, part: str, found: dict) -> None:
-    path = Tree(results).provenance(part)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, json.dumps(found, indent=1, sort_keys=True) + "\n")
-
-
-def keep_config(results_dir: Path | str, config: dict) -> None:
-    """Write the effective configuration of a run before its first job: later parts and readers use it."""
-    _write_part(Path(results_dir), "config", scrubber()(config))
-
-
-def load_provenance(results_dir: Path | str) -> dict[str, dict]:
-    """Read the parts; a missing or unreadable part becomes an empty dictionary."""
-    folder, parts = Path(results_dir) / "provenance", {}
-    for name in PARTS:
-        try:
-            parts[name] = json.loads((folder / f"{name}.json").read_text())
-        except (OSError, ValueError):
-            parts[name] = {}
-    return parts
-
-
-def cell_quantities(results: Path) -> dict:
-    """Number of good cells by platform, engine and provenance."""
-    try:
-        cells = read_cells(results / "cells.csv")
-    except (TesseraError, pd.errors.EmptyDataError, pd.errors.ParserError) as error:
-        return {"note": getattr(error, "found", str(error))}
-    good = ok_rows(cells)
-    counted = good.groupby(["platform", "engine", "runtime_provenance", "tlb_provenance"]).size()
-    names = ["platform", "engine", "runtime", "stlb_hits_misses_walk_cycles", "cells"]
-    rows = [dict(zip(names, (*key, int(n)), strict=True)) for key, n in counted.items()]
-    return {"statuses": {k: int(n) for k, n in cells["status"].value_counts().items()}, "cells": rows}
-
-
-def _effective_config(results: Path, config: dict | Path | str | None) -> dict:
-    if isinstance(config, dict):
-        return config
-    kept = load_provenance(results)["config"]
-    if not config and set(kept) - {"note"}:  # not only why an earlier report found none
-        return kept
-    path = Path(config) if config else repo_root() / "config" / f"{results.name}.yaml"
-    if not path.exists():
-        return {"note": f"no config file {path.name}"}
-    try:
-        return yaml.safe_load(path.read_text()) or {}
-    except yaml.YAMLError as error:
-        raise TesseraError(f"config {path}", f"not YAML: {error}", "correct the file") from None
-
-
-def _input_hashes() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name in HASHED_INPUTS:
-        path = repo_root() / name
-        if path.is_file():
-            found[name] = file_digest(path)
-        elif path.is_dir():
-            found |= {f"{name}/{inner}": value for inner, value in tree_hashes(path).items()}
-    return found

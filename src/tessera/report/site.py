@@ -1,7 +1,6 @@
 """Write the report: figures, a folder of static pages that needs no server and no network, and one PDF.
 
-Figures are drawn with two processes: drawing takes most of the time of a report. The PDF has the summary,
-claims, models, workloads, machines and validation, from the site's templates.
+Start with :func:`render_report`.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
 from tessera.core.results.report_tables import REGIME, WORKLOADS
 from tessera.core.results.table_io import write_table
-from tessera.report import claims_table as judged
-from tessera.report import notebooks as notebook
+from tessera.report import claims_table, notebooks
 from tessera.report.facts import Facts
 from tessera.report.figures import registry, render
 from tessera.report.figures.render import Drawn
@@ -45,182 +43,6 @@ from tessera.report.pages import (
 from tessera.report.provenance import collect
 from tessera.report.results import Results
 from tessera.report.trace_marks import mark_page
-
-# Draw all figures of a report with two processes: drawing takes most of the time of a report.
-
-
-T = TypeVar("T")
-DRAWING_PROCESSES = 2  #: the two longest jobs, the figures of every pair, limit the speed-up
-WORTH_A_SECOND_PROCESS = 4  #: with fewer figures, starting a second process takes longer than drawing
-
-_drawing_inputs: tuple[Results, Path, Path] | None = (
-    None  #: inherited by forked processes, so that tables are read once
-)
-
-
-def draw_figures(
-    results: Results,
-    reference: Path,
-    out: Path,
-    only: list[str] | None = None,
-    meanwhile: Callable[[], T] = lambda: None,
-) -> tuple[list[Drawn], T]:
-    """Every figure (or the named ones) in the registry's order, drawn or with a reason.
-
-    Args:
-        meanwhile: called in this process while others draw; its result is the second one.
-    """
-    names = [entry.name for entry in registry.select(only)]
-    processes = min(DRAWING_PROCESSES, len(os.sched_getaffinity(0)))
-    if processes < 2 or len(names) < WORTH_A_SECOND_PROCESS:
-        return render.render(results, reference, out, only), meanwhile()
-    pairs_first = sorted(names, key=lambda name: not registry.get(name).per_pair)
-    results.pairs()  # this and what follows is read before forking, not once per process
-    results.models("errors"), results.models("predictions")
-    global _drawing_inputs
-    _drawing_inputs = (results, reference, out)
-    try:
-        # fork: the tables are inherited; nothing here has threads.
-        with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork")) as pool:
-            jobs = pool.map(_draw_entry, pairs_first)
-            other = meanwhile()
-            found = dict(zip(pairs_first, jobs, strict=True))
-    finally:
-        _drawing_inputs = None
-    for _, notes in found.values():
-        results.notes += [note for note in notes if note not in results.notes]
-    return [figure for name in names for figure in found[name][0]], other
-
-
-def _draw_entry(name: str) -> tuple[list[Drawn], list[str]]:
-    """The figures of one entry, and the notes on tables that it read."""
-    results, reference, out = _drawing_inputs
-    return render.render(results, reference, out, [name]), list(results.notes)
-
-
-# The list of pages that every page shows, in groups.
-
-
-PDF = "report.pdf"
-
-
-def navigation_groups(facts) -> list[dict]:
-    """``name`` and ``items_`` (``href, label, count``) of each group that has pages."""
-    counts = {"gaps.html": about.gap_count(facts)}
-    items: dict[str, list[dict]] = {name: [] for name in GROUPS}
-    for page in PAGES:
-        if page.exists(facts):
-            items[page.group].append(_navigation_item(page.href, page.label, counts.get(page.href)))
-    items["Notebooks"] = [
-        _navigation_item(f"notebooks/{name}", notebook_title(name)) for name in facts.notebooks
-    ]
-    if facts.pdf_written:
-        items["Report"].append(_navigation_item(PDF, "PDF"))
-    return [{"name": name, "items_": found} for name, found in items.items() if found]
-
-
-def notebook_title(name: str) -> str:
-    """``01-quick-tour.html`` as ``1 Quick tour``."""
-    words = re.sub(r"[-_]+", " ", name.removesuffix(".html")).strip()
-    number, _, rest = words.partition(" ")
-    if number.isdigit() and rest:
-        return f"{int(number)} {rest[:1].upper()}{rest[1:]}"
-    return words[:1].upper() + words[1:]
-
-
-def _navigation_item(href: str, label: str, count: int | None = None) -> dict:
-    return {"href": href, "label": label, "count": count}
-
-
-# The report as one PDF: summary, claims, models, workloads, machines, validation, from the site's templates.
-#
-# WeasyPrint lays it out (no browser: a tenth of the size). It needs Pango. If either is missing, the site is
-# complete without the PDF, and the page "Missing" names the packages to install.
-
-
-_inherited: tuple[Facts, jinja2.Environment, dict, Path] | None = None  #: what the forked process writes
-PDF_REMEDY = (
-    "apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0, and pip install weasyprint; "
-    "then repeat ./run tessera report render"
-)
-
-
-def pdf_problem() -> str:
-    """The reason why the PDF cannot be written; empty if it can."""
-    try:
-        _weasyprint()
-    except TesseraError as error:
-        return str(error)
-    return ""
-
-
-@contextlib.contextmanager
-def pdf_beside(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> Iterator[None]:
-    """Write ``report.pdf`` in a second process while the block runs, if ``facts.pdf_written`` is true.
-
-    Layout takes as long as all pages together. The figures must be in ``out/figures`` already.
-    """
-    global _inherited
-    (out / PDF).unlink(missing_ok=True)
-    if not facts.pdf_written:
-        yield
-        return
-    # fork: facts are inherited (templates and frames would not travel); nothing here has threads.
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as pool:
-        _inherited = (facts, env, common, out)
-        try:
-            written = pool.submit(_write_inherited)
-        finally:
-            _inherited = None
-        yield
-        written.result()
-
-
-def _write_inherited() -> None:
-    write_pdf(*_inherited)
-
-
-def write_pdf(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> None:
-    """Write ``report.pdf`` into the site's folder, here and now; :func:`problem` must be empty."""
-    engine = _weasyprint()
-    text = env.get_template("pdf.html").render(**{**common, **pdf_content(facts)})
-    text = mark_page(text, facts.results.trace_notes)
-    sheets = [
-        engine.CSS(filename=repo_root() / "report" / "assets" / name) for name in ("style.css", "pdf.css")
-    ]
-    local = engine.URLFetcher(allowed_protocols=("file", "data"))  # the PDF needs no network
-    document = engine.HTML(string=text, base_url=str(out.resolve()) + "/", url_fetcher=local)
-    document.write_pdf(out / PDF, stylesheets=sheets)
-
-
-def pdf_content(facts: Facts) -> dict:
-    """Variables of the template: those of the pages whose parts it has."""
-    return {
-        **machines.machines_page(facts),
-        **models.models_page(facts),
-        **summary.summary_page(facts),
-        **claims.page(facts),  # last: its claims have the numbers of their shared reasons
-        "workloads": workloads.workloads_page(facts),
-        "validation": validation.validation_page(facts),
-        "title": "Report",
-    }
-
-
-def _weasyprint():
-    try:
-        import weasyprint
-    except ImportError as error:
-        raise TesseraError("report.pdf", f"Python package weasyprint: {error}", PDF_REMEDY) from None
-    except OSError as error:  # cffi finds no Pango
-        raise TesseraError(
-            "report.pdf", f"a system library: {str(error).splitlines()[0]}", PDF_REMEDY
-        ) from None
-    logging.getLogger("weasyprint").setLevel(logging.ERROR)  # it warns of CSS that only screens use
-    logging.getLogger("fontTools").setLevel(logging.ERROR)
-    return weasyprint
-
-
-# Write the report: a folder of static pages that needs no server and no network.
 
 
 def render_report(
@@ -253,7 +75,7 @@ def render_report(
         reference,
         tree.figures,
         only,
-        lambda: judged.evaluate_claims(results_dir, claims or judged.claims_path(), reference),
+        lambda: claims_table.evaluate_claims(results_dir, claims or claims_table.claims_path(), reference),
     )
     facts = Facts(
         results=results,
@@ -288,7 +110,7 @@ def _copy_files(out: Path, facts: Facts) -> None:
             shutil.copy(tree.figure(figure.stem, suffix), out / "figures")
     for name in facts.notebooks:
         page = (tree.notebooks / name).read_text()
-        (out / "notebooks" / name).write_text(page.replace(notebook.HOME, notebook.HOME_IN_SITE))
+        (out / "notebooks" / name).write_text(page.replace(notebooks.HOME, notebooks.HOME_IN_SITE))
     write_table(WORKLOADS, facts.workload_table, tree.workloads)
     write_table(REGIME, facts.regime, tree.regime)
     for path in (tree.claims, tree.claims_elsewhere, tree.cells, tree.workloads, tree.regime):
@@ -333,3 +155,174 @@ def _write_page(
 ) -> None:
     text = env.get_template(page.template).render(**{**common, "page": page.href, **content})
     (out / page.href).write_text(mark_page(text, notes))
+
+
+# The figures, drawn with two processes: drawing takes most of the time of a report.
+
+T = TypeVar("T")
+DRAWING_PROCESSES = 2  #: the two longest jobs, the figures of every pair, limit the speed-up
+WORTH_A_SECOND_PROCESS = 4  #: with fewer figures, starting a second process takes longer than drawing
+
+#: inherited by forked processes, so that tables are read once
+_drawing_inputs: tuple[Results, Path, Path] | None = None
+
+
+def draw_figures(
+    results: Results,
+    reference: Path,
+    out: Path,
+    only: list[str] | None = None,
+    meanwhile: Callable[[], T] = lambda: None,
+) -> tuple[list[Drawn], T]:
+    """Every figure (or the named ones) in the registry's order, drawn or with a reason.
+
+    Args:
+        meanwhile: called in this process while others draw; its result is the second one.
+    """
+    names = [entry.name for entry in registry.select(only)]
+    processes = min(DRAWING_PROCESSES, len(os.sched_getaffinity(0)))
+    if processes < 2 or len(names) < WORTH_A_SECOND_PROCESS:
+        return render.render(results, reference, out, only), meanwhile()
+    pairs_first = sorted(names, key=lambda name: not registry.get(name).per_pair)
+    results.pairs()  # this and what follows is read before forking, not once per process
+    results.models("errors"), results.models("predictions")
+    global _drawing_inputs
+    _drawing_inputs = (results, reference, out)
+    try:
+        # fork: the tables are inherited; nothing here has threads.
+        with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork")) as pool:
+            jobs = pool.map(_draw_entry, pairs_first)
+            other = meanwhile()
+            found = dict(zip(pairs_first, jobs, strict=True))
+    finally:
+        _drawing_inputs = None
+    for _, notes in found.values():
+        results.notes += [note for note in notes if note not in results.notes]
+    return [figure for name in names for figure in found[name][0]], other
+
+
+def _draw_entry(name: str) -> tuple[list[Drawn], list[str]]:
+    """The figures of one entry, and the notes on tables that it read."""
+    results, reference, out = _drawing_inputs
+    return render.render(results, reference, out, [name]), list(results.notes)
+
+
+# The list of pages that every page shows, in groups.
+
+PDF = "report.pdf"
+
+
+def navigation_groups(facts) -> list[dict]:
+    """``name`` and ``items_`` (``href, label, count``) of each group that has pages."""
+    counts = {"gaps.html": about.gap_count(facts)}
+    items: dict[str, list[dict]] = {name: [] for name in GROUPS}
+    for page in PAGES:
+        if page.exists(facts):
+            items[page.group].append(_navigation_item(page.href, page.label, counts.get(page.href)))
+    items["Notebooks"] = [
+        _navigation_item(f"notebooks/{name}", notebook_title(name)) for name in facts.notebooks
+    ]
+    if facts.pdf_written:
+        items["Report"].append(_navigation_item(PDF, "PDF"))
+    return [{"name": name, "items_": found} for name, found in items.items() if found]
+
+
+def notebook_title(name: str) -> str:
+    """``01-quick-tour.html`` as ``1 Quick tour``."""
+    words = re.sub(r"[-_]+", " ", name.removesuffix(".html")).strip()
+    number, _, rest = words.partition(" ")
+    if number.isdigit() and rest:
+        return f"{int(number)} {rest[:1].upper()}{rest[1:]}"
+    return words[:1].upper() + words[1:]
+
+
+def _navigation_item(href: str, label: str, count: int | None = None) -> dict:
+    return {"href": href, "label": label, "count": count}
+
+
+# The report as one PDF: summary, claims, models, workloads, machines, validation, from the site's templates.
+#
+# WeasyPrint lays it out (no browser: a tenth of the size). It needs Pango. If either is missing, the site is
+# complete without the PDF, and the page "Missing" names the packages to install.
+
+#: what the forked process writes
+_pdf_inputs: tuple[Facts, jinja2.Environment, dict, Path] | None = None
+PDF_REMEDY = (
+    "apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0, and pip install weasyprint; "
+    "then repeat ./run tessera report render"
+)
+
+
+def pdf_problem() -> str:
+    """The reason why the PDF cannot be written; empty if it can."""
+    try:
+        _weasyprint()
+    except TesseraError as error:
+        return str(error)
+    return ""
+
+
+@contextlib.contextmanager
+def pdf_beside(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> Iterator[None]:
+    """Write ``report.pdf`` in a second process while the block runs, if ``facts.pdf_written`` is true.
+
+    Layout takes as long as all pages together. The figures must be in ``out/figures`` already.
+    """
+    global _pdf_inputs
+    (out / PDF).unlink(missing_ok=True)
+    if not facts.pdf_written:
+        yield
+        return
+    # fork: facts are inherited (templates and frames would not travel); nothing here has threads.
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as pool:
+        _pdf_inputs = (facts, env, common, out)
+        try:
+            written = pool.submit(_write_inherited_pdf)
+        finally:
+            _pdf_inputs = None
+        yield
+        written.result()
+
+
+def _write_inherited_pdf() -> None:
+    write_pdf(*_pdf_inputs)
+
+
+def write_pdf(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> None:
+    """Write ``report.pdf`` into the site's folder, here and now; :func:`pdf_problem` must be empty."""
+    engine = _weasyprint()
+    text = env.get_template("pdf.html").render(**{**common, **pdf_content(facts)})
+    text = mark_page(text, facts.results.trace_notes)
+    sheets = [
+        engine.CSS(filename=repo_root() / "report" / "assets" / name) for name in ("style.css", "pdf.css")
+    ]
+    local = engine.URLFetcher(allowed_protocols=("file", "data"))  # the PDF needs no network
+    document = engine.HTML(string=text, base_url=str(out.resolve()) + "/", url_fetcher=local)
+    document.write_pdf(out / PDF, stylesheets=sheets)
+
+
+def pdf_content(facts: Facts) -> dict:
+    """Variables of the template: those of the pages whose parts it has."""
+    return {
+        **machines.machines_page(facts),
+        **models.models_page(facts),
+        **summary.summary_page(facts),
+        **claims.claims_page(facts),  # last: its claims have the numbers of their shared reasons
+        "workloads": workloads.workloads_page(facts),
+        "validation": validation.validation_page(facts),
+        "title": "Report",
+    }
+
+
+def _weasyprint():
+    try:
+        import weasyprint
+    except ImportError as error:
+        raise TesseraError("report.pdf", f"Python package weasyprint: {error}", PDF_REMEDY) from None
+    except OSError as error:  # cffi finds no Pango
+        raise TesseraError(
+            "report.pdf", f"a system library: {str(error).splitlines()[0]}", PDF_REMEDY
+        ) from None
+    logging.getLogger("weasyprint").setLevel(logging.ERROR)  # it warns of CSS that only screens use
+    logging.getLogger("fontTools").setLevel(logging.ERROR)
+    return weasyprint

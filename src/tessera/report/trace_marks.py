@@ -1,7 +1,7 @@
 """Marks for workloads whose traces lack a part of the program: in figures, captions, pages and notebooks.
 
-The notes come from the cells (:attr:`tessera.core.results.loader.Loader.trace_notes`). A mark stands behind each
-name of such a workload, and one sentence beside it gives the note.
+The notes come from the cells (:attr:`tessera.core.results.loader.Loader.trace_notes`). A mark stands behind
+each name of such a workload, and one sentence beside it gives the note.
 """
 
 from __future__ import annotations

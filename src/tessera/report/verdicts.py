@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.report.claims.verdicts import KINDS_OF_DOUBT, doubt
+from tessera.report.claims.verdicts import KINDS_OF_DOUBT, NOT_MEASURABLE, UNDECIDED, doubt
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,6 @@ SCORES: dict[str, Score] = {
         ),
     )
 }
-UNDECIDED, NOT_MEASURABLE = "UNDECIDED", "NOT-MEASURABLE-HERE"
 _ONE = {kind: (kind,) for kind in SCORES}
 VERDICTS: dict[str, Verdict] = {
     v.name: v

@@ -22,72 +22,9 @@ from tessera.record import workloads
 from tessera.record.workloads import Workload
 from tessera.report.results import Results
 
-# How much of a program a recording has: memory that it touched, and the part of the region of interest.
-#
-# A recording may end before the region does, so what a program allocates is not what its layouts are judged
-# by. Everything here comes from info.json and the workload's file; what neither states is None.
-
-
-#: label of the size whose input is the paper's
-PAPER_SIZE = "paper"
-#: label of the size whose footprint is the published one, or a declared share of it
-PUBLISHED_SIZE = "published"
-#: keys of :func:`extent`
-EXTENT = (
-    "allocated_bytes",
-    "touched_bytes",
-    "recorded_share",
-    "windows",
-    "window_span_accesses",
-    "published_share",
-)
-
-
-def recording_extent(info: dict, known: Workload | None) -> dict:
-    """The columns :data:`EXTENT` of a recording; ``known`` is its workload, if a file describes it."""
-    memory = info.get("memory") or {}
-    pages = info.get("distinct_4kb_pages")
-    size = known.sizes.get(info.get("size", "")) if known else None
-    windows = info.get("windows", 1) if info.get("accesses") else None
-    return {
-        "allocated_bytes": memory.get("allocated_bytes"),
-        "touched_bytes": None if pages is None else pages * PAGE_4KB,
-        "recorded_share": memory.get("recorded_share"),
-        "windows": windows,
-        "window_span_accesses": size.window_span if size and windows and windows > 1 else None,
-        "published_share": size.share if size else None,
-    }
-
-
-def published_bytes(known: Workload) -> int | None:
-    """Footprint of the published row.
-
-    Of a stand-in, the size ``paper`` may be another program's input; its size ``published`` has the footprint
-    that the paper prints. Other rows have the paper's input in ``paper``.
-    """
-    if known.stand_in_for and PUBLISHED_SIZE in known.sizes:
-        size = known.sizes[PUBLISHED_SIZE]
-        return round(size.footprint / (size.share or 1))
-    return known.sizes[PAPER_SIZE].footprint if PAPER_SIZE in known.sizes else None
-
-
-def recording_place(row: dict) -> str:
-    """Where in the region of interest the recorded accesses lie, from the columns :data:`EXTENT`, as text."""
-    if not row.get("windows"):
-        return ""
-    if row["windows"] == 1:
-        return "the whole region" if row.get("recorded_share") == 1 else "its beginning"
-    span = row.get("window_span_accesses")
-    where = f"its first {span / 1e6:.0f} M accesses" if span else "the region"
-    return f"{row['windows']:.0f} windows over {where}"
-
-
-# The table of all workloads: the row of the papers, its size in this run, and its cost.
-#
-# One row per workload and platform, written as ``workloads.csv``; numbers come from the recording's
-# info.json, the workload's file, the platform's file, the cells, and the benchmarks that the workflow
-# writes. Unknown values are empty, never estimated.
-
+# The table has one row per workload and platform, and is written as ``workloads.csv``. Numbers come from the
+# recording's info.json, the workload's file, the platform's file, the cells, and the benchmarks that the
+# workflow writes. Unknown values are empty, never estimated.
 
 #: What a trace's info.json has under these names.
 _TRACE = ("accesses", "stores", "instructions", "distinct_4kb_pages", "file_bytes", "complete_roi")
@@ -193,3 +130,62 @@ def _seconds(benchmark: Path) -> float | None:
         return float(last["s"])
     except (OSError, ValueError, KeyError):
         return None
+
+
+# How much of a program a recording has: memory that it touched, and the part of the region of interest.
+#
+# A recording may end before the region does, so what a program allocates is not what its layouts are judged
+# by. Everything here comes from info.json and the workload's file; what neither states is None.
+
+#: label of the size whose input is the paper's
+PAPER_SIZE = "paper"
+#: label of the size whose footprint is the published one, or a declared share of it
+PUBLISHED_SIZE = "published"
+#: keys of :func:`recording_extent`
+EXTENT = (
+    "allocated_bytes",
+    "touched_bytes",
+    "recorded_share",
+    "windows",
+    "window_span_accesses",
+    "published_share",
+)
+
+
+def recording_extent(info: dict, known: Workload | None) -> dict:
+    """The columns :data:`EXTENT` of a recording; ``known`` is its workload, if a file describes it."""
+    memory = info.get("memory") or {}
+    pages = info.get("distinct_4kb_pages")
+    size = known.sizes.get(info.get("size", "")) if known else None
+    windows = info.get("windows", 1) if info.get("accesses") else None
+    return {
+        "allocated_bytes": memory.get("allocated_bytes"),
+        "touched_bytes": None if pages is None else pages * PAGE_4KB,
+        "recorded_share": memory.get("recorded_share"),
+        "windows": windows,
+        "window_span_accesses": size.window_span if size and windows and windows > 1 else None,
+        "published_share": size.share if size else None,
+    }
+
+
+def published_bytes(known: Workload) -> int | None:
+    """Footprint of the published row.
+
+    Of a stand-in, the size ``paper`` may be another program's input; its size ``published`` has the footprint
+    that the paper prints. Other rows have the paper's input in ``paper``.
+    """
+    if known.stand_in_for and PUBLISHED_SIZE in known.sizes:
+        size = known.sizes[PUBLISHED_SIZE]
+        return round(size.footprint / (size.share or 1))
+    return known.sizes[PAPER_SIZE].footprint if PAPER_SIZE in known.sizes else None
+
+
+def recording_place(row: dict) -> str:
+    """Where in the region of interest the recorded accesses lie, from the columns :data:`EXTENT`, as text."""
+    if not row.get("windows"):
+        return ""
+    if row["windows"] == 1:
+        return "the whole region" if row.get("recorded_share") == 1 else "its beginning"
+    span = row.get("window_span_accesses")
+    where = f"its first {span / 1e6:.0f} M accesses" if span else "the region"
+    return f"{row['windows']:.0f} windows over {where}"

@@ -1,4 +1,8 @@
-"""A claim of a paper: its published value, its tolerance, and the outcome of its evaluator."""
+"""A claim of a paper: its published value, its tolerance, and the outcome of its evaluator.
+
+Claims are read from ``config/claims.yaml`` (:mod:`tessera.report.claims.load`), never built by hand
+outside tests. ``published`` holds the numbers already looked up in ``reference-results/``.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,6 @@ from itertools import permutations
 from tessera.core.errors import unknown_name
 from tessera.core.results.loader import GENERATIONS
 from tessera.machine.counters.event_table import classes
-
-# A claim: a statement, a published value, the evaluator of our value, and a tolerance.
-#
-# Claims are read from ``config/claims.yaml`` (:mod:`tessera.report.claims.load`), never built by hand
-# outside tests. ``published`` holds the numbers already looked up in ``reference-results/``.
-
 
 #: One number, or named numbers that are judged together (all of them must hold).
 Value = float | Mapping[str, float]
@@ -30,7 +28,7 @@ HARDWARE_CLASSES = ("any", "intel-pmu", "other-pmu", *GENERATIONS)
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far obtained may be from published; rules are in :mod:`tessera.report.claims.claim`."""
+    """How far obtained may be from published; the rules stand above :data:`SCALAR_RULES`."""
 
     rule: str
     value: float
@@ -115,7 +113,6 @@ def class_matches(wanted: str, machine: str) -> bool:
 #
 # Named values are judged one by one, and all must hold.
 
-
 SCALAR_RULES = {
     "exact": lambda got, want, slack: got == want,
     "absolute": lambda got, want, slack: abs(got - want) <= slack,
@@ -163,8 +160,8 @@ def value_text(value: Value | None) -> str:
 
 # The result of an evaluator: a value with its provenance, or the reason why there is none.
 #
-# A claim whose sentence can be read in several ways has an outcome for each; :func:`together` joins them.
-
+# A claim whose sentence can be read in several ways has an outcome for each; :func:`join_readings` joins
+# them.
 
 REPRODUCE = "./run reproduce"
 TO_MEASURE = "; to measure it: "  #: between the reason and the command in a reason of claims.csv

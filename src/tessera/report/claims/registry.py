@@ -4,8 +4,8 @@ Contract of an evaluator: ``evaluator(claim, evidence, **parameters) -> Outcome`
 published numbers only through :class:`tessera.report.claims.evidence.Evidence`, raises ``Missing`` when an
 input isn't there, and returns a value in the claim's unit.
 
-A new evaluator is a function in a file of ``report/evaluators/`` and one entry in that
-file's ``EVALUATORS``; a new file is one line in :data:`FAMILIES`.
+A new evaluator is a function in a file of ``report/evaluators/`` and one entry in that file's
+``EVALUATORS``; a new file is one line in :data:`FAMILIES`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from tessera.report.claims.evidence import Evidence
 # ``median 3.1, 90% 12, max 31.8 of 56 pairs``: nine of ten values are at most 12. For a minimum, nine of ten
 # are at least the middle number. Units are those of the claim.
 
-
 PAIRS = "pairs"
 #: aggregate -> share of the values below the number in the middle
 MIDDLE_SHARES = {"max": 0.9, "min": 0.1}
@@ -55,7 +54,6 @@ def _distribution_numbers(values: Sequence[float], how: str) -> str:
 # pairs are never selected. As in the paper, pairs that are not TLB-sensitive are left out
 # (:mod:`tessera.core.results.loader`), except for claims about sensitivity itself; they still count as
 # covered.
-
 
 NAMED = 3  #: a reason names at most so many missing pairs
 AGGREGATES: dict[str, Callable[[list[float]], float]] = {

@@ -114,10 +114,8 @@ def deviation(claim: Claim, values: Mapping[str, Value]) -> str:
 
 def _split(claim: Claim, values: Mapping[str, Value], good: Mapping[str, bool]) -> str:
     """Which readings hold and which do not, each with its value."""
-    sides = [
-        f"{'holds' if side else 'fails'} by {readings_text({n: v for n, v in values.items() if good[n] is side})}"
-        for side in (True, False)
-    ]
+    by_side = {side: {name: values[name] for name in values if good[name] is side} for side in (True, False)}
+    sides = [f"{'holds' if side else 'fails'} by {readings_text(those)}" for side, those in by_side.items()]
     return f"it {' and '.join(sides)} {claim.unit}, {_wanted(claim)}"
 
 

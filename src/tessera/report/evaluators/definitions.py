@@ -6,12 +6,11 @@ from fractions import Fraction as F
 from math import ceil, comb
 
 from tessera.core.errors import unknown_name
+from tessera.core.units import GB, MB
 from tessera.report.claims.claim import Outcome
 
 # Counts that follow from definitions: polynomial terms, levels of a page table, pages, alignment.
 
-
-MB, GB = 1 << 20, 1 << 30
 PTE_BYTES = 8
 
 
@@ -74,7 +73,6 @@ def aligned_pool(claim, evidence) -> Outcome:
 # Written independently of :mod:`tessera.fit.models`, as its oracle. A sample is (H, M, C, R); the two
 # anchors below are arbitrary, positive and in no special position, so a residual of zero is algebra.
 # Not modelled: fitted polynomials and Mosmodel, which pass through no sample by construction.
-
 
 #: name -> (H, M, C, R); ``no-misses`` is where the Basu line starts.
 ANCHORS = {

@@ -12,15 +12,14 @@ from tessera.core import platforms
 from tessera.core.results.outcomes import FAILED, is_ok
 from tessera.core.results.study_tables import DESIGN_CELLS, DESIGN_STRUCTURES, PROBES
 from tessera.lab.studies import design_catalogue
+from tessera.lab.studies.design_catalogue import BASELINE_DESIGN, IDEAL
 from tessera.report.claims import selection
 from tessera.report.claims.claim import REPRODUCE, Missing, Outcome
 from tessera.report.claims.evidence import Evidence
 
-# Rows of the study of translation designs (``studies/designs``) for claims; each must be there and ok.
-
-
 PLATFORM = "park-haswell"
 PROVENANCE = "simulated"  #: of every row
+HITS, MISSES, RUNTIME = "stlb_hits", "stlb_misses", "runtime_cycles"
 
 
 def design_cell(evidence: Evidence, workload: str, design: str, mapping: str) -> pd.Series:
@@ -119,9 +118,7 @@ def miss_shares(claim, evidence, design: str, mapping: str, workloads: dict) -> 
     """Share of misses in the accesses that missed L1, M / (H + M), percent, by published name."""
 
     def share(workload: str) -> float:
-        hits, misses = (
-            design_number(evidence, workload, design, mapping, name) for name in ("stlb_hits", "stlb_misses")
-        )
+        hits, misses = (design_number(evidence, workload, design, mapping, name) for name in (HITS, MISSES))
         return 100 * misses / (hits + misses)
 
     return Outcome({name: share(workload) for name, workload in workloads.items()}, PROVENANCE)
@@ -132,9 +129,6 @@ def _mean_saving(claim, evidence, design: str, mapping: str) -> float:
 
 
 # Translation designs under two mappings, or of two sizes: a guest over its host, misses by instruction.
-
-
-MISSES, RUNTIME = "stlb_misses", "runtime_cycles"
 
 
 def saving_under(claim, evidence, design: str, mapping: str, than: str) -> Outcome:
@@ -206,14 +200,11 @@ def mean_gains(claim, evidence, of: dict, over: str) -> Outcome:
 # R of ``baseline`` = 1.43 x R.
 
 
-BASELINE, IDEAL, RUNTIME_CYCLES = "baseline", "ideal", "runtime_cycles"
-
-
 def gains_of(claim, evidence, design: str, mapping: str, workloads: dict) -> Outcome:
     """Gain in performance over ``baseline``, percent. ``workloads``: published name -> workload."""
     return Outcome(
         {
-            name: _runtime_gain(evidence, workload, design, BASELINE, mapping)
+            name: _runtime_gain(evidence, workload, design, BASELINE_DESIGN, mapping)
             for name, workload in workloads.items()
         },
         PROVENANCE,
@@ -229,16 +220,12 @@ def gap_to_ideal(claim, evidence, design: str, mapping: str) -> Outcome:
 
 
 def _runtime_gain(evidence, workload: str, design: str, base: str, mapping: str) -> float:
-    ours, theirs = (
-        design_number(evidence, workload, name, mapping, RUNTIME_CYCLES) for name in (design, base)
-    )
+    ours, theirs = (design_number(evidence, workload, name, mapping, RUNTIME) for name in (design, base))
     return 100 * (theirs / ours - 1)
 
 
 # Structures of translation designs (``studies/designs/.../structures.csv``): shares, rates, CPI, power.
 
-
-BASELINE_DESIGN, STLB_MISSES, STLB_HITS = "baseline", "stlb_misses", "stlb_hits"
 #: An L1 TLB for 4KB pages (Park, Table 3.3) has the size and ways of the synonym TLB.
 L1_TLB = ("synonym-tlb", 64)
 
@@ -250,9 +237,7 @@ def entry_shares(
 
     ``hits``: published name -> structure; ``misses``: published name of M.
     """
-    served, missed = (
-        design_number(evidence, workload, design, mapping, name) for name in (STLB_HITS, STLB_MISSES)
-    )
+    served, missed = (design_number(evidence, workload, design, mapping, name) for name in (HITS, MISSES))
     whole = served + missed
     shares = {
         name: 100 * design_structure(evidence, workload, design, mapping, part)["hits"] / whole
@@ -282,10 +267,7 @@ def cpi_saved(
     hit, special_hit, miss = (evidence.number(cycles[name]) for name in ("hit", "special_hit", "miss"))
 
     def cpi(workload: str, name: str) -> float:
-        counts = [
-            design_number(evidence, workload, name, mapping, c)
-            for c in (STLB_HITS, STLB_MISSES, "instructions")
-        ]
+        counts = [design_number(evidence, workload, name, mapping, c) for c in (HITS, MISSES, "instructions")]
         own = (
             0.0
             if name == BASELINE_DESIGN
@@ -311,8 +293,7 @@ def power_saved(claim, evidence, design: str, mapping: str) -> Outcome:
 
     def watts(workload: str, name: str) -> float:
         nj, runtime, accesses = (
-            design_number(evidence, workload, name, mapping, c)
-            for c in ("energy_nj", "runtime_cycles", "accesses")
+            design_number(evidence, workload, name, mapping, c) for c in ("energy_nj", RUNTIME, "accesses")
         )
         seconds = runtime / frequency
         if name == BASELINE_DESIGN:

@@ -57,7 +57,6 @@ def _energy_rows(evidence, pair, constants: list) -> list[dict]:
 # The equations are assumed (docs/energy.md), so these values decide rules of our own and contradict no
 # paper.
 
-
 ALGEBRA = "published"  #: provenance of values that need no run
 _THREADS = np.unique(np.geomspace(1, 4096, 200).round())
 

@@ -23,7 +23,8 @@ from tessera.report.evaluators.model_errors import ALL_SAMPLES, error_percent
 # Cross-validation errors (``models/cv.csv``), in percent; the largest over the pairs in scope.
 #
 # ``folds`` is a number K (the run's seed shuffles) or ``leave-one-out``: each distinct (H, M, C) is left out
-# in turn, its duplicates with it, so no seed plays a part. Its ``protocol`` says which, and of which models.
+# in turn, its duplicates with it, so no seed plays a part. The outcome's ``protocol``
+# says which, and of which models.
 
 
 def _cv_rows(evidence: Evidence, pair: Pair, model: str, folds: int | str) -> list[dict]:
@@ -131,7 +132,6 @@ def cv_over_seeds(claim, evidence, model: str) -> Outcome:
 
 
 # Models under the protocols of ``models/protocols.csv`` and along ``models/learning_curve.csv``.
-
 
 ANCHOR_SETTING = 2  #: the 4KB and the 2MB run
 

@@ -9,12 +9,12 @@ import pandas as pd
 from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB
 from tessera.core.results.loader import Pair, pairs_of
 from tessera.core.results.outcomes import ok_rows, other_rows
+from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.report.claims.claim import Missing, Outcome, Value
 from tessera.report.claims.evidence import Evidence
 from tessera.report.evaluators.model_errors import ALL_SAMPLES, fitted_predictions
 
 # Invariants of the cells, over every good row of the run.
-
 
 LEVELS = ("l1d", "l2", "l3", "dram")
 
@@ -80,8 +80,7 @@ def unexplained_cells(claim, evidence) -> Outcome:
 #
 # Their provenance is ``simulated``: hot regions come from simulated misses.
 
-
-LARGE_PAGES = (2097152, 1073741824)
+LARGE_PAGES = (PAGE_2MB, PAGE_1GB)
 
 
 def _simulated(value: float) -> Outcome:
@@ -136,7 +135,6 @@ def file_pool_windows(claim, evidence) -> Outcome:
 
 
 # Invariants of fitted models, over every pair in the models' tables.
-
 
 #: Below this share of the runtimes' squares, a squared error is rounding.
 NEGLIGIBLE = 1e-18

@@ -11,15 +11,13 @@ import pandas as pd
 
 from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB
 from tessera.core.results.loader import Pair
-from tessera.report.claims import selection as distribution
 from tessera.report.claims.claim import Missing, Outcome
 from tessera.report.claims.evidence import Evidence
-from tessera.report.claims.selection import Selection, aggregate, select
+from tessera.report.claims.selection import Selection, aggregate, describe_distributions, select
 
-# Errors of models on the samples that they were fitted to (``models/errors.csv``), in percent.
+# Errors on the fitted samples (``models/errors.csv``).
 #
 # "Largest error of a model" is equation (1) of MICRO'20, then the maximum over the pairs in scope.
-
 
 ALL_SAMPLES = "all"
 
@@ -64,7 +62,7 @@ def max_errors(claim, evidence, models: list, how: str) -> Outcome:
     selection = select(claim, evidence)
     errors = _pair_errors(evidence, selection, models)
     worst = {model: aggregate(values, how) for model, values in errors.items()}
-    return selection.outcome(worst, distribution.describe_distributions(errors, how))
+    return selection.outcome(worst, describe_distributions(errors, how))
 
 
 def largest_error(claim, evidence, models: list) -> Outcome:
@@ -120,7 +118,6 @@ def platform_error_ratio(claim, evidence, models: list, platform: str) -> Outcom
 # Sign and place of prediction errors (``models/predictions.csv`` against the cells).
 #
 # Optimism is (R - predicted) / R: positive where a model promises a shorter runtime than is true.
-
 
 #: columns of the cells that say where a prediction lies; few, since each pair has a table of each model
 COUNTS = ["runtime_cycles", "stlb_misses", "walk_cycles"]

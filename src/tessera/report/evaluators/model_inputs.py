@@ -20,7 +20,6 @@ from tessera.report.claims.selection import aggregate, select
 
 # How much each of C, M and H explains (``models/rsquared.csv``), and how they go together.
 
-
 INPUTS = ("C", "M", "H")
 
 

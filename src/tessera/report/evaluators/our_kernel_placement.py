@@ -11,9 +11,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.core.results.kernel_tables import BALANCING as BALANCING_TABLE
-from tessera.core.results.kernel_tables import FRAGMENTED, MAPS
-from tessera.core.results.kernel_tables import PLACEMENT as PLACES_TABLE
+from tessera.core.results import kernel_tables
+from tessera.core.results.kernel_tables import BALANCING, FRAGMENTED, MAPS
 from tessera.core.results.outcomes import other_rows
 from tessera.core.results.schema import Table
 from tessera.lab.kernel import ALL_PARTS
@@ -32,7 +31,6 @@ from tessera.report.evaluators.our_system_cost import kernel_table
 # Policy and first touch decide it, not the processor: a guest with four nodes answers for any machine with
 # four. Shares are in percent. Without replicas every socket walks the home tables; with them each walks its
 # own tree, or the home tables where it has none.
-
 
 LEAVES = 1
 
@@ -111,11 +109,13 @@ def _measured(value: float) -> Outcome:
 
 def _runs(evidence, config: str, workloads: list) -> Iterator[tuple[str, pd.DataFrame]]:
     """(workload, its rows) of a configuration; every one of ``workloads`` is there."""
-    table = kernel_table(evidence, PLACES_TABLE, PLACES_TABLE.names)
+    table = kernel_table(evidence, kernel_tables.PLACEMENT, kernel_tables.PLACEMENT.names)
     table = table[table["config"] == config]
     lacking = sorted(set(workloads) - set(table["workload"])) or ([] if len(table) else ["any workload"])
     if lacking:
-        raise Missing(f"{PLACES_TABLE.pattern} has no run of {', '.join(lacking)} with {config}", ALL_PARTS)
+        raise Missing(
+            f"{kernel_tables.PLACEMENT.pattern} has no run of {', '.join(lacking)} with {config}", ALL_PARTS
+        )
     for workload, seen in table.groupby("workload", sort=False):
         if not workloads or workload in workloads:
             yield workload, seen
@@ -124,7 +124,9 @@ def _runs(evidence, config: str, workloads: list) -> Iterator[tuple[str, pd.Data
 def _seen_by_socket(seen: pd.DataFrame) -> pd.Series:
     shares = remote_leaf_share(seen, sorted(set(seen["socket"])))
     if shares.isna().any() or len(shares) < 2:
-        raise Missing(f"{PLACES_TABLE.pattern}: a run has no leaf entries, or one socket only", ALL_PARTS)
+        raise Missing(
+            f"{kernel_tables.PLACEMENT.pattern}: a run has no leaf entries, or one socket only", ALL_PARTS
+        )
     return shares
 
 
@@ -167,7 +169,7 @@ def _pooled(evidence, config: str, column: str) -> pd.Series:
 def _total(rows: pd.DataFrame, column: str) -> int:
     """Sum of ``pages`` or ``pointers``; never zero."""
     if not rows[column].sum():
-        raise Missing(f"{PLACES_TABLE.pattern}: a process without {column}", ALL_PARTS)
+        raise Missing(f"{kernel_tables.PLACEMENT.pattern}: a process without {column}", ALL_PARTS)
     return int(rows[column].sum())
 
 
@@ -175,7 +177,6 @@ def _total(rows: pd.DataFrame, column: str) -> int:
 #
 # The kernel decides what moves, not the processor: a guest answers for any machine with several sockets. If
 # the process did not move, or its data did not follow, the table decides nothing.
-
 
 #: Share of the data on the process's socket at each moment; the program waits for as much.
 LEAST_LOCAL = 0.99
@@ -194,19 +195,19 @@ def remote_share_at(claim, evidence, moment: str) -> Outcome:
 
 def _moments(evidence) -> pd.DataFrame:
     """The row of each moment, by its name."""
-    table = kernel_table(evidence, BALANCING_TABLE, BALANCING_TABLE.names)
+    table = kernel_table(evidence, BALANCING, BALANCING.names)
     if tuple(table["moment"]) != MOMENTS:
         found = ", ".join(table["moment"]) or "no row"
-        raise Missing(f"{BALANCING_TABLE.pattern} has {found} in place of {', '.join(MOMENTS)}", ALL_PARTS)
+        raise Missing(f"{BALANCING.pattern} has {found} in place of {', '.join(MOMENTS)}", ALL_PARTS)
     rows = table.set_index("moment")
     if rows.loc["before", "socket"] == rows.loc["balanced", "socket"]:
-        raise Missing(f"{BALANCING_TABLE.pattern}: the process stayed on its socket", ALL_PARTS)
+        raise Missing(f"{BALANCING.pattern}: the process stayed on its socket", ALL_PARTS)
     if (rows[["data_pages", "home_tables", "leaf_entries"]] <= 0).any(axis=None):
-        raise Missing(f"{BALANCING_TABLE.pattern}: a process without data or page tables", ALL_PARTS)
+        raise Missing(f"{BALANCING.pattern}: a process without data or page tables", ALL_PARTS)
     for moment, row in rows.iterrows():
         if row["local_data_pages"] < LEAST_LOCAL * row["data_pages"]:
             said = f"{row['local_data_pages']} of {row['data_pages']} data pages are on the process's socket"
-            raise Missing(f"{BALANCING_TABLE.pattern}, {moment}: only {said}", ALL_PARTS)
+            raise Missing(f"{BALANCING.pattern}, {moment}: only {said}", ALL_PARTS)
     return rows
 
 
@@ -215,7 +216,6 @@ def _moments(evidence) -> pd.DataFrame:
 # ``kernel/maps/maps.csv`` and ``kernel/fragmented/fragmented.csv`` are measured there. For the speedup in
 # fragmented memory, the share of 2MB pages is measured, and the costs of both page sizes are simulated
 # (``studies/numa/placements.csv``).
-
 
 CONFIGURATION = "TRP-LD"  #: of Figure 11, without its hog, which changes no page
 

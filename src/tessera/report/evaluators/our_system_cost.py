@@ -29,7 +29,6 @@ from tessera.report.evaluators.real_machines import THIS_MACHINE
 # Instructions are counted under emulation; they say how much more work the kernel does, not how long a
 # processor takes for it.
 
-
 OFF_COLUMN = "off_ratio"
 REPLICATED_COLUMN = "replicated_ratio"
 
@@ -109,7 +108,6 @@ def _operations(evidence, column: str) -> pd.DataFrame:
 #
 # ``tessera mosalloc overhead``, a rule of the main job, writes the table. The papers measure another
 # allocator.
-
 
 COMPARE = "./run tessera mosalloc overhead --out results/default/host/allocator.csv"
 COLUMNS = {"memory": "memory_bytes", "runtime": "cpu_ns"}

@@ -14,14 +14,13 @@ from math import floor
 import numpy as np
 
 from tessera.core.errors import unknown_name
-from tessera.core.units import GB, KB, parse_bytes
+from tessera.core.units import GB, KB, PAGE_4KB
 from tessera.report.claims.claim import Outcome
 
 # What Park prints about virtual caching (dissertation, chapter 2), computed again from his other numbers.
 #
 # Units are those of the claim. Powers, speedups and miss rates are not modelled: no printed number gives
 # them.
-
 
 PARK_VALUES = "park_values"
 #: Seconds of the printed units of time; a year has 365.25 days.
@@ -112,11 +111,6 @@ def _park_column(evidence, table: str, quantity: str) -> dict[str, float]:
 
 
 # What Park prints about TLB coalescing (dissertation, chapter 3), computed again from his other numbers.
-#
-# Algorithm 1 has a file of its own (:mod:`tessera.report.evaluators.park_printed`).
-
-
-PAGE = parse_bytes("4KB")
 
 
 def shares_not_100(claim, evidence, slack: float) -> Outcome:
@@ -133,7 +127,7 @@ def printed_range(claim, evidence, table: str, where: dict, names: list) -> Outc
 
 def anchors_written(claim, evidence, footprint_gb: int) -> Outcome:
     """Anchor entries of so many GB, by ``distance <pages>``; a change of the distance writes each (3.3.3)."""
-    pages = footprint_gb * GB // PAGE
+    pages = footprint_gb * GB // PAGE_4KB
     return Outcome({name: pages / int(name.split()[1]) for name in claim.published}, "published")
 
 
@@ -142,7 +136,7 @@ def smallest_lead(claim, evidence, subject: str, other: str, mappings: list) -> 
 
     def reductions(scheme: str) -> dict[str, float]:
         where = {"location": "Figure 3.9 text", "subject": scheme, "mapping": mappings}
-        rows = evidence.rows("park_values", where)
+        rows = evidence.rows(PARK_VALUES, where)
         return dict(zip(rows["mapping"], rows["value"], strict=True))
 
     ours, theirs = reductions(subject), reductions(other)
@@ -164,7 +158,6 @@ def smallest_lead(claim, evidence, subject: str, other: str, mappings: list) -> 
 #
 # The distance of least cost is selected, of equal ones the smaller. Not modelled: the alignment of chunks,
 # and the chunk lists of real programs, which are not printed.
-
 
 DISTANCES_TABLE = "park_table36_distances"
 PAGES_OF_2MB = 512  #: pages of a 2MB page
@@ -253,7 +246,7 @@ def _run_range(evidence, mapping: str) -> tuple[int, int]:
 
 def _footprint_pages(evidence, workload: str) -> int:
     where = {"subject": workload, "quantity": "working_set", "printing": "first"}
-    return int(evidence.number({"table": "park_values", "where": where}) * GB // PAGE)
+    return int(evidence.number({"table": PARK_VALUES, "where": where}) * GB // PAGE_4KB)
 
 
 def _printed_distance(evidence, workload: str, mapping: str) -> int:

@@ -10,7 +10,7 @@ from math import log10
 
 import pandas as pd
 
-from tessera.core.units import GB, MB, parse_bytes
+from tessera.core.units import GB, MB, PAGE_1GB, PAGE_2MB, parse_bytes
 from tessera.lab.kernel.cost_experiments import memory_overhead, table4, table_bytes
 from tessera.report.claims.claim import Outcome
 from tessera.report.claims.selection import aggregate
@@ -51,7 +51,6 @@ def _orders(number: float) -> float:
 
 
 # Checks of one particular published table: counters of xalancbmk, overheads, cross-validation.
-
 
 OVERHEADS = "opera_table4_overheads"
 
@@ -120,7 +119,6 @@ def _overheads(evidence, quantity: str) -> pd.DataFrame:
 
 # What the Mitosis paper prints of memory and time that replicas cost (8.3), computed again.
 
-
 UNITS = {"MB": MB, "GB": GB}
 
 
@@ -184,9 +182,7 @@ def _half_digit(cycles: float) -> float:
 
 # Examples that a paper works through in its text: event numbers, intervals of a pool, holes in a heap.
 
-
 EXAMPLES = "opera_values"
-BYTES_OF_MB, PAGE_2MB, PAGE_1GB = 1 << 20, 1 << 21, 1 << 30
 
 
 def raw_events(claim, evidence, events: dict) -> Outcome:
@@ -198,7 +194,7 @@ def interval_faults(claim, evidence) -> Outcome:
     """OPERA D5.10 section 2.4.1: bytes by which the example's two intervals break the rules of a pool."""
 
     def printed(quantity: str) -> int:
-        return int(evidence.number({"table": EXAMPLES, "where": {"quantity": quantity}}) * BYTES_OF_MB)
+        return int(evidence.number({"table": EXAMPLES, "where": {"quantity": quantity}}) * MB)
 
     start_1gb, end_1gb = printed("interval_offset"), printed("interval_1gb_end")
     start_2mb, end_2mb = printed("interval_2mb_start"), printed("interval_2mb_end")

@@ -16,7 +16,6 @@ from tessera.report.claims.evidence import Evidence
 # Lists and machines give different verdicts. A list is a printed text, so it decides proof-reading only. A
 # finding needs a machine whose counters opened the events of its class: a bundle has their counts.
 
-
 LISTS = "published"  #: provenance of the table of events: lists of the vendor and of Linux
 MEASURE = "./run measure --out bundle; ./run reproduce --bundle bundle"
 
@@ -71,7 +70,6 @@ def _events(pair: Pair, evidence: Evidence, listed: int) -> int:
 
 # Simulated platforms against the machines that they are named after (MICRO'20 Table 4).
 
-
 #: (structure, page size) of Table 4 -> number of entries of a platform file
 _ENTRIES = {
     ("l1_tlb", "4KB"): lambda p: p["tlb.l1d.4kb.entries"],
@@ -99,7 +97,6 @@ def platform_mismatches(claim, evidence, table: str) -> Outcome:
 
 
 # Real runs on this machine: variation of repeats (``host/cells.csv``).
-
 
 RESERVE = "./run --reserve reproduce"
 THIS_MACHINE = "host"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.core.results import transfer_tables as schema
+from tessera.core.results import transfer_tables
 from tessera.core.results.outcomes import ok_rows
 from tessera.lab.transfer import rules
 from tessera.lab.transfer.points import COUNTED
@@ -26,7 +26,7 @@ def transfer_pass_share(claim, evidence, inputs: str, group: str, model: str) ->
 
 def transfer_largest_gap(claim, evidence, group: str) -> Outcome:
     """Largest g of points with an exact twin, percent."""
-    rows = evidence.table(schema.TWINS)
+    rows = evidence.table(transfer_tables.TWINS)
     rows = rows[(rows["group"] == group) & (rows["inputs"] == COUNTED) & (rows["kind"] == "exact")]
     if rows.empty:
         raise Missing(f"the study of transfer has no exact twin in class {group}")
@@ -49,7 +49,7 @@ def transfer_rescued(claim, evidence, inputs: str, group: str) -> Outcome:
 
 def transfer_intercept_error(claim, evidence, model: str) -> Outcome:
     """|intercept / R_ideal - 1| of a model, percent: the least over the workloads."""
-    rows = ok_rows(evidence.table(schema.FITS))
+    rows = ok_rows(evidence.table(transfer_tables.FITS))
     rows = rows[(rows["model"] == model) & rows["intercept_cycles"].notna()]
     if rows.empty:
         raise Missing(f"the study of transfer has no fit of {model}")
@@ -67,7 +67,7 @@ def transfer_counterexamples(claim, evidence, inputs: str, groups: list, cell: s
 
 def transfer_control_error(claim, evidence, variant: str) -> Outcome:
     """Largest difference between R of a control and R of P, percent."""
-    rows = ok_rows(evidence.table(schema.POINTS))
+    rows = ok_rows(evidence.table(transfer_tables.POINTS))
     rows = rows[rows["variant"] == variant]
     if rows.empty:
         raise Missing(f"the study of transfer has no variant {variant}")
@@ -77,7 +77,7 @@ def transfer_control_error(claim, evidence, variant: str) -> Outcome:
 
 def transfer_ladder_remainder(claim, evidence) -> Outcome:
     """Largest |sum of steps - gap| / R of P over the ladders without a rejected step."""
-    table = evidence.table(schema.LADDER)
+    table = evidence.table(transfer_tables.LADDER)
     keys = ["workload", "platform", "ladder", "layout"]
     found = []
     for _, rows in table.groupby(keys, sort=False):
@@ -91,7 +91,7 @@ def transfer_ladder_remainder(claim, evidence) -> Outcome:
 
 def _verdicts(evidence, group: str, inputs: str, model: str | None = None) -> pd.DataFrame:
     """Rows with judged points; :class:`Missing` if there are none."""
-    rows = evidence.table(schema.VERDICTS)
+    rows = evidence.table(transfer_tables.VERDICTS)
     rows = rows[(rows["group"] == group) & (rows["inputs"] == inputs)]
     rows = rows[rows["verdict"] != rules.NOT_JUDGED]
     if model is not None:

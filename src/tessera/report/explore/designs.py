@@ -39,7 +39,6 @@ from tessera.simulate.sampling import Plan, Sampling
 # parts of memory, or both. A results tree with recorded traces is simulated for real. The archive of
 # the checkout has no traces; it has the H, M, C of a few designs, simulated when it was made.
 
-
 SIMULATE = "simulate it on a recorded trace: ./run smoke or ./run reproduce makes one"
 #: Shorter traces are simulated whole: C is then exact.
 WHOLE_BELOW_ACCESSES = 20_000_000
@@ -107,7 +106,7 @@ def simulate_designs(
 def simulate_on_trace(
     trace: Path, pair: Pair, designs: list[Design], space: Space, misses: pd.DataFrame, *, timed: bool
 ) -> pd.DataFrame:
-    """The designs on a trace, one after another, by the real simulator; ``misses`` as `hot.profile`."""
+    """The designs on a trace, one after another, by the real simulator; ``misses`` as `miss_heat.profile`."""
     plan = plan_for(traces.info(trace)["accesses"])
     base, rows = platforms.load(pair.platform), []
     with tempfile.TemporaryDirectory(prefix="tessera-designs-") as folder:
@@ -160,7 +159,6 @@ def _archived(pair: Pair, designs: list[Design]) -> pd.DataFrame:
 #
 # :func:`tessera.fit.predict.decision.decide` decides. P is the pair's samples. No notebook measures them, so
 # no class needs to be open. Formulas of papers stand apart.
-
 
 SHOWN_COUNTS = ("stlb_hits", "stlb_misses", "walk_cycles")
 NO_RUNTIME = "no runtime"  #: in place of a prediction that is negative, 0 or not finite

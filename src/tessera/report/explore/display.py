@@ -12,9 +12,6 @@ import pandas as pd
 
 from tessera.report.figures import style
 
-# How a notebook looks: the report's figures as SVG that is the same at every run, numbers short.
-
-
 #: Where figures go is the notebook's own business.
 PLACES = ("backend", "backend_fallback", "interactive", "toolbar")
 
@@ -59,7 +56,6 @@ def shares(table: pd.DataFrame) -> pd.DataFrame:
 # The outputs are ordinary ones that the widgets update, so a page made from the notebook shows their first
 # state; only the widgets need JupyterLab.
 
-
 NO_WIDGETS = (
     "Menus need ipywidgets, which is not installed: ./run setup. Below is what they would show at the start."
 )
@@ -79,7 +75,7 @@ class Followed(ABC):
 
     @abstractmethod
     def widgets(self):
-        """The widgets, as :func:`bar` makes them."""
+        """The widgets, as :func:`widget_bar` makes them."""
 
     def show(self) -> Self:
         """Display widgets and outputs."""

@@ -21,7 +21,6 @@ from tessera.report.figures import style
 
 # Samples and fitted models of one pair, as tables and pictures.
 
-
 #: Heuristics of MICRO'20 VI-B, as layouts' names begin.
 FAMILIES = ("growing", "random", "sliding-20", "sliding-40", "sliding-60", "sliding-80")
 INPUTS = {"C": ("walk_cycles", "walk cycles"), "M": ("stlb_misses", "misses"), "H": ("stlb_hits", "hits")}
@@ -127,7 +126,6 @@ def coefficient_shares(pair: Pair, model, layout: str = ALL_4KB) -> pd.DataFrame
 
 
 # Training sets that a reader may choose: which layouts fit the models, which test them.
-
 
 EVERY_LAYOUT, EVERY_SECOND = "every layout", "every second layout"
 #: name -> heuristics that train; the 4KB and 2MB runs always do
@@ -260,7 +258,6 @@ def _menu_bar(owner: Controls):
 
 # A model of your own beside the nine: registered for this session, judged by the same cross validation.
 
-
 CROSS_VALIDATED, ANCHORED = "cross validation", "no training: two runs define it"
 
 
@@ -283,8 +280,8 @@ def judge_models(pair: Pair, names=(), folds: int = 6, seed: int = 0) -> pd.Data
     """Errors on layouts that a model has not been fitted to, best first.
 
     Trained models: ``folds``-fold cross validation, duplicates in one fold; `effective n` is the number of
-    distinct (H, M, C) rows. Models that the 4KB and 2MB runs define train on
-    nothing else, so their errors on all layouts are already those (but for the anchors themselves).
+    distinct (H, M, C) rows. Models that the 4KB and 2MB runs define train on nothing else, so
+    their errors on all layouts are already those (but for the anchors themselves).
     """
     samples, rows = pair.table.fitted, []
     for name in dict.fromkeys([*MODELS, *names]):

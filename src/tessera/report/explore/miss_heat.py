@@ -17,8 +17,14 @@ from tessera.core.layouts.generation import HOT_PERCENT, ORDER, Space, hot_regio
 from tessera.core.layouts.layout import ALL_4KB, Layout
 from tessera.core.results.cell_tables import ARCHIVED_PROFILE, PROFILE
 from tessera.core.results.table_io import read_file
-from tessera.measure.suggest import profile as choose
-from tessera.measure.suggest.profile import Profile, page_of
+from tessera.measure.suggest.profile import (
+    Profile,
+    compact_order,
+    fewest_pages,
+    layout_of_pages,
+    page_of,
+    ranked_pages,
+)
 from tessera.report.explore.source import Pair, Source
 from tessera.report.figures import style
 from tessera.simulate.runner import miss_profile
@@ -158,13 +164,11 @@ def suggestion(pair: Pair, space: Space, misses: pd.DataFrame, share: float) -> 
         counted[page] = counted.get(page, 0) + float(row.stlb_misses)
     method = f"misses of {pair.workload} under 4KB pages, simulated on {pair.platform}"
     known = Profile("simulated", method, counted, sum(counted.values()), dict(space.pool_bytes))
-    pages = choose.ranked_pages(known)
+    pages = ranked_pages(known)
     if not pages:
         raise TesseraError(method, "none lies in the pools", "choose a workload with TLB misses")
-    count = choose.fewest_pages(known, pages, share) or len(pages)
-    return choose.layout_of_pages(
-        f"hot-{share:.0%}".removesuffix("%"), known, choose.compact_order(known)[:count]
-    )
+    count = fewest_pages(known, pages, share) or len(pages)
+    return layout_of_pages(f"hot-{share:.0%}".removesuffix("%"), known, compact_order(known)[:count])
 
 
 def _pools(axes, space: Space) -> None:

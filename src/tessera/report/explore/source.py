@@ -21,13 +21,10 @@ from tessera.fit.fit_folder import FitResult
 from tessera.fit.fitting import fit_all
 from tessera.fit.models.samples import Table, check_samples
 from tessera.report.figures import style
-from tessera.report.figures.model_errors import max_errors_table as largest_errors
+from tessera.report.figures.model_errors import max_errors_table
 from tessera.report.results import Results
 from tessera.report.trace_marks import footnote
 from tessera.report.verdicts import SCORES, VERDICTS, counts
-
-# Which data a notebook reads, said in a sentence: a results tree, or the small archive of the checkout.
-
 
 ARCHIVE = "notebooks/data"
 #: Looked for in this order where no folder is named.
@@ -163,7 +160,6 @@ def _shown(directory: Path) -> str:
 
 # Claims of the papers beside what was obtained, and largest errors beside the printed ones.
 
-
 UNPRINTED = "not published as data"
 
 
@@ -208,7 +204,7 @@ def findings(table: pd.DataFrame, paper: str = "", verdict: str = "", words: str
 
 def published_errors(source: Source) -> pd.DataFrame:
     """The largest error of each model over all analysed pairs, with the value that MICRO'20 prints."""
-    rows = largest_errors(source.results, repo_root() / "reference-results")
+    rows = max_errors_table(source.results, repo_root() / "reference-results")
     rows = rows[rows["scope"] == "all"]
     ours = rows[rows["source"] == "Tessera"].set_index("model")
     paper = rows[rows["source"] == "paper"].set_index("model")

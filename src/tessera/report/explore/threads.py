@@ -12,8 +12,7 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_1GB, ALL_4KB
-from tessera.lab.energy import cell_energy, guz_model, power
-from tessera.lab.energy import thread_runs as run_files
+from tessera.lab.energy import cell_energy, guz_model, power, thread_runs
 from tessera.lab.energy.cell_energy import pair_rows
 from tessera.lab.energy.sourced_values import ASSUMED
 from tessera.report.explore.display import Followed, widget_bar
@@ -165,7 +164,7 @@ def measured(path: str) -> str:
     if not path:
         return "No runs: set `runs` to the file of tessera threads measure."
     try:
-        found = power.fit_runs(run_files.read_runs(path))
+        found = power.fit_runs(thread_runs.read_runs(path))
     except TesseraError as error:
         return f"{error.asked}: {error.found}"
     parts = zip(power.FITTED_NAMES, found.values, found.low, found.high, strict=True)

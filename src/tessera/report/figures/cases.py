@@ -16,7 +16,6 @@ from tessera.report.results import Results
 # A score is a series over (workload, platform); the pair with the largest one is the extreme that figures
 # draw beside the paper's own pair.
 
-
 Score = Callable[[Results], pd.Series]
 Words = Callable[[Results, str, str], str]
 
@@ -143,7 +142,6 @@ def basu_in_words(results: Results, workload: str, platform: str) -> str:
 # Only what a paper prints in words is published; ``printed`` names the rows of the reference tables.
 # ``wanted`` identifies workloads by words of their names: the first one is the paper's own, later ones stand
 # in for it.
-
 
 SANDYBRIDGE, BROADWELL = "sandybridge-sim", "broadwell-sim"
 _MCF = ("mcf", "network-simplex")

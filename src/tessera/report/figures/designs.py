@@ -8,7 +8,7 @@ import pandas as pd
 from tessera.core.mapping.kinds import OVER
 from tessera.core.results.study_tables import DESIGN_CELLS
 from tessera.core.results.transfer_tables import ANSWERED, LADDER, VERDICTS
-from tessera.lab.studies.design_catalogue import DESIGN_VARIANTS
+from tessera.lab.studies.design_catalogue import BASELINE_DESIGN, DESIGN_VARIANTS, IDEAL
 from tessera.lab.studies.placements import KINDS
 from tessera.report.figures import style
 from tessera.report.new_designs import CHANGES, label
@@ -16,15 +16,13 @@ from tessera.report.results import NotDrawn, Results
 
 # Misses of each translation design, relative to those of 4KB pages: a panel for each mapping.
 #
-# :func:`draw` shows the mappings of one machine, :func:`draw_nested` a guest's mapping alone and over its
-# host.
+# :func:`draw_design_misses` shows the mappings of one machine, :func:`draw_nested_misses` a guest's mapping
+# alone and over its host.
 
-
-BASELINE_DESIGN = "baseline"
 COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE, style.SKY, style.VERMILLION)
 WORKLOAD_HATCHES = ("", "///", "...", "\\\\\\", "xxx", "++")
 SMALL_BAR = 0.02  #: bars below this fraction, and missing ones, have a text
-DESIGNS_NOT_SHOWN = (BASELINE_DESIGN, "ideal")  #: 100% and 0% by definition
+DESIGNS_NOT_SHOWN = (BASELINE_DESIGN, IDEAL)  #: 100% and 0% by definition
 NESTED_TITLE = "Misses with a guest alone and over its host"
 
 
@@ -127,7 +125,6 @@ def _mapping_panel(axes, rows: pd.DataFrame, designs: list[str], workloads: list
 
 # Share of points that each model of P predicts, by class of design and declared input.
 
-
 #: verdict, worth -> mark behind the share
 VERDICT_MARKS = {"survives": "+", "mixed": "~", "fails": "-"}
 WORTH_MARKS = {"useless": "x", "trivial": "o", "": ""}
@@ -179,7 +176,6 @@ def _transfer_panel(axes, rows: pd.DataFrame, groups: list[str], models: list[st
 
 
 # From P to a design, one mechanism a step: what each step adds to R, as a share of R of P.
-
 
 LADDER_KEYS = ["workload", "platform", "ladder", "layout"]
 
@@ -241,14 +237,15 @@ def draw_ladder(results, reference):
 
 # What a new design gains: the bracket's answers beside R of the timing engine, a panel for each class.
 
-
-ANSWER_COLUMNS = ["workload", "platform", "group", "variant", "layout", "change", "answer", "low", "high", "covered",
-           "provenance"]  # fmt: skip
+ANSWER_COLUMNS = [
+    "workload", "platform", "group", "variant", "layout", "change", "answer", "low", "high", "covered",
+    "provenance",
+]  # fmt: skip
 ANSWERS_NAME = "new-designs"
 
 
 def answers_table(results) -> pd.DataFrame:
-    """:data:`COLUMNS`, a row for each informative answer; changes are R / R_0 - 1, as shares."""
+    """:data:`ANSWER_COLUMNS`, a row for each informative answer; changes are R / R_0 - 1, as shares."""
     rows = Results.of(results).read(ANSWERED, expected=False)
     if rows.empty:
         raise NotDrawn(f"figure {ANSWERS_NAME}", "no study of transfer was made")

@@ -7,9 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-# What the registry knows about a figure.
-
-
 #: Sections of the report that a figure may belong to.
 GROUPS = (
     "summary",
@@ -169,7 +166,6 @@ OPERA_FIGURES: tuple[Entry, ...] = (
 
 # Figures of the Mitosis paper: those that a guest can answer, and one whose times are simulated.
 
-
 MITOSIS_FIGURES: tuple[Entry, ...] = (
     Entry(
         "mitosis-fig3",
@@ -221,8 +217,7 @@ MITOSIS_FIGURES: tuple[Entry, ...] = (
 )
 
 
-# Entries of the registry for the study of scenarios: what the kernel did to a program.
-
+# Figures of the study of scenarios: what the kernel did to a program.
 
 OS_FIGURES: tuple[Entry, ...] = (
     Entry(
@@ -253,8 +248,7 @@ OS_FIGURES: tuple[Entry, ...] = (
 )
 
 
-# Entries of the registry for what page faults cost programs: figures of Virtuoso.
-
+# Figures of Virtuoso: what page faults cost programs.
 
 VIRTUOSO_FIGURES: tuple[Entry, ...] = (
     Entry(

@@ -163,7 +163,6 @@ def _worth_a_name(ours: pd.DataFrame) -> list:
 
 # Fewer huge pages beating more (OPERA 2.5.3): all-2MB against the fastest layout with fewer 2MB pages.
 
-
 CLEAR_LOSS = 0.005  #: a loss above this is no sampling noise (claim opera-fewer-pages-win)
 
 
@@ -219,7 +218,6 @@ def draw_fewer_pages(results, reference):
 
 
 # The 1GB run, never fitted, as test point of all pairs (MICRO'20 VII-D, Figure 11; OPERA 2.1, Figure 2).
-
 
 ONE_GB_MODELS = ("yaniv", "mosmodel", "mosmodel-authors")
 _ONE_GB_FLOOR = 1e-4
@@ -277,10 +275,10 @@ def draw_one_gb(results, reference):
             pair_panel(axes, mine, "error", lowest=_ONE_GB_FLOOR)
         printed = rows[(rows["source"] == "paper") & (rows["model"] == style.printed_model(model))]
         for row, dash in zip(printed.itertuples(), dashes, strict=False):
+            words = f"{style.model_look(row.model).label}, {row.workload}, {style.percent(row.error)}"
             axes.axvline(
-                row.error, color=style.INK, linestyle=dash, linewidth=1.3,
-                label=f"published: {style.model_look(row.model).label}, {row.workload}, {style.percent(row.error)}",
-            )  # fmt: skip
+                row.error, color=style.INK, linestyle=dash, linewidth=1.3, label=f"published: {words}"
+            )
         axes.set_xscale("log")
         above = int((mine["error"] > 0.01).sum())
         title = f"{style.model_look(model).label}: above 1% in {above} of {len(mine)} pairs"

@@ -19,8 +19,9 @@ from tessera.lab.clock.errors import errors
 from tessera.report.figures import style
 from tessera.report.results import NotDrawn, Results
 
-# Pointer chases over growing footprints: measured, and simulated before and after calibration.
+REAL_RUNS_REMEDY = "./run --reserve reproduce"
 
+# Pointer chases over growing footprints: measured, and simulated before and after calibration.
 
 CHASE_PANELS = (
     ("pages", "4KB pages, one line per page"),
@@ -37,7 +38,7 @@ CHASE_COLUMNS = ("source", "provenance", "series", "elements", "cycles")
 
 
 def chase_table(results) -> pd.DataFrame:
-    """Single chains: COLUMNS, and a row per measured step with source ``step``."""
+    """Single chains: :data:`CHASE_COLUMNS`, and a row per measured step with source ``step``."""
     results = Results.of(results)
     why = "the chase was not measured or not explained"
     latency, steps = results.needed(LATENCY, "validation-chase", why=why), results.read(STEPS)
@@ -102,7 +103,6 @@ def draw_chase(results, reference):
 
 # Simulated over native cycles of every micro-benchmark and program, with the interval of the measurement.
 
-
 CLOCK_COLUMNS = ("panel", "name", "pages", "ratio", "low", "high", "provenance")
 CLOCK_PANELS = {
     "judge": "micro-benchmarks that judge",
@@ -114,7 +114,7 @@ CLOCK_BAND = 0.10  #: the aim of the median
 
 
 def clock_table(results) -> pd.DataFrame:
-    """Ratios of simulated to measured cycles with the intervals of the measurement (COLUMNS)."""
+    """Simulated over measured cycles, with the intervals of the measurement (:data:`CLOCK_COLUMNS`)."""
     results = Results.of(results)
     why = "nothing was measured on this machine's clock"
     marks = errors(results.needed(CLOCK_MARKS, "validation-clock", why=why), "mark")
@@ -176,7 +176,6 @@ def draw_clock(results, reference):
 
 # Simulated against measured differences between layouts, with the band of the aim.
 
-
 MOSAICS_AIM = 0.25  #: of the measured gain of 2MB pages
 PLATFORM_FILE_MARKS = {"host-sim": ("^", style.ORANGE), "host-calibrated": ("s", style.BLUE)}
 
@@ -184,11 +183,11 @@ MOSAICS_COLUMNS = ("platform", "layout", "quantity", "difference", "ci95", "prov
 
 
 def mosaics_table(results) -> pd.DataFrame:
-    """Two rows per layout and platform file: the measured difference and the simulated one (COLUMNS)."""
+    """Rows of :data:`MOSAICS_COLUMNS`: for each layout and platform file a measured and a simulated one."""
     rows = Results.of(results).needed(
         MOSAICS,
         "validation-mosaics",
-        "./run --reserve reproduce",
+        REAL_RUNS_REMEDY,
         "no real run of both anchors on this machine",
     )
     measured = rows.assign(
@@ -253,9 +252,6 @@ def draw_mosaics(results, reference):
 # The cells are hybrid: clock time is measured under real huge pages, H, M and C are simulated. No model is
 # fitted to them; the only comparison drawn is runtime relative to the all-4KB layout, from the interleaved
 # pairs of runs that ``tessera host`` writes to ``host/comparison.csv``.
-
-
-REAL_RUNS_REMEDY = "./run --reserve reproduce"
 
 
 def real_runs_table(results) -> pd.DataFrame:

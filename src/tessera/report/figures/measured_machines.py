@@ -81,10 +81,11 @@ def _cell_number(table: pd.DataFrame, layout: str, column: str) -> float | None:
 
 # R against C of each workload on each real machine whose bundle took part: a panel a workload.
 
-
 MEASURE_COMMAND = "./run measure --minutes 20 --out B"
-MACHINE_COLUMNS = ["machine", "bundle", "workload", "layout", "walk_cycles", "walk_cycles_ci95", "runtime_cycles",
-           "runtime_cycles_ci95", "provenance"]  # fmt: skip
+MACHINE_COLUMNS = [
+    "machine", "bundle", "workload", "layout", "walk_cycles", "walk_cycles_ci95", "runtime_cycles",
+    "runtime_cycles_ci95", "provenance",
+]  # fmt: skip
 #: layouts with one page size have a mark of their own
 _PAGE_SIZE_MARKS = {
     ALL_4KB: ("v", style.VERMILLION),
@@ -94,7 +95,7 @@ _PAGE_SIZE_MARKS = {
 
 
 def machines_table(results) -> pd.DataFrame:
-    """:data:`COLUMNS`, a row for each layout with R and C in cycles; half-widths are of 95% intervals."""
+    """:data:`MACHINE_COLUMNS`, a row for each layout; R and C are in cycles, half-widths of 95% intervals."""
     bundles = kept_bundles(Results.of(results).directory)
     if not bundles:
         raise NotDrawn("figure machines", "no bundle of a real machine took part", MEASURE_COMMAND)
@@ -121,7 +122,7 @@ def draw_machines(results, reference):
 
 
 def machines_picture(rows: pd.DataFrame, title: str):
-    """The panels of these rows (:func:`table`), a panel for each bundle and workload."""
+    """Panels of these rows (:func:`machines_table`), a panel for each bundle and workload."""
     pairs = list(rows.groupby(["bundle", "workload"], sort=False))
     lines = (len(pairs) + 1) // 2
     figure, axes = style.panels(lines, 2, width=style.WIDTH, height=1.2 + 2.5 * lines, squeeze=False)

@@ -15,7 +15,6 @@ from tessera.report.results import NotDrawn, Results
 
 # Configurations of the tables of ``snakemake kernel``, as figures name and order them.
 
-
 #: configuration of the paper's Table 3 -> words
 KERNEL_CONFIGS = {
     "F": "first touch",
@@ -38,7 +37,6 @@ def kernel_configs_of(table: pd.DataFrame) -> list[str]:
 # The paper prints one process (Memcached, 363 GB); ours are the programs of ``tessera kernel placement``.
 # Only home tables, which the kernel itself walks, and only runs without replicas: with them all lie on one
 # node.
-
 
 FIG3_NAME = "mitosis-fig3"
 PAGE_TABLE_LEVELS = (4, 3, 2, 1)
@@ -107,7 +105,6 @@ def _table_placement_panel(axes, cells: pd.DataFrame, sockets: list[int]) -> Non
 #
 # The paper prints two numbers of it: up to 99% for one socket under first touch, and (N-1)/N with
 # interleave.
-
 
 FIG4_NAME = "mitosis-fig4"
 _CONFIG_COLOURS = {"F": style.VERMILLION, "I": style.ORANGE, "F+M": style.BLUE, "I+M": style.SKY}
@@ -189,7 +186,6 @@ def _printed_line(axes, rows: pd.DataFrame, config: str, at: list[int]) -> None:
 #
 # Ours are ratios of instructions in a guest, the paper's ratios of cycles: two measures of one question, so
 # only order and size can be compared. The paper's largest region is 4 GB, ours 1 GB.
-
 
 TABLE5_NAME = "mitosis-table5"
 #: series -> (marker, face, how far below its row, label)

@@ -18,7 +18,6 @@ from tessera.report.results import Results
 # Bars are simulated; where loads wait behind a hog, the whisker spans the assumed numbers of its lines.
 # Diamonds are quotients of archived cycles, if the archive was fetched. The paper prints no bar.
 
-
 PLACEMENTS_NAME = "numa-placements"
 PLACEMENTS_HINT = "./run tessera numa placements --out results/default/studies/numa/placements.csv"
 PLACEMENT_QUANTITIES = {"runtime": "runtime", "walk": "walk cycles"}  #: in the archive -> in words
@@ -29,7 +28,7 @@ PLACEMENTS_COLUMNS = ["source", "page_size", "configuration", "assumption", "qua
 
 
 def placements_table(results) -> pd.DataFrame:
-    """Columns :data:`COLUMNS`; ``ratio`` is over LP-LD with the same page size."""
+    """Columns :data:`PLACEMENTS_COLUMNS`; ``ratio`` is over LP-LD with the same page size."""
     read = Results.of(results)
     rows = read.needed(PLACEMENTS, PLACEMENTS_NAME, PLACEMENTS_HINT, why="no placement was simulated")
     ours = [
@@ -108,8 +107,8 @@ def _placement_bars(axes, rows: pd.DataFrame, names: list[str], shift: float, si
     low = deciding - spread["min"].reindex(deciding.index)
     high = spread["max"].reindex(deciding.index) - deciding
     axes.bar(
-        at, deciding, width=0.38, color=_PAGE_SIZE_COLOURS[size], hatch=_PAGE_SIZE_HATCHES[size], edgecolor=style.INK,
-        label=f"simulated, {size} pages", yerr=[low, high],
+        at, deciding, width=0.38, color=_PAGE_SIZE_COLOURS[size], hatch=_PAGE_SIZE_HATCHES[size],
+        edgecolor=style.INK, label=f"simulated, {size} pages", yerr=[low, high],
         error_kw={"ecolor": style.INK, "elinewidth": 1, "capsize": 2},
     )  # fmt: skip
 
@@ -119,7 +118,6 @@ def _placement_bars(axes, rows: pd.DataFrame, names: list[str], shift: float, si
 # Bars are simulated with 4KB pages; the whisker spans the assumed numbers of the hog's lines. Short lines
 # are the same with 2MB pages only, a bound. Diamonds are quotients of archived cycles, if the archive was
 # fetched. The table has the verdict of each bar (:mod:`tessera.lab.numa.mitosis_figures`).
-
 
 PROGRAMS_NAME = "numa-programs"
 PROGRAMS_HINT = "snakemake --cores all studies --configfile config/numa.yaml"
@@ -131,7 +129,9 @@ _VERDICT_MARKS = {HOLDS: "holds", FAILS: "fails"}
 
 
 def judged_program_bars(results) -> pd.DataFrame:
-    """Bars of the programs of a run with their verdicts (:data:`tessera.lab.numa.mitosis_figures.JUDGED_COLUMNS`).
+    """Bars of the programs of a run with their verdicts.
+
+    Columns are :data:`tessera.lab.numa.mitosis_figures.JUDGED_COLUMNS`.
 
     Raises:
         NotDrawn: no program was simulated.
@@ -148,7 +148,7 @@ def judged_program_bars(results) -> pd.DataFrame:
 
 
 def programs_table(results) -> pd.DataFrame:
-    """Columns :data:`COLUMNS`: simulated rows, and the archived ones beside them."""
+    """Columns :data:`PROGRAMS_COLUMNS`: simulated rows, and the archived ones beside them."""
     bars = judged_program_bars(results)
     ours = bars.assign(source="Tessera")
     shown = bars.dropna(subset=["published_ratio"])

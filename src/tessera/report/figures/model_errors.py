@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from tessera.core.results.cell_tables import K_FOLD, LEAVE_ONE_OUT, SEEDS
@@ -128,8 +130,6 @@ def _max_errors_panel(axes, rows: pd.DataFrame, models, floor: float) -> None:
 
 
 def _floor_log10(value: float) -> int:
-    import math
-
     return math.floor(math.log10(value)) if value > 0 else -4
 
 
@@ -137,7 +137,6 @@ def _floor_log10(value: float) -> int:
 #
 # The paper draws bars side by side; nine of them for 19 workloads can't be read on a small screen, so this
 # is the same picture on its side: a row per workload, a mark per model, the error on the same log scale.
-
 
 _WORKLOAD_ERROR_TITLES = {
     "max_error": ("Largest error per workload", "largest relative error", "Figure 5"),
@@ -150,9 +149,8 @@ def workload_errors_table(column: str, results, reference) -> pd.DataFrame:
     """Columns: source, platform, workload, model, <column>, dropped_zero_errors, bound, provenance."""
     errors = Results.of(results).models("errors")
     errors = errors[errors["protocol"] == "all"]
-    errors = errors[
-        errors["model"].isin(style.models_without_readings(errors["model"]))
-    ]  # a tenth mark hides others
+    # without the tenth mark, which hides others
+    errors = errors[errors["model"].isin(style.models_without_readings(errors["model"]))]
     if errors.empty:
         raise NotDrawn(f"figure of {column}", "no model was fitted (models/errors.csv has no rows)")
     rows = errors[["platform", "workload", "model", column, "dropped_zero_errors"]]
@@ -229,16 +227,17 @@ def _workload_errors_panel(axes, rows: pd.DataFrame, column: str, workloads: lis
 # Leave-one-out decides the claims of this table. The folds of one seed and the six folds of several seeds
 # are beside it. Mosmodel with its authors' settings (`mosmodel-authors`) has leave-one-out only.
 
-
-CROSS_VALIDATION_COLUMNS = ["source", "provenance", "model", "protocol", "folds", "seed", "max_error", "least", "most",
-           "workload", "platform"]  # fmt: skip
+CROSS_VALIDATION_COLUMNS = [
+    "source", "provenance", "model", "protocol", "folds", "seed", "max_error", "least", "most", "workload",
+    "platform",
+]  # fmt: skip
 
 
 def cross_validation_table(results, reference) -> pd.DataFrame:
-    """Columns: :data:`COLUMNS`. A row per model and protocol; protocol and folds are empty for the paper.
+    """Columns: :data:`CROSS_VALIDATION_COLUMNS`. A row per model and protocol.
 
-    ``max_error`` is the largest error over the pairs; of several seeds, the median of these, between
-    ``least`` and ``most``.
+    Protocol and folds are empty for the paper. ``max_error`` is the largest error over the pairs; of several
+    seeds, the median of these, between ``least`` and ``most``.
     """
     cv = Results.of(results).models("cv")
     cv = cv.dropna(subset="max_error")

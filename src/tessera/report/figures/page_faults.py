@@ -14,7 +14,6 @@ from tessera.report.results import Results
 
 # Virtuoso Figure 1: parts of the runtime in page faults and in translation, by program and scenario.
 
-
 FAULT_SHARES_NAME = "fault-shares"
 VIRTUOSO_HINT = "snakemake --cores all studies --configfile config/virtuoso.yaml"
 VIRTUOSO_WHY = "no program was simulated with the work of its page faults"
@@ -71,7 +70,6 @@ def draw_fault_shares(results, reference):
 
 
 # Virtuoso Figure 2: latencies of simulated page faults with and without huge pages, and their time.
-
 
 FAULT_TIMES_NAME = "fault-times"
 #: panel -> column of the table, label of its axis
@@ -131,7 +129,6 @@ def draw_fault_times(results, reference):
 
 
 # Latency of page faults on this machine: shares of touches by latency, and combs beside chance.
-
 
 FAULT_LATENCY_COMMAND = "./run tessera faults measure --out results/default"
 FAULT_LATENCY_NAME = "fault-latency"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.core import reference as tables
 from tessera.core.errors import TesseraError
+from tessera.core.reference import published_tables
 
 #: our workload -> the paper's rows of the same program (or of what it stands in for), nearest size first
 TWINS: dict[str, tuple[str, ...]] = {
@@ -32,7 +32,7 @@ TWINS: dict[str, tuple[str, ...]] = {
 def _load(name: str, reference: Path | str, key: str) -> pd.DataFrame:
     """A reference table; an empty one with a ``value`` and a ``key`` column if it can't be read."""
     try:
-        return tables.load(name, reference)
+        return published_tables.load(name, reference)
     except TesseraError:
         return pd.DataFrame({column: [] for column in {key, "value"}})
 

@@ -6,8 +6,7 @@ import pandas as pd
 
 from tessera.core.layouts.layout import ALL_2MB, ALL_4KB
 from tessera.core.results.loader import platform_order
-from tessera.core.results.study_tables import INTERVALS, SAMPLING, SWEEP
-from tessera.core.results.study_tables import VARIANTS as CELLS
+from tessera.core.results.study_tables import INTERVALS, SAMPLING, SWEEP, VARIANTS
 from tessera.lab.studies.sweep import CONCLUSIONS
 from tessera.lab.studies.variations import BASELINE
 from tessera.report.figures import style
@@ -17,7 +16,6 @@ from tessera.report.results import NotDrawn, Results
 #
 # An error of a difference is relative to the full gain (4KB to 2MB pages). Whiskers are 95% intervals of the
 # estimate; only systematic samples have one.
-
 
 #: method, contents of TLBs and caches -> label; the order of the rows
 SAMPLING_LABELS = {
@@ -119,7 +117,6 @@ def _sampling_error_strip(
 
 # Why sampling can go wrong: cycles per instruction along the window, and what each method sees of it.
 
-
 PHASE_LINES = {ALL_4KB: ("4KB pages", style.BLUE, "-"), ALL_2MB: ("2MB pages", style.ORANGE, "-")}
 PHASE_METHODS = {
     "systematic": ("systematic", style.GREEN, "|"),
@@ -177,7 +174,6 @@ def _phases_panel(axes, rows: pd.DataFrame) -> None:
 
 # What a mechanism does to runtime over walk cycles: all layouts, one mechanism switched off at a time.
 
-
 ABLATION_LOOKS = {
     "baseline": ("baseline", style.INK, "o"),
     "no-pollution": ("walker loads don't pollute", style.GREEN, "s"),
@@ -189,7 +185,7 @@ ABLATION_LOOKS = {
 
 def ablations_table(results) -> pd.DataFrame:
     """A row per workload, platform, variant, layout; ``added_cycles`` is R less R with 2MB pages."""
-    rows = Results.of(results).needed(CELLS, "ablations", why="no ablation study was made")
+    rows = Results.of(results).needed(VARIANTS, "ablations", why="no ablation study was made")
     whole = rows.groupby(["workload", "platform"])["variant"].transform("nunique") > 2
     rows = rows[rows["runtime_cycles"].notna() & whole]  # not the pairs with one ablation
     keys = ["workload", "platform", "variant"]
@@ -247,7 +243,6 @@ def _ablations_panel(axes, rows: pd.DataFrame) -> None:
 
 
 # Which conclusions survive when an assumed value is another one: conclusions by variations.
-
 
 SURVIVAL_MARKS = {
     True: ("same as the baseline", style.SKY, "."),

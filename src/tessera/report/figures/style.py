@@ -34,8 +34,48 @@ from tessera.core.drawing import (
 )
 from tessera.fit.models.registry import EVERY, READINGS
 
-# How platforms look (models: `looks.py`), beside what all drawings share (:mod:`tessera.core.drawing`).
+#: with what all drawings share, so that figures import one module
+__all__ = [
+    "BLUE",
+    "DARK",
+    "GREEN",
+    "GREY",
+    "GRID",
+    "INK",
+    "INPUT_COLUMNS",
+    "MUTED",
+    "ORANGE",
+    "PAPER",
+    "PAPER_MODELS",
+    "PLATFORMS",
+    "PURPLE",
+    "SKY",
+    "VERMILLION",
+    "WIDTH",
+    "YELLOW",
+    "ModelLook",
+    "context",
+    "count_unit",
+    "figure",
+    "headline",
+    "is_trained",
+    "legend_below",
+    "model_look",
+    "models_beyond_the_paper",
+    "models_without_readings",
+    "only_input",
+    "ordered_models",
+    "panels",
+    "percent",
+    "percent_axis",
+    "platform_mark",
+    "printed_model",
+    "save_svg",
+    "wrapped",
+]
 
+
+# How platforms look: the colour and marker of a generation.
 
 #: generation -> (colour, marker)
 PLATFORMS: dict[str, tuple[str, str]] = {
@@ -61,46 +101,6 @@ def platform_mark(platform: str) -> tuple[str, str]:
     return OTHER_PLATFORM_COLOURS[place % len(OTHER_PLATFORM_COLOURS)], OTHER_PLATFORM_MARKERS[
         place % len(OTHER_PLATFORM_MARKERS)
     ]
-
-
-__all__ = [
-    "ModelLook",
-    "PAPER_MODELS",
-    "model_look",
-    "ordered_models",
-    "models_beyond_the_paper",
-    "models_without_readings",
-    "printed_model",
-    "is_trained",
-    "only_input",
-    "INPUT_COLUMNS",
-    "BLUE",
-    "DARK",
-    "GREEN",
-    "GREY",
-    "GRID",
-    "INK",
-    "MUTED",
-    "ORANGE",
-    "PAPER",
-    "PLATFORMS",
-    "PURPLE",
-    "SKY",
-    "VERMILLION",
-    "WIDTH",
-    "YELLOW",
-    "context",
-    "count_unit",
-    "figure",
-    "headline",
-    "legend_below",
-    "panels",
-    "percent",
-    "percent_axis",
-    "platform_mark",
-    "save_svg",
-    "wrapped",
-]
 
 
 # How models look: label, colour, marker and dash, their order in tables, what their curves depend on.

@@ -18,7 +18,6 @@ from tessera.report.results import NotDrawn, Results
 
 # Energy over runtime that 2MB pages save, for every pair and every set of constants (docs/energy.md).
 
-
 ENERGY_HINT = "tessera energy cells --cells results/default/cells.csv --out results/default/energy"
 
 
@@ -56,7 +55,6 @@ def draw_savings(results, reference):
 
 
 # OPERA Figures 11 and 12: what the model of threads gives where the report prints curves without values.
-
 
 OPERA_MACHINE, GUZ_MACHINE, CACHE_FACTOR = "opera-e7-4830v3", "guz-4mb", 7.5
 NO_VALUES_NOTE = "printed: no values"

@@ -28,7 +28,6 @@ from tessera.report.results import NotDrawn, Results
 # caches, and walks of tens of cycles. A smaller footprint is another regime. So the ratios of a run are
 # shown beside the printed ones, and beside each model's errors.
 
-
 THIS_RUN = "this run"
 AS_PUBLISHED = 0.9  #: share of the published footprint that must be touched
 THIS_MACHINE = "host"
@@ -161,7 +160,6 @@ def _error_spread(part: pd.DataFrame) -> dict:
 
 # The regime of each pair: cycles of a walk and share of walk cycles, over what page tables and data need.
 
-
 #: x, y, title, x label, y label
 REGIME_PANELS = (
     ("leaf_bytes_per_l2", "walk_cycles_per_miss", "Cycles of a walk",
@@ -212,7 +210,6 @@ def _printed_lines(axes, printed: pd.DataFrame, y: str) -> None:
 
 
 # TLB sensitivity (MICRO'20 section VI-A): runtime saved by huge pages, per workload and platform.
-
 
 #: what is compared with all-4KB pages
 HUGE_PAGE_LAYOUTS = (ALL_2MB, ALL_1GB)

@@ -14,7 +14,7 @@ from tessera.core.results.loader import pairs_of
 from tessera.core.results.outcomes import ok_rows
 from tessera.core.results.table_io import frame_of, write_cells, write_table
 from tessera.core.results.tree import Tree
-from tessera.measure.bundles import cell_arithmetic as computed
+from tessera.measure.bundles import cell_arithmetic
 from tessera.measure.bundles.bundle import Bundle
 
 
@@ -44,7 +44,7 @@ def write_tree(bundles: Sequence[Bundle], root: Path, *, rehearsals: bool = Fals
             )  # fmt: skip
         seen[bundle.about.platform] = bundle.name
     tree = Tree(root)
-    table = pd.concat([computed.compute_cells(bundle) for bundle in bundles], ignore_index=True)
+    table = pd.concat([cell_arithmetic.compute_cells(bundle) for bundle in bundles], ignore_index=True)
     if rehearsals:
         good = table["status"].isin(ok_rows(table)["status"])
         table.loc[good, ["runtime_provenance", "tlb_provenance"]] = "measured"

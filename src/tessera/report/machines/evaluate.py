@@ -1,6 +1,7 @@
 """All claims of a results folder, findings by machine if machines measured.
 
-A measurement that is only planned is judged by the same rules: what can it decide?
+Without measured cells, the table is that of :func:`tessera.report.claims.evaluate`. A measurement that is
+only planned is judged by the same rules: what can it decide?
 """
 
 from __future__ import annotations
@@ -14,20 +15,23 @@ import pandas as pd
 from tessera.core.results.report_tables import CLAIMS, ELSEWHERE
 from tessera.core.results.table_io import frame_of
 from tessera.core.results.tree import Tree
-from tessera.report import claims as plain
+from tessera.report import claims
 from tessera.report.claims.claim import Claim, Missing
 from tessera.report.claims.evaluate import BROKEN, beside, judge, row_of
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.load import load_claims
-from tessera.report.machines import groups as parts
 from tessera.report.machines import verdicts
-from tessera.report.machines.groups import Machines, is_about, machines, part_groups, whole_groups
+from tessera.report.machines.groups import (
+    CONFIRMS,
+    REFUTES,
+    Machines,
+    is_about,
+    machines,
+    part_groups,
+    way_of_part,
+    whole_groups,
+)
 from tessera.report.machines.verdicts import all_measured
-
-# All claims of a results folder, findings by machine if machines measured.
-#
-# Without measured cells, the table is that of :func:`tessera.report.claims.evaluate`.
-
 
 FINDING = "finding"
 
@@ -85,7 +89,7 @@ def of_results(
     tree = Tree(results_dir).machines
     if tree.cells.exists():
         return evaluate(results_dir, claims_path, reference_dir, tree.root)
-    return Judged(plain.evaluate(results_dir, claims_path, reference_dir), frame_of(ELSEWHERE, []))
+    return Judged(claims.evaluate(results_dir, claims_path, reference_dir), frame_of(ELSEWHERE, []))
 
 
 def _machines(evidence: Evidence) -> Machines:
@@ -105,9 +109,8 @@ def _platforms(evidence: Evidence) -> set[str]:
 # (:mod:`tessera.measure.counted.plan`). A finding that has a value there has one after the measurement,
 # too. Whether it then holds is unknown: a part of a scope that decides one way only *may* decide.
 
-
 WHOLE = "decides"  #: the planned runs cover the scope
-WAYS = (WHOLE, parts.REFUTES, parts.CONFIRMS)
+WAYS = (WHOLE, REFUTES, CONFIRMS)
 #: Why a finding is not decided; NUMBERS: everything it needs is planned, but the numbers may allow no value.
 CLASS, WORKLOADS, LAYOUTS, NUMBERS, OTHER = CAUSES = ("class", "workloads", "layouts", "numbers", "other")
 
@@ -149,7 +152,7 @@ def _prospect_of(claim: Claim, evidence: Evidence, here: Machines) -> Prospect:
     if any(one.group.whole for one in found):
         return Prospect(claim, WHOLE)
     for one in found:
-        if way := parts.way_of_part(one.outcome.over_pairs, claim.tolerance.rule):
+        if way := way_of_part(one.outcome.over_pairs, claim.tolerance.rule):
             return Prospect(claim, way, detail=one.group.coverage)
     if found:
         return Prospect(claim, "", WORKLOADS, found[0].group.coverage)

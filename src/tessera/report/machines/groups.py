@@ -1,7 +1,4 @@
-"""Which machines decide a claim together, and what a part of a claim's scope decides.
-
-An extreme over pairs can only grow with more pairs, so a part of them may decide one way.
-"""
+"""Which machines decide a claim together, and what a part of a claim's scope decides."""
 
 from __future__ import annotations
 
@@ -14,12 +11,9 @@ from tessera.report.claims.claim import Claim, class_matches
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.selection import lacking
 
-# Which machines decide a claim together.
-#
 # A *machine* is a platform with measured cells, for example ``broadwell-0123abcd``. A claim about several
 # generations needs one machine of each: every such choice is a group. A group is whole if it covers the
 # claim's scope. A machine that belongs to no whole group with a value is a part, alone.
-
 
 Machines = Mapping[str, Sequence[Pair]]  #: platform -> its measured pairs
 
@@ -142,7 +136,6 @@ def coverage(claim: Claim, pairs: Sequence[Pair]) -> Coverage:
 #
 # Every other claim needs its whole scope.
 
-
 CONFIRMS, REFUTES = "confirms", "refutes"
 _ONE_WAY = {
     ("max", "at-most"): REFUTES,
@@ -163,5 +156,5 @@ def way_of_part(over_pairs: str, rule: str) -> str:
 
 
 def part_decides(over_pairs: str, rule: str, holds: bool) -> bool:
-    """Whether a part decides the whole claim (:func:`way`); ``holds``: whether it holds for the part."""
+    """Whether a part decides the claim (:func:`way_of_part`); ``holds``: whether it holds for the part."""
     return way_of_part(over_pairs, rule) == (CONFIRMS if holds else REFUTES)

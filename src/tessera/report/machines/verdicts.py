@@ -12,21 +12,19 @@ from tessera.report.claims.claim import Claim, Outcome
 from tessera.report.claims.evaluate import judge, row_of
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.verdicts import DEVIATES, NOT_MEASURABLE, REPRODUCED, UNDECIDED, Verdict
-from tessera.report.machines import groups as parts
 from tessera.report.machines.groups import (
     Group,
     Machines,
     is_about,
+    part_decides,
     part_groups,
     single_group,
     whole_groups,
     with_workloads,
 )
 
-# The verdict of a finding from all groups of machines that decide it.
-#
-# REPRODUCED if it holds on each of them, DEVIATES if it fails on one, else UNDECIDED: the readings disagree
-# on one. A part that decides nothing is named in the reason.
+# The verdict is REPRODUCED if the finding holds on each group, DEVIATES if it fails on one, else UNDECIDED:
+# the readings disagree on one. A part that decides nothing is named in the reason.
 
 
 @dataclass(frozen=True)
@@ -59,9 +57,7 @@ def measured(group: Group, evidence: Evidence) -> Measured | None:
     if outcome.hardware_class not in _classes(group):  # of a guest, or of this machine's clock
         return None
     holds = judged.name == REPRODUCED
-    alone = judged.name != UNDECIDED and parts.part_decides(
-        outcome.over_pairs, group.claim.tolerance.rule, holds
-    )
+    alone = judged.name != UNDECIDED and part_decides(outcome.over_pairs, group.claim.tolerance.rule, holds)
     return Measured(group, outcome, judged, group.whole or alone)
 
 
@@ -126,11 +122,10 @@ def _undecided(otherwise: dict, groups: list[Measured]) -> str:
     return f"measured in part, which does not decide it ({listed}); {otherwise['reason']}"
 
 
-# Findings on processors of other classes than the paper's: a table of its own, never a verdict.
+# Findings on processors of other classes.
 #
 # The claim is judged as if it were about the machine's class. ``coverage`` says which of its workloads ran.
 # A claim whose readings disagree has no row.
-
 
 HOLDS, FAILS = "HOLDS-ELSEWHERE", "FAILS-ELSEWHERE"
 

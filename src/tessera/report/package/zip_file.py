@@ -1,6 +1,8 @@
 """Write and check a package: one zip with ``manifest.csv``, ``SHA256SUMS`` and ``package.json``.
 
-Every file is listed, and every listed file exists and has its checksum.
+The order of entries, their times (the time of the commit), modes and compression are fixed, so the same
+commit and results give the same bytes. The zip gets its name only when it is complete. An unpacked package
+is a checkout with results.
 """
 
 from __future__ import annotations
@@ -25,13 +27,6 @@ from tessera.core.results.tree import Tree
 from tessera.core.units import GB, MB
 from tessera.report.package import contents, offline
 from tessera.report.package.contents import TEXT_SUFFIXES, NameWatch, machine_names, scrub_names, words_in
-
-# Write a package: code and results in one zip with ``manifest.csv``, ``SHA256SUMS`` and ``package.json``.
-#
-# The order of entries, their times (the time of the commit), modes and compression are fixed, so the same
-# commit and results give the same bytes. The zip gets its name only when it is complete. An unpacked package
-# is a checkout with results.
-
 
 MANIFEST, SUMS, ABOUT = "manifest.csv", "SHA256SUMS", "package.json"
 MANIFEST_COLUMNS = ("path", "bytes", "sha256", "provenance", "scrubbed")
@@ -245,7 +240,6 @@ def _about(found: contents.Commit, results: Path, traces: bool) -> dict:
 
 
 # Check a package: every file is listed, and every listed file exists and has its checksum.
-
 
 MOST_ENTRIES = 200_000  #: a package of the paper's configuration has some thousand files
 MOST_BYTES = 1024 * GB  #: unpacked; with recordings it has some 100GB

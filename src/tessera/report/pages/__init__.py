@@ -44,7 +44,7 @@ class Page:
 
 PAGES = (
     Page("index.html", "index.html", "Summary", summary.summary_page, "Report"),
-    Page("claims.html", "claims.html", "Claims", claims.page, "Report"),
+    Page("claims.html", "claims.html", "Claims", claims.claims_page, "Report"),
     Page("models.html", "models.html", "Models", models.models_page),
     Page("workloads.html", "workloads.html", "Workloads", workloads.workloads_page),
     Page("regime.html", "regime.html", "Regime", studies.regime_page),

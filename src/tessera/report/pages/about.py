@@ -16,7 +16,6 @@ from tessera.fit.models.registry import EVERY, MODELS
 
 # Missing results: failed and skipped cells, pairs without cells, fits, tables and figures.
 
-
 _COMMANDS = (re.compile(r"\./run [^`;,)\n]+"), re.compile(r"(?:tessera|sysctl|snakemake) [^`;,)\n]+"))
 
 
@@ -106,7 +105,6 @@ def _absent(facts) -> list[dict]:
 
 
 # Provenance: engines and origins per quantity, configuration, versions, machine, hashes, claims' history.
-
 
 #: folders of the results whose files are listed in provenance/hashes.json only
 SUMMARISED = ("layouts", "models", "figures", "logs")

@@ -27,8 +27,8 @@ PAPERS = {
 }
 
 
-def page(facts) -> dict:
-    claims, notes = shared(rows(facts))
+def claims_page(facts) -> dict:
+    claims, notes = shared(claim_rows(facts))
     return {
         "title": "Claims",
         "claims": claims,
@@ -50,7 +50,7 @@ def page(facts) -> dict:
     }
 
 
-def rows(facts) -> list[dict]:
+def claim_rows(facts) -> list[dict]:
     """The claims as pages show them, findings first."""
     table = facts.claims.sort_values("kind", key=_kind_order, kind="stable")
     return [

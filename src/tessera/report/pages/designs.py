@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tessera.core import platforms
 from tessera.core.errors import TesseraError
+from tessera.core.platforms import changed
 from tessera.core.reference import published_tables
 from tessera.core.results.outcomes import is_ok, ok_rows, other_rows
 from tessera.core.results.study_tables import (
@@ -26,12 +28,11 @@ from tessera.core.results.transfer_tables import (
     VERDICTS,
 )
 from tessera.lab.energy import cell_energy, guz_model, power
-from tessera.lab.studies import sentences as design_sentences
+from tessera.lab.studies import sentences
 from tessera.lab.studies.design_catalogue import DESIGN_VARIANTS, DESIGNS
 from tessera.lab.transfer import rules
 from tessera.lab.transfer.bracket_answers import REFUSED
-from tessera.lab.transfer.classes import GROUPS
-from tessera.lab.transfer.classes import VARIANTS as TRANSFER_VARIANTS
+from tessera.lab.transfer.classes import GROUPS, VARIANTS
 from tessera.lab.transfer.points import COUNTED
 from tessera.lab.transfer.verdicts import which_number
 from tessera.report import new_designs
@@ -49,9 +50,6 @@ def platforms_page(facts) -> dict:
 
 
 def _platform(facts, name: str) -> dict:
-    from tessera.core import platforms
-    from tessera.core.platforms import changed
-
     detected = facts.results.tree.platform(name)
     cells = facts.results.simulated
     about = {"name": name, "cells": int((cells["platform"] == name).sum())}
@@ -81,7 +79,6 @@ def _platform(facts, name: str) -> dict:
 
 # The study of designs: cells, mappings beside Park's distances, and probes of single structures.
 
-
 PRINTED_DISTANCES = "park_table36_distances"
 #: Beginning of our workload's name -> program of Park; network-simplex stands in for mcf.
 PROGRAMS = {"gups": "gups", "graph500": "graph500", "network-simplex": "mcf", "mitosis-canneal": "canneal"}
@@ -94,7 +91,7 @@ def designs_page(facts) -> dict:
         "title": "Designs",
         "figure": facts.figure("designs"),
         "nested": facts.figure("designs-nested"),
-        "sentences": design_sentences.designs(cells) if len(cells) else [],
+        "sentences": sentences.designs(cells) if len(cells) else [],
         "designs": [{"name": one.name, "sentence": one.sentence} for one in (*DESIGNS, *DESIGN_VARIANTS)],
         "windows": _design_windows(cells, mappings),
         "mappings": _mappings(mappings, facts.reference) if len(mappings) else [],
@@ -182,7 +179,6 @@ def _structures(facts) -> list[dict]:
 
 # Threads and energy: E8 of the cells under swept constants, the model of threads, Table 7, sweeps of L3.
 
-
 PRINTED_ENERGY = "opera_table7"
 #: claims about threads and energy, by the beginnings of their names
 ENERGY_CLAIMS = ("opera-threads-", "opera-energy-", "tessera-threads-")
@@ -246,7 +242,6 @@ def _energy_claims(facts) -> list[dict]:
 
 # Which number to simulate: verdicts of models in classes of designs, and what they rest on.
 
-
 TRANSFER_TABLES = (SAMPLES, FITS, POINTS, TWINS, LADDER, VERDICTS, ANSWERED, NEW_DESIGNS)
 
 
@@ -261,7 +256,7 @@ def transfer_page(facts) -> dict:
         "refusals": refusals(tables[ANSWERED.name]),
         "sentences": which_number(verdicts) if len(verdicts) else [],
         "groups": [{"name": name, "sentence": text} for name, text in GROUPS.items()],
-        "variants": [{"name": v.name, "group": v.group, "sentence": v.sentence} for v in TRANSFER_VARIANTS],
+        "variants": [{"name": v.name, "group": v.group, "sentence": v.sentence} for v in VARIANTS],
         "windows": transfer_windows(tables[SAMPLES.name]),
         "invisible": invisible(tables[TWINS.name]),
         "two_by_two": two_by_two(judged),

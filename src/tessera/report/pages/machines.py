@@ -21,15 +21,14 @@ from tessera.report.figures import style
 from tessera.report.figures.measured_machines import MEASURE_COMMAND, Kept, kept_bundles, page_sizes
 from tessera.report.machines.evaluate import UNAVAILABLE
 from tessera.report.page_elements import other_figures
-from tessera.report.pages import claims
 from tessera.report.pages.about import grouped_gaps
+from tessera.report.pages.claims import claim_rows
 from tessera.report.results import Results
 from tessera.report.verdicts import ELSEWHERE, STRONG
 
 # Real machines: bundles with their conditions, R against C, errors of models, and the findings they decide.
 #
 # Without a bundle, the page names the command that measures one, and what it would decide.
-
 
 WHOLE_METHOD = "all"  #: the protocol whose errors are of the layouts that models are fitted to
 ANY_INTEL = "intel-pmu"
@@ -187,7 +186,6 @@ def _host_rows(facts) -> list[dict]:
 
 # The allocator: pages that real runs asked for and got; the overhead of intercepting calls.
 
-
 ALLOCATOR_HREF = "allocator.html"
 OVERHEAD_COMMAND = "tessera mosalloc overhead"
 QUANTITIES = {"memory_bytes": "memory, peak", "cpu_ns": "processor time"}
@@ -255,4 +253,4 @@ def allocator_overhead(table: pd.DataFrame) -> list[dict]:
 
 def _published_overheads(facts) -> list[dict]:
     """Claims about the allocator, as the page of claims shows them."""
-    return [row for row in claims.rows(facts) if "allocator" in row["statement"].lower()]
+    return [row for row in claim_rows(facts) if "allocator" in row["statement"].lower()]

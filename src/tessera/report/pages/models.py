@@ -8,76 +8,96 @@ from tessera.core.results.loader import pairs_of
 from tessera.report import page_elements
 from tessera.report.figures import findings, style
 
-# The 1GB layout predicted from the others, with its interval; and the error budget of that prediction.
+MODELS_HREF = "models.html"
+#: (id, title, text, figures); figures of the registry that are not named here follow under "More" or "OPERA"
+SECTIONS = (
+    (
+        "worst-case",
+        "Worst cases",
+        "The paper's main result: the largest error of each model. The models are fitted to all layouts "
+        "except 1GB and tested on the same layouts.",
+        ("fig2",),
+    ),
+    ("per-workload", "Per workload", "", ("fig5", "fig6")),
+    (
+        "cross-validation",
+        "Cross validation",
+        "Each model is tested on layouts that its fit left out.",
+        ("table6",),
+    ),
+    (
+        "cases",
+        "Cases",
+        "Each figure shows one workload on one platform. If this run does not have the workload of the "
+        "paper, the figure states how its replacement was chosen.",
+        ("fig3", "fig7", "fig8", "fig9", "fig10", "fig11"),
+    ),
+    ("caches", "Caches and the page walker", "", ("table7",)),
+    ("inputs", "Which inputs explain the runtime", "", ("table8",)),
+)
 
 
-BUDGET_PARTS = ("model", "simulator", "sampling", "noise", "total")
+def models_page(facts) -> dict:
+    return {
+        "title": "Models",
+        "parts": _sections(facts),
+        "worst": _worst(facts),
+        "protocols": protocols(facts),
+        "anchored": anchored(facts),
+        "one_gb_worse": one_gb_worse(facts),
+        "learning": learning(facts),
+        "adaptive": adaptive(facts),
+        "one_gb": one_gb(facts),
+        "budget": budget(facts),
+    }
 
 
-def one_gb(facts) -> list[dict]:
-    """A row per pair and model: prediction, interval, simulated runtime, and whether it lies inside."""
-    table = facts.results.models("one_gb")
-    cells = facts.results.simulated
-    real = cells[cells["layout"] == ALL_1GB].drop_duplicates(["workload", "platform"])
-    real = real.set_index(["workload", "platform"])["runtime_cycles"]
+def _sections(facts) -> list[dict]:
+    named = {figure for *_, figures in SECTIONS for figure in figures}
+    opera = [name for name in page_elements.figures_on(MODELS_HREF, "opera") if name not in named]
+    other = [
+        name for name in page_elements.figures_on(MODELS_HREF) if name not in named and name not in opera
+    ]
+    extra = (
+        ("opera", "OPERA D5.10, chapter 2", "The same findings, in the figures of the deliverable.", opera),
+        ("more", "More figures", "", other),
+    )
+    return [
+        {"id": name, "title": title, "text": text, "figures": [facts.figure(stem) for stem in figures]}
+        for name, title, text, figures in (*SECTIONS, *extra)
+        if figures
+    ]
+
+
+def _worst(facts) -> list[dict]:
+    errors = facts.results.models("errors")
     rows = []
-    for row in table.astype(object).where(table.notna(), None).to_dict("records"):
-        actual, predicted = real.get((row["workload"], row["platform"])), row["predicted_runtime_cycles"]
-        low, high = row["low_cycles"], row["high_cycles"]
-        known = actual is not None and predicted is not None
-        rows.append(
-            row
-            | {
-                "label": _model_label(row["model"]),
-                "actual": actual,
-                "error": predicted / actual - 1 if known else None,
-                "half": (high - low) / 2 / predicted if None not in (low, high, predicted) else None,
-                "covered": low <= actual <= high if known and None not in (low, high) else None,
-            }
-        )
+    for model in style.ordered_models(errors["model"]):
+        mine = errors[errors["model"] == model]
+        for platform in [p for p in facts.platforms() if p in set(mine["platform"])]:
+            here = mine[mine["platform"] == platform]
+            every, test = (here[here["protocol"] == name] for name in ("all", ALL_1GB))
+            if every.empty:
+                continue
+            worst = every.loc[every["max_error"].idxmax()]
+            rows.append(
+                {
+                    "label": style.model_look(model).label,
+                    "platform": platform,
+                    "workload": worst["workload"],
+                    "max_error": worst["max_error"],
+                    "geomean_error": every["geomean_error"].max(),
+                    "test_error": test["max_error"].max() if len(test) else None,
+                    "effective_n": worst["effective_n"],
+                }
+            )
     return rows
-
-
-def one_gb_worse(facts) -> tuple[int, int] | None:
-    """(pairs where Mosmodel's error at 1GB exceeds Yaniv's, pairs with both); None if there are none."""
-    worse, pairs = findings.pairs_worse_at_1gb(facts.results.models("errors"))
-    return (worse, pairs) if pairs else None
-
-
-def budget(facts) -> dict | None:
-    """Half-widths as shares of the prediction, a row per pair and model, and the reasons of unknown parts."""
-    table = facts.results.analysed(facts.results.read(MODELS_OF_RUN["budget"]))
-    if table.empty:
-        return None
-    parts = [name for name in BUDGET_PARTS if name in set(table["part"])]
-    rows = []
-    for (workload, platform, model), group in table.groupby(["workload", "platform", "model"]):
-        by = group.drop_duplicates("part").set_index("part")
-        cells = [
-            {
-                "share": by["relative"].get(name),
-                "provenance": by["provenance"].get(name, ""),
-                "message": by["message"].get(name, ""),
-            }
-            for name in parts
-        ]
-        rows.append(
-            {"workload": workload, "platform": platform, "model": _model_label(model), "cells": cells}
-        )
-    unknown = table[table["relative"].isna() & (table["message"] != "")]
-    why = unknown.groupby(["part", "message"]).size().reset_index(name="pairs").to_dict("records")
-    return {"parts": parts, "rows": rows, "unknown": why}
-
-
-def _model_label(model: str) -> str:
-    return style.model_look(model).label
 
 
 # The errors of the models by protocol, learning curve and adaptive order, each as one small table.
 #
 # Numbers are over the analysed pairs: the largest, and the median in brackets (one bad pair hides the
 # others).
-
 
 #: protocol -> what it is fitted to and tested on
 PROTOCOL_WORDS = {
@@ -208,90 +228,65 @@ def adaptive(facts) -> dict | None:
     return {"rows": rows, "pairs": len(pairs_of(table))}
 
 
-# Errors of the models: figures 2, 3, 5 to 11, tables 6 to 8, the protocols, and their values.
+# The 1GB layout predicted from the others, with its interval; and the error budget of that prediction.
+
+BUDGET_PARTS = ("model", "simulator", "sampling", "noise", "total")
 
 
-MODELS_HREF = "models.html"
-#: (id, title, text, figures); figures of the registry that are not named here follow under "More" or "OPERA"
-SECTIONS = (
-    (
-        "worst-case",
-        "Worst cases",
-        "The paper's main result: the largest error of each model. The models are fitted to all layouts "
-        "except 1GB and tested on the same layouts.",
-        ("fig2",),
-    ),
-    ("per-workload", "Per workload", "", ("fig5", "fig6")),
-    (
-        "cross-validation",
-        "Cross validation",
-        "Each model is tested on layouts that its fit left out.",
-        ("table6",),
-    ),
-    (
-        "cases",
-        "Cases",
-        "Each figure shows one workload on one platform. If this run does not have the workload of the "
-        "paper, the figure states how its replacement was chosen.",
-        ("fig3", "fig7", "fig8", "fig9", "fig10", "fig11"),
-    ),
-    ("caches", "Caches and the page walker", "", ("table7",)),
-    ("inputs", "Which inputs explain the runtime", "", ("table8",)),
-)
-
-
-def models_page(facts) -> dict:
-    return {
-        "title": "Models",
-        "parts": _sections(facts),
-        "worst": _worst(facts),
-        "protocols": protocols(facts),
-        "anchored": anchored(facts),
-        "one_gb_worse": one_gb_worse(facts),
-        "learning": learning(facts),
-        "adaptive": adaptive(facts),
-        "one_gb": one_gb(facts),
-        "budget": budget(facts),
-    }
-
-
-def _sections(facts) -> list[dict]:
-    named = {figure for *_, figures in SECTIONS for figure in figures}
-    opera = [name for name in page_elements.figures_on(MODELS_HREF, "opera") if name not in named]
-    other = [
-        name for name in page_elements.figures_on(MODELS_HREF) if name not in named and name not in opera
-    ]
-    extra = (
-        ("opera", "OPERA D5.10, chapter 2", "The same findings, in the figures of the deliverable.", opera),
-        ("more", "More figures", "", other),
-    )
-    return [
-        {"id": name, "title": title, "text": text, "figures": [facts.figure(stem) for stem in figures]}
-        for name, title, text, figures in (*SECTIONS, *extra)
-        if figures
-    ]
-
-
-def _worst(facts) -> list[dict]:
-    errors = facts.results.models("errors")
+def one_gb(facts) -> list[dict]:
+    """A row per pair and model: prediction, interval, simulated runtime, and whether it lies inside."""
+    table = facts.results.models("one_gb")
+    cells = facts.results.simulated
+    real = cells[cells["layout"] == ALL_1GB].drop_duplicates(["workload", "platform"])
+    real = real.set_index(["workload", "platform"])["runtime_cycles"]
     rows = []
-    for model in style.ordered_models(errors["model"]):
-        mine = errors[errors["model"] == model]
-        for platform in [p for p in facts.platforms() if p in set(mine["platform"])]:
-            here = mine[mine["platform"] == platform]
-            every, test = (here[here["protocol"] == name] for name in ("all", ALL_1GB))
-            if every.empty:
-                continue
-            worst = every.loc[every["max_error"].idxmax()]
-            rows.append(
-                {
-                    "label": style.model_look(model).label,
-                    "platform": platform,
-                    "workload": worst["workload"],
-                    "max_error": worst["max_error"],
-                    "geomean_error": every["geomean_error"].max(),
-                    "test_error": test["max_error"].max() if len(test) else None,
-                    "effective_n": worst["effective_n"],
-                }
-            )
+    for row in table.astype(object).where(table.notna(), None).to_dict("records"):
+        actual, predicted = real.get((row["workload"], row["platform"])), row["predicted_runtime_cycles"]
+        low, high = row["low_cycles"], row["high_cycles"]
+        known = actual is not None and predicted is not None
+        rows.append(
+            row
+            | {
+                "label": _model_label(row["model"]),
+                "actual": actual,
+                "error": predicted / actual - 1 if known else None,
+                "half": (high - low) / 2 / predicted if None not in (low, high, predicted) else None,
+                "covered": low <= actual <= high if known and None not in (low, high) else None,
+            }
+        )
     return rows
+
+
+def one_gb_worse(facts) -> tuple[int, int] | None:
+    """(pairs where Mosmodel's error at 1GB exceeds Yaniv's, pairs with both); None if there are none."""
+    worse, pairs = findings.pairs_worse_at_1gb(facts.results.models("errors"))
+    return (worse, pairs) if pairs else None
+
+
+def budget(facts) -> dict | None:
+    """Half-widths as shares of the prediction, a row per pair and model, and the reasons of unknown parts."""
+    table = facts.results.analysed(facts.results.read(MODELS_OF_RUN["budget"]))
+    if table.empty:
+        return None
+    parts = [name for name in BUDGET_PARTS if name in set(table["part"])]
+    rows = []
+    for (workload, platform, model), group in table.groupby(["workload", "platform", "model"]):
+        by = group.drop_duplicates("part").set_index("part")
+        cells = [
+            {
+                "share": by["relative"].get(name),
+                "provenance": by["provenance"].get(name, ""),
+                "message": by["message"].get(name, ""),
+            }
+            for name in parts
+        ]
+        rows.append(
+            {"workload": workload, "platform": platform, "model": _model_label(model), "cells": cells}
+        )
+    unknown = table[table["relative"].isna() & (table["message"] != "")]
+    why = unknown.groupby(["part", "message"]).size().reset_index(name="pairs").to_dict("records")
+    return {"parts": parts, "rows": rows, "unknown": why}
+
+
+def _model_label(model: str) -> str:
+    return style.model_look(model).label

@@ -24,7 +24,6 @@ from tessera.report.page_elements import figures_on
 
 # What the kernel did to my program: the study of scenarios, and how far Linux decided the same.
 
-
 #: Has the table of decisions that were compared with a running kernel.
 ORACLE_PAGE = "docs/os-oracle.md"
 _COMPARED = re.compile(
@@ -78,7 +77,6 @@ def _known_or_none(value, unit: int = 1):
 
 
 # What a page fault costs: latencies on this machine, and programs with the kernel work of their faults.
-
 
 FAULTS_HREF = "faults.html"
 QUANTILE_SHARES = (0.01, 0.5, 0.9, 0.99, 0.999)  #: of the quantiles that the page shows

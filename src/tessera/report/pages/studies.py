@@ -14,8 +14,8 @@ from tessera.lab.studies import ablations, sentences, sweep
 from tessera.lab.studies.sweep import conclusion_named
 from tessera.lab.studies.variations import ABLATIONS, BASELINE
 from tessera.report import workload_table
-from tessera.report.figures import style
-from tessera.report.figures import workload_regimes as regime
+from tessera.report.figures import style, workload_regimes
+from tessera.report.figures.simulator_studies import sampling_label
 
 # The sampling study: full simulation of a window against samples of it.
 
@@ -45,8 +45,6 @@ def _sampling_windows(errors) -> list[str]:
 
 def _sampling_rows(errors) -> list[dict]:
     """A row per workload, method and warm-up: worst errors over the layouts."""
-    from tessera.report.figures.simulator_studies import sampling_label
-
     rows = []
     for (workload, method, warmup), part in errors.groupby(["workload", "method", "warmup"], sort=False):
         by = {name: part[part["quantity"] == name] for name in ("R", "C", "M")}
@@ -141,56 +139,27 @@ def _left_out(table) -> list[dict]:
     return rows[["workload", "platform", "key", "alternative", "status", "message"]].to_dict("records")
 
 
-# Section "Cost of a walk" of the regime page: evidence, both ends, and claims that depend on the value.
-
-
-def walk_cost_section(facts) -> dict:
-    """Variables of ``parts/walk_cost.html``."""
-    known, both = walk_cost.sources(), walk_cost.committed()
-    return {
-        "key": walk_cost.KEY,
-        "lower": walk_cost.LOWER_CYCLES,
-        "upper": walk_cost.UPPER_CYCLES,
-        "sources": known,
-        "deciding": [one.source for one in walk_cost.deciding(known)],
-        "here": _values_of_this_run(facts),
-        "claims": len(both),
-        "differing": [one for one in both if one.differs],
-        "shown": set(facts.claims.get("id", ())),  # this run's table may lack claims
-    }
-
-
-def _values_of_this_run(facts) -> list[dict]:
-    """The value on each committed platform of this run."""
-    found = []
-    for name in facts.config.get("platforms") or []:
-        try:
-            platform = changed(platforms.load(name), facts.config.get("changes") or {})
-        except TesseraError:
-            continue  # the page "Platforms" says what is wrong
-        found.append({"platform": name, "cycles": platform.values[walk_cost.KEY].value})
-    return found
-
-
 # The regime: what each pair asks of address translation, and model errors with and without gups.
 
 
 def regime_page(facts) -> dict:
     rows = facts.regime
-    ours = rows[rows["source"] == regime.THIS_RUN]
+    ours = rows[rows["source"] == workload_regimes.THIS_RUN]
     return {
         "title": "Regime",
         "figure": facts.figure("regime"),
-        "sentences": regime_sentences(ours, rows[rows["source"] != regime.THIS_RUN]) if len(ours) else [],
+        "sentences": regime_sentences(ours, rows[rows["source"] != workload_regimes.THIS_RUN])
+        if len(ours)
+        else [],
         "rows": [
             row | {"place": workload_table.recording_place(row)}
             for row in map(_known_values, rows.to_dict("records"))
         ],
-        "this_run": regime.THIS_RUN,
+        "this_run": workload_regimes.THIS_RUN,
         "walk_cost": walk_cost_section(facts),
         "errors": [
             row | {"label": style.model_look(row["model"]).label}
-            for row in regime.errors_without_gups(facts.results)
+            for row in workload_regimes.errors_without_gups(facts.results)
         ],
     }
 
@@ -224,3 +193,34 @@ def regime_sentences(ours: pd.DataFrame, printed: pd.DataFrame) -> list[str]:
 
 def _known_values(row: dict) -> dict:
     return {key: None if pd.isna(value) or value == "" else value for key, value in row.items()}
+
+
+# Section "Cost of a walk" of the regime page: evidence, both ends, and claims that depend on the value.
+
+
+def walk_cost_section(facts) -> dict:
+    """Variables of ``parts/walk_cost.html``."""
+    known, both = walk_cost.sources(), walk_cost.committed()
+    return {
+        "key": walk_cost.KEY,
+        "lower": walk_cost.LOWER_CYCLES,
+        "upper": walk_cost.UPPER_CYCLES,
+        "sources": known,
+        "deciding": [one.source for one in walk_cost.deciding(known)],
+        "here": _values_of_this_run(facts),
+        "claims": len(both),
+        "differing": [one for one in both if one.differs],
+        "shown": set(facts.claims.get("id", ())),  # this run's table may lack claims
+    }
+
+
+def _values_of_this_run(facts) -> list[dict]:
+    """The value on each committed platform of this run."""
+    found = []
+    for name in facts.config.get("platforms") or []:
+        try:
+            platform = changed(platforms.load(name), facts.config.get("changes") or {})
+        except TesseraError:
+            continue  # the page "Platforms" says what is wrong
+        found.append({"platform": name, "cycles": platform.values[walk_cost.KEY].value})
+    return found

@@ -11,144 +11,12 @@ from tessera.core.results.transfer_tables import NEW_DESIGNS
 from tessera.report import new_designs
 from tessera.report.facts import MACHINE
 from tessera.report.page_elements import other_figures
-from tessera.report.pages import claims as claims_page
+from tessera.report.pages.claims import bars, claim_rows
 from tessera.report.verdicts import HELD, SCORES, Score, in_order
-
-# Measured, simulated and published numbers of a run: three lists of sentences for the summary.
-
-
-#: part of the kernel's results -> what it measured
-GUEST = {
-    "balancing": "Data and page tables of a process that moves to another socket, in a guest.",
-    "placement": "Where page tables lie, with and without replication, in a guest.",
-    "table4": "Memory of page tables and their replicas, in a guest.",
-    "table5": "Instructions of system calls with replicated page tables, in a guest.",
-}
-
-
-def origins(facts) -> list[dict]:
-    """In order of strength; a list can be empty."""
-    return [
-        {"name": "measured", "words": "on this machine", "sentences": _measured(facts)},
-        {"name": "simulated", "words": "by tessera-sim", "sentences": _simulated(facts)},
-        {"name": "published", "words": "by the papers", "sentences": _published(facts)},
-    ]
-
-
-def _measured(facts) -> list[str]:
-    found = []
-    hybrid = facts.results.hybrid
-    if len(hybrid):
-        names = ", ".join(sorted(hybrid["workload"].unique()))
-        found.append(f"Clock time of {names} under {len(hybrid)} real mosaics of 2MB pages.")
-    if good := len(ok_rows(facts.results.read(CHASE_SERIES, expected=False))):
-        found.append(f"{good} series of pointer chases, which show the sizes of the TLBs of this processor.")
-    if len(allocator := facts.results.read(ALLOCATOR, expected=False)):
-        count = allocator["workload"].nunique()
-        found.append(f"Memory and time of {count} program{'s' * (count > 1)} with and without the allocator.")
-    found += [
-        words for part, words in GUEST.items() if facts.results.tree.kernel(part, OUTCOME_FILE).is_file()
-    ]
-    machine = facts.provenance.get("machine") or {}
-    if machine.get("pmu") is False:
-        found.append("No performance counters here: R, H, M, C of real processors come from bundles only.")
-    return found
-
-
-def _simulated(facts) -> list[str]:
-    cells = facts.results.simulated
-    cells = cells[~cells["platform"].isin(MACHINE)]
-    if cells.empty:
-        return []
-    count = {name: cells[name].nunique() for name in ("workload", "platform", "layout")}
-    return [
-        f"R, H, M, C of {len(cells)} cells: {count['workload']} workloads, {count['platform']} platforms, "
-        f"up to {count['layout']} layouts each.",
-        "H and M over all recorded accesses, for some workloads a part of the region (page Workloads); "
-        "C and R from samples, with 95% intervals.",
-        "Simulated platforms end in -sim: sizes of TLBs and caches are published, other details assumed.",
-    ]
-
-
-def _published(facts) -> list[str]:
-    arithmetic = int((facts.claims["kind"] == "arithmetic").sum()) if len(facts.claims) else 0
-    found = ["Numbers as the papers print them; reference-results/ has them with paper, section and table."]
-    if arithmetic:
-        found.append(f"{arithmetic} claims are arithmetic on these numbers and need no run.")
-    return found
-
-
-# The findings of the summary: a question, the claims that decide it, the figure that shows it.
-#
-# Sentences state the findings of the papers; values and verdicts of the claims state those of this run.
-
-
-@dataclass(frozen=True)
-class Headline:
-    """One finding of the papers, the ids of its claims, and its figure (registry name)."""
-
-    title: str
-    sentence: str
-    claims: tuple[str, ...]
-    figure: str
-
-
-HEADLINES = (
-    Headline(
-        "What does a new design gain?",
-        "MICRO'20 and the studies before it ask a model of a processor for the runtime of a new design. The "
-        "figure has the simulated designs that change R by more than 3%, and what the bracket answers from "
-        "runs of the processor and from H and C of the design.",
-        (
-            "transfer-mosmodel-survives-coverage",
-            "transfer-accuracy-on-p-sufficient",
-            "transfer-invisible-gap",
-        ),
-        "new-designs",
-    ),
-    Headline(
-        "How large is the error of a runtime model?",
-        "The figure tests five published models, each fitted to one or two runs, on every layout. The paper "
-        "reports errors below 3% for Mosmodel: a polynomial of degree 3 in H, M and C with at most 5 terms.",
-        ("micro20-max-error-basu", "micro20-max-error-yaniv", "micro20-max-error-mosmodel"),
-        "fig2",
-    ),
-    Headline(
-        "Does a walk cycle add more than one cycle to the runtime?",
-        "According to the papers, page tables displace data of the program from the caches. Then each walk "
-        "cycle adds more than one cycle to the runtime, and the program loads more data from L3.",
-        ("micro20-table7-slope", "micro20-slope-above-1-exists", "micro20-extra-l3-loads"),
-        "fig9",
-    ),
-    Headline(
-        "Does a straight line predict 1GB pages?",
-        "No model is fitted to the 1GB layout. According to the papers, a line through the 4KB and 2MB runs "
-        "does not predict it, and a cubic polynomial does.",
-        ("opera-gups-linear-deviation", "opera-gups-cubic", "micro20-1gb-mosmodel"),
-        "fig11",
-    ),
-)
-
-
-def judged_headlines(facts, claims: list[dict]) -> list[dict]:
-    """The headlines with their claims' rows and figures; without claims that this run did not evaluate."""
-    by_id = {row["id"]: row for row in claims}
-    return [
-        {
-            "title": one.title,
-            "sentence": one.sentence,
-            "claims": [by_id[name] for name in one.claims if name in by_id],
-            "figure": facts.figure(one.figure),
-        }
-        for one in HEADLINES
-    ]
-
-
-# Summary: the cells, answers for new designs, verdicts, findings, measured and simulated numbers.
 
 
 def summary_page(facts) -> dict:
-    claims = claims_page.rows(facts)
+    claims = claim_rows(facts)
     return {
         "title": "Summary",
         "summary": summary(facts),
@@ -157,7 +25,7 @@ def summary_page(facts) -> dict:
         "notes": _notes(facts),
         "claims": claims,
         "claims_reason": facts.claims_reason,
-        "bars": claims_page.bars(claims),
+        "bars": bars(claims),
         "required": _required(claims),
         "headlines": judged_headlines(facts, claims),
         "origins": origins(facts),
@@ -267,3 +135,132 @@ def _notes(facts) -> list[dict]:
 
 def _counted(number: int, word: str) -> str:
     return f"{number} {word}" + ("" if number == 1 else "s")
+
+
+# The findings of the summary: a question, the claims that decide it, the figure that shows it.
+#
+# Sentences state the findings of the papers; values and verdicts of the claims state those of this run.
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One finding of the papers, the ids of its claims, and its figure (registry name)."""
+
+    title: str
+    sentence: str
+    claims: tuple[str, ...]
+    figure: str
+
+
+HEADLINES = (
+    Headline(
+        "What does a new design gain?",
+        "MICRO'20 and the studies before it ask a model of a processor for the runtime of a new design. The "
+        "figure has the simulated designs that change R by more than 3%, and what the bracket answers from "
+        "runs of the processor and from H and C of the design.",
+        (
+            "transfer-mosmodel-survives-coverage",
+            "transfer-accuracy-on-p-sufficient",
+            "transfer-invisible-gap",
+        ),
+        "new-designs",
+    ),
+    Headline(
+        "How large is the error of a runtime model?",
+        "The figure tests five published models, each fitted to one or two runs, on every layout. The paper "
+        "reports errors below 3% for Mosmodel: a polynomial of degree 3 in H, M and C with at most 5 terms.",
+        ("micro20-max-error-basu", "micro20-max-error-yaniv", "micro20-max-error-mosmodel"),
+        "fig2",
+    ),
+    Headline(
+        "Does a walk cycle add more than one cycle to the runtime?",
+        "According to the papers, page tables displace data of the program from the caches. Then each walk "
+        "cycle adds more than one cycle to the runtime, and the program loads more data from L3.",
+        ("micro20-table7-slope", "micro20-slope-above-1-exists", "micro20-extra-l3-loads"),
+        "fig9",
+    ),
+    Headline(
+        "Does a straight line predict 1GB pages?",
+        "No model is fitted to the 1GB layout. According to the papers, a line through the 4KB and 2MB runs "
+        "does not predict it, and a cubic polynomial does.",
+        ("opera-gups-linear-deviation", "opera-gups-cubic", "micro20-1gb-mosmodel"),
+        "fig11",
+    ),
+)
+
+
+def judged_headlines(facts, claims: list[dict]) -> list[dict]:
+    """The headlines with their claims' rows and figures; without claims that this run did not evaluate."""
+    by_id = {row["id"]: row for row in claims}
+    return [
+        {
+            "title": one.title,
+            "sentence": one.sentence,
+            "claims": [by_id[name] for name in one.claims if name in by_id],
+            "figure": facts.figure(one.figure),
+        }
+        for one in HEADLINES
+    ]
+
+
+# Measured, simulated and published numbers of a run: three lists of sentences for the summary.
+
+#: part of the kernel's results -> what it measured
+GUEST = {
+    "balancing": "Data and page tables of a process that moves to another socket, in a guest.",
+    "placement": "Where page tables lie, with and without replication, in a guest.",
+    "table4": "Memory of page tables and their replicas, in a guest.",
+    "table5": "Instructions of system calls with replicated page tables, in a guest.",
+}
+
+
+def origins(facts) -> list[dict]:
+    """In order of strength; a list can be empty."""
+    return [
+        {"name": "measured", "words": "on this machine", "sentences": _measured(facts)},
+        {"name": "simulated", "words": "by tessera-sim", "sentences": _simulated(facts)},
+        {"name": "published", "words": "by the papers", "sentences": _published(facts)},
+    ]
+
+
+def _measured(facts) -> list[str]:
+    found = []
+    hybrid = facts.results.hybrid
+    if len(hybrid):
+        names = ", ".join(sorted(hybrid["workload"].unique()))
+        found.append(f"Clock time of {names} under {len(hybrid)} real mosaics of 2MB pages.")
+    if good := len(ok_rows(facts.results.read(CHASE_SERIES, expected=False))):
+        found.append(f"{good} series of pointer chases, which show the sizes of the TLBs of this processor.")
+    if len(allocator := facts.results.read(ALLOCATOR, expected=False)):
+        count = allocator["workload"].nunique()
+        found.append(f"Memory and time of {count} program{'s' * (count > 1)} with and without the allocator.")
+    found += [
+        words for part, words in GUEST.items() if facts.results.tree.kernel(part, OUTCOME_FILE).is_file()
+    ]
+    machine = facts.provenance.get("machine") or {}
+    if machine.get("pmu") is False:
+        found.append("No performance counters here: R, H, M, C of real processors come from bundles only.")
+    return found
+
+
+def _simulated(facts) -> list[str]:
+    cells = facts.results.simulated
+    cells = cells[~cells["platform"].isin(MACHINE)]
+    if cells.empty:
+        return []
+    count = {name: cells[name].nunique() for name in ("workload", "platform", "layout")}
+    return [
+        f"R, H, M, C of {len(cells)} cells: {count['workload']} workloads, {count['platform']} platforms, "
+        f"up to {count['layout']} layouts each.",
+        "H and M over all recorded accesses, for some workloads a part of the region (page Workloads); "
+        "C and R from samples, with 95% intervals.",
+        "Simulated platforms end in -sim: sizes of TLBs and caches are published, other details assumed.",
+    ]
+
+
+def _published(facts) -> list[str]:
+    arithmetic = int((facts.claims["kind"] == "arithmetic").sum()) if len(facts.claims) else 0
+    found = ["Numbers as the papers print them; reference-results/ has them with paper, section and table."]
+    if arithmetic:
+        found.append(f"{arithmetic} claims are arithmetic on these numbers and need no run.")
+    return found

@@ -9,12 +9,10 @@ from tessera.core.results.machine_tables import CLOCK_KEYS, CLOCK_MARKS, CLOCK_P
 from tessera.core.results.outcomes import OK
 from tessera.core.results.schema import Table
 from tessera.lab.clock import errors
-from tessera.lab.clock.errors import causes
 from tessera.lab.clock.marks import CALIBRATE, JUDGE
 from tessera.report.page_elements import other_figures
 
-# Validation: comparison of engines, closed forms, this machine, invariants; failures with reasons.
-
+# The simulator against itself and against proved rules; failures with reasons.
 
 REMEDY = "./run reproduce"
 
@@ -91,7 +89,7 @@ def clock_page(facts) -> dict:
     def table(one: Table) -> pd.DataFrame:
         return facts.results.read(one, expected=False)
 
-    known = causes()
+    known = errors.causes()
     marks = errors.errors(table(CLOCK_MARKS), "mark")
     programs = errors.errors(table(CLOCK_PROGRAMS), "program")
     return {

@@ -212,7 +212,6 @@ def formula(terms: pd.DataFrame) -> str:
 
 # Layouts: where the misses of each workload are, and which of them each layout covers.
 
-
 LAYOUTS_HREF = "layouts.html"
 
 
