@@ -34,9 +34,8 @@ class FakeKernel:
         """Replace the kernel's functions where reservations use them."""
         from tessera.machine.reserve import reservation
 
-        for module in (reservation, reservation):
-            for name in ("huge_pages_total", "huge_pages_free", "set_total"):
-                monkeypatch.setattr(module, name, getattr(self, name), raising=False)
+        for name in ("huge_pages_total", "huge_pages_free", "set_total"):
+            monkeypatch.setattr(reservation, name, getattr(self, name))
 
 
 @pytest.fixture

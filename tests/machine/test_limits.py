@@ -404,7 +404,7 @@ def test_no_other_module_asks_for_memory_or_processors(root):
 
 def test_nor_does_any_other_module_read_the_memory_of_the_machine(root):
     """Files that are read below another root, and only to describe the machine, are the exceptions."""
-    known = {"machine/limits.py", "results/provenance/machine.py", "measure/counted/facts.py"}
+    known = {"machine/limits.py", "report/provenance.py", "measure/counted/host.py"}
     source = root / "src/tessera"
     readers = (path for path in source.rglob("*.py") if "proc/meminfo" in path.read_text())
     assert {path.relative_to(source).as_posix() for path in readers} == known

@@ -1,4 +1,4 @@
-"""Paths that a program sees: libraries that LD_PRELOAD can hold, and names that are the same in every checkout."""
+"""Paths that a program sees: libraries for LD_PRELOAD, and names that are the same in every checkout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tessera.core.files import built, repo_root
 from tessera.machine.container import RunOptions
 
 # A path of a library that LD_PRELOAD can hold: the dynamic linker splits it at spaces and colons.
-
 
 #: Where the linker splits LD_PRELOAD, and the begin of what it replaces (``$ORIGIN``).
 SPLIT = frozenset(" :$")
@@ -54,7 +53,6 @@ def preloadable(library: Path) -> Path:
 # what the dynamic linker and the program allocate. So two recordings from two folders differed. In a
 # container, each folder gets a second mount under a fixed name, and the program is told that name only. The
 # order of the variables counts, too (``getenv`` reads them one after another), and docker's is random.
-
 
 ROOT = "/.tessera"  #: no image has this folder, and no checkout is in it
 CHECKOUT, RECORDING, FOLDER = f"{ROOT}/checkout", f"{ROOT}/recording", f"{ROOT}/folder"

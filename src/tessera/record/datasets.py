@@ -7,7 +7,6 @@ download, and ``<file>.json``, the record of the download.
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import re
 from collections.abc import Sequence
@@ -18,13 +17,12 @@ from urllib.parse import urlsplit
 
 from tessera.core.downloads import Download, Progress, publish_download
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
-from tessera.core.files import repo_root, write_text
+from tessera.core.files import repo_root, sha256_of, write_text
 
 # ``datasets/manifest.csv``: name, version, URL, licence, bytes and SHA-256 of each published input.
 #
 # ``bytes`` or ``sha256`` is empty if the publisher does not give it. It is never filled in from our own
 # download, because readers could take that number for a published one.
-
 
 COLUMNS = ("name", "version", "url", "licence", "bytes", "sha256")
 
@@ -117,9 +115,7 @@ def _bad_manifest(path: Path, found: str, rule: str) -> TesseraError:
     return TesseraError(f"dataset manifest {path}", found, remedy, code=f"manifest-{rule}")
 
 
-# The cache on disk, ``datasets/cache/<name>/``: the file; ``<file>.part`` during a download; and
-# ``<file>.json``, the record of the download (address, bytes, SHA-256, date).
-
+# The cache on disk. A record has the address, bytes, SHA-256 and date of the download.
 
 #: States of a dataset, as ``tessera datasets list`` prints them.
 MISSING, PARTIAL, PRESENT = "missing", "partial", "present"
@@ -203,17 +199,10 @@ def graph_file(name: str, suffix: str) -> Path:
 # Verdicts: ``verified`` (it has the published SHA-256), ``unverified`` (no SHA-256 is published, but the
 # file is the one that was fetched), or an error that states the difference.
 
-
 VERIFIED, UNVERIFIED = "verified", "unverified"
 
 #: Servers often send an error page under the name of an archive.
 _FIRST_BYTES = {".gz": b"\x1f\x8b", ".xz": b"\xfd7zXZ\x00", ".bz2": b"BZh", ".zip": b"PK"}
-
-
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a file, in lower-case hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def breach(dataset: Dataset, path: Path, sha256: str) -> str:
@@ -270,7 +259,6 @@ def verify(dataset: Dataset) -> str:
 # A file gets its name only when it is complete and correct, so every file with that name can be used. A file
 # that is complete and wrong gets a name that says so and is kept for inspection.
 
-
 ATTEMPTS = 5  #: in a row without a byte of progress
 FIRST_PAUSE_S = 1.0  #: doubles from attempt to attempt
 
@@ -286,7 +274,7 @@ def fetch(
 
     Returns:
         The record: ``name, version, url, bytes, sha256, fetched, verdict`` (``verified`` or
-        ``unverified``, see :mod:`tessera.record.datasets`).
+        ``unverified``, see :func:`verify`).
 
     Raises:
         TesseraError: no network, refused by the server, disk full, or a file that differs from the published
@@ -339,7 +327,6 @@ def _accept(dataset: Dataset, path: Path) -> dict:
 
 
 # Datasets in a workload's arguments: ``file:{gap-twitter}.sg`` stands for the path of that graph.
-
 
 _PLACEHOLDER = re.compile(r"\{([a-z0-9-]+)\}(\.w?sg)")
 

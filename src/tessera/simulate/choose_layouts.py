@@ -12,7 +12,7 @@ from tessera.core.layouts import generation
 from tessera.core.layouts.generation import Space
 from tessera.core.layouts.layout import write_layout
 from tessera.core.platforms import Platform
-from tessera.core.results import cell_tables as schema
+from tessera.core.results import cell_tables
 from tessera.core.results.table_io import read_file, write_table
 from tessera.core.results.tree import PROFILE
 from tessera.simulate.runner import miss_profile
@@ -42,7 +42,7 @@ def make_layouts(
     Args:
         info: ``tessera.record.traces.info`` of the trace.
         platform: its misses under 4KB pages place the sliding windows.
-        windows: ``touched`` or ``allocated``, where windows may start and end (`layouts.space`).
+        windows: ``touched`` or ``allocated``, where windows may start and end (:class:`Space`).
 
     Raises:
         TesseraError: no such choice of ``windows``.
@@ -54,12 +54,12 @@ def make_layouts(
     space = Space.from_trace_info(info)
     kept = out / PROFILE
     kept.parent.mkdir(parents=True, exist_ok=True)
-    profile = read_file(schema.PROFILE, miss_profile(trace, platform, kept))
+    profile = read_file(cell_tables.PROFILE, miss_profile(trace, platform, kept))
     if windows == generation.TOUCHED:
         space = generation.on_touched(space, profile)
     layouts = generation.generate(space, profile, seed=seed, random_count=random_count)
     table = generation.manifest(layouts)
     for layout in layouts:
         write_layout(layout, out / f"{layout.name}.csv")
-    write_table(schema.MANIFEST, table, out / schema.MANIFEST.file)
+    write_table(cell_tables.MANIFEST, table, out / cell_tables.MANIFEST.file)
     return Made(table, space, generation.too_few_reason(table, space))

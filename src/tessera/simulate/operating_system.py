@@ -15,9 +15,6 @@ from tessera.core.scenarios import Scenario
 from tessera.machine.container import toolchain
 from tessera.machine.container.process import stopped_at_exit
 
-# ``tessera-os``: a trace under a scenario, and what its log says.
-
-
 #: Tables of ``tessera os show --csv`` (docs/os.md).
 LOG_TABLES = ("records", "faults", "kinds", "sizes", "areas", "chunks", "counters")
 
@@ -49,7 +46,7 @@ def run_scenario(
 
 
 def show_log(log: Path, table: str | None = None) -> str:
-    """The summary of a log, or one of :data:`TABLES` as CSV.
+    """The summary of a log, or one of :data:`LOG_TABLES` as CSV.
 
     Raises:
         TesseraError: an unknown table, or a file that is no complete log.
@@ -58,7 +55,7 @@ def show_log(log: Path, table: str | None = None) -> str:
 
 
 def log_lines(log: Path, table: str | None = None) -> Iterator[str]:
-    """The lines of :func:`show`, as they come: a table of faults can be larger than memory."""
+    """The lines of :func:`show_log`, as they come: a table of faults can be larger than memory."""
     if table is not None and table not in LOG_TABLES:
         raise unknown_name("table", table, LOG_TABLES)
     words = ["show", log.resolve(), *([] if table is None else ["--csv", table])]
@@ -103,7 +100,6 @@ def _failure(status: int, errors: str) -> TesseraError:
 
 
 # The table of faults of several logs: ``tessera simulate --os ... --faults-out``.
-
 
 #: ``access``: data accesses before the fault; ``kind``: docs/os.md; ``order``: log2 of the page in 4KB pages.
 FAULT_COLUMNS = "layout access block kind order pool page frame write fallback major".split()

@@ -1,4 +1,4 @@
-"""Cells as tables: from Python as a data frame, with the variants of ``--each``, and files beside the cells."""
+"""Cells as tables: a data frame for Python, the variants of ``--each``, and files beside the cells."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.files import check_target, write_csv, writing
 from tessera.core.platforms import Platform, parse_changes, set_values
-from tessera.core.results import table_io
 from tessera.core.results.cell_tables import CELLS
-from tessera.core.results.table_io import frame_of, with_whole_counts
+from tessera.core.results.table_io import CELL_COLUMNS, check_cell_format, frame_of, with_whole_counts
 from tessera.simulate.inputs import LAYOUT, MAPPING, find_inputs
 from tessera.simulate.runner import CellCache, simulate
 from tessera.simulate.sampling import Plan, parse_sampling
@@ -64,7 +63,7 @@ def simulated_frame(
         sampling=parse_sampling(sampling) if isinstance(sampling, str) else sampling,
         cache=CellCache(None if cache is None else Path(cache)), threads=threads, kind=kind,
     )  # fmt: skip
-    return pd.DataFrame(rows, columns=list(table_io.CELL_COLUMNS))
+    return pd.DataFrame(rows, columns=list(CELL_COLUMNS))
 
 
 def _words_of(given: str | Path | Iterable[str | Path]) -> list[str]:
@@ -106,7 +105,6 @@ def write_parts(rows: list[dict], columns: tuple[str, ...], path: Path, keys: It
 
 
 # ``--each KEY=V1,V2,...``: the variants of a platform that one command simulates together.
-
 
 EACH_OPTION = "--each"
 
@@ -154,13 +152,13 @@ def variants_table(rows: list[dict], keys: list[str]) -> pd.DataFrame:
 
 
 def write_variants_table(rows: list[dict], keys: list[str], path: Path) -> None:
-    """Write :func:`table_of`, CSV or Parquet by the suffix of ``path``.
+    """Write :func:`variants_table`, CSV or Parquet by the suffix of ``path``.
 
     Raises:
         TesseraError: the file can't be written.
     """
     table = with_whole_counts(CELLS, variants_table(rows, keys))
-    if table_io.check_cell_format(path) == ".csv":
+    if check_cell_format(path) == ".csv":
         with writing(path) as stream:
             table.to_csv(stream, index=False, lineterminator="\n", float_format=CELLS.float_format)
         return

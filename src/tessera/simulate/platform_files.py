@@ -27,7 +27,7 @@ def listing_text() -> str:
     lines = ["engines (--engine):"]
     lines += [f"  {name:12} {sentence}" for name, sentence in ENGINES.items()]
     lines += ["platforms (--platform; `tessera platform show NAME` gives every value):"]
-    lines += [f"  {name:18} {platforms.load(name).description}" for name in platforms.names()]
+    lines += [f"  {name:18} {load(name).description}" for name in platforms.names()]
     return "\n".join(lines + _components()) + "\n"
 
 
@@ -93,7 +93,6 @@ def simulator_refusal(asked: str, status: int, stderr: str) -> TesseraError:
 # generation (``config/platforms/hosts``), then what CPUID and the kernel report.
 #
 # A hypervisor can hide or falsify CPUID's numbers; they are taken as reported and say so in their source.
-
 
 DETECTED_SOURCE = "CPUID of this machine"
 IN_A_GUEST = "CPUID of this machine, as its hypervisor reports it"

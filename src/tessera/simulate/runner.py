@@ -1,4 +1,4 @@
-"""Cells of a trace on one or several platforms: from the cache of finished cells, otherwise from the simulator."""
+"""Cells of a trace on platforms: from the cache of finished cells, otherwise from the simulator."""
 
 from __future__ import annotations
 
@@ -16,53 +16,10 @@ from tessera.core.platforms import Platform
 from tessera.core.results import outcomes, table_io
 from tessera.core.results.outcomes import is_ok
 from tessera.machine.container import toolchain
+from tessera.record import traces
 from tessera.simulate.inputs import LAYOUT, Kind, file_bytes
 from tessera.simulate.sampling import Plan
 from tessera.simulate.simulator import FAULT_TIMES, KERNEL, Job, Keep, Progress, died, run_simulator
-
-# Content-addressed cache of finished cells, from which a killed run resumes.
-#
-# A cell's key is a hash of everything its numbers depend on. Each cell is one small JSON file, written
-# atomically. It is not synced to the disk: a file that a power failure damaged counts as absent.
-
-
-def content_key(*parts: str | bytes) -> str:
-    """SHA-256 over length-prefixed parts (no two part lists collide by concatenation); text as UTF-8."""
-    digest = hashlib.sha256()
-    for part in parts:
-        data = part.encode() if isinstance(part, str) else part
-        digest.update(f"{len(data)}:".encode() + data)
-    return digest.hexdigest()
-
-
-class CellCache:
-    """A folder of cells; ``get`` and ``put`` by key. ``None`` as folder: nothing is kept."""
-
-    def __init__(self, folder: Path | None):
-        self.folder = folder
-
-    def get(self, key: str) -> dict | None:
-        """The cell of this key; a file that is not readable JSON counts as absent."""
-        if self.folder is None:
-            return None
-        try:
-            return json.loads(self._path(key).read_text())
-        except (OSError, ValueError):
-            return None
-
-    def put(self, key: str, cell: dict) -> None:
-        """Keep a finished cell."""
-        if self.folder is None:
-            return
-        write_text(self._path(key), json.dumps(cell, sort_keys=True), sync=False)
-
-    def _path(self, key: str) -> Path:
-        assert self.folder is not None
-        return self.folder / key[:2] / f"{key}.json"
-
-
-# Cells of a trace on one or several platforms: from the cache if possible, otherwise from the simulator.
-
 
 #: What units, and structures of the design, are called in a cached cell.
 UNITS, STRUCTURES = "units", "structures"
@@ -144,17 +101,17 @@ def simulate_all(
         units: gets a list for each platform, with a row per layout and unit of the plan: ``platform,layout,
             unit,start_access,instructions,accesses,stlb_misses,walk_cycles,runtime_cycles``, unscaled.
         structures: gets a list for each platform, with a row per layout and structure of the design:
-            ``platform``, then ``rows.DESIGN_COLUMNS``. A cached cell that was stored without structures is
-            simulated again.
+            ``platform``, then ``simulator.DESIGN_COLUMNS``. A cached cell that was stored without structures
+            is simulated again.
         kind: what ``layouts`` are; a mapping's cell has the name of the mapping in the column ``layout``.
         weave: templates of page faults that are woven into the stream of logs; None: faults take no time.
         check_tables: with ``weave``, a walk that reads an entry which no woven store has written is a failed
             row. Needs ``engine`` partial or timing, and ``sampling`` full.
         kernel: gets a list for each platform, with a row per log: ``platform``, then
-            ``rows.KERNEL_COLUMNS``. Empty without ``weave``.
+            ``simulator.KERNEL_COLUMNS``. Empty without ``weave``.
         fault_times: gets a list for each platform, with a row per log and fault of a timed part:
-            ``platform``, then ``rows.FAULT_TIME_COLUMNS``. Needs ``weave``, and an engine with R. A cached
-            cell that was stored without them is simulated again.
+            ``platform``, then ``simulator.FAULT_TIME_COLUMNS``. Needs ``weave``, and an engine with R. A
+            cached cell that was stored without them is simulated again.
 
     Raises:
         TesseraError: the trace or the only platform is refused, or the simulator died (what it had
@@ -231,16 +188,12 @@ def miss_profile(trace: Path, platform: Platform, out: Path) -> Path:
 
 def trace_identity(trace: Path) -> str:
     """The checksum of a trace's content, on which its numbers depend (name and compression don't matter)."""
-    from tessera.record import traces
-
     info = traces.info(trace)
     return json.dumps([info["checksum"], info["pools"]], sort_keys=True)
 
 
 def trace_note(trace: Path) -> str:
     """The notes on a trace (:mod:`tessera.core.results.outcomes`); empty if it has all of its program."""
-    from tessera.record import traces
-
     return outcomes.note_of(traces.info(trace))
 
 
@@ -322,3 +275,44 @@ def _cell(row: dict, workload: str, platform: str, layout: str, engine: str, not
     cell["tlb_provenance"] = "simulated" if ok else ""
     cell["runtime_provenance"] = "simulated" if timed else ""
     return cell
+
+
+# The cache of finished cells, from which a killed run resumes.
+#
+# A cell's key is a hash of everything its numbers depend on. Each cell is one small JSON file, written
+# atomically. It is not synced to the disk: a file that a power failure damaged counts as absent.
+
+
+def content_key(*parts: str | bytes) -> str:
+    """SHA-256 over length-prefixed parts (no two part lists collide by concatenation); text as UTF-8."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(f"{len(data)}:".encode() + data)
+    return digest.hexdigest()
+
+
+class CellCache:
+    """A folder of cells; ``get`` and ``put`` by key. ``None`` as folder: nothing is kept."""
+
+    def __init__(self, folder: Path | None):
+        self.folder = folder
+
+    def get(self, key: str) -> dict | None:
+        """The cell of this key; a file that is not readable JSON counts as absent."""
+        if self.folder is None:
+            return None
+        try:
+            return json.loads(self._path(key).read_text())
+        except (OSError, ValueError):
+            return None
+
+    def put(self, key: str, cell: dict) -> None:
+        """Keep a finished cell."""
+        if self.folder is None:
+            return
+        write_text(self._path(key), json.dumps(cell, sort_keys=True), sync=False)
+
+    def _path(self, key: str) -> Path:
+        assert self.folder is not None
+        return self.folder / key[:2] / f"{key}.json"

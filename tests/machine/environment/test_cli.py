@@ -110,8 +110,8 @@ def _hears_ctrl_c():
 def test_without_a_command_it_holds_until_a_signal(loud, number):
     before = trees.values(loud)
     code = (
-        "from pathlib import Path\nfrom tessera.cli import environment, main\n"
-        f"environment._root = lambda: Path({str(loud)!r})\nmain.main()"
+        "from pathlib import Path\nfrom tessera.cli import machine, main\n"
+        f"machine._root = lambda: Path({str(loud)!r})\nmain.main()"
     )
     argv = [sys.executable, "-c", code, "environment", "--fix"]
     with subprocess.Popen(

@@ -1,4 +1,9 @@
-"""Build components with CMake and Ninja into ``build/<component>/``, and the programs of this machine that it needs."""
+"""Build components with CMake and Ninja into ``build/<component>/``.
+
+A build folder belongs to one toolchain, which its file ``.toolchain`` names. Another toolchain starts from
+a clean folder, because objects of two compilers must not be linked. ``.sources`` holds the state of
+``artifacts/`` at the last finished build, so that an unchanged checkout starts no program.
+"""
 
 from __future__ import annotations
 
@@ -17,69 +22,6 @@ from tessera.core.files import build_dir, repo_root
 from tessera.machine.container.engine import NONE
 from tessera.machine.container.image_inputs import docker_folder
 from tessera.machine.container.toolchain import Toolchain, toolchain
-
-# Engine ``none``: programs that this machine needs to build the components.
-
-
-#: program -> Debian package; CMake looks for libraries and reports missing ones.
-PROGRAMS = {
-    "cmake": "cmake",
-    "ninja": "ninja-build",
-    "g++": "g++",
-    "pkg-config": "pkg-config",
-    "qemu-x86_64": "qemu-user",
-    "dpkg-source": "dpkg-dev",
-}
-
-_SYSTEM_HEADERS = (Path("/usr/local/include/qemu-plugin.h"), Path("/usr/include/qemu-plugin.h"))
-
-
-def missing_programs() -> list[str]:
-    """Debian packages of the programs that are not installed."""
-    return [package for program, package in PROGRAMS.items() if shutil.which(program) is None]
-
-
-def require_programs() -> None:
-    """Raise an error with the apt command if a program is missing."""
-    missing = missing_programs()
-    if missing:
-        raise TesseraError(
-            "engine 'none' (this machine's own compilers)",
-            f"packages {', '.join(missing)} are not installed",
-            f"sudo apt-get install {' '.join(missing)}, or ./run --engine none --yes tessera build",
-        )
-
-
-def source_environment() -> dict[str, str]:
-    """Variables that let compilers and CMake find ``qemu-plugin.h``; fetches it on first use."""
-    if any(header.exists() for header in _SYSTEM_HEADERS):
-        return {}
-    prefix = build_dir("host")
-    header = prefix / "include" / "qemu-plugin.h"
-    if not header.exists():
-        script = docker_folder("toolchain") / "qemu-plugin-header.sh"
-        status = subprocess.run([str(script), str(header)], stdin=subprocess.DEVNULL).returncode
-        if status != 0:
-            raise TesseraError(
-                "QEMU's plugin header for engine 'none'",
-                f"{script.name} exited with status {status}",
-                "read its messages above; this machine needs access to Debian's archive of source packages",
-                exit_code=EXIT_FAILED,
-            )
-    return {"CPATH": str(header.parent), "CMAKE_PREFIX_PATH": _prepended("CMAKE_PREFIX_PATH", prefix)}
-
-
-def _prepended(variable: str, folder: Path) -> str:
-    before = os.environ.get(variable)
-    return f"{folder}{os.pathsep}{before}" if before else str(folder)
-
-
-# Build components with CMake and Ninja into ``build/<component>/``.
-#
-# A build folder belongs to one toolchain, which its file ``.toolchain`` names. Another toolchain starts from
-# a clean folder, because objects of two compilers must not be linked. ``.sources`` holds the state of
-# ``artifacts/`` at the last finished build, so that an unchanged checkout starts no program.
-
 
 #: In the order of builds.
 COMPONENTS = ("mosalloc", "tracer", "simulator", "workloads", "imitation")
@@ -168,3 +110,58 @@ def _lock(component: str) -> Iterator[None]:
     with (locks / component).open("w") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         yield
+
+
+# Engine ``none``: programs that this machine needs to build the components.
+
+#: program -> Debian package; CMake looks for libraries and reports missing ones.
+PROGRAMS = {
+    "cmake": "cmake",
+    "ninja": "ninja-build",
+    "g++": "g++",
+    "pkg-config": "pkg-config",
+    "qemu-x86_64": "qemu-user",
+    "dpkg-source": "dpkg-dev",
+}
+
+_SYSTEM_HEADERS = (Path("/usr/local/include/qemu-plugin.h"), Path("/usr/include/qemu-plugin.h"))
+
+
+def missing_programs() -> list[str]:
+    """Debian packages of the programs that are not installed."""
+    return [package for program, package in PROGRAMS.items() if shutil.which(program) is None]
+
+
+def require_programs() -> None:
+    """Raise an error with the apt command if a program is missing."""
+    missing = missing_programs()
+    if missing:
+        raise TesseraError(
+            "engine 'none' (this machine's own compilers)",
+            f"packages {', '.join(missing)} are not installed",
+            f"sudo apt-get install {' '.join(missing)}, or ./run --engine none --yes tessera build",
+        )
+
+
+def source_environment() -> dict[str, str]:
+    """Variables that let compilers and CMake find ``qemu-plugin.h``; fetches it on first use."""
+    if any(header.exists() for header in _SYSTEM_HEADERS):
+        return {}
+    prefix = build_dir("host")
+    header = prefix / "include" / "qemu-plugin.h"
+    if not header.exists():
+        script = docker_folder("toolchain") / "qemu-plugin-header.sh"
+        status = subprocess.run([str(script), str(header)], stdin=subprocess.DEVNULL).returncode
+        if status != 0:
+            raise TesseraError(
+                "QEMU's plugin header for engine 'none'",
+                f"{script.name} exited with status {status}",
+                "read its messages above; this machine needs access to Debian's archive of source packages",
+                exit_code=EXIT_FAILED,
+            )
+    return {"CPATH": str(header.parent), "CMAKE_PREFIX_PATH": _prepended("CMAKE_PREFIX_PATH", prefix)}
+
+
+def _prepended(variable: str, folder: Path) -> str:
+    before = os.environ.get(variable)
+    return f"{folder}{os.pathsep}{before}" if before else str(folder)

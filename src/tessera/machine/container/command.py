@@ -1,4 +1,8 @@
-"""The argument lists of every ``docker run`` and ``apptainer exec`` of Tessera."""
+"""The argument lists of every ``docker run`` and ``apptainer exec`` of Tessera.
+
+The checkout is mounted at its own path, so paths are the same inside and outside. New files belong to the
+caller. The container has no network unless an option allows it.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +17,12 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
 from tessera.machine.container.engine import apptainer_client, docker_client
 
-# The argument list of every ``docker run`` of Tessera, and what all engines' containers have in common.
-#
-# The checkout is mounted at its own path, so paths are the same inside and outside. New files belong to the
-# caller. The container has no network unless an option allows it.
-
+# What the containers of all engines have in common, and ``docker run``.
 
 #: Folders of the image that a mount would hide.
 _IMAGE_FOLDERS = {
     Path(p) for p in ("/", "/bin", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr")
 } | {Path(p) for p in ("/usr/bin", "/usr/lib", "/usr/local", "/usr/sbin", "/usr/share", "/var", "/run")}
-
 
 #: Where hugetlbfs is mounted.
 HUGE_PAGES = Path("/dev/hugepages")
@@ -140,7 +139,7 @@ def docker_run(
     return [*command, image, *[os.fspath(argument) for argument in argv]]
 
 
-# The argument list of every ``apptainer exec`` of Tessera: what ``docker run`` gives, where Apptainer can.
+# ``apptainer exec``: what ``docker run`` gives, where Apptainer can.
 #
 # The same: mounts at the same paths and nothing else of this machine, the variables of the image and those
 # given, a /tmp of its own, no network unless an option allows it, an init process that ends all programs.
@@ -150,7 +149,6 @@ def docker_run(
 #
 # Apptainer splits ``--env`` and ``--bind`` at commas, which values and paths may contain. So variables are
 # set inside by ``env``, and mounts are spelled as ``--mount``, whose fields can be quoted.
-
 
 #: Variables of the images: of ``ENV`` in docker/toolchain/Dockerfile, and docker's own PATH.
 VARIABLES = {

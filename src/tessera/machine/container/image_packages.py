@@ -19,18 +19,18 @@ from tessera.machine.container.engine import docker
 from tessera.machine.container.image_inputs import (
     base_tag,
     kernel_tag,
+    name_of,
     programs_tag,
     toolchain_tag,
     vips_tag,
     workloads_tag,
 )
 
-# The recorded packages of the images: versions, and checksums of Debian's files (``docker/packages.csv``).
+# The record, ``docker/packages.csv``: packages of the images, versions, and checksums of Debian's files.
 #
 # Images are built from whatever the archive holds. The record says what it held when this version was made.
 # A later build is compared with it, and the snapshot service has these files at the time of
 # ``docker/SNAPSHOT``.
-
 
 COLUMNS = ("package", "version", "architecture", "sha256", "images")
 #: Prints a stanza of Debian's index for each installed package; the lists are the archive's of now.
@@ -102,7 +102,7 @@ def collect_packages(tags: Iterable[str]) -> list[Package]:
                 exit_code=EXIT_FAILED,
                 code="image-packages",
             )
-        image = tag.removeprefix("tessera-").partition(":")[0]
+        image = name_of(tag)
         for one in package_stanzas(done.stdout):
             key = (one["Package"], one["Version"], one["Architecture"])
             files[key] = one["SHA256"]
@@ -115,7 +115,7 @@ def write_packages(say: Callable[[str], None]) -> Path:
     """Write the record anew from the images of this checkout; all of them must be here.
 
     Raises:
-        TesseraError: an image is missing, or the causes of :func:`collect`.
+        TesseraError: an image is missing, or the causes of :func:`collect_packages`.
     """
     tags = [make() for make in (base_tag, toolchain_tag, workloads_tag, vips_tag, programs_tag, kernel_tag)]
     for tag in tags:
@@ -145,13 +145,12 @@ def packages_csv(packages: Iterable[Package]) -> str:
 # Where the packages of images come from, if Debian's archive does not give them any more.
 #
 # 1. ``live``: Debian's archive as it is. Within a suite, versions change only by security and point updates.
-#    The manifest lists what differs from the recorded versions (:mod:`.recorded`).
+#    The manifest lists what differs from the recorded versions (:func:`differences`).
 # 2. ``snapshot``: Debian's snapshot service at the time of ``docker/SNAPSHOT``: exactly the recorded
 #    versions.
 # 3. ``package``: the images of the unpacked package, ``offline/images.tar.gz``.
 #
 # The tag names the recipe, so it is the same for all three; the manifest names the origin.
-
 
 SNAPSHOT = "http://snapshot.debian.org/archive"
 _ARCHIVES = (("debian", ""), ("debian", "-updates"), ("debian-security", "-security"))

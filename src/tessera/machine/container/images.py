@@ -1,4 +1,9 @@
-"""Docker's images: build missing ones, record their contents, write them as files for engine apptainer."""
+"""Docker's images: build missing ones, record their contents, write them as files for engine apptainer.
+
+For each image, ``build/images/`` gets ``<name>-<hash>.json`` (arguments, packages with versions, and for the
+base the SHA-256 of its root file system, which is the same wherever the archive serves the same packages)
+and ``<name>-<hash>.log``. :mod:`image_packages` has the order of sources.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.core.files import build_dir, making, sha256_of
-from tessera.machine.container import image_packages as origins
+from tessera.machine.container import image_packages
 from tessera.machine.container.command import docker_run
 from tessera.machine.container.engine import (
     APPTAINER,
@@ -50,13 +55,6 @@ from tessera.machine.container.sif import (
     tar_path,
 )
 
-# Build missing images, and record their contents.
-#
-# For each image, ``build/images/`` gets ``<name>-<hash>.json`` (arguments, packages with versions,
-# and for the base the SHA-256 of its root file system, which is the same wherever the archive serves
-# the same packages) and ``<name>-<hash>.log``. ``image_origins`` has the order of sources.
-
-
 Say = Callable[[str], None]
 
 
@@ -91,9 +89,8 @@ def ensure_images(say: Say) -> str:
     require_docker()
     with _images_lock() as folder:
         if not image_exists(toolchain):
-            _note(
-                toolchain, folder, origins.first_origin(toolchain, _makers(arguments, folder, say), say), say
-            )
+            origin = image_packages.first_origin(toolchain, _makers(arguments, folder, say), say)
+            _note(toolchain, folder, origin, say)
     return toolchain
 
 
@@ -109,7 +106,7 @@ def _makers(arguments: BaseArguments, folder: Path, say: Say) -> dict[str, Calla
         _build_on(toolchain, base, folder)
 
     def build_from_snapshot() -> None:
-        listed = origins.snapshot_sources(arguments.suite, folder / "snapshot.list")
+        listed = image_packages.snapshot_sources(arguments.suite, folder / "snapshot.list")
         build(replace(arguments, mirror=str(listed)), again=True)
         _note(base_tag(arguments), folder, "snapshot", say, arguments=arguments.as_environment())
 
@@ -123,10 +120,10 @@ def _packaged_maker(tag: str, folder: Path) -> dict[str, Callable[[], None]]:
     """The images of an unpacked package as an origin; empty in a checkout."""
 
     def load() -> None:
-        origins.load_packaged(tag)
+        image_packages.load_packaged(tag)
         _record(tag, folder, {})
 
-    return {"package": load} if origins.packaged() else {}
+    return {"package": load} if image_packages.packaged() else {}
 
 
 def ensure_programs_image(say: Say) -> str:
@@ -173,7 +170,7 @@ def _ensure_on_toolchain(tag: str, say: Say) -> str:
             say(f"building {tag} (1 to 3 min)")
             archive = (manifest(toolchain) or {}).get("origin", "live")
             makers = {archive: lambda: _build_on(tag, toolchain, folder)} | _packaged_maker(tag, folder)
-            _note(tag, folder, origins.first_origin(tag, makers, say), say)
+            _note(tag, folder, image_packages.first_origin(tag, makers, say), say)
     return tag
 
 
@@ -283,7 +280,7 @@ def _images_lock() -> Iterator[Path]:
         yield folder
 
 
-# Write docker's images as files for engine apptainer: SIF files, or tar files where Apptainer is missing.
+# Write docker's images as files: SIF files, or tar files where Apptainer is missing.
 
 
 def export_images(names: Sequence[str], say: Say) -> list[Path]:

@@ -1,4 +1,8 @@
-"""Images of engine apptainer: SIF files, which ``tessera build --sif`` makes from archives of ``docker save``."""
+"""Images of engine apptainer: SIF files, which ``tessera build --sif`` makes from docker's images.
+
+A file has the name of the image: ``toolchain-<hash>.sif``. It lies in ``build/images``, or in the folder
+of ``$TESSERA_SIF_FOLDER``. ``build/images/<name>.sif.json`` keeps its SHA-256 and its packages.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +22,6 @@ from tessera.machine.container.command import apptainer_exec, clean_environment
 from tessera.machine.container.engine import apptainer_client, require_apptainer
 from tessera.machine.container.image_inputs import build_command, name_of, stem
 from tessera.machine.container.image_packages import differences, packaged
-
-# Images of engine apptainer: files in SIF format, which ``tessera build --sif`` makes from docker's images.
-#
-# A file has the name of the image: ``toolchain-<hash>.sif``. It lies in ``build/images``, or in the folder
-# of ``$TESSERA_SIF_FOLDER``. ``build/images/<name>.sif.json`` keeps its SHA-256 and its packages.
-
 
 FOLDER = "TESSERA_SIF_FOLDER"
 
@@ -167,7 +165,6 @@ def _packages(tag: str) -> dict[str, str]:
 # The archive of an unpacked package has several images, and gzip around them. ``manifest.json`` in an
 # archive lists its images: tags, file of the configuration, files of the layers. A layer that two images
 # share is a file of one of them; the other one has a link to it.
-
 
 _MANIFEST = "manifest.json"
 

@@ -1,4 +1,9 @@
-"""Run programs of the toolchain: in its Docker image, in its SIF file, or on this machine."""
+"""Run programs of the toolchain: in its Docker image, in its SIF file, or on this machine.
+
+Contract of :class:`Toolchain`: ``argv`` names the same files on all engines; new files belong to the
+caller; a program never outlives the caller; ``describe()`` identifies the compilers and libraries for the
+provenance of results.
+"""
 
 from __future__ import annotations
 
@@ -34,18 +39,11 @@ from tessera.machine.container.images import require_image
 from tessera.machine.container.process import ApptainerProcess, ContainerProcess, HostProcess, stopped_at_exit
 from tessera.machine.container.sif import require_sif, sif_path, sif_record
 
-# What every engine gives: programs of the toolchain, run and described.
-#
-# Contract of :class:`Toolchain`: ``argv`` names the same files on all engines; new files belong to the
-# caller; a program never outlives the caller; ``describe()`` identifies the compilers and libraries for the
-# provenance of results.
-
-
 Argv = Sequence[str | os.PathLike[str]]
 
 
 class Toolchain(ABC):
-    """Runs components; see the contract of the module."""
+    """Runs components; the contract is at the top of this file."""
 
     @abstractmethod
     def popen(
@@ -106,11 +104,28 @@ def _program_failed(argv: Argv, status: int, err: str | None) -> TesseraError:
     return TesseraError(f"'{command}'", found + (f":\n{tail}" if tail else ""), remedy, exit_code=EXIT_FAILED)
 
 
-# Engine apptainer: programs run in the image's SIF file, without a daemon and without root.
+class DockerToolchain(Toolchain):
+    """The toolchain image ``tag``."""
+
+    def __init__(self, tag: str):
+        self.tag = tag
+
+    def popen(self, argv, paths=(), env=None, *, options=None, **keywords):
+        name = f"tessera-{uuid.uuid4().hex[:12]}"
+        command = docker_run(self.tag, argv, paths=paths, env=env, options=options, name=name)
+        keywords.setdefault("stdin", subprocess.DEVNULL)
+        return ContainerProcess(command, name=name, **keywords)
+
+    def describe(self) -> dict[str, str]:
+        return {
+            "engine": engine.DOCKER,
+            "image": self.tag,
+            "engine_version": engine.require_docker(),
+        }
 
 
 class ApptainerToolchain(Toolchain):
-    """The image ``tag`` as a SIF file."""
+    """The image ``tag`` as a SIF file, without a daemon and without root."""
 
     def __init__(self, tag: str):
         self.tag = tag
@@ -136,31 +151,6 @@ class ApptainerToolchain(Toolchain):
             "image": self.tag,
             "sif_sha256": sif_record(self.tag)["sif_sha256"],
             "engine_version": engine.require_apptainer(),
-        }
-
-
-# Run programs of the toolchain: in its image, or on this machine.
-#
-# :mod:`interface` has the contract. Engine apptainer is in :mod:`apptainer_toolchain`.
-
-
-class DockerToolchain(Toolchain):
-    """The toolchain image ``tag``."""
-
-    def __init__(self, tag: str):
-        self.tag = tag
-
-    def popen(self, argv, paths=(), env=None, *, options=None, **keywords):
-        name = f"tessera-{uuid.uuid4().hex[:12]}"
-        command = docker_run(self.tag, argv, paths=paths, env=env, options=options, name=name)
-        keywords.setdefault("stdin", subprocess.DEVNULL)
-        return ContainerProcess(command, name=name, **keywords)
-
-    def describe(self) -> dict[str, str]:
-        return {
-            "engine": engine.DOCKER,
-            "image": self.tag,
-            "engine_version": engine.require_docker(),
         }
 
 

@@ -49,7 +49,7 @@ def examine(
     rows = software_rows(kernel, mode)
     if not found:
         name = str(cpu or "CPUID unknown")
-        remedy = "add its class to src/tessera/counters/pmu-events.csv (docs/measure.md)"
+        remedy = "add its class to src/tessera/machine/counters/pmu-events.csv (docs/measure.md)"
         return [*rows, Row("", "opens", "class of the processor", "a known one", name, REFUSED, remedy)]
     present = [one for one in found if sysfs.pmu_type(one.pmus, root)]
     for one in found:

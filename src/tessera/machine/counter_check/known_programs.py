@@ -25,7 +25,6 @@ from tessera.machine.counters.attributes import Attribute
 
 # Software events need no PMU: the kernel counts page faults and time on a processor. Both are proved.
 
-
 PAGES = 256  #: touched for the first time: each one faults
 _OTHER_FAULTS = 200  #: of Python itself
 _EVENTS = {"page-faults": 2, "task-clock": 1}  #: perf_event_attr.config of type 1
@@ -94,7 +93,6 @@ def _software_row(name: str, count: Count | None, least: int, most: int, what: s
 #   the STLB.
 # - Each walk takes a cycle at least, and C counts at most one cycle a walker in each cycle.
 # - Before the loads, the program writes each page once in that order. These stores walk, too.
-
 
 LOADS = 2_000_000  #: more loads in the second run
 FIRST_LOADS = 300_000  #: of the first run: more than its warm-up, twice the pages
@@ -178,8 +176,7 @@ def judged(chase: Chase, first: Mapping[str, int], second: Mapping[str, int], wa
             yield bound, count, bound.least <= count and (bound.most is None or count <= bound.most)
 
 
-# Counts runs of the program ``chase`` and compares them with :mod:`bounds`.
-
+# Counts runs of the program ``chase`` and compares them with :func:`bounds`.
 
 #: Runs a program and counts it: (events, command) -> counts by role. Raises ValueError with the reason.
 Counter = Callable[[Sequence[Attribute], Sequence[str]], Mapping[str, Count | None]]

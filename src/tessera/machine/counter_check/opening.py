@@ -1,4 +1,4 @@
-"""Does the kernel open each event of a pass, and count all of them at the same time? Rows of the check's table."""
+"""Does the kernel open each event of a pass, and count all of them at the same time?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from tessera.machine.counters.attributes import Attribute
 from tessera.machine.counters.event import LATE_NS, LATE_SHARE
 
 # A result of ``tessera counters check``: a row of its table and of ``checks.csv``.
-
 
 OK = "ok"
 REFUSED = "refused"  #: the kernel does not open the event
@@ -63,7 +62,6 @@ def rows_csv(rows: Iterable[Row]) -> str:
 # The calls of perf_event_open that the checks need, through ctypes; tests replace them.
 #
 # Source: Linux, include/uapi/linux/perf_event.h; perf_event_open(2).
-
 
 _SYSTEM_CALL = 298  #: perf_event_open on x86-64
 _BYTES = 128  #: of perf_event_attr (PERF_ATTR_SIZE_VER7)
@@ -147,7 +145,6 @@ class Linux:
 
 # Why the kernel does not open an event, in words, with the next step. Source: perf_event_open(2), ERRORS.
 
-
 _PERMISSION = (
     "this user may not open it (kernel.perf_event_paranoid)",
     "sudo sysctl kernel.perf_event_paranoid=1; in a container: --cap-add PERFMON",
@@ -205,7 +202,6 @@ def _opening_row(kernel: Kernel, class_name: str, event: Attribute, needed: bool
 
 
 # Are all events of a pass on counters at the same time, all the time? A short loop is counted.
-
 
 LOOP_SECONDS = 0.02
 _WANTED = "one group, counted all the time"

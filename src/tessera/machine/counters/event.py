@@ -11,7 +11,6 @@ from dataclasses import dataclass
 # Forms in the table: ``06_4F 06_56``, ``06_55 stepping 0-4``, ``AuthenticAMD family 19h models 00-0F
 # 20-2F``, ``AuthenticAMD family 19h other models``, ``any``.
 
-
 INTEL, AMD = "GenuineIntel", "AuthenticAMD"
 
 #: Models of family 1Ah that are Zen 5; the others are Zen 6 (Linux 6.12.117, arch/x86/kernel/cpu/amd.c).
@@ -107,11 +106,10 @@ def _amd(text: str) -> Rule:
     return Rule(AMD, family, frozenset(m for a, b in spans for m in range(int(a, 16), int(b, 16) + 1)))
 
 
-# One event of one class of processors: a row of ``pmu-events.csv``.
+# One event of one class of processors.
 #
 # The table lists events of intel/perfmon and of Linux (``source``), sums of unit masks that no source names
 # (``constructed``), and what a class does not count (``absent``).
-
 
 #: Where a row's numbers come from.
 STATUSES = {

@@ -1,4 +1,10 @@
-"""The strict reader of ``pmu-events.csv``, and its rows by class of processors."""
+"""The strict reader of ``pmu-events.csv``, and its rows by class of processors.
+
+Source of the rows: intel/perfmon of August 2026 (commit 6dadedf) and ``tools/perf/pmu-events`` of Linux;
+the column ``source`` names file and version. A mistake in a code makes wrong numbers without an error, so
+the reader rejects what it does not understand: each row has every column, and its parts agree with each
+other.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +16,6 @@ from pathlib import Path
 
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.machine.counters.event import GENERIC, ROLES, STATUSES, Cpu, Event, cpu_rules
-
-# The strict reader of ``pmu-events.csv``: each row has every column, and its parts agree with each other.
-#
-# Source of the rows: intel/perfmon of August 2026 (commit 6dadedf) and ``tools/perf/pmu-events`` of Linux;
-# the column ``source`` names file and version. A mistake in a code makes wrong numbers without an error, so
-# the reader rejects what it does not understand.
-
 
 DATA = Path(__file__).with_name("pmu-events.csv")
 COLUMNS = (
@@ -145,7 +144,6 @@ def _check_perf_event(check, row: dict) -> None:
 
 
 # Classes of processors whose counters count the same: the rows of the table by ``class``.
-
 
 #: The inputs of the models, with the roles that count them (loads and stores, or both together).
 INPUTS = ("H", "M", "C")

@@ -1,4 +1,10 @@
-"""Passes: sets of events that a processor counts at the same time, and the ``perf stat`` line of each."""
+"""Passes: sets of events that a processor counts at the same time, without multiplexing.
+
+Each pass has R (cycles) and instructions, so that passes of one layout can be compared. H, M and C of
+loads and stores come first: in one pass if they fit, else loads and stores apart. Cycles with a walk (``C
+active``) join these passes if they fit there. Further events (by page size; the walker and caches,
+MICRO'20 Table 7; instruction side) have passes of their own.
+"""
 
 from __future__ import annotations
 
@@ -9,44 +15,6 @@ from dataclasses import dataclass
 from tessera.core.errors import TesseraError
 from tessera.machine.counters.event import Event
 from tessera.machine.counters.event_table import CounterClass
-
-# Which events fit on a processor's counters at the same time: a matching of events to counters.
-#
-# Every event lists the counters that can count it. A set of events fits if each can have a counter of its
-# own (Hall's theorem; found by augmenting paths, Kuhn 1955). The sets are small, so the slow algorithm is
-# enough.
-
-
-def matched(allowed: Mapping[str, Sequence[str]]) -> dict[str, str] | None:
-    """A counter for each name, or None if the names do not fit.
-
-    Args:
-        allowed: name -> counters that can count it, best first.
-    """
-    owner: dict[str, str] = {}
-
-    def place(name: str, tried: set[str]) -> bool:
-        for counter in allowed[name]:
-            if counter in tried:
-                continue
-            tried.add(counter)
-            if counter not in owner or place(owner[counter], tried):
-                owner[counter] = name
-                return True
-        return False
-
-    if not all(place(name, set()) for name in allowed):
-        return None
-    return {name: counter for counter, name in owner.items()}
-
-
-# Passes: sets of events that a processor counts at the same time, without multiplexing.
-#
-# Each pass has R (cycles) and instructions, so that passes of one layout can be compared. H, M and C of
-# loads and stores come first: in one pass if they fit, else loads and stores apart. Cycles with a walk (``C
-# active``) join these passes if they fit there. Further events (by page size; the walker and caches,
-# MICRO'20 Table 7; instruction side) have passes of their own.
-
 
 #: Further groups of events: name -> roles.
 OPTIONAL = {"by-size": ("by-size",), "caches": ("walker", "caches"), "code": ("code",)}
@@ -190,7 +158,6 @@ def _made(name: str, found: CounterClass, events: tuple[Event, ...], machine: Ma
 # events are one group, so that perf counts all of them or none. Each event has our name with the mode in it:
 # perf shows no modifier of an event with ``name=``.
 
-
 MODES = {"u": "user mode", "uk": "user mode and kernel"}
 #: Counted by the kernel's software, so they need no counter: they show faults and waiting in a run.
 SOFTWARE = ("task-clock", "page-faults", "context-switches", "cpu-migrations")
@@ -213,3 +180,33 @@ def perf_stat(one: Pass, mode: str, pmu: str = "") -> str:
         f"LC_ALL=C perf stat -x\\; -o LAYOUT.{one.name}.perf -e '{events_of(one, mode, pmu)}'"
         f" -e {','.join(SOFTWARE)} -- PROGRAM"
     )
+
+
+# Which events fit on a processor's counters at the same time: a matching of events to counters.
+#
+# Every event lists the counters that can count it. A set of events fits if each can have a counter of its
+# own (Hall's theorem; found by augmenting paths, Kuhn 1955). The sets are small, so the slow algorithm is
+# enough.
+
+
+def matched(allowed: Mapping[str, Sequence[str]]) -> dict[str, str] | None:
+    """A counter for each name, or None if the names do not fit.
+
+    Args:
+        allowed: name -> counters that can count it, best first.
+    """
+    owner: dict[str, str] = {}
+
+    def place(name: str, tried: set[str]) -> bool:
+        for counter in allowed[name]:
+            if counter in tried:
+                continue
+            tried.add(counter)
+            if counter not in owner or place(owner[counter], tried):
+                owner[counter] = name
+                return True
+        return False
+
+    if not all(place(name, set()) for name in allowed):
+        return None
+    return {name: counter for counter, name in owner.items()}

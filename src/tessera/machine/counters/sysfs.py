@@ -1,4 +1,4 @@
-"""What this machine says of its PMUs, SMT and NMI watchdog, and the energy counters of its packages (RAPL)."""
+"""What this machine says of its PMUs, SMT and NMI watchdog, and of the energy counters of its packages."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.machine.counters.passes import Machine
-
-# What this machine says about its PMUs: numbers for perf_event_open, SMT, the NMI watchdog.
-
 
 ROOT = Path("/")
 _DEVICES = "sys/bus/event_source/devices"
@@ -66,9 +63,7 @@ def _text_or_empty(path: Path) -> str:
 # A package has a folder ``intel-rapl:K`` (also on AMD) with ``name`` (``package-0``, or
 # ``package-0-die-1``), ``energy_uj``, which counts microjoules and starts again at ``max_energy_range_uj``,
 # and subfolders ``intel-rapl:K:J`` of its parts. Current kernels let only root read ``energy_uj``. Source:
-# kernel documentation, Power Capping Framework, and ABI/testing/sysfs-class-powercap. Only the standard
-# library is used (the doctor).
-
+# kernel documentation, Power Capping Framework, and ABI/testing/sysfs-class-powercap.
 
 POWERCAP_CLASS = "sys/class/powercap"
 _ZONE = re.compile(r"intel-rapl:\d+", re.ASCII)
@@ -127,11 +122,11 @@ def energy_packages(root: Path = ROOT) -> list[EnergyPackage]:
     """
     found = []
     for folder in sorted((root / POWERCAP_CLASS).glob("intel-rapl:*")):
-        name = _powercap_text(folder / "name")
+        name = _text_or_empty(folder / "name")
         match = _PACKAGE.fullmatch(name)
         if not _ZONE.fullmatch(folder.name) or match is None:
             continue  # a part of a package, the whole platform (psys), or another control type
-        limit = _powercap_text(folder / "max_energy_range_uj")
+        limit = _text_or_empty(folder / "max_energy_range_uj")
         if not (limit.isascii() and limit.isdigit()) or int(limit) == 0:
             raise _broken_powercap(
                 f"energy of {name}", f"{folder / 'max_energy_range_uj'} has '{limit[:40]}'"
@@ -150,7 +145,8 @@ def package_of_socket(socket: int, root: Path = ROOT) -> list[EnergyPackage]:
     if not every:
         raise TesseraError(
             f"energy of socket {socket}",
-            f"{root / POWERCAP_CLASS} has no package: a virtual machine, or the module intel_rapl_msr is not loaded",
+            f"{root / POWERCAP_CLASS} has no package: a virtual machine, or the module intel_rapl_msr is not "
+            "loaded",
             "load it: sudo modprobe intel_rapl_msr; or measure on another machine; or use --backend perf",
             exit_code=EXIT_FAILED,
             code="rapl-absent",
@@ -177,10 +173,3 @@ def _broken_powercap(owner: str, found: str) -> TesseraError:
         owner, found, "check the kernel's powercap driver, or use --backend perf", exit_code=EXIT_FAILED,
         code="rapl-broken",
     )  # fmt: skip
-
-
-def _powercap_text(path: Path) -> str:
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return ""

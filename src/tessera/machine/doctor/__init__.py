@@ -1,13 +1,12 @@
-"""What this machine can do, row by row, before and after anything is installed; a row is a :class:`Check`."""
+"""What this machine can do, row by row, before and after anything is installed; a row is a :class:`Check`.
+
+Only the standard library is used in this package: it must work before anything is installed. Start with
+:mod:`examine`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-
-# One row of the doctor's table.
-#
-# Only the standard library is used in this package: it must work before anything is installed.
-
 
 PASS = "PASS"  #: present
 SKIP = "SKIP"  #: missing and optional: some results are left out

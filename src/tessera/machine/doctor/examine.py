@@ -1,6 +1,6 @@
 """All rows, and their two forms: a table for people, JSON for programs.
 
-A new row is a function in one of the modules below that returns a :class:`Check`.
+A new row is a function in :mod:`hardware` or :mod:`software` that returns a :class:`Check`.
 """
 
 from __future__ import annotations

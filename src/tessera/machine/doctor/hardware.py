@@ -1,4 +1,7 @@
-"""Doctor's rows on the machine: processor, memory, limits, huge pages, hardware counters, energy counters."""
+"""Doctor's rows on the machine: processor, memory, limits, huge pages, hardware counters, energy counters.
+
+Standard library only, no psutil and no rich: ``./run doctor`` runs before anything is installed.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,9 @@ from tessera.machine.counters.event import Cpu
 from tessera.machine.counters.event_table import CounterClass, of_cpu
 from tessera.machine.counters.passes import base_events, passes
 from tessera.machine.doctor import Check, failed, passed, skipped
-from tessera.machine.limits import huge_pages_room
 from tessera.machine.reserve.pools import command_for, free_in_pool, huge_pages_total, supported_sizes
 
 # Processor, memory, limits, disk, C library, hypervisor, Slurm.
-#
-# Standard library only, no psutil and no rich: ``./run doctor`` runs before anything is installed.
-
 
 #: The default configuration's needs (README): memory and disk at the peak, and disk when it is done.
 RAM_BYTES = 16 * GB
@@ -163,8 +162,7 @@ def _slurm() -> Check:
     return skipped("Slurm", "no sbatch", "only a cluster needs it; everything runs on this machine")
 
 
-# Doctor's rows on huge pages: supported sizes, free pages, and transparent huge pages.
-
+# Huge pages: supported sizes, free pages, and transparent huge pages.
 
 THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
@@ -181,7 +179,11 @@ def _page_pool(page_bytes: int, example: int) -> Check:
         return skipped(
             name, "not supported by kernel and processor", "real runs skip the layouts that need these pages"
         )
-    free, total, room = free_in_pool(page_bytes), huge_pages_total(page_bytes), huge_pages_room(page_bytes)
+    free, total, room = (
+        free_in_pool(page_bytes),
+        huge_pages_total(page_bytes),
+        limits.huge_pages_room(page_bytes),
+    )
     found = f"{free} free of {total} reserved"
     if room is not None:
         found += f"; at most {room.pages} for this process: {room.limit}"
@@ -208,7 +210,6 @@ def _transparent_pages() -> Check:
 
 
 # Can this machine count hardware events? Opens counters to find out; changes nothing.
-
 
 _PERF_EVENT_OPEN = 298  # x86-64 system call number
 _ATTRIBUTE_BYTES = 128
@@ -262,7 +263,8 @@ def pmu_checks() -> list[Check]:
             skipped(
                 "PMU",
                 f"it counts cycles, but the events of H, M, C are unknown ({cpu or 'no CPUID'})",
-                f"add rows for it to src/tessera/counters/pmu-events.csv (docs/measure.md); {_LOST_WITHOUT_COUNTERS}",
+                f"add rows for it to src/tessera/machine/counters/pmu-events.csv (docs/measure.md); "
+                f"{_LOST_WITHOUT_COUNTERS}",
             )
         ]
     return [_class_row(known, "PMU" if len(found) == 1 else f"PMU {known.pmus[0]}") for known in found]
@@ -297,7 +299,6 @@ def _class_row(known: CounterClass, name: str) -> Check:
 
 
 # Does this machine measure the energy of its packages (RAPL)? Reads counters; changes nothing.
-
 
 _PERF_PMU = "power"
 _LOST_WITHOUT_ENERGY = (

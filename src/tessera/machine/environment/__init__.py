@@ -1,7 +1,7 @@
-"""Conditions of a measurement with hardware counters: examine them, set them for a while, judge runs by them.
+"""Conditions of a measurement with hardware counters: examined, set for a while, and judged from its runs.
 
-From the bottom: :mod:`condition` (files of the kernel, the parts of a rule, a row of ``environment.csv``), the
-rules in :mod:`kernel`, :mod:`pages` and :mod:`processor`, :mod:`preparation` (examine all of them, change
+From the bottom: :mod:`condition` (files of the kernel, the parts of a rule, a row of ``environment.csv``),
+the rules in :mod:`kernel`, :mod:`pages` and :mod:`processor`, :mod:`preparation` (examine all of them, change
 settings for the duration of a block), :mod:`guardian` (its process), :mod:`runs` (what only runs can show).
 """
 

@@ -1,4 +1,4 @@
-"""A condition of a measurement: the kernel's files, how it is read and set, and its row of ``environment.csv``."""
+"""A condition of a measurement: its row of ``environment.csv``, how it is read, and how it is set."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import unknown_name
-
-# One condition of a measurement: a row of ``environment.csv``.
-
 
 STOP = "stop"  #: no run starts
 BARS = "bars"  #: runs are possible, but their bundle decides no claim
@@ -154,7 +151,6 @@ class Tree:
 
 
 # What a condition is made from: how to read it, and how to set it if that can be undone.
-
 
 MODES = ("u", "uk")
 

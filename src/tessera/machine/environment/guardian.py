@@ -1,10 +1,11 @@
 """``python -m tessera.machine.environment.guardian``: holds changed settings, and undoes them with its owner.
 
 It is a process of its own session, so that neither Ctrl-C nor a closed terminal nor ``kill -9`` of the owner
-ends it. It alone changes the machine. It reads one line of JSON (see :mod:`fix`), answers with one line, and
-waits. The owner's end closes the pipe and makes the pidfd readable: either one makes the guardian undo. The
-pidfd also works while a process that the owner forked keeps the pipe open. If the guardian is killed as well,
-the record of :mod:`tessera.machine.reserve.settings` remains, and the next ``./run`` restores.
+ends it. It alone changes the machine. It reads one line of JSON (see :mod:`preparation`), answers with one
+line, and waits. The owner's end closes the pipe and makes the pidfd readable: either one makes the guardian
+undo. The pidfd also works while a process that the owner forked keeps the pipe open. If the guardian is
+killed as well, the record of :mod:`tessera.machine.reserve.settings` remains, and the next ``./run``
+restores.
 """
 
 from __future__ import annotations

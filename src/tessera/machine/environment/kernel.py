@@ -20,7 +20,6 @@ from tessera.machine.environment.condition import (
 
 # Conditions without which nothing is counted: permission, and a PMU.
 
-
 PARANOID = "proc/sys/kernel/perf_event_paranoid"
 DEVICES = "sys/bus/event_source/devices"
 #: Numbers of the capabilities that lift the limit (linux/capability.h).
@@ -75,7 +74,6 @@ COUNTING_RULES = (
 
 
 # Conditions of the running kernel: what moves pages or takes time and counters during a run.
-
 
 KERNEL = "proc/sys/kernel"
 KSM = "sys/kernel/mm/ksm"

@@ -29,11 +29,8 @@ from tessera.machine.environment.condition import (
     Tree,
     Unreadable,
 )
-from tessera.machine.environment.pages import IRREVERSIBLE
-from tessera.machine.environment.processor import turbo_off
 
 # All conditions that can be read before a run, and their file.
-
 
 #: Every rule, in the order of the table. A new condition is one more rule in one of these modules.
 RULES: tuple[Rule, ...] = (
@@ -71,7 +68,6 @@ def as_csv(conditions: Iterable[Condition]) -> str:
 # The owner asks the guardian with one line of JSON: its process number, the settings, the steps (a command
 # and the command that undoes it), the devices to hold. Steps that cannot be undone are :func:`free_memory`
 # only.
-
 
 _UNDOING_SECONDS = 60
 
@@ -119,7 +115,7 @@ def plan(root: Path = Path("/"), needs: Needs = Needs(), *, no_turbo: bool = Fal
         no_turbo: turn turbo off, too. The machines of MICRO'20 had it on, so this is never a default.
     """
     tree = Tree(Path(root))
-    changes: list[Change] = list(turbo_off(tree)) if no_turbo else []
+    changes: list[Change] = list(processor.turbo_off(tree)) if no_turbo else []
     left: list[Condition] = []
     for rule in sorted(RULES, key=lambda rule: rule.check == "smt"):
         condition = rule.condition(tree, needs)
@@ -220,7 +216,7 @@ def free_memory(root: Path = Path("/")) -> None:
     """
     tree = Tree(Path(root))
     os.sync()
-    for effect, name, value in IRREVERSIBLE:
+    for effect, name, value in pages.IRREVERSIBLE:
         try:
             tree.path(name).write_text(value)
         except OSError as error:

@@ -21,7 +21,6 @@ from tessera.machine.environment.condition import (
 
 # Conditions of the processor that decide claims: bare metal, one thread on a core, one node.
 
-
 CPUS = "sys/devices/system/cpu"
 NODES = "sys/devices/system/node"
 
@@ -79,7 +78,6 @@ PROCESSOR_RULES = (
 
 
 # Settings of frequency and of idle states: recorded. Whether the frequency held is judged from the runs.
-
 
 NO_TURBO = f"{CPUS}/intel_pstate/no_turbo"
 BOOST = f"{CPUS}/cpufreq/boost"
@@ -178,7 +176,6 @@ TUNING_RULES = (
 
 
 # Conditions that the firmware and the command line of the kernel decide: recorded, never changed.
-
 
 VULNERABILITIES = f"{CPUS}/vulnerabilities"
 MSR = "dev/cpu/0/msr"

@@ -103,7 +103,7 @@ _RULES = (
     ),
 )
 
-#: Names of the conditions that :func:`judge` adds to those of :func:`examine`.
+#: Names of the conditions that :func:`judge` adds to those of :data:`preparation.CHECKS`.
 RUN_CHECKS = (*(rule.check for rule in _RULES), "frequency", "heat")
 
 

@@ -1,4 +1,4 @@
-"""IBS op samples of AMD processors, and the estimate of walk cycles that they give where no event counts them."""
+"""IBS op samples of AMD processors, and the estimate of walk cycles from them where no event counts these."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from tessera.machine.perf.row import read_text, shown
 # (tools/perf/util/amd-sample-raw.c, session.c). The number decides: of IBS_OP_DATA3, bits 2 and 3 are misses
 # of the L1 and the L2 data TLB, bits 48 to 63 are TlbRefillLat (arch/x86/include/asm/amd-ibs.h). Words that
 # perf prints must agree with it. Newer versions print no TlbRefillLat where the L1 TLB did not miss.
-
 
 AGAIN = "perf record --raw-samples -c 98416 -e ibs_op/cnt_ctl=1/ -- PROGRAM; perf report -D >ibs.txt"
 MAX_LINE = 2000  #: no line of a sample is as long
@@ -140,7 +139,6 @@ def _malformed(owner: str, number: int, found: str) -> TesseraError:
 # * IBS sees retired operations only; M counts requested walks, speculative ones included.
 # * TlbRefillLat begins at the miss of the L1 TLB, so it contains the look-up of the L2 TLB.
 # * Its interval is that of the sampled mean only.
-
 
 ESTIMATE_NAME = "walk_cycles_ibs_estimate"
 PROVENANCE = "estimated"

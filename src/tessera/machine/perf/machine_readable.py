@@ -19,7 +19,6 @@ from tessera.machine.perf.row import AGAIN, WORDS, Row, malformed, shown
 # Perf writes the percentage with two decimals, and values with none, two or six. Some languages have a
 # decimal comma: with ``-x,`` it can't be told from the separator, so such a row is refused.
 
-
 SEPARATORS = (
     ";", ",", "|", "\t", ":", "!", "@", "#", "%", " ", "^", "~", "$", "&", "::", ";;", ",,", "||", "; ", ", ",
 )  # fmt: skip
@@ -224,7 +223,6 @@ def _event(words: list[str], separator: str) -> tuple[str, list[str]]:
 # and are ignored. In languages with decimal commas perf writes ``"pcnt-running" : 100,00``, which is no
 # JSON. Perf quotes each key, so a comma between two digits is such a comma.
 
-
 #: Keys that say whose count it is, if not the program's.
 PARTS = ("socket", "die", "cluster", "cache", "core", "node", "cpu", "thread")
 #: perf writes counts with six decimals, percentages with two and times with nine.
@@ -232,7 +230,7 @@ _NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,12})?", re.ASCII)
 _COUNT = re.compile(r"\d{1,30}\.\d{6}", re.ASCII)
 _COMMA = re.compile(r"(?<=: )(\"?)(\d+),(\d+)\1(?=\s*[,}])", re.ASCII)
 #: A line with one of these words is perf's, or is refused.
-_WORDS = ("counter-value", "event-runtime", "pcnt-running")
+_COUNT_WORDS = ("counter-value", "event-runtime", "pcnt-running")
 
 
 def begins_json(line: str) -> bool:
@@ -248,7 +246,7 @@ def parse_json(owner: str, number: int, line: str) -> Row | None:
     Raises:
         TesseraError: the line has a key of a count, but is no JSON object or lacks one of the four keys.
     """
-    place = min((line.find(word) for word in _WORDS if word in line), default=None)
+    place = min((line.find(word) for word in _COUNT_WORDS if word in line), default=None)
     if place is None:
         return None
     start = max(line.rfind("{", 0, place), 0)

@@ -1,4 +1,4 @@
-"""Text that perf prints, without what terminals and editors add; one event of ``perf stat``, and its errors."""
+"""One event of ``perf stat``, and the text that perf prints, without what terminals and editors add."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 from tessera.core.errors import TesseraError
 
 # Files with the text that perf prints, and their lines without what terminals and editors add.
-
 
 _PERF_DATA = b"PERFILE2"
 #: The longer mark first: that of UTF-32 begins with that of UTF-16.
@@ -69,7 +68,6 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 # One event in a log of ``perf stat``, and the error of a line that is no such row.
-
 
 NOT_COUNTED, NOT_SUPPORTED = "not counted", "not supported"
 AGAIN = "record again with: LC_ALL=C perf stat -x\\; -o FILE ... (one file for each run)"

@@ -1,6 +1,6 @@
-"""Debian's programs that serve as workloads: a module each makes input and checks output.
+"""Debian's programs that serve as workloads: a module each makes its input and checks its output.
 
-A size's ``args`` describe an input to be made: ``--name count`` pairs with defaults.
+A size's ``args`` describe the input: ``--name count`` pairs with defaults, which :func:`input_counts` reads.
 """
 
 from __future__ import annotations
@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tessera.core.errors import TesseraError, unknown_name
-
-# A size's ``args`` where they describe an input to be made: ``--name count`` pairs with defaults.
 
 
 def input_counts(

@@ -1,4 +1,4 @@
-"""What runs beside a recorded program: a server's load, the switch of the recording, and its output as it arrives."""
+"""What runs beside a recorded program: a server's load, the recording's switch, the reading of its output."""
 
 from __future__ import annotations
 
@@ -89,7 +89,6 @@ def communicate(process: subprocess.Popen, show_stdout: bool) -> tuple[str, str]
 # system call of the program's main thread; a server makes them continuously. If no plugin is attached (the
 # program runs without QEMU), the switch does nothing.
 
-
 #: Positions in the file; artifacts/tracer/plugin/control.h has the same.
 ASKED, ATTACHED, STATE, LIMIT = range(4)
 BYTES = 4
@@ -101,8 +100,8 @@ POLL_SECONDS = 0.002
 class Switch:
     """The control file at ``path``, made if it is missing (an existing one goes back to "off").
 
-    Pass ``roi=switch.roi`` to :func:`tessera.record.traces.recording`; the companion calls :meth:`on` and
-    :meth:`off`.
+    Pass ``roi=switch.roi`` to :func:`tessera.record.traces.recording.record`; the companion calls :meth:`on`
+    and :meth:`off`.
     """
 
     def __init__(self, path: Path):

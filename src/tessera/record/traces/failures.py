@@ -1,4 +1,9 @@
-"""Why a recorded program failed: its signal, an instruction that the emulated processor lacks, or full pools."""
+"""Why a recorded program failed: a signal, an instruction that the emulated processor lacks, or full pools.
+
+QEMU's processor (``-cpu max`` of QEMU 7.2) has what x86-64-v3 has, and ADX, AES and VAES. An instruction
+of :data:`LACKING` ends the program with SIGILL, also if this machine executes it. Libraries that choose
+their code by CPUID (glibc, OpenBLAS, OpenSSL) leave these instructions out by themselves.
+"""
 
 from __future__ import annotations
 
@@ -14,63 +19,6 @@ from tessera.core.units import MB, format_bytes
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import HostToolchain
 from tessera.record.traces.guest import Guest, Place
-
-# The use of libmosalloc's pools, for error messages; fields as in mosalloc/pool_map.h.
-
-
-_MAGIC = b"POOLMAP"  # and a digit: what is read here is at the same place in all versions
-_HEAD = struct.Struct("<5Q")
-_POOL = struct.Struct("<6Q")
-#: Behind the file pool, 14 counts of calls and 16 counters: failed requests of each pool, then the largest.
-_FULL, _FULL_OFFSET = struct.Struct("<6Q"), _HEAD.size + 3 * _POOL.size + 8 * (14 * 3 + 16)
-_NAMES = {"heap pool": "--heap-pool", "anonymous pool": "--anon-pool"}
-
-
-def pool_usage(path: Path) -> str:
-    """`` (heap pool: x of y used; anonymous pool: ...)``, or nothing when there is no map."""
-    parts = [
-        f"{name}: {format_bytes(used)} of {format_bytes(size)} used"
-        for name, (_, _, size, used, *_) in zip(_NAMES, _pools(path), strict=False)
-    ]
-    return f" ({'; '.join(parts)})" if parts else ""
-
-
-def full_pools(path: Path) -> list[str]:
-    """For each pool that refused a request: the option with a size that would have been enough."""
-    pools = _pools(path)
-    if not pools:
-        return []
-    data = path.read_bytes()
-    if len(data) < _FULL_OFFSET + _FULL.size:
-        return []
-    refused = _FULL.unpack_from(data, _FULL_OFFSET)
-    found = []
-    for kind, (option, (_, _, size, used, *_)) in enumerate(zip(_NAMES.values(), pools, strict=True)):
-        # A request for the heap names the new break; 0: each was larger than this machine's memory.
-        calls, largest = refused[kind], refused[3 + kind]
-        if calls and largest:
-            enough = largest if kind == 0 else used + largest
-            found.append(f"{option} {-(-max(enough, size) // MB)}MB")
-    return found
-
-
-def _pools(path: Path) -> list[tuple[int, ...]]:
-    """The fields of both pools that have mosaics; none when there is no map."""
-    try:
-        data = path.read_bytes()
-        if not data.startswith(_MAGIC):
-            return []
-        return [_POOL.unpack_from(data, _HEAD.size + i * _POOL.size) for i in range(len(_NAMES))]
-    except (OSError, struct.error):
-        return []
-
-
-# Why a recorded program failed: its signal, an instruction that the emulated processor lacks, or full pools.
-#
-# QEMU's processor (``-cpu max`` of QEMU 7.2) has what x86-64-v3 has, and ADX, AES and VAES. An instruction
-# of :data:`LACKING` ends the program with SIGILL, also if this machine executes it. Libraries that choose
-# their code by CPUID (glibc, OpenBLAS, OpenSSL) leave these instructions out by themselves.
-
 
 #: Instruction sets that QEMU lacks, and what shows them in ``objdump -dw``: the bytes of an instruction begin
 #: with AVX-512's prefix 62, or the text has one of its mask registers; the names of the others.
@@ -176,3 +124,52 @@ def _first_lacking(lines: Iterable[str], deadline: float) -> str | None:
         if count % 10_000 == 0 and time.monotonic() > deadline:
             return None
     return None
+
+
+# The use of libmosalloc's pools, for error messages; fields as in mosalloc/pool_map.h.
+
+_MAGIC = b"POOLMAP"  # and a digit: what is read here is at the same place in all versions
+_HEAD = struct.Struct("<5Q")
+_POOL = struct.Struct("<6Q")
+#: Behind the file pool, 14 counts of calls and 16 counters: failed requests of each pool, then the largest.
+_FULL, _FULL_OFFSET = struct.Struct("<6Q"), _HEAD.size + 3 * _POOL.size + 8 * (14 * 3 + 16)
+_NAMES = {"heap pool": "--heap-pool", "anonymous pool": "--anon-pool"}
+
+
+def pool_usage(path: Path) -> str:
+    """`` (heap pool: x of y used; anonymous pool: ...)``, or nothing when there is no map."""
+    parts = [
+        f"{name}: {format_bytes(used)} of {format_bytes(size)} used"
+        for name, (_, _, size, used, *_) in zip(_NAMES, _pools(path), strict=False)
+    ]
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def full_pools(path: Path) -> list[str]:
+    """For each pool that refused a request: the option with a size that would have been enough."""
+    pools = _pools(path)
+    if not pools:
+        return []
+    data = path.read_bytes()
+    if len(data) < _FULL_OFFSET + _FULL.size:
+        return []
+    refused = _FULL.unpack_from(data, _FULL_OFFSET)
+    found = []
+    for kind, (option, (_, _, size, used, *_)) in enumerate(zip(_NAMES.values(), pools, strict=True)):
+        # A request for the heap names the new break; 0: each was larger than this machine's memory.
+        calls, largest = refused[kind], refused[3 + kind]
+        if calls and largest:
+            enough = largest if kind == 0 else used + largest
+            found.append(f"{option} {-(-max(enough, size) // MB)}MB")
+    return found
+
+
+def _pools(path: Path) -> list[tuple[int, ...]]:
+    """The fields of both pools that have mosaics; none when there is no map."""
+    try:
+        data = path.read_bytes()
+        if not data.startswith(_MAGIC):
+            return []
+        return [_POOL.unpack_from(data, _HEAD.size + i * _POOL.size) for i in range(len(_NAMES))]
+    except (OSError, struct.error):
+        return []

@@ -23,7 +23,6 @@ from tessera.machine.program_paths import preloadable
 # goes through ``-E``. (QEMU splits the values of ``-E`` and ``-plugin`` at commas: nothing else goes there.)
 # Addresses depend on the stack's content, so the random seed is fixed.
 
-
 QEMU = "qemu-x86_64"
 
 #: QEMU pays for each reserved page, and mappings of files that don't fit go to the kernel as ever.

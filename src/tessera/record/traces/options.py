@@ -1,4 +1,18 @@
-"""Options of a recording, checked before the program starts: its region, its windows, and lines for the plugin."""
+"""Options of a recording, checked before the program starts, and their lines for the plugin.
+
+``roi`` is one text with the same form in command lines, workload files and Python:
+
+- ``markers``: between the markers of roi.h; ``whole``: the program's own code to its end; ``auto``:
+  markers if the executable holds one, else whole.
+- ``skip:N``: like whole, but recording begins after N instructions that access memory, in the program's
+  own code and all code that it calls (counted per block, so the program runs slower than under QEMU
+  alone).
+- ``switch:FILE``: while a companion enables it through FILE
+  (:class:`tessera.record.traces.companion.Switch`).
+- ``closed:NAME``, ``written:NAME``: from the close of, or the first write to, a file with this name (the
+  last part of its path) to the program's end. Nothing is counted for it, so the part before runs at QEMU's
+  speed.
+"""
 
 from __future__ import annotations
 
@@ -6,126 +20,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
-
-# Windows of a region: equal parts of the limit, spread evenly over the region of interest.
-#
-# With a limit of L accesses, K windows and a region of N accesses, each window records L/K accesses and
-# window w begins at access w N/K. So a gap has (N - L)/K accesses. A region that is no longer than the limit
-# is recorded whole, as one window.
-
-
-#: Fewest accesses of one of several windows. Shorter ones would mostly fill caches that the gap left stale:
-#: a STLB of 1536 entries and its page-walk caches need some 100,000 accesses of a random stream.
-MIN_WINDOW_ACCESSES = 1_000_000
-
-#: Fewest accesses of a gap: as ``min_gap_accesses`` of the plugin (event_buffers.h says why).
-MIN_GAP_ACCESSES = 1 << 22
-
-
-@dataclass(frozen=True)
-class WindowPlan:
-    """What the plugin does: windows of the same length, with gaps of the same length behind them.
-
-    Attributes:
-        windows: 0 to count the region without recording.
-        window_accesses: of each window; 0 for no limit.
-        gap_accesses: 0 for one window.
-    """
-
-    windows: int
-    window_accesses: int
-    gap_accesses: int
-
-
-def plan_windows(windows: int, max_accesses: int | None, region_accesses: int | None) -> WindowPlan:
-    """The windows of a region of ``region_accesses`` within a limit of ``max_accesses``.
-
-    Raises:
-        TesseraError: a number is missing, not positive, or makes windows or gaps too short. ``code`` is
-            ``windows-number``, ``windows-region``, ``windows-limit``, ``windows-short`` or ``windows-gap``.
-    """
-    asked = f"--windows {windows}"
-    if windows < 0:
-        raise TesseraError(
-            asked, "a recording has at least 1 window", "give 1 or more", code="windows-number"
-        )
-    if region_accesses is not None and region_accesses <= 0:
-        found = "a region has at least 1 access"
-        raise TesseraError(f"--region-accesses {region_accesses}", found, _COUNT, code="windows-region")
-    if windows <= 1:
-        return WindowPlan(windows, max_accesses or 0, 0)
-    if region_accesses is None:
-        found = "several windows are spread over the region, so its number of accesses is needed"
-        raise TesseraError(asked, found, _COUNT, code="windows-region")
-    if max_accesses is None:
-        found = "several windows share a limit of accesses, and there is none"
-        raise TesseraError(asked, found, "add --max-accesses N", code="windows-limit")
-    if region_accesses <= max_accesses:
-        return WindowPlan(1, max_accesses, 0)
-    window, gap = max_accesses // windows, (region_accesses - max_accesses) // windows
-    if window < MIN_WINDOW_ACCESSES:
-        raise TesseraError(
-            f"{asked} --max-accesses {max_accesses}",
-            f"a window would have {window} accesses, and needs at least {MIN_WINDOW_ACCESSES}",
-            f"give fewer windows, or --max-accesses {windows * MIN_WINDOW_ACCESSES} or more",
-            code="windows-short",
-        )
-    if gap < MIN_GAP_ACCESSES:
-        raise TesseraError(
-            f"{asked} --max-accesses {max_accesses} --region-accesses {region_accesses}",
-            f"a gap would have {gap} accesses, and needs at least {MIN_GAP_ACCESSES}",
-            f"give fewer windows, or --max-accesses {region_accesses} to record the whole region",
-            code="windows-gap",
-        )
-    return WindowPlan(windows, window, gap)
-
-
-_COUNT = "count the region: tessera trace count -- PROGRAM; then give --region-accesses N"
-
-
-def check_region(program: str, declared: int | None, span: int | None, header: dict) -> None:
-    """Refuse a region with another number of accesses than was declared, or one that ends within its span.
-
-    A region that was stopped before its end is not checked.
-
-    Raises:
-        TesseraError: the numbers differ; ``code`` is ``region-accesses``.
-    """
-    seen = header["region_accesses_seen"]
-    if span is not None and header["region_ended"] and seen < span:
-        raise TesseraError(
-            f"record '{program}' with windows in the first {span} accesses",
-            f"the region has {seen} accesses",
-            "give a smaller span (in a workload's file: window_span), or the region's own number",
-            exit_code=EXIT_FAILED,
-            code="region-accesses",
-        )
-    if declared is None or not header["region_ended"] or seen == declared:
-        return
-    raise TesseraError(
-        f"record '{program}' with --region-accesses {declared}",
-        f"the region has {seen} accesses, so the windows lie elsewhere than asked",
-        f"give --region-accesses {seen} (in a workload's file: region_accesses), and record it again",
-        exit_code=EXIT_FAILED,
-        code="region-accesses",
-    )
-
-
-# Options of a recording, checked before the program starts, and their lines for the plugin.
-#
-# ``roi`` is one text with the same form in command lines, workload files and Python:
-#
-# - ``markers``: between the markers of roi.h; ``whole``: the program's own code to its end; ``auto``:
-#   markers if the executable holds one, else whole.
-# - ``skip:N``: like whole, but recording begins after N instructions that access memory, in the program's
-#   own code and all code that it calls (counted per block, so the program runs slower than under QEMU
-#   alone).
-# - ``switch:FILE``: while a companion enables it through FILE
-#   (:class:`tessera.record.traces.companion.Switch`).
-# - ``closed:NAME``, ``written:NAME``: from the close of, or the first write to, a file with this name (the
-#   last part of its path) to the program's end. Nothing is counted for it, so the part before runs at QEMU's
-#   speed.
-
 
 #: Regions of interest without an argument, and those with one.
 ROI_CHOICES = ("auto", "whole", "markers")
@@ -142,14 +36,14 @@ class Options:
     """Options of one recording.
 
     Attributes:
-        roi: see the module.
+        roi: its forms are at the top of this file.
         max_accesses: recording stops there; None for no limit.
         threads: the program starts threads.
         thread: ``first`` that enters the region, ``busiest`` (the first to execute 65536 blocks in it), or
             the number of a thread (0: the main one).
         kernel_accesses: also record what system calls read and write of the program's memory.
         stop_when_recorded: end the program once ``max_accesses`` are recorded.
-        windows: how many parts of the region are recorded (:mod:`.windows`); 0 to count the region only.
+        windows: how many parts of the region are recorded (:func:`plan_windows`); 0 to count the region only.
         region_accesses: data accesses of the whole region; None if unknown.
         window_span: accesses at the beginning of the region that the windows lie in; None for all.
         fixed_clocks: the program sees a clock that only its own calls advance.
@@ -269,3 +163,106 @@ class Options:
             "stop_when_recorded": int(self.stop_when_recorded),
             "events": int(self.events),
         }
+
+
+# Windows of a region: equal parts of the limit, spread evenly over the region of interest.
+#
+# With a limit of L accesses, K windows and a region of N accesses, each window records L/K accesses and
+# window w begins at access w N/K. So a gap has (N - L)/K accesses. A region that is no longer than the limit
+# is recorded whole, as one window.
+
+#: Fewest accesses of one of several windows. Shorter ones would mostly fill caches that the gap left stale:
+#: a STLB of 1536 entries and its page-walk caches need some 100,000 accesses of a random stream.
+MIN_WINDOW_ACCESSES = 1_000_000
+
+#: Fewest accesses of a gap: as ``min_gap_accesses`` of the plugin (event_buffers.h says why).
+MIN_GAP_ACCESSES = 1 << 22
+
+
+@dataclass(frozen=True)
+class WindowPlan:
+    """What the plugin does: windows of the same length, with gaps of the same length behind them.
+
+    Attributes:
+        windows: 0 to count the region without recording.
+        window_accesses: of each window; 0 for no limit.
+        gap_accesses: 0 for one window.
+    """
+
+    windows: int
+    window_accesses: int
+    gap_accesses: int
+
+
+def plan_windows(windows: int, max_accesses: int | None, region_accesses: int | None) -> WindowPlan:
+    """The windows of a region of ``region_accesses`` within a limit of ``max_accesses``.
+
+    Raises:
+        TesseraError: a number is missing, not positive, or makes windows or gaps too short. ``code`` is
+            ``windows-number``, ``windows-region``, ``windows-limit``, ``windows-short`` or ``windows-gap``.
+    """
+    asked = f"--windows {windows}"
+    if windows < 0:
+        raise TesseraError(
+            asked, "a recording has at least 1 window", "give 1 or more", code="windows-number"
+        )
+    if region_accesses is not None and region_accesses <= 0:
+        found = "a region has at least 1 access"
+        raise TesseraError(f"--region-accesses {region_accesses}", found, _COUNT, code="windows-region")
+    if windows <= 1:
+        return WindowPlan(windows, max_accesses or 0, 0)
+    if region_accesses is None:
+        found = "several windows are spread over the region, so its number of accesses is needed"
+        raise TesseraError(asked, found, _COUNT, code="windows-region")
+    if max_accesses is None:
+        found = "several windows share a limit of accesses, and there is none"
+        raise TesseraError(asked, found, "add --max-accesses N", code="windows-limit")
+    if region_accesses <= max_accesses:
+        return WindowPlan(1, max_accesses, 0)
+    window, gap = max_accesses // windows, (region_accesses - max_accesses) // windows
+    if window < MIN_WINDOW_ACCESSES:
+        raise TesseraError(
+            f"{asked} --max-accesses {max_accesses}",
+            f"a window would have {window} accesses, and needs at least {MIN_WINDOW_ACCESSES}",
+            f"give fewer windows, or --max-accesses {windows * MIN_WINDOW_ACCESSES} or more",
+            code="windows-short",
+        )
+    if gap < MIN_GAP_ACCESSES:
+        raise TesseraError(
+            f"{asked} --max-accesses {max_accesses} --region-accesses {region_accesses}",
+            f"a gap would have {gap} accesses, and needs at least {MIN_GAP_ACCESSES}",
+            f"give fewer windows, or --max-accesses {region_accesses} to record the whole region",
+            code="windows-gap",
+        )
+    return WindowPlan(windows, window, gap)
+
+
+_COUNT = "count the region: tessera trace count -- PROGRAM; then give --region-accesses N"
+
+
+def check_region(program: str, declared: int | None, span: int | None, header: dict) -> None:
+    """Refuse a region with another number of accesses than was declared, or one that ends within its span.
+
+    A region that was stopped before its end is not checked.
+
+    Raises:
+        TesseraError: the numbers differ; ``code`` is ``region-accesses``.
+    """
+    seen = header["region_accesses_seen"]
+    if span is not None and header["region_ended"] and seen < span:
+        raise TesseraError(
+            f"record '{program}' with windows in the first {span} accesses",
+            f"the region has {seen} accesses",
+            "give a smaller span (in a workload's file: window_span), or the region's own number",
+            exit_code=EXIT_FAILED,
+            code="region-accesses",
+        )
+    if declared is None or not header["region_ended"] or seen == declared:
+        return
+    raise TesseraError(
+        f"record '{program}' with --region-accesses {declared}",
+        f"the region has {seen} accesses, so the windows lie elsewhere than asked",
+        f"give --region-accesses {seen} (in a workload's file: region_accesses), and record it again",
+        exit_code=EXIT_FAILED,
+        code="region-accesses",
+    )

@@ -1,4 +1,8 @@
-"""Record the region of interest of an unmodified program, or count its accesses only."""
+"""Record the region of interest of an unmodified program, or count its accesses only.
+
+The trace appears under its name only when it is complete and the program succeeded: a wrong answer or a
+crash leaves no trace.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +32,6 @@ from tessera.record.traces.failures import NEWER_LEVEL, signal_of, why_it_failed
 from tessera.record.traces.guest import Guest, Place
 from tessera.record.traces.header import info
 from tessera.record.traces.options import Options, check_region
-
-# Record the region of interest of an unmodified program.
-#
-# The trace appears under its name only when it is complete and the program succeeded: a wrong answer or a
-# crash leaves no trace.
-
 
 #: QEMU keeps a table over reserved pages, touched or not: 64GB cost it 400MB.
 MAX_POOL_BYTES = 64 * GB
@@ -86,7 +84,7 @@ def record(
         heap_pool, anon_pool: sizes of libmosalloc's pools (bytes or ``1GB``).
         max_accesses: stop recording after so many accesses; the program runs on to its end.
         roi: ``markers``, ``whole``, ``auto``, ``skip:N``, ``switch:FILE``, ``closed:NAME`` or
-            ``written:NAME`` (:mod:`.options`).
+            ``written:NAME`` (:mod:`tessera.record.traces.options`).
         threads: the program starts threads; one of them is recorded.
         thread: ``first``, ``busiest`` or a number; by default ``busiest`` for a program with threads and a
             switch (a server), else ``first``.
@@ -103,10 +101,12 @@ def record(
         folder: working folder of the program.
         target: executable to record when ``argv`` is a script that starts it.
         fixed_names: the program sees its files under names that no folder of this machine decides, so that
-            recordings repeat (:mod:`.fixed`). Needs a container; without one the names stay.
-        windows: record so many parts, spread over the region (:mod:`.windows`).
-        region_accesses: data accesses of the region (:func:`tessera.record.traces.recording`); needed for several
-            windows. If the program runs to the end of its region, another number is an error.
+            recordings repeat (:class:`tessera.machine.program_paths.FixedNames`). Needs a container; without
+            one the names stay.
+        windows: record so many parts, spread over the region
+            (:func:`tessera.record.traces.options.plan_windows`).
+        region_accesses: data accesses of the region (:func:`count`); needed for several windows. If the
+            program runs to the end of its region, another number is an error.
         window_span: accesses at the beginning of the region that several windows lie in; all of them if None.
         fixed_clocks: the program sees a clock that advances by one microsecond with each look at it. Not for
             programs that time their own region of interest.
@@ -269,11 +269,10 @@ def count(argv: Sequence[str | Path], **options: Any) -> Counted:
     """Run ``argv`` to its end under QEMU and count its region, as positions of windows are counted.
 
     Args:
-        options: those of :func:`tessera.record.traces.recording.record` that say which region is meant and
-            where the program runs.
+        options: those of :func:`record` that say which region is meant and where the program runs.
 
     Raises:
-        TesseraError: as of ``record``: the program failed, or its region never began.
+        TesseraError: as of :func:`record`: the program failed, or its region never began.
     """
     with tempfile.TemporaryDirectory(prefix="tessera-count-") as folder:
         found = info(record(argv, Path(folder) / "count.tst", windows=0, **options).trace)

@@ -14,25 +14,6 @@ from tessera.core.files import built, check_target, with_names
 from tessera.machine.container import toolchain
 from tessera.record.traces.packed import DAMAGED, packing_of, unpacked
 
-# Conversions and checks by ``tessera-trace``, and decompression on the way in.
-
-
-def _tool(arguments: list[str | Path], paths: list[Path], names: dict[Path, Path] | None = None) -> str:
-    """Run ``tessera-trace`` and return its output; its error message is raised as a TesseraError."""
-    argv = [str(built("tracer", "tessera-trace")), *(str(a) for a in arguments)]
-    done = toolchain().run(argv, paths=paths, capture=True, check=False)
-    if done.returncode != 0:
-        message = with_names(done.stderr or "", names or {}).strip().removeprefix("tessera-trace: ")
-        head, _, remedy = message.partition("\n  what to do: ")
-        asked, _, found = head.rpartition(": ")
-        raise TesseraError(
-            asked or "tessera-trace " + str(arguments[0]),
-            found or f"status {done.returncode}",
-            remedy or "run it again with the same arguments and read its output",
-            exit_code=EXIT_USAGE if done.returncode == EXIT_USAGE else EXIT_FAILED,
-        )
-    return done.stdout
-
 
 def verify(trace: Path | str) -> str:
     """Check every frame and the checksum of a trace; returns the tool's output."""
@@ -44,6 +25,37 @@ def describe(trace: Path | str) -> str:
     """The whole description, checked, as text."""
     path = _existing(trace)
     return _tool(["info", path], [path.parent])
+
+
+def cut(trace: Path | str, out: Path | str, *, start_access: int, accesses: int) -> None:
+    """Write ``accesses`` accesses from ``start_access`` on to ``out``; both ends move to block boundaries.
+
+    Raises:
+        TesseraError: the part does not lie inside the trace, or the trace is damaged.
+    """
+    path, target = _existing(trace), _writable(out)
+    span = ["--start", str(start_access), "--accesses", str(accesses)]
+    _tool(["cut", path, target, *span], [path.parent, target.parent])
+
+
+def events(trace: Path | str, *, csv: bool = False) -> str:
+    """The events of ``trace`` in their order, as text for readers or as CSV.
+
+    Raises:
+        TesseraError: the trace is missing or damaged, or it was recorded without events.
+    """
+    path = _existing(trace)
+    return _tool(["events", path, *(["--csv"] if csv else [])], [path.parent])
+
+
+def touches(trace: Path | str, out: Path | str) -> None:
+    """Write ``pool,page,access`` of the first touch of each 4KB page of the pools, in order, to ``out``.
+
+    Raises:
+        TesseraError: the trace is missing or damaged, or ``out`` can't be written.
+    """
+    path, target = _existing(trace), _writable(out)
+    _tool(["touches", path, target], [path.parent, target.parent])
 
 
 def import_champsim(
@@ -87,21 +99,6 @@ def export_champsim(trace: Path | str, out: Path | str) -> None:
     _tool(["export-champsim", path, target], [path.parent, target.parent])
 
 
-def _existing(path: Path | str) -> Path:
-    path = Path(path).absolute()
-    if not path.is_file():
-        found = "this is not a regular file" if path.exists() else "the file does not exist"
-        raise TesseraError(f"trace {path}", found, "give the path of a trace file", code="trace-missing")
-    return path
-
-
-def _writable(path: Path | str) -> Path:
-    """The file to write, whose folder exists."""
-    target = check_target(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return target
-
-
 @contextlib.contextmanager
 def _decompressed(path: Path, scratch: Path) -> Iterator[Path]:
     """A path to read the plain trace from: a pipe for compressed files, which can unpack to terabytes."""
@@ -143,41 +140,33 @@ def _decompressed(path: Path, scratch: Path) -> Iterator[Path]:
             ) from None
 
 
-# Write a part of a trace as a new trace, by ``tessera-trace cut``.
+def _tool(arguments: list[str | Path], paths: list[Path], names: dict[Path, Path] | None = None) -> str:
+    """Run ``tessera-trace`` and return its output; its error message is raised as a TesseraError."""
+    argv = [str(built("tracer", "tessera-trace")), *(str(a) for a in arguments)]
+    done = toolchain().run(argv, paths=paths, capture=True, check=False)
+    if done.returncode != 0:
+        message = with_names(done.stderr or "", names or {}).strip().removeprefix("tessera-trace: ")
+        head, _, remedy = message.partition("\n  what to do: ")
+        asked, _, found = head.rpartition(": ")
+        raise TesseraError(
+            asked or "tessera-trace " + str(arguments[0]),
+            found or f"status {done.returncode}",
+            remedy or "run it again with the same arguments and read its output",
+            exit_code=EXIT_USAGE if done.returncode == EXIT_USAGE else EXIT_FAILED,
+        )
+    return done.stdout
 
 
-def cut(trace: Path | str, out: Path | str, *, start_access: int, accesses: int) -> None:
-    """Write ``accesses`` accesses from ``start_access`` on to ``out``; both ends move to block boundaries.
-
-    Raises:
-        TesseraError: the part does not lie inside the trace, or the trace is damaged.
-    """
-    path, target = _existing(trace), _writable(out)
-    span = ["--start", str(start_access), "--accesses", str(accesses)]
-    _tool(["cut", path, target, *span], [path.parent, target.parent])
+def _existing(path: Path | str) -> Path:
+    path = Path(path).absolute()
+    if not path.is_file():
+        found = "this is not a regular file" if path.exists() else "the file does not exist"
+        raise TesseraError(f"trace {path}", found, "give the path of a trace file", code="trace-missing")
+    return path
 
 
-# The program's calls to memory management that a trace has, by ``tessera-trace events``.
-
-
-def events(trace: Path | str, *, csv: bool = False) -> str:
-    """The events of ``trace`` in their order, as text for readers or as CSV.
-
-    Raises:
-        TesseraError: the trace is missing or damaged, or it was recorded without events.
-    """
-    path = _existing(trace)
-    return _tool(["events", path, *(["--csv"] if csv else [])], [path.parent])
-
-
-# The order in which a trace first touches the pages of its pools, by ``tessera-trace touches``.
-
-
-def touches(trace: Path | str, out: Path | str) -> None:
-    """Write ``pool,page,access`` of the first touch of each 4KB page of the pools, in order, to ``out``.
-
-    Raises:
-        TesseraError: the trace is missing or damaged, or ``out`` can't be written.
-    """
-    path, target = _existing(trace), _writable(out)
-    _tool(["touches", path, target], [path.parent, target.parent])
+def _writable(path: Path | str) -> Path:
+    """The file to write, whose folder exists."""
+    target = check_target(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target

@@ -1,4 +1,9 @@
-"""The workloads: their files in ``config/workloads``, their sizes, and how each kind of them is run."""
+"""The workloads: their files in ``config/workloads``, their sizes, and how each kind of them is run.
+
+From the bottom: :mod:`definition` (a file and its sizes), :mod:`program_run` (one run of any kind),
+:mod:`server_load` (the load of servers), :mod:`kinds` (a size becomes a run), :mod:`prepared` (files that are
+built once), :mod:`execution` (run it, or trace it).
+"""
 
 from tessera.record.workloads.definition import Regime, Size, Workload, load, names, regime
 from tessera.record.workloads.execution import count_region

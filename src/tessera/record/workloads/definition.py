@@ -1,4 +1,10 @@
-"""A workload: a program and its named sizes, from ``config/workloads/<name>.yaml``, and the regime of a size."""
+"""A workload: a program and its named sizes, from ``config/workloads/<name>.yaml``.
+
+A workload is a row of a published table (``rows``), a stand-in for one that cannot be shipped
+(``stand_in_for``), or a program of the user's. Its ``kind`` says how it is run.
+A size's pools hold everything that the program asks for, its verifier included. They are multiples of
+2MB, so that a layout can cover them.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +18,6 @@ from tessera.core.errors import TesseraError, unknown_name
 from tessera.core.files import built, repo_root
 from tessera.core.platforms import Platform
 from tessera.core.units import PAGE_2MB, PAGE_4KB, format_bytes, parse_bytes
-
-# A workload: a program and its named sizes, from ``config/workloads/<name>.yaml``.
-#
-# A workload is a row of a published table (``rows``), a stand-in for one that cannot be shipped
-# (``stand_in_for``), or a program of the user's. Its ``kind`` says how it is run.
-# A size's pools hold everything that the program asks for, its verifier included. They are multiples of
-# 2MB, so that a layout can cover them.
-
 
 _KEYS = {"name", "executable", "description", "source", "sizes"}
 _MORE_KEYS = {"kind", "rows", "stand_in_for", "threads"}
@@ -217,7 +215,6 @@ def _bad(path: Path, rule: str) -> TesseraError:
 # Above 1, a random access misses the TLB (first ratio) and a page walk misses the L3 (second ratio): 64 MB
 # of leaf page-table entries at 32 GB do not fit a 15 MB L3, 2 MB of them at 1 GB do.
 
-
 LEAF_ENTRY_BYTES = 8  #: one page-table entry per 4KB page
 
 
@@ -233,16 +230,16 @@ class Regime:
 def regime(workload: Workload, label: str, platform: Platform) -> Regime:
     """The ratios of one size on one platform."""
     footprint = workload.size(label).footprint
-    shared = _ratio_text(platform, "tlb.stlb.holds_2mb")
-    entries_2mb = _ratio_text(platform, "tlb.stlb.entries" if shared else "tlb.l1d.2mb.entries")
+    shared = _number(platform, "tlb.stlb.holds_2mb")
+    entries_2mb = _number(platform, "tlb.stlb.entries" if shared else "tlb.l1d.2mb.entries")
     return Regime(
-        footprint / (_ratio_text(platform, "tlb.stlb.entries") * PAGE_4KB),
+        footprint / (_number(platform, "tlb.stlb.entries") * PAGE_4KB),
         footprint / (entries_2mb * PAGE_2MB),
-        footprint / PAGE_4KB * LEAF_ENTRY_BYTES / _ratio_text(platform, "cache.l3.bytes"),
+        footprint / PAGE_4KB * LEAF_ENTRY_BYTES / _number(platform, "cache.l3.bytes"),
     )
 
 
-def _ratio_text(platform: Platform, key: str) -> int:
+def _number(platform: Platform, key: str) -> int:
     if key not in platform.values:
         raise TesseraError(
             f"regime on platform {platform.name}", f"it has no {key}", "complete the platform file"

@@ -33,7 +33,7 @@ def installed(image: str) -> Toolchain | None:
 
 
 def tracing_options(run: Run, size: Size, folder: Path) -> dict[str, Any]:
-    """Keywords of :func:`tessera.record.traces.recording` for a run with its inputs in ``folder``."""
+    """Keywords of :func:`tessera.record.traces.recording.record` for a run with its inputs in ``folder``."""
     return {
         "heap_pool": size.heap_pool,
         "anon_pool": size.anon_pool,
@@ -70,7 +70,6 @@ def count_region(
 
 
 # Run a workload once in its image without tracing, to inspect it and to time it natively.
-
 
 #: Key of a kernel's result: clock time of its region of interest.
 ROI_NS = "roi_ns"

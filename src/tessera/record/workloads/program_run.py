@@ -73,9 +73,10 @@ class Run:
             or :data:`HOST`.
         target: path of the executable that gets the layout when ``argv`` starts another one (a shell
             script); None when it is ``argv[0]`` itself.
-        roi: region of interest, as in :func:`tessera.record.traces.recording`.
+        roi: region of interest, as in :mod:`tessera.record.traces.options`.
         threads: the program starts threads.
-        thread: which of them is recorded, as in :func:`tessera.record.traces.recording`; None for its default.
+        thread: which of them is recorded, as of :func:`tessera.record.traces.recording.record`; None: its
+            default.
         companion: what runs beside it and ends it (a server's load).
         verify: takes the finished run and returns its result (a flat dict that can be written as JSON,
             ``verified: true`` in it), or raises a TesseraError.

@@ -1,4 +1,4 @@
-"""Load for servers: requests and expected answers, one connection, and the whole session beside the server."""
+"""Load for servers: requests and expected answers, one connection, and the session beside the server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from tessera.record.workloads.program_run import Finished
 # Item i has a key and a value that follow from i, so each reply can be compared with what was stored, and no
 # copy of the data is kept. Sizes as in Mitosis Table 1: redis keys of 25 bytes and elements of 64, memcached
 # 8 and 24.
-
 
 #: An odd factor: values of neighbouring items differ in every digit.
 _SCATTER = 0x9E3779B97F4A7C15F39CC0605CEDC8341082276BF3A27251F86C6A11D0C18E95
@@ -105,7 +104,6 @@ class Memcached:
 
 
 # One connection to a server on this machine: requests in, compared answers out.
-
 
 HOST = "127.0.0.1"
 
@@ -218,7 +216,6 @@ class Client:
 
 
 # The client of a recorded server: stores items, reads them while the recording is on, stops the server.
-
 
 STORE_BATCH = 500  #: items in flight while storing: requests and answers fit the sockets' buffers
 FETCH_BATCH = 32  #: requests in flight while reading

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.record.workloads.definition import Size, Workload
-from tessera.record.workloads.kinds.program import find
+from tessera.record.workloads.kinds.program import find, visible
 from tessera.record.workloads.program_run import HOST, Finished, Run
 
 PRE, RUN, POST = (
@@ -44,7 +44,7 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     )
     return Run(
         argv=("bash", RUN),
-        paths=() if target.is_relative_to(folder) else _outside(target),
+        paths=() if target.is_relative_to(folder) else visible((str(target),)),
         environment=environment,
         folder=folder,
         image=HOST,
@@ -112,12 +112,6 @@ def _call(script: str, folder: Path, environment: dict[str, str]) -> None:
             "run the script by hand in that folder; no trace is kept of a run that fails",
             exit_code=EXIT_FAILED,
         )
-
-
-def _outside(target: Path) -> tuple[Path, ...]:
-    from tessera.record.workloads.kinds.program import visible
-
-    return visible((str(target),))
 
 
 def _verified(name: str, environment: dict[str, str], done: Finished) -> dict:

@@ -1,4 +1,9 @@
-"""``kind: spec``: a benchmark of the user's own SPEC CPU installation, run and checked as SPEC's tools would."""
+"""``kind: spec``: a benchmark of the user's own SPEC CPU installation, run and checked as SPEC's tools would.
+
+``executable`` is the benchmark (``429.mcf``). A size's ``args`` are ``--suite CPU2006``, ``--input ref``
+(``test``, ``train``, ``refspeed``, ...) and ``--command N`` where a run has several (from 1). The run
+folder's files are linked into the run's own folder, so nothing is written into the installation.
+"""
 
 from __future__ import annotations
 
@@ -14,72 +19,100 @@ from tessera.core.files import build_dir, write_text
 from tessera.record.workloads.definition import Size, Workload
 from tessera.record.workloads.program_run import HOST, Finished, Run
 
-# Read ``speccmds.cmd``, the list of a run's commands that SPEC's tools write and ``specinvoke`` executes.
-#
-# A line holds options and a command: ``-E name value`` a variable of those that follow, ``-C folder`` their
-# working folder, ``-i``, ``-o``, ``-e`` the command's standard input, output and error. Since CPU2017 the
-# redirection is repeated in shell's words behind the command.
+
+def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+    """The chosen command of the benchmark's run folder."""
+    owner = f"{workload.name}, size {size.label}"
+    asked = _options(owner, size.args)
+    suite = suite_of(asked["--suite"])
+    source = run_folder_of(suite, workload.executable, asked["--input"])
+    commands = read_commands(source / "speccmds.cmd")
+    number = int(asked["--command"])
+    if not 1 <= number <= len(commands):
+        raise TesseraError(
+            f"{owner}: --command {number}",
+            f"{source} has {len(commands)} commands",
+            f"give a number from 1 to {len(commands)}",
+        )
+    command = commands[number - 1]
+    if command.stdin:
+        raise TesseraError(
+            f"{owner}: {command.program.name}",
+            "the command reads standard input, which Tessera does not support",
+            "choose another row",
+        )
+    root = root_of(suite)
+    data = root / suite.benchmarks / workload.executable / "data" / asked["--input"] / "output"
+    expected = sorted(path for path in data.glob("*") if path.is_file())
+    _link(source, folder, {command.stdout, command.stderr} | {path.name for path in expected})
+    return Run(
+        argv=(str(command.program), *command.args),
+        paths=(root,),
+        environment=command.environment,
+        folder=folder,
+        image=HOST,
+        threads=bool(workload.threads),
+        verify=lambda done: _verified(workload.name, command, expected, len(commands), done),
+    )
 
 
-#: Options of specinvoke and how many words follow each; those of copies and binding are of no use here.
-_WORDS = {"-E": 2, "-C": 1, "-i": 1, "-o": 1, "-e": 1, "-N": 1, "-b": 1, "-r": 0, "-k": 0}
-_SHELL = {">", ">>", "2>", "2>>", "<"}
+def missing(workload: Workload, size: Size) -> str:
+    """Why there is no run folder: no installation is known, or it is not set up for this input."""
+    asked = _options(f"{workload.name}, size {size.label}", size.args)
+    suite = suite_of(asked["--suite"])
+    try:
+        run_folder_of(suite, workload.executable, asked["--input"])
+    except TesseraError as error:
+        return f"{error.asked}: {error.found}; {error.remedy}"
+    return ""
 
 
-@dataclass(frozen=True)
-class Command:
-    """One start of the benchmark: program (absolute), arguments, and the names of its redirected files."""
-
-    program: Path
-    args: tuple[str, ...]
-    environment: dict[str, str]
-    stdin: str | None
-    stdout: str | None
-    stderr: str | None
-
-
-def read_commands(path: Path) -> list[Command]:
-    """The commands of a file, in order. The program is looked up from the file's folder, as SPEC writes it.
-
-    Raises:
-        TesseraError: an option that is not known here, or a program that does not exist.
-    """
-    commands = []
-    environment: dict[str, str] = {}
-    for number, line in enumerate(path.read_text().splitlines(), start=1):
-        words = shlex.split(line)
-        options: dict[str, str] = {}
-        while words and words[0].startswith("-"):
-            option = words.pop(0)
-            if option not in _WORDS or len(words) < _WORDS[option]:
-                raise TesseraError(
-                    f"{path}, line {number}",
-                    f"the option '{option}' is not supported",
-                    "report this line in an issue",
-                )
-            values = [words.pop(0) for _ in range(_WORDS[option])]
-            if option == "-E":
-                environment[values[0]] = values[1]
-            elif values:
-                options[option] = values[0]
-        if not words:
-            continue
-        program = (path.parent / words[0]).resolve()
-        if not program.exists():
-            raise TesseraError(
-                f"{path}, line {number}", f"{program} does not exist", "build the benchmark again"
-            )
-        args = tuple(_without_redirections(words[1:]))
-        stdin, stdout, stderr = (options.get(name) for name in ("-i", "-o", "-e"))
-        commands.append(Command(program, args, dict(environment), stdin, stdout, stderr))
-    return commands
+def _options(owner: str, args: tuple[str, ...]) -> dict[str, str]:
+    found = {"--command": "1"} | dict(zip(args[::2], args[1::2], strict=False))
+    if set(found) != {"--suite", "--input", "--command"} or len(args) % 2 or not found["--command"].isdigit():
+        raise TesseraError(
+            f"{owner}: {' '.join(args)}",
+            "a SPEC row needs --suite and --input, and can have --command",
+            "write --suite S --input I [--command N]",
+            code="spec-options",
+        )
+    return found
 
 
-def _without_redirections(words: list[str]) -> list[str]:
-    for place, word in enumerate(words):
-        if word in _SHELL:
-            return words[:place]
-    return words
+def _link(source: Path, folder: Path, outputs: set[str | None]) -> None:
+    """Link the run folder's files into ``folder``, except the outputs, which the run writes."""
+    for old in folder.iterdir():
+        if old.is_symlink() or old.name in outputs:
+            old.unlink()
+    for path in source.iterdir():
+        if path.name not in outputs and not (folder / path.name).exists():
+            (folder / path.name).symlink_to(path)
+
+
+def _verified(name: str, command: Command, expected: list[Path], commands: int, done: Finished) -> dict:
+    """Compare the command's outputs with SPEC's expected outputs, if the installation has them."""
+    compared = 0
+    for path in expected:
+        if path.name == command.stdout:
+            found = done.stdout
+        elif (done.folder / path.name).exists():
+            found = (done.folder / path.name).read_text(errors="replace")
+        elif commands > 1:
+            continue  # another command of the run writes it
+        else:
+            raise _wrong(name, f"the benchmark did not write {path.name}")
+        if difference := first_difference(path.read_text(errors="replace"), found):
+            raise _wrong(name, f"{path.name}, {difference}")
+        compared += 1
+    by = (
+        f"{compared} expected outputs" if compared else "exit status: the installation has no expected output"
+    )
+    return {"workload": name, "verified": True, "verified_by": by}
+
+
+def _wrong(name: str, found: str) -> TesseraError:
+    remedy = "run the benchmark with SPEC's own tools; no trace is kept of a run with a wrong result"
+    return TesseraError(f"result of {name}", found, remedy, exit_code=EXIT_FAILED)
 
 
 # Find the user's SPEC CPU installation and the run folder of a benchmark in it.
@@ -180,11 +213,77 @@ def _remembered_root() -> dict[str, str]:
     return json.loads(_root_file().read_text()) if _root_file().exists() else {}
 
 
+# Read ``speccmds.cmd``, the list of a run's commands that SPEC's tools write and ``specinvoke`` executes.
+#
+# A line holds options and a command: ``-E name value`` a variable of those that follow, ``-C folder`` their
+# working folder, ``-i``, ``-o``, ``-e`` the command's standard input, output and error. Since CPU2017 the
+# redirection is repeated in shell's words behind the command.
+
+#: Options of specinvoke and how many words follow each; those of copies and binding are of no use here.
+_WORDS = {"-E": 2, "-C": 1, "-i": 1, "-o": 1, "-e": 1, "-N": 1, "-b": 1, "-r": 0, "-k": 0}
+_SHELL = {">", ">>", "2>", "2>>", "<"}
+
+
+@dataclass(frozen=True)
+class Command:
+    """One start of the benchmark: program (absolute), arguments, and the names of its redirected files."""
+
+    program: Path
+    args: tuple[str, ...]
+    environment: dict[str, str]
+    stdin: str | None
+    stdout: str | None
+    stderr: str | None
+
+
+def read_commands(path: Path) -> list[Command]:
+    """The commands of a file, in order. The program is looked up from the file's folder, as SPEC writes it.
+
+    Raises:
+        TesseraError: an option that is not known here, or a program that does not exist.
+    """
+    commands = []
+    environment: dict[str, str] = {}
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        words = shlex.split(line)
+        options: dict[str, str] = {}
+        while words and words[0].startswith("-"):
+            option = words.pop(0)
+            if option not in _WORDS or len(words) < _WORDS[option]:
+                raise TesseraError(
+                    f"{path}, line {number}",
+                    f"the option '{option}' is not supported",
+                    "report this line in an issue",
+                )
+            values = [words.pop(0) for _ in range(_WORDS[option])]
+            if option == "-E":
+                environment[values[0]] = values[1]
+            elif values:
+                options[option] = values[0]
+        if not words:
+            continue
+        program = (path.parent / words[0]).resolve()
+        if not program.exists():
+            raise TesseraError(
+                f"{path}, line {number}", f"{program} does not exist", "build the benchmark again"
+            )
+        args = tuple(_without_redirections(words[1:]))
+        stdin, stdout, stderr = (options.get(name) for name in ("-i", "-o", "-e"))
+        commands.append(Command(program, args, dict(environment), stdin, stdout, stderr))
+    return commands
+
+
+def _without_redirections(words: list[str]) -> list[str]:
+    for place, word in enumerate(words):
+        if word in _SHELL:
+            return words[:place]
+    return words
+
+
 # Compare an output with the expected one, as SPEC's ``specdiff`` does: words, and numbers with tolerances.
 #
 # SPEC sets tolerances per benchmark; here one pair covers the rows of this artifact, whose integer programs
 # agree to the last digit and whose floating-point ones (omnetpp, cactusADM) are allowed 1e-5.
-
 
 RELATIVE, ABSOLUTE = 1e-5, 1e-6
 
@@ -211,105 +310,3 @@ def _same_word(expected: str, found: str) -> bool:
     except ValueError:
         return False
     return abs(a - b) <= max(ABSOLUTE, RELATIVE * abs(a))
-
-
-# ``kind: spec``: a benchmark of the user's own SPEC CPU installation, run as SPEC's tools would run it.
-#
-# ``executable`` is the benchmark (``429.mcf``). A size's ``args`` are ``--suite CPU2006``, ``--input ref``
-# (``test``, ``train``, ``refspeed``, ...) and ``--command N`` where a run has several (from 1). The run
-# folder's files are linked into the run's own folder, so nothing is written into the installation.
-
-
-def prepare(workload: Workload, size: Size, folder: Path) -> Run:
-    """The chosen command of the benchmark's run folder."""
-    owner = f"{workload.name}, size {size.label}"
-    asked = _options(owner, size.args)
-    suite = suite_of(asked["--suite"])
-    source = run_folder_of(suite, workload.executable, asked["--input"])
-    commands = read_commands(source / "speccmds.cmd")
-    number = int(asked["--command"])
-    if not 1 <= number <= len(commands):
-        raise TesseraError(
-            f"{owner}: --command {number}",
-            f"{source} has {len(commands)} commands",
-            f"give a number from 1 to {len(commands)}",
-        )
-    command = commands[number - 1]
-    if command.stdin:
-        raise TesseraError(
-            f"{owner}: {command.program.name}",
-            "the command reads standard input, which Tessera does not support",
-            "choose another row",
-        )
-    root = root_of(suite)
-    data = root / suite.benchmarks / workload.executable / "data" / asked["--input"] / "output"
-    expected = sorted(path for path in data.glob("*") if path.is_file())
-    _link(source, folder, {command.stdout, command.stderr} | {path.name for path in expected})
-    return Run(
-        argv=(str(command.program), *command.args),
-        paths=(root,),
-        environment=command.environment,
-        folder=folder,
-        image=HOST,
-        threads=bool(workload.threads),
-        verify=lambda done: _verified(workload.name, command, expected, len(commands), done),
-    )
-
-
-def missing(workload: Workload, size: Size) -> str:
-    """Why there is no run folder: no installation is known, or it is not set up for this input."""
-    asked = _options(f"{workload.name}, size {size.label}", size.args)
-    suite = suite_of(asked["--suite"])
-    try:
-        run_folder_of(suite, workload.executable, asked["--input"])
-    except TesseraError as error:
-        return f"{error.asked}: {error.found}; {error.remedy}"
-    return ""
-
-
-def _options(owner: str, args: tuple[str, ...]) -> dict[str, str]:
-    found = {"--command": "1"} | dict(zip(args[::2], args[1::2], strict=False))
-    if set(found) != {"--suite", "--input", "--command"} or len(args) % 2 or not found["--command"].isdigit():
-        raise TesseraError(
-            f"{owner}: {' '.join(args)}",
-            "a SPEC row needs --suite and --input, and can have --command",
-            "write --suite S --input I [--command N]",
-            code="spec-options",
-        )
-    return found
-
-
-def _link(source: Path, folder: Path, outputs: set[str | None]) -> None:
-    """Link the run folder's files into ``folder``, except the outputs, which the run writes."""
-    for old in folder.iterdir():
-        if old.is_symlink() or old.name in outputs:
-            old.unlink()
-    for path in source.iterdir():
-        if path.name not in outputs and not (folder / path.name).exists():
-            (folder / path.name).symlink_to(path)
-
-
-def _verified(name: str, command: Command, expected: list[Path], commands: int, done: Finished) -> dict:
-    """Compare the command's outputs with SPEC's expected outputs, if the installation has them."""
-    compared = 0
-    for path in expected:
-        if path.name == command.stdout:
-            found = done.stdout
-        elif (done.folder / path.name).exists():
-            found = (done.folder / path.name).read_text(errors="replace")
-        elif commands > 1:
-            continue  # another command of the run writes it
-        else:
-            raise _wrong(name, f"the benchmark did not write {path.name}")
-        if difference := first_difference(path.read_text(errors="replace"), found):
-            raise _wrong(name, f"{path.name}, {difference}")
-        compared += 1
-    by = (
-        f"{compared} expected outputs" if compared else "exit status: the installation has no expected output"
-    )
-    return {"workload": name, "verified": True, "verified_by": by}
-
-
-def _wrong(name: str, found: str) -> TesseraError:
-    remedy = "run the benchmark with SPEC's own tools; no trace is kept of a run with a wrong result"
-    return TesseraError(f"result of {name}", found, remedy, exit_code=EXIT_FAILED)
