@@ -228,8 +228,8 @@ def opened(plan: Plan, seed: int = 1) -> Made:
                 done.counts["R reference cycles"] if "R reference cycles" in have else None, True,
             ))  # fmt: skip
     about = model.About(
-        1, head_checks.CURRENT_PROTOCOL, head_checks.current_protocol().sha256, "roi", plan.mode, "launcher", plan.rehearsal,
-        plan.class_name, f"{plan.class_name}-{plan.machine_id[:8]}", "2026-05-04",
+        1, head_checks.CURRENT_PROTOCOL, head_checks.current_protocol().sha256, "roi", plan.mode, "launcher",
+        plan.rehearsal, plan.class_name, f"{plan.class_name}-{plan.machine_id[:8]}", "2026-05-04",
     )  # fmt: skip
     environment = [Condition(rule.check, rule.level, rule.wanted, "as wanted", "ok") for rule in RULES]
     environment += judge(facts, 7, 7)

@@ -96,18 +96,19 @@ def counts_that_pack_badly(rows: int) -> bytes:
 
 def test_memory_and_time_of_large_bundles(good, root, tmp_path):
     """In a process of its own, so that the largest memory is that of the checks."""
-    header, *rows = extremes.table(good[file_format.RUNS_FILE])
+    packed, runs, about = file_format.PACKED_FILE, file_format.RUNS_FILE, file_format.ABOUT_FILE
+    header, *rows = extremes.table(good[runs])
     long = [[str(at), *rows[0][1:6], "failed", "x" * 1900, "", "", "", ""] for at in range(15_000)]
     made = {
         "campaign": (extremes.campaign(good), "cells"),
         "workloads": (extremes.of_workloads(good), "cells"),
         "rows": (
-            extremes.changed(good, {file_format.PACKED_FILE: counts_that_pack_badly(file_format.MOST_COUNTS + 1)}),
+            extremes.changed(good, {packed: counts_that_pack_badly(file_format.MOST_COUNTS + 1)}),
             f"more than {file_format.MOST_COUNTS} rows",
         ),
-        "27 million rows": (good | {file_format.PACKED_FILE: bomb(b"0,e,0,0,0\n", 27_000_000)}, "more than"),
-        "messages": (extremes.changed(good, {file_format.RUNS_FILE: extremes.text(header, long)}), "stands twice"),
-        "keys": (good | {file_format.ABOUT_FILE: object_of(b'"%d":0' % at for at in range(95_000))}, "unknown key"),
+        "27 million rows": (good | {packed: bomb(b"0,e,0,0,0\n", 27_000_000)}, "more than"),
+        "messages": (extremes.changed(good, {runs: extremes.text(header, long)}), "stands twice"),
+        "keys": (good | {about: object_of(b'"%d":0' % at for at in range(95_000))}, "unknown key"),
     }  # fmt: skip
     for name, (files, _) in made.items():
         with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as archive:

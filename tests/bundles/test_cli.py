@@ -59,7 +59,9 @@ def test_show_prints_every_text(folder):
     status, output = run("show", folder)
     assert status == 0
     plain = " ".join(output.split())
-    cells = {cell for name in files if name.endswith(".csv") and not name.startswith(file_format.LAYOUTS_FOLDER)
+    layouts = file_format.LAYOUTS_FOLDER
+    tables = [name for name in files if name.endswith(".csv") and not name.startswith(layouts)]
+    cells = {cell for name in tables
              for row in list(csv.reader(files[name].decode().splitlines()))[1:] for cell in row}  # fmt: skip
     cells |= {
         line.split(",")[1]

@@ -10,9 +10,8 @@ import zipfile
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.measure.bundles import archive as packed
-from tessera.measure.bundles import archive as sums
 from tessera.measure.bundles import file_format
+from tessera.measure.bundles.archive import pack_counts, sums_text, unpack_counts
 from tessera.measure.bundles.reader import parse, read
 from tessera.measure.bundles.verify import verify, verify_files
 from tests.bundles.processor import Plan, made, opened, put
@@ -28,13 +27,13 @@ def good():
 def code_of(files):
     with pytest.raises(TesseraError) as error:
         parse("made", files)
-    done = verify_files("made", files | {file_format.SUMS_FILE: sums.sums_text(files).encode()})
+    done = verify_files("made", files | {file_format.SUMS_FILE: sums_text(files).encode()})
     assert [check.name for check in done.checks if not check.passed] == ["readable"]
     return error.value.code
 
 
 def counts_of(good):
-    return packed.unpack_counts(good[file_format.PACKED_FILE])
+    return unpack_counts(good[file_format.PACKED_FILE])
 
 
 @pytest.mark.parametrize("name", file_format.SEALED_FILES)
@@ -61,7 +60,7 @@ def test_packed_counts(good):
 
 
 def test_a_small_file_that_unpacks_to_a_huge_one(good, monkeypatch):
-    zeros = packed.pack_counts(bytes(4 << 20))
+    zeros = pack_counts(bytes(4 << 20))
     assert code_of(good | {file_format.PACKED_FILE: zeros}) == "bundle-size"  # by its ratio
     monkeypatch.setattr(file_format, "MOST_RATIO", 2000)
     monkeypatch.setattr(file_format, "MOST_UNPACKED_BYTES", 1 << 20)
@@ -85,20 +84,20 @@ def test_counts(good, change, code):
     flat = counts_of(good)
     wrong = flat.replace(*change, 1)
     assert wrong != flat
-    assert code_of(good | {file_format.PACKED_FILE: packed.pack_counts(wrong)}) == code
+    assert code_of(good | {file_format.PACKED_FILE: pack_counts(wrong)}) == code
 
 
 def test_counts_that_are_cut_off_or_of_another_run(good):
     flat = counts_of(good)
-    assert code_of(good | {file_format.PACKED_FILE: packed.pack_counts(flat[:-4])}) in (
+    assert code_of(good | {file_format.PACKED_FILE: pack_counts(flat[:-4])}) in (
         "bundle-cut-off",
         "bundle-row",
     )
     assert (
-        code_of(good | {file_format.PACKED_FILE: packed.pack_counts(flat + b"99,region_ns,1,0,0\n")})
+        code_of(good | {file_format.PACKED_FILE: pack_counts(flat + b"99,region_ns,1,0,0\n")})
         == "bundle-link"
     )
-    assert code_of(good | {file_format.PACKED_FILE: packed.pack_counts(b"")}) == "bundle-header"
+    assert code_of(good | {file_format.PACKED_FILE: pack_counts(b"")}) == "bundle-header"
 
 
 def test_runs(good):
@@ -330,8 +329,8 @@ def test_random_bytes(good):
             end = min(end, at + rng.randint(0, 6))
             data[at:end] = rng.randbytes(rng.randint(0, 5))
         new = bytes(data)
-        files = good | {name: packed.pack_counts(new) if flat is not good[name] else new}
+        files = good | {name: pack_counts(new) if flat is not good[name] else new}
         if name != file_format.SUMS_FILE:
-            files[file_format.SUMS_FILE] = sums.sums_text(files).encode()
+            files[file_format.SUMS_FILE] = sums_text(files).encode()
         done = verify_files("made", files)  # no exception
         assert done.checks and base.passed

@@ -106,8 +106,9 @@ def test_seal_and_read_a_folder(tmp_path):
     done = bundles.seal(tmp_path)
     assert done.sealed and bundles.read(tmp_path).cells == done.cells
     assert {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()} == {
-        *file_format.SEALED_FILES, *(file_format.layout_file("gups-16gb", name) for name in bundle.plan.layouts)
-    }  # fmt: skip
+        *file_format.SEALED_FILES,
+        *(file_format.layout_file("gups-16gb", name) for name in bundle.plan.layouts),
+    }
     assert verify(tmp_path).decides
     with pytest.raises(TesseraError) as error:
         bundles.seal(tmp_path)

@@ -20,10 +20,8 @@ from tessera.machine.counters.event_table import class_named, classes
 from tessera.machine.perf.event_names import resolve
 from tessera.machine.perf.ibs import read_ibs
 from tessera.machine.perf.log import parse_log
-from tessera.measure.bundles import archive as packed
-from tessera.measure.bundles import archive as sums
 from tessera.measure.bundles import file_format
-from tessera.measure.bundles.archive import contents
+from tessera.measure.bundles.archive import contents, pack_counts, sums_text, unpack_counts
 from tessera.measure.bundles.verify import verify_files
 from tessera.measure.counted import perf_stat
 from tessera.measure.counted.counted_run import read_counts
@@ -106,11 +104,11 @@ def ibs(rng, folder):
 def bundle(rng, folder):
     name = rng.choice(sorted(set(GOOD) - {file_format.SUMS_FILE}))
     if name == file_format.PACKED_FILE:
-        new = packed.pack_counts(mutated(rng, packed.unpack_counts(GOOD[name])))
+        new = pack_counts(mutated(rng, unpack_counts(GOOD[name])))
     else:
         new = mutated(rng, GOOD[name])
     files = GOOD | {name: new}
-    files[file_format.SUMS_FILE] = sums.sums_text(files).encode()
+    files[file_format.SUMS_FILE] = sums_text(files).encode()
     done = verify_files("made", files)
     assert done.checks
     if not done.passed:

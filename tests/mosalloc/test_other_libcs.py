@@ -11,8 +11,7 @@ import sys
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.lab.allocator_proof.suite import c_libraries as known
-from tessera.lab.allocator_proof.suite import other_glibc
+from tessera.lab.allocator_proof.suite import c_libraries, other_glibc
 from tessera.lab.allocator_proof.suite.c_libraries import (
     BASES_VARIABLE,
     OLDEST_GLIBC,
@@ -118,7 +117,7 @@ def test_windows_under_debian_13(build, newer, request_of, huge_pages, monkeypat
 @pytest.fixture
 def short(monkeypatch):
     """Two cases, and only the bases that the test gives."""
-    monkeypatch.setattr(known, "KNOWN_BASES", ())
+    monkeypatch.setattr(c_libraries, "KNOWN_BASES", ())
     monkeypatch.setattr(other_glibc, "CONDITIONS", ("4kb",))
     monkeypatch.setattr(other_glibc, "case_names", lambda: ["fork", "threads"])
 

@@ -15,10 +15,10 @@ from tessera.core.files import build_dir
 from tessera.core.layouts.layout import Window
 from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
 from tessera.lab.allocator_proof.suite import differential
-from tessera.lab.allocator_proof.suite import proof as registry
-from tessera.lab.allocator_proof.suite import threads as own_pages
+from tessera.lab.allocator_proof.suite import proof as suite_proof
 from tessera.lab.allocator_proof.suite.cases import matrix_text, others_text, read_junit, split_by_condition
 from tessera.lab.allocator_proof.suite.section import FAIL, PASS, SKIP, Check, Findings, Section
+from tessera.lab.allocator_proof.suite.threads import asked_pages, describe_pages, pages_above_4kb, seen_pages
 
 GOOD = Section(
     "good", "Good table", lambda _: Findings([Check("a", PASS)], "a fine", [{"name": "a", "ns": 7}])
@@ -42,7 +42,7 @@ def proof(monkeypatch, tmp_path):
     """``proof(sections, *options)``: the command with these sections instead of the real ones."""
 
     def run(sections, *options):
-        monkeypatch.setattr(registry, "SECTIONS", tuple(sections))
+        monkeypatch.setattr(suite_proof, "SECTIONS", tuple(sections))
         return CliRunner().invoke(mosalloc, ["proof", "--out", str(tmp_path / "out"), *options])
 
     return run
@@ -110,7 +110,7 @@ def test_an_older_result_does_not_stay(proof, tmp_path):
 
 
 def test_the_real_sections_and_their_order():
-    assert [section.name for section in registry.SECTIONS] == [
+    assert [section.name for section in suite_proof.SECTIONS] == [
         "cases", "differential", "libraries", "lives", "threads", "stacks", "programs", "benchmark",
     ]  # fmt: skip
 
@@ -239,10 +239,10 @@ def test_pages_that_a_program_saw():
         f"halfway {base + 8 * MB:x} {base + 10 * MB:x} {PAGE_2MB} {PAGE_2MB}",
         "eight_threads:1: something else",
     ])  # fmt: skip
-    found = own_pages.seen_pages(smaps, "end", base, 64 * MB)
+    found = seen_pages(smaps, "end", base, 64 * MB)
     assert found["4KB"] == [(0, 2 * MB)]
-    assert own_pages.describe_pages(own_pages.pages_above_4kb(found)) == "2MB at 2MB-6MB, 2MB/4KB at 6MB-8MB"
-    assert own_pages.seen_pages(smaps, "start", base, 64 * MB) == {}
+    assert describe_pages(pages_above_4kb(found)) == "2MB at 2MB-6MB, 2MB/4KB at 6MB-8MB"
+    assert seen_pages(smaps, "start", base, 64 * MB) == {}
 
 
 def test_pages_that_a_layout_asks_for():
@@ -252,11 +252,8 @@ def test_pages_that_a_layout_asks_for():
         Window("mmap", PAGE_1GB, 2 * PAGE_1GB, PAGE_1GB),
         Window("brk", 0, 2 * MB, PAGE_2MB),
     ]
-    assert (
-        own_pages.describe_pages(own_pages.asked_pages(windows, "mmap"))
-        == "1GB at 1GB-2GB, 2MB at 0-2MB 4MB-6MB"
-    )
-    assert own_pages.describe_pages(own_pages.asked_pages(windows, "file")) == "none"
+    assert describe_pages(asked_pages(windows, "mmap")) == "1GB at 1GB-2GB, 2MB at 0-2MB 4MB-6MB"
+    assert describe_pages(asked_pages(windows, "file")) == "none"
 
 
 @pytest.mark.slow

@@ -71,8 +71,7 @@ def sysfs(monkeypatch, tmp_path):
     monkeypatch.setenv("TESSERA_HUGEPAGES_SYSFS", str(fake.folder))
     monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
     monkeypatch.delenv("TESSERA_RESERVE", raising=False)
-    for module in (reservation, reservation):
-        monkeypatch.setattr(module, "set_total", fake.set_total)
+    monkeypatch.setattr(reservation, "set_total", fake.set_total)
     launcher = tmp_path / "build" / "mosalloc" / "mosalloc-run"
     launcher.parent.mkdir(parents=True)
     total = fake.folder / "hugepages-2048kB" / "nr_hugepages"

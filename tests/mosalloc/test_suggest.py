@@ -14,11 +14,19 @@ from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir
 from tessera.core.layouts.layout import Layout, Window, read_layout, write_layout
+from tessera.core.layouts.layout_format import MAX_WINDOWS
 from tessera.core.units import PAGE_2MB
 from tessera.measure.mosalloc.memory_needs import DEFAULT_POOL_BYTES
-from tessera.measure.suggest import profile as choose
 from tessera.measure.suggest import sampled_profile, simulation
-from tessera.measure.suggest.profile import Profile
+from tessera.measure.suggest.profile import (
+    Profile,
+    compact_order,
+    fewest_pages,
+    layout_for_native_runs,
+    layout_of_pages,
+    ranked_pages,
+    windows_of_pages,
+)
 from tessera.measure.suggest.proposal import profile_lines, proposal_lines, propose
 
 POOL_BYTES = {"brk": 64 << 20, "mmap": 64 << 20}
@@ -41,15 +49,15 @@ def invoke(*arguments):
 
 def test_pages_are_ranked_by_misses_then_place():
     order = [("mmap", 2 * M2), ("mmap", 4 * M2), ("brk", 0), ("mmap", 3 * M2)]
-    assert choose.ranked_pages(measured(FOUR, 100)) == order
+    assert ranked_pages(measured(FOUR, 100)) == order
 
 
 def test_similar_pages_are_taken_in_the_order_of_addresses():
     """100, 101 and 104 lie between powers of 1.1 (98.9 and 108.8); 50 does not."""
     misses = {("mmap", 0): 100.0, ("mmap", M2): 50.0, ("mmap", 2 * M2): 101.0, ("brk", 0): 104.0}
     order = [("brk", 0), ("mmap", 0), ("mmap", 2 * M2), ("mmap", M2)]
-    assert choose.compact_order(measured(misses, 400)) == order
-    assert choose.ranked_pages(measured(misses, 400))[:2] == [("brk", 0), ("mmap", 2 * M2)]
+    assert compact_order(measured(misses, 400)) == order
+    assert ranked_pages(measured(misses, 400))[:2] == [("brk", 0), ("mmap", 2 * M2)]
 
 
 @pytest.mark.parametrize(
@@ -71,22 +79,22 @@ def test_as_many_pages_in_fewer_windows_if_they_are_as_good(offsets, windows, tm
 )
 def test_the_fewest_pages_at_the_edge(share, count):
     profile = measured(FOUR, 1000)  # shares are of the 100 misses in the pools
-    assert choose.fewest_pages(profile, choose.ranked_pages(profile), share) == count
+    assert fewest_pages(profile, ranked_pages(profile), share) == count
 
 
 def test_fewer_pages_than_needed_are_none():
     profile = measured(FOUR, 100)
-    assert choose.fewest_pages(profile, choose.ranked_pages(profile)[:2], 0.81) is None
+    assert fewest_pages(profile, ranked_pages(profile)[:2], 0.81) is None
 
 
 def test_shares_that_floats_cannot_hold_are_reached():
     profile = measured({("mmap", i * M2): 0.1 for i in range(10)}, 1)
-    assert choose.fewest_pages(profile, choose.ranked_pages(profile), 1.0) == 10
+    assert fewest_pages(profile, ranked_pages(profile), 1.0) == 10
 
 
 def test_neighbours_become_one_window_and_pools_stay_apart():
     pages = [("mmap", 4 * M2), ("brk", M2), ("mmap", 3 * M2), ("mmap", 0), ("brk", 0)]
-    assert choose.windows_of_pages(pages) == (
+    assert windows_of_pages(pages) == (
         Window("brk", 0, 2 * M2, M2),
         Window("mmap", 0, M2, M2),
         Window("mmap", 3 * M2, 5 * M2, M2),
@@ -95,17 +103,17 @@ def test_neighbours_become_one_window_and_pools_stay_apart():
 
 def test_a_page_that_does_not_fit_its_pool_is_no_candidate():
     profile = Profile("measured", "", {("brk", 0): 1.0, ("brk", M2): 9.0}, 10, {"brk": M2 + 4096, "mmap": M2})
-    assert choose.ranked_pages(profile) == [("brk", 0)]
+    assert ranked_pages(profile) == [("brk", 0)]
 
 
 def test_more_windows_than_the_library_has_room_for_are_refused(root):
     header = (root / "artifacts/mosalloc/include/mosalloc/pool_map.h").read_text()
-    assert f"#define MOSALLOC_MAX_WINDOWS {choose.MAX_WINDOWS} " in header.replace("\n", " ")
+    assert f"#define MOSALLOC_MAX_WINDOWS {MAX_WINDOWS} " in header.replace("\n", " ")
     profile = Profile("measured", "", {}, 0, {"brk": 0, "mmap": 1 << 40})
-    pages = [("mmap", 2 * i * M2) for i in range(choose.MAX_WINDOWS + 1)]
-    assert len(choose.layout_of_pages("l", profile, pages[:-1]).windows) == choose.MAX_WINDOWS
-    with pytest.raises(TesseraError, match=f"{choose.MAX_WINDOWS + 1} windows"):
-        choose.layout_of_pages("l", profile, pages)
+    pages = [("mmap", 2 * i * M2) for i in range(MAX_WINDOWS + 1)]
+    assert len(layout_of_pages("l", profile, pages[:-1]).windows) == MAX_WINDOWS
+    with pytest.raises(TesseraError, match=f"{MAX_WINDOWS + 1} windows"):
+        layout_of_pages("l", profile, pages)
 
 
 def test_a_measured_proposal(tmp_path):
@@ -192,7 +200,7 @@ def test_the_written_layout_meets_the_goal_with_the_fewest_pages(gups, tmp_path)
         [gups, *GUPS], tmp_path, pool_bytes=profiled, max_accesses=10**6, load=None
     )
     profile = simulation.simulated_profile(trace, platform, tmp_path)
-    order = choose.ranked_pages(profile)
+    order = ranked_pages(profile)
     chosen = [(w.pool, offset) for w in layout.windows for offset in range(w.start, w.end, M2)]
     plain, fewer, exact = simulation.count_misses(
         trace, platform, [(), order[: count - 1], chosen], profiled, tmp_path
@@ -258,13 +266,11 @@ def test_a_recorded_program_sees_its_folder_and_what_it_names(tmp_path, monkeypa
 
 
 def test_layouts_keep_both_pools(tmp_path):
-    kept = choose.layout_of_pages("n", measured(FOUR, 1), [])
+    kept = layout_of_pages("n", measured(FOUR, 1), [])
     assert kept == Layout("n", POOL_BYTES, ())
-    assert (
-        choose.layout_for_native_runs(kept).pool_bytes == DEFAULT_POOL_BYTES
-    )  # above the 64MB of these tests
+    assert layout_for_native_runs(kept).pool_bytes == DEFAULT_POOL_BYTES  # above the 64MB of these tests
     large = Layout("n", {pool: size + PAGE_2MB for pool, size in DEFAULT_POOL_BYTES.items()})
-    assert choose.layout_for_native_runs(large) == large
+    assert layout_for_native_runs(large) == large
 
 
 @pytest.mark.parametrize("program", [("sh", "-c", "true"), ("bash", "x.sh"), ("env", "X=1", "ls")])

@@ -94,7 +94,7 @@ class Tried:
         monkeypatch.setattr(sampled_profile.hardware, "open_counter", lambda kind, config: 0)
         monkeypatch.setattr(sampled_profile, "cpu_facts", lambda: cpu)
         monkeypatch.setattr(sampled_profile.os, "sched_getaffinity", lambda pid: set(allowed))
-        monkeypatch.setattr(sampled_profile.sysfs, "cpus", lambda pmu: (cpus or {}).get(pmu, ""))
+        monkeypatch.setattr(sampled_profile.sysfs, "pmu_cpus", lambda pmu: (cpus or {}).get(pmu, ""))
         found = lambda names: next(((n, 4) for n in names if n in pmus), None)  # noqa: E731
         monkeypatch.setattr(sampled_profile.sysfs, "pmu_type", found)
         monkeypatch.setattr(sampled_profile.subprocess, "run", self.run)

@@ -138,7 +138,7 @@ def test_the_page_names_the_events_of_each_class(root):
 
 def test_messages_of_the_page_are_in_the_code(root):
     rows = re.findall(r"^\| (`.*?) \| ", page(root).split("## Errors and what to do")[1], re.MULTILINE)
-    code = "".join(path.read_text() for path in (root / "src/tessera/measure/mosalloc").rglob("*.py"))
+    code = "".join(path.read_text() for path in (root / "src/tessera/measure/suggest").rglob("*.py"))
     fragments = [text for row in rows for text in re.findall(r"`([^`]+)`", row)]
     assert len(fragments) >= 10 and [text for text in fragments if text not in code] == []
 

@@ -15,7 +15,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.machine.reserve import HugePagesUnavailable
-from tessera.measure.suggest import server_load as loads
+from tessera.measure.suggest import server_load
 from tessera.measure.suggest.before_and_after import Metric, Trial, compare, run_once
 from tessera.measure.suggest.proposal import trial_lines
 from tessera.measure.suggest.server_load import Load, LoadRun, ended_well, number_in
@@ -75,7 +75,7 @@ def test_a_server_that_ends_before_it_answers(port):
 
 
 def test_a_server_that_never_answers(monkeypatch, port):
-    monkeypatch.setattr(loads, "READY_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(server_load, "READY_TIMEOUT_SECONDS", 0.2)
     process = subprocess.Popen(["sleep", "60"])
     try:
         with pytest.raises(TesseraError, match=rf"--ready-port {port}: .*127\.0\.0\.1 .* \d+ s"):

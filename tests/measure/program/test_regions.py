@@ -109,7 +109,7 @@ def test_a_server_is_sampled_while_its_load_runs(machine, monkeypatch):
     asked = []
     monkeypatch.setattr(
         hot_regions.sampled_profile,
-        "profile",
+        "recorded_profile",
         lambda program, folder, **options: asked.append(options) or profile({1: 5}),
     )
     load = Load("true")

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from tessera.core.files import built
-from tessera.lab.allocator_proof.suite import stacks as section
+from tessera.lab.allocator_proof.suite import stacks as stacks_section
 from tessera.lab.allocator_proof.suite.section import FAIL, PASS, ProofRequest
 
 from .conftest import execute
@@ -20,7 +20,7 @@ CASES = ("coroutines", "coroutines_threads", "setstack", "fork", "fork_threads",
 
 
 def test_all_cases_are_tested(build):
-    assert tuple(section.cases()) == CASES
+    assert tuple(stacks_section.cases()) == CASES
 
 
 @pytest.mark.parametrize("stacks", ["kernel", "pool"])
@@ -54,37 +54,37 @@ def test_fifty_runs_of_each_case(tmp_path, build, exactly, userfaultfd):
     """What the proof does a thousand times."""
     exactly(PAGES)
     said = []
-    found = section.run(ProofRequest(tmp_path, said.append, quick=True))
+    found = stacks_section.run(ProofRequest(tmp_path, said.append, quick=True))
     skipped = [check.reason for check in found.checks if check.name == "huge pages"]
     if skipped:
         pytest.skip(skipped[0])
     assert {check.name: (check.verdict, check.reason) for check in found.checks} == {
         case: (PASS, "") for case in CASES
     }
-    assert {row["runs"] for row in found.rows} == {section.QUICK_RUNS}
-    assert all(row["split_pages"] >= section.QUICK_RUNS / 2 for row in found.rows)
+    assert {row["runs"] for row in found.rows} == {stacks_section.QUICK_RUNS}
+    assert all(row["split_pages"] >= stacks_section.QUICK_RUNS / 2 for row in found.rows)
     copied = {row["case"]: row["copied_mb"] for row in found.rows}
-    assert min(copied["fork"], copied["fork_threads"]) >= section.QUICK_RUNS
+    assert min(copied["fork"], copied["fork_threads"]) >= stacks_section.QUICK_RUNS
     assert found.notes == []
 
 
 def test_forks_that_share_pages_are_said():
-    lines = [section.Line("fork", runs=1), section.Line("setstack", runs=1, split_pages=2)]
-    assert [section._check(line).verdict for line in lines] == [PASS, PASS]
-    assert len(section._notes(lines)) == 1 and " 30 " in section._notes(lines)[0]
-    assert section._check(section.Line("setstack", runs=1)).verdict == FAIL
+    lines = [stacks_section.Line("fork", runs=1), stacks_section.Line("setstack", runs=1, split_pages=2)]
+    assert [stacks_section._check(line).verdict for line in lines] == [PASS, PASS]
+    assert len(stacks_section._notes(lines)) == 1 and " 30 " in stacks_section._notes(lines)[0]
+    assert stacks_section._check(stacks_section.Line("setstack", runs=1)).verdict == FAIL
 
 
 def test_a_hang_is_found_and_said(monkeypatch, tmp_path, build):
     """The watchdog of the section: a case that never ends."""
-    monkeypatch.setattr(section, "TIMEOUT_SECONDS", 0.5)
-    monkeypatch.setattr(section, "command", lambda *_, **__: ["sleep", "60"])
-    line = section.Line("x")
-    section._once(line, 0, tmp_path)
+    monkeypatch.setattr(stacks_section, "TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(stacks_section, "command", lambda *_, **__: ["sleep", "60"])
+    line = stacks_section.Line("x")
+    stacks_section._once(line, 0, tmp_path)
     assert (line.runs, line.hangs, line.failures) == (1, 1, 0)
     assert "0.5 s" in line.reason and "kernel" in line.reason
-    monkeypatch.setattr(section, "command", lambda *_, **__: ["sh", "-c", "echo wrong; exit 3"])
-    line = section.Line("y")
-    section._once(line, 1, tmp_path)
+    monkeypatch.setattr(stacks_section, "command", lambda *_, **__: ["sh", "-c", "echo wrong; exit 3"])
+    line = stacks_section.Line("y")
+    stacks_section._once(line, 1, tmp_path)
     assert (line.hangs, line.failures) == (0, 1)
     assert "status 3" in line.reason and "pool" in line.reason

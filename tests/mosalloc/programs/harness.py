@@ -11,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-from tessera.lab.allocator_proof.programs import driver as boxes
+from tessera.lab.allocator_proof.programs import driver
 from tessera.lab.allocator_proof.programs.driver import Need, Program, expect
 from tessera.lab.allocator_proof.programs.worker import become_subreaper, run_program
 
@@ -58,7 +58,7 @@ def launcher(program, layout, *, report, **options) -> list[str]:
 def main() -> None:
     kind = sys.argv[1]
     needs = (Need("no-such-command", "no-such-package"),) if kind == "missing" else ()
-    boxes.command = launcher
+    driver.command = launcher
     program = Program(kind, "", DRIVES[kind], needs, timeout_seconds=2)
     become_subreaper()
     run_program(program, ["4kb"], FOLDER, None, lambda found: print(json.dumps(dataclasses.asdict(found))))

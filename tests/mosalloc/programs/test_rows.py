@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.lab.allocator_proof.programs import session as table
 from tessera.lab.allocator_proof.programs.driver import PASS, SKIP, ProgramOutcome
 from tessera.lab.allocator_proof.programs.registry import PROGRAMS
-from tessera.lab.allocator_proof.programs.session import MOSAIC_NAMES, Session
+from tessera.lab.allocator_proof.programs.session import MOSAIC_NAMES, Session, failure_details
 from tessera.machine.container.engine import DOCKER, engine_name
 from tessera.machine.container.images import ensure_programs_image
 
@@ -43,4 +42,4 @@ def test_program(outcomes, name, layout):
     outcome = outcomes(name)[layout]
     if outcome.verdict == SKIP:
         pytest.skip(outcome.reason)
-    assert outcome.verdict == PASS, table.failure_details(outcome)
+    assert outcome.verdict == PASS, failure_details(outcome)

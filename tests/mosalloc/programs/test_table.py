@@ -14,8 +14,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
 from tessera.lab.allocator_proof.programs import session
 from tessera.lab.allocator_proof.programs.driver import FAIL, PASS, SKIP, Program, ProgramOutcome
-from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program
-from tessera.lab.allocator_proof.programs.registry import table as registered
+from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program, table
 from tessera.lab.allocator_proof.programs.session import MOSAIC_NAMES, mosaic, pages_needed
 
 SMALL = Program("small", "", lambda box: "", (), heap_bytes=8 * MB, anon_bytes=6 * MB)
@@ -23,7 +22,7 @@ SMALL = Program("small", "", lambda box: "", (), heap_bytes=8 * MB, anon_bytes=6
 
 def test_the_same_name_twice_is_refused():
     with pytest.raises(ValueError, match="'small'"):
-        registered([SMALL, SMALL])
+        table([SMALL, SMALL])
 
 
 def test_an_unknown_program_lists_the_valid_names():

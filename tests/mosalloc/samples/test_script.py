@@ -14,13 +14,16 @@ from hypothesis import strategies as st
 
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_2MB
-from tessera.measure.suggest import perf_script
 from tessera.measure.suggest.perf_script import (
+    TLB_HIT,
+    TLB_MISSED,
+    TLB_UNKNOWN,
     Sample,
     parse_line,
     parse_lines,
     read_recorded_pools,
     read_samples,
+    tlb_outcome,
 )
 from tessera.measure.suggest.sample_weights import weigh
 
@@ -164,15 +167,15 @@ def test_files_without_samples(tmp_path, content, code):
 @pytest.mark.parametrize(
     "source, expected",
     [
-        (LOAD_MISSED[0], perf_script.TLB_MISSED), (LOAD_HIT[0], perf_script.TLB_HIT), (STORE_MISSED[0], perf_script.TLB_MISSED),
-        (IBS_HIT[0], perf_script.TLB_HIT), (NOTHING[0], perf_script.TLB_UNKNOWN), (0, perf_script.TLB_UNKNOWN),
-        (0x8688000842, perf_script.TLB_MISSED),  # "Walker hit": a walk was needed
-        ((4 | 8) << 26, perf_script.TLB_UNKNOWN),  # L1 missed, and the last level is not named
-        (4 << 26, perf_script.TLB_MISSED), ((4 | 64) << 26, perf_script.TLB_MISSED),
+        (LOAD_MISSED[0], TLB_MISSED), (LOAD_HIT[0], TLB_HIT), (STORE_MISSED[0], TLB_MISSED),
+        (IBS_HIT[0], TLB_HIT), (NOTHING[0], TLB_UNKNOWN), (0, TLB_UNKNOWN),
+        (0x8688000842, TLB_MISSED),  # "Walker hit": a walk was needed
+        ((4 | 8) << 26, TLB_UNKNOWN),  # L1 missed, and the last level is not named
+        (4 << 26, TLB_MISSED), ((4 | 64) << 26, TLB_MISSED),
     ],
 )  # fmt: skip
 def test_what_data_src_says_about_the_tlb(source, expected):
-    assert perf_script.tlb_outcome(source) == expected
+    assert tlb_outcome(source) == expected
 
 
 EVENTS = [
