@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tessera.cli.lab.threads import threads as command
 from tessera.core.errors import TesseraError
 from tessera.lab.energy import thread_measurement
-from tessera.lab.energy.guz_model import THREADS_COLUMNS as CURVE
+from tessera.lab.energy.guz_model import THREADS_COLUMNS
 
 from .trees import programs, two_sockets
 
@@ -123,7 +123,7 @@ def test_the_command(machine, tmp_path):
     done = CliRunner().invoke(command, words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     curve = pd.read_csv(tmp_path / "threads.csv")
-    assert tuple(curve.columns) == CURVE and curve["threads"].tolist() == [1, 2]
+    assert tuple(curve.columns) == THREADS_COLUMNS and curve["threads"].tolist() == [1, 2]
     assert curve["ipj"].tolist() == pytest.approx([1000 / 21, 2000 / 22])
     assert set(curve["provenance"]) == {"measured"} and set(curve["machine"]) == {"socket-0"}
 

@@ -13,8 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.lab.kernel import source as fetch
-from tessera.lab.kernel import source as order
+from tessera.lab.kernel import source
 from tessera.lab.kernel.source import recorded_source
 
 VERSION, NEWER = "6.12.117-1", "6.12.130-1"
@@ -94,13 +93,13 @@ def put(archive, name: str, body: bytes | None = None) -> None:
     path.write_bytes(deb() if body is None else body)
 
 
-def find(installed: str, applies=None) -> order.FoundSource:
-    return order.first_source(installed, lambda line: None, applies=applies)
+def find(installed: str, applies=None) -> source.FoundSource:
+    return source.first_source(installed, lambda line: None, applies=applies)
 
 
 def test_the_installed_version_needs_no_network(checkout, archive):
     put(archive, LIVE)
-    assert find(VERSION) == order.FoundSource(VERSION, "installed")
+    assert find(VERSION) == source.FoundSource(VERSION, "installed")
     assert find(VERSION).environment() == {} and archive[2] == []
 
 
@@ -191,7 +190,7 @@ def test_a_file_that_is_no_package_is_refused(checkout, tmp_path):
     for body in (b"<html>not found</html>", b"!<arch>\n", deb()[:100]):
         path.write_bytes(body)
         with pytest.raises(TesseraError) as refused:
-            fetch.unpacked_tree(path, recorded_source(), tmp_path / "out")
+            source.unpacked_tree(path, recorded_source(), tmp_path / "out")
         assert refused.value.code == "kernel-source-package"
 
 

@@ -22,13 +22,13 @@ def test_names_of_the_contract():
 
 
 def test_duplicate_names_abort():
-    with pytest.raises(ValueError, match="'basu' .*: basu:Basu and other:Basu"):
-        Registry(("basu", "basu:Basu"), ("basu", "other:Basu"))
+    with pytest.raises(ValueError, match="'basu' .*: anchors:Basu and other:Basu"):
+        Registry(("basu", "anchors:Basu"), ("basu", "other:Basu"))
 
 
 def test_a_class_answers_to_the_name_of_its_line():
     with pytest.raises(ValueError, match="'flat' .*'basu'"):
-        Registry(("flat", "basu:Basu"))["flat"]
+        Registry(("flat", "anchors:Basu"))["flat"]
 
 
 def test_names_cost_no_import_of_the_models():
