@@ -199,7 +199,7 @@ def check_rounds(bundle: Bundle) -> Iterator[str]:
         last = max((len(by_round) for by_round in layouts.values()), default=0)
         for layout, by_round in layouts.items():
             place = f"{workload}, {layout}"
-            # links.check: rounds of a layout are 0 to n - 1
+            # The reader has checked that rounds of a layout are 0 to n - 1.
             ended = [number for number, runs in by_round.items() if not all(run.good for run in runs)]
             for number in by_round if ended else ():
                 if number > ended[0]:

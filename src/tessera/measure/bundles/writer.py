@@ -47,9 +47,9 @@ class Writer:
         """
         counts = list(counts)
         self.runs, self.counts = self.runs + 1, self.counts + len(counts)
-        runs, most = file_format.MOST_RUNS, file_format.MOST_COUNTS
-        if self.runs > runs or self.counts > most:
-            found = f"it is full: a bundle has at most {runs} runs and {most} counts"
+        most_runs, most_counts = file_format.MOST_RUNS, file_format.MOST_COUNTS
+        if self.runs > most_runs or self.counts > most_counts:
+            found = f"it is full: a bundle has at most {most_runs} runs and {most_counts} counts"
             raise wrong(str(self.folder), found, "full", "measure the other workloads into another folder")
         run = replace(run, message=clean(run.message))
         lines = csv_files.csv_text(csv_files.COUNTS_SHAPE, counts, header=False)
