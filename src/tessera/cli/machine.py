@@ -7,8 +7,6 @@ from pathlib import Path
 
 import click
 
-from tessera.machine.doctor.examine import as_json, as_table, examine, exit_status
-
 # ``tessera doctor``: the rows of ``./run doctor``, inside the environment.
 
 
@@ -24,13 +22,14 @@ def doctor(as_json_: bool) -> None:
 
     Example: ./run tessera doctor --json
     """
+    from tessera.machine.doctor.examine import as_json, as_table, examine, exit_status
+
     rows = examine()
     click.echo(as_json(rows) if as_json_ else as_table(rows))
     sys.exit(exit_status(rows))
 
 
 # ``tessera environment``: the conditions of a measurement; with --fix, set for the duration of a command.
-
 
 _COLOURS = {"ok": "green", "differs": "red", "unknown": "yellow"}
 

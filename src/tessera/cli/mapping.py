@@ -186,10 +186,10 @@ def compose(guest: Path, host: Path, out: Path) -> None:
     """
     from tessera.core.files import check_target
     from tessera.core.mapping.mapping_file import read_mapping, write_mapping
-    from tessera.core.mapping.page_mapping import compose_mappings as composed
+    from tessera.core.mapping.page_mapping import compose_mappings
 
     check_target(out)
-    made = composed(read_mapping(guest), read_mapping(host))
+    made = compose_mappings(read_mapping(guest), read_mapping(host))
     write_mapping(made, out)
     click.echo(f"{sum(map(len, made.epochs.values()))} rows, {len(made.epochs)} epochs -> {out}")
 

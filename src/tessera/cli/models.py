@@ -12,9 +12,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.layouts.layout import ALL_1GB
 from tessera.core.results.table_io import write_table
 from tessera.core.tables import print_table
-from tessera.fit import fit_folder
-from tessera.fit.collected_fits import collect as collect_folders
-from tessera.fit.collected_fits import write_collected
+from tessera.fit import collected_fits, fit_folder
 from tessera.fit.evaluation.cross_validation import FOLDS, SEED
 from tessera.fit.fitting import fit_all
 from tessera.fit.models.base import check_one_in_ten
@@ -189,7 +187,7 @@ def collect(folders: tuple[str, ...], out: str) -> None:
 
     Example: ./run tessera models collect --out /tmp/models results/smoke/models/gups/sandybridge-sim
     """
-    write_collected(collect_folders(folders), out)
+    collected_fits.write_collected(collected_fits.collect(folders), out)
 
 
 def _folds(text: str) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What commands of ``tessera study`` share: lists of names, progress, and the last lines."""
+"""What commands share: defaults, lists of names, progress, and the last lines."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from pathlib import Path
 import click
 
 from tessera.core.results.outcomes import FAILED, note_of, note_sentence
+
+#: The sampling plan of studies, by default.
+PLAN = "units=20,warmup_accesses=2500000,timed_instructions=1000000"
+#: Signals that may stop a server.
+STOP_SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
 
 
 def names_of(text: str) -> list[str]:

@@ -74,12 +74,12 @@ def check(files: tuple[str, ...]) -> None:
     Example: ./run tessera platform check config/platforms/haswell-sim.yaml
     """
     from tessera.core.errors import TesseraError
-    from tessera.simulate.platform_files import check_platform as run
+    from tessera.simulate.platform_files import check_platform
 
     refused: TesseraError | None = None
     for file in files:
         try:
-            found, remarks = run(file)
+            found, remarks = check_platform(file)
         except TesseraError as error:
             click.echo(f"{file}: refused: {error}", err=True)
             refused = error
@@ -105,9 +105,9 @@ def detect(out: Path) -> None:
 
     Example: ./run tessera platform detect --out /tmp/host.yaml
     """
-    from tessera.simulate.platform_files import detect_platform as run
+    from tessera.simulate.platform_files import detect_platform
 
-    found = run(out)
+    found = detect_platform(out)
     core = f"core generation {found.generation}" if found.generation else "core generation not listed"
     click.echo(f"{out}: {found.from_cpuid} values from CPUID, {core}")
     click.echo(f"  keys with default values (tessera platform show): {', '.join(found.defaulted)}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-_PATH = click.Path(path_type=Path)
+PATH = click.Path(path_type=Path)
 
 
 class _Sections(click.Command):
@@ -36,32 +36,32 @@ class _Sections(click.Command):
 @click.command(cls=_Sections)
 @click.option(
     "--results",
-    type=_PATH,
+    type=PATH,
     help="Folder of a run: P is that of its study of transfer.  [default: results/default, with --workload]",
 )
 @click.option("--workload", help="Workload of the study.")
 @click.option("--platform", help="Platform of the study; with counts, it states hit time and walkers.")
 @click.option(
     "--samples",
-    type=_PATH,
+    type=PATH,
     help="CSV of samples or cells of one workload and platform: R, H, M and C of P. With --results, the "
     "study has the simulator's clock S.",
 )
-@click.option("--fit", type=_PATH, help="Folder that `models fit` wrote: P is what it was fitted to.")
+@click.option("--fit", type=PATH, help="Folder that `models fit` wrote: P is what it was fitted to.")
 @click.option(
     "--clock",
-    type=_PATH,
+    type=PATH,
     help="CSV layout,runtime_cycles: P by the simulator of --counts, whose runtime_cycles is then S'.",
 )
 @click.option(
     "--design",
-    type=_PATH,
+    type=PATH,
     help="YAML file: name, changes of the platform, mapping or layout. It is simulated on the window of "
     "--results.",
 )
 @click.option(
     "--counts",
-    type=_PATH,
+    type=PATH,
     help="CSV of any simulator: design,layout,stlb_hits,stlb_misses,walk_cycles, perhaps runtime_cycles. "
     "Without layout: growing-0 (4KB pages).",
 )
@@ -92,12 +92,12 @@ class _Sections(click.Command):
 )
 @click.option("--formula", metavar="MODEL", help="Print what a model says (models list). It is no answer.")
 @click.option("--level", type=float, help="Confidence level of its interval, 0 to 1.  [default: 0.95]")
-@click.option("--budget", type=_PATH, help="CSV file to write its error budget to.")
-@click.option("--mosaics", type=_PATH, help="validation/mosaics.csv of a run: the simulator's part of it.")
-@click.option("--repeats", type=_PATH, help="CSV of repeated runs: the part of noise in it.")
-@click.option("--cache", type=_PATH, help="Folder of finished simulations.  [default: that of the results]")
+@click.option("--budget", type=PATH, help="CSV file to write its error budget to.")
+@click.option("--mosaics", type=PATH, help="validation/mosaics.csv of a run: the simulator's part of it.")
+@click.option("--repeats", type=PATH, help="CSV of repeated runs: the part of noise in it.")
+@click.option("--cache", type=PATH, help="Folder of finished simulations.  [default: that of the results]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per design.")
-@click.option("--out", type=_PATH, help="CSV file to write the table to.")
+@click.option("--out", type=PATH, help="CSV file to write the table to.")
 def predict(**options) -> None:
     """Predict the runtime of a new design in cycles, with an interval; or say why it cannot be told.
 

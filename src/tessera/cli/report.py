@@ -70,10 +70,9 @@ def check(results_dir: Path) -> None:
 
     Example: ./run tessera report check --results results/default
     """
-    from tessera.report import claims_table, verdicts
-    from tessera.report import exit_status as checks
+    from tessera.report import claims_table, exit_status, verdicts
 
-    found = checks.problems(_existing(results_dir))
+    found = exit_status.problems(_existing(results_dir))
     table = claims_table.read_claims(results_dir)
     if len(table):
         claims_table.print_claims(table)

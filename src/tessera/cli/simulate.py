@@ -303,8 +303,7 @@ def _simulate_all(trace, chosen, variants, layouts, label, cache, *, units, stru
     """Rows of all platforms. Variants of all of them run together, and their rows have the keys of these."""
     from tessera.core.platforms import set_values
     from tessera.simulate.outputs import EACH_OPTION
-    from tessera.simulate.runner import CellCache
-    from tessera.simulate.runner import simulate_all as run
+    from tessera.simulate.runner import CellCache, simulate_all
 
     runs = [(platform.name, [(platform, {})]) for platform in chosen]
     if variants:
@@ -316,7 +315,7 @@ def _simulate_all(trace, chosen, variants, layouts, label, cache, *, units, stru
         parts: dict[str, list[list[dict]]] = {part: [] for part, to in targets.items() if to is not None}
         ticker = Ticker(f"{label} on {name}")
         try:
-            tables = run(
+            tables = simulate_all(
                 trace, [platform for platform, _ in members], layouts, workload=label, cache=CellCache(cache),
                 progress=ticker, **parts, **options,
             )  # fmt: skip

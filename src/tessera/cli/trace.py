@@ -14,7 +14,7 @@ from tessera.record.traces.companion import Switch
 from tessera.record.traces.options import ROI_FORMS
 from tessera.record.traces.trace_tool import describe
 
-_PATH = click.Path(path_type=Path)
+PATH = click.Path(path_type=Path)
 
 
 @click.group()
@@ -28,7 +28,7 @@ def trace() -> None:
 
 
 @trace.command(context_settings={"ignore_unknown_options": True})
-@click.option("--out", required=True, type=_PATH, help="Trace file to write (.tst).")
+@click.option("--out", required=True, type=PATH, help="Trace file to write (.tst).")
 @click.option("--pool-size", default="1GB", show_default=True, help="Size of each pool, with unit.")
 @click.option("--heap-pool", help="Size of the heap pool.  [default: --pool-size]")
 @click.option("--anon-pool", help="Size of the anonymous pool.  [default: --pool-size]")
@@ -68,7 +68,7 @@ def trace() -> None:
     help="Record the accesses of system calls to the program's memory.",
 )
 @click.option("--events", is_flag=True, help="Record the program's calls to memory management, too.")
-@click.option("--folder", type=_PATH, help="Working folder of the program.")
+@click.option("--folder", type=PATH, help="Working folder of the program.")
 @click.option("--target", help="Executable to record, if PROGRAM is a script that starts it.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def record(out, pool_size, heap_pool, anon_pool, max_accesses, kernel_accesses, program, **options) -> None:
@@ -112,7 +112,7 @@ def record(out, pool_size, heap_pool, anon_pool, max_accesses, kernel_accesses, 
     show_default=True,
     help="Count the accesses of system calls to the program's memory.",
 )
-@click.option("--folder", type=_PATH, help="Working folder of the program.")
+@click.option("--folder", type=PATH, help="Working folder of the program.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def count(pool_size, heap_pool, anon_pool, kernel_accesses, program, **options) -> None:
     """Count the data accesses and the instructions of PROGRAM in its region of interest, as JSON.
@@ -134,7 +134,7 @@ def count(pool_size, heap_pool, anon_pool, kernel_accesses, program, **options) 
 
 
 @trace.command()
-@click.argument("path", type=_PATH)
+@click.argument("path", type=PATH)
 @click.option(
     "--json", "as_json", is_flag=True, help="Print only the header, as JSON; don't read the frames."
 )
@@ -151,7 +151,7 @@ def info(path: Path, as_json: bool) -> None:
 
 
 @trace.command()
-@click.argument("path", type=_PATH)
+@click.argument("path", type=PATH)
 def verify(path: Path) -> None:
     """Check every frame of a trace; exit status 1 if it is damaged.
 
@@ -161,9 +161,9 @@ def verify(path: Path) -> None:
 
 
 @trace.command("import")
-@click.argument("source", type=_PATH)
+@click.argument("source", type=PATH)
 @click.option("--from", "kind", type=click.Choice(["champsim"]), required=True, help="Format of SOURCE.")
-@click.option("--out", required=True, type=_PATH, help="Trace file to write (.tst).")
+@click.option("--out", required=True, type=PATH, help="Trace file to write (.tst).")
 @click.option("--mmap-pool", metavar="START:END", help="Addresses of the anonymous pool (0x... or decimal).")
 @click.option("--brk-pool", metavar="START:END", help="Addresses of the heap pool.")
 @click.option("--max-accesses", type=int, help="Stop after this many accesses.  [default: read all]")
@@ -184,9 +184,9 @@ def import_(source: Path, kind: str, out: Path, mmap_pool, brk_pool, max_accesse
 
 
 @trace.command("export")
-@click.argument("path", type=_PATH)
+@click.argument("path", type=PATH)
 @click.option("--to", "kind", type=click.Choice(["champsim"]), required=True, help="Format to write.")
-@click.option("--out", required=True, type=_PATH, help="File to write.")
+@click.option("--out", required=True, type=PATH, help="File to write.")
 def export(path: Path, kind: str, out: Path) -> None:
     """Convert a trace to the format of another simulator.
 
@@ -197,8 +197,8 @@ def export(path: Path, kind: str, out: Path) -> None:
 
 
 @trace.command()
-@click.argument("path", metavar="TRACE", type=_PATH)
-@click.option("--out", required=True, type=_PATH, help="CSV file to write: pool,page,access.")
+@click.argument("path", metavar="TRACE", type=PATH)
+@click.option("--out", required=True, type=PATH, help="CSV file to write: pool,page,access.")
 def touches(path: Path, out: Path) -> None:
     """Write the first access to each 4KB page of the pools, in the order of the accesses.
 
@@ -211,7 +211,7 @@ def touches(path: Path, out: Path) -> None:
 
 
 @trace.command()
-@click.argument("path", metavar="TRACE", type=_PATH)
+@click.argument("path", metavar="TRACE", type=PATH)
 @click.option("--csv", is_flag=True, help="Print a CSV table.")
 def events(path: Path, csv: bool) -> None:
     """List the program's calls to memory management, of a trace that was recorded with --events.
@@ -225,7 +225,7 @@ def events(path: Path, csv: bool) -> None:
 
 
 @trace.command()
-@click.argument("path", metavar="FILE", type=_PATH)
+@click.argument("path", metavar="FILE", type=PATH)
 @click.argument("state", type=click.Choice(["on", "off"]))
 def switch(path: Path, state: str) -> None:
     """Switch a recording with `--roi switch:FILE` on or off; create FILE if it is missing.

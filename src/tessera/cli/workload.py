@@ -206,11 +206,8 @@ def spec(root: Path) -> None:
     click.echo(f"{', '.join(remember_root(root))} at {root.absolute()}")
 
 
-# ``tessera datasets``: list, download and verify published inputs.
-#
-
-
-# Only the size `paper` of some workloads needs them; `default` uses synthetic inputs of the same shape.
+# ``tessera datasets``: published inputs. Only the size `paper` of some workloads needs them; `default` uses
+# synthetic inputs of the same shape.
 
 
 @click.group()

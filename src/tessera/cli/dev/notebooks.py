@@ -63,11 +63,11 @@ def refresh(only) -> None:
 
     Example: ./run tessera notebooks refresh --only 02
     """
-    from tessera.report.notebook_archive import refresh_outputs as write
+    from tessera.report.notebook_archive import refresh_outputs
     from tessera.report.notebooks import entries, entry
 
     for one in [entry(name) for name in only] or entries():
-        write(one)
+        refresh_outputs(one)
         click.echo(f"{one.path.name}: {one.path.stat().st_size / 1024:.0f} KB")
 
 

@@ -10,8 +10,6 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.results.outcomes import FAILED, is_ok, other_rows
 
 PATH = click.Path(path_type=Path)
-
-
 RESULTS = click.option("--results", type=PATH, required=True, help="Results folder, e.g. results/default.")
 
 CHANGES = click.option(
@@ -363,7 +361,6 @@ def machines(bundles: tuple[str, ...], out: Path | None, check: bool, seed: int,
     Example: ./run tessera pipeline machines --out /tmp/machines/bundles.json
     """
     from tessera.cli.pipeline.bundles import accepted, doi_of, located, take_part
-    from tessera.core.errors import TesseraError
     from tessera.core.progress import download_progress
     from tessera.measure.bundles.store import default_folder
 

@@ -74,8 +74,7 @@ def verify(names: tuple[str, ...]) -> None:
     """
     from tessera.core.errors import EXIT_FAILED, TesseraError
     from tessera.core.reference import records
-    from tessera.core.reference.records import record_state
-    from tessera.core.reference.records import verify_record as check
+    from tessera.core.reference.records import record_state, verify_record
 
     known = [records.load(name) for name in names or records.names()]
     chosen = known if names else [record for record in known if record_state(record) != "missing"]
@@ -84,7 +83,7 @@ def verify(names: tuple[str, ...]) -> None:
     failed = False
     for record in chosen:
         try:
-            for name, verdict in check(record).items():
+            for name, verdict in verify_record(record).items():
                 click.echo(f"{record.name}: {name}: {verdict}")
         except TesseraError as error:
             failed = True

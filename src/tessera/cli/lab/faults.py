@@ -14,10 +14,9 @@ from tessera.lab.faults.kinds import KINDS
 
 # ``tessera faults``: what page faults cost, on this machine and in a recorded Linux 6.12.
 
-
 #: The recording that the tests and the page use.
 RECORDING = "artifacts/kernel-stream/recording"
-_PATH = click.Path(path_type=Path)
+PATH = click.Path(path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -193,12 +192,9 @@ def _show_stream(recording, kind: str | None) -> None:
 
 # ``tessera virtuoso``: what page faults cost programs, as Virtuoso (ASPLOS 2025) shows it.
 
-
 SCENARIOS = "thp-never,thp-no-zero-page"
-
-
 _OPTIONS = (
-    click.option("--trace", type=_PATH, required=True,
+    click.option("--trace", type=PATH, required=True,
                  help="Trace with events (.tst), or info.json of `study recording`."),
     click.option("--platform", default="haswell-sim", show_default=True, help="Platform name or YAML file."),
     click.option("--scenarios", "names", default=SCENARIOS, show_default=True,
@@ -228,8 +224,8 @@ def virtuoso() -> None:
 @click.option(
     "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads of the simulator."
 )
-@click.option("--cache", type=_PATH, help="Folder of finished simulations.  [default: .cache in --out]")
-@click.option("--out", type=_PATH, required=True, help="Folder for the tables.")
+@click.option("--cache", type=PATH, help="Folder of finished simulations.  [default: .cache in --out]")
+@click.option("--out", type=PATH, required=True, help="Folder for the tables.")
 def program(trace, platform, names, faults, sampling, threads, cache, out) -> None:
     """Simulate a program with the kernel work of its page faults: parts of its runtime.
 
@@ -257,7 +253,7 @@ def program(trace, platform, names, faults, sampling, threads, cache, out) -> No
 @_recorded_program
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True,
               help="Runs with and without the kernel's work, in alternation.")  # fmt: skip
-@click.option("--out", type=_PATH, required=True, help="Folder for the table.")
+@click.option("--out", type=PATH, required=True, help="Folder for the table.")
 def costs(trace, platform, names, faults, sampling, repeats, out) -> None:
     """Measure time and memory of the simulator with and without the kernel work of page faults.
 
@@ -303,7 +299,7 @@ def costs(trace, platform, names, faults, sampling, repeats, out) -> None:
 @virtuoso.command()
 @click.option("--tables", "folders", type=_FOLDER, multiple=True, required=True,
               help="Folder that `program` wrote; repeatable.")  # fmt: skip
-@click.option("--out", type=_PATH, help="CSV file for all rows.")
+@click.option("--out", type=PATH, help="CSV file for all rows.")
 def judge(folders: tuple[Path, ...], out: Path | None) -> None:
     """Compare simulated programs with numbers that Virtuoso prints.
 
@@ -318,9 +314,11 @@ def judge(folders: tuple[Path, ...], out: Path | None) -> None:
     from tessera.core.results.os_tables import FAULT_SHARES
     from tessera.core.results.table_io import read_file
     from tessera.core.tables import frame_rows, print_table
-    from tessera.lab.faults.virtuoso_claims import judge_claims as judged
+    from tessera.lab.faults.virtuoso_claims import judge_claims
 
-    rows = judged(pd.concat([read_file(FAULT_SHARES, folder / FAULT_SHARES.file) for folder in folders]))
+    rows = judge_claims(
+        pd.concat([read_file(FAULT_SHARES, folder / FAULT_SHARES.file) for folder in folders])
+    )
     if out:
         write_csv(rows, out)
     print_table(**frame_rows(rows.drop(columns=["provenance", "statement"]), digits=3))

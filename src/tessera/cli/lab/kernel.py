@@ -225,9 +225,9 @@ def bisect(accept_series: bool, out: Path) -> None:
     """
     from tessera.core.results.kernel_tables import BISECT
     from tessera.core.results.table_io import write_table
-    from tessera.lab.kernel.patch_tests import bisect_series as run_bisect
+    from tessera.lab.kernel.patch_tests import bisect_series
 
-    table = run_bisect(out, say, accept_series=accept_series)
+    table = bisect_series(out, say, accept_series=accept_series)
     write_table(BISECT, table, out / BISECT.file)
     print_table(**frame_rows(table, 1))
     sys.exit(0 if (table.outcome == "passed").all() else 1)
@@ -240,9 +240,9 @@ def outcomes(folder: Path) -> None:
 
     Example: ./run tessera kernel outcomes results/default/kernel
     """
-    from tessera.core.results.outcomes import part_outcomes as found
+    from tessera.core.results.outcomes import part_outcomes
 
-    parts = found(folder)
+    parts = part_outcomes(folder)
     if not parts:
         remedy = "name the kernel folder of a run, e.g. results/default/kernel; ./run reproduce makes it"
         raise TesseraError(

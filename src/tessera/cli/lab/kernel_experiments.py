@@ -31,19 +31,19 @@ def table4(accept_series: bool, out: Path | None) -> None:
 
     Example: ./run tessera kernel table4 --out build/kernel/table4
     """
-    from tessera.lab.kernel.cost_experiments import table4 as table
+    from tessera.lab.kernel import cost_experiments
 
     if out is None:
-        click.echo(table().to_csv(index=False, float_format="%.4f"), nl=False)
+        click.echo(cost_experiments.table4().to_csv(index=False, float_format="%.4f"), nl=False)
         return
-    from tessera.core.results import kernel_tables as schema
+    from tessera.core.results import kernel_tables
     from tessera.core.results.table_io import write_table
-    from tessera.lab.kernel import cost_experiments, image
+    from tessera.lab.kernel import image
 
     program = image.program("checked", say, accept_series=accept_series)
     measured = cost_experiments.measure_footprint(image.ready(say), program, out)
-    write_table(schema.TABLE4, table(), out / schema.TABLE4.file)
-    write_table(schema.TABLE4_MEASURED, measured, out / schema.TABLE4_MEASURED.file)
+    write_table(kernel_tables.TABLE4, cost_experiments.table4(), out / kernel_tables.TABLE4.file)
+    write_table(kernel_tables.TABLE4_MEASURED, measured, out / kernel_tables.TABLE4_MEASURED.file)
     print_table(**frame_rows(measured, 4))
     _end("DIFFERENCE", cost_experiments.footprint_disagreements(measured))
 
@@ -104,7 +104,7 @@ def placement(accept_series: bool, megabytes: int, out: Path) -> None:
     """
     import pandas as pd
 
-    from tessera.core.results import kernel_tables as schema
+    from tessera.core.results import kernel_tables
     from tessera.core.results.table_io import write_table
     from tessera.lab.kernel import image, placement_experiments
     from tessera.lab.kernel.qemu import Machine
@@ -119,9 +119,9 @@ def placement(accept_series: bool, megabytes: int, out: Path) -> None:
         )
         tables.append(table)
         wrong += [f"{what.workload} {what.config}: {line}" for line in found]
-    write_table(schema.PLACEMENT, pd.concat(tables), out / schema.PLACEMENT.file)
+    write_table(kernel_tables.PLACEMENT, pd.concat(tables), out / kernel_tables.PLACEMENT.file)
     figure4 = placement_experiments.figure4(pd.concat(tables))
-    write_table(schema.FIGURE4, figure4, out / schema.FIGURE4.file)
+    write_table(kernel_tables.FIGURE4, figure4, out / kernel_tables.FIGURE4.file)
     print_table(**frame_rows(figure4, 3))
     _end("DIFFERENCE", wrong)
 
@@ -143,15 +143,14 @@ def balancing(accept_series: bool, megabytes: int, seconds: int, out: Path) -> N
     """
     from tessera.core.results.kernel_tables import BALANCING
     from tessera.core.results.table_io import write_table
-    from tessera.lab.kernel import image
-    from tessera.lab.kernel import placement_experiments as experiment
+    from tessera.lab.kernel import image, placement_experiments
     from tessera.lab.kernel.qemu import Machine
 
     program = image.program("checked", say, accept_series=accept_series)
-    moments, wrong = experiment.observe_balancing(
+    moments, wrong = placement_experiments.observe_balancing(
         image.ready(say), program, out / "guest", Machine(), megabytes, seconds
     )
-    table = write_table(BALANCING, experiment.balancing_table(moments), out / BALANCING.file)
+    table = write_table(BALANCING, placement_experiments.balancing_table(moments), out / BALANCING.file)
     print_table(**frame_rows(table, 3))
     _end("DIFFERENCE", wrong)
 

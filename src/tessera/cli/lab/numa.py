@@ -88,10 +88,9 @@ def bars(source: Path | None, figure: str | None, out: Path | None) -> None:
 
     Example: ./run tessera numa bars --help
     """
-    from tessera.lab.numa.archive import archived_bars as all_bars
-    from tessera.lab.numa.archive import read_archive
+    from tessera.lab.numa.archive import archived_bars, read_archive
 
-    rows = all_bars(read_archive(source))
+    rows = archived_bars(read_archive(source))
     _show(rows[rows["figure"] == figure] if figure else rows, out)
 
 
@@ -178,8 +177,7 @@ def predict(
     --platform haswell-sim --config RP-LD --remote-load-cycles 500 --hog-lines 140
     """
     from tessera.lab.numa.placement_costs import placement, placements, published_machine
-    from tessera.lab.numa.predicted_costs import memory_of, nearly_no_effect, walks_of
-    from tessera.lab.numa.predicted_costs import predict_placements as predicted
+    from tessera.lab.numa.predicted_costs import memory_of, nearly_no_effect, predict_placements, walks_of
 
     chosen = [placement(name) for name in names] or list(placements().values())
     memory = memory_of(platform, published_machine(), remote_load_cycles, hog_lines)
@@ -194,7 +192,7 @@ def predict(
             "note: n is near 0. The caches hold the page tables of this footprint, so remote tables change "
             "C by less than 5%. A larger footprint can behave differently."
         )
-    _show(predicted(walks, memory, chosen), out)
+    _show(predict_placements(walks, memory, chosen), out)
 
 
 @numa.command()
@@ -267,10 +265,9 @@ def judge(files: tuple[Path, ...], source: Path | None, out: Path | None) -> Non
     from tessera.core.results.kernel_tables import PROGRAMS
     from tessera.core.results.table_io import read_file
     from tessera.lab.numa.archive import read_archive
-    from tessera.lab.numa.mitosis_figures import FAILS, HOLDS
-    from tessera.lab.numa.mitosis_figures import judge_bars as judged
+    from tessera.lab.numa.mitosis_figures import FAILS, HOLDS, judge_bars
 
-    rows = judged(pd.concat([read_file(PROGRAMS, path) for path in files]), read_archive(source).good)
+    rows = judge_bars(pd.concat([read_file(PROGRAMS, path) for path in files]), read_archive(source).good)
     _show(rows, out)
     counts = [f"{(rows['verdict'] == word).sum()} {word}" for word in (HOLDS, FAILS)]
     click.echo(f"{', '.join(counts)}, {(rows['verdict'] == '').sum()} listed without a verdict")
@@ -312,12 +309,11 @@ def sockets(
     --platform haswell-sim --remote-load-cycles 500 --policy first-touch --pages 2097152 --split blocks
     """
     from tessera.core.errors import TesseraError, unknown_name
-    from tessera.lab.numa import predicted_costs as of_sockets
+    from tessera.lab.numa import predicted_costs
     from tessera.lab.numa.archive import read_archive
     from tessera.lab.numa.map_rules import POLICIES, SPLITS, pages_of, remote_shares, split_touches
     from tessera.lab.numa.placement_costs import published_machine
     from tessera.lab.numa.placement_map import read_map
-    from tessera.lab.numa.predicted_costs import memory_of, walks_of
 
     asked = {"--policy": policy, "--placement": placement, "--map": map_file, "--figure-4": figure4}
     given = [name for name, value in asked.items() if value]
@@ -333,13 +329,15 @@ def sockets(
     elif placement:
         if not guest_run:
             raise click.UsageError("--placement needs --run PROGRAM CONFIG")
-        shares = of_sockets.measured_shares(placement, *guest_run)
+        shares = predicted_costs.measured_shares(placement, *guest_run)
     elif map_file:
-        shares = of_sockets.mapped_shares(read_map(map_file), sockets)
+        shares = predicted_costs.mapped_shares(read_map(map_file), sockets)
     else:
-        shares = of_sockets.published_shares(read_archive(source), figure4)
-    memory = memory_of(platform, published_machine(), remote_load_cycles, 0 if remote_load_cycles else None)
-    _show(of_sockets.socket_costs(shares, walks_of(cells_file, workload, platform, layout), memory), out)
+        shares = predicted_costs.published_shares(read_archive(source), figure4)
+    hogs = 0 if remote_load_cycles else None
+    memory = predicted_costs.memory_of(platform, published_machine(), remote_load_cycles, hogs)
+    walks = predicted_costs.walks_of(cells_file, workload, platform, layout)
+    _show(predicted_costs.socket_costs(shares, walks, memory), out)
 
 
 def _show(rows, out: Path | None) -> None:

@@ -10,13 +10,11 @@ from pathlib import Path
 import click
 
 from tessera.cli.kernel_options import accept_series_option, say
-from tessera.cli.output import Log, close, say_trace_notes
+from tessera.cli.output import PLAN, Log, close, say_trace_notes
 
 # ``tessera numa program``: a recorded program under placements of page tables; options of simulations.
 
-
 PATH = click.Path(path_type=Path)
-PLAN = "units=20,warmup_accesses=2500000,timed_instructions=1000000"
 
 
 def simulation(command: Callable) -> Callable:
@@ -92,7 +90,6 @@ def program(
 
 
 # ``tessera numa map``: where pages and page tables lie, in a guest with our kernel and by rule.
-
 
 MOST_NAMED = 5  #: differences that `compare` prints
 _CONFIG = click.option(
@@ -204,10 +201,9 @@ def compare(first: Path, second: Path) -> None:
     Example: ./run tessera numa map compare /tmp/rp-ld.csv /tmp/expected.csv
     """
     from tessera.core.tables import frame_rows, print_table
-    from tessera.lab.numa.placement_map import compare_maps as compared
-    from tessera.lab.numa.placement_map import count_differences, named_differences, read_map
+    from tessera.lab.numa.placement_map import compare_maps, count_differences, named_differences, read_map
 
-    table = compared(read_map(first), read_map(second))
+    table = compare_maps(read_map(first), read_map(second))
     print_table(**frame_rows(table, digits=0))
     found = count_differences(table)
     for _, _, line in islice(named_differences(read_map(first), read_map(second)), MOST_NAMED):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-_PATH = click.Path(path_type=Path)
+PATH = click.Path(path_type=Path)
 
 
 @click.group(name="os")
@@ -24,11 +24,11 @@ def os_group() -> None:
 
 
 @os_group.command()
-@click.option("--trace", required=True, type=_PATH, help="Trace recorded with --events --roi whole.")
+@click.option("--trace", required=True, type=PATH, help="Trace recorded with --events --roi whole.")
 @click.option(
     "--scenario", required=True, metavar="NAME", help="Scenario, or a YAML file (see `tessera os list`)."
 )
-@click.option("--out", required=True, type=_PATH, help="Log to write.")
+@click.option("--out", required=True, type=PATH, help="Log to write.")
 def run(trace: Path, scenario: str, out: Path) -> None:
     """Replay a trace under a scenario and write the mapping log.
 
@@ -60,7 +60,7 @@ def run(trace: Path, scenario: str, out: Path) -> None:
 
 
 @os_group.command()
-@click.argument("log", type=_PATH)
+@click.argument("log", type=PATH)
 @click.option(
     "--csv", "table", metavar="TABLE", help="records, faults, kinds, sizes, areas, chunks or counters."
 )

@@ -10,13 +10,10 @@ from pathlib import Path
 import click
 
 from tessera.cli.lab.study_designs import designs, probes, transfer
-from tessera.cli.output import Log, close, names_of, say_trace_notes
+from tessera.cli.output import PLAN, Log, close, names_of, say_trace_notes
 from tessera.core.results.outcomes import FAILED, is_ok
 
 PATH = click.Path(path_type=Path)
-
-
-PLAN = "units=20,warmup_accesses=2500000,timed_instructions=1000000"
 CHEAP_PLAN = "units=10,warmup_accesses=500000,timed_instructions=500000"
 
 
@@ -295,7 +292,6 @@ def recording(workload, size, max_accesses, out) -> None:
 
 
 # ``tessera study scenarios``: a program under several states of a machine's memory.
-
 
 SCENARIOS = "thp-always,thp-no-zero-page,thp-never,thp-fragmented"
 

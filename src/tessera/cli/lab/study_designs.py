@@ -11,14 +11,13 @@ from tessera.core.results.outcomes import is_ok
 
 # ``tessera study designs``: translation designs under mappings of pages to frames.
 
-
-_PATH = click.Path(path_type=Path)
+PATH = click.Path(path_type=Path)
 
 
 @click.command()
-@click.option("--trace", type=_PATH, required=True, help="Trace (.tst), or info.json of a recording.")
+@click.option("--trace", type=PATH, required=True, help="Trace (.tst), or info.json of a recording.")
 @click.option("--platform", default="park-haswell", show_default=True, help="Platform name or YAML file.")
-@click.option("--out", type=_PATH, required=True, help="Folder for cells.csv, structures.csv, mappings.csv.")
+@click.option("--out", type=PATH, required=True, help="Folder for cells.csv, structures.csv, mappings.csv.")
 @click.option("--designs", "names", help="Designs, comma-separated (tessera simulate --list).  "
               "[default: all of Park, KAIST 2019, that one process can have]")  # fmt: skip
 @click.option(
@@ -50,7 +49,7 @@ _PATH = click.Path(path_type=Path)
     show_default=True,
     help="Threads of the simulator: mappings in parallel; they don't change results.",
 )
-@click.option("--cache", type=_PATH, help="Folder of finished simulations.  [default: .cache in --out]")
+@click.option("--cache", type=PATH, help="Folder of finished simulations.  [default: .cache in --out]")
 def designs(trace, platform, out, names, kinds, also, window_accesses, seed, threads, cache) -> None:
     """Compare translation designs under mappings of pages to frames.
 
@@ -68,8 +67,8 @@ def designs(trace, platform, out, names, kinds, also, window_accesses, seed, thr
     from tessera.lab.studies.designs import Job, designs_study
 
     job = Job(
-        trace, platform, names_of(names) if names else DESIGN_NAMES, names_of(kinds), cache or out / ".cache", out,
-        window_accesses, [_parse_also(text) for text in also], seed, threads,
+        trace, platform, names_of(names) if names else DESIGN_NAMES, names_of(kinds), cache or out / ".cache",
+        out, window_accesses, [_parse_also(text) for text in also], seed, threads,
         Log(f"designs on {Path(platform).stem}"),
     )  # fmt: skip
     table = designs_study(job)
@@ -152,17 +151,15 @@ def probes(platform, out, accesses, seed) -> None:
 
 
 @click.command()
-@click.option(
-    "--info", "infos", type=_PATH, multiple=True, help="info.json of a trace or window; repeatable."
-)
-@click.option("--manifest", "manifests", type=_PATH, multiple=True,
+@click.option("--info", "infos", type=PATH, multiple=True, help="info.json of a trace or window; repeatable.")
+@click.option("--manifest", "manifests", type=PATH, multiple=True,
               help="manifest.csv of the layouts of each --info, in the same order.")  # fmt: skip
-@click.option("--collect", "parts", type=_PATH, multiple=True,
+@click.option("--collect", "parts", type=PATH, multiple=True,
               help="Folder of tables of a workload: judge these, simulate nothing; repeatable.")  # fmt: skip
 @click.option("--platform", help="Platform name or YAML file: P.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE",
               help="Change a value of P; may be repeated, for example core.mshrs=5.")  # fmt: skip
-@click.option("--out", type=_PATH, required=True, help="Folder for the tables.")
+@click.option("--out", type=PATH, required=True, help="Folder for the tables.")
 @click.option("--classes", default="", help="Classes, comma-separated: K0 to K5, ideal.  [default: all]")
 @click.option(
     "--variants", "names", default="", help="Variants, comma-separated (docs/transfer.md).  [default: all]"
@@ -183,7 +180,7 @@ def probes(platform, out, accesses, seed) -> None:
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True,
               help="Simulations at the same time.")  # fmt: skip
 @click.option("--parts-only", is_flag=True, help="Write the tables of the only --info; no verdicts.")
-@click.option("--cache", type=_PATH, help="Folder of finished simulations.  [default: .cache in --out]")
+@click.option("--cache", type=PATH, help="Folder of finished simulations.  [default: .cache in --out]")
 def transfer(infos, manifests, parts, platform, settings, out, classes, names, kinds, layouts, models, units,
              warm_units, mosaics, ladders, seed, jobs, parts_only, cache) -> None:  # fmt: skip
     """Ask models of a processor P for the runtime of new designs, and compare with the timing engine.

@@ -10,7 +10,6 @@ from tessera.cli.output import Log, say_trace_notes
 
 PATH = click.Path(path_type=Path)
 
-
 #: option -> key of the machine
 _PROGRAM = {
     "cpi": "cycles_per_instruction",
@@ -170,18 +169,17 @@ def measure(socket, threads_text, repeats, idle_seconds, backend, seed, out, cur
 
     from tessera.core.files import check_target, write_csv
     from tessera.core.tables import print_table
-    from tessera.lab.energy import guz_model, thread_runs
-    from tessera.lab.energy import thread_measurement as measuring
+    from tessera.lab.energy import guz_model, thread_measurement, thread_runs
     from tessera.lab.energy.l3_sweep import parse_threads
 
     root = Path(os.environ.get("TESSERA_MACHINE_ROOT", "/"))
-    request = measuring.MeasurementRequest(
+    request = thread_measurement.MeasurementRequest(
         program, parse_threads(threads_text), socket, repeats, idle_seconds, backend, seed, root
     )
     for path in (out, curve):
         if path:
             check_target(path)
-    table = measuring.measure_threads(
+    table = thread_measurement.measure_threads(
         request, lambda line: click.echo(line, err=True), lambda rounds: write_csv(rounds, out)
     )
     counted = thread_runs.checked_runs(table, f"runs {out}")

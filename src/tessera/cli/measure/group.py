@@ -15,8 +15,6 @@ from tessera.cli.measure.program import program_
 from tessera.core.results.outcomes import is_ok
 
 PATH = click.Path(path_type=Path)
-
-
 PROGRAM = "program"
 
 
@@ -165,7 +163,6 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 # What ``./run measure`` says before its first counted run: findings that the planned bundle can decide.
-
 
 Say = Callable[[str], None]
 

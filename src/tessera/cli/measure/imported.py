@@ -12,7 +12,6 @@ from tessera.core.layouts.layout import ALL_4KB
 
 # ``tessera measure import``: logs of ``perf stat`` become a cells file with provenance `measured`.
 
-
 PATH = click.Path(path_type=Path)
 
 
@@ -157,8 +156,7 @@ def walk_estimate(dump, misses, cells, layout, workload, platform, mode, pid, ou
     """
     from tessera.core.files import check_target, write_text
     from tessera.core.tables import print_table
-    from tessera.machine.perf import ibs as walks
-    from tessera.machine.perf.ibs import read_ibs
+    from tessera.machine.perf import ibs
     from tessera.measure.perf_log_import import misses_of
 
     if (misses is None) == (cells is None):
@@ -167,10 +165,10 @@ def walk_estimate(dump, misses, cells, layout, workload, platform, mode, pid, ou
         raise click.UsageError(f"--out {out} is an input")
     if cells is not None:
         misses = misses_of(cells, layout=layout, workload=workload, platform=platform)
-    found = walks.estimate_walks(read_ibs(dump), misses, mode=mode, pid=pid, owner=str(dump))
+    found = ibs.estimate_walks(ibs.read_ibs(dump), misses, mode=mode, pid=pid, owner=str(dump))
     total, refill = found.cycles, found.refill
     print_table((), [
-        (walks.ESTIMATE_NAME, f"{total.value:.4g} +- {total.half_width:.2g} cycles ({walks.PROVENANCE})"),
+        (ibs.ESTIMATE_NAME, f"{total.value:.4g} +- {total.half_width:.2g} cycles ({ibs.PROVENANCE})"),
         ("M", f"{misses:,}"),
         ("mean TlbRefillLat", f"{refill.value:.4g} +- {refill.half_width:.2g} cycles"),
         ("samples", f"{refill.count:,} with an L2 TLB miss, of {found.ops:,} operations"),
@@ -179,8 +177,9 @@ def walk_estimate(dump, misses, cells, layout, workload, platform, mode, pid, ou
         click.echo(f"note: {found.empty} samples with an L2 TLB miss have TlbRefillLat 0; they are left out")
     if found.longest:
         click.echo(
-            f"note: {found.longest} refills took {walks.LONGEST_REFILL} cycles or more, so the estimate is too low"
+            f"note: {found.longest} refills took {ibs.LONGEST_REFILL} cycles or more, "
+            "so the estimate is too low"
         )
     if out is not None:
-        write_text(out, walks.estimate_csv(found, mode))
+        write_text(out, ibs.estimate_csv(found, mode))
         click.echo(f"-> {out}")

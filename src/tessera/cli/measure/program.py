@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from tessera.cli.output import STOP_SIGNALS
+
 # ``tessera measure -- PROGRAM``: TLB misses of a program, and gains of larger pages.
 
-
 PATH = click.Path(path_type=Path)
-SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
 
 
 @click.command("program", context_settings={"allow_interspersed_args": False})
@@ -31,7 +31,7 @@ SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
               help="Count user mode, or user mode and kernel.")  # fmt: skip
 @click.option("--load", metavar="CMD", help="PROGRAM is a server: run CMD (by sh) beside it, then stop it.")
 @click.option("--ready-port", type=click.IntRange(1, 65535), help="Start the load when this port answers.")
-@click.option("--stop-signal", type=click.Choice(SIGNALS), default="TERM", show_default=True,
+@click.option("--stop-signal", type=click.Choice(STOP_SIGNALS), default="TERM", show_default=True,
               help="Signal that stops the server.")  # fmt: skip
 @click.option("--results", type=PATH, metavar="DIR",
               help="Results whose slopes are shown beside C.  [default: results/default]")  # fmt: skip
@@ -55,11 +55,7 @@ def program_(
     """
     from tessera.core.tables import print_table
     from tessera.measure.counted.host import machine_root
-    from tessera.measure.program import gains as paired
-    from tessera.measure.program import gains as printed
-    from tessera.measure.program import gains as variants
-    from tessera.measure.program import hot_regions as hot
-    from tessera.measure.program import walk_counts
+    from tessera.measure.program import gains, hot_regions, walk_counts
     from tessera.measure.program.single_run import start
     from tessera.measure.suggest.server_load import Load
 
@@ -73,17 +69,17 @@ def program_(
     if predict is not None:
         predicted(program, names, predict, model, server=server, mode=mode, rounds=pairs, say=say)
         return
-    chosen = [variants.variant(name) for name in names]
+    chosen = [gains.variant(name) for name in names]
     if chosen:
-        gains = paired.compare_variants(program, chosen, load=server, pairs=pairs, say=say)
-        print_table(printed.GAIN_HEADS, list(printed.gain_rows(gains)), whole=(0, 1, 2))
+        found = gains.compare_variants(program, chosen, load=server, pairs=pairs, say=say)
+        print_table(gains.GAIN_HEADS, list(gains.gain_rows(found)), whole=(0, 1, 2))
         return
     if regions:
-        hot.require_samples()
+        hot_regions.require_samples()
     root = machine_root()
     reason = "a server is not counted" if server else walk_counts.unusable(root)
     seen = start(program, load=server)
-    print_table((), list(printed.usage_rows(seen)), whole=(0,))
+    print_table((), list(gains.usage_rows(seen)), whole=(0,))
     if reason:
         click.echo(
             f"no TLB misses: {reason}. Clock time says nothing about them; --try shows what pages gain."
@@ -91,7 +87,7 @@ def program_(
     else:
         _print_counts(program, mode, results)
     if regions:
-        _print_regions(hot.sampled(program, load=server))
+        _print_regions(hot_regions.sampled(program, load=server))
 
 
 def _print_counts(program, mode: str, results: Path | None) -> None:
@@ -116,14 +112,14 @@ def _print_counts(program, mode: str, results: Path | None) -> None:
 def _print_regions(profile) -> None:
     """The hot regions, and how the misses were sampled."""
     from tessera.core.tables import print_table
-    from tessera.measure.program import hot_regions as hot
+    from tessera.measure.program import hot_regions
     from tessera.measure.suggest.proposal import profile_lines
 
     for line in profile_lines(profile):
         click.echo(line)
-    found = hot.hot_regions(profile)
-    click.echo(f"regions that hold {hot.SHARE:.0%} of the pools' misses:")
-    print_table(hot.HEADS, list(hot.rows(found, profile)), whole=(0, 1, 2, 3))
+    found = hot_regions.hot_regions(profile)
+    click.echo(f"regions that hold {hot_regions.SHARE:.0%} of the pools' misses:")
+    print_table(hot_regions.HEADS, list(hot_regions.rows(found, profile)), whole=(0, 1, 2, 3))
     click.echo("tessera mosalloc suggest makes a layout of them; --try LAYOUT measures its gain")
 
 

@@ -74,8 +74,7 @@ def proof(
 
 # ``tessera mosalloc programs``: well-known programs under several layouts.
 
-
-_PATH = click.Path(path_type=Path)
+PATH = click.Path(path_type=Path)
 
 
 @click.command()
@@ -83,8 +82,8 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--layout", "layouts", multiple=True, help="Layout: 4kb, 2mb or mixed; may be repeated.  [default: all]"
 )
-@click.option("--out", type=_PATH, help="CSV file to write the table to.")
-@click.option("--launcher", type=_PATH, help="mosalloc-run to test.  [default: build/mosalloc/mosalloc-run]")
+@click.option("--out", type=PATH, help="CSV file to write the table to.")
+@click.option("--launcher", type=PATH, help="mosalloc-run to test.  [default: build/mosalloc/mosalloc-run]")
 @click.option("--list", "only_list", is_flag=True, help="List the programs; run none.")
 def programs(
     names: tuple[str, ...], layouts: tuple[str, ...], out: Path | None, launcher: Path | None, only_list: bool

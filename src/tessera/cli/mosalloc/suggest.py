@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 
+from tessera.cli.output import STOP_SIGNALS
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 
-_PATH = click.Path(path_type=Path)
+PATH = click.Path(path_type=Path)
 METHODS = ("auto", "perf", "simulate")
-STOP_SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -23,7 +23,7 @@ STOP_SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
 )
 @click.option("--max-pages", type=click.IntRange(1), help="Most 2MB pages to use.  [default: no limit]")
 @click.option("--budget", metavar="BYTES", help="Most memory in 2MB pages, such as 64MB; as --max-pages.")
-@click.option("--out", type=_PATH, default=Path("suggested.csv"), show_default=True, help="Layout to write.")
+@click.option("--out", type=PATH, default=Path("suggested.csv"), show_default=True, help="Layout to write.")
 @click.option(
     "--load", metavar="CMD", help="PROGRAM is a server: run CMD (by sh) while it runs, then stop it."
 )
@@ -40,8 +40,8 @@ STOP_SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
     show_default=True,
     help="perf, simulate, or auto: perf if this machine has the counters.",
 )
-@click.option("--samples", type=_PATH, metavar="FILE", help="Text of perf script: nothing is recorded.")
-@click.option("--pools", type=_PATH, metavar="REPORT", help="With --samples: report of the recorded run.")
+@click.option("--samples", type=PATH, metavar="FILE", help="Text of perf script: nothing is recorded.")
+@click.option("--pools", type=PATH, metavar="REPORT", help="With --samples: report of the recorded run.")
 @click.option("--platform", help="Platform to simulate: name or YAML file.  [default: this machine]")
 @click.option("--max-accesses", type=click.IntRange(1), default=100_000_000, show_default=True,
               help="Most accesses to record; about 0.15 s per million.")  # fmt: skip
@@ -106,17 +106,16 @@ def suggest(program: tuple[str, ...], **options) -> None:
 def _suggest(program, share: float, load, options, folder: Path) -> bool:
     """Profile, choose, verify and write; returns whether the goal is reached."""
     from tessera.core.layouts.layout import write_layout
-    from tessera.measure.suggest import proposal as printed
     from tessera.measure.suggest.profile import layout_for_native_runs
-    from tessera.measure.suggest.proposal import propose
+    from tessera.measure.suggest.proposal import profile_lines, proposal_lines, propose
 
     profile, platform = _profile(program, load, options, folder)
-    for line in printed.profile_lines(profile):
+    for line in profile_lines(profile):
         click.echo(line)
     proposal = propose(profile, platform, share, options["max_pages"], options["out"].stem, folder)
     options["out"].absolute().parent.mkdir(parents=True, exist_ok=True)
     write_layout(layout_for_native_runs(proposal.layout), options["out"])
-    for line in printed.proposal_lines(profile, proposal):
+    for line in proposal_lines(profile, proposal):
         click.echo(line)
     click.echo(f"layout -> {options['out']}")
     return proposal.reached
@@ -158,7 +157,7 @@ def _apply(program, load, metric, options) -> None:
     from tessera.core.units import PAGE_2MB
     from tessera.measure.mosalloc.memory_needs import may_add_pages
     from tessera.measure.suggest import before_and_after
-    from tessera.measure.suggest import proposal as printed
+    from tessera.measure.suggest.proposal import trial_lines
 
     pages = read_layout(options["out"]).pages(PAGE_2MB)
     done = before_and_after.compare(
@@ -170,7 +169,7 @@ def _apply(program, load, metric, options) -> None:
         allowed=may_add_pages(options["yes"], f"reserve {pages} pages of 2MB while the runs last?"),
         progress=lambda text: click.echo(text, err=True),
     )
-    for line in printed.trial_lines(done):
+    for line in trial_lines(done):
         click.echo(line)
 
 

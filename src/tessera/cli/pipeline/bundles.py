@@ -1,4 +1,7 @@
-"""Bundles take part in a run: verified, kept beside the results, judged, and models fitted to their cells."""
+"""Bundles take part in a run: each is verified, kept beside the results, and judged if nothing bars it.
+
+Measured cells get a results tree of their own (``Tree.machines``), with fits of models.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,6 @@ from tessera.measure.bundles.archive import contents
 from tessera.measure.bundles.bundle import Bundle
 from tessera.measure.bundles.merge import write
 from tessera.measure.bundles.verify import Verified, verify
-
-# Bundles take part in a run: each is verified, kept beside the results, and judged if nothing bars it.
-#
-# Measured cells get a results tree of their own (``Tree.machines``).
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ def located(
     has of it; they are downloaded.
 
     Raises:
-        TesseraError: as :func:`tessera.measure.bundles.store.listed_in_deposit` and :func:`tessera.measure.bundles.store.fetch_deposit`.
+        TesseraError: as ``listed_in_deposit`` and ``fetch_deposit`` of :mod:`tessera.measure.bundles.store`.
     """
     found: list[Path] = []
     for word in words:
@@ -102,7 +101,7 @@ def take_part(
 
     Args:
         out: JSON file in the folder of the tree. Everything else in this folder is replaced.
-        seed, orders: as :func:`tessera.cli.pipeline.bundles.fit_measured`.
+        seed, orders: as :func:`fit_measured`.
         rehearsals: as :func:`accepted`.
 
     Raises:
@@ -137,8 +136,7 @@ def _fails(source: Path, done: Verified) -> TesseraError:
 
 # Fits of measured cells: all tables that findings read, for pairs with all layouts of MICRO'20.
 #
-# Imports stand inside functions, because command lines import this file.
-
+# Imports stand inside functions: who only verifies bundles needs no models.
 
 FITTED_LAYOUTS = 54  #: MICRO'20 VI-B; the test point 1gb is not among them
 
@@ -155,7 +153,7 @@ def write_fitted(
     """Write the cells of bundles into ``tree``, and the fits of the pairs with all layouts.
 
     Args:
-        seed, orders: as :func:`fit`.
+        seed, orders: as :func:`fit_measured`.
         rehearsals: accept bundles with simulated counts. Only tests do this.
         say: as :func:`has_all_layouts`.
 

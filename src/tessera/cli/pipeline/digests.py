@@ -1,6 +1,10 @@
 """Digests of all that a step's results depend on besides its input files, and the bundles that take part.
 
-Only the standard library and light modules are imported: every start of Snakemake reads this file.
+A rule gives digests as ``params``; Snakemake keeps the params of every output and makes it again when they
+differ (docs/pipeline.md). Times of change play no part.
+
+All functions read and compute only, and only the standard library and light modules are imported: every start
+of Snakemake does it while it parses.
 """
 
 from __future__ import annotations
@@ -13,14 +17,6 @@ from functools import cache
 from pathlib import Path
 
 from tessera.core.files import repo_root
-
-# What a step's results depend on besides its input files, by content: code, programs, files that people
-# edit.
-#
-# A rule gives these digests as ``params``; Snakemake keeps the params of every output and makes it again
-# when they differ (docs/pipeline.md). Times of change play no part. Everything here reads and computes only,
-# since every start of Snakemake does it while it parses.
-
 
 #: How programs are started, errors read and files written: no byte of a finished result comes from here. A
 #: name that ends with a dot is a package.
@@ -73,7 +69,8 @@ def code(*modules: str, without: tuple[str, ...] = ()) -> str:
     """Digest of these modules and of every module of Tessera that they import, at whatever depth.
 
     Imports inside functions count, and modules named in strings. :data:`PLUMBING` does not, nor does
-    ``without`` (names like those), nor do commands (files of ``tessera.cli``) unless a rule names them.
+    ``without`` (names like those), nor do commands (``tessera.cli`` but for its ``pipeline``) unless a rule
+    names them.
     """
     found = closure(modules, without)
     parts = [(name, _bytes_of(name)) for name in sorted(found)]
@@ -229,9 +226,6 @@ def _hash(data: bytes) -> str:
 
 
 # Which bundles take part in a run: those of the checkout, and those that ``./run reproduce --bundle`` names.
-#
-# It imports only the standard library, because every start of Snakemake imports it.
-
 
 BUNDLES_VARIABLE = "TESSERA_BUNDLES"  #: a path a line
 BUNDLES_FOLDER = "bundles"

@@ -20,12 +20,11 @@ from tessera.core.results.outcomes import FAILED, OUTCOME_FILE, SKIPPED, is_ok
 from tessera.core.results.tree import Tree
 from tessera.record import workloads
 
-# Find and drop failures. A failure is a row or a file with the reason; if dropped, the next run retries it.
+# A failure is a row or a file with the reason; if dropped, the next run retries it.
 #
 # Dropping a failure deletes all outputs of its job, so that Snakemake runs the job again, and the report,
 # which needs these outputs (workflow/rules/report.smk). The report is deleted first and the record of the
 # failure last: the next call still finds the failure after a kill. Finished cells stay in the cache.
-
 
 NOT_DONE = frozenset({FAILED})
 #: With reserved huge pages, jobs that were skipped without them can run.
@@ -132,8 +131,7 @@ def _row_with(path: Path, statuses: frozenset) -> str:
     return f"{len(rows)} rows, the first {rows[0]['status']}: {rows[0].get('message')}" if rows else ""
 
 
-# Runs a command that may fail, and writes its outcome to a file, so that other jobs continue.
-
+# A command that may fail runs, and its outcome becomes a file, so that other jobs continue.
 
 #: Lines of output that the message of a failure keeps.
 KEPT_LINES = 8
@@ -175,9 +173,8 @@ def attempt(command: list[str], out: Path) -> dict:
 # What a run does before its first job: it takes the lock of its results, keeps its configuration, and drops
 # what failed if it was told to.
 #
-# Snakemake calls :func:`begin` (``onstart`` of the Snakefile) in the main process of a run that makes
+# Snakemake calls :func:`begin_run` (``onstart`` of the Snakefile) in the main process of a run that makes
 # something, and never in a dry run, a listing, or a job of a cluster.
-
 
 RETRY = "TESSERA_RETRY"  #: `1` in a run that tries again what failed, as `./run` does
 RESERVE = "TESSERA_RESERVE"

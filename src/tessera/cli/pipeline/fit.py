@@ -55,9 +55,7 @@ def fit_pairs(
         manifest = layouts / cells_path.parent.name / cells_path.stem / MANIFEST.file if layouts else None
         same = read_duplicates(manifest) if manifest else None
         judgement.write_judgement(table, folder, models, seed=seed, duplicate_of=same, fits=fits)
-        if not (
-            folder / MODELS_OF_PAIR["learning_curve"].file
-        ).exists():  # none of these models learns from samples
+        if not (folder / MODELS_OF_PAIR["learning_curve"].file).exists():  # none of them learns from samples
             _headers(folder, ["learning_curve"])
 
     def nothing(folder: Path) -> None:

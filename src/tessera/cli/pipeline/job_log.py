@@ -99,7 +99,7 @@ class JobCounts(logging.Handler):
 
 
 def show_counts(workflow, logger: logging.Logger) -> None:
-    """Add :class:`Counts` to the log of a run whose filter would drop the table."""
+    """Add :class:`JobCounts` to the log of a run whose filter would drop the table."""
     quiet = {one.item_to_choice() for one in workflow.output_settings.quiet or ()}
     if quiet == {"progress", "rules"}:
         logger.addHandler(JobCounts(workflow))

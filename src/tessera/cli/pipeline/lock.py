@@ -16,7 +16,8 @@ from pathlib import Path
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.results.tree import LOCK
 
-# A process, said so that another one can tell whether it is still at work, also from another machine.
+# The holder: a process, written so that another one can tell whether it is still at work, also from another
+# machine.
 
 
 @dataclass(frozen=True)
@@ -70,14 +71,13 @@ def _start_ticks(pid: int) -> int | None:
     return None if fields[0] in ("Z", "X") else int(fields[19])
 
 
-# Allows one run of a results folder at a time, also if several machines share the folder.
+# The lock allows one run of a results folder at a time, also if several machines share the folder.
 #
-# The lock is the file ``.lock`` in the folder. It is created by a hard link, which is atomic on file
+# It is the file ``.lock`` in the folder. It is created by a hard link, which is atomic on file
 # servers. It contains its holder: machine, boot, process, and start of the process. On the same machine, a
 # new run looks up this process and removes the lock if the process has died. Of a holder on another machine,
 # only the last beat is known (the holder sets the time of the file every :data:`BEAT_SECONDS`), so its lock
 # is never removed; the error message has the command that removes it.
-
 
 BEAT_SECONDS = 30
 #: A holder from before the last boot of this machine is dead after so many seconds without a beat.

@@ -1,7 +1,4 @@
-"""What a recording needs: memory, disk and prepared files; refuses to start one that cannot end well.
-
-A prepared file that can't be built is an outcome, not the end of the run.
-"""
+"""What a recording needs: memory, disk and prepared files; refuses to start one that cannot end well."""
 
 from __future__ import annotations
 
@@ -13,21 +10,14 @@ from pathlib import Path
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import write_text
 from tessera.core.units import MB, PAGE_4KB, format_bytes
-from tessera.machine.limits import (
-    available_memory,
-    readable,
-    total_memory,
-)
+from tessera.machine.limits import available_memory, readable, total_memory
 from tessera.record import workloads
 from tessera.record.workloads import Size, prepared
 
-# What a recording needs of this machine, and the refusal to start one that cannot end well.
-#
-# Both numbers are bounds, known before the program starts: memory by what the size touches, or else by the
-# pools that are set aside for it; disk by the most that an access costs in a trace (random 8-byte reads,
-# which nothing can predict). Memory is the machine's, or less in a job or container with a limit
-# (:mod:`tessera.machine.limits`).
-
+# Memory and disk. Both numbers are bounds, known before the program starts: memory by what the size touches,
+# or else by the pools that are set aside for it; disk by the most that an access costs in a trace (random
+# 8-byte reads, which nothing can predict). Memory is the machine's, or less in a job or container with a
+# limit (:mod:`tessera.machine.limits`).
 
 #: QEMU, the tracer's buffers and compression, Python.
 TOOLS_BYTES = 600 * MB
@@ -37,7 +27,6 @@ BYTES_PER_ACCESS = 4.5
 
 #: Accesses that are assumed where no limit is set: tiny sizes, whose programs end by themselves.
 UNLIMITED_ACCESSES = 100_000_000
-
 
 #: QEMU keeps a table over reserved pages, touched or not: 200 MB for 33 GB.
 EMULATOR_BYTES_PER_PAGE = 25
@@ -103,11 +92,9 @@ def check_memory(what: str, size: Size, max_accesses: int | None, folder: Path) 
         )
 
 
-# Steps that build and remove prepared files (:mod:`tessera.record.workloads.prepared`).
-#
-# A file that can't be built is an outcome, not the end of the run: the rows that load it fail with its
-# reason, and the others go on.
-
+# Prepared files (:mod:`tessera.record.workloads.prepared`) are built, and removed when no row needs them. One
+# that can't be built is an outcome, not the end of the run: the rows that load it fail with its reason, and
+# the others go on.
 
 KEEP = "TESSERA_KEEP_DATA"  #: `1` keeps prepared files, as `./run --keep-data` does
 

@@ -30,8 +30,7 @@ from tessera.record.workloads import Size, prepared
 from tessera.record.workloads.execution import ROI_NS, execute, tracing_options
 from tessera.record.workloads.program_run import HOST, VIPS, WORKLOADS, Finished, Run, last_line_json
 
-# Record one workload's trace; a failure becomes part of info.json.
-
+# The recording: a failure becomes part of info.json.
 
 #: Folder beside the trace for the inputs that a kind makes.
 RUN_FOLDER = "run"
@@ -170,11 +169,10 @@ def _memory(found: dict, region_accesses: int | None) -> dict:
     }
 
 
-# Recordings must repeat: the same program on the same inputs in the same image gives the same trace.
+# Recordings repeat: the same program on the same inputs in the same image must give the same trace.
 #
 # ``build/recordings/<key>.json`` keeps the SHA-256 of a trace for each key. The key is the hash of program,
 # libraries of the recording, image, arguments as the program sees them, variables, inputs and limits.
-
 
 #: Why two recordings may differ; such rows are not compared. docs/trace.md has the list for readers.
 SERVER, THREADS = "a client's timing decides the order of requests", "threads run at the host's pace"
@@ -263,7 +261,6 @@ def compare_with_known(name: str, key: str, trace: str, known: Path | None = Non
 # word of its command line or of its table of mounts that no other process has. (Programs with fixed names of
 # files have the recording's folder in their mounts only.) Without such a process (an engine in another
 # machine, or a results folder on a file system of its own) nothing is known. psutil 7 does not read VmHWM.
-
 
 INTERVAL_SECONDS = 0.5
 

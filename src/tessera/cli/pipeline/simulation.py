@@ -14,18 +14,15 @@ from tessera.core.files import write_text
 from tessera.core.layouts import generation
 from tessera.core.layouts.generation import TOUCHED
 from tessera.core.layouts.layout import ALL_1GB, canonical_name
-from tessera.core.platforms import changed
-from tessera.core.results import cell_tables as schema
-from tessera.core.results import table_io
+from tessera.core.results import cell_tables, table_io
 from tessera.core.results.outcomes import FAILED, SKIPPED, is_ok, recorded
 from tessera.core.results.table_io import empty_table, read_file, write_table
 from tessera.core.results.tree import LAYOUTS_NOTE, PROFILE
-from tessera.simulate.choose_layouts import make_layouts as write_layouts
+from tessera.simulate import choose_layouts, runner
 from tessera.simulate.runner import CellCache, Progress
-from tessera.simulate.runner import simulate as run_simulator
 from tessera.simulate.sampling import parse_sampling
 
-# Steps of the pipeline: make the layouts of a recording, and select those for real runs.
+# Layouts: those of a recording are made, and those for real runs are selected.
 
 
 def make_layouts(
@@ -45,13 +42,13 @@ def make_layouts(
     for stale in out.parent.glob("*.csv"):
         stale.unlink()
     profile = out.parent / PROFILE
-    write_table(schema.PROFILE, empty_table(schema.PROFILE), profile)  # stays empty if the recording failed
-    if not is_ok(info):
-        return write_table(schema.MANIFEST, empty_table(schema.MANIFEST), out)
-    made = write_layouts(
+    write_table(cell_tables.PROFILE, empty_table(cell_tables.PROFILE), profile)
+    if not is_ok(info):  # the profile stays empty, too
+        return write_table(cell_tables.MANIFEST, empty_table(cell_tables.MANIFEST), out)
+    made = choose_layouts.make_layouts(
         trace,
         info,
-        changed(platforms.load(platform), changes or {}),
+        platforms.changed(platforms.load(platform), changes or {}),
         out.parent,
         seed=seed,
         random_count=random_count,
@@ -63,7 +60,7 @@ def make_layouts(
 
 def select_layouts(manifest: Path, wanted: list[str], out: Path) -> pd.DataFrame:
     """Copy the named layouts of one folder to another, with their rows of the manifest."""
-    table = read_file(schema.MANIFEST, manifest)
+    table = read_file(cell_tables.MANIFEST, manifest)
     names = [canonical_name(name) for name in wanted]
     if len(table) and (missing := [name for name in names if name not in set(table.layout)]):
         raise TesseraError(
@@ -76,10 +73,10 @@ def select_layouts(manifest: Path, wanted: list[str], out: Path) -> pd.DataFrame
         stale.unlink()
     for name in names if len(table) else []:
         shutil.copy(manifest.with_name(f"{name}.csv"), out.with_name(f"{name}.csv"))
-    return write_table(schema.MANIFEST, table[table.layout.isin(names)], out)
+    return write_table(cell_tables.MANIFEST, table[table.layout.isin(names)], out)
 
 
-# Steps of the pipeline: simulate cells (a failure becomes a row), and join all cells in one table.
+# Cells: they are simulated (a failure becomes a row), and joined in one table.
 
 
 def simulate_cells(
@@ -102,15 +99,15 @@ def simulate_cells(
     If the recording was skipped (the user has not supplied its inputs), all rows are ``skipped``.
     """
     info, trace = recorded(info_path)
-    platform = changed(platforms.load(platform_path), changes or {})
-    names = list(read_file(schema.MANIFEST, manifest).layout)
+    platform = platforms.changed(platforms.load(platform_path), changes or {})
+    names = list(read_file(cell_tables.MANIFEST, manifest).layout)
     status = SKIPPED if info["status"] == SKIPPED else FAILED
     try:
         if not is_ok(info):
             raise TesseraError(
                 f"trace of {info['workload']}", f"the recording has status {status}", info["message"]
             )
-        rows = run_simulator(
+        rows = runner.simulate(
             trace,
             platform,
             [manifest.with_name(f"{name}.csv") for name in names],

@@ -29,13 +29,12 @@ def plan(
     """
     if results is not None:
         raise SystemExit(_check(configuration, results))
-    from tessera.cli.plan.estimate import Machines
-    from tessera.cli.plan.estimate import plan as estimate
+    from tessera.cli.plan import estimate
     from tessera.machine.limits import Memory, processors, total_memory
 
     cores = processors() if cores is None else cores
     each = total_memory() if memory is None else Memory(int(memory * GB))
-    done = estimate(configuration, Machines(nodes, cores, each.bytes))
+    done = estimate.plan(configuration, estimate.Machines(nodes, cores, each.bytes))
     click.echo("rule,jobs,core_hours,memory_gb")
     for line in sorted(done.lines, key=lambda line: -line.seconds):
         if line.seconds >= 0.001 * done.seconds:
@@ -54,15 +53,14 @@ def plan(
 
 def _check(configuration: str, results: Path) -> int:
     """Print the model beside a run; the exit status."""
-    from tessera.cli.plan import estimate as check
-    from tessera.cli.plan.estimate import read_configuration
+    from tessera.cli.plan import estimate
     from tessera.core.results.tree import Tree
 
-    config, _ = read_configuration(configuration)
-    found = check.compare_with_run(config, check.timeline_seconds(Tree(results).timeline))
+    config, _ = estimate.read_configuration(configuration)
+    found = estimate.compare_with_run(config, estimate.timeline_seconds(Tree(results).timeline))
     click.echo("rule,jobs,measured_s,estimated_s")
     for one in found:
         click.echo(f"{one.rule},{one.jobs},{one.measured:.0f},{one.estimated:.0f}")
-    share = check.relative_difference(found)
-    click.echo(f"sum of the model: {share:+.0%} of the run's; allowed: {check.TOLERANCE:.0%} either way")
-    return 0 if abs(share) <= check.TOLERANCE else 1
+    share = estimate.relative_difference(found)
+    click.echo(f"sum of the model: {share:+.0%} of the run's; allowed: {estimate.TOLERANCE:.0%} either way")
+    return 0 if abs(share) <= estimate.TOLERANCE else 1

@@ -19,7 +19,6 @@ from tessera.simulate.sampling import parse_sampling
 # without a line takes :data:`UNKNOWN_SECONDS`. ``GB built in the emulator`` is assumed, not measured: the
 # recorded programs of these runs computed no large data themselves.
 
-
 UNKNOWN_SECONDS = 2.0
 TABLE = Path(__file__).with_name("costs.csv")
 
@@ -61,7 +60,6 @@ def job_seconds(terms: list[Term], units: Mapping[str, float]) -> float:
 #
 # A recording reads ``max_accesses`` of the region, or all of it if it is shorter. A recording in windows
 # also passes over the accesses between them. Sizes are those of ``config/workloads``.
-
 
 #: Layouts of a workload without the random ones, the 1GB layout included.
 OTHER_LAYOUTS = 46

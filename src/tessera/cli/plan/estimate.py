@@ -20,7 +20,6 @@ from tessera.core.results.outcomes import OK
 
 # How many jobs of each rule a configuration has, as Snakemake counts them in a dry run.
 
-
 #: Rules that make nothing: names for the user.
 TARGETS = frozenset({"reproduce", "smoke", "total"})
 #: All jobs count, also those whose results are there.
@@ -57,8 +56,7 @@ def counts_in_text(text: str) -> dict[str, int]:
     return {name: int(number) for name, number in rows if name not in TARGETS}
 
 
-# A configuration's cost on a number of nodes, from the jobs that Snakemake counts and the cost model.
-
+# The cost of these jobs on a number of nodes, by the cost model.
 
 #: Snakemake starts twice in each job that Slurm runs, and reads the workflow.
 SLURM_SECONDS = 6.0
@@ -177,7 +175,6 @@ def _seconds_after_recordings(model: Mapping, per_job: Mapping) -> float:
 
 
 # The cost model beside a finished run: seconds by rule from ``provenance/timeline.csv``.
-
 
 #: Largest difference between the sum of the model and of the run, as a share of the run.
 TOLERANCE = 0.3
