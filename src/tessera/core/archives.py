@@ -20,7 +20,6 @@ from tessera.core.units import GB, MB
 #
 # A zip file of 64MB can have a million entries, which take a gigabyte of memory.
 
-
 #: APPNOTE.TXT 4.3.16, 4.3.15 and 4.3.14: ends of the directory, the latter two of zip64.
 _END = struct.Struct("<4s4H2LH")
 _LOCATOR = struct.Struct("<4sLQL")
@@ -55,9 +54,8 @@ def directory_too_large(stream: BinaryIO, most: int) -> str:
 # Take chosen files out of a zip or tar archive that is not trusted.
 #
 # An archive is rejected if any name in it is absolute or leads out of the folder, if a chosen entry is a
-# link or a device, or if it has more entries or bytes than :class:`Limits` allows. Bytes are counted as they
-# come out, so a header with a wrong size has no effect.
-
+# link or a device, or if it has more entries or bytes than :class:`ArchiveLimits` allows. Bytes are counted
+# as they come out, so a header with a wrong size has no effect.
 
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 _CHUNK_BYTES = 64 * 1024

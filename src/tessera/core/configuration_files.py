@@ -17,7 +17,6 @@ from tessera.core.errors import TesseraError
 # ``<<``, reads ``010`` as 8, ``1:30`` as 90 and ``yes`` as True. Each of these is an error here, with its
 # line.
 
-
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
 DECIMAL = re.compile(r"-?(0|[1-9][0-9]{0,18})")
@@ -69,7 +68,7 @@ def read_yaml(path: Path, what: str) -> object:
 
     Raises:
         TesseraError: unreadable, longer than MAX_BYTES, not UTF-8, not YAML, or something that the
-            module's head refuses; names the file and the line.
+            comment above refuses; names the file and the line.
     """
     try:
         with path.open("rb") as file:
@@ -88,7 +87,7 @@ def read_yaml(path: Path, what: str) -> object:
 
 
 def parse_yaml(text: str) -> object:
-    """As read(), from text. Raises yaml.YAMLError."""
+    """As :func:`read_yaml`, from text. Raises yaml.YAMLError."""
     try:
         return yaml.load(text, Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
     except (ValueError, OverflowError) as error:  # timestamps and floats that Python refuses
@@ -107,7 +106,6 @@ def _yaml_fault(problem: str, mark: yaml.Mark) -> yaml.YAMLError:
 #
 # jsonschema imports ``rfc3987_syntax`` if it is installed, and that compiles 38 grammars of URIs: about one
 # second of processor time in every start of Snakemake. No schema of Tessera has URIs.
-
 
 _GRAMMARS = "rfc3987_syntax"
 

@@ -23,7 +23,6 @@ from tessera.core.units import MB
 # ``Range`` asks for the missing bytes. ``If-Range`` asks for the whole file if it has changed on the server.
 # A server that ignores ranges answers 200, and the download restarts.
 
-
 CHUNK_BYTES = 64 * 1024
 SPARE_BYTES = 64 * MB  #: left free on the disk beside the file
 TIMEOUT_S = (15, 60)  #: to connect, between bytes
@@ -39,7 +38,9 @@ class _Interrupted(Exception):
 
 @dataclass(frozen=True)
 class Download:
-    """A file to download into ``part``. The caller checks the part, then renames it with :func:`publish`.
+    """A file to download into ``part``.
+
+    The caller checks the part, then renames it with :func:`publish_download`.
 
     Attributes:
         asked: the file in the words of the user, for errors.
@@ -182,7 +183,6 @@ def _size(path: Path) -> int:
 
 # A record of Zenodo: its metadata, and the files that it offers. No file is downloaded here.
 
-
 ZENODO_ATTEMPTS = 4  #: of one request, and of one file in a row without a new byte
 ZENODO_TIMEOUT_S = 30.0
 _MD5 = re.compile(r"(?:md5:)?([0-9a-f]{32})")
@@ -219,7 +219,7 @@ def offered_files(record: str, pause_s: float) -> list[OfferedFile]:
 
 
 def files_of_record(described: dict, record: str) -> list[OfferedFile]:
-    """The files in a record's metadata (:func:`metadata`), by name.
+    """The files in a record's metadata (:func:`record_metadata`), by name.
 
     Raises:
         NoMd5: a file has no MD5.
@@ -235,7 +235,7 @@ def files_of_record(described: dict, record: str) -> list[OfferedFile]:
 
 
 def record_metadata(record: str, pause_s: float) -> dict:
-    """What the archive says of a record. Arguments and errors: those of :func:`offered`."""
+    """What the archive says of a record. Arguments and errors: those of :func:`offered_files`."""
     from loguru import logger
     from zenodo_get.downloader import create_configured_client
     from zenodo_get.metadata import fetch_record_metadata

@@ -20,7 +20,7 @@ from typing import IO
 
 from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
 
-# Where things are in a checkout: the only module that knows the folder names.
+# Where things are in a checkout.
 
 
 def repo_root() -> Path:
@@ -46,7 +46,7 @@ def built(component: str, name: str) -> Path:
     return path
 
 
-# Writes every file of this package: completely or not at all, also with several writers at the same time.
+# Writing: completely or not at all, also with several writers at the same time.
 #
 # The bytes go to a new, uniquely named file in the target's folder. When complete, it is renamed to the
 # target. So readers see the old file or the new one. Of two writers, the last one wins with all of its
@@ -58,7 +58,6 @@ def built(component: str, name: str) -> Path:
 # - Missing folders are created. Mode bits are those of a new file under the caller's umask.
 # - The file is synced to the disk before it is renamed, so that a power failure never leaves a name without
 #   its bytes. The folder is not synced, so the old file may come back. ``sync=False`` skips the sync.
-
 
 SUFFIX = ".tmp"
 _DESCRIPTORS = re.compile(r"/proc/\d+(/task/\d+)?/fd")
@@ -152,6 +151,12 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def md5_of(path: Path) -> str:
+    """MD5 (hex) of a file's bytes, for archives that publish no other checksum."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "md5").hexdigest()
+
+
 def with_names(text: str, names: Mapping[Path | str, object]) -> str:
     """A program's message with the user's names in place of temporary paths, which the user can't read.
 
@@ -227,7 +232,6 @@ def _failed(path: Path | str, error: OSError, exit_code: int) -> TesseraError:
 
 
 # Whether a file is still the one that was read, so that gigabytes are hashed once and not at every look.
-
 
 #: Times of files are coarse: a second write soon after the first one may have the same time.
 SETTLED_NS = 1_000_000_000

@@ -1,6 +1,7 @@
 """Simulated platforms: YAML files in ``config/platforms`` whose every value carries its source.
 
-The keys of the simulator, a platform file, and a platform with some values changed.
+First the simulator's keys, then a platform file (:func:`load` reads one), then a platform with some values
+changed.
 """
 
 from __future__ import annotations
@@ -17,15 +18,11 @@ from tessera.core import configuration_files
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.core.files import repo_root
 
-# Simulated platforms: YAML files in ``config/platforms`` whose every value carries its source.
-
-
 # The simulator's parameters in Python: key, unit, bounds, default and description of each.
 #
 # They are read from the simulator's own table (`artifacts/simulator/src/base/platform_keys.def`), so that a
 # platform can be checked without a built simulator. Rules between keys, and the keys that components declare
 # for themselves (`design.<name>.<key>`), live in the simulator only (`tessera-sim check`).
-
 
 WORD = re.compile(r"[A-Za-z0-9_-]{1,64}")  #: as in the simulator's base/platform_rules.cpp
 KEY_TABLE = Path("artifacts/simulator/src/base/platform_keys.def")
@@ -68,7 +65,7 @@ def all_keys() -> dict[str, Key]:
 
 
 def read_key_table(path: Path) -> dict[str, Key]:
-    """The keys in a table of the form of :data:`TABLE`.
+    """The keys in a table of the form of :data:`KEY_TABLE`.
 
     Raises:
         TesseraError: a line that is neither blank, nor a comment, nor a row; or a key given twice.
@@ -133,7 +130,6 @@ def _kind_of_value(value: object) -> str:
 # its source. Keys below a component's section (``design.<name>.<key>``) are not checked here: only the
 # simulator that has the component knows them (`tessera platform check` runs it).
 
-
 HEAD = ("name", "description", "hardware_class")
 TEMPLATE = "host-template"  #: the host's assumed values; `tessera platform detect` completes it
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  #: names become file names and table cells
@@ -196,7 +192,7 @@ def load(name_or_path: str | Path) -> Platform:
 
 
 def from_tree(tree: object, path: Path) -> Platform:
-    """As load(), from what the YAML file ``path`` holds."""
+    """As :func:`load`, from what the YAML file ``path`` holds."""
     if not isinstance(tree, dict):
         raise TesseraError(f"platform file {path}", "not a mapping", HELP)
     missing = [key for key in HEAD if not isinstance(tree.get(key), str) or not tree[key].strip()]
@@ -275,7 +271,6 @@ def _bad(path: Path, key: str, rule: str) -> TesseraError:
 
 
 # A platform with some values changed: by a configuration (key ``changes``), by ``--set``, or for a study.
-
 
 #: source of a value that a configuration sets
 BY_CONFIGURATION = "assumed: set by the key `changes` of the configuration"

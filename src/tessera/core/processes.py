@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# How this package starts Python.
+# A start that does not look into the current folder.
 #
 # ``python -m MODULE`` puts the current folder in front of the standard library. So a file ``json.py`` that
 # anybody left in /tmp would be executed by the user who stands there, also by root. ``-P`` (Python 3.11)
@@ -29,7 +29,6 @@ def module_command(
 
 
 # Clean-up that also happens when the process is told to end.
-
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 

@@ -18,11 +18,6 @@ import click
 
 from tessera.core.units import GB, MB
 
-# Progress for people: bars by rich if stderr is a terminal; otherwise plain lines, for logs.
-#
-# rich is imported with the first bar, so that commands without one start as fast as before.
-
-
 REFRESH_SECONDS = 0.1  #: between two drawings of the bars
 LOG_SECONDS = 30  #: between two lines about one download in a log
 GROWTH_SECONDS = 1  #: between two looks at the size of growing files
@@ -145,7 +140,6 @@ def amount(count: int) -> str:
 
 
 # How far a run of ``tessera-os`` is, on standard error.
-
 
 #: Seconds between two lines where standard error is no terminal; a shorter run prints none.
 PERCENT_SECONDS = 10

@@ -1,6 +1,6 @@
 """Scenarios: the machine, its memory and the policies of its operating system (docs/os.md).
 
-The keys of a scenario (docs/os.md prints this table), and a scenario file.
+First the keys, then the YAML files of ``config/scenarios`` that set them; :func:`load` reads one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from tessera.core.layouts.layout import ALIASES, PAGE_SIZE_OF
 from tessera.core.mapping.kinds import ALL_KINDS
 
 # The keys of a scenario: default, bounds or words, unit, source, meaning. docs/os.md prints this table.
-
 
 LINUX = "Linux 6.12, mm/huge_memory.c and mm/khugepaged.c: the setting after a boot"
 
@@ -180,15 +179,14 @@ BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 NOT_MODELLED = ("fork", "memory_cgroup", "numa", "shared_memory", "writeback")
 
 
-# A scenario file: nested YAML whose leaves are the keys of :mod:`tessera.core.scenarios`.
+# A scenario file: nested YAML whose leaves are the keys above.
 #
 # The name of a scenario is the stem of its file. It stands in the column ``layout`` of cells, so it is never
 # the name of a layout or of a kind of mapping.
 
-
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 HELP = "docs/os.md lists the keys; tessera os list shows the scenarios"
-#: Names that heuristics give their layouts (tessera.core.layouts.generation).
+#: Names that heuristics give their layouts (:mod:`tessera.core.layouts.generation`).
 LAYOUT_NAME = re.compile(r"(growing|random)-\d+|sliding-\d+-\d+")
 
 

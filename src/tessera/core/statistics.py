@@ -1,4 +1,12 @@
-"""Small statistics with their rules written down: confidence intervals, paired ratios, geometric means."""
+"""Confidence intervals of a mean, and of the ratio of two runs made in pairs.
+
+Student's t: the spread is estimated from the few values at hand. Two equal values give a half-width of
+zero; fewer than two give none (``inf``), because one run says nothing about its spread.
+
+Ratios: a run under one layout is divided by the run under the base layout of the *same round*. What slows
+both (another tenant, a warm machine) cancels, and the interval is that of the effect itself. The mean is
+taken of the logarithms, so that exchanging the two layouts inverts the ratio exactly.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +17,6 @@ from functools import lru_cache
 
 import numpy as np
 from scipy import stats
-
-# Small statistics with their rules written down: intervals and paired differences.
-
-
-# 95% confidence intervals of a mean, and of the ratio of two runs made in pairs.
-#
-# Student's t: the spread is estimated from the few values at hand. Two equal values give a half-width of
-# zero; fewer than two give none (``inf``), because one run says nothing about its spread.
-#
-# Ratios: a run under one layout is divided by the run under the base layout of the *same round*. What slows
-# both (another tenant, a warm machine) cancels, and the interval is that of the effect itself. The mean is
-# taken of the logarithms, so that exchanging the two layouts inverts the ratio exactly.
-
 
 CONFIDENCE = 0.95
 

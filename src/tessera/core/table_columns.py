@@ -139,7 +139,7 @@ def numbers(
 
     Raises:
         TableRefused: with the line (of a file), the column, the row's name and the value.
-    """  # fmt: skip
+    """
     import numpy as np
 
     values = floats(frame[column])
@@ -263,3 +263,9 @@ def shown(text: str, most: int = 60) -> str:
     """The beginning of a text, with escapes for what is not printable."""
     cut = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:most])
     return cut + "..." * (len(text) > most)
+
+
+def ascii_shown(value: str, most: int = 40) -> str:
+    """The beginning of a value that was read as bytes; one that is not printable ASCII becomes ``\\xNN``."""
+    cut = "".join(c if " " <= c <= "~" else f"\\x{ord(c):02x}" for c in value[:most])
+    return cut + "..." * (len(value) > most)

@@ -22,7 +22,6 @@ from tessera.core.units import PAGE_1GB, PAGE_2MB, round_up
 # starts and ends on one, so a step never moves it over memory that no access reaches, which would repeat a
 # sample.
 
-
 ORDER = ("brk", "mmap")  #: heap first, then the anonymous pool
 
 
@@ -116,9 +115,8 @@ class Space:
 
 # The three layout heuristics of MICRO'20 VI-B: growing, random and sliding window.
 #
-# Each is a function of the space S and yields (name, start, end): one 2MB window over the places [start,
-# end).
-
+# Each is a function of the space S and yields (name, start, end): one 2MB window over the places
+# [start, end).
 
 STEPS = 8  #: N of the paper: N + 1 layouts a heuristic
 HOT_PERCENT = (20, 40, 60, 80)  #: X of the paper's sliding window
@@ -198,8 +196,7 @@ def _direction(start: int, end: int, pages: int) -> int:
     return 1 if start <= pages - end else -1
 
 
-# The 54 + 1 layouts of a workload on a platform, with a manifest (MICRO'20 VI-B, VII-D).
-
+# The layouts of all heuristics, and their manifest.
 
 MANIFEST_COLUMNS = ("layout", "heuristic", "parameter", "pages_2mb", "pages_1gb", "duplicate_of")
 ENOUGH_DISTINCT = 45

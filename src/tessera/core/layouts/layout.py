@@ -13,9 +13,6 @@ from tessera.core.files import write_text
 from tessera.core.layouts.layout_format import HEADER, POOLS, Parser
 
 # Names of the layouts that the method itself names; every other name is a heuristic's (docs/contracts.md).
-#
-# Generation, parsing, results, models and figures share this module.
-
 
 ALL_4KB = "growing-0"  #: no window: the base of every difference
 ALL_2MB = "growing-8"  #: 2MB pages wherever one fits
@@ -25,11 +22,8 @@ ALL_1GB = "1gb"  #: 1GB pages: the test point, never fitted
 PAGE_SIZE_OF = {ALL_4KB: "4KB", ALL_2MB: "2MB", ALL_1GB: "1GB"}
 
 
-# A layout and its CSV file (MICRO'20 section V; docs/layout-format.md).
-#
 # A layout says for each pool how large it is and which windows of it are backed with 2MB or 1GB pages; the
 # rest is 4KB. Offsets are bytes from the pool's base, end exclusive.
-
 
 ALIASES = {"4kb": ALL_4KB, "2mb": ALL_2MB}
 _ALL = {("4", "k"): ALL_4KB, ("2", "m"): ALL_2MB, ("1", "g"): ALL_1GB}

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tessera.core.errors import TesseraError
+from tessera.core.table_columns import ascii_shown
 from tessera.core.units import PAGE_4KB, PAGE_SIZES, format_bytes
 
 # The reasons to reject a layout file: one row per rule (docs/layout-format.md).
 #
 # The allocator and the simulator use the same table, ``rules.h`` in ``artifacts/layout-format``. A test
 # checks that both tables and the document agree. Codes are stable, texts are not.
-
 
 #: Most windows in a file, over all pools and page sizes.
 MAX_WINDOWS = 16384
@@ -64,17 +64,11 @@ class LayoutRefused(TesseraError):
         found = f"{words.found} {detail}" if detail != "" else words.found
         super().__init__(
             f"layout {path} line {line}, column {column}",
-            f"'{_shown(value)}': {found} [{rule}]",
+            f"'{ascii_shown(value)}': {found} [{rule}]",
             words.remedy,
         )
         self.rule = rule
         self.line = line
-
-
-def _shown(value: str, most: int = 40) -> str:
-    """The beginning of a value; a byte that is not printable becomes ``\\xNN``."""
-    cut = "".join(c if " " <= c <= "~" else f"\\x{ord(c):02x}" for c in value[:most])
-    return cut + "..." * (len(value) > most)
 
 
 # Parses a layout file into pool sizes and windows, or reports the first rule that it breaks.
@@ -83,7 +77,6 @@ def _shown(value: str, most: int = 40) -> str:
 # ``artifacts/layout-format``; its examples test all three programs. All three check the rules in the same
 # order, so they report the same one of several mistakes: rows from the top, cells from the left, and after
 # the last row, windows against pools and against each other.
-
 
 POOLS = ("brk", "mmap", "file")
 HEADER = ("type", "pageSize", "startOffset", "endOffset")

@@ -24,9 +24,8 @@ from tessera.core.units import PAGE_4KB
 # kernel shows frame 0 for every page, which is an error here and never a mapping. A 2MB page has bit 22
 # (THP) or bit 17 (hugetlb) of kpageflags in all its 512 frames, and is aligned on both sides.
 #
-# These functions know the words only; :mod:`tessera.core.mapping.capture` reads the files. In a virtual machine,
+# The functions of this part know the words only; those behind it read the files. In a virtual machine,
 # frames are the guest's.
-
 
 _FRAME = np.uint64((1 << 55) - 1)
 _SWAPPED, _PRESENT = np.uint64(1 << 62), np.uint64(1 << 63)
@@ -98,7 +97,7 @@ def check_large_pages(pool: str, rows: Rows, smaps_bytes: int) -> None:
     Raises:
         TesseraError: the two differ, so one of the sources was read while pages changed (``mapping/smaps``).
     """
-    found = int(rows.pages[rows.size == PAGES_OF_2MB].sum()) * 4096
+    found = int(rows.pages[rows.size == PAGES_OF_2MB].sum()) * PAGE_4KB
     if found != smaps_bytes:
         raise TesseraError(
             f"2MB pages of pool {pool}",
@@ -119,7 +118,6 @@ def check_large_pages(pool: str, rows: Rows, smaps_bytes: int) -> None:
 # Pages that were only read so far have the kernel's zero page. It is no frame of the program, so they are
 # left out and counted. The kernel may move pages of a stopped process (compaction, khugepaged). Therefore
 # pagemap is read again at the end, 2MB pages are compared with smaps, and a difference starts a new attempt.
-
 
 PROC = Path("/proc")
 ATTEMPTS = 4  #: the first one, and 3 more

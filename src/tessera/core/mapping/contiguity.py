@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from tessera.core.errors import TesseraError, unknown_name
-from tessera.core.mapping.page_mapping import SIZES, Rows
+from tessera.core.mapping.page_mapping import PAGES_OF_2MB, SIZES, Rows
 from tessera.core.units import PAGE_4KB, format_bytes
 
 # Contiguity: the chunks of a state and their histogram.
@@ -75,10 +75,8 @@ def chunk_histogram(state: Rows) -> ChunkHistogram:
 # The distances of Table 3.6 agree with ``count``, which is therefore the default. Ties go to the smaller
 # distance.
 
-
 DISTANCES = tuple(1 << k for k in range(1, 17))
 READINGS = ("count", "printed")
-_PAGES_OF_2MB = 512
 
 
 def distance_cost(histogram: ChunkHistogram, distance: int, reading: str = "count") -> Fraction:
@@ -95,11 +93,11 @@ def distance_cost(histogram: ChunkHistogram, distance: int, reading: str = "coun
         raise unknown_name("reading of Algorithm 1", reading, READINGS)
     contiguity, frequency = histogram.contiguity, histogram.frequency
     rest = contiguity % distance
-    parts = (contiguity // distance, rest // _PAGES_OF_2MB, rest % _PAGES_OF_2MB)
+    parts = (contiguity // distance, rest // PAGES_OF_2MB, rest % PAGES_OF_2MB)
     anchors, large, pages = (int((part * frequency).sum()) for part in parts)
     if reading == "count":
         return Fraction(anchors + large + pages)
-    return Fraction(anchors, distance) + Fraction(large, _PAGES_OF_2MB) + pages
+    return Fraction(anchors, distance) + Fraction(large, PAGES_OF_2MB) + pages
 
 
 def anchor_distance(histogram: ChunkHistogram, reading: str = "count") -> int:

@@ -21,7 +21,6 @@ from tessera.core.mapping.synthetic import random_stream
 # Single frames are taken in bulk: a block of 2^k frames gives its frames in ascending order, because each
 # split keeps the low half. Free blocks are numpy arrays, so millions of them fit into memory.
 
-
 ORDERS = 11  #: orders 0..10, as in Linux
 ORDER_OF_2MB = 9
 _STREAM = 16  #: streams of blocks: this and the order; regions have 0 and 1
@@ -60,8 +59,7 @@ class Buddy:
     @property
     def unusable_index(self) -> float:
         """The share of free frames in blocks too small for a 2MB page; 0 if nothing is free."""
-        usable = sum(len(self.free[order]) << order for order in range(ORDER_OF_2MB, ORDERS))
-        return 1 - usable / self.frames if self.frames else 0.0
+        return unusable_index([len(blocks) for blocks in self.free])
 
     def block(self, order: int) -> int | None:
         """First frame of a block of 2^order frames; None if no block is large enough."""
@@ -128,7 +126,6 @@ def _shuffled(seed: int, number: int, count: int) -> np.ndarray:
 # is the share of free frames in blocks below order 9: 1 - sum of k_i 2^i over i >= 9, divided by all free
 # frames.
 
-
 PROC = Path("/proc")
 
 
@@ -157,7 +154,7 @@ def machine_free_blocks(proc: Path = PROC, node: int | None = None) -> list[int]
 
 
 def unusable_index(blocks: list[int]) -> float:
-    """0 to 1; 0 if nothing is free."""
+    """The share of free frames in blocks too small for a 2MB page; ``blocks``: number by order."""
     frames = [count << order for order, count in enumerate(blocks)]
     return 1 - sum(frames[ORDER_OF_2MB:]) / sum(frames) if sum(frames) else 0.0
 

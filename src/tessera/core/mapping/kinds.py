@@ -156,13 +156,12 @@ def make_single(kind: str, asked: MappingRequest) -> MadeMapping:
 # Generated mappings of a guest over its host: kinds such as ``high-over-low`` (Park, KAIST 2019, 3.6).
 #
 # The guest's mapping is of one kind and its host's of another; the result is their composition
-# (:mod:`tessera.core.mapping.page_mapping`). The guest's memory begins at its frame 0 and ends behind its last used
-# frame, rounded up to 2MB. The host maps all of it.
+# (:mod:`tessera.core.mapping.page_mapping`). The guest's memory begins at its frame 0 and ends behind its
+# last used frame, rounded up to 2MB. The host maps all of it.
 #
 # Assumed: both allocate independently, so the host has the seed after the guest's. The host of kind
 # ``demand`` sees the guest's first touches in their order, and then the frames that the guest maps and never
 # touches.
-
 
 OVER = "-over-"
 #: Pages of 4KB of a guest's memory, with its unused frames: 128GB, which numpy arrays of all pages can have.
@@ -192,8 +191,8 @@ def make_mapping(name: str, asked: MappingRequest) -> MadeMapping:
     """Rows of a kind, or of a guest over its host.
 
     Raises:
-        TesseraError: as :func:`tessera.core.mapping.kinds.make_single`; options of single kinds are given for two; or the
-            guest's memory is larger than 128GB (``mapping/guest-size``).
+        TesseraError: as :func:`make_single`; options of single kinds are given for two; or the guest's
+            memory is larger than 128GB (``mapping/guest-size``).
     """
     names = kinds_of_name(name)
     if len(names) == 1:

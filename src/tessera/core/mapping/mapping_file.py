@@ -22,8 +22,61 @@ from tessera.core.mapping.page_mapping import (
     cut_pages,
     replaced_rows,
 )
-from tessera.core.table_columns import SEPARATORS, TableRefused
+from tessera.core.table_columns import SEPARATORS, TableRefused, ascii_shown
 from tessera.core.table_file import decoded, regular
+
+# Reads and writes mapping files (docs/mappings.md); a mapping's name is the stem of its file.
+
+_LINES_AT_ONCE = 1 << 16
+
+
+def read_mapping(path: Path | str) -> PageMapping:
+    """Read a mapping file and check every rule.
+
+    Raises:
+        MappingRefused: the file breaks a rule (:data:`RULES`).
+        TesseraError: the file can't be read; ``code`` is ``mapping-file``.
+    """
+    path = Path(path)
+    if not path.is_file():  # reading a pipe without a writer would never end
+        found = "this is not a regular file" if path.exists() else "the file does not exist"
+        remedy = "make a mapping: tessera mapping generate --help"
+        raise TesseraError(f"mapping {path}", found, remedy, code="mapping-file")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise TesseraError(
+            f"mapping {path}", error.strerror or str(error), "check the path", code="mapping-file"
+        ) from None
+    return checked_mapping(path.stem, path, *parse_mapping(path, data))
+
+
+def write_mapping(mapping: PageMapping, path: Path | str) -> None:
+    """Write the rows of all epochs in the canonical form, after the checks that a reader makes.
+
+    Raises:
+        MappingRefused: the mapping breaks a rule, for example a frame is too large; nothing is written.
+        TesseraError: ``path`` can't be written.
+    """
+    epochs = list(mapping.epochs.items())
+    numbers = [np.full(len(rows), epoch, dtype=np.int64) for epoch, rows in epochs]
+    if epochs:
+        parts = [rows for _, rows in epochs]
+        checked_mapping(mapping.name, path, np.concatenate(numbers), parts[0].joined(parts))
+    with writing(path) as stream:
+        stream.write(",".join(HEADER) + "\n")
+        for epoch, rows in epochs:
+            for low in range(0, len(rows), _LINES_AT_ONCE):
+                stream.write(_written_lines(epoch, rows.where(slice(low, low + _LINES_AT_ONCE))))
+
+
+def _written_lines(epoch: int, rows) -> str:
+    columns = zip(*(column.tolist() for column in rows.columns()), strict=True)
+    return "".join(
+        f"{epoch},{POOLS[pool]},{page},{'' if frame < 0 else frame},{pages},{SIZE_NAMES[size]}\n"
+        for pool, page, frame, pages, size in columns
+    )
+
 
 # The reasons to reject a mapping file: one row per rule (docs/mappings.md). Codes are stable.
 
@@ -91,7 +144,7 @@ class MappingRefused(TesseraError):
         words = RULES[rule]
         super().__init__(
             f"mapping {name} line {line}, column {column}",
-            f"'{_shown(str(value))}': {words.found} [{rule}]{why}",
+            f"'{ascii_shown(str(value))}': {words.found} [{rule}]{why}",
             f"{words.remedy}; {_SAVE}" if why else words.remedy,
             code=rule,
         )
@@ -99,14 +152,7 @@ class MappingRefused(TesseraError):
         self.line = line
 
 
-def _shown(value: str, most: int = 40) -> str:
-    """The beginning of a value; a byte that is not printable becomes ``\\xNN``."""
-    cut = "".join(c if " " <= c <= "~" else f"\\x{ord(c):02x}" for c in value[:most])
-    return cut + "..." * (len(value) > most)
-
-
 # Numbers of a plain CSV text as one numpy array; names of pools and page sizes become numbers first.
-
 
 POOL_NUMBERS = {pool: number for number, pool in enumerate(POOLS)}
 
@@ -127,8 +173,7 @@ def parsed_columns(body: bytes, width: int, numbers: Mapping[str, int]) -> np.nd
     return np.loadtxt(io.BytesIO(body), dtype=np.int64, delimiter=",", ndmin=2).T
 
 
-# The rules over the rows of a mapping whose file was parsed; each is one line of :data:`rules.RULES`.
-
+# The rules over the rows of a mapping whose file was parsed; each is a row of :data:`RULES`.
 
 PAGE_LIMIT, FRAME_LIMIT = 1 << 36, 1 << 40
 _FIRST_LINE = 2  #: line 1 is the header, and each further line is a row
@@ -218,15 +263,14 @@ def shared_frame(state: Rows) -> int | None:
 
 # Parses the text of a mapping file into numpy arrays, or reports the first line that breaks a rule.
 #
-# A file is read in one of two ways with one result. The form that :mod:`file` writes is read at once. Else
-# each line is read by itself, which names the first broken rule; line ends CR LF and leading zeros are read
-# there.
-
+# A file is read in one of two ways with one result. The form that :func:`write_mapping` writes is read at
+# once. Else each line is read by itself, which names the first broken rule; line ends CR LF and leading zeros
+# are read there.
 
 HEADER = ("epoch", "pool", "page", "frame", "pages", "page_size")
 EPOCH_LIMIT = 1 << 63
 _NUMBERS = (0, 2, 3, 4)
-#: The form that :mod:`file` writes; numbers of at most 18 digits fit into int64.
+#: The form that :func:`write_mapping` writes; numbers of at most 18 digits fit into int64.
 _PLAIN = re.compile(
     rb"epoch,pool,page,frame,pages,page_size\n"
     rb"(?:[0-9]{1,18},(?:brk|mmap),[0-9]{1,18},[0-9]{0,18},[0-9]{1,18},(?:4KB|2MB|1GB)\n)*+"
@@ -298,57 +342,3 @@ def _parsed_row(path: Path | str, at: int, line: str) -> tuple[int, ...]:
     if cells[5] not in SIZES:
         raise MappingRefused(path, at, "page_size", cells[5], "mapping/page-size")
     return numbers[0], POOLS.index(cells[1]), numbers[2], numbers[3], numbers[4], SIZES[cells[5]]
-
-
-# Reads and writes mapping files (docs/mappings.md); a mapping's name is the stem of its file.
-
-
-_LINES_AT_ONCE = 1 << 16
-
-
-def read_mapping(path: Path | str) -> PageMapping:
-    """Read a mapping file and check every rule.
-
-    Raises:
-        MappingRefused: the file breaks a rule (:mod:`tessera.core.mapping.mapping_file`).
-        TesseraError: the file can't be read; ``code`` is ``mapping-file``.
-    """
-    path = Path(path)
-    if not path.is_file():  # reading a pipe without a writer would never end
-        found = "this is not a regular file" if path.exists() else "the file does not exist"
-        remedy = "make a mapping: tessera mapping generate --help"
-        raise TesseraError(f"mapping {path}", found, remedy, code="mapping-file")
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise TesseraError(
-            f"mapping {path}", error.strerror or str(error), "check the path", code="mapping-file"
-        ) from None
-    return checked_mapping(path.stem, path, *parse_mapping(path, data))
-
-
-def write_mapping(mapping: PageMapping, path: Path | str) -> None:
-    """Write the rows of all epochs in the canonical form, after the checks that a reader makes.
-
-    Raises:
-        MappingRefused: the mapping breaks a rule, for example a frame is too large; nothing is written.
-        TesseraError: ``path`` can't be written.
-    """
-    epochs = list(mapping.epochs.items())
-    numbers = [np.full(len(rows), epoch, dtype=np.int64) for epoch, rows in epochs]
-    if epochs:
-        parts = [rows for _, rows in epochs]
-        checked_mapping(mapping.name, path, np.concatenate(numbers), parts[0].joined(parts))
-    with writing(path) as stream:
-        stream.write(",".join(HEADER) + "\n")
-        for epoch, rows in epochs:
-            for low in range(0, len(rows), _LINES_AT_ONCE):
-                stream.write(_written_lines(epoch, rows.where(slice(low, low + _LINES_AT_ONCE))))
-
-
-def _written_lines(epoch: int, rows) -> str:
-    columns = zip(*(column.tolist() for column in rows.columns()), strict=True)
-    return "".join(
-        f"{epoch},{POOLS[pool]},{page},{'' if frame < 0 else frame},{pages},{SIZE_NAMES[size]}\n"
-        for pool, page, frame, pages, size in columns
-    )

@@ -16,7 +16,6 @@ from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
 # ``frame`` on. All five columns count in pages of 4KB. ``size`` is the number of 4KB pages in one page of
 # the row: 1 (4KB), 512 (2MB) or 262144 (1GB). ``frame`` is :data:`UNMAPPED` in a row that removes a range.
 
-
 POOLS = ("brk", "mmap")  #: as in layout files; column ``pool`` holds the index
 UNMAPPED = -1
 PAGES_OF_2MB, PAGES_OF_1GB = PAGE_2MB // PAGE_4KB, PAGE_1GB // PAGE_4KB
@@ -264,7 +263,6 @@ def frames_of_pages(name: str, state: Rows, pool: np.ndarray, page: np.ndarray, 
 # The host's mapping is a mapping file, too. Page g of its pool ``mmap`` is the guest's frame g. The composed
 # page has the host's frame, and the smaller of both page sizes, which is what a TLB can hold. Chunks of both
 # intersect: a guest's chunk of 4 pages over two host chunks of 2 gives two chunks of 2.
-
 
 HOST_POOL = "mmap"
 

@@ -20,7 +20,6 @@ from tessera.core.mapping.synthetic import Region
 # ``tessera trace touches`` writes it from a trace. Rows are in the order of the accesses; ``page`` counts
 # 4KB from the start of the pool, and ``access`` is the number of the data access in the trace (from 0).
 
-
 TOUCHES_HEADER = "pool,page,access"
 _FORM = re.compile(rb"pool,page,access\n(?:(?:brk|mmap),[0-9]{1,18},[0-9]{1,18}\n)*+")
 
@@ -30,7 +29,7 @@ class Touches:
     """Distinct pages in the order of their first touches; arrays of shape ``(touches,)``, int64.
 
     Attributes:
-        pool: index in ``rows.POOLS``.
+        pool: index in ``POOLS``.
         page: number of the 4KB page in its pool.
         access: number of the access; strictly ascending.
     """

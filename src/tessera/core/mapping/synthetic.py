@@ -80,7 +80,6 @@ def regions_of_texts(texts: Sequence[str]) -> list[Region]:
 # of a generator whose state begins with the seed. A stream is the place of a region, or a purpose named by
 # its user.
 
-
 _GOLDEN = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
 
@@ -119,7 +118,6 @@ def uniform_numbers(numbers: np.ndarray, low: int, high: int) -> np.ndarray:
 # a frame equal to v (mod alignment), and each leaves one free step of ``alignment`` frames, of which one is
 # needed.
 
-
 #: kind -> smallest and largest chunk in pages; None: one chunk a region
 CHUNK_LENGTHS: dict[str, tuple[int, int] | None] = {
     "low": (1, 16),
@@ -127,7 +125,7 @@ CHUNK_LENGTHS: dict[str, tuple[int, int] | None] = {
     "high": (512, 65536),
     "max": None,
 }
-#: chunks of one length: 1, 2, 4, ..., 65536 pages, the distances of Algorithm 1 and 1
+#: chunks of one length: 1, 2, 4, ..., 65536 pages; all but the first are distances of Algorithm 1
 EQUAL_LENGTHS = {f"pages-{1 << power}": (1 << power, 1 << power) for power in range(17)}
 
 
@@ -135,7 +133,7 @@ def synthetic_rows(kind: str, regions: Sequence[Region], seed: int, alignment: i
     """Rows of every page of the regions, sorted.
 
     Args:
-        kind: a key of :data:`LENGTHS` or :data:`EQUAL`.
+        kind: a key of :data:`CHUNK_LENGTHS` or :data:`EQUAL_LENGTHS`.
         alignment: pages; 1, 2, 4, ..., 512.
 
     Raises:
@@ -179,8 +177,8 @@ def with_large_pages(pool: int, page: np.ndarray, frame: np.ndarray, pages: np.n
     large = ((frame - page) % PAGES_OF_2MB == 0) & (high > low)
     low, high = np.where(large, low, end), np.where(large, high, end)
     begins = np.stack([page, low, high], axis=1)
-    lengths_ = np.stack([low - page, high - low, end - high], axis=1)
+    lengths = np.stack([low - page, high - low, end - high], axis=1)
     frames = np.broadcast_to((frame - page)[:, None], begins.shape) + begins
     sizes = np.broadcast_to(np.array([1, PAGES_OF_2MB, 1]), begins.shape)
-    some = lengths_ > 0
-    return Rows(np.full(int(some.sum()), pool), begins[some], frames[some], lengths_[some], sizes[some])
+    some = lengths > 0
+    return Rows(np.full(int(some.sum()), pool), begins[some], frames[some], lengths[some], sizes[some])

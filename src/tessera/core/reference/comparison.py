@@ -25,7 +25,6 @@ from tessera.core.units import parse_bytes
 # rounding of the printed digits. ``obtained`` is our number, with its provenance and unit: instructions, not
 # cycles, for Table 5.
 
-
 #: A statistic of the archived rows; None where they don't hold what it needs.
 Statistic = Callable[[pd.DataFrame], float | None]
 
@@ -164,7 +163,6 @@ def _instructions(results: Path | None) -> dict[str, dict]:
 # ``status.csv``, which states for each record whether it is present. Without the records, the comparison
 # still has every printed number.
 
-
 OFFLINE_NOTE = (
     "reference-results/ has what the papers print and is used alone; archived data: tessera reference fetch"
 )
@@ -172,7 +170,7 @@ OFFLINE_NOTE = (
 
 @dataclass(frozen=True)
 class WrittenReference:
-    """The output of :func:`publish`; ``notes`` has a sentence for each missing record."""
+    """The output of :func:`write_reference`; ``notes`` has a sentence for each missing record."""
 
     archived: pd.DataFrame
     quarantine: pd.DataFrame

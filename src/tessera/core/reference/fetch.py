@@ -10,16 +10,16 @@ from tessera.core import downloads
 from tessera.core.archives import is_archive, unpack
 from tessera.core.downloads import Download, publish_download
 from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
+from tessera.core.files import md5_of
 from tessera.core.progress import Show
-from tessera.core.reference.records import Record, file_digest, keep_record
+from tessera.core.reference.records import Record, keep_record
 
 # Fetch a record: zenodo-get gets its metadata and lists its files, :mod:`tessera.core.downloads` gets them.
 #
-# zenodo-get's own download restarts interrupted files, so it is not used. This module rejects records
+# zenodo-get's own download restarts interrupted files, so it is not used. Rejected are records
 # without files, file names that leave the folder, and files whose MD5 differs.
 
-
-PAUSE_S = 1.0  #: between them; doubles, and a server's Retry-After goes first
+PAUSE_S = 1.0  #: between two attempts; doubles, and a server's Retry-After goes first
 
 
 class ArchiveOffline(TesseraError):
@@ -42,7 +42,7 @@ def fetch_record(
         What ``record.json`` holds: ``name, doi, title, fetched, files`` (bytes, md5, sha256, verdict).
 
     Raises:
-        Offline: no connection (exit status 2).
+        ArchiveOffline: no connection (exit status 2).
         TesseraError: refused, no files, damaged, interrupted too often, or not what was fetched before (1).
     """
     pause_s = PAUSE_S if pause_s is None else pause_s
@@ -83,7 +83,7 @@ def _files(metadata: dict, record: Record) -> dict[str, tuple[str, str]]:
 def _complete(record: Record, name: str, url: str, md5: str, progress, pause_s: float) -> None:
     """Download one file unless it is here; a damaged one is removed."""
     path = record.folder / name
-    if path.is_file() and file_digest(path, "md5") == md5:
+    if path.is_file() and md5_of(path) == md5:
         return
     part = path.with_name(path.name + ".part")
     remedy = _remedy(record)
@@ -97,7 +97,7 @@ def _complete(record: Record, name: str, url: str, md5: str, progress, pause_s: 
         attempts=downloads.ZENODO_ATTEMPTS,
         first_pause_s=pause_s,
     ).complete(progress)
-    if (found := file_digest(part, "md5")) != md5:
+    if (found := md5_of(part)) != md5:
         part.unlink()
         wrong = f"the MD5 of {name} is {found}, the archive's is {md5}; the file was removed"
         raise _failed(record, wrong, "wrong-md5")
@@ -116,11 +116,11 @@ def _remedy(record: Record) -> str:
     )
 
 
-# Fetch a record and extract its reference data: the two steps of ``tessera reference fetch``.
+# Fetch a record, and extract its reference data out of the archives that came.
 
 
 def fetch_and_extract(record: Record, progress: Show, **pauses: float) -> dict:
-    """Fetch, check, unpack; returns the record as kept (see :func:`tessera.core.reference.fetch`).
+    """Fetch, check, unpack; returns the record as kept (see :func:`fetch_record`).
 
     Raises:
         TesseraError: as fetching and unpacking, or a record whose archives hold no reference data.

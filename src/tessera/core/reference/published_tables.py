@@ -11,11 +11,8 @@ import pandas as pd
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.core.files import repo_root
 
-# Read the published tables; each file is checked as it is read.
-#
 # A table is a CSV of ``reference-results/`` with the columns :data:`COMMON_COLUMNS` around its own
 # keys. ``value`` is numeric (NaN where only a name is printed); every key is text.
-
 
 #: In front of the keys, and behind them.
 LEADING_COLUMNS = ("paper", "location", "section")
@@ -153,9 +150,6 @@ def lookup(
             code="no-number",
         )
     return value
-
-
-# Our results that correspond to the numbers printed in the Mitosis paper.
 
 
 #: Our region of memory -> the one that Table 5 prints in its place: the largest that fits in the guest.

@@ -67,7 +67,6 @@ def empty_file(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
 # The first is kept: it has both page sizes, so no number is lost, and each number counts once. It is unknown
 # which of the two should have other numbers.
 
-
 _CONTENT = ["workload", "configuration", "region_bytes", "quantity", "value"]
 
 
@@ -89,7 +88,6 @@ def same_file_twice(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
 #
 # Two runs never agree in three counters. The rule treats the later row as the copy: in the known case, that
 # row has exactly the same cycles for 2MB pages as for 4KB pages.
-
 
 _COUNTERS = {"runtime", "walk", "non_walk"}
 
@@ -114,14 +112,13 @@ def copied_row(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
 # because the other two agree with each other. Otherwise it is unknown which of the three is wrong, and all
 # three go.
 
-
 #: Averages of three runs are printed with up to three decimals.
 _ROUNDING_CYCLES = 1.0
 
 
 def broken_sum(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
     """Runtime cycles that differ from walk plus non-walk cycles by more than rounding."""
-    counted = rows[rows["quantity"].isin({"runtime", "walk", "non_walk"})]
+    counted = rows[rows["quantity"].isin(_COUNTERS)]
     for (file, line), row in counted.groupby(["file", "line"], sort=False):
         values = dict(zip(row["quantity"], row["value"], strict=True))
         wanted = values["runtime"] - values["walk"]
@@ -142,7 +139,6 @@ def broken_sum(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
 # allowed for the choice of statistic (the paper doesn't say which). Cycles themselves may differ by a factor
 # of 2. The paper doesn't say whether its memory is shared or private: both are compared with the same
 # printed number. Operations on and off fall together: a ratio needs both.
-
 
 OVERHEAD_SLACK = 0.15
 CYCLES_FACTOR = 2.0
@@ -175,11 +171,7 @@ def _differences(found: dict[str, float], printed: dict[str, float]) -> Iterator
             yield f"{what} {found[what]:.0f} cycles, printed {printed[what]:.0f}"
 
 
-# Put archived numbers that cannot be correct into quarantine; a rule gives the reason for each.
-#
-# A rule is a function of all rows and of the record that yields :class:`Finding` objects. It has its own
-# file and a line in :data:`RULES`. Rules describe defects and name no file, so a corrected archive passes.
-
+# All rules, and what they set aside. The name of a rule's function is its name in the tables.
 
 Rule = Callable[[pd.DataFrame, Record], Iterable[Finding]]
 RULES: tuple[Rule, ...] = (empty_file, same_file_twice, copied_row, broken_sum, not_as_printed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass, fields
@@ -12,10 +11,10 @@ from pathlib import Path
 import yaml
 
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
-from tessera.core.files import repo_root, write_text
+from tessera.core.files import md5_of, repo_root, sha256_of, write_text
 from tessera.core.reference.published_tables import default_dir
 
-# The archived records that the papers name (``reference-results/records.yaml``), as checked values.
+# The list, as checked values.
 #
 # The archive's own metadata (titles, sizes) is not part of this list; it is read when a record is fetched.
 
@@ -105,7 +104,6 @@ def _record(name: str, entry: dict) -> Record:
 # ``verified``). Otherwise the SHA-256 of the first download is recorded, and later downloads are compared
 # with that (verdict ``recorded``).
 
-
 MISSING, PARTIAL, PRESENT = "missing", "partial", "present"
 VERIFIED, RECORDED = "verified", "recorded"
 
@@ -159,7 +157,7 @@ def verify_record(record: Record) -> dict[str, str]:
         path = record.folder / name
         if not path.is_file():
             raise _wrong_file(record, name, "the file is missing", "file-missing")
-        if (md5 := file_digest(path, "md5")) != entry["md5"]:
+        if (md5 := md5_of(path)) != entry["md5"]:
             found = f"its MD5 is {md5}, the archive's is {entry['md5']}"
             raise _wrong_file(record, name, found, "wrong-md5")
         _file_entry(record, name, md5)
@@ -168,7 +166,7 @@ def verify_record(record: Record) -> dict[str, str]:
 
 def _file_entry(record: Record, name: str, md5: str) -> dict:
     path = record.folder / name
-    sha256 = file_digest(path, "sha256")
+    sha256 = sha256_of(path)
     known = record.files.get(name)
     earlier = recorded_files(record).get("files", {}).get(name, {}).get("sha256")
     for source, value in (("records.yaml", known), ("an earlier download", earlier)):
@@ -181,12 +179,6 @@ def _file_entry(record: Record, name: str, md5: str) -> dict:
 
 def _verdict(record: Record, name: str) -> str:
     return VERIFIED if name in record.files else RECORDED
-
-
-def file_digest(path: Path, kind: str) -> str:
-    """``md5`` or ``sha256`` of a file, in lower-case hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, kind).hexdigest()
 
 
 def _wrong_file(record: Record, name: str, found: str, code: str) -> TesseraError:

@@ -19,29 +19,26 @@ from tessera.core.results import (
 )
 from tessera.core.results.schema import Table
 
-# Every table of `results/<config>`, declared once: path, writer, columns, units, provenance, row rule.
-#
-# ``python -m tessera.core.results.catalogue`` generates docs/results.md from it.
-
-
 #: name -> table; the name is the stem of the file, with a prefix if several tables have the same stem.
 TABLES: dict[str, Table] = {}
 for _table in (
-    *cell_tables.CELL_TABLES, *cell_tables.RUNTIME_MODEL_TABLES, *study_tables.STUDY_TABLES, *study_tables.DESIGN_TABLES, *transfer_tables.TRANSFER_TABLES,
-    *study_tables.ENERGY_TABLES, *kernel_tables.NUMA_TABLES, *os_tables.SCENARIO_TABLES, *machine_tables.MACHINE_TABLES, *os_tables.MACHINE_FAULT_TABLES, *machine_tables.CLOCK_TABLES,
+    *cell_tables.CELL_TABLES, *cell_tables.RUNTIME_MODEL_TABLES,
+    *study_tables.STUDY_TABLES, *study_tables.DESIGN_TABLES, *transfer_tables.TRANSFER_TABLES,
+    *study_tables.ENERGY_TABLES, *kernel_tables.NUMA_TABLES, *os_tables.SCENARIO_TABLES,
+    *machine_tables.MACHINE_TABLES, *os_tables.MACHINE_FAULT_TABLES, *machine_tables.CLOCK_TABLES,
     *os_tables.PROGRAM_FAULT_TABLES, *kernel_tables.KERNEL_TABLES, *report_tables.REPORT_TABLES,
 ):  # fmt: skip
     if TABLES.setdefault(_table.name, _table) is not _table:
         raise ValueError(f"table {_table.name} is declared twice")
 
-# Generate docs/results.md from the schema: `python -m tessera.core.results.catalogue`.
-
+# The page docs/results.md.
 
 RESULTS_PAGE = "docs/results.md"
 _TITLE = """# Tables of a results folder
 
-This page lists every table below `results/<config>/`. It is generated from `tessera.core.results.catalogue`; to
-change a column, change it there. In paths, `*` is the name of a workload, a platform or the like.
+This page lists every table below `results/<config>/`. `tessera.core.results.catalogue` generates it from the
+`*_tables` files beside it; to change a column, change it there. In paths, `*` is the name of a workload, a
+platform or the like.
 
 A *count* is a whole number, a *number* is a double, *truth* is True or False, and *text* is a string. A cell
 of any kind may be empty. Unless a table states otherwise, every row counts. Numbers have enough digits to

@@ -7,7 +7,6 @@ from tessera.core.results.tree import ADAPTIVE_TABLES, FIT_TABLES, MODEL_TABLES
 
 # Cells (R, H, M, C of a workload, platform and layout) and the layouts they belong to.
 
-
 _CELL = columns("""
 workload                 text    -             workload
 platform                 text    -             platform, simulated or this machine (host-sim)
@@ -127,7 +126,6 @@ CELL_TABLES = (
 # Tables of runtime models: one per pair, and one for the whole run with `workload,platform` in front.
 #
 # Errors are relative to the runtime, as fractions.
-
 
 #: The tables of one pair, by name: :data:`tessera.core.results.tree.MODEL_TABLES`.
 MODELS_OF_PAIR: dict[str, Table] = {}

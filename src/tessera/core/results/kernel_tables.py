@@ -6,11 +6,10 @@ from tessera.core.results.schema import MESSAGE, PAIR, PROVENANCE, Table, column
 
 # Tables of the kernel's parts (docs/kernel.md). `attempt.json` beside them has the outcome of the part.
 
-
 _DIGITS, _SECONDS = "%.4f", "%.1f"
 
 
-def _kernel_table(
+def _part_table(
     part: str, name: str, about: str, text: str, provenance: str = "column", digits: str | None = None
 ) -> Table:
     return Table(
@@ -19,14 +18,14 @@ def _kernel_table(
     )  # fmt: skip
 
 
-TEST = _kernel_table("test", "summary", "selftests and stress in the guest", """
+TEST = _part_table("test", "summary", "selftests and stress in the guest", """
     part        text    -  test that ran
     passed      count   1  checks that passed
     failed      count   1  checks that failed
     seconds     number  s  time including the boot
     provenance  text    -  measured
 """, digits=_SECONDS)  # fmt: skip
-TABLE4 = _kernel_table("table4", "table4", "memory for replicas, by the paper's function (Mitosis Table 4)", """
+TABLE4 = _part_table("table4", "table4", "memory for replicas, by the paper's function (Mitosis Table 4)", """
     footprint           text    -      footprint as printed in the paper
     footprint_bytes     count   bytes  the same in bytes
     page_table_bytes    count   bytes  size of one copy of the page tables
@@ -34,7 +33,7 @@ TABLE4 = _kernel_table("table4", "table4", "memory for replicas, by the paper's 
     overhead            number  1      memory relative to one copy, calculated
     published_overhead  number  1      overhead printed in the paper
 """, "calculated and published", _DIGITS)  # fmt: skip
-TABLE4_MEASURED = _kernel_table("table4", "table4_measured", "memory for replicas, counted by the kernel", """
+TABLE4_MEASURED = _part_table("table4", "table4_measured", "memory for replicas, counted by the kernel", """
     footprint_bytes      count   bytes  memory that a program touches
     copies               count   1      copies of the page tables
     page_table_bytes     count   bytes  size of all copies
@@ -42,7 +41,7 @@ TABLE4_MEASURED = _kernel_table("table4", "table4_measured", "memory for replica
     calculated_overhead  number  1      the same, calculated by the paper's function
     provenance           text    -      measured
 """, digits=_DIGITS)  # fmt: skip
-TABLE5_COUNTS = _kernel_table("table5", "instructions", "instructions of each operation", """
+TABLE5_COUNTS = _part_table("table5", "instructions", "instructions of each operation", """
     operation     text    -             mmap, mprotect or munmap
     region        text    -             size of the region
     bytes         count   bytes         the same in bytes
@@ -51,7 +50,7 @@ TABLE5_COUNTS = _kernel_table("table5", "instructions", "instructions of each op
     instructions  number  instructions  median instruction count, user and kernel
     provenance    text    -             measured
 """)  # fmt: skip
-TABLE5 = _kernel_table("table5", "table5", "ratios of these instruction counts (Mitosis Table 5)", """
+TABLE5 = _part_table("table5", "table5", "ratios of these instruction counts (Mitosis Table 5)", """
     operation                       text    -             mmap, mprotect or munmap
     region                          text    -             size of the region
     unpatched_instructions          number  instructions  kernel without the patches
@@ -63,14 +62,14 @@ TABLE5 = _kernel_table("table5", "table5", "ratios of these instruction counts (
     provenance                      text    -             measured
     published_ratio                 number  1             ratio of cycles printed in the paper
 """, digits=_DIGITS)  # fmt: skip
-TABLE6_COUNTS = _kernel_table("table6", "instructions", "instructions of whole programs", """
+TABLE6_COUNTS = _part_table("table6", "instructions", "instructions of whole programs", """
     program       text   -             program of the guest
     config        text   -             kernel and copies
     copies        count  1             copies of the page tables
     instructions  count  instructions  instruction count, user and kernel
     provenance    text   -             measured
 """)  # fmt: skip
-TABLE6 = _kernel_table("table6", "table6", "overhead of replicas for whole programs (Mitosis Table 6)", """
+TABLE6 = _part_table("table6", "table6", "overhead of replicas for whole programs (Mitosis Table 6)", """
     program                     text    -             program of the guest
     off_instructions            number  instructions  mechanism off
     replicated_instructions     number  instructions  with copies on all nodes
@@ -78,7 +77,7 @@ TABLE6 = _kernel_table("table6", "table6", "overhead of replicas for whole progr
     provenance                  text    -             measured
     published_overhead_percent  number  percent       overhead in time printed in the paper
 """, digits=_DIGITS)  # fmt: skip
-PLACEMENT = _kernel_table("placement", "placement", "placement of page tables", """
+PLACEMENT = _part_table("placement", "placement", "placement of page tables", """
     workload       text   -      program of the guest
     config         text   -      F (first touch) or I (interleave), with +M for replicas
     observer       text   -      owner of the tree: home, or a socket's number
@@ -88,13 +87,13 @@ PLACEMENT = _kernel_table("placement", "placement", "placement of page tables", 
     pages          count  pages  tables of this level on this socket; the same for every target_socket
     pointers       count  1      present entries to the target
 """, "measured")  # fmt: skip
-FIGURE4 = _kernel_table("placement", "figure4", "share of remote leaf entries by socket (Mitosis Figure 4)", """
+FIGURE4 = _part_table("placement", "figure4", "share of remote leaf entries by socket (Mitosis Figure 4)", """
     workload           text    -  program of the guest
     config             text    -  as in placement.csv
     socket             count   1  socket whose processors walk the tables
     remote_leaf_share  number  1  share of leaf entries on other sockets
 """, "measured")  # fmt: skip
-BALANCING = _kernel_table("balancing", "balancing", "page tables of a process that moves to another socket", """
+BALANCING = _part_table("balancing", "balancing", "page tables of a process that moves to another socket", """
     moment               text    -        before the move, balanced (data moved, too) or replicas (and tables)
     socket               count   1        socket of the process
     data_pages           count   pages    pages of its data
@@ -107,7 +106,7 @@ BALANCING = _kernel_table("balancing", "balancing", "page tables of a process th
     seconds              number  s        time of the guest since the start of the program
     provenance           text    -        measured
 """)  # fmt: skip
-PROVE = _kernel_table("prove", "prove", "whether the checks detect a broken kernel", """
+PROVE = _part_table("prove", "prove", "whether the checks detect a broken kernel", """
     kernel      text   -  checked, or broken
     observer    text   -  checker (inside) or walker (outside)
     reports     count  1  number of reported differences
@@ -115,19 +114,19 @@ PROVE = _kernel_table("prove", "prove", "whether the checks detect a broken kern
     passed      truth  -  whether the expectation was met
     provenance  text   -  measured
 """)  # fmt: skip
-STRESS_NG = _kernel_table("stress-ng", "stress-ng", "memory stressors of stress-ng with replicas", """
+STRESS_NG = _part_table("stress-ng", "stress-ng", "memory stressors of stress-ng with replicas", """
     stressor    text  -  name of the stressor, or of the failed step
     outcome     text  -  passed, skipped or failed
     provenance  text  -  measured
 """)  # fmt: skip
-SELFTESTS_MM = _kernel_table("selftests-mm", "selftests-mm", "the kernel's own tests of memory management", """
+SELFTESTS_MM = _part_table("selftests-mm", "selftests-mm", "the kernel's own tests of memory management", """
     test              text  -  name of the test
     without_replicas  text  -  outcome without replicas
     with_replicas     text  -  outcome with replicas
     outcome           text  -  verdict from both outcomes
     provenance        text  -  measured
 """)  # fmt: skip
-BISECT = _kernel_table("bisect", "bisect", "build and boot of the kernel after each patch", """
+BISECT = _part_table("bisect", "bisect", "build and boot of the kernel after each patch", """
     patch       text    -  file of the patch
     outcome     text    -  passed or failed
     seconds     number  s  time to build and boot
@@ -141,7 +140,6 @@ KERNEL_TABLES = (
 
 
 # Runtime and walk cycles by the placement of page tables and data (docs/numa.md).
-
 
 _PLACED = """
 page_size            text    -       of all pages: 4KB or 2MB

@@ -6,7 +6,6 @@ from tessera.core.results.schema import PROVENANCE, Table, columns
 
 # Measurements on this machine (real runs, allocator, chases), and their comparison with the simulator.
 
-
 COMPARISON = Table(
     "host_comparison", lambda t: t.host_comparison, "tessera pipeline host", "measured and simulated",
     "differences of real runs to the all-4KB layout, compared with simulated differences",
@@ -214,7 +213,6 @@ MACHINE_TABLES = (
 
 
 # Micro-benchmarks and programs on this machine's clock, beside the simulated core.
-
 
 _CLOCK = "tessera validate clock"
 _MEASURED = """

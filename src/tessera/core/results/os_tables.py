@@ -6,7 +6,6 @@ from tessera.core.results.schema import MESSAGE, PAIR, PROVENANCE, Table, column
 
 # What page faults cost on this machine (docs/faults.md).
 
-
 _MEASURE = "tessera faults measure"
 FAULT_LATENCY = Table(
     "fault_latency", lambda t: t.host_faults("latency"), _MEASURE, "column",
@@ -71,7 +70,6 @@ MACHINE_FAULT_TABLES = (FAULT_LATENCY, FAULT_COMB, FAULT_PASSES, FAULT_ENVIRONME
 
 
 # What page faults cost a program, as figures of Virtuoso (ASPLOS 2025) show it (docs/faults.md).
-
 
 _FAULTS_WRITER = "tessera virtuoso program"
 _SCENARIO = columns("scenario  text  -  name of the scenario (config/scenarios)")
@@ -156,7 +154,6 @@ PROGRAM_FAULT_TABLES = (*OF_PROGRAM, SIMULATOR_COSTS)
 
 # The study of scenarios (docs/os.md): one program under several states of a machine's memory.
 
-
 _SCENARIO_WRITER = "tessera study scenarios"
 _SCENARIO_KEYS = columns("""
 workload  text  -  workload, recorded from its first instruction
@@ -224,10 +221,12 @@ SCENARIO_AREAS = _scenario_table("areas", "areas (VMAs) at the end", """
     rights      text   -      read, write, execute
     huge_pages  text   -      advice for huge pages
     """)  # fmt: skip
-SCENARIO_COUNTERS = _scenario_table("counters", "counters of the kernel, from the begin of the program on", """
+SCENARIO_COUNTERS = _scenario_table(
+    "counters", "counters of the kernel, from the begin of the program on", """
     counter  text   -  name, as in /proc/vmstat
     value    count  1  its value
-    """)  # fmt: skip
+    """,
+)  # fmt: skip
 #: The tables that `tessera os show` gives, by its name for them.
 OF_LOG: dict[str, Table] = {
     "sizes": SCENARIO_SIZES, "kinds": SCENARIO_FAULTS, "chunks": SCENARIO_CHUNKS, "areas": SCENARIO_AREAS,

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 # Status of a row, a recording or a part of a run. Numbers count only if it is `ok`.
 
-
 OK, FAILED, SKIPPED = STATUSES = ("ok", "failed", "skipped")
 
 
@@ -37,7 +36,6 @@ def other_rows(table: pd.DataFrame) -> pd.DataFrame:
 
 
 # Outcomes of the parts of a run that can fail (docs/contracts.md, "Parts of the kernel").
-
 
 #: Name of the file in a part's folder.
 OUTCOME_FILE = "attempt.json"
@@ -77,7 +75,6 @@ def recorded(info_path: Path) -> tuple[dict, Path]:
 #   12.50% of their blocks)``.
 # - Accesses of an imported trace to pages in no pool have 4KB pages under every layout: ``33.6% of accesses
 #   outside the pools``.
-
 
 #: Between the parts of a message.
 NOTE_SEPARATOR = "; "

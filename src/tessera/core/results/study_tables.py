@@ -7,7 +7,6 @@ from tessera.core.results.schema import MESSAGE, PAIR, PROVENANCE, Table, column
 
 # Studies of the simulator (docs/studies.md): sampling, ablations, a sweep over assumed values.
 
-
 _STATUS = columns("status  text  -  ok or failed")
 SAMPLING = Table(
     "sampling", lambda t, w="*": t.sampling(w, "errors"), "tessera study sampling", "column",
@@ -128,7 +127,6 @@ STUDY_TABLES = (SAMPLING, INTERVALS, SHAPES, VARIANTS, SWEEP, XML_GRID)
 
 # The study of translation designs (docs/studies.md): cells, structures, mappings; probes of structures.
 
-
 _DESIGN_WRITER = "tessera study designs"
 _DESIGN_KEYS = columns("""
 design   text  -  name of the design (`mmu.design`)
@@ -202,7 +200,6 @@ DESIGN_TABLES = (DESIGN_CELLS, DESIGN_STRUCTURES, DESIGN_MAPPINGS, PROBES)
 
 
 # Energy of cells with assumed constants, and hit rates by size of L3 (docs/energy.md).
-
 
 ENERGY = Table(
     "energy", lambda t: t.energy("energy"), "tessera energy cells", "column",

@@ -24,13 +24,12 @@ from tessera.core.results.schema import COUNT, NUMBER, STATUS, TEXT, TRUTH, Tabl
 from tessera.core.results.tree import Tree
 from tessera.core.table_columns import SEPARATORS, TableRefused, floats, known_names, warn_of_spelling
 
-# Read tables of the results with typed columns; errors name the file and the wrong column.
+# Reading, with typed columns.
 #
-# Types (:mod:`tessera.core.results.catalogue`): *text* is a string, empty if missing; *number* a double, NaN if
+# Types (:mod:`tessera.core.results.schema`): *text* is a string, empty if missing; *number* a double, NaN if
 # missing; *truth* True or False, None if missing. *count* is an int64 if every row has a value, else a
 # double with NaN (exact for whole numbers below 2^53; fractions from files of other programs stay). Layouts
 # get their canonical names.
-
 
 _TRUTH = {"True": True, "False": False, "1": True, "0": False, "1.0": True, "0.0": False}
 _LAYOUTS = ("layout", "duplicate_of")
@@ -213,7 +212,7 @@ def _as_truth(values: pd.Series) -> pd.Series:
     return found.astype("bool" if found.notna().all() else "object")
 
 
-# Write tables of the results with the columns and order of the schema; a file is never left incomplete.
+# Writing, with the columns and the order of the schema.
 
 
 def write_table(table: Table, frame: pd.DataFrame, path: Path | str) -> pd.DataFrame:
@@ -245,7 +244,7 @@ def frame_of(table: Table, rows: list | pd.DataFrame) -> pd.DataFrame:
     """Rows (mappings, tuples or a data frame) as a data frame with the table's columns.
 
     Keys that a mapping lacks become empty: text is "", counts stay whole next to missing ones. Complete
-    counts are int64, as `read` returns them, so tables computed from them hold plain numbers.
+    counts are int64, as :func:`read_file` returns them, so tables computed from them hold plain numbers.
     """
     frame = with_whole_counts(table, pd.DataFrame(rows, columns=list(table.names)))
     for name in table.of_kind(COUNT):
@@ -258,16 +257,15 @@ def frame_of(table: Table, rows: list | pd.DataFrame) -> pd.DataFrame:
 
 # Files of cells: one row per workload x platform x layout x repeat (docs/results.md), as CSV or Parquet.
 
-
 CELL_COLUMNS = CELLS.names
 CELL_FORMATS = (".csv", ".parquet")
 
 
 def read_cells(path: Path | str) -> pd.DataFrame:
-    """Read a cells file, CSV or Parquet by its suffix, with the types of :mod:`tessera.core.results.table_io`.
+    """Read a cells file, CSV or Parquet by its suffix, with the types of :func:`read_file`.
 
     Raises:
-        TesseraError: the file is missing, or has another suffix or other columns than :data:`COLUMNS`.
+        TesseraError: the file is missing, or has another suffix or other columns than :data:`CELL_COLUMNS`.
     """
     path, name = Path(path), f"cells file {path}"
     if check_cell_format(path) == ".csv" or not path.exists():
@@ -280,7 +278,7 @@ def read_cells(path: Path | str) -> pd.DataFrame:
 
 
 def check_cell_format(path: Path) -> str:
-    """The suffix of a cells file, one of :data:`FORMATS`.
+    """The suffix of a cells file, one of :data:`CELL_FORMATS`.
 
     Raises:
         TesseraError: the file has another suffix.

@@ -9,7 +9,6 @@ from tessera.core.results.schema import MESSAGE, PAIR, PROVENANCE, Table, column
 
 # The study of transfer (docs/transfer.md): a runtime model of P, asked for a new design.
 
-
 _WRITER = "tessera study transfer"
 _POINT = columns("""
 group    text  -  class of the variant: K0 to K5, or ideal
@@ -258,7 +257,6 @@ TRANSFER_TABLES = (*OF_RUN, *(_of_pair(table) for table in PARTS))
 
 
 # What ``tessera predict`` writes with ``--out``; no part of a results folder (docs/predict.md).
-
 
 DESIGN_ANSWERS = Table(
     "design_answers", lambda t: t.transfer("design_answers"), "tessera predict", "column",
