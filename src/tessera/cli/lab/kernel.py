@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from tessera.cli.kernel_options import accept_series_option as _accept
-from tessera.cli.kernel_options import say
+from tessera.cli.kernel_options import accept_series_option, say
 from tessera.cli.lab.kernel_experiments import COMMANDS
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.results.outcomes import is_ok
@@ -38,7 +37,7 @@ for command in COMMANDS:
 
 @kernel.command()
 @_variant
-@_accept
+@accept_series_option
 @click.option("--jobs", type=click.IntRange(1), help="Compilers at a time (default: one for each core).")
 def build(variant: str, accept_series: bool, jobs: int | None) -> None:
     """Build a kernel and the programs of the guest; print the folder of the kernel.
@@ -54,7 +53,7 @@ def build(variant: str, accept_series: bool, jobs: int | None) -> None:
 
 @kernel.command()
 @_variant
-@_accept
+@accept_series_option
 @click.option("--nodes", default=4, show_default=True, help="Sockets (NUMA nodes) of the guest.")
 @click.option("--cpus", type=int, help="Processors of the guest in total.  [default: one per node]")
 @click.option("--memory-mb", default=2048, show_default=True, help="Memory of the guest in MB (2^20 bytes).")
@@ -110,7 +109,7 @@ def boot(
 
 
 @kernel.command()
-@_accept
+@accept_series_option
 @click.option(
     "--stress-seconds", default=120, show_default=True, help="Duration of the random operations in seconds."
 )
@@ -133,7 +132,7 @@ def test(accept_series: bool, stress_seconds: int, seed: int, out: Path) -> None
 
 
 @kernel.command("selftests-mm")
-@_accept
+@accept_series_option
 @click.option("--seconds", default=120, show_default=True, help="Stop a test after this many seconds.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
 def selftests_mm(accept_series: bool, seconds: int, out: Path) -> None:
@@ -156,7 +155,7 @@ def selftests_mm(accept_series: bool, seconds: int, out: Path) -> None:
 
 
 @kernel.command("stress-ng")
-@_accept
+@accept_series_option
 @click.option("--seconds", default=5, show_default=True, help="Duration of each stressor in seconds.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs.")
 @click.argument("stressors", nargs=-1)
@@ -191,7 +190,7 @@ def stress_ng(accept_series: bool, seconds: int, out: Path, stressors: tuple[str
 
 
 @kernel.command()
-@_accept
+@accept_series_option
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
 def prove(accept_series: bool, out: Path) -> None:
     """Build a kernel without one hook; test that the checker (inside) and the walker (outside) report it.
@@ -216,7 +215,7 @@ def prove(accept_series: bool, out: Path) -> None:
 
 
 @kernel.command()
-@_accept
+@accept_series_option
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
 def bisect(accept_series: bool, out: Path) -> None:
     """Build and boot the kernel after every patch of the series: about 1 hour on one core the first time.

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from tessera.cli.kernel_options import accept_series_option as _accept
-from tessera.cli.kernel_options import say
+from tessera.cli.kernel_options import accept_series_option, say
 from tessera.core.files import build_dir, built
 from tessera.core.tables import print_table
 
@@ -30,7 +29,7 @@ def _programs():
 
 
 @oracle.command()
-@_accept
+@accept_series_option
 @click.option(
     "--events",
     default=1_000_000,

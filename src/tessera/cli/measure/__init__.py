@@ -1,1 +1,1 @@
-"""Commands of ``tessera measure`` and ``tessera host``; :mod:`tessera.cli.measure.group` registers them."""
+"""Commands of ``tessera measure`` and ``tessera host``. Start with :mod:`tessera.cli.measure.group`."""

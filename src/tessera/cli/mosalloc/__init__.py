@@ -1,1 +1,1 @@
-"""The commands of ``tessera mosalloc``, one file each; :mod:`tessera.cli.mosalloc.group` registers them."""
+"""The commands of ``tessera mosalloc``; :mod:`tessera.cli.mosalloc.group` has the first ones, and lists all."""
