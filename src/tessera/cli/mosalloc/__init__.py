@@ -1,1 +1,1 @@
-"""The commands of ``tessera mosalloc``; :mod:`tessera.cli.mosalloc.group` has the first ones, and lists all."""
+"""The commands of ``tessera mosalloc``. Start with :mod:`tessera.cli.mosalloc.group`, which lists all."""
