@@ -158,7 +158,7 @@ def modules():
     """(path inside src/tessera, syntax tree) of every module outside tessera.core.results."""
     for path in sorted(SOURCE.rglob("*.py")):
         name = path.relative_to(SOURCE).as_posix()
-        if not name.startswith("results/"):
+        if not name.startswith("core/results/"):
             yield name, ast.parse(path.read_text())
 
 
@@ -172,8 +172,8 @@ def strings(node) -> list[str]:
 
 #: What reads text of people and other programs, and the papers' numbers.
 FOREIGN = {
-    "core/table_file.py", "judge/studies/blocks.py", "kernel/experiments/footprint.py",
-    "kernel/experiments/instructions.py", "reference/tables.py",
+    "core/table_file.py", "core/reference/published_tables.py", "lab/kernel/cost_experiments.py",
+    "lab/studies/intervals.py",
 }  # fmt: skip
 
 
@@ -189,9 +189,8 @@ def test_results_are_read_with_pandas_in_one_place():
 
 #: Files of these names that are no results: scratch tables of the simulator, the list of data sets.
 OTHERS = {
-    ("mosalloc/suggest/simulated.py", "misses.csv"), ("record/datasets/manifest.py", "manifest.csv"),
-    ("show/explore/hot.py", "misses.csv"), ("simulate/plan.py", "intervals.csv"),
-    ("judge/walk_cost/verdicts.py", "verdicts.csv"), ("judge/studies/designs/energy.py", "energy.csv"),
+    ("measure/suggest/simulation.py", "misses.csv"), ("record/datasets.py", "manifest.csv"),
+    ("report/explore/miss_heat.py", "misses.csv"), ("simulate/sampling.py", "intervals.csv"),
 }  # fmt: skip
 
 
@@ -230,12 +229,12 @@ def test_a_status_is_compared_in_one_place():
 
 def test_the_layouts_that_the_method_names_are_named_once():
     """Of doubles in another sense: a condition of the allocator's tests, keys of a platform by page size."""
-    other = {"allocator_proof/suite/matrix.py", "judge/validation/engines/oracle.py", "layouts/names.py"}
+    other = {"core/layouts/layout.py", "lab/allocator_proof/suite/cases.py", "lab/validation/engines.py"}
     wrong = [
         f"{name}:{node.lineno}: {node.value}"
         for name, tree in [
             *modules(),
-            *((p.name, ast.parse(p.read_text())) for p in (SOURCE / "results").glob("*.py")),
+            *((p.name, ast.parse(p.read_text())) for p in (SOURCE / "core/results").glob("*.py")),
         ]
         if name not in other
         for node in ast.walk(tree)

@@ -92,7 +92,7 @@ def load_provenance(results_dir: Path | str) -> dict[str, dict]:
 def cell_quantities(results: Path) -> dict:
     """Number of good cells by platform, engine and provenance."""
     try:
-        cells = read_cells(results / "cells.csv")
+        cells = read_cells(Tree(results).cells)
     except (TesseraError, pd.errors.EmptyDataError, pd.errors.ParserError) as error:
         return {"note": getattr(error, "found", str(error))}
     good = ok_rows(cells)
