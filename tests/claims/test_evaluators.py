@@ -215,12 +215,12 @@ def test_rows_of_table_8_are_found_by_what_the_workloads_say(tree):
 
 def test_platform_files_are_compared_entry_by_entry(tree, monkeypatch):
     from tessera.core import platforms
-    from tessera.report.evaluators import real_machines as evaluator
+    from tessera.report.evaluators import real_machines
 
     table = {"table": "table4_tlbs"}
     assert run(tree, "platform_mismatches", table) == 0
     # Broadwell in the place of Haswell: 4KB, 2MB and 1GB entries of the second level, and the walkers.
     real = platforms.load
     swap = {"haswell-sim": "broadwell-sim"}
-    monkeypatch.setattr(evaluator.platforms, "load", lambda name: real(swap.get(name, name)))
+    monkeypatch.setattr(real_machines.platforms, "load", lambda name: real(swap.get(name, name)))
     assert run(tree, "platform_mismatches", table) == 4

@@ -10,14 +10,14 @@ import pytest
 import yaml
 
 from tessera.core.errors import TesseraError
-from tessera.report import verdicts as shown
+from tessera.report import verdicts
 from tessera.report.claims import evaluate, failing_claims, load_claims, unexplained
 from tessera.report.claims.claim import Claim, Outcome, Tolerance, join_readings
 from tessera.report.claims.verdicts import BAD, GOOD, UNDECIDED, doubt, verdict
-from tessera.report.claims_table import claims_text as terminal_table
+from tessera.report.claims_table import claims_text
 from tessera.report.machines import groups
-from tessera.report.machines import verdicts as by_machine
 from tessera.report.machines.groups import Group
+from tessera.report.machines.verdicts import Measured, finding_row
 
 AUTHORS = "mosmodel-authors"
 HOLDS, FAILS, NOT_HERE = "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "NOT-MEASURABLE-HERE"
@@ -71,13 +71,13 @@ def test_readings_of_different_data_are_a_mistake():
 
 
 def test_an_undecided_finding_counts_as_neither():
-    assert UNDECIDED not in (*GOOD, *BAD, *shown.HELD)
+    assert UNDECIDED not in (*GOOD, *BAD, *verdicts.HELD)
     rows = pd.DataFrame(
         [("a", "finding", HOLDS, "", False), ("b", "finding", UNDECIDED, "reading: x", False),
          ("c", "finding", UNDECIDED, "reading: y", False)],
         columns=["id", "kind", "verdict", "reason", "required"],
     ).assign(explanation="")  # fmt: skip
-    assert shown.counts(rows).splitlines()[0] == f"findings: 1 {HOLDS}, 2 UNDECIDED (reading)"
+    assert verdicts.counts(rows).splitlines()[0] == f"findings: 1 {HOLDS}, 2 UNDECIDED (reading)"
     assert unexplained(rows) == [] and failing_claims(rows.assign(required=True)) == []
 
 
@@ -88,8 +88,8 @@ def test_an_undecided_finding_counts_as_neither():
 def test_the_kind_of_doubt_is_the_reason_s_first_word(reason, kind):
     assert doubt(reason) == kind
     row = {"verdict": UNDECIDED, "kind": "finding", "provenance": "simulated", "reason": reason}
-    assert bool(shown.objection(row)) == (not kind)
-    assert shown.with_kind(row) == (f"UNDECIDED ({kind})" if kind else "UNDECIDED")
+    assert bool(verdicts.objection(row)) == (not kind)
+    assert verdicts.with_kind(row) == (f"UNDECIDED ({kind})" if kind else "UNDECIDED")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_the_kind_of_doubt_is_the_reason_s_first_word(reason, kind):
 )
 def test_the_report_rejects_other_undecided_rows(kind, provenance):
     row = {"verdict": UNDECIDED, "kind": kind, "provenance": provenance, "reason": "reading: a"}
-    assert shown.objection(row)
+    assert verdicts.objection(row)
 
 
 # -- claims of the file on a tree
@@ -159,8 +159,8 @@ def test_both_readings_of_mosmodel_decide_in_sample_and_1gb_claims(judge, models
     if name == UNDECIDED:
         bad = "authors" if models == (AUTHORS,) else "ours"
         assert table["reason"].str.match(rf"reading: it holds by \w+=\S+ and fails by {bad}=\S+ ").all()
-        assert "UNDECIDED (reading)" in terminal_table(table.reset_index())
-    assert not shown.objections(table.reset_index())
+        assert "UNDECIDED (reading)" in claims_text(table.reset_index())
+    assert not verdicts.objections(table.reset_index())
 
 
 def test_the_ranks_and_the_inputs_have_both_readings_too(claims_file):
@@ -293,15 +293,13 @@ def test_a_machine_whose_readings_disagree_leaves_the_finding_undecided():
     readings = {"ours": 2.5, "authors": 5.0}
     outcome = Outcome(2.5, "measured", "haswell", over_pairs="max", readings=readings)
     judged = verdict(BELOW_3, 2.5, "measured", "haswell", readings=readings)
-    split = by_machine.Measured(Group(("hsw",), BELOW_3, True, "all"), outcome, judged, True)
+    split = Measured(Group(("hsw",), BELOW_3, True, "all"), outcome, judged, True)
     assert split.word == "undecided" and not split.holds
-    row = by_machine.finding_row(BELOW_3, [split], {})
+    row = finding_row(BELOW_3, [split], {})
     assert (row["verdict"], row["obtained"]) == (UNDECIDED, "ours=2.5 authors=5")
     bad = verdict(BELOW_3, 4.0, "measured", "haswell")
-    fails = by_machine.Measured(
-        Group(("bdw",), BELOW_3, True, "all"), Outcome(4.0, "measured", "haswell"), bad, True
-    )
-    row = by_machine.finding_row(BELOW_3, [split, fails], {})
+    fails = Measured(Group(("bdw",), BELOW_3, True, "all"), Outcome(4.0, "measured", "haswell"), bad, True)
+    row = finding_row(BELOW_3, [split, fails], {})
     assert row["verdict"] == "DEVIATES" and "undecided on hsw" in row["reason"]
     assert groups.part_decides(
         "max", "at-most", False

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from tessera.cli.report import report
 from tessera.core import reference
-from tessera.report import claims_table as judged
+from tessera.report import claims_table
 
 FINDING = "micro20-max-error-basu"
 REQUIRED = ("micro20-features-19", "opera-slope", "tessera-platforms-table4", "tessera-layout-count")
@@ -20,7 +20,7 @@ def tree(make_tree, tmp_path_factory):
 
 
 def check(tree, claims):
-    judged.evaluate_claims(tree, claims, reference.default_dir())
+    claims_table.evaluate_claims(tree, claims, reference.default_dir())
     return CliRunner().invoke(report, ["check", "--results", str(tree)])
 
 

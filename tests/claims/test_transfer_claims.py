@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from tessera.core.results import transfer_tables as schema
+from tessera.core.results import transfer_tables
 from tessera.core.results.table_io import frame_of, write_table
 from tessera.core.results.tree import Tree
 from tessera.lab.transfer import study
@@ -23,7 +23,10 @@ def tables():
     rows = study.study_tables(world.request_of(patch, VARIANTS, ladders=True))
     patch.undo()
     pair = {"workload": "made", "platform": "haswell-sim", "provenance": "simulated"}
-    return {table.name: frame_of(table, [pair | row for row in rows[table.name]]) for table in schema.PARTS}
+    return {
+        table.name: frame_of(table, [pair | row for row in rows[table.name]])
+        for table in transfer_tables.PARTS
+    }
 
 
 @pytest.fixture
@@ -34,8 +37,8 @@ def judge(tmp_path, claim_entries, tables):
         made = {name: table.copy() for name, table in tables.items()}
         change(made)
         made |= study.judge_run(made)
-        judged(made[schema.VERDICTS.name])
-        for table in schema.OF_RUN:
+        judged(made[transfer_tables.VERDICTS.name])
+        for table in transfer_tables.OF_RUN:
             write_table(table, made[table.name], table.place(Tree(tmp_path)))
         path = tmp_path / "claims.yaml"
         entries = [entry for entry in claim_entries if entry["id"].startswith("transfer-")]
@@ -107,7 +110,7 @@ def test_without_the_class_or_the_study_it_is_not_measurable(judge, tmp_path):
 
     found = judge(change)
     assert found.loc["transfer-invisible-gap", "verdict"] == NOT_HERE
-    for table in schema.OF_RUN:
+    for table in transfer_tables.OF_RUN:
         table.place(Tree(tmp_path)).unlink()
     missing = evaluate(tmp_path, tmp_path / "claims.yaml")
     assert set(missing["verdict"]) == {NOT_HERE}

@@ -13,11 +13,10 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
 from tessera.fit.models.base import RuntimeModel
 from tessera.fit.models.registry import EVERY
-from tessera.report.figures import findings, published, registry, style
-from tessera.report.figures.host_validation import real_runs_table as host
-from tessera.report.figures.model_errors import max_errors_table as fig2
+from tessera.report.figures import findings, published, registry, rsquared, style
+from tessera.report.figures.host_validation import real_runs_table
+from tessera.report.figures.model_errors import max_errors_table
 from tessera.report.figures.render import render
-from tessera.report.figures.rsquared import table as table8
 from tessera.report.results import NotDrawn, Results
 
 REFERENCE = repo_root() / "reference-results"
@@ -60,7 +59,7 @@ def test_same_input_gives_the_same_bytes(small_tree, tmp_path):
 
 
 def test_fig2_shows_the_worst_of_all_pairs_beside_the_printed_value(full_tree):
-    rows = fig2(full_tree, REFERENCE).set_index(["source", "model", "scope"])["max_error"]
+    rows = max_errors_table(full_tree, REFERENCE).set_index(["source", "model", "scope"])["max_error"]
     errors = pd.read_csv(full_tree / "models" / "errors.csv")
     errors = errors[(errors["protocol"] == "all") & (errors["model"] == "basu")]
     assert rows["Tessera", "basu", "all"] == errors["max_error"].max()
@@ -82,13 +81,13 @@ def test_without_reference_results_figures_show_what_was_obtained(small_tree, tm
 
 
 def test_table8_sits_beside_the_same_program_of_the_paper(full_tree):
-    rows = table8(full_tree, REFERENCE)
+    rows = rsquared.table(full_tree, REFERENCE)
     twin = rows[(rows["source"] == "paper") & (rows["workload"] == "pr")]
     assert set(twin["paper_workload"]) == {"gapbs/pr-twitter"}
 
 
 def test_host_draws_paired_differences_with_their_interval(full_tree):
-    rows = host(full_tree).set_index(["layout", "provenance"])
+    rows = real_runs_table(full_tree).set_index(["layout", "provenance"])
     assert rows.loc[("growing-8", "measured"), ["difference", "ci95"]].tolist() == [-0.1, 0.003]
     assert rows.loc[("growing-8", "simulated"), "difference"] == -0.12
     assert ("random-3", "simulated") not in rows.index and "growing-0" not in rows.index
@@ -164,7 +163,7 @@ def test_percentages_have_as_many_digits_as_are_worth_reading(fraction, text):
 
 def test_empty_tree_says_what_to_run(tmp_path):
     with pytest.raises(NotDrawn, match="./run reproduce"):
-        fig2(tmp_path, REFERENCE)
+        max_errors_table(tmp_path, REFERENCE)
 
 
 def test_figures_show_the_models_that_were_fitted_and_no_others(complete_tree, tmp_path):

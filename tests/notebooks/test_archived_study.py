@@ -15,7 +15,7 @@ import pytest
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir, repo_root
-from tessera.core.results import transfer_tables as schema
+from tessera.core.results import transfer_tables
 from tessera.core.results.table_io import frame_of, read_file
 from tessera.core.results.tree import Tree
 from tessera.fit.models.registry import create
@@ -57,7 +57,11 @@ def as_read(table, frame: pd.DataFrame, folder) -> pd.DataFrame:
     return read_file(table, folder / table.file)
 
 
-@pytest.mark.parametrize("table", [schema.VERDICTS, schema.WIDTHS, schema.NEW_DESIGNS], ids=lambda t: t.name)
+@pytest.mark.parametrize(
+    "table",
+    [transfer_tables.VERDICTS, transfer_tables.WIDTHS, transfer_tables.NEW_DESIGNS],
+    ids=lambda t: t.name,
+)
 def test_tables_of_the_run_follow_from_the_archived_points(tables, judged, table, tmp_path):
     same(as_read(table, judged[table.name], tmp_path), tables[table.name], 0)
 
@@ -69,21 +73,21 @@ def judged(tables):
 
 def test_answers_follow_from_points_and_samples(tables, tmp_path):
     rows = []
-    for key, points in tables[schema.POINTS.name].groupby(PAIR, sort=False):
-        samples = tables[schema.SAMPLES.name]
+    for key, points in tables[transfer_tables.POINTS.name].groupby(PAIR, sort=False):
+        samples = tables[transfer_tables.SAMPLES.name]
         samples = samples[(samples[PAIR] == list(key)).all(axis=1)]
         hit = int(platforms.load(key[1]).values[HIT].value)
         found = bracket_answers.answer_rows(samples.to_dict("records"), points.to_dict("records"), hit)
         rows += [dict(zip(PAIR, key, strict=True)) | {"provenance": "simulated"} | row for row in found]
-    kept = tables[schema.ANSWERED.name]
-    found = as_read(schema.ANSWERED, frame_of(schema.ANSWERED, rows), tmp_path)
+    kept = tables[transfer_tables.ANSWERED.name]
+    found = as_read(transfer_tables.ANSWERED, frame_of(transfer_tables.ANSWERED, rows), tmp_path)
     # least squares: the order of sums in BLAS; codes say why, sentences may improve
     same(found.drop(columns="message"), kept.drop(columns="message"), 1e-9)
 
 
 def test_models_fitted_again_predict_what_the_archive_says(tables):
-    samples, points = (tables[table.name] for table in (schema.SAMPLES, schema.POINTS))
-    predictions = tables[schema.PREDICTIONS.name]
+    samples, points = (tables[table.name] for table in (transfer_tables.SAMPLES, transfer_tables.POINTS))
+    predictions = tables[transfer_tables.PREDICTIONS.name]
     for workload, mine in samples[samples["fitted"].eq(True)].groupby("workload"):
         known = check_samples(mine, workload).fitted
         own = points[(points["workload"] == workload) & (points["status"] == "ok")]
@@ -100,12 +104,16 @@ def test_the_simulator_gives_the_archived_fingerprint(tmp_path):
     for component, name in (("tracer", "tessera-trace"), ("simulator", "tessera-sim")):
         if not (build_dir(component) / name).exists():
             pytest.skip(f"{component} is not built: ./run tessera build {component}")
-    place = schema.POINTS.place(Tree(repo_root() / ARCHIVE)).with_name(archived.FINGERPRINT)
-    same(as_read(schema.POINTS, archived.fingerprint(), tmp_path), read_file(schema.POINTS, place), 0)
+    place = transfer_tables.POINTS.place(Tree(repo_root() / ARCHIVE)).with_name(archived.FINGERPRINT)
+    same(
+        as_read(transfer_tables.POINTS, archived.fingerprint(), tmp_path),
+        read_file(transfer_tables.POINTS, place),
+        0,
+    )
 
 
 def test_the_archive_is_small_and_names_its_commit():
-    folder = schema.POINTS.place(Tree(repo_root() / ARCHIVE)).parent
+    folder = transfer_tables.POINTS.place(Tree(repo_root() / ARCHIVE)).parent
     assert sum(path.stat().st_size for path in folder.iterdir()) < 3_000_000
     lines = (repo_root() / ARCHIVE / "README.md").read_text().splitlines()
     (line,) = [line for line in lines if line.startswith("Study of transfer")]
@@ -123,15 +131,20 @@ def results(tmp_path, monkeypatch):
     path = Tree(tmp_path / "run").provenance("config")
     path.parent.mkdir()
     path.write_text(json.dumps({"seed": 7}))
-    monkeypatch.setattr(archived, "fingerprint", lambda: frame_of(schema.POINTS, [{"status": "ok"}]))
+    monkeypatch.setattr(archived, "fingerprint", lambda: frame_of(transfer_tables.POINTS, [{"status": "ok"}]))
     return tmp_path / "run"
 
 
 def test_what_an_archive_leaves_out_is_computed_again(results, tmp_path):
     archived.keep(Tree(results), Tree(tmp_path / "kept"))
     found = archived.read(Tree(tmp_path / "kept"))
-    for table in (*schema.PARTS, schema.VERDICTS, schema.WIDTHS, schema.NEW_DESIGNS):
-        if table is schema.LADDER:
+    for table in (
+        *transfer_tables.PARTS,
+        transfer_tables.VERDICTS,
+        transfer_tables.WIDTHS,
+        transfer_tables.NEW_DESIGNS,
+    ):
+        if table is transfer_tables.LADDER:
             assert table.name not in found
             continue
         kept = read_file(table, table.place(Tree(results)))
@@ -155,5 +168,5 @@ def test_only_the_study_is_replaced_and_the_readme_says_from_where(results, tmp_
     assert run == "Run: commit 1." and (out / "cells.csv").read_text() == "stays"
     commit = study.split("commit ")[1].split(",")[0]
     assert len(commit) == 12 and "seed 7, workloads made" in study
-    assert archived.packed(schema.POINTS, Tree(out)).is_file()
-    assert np.isfinite(archived.read(Tree(out))[schema.PREDICTIONS.name]["predicted_cycles"]).all()
+    assert archived.packed(transfer_tables.POINTS, Tree(out)).is_file()
+    assert np.isfinite(archived.read(Tree(out))[transfer_tables.PREDICTIONS.name]["predicted_cycles"]).all()

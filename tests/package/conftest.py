@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.core.results import cell_tables as schema
+from tessera.core.results import cell_tables
 from tessera.core.results.table_io import frame_of
 
 _ROWS = [
@@ -15,7 +15,7 @@ _ROWS = [
     | dict.fromkeys(("runtime_provenance", "tlb_provenance"), "simulated"),
     {"workload": "gups", "runtime_ns": 7, "runtime_provenance": "measured", "tlb_provenance": "simulated"},
 ]
-CELLS = frame_of(schema.CELLS, _ROWS).to_csv(index=False)
+CELLS = frame_of(cell_tables.CELLS, _ROWS).to_csv(index=False)
 
 
 def git(root: Path, *words: str) -> str:

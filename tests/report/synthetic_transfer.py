@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.core.results import transfer_tables as schema
+from tessera.core.results import transfer_tables
 from tessera.core.results.table_io import frame_of, write_table
 from tessera.core.results.tree import Tree
 from tessera.lab.transfer import study
@@ -21,12 +21,15 @@ def tables(models=MODELS) -> dict:
     with pytest.MonkeyPatch.context() as patch:
         rows = study.study_tables(world.request_of(patch, VARIANTS, ladders=True, models=models))
     pair = {"workload": "made", "platform": "haswell-sim", "provenance": "simulated"}
-    found = {table.name: frame_of(table, [pair | row for row in rows[table.name]]) for table in schema.PARTS}
+    found = {
+        table.name: frame_of(table, [pair | row for row in rows[table.name]])
+        for table in transfer_tables.PARTS
+    }
     return found | study.judge_run(found)
 
 
 def write(root: Path, made: dict | None = None) -> None:
     """Write studies/transfer below ``root``."""
     made = tables(("basu", "poly1")) if made is None else made
-    for table in schema.OF_RUN:
+    for table in transfer_tables.OF_RUN:
         write_table(table, made[table.name], table.place(Tree(root)))

@@ -12,9 +12,7 @@ import yaml
 from synthetic_claims import EXPLANATION
 
 from tessera.core.files import repo_root
-from tessera.report import page_elements
-from tessera.report import site as navigation
-from tessera.report import site as pdf
+from tessera.report import page_elements, site
 from tessera.report.figures import registry
 from tessera.report.pages.about import unwrapped
 from tessera.report.pages.claims import WORDS_OF_RULES, allowed
@@ -133,8 +131,6 @@ def test_allocator_page_has_pages_asked_and_costs(rendered):
 
 
 def test_kernel_page_exists_only_with_results(rendered, small_tree, five_claims):
-    from tessera.report import site
-
     assert (rendered / "kernel.html").exists()
     site.render_report(small_tree, only=["fig2"], with_pdf=False)
     assert not (small_tree / "report" / "kernel.html").exists()
@@ -155,12 +151,11 @@ def test_the_pdf_is_there_with_its_text(rendered):
 
 def test_without_its_tool_the_site_says_why_there_is_no_pdf(small_tree, five_claims, monkeypatch):
     from tessera.core.errors import TesseraError
-    from tessera.report import site
 
     def absent():
-        raise TesseraError("report.pdf", "a system library: no Pango", pdf.PDF_REMEDY)
+        raise TesseraError("report.pdf", "a system library: no Pango", site.PDF_REMEDY)
 
-    monkeypatch.setattr(pdf, "_weasyprint", absent)
+    monkeypatch.setattr(site, "_weasyprint", absent)
     facts = site.render_report(small_tree, only=["fig2"])
     assert "no Pango" in facts.pdf_problem and "libpango" in facts.pdf_problem
     assert "no Pango" in (small_tree / "report" / "gaps.html").read_text()
@@ -168,8 +163,8 @@ def test_without_its_tool_the_site_says_why_there_is_no_pdf(small_tree, five_cla
 
 
 def test_notebooks_are_listed_by_their_titles():
-    assert navigation.notebook_title("01-quick-tour.html") == "1 Quick tour"
-    assert navigation.notebook_title("explore_fits.html") == "Explore fits"
+    assert site.notebook_title("01-quick-tour.html") == "1 Quick tour"
+    assert site.notebook_title("explore_fits.html") == "Explore fits"
 
 
 #: (text, papers that it is on)

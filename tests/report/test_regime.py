@@ -15,7 +15,7 @@ from tessera.core import platforms
 from tessera.core.files import repo_root
 from tessera.record import workloads
 from tessera.report import site
-from tessera.report.figures import workload_regimes as regime
+from tessera.report.figures import workload_regimes
 from tessera.report.pages.studies import regime_sentences
 from tessera.report.results import Results
 
@@ -29,7 +29,7 @@ def write_info(tree: Path, workload: str, pages: int) -> None:
 
 
 def row_of(tree: Path, workload: str) -> dict:
-    rows = regime.regime_rows(Results(tree), REFERENCE)
+    rows = workload_regimes.regime_rows(Results(tree), REFERENCE)
     (row,) = rows[rows["workload"] == workload].to_dict("records")
     return row
 
@@ -47,12 +47,14 @@ def test_ratios_are_those_of_the_all_4kb_cell(small_tree):
 
 def test_walker_loads_are_counted_where_they_are_served():
     """100 loads come to L1D, 70 of them go on to L2, 40 to L3, 10 to memory."""
-    shares = regime._walker_level_shares({"l1d": 100.0, "l2": 70.0, "l3": 40.0, "dram": 10.0})
+    shares = workload_regimes._walker_level_shares({"l1d": 100.0, "l2": 70.0, "l3": 40.0, "dram": 10.0})
     assert shares == {
         "walker_l1d_share": 0.3, "walker_l2_share": 0.3, "walker_l3_share": 0.3, "walker_dram_share": 0.1,
     }  # fmt: skip
     assert (
-        regime._walker_level_shares(dict.fromkeys(("l1d", "l2", "l3", "dram"), 0.0))["walker_l2_share"]
+        workload_regimes._walker_level_shares(dict.fromkeys(("l1d", "l2", "l3", "dram"), 0.0))[
+            "walker_l2_share"
+        ]
         is None
     )
 
@@ -98,7 +100,9 @@ def test_a_row_states_its_part_of_the_region_and_of_the_published_footprint(tmp_
 
 def test_printed_counters_stand_beside_them():
     """MICRO'20 Table 7: C = 76e9, M = 2e9, R = 1320e9 and 1155e9 with 2MB pages."""
-    (row,) = [r for r in regime._printed_regimes(REFERENCE) if r["workload"].endswith("xalancbmk_s")]
+    (row,) = [
+        r for r in workload_regimes._printed_regimes(REFERENCE) if r["workload"].endswith("xalancbmk_s")
+    ]
     assert row["walk_cycles_per_miss"] == pytest.approx(38)
     assert row["walk_share"] == pytest.approx(76 / 1320)
     assert row["saved_2mb"] == pytest.approx(0.125)
@@ -112,7 +116,7 @@ def test_errors_with_and_without_gups(monkeypatch, small_tree):
     ).assign(platform="haswell-sim", model="yaniv", protocol="all")
     results = Results(small_tree)
     monkeypatch.setattr(results, "models", lambda name: errors)
-    (row,) = regime.errors_without_gups(results)
+    (row,) = workload_regimes.errors_without_gups(results)
     assert (row["pairs"], row["median"], row["largest"], row["worst"]) == (
         5,
         0.3,
@@ -140,7 +144,7 @@ def test_the_page_and_its_table_are_written(small_tree):
     page = (small_tree / "report" / "regime.html").read_text()
     assert "xalancbmk_s" in page and 'id="errors"' in page
     written = pd.read_csv(small_tree / "report" / "data" / "regime.csv")
-    assert set(written["source"]) == {regime.THIS_RUN, "MICRO'20 Table 7"}
+    assert set(written["source"]) == {workload_regimes.THIS_RUN, "MICRO'20 Table 7"}
 
 
 def test_both_ends_of_a_walk_s_cost_are_on_the_pages(small_tree, five_claims, monkeypatch):

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from synthetic import KILLED
 
 from tessera.cli.report import report
-from tessera.core.results import machine_tables
+from tessera.core.results.machine_tables import CLOSED_FORMS, ENGINES, INVARIANTS
 from tessera.core.results.table_io import frame_of, write_table
 from tessera.core.results.tree import Tree
 from tessera.report import exit_status, site, verdicts
@@ -248,15 +248,15 @@ def test_check_fails_on_a_part_of_the_kernel_that_failed(small_tree, five_claims
 @pytest.mark.parametrize(
     ("table", "good", "bad", "said"),
     [
-        (machine_tables.ENGINES, {"comparison": "timing", "platform": "haswell-sim", "cells": 54, "differing": 0},
+        (ENGINES, {"comparison": "timing", "platform": "haswell-sim", "cells": 54, "differing": 0},
          {"differing": 1, "first_difference": "growing-3: walk_cycles 7 instead of 8"}, "7 instead of 8"),
-        (machine_tables.ENGINES, {"comparison": "timing", "platform": "odd", "cells": 0, "differing": 0,
-                           "message": "refused by all: two levels"},
+        (ENGINES, {"comparison": "timing", "platform": "odd", "cells": 0, "differing": 0,
+                   "message": "refused by all: two levels"},
          {"message": "not compared: two levels"}, "not compared: two levels"),
-        (machine_tables.CLOSED_FORMS, {"case": "c", "platform": "p", "quantity": "M", "formula": "n",
-                                "expected": 5.0, "obtained": 5.0, "tolerance": 0.0, "holds": True},
+        (CLOSED_FORMS, {"case": "c", "platform": "p", "quantity": "M", "formula": "n",
+                        "expected": 5.0, "obtained": 5.0, "tolerance": 0.0, "holds": True},
          {"obtained": 6.0, "holds": False}, "M = n is 5, obtained 6"),
-        (machine_tables.INVARIANTS, {"invariant": "H + M <= a", "because": "b", "cells": 9, "broken": 0},
+        (INVARIANTS, {"invariant": "H + M <= a", "because": "b", "cells": 9, "broken": 0},
          {"broken": 2, "first_broken": "gups on p: growing-1"}, "broken by 2 of 9 cells, first gups on p"),
     ],
 )  # fmt: skip

@@ -11,8 +11,7 @@ from tessera.core.results import study_tables
 from tessera.core.results.outcomes import ok_rows
 from tessera.core.results.table_io import read_tree_table, write_table
 from tessera.core.results.tree import Tree
-from tessera.lab.studies import ablations as hypotheses
-from tessera.lab.studies import sentences, sweep
+from tessera.lab.studies import ablations, sentences, sweep
 from tessera.report import site
 from tessera.report.figures.designs import draw_nested_misses
 from tessera.report.figures.render import render
@@ -55,7 +54,7 @@ def test_sampling_says_what_blind_samples_miss(full_tree, rendered):
 
 
 def test_ablations_judge_the_papers_explanations(full_tree, rendered):
-    found = hypotheses.judged_hypotheses(ok_rows(read_tree_table(study_tables.SHAPES, Tree(full_tree))))
+    found = ablations.judged_hypotheses(ok_rows(read_tree_table(study_tables.SHAPES, Tree(full_tree))))
     assert [(h["supported"], h["cases"]) for h in found] == [(2, 2), (0, 2), (2, 2), (0, 2), (2, 2)]
     shown = text(rendered / "ablations.html")
     assert "2 of 2 cases" in shown

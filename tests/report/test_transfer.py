@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tessera.core.files import repo_root
-from tessera.core.results import transfer_tables as schema
+from tessera.core.results import transfer_tables
 from tessera.core.results.table_io import read_file
 from tessera.core.results.tree import Tree
 from tessera.lab.transfer import verdicts
@@ -35,7 +35,8 @@ def text(path) -> str:
 
 def test_advice_by_class(tables):
     found = {
-        group: verdicts.advice(tables[schema.VERDICTS.name], group) for group in ("K0", "K1", "K3", "K5")
+        group: verdicts.advice(tables[transfer_tables.VERDICTS.name], group)
+        for group in ("K0", "K1", "K3", "K5")
     }
     assert [found[g].kind for g in found] == [
         verdicts.SUFFICE, verdicts.SUFFICE, verdicts.ENGINE_ONLY, verdicts.ENGINE_ONLY,
@@ -44,7 +45,7 @@ def test_advice_by_class(tables):
 
 
 def test_a_remedy_is_named_if_only_it_helps(tables):
-    changed = tables[schema.VERDICTS.name].copy()
+    changed = tables[transfer_tables.VERDICTS.name].copy()
     counted = (changed["group"] == "K1") & (changed["inputs"] == "counted")
     changed.loc[counted, "verdict"] = "fails"
     found = verdicts.advice(changed, "K1")
@@ -68,7 +69,7 @@ def test_the_page_begins_with_the_table_for_a_new_design(tree, five_claims, tmp_
     site.render_report(tree, tmp_path / "report", only=["transfer"], with_pdf=False)
     page = (tmp_path / "report" / "transfer.html").read_text()
     shown = text(tmp_path / "report" / "transfer.html")
-    row = read_file(schema.NEW_DESIGNS, schema.NEW_DESIGNS.place(Tree(tree)))
+    row = read_file(transfer_tables.NEW_DESIGNS, transfer_tables.NEW_DESIGNS.place(Tree(tree)))
     row = row[(row["scope"] == "all") & (row["group"] == "K1")].iloc[0]
     counts = " ".join(str(row[name]) for name in ("workloads", "judged", "answered", "covered", "passing"))
     assert row["answered"] > 0 and f"K1: TLB reach {counts}" in shown
