@@ -48,17 +48,23 @@ DECIDES = {
     "study sweep": [*SIMULATED, *FITTED, "src/tessera/lab/studies"],
     "study designs": [*SIMULATED, "src/tessera/core/mapping", "src/tessera/lab/studies"],
     "study probes": [*SIMULATED, "src/tessera/core/mapping", "src/tessera/lab/studies/probes.py"],
-    "study transfer": [*SIMULATED, *FITTED, "src/tessera/core/mapping", "src/tessera/lab/studies"],
+    "study transfer": [*SIMULATED, *FITTED, "src/tessera/core/mapping", "src/tessera/lab/transfer"],
     "energy cells": ["src/tessera/lab/energy", "config/machines", "config/platforms"],
     "numa placements": [*SIMULATED, "src/tessera/lab/numa"],
     "study recording": ["artifacts/tracer/plugin", "artifacts/mosalloc/core", "src/tessera/record/traces"],
-    "study scenarios": [*SIMULATED, "artifacts/imitation", "src/tessera/lab/studies"],
+    "study scenarios": [*SIMULATED, "artifacts/imitation", "src/tessera/lab/studies/scenarios.py"],
     "virtuoso program": [*SIMULATED, "artifacts/imitation", "src/tessera/lab/faults"],
     "numa program": [*SIMULATED, "src/tessera/lab/numa"],
     "threads sweep": [*SIMULATED, "src/tessera/lab/energy"],
     "validate engines": [*SIMULATED, "config/platforms/broadwell-sim.yaml"],
     "pipeline machines": ["src/tessera/measure/bundles", *FITTED],
-    "report render": ["src/tessera/report", "src/tessera/report/claims", "report", "config/claims.yaml"],
+    "report render": [
+        "src/tessera/report/pages",
+        "src/tessera/report/site.py",
+        "src/tessera/report/claims",
+        "report",
+        "config/claims.yaml",
+    ],
 }
 #: What measures on this machine, and needs huge pages.
 MEASURING = ("pipeline host", "validate chase", "validate clock-measure", "validate clock")

@@ -57,6 +57,7 @@ def test_every_import_is_seen():
         ("lab.studies.entry_points", "fit.models.anchors simulate.simulator lab.studies.sweep", "report cli"),
         ("report.site", "report.figures.mitosis_kernel report.evaluators.model_errors",
          "lab.kernel.patch_tests cli"),
+        ("report.notebooks", "report.explore report.templates", "report.figures.registry report.site cli"),
     ],
 )  # fmt: skip
 def test_a_step_depends_on_what_decides_its_result(module, inside, outside):

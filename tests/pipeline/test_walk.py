@@ -94,7 +94,7 @@ def test_a_copy_in_another_folder_makes_nothing_again(world, tmp_path):
 
 
 def test_a_changed_model_is_fitted_again_and_nothing_is_simulated(world):
-    path = world.folder / "src" / "tessera" / "fit" / "models" / "yaniv.py"
+    path = world.folder / "src" / "tessera" / "fit" / "models" / "anchors.py"
     before = edited(path, "\nCHANGED = True\n")
     fitting = {"pipeline fit", "pipeline adaptive", "pipeline one-gb", "pipeline machines"}
     studies = {"study sampling", "study ablations", "study sweep", "study transfer"}
@@ -109,7 +109,7 @@ def test_a_changed_model_is_fitted_again_and_nothing_is_simulated(world):
 
 
 def test_a_changed_page_is_rendered_again_and_nothing_else(world):
-    path = world.folder / "src" / "tessera" / "show" / "figures" / "curves.py"
+    path = world.folder / "src" / "tessera" / "report" / "figures" / "curves.py"
     before = edited(path, "\nCHANGED = True\n")
     assert kinds(world.steps("smoke", **RETRY)) == SHOWN
     path.write_bytes(before)

@@ -18,9 +18,9 @@ from tessera.lab.transfer.classes import GROUPS
 from tessera.report import new_designs, site
 from tessera.report.facts import Facts
 from tessera.report.figures.render import render
-from tessera.report.page_elements import environment
 from tessera.report.pages import summary
 from tessera.report.results import Results
+from tessera.report.templates import environment
 
 #: workloads judged answered covered passing constant_passing mosmodel_passing, then of the informative:
 #: judged, answered, covered, passing, Mosmodel

@@ -8,9 +8,9 @@ import pytest
 from tessera.core.results import machine_tables
 from tessera.report.figures import host_validation
 from tessera.report.figures.render import Drawn
-from tessera.report.page_elements import environment
 from tessera.report.pages import validation
 from tessera.report.results import NotDrawn, Results
+from tessera.report.templates import environment
 
 ENGINES = [
     ("timing", "tiny", 5, 1, "random-0: stlb_misses 8 instead of 7", None),

@@ -166,7 +166,7 @@ def _notebook_body(notebook) -> str:
 
 def _page_text(entry: Entry, body: str) -> str:
     """One file: the site's style sheet goes inside."""
-    from tessera.report.page_elements import environment
+    from tessera.report.templates import environment
 
     assets = repo_root() / "report" / "assets"
     style = "\n".join((assets / name).read_text() for name in ("style.css", "notebook.css"))

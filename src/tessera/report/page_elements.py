@@ -1,47 +1,12 @@
-"""What pages are made of: templates, style sheets and scripts, and which page shows which figure.
+"""Which page shows which figure. A new figure of the registry appears without an edit of a page.
 
-A new figure of the registry appears without an edit of a page.
+A figure's group (its registry entry's ``group``) names its page; without one it is the page of models.
+Pages put some figures at a chosen place and show the rest of their group at the end.
 """
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
-import jinja2
-
-from tessera.core.files import repo_root
-from tessera.report.figures import registry, style
-from tessera.report.verdicts import SCORES, VERDICTS, of_kind
-
-# Templates of the report's folder, and the style sheets and scripts of the pages.
-
-
-def environment() -> jinja2.Environment:
-    """Templates of ``report/templates`` with the filters that pages use."""
-    env = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(repo_root() / "report" / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    env.filters["percent"] = lambda value: "" if value is None or value != value else style.percent(value)
-    env.globals["verdicts"] = VERDICTS
-    env.globals["scores"] = SCORES
-    env.globals["verdicts_of"] = of_kind
-    return env
-
-
-def copy_assets(out: Path) -> None:
-    """Style sheet, script and mark beside the pages."""
-    shutil.copytree(repo_root() / "report" / "assets", out / "assets", dirs_exist_ok=True)
-
-
-# Which page shows which figure.
-#
-# A figure's group (its registry entry's ``group``) names its page; without one it is the page of models.
-# Pages put some figures at a chosen place and show the rest of their group at the end.
+from tessera.report.figures import registry
 
 #: group -> page
 PAGE_OF_GROUP = {

@@ -26,7 +26,6 @@ from tessera.report import claims_table, notebooks
 from tessera.report.facts import Facts
 from tessera.report.figures import registry, render
 from tessera.report.figures.render import Drawn
-from tessera.report.page_elements import copy_assets, environment
 from tessera.report.pages import (
     GROUPS,
     PAGES,
@@ -42,6 +41,7 @@ from tessera.report.pages import (
 )
 from tessera.report.provenance import collect
 from tessera.report.results import Results
+from tessera.report.templates import copy_assets, environment
 from tessera.report.trace_marks import mark_page
 
 
