@@ -3,9 +3,9 @@
 import pytest
 
 from tessera.core.errors import TesseraError
+from tessera.core.units import PAGE_4KB
 from tessera.lab.oracle.readahead import (
     FILE_EVENTS,
-    FILE_PAGE,
     FILE_PAGES,
     FileStep,
     compare_file_steps,
@@ -47,4 +47,4 @@ def test_a_missing_step_is_refused():
 def test_accesses_stay_inside_the_files():
     made = file_events()
     assert sum(line.startswith(("read", "touch")) for line in made) == sum(FILE_EVENTS.values())
-    assert max(int(line.split()[2]) for line in made if line.startswith("read")) < FILE_PAGES * FILE_PAGE
+    assert max(int(line.split()[2]) for line in made if line.startswith("read")) < FILE_PAGES * PAGE_4KB

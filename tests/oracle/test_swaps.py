@@ -3,9 +3,9 @@
 import pytest
 
 from tessera.core.errors import TesseraError
+from tessera.core.units import PAGE_4KB
 from tessera.lab.oracle.readahead import (
     SWAP_BASE,
-    SWAP_PAGE,
     SWAP_PAGES,
     SwapRun,
     SwapStep,
@@ -14,7 +14,7 @@ from tessera.lab.oracle.readahead import (
     swap_events,
 )
 
-LINES = [f"touch {SWAP_BASE:#x} w 8192", f"touch {SWAP_BASE:#x} r", f"touch {SWAP_BASE + SWAP_PAGE:#x} w"]
+LINES = [f"touch {SWAP_BASE:#x} w 8192", f"touch {SWAP_BASE:#x} r", f"touch {SWAP_BASE + PAGE_4KB:#x} w"]
 
 
 def test_letters_pages_and_slots_of_the_guest():
@@ -51,7 +51,7 @@ def test_every_round_swaps_everything_out_and_ends_its_child():
         and sum(line.endswith("pageout") for line in made) == 12
     )
     assert all(
-        SWAP_BASE <= int(line.split()[1], 16) < SWAP_BASE + SWAP_PAGES * SWAP_PAGE
+        SWAP_BASE <= int(line.split()[1], 16) < SWAP_BASE + SWAP_PAGES * PAGE_4KB
         for line in made
         if line.startswith("touch")
     )

@@ -29,7 +29,6 @@ from tessera.lab.validation.synthetic import Batch
 # The times of deeper levels are fitted as what they add, so that no level is faster than the one above it.
 # The loss is robust, because no step of a real machine is as sharp as an LRU's.
 
-
 #: an error beyond this counts linearly: between two levels a real TLB or cache misses a little early
 OUTLIER = 0.05
 CHASE_KEY = ["series", "elements", "chains"]
@@ -50,7 +49,7 @@ def joined(simulated: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
 
 
 def fit_latencies(both: pd.DataFrame) -> Fit:
-    """The times that explain single chains best, given the counts of :func:`simulate.per_access`."""
+    """The times that explain single chains best, given the counts of :func:`.simulated.per_access`."""
     both = both[both["chains"] == 1]
     loads = both[[f"{level}_loads" for level in LEVELS]].to_numpy()
     # Column k: loads served at level k or below, which all pay what level k adds.
@@ -71,14 +70,13 @@ def fit_latencies(both: pd.DataFrame) -> Fit:
     return Fit(extra | {k: float(v) for k, v in cycles.items()}, error)
 
 
-# This machine's platform file, corrected with measurements of the chase; gups plays no part.
+# The platform file, corrected.
 #
 # In order: clock; TLB sizes that are only assumed (from the steps); how much of the last-level cache one
 # program gets, with the latencies of all levels; page-walk caches; misses outstanding at once; walkers. Each
 # choice takes the candidate with the smallest error on the chases that it shows in; the last two follow
 # directly from the measurements. Changed values have the source ``measured: calibrated on the chase``;
 # everything else stays as it was.
-
 
 NAME = "host-calibrated"
 SOURCE = "measured: calibrated on the chase"
@@ -99,7 +97,7 @@ class Calibration:
 
     batch: Batch
     chases: list[Chase]
-    measured: pd.DataFrame  #: :func:`latency.latencies`
+    measured: pd.DataFrame  #: :func:`.latency_steps.latencies`
     platform: Platform
 
     def simulated(self, series: dict[str, int], platform: Platform) -> pd.DataFrame:
@@ -135,9 +133,10 @@ def calibrate(
     """The corrected platform, named ``host-calibrated``.
 
     Args:
-        latencies_too: False: correct clock and TLB sizes only (little was measured). chases: traces of the
-        single-chain series at least. measured, steps: what :func:`latency.latencies` and
-        :func:`steps.steps_table` made of the measurements.
+        latencies_too: False: correct clock and TLB sizes only (little was measured).
+        chases: traces of the single-chain series at least.
+        measured, steps: what :func:`.latency_steps.latencies`
+            and :func:`.latency_steps.steps_table` made of the measurements.
     """
     described = replace(platform, name=NAME, description="this machine, calibrated on the pointer chase")
     work = Calibration(batch, chases, measured, described)

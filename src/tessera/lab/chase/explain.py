@@ -20,8 +20,8 @@ from tessera.core.platforms import Platform, load
 from tessera.core.results.machine_tables import CALIBRATION, CHASE, CHASE_SERIES, FINDINGS, LATENCY, STEPS
 from tessera.core.results.table_io import frame_of, read_file, write_table
 from tessera.lab.chase import calibrate, findings, latency_steps
-from tessera.lab.chase import simulated as simulate
 from tessera.lab.chase.measured import Scale, Series, series_named
+from tessera.lab.chase.simulated import add_chases, simulate
 from tessera.lab.validation.synthetic import batch
 
 SIMULATED_SERIES = ("pages", "lines", "large-pages", "large-stride", "line-chains", "page-chains")
@@ -42,7 +42,7 @@ def explain(
     write_table(FINDINGS, findings.findings(found, status, measured), out / FINDINGS.file)
     with batch() as work:
         progress("chase: making its streams")
-        chases = simulate.add_chases(work, simulated_series(rows), seed)
+        chases = add_chases(work, simulated_series(rows), seed)
         work.run()
         clock = latency_steps.clock_ghz(rows) if len(rows) else float("nan")
         corrected = calibrate.calibrate(
@@ -51,7 +51,7 @@ def explain(
         simulated = {}
         for one in (platform, corrected):
             progress(f"chase simulated on {one.name}")
-            simulated[one.name] = simulate.simulate(work, chases, one)
+            simulated[one.name] = simulate(work, chases, one)
     write_platform(corrected, platform_path, calibrated)
     parts = [found, *(latency_steps.steps_table(as_rows(t), name) for name, t in simulated.items())]
     write_table(STEPS, with_file_entries(pd.concat(parts), platform), out / STEPS.file)

@@ -20,7 +20,6 @@ from tessera.lab.chase.latency_steps import curve, interpolated
 # lines), and the limit counts only where it is not that of the data misses. Everything is taken from the
 # fastest rounds: the number is a property of the core, and interference only adds time.
 
-
 MANY = 12  #: chains from here on are "many"
 HARDLY = 0.5  #: share of the gain of chains that do not disturb each other, below which a limit is reached
 MOST_MISSES, MOST_WALKS = 64, 8  #: more is no property of a core: the machine was busy with something else
@@ -73,14 +72,13 @@ def _plausible(at_once: float, most: int) -> float | None:
     return at_once if 0 < at_once <= most else None
 
 
-# Properties of this machine that the chases show: splintered 2MB pages, coalesced entries, effects of order.
+# The findings: splintered 2MB pages, coalesced entries, effects of order.
 #
 # Splintering: if a hypervisor backs memory with 4KB pages, the processor uses 4KB translations for the
 # guest's 2MB pages. Then a chase inside 2MB pages has the steps of 4KB pages. Coalescing: a TLB that keeps
 # neighbouring translations in one entry covers more pages if their frames are contiguous. Order: walks of
 # ascending pages share lines of leaf entries, and next-page prefetchers hide them. Each finding has the
 # numbers that it follows from.
-
 
 YES, NO, UNKNOWN = "yes", "no", "unknown"
 SPLIT_SHARE, WHOLE_SHARE = 0.5, 0.1  #: of the L1 step's cost that a chase inside 2MB pages still shows
@@ -93,7 +91,7 @@ def splintered(steps: pd.DataFrame) -> str:
 
 
 def findings(steps: pd.DataFrame, status: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
-    """One row per finding, from measured steps, the state of each series and :func:`latency.latencies`."""
+    """One row per finding, from measured steps, the state of each series and latencies by footprint."""
     rows = [
         ("2MB pages are splintered", *_splintering(steps)),
         ("STLB coalesces contiguous frames", *_coalescing(steps, status)),

@@ -12,7 +12,6 @@ from tessera.core.results.machine_tables import STEPS
 
 # Time per access of every footprint, from single measurements.
 
-
 LATENCY_COLUMNS = ("series", "elements", "chains", "ns", "cycles", "low_cycles", "rounds")
 
 
@@ -59,7 +58,6 @@ def interpolated(known: pd.Series, at: np.ndarray) -> np.ndarray:
 # by least squares (exactly), because the walk's step is many times the second-level TLB's. The size of a
 # structure is the footprint where the cost crosses the middle of the two levels. The interval comes from
 # resampling rounds and is never narrower than the two footprints around the crossing.
-
 
 MOST_PAGES = 8192  #: beyond, leaf entries leave the caches near the core and cost rises for another reason
 LEAST_CYCLES, LEAST_RATIO = 2.0, 1.3  #: smaller steps are none

@@ -27,7 +27,6 @@ from tessera.measure.launch import last_words, launcher
 # All sizes are counts of elements (one line each); an element lies in a page of its own where the stride is
 # the page. A new series is one entry of :data:`SERIES`.
 
-
 #: page counts around every TLB size that is sold, dense where a size is likely
 PAGES = (
     16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 128, 160, 192, 256, 384, 512, 640, 768, 896,
@@ -44,9 +43,8 @@ LARGE = (
 )  # fmt: skip
 CHAINS = (1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24)
 MANY_LINES = 98304  #: 6MB of lines: beyond L2, and their 1536 pages within most STLBs
-MANY_PAGES = (
-    1 << 15
-)  #: 128MB of pages with 2MB of lines: beyond every STLB, and translations take longer than data
+#: 128MB of pages with 2MB of lines: beyond every STLB, and translations take longer than data
+MANY_PAGES = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -166,7 +164,6 @@ def series_named(name: str) -> Series:
 # ``chase`` (artifacts/workloads) runs under libmosalloc, so its pages are the ones asked for or it fails.
 # The series with contiguous frames runs without it: there the kernel's transparent huge pages make the
 # frames, and they are split before anything is measured.
-
 
 Progress = Callable[[str], None]
 

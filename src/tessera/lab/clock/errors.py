@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.results.outcomes import OK
-from tessera.lab.clock.marks import JUDGE
+from tessera.lab.clock.marks import JUDGE, NATIVE
 
 # What explains a large error of a mark or a program: ``causes.csv``. It is text, and changes no number.
 #
@@ -29,8 +29,6 @@ def causes() -> dict[str, str]:
 # and 2MB pages are nested, and the hypervisor may split the guest's 2MB pages. The aims were fixed before
 # the first comparison.
 
-
-NATIVE = "native"
 JUDGED_PAGES = "4KB"
 MEDIAN_AIM, WORST_AIM, NAMED_AIM, PROGRAMS_AIM = 0.10, 0.35, 0.15, 0.20
 NAMED = ("memset-1mb", "memcpy-64kb", "fib-24", "push-pop")

@@ -27,7 +27,6 @@ from tessera.record.workloads.program_run import Finished, last_line_json
 # The table was fixed before any of them was simulated. What judges is never used to set a key. The program
 # is ``clockmarks`` of artifacts/workloads, which must have each of them.
 
-
 CALIBRATE, JUDGE = "calibrate", "judge"
 SCALES = ("default", "smoke")
 
@@ -69,9 +68,9 @@ def marks_of(scale: str) -> list[Mark]:
 # and its time gives the frequency of this moment (``clockmarks``). Everything runs on one processor, under
 # libmosalloc, so its pages are those that were asked for or it fails. Measurements of all marks take turns.
 
-
 PAGES = ("4KB", "2MB")
 CLOCK = "clock"
+NATIVE = "native"  #: source of what this machine did, in tables of measured and simulated rows
 Progress = Callable[[str], None]
 
 

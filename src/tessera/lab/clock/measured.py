@@ -17,7 +17,7 @@ from tessera.core.results.machine_tables import CLOCK_MEASURED
 from tessera.core.results.outcomes import is_ok
 from tessera.core.results.table_io import frame_of, read_file, write_table
 from tessera.core.units import GB, MB
-from tessera.lab.clock import marks as native
+from tessera.lab.clock import marks
 from tessera.lab.clock.marks import (
     PAGES,
     Cycles,
@@ -37,8 +37,7 @@ from tessera.machine.reserve import HugePagesUnavailable
 #
 # Each prints the time of its region of interest and verifies its answer. A region is recorded whole (below
 # 100 M instructions, below 2 GB), so nothing is sampled or scaled. A recording has no preparation, which
-# fills caches and TLBs natively; so it is replayed once before it counts (clock/simulated.py).
-
+# fills caches and TLBs natively; so it is replayed once before it counts (:mod:`.simulated`).
 
 ANON_BYTES = {"4KB": 2 * GB, "2MB": 640 * MB}  #: of 2MB pages, as many as the largest program needs
 
@@ -89,8 +88,7 @@ def measure_programs(
     return failed | {name: cycles_of(found) for name, found in values.items() if found and name not in failed}
 
 
-# What was measured of marks and programs, as a table: only this part needs the machine to itself.
-
+# What was measured of marks and programs, as a table.
 
 ROUNDS, PROCESSES = 5, {"default": 3, "smoke": 1}  #: measurements of a mark in a process
 PROGRAM_ROUNDS = {"default": 6, "smoke": 2}
@@ -115,7 +113,7 @@ def measure(scale: str, progress: Progress = lambda text: None) -> Measured:
 def measured_marks(names: list[str], pages: str, scale: str) -> dict[str, Found]:
     """Measured marks; a run that fails as a whole fails each of them, with its reason."""
     try:
-        return dict(native.measure_marks(names, pages, ROUNDS, PROCESSES[scale]))
+        return dict(marks.measure_marks(names, pages, ROUNDS, PROCESSES[scale]))
     except HugePagesUnavailable as error:
         return {name: Skipped(f"{error.asked}: {error.found}; {error.remedy}") for name in names}
     except TesseraError as error:
@@ -123,7 +121,7 @@ def measured_marks(names: list[str], pages: str, scale: str) -> dict[str, Found]
 
 
 def write_measured(found: Measured, out: Path) -> None:
-    """Write a row of ``results.schema.clock.CLOCK_MEASURED`` for each mark and program."""
+    """Write a row of :data:`CLOCK_MEASURED` for each mark and program."""
     rows = [
         {"kind": kind, "name": name, "pages": pages} | row_of(one)
         for kind, of_pages in found.items()

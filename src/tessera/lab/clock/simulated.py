@@ -16,9 +16,8 @@ from tessera.core.results.machine_tables import CLOCK_KEYS, CLOCK_MARKS, CLOCK_P
 from tessera.core.results.table_io import frame_of, write_table
 from tessera.core.units import GB, round_up
 from tessera.lab.chase.explain import write_platform
-from tessera.lab.clock import calibrate
-from tessera.lab.clock import marks as native
-from tessera.lab.clock.marks import CALIBRATE, PAGES, Cycles, Progress, layout_of, marks_of
+from tessera.lab.clock import calibrate, marks
+from tessera.lab.clock.marks import CALIBRATE, NATIVE, PAGES, Cycles, Progress, layout_of, marks_of
 from tessera.lab.clock.measured import MARK, PROGRAM, Measured, Program, programs_of, row_of
 from tessera.lab.validation.synthetic import Batch, batch
 from tessera.record import traces
@@ -30,7 +29,6 @@ from tessera.simulate.runner import content_key
 # first half warm caches, TLBs and predictors, and the clock runs over the rest (an interval file). A mark
 # without accesses is timed as a whole and halved. Programs are timed as a whole, after a pass over the whole
 # recording that warms: it stands for the preparation of the program, which a recording leaves out.
-
 
 RECORDERS = 2  #: recordings at once
 
@@ -120,10 +118,8 @@ def simulate_all(
     return found
 
 
-# Calibrate the core on the calibrating half of what was measured, simulate all, write the tables.
+# From what was measured to a calibrated platform and the tables.
 
-
-NATIVE = "native"
 RANDOM = "branch-random"
 
 
@@ -141,8 +137,8 @@ def against_this_machine(
         platform: this machine, with sizes and latencies from the pointer chases.
         scale: ``default`` or ``smoke``: that of ``measured`` (:mod:`tessera.lab.clock.measured`).
     """
-    marks, programs = marks_of(scale), programs_of(scale)
-    names = [mark.name for mark in marks]
+    chosen, programs = marks_of(scale), programs_of(scale)
+    names = [mark.name for mark in chosen]
     folder = out / "clock-recordings" / _built_key(programs)
     progress(f"clock: recording {len(names)} micro-benchmarks and {len(programs)} programs")
     recordings = record_marks(names, folder)
@@ -162,7 +158,7 @@ def against_this_machine(
     write_table(
         CLOCK_KEYS, frame_of(CLOCK_KEYS, [_key_row(base, after, one) for one in keys]), out / CLOCK_KEYS.file
     )
-    heads = [(mark.name, {"mark": mark.name, "family": mark.family, "half": mark.half}) for mark in marks]
+    heads = [(mark.name, {"mark": mark.name, "family": mark.family, "half": mark.half}) for mark in chosen]
     rows = _rows(heads, measured[MARK], cells, after.name)
     write_table(CLOCK_MARKS, frame_of(CLOCK_MARKS, rows), out / CLOCK_MARKS.file)
     heads = [(program.name, {"program": program.name}) for program in programs]
@@ -183,7 +179,7 @@ def _keys(
     """Keys from the marks that calibrate and were measured. The refill time is last: it needs the others."""
     halves = {mark.name for mark in marks_of("default") if mark.half == CALIBRATE}
     usable = {n: c for n, c in measured.items() if n in halves and isinstance(c, Cycles)}
-    units = native.units()
+    units = marks.units()
     if nop := recordings.get(calibrate.ALL_SHARE):
         units[calibrate.ALL_SHARE] = nop.instructions // 2  # two rounds
         if nop.error:

@@ -5,7 +5,8 @@ A *comb* is a series with larger values at regular distances, its *teeth*. Linux
 - a last-level page table has 512 entries, so each 512th fault of ascending pages allocates a table. The
   address decides where;
 - new pages are collected in a batch for each processor. A full batch goes to the LRU lists: 31 pages
-  (``PAGEVEC_SIZE`` in Linux 6.12). Other programs add pages to the batch, too, so the place shifts;
+  (``PAGEVEC_SIZE``, include/linux/pagevec.h of Linux 6.12). Other programs add pages to the batch, too, so
+  the place shifts;
 - a fault on a cached file maps the cached pages of the 64KB around it (``fault_around_bytes``).
 """
 

@@ -10,12 +10,11 @@ import numpy as np
 from tessera.core.errors import TesseraError
 from tessera.lab.faults.kinds import Kind, Teeth
 
-# Latencies of one kind of touch, pass by pass, and which of them count.
+# Passes and series, and which of them count.
 #
 # A touch of more than :data:`OUTSIDE_SECONDS` had a cause outside this kernel's fault: the host gave memory
 # to this virtual machine, or another program ran. Such touches are dropped and counted. A pass with more
 # than :data:`OUTSIDE_SHARE` of them is refused, and so are the first passes, which warm up.
-
 
 OUTSIDE_SECONDS = 1e-3
 OUTSIDE_SHARE = 0.05
@@ -125,7 +124,6 @@ def _damaged(path: Path, found: str) -> TesseraError:
 # A median over passes ignores a few passes that other programs disturbed; a quantile of all passes together
 # does not. The smallest and largest value over passes show how much they differ.
 
-
 #: Shares of touches that are at most as slow.
 SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.998, 0.999)
 
@@ -177,14 +175,13 @@ def clipped(series: np.ndarray, share: float = 0.999) -> np.ndarray:
 
 # Combs in a series of latencies: teeth at regular distances.
 #
-# A *tooth* is a touch that takes more than :data:`FACTOR` times the median of the touches around it. Two
-# questions are asked, because of two kinds of teeth (:class:`tessera.lab.faults.kinds.Teeth`):
+# A *tooth* is a touch that takes more than :data:`TOOTH_FACTOR` times the median of the touches around it.
+# Two questions are asked, because of two kinds of teeth (:class:`tessera.lab.faults.kinds.Teeth`):
 #
 # - fixed: which share of the multiples of the period are teeth?
 # - shifting: which share of the distances between neighbouring teeth are the period?
 #
 # Beside each share stands what it would be by chance, if the same number of teeth were at random places.
-
 
 TOOTH_FACTOR = 1.5
 #: Touches whose median a touch is compared with, itself in the middle. Odd.

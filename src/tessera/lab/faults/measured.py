@@ -1,7 +1,6 @@
 """Measure all kinds of first touches on this machine and write their tables.
 
-``tessera-faults`` touches memory with the clock around. The rows are those of
-``tessera.core.results.os_tables``.
+The program ``tessera-faults`` touches memory with the clock around.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built
 from tessera.core.results.os_tables import FAULT_COMB, FAULT_ENVIRONMENT, FAULT_LATENCY, FAULT_PASSES
 from tessera.core.results.table_io import frame_of, write_table
-from tessera.core.results.tree import Tree as Results
+from tessera.core.results.tree import Tree as ResultsTree
 from tessera.core.units import format_bytes
 from tessera.lab.faults.kinds import Kind
 from tessera.lab.faults.latencies import (
@@ -43,7 +42,6 @@ from tessera.machine.limits import available_memory, available_memory_bytes
 # What a measurement of fault latencies needs of this machine, read from files below a root folder.
 #
 # Each condition that is not met is an error with a code of its own.
-
 
 THP = "sys/kernel/mm/transparent_hugepage/enabled"
 #: Memory that must be left beside the pass, for the file and the latencies of all passes.
@@ -154,8 +152,7 @@ def processor_of(asked: int | None) -> int:
     return asked
 
 
-# Run ``tessera-faults``, the program that touches memory with the clock around.
-
+# A run of ``tessera-faults`` for one kind.
 
 COMPONENT = "faults"
 
@@ -205,7 +202,6 @@ def measured(tools: Toolchain, kind: Kind, plan: Plan, keep: Path | None = None)
 
 
 # Rows of the tables of a measurement (``tessera.core.results.os_tables``).
-
 
 MEASURED = {"provenance": "measured"}
 
@@ -273,8 +269,7 @@ def environment_row(found: Environment, series: Series, pass_bytes: int) -> dict
     return asdict(found) | clock | MEASURED
 
 
-# Measure all kinds of first touches and write their tables.
-
+# All kinds, one after the other.
 
 #: The least number of passes of a kind that count.
 LEAST_PASSES = 2
@@ -311,7 +306,7 @@ def measure(
         series = measured(tools, kind, plan, keep)
         all_series.append(series)
         say(f"{kind.name}: {len(series.counted)} of {len(series.passes)} passes count")
-    paths = Results(out)
+    paths = ResultsTree(out)
     for table, name, rows in (
         (FAULT_LATENCY, "latency", [row for one in all_series for row in latency_rows(one)]),
         (FAULT_COMB, "comb", [row for one in all_series for row in comb_rows(one)]),

@@ -26,7 +26,6 @@ from tessera.core.errors import TesseraError
 # hexadecimal, the virtual one first. The last word of an access is its structure, with ``_`` for spaces; the
 # plugin leaves it out.
 
-
 RECORDING_HEAD = "tessera-fault-stream 1"
 LINE_BYTES = 64
 #: The longest run of a string instruction: a 1GB page.

@@ -22,7 +22,6 @@ from tessera.lab.faults.recorded_faults import LINE_BYTES, Count, Dropped, Fault
 # symbols of the kernel's image and of its per-CPU area; for the direct map, what is known of the frame: a
 # cache of the slab allocator, a page table, a page.
 
-
 PAGE = 4096
 USER_END = 1 << 47
 DIRECT_MAP, DIRECT_MAP_END = 0xFFFF_8880_0000_0000, 0xFFFF_C880_0000_0000
@@ -140,9 +139,8 @@ class Structures:
 # A recording of Linux's faults in a folder.
 #
 # - ``recording.json``: kernel, machine, program, what was dropped;
-# - ``faults.xz``: chosen faults of each kind with a structure for each access (:mod:`format`);
+# - ``faults.xz``: chosen faults of each kind with a structure for each access (:mod:`.recorded_faults`);
 # - ``counts.csv``: the counts of every fault, in order.
-
 
 FACTS, FAULTS, COUNTS = "recording.json", "faults.xz", "counts.csv"
 #: Chosen faults of a kind: the first with the most common number of instructions, and all.

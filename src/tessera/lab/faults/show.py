@@ -14,7 +14,6 @@ from tessera.lab.faults.recording import Recording
 
 # The tables of a measurement as lines for people.
 
-
 #: Shares of touches in the printed table.
 SHOWN = (0.01, 0.25, 0.5, 0.9, 0.99, 0.999)
 Lines = tuple[list[str], list[list[str]]]
@@ -81,7 +80,6 @@ def cosine_lines(results: Path) -> Lines:
 
 
 # A recording as lines for people.
-
 
 #: Instructions vary less than time: a tooth has this many times those around it.
 INSTRUCTIONS_FACTOR = 1.2

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from tessera.core import platforms
-from tessera.core import scenarios as model
 from tessera.core.errors import TesseraError
 from tessera.core.platforms import Platform
 from tessera.core.results.os_tables import (
@@ -27,6 +26,7 @@ from tessera.core.results.os_tables import (
 )
 from tessera.core.results.outcomes import FAILED, OK
 from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.scenarios import Scenario
 from tessera.lab.faults.kinds import BATCH, KINDS, TABLE
 from tessera.lab.faults.latencies import comb, quantiles
 from tessera.lab.faults.virtuoso_runs import Request, Woven, cost_rows, simulate_logs
@@ -39,10 +39,9 @@ from tessera.simulate.simulator import FAULT_TIME_COLUMNS
 
 # Latencies of the simulated faults of a program: quantiles by kind (Figure 2), and combs.
 #
-# Both follow the rules of measured latencies (:mod:`tessera.lab.faults`). A measured pass touches new pages in
+# Both follow the rules of measured latencies (:mod:`.latencies`). A measured pass touches new pages in
 # ascending order; a program does so in parts. So a *run* takes the place of a pass: faults of one kind on
 # consecutive pages, from a multiple of 512 pages on.
-
 
 ALL = "all"  #: in the column ``kind``: faults of every kind together
 #: Faults of the shortest run that counts: those of a last-level page table.
@@ -117,8 +116,7 @@ def consecutive_runs(faults: pd.DataFrame) -> list[np.ndarray]:
     return found
 
 
-# What the workflow's rule and the command call: the tables of one program, failures as rows of shares.
-
+# The tables of one program.
 
 PROVENANCE = "simulated"
 LARGE = " 2MB"
@@ -179,7 +177,7 @@ def program_costs(job: Job, repeats: int) -> pd.DataFrame:
     return write_table(SIMULATOR_COSTS, frame, job.out / SIMULATOR_COSTS.file)
 
 
-def _study(job: Job, platform: Platform, asked: Sequence[model.Scenario], weave: bytes) -> Rows:
+def _study(job: Job, platform: Platform, asked: Sequence[Scenario], weave: bytes) -> Rows:
     trace = job.recording
     with tempfile.TemporaryDirectory(prefix="tessera-virtuoso-") as name:
         decided = scenarios.decide(trace, asked, Path(name), job.progress)

@@ -9,11 +9,10 @@ import pandas as pd
 
 from tessera.core.results.outcomes import ok_rows
 
-# What Virtuoso's sections 1 to 7 print about page faults, and the rule by which each number is judged.
+# The printed numbers, and the rule by which each is judged.
 #
 # The rules were fixed before the first result (config/claims-changes.md). Programs, sizes and machine differ
 # from the paper's, so a mean agrees within half of its value; directions and bounds are taken as printed.
-
 
 NEAR, AT_MOST, AT_LEAST, ELSEWHERE = "near", "at-most", "at-least", "elsewhere"
 TOLERANCE = 0.5  #: of the printed value, for NEAR
@@ -24,7 +23,7 @@ class Claim:
     """One printed number.
 
     Attributes:
-        id: also the key of its obtained value (:mod:`judged`).
+        id: also the key of its obtained value (:func:`judge_claims`).
         published: the printed number as a fraction or ratio.
         rule: how it is judged; ELSEWHERE cannot be measured on this machine.
         why: the reason for the rule, or what is missing.
@@ -83,11 +82,10 @@ def claim_holds(claim: Claim, obtained: float) -> bool | None:
     return obtained >= ENOUGH.get(claim.id, 1.0) * claim.published
 
 
-# Obtained values of :mod:`claims`, and a verdict for each.
+# What was obtained, and a verdict for each number.
 #
 # Numbers are means over programs under one scenario. The scenario with huge pages decides; the value with
 # 4KB pages only is beside it.
-
 
 HOLDS, FAILS, NOWHERE = "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "NOT-MEASURABLE-HERE"
 #: Huge pages for stores and loads: the huge zero page, which loads get otherwise, has no recorded fault.
@@ -100,7 +98,7 @@ VERDICT_COLUMNS = (
 
 
 def judge_claims(shares: pd.DataFrame) -> pd.DataFrame:
-    """A row for each claim; columns are :data:`COLUMNS`.
+    """A row for each claim; columns are :data:`VERDICT_COLUMNS`.
 
     Args:
         shares: tables of ``tessera virtuoso program``, of one or several programs. Only programs that have

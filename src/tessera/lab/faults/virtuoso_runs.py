@@ -23,7 +23,6 @@ from tessera.simulate.simulator import KERNEL, Job, run_simulator
 # Both runs have the same samples. The difference of their R is what faults cost, including lines and
 # translations that the kernel's accesses displace; ``kernel_cycles`` is the time inside faults alone.
 
-
 #: The kernel accesses pages by their frames.
 FRAMES = {"memory.allocator": "mapped"}
 
@@ -59,7 +58,7 @@ def simulate_logs(request: Request, logs: Sequence[Path]) -> list[Woven]:
         return []
     platform = set_values(request.platform, FRAMES)
     same = {
-        "workload": request.workload, "engine": scenarios.ENGINE, "sampling": request.sampling,
+        "workload": request.workload, "engine": ENGINE, "sampling": request.sampling,
         "cache": request.cache, "progress": request.progress, "threads": request.threads, "kind": LOG,
     }  # fmt: skip
     kernel: list[list[dict]] = []
@@ -94,7 +93,6 @@ def _woven(with_work: dict, without: dict, kernel: dict, faults: list[dict]) -> 
 # Every repeat simulates a log without and then with the work of its faults, by one thread and without the
 # cache of cells, so that changes of the machine's speed meet both. The table has medians. They are measured:
 # the same inputs give other numbers.
-
 
 PROVENANCE = "measured"
 #: with the kernel's work? -> what columns of it begin with

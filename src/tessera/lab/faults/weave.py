@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
+from tessera.lab.faults.kinds import BATCH
 from tessera.lab.faults.recorded_faults import ACCESS_KINDS, Access, Fault, ordinary
 from tessera.lab.faults.recording import (
     DIRECT_MAP,
@@ -31,7 +32,6 @@ from tessera.lab.faults.recording import (
 #
 # Everything else keeps its address: stack, mm, VMA, zone, per-CPU lists. So do structs of other pages, which
 # depend on the state of the kernel's lists and not on the fault; and the place in the LRU batch.
-
 
 ENTRY_BYTES = 8
 #: Structure of a table of this level, 1 for last-level tables.
@@ -211,10 +211,7 @@ def _base(step: Step, operands: Operands) -> tuple[int, int]:
 # lists. The kind ``table`` is the allocation of a last-level page table: what a load of an untouched page
 # does beyond the ordinary one. Faults that allocate more tables than their template get it once for each.
 
-
 TEMPLATES_HEAD = "tessera-fault-templates 1"
-#: Pages that move to the LRU lists together (PAGEVEC_SIZE, include/linux/pagevec.h of Linux 6.12).
-BATCH = 31
 #: Bytes of the last-level entries that fault-around may fill: 16 of a 64KB window.
 AROUND_BYTES = 16 * ENTRY_BYTES
 #: The kind whose entries are those of the window, not of the touched page.
@@ -227,7 +224,11 @@ LETTERS = {value: letter for letter, value in ACCESS_KINDS.items()}
 
 
 def file_of(folder: Path) -> bytes:
-    """The file for the recording in ``folder``; errors as :func:`lines` and :func:`load`."""
+    """The file for the recording in ``folder``.
+
+    Raises:
+        TesseraError: as :func:`load_recording` and :func:`template_lines`.
+    """
     return "\n".join([*template_lines(load_recording(folder)), ""]).encode()
 
 
@@ -255,7 +256,7 @@ def tables_of(fault: Fault) -> int:
 def moves_batch(fault: Fault) -> bool:
     """Whether a fault moves a batch of pages: it accesses the struct pages of at least as many others."""
     others = (one for one in fault.accesses if one.structure == OF_ANOTHER)
-    return len({line for one in others for line in one.lines}) >= BATCH
+    return len({line for one in others for line in one.lines}) >= BATCH.period
 
 
 def _one_of_each(found: Sequence[Fault]) -> list[Fault]:

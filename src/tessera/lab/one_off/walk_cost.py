@@ -24,23 +24,22 @@ from tessera.core.results.report_tables import CLAIMS
 
 # The two ends of a walk's cost, in cycles. They were committed before any run with the upper one.
 #
-# The rule: a source that may decide (``walk_cost_evidence.csv``) gives the value. Without one, two ends are run. The
-# lower end is 0, the default of the platforms. The upper end is the cost of a walk beside its loads in a
-# chase with nested paging, 29.0 - 7.3 cycles, rounded up: nested walks cost more than those of a bare
+# The rule: a source that may decide (``walk_cost_evidence.csv``) gives the value. Without one, two ends are
+# run. The lower end is 0, the default of the platforms. The upper end is the cost of a walk beside its loads
+# in a chase with nested paging, 29.0 - 7.3 cycles, rounded up: nested walks cost more than those of a bare
 # machine. The residues of the papers' own counters (7.4 and 16.6 cycles) are between the ends, and decide
 # nothing.
-
 
 KEY = "walker.begin_cycles"
 LOWER_CYCLES = 0
 UPPER_CYCLES = 22
 
 
-# ``walk_cost_evidence.csv``: what is known of a walk's cost before its first load, and whether a source may decide it.
+# ``walk_cost_evidence.csv``: what is known of a walk's cost before its first load, and whether a source may
+# decide it.
 #
 # A paper's own numbers may bound the value or stand beside it. They never decide: claims of the same paper
 # are judged with the value. The reader refuses a file that breaks this rule.
-
 
 EVIDENCE_FILE = Path(__file__).with_name("walk_cost_evidence.csv")
 EVIDENCE_COLUMNS = ("source", "processor", "what", "cycles_low", "cycles_high", "may_decide", "why")
@@ -116,8 +115,8 @@ def _bad_evidence(path: Path, line: int, found: str) -> TesseraError:
     return TesseraError(f"evidence {path.name} line {line}", found, "see docs/studies.md, Cost of a walk")
 
 
-# ``walk_cost_verdicts.csv``: simulated claims at both ends of a walk's cost (`tessera study walk-cost` writes it).
-
+# ``walk_cost_verdicts.csv``: simulated claims at both ends of a walk's cost. `tessera study walk-cost` writes
+# it.
 
 VERDICTS_FILE = Path(__file__).with_name("walk_cost_verdicts.csv")
 #: column ``depends_on`` of claims.csv, where verdicts differ between the ends
@@ -174,11 +173,10 @@ def _bad_verdicts(path: Path, line: int, found: str) -> TesseraError:
     return TesseraError(f"verdicts at both ends, {path.name} line {line}", found, REMEDY)
 
 
-# The verdicts of two runs that differ in one value: what a walk costs before its first load.
+# From the claims of two runs, one for each end, to the verdicts at both.
 #
 # The claims are those with a simulated value at one end at least. Measured and printed values do not depend
 # on the simulated cost, and differ between runs for other reasons.
-
 
 SIMULATED, NOT_OBTAINED = "simulated", ""
 STUDIES = "studies/"  #: begins the reason of a claim that lacks a study; the upper end makes none

@@ -40,7 +40,6 @@ from tessera.simulate.sampling import parse_sampling
 # how large the factor is, how many categories a factor brings, and where the region begins. The grid varies
 # these three, so claims about the row can be judged over them and not at one point.
 
-
 WORKLOAD = "xml-transform"
 
 
@@ -121,14 +120,13 @@ def grid_named(label: str) -> Grid:
     return GRIDS[label]
 
 
-# The grid: what the claims about xml-transform obtain at other parameters of its document and region.
+# What the claims obtain at each point.
 #
 # For each point xalan transforms the document natively, which checks its report, and is recorded from the
 # point's beginning until enough accesses are recorded. On each platform all layouts are simulated, the
 # models are fitted, and the numbers of the claims are computed (:func:`numbers`). Traces and cells are kept,
 # so a killed study continues where it stopped; a point that failed is a row with the reason, and is tried
 # again.
-
 
 #: OPERA section 2.3.1: R = C + R2M - C2M. The report attributes it to Pham; here it is called Alam.
 SHORTFALL_MODEL = "alam"
@@ -255,10 +253,10 @@ def _record(run: Run, size: Size, max_accesses: int, trace: Path) -> None:
 
 def _key(grid: Grid, size: Size) -> str:
     """Hash of all that decides a trace: document, limit, program, tracer."""
-    sources = [Path(module.__file__ or "").read_bytes() for module in (xalan, xalan, xalan)]
+    source = Path(xalan.__file__ or "").read_bytes()
     libraries = [built("tracer", "libtessera-trace.so"), built("mosalloc", "libmosalloc.so")]
     words = [*size.args, str(grid.max_accesses), str(grid.pool_bytes), workloads_tag()]
-    return content_key(*sources, *(sha256_of(path) for path in libraries), *words)
+    return content_key(source, *(sha256_of(path) for path in libraries), *words)
 
 
 def _judged(study: Study, trace: Path, platform_name: str) -> dict:

@@ -99,7 +99,7 @@ def free_running(events: np.ndarray, guest: np.ndarray, done: Replay) -> Compari
 
     Args:
         guest: frame by event, -1 for a free or nothing; shape (events,).
-        done: of :func:`run`.
+        done: of :func:`replay_events`.
     """
     result = Comparison()
     result.add(events, slice(0, len(events)), guest, frames_of(done.frames, len(events)))
@@ -152,7 +152,6 @@ def compare_block(
 # before and after the host reads the memory. Only values that are the same before and after are compared;
 # the reading itself may move a page. The other side are `tessera-phys show` on the state (its counts, marks
 # and indices) and the state's own lines.
-
 
 #: (file, zone, name) -> value as text.
 Values = dict[tuple[str, str, str], str]

@@ -16,7 +16,6 @@ from tessera.lab.kernel.page_tables import GuestMemory
 # 1GB. The machine must be stopped, or spin, while it is read. Translations are kept: the kernel's own
 # mappings do not change while an experiment runs.
 
-
 PRESENT = 1
 LARGE = 1 << 7
 FRAME = 0x000F_FFFF_FFFF_F000
@@ -83,7 +82,6 @@ class KernelMemory:
 
 # Addresses and layouts of the kernel's data: the description that ``artifacts/kernel/oracle/describe.py``
 # made of its vmlinux.
-
 
 #: The next step after a difference of versions.
 REMEDY = "compare the kernel's version with artifacts/kernel/SOURCE, and the list of names in describe.py"

@@ -20,7 +20,6 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 # between types. The same seed gives the same bytes on every machine and every version of numpy (SplitMix64,
 # Steele et al., OOPSLA 2014).
 
-
 FREE = 1 << 31
 TYPES = ("Unmovable", "Movable", "Reclaimable")
 ZONES = ("DMA", "DMA32", "Normal")
@@ -142,7 +141,6 @@ def event_line(events: np.ndarray, index: int) -> str:
 
 
 # Runs of the imitation's programs on states and events of the guest.
-
 
 NONE = -1
 

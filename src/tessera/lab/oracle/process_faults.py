@@ -21,7 +21,6 @@ from tessera.lab.oracle.imitation import SplitMix64, printed, text_of
 # imitation's process gets the same root. At each later look, the frames of all pages that the process maps
 # in the region are compared, and the frames of their tables.
 
-
 #: The region: one slot of the root table, which nothing else uses.
 REGION = 0x1000_0000_0000
 HUGE, PAGE = 2 << 20, 4096
@@ -244,8 +243,7 @@ def _changed(before: Frames, now: Frames) -> set[int]:
 # afterwards, ``o`` it is another one. So a write to a page that a fork shared is ``o`` if it was copied and
 # ``s`` if it was reused.
 
-
-COPIED_PAGE, COPIED_PAGES, COPIED_BASE = 4096, 2048, 0x3000_0000_0000
+COPIED_PAGES, COPIED_BASE = 2048, 0x3000_0000_0000
 FORKS, TURNS, ACCESSES = 16, 40, 25
 #: Letter of each kind of fault (tessera-vm); without a fault, the frame stays.
 LETTERS = {"page": "n", "zero": "n", "copy": "o", "reuse": "s"}
@@ -255,12 +253,11 @@ def copy_events(seed: int = 1) -> list[str]:
     """Rounds of fork, turns of both processes, and exit; after the exit, the parent's turn goes on."""
     random = SplitMix64(seed)
     lines = [
-        f"mmap {COPIED_BASE:#x} {COPIED_PAGES * COPIED_PAGE:#x} rw",
-        f"madvise {COPIED_BASE:#x} {COPIED_PAGES * COPIED_PAGE:#x} nohugepage",
+        f"mmap {COPIED_BASE:#x} {COPIED_PAGES * PAGE:#x} rw",
+        f"madvise {COPIED_BASE:#x} {COPIED_PAGES * PAGE:#x} nohugepage",
     ]
-    lines.append(
-        f"touch {COPIED_BASE:#x} w {COPIED_PAGES // 2 * COPIED_PAGE}"
-    )  # the other half has nothing, or zero pages
+    # The other half has nothing, or zero pages.
+    lines.append(f"touch {COPIED_BASE:#x} w {COPIED_PAGES // 2 * PAGE}")
     for round_ in range(1, FORKS + 1):
         lines.append(f"fork {round_}")
         for _ in range(TURNS):
@@ -273,10 +270,11 @@ def copy_events(seed: int = 1) -> list[str]:
 def _copy_accesses(random: SplitMix64) -> list[str]:
     """Three of four accesses are writes; runs of them are near each other, so that processes meet."""
     first = random.below(COPIED_PAGES)
-    return [
-        f"touch {COPIED_BASE + (first + random.below(200)) % COPIED_PAGES * COPIED_PAGE:#x} {'rw'[random.below(4) > 0]}"
-        for _ in range(ACCESSES)
-    ]
+    lines = []
+    for _ in range(ACCESSES):
+        page = (first + random.below(200)) % COPIED_PAGES
+        lines.append(f"touch {COPIED_BASE + page * PAGE:#x} {'rw'[random.below(4) > 0]}")
+    return lines
 
 
 def imitated_copies(program: Path, lines: list[str]) -> str:

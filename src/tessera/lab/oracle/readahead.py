@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.units import PAGE_4KB
 from tessera.lab.oracle.imitation import SplitMix64, printed, text_of
 
 # What reads and faults bring into the page cache, in the guest and in ``tessera-vm``: readahead and fault-
@@ -16,8 +17,6 @@ from tessera.lab.oracle.imitation import SplitMix64, printed, text_of
 # guest reports the pages that are new in the cache after each event; the imitation prints them with
 # ``--decisions``.
 
-
-FILE_PAGE = 4096
 FILE_PAGES = 65536  # of a RAM disk: 256 MB
 READS, TOUCHES = 1, 2  # the two files
 FILE_EVENTS = {READS: 10000, TOUCHES: 12000}
@@ -37,8 +36,8 @@ class FileStep:
 def file_events(seed: int = 1) -> list[str]:
     """Reads of one file, accesses to a mapping of the other one: in order, in strides, and anywhere."""
     random = SplitMix64(seed)
-    lines = [f"file {number} {FILE_PAGES * FILE_PAGE}" for number in (READS, TOUCHES)]
-    lines.append(f"mmap {FILE_MAPPING:#x} {FILE_PAGES * FILE_PAGE:#x} r file={TOUCHES}")
+    lines = [f"file {number} {FILE_PAGES * PAGE_4KB}" for number in (READS, TOUCHES)]
+    lines.append(f"mmap {FILE_MAPPING:#x} {FILE_PAGES * PAGE_4KB:#x} r file={TOUCHES}")
     at, stride, length = 0, 1, 1
     for number, count in FILE_EVENTS.items():
         for index in range(count):
@@ -49,10 +48,10 @@ def file_events(seed: int = 1) -> list[str]:
             at = (at + stride * length) % FILE_PAGES if stride else random.below(FILE_PAGES)
             if number == READS:
                 # Some reads begin and end inside a page.
-                inside = random.below(FILE_PAGE) if random.below(3) == 0 else 0
-                lines.append(f"read {number} {at * FILE_PAGE + inside} {length * FILE_PAGE}")
+                inside = random.below(PAGE_4KB) if random.below(3) == 0 else 0
+                lines.append(f"read {number} {at * PAGE_4KB + inside} {length * PAGE_4KB}")
             else:
-                lines.append(f"touch {FILE_MAPPING + at * FILE_PAGE:#x} r")
+                lines.append(f"touch {FILE_MAPPING + at * PAGE_4KB:#x} r")
     return lines
 
 
@@ -127,8 +126,7 @@ def compare_file_steps(
 # fault if the slot has more than one owner: in most rounds a child that only waits is the second one. In the
 # other rounds a fault reads its page alone.
 
-
-SWAP_PAGE, SWAP_PAGES, SWAP_BASE = 4096, 8192, 0x3000_0000_0000
+SWAP_PAGES, SWAP_BASE = 8192, 0x3000_0000_0000
 SWAP_ROUNDS, SWAP_ACCESSES = 12, 1500
 SWAP = "256MB"
 #: Page -> slot, of all swapped pages.
@@ -159,7 +157,7 @@ class SwapRun:
 def swap_events(seed: int = 1) -> list[str]:
     """Rounds: everything goes to swap; then accesses in order, backwards, in strides, and anywhere."""
     random = SplitMix64(seed)
-    size = SWAP_PAGES * SWAP_PAGE
+    size = SWAP_PAGES * PAGE_4KB
     lines = [f"mmap {SWAP_BASE:#x} {size:#x} rw", f"madvise {SWAP_BASE:#x} {size:#x} nohugepage"]
     lines.append(f"touch {SWAP_BASE:#x} w {size:#x}")
     for round_ in range(1, SWAP_ROUNDS + 1):
@@ -179,7 +177,7 @@ def _swap_accesses(random: SplitMix64) -> list[str]:
             stride = (1, 1, -1, 2, 7, 0)[random.below(6)]
             at = random.below(SWAP_PAGES)
         at = (at + stride) % SWAP_PAGES if stride else random.below(SWAP_PAGES)
-        lines.append(f"touch {SWAP_BASE + at * SWAP_PAGE:#x} {'rrw'[random.below(3)]}")
+        lines.append(f"touch {SWAP_BASE + at * PAGE_4KB:#x} {'rrw'[random.below(3)]}")
     return lines
 
 
@@ -211,7 +209,7 @@ def imitated_swap_run(program: Path, lines: list[str]) -> SwapRun:
             slots.append(_slots(part))
             swapped, mapped = {slot: page for page, slot in slots[-1].items()}, set()
         elif words[0] == "touch" and len(words) == 3:
-            page = (int(words[1], 16) - SWAP_BASE) // SWAP_PAGE
+            page = (int(words[1], 16) - SWAP_BASE) // PAGE_4KB
             read = {swapped[int(slot)] for slot in re.findall(r"^  swap-in .*slot=(\d+)", part, re.MULTILINE)}
             was_mapped = page in mapped or page not in slots[-1]
             steps.append(SwapStep("p" if was_mapped else "s" if page in read else "c", frozenset(read)))
@@ -222,7 +220,7 @@ def imitated_swap_run(program: Path, lines: list[str]) -> SwapRun:
 def _slots(part: str) -> Slots:
     found = re.findall(r"^pages (\S+) slot=(\d+) count=(\d+)", part, re.MULTILINE)
     return {
-        (int(address, 16) - SWAP_BASE) // SWAP_PAGE + i: int(slot) + i
+        (int(address, 16) - SWAP_BASE) // PAGE_4KB + i: int(slot) + i
         for address, slot, count in found
         for i in range(int(count))
     }

@@ -21,8 +21,8 @@ from tessera.lab.oracle.guest_runs import (
     run_files,
     run_swaps,
 )
-from tessera.lab.oracle.imitation import FREE, Mix, mixed_events
-from tessera.lab.oracle.recording import NONE, Faults, Recording
+from tessera.lab.oracle.imitation import FREE, NONE, Mix, mixed_events
+from tessera.lab.oracle.recording import Faults, Recording
 from tessera.lab.oracle.scenes import SCENES
 
 #: Frames of the machine: fill levels of the mix are shares of them.

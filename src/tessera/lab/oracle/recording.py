@@ -8,7 +8,7 @@ A folder with ``recording.json`` (kernel, machine, mix, the result block by bloc
 - ``collapse.xz``: cells, and the guest's decisions by limits;
 - ``faults.xz``: a process: events, state at its start, root table, what it maps at each look;
 - ``files.xz``, ``copies.xz``, ``swaps.xz``: accesses, and what the guest printed about them;
-- ``pagings.xz``: processes by name (``scenes.py``): events, start, and what changed in their maps.
+- ``pagings.xz``: processes by name (:mod:`.scenes`): events, start, and what changed in their maps.
 """
 
 from __future__ import annotations
@@ -23,12 +23,9 @@ import numpy as np
 from tessera.core.errors import TesseraError
 from tessera.core.files import writing
 from tessera.lab.oracle.collapse import Decision
-from tessera.lab.oracle.imitation import FREE, Mix, mixed_events
+from tessera.lab.oracle.imitation import FREE, NONE, Mix, mixed_events
 from tessera.lab.oracle.paging import Paging
 from tessera.lab.oracle.process_faults import ZERO, Mapped
-
-NONE = -1
-
 
 #: Files of a recording.
 FILES = (

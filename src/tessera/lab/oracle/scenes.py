@@ -19,7 +19,6 @@ from tessera.lab.oracle.process_faults import HUGE, PAGE, REGION
 # Each move is a decision of two scanners: which page, and which free frame. So the frames of a process's
 # pages are compared after each run (:mod:`tessera.lab.oracle.paging`).
 
-
 #: What ``tessera-vm`` needs to know: pages of the guest's other programs move, too.
 COMPACTION_OPTIONS = ["--others", "movable"]
 DIRECT_COMPACTION_OPTIONS = [*COMPACTION_OPTIONS, "--defrag", "always"]
@@ -80,8 +79,6 @@ def _gives_back(random: SplitMix64, pages: int, runs: int) -> list[str]:
 # The pool of 2MB pages grows and shrinks; areas take its pages in random order, give some back, and take
 # them again. What is compared is the frame of each page that is new at a look.
 
-
-POOL_PAGE_BYTES = 2 << 20
 POOL_ROUNDS = 40
 MOST_POOL_PAGES = 220  # pages of the pool: 440 MB
 
@@ -96,16 +93,16 @@ def pool_events(seed: int = 1) -> list[str]:
             pool = 60 + random.below(MOST_POOL_PAGES - 60)
             lines.append(f"hugetlb 2MB {pool}")
         pages = pool - random.below(20)
-        lines.append(f"mmap {REGION:#x} {pages * POOL_PAGE_BYTES:#x} rw hugetlb=2MB")
+        lines.append(f"mmap {REGION:#x} {pages * HUGE:#x} rw hugetlb=2MB")
         lines += _pool_touches(_shuffled(random, pages)) + [f"# look filled-{round_}"]
         first = random.below(pages // 2)
         count = 1 + random.below(pages - first - 1)
-        start = f"{REGION + first * POOL_PAGE_BYTES:#x} {count * POOL_PAGE_BYTES:#x}"
+        start = f"{REGION + first * HUGE:#x} {count * HUGE:#x}"
         lines += [f"munmap {start}", f"mmap {start} rw hugetlb=2MB"]
         lines += _pool_touches([first + page for page in _shuffled(random, count)]) + [
             f"# look again-{round_}"
         ]
-        lines.append(f"munmap {REGION:#x} {pages * POOL_PAGE_BYTES:#x}")
+        lines.append(f"munmap {REGION:#x} {pages * HUGE:#x}")
     return lines
 
 
@@ -118,7 +115,7 @@ def _shuffled(random: SplitMix64, count: int) -> list[int]:
 
 
 def _pool_touches(pages: list[int]) -> list[str]:
-    return [f"touch {REGION + page * POOL_PAGE_BYTES:#x} w" for page in pages]
+    return [f"touch {REGION + page * HUGE:#x} w" for page in pages]
 
 
 # Pages that reclaim takes from the LRU lists, in the guest and in ``tessera-vm``.
@@ -126,7 +123,6 @@ def _pool_touches(pages: list[int]) -> list[str]:
 # Which pages go to swap follows from the order of the lists, from who was used lately, and from refaults.
 # There are two ways to ask for reclaim: a write to ``memory.reclaim`` of the root cgroup, and memory that
 # becomes short, so that kswapd is woken.
-
 
 #: Of ``tessera-vm``: the swap area is a RAM disk.
 RECLAIM_OPTIONS = ["--others", "movable", "--swap", "128MB", "--swap-device", "zram"]
@@ -249,7 +245,7 @@ def compare_reclaim_order(guest: dict[str, np.ndarray], mine: dict[str, np.ndarr
     return ComparedPages(int(fewer.sum()), int(fewer.sum()) - len(other), first)
 
 
-# Processes whose pages the host looks at: compaction, a pool of huge pages, reclaim.
+# The scenes by name.
 
 
 @dataclass(frozen=True)

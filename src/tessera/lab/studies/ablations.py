@@ -36,7 +36,7 @@ from tessera.simulate.sampling import Sampling
 
 @dataclass(frozen=True)
 class Shape:
-    """Numbers of the module's text; NaN where the layouts do not determine one. Errors are fractions of R."""
+    """Numbers of the text above; NaN where the layouts do not determine one. Errors are fractions of R."""
 
     layouts: int
     walk_cycles_least: float
@@ -103,13 +103,12 @@ def _max_error(model: str, samples: Samples) -> float:
     return float(relative_errors(samples.R, fitted.predict(samples.H, samples.M, samples.C)).max())
 
 
-# The ablations: effects of a mechanism on the slope and the curvature of runtime over walk cycles.
+# Cells and shapes of all ablations.
 #
 # Each ablation of :data:`tessera.lab.studies.variations.ABLATIONS` is simulated under the same layouts with
 # the same samples as the baseline. Only the switches of one mechanism change. So H and M are equal in all of
 # them. C is, too, except in the variants that say otherwise
 # (:attr:`~tessera.lab.studies.variations.Variant.walks`).
-
 
 ENGINE = "timing"
 #: program loads that the 4KB run has more than the 2MB run, at each level (MICRO'20 Table 7 compares them)
@@ -127,7 +126,7 @@ def simulate_variants(
     progress: Callable[[str], None] = lambda line: None,
     only: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Cells of every ablation (:data:`VARIANTS`), or of those in ``only`` and the baseline.
+    """The table :data:`VARIANTS` of every ablation, or of those in ``only`` and the baseline.
 
     All variants are simulated in one run. A rejected one gives ``failed`` rows.
     """
@@ -218,7 +217,6 @@ def _failed_cells(workload: str, platform: str, layouts: list[Path], message: st
 # of the curves. A simulator can switch the cause off. The *cases* of a hypothesis are the pairs that show
 # the effect. A case *supports* it if the ablation at least halves the effect or, for a threshold, removes
 # it.
-
 
 SIGNIFICANT = 0.05  #: p of the bend
 HALF = 0.5

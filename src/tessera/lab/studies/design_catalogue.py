@@ -10,16 +10,15 @@ from pathlib import Path
 
 from tessera.core.platforms import Platform
 
-# The designs that the study compares by default, and the arrays whose energy is known (``design_energy.csv``).
+# The designs, and the arrays whose energy is known (``design_energy.csv``).
 #
 # A design that is not in :data:`DESIGNS` can be compared, too: it has no energy. Energy is that of the data
 # side behind L1: L1 TLBs, caches, page walks and code pages are not counted. A design with an array that
-# ``design_energy.csv`` lacks (ranges, clusters, a segment's registers) has no energy, because a sum without it
-# would favour the design.
+# ``design_energy.csv`` lacks (ranges, clusters, a segment's registers) has no energy, because a sum without
+# it would favour the design.
 #
-# :data:`VARIANTS` are designs with another size of one structure. They have names of their own, so that
-# tables and claims tell them apart; a study asks for them by name.
-
+# :data:`DESIGN_VARIANTS` are designs with another size of one structure. They have names of their own, so
+# that tables and claims tell them apart; a study asks for them by name.
 
 BASELINE_DESIGN, THP, IDEAL = "baseline", "thp", "ideal"
 #: The second level of a design that does not list it among its structures; its accesses are H + M.
@@ -180,9 +179,8 @@ def _value(platform: Platform, key: str, default: int) -> int:
 
 # Energy of the arrays of a design: reads x energy of a read + leakage x R / frequency.
 #
-# ``design_energy.csv`` has what CACTI gives for each array; all its values are assumed, because no source of the
-# designs prints them.
-
+# ``design_energy.csv`` has what CACTI gives for each array; all its values are assumed, because no source of
+# the designs prints them.
 
 ENERGY_FILE = Path(__file__).with_name("design_energy.csv")
 FREQUENCY = "core.frequency_hz"

@@ -36,7 +36,6 @@ from tessera.simulate.sampling import FULL
 # the status ``refused`` and the reason; the others continue. A row of another failure has the status
 # ``failed``, and the next run tries the study again.
 
-
 ENGINE = "timing"
 REFUSED = "refused"
 #: Status of the process, if the simulator rejects its input.

@@ -71,7 +71,6 @@ def block_vectors(trace: Path, instructions: int) -> BlockVectors:
 # contents are kept between units, so adjacent intervals that cover a trace give the counts of a full
 # simulation, per interval. Only the pipeline starts empty in each: a few hundred cycles in a million.
 
-
 ENGINE = "timing"
 UNIT_COLUMNS = (
     "layout", "unit", "start_access", "instructions", "accesses",
@@ -95,7 +94,7 @@ def unit_counts(
     cache: Path,
     progress: Callable[[str], None] = lambda line: None,
 ) -> pd.DataFrame:
-    """:data:`COLUMNS`, a row per layout and unit with instructions; results in ``cache`` are reused.
+    """:data:`UNIT_COLUMNS`, a row per layout and unit with instructions; results in ``cache`` are reused.
 
     Raises:
         TesseraError: the simulator rejected the trace, the platform, the plan or a layout.

@@ -9,10 +9,10 @@ from pathlib import Path
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_1GB, canonical_name
 from tessera.core.mapping import kinds, synthetic
-from tessera.core.mapping import page_mapping as mapping_states
 from tessera.core.mapping.contiguity import MappingSummary
 from tessera.core.mapping.kinds import MappingRequest
 from tessera.core.mapping.mapping_file import write_mapping
+from tessera.core.mapping.page_mapping import PageMapping
 from tessera.core.mapping.paging import Touches, read_touches
 from tessera.core.results.cell_tables import MANIFEST
 from tessera.core.results.outcomes import FAILED, OK
@@ -42,10 +42,10 @@ def chosen_layouts(manifest: Path, names: list[str] | None = None) -> list[Path]
     return [manifest.with_name(f"{name}.csv") for name in wanted]
 
 
-# The mappings of the study: one of each kind for the pools that a window uses, and what they look like.
+# Mappings: one of each kind for the pools that a window uses, and what they look like.
 #
-# A kind is one of ``tessera mapping generate``, also a guest over its host (:mod:`tessera.core.mapping.kinds`).
-
+# A kind is one of ``tessera mapping generate``, also a guest over its host
+# (:mod:`tessera.core.mapping.kinds`).
 
 #: As in Table 3.4 and 3.5.1 of Park: those of an operating system, then those of synthetic chunks.
 KINDS = ("demand", "eager", "low", "medium", "high", "max")
@@ -85,7 +85,7 @@ def make_mappings(
         row = {"mapping": kind, "provenance": "simulated"} | about
         try:
             rows = kinds.make_mapping(kind, _request(kind, used, seed, touches)).rows
-            written = mapping_states.PageMapping.fixed(kind, rows)
+            written = PageMapping.fixed(kind, rows)
             write_mapping(written, folder / f"{kind}.csv")
         except TesseraError as error:
             message = f"{error.asked}: {error.found}; {error.remedy}"

@@ -71,7 +71,6 @@ def percent(part: int, whole: int) -> float:
 # walk. So all four are obtained: with full nodes (seven children) and with half-full ones (four), for each
 # node and for each walk from the root to a leaf.
 
-
 INDEX_CACHE = "index-cache"
 SPACE_BYTES = 1 << 40
 SEGMENTS = (1024, 2048)
@@ -142,7 +141,6 @@ def index_cache_hits(counted: Counted) -> dict[str, float]:
 # the first part of the ``mmap`` pool and private memory is the ``brk`` pool, so no granule of 16MB holds
 # both; the source does not say where its workloads have them. Its servers and libraries are not simulated.
 
-
 SYNONYM_FILTER = "synonym-filter"
 MEMORY_BYTES = 128 * MB
 GRANULE_BYTES = 32 << 10
@@ -210,7 +208,6 @@ def synonym_filter_savings(counted: Counted) -> dict[str, float]:
 
 
 # What the workflow's rule and the command call: all probes in one start of the simulator, one table.
-
 
 ENGINE = "partial"
 ACCESSES = 1_000_000  #: as in 2.4.4

@@ -1,4 +1,4 @@
-"""The sampling study: intervals that methods choose, and full simulation against what sampling makes of it."""
+"""The sampling study: intervals that methods choose, and full simulation beside what sampling makes of it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ from tessera.simulate.sampling import Plan, parse_sampling
 #   centre stands for its cluster (Sherwood et al., ASPLOS 2002). MICRO'20 warns that this misses rare
 #   events. Two differences: k is given by the cost, not chosen by a criterion; among intervals equally near
 #   to the centre the middle one is taken, not the first.
-
 
 DIMENSIONS = 15  #: of the projected vectors, as SimPoint
 RESTARTS = 5
@@ -110,7 +109,7 @@ def _equal(method: str, intervals: np.ndarray, instructions: np.ndarray) -> Plac
     return Places(method, intervals, own / own.sum())
 
 
-# The sampling study: full simulation of a window against what sampling makes of it.
+# Errors of sampling.
 #
 # MICRO'20 section II-C: simulations are usually sampled blindly, and whether any sampling is good enough for
 # virtual memory is open. What counts here are differences between layouts, so errors of differences are
@@ -120,7 +119,6 @@ def _equal(method: str, intervals: np.ndarray, instructions: np.ndarray) -> Plac
 # counts from it, so with exactly right contents of TLBs and caches: what is left of its error is the choice
 # of places alone. The plans are simulated as the pipeline does, with warm-up; their M is counted over all of
 # the window.
-
 
 Progress = Callable[[str], None]
 
@@ -145,8 +143,7 @@ def study(
 
     Raises:
         TesseraError: the anchors ``growing-0`` and ``growing-8`` are not among the layouts, a plan is not
-        of the
-            form ``units=..``, or a simulation failed.
+            of the form ``units=..``, or a simulation failed.
     """
     names = [canonical_name(path.stem) for path in request.layouts]
     if missing := [name for name in (ALL_4KB, ALL_2MB) if name not in names]:

@@ -11,7 +11,6 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core import platforms
-from tessera.core import scenarios as model
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.generation import Space
 from tessera.core.layouts.layout import ALL_2MB, ALL_4KB, write_layout
@@ -20,6 +19,7 @@ from tessera.core.results.os_tables import OF_LOG, SCENARIO_CELLS
 from tessera.core.results.outcomes import FAILED, is_ok
 from tessera.core.results.schema import COUNT
 from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.scenarios import Scenario, load
 from tessera.core.units import PAGE_2MB, PAGE_4KB
 from tessera.lab.studies.windows import GivenTrace
 from tessera.record import traces
@@ -32,7 +32,6 @@ from tessera.simulate.sampling import FULL, Plan
 #
 # A scenario that ends early (for example ``os/out-of-memory``) has a reason in the place of tables; the
 # other scenarios continue.
-
 
 PROVENANCE = "simulated"
 
@@ -60,13 +59,13 @@ class Decided:
         }
 
 
-def load_scenarios(names: Sequence[str]) -> list[model.Scenario]:
+def load_scenarios(names: Sequence[str]) -> list[Scenario]:
     """The scenarios of these names or YAML files.
 
     Raises:
         TesseraError: an unknown scenario, or two with the same name.
     """
-    asked = [model.load(name) for name in names]
+    asked = [load(name) for name in names]
     found = [one.name for one in asked]
     if twice := sorted({name for name in found if found.count(name) > 1}):
         raise TesseraError(f"scenario {twice[0]}", "it is asked for twice", "name each scenario once")
@@ -74,7 +73,7 @@ def load_scenarios(names: Sequence[str]) -> list[model.Scenario]:
 
 
 def decide(
-    trace: Path, scenarios: Sequence[model.Scenario], folder: Path, progress: Callable[[str], None]
+    trace: Path, scenarios: Sequence[Scenario], folder: Path, progress: Callable[[str], None]
 ) -> list[Decided]:
     """Run ``trace`` under each scenario; logs go to ``folder``, each named like its scenario."""
     found = []
@@ -84,7 +83,7 @@ def decide(
     return found
 
 
-def _decided(trace: Path, scenario: model.Scenario, log: Path) -> Decided:
+def _decided(trace: Path, scenario: Scenario, log: Path) -> Decided:
     try:
         operating_system.run_scenario(trace, scenario, log)
         shown = {name: _shown(log, name) for name in OF_LOG}
@@ -120,7 +119,6 @@ def one_line(error: TesseraError) -> str:
 #
 # Scenarios and layouts share the trace and its samples. Layouts have no faults: all pages are mapped from
 # the begin on. A fault takes no time in R, so R differs by translation alone.
-
 
 ENGINE = "timing"
 SCENARIO, OF_LAYOUT = "scenario", "layout"  #: values of the column ``pages``
@@ -249,7 +247,7 @@ def scenarios_study(job: Job) -> pd.DataFrame:
 
 
 def _study(
-    job: Job, platform: Platform, asked: Sequence[model.Scenario]
+    job: Job, platform: Platform, asked: Sequence[Scenario]
 ) -> tuple[list[dict], dict[str, list[dict]]]:
     trace = job.recording
     with tempfile.TemporaryDirectory(prefix="tessera-scenarios-") as name:

@@ -1,4 +1,4 @@
-"""Summaries of the tables of the studies: sentences for each table, with its numbers."""
+"""Summaries of the tables of the studies: a few sentences for each table, with its numbers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from tessera.lab.studies.design_catalogue import BASELINE_DESIGN, IDEAL, behind_
 from tessera.lab.studies.sweep import conclusion_named
 from tessera.lab.studies.variations import BASELINE, NO_MISPREDICTIONS
 
-# Summaries of the tables of the studies: three sentences for each table, with its numbers.
-
+# Sampling, ablations and the sweep: three sentences for each table.
 
 PERFECT = "perfect"
 MAX_NAMED = 3

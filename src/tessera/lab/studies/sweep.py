@@ -28,7 +28,6 @@ from tessera.simulate.sampling import Sampling
 # A new conclusion is one line in :data:`CONCLUSIONS`. It gets a :class:`Fitted` and returns a number and
 # whether the sentence holds; NaN and None if the layouts do not determine its models.
 
-
 PREEXISTING = ("basu", "gandhi", "pham", "alam", "yaniv")
 SLACK = 0.001  #: layouts that differ from 4KB pages by a few pages are off by less, either way
 Verdict = tuple[float, bool | None]
@@ -183,14 +182,12 @@ def conclusion_named(name: str) -> Conclusion:
     return next(conclusion for conclusion in CONCLUSIONS if conclusion.name == name)
 
 
-# The sweep: which conclusions stay the same if an assumed value changes.
+# The table of the sweep.
 #
 # The baseline and every point of :mod:`tessera.lab.studies.variations` are simulated under the same layouts
-# with the same samples, every model is fitted to each, and every conclusion of
-# :mod:`tessera.lab.studies.sweep` is judged again. A conclusion survives a point if it is
-# true at both, or false at both, the point and the baseline. Points that the simulator rejects are rows with
-# the reason; they do not count.
-
+# with the same samples, every model is fitted to each, and all of :data:`CONCLUSIONS` are judged again. A
+# conclusion survives a point if it is true at both, or false at both, the point and the baseline. Points
+# that the simulator rejects are rows with the reason; they do not count.
 
 ENGINE = "timing"
 Progress = Callable[[str], None]

@@ -10,7 +10,6 @@ from tessera.core.platforms import Key, Platform, with_values
 
 # A platform with some values changed, and the ablations: variants that switch one mechanism off.
 
-
 BASELINE = "baseline"
 NO_MISPREDICTIONS = "no-mispredictions"
 
@@ -58,7 +57,7 @@ ABLATIONS: tuple[Variant, ...] = (
 )
 
 
-#: those that test explanations of slope and curvature (hypotheses.py), and mispredictions
+#: those that test explanations of slope and curvature (:data:`.ablations.HYPOTHESES`), and mispredictions
 EXPLANATIONS = ("no-pollution", "infinite-walkers", "no-overlap", NO_MISPREDICTIONS)
 
 
@@ -88,7 +87,6 @@ def varied(platform: Platform, changes: dict[str, int | str], why: str) -> Platf
 # A number is halved and doubled, a switch is flipped, a replacement policy or a branch predictor becomes
 # each of the others, and a mechanism with assumed values (a prefetcher, the DRAM model) is switched off, or
 # on. Values that cannot be varied are listed with the reason, so no assumed value is left out silently.
-
 
 FACTORS = (0.5, 2.0)
 FLAG = "0 or 1"  #: unit of a switch

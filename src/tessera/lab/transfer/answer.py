@@ -1,6 +1,6 @@
 """A design asked of the study of transfer: P, its window, its clock, and which classes are open.
 
-The decision itself is :mod:`tessera.fit.predict.decision`; this module gives it what a results folder has.
+The decision itself is :mod:`tessera.fit.predict.decision`; here it gets what a results folder has.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from tessera.fit.predict.counts import layout_absent
 from tessera.fit.predict.decision import Decision, Question, decide, refused
 from tessera.fit.predict.processor import MEASURED, SIMULATED, Processor, of_table
 from tessera.lab.transfer import own_design
+from tessera.lab.transfer.bracket_answers import family_openness
 from tessera.lab.transfer.classes import families_of
 from tessera.lab.transfer.own_design import OwnDesign, Progress, Window
 
@@ -114,8 +115,6 @@ class Study:
 
     def open(self, groups: Sequence[str], families: Iterable[str]) -> dict[str, tuple[bool, str]]:
         """Class -> (are it and these families in it open for the bracket, why), without this workload."""
-        from tessera.lab.transfer.bracket_answers import family_openness
-
         answered, pair = self._table(schema.ANSWERED), (self.platform, self.workload)
         found = {group: family_openness(answered, pair[0], group, pair[1], families) for group in groups}
         return {group: (one.open, one.reason) for group, one in found.items()}

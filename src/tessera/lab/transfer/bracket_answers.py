@@ -29,7 +29,6 @@ from tessera.lab.transfer.points import BUSY, COUNTED, LATENCY
 # STLBs, coalescing, ...). This was added after the run, because larger STLBs are most of K1, and coalescing
 # designs are covered far less (docs/predict.md).
 
-
 LEAST_WORKLOADS = 9  #: other workloads with judged answers
 COVERED = 0.9  #: share of a workload's answers whose interval contains R
 COVERED_WORKLOADS = 0.9  #: share of the workloads that reach it
@@ -122,16 +121,16 @@ def judged_answers(answered: pd.DataFrame) -> pd.DataFrame:
 # misses. The bracket never sees R of a design. Classes that change the clock or the place of translation,
 # and `ideal`, are refused, whatever it would say: it knows only what H, M and C tell.
 
-
 #: Classes that the bracket may answer: they keep the clock.
 ASKED = ("K0", "K1", "K2", "K4")
 POINT = ("group", "variant", "family", "layout")
 
 
 def fitted_bracket(samples: Iterable[Mapping], hit_cycles: float) -> Bracket | Reason:
-    """The bracket of one workload's rows of :data:`~tessera.core.results.transfer_tables.SAMPLES`, or why not.
+    """The bracket of one workload's rows of the table of samples, or why there is none.
 
     Args:
+        samples: rows of :data:`~tessera.core.results.transfer_tables.SAMPLES`; the fitted ones count.
         hit_cycles: hit time of P's STLB.
     """
     table = pd.DataFrame([row for row in samples if row["fitted"]])
@@ -146,7 +145,7 @@ def answer_rows(samples: Sequence[Mapping], points: Sequence[Mapping], hit_cycle
 
     Args:
         samples: rows of :data:`~tessera.core.results.transfer_tables.SAMPLES`, fitted or not: the bases.
-        points: rows of :data:`~tessera.core.results.transfer_tables.POINTS`; those that are not ok are left out.
+        points: rows of :data:`~tessera.core.results.transfer_tables.POINTS`; only those that are ok count.
         hit_cycles: hit time of P's STLB.
     """
     bracket = fitted_bracket(samples, hit_cycles)
@@ -205,13 +204,12 @@ def _answer_passes(base: float, runtime: float, predicted: float) -> bool:
 # the width, and the interval score; and beside what `constant` (nothing changes) and Mosmodel reach on the
 # same answered points. Only judged points count; a refusal counts for neither side.
 
-
 #: Workloads on which members, slopes and widening of the bracket were chosen.
 TUNED = ("gups-8gb", "graph500-4gb", "network-simplex")
 ALL, NEW = SCOPES = ("all", "new")
 EVERY = "all"  #: the group of all classes K0 to K5
 RIVAL = "mosmodel"
-_POINT = ["workload", "platform", "group", "variant", "layout"]
+_POINT_KEY = ["workload", "platform", "group", "variant", "layout"]
 
 
 def new_designs(answered: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
@@ -242,8 +240,8 @@ def _judged_rows(answered: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFr
     """
     judged = answered[answered["judged"].eq(True) & (answered["group"] != IDEAL)]
     rival = predictions[(predictions["model"] == RIVAL) & (predictions["inputs"] == COUNTED)]
-    rival = rival[[*_POINT, "passes"]].rename(columns={"passes": "rival_passes"})
-    judged = judged.merge(rival, on=_POINT, how="left", validate="one_to_one")
+    rival = rival[[*_POINT_KEY, "passes"]].rename(columns={"passes": "rival_passes"})
+    judged = judged.merge(rival, on=_POINT_KEY, how="left", validate="one_to_one")
     judged = judged.assign(
         rival_passes=judged["rival_passes"].eq(True),
         score=rules.conformal_scores(judged["runtime_cycles"], judged["base_runtime_cycles"]),

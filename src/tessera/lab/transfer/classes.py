@@ -34,7 +34,7 @@ LAYOUTS, SOME_LAYOUTS, NEW_LAYOUTS, MAPPINGS = "layouts", "some layouts", "new l
 FEW = (ALL_4KB, "growing-4", ALL_2MB)
 
 
-#: Families of designs, by which conformal intervals are made (coverage.py).
+#: Families of designs, by which conformal intervals are made (:mod:`.rules`).
 SAME, STLB, COALESCING, SEGMENT, QUEUES, WALK, BEHIND_L3 = (
     "same", "STLB", "coalescing", "segment", "queues", "walk", "behind L3",
 )  # fmt: skip

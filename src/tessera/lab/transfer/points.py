@@ -1,7 +1,4 @@
-"""Points: a variant under a layout or mapping, with the three inputs, beside P under the same one.
-
-The three inputs are what a study can declare: what H and C count (docs/transfer.md, Three inputs).
-"""
+"""Points: a variant under a layout or mapping, with the three inputs, beside P under the same one."""
 
 from __future__ import annotations
 
@@ -16,7 +13,6 @@ from tessera.lab.transfer.classes import DESIGN, HIT, OWN_HIT, WALKERS, Variant,
 from tessera.lab.transfer.runs import Cell, difference
 
 # The three inputs that a study can declare: what H and C count (docs/transfer.md, Three inputs).
-
 
 COUNTED, LATENCY, BUSY = DECLARED_INPUTS = ("counted", "latency", "busy")
 BACKGROUND = "background"
@@ -98,7 +94,7 @@ def _value(platform: Platform, key: str, default: int) -> int:
     return default if found is None else int(found.value)
 
 
-# Points: a variant under a layout or mapping, with the three inputs, beside P under the same one.
+# Points, and their rows.
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ from tessera.lab.transfer.twins import NONE, Twin, gap, least_error
 
 # The models that are fitted to P, how good they are on P, and the rival that says that no design matters.
 
-
 CONSTANT = "constant"  #: predicts R_0
 EXTRAS = ("minimax", "monotone")
 FOLDS = 6
@@ -127,8 +126,8 @@ def _cross_validated(name: str, samples: Samples) -> float:
 
 # Distance to the convex hull of P's samples in the inputs that a model uses.
 #
-# As :mod:`tessera.fit.predict.prediction`, but over a part of (H, M, C): a line in C does not depend on H, so a
-# design with another H is no extrapolation for it.
+# As :mod:`tessera.fit.predict.prediction`, but over a part of (H, M, C): a line in C does not depend on H,
+# so a design with another H is no extrapolation for it.
 
 
 def inputs_used(model: RuntimeModel) -> tuple[str, ...]:
@@ -158,10 +157,9 @@ class Hull:
 
 # What each model of P says about each point, its two errors, and the rules S1 and S2.
 
-
 #: Columns that follow from a prediction, its point and its twin.
 DERIVED = ("error", "model_error", "bound_holds", "gain_holds", "passes")
-_KEY = ["workload", "platform", "group", "variant", "layout", "inputs"]
+POINT_KEY = ["workload", "platform", "group", "variant", "layout", "inputs"]
 
 
 def prediction_rows(
@@ -197,10 +195,12 @@ def judged_predictions(point: Measured, guess: float, twin: Twin) -> dict:
 
 def completed_predictions(kept: pd.DataFrame, points: pd.DataFrame, twins: pd.DataFrame) -> pd.DataFrame:
     """The table of predictions from its columns without :data:`DERIVED`; the others are tables of a run."""
-    of_point = ok_rows(points)[[*_KEY, "runtime_cycles", "base_runtime_cycles", "judged"]]
+    of_point = ok_rows(points)[[*POINT_KEY, "runtime_cycles", "base_runtime_cycles", "judged"]]
     at_twin = (twins["twin_runtime_cycles"] + twins["correction_cycles"]).where(twins["kind"] != NONE)
-    rows = kept.merge(of_point, on=_KEY, how="left", validate="many_to_one")
-    rows = rows.merge(twins[_KEY].assign(at_twin=at_twin), on=_KEY, how="left", validate="many_to_one")
+    rows = kept.merge(of_point, on=POINT_KEY, how="left", validate="many_to_one")
+    rows = rows.merge(
+        twins[POINT_KEY].assign(at_twin=at_twin), on=POINT_KEY, how="left", validate="many_to_one"
+    )
     R, R_0, guess = (rows[name] for name in ("runtime_cycles", "base_runtime_cycles", "predicted_cycles"))
     bound = [rules.bound_holds(*pair) for pair in zip(R, guess, strict=True)]
     gain = [rules.gain_holds(*row) for row in zip(R_0, R, guess, strict=True)]

@@ -13,7 +13,6 @@ import pandas as pd
 
 # The rules S1, S2 and S3, informative points, and the verdict (docs/transfer.md, Verdicts).
 
-
 BOUND = 0.03  #: S1: Mosmodel's bound on P (MICRO'20, abstract)
 LEAST_GAIN, GAIN_SLACK = 0.05, 0.25  #: S2, as shares of R_0 and of the gain
 LEAST_DIFFERENCE = 0.02  #: S3, as a share of R_0
@@ -108,7 +107,6 @@ def verdict(shares: Iterable[float], pass_share: float) -> str:
 # family of designs (Mondrian). If workloads are exchangeable, a new one's points are covered with at least
 # this level, in the mean over workloads (Lee, Barber and Willett, "Distribution-free inference with
 # hierarchical data", 2023).
-
 
 LEVEL = 0.9
 ALPHA = 0.1  #: of the interval score

@@ -53,7 +53,7 @@ def units_of(trace: Path, units: int, warm_units: int) -> Units:
 
 
 def units_of_length(trace: Path, length: int, warm_units: int) -> Units:
-    """The same with intervals of ``length`` instructions; errors as of :func:`cut`."""
+    """The same with intervals of ``length`` instructions; errors as of :func:`cut_into_units`."""
     vectors = block_vectors(trace, length)
     made = cut_into_units(
         vectors.start_access, vectors.instructions, traces.info(trace)["accesses"], warm_units
@@ -79,8 +79,7 @@ def cut_into_units(
     return Units(Intervals.of(rows), count, accesses, warm, warm_units)
 
 
-# The runs of the study: platforms under layouts or mappings of one window, all with the same units.
-
+# Cells of platforms under layouts or mappings.
 
 TIMING, PARTIAL = "timing", "partial"
 REFUSED = "refused"

@@ -1,7 +1,4 @@
-"""The study of one workload on one platform, from runs to rows of the tables; and the tables of a run.
-
-The workflow's rules and the command call it.
-"""
+"""The study of one workload on one platform, and the tables of a run."""
 
 from __future__ import annotations
 
@@ -17,14 +14,24 @@ from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_4KB
 from tessera.core.platforms import Platform
-from tessera.core.results import transfer_tables as schema
 from tessera.core.results.outcomes import FAILED, is_ok, recorded
 from tessera.core.results.table_io import empty_table, frame_of, read_file, write_table
-from tessera.core.results.transfer_tables import NEW_DESIGNS, PARTS, POINTS, VERDICTS, WIDTHS
+from tessera.core.results.transfer_tables import (
+    ANSWERED,
+    FITS,
+    LADDER,
+    NEW_DESIGNS,
+    PARTS,
+    POINTS,
+    PREDICTIONS,
+    SAMPLES,
+    TWINS,
+    VERDICTS,
+    WIDTHS,
+)
 from tessera.fit.models.samples import Samples, check_samples
 from tessera.lab.studies import placements
 from tessera.lab.transfer import bracket_answers, predictions, verdicts
-from tessera.lab.transfer import twins as twinned
 from tessera.lab.transfer.classes import (
     DESIGN,
     FEW,
@@ -43,12 +50,11 @@ from tessera.lab.transfer.ladder import LADDERS, START, ladder_rows, steps_of
 from tessera.lab.transfer.points import Measured, measured, point_rows
 from tessera.lab.transfer.predictions import Hull, prediction_rows, twin_rows
 from tessera.lab.transfer.runs import Cell, Runs, needed, units_of
-from tessera.lab.transfer.twins import random_layouts
+from tessera.lab.transfer.twins import find_twins, random_layouts
 from tessera.simulate.inputs import LAYOUT, MAPPING
 from tessera.simulate.runner import CellCache
 
-# The study of one workload on one platform: from runs to rows of the tables, except verdicts.
-
+# From runs to rows of the tables of one workload on one platform, except verdicts.
 
 MODEL_OF_LADDER = "mosmodel"
 
@@ -113,21 +119,19 @@ def study_tables(request: Request) -> dict[str, list[dict]]:
     base, points = simulated.base, simulated.points
     samples = samples_of(base.layouts, [path.stem for path in request.layouts])
     fitted, hull = predictions.fit_all(samples, request.models), Hull(samples)
-    at_twins = twinned.find_twins(request.runs, request.platform, samples, simulated.more, points)
+    at_twins = find_twins(request.runs, request.platform, samples, simulated.more, points)
     found = {
-        schema.SAMPLES.name: sample_rows(request, base, samples),
-        schema.FITS.name: [row | {"ideal_runtime_cycles": base.ideal_runtime(None)} for row in fitted.rows()],
-        schema.POINTS.name: [row for point in points for row in point_rows(point)],
-        schema.PREDICTIONS.name: [], schema.TWINS.name: [],
-        schema.LADDER.name: list(_ladders(request, base, fitted)) if request.ladders else [],
+        SAMPLES.name: sample_rows(request, base, samples),
+        FITS.name: [row | {"ideal_runtime_cycles": base.ideal_runtime(None)} for row in fitted.rows()],
+        POINTS.name: [row for point in points for row in point_rows(point)],
+        PREDICTIONS.name: [], TWINS.name: [],
+        LADDER.name: list(_ladders(request, base, fitted)) if request.ladders else [],
     }  # fmt: skip
     hit_cycles = int(request.platform.values[HIT].value)
-    found[schema.ANSWERED.name] = bracket_answers.answer_rows(
-        found[schema.SAMPLES.name], found[schema.POINTS.name], hit_cycles
-    )
+    found[ANSWERED.name] = bracket_answers.answer_rows(found[SAMPLES.name], found[POINTS.name], hit_cycles)
     for point, twins in zip(points, at_twins, strict=True):
-        found[schema.PREDICTIONS.name] += prediction_rows(point, fitted, hull, twins)
-        found[schema.TWINS.name] += twin_rows(point, hull, twins)
+        found[PREDICTIONS.name] += prediction_rows(point, fitted, hull, twins)
+        found[TWINS.name] += twin_rows(point, hull, twins)
     return found
 
 
@@ -230,7 +234,7 @@ class Job:
     Attributes:
         info: info.json of a trace or window, all of which is simulated.
         manifest: manifest.csv of the layouts; ``layout_names`` chooses some (none: all but 1gb).
-        variants: of the registry (:mod:`classes`).
+        variants: of the registry (:data:`.classes.VARIANTS`).
         mosaics: random layouts in which twins are looked for, beside those of the manifest.
         out: folder of the tables.
         changes: values of P that differ from its file; its name in the tables then lists them.

@@ -1,4 +1,4 @@
-"""Twins: layouts of P near a point in H, M and C; they are looked for in many random layouts of the window."""
+"""Twins: layouts of P near a point in H, M and C, looked for in many random layouts of the window."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from tessera.lab.transfer.runs import PARTIAL, Runs, needed
 from tessera.record import traces
 
 # Random layouts of a window: some that no model saw, and many in which twins are looked for.
-
 
 NEW_COUNT = 9
 #: Added to the seed, so that they are not the random layouts that the models are fitted to.
@@ -64,7 +63,6 @@ def _places(space: Space, touches: Touches) -> set[int]:
 # is exact needs no correction. If R of the point and of P at the same (H, M, C) differ by a share g of the
 # smaller, a function f(H, M, C) has a relative error of at least g / (2 + g) at one of the two: with R1 and
 # R2 = R1 (1 + g), the errors |f - R1| / R1 and |f - R2| / R2 are equal at f = 2 R1 R2 / (R1 + R2).
-
 
 EXACT, NEAR, NONE = "exact", "near", "none"
 NEAR_SHARE = 0.01

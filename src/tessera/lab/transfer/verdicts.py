@@ -15,12 +15,10 @@ from tessera.lab.studies.sentences import percent
 from tessera.lab.transfer import rules
 from tessera.lab.transfer.classes import GROUPS, IDEAL
 from tessera.lab.transfer.points import BUSY, COUNTED, DECLARED_INPUTS, LATENCY
-from tessera.lab.transfer.predictions import CONSTANT
+from tessera.lab.transfer.predictions import CONSTANT, POINT_KEY
 
 # Verdicts of models by class and input, from the tables of points, predictions, twins and fits.
 
-
-POINT = ["workload", "platform", "group", "variant", "layout", "inputs"]
 _OF_POINT = ["family", "runtime_cycles", "base_runtime_cycles", "gain_ci95_cycles", "judged", "informative"]
 
 
@@ -63,8 +61,10 @@ def widths(points: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
 
 
 def _joined(points: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
-    """Predictions with their points, the error by all digits of R, and the score of coverage.py."""
-    joined = predictions.merge(ok_rows(points)[[*POINT, *_OF_POINT]], on=POINT, validate="many_to_one")
+    """Predictions with their points, the error by all digits of R, and conformal scores."""
+    joined = predictions.merge(
+        ok_rows(points)[[*POINT_KEY, *_OF_POINT]], on=POINT_KEY, validate="many_to_one"
+    )
     R, guess = joined["runtime_cycles"], joined["predicted_cycles"]
     return joined.assign(error=guess / R - 1, score=rules.conformal_scores(R, guess))
 
@@ -150,8 +150,7 @@ def _survivors(table: pd.DataFrame, group: str, inputs: str, platform: str | Non
 
 # Which number to simulate, class by class: sentences from the table of verdicts.
 
-
-SUFFICE, RESCUED, ENGINE_ONLY, NOT_JUDGED = "suffice", "rescued", "engine", "not judged"
+SUFFICE, RESCUED, ENGINE_ONLY = "suffice", "rescued", "engine"
 _REMEDY = {
     LATENCY: "weigh hits by their look-up time (`latency`)",
     BUSY: "add background loads to C (`busy`)",
@@ -172,7 +171,7 @@ def advice(verdicts: pd.DataFrame, group: str) -> Advice:
     """The first declared input by which a model survives on every platform."""
     rows = verdicts[verdicts["group"] == group]
     if not (rows["verdict"] != rules.NOT_JUDGED).any():
-        return Advice(group, NOT_JUDGED)
+        return Advice(group, rules.NOT_JUDGED)
     for inputs in DECLARED_INPUTS:
         models = tuple(name for name in survivors(rows, group, inputs) if name != CONSTANT)
         if models:
@@ -189,7 +188,7 @@ def which_number(verdicts: pd.DataFrame) -> list[str]:
 def _sentence(verdicts: pd.DataFrame, group: str) -> str:
     found = advice(verdicts, group)
     head = f"{group} ({GROUPS[group]})"
-    if found.kind == NOT_JUDGED:
+    if found.kind == rules.NOT_JUDGED:
         return f"{head}: no point is judged, because translation takes less than 5% of R."
     if found.kind == SUFFICE:
         text = f"{head}: H, M and C suffice. These models survive: {', '.join(found.models)}."

@@ -28,7 +28,6 @@ from tessera.lab.validation.synthetic import ANON_BASE, Stream, arithmetic, batc
 #
 # A new case is a function that yields :class:`Case` and one entry of :data:`CASES`.
 
-
 SIGMAS = 4.5
 ENDS_CYCLES = 20  #: the first and the last instruction on their way through the pipeline
 ROUNDS = 20
@@ -231,7 +230,6 @@ def applies(platform: Platform) -> bool:
 
 
 # Simulate the closed-form cases and put the formula's value beside the obtained one.
-
 
 ENGINE = "timing"
 Progress = Callable[[str], None]

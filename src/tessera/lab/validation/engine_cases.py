@@ -18,7 +18,6 @@ from tessera.lab.validation.synthetic import ANON_BASE, HEAP_BASE, NONE, Stream
 # A variant is a name and the keys that it changes; a new one is one entry of :data:`VARIANTS`. Keys that a
 # platform file doesn't have are an error, so that a renamed key can't make two variants the same.
 
-
 BASE = "broadwell-sim"
 #: what formulas, and variants that bend one thing, leave out: prefetchers, DRAM rows, the instruction side,
 #: slices, walks and write-backs in memory's queues
@@ -118,7 +117,6 @@ def bent(platform: Platform, name: str, keys: dict[str, int | str]) -> Platform:
 
 
 # Random programs and random layouts from a seed, with locality at several scales.
-
 
 POOL_BYTES = 2 * GB
 OUTSIDE = 0x7FFF_F000_0000  #: a stack: addresses in no pool

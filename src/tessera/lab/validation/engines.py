@@ -24,7 +24,6 @@ from tessera.lab.validation.synthetic import ANON_BASE, HEAP_BASE, Batch, Rows, 
 # its own size; least recently used goes. The simulator's code, its data structures and its shortcuts are not
 # used here.
 
-
 BASES = {"brk": HEAP_BASE, "mmap": ANON_BASE}
 NAMES = {PAGE_4KB: "4kb", PAGE_2MB: "2mb", PAGE_1GB: "1gb"}
 
@@ -122,7 +121,6 @@ def _array(value: dict, key: str) -> Lru | None:
 # A cell is one layout of one trace on one platform by one engine, compared with the reference engine's in
 # every column that both have. Beside the engines: both instruction sets, another grouping and another order
 # of the layouts, and the Python LRU for H and M where it covers the platform.
-
 
 IGNORED = {"layout", "status", "message"}
 RUNTIME = ("runtime_cycles", "runtime_cycles_ci95")

@@ -16,7 +16,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built
 from tessera.core.layouts.layout import Layout, write_layout
 from tessera.core.mapping.mapping_file import write_mapping
-from tessera.core.mapping.page_mapping import PageMapping as FrameMapping
+from tessera.core.mapping.page_mapping import PageMapping
 from tessera.core.results.outcomes import is_ok
 from tessera.machine.container import toolchain
 
@@ -25,7 +25,6 @@ from tessera.machine.container import toolchain
 # A stream is what a trace holds, reduced to what a validation needs: each element is one instruction with at
 # most one load and one store. Registers are numbers from 0 (:data:`REGISTERS` of them), -1 is none.
 # Instructions with the same ``pc`` are one static instruction.
-
 
 HEAP_BASE = 16 << 30  #: virtual address of the heap pool of all synthetic traces
 ANON_BASE = 64 << 30  #: and of the anonymous pool
@@ -166,7 +165,7 @@ class Batch:
         """A list of layout files."""
         return self._listed("layouts", layouts, write_layout)
 
-    def add_mappings(self, mappings: list[FrameMapping]) -> Path:
+    def add_mappings(self, mappings: list[PageMapping]) -> Path:
         """A list of mapping files."""
         return self._listed("mappings", mappings, write_mapping)
 
