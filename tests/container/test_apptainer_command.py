@@ -9,14 +9,13 @@ import re
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.machine.container import command as apptainer_command
 from tessera.machine.container.command import VARIABLES, RunOptions, apptainer_exec, clean_environment
 
 
 @pytest.fixture(autouse=True)
 def client(monkeypatch):
     """No apptainer command is needed to spell one."""
-    monkeypatch.setattr(apptainer_command, "apptainer_client", lambda: "apptainer")
+    monkeypatch.setattr("tessera.machine.container.command.apptainer_client", lambda: "apptainer")
 
 
 @pytest.fixture
@@ -115,7 +114,7 @@ def test_permissions(checkout, spelled, monkeypatch, name, root):
 
 
 def test_hugetlbfs_is_mounted_where_it_is(checkout, spelled, monkeypatch, tmp_path):
-    monkeypatch.setattr(apptainer_command, "HUGE_PAGES", tmp_path / "huge")
+    monkeypatch.setattr("tessera.machine.container.command.HUGE_PAGES", tmp_path / "huge")
     assert len(mounted(spelled(options=RunOptions(huge_pages=True)))) == 1
     (tmp_path / "huge").mkdir()
     assert len(mounted(spelled(options=RunOptions()))) == 1

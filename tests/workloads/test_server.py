@@ -15,7 +15,7 @@ from tessera.machine.container.engine import DOCKER, engine_name
 from tessera.machine.container.toolchain import workloads_toolchain
 from tessera.record import traces, workloads
 from tessera.record.traces.companion import Switch
-from tessera.record.workloads import server_load as client_module
+from tessera.record.workloads import server_load
 from tessera.record.workloads.definition import Size, Workload
 from tessera.record.workloads.execution import execute
 from tessera.record.workloads.kinds import server
@@ -123,7 +123,7 @@ def test_something_else_on_the_port_is_not_taken_for_the_server(tmp_path: Path, 
 
 
 def test_a_wrong_answer_is_an_error_and_no_result(tmp_path: Path, idle, monkeypatch):
-    monkeypatch.setattr(client_module, "ANSWER_SECONDS", 1)
+    monkeypatch.setattr(server_load, "ANSWER_SECONDS", 1)
     broken = session(answering(b"+PONG\r\n"), tmp_path)
     with pytest.raises(TesseraError) as caught:
         broken(idle)
