@@ -44,14 +44,21 @@ def proof(
       ./run --reserve tessera mosalloc proof
     """
     from tessera.core.files import build_dir
-    from tessera.lab.allocator_proof.suite import proof as output
-    from tessera.lab.allocator_proof.suite.proof import chosen_sections, run_sections
+    from tessera.lab.allocator_proof.suite.proof import (
+        chosen_sections,
+        outcome_text,
+        proof_header,
+        proof_passed,
+        remove_old_results,
+        run_sections,
+        write_outcome,
+    )
     from tessera.lab.allocator_proof.suite.section import ProofRequest, verdict_summary
 
     sections = chosen_sections(names)
     folder = (out or build_dir("mosalloc") / "proof").absolute()
-    output.remove_old_results(folder, [section.name for section in sections])
-    subject = output.proof_header(build_dir("mosalloc") / "libmosalloc.so")
+    remove_old_results(folder, [section.name for section in sections])
+    subject = proof_header(build_dir("mosalloc") / "libmosalloc.so")
     click.echo(f"{subject}\n")
     request = ProofRequest(
         folder=folder,
@@ -63,12 +70,12 @@ def proof(
     outcomes = []
     for number, outcome in enumerate(run_sections(sections, request), start=1):
         outcomes.append(outcome)
-        output.write_outcome(outcome, folder, library=subject)
-        click.echo(output.outcome_text(number, outcome))
+        write_outcome(outcome, folder, library=subject)
+        click.echo(outcome_text(number, outcome))
     checks = [check for outcome in outcomes for check in outcome.findings.checks]
     click.echo(f"in all: {verdict_summary(checks)}")
     click.echo(f"results -> {folder}", err=True)
-    if not output.proof_passed(outcomes):
+    if not proof_passed(outcomes):
         sys.exit(EXIT_FAILED)
 
 
@@ -101,10 +108,16 @@ def programs(
     from tessera.core.errors import unknown_name
     from tessera.core.files import check_target
     from tessera.core.tables import print_table
-    from tessera.lab.allocator_proof.programs import session as table
     from tessera.lab.allocator_proof.programs.driver import FAIL
     from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program
-    from tessera.lab.allocator_proof.programs.session import MOSAIC_NAMES, Session
+    from tessera.lab.allocator_proof.programs.session import (
+        MOSAIC_NAMES,
+        Session,
+        failure_details,
+        outcome_line,
+        outcomes_table,
+        write_outcomes,
+    )
     from tessera.machine.container.engine import NONE, engine_name
     from tessera.machine.container.images import ensure_programs_image
 
@@ -125,15 +138,15 @@ def programs(
     for outcome in session.run(chosen, layouts or MOSAIC_NAMES):
         outcomes.append(outcome)
         click.echo(
-            table.failure_details(outcome) if outcome.verdict == FAIL else table.outcome_line(outcome),
+            failure_details(outcome) if outcome.verdict == FAIL else outcome_line(outcome),
             err=True,
         )
-    click.echo(table.outcomes_table(outcomes))
+    click.echo(outcomes_table(outcomes))
     for note in session.notes:
         click.echo(f"note: {note}")
     click.echo(f"{time.monotonic() - started:.0f} s in all")
     if out is not None:
-        table.write_outcomes(outcomes, out)
+        write_outcomes(outcomes, out)
     if any(outcome.verdict == FAIL for outcome in outcomes):
         sys.exit(EXIT_FAILED)
 
