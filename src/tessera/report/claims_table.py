@@ -27,7 +27,7 @@ def claims_path() -> Path:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """The claims table and the reason if it is empty; what machines gave, by :class:`Judged`'s names."""
+    """The claims table and the reason if it is empty; what machines gave, as :class:`tessera.report.machines.Judged` has it."""
 
     claims: pd.DataFrame
     reason: str = ""

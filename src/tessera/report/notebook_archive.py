@@ -197,7 +197,7 @@ def renew_rehearsals(archive: Path, template: Path, cells: pd.DataFrame) -> list
         The folders of the rehearsals in ``archive``.
 
     Raises:
-        TesseraError: as :func:`recounted`.
+        TesseraError: as :func:`recounted_rehearsal`.
     """
     made = []
     for folder in Tree(archive).machines.bundles() or Tree(template).machines.bundles():
