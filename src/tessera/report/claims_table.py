@@ -27,7 +27,10 @@ def claims_path() -> Path:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """The claims table and the reason if it is empty; what machines gave, as :class:`tessera.report.machines.Judged` has it."""
+    """The claims table and the reason if it is empty.
+
+    ``elsewhere`` and ``measured`` are what machines gave, as in :class:`tessera.report.machines.Judged`.
+    """
 
     claims: pd.DataFrame
     reason: str = ""
