@@ -80,7 +80,8 @@ def test_clocks_that_disagree_fail_the_check(world, monkeypatch):
 
 def test_minutes_count_from_the_start_of_the_command(world, monkeypatch):
     """Trials took 0.5 of 2 minutes: at most 1.5 are left for the first round of the only workload."""
-    rules, ticks = [], iter([0.0, 0.0, 6.0, 30.0])  # start of the command, of the trials, their end, rounds
+    # Start of the command, of the plan, of the trials, of alpha's; their end; before the rounds.
+    rules, ticks = [], iter([0.0, 0.0, 0.0, 0.0, 6.0, 30.0])
     monkeypatch.setattr(campaign, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
     real = campaign.Measurement._rule
 
