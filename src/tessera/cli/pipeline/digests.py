@@ -173,11 +173,17 @@ def _text(name: str) -> str:
 def _bytes_of(name: str) -> bytes:
     """A module's source; a package's with the data files in its folder and those of :data:`READ`."""
     path = _modules()[name]
-    beside = [path]
+    beside = [] if _only_words(_text(name)) else [path]
     if path.name == "__init__.py":
         beside += sorted(p for p in path.parent.iterdir() if p.is_file() and p.suffix not in (".py", ".pyc"))
     beside += [repo_root() / file for file in READ.get(name, ())]
     return b"".join(map(_file, beside))
+
+
+def _only_words(text: str) -> bool:
+    """Is the file nothing but a docstring? Packages say what is in them; that decides no digit."""
+    text = text.strip()
+    return text.startswith('"""') and text.endswith('"""') and text.count('"""') == 2
 
 
 def _files(paths: Iterable[Path]) -> list[Path]:
