@@ -30,6 +30,16 @@ class TesseraError(Exception):
         self.exit_code = exit_code
         self.code = code
 
+    @property
+    def problem(self) -> str:
+        """What was asked and what was found."""
+        return f"{self.asked}: {self.found}"
+
+    @property
+    def sentence(self) -> str:
+        """:attr:`problem` and the remedy in one line: for messages of tables and of skipped parts."""
+        return f"{self.problem}; {self.remedy}"
+
 
 def unknown_name(kind: str, name: str, valid: list[str] | tuple[str, ...]) -> TesseraError:
     """An unknown ``kind`` (workload, platform, model, ...) with the list of valid names."""

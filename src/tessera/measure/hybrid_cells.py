@@ -98,7 +98,7 @@ def _written(request: Experiment, names: list[str], runs: list[LoggedRun]) -> pd
 
 def _skipped(request: Experiment, names: list[str], error: HugePagesUnavailable) -> pd.DataFrame:
     """Rows of skipped runs with the remedy, and an empty comparison."""
-    message = f"{error.asked}: {error.found}; {error.remedy}; for the main job: ./run --reserve reproduce"
+    message = f"{error.sentence}; for the main job: ./run --reserve reproduce"
     rows = [empty_row(request.workload, name, "skipped", message) for name in names]
     cells = write_cells(rows, request.out)
     write_table(COMPARISON, empty_table(COMPARISON), request.out.with_name(COMPARISON.file))

@@ -254,7 +254,7 @@ def _say_what_is_kept(stop: BaseException, share: str, done: int, cache: CellCac
 
 
 def _one_line(error: TesseraError) -> str:
-    return f"{error.asked}: {error.found}; what to do: {error.remedy}"
+    return f"{error.problem}; what to do: {error.remedy}"
 
 
 def _named(row: dict, simulated: Path | None, path: Path) -> dict:

@@ -127,7 +127,7 @@ def _each(
         try:
             work(cells_path, folder)
         except TesseraError as error:
-            reasons[folder] = f"{error.asked}: {error.found}"
+            reasons[folder] = error.problem
             write_text(folder / note, reasons[folder] + "\n")
             nothing(folder)
     return reasons

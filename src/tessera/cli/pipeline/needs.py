@@ -112,7 +112,7 @@ def prepare_file(workload: str, size: str, path: Path, outcome: Path) -> dict:
             )
         found |= prepared.ensure(asked, path)
     except TesseraError as error:
-        found |= {"status": "failed", "message": f"{error.asked}: {error.found}; {error.remedy}"}
+        found |= {"status": "failed", "message": error.sentence}
     write_text(outcome, json.dumps(found, indent=1, sort_keys=True) + "\n")
     return found
 

@@ -44,9 +44,8 @@ def host_cells(
         files = tuple(manifest.with_name(f"{name}.csv") for name in names)
         return run_host(Experiment(workload, size, files, out, simulated, rule, seed), progress)
     except TesseraError as error:
-        message = f"{error.asked}: {error.found}; {error.remedy}"
         status = "skipped" if not names and _skipped(simulated) else "failed"
-        rows = failed_rows(workload, PLATFORM, names or [ALL_4KB], message, "host", status=status)
+        rows = failed_rows(workload, PLATFORM, names or [ALL_4KB], error.sentence, "host", status=status)
         write_table(COMPARISON, empty_table(COMPARISON), out.with_name(COMPARISON.file))
         return table_io.write_cells(rows, out)
 

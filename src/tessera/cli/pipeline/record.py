@@ -78,7 +78,7 @@ def record_workload(
             info |= _record(run, chosen, max_accesses, trace)
     except TesseraError as error:
         status = "skipped" if supplied else "failed"
-        info |= {"status": status, "message": f"{error.asked}: {error.found}; {error.remedy}"}
+        info |= {"status": status, "message": error.sentence}
     except Exception as error:  # whatever stops this row must not stop the others
         click.echo(traceback.format_exc(), err=True)
         info |= {"status": "failed", "message": f"recording {name}: {type(error).__name__}: {error}"}

@@ -119,10 +119,8 @@ def simulate_cells(
             threads=threads,
         )
     except TesseraError as error:
-        message = f"{error.asked}: {error.found}; {error.remedy}"
-        rows = failed_rows(
-            info["workload"], platform.name, names or expected_names(), message, engine, status=status
-        )
+        layouts = names or expected_names()
+        rows = failed_rows(info["workload"], platform.name, layouts, error.sentence, engine, status=status)
     return table_io.write_cells(rows, out)
 
 

@@ -202,7 +202,7 @@ class Bracket:
         try:
             cubics = Poly3().fit(samples), Minimax().fit(samples)
         except CannotFit as error:
-            raise CannotFit(SOURCE, f"{error.asked}: {error.found}", error.remedy, code="no-cubic") from error
+            raise CannotFit(SOURCE, error.problem, error.remedy, code="no-cubic") from error
         members = {
             "cubic": StraightEnds(cubics[0], low, high),
             "minimax": StraightEnds(cubics[1], low, high),

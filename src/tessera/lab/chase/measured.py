@@ -196,7 +196,7 @@ def _pass(series: Series, scale: Scale, seed: int, number: int, head: dict) -> l
         with reserve_huge_pages(series.pages_2mb):
             rows, result = _run(series, scale, seed)
     except HugePagesUnavailable as error:
-        head |= {"status": "skipped", "message": f"{error.asked}: {error.found}; {error.remedy}"}
+        head |= {"status": "skipped", "message": error.sentence}
     except _Failed as error:
         head |= {"status": "failed", "message": str(error)}
     else:

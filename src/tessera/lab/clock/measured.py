@@ -81,10 +81,10 @@ def measure_programs(
                 said = run_under(layout_of(pages, ANON_BYTES[pages]), program.argv())
                 values[program.name].append(roi_ns(said) * gigahertz)
             except HugePagesUnavailable as error:
-                why = Skipped(f"{error.asked}: {error.found}; {error.remedy}")
+                why = Skipped(error.sentence)
                 return {one.name: why for one in programs}
             except TesseraError as error:
-                failed[program.name] = f"{error.asked}: {error.found}"
+                failed[program.name] = error.problem
     return failed | {name: cycles_of(found) for name, found in values.items() if found and name not in failed}
 
 
@@ -115,9 +115,9 @@ def measured_marks(names: list[str], pages: str, scale: str) -> dict[str, Found]
     try:
         return dict(marks.measure_marks(names, pages, ROUNDS, PROCESSES[scale]))
     except HugePagesUnavailable as error:
-        return {name: Skipped(f"{error.asked}: {error.found}; {error.remedy}") for name in names}
+        return {name: Skipped(error.sentence) for name in names}
     except TesseraError as error:
-        return {name: f"{error.asked}: {error.found}" for name in names}
+        return {name: error.problem for name in names}
 
 
 def write_measured(found: Measured, out: Path) -> None:

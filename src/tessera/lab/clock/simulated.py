@@ -68,7 +68,7 @@ def _record(argv: list[str], trace: Path, paths: Sequence[Path]) -> Recording:
             traces.record(argv, trace, anon_pool=2 * GB, paths=paths)
         info = traces.info(trace)
     except TesseraError as error:
-        return Recording(trace, error=f"{error.asked}: {error.found}")
+        return Recording(trace, error=error.problem)
     return Recording(trace, info["accesses"], info["instructions"])
 
 

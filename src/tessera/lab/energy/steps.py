@@ -63,7 +63,7 @@ def sweep_of_trace(job: SweepJob, progress: Callable[[str], None] = lambda line:
         )
         table = l3_sweep.sweep(request, progress)
     except TesseraError as error:
-        message = f"{error.asked}: {error.found}; {error.remedy}"
+        message = error.sentence
         table = l3_sweep.failed_sweep(workload, platform.name, message)
     return write_table(THREADS_SWEEP, table, job.out)
 

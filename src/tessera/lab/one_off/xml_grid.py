@@ -205,7 +205,7 @@ def _head(point: GridPoint, platform: str) -> dict:
 
 
 def _failed(error: TesseraError) -> dict:
-    return {"status": "failed", "message": f"{error.asked}: {error.found}; {error.remedy}"}
+    return {"status": "failed", "message": error.sentence}
 
 
 def _measured(trace: Path) -> dict:

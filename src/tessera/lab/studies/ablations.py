@@ -148,8 +148,7 @@ def simulate_variants(
     for variant in asked:
         cells = found[variant.name]
         if isinstance(cells, TesseraError):
-            message = f"{cells.asked}: {cells.found}; {cells.remedy}"
-            cells = _failed_cells(workload, platform.name, layouts, message)
+            cells = _failed_cells(workload, platform.name, layouts, cells.sentence)
         rows += [{"variant": variant.name} | row for row in cells]
     return frame_of(VARIANTS, rows)
 
@@ -194,7 +193,7 @@ def _row(keys: tuple[str, str, str], part: pd.DataFrame) -> dict:
     try:
         found = shape(check_samples(part.drop(columns="variant")).fitted)
     except TesseraError as error:
-        return row | {"status": "failed", "message": f"{error.asked}: {error.found}"}
+        return row | {"status": "failed", "message": error.problem}
     note = note_of_all(part["message"])
     return row | {"status": "ok", "message": note} | asdict(found) | _extra(part.set_index("layout"))
 

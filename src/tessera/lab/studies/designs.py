@@ -170,7 +170,7 @@ def _counted(request: Request, design: str, platform: Platform, row: dict, parts
 
 def _stopped(request: Request, design: str, mapping: str, error: TesseraError) -> dict:
     status = REFUSED if error.exit_code == _WRONG_REQUEST else FAILED
-    message = f"{error.asked}: {error.found}; {error.remedy}"
+    message = error.sentence
     return _head(request, design, mapping) | {"status": status, "message": " ".join(message.split())}
 
 
@@ -238,7 +238,7 @@ def designs_study(job: Job) -> pd.DataFrame:
     try:
         cells, structures, mappings = _study(job, platform)
     except TesseraError as error:
-        message = " ".join(f"{error.asked}: {error.found}; {error.remedy}".split())
+        message = " ".join(error.sentence.split())
         cells = frame_of(DESIGN_CELLS, [failed_cell(job.workload, platform.name, message)])
     write_table(DESIGN_STRUCTURES, structures, job.out / DESIGN_STRUCTURES.file)
     write_table(DESIGN_MAPPINGS, mappings, job.out / DESIGN_MAPPINGS.file)

@@ -97,4 +97,4 @@ def sweep_study(job: Job, plan: str, jobs: int, only: Sequence[str] = ()) -> pd.
 
 
 def _sentence(error: TesseraError) -> str:
-    return f"{error.asked}: {error.found}; {error.remedy}"
+    return error.sentence

@@ -88,8 +88,7 @@ def make_mappings(
             written = PageMapping.fixed(kind, rows)
             write_mapping(written, folder / f"{kind}.csv")
         except TesseraError as error:
-            message = f"{error.asked}: {error.found}; {error.remedy}"
-            made.rows.append(row | {"status": FAILED, "message": message})
+            made.rows.append(row | {"status": FAILED, "message": error.sentence})
             continue
         made.files[kind] = folder / f"{kind}.csv"
         made.rows.append(row | {"status": OK, "message": ""} | described(MappingSummary.of(written.at(0))))

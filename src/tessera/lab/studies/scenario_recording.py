@@ -47,7 +47,7 @@ def record_whole(name: str, size: str, max_accesses: int | None, out: Path) -> d
             run = workloads.prepare(workload, size, folder, None)
             info |= _record(name, run, chosen, max_accesses, trace)
     except TesseraError as error:
-        info |= {"status": FAILED, "message": f"{error.asked}: {error.found}; {error.remedy}"}
+        info |= {"status": FAILED, "message": error.sentence}
     if not is_ok(info):
         trace.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # kernels need no inputs

@@ -112,7 +112,7 @@ def tables_of(decided: Sequence[Decided], workload: str) -> dict[str, list[dict]
 
 def one_line(error: TesseraError) -> str:
     """An error as the message of a row."""
-    return " ".join(f"{error.asked}: {error.found}; {error.remedy}".split())
+    return " ".join(error.sentence.split())
 
 
 # H, M, C and R of a recording under the logs of scenarios, and under layouts of all 4KB and all 2MB pages.

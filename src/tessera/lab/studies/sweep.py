@@ -237,7 +237,7 @@ def sweep(
                 head | row | _against(row, base) for row in judged_conclusions(_fit(cells_of[point.name]))
             ]
         except TesseraError as error:
-            found = [head | {"status": "refused", "message": f"{error.asked}: {error.found}"}]
+            found = [head | {"status": "refused", "message": error.problem}]
         done += 1
         progress(f"{done} of {len(points)}: {point.name}")
         return found

@@ -64,7 +64,7 @@ def make_window(info_path: Path, accesses: int, out: Path) -> dict:
             start = _cut(trace, info["accesses"], accesses, target)
             info |= traces.info(target) | {"window_start_access": start}
         except TesseraError as error:
-            info |= {"status": "failed", "message": f"{error.asked}: {error.found}; {error.remedy}"}
+            info |= {"status": "failed", "message": error.sentence}
     write_text(out, json.dumps(info, indent=1, sort_keys=True) + "\n")
     return info
 

@@ -59,7 +59,7 @@ class Study:
                 ) from None  # fmt: skip
             raise TesseraError(
                 f"study of transfer in {self.tree.root}",
-                f"{error.asked}: {error.found}; {_written_by(self.tree)}, and this version needs it",
+                f"{error.problem}; {_written_by(self.tree)}, and this version needs it",
                 "make the study again: ./run reproduce; or use the version that wrote it",
                 code="results-of-another-commit",
             ) from None

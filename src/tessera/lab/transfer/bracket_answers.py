@@ -137,7 +137,7 @@ def fitted_bracket(samples: Iterable[Mapping], hit_cycles: float) -> Bracket | R
     try:
         return Bracket.fit(check_samples(table, "study of transfer").fitted, hit_cycles=hit_cycles)
     except TesseraError as error:
-        return Reason(error.code or "no-fit", f"{error.asked}: {error.found}")
+        return Reason(error.code or "no-fit", error.problem)
 
 
 def answer_rows(samples: Sequence[Mapping], points: Sequence[Mapping], hit_cycles: float) -> list[dict]:

@@ -187,4 +187,4 @@ def needed(cells: dict[str, Cell], what: str) -> dict[str, Cell]:
 
 def _stopped(name: str, error: TesseraError) -> Cell:
     status = REFUSED if error.exit_code == _WRONG_REQUEST else FAILED
-    return Cell(name, status, " ".join(f"{error.asked}: {error.found}; {error.remedy}".split()))
+    return Cell(name, status, " ".join(error.sentence.split()))

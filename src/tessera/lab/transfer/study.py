@@ -295,7 +295,7 @@ def transfer_study(job: Job) -> pd.DataFrame:
     try:
         tables = _tables_of(job)
     except TesseraError as error:
-        message = " ".join(f"{error.asked}: {error.found}; {error.remedy}".split())
+        message = " ".join(error.sentence.split())
         tables = {POINTS.name: [{"status": FAILED, "message": message}]}
     found = {}
     for table in PARTS:

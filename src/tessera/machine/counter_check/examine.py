@@ -95,9 +95,8 @@ def _class_rows(
         try:
             events = [e for e in attributes(one, found, root, mode=mode) if e.type != TYPE_SOFTWARE]
         except TesseraError as error:
-            text = f"{error.asked}: {error.found}"
-            row = (found.name, "opens", f"pass {one.name}", "codes", text, REFUSED, error.remedy, needed)
-            rows.append(Row(*row))
+            about = (found.name, "opens", f"pass {one.name}", "codes")
+            rows.append(Row(*about, error.problem, REFUSED, error.remedy, needed))
             continue
         new = [event for event in events if event.role not in seen]
         seen |= {event.role for event in new}

@@ -314,11 +314,7 @@ def energy_checks(root: Path = sysfs.ROOT) -> list[Check]:
         for package in found:
             package.read_uj()
     except TesseraError as error:
-        return [
-            skipped(
-                "RAPL", f"{error.asked}: {error.found}; {perf}", f"{error.remedy}; {_LOST_WITHOUT_ENERGY}"
-            )
-        ]
+        return [skipped("RAPL", f"{error.problem}; {perf}", f"{error.remedy}; {_LOST_WITHOUT_ENERGY}")]
     if not found:
         return [skipped("RAPL", f"no package in {root / sysfs.POWERCAP_CLASS}; {perf}", _LOST_WITHOUT_ENERGY)]
     wrap = min(one.seconds_to_wrap for one in found)

@@ -284,7 +284,7 @@ def _cell(bundle: Bundle, found: CounterClass, workload: str, layout: str) -> di
             name = f"{workload}, {layout}, round {number}"
             numbers.append(cell_of_run(name, counted_parts(bundle, runs), found))
     except TesseraError as error:
-        return empty_row(head, f"{error.asked}: {error.found}", engine=engine)
+        return empty_row(head, error.problem, engine=engine)
     most = max(len(runs) for runs in by_round.values())
     how = f"{len(by_round)} rounds of {most} {'passes' if most > 1 else 'pass'}"
     provenance = "simulated" if about.rehearsal else "measured"

@@ -132,8 +132,7 @@ def fails(name: str, done: Verified) -> TesseraError:
 
 
 def _unreadable(error: TesseraError) -> Verified:
-    reason = f"{error.asked}: {error.found}"
-    return Verified((Checked(_READABLE, "every file is as documented", (reason,)),), (), None)
+    return Verified((Checked(_READABLE, "every file is as documented", (error.problem,)),), (), None)
 
 
 def _few(reasons: Iterable[str]) -> tuple[str, ...]:

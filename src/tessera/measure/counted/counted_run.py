@@ -102,7 +102,7 @@ def launched(
     try:
         return _judged(row, end, report, counts, counted, work)
     except TesseraError as error:
-        return Ended(f"{error.asked}: {error.found}", end.seconds)
+        return Ended(error.problem, end.seconds)
 
 
 def _judged(

@@ -142,7 +142,7 @@ def _captured(asked: Asked, case: Case) -> dict:
             said = _capture(asked, case)
             row |= {"index_at_end": _index(), "co_runners_at_end": running()}
     except TesseraError as error:
-        said = f"{error.asked}: {error.found}; {error.remedy}"
+        said = error.sentence
     if said:
         return row | {"status": FAILED, "message": " ".join(said.split())}
     return row | {"status": OK} | described(_summary(asked, case)) | {"mapping": f"{case.name}.csv"}

@@ -186,7 +186,7 @@ class Session:
         try:
             held.enter_context(reserve_huge_pages(0, 1))
         except HugePagesUnavailable as error:
-            self.notes.append(f"mixed has no 1GB window: {error.asked}: {error.found}")
+            self.notes.append(f"mixed has no 1GB window: {error.problem}")
             return False
         return huge_pages_free(PAGE_1GB) > 0
 

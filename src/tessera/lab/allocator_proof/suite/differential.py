@@ -77,7 +77,7 @@ def run(request: ProofRequest) -> Findings:
         try:
             held.enter_context(reserve_huge_pages(PAGES_2MB))
         except HugePagesUnavailable as error:
-            missing = f"{error.asked}: {error.found}; {error.remedy}"
+            missing = error.sentence
         for layout in WINDOW_LAYOUTS:
             for threads in THREADS:
                 if missing:

@@ -90,7 +90,7 @@ def run(request: ProofRequest) -> Findings:
         try:
             held.enter_context(reserve_huge_pages(PAGES_2MB))
         except HugePagesUnavailable as error:
-            missing = f"{error.asked}: {error.found}; {error.remedy}"
+            missing = error.sentence
         for layout in LAYOUTS[1:]:
             lines.append(Line(layout, SKIP, reason=missing) if missing else _compare(request, layout))
     checks = [Check(line.layout, line.verdict, line.reason) for line in lines]

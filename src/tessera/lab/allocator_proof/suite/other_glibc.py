@@ -190,7 +190,7 @@ def run(request: ProofRequest) -> Findings:
         try:
             held.enter_context(reserve_huge_pages(PAGES_2MB))
         except HugePagesUnavailable as error:
-            missing = f"{error.asked}: {error.found}; {error.remedy}"
+            missing = error.sentence
         for base in bases():
             request.say(f"glibc {base.version}")
             started = time.monotonic()

@@ -81,8 +81,7 @@ def run(request: ProofRequest) -> Findings:
                 if (number + 1) % 50 == 0:
                     request.say(f"stacks: {number + 1} of {runs} runs of {len(lines)} cases")
     except HugePagesUnavailable as error:
-        reason = f"{error.asked}: {error.found}; {error.remedy}"
-        return Findings([Check("huge pages", SKIP, reason)], "no case ran")
+        return Findings([Check("huge pages", SKIP, error.sentence)], "no case ran")
     rows = [asdict(line) for line in lines]
     return Findings([_check(line) for line in lines], _text(lines), rows, _notes(lines))
 

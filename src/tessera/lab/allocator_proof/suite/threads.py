@@ -159,10 +159,9 @@ def _guarded(layout: str, lines: Iterator[Line]) -> Iterator[Line]:
     try:
         yield from lines
     except HugePagesUnavailable as error:
-        found = f"{error.asked}: {error.found}; {error.remedy}"
-        yield Line(layout, "huge pages", "free", found, SKIP)
+        yield Line(layout, "huge pages", "free", error.sentence, SKIP)
     except TesseraError as error:
-        yield Line(layout, "run", "ends with results", f"{error.asked}: {error.found}", FAIL)
+        yield Line(layout, "run", "ends with results", error.problem, FAIL)
 
 
 def _execute(argv: list[str]) -> subprocess.CompletedProcess[str]:

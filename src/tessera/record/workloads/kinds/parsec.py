@@ -53,7 +53,7 @@ def missing(workload: Workload, size: Size) -> str:
         package = _package(workload.executable)
         _program(package, _command(package, asked["--input"], asked["--threads"])[0][0])
     except TesseraError as error:
-        return f"{error.asked}: {error.found}; {error.remedy}"
+        return error.sentence
     return ""
 
 

@@ -63,7 +63,7 @@ def missing(workload: Workload, size: Size) -> str:
     try:
         run_folder_of(suite, workload.executable, asked["--input"])
     except TesseraError as error:
-        return f"{error.asked}: {error.found}; {error.remedy}"
+        return error.sentence
     return ""
 
 
