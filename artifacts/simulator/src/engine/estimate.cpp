@@ -30,6 +30,11 @@ public:
     void add(const std::string& text) { text_ += (first_ ? "" : ",") + text, first_ = false; }
     void add(uint64_t value) { add(std::to_string(value)); }
     void add(double value) { add(whole(value)); }
+    template <class Value>
+    void add_if(bool known, Value value) {
+        if (known) add(value);
+        else skip(1);
+    }
     void skip(size_t count) {
         while (count-- > 0) add(std::string());
     }
@@ -107,11 +112,49 @@ Row failed_row(const std::string& layout, const std::string& message) {
     return row;
 }
 
+namespace {
+
+/// A column of the cells: its name, and what a row with the status ok has there. A new column is one line here.
+struct Column {
+    const char* name;
+    void (*put)(const Row&, Cells&);
+};
+
+template <int Level>
+void program_loads(const Row& row, Cells& cells) { cells.add_if(row.has_loads, row.program_loads[Level]); }
+template <int Level>
+void walker_loads(const Row& row, Cells& cells) { cells.add_if(row.has_loads, row.walker_loads[Level]); }
+
+const Column kColumns[] = {
+    {"runtime_cycles", [](const Row& row, Cells& cells) { cells.add_if(row.has_runtime, row.runtime_cycles.value); }},
+    {"runtime_cycles_ci95", [](const Row& row, Cells& cells) { cells.add_if(row.has_runtime, row.runtime_cycles.ci95); }},
+    {"stlb_hits", [](const Row& row, Cells& cells) { cells.add(row.stlb_hits); }},
+    {"stlb_misses", [](const Row& row, Cells& cells) { cells.add(row.stlb_misses); }},
+    {"walk_cycles", [](const Row& row, Cells& cells) { cells.add_if(row.has_walks, row.walk_cycles.value); }},
+    {"walk_cycles_ci95", [](const Row& row, Cells& cells) { cells.add_if(row.has_walks, row.walk_cycles.ci95); }},
+    {"instructions", [](const Row& row, Cells& cells) { cells.add(row.instructions); }},
+    {"accesses", [](const Row& row, Cells& cells) { cells.add(row.accesses); }},
+    {"timed_instructions", [](const Row& row, Cells& cells) { cells.add(row.timed_instructions); }},
+    {"program_l1d_loads", program_loads<0>},
+    {"program_l2_loads", program_loads<1>},
+    {"program_l3_loads", program_loads<2>},
+    {"program_dram_loads", program_loads<3>},
+    {"walker_l1d_loads", walker_loads<0>},
+    {"walker_l2_loads", walker_loads<1>},
+    {"walker_l3_loads", walker_loads<2>},
+    {"walker_dram_loads", walker_loads<3>},
+    {"instruction_stlb_hits", [](const Row& row, Cells& cells) { cells.add_if(row.has_instruction_side, row.instruction_stlb_hits); }},
+    {"instruction_stlb_misses", [](const Row& row, Cells& cells) { cells.add_if(row.has_instruction_side, row.instruction_stlb_misses); }},
+    {"instruction_walk_cycles",
+     [](const Row& row, Cells& cells) { cells.add_if(row.has_instruction_side && row.has_loads, row.instruction_walk_cycles); }},
+};
+
+}  // namespace
+
 std::string row_header() {
-    return "layout,status,message,runtime_cycles,runtime_cycles_ci95,stlb_hits,stlb_misses,walk_cycles,walk_cycles_ci95,"
-           "instructions,accesses,timed_instructions,program_l1d_loads,program_l2_loads,program_l3_loads,program_dram_loads,"
-           "walker_l1d_loads,walker_l2_loads,walker_l3_loads,walker_dram_loads,"
-           "instruction_stlb_hits,instruction_stlb_misses,instruction_walk_cycles";
+    std::string names = "layout,status,message";
+    for (const Column& column : kColumns) names += std::string(",") + column.name;
+    return names;
 }
 
 std::string format_row(const Row& row) {
@@ -119,28 +162,10 @@ std::string format_row(const Row& row) {
     cells.add(csv_field(row.layout));
     cells.add(row.status);
     cells.add(csv_field(row.message));
-    if (row.status != "ok") {
-        cells.skip(20);
-        return cells.text();
+    for (const Column& column : kColumns) {
+        if (row.status == "ok") column.put(row, cells);
+        else cells.skip(1);
     }
-    if (row.has_runtime) cells.add(row.runtime_cycles.value), cells.add(row.runtime_cycles.ci95);
-    else cells.skip(2);
-    cells.add(row.stlb_hits);
-    cells.add(row.stlb_misses);
-    if (row.has_walks) cells.add(row.walk_cycles.value), cells.add(row.walk_cycles.ci95);
-    else cells.skip(2);
-    cells.add(row.instructions);
-    cells.add(row.accesses);
-    cells.add(row.timed_instructions);
-    for (const auto& loads : {row.program_loads, row.walker_loads})
-        for (double load : loads) row.has_loads ? cells.add(load) : cells.skip(1);
-    if (!row.has_instruction_side) {
-        cells.skip(3);
-        return cells.text();
-    }
-    cells.add(row.instruction_stlb_hits);
-    cells.add(row.instruction_stlb_misses);
-    row.has_loads ? cells.add(row.instruction_walk_cycles) : cells.skip(1);
     return cells.text();
 }
 
