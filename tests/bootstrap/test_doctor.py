@@ -9,9 +9,10 @@ import time
 
 import pytest
 
+from tessera.core.checks import FAIL, PASS, SKIP
 from tessera.machine.counters import sysfs
 from tessera.machine.counters.event_table import class_named
-from tessera.machine.doctor import FAIL, PASS, SKIP, failed, hardware, passed, skipped, software
+from tessera.machine.doctor import failed, hardware, passed, skipped, software
 from tessera.machine.doctor.examine import as_json, as_table, examine, exit_status
 
 ROWS = [passed("a", "here"), skipped("bb", "gone", "get it")]

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tessera.core.checks import PASS, SKIP
 from tessera.core.errors import TesseraError
 from tessera.lab.energy.thread_measurement import Powercap
 from tessera.machine.counters import sysfs
-from tessera.machine.doctor import PASS, SKIP, hardware
+from tessera.machine.doctor import hardware
 
 from .trees import RANGE_UJ, two_sockets, zone
 

@@ -9,9 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from tessera.core.checks import FAIL, PASS, SKIP
 from tessera.core.units import GB
 from tessera.machine import limits
-from tessera.machine.doctor import FAIL, PASS, SKIP, hardware
+from tessera.machine.doctor import hardware
 
 
 @pytest.mark.parametrize(

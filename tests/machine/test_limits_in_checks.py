@@ -12,11 +12,12 @@ from click.testing import CliRunner
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.cli.pipeline import needs
 from tessera.cli.plan.command import plan as plan_command
+from tessera.core.checks import PASS, SKIP
 from tessera.core.errors import TesseraError
 from tessera.core.units import GB, MB, PAGE_2MB
 from tessera.lab.faults import measured
 from tessera.machine import limits
-from tessera.machine.doctor import PASS, SKIP, hardware
+from tessera.machine.doctor import hardware
 from tessera.machine.environment import Needs, examine
 from tessera.machine.environment.condition import Tree
 from tessera.machine.reserve import HugePagesUnavailable, pools, reserve_huge_pages

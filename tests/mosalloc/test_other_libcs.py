@@ -10,21 +10,20 @@ import sys
 
 import pytest
 
+from tessera.core.checks import FAIL, PASS, SKIP
 from tessera.core.errors import TesseraError
 from tessera.lab.allocator_proof.suite import c_libraries, other_glibc
 from tessera.lab.allocator_proof.suite.c_libraries import (
     BASES_VARIABLE,
-    OLDEST_GLIBC,
     Base,
     BaseMissing,
     bases,
-    glibc_version,
     image_of,
-    needed_symbols,
 )
-from tessera.lab.allocator_proof.suite.section import FAIL, PASS, SKIP, ProofRequest
+from tessera.lab.allocator_proof.suite.section import ProofRequest
 from tessera.machine.container.engine import DOCKER, engine_name
 from tessera.machine.program_paths import preloadable
+from tests.mosalloc.needed_symbols import OLDEST_GLIBC, glibc_version, needed_symbols
 
 pytestmark = pytest.mark.toolchain
 
@@ -89,19 +88,17 @@ def test_cases_and_random_calls_under_debian_13(build, newer, request_of, monkey
     """fork_late_lock is part of the check of each case: the lock must be taken inside this fork, too."""
     monkeypatch.setattr(other_glibc, "CONDITIONS", ("kernel", "4kb"))
     checks = {check.name: check for check in other_glibc.run(request_of).checks}
-    assert {c.reason for c in checks.values() if c.verdict == FAIL} == set()
+    assert {c.found for c in checks.values() if c.status == FAIL} == set()
     for condition in ("kernel", "4kb"):
         passed = [
-            name for name in other_glibc.case_names() if checks[f"2.41 {condition}.{name}"].verdict == PASS
+            name for name in other_glibc.case_names() if checks[f"2.41 {condition}.{name}"].status == PASS
         ]
         assert passed == other_glibc.case_names() and len(passed) >= 28
-    assert {checks[f"2.41 random calls, {threads} threads"].verdict for threads in (1, 4)} == {PASS}
+    assert {checks[f"2.41 random calls, {threads} threads"].status for threads in (1, 4)} == {PASS}
     given = [base.version for base in bases()]
     for version in ("2.35", "2.39"):
         if version in given and version in checks:
-            assert (
-                checks[version].verdict == SKIP and f"{BASES_VARIABLE}={version}=" in checks[version].reason
-            )
+            assert checks[version].status == SKIP and f"{BASES_VARIABLE}={version}=" in checks[version].found
 
 
 @pytest.mark.hugepages
@@ -109,7 +106,7 @@ def test_windows_under_debian_13(build, newer, request_of, huge_pages, monkeypat
     huge_pages(other_glibc.PAGES_2MB)
     monkeypatch.setattr(other_glibc, "CONDITIONS", ("2mb",))
     checks = {check.name: check for check in other_glibc.run(request_of).checks}
-    assert {name: checks[f"2.41 2mb.{name}"].reason for name in other_glibc.case_names()} == dict.fromkeys(
+    assert {name: checks[f"2.41 2mb.{name}"].found for name in other_glibc.case_names()} == dict.fromkeys(
         other_glibc.case_names(), ""
     )
 
@@ -140,16 +137,16 @@ def test_a_base_can_be_given(build, newer, short, request_of, tmp_path, monkeypa
         source = folder
     monkeypatch.setenv(BASES_VARIABLE, f"2.40={source}")
     checks = {check.name: check for check in other_glibc.run(request_of).checks}
-    assert checks["2.40 version"].verdict == FAIL and "2.41" in checks["2.40 version"].reason
-    assert checks["2.40 4kb.fork"].verdict == checks["2.40 random calls, 4 threads"].verdict == PASS
+    assert checks["2.40 version"].status == FAIL and "2.41" in checks["2.40 version"].found
+    assert checks["2.40 4kb.fork"].status == checks["2.40 random calls, 4 threads"].status == PASS
 
 
 def test_a_base_that_is_not_usable_fails_alone(build, newer, short, request_of, monkeypatch):
     monkeypatch.setenv(BASES_VARIABLE, f"2.35=/does/not/exist,2.39=image:tessera-none:1,2.41=image:{newer}")
     checks = {check.name: check for check in other_glibc.run(request_of).checks}
-    assert checks["2.35"].verdict == FAIL and "/does/not/exist" in checks["2.35"].reason
-    assert checks["2.39"].verdict == FAIL and "tessera-none:1" in checks["2.39"].reason
-    assert checks["2.41 4kb.fork"].verdict == PASS
+    assert checks["2.35"].status == FAIL and "/does/not/exist" in checks["2.35"].found
+    assert checks["2.39"].status == FAIL and "tessera-none:1" in checks["2.39"].found
+    assert checks["2.41 4kb.fork"].status == PASS
 
 
 @pytest.mark.parametrize("entry", ["2.35", "2.35=", "jammy=/x", "3.1=/x", "2.35=image:"])
@@ -191,7 +188,7 @@ def judged(tmp_path):
             "2.41", other_glibc.ScriptRun(output, tmp_path), ["4kb.fork", "plain.1", "library.1"]
         )
         assert len(found) == 4
-        return [check.name for check in found if check.verdict == FAIL]
+        return [check.name for check in found if check.status == FAIL]
 
     return run
 

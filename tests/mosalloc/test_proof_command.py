@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.mosalloc.group import mosalloc
+from tessera.core.checks import FAIL, PASS, SKIP, Check
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir
 from tessera.core.layouts.layout import Window
@@ -17,7 +18,7 @@ from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
 from tessera.lab.allocator_proof.suite import differential
 from tessera.lab.allocator_proof.suite import proof as suite_proof
 from tessera.lab.allocator_proof.suite.cases import matrix_text, others_text, read_junit, split_by_condition
-from tessera.lab.allocator_proof.suite.section import FAIL, PASS, SKIP, Check, Findings, Section
+from tessera.lab.allocator_proof.suite.section import Findings, Section
 from tessera.lab.allocator_proof.suite.threads import asked_pages, describe_pages, pages_above_4kb, seen_pages
 
 GOOD = Section(
@@ -131,7 +132,7 @@ def test_what_the_sections_are_asked_for(proof, options, expected):
     assert seen == [expected]
 
 
-def test_a_check_needs_a_known_verdict_and_a_reason():
+def test_a_check_needs_a_known_status_and_a_reason():
     with pytest.raises(ValueError, match="'a'.*'-'.*'PASS'"):
         Check("a", "-")
     with pytest.raises(ValueError, match="'a'.*SKIP"):

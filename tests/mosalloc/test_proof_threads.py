@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from tessera.core.checks import FAIL, PASS, SKIP
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import read_layout
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
 from tessera.lab.allocator_proof.bench import Result, Row
 from tessera.lab.allocator_proof.suite import command_tables, threads
-from tessera.lab.allocator_proof.suite.section import FAIL, PASS, SKIP, ProofRequest
+from tessera.lab.allocator_proof.suite.section import ProofRequest
 from tessera.machine.reserve import HugePagesUnavailable
 
 HASH = "0123456789abcdef"
@@ -77,12 +78,12 @@ def machine(monkeypatch):
 
 def failed(tmp_path) -> list[str]:
     found = threads.run(ProofRequest(tmp_path, lambda _: None))
-    return [check.name for check in found.checks if check.verdict == FAIL]
+    return [check.name for check in found.checks if check.status == FAIL]
 
 
 def test_a_right_run(machine, tmp_path):
     found = threads.run(ProofRequest(tmp_path, lambda _: None))
-    assert {check.verdict for check in found.checks} == {PASS}
+    assert {check.status for check in found.checks} == {PASS}
     assert "1GB at 2GB-3GB, 2MB at 0-2MB 4MB-10MB 64MB-68MB" in found.text
     assert len(found.checks) == 3 * 7 + 4
 
@@ -143,16 +144,16 @@ def test_pages_that_cannot_be_had_are_skipped_and_a_hang_fails(machine, tmp_path
         threads, "reserve_huge_pages", lambda pages, _: unavailable() if pages else nullcontext()
     )
     found = {check.name: check for check in threads.run(ProofRequest(tmp_path, lambda _: None)).checks}
-    assert found["4kb: run"].verdict == FAIL and "it hung" in found["4kb: run"].reason
-    assert found["2mb: huge pages"].verdict == SKIP
-    assert "sysctl vm.nr_hugepages=81" in found["2mb: huge pages"].reason
-    assert found["too few pages: exit"].verdict == PASS
+    assert found["4kb: run"].status == FAIL and "it hung" in found["4kb: run"].found
+    assert found["2mb: huge pages"].status == SKIP
+    assert "sysctl vm.nr_hugepages=81" in found["2mb: huge pages"].found
+    assert found["too few pages: exit"].status == PASS
 
 
 def test_rows_of_the_benchmark_as_checks():
     row = Row("r", "costs", ("r",), "ns", 1.05)
-    assert command_tables.benchmark_check(Result.of_pairs(row, [(100.0, 104.0)])).verdict == PASS
+    assert command_tables.benchmark_check(Result.of_pairs(row, [(100.0, 104.0)])).status == PASS
     over = command_tables.benchmark_check(Result.of_pairs(row, [(100.0, 106.0)]))
-    assert (over.verdict, over.reason) == (FAIL, "1.060, at most 1.05 is allowed")
+    assert (over.status, over.found) == (FAIL, "1.060, at most 1.05 is allowed")
     skipped = command_tables.benchmark_check(Result.skipped(row, "gups: build it"))
-    assert (skipped.verdict, skipped.reason) == (SKIP, "gups: build it")
+    assert (skipped.status, skipped.found) == (SKIP, "gups: build it")

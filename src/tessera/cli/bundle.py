@@ -59,7 +59,9 @@ def verify(source: Path, out: Path | None) -> None:
 
 
 def _outcome_word(check) -> str:
-    return "PASS" if check.passed else "FAIL"
+    from tessera.core.checks import FAIL, PASS
+
+    return PASS if check.passed else FAIL
 
 
 def _write_checks(done, out: Path) -> None:

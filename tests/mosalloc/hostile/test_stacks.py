@@ -6,9 +6,10 @@ import shutil
 
 import pytest
 
+from tessera.core.checks import FAIL, PASS
 from tessera.core.files import built
 from tessera.lab.allocator_proof.suite import stacks as stacks_section
-from tessera.lab.allocator_proof.suite.section import FAIL, PASS, ProofRequest
+from tessera.lab.allocator_proof.suite.section import ProofRequest
 
 from .conftest import execute
 
@@ -58,7 +59,7 @@ def test_fifty_runs_of_each_case(tmp_path, build, exactly, userfaultfd):
     skipped = [check.reason for check in found.checks if check.name == "huge pages"]
     if skipped:
         pytest.skip(skipped[0])
-    assert {check.name: (check.verdict, check.reason) for check in found.checks} == {
+    assert {check.name: (check.status, check.found) for check in found.checks} == {
         case: (PASS, "") for case in CASES
     }
     assert {row["runs"] for row in found.rows} == {stacks_section.QUICK_RUNS}
@@ -70,9 +71,9 @@ def test_fifty_runs_of_each_case(tmp_path, build, exactly, userfaultfd):
 
 def test_forks_that_share_pages_are_said():
     lines = [stacks_section.Line("fork", runs=1), stacks_section.Line("setstack", runs=1, split_pages=2)]
-    assert [stacks_section._check(line).verdict for line in lines] == [PASS, PASS]
+    assert [stacks_section._check(line).status for line in lines] == [PASS, PASS]
     assert len(stacks_section._notes(lines)) == 1 and " 30 " in stacks_section._notes(lines)[0]
-    assert stacks_section._check(stacks_section.Line("setstack", runs=1)).verdict == FAIL
+    assert stacks_section._check(stacks_section.Line("setstack", runs=1)).status == FAIL
 
 
 def test_a_hang_is_found_and_said(monkeypatch, tmp_path, build):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.lab.allocator_proof.programs.driver import PASS, SKIP, ProgramOutcome
+from tessera.core.checks import PASS, SKIP
+from tessera.lab.allocator_proof.programs.driver import ProgramOutcome
 from tessera.lab.allocator_proof.programs.registry import PROGRAMS
 from tessera.lab.allocator_proof.programs.session import MOSAIC_NAMES, Session, failure_details
 from tessera.machine.container.engine import DOCKER, engine_name

@@ -10,10 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.mosalloc.group import mosalloc
+from tessera.core.checks import FAIL, PASS, SKIP
 from tessera.core.errors import TesseraError
 from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
 from tessera.lab.allocator_proof.programs import session
-from tessera.lab.allocator_proof.programs.driver import FAIL, PASS, SKIP, Program, ProgramOutcome
+from tessera.lab.allocator_proof.programs.driver import Program, ProgramOutcome
 from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program, table
 from tessera.lab.allocator_proof.programs.session import MOSAIC_NAMES, mosaic, pages_needed
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tessera.lab.allocator_proof.programs.driver import FAIL, PASS, SKIP, ProgramOutcome
+from tessera.core.checks import FAIL, PASS, SKIP
+from tessera.lab.allocator_proof.programs.driver import ProgramOutcome
 
 HARNESS = Path(__file__).with_name("harness.py")
 

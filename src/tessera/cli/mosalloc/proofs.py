@@ -43,6 +43,7 @@ def proof(
     Example:
       ./run --reserve tessera mosalloc proof
     """
+    from tessera.core.checks import summary
     from tessera.core.files import build_dir
     from tessera.lab.allocator_proof.suite.proof import (
         chosen_sections,
@@ -53,7 +54,7 @@ def proof(
         run_sections,
         write_outcome,
     )
-    from tessera.lab.allocator_proof.suite.section import ProofRequest, verdict_summary
+    from tessera.lab.allocator_proof.suite.section import ProofRequest
 
     sections = chosen_sections(names)
     folder = (out or build_dir("mosalloc") / "proof").absolute()
@@ -72,8 +73,8 @@ def proof(
         outcomes.append(outcome)
         write_outcome(outcome, folder, library=subject)
         click.echo(outcome_text(number, outcome))
-    checks = [check for outcome in outcomes for check in outcome.findings.checks]
-    click.echo(f"in all: {verdict_summary(checks)}")
+    statuses = [check.status for outcome in outcomes for check in outcome.findings.checks]
+    click.echo(f"in all: {summary(statuses)}")
     click.echo(f"results -> {folder}", err=True)
     if not proof_passed(outcomes):
         sys.exit(EXIT_FAILED)
@@ -105,10 +106,10 @@ def programs(
     Example:
       ./run --reserve tessera mosalloc programs redis sqlite3 --layout mixed
     """
+    from tessera.core.checks import FAIL, exit_status
     from tessera.core.errors import unknown_name
     from tessera.core.files import check_target
     from tessera.core.tables import print_table
-    from tessera.lab.allocator_proof.programs.driver import FAIL
     from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program
     from tessera.lab.allocator_proof.programs.session import (
         MOSAIC_NAMES,
@@ -147,8 +148,7 @@ def programs(
     click.echo(f"{time.monotonic() - started:.0f} s in all")
     if out is not None:
         write_outcomes(outcomes, out)
-    if any(outcome.verdict == FAIL for outcome in outcomes):
-        sys.exit(EXIT_FAILED)
+    sys.exit(exit_status(outcome.verdict for outcome in outcomes))
 
 
 # ``tessera mosalloc bench``: the overhead of the library, row by row, with bounds.
@@ -167,6 +167,7 @@ def bench(quick: bool, pairs: int | None, names: tuple[str, ...], out: Path | No
 
     Example: ./run tessera mosalloc bench --quick
     """
+    from tessera.core.checks import exit_status
     from tessera.core.errors import unknown_name
     from tessera.core.files import check_target
     from tessera.lab.allocator_proof.bench import ROWS, Bench, format_table, write_results
@@ -188,4 +189,4 @@ def bench(quick: bool, pairs: int | None, names: tuple[str, ...], out: Path | No
     if out is not None:
         write_results(results, out)
         click.echo(f"table -> {out}", err=True)
-    sys.exit(1 if any(result.verdict == "FAIL" for result in results) else 0)
+    sys.exit(exit_status(result.verdict for result in results))

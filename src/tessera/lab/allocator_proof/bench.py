@@ -16,6 +16,7 @@ from statistics import median
 
 from scipy import stats
 
+from tessera.core.checks import FAIL, PASS, SKIP
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import build_dir, built, write_text, writing
 from tessera.core.statistics import CONFIDENCE
@@ -133,14 +134,14 @@ class Result:
     def skipped(cls, row: Row, reason: str) -> Result:
         """A row that could not be measured, with the reason."""
         kind = "difference" if row.difference else "ratio"
-        return cls(row.name, row.unit, kind, None, None, None, None, None, row.bound, 0, "SKIP", reason)
+        return cls(row.name, row.unit, kind, None, None, None, None, None, row.bound, 0, SKIP, reason)
 
     @classmethod
     def of_pairs(cls, row: Row, pairs: Sequence[tuple[float, float]]) -> Result:
         """From (without, with the library) of each pair; ``plain`` and ``library`` are the lowest seen."""
         each = [ours - plain if row.difference else ours / plain for plain, ours in pairs]
         value, (low, high) = median(each), median_interval(each)
-        verdict = "-" if row.bound is None else "PASS" if value <= row.bound else "FAIL"
+        verdict = "-" if row.bound is None else PASS if value <= row.bound else FAIL
         return cls(
             row=row.name,
             unit=row.unit,

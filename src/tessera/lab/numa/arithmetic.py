@@ -47,7 +47,7 @@ CHECK_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Check:
+class BoundedValue:
     """``value`` must lie in [``lower``, ``upper``]; without ``judged`` it is only listed.
 
     A value that cannot be computed (NaN: a number is missing or in quarantine) has no verdict either.
@@ -108,14 +108,14 @@ _ADDITIVE_SUMS = (
 )
 
 
-def additive(archive: Archive) -> Iterator[Check]:
+def additive(archive: Archive) -> Iterator[BoundedValue]:
     """Runtime with remote tables and data is the sum of both effects."""
     for size in QUIET_TOLERANCE:
         runtime = cycles_of(archive.good, "Figure 6", "runtime", size)
         for both, data, tables, tolerance in _ADDITIVE_SUMS:
             apart = column(runtime, data) + column(runtime, tables) - column(runtime, LOCAL)
             for workload, value in (column(runtime, both) / apart - 1).items():
-                yield Check(
+                yield BoundedValue(
                     f"additive {both}",
                     str(workload),
                     size,
@@ -140,13 +140,13 @@ _UNCHANGED_PAIRS = (
 )
 
 
-def unchanged(archive: Archive) -> Iterator[Check]:
+def unchanged(archive: Archive) -> Iterator[BoundedValue]:
     """Walk cycles do not depend on where data lie."""
     for size in QUIET_TOLERANCE:
         walk = cycles_of(archive.good, "Figure 6", "walk", size)
         for remote, local, tolerance in _UNCHANGED_PAIRS:
             for workload, value in (column(walk, remote) / column(walk, local) - 1).items():
-                yield Check(
+                yield BoundedValue(
                     f"walks of {remote}", str(workload), size, float(value), -tolerance[size],
                     tolerance[size], "1", f"over {local}",
                 )  # fmt: skip
@@ -174,7 +174,7 @@ def implied_waits(rows: pd.DataFrame, page_size: str, machine: Machine) -> pd.Da
     return pd.DataFrame({"extra": remote / local - 1, "wait_cycles": (hogged - remote) / loads})
 
 
-def waits(archive: Archive) -> Iterator[Check]:
+def waits(archive: Archive) -> Iterator[BoundedValue]:
     """The hog's queue has the assumed length within a factor of 2."""
     machine = published_machine()
     assumed = wait_cycles(hog_lines(machine), machine.local_cycles_per_line)
@@ -186,7 +186,7 @@ def waits(archive: Archive) -> Iterator[Check]:
                 if judged
                 else f"n is noise: remote tables raise C by {row['extra']:.1%}"
             )
-            yield Check(
+            yield BoundedValue(
                 "implied wait", str(workload), size, float(row["wait_cycles"]), min(HOG_SWEEP) * assumed,
                 max(HOG_SWEEP) * assumed, "cycles", note, judged,
             )  # fmt: skip
@@ -201,7 +201,7 @@ def waits(archive: Archive) -> Iterator[Check]:
 # noise.
 
 
-def bounds(archive: Archive) -> Iterator[Check]:
+def bounds(archive: Archive) -> Iterator[BoundedValue]:
     """Ratios of walk cycles within the ratios of latencies."""
     machine = published_machine()
     wait = wait_cycles(hog_lines(machine), machine.local_cycles_per_line)
@@ -215,7 +215,7 @@ def bounds(archive: Archive) -> Iterator[Check]:
         for figure, far, near, upper in pairs:
             walk = cycles_of(archive.good, figure, "walk", size)
             for workload, value in (column(walk, far) / column(walk, near)).items():
-                yield Check(
+                yield BoundedValue(
                     f"walks of {far}",
                     str(workload),
                     size,
@@ -266,13 +266,13 @@ def archived_mmap(archive: Archive) -> float:
     return float(rows["on"] - rows["off"]) / (MMAP_REGION_BYTES / PAGE_4KB)
 
 
-def table6(archive: Archive) -> Iterator[Check]:
+def table6(archive: Archive) -> Iterator[BoundedValue]:
     """Table 6 costs as much for a page as mmap does, and its unit is seconds."""
     mmap = archived_mmap(archive)
     runtime = column(cycles_of(archive.good, "Figure 6", "runtime", "4KB"), LOCAL)
     for program in TABLE6_PROGRAMS:
         extra, spread = extra_cycles_a_page(program)
-        yield Check(
+        yield BoundedValue(
             "mmap beside Table 6", program, "4KB", mmap, extra - TABLE6_DEVIATIONS * spread,
             extra + TABLE6_DEVIATIONS * spread, "cycles a page",
             f"Table 6: {extra:.0f} +- {spread:.0f} cycles a page; archived mmap of 4GB, set aside",
@@ -280,7 +280,7 @@ def table6(archive: Archive) -> Iterator[Check]:
     for program in TABLE6_PROGRAMS:
         whole = reference.lookup("mitosis_values", {"quantity": f"runtime_{program.lower()}_off"})
         seconds = float(runtime.get(program, float("nan"))) / published_machine().frequency_hz
-        yield Check(
+        yield BoundedValue(
             "part of Table 6's run",
             program,
             "4KB",
@@ -318,12 +318,12 @@ def implied_shares(rows: pd.DataFrame) -> dict[str, pd.Series]:
     }
 
 
-def coverage(archive: Archive) -> Iterator[Check]:
+def coverage(archive: Archive) -> Iterator[BoundedValue]:
     """The share of 2MB pages with remote tables, in the bounds that local tables give."""
     shares = implied_shares(archive.good)
     for workload in shares[LOCAL].index:
         local, remote = (float(shares[name][workload]) for name in (LOCAL, REMOTE_HOGGED))
-        yield Check(
+        yield BoundedValue(
             f"2MB pages of {FRAGMENTED_FIGURE}", str(workload), "2MB", remote,
             local - COVERAGE_TOLERANCE, local + COVERAGE_TOLERANCE, "share", f"{LOCAL}: {local:.2f}",
         )  # fmt: skip
@@ -338,14 +338,14 @@ def coverage(archive: Archive) -> Iterator[Check]:
 _ENTRY_BYTES = 8
 
 
-def printed_values(archive: Archive) -> Iterator[Check]:
+def printed_values(archive: Archive) -> Iterator[BoundedValue]:
     """Numbers of the text are those of the figures."""
     for _, row in compare(archive.good, archive.every, None).iterrows():
         if pd.isna(row["archived"]) or row["quantity"].startswith("overhead of "):
             continue
         slack = _half_a_digit(row["printed"])
         lower = 0 if row["bound"] == "at most" else row["printed"] - slack
-        yield Check(
+        yield BoundedValue(
             row["quantity"], "all", "", float(row["archived"]), lower, row["printed"] + slack, row["unit"],
             f"{row['location']}, printed {row['printed']:g}",
         )  # fmt: skip
@@ -353,23 +353,23 @@ def printed_values(archive: Archive) -> Iterator[Check]:
     sizes = reference.select("mitosis_table1", {"scenario": "migration"})["value"]
     for what, value in (("least", sizes.min()), ("most", sizes.max())):
         text = printed_number(f"working_set_{what}")
-        yield Check(
+        yield BoundedValue(
             f"working_set_{what}", "all", "", float(value), text - 0.5, text + 0.5, "GB",
             f"Table 1; section 8.2 prints {text:g}",
         )  # fmt: skip
     covered = LINE_BYTES // _ENTRY_BYTES * PAGE_2MB
     text = printed_number("data_lines_per_leaf_line_2mb")
-    yield Check(
+    yield BoundedValue(
         "data_lines_per_leaf_line", "GUPS", "2MB", covered / LINE_BYTES / 1024, text / 1e3 - 0.5,
         text / 1e3 + 0.5, "1024 lines", "8 entries of 2MB pages in a line; section 8.2",
     )  # fmt: skip
 
 
-def _printed_shares(archive: Archive) -> Check:
+def _printed_shares(archive: Archive) -> BoundedValue:
     shares = archive.good[archive.good["quantity"] == "remote_leaf_entries"]["value"]
     text = reference.lookup("mitosis_text", {"quantity": "remote_leaf_share_one_socket"})
     most = float(shares.max()) if len(shares) else float("nan")
-    return Check(
+    return BoundedValue(
         "remote_leaf_share_one_socket", "all", "", most, text - 0.5, text + 0.5, "percent",
         f"Figure 4; section 3.1 prints {text:g}",
     )  # fmt: skip
@@ -383,7 +383,7 @@ def _half_a_digit(value: float) -> float:
 # All checks.
 
 #: name on the command line -> checks
-PARTS: dict[str, Callable[[Archive], Iterable[Check]]] = {
+PARTS: dict[str, Callable[[Archive], Iterable[BoundedValue]]] = {
     "additive": additive,
     "unchanged": unchanged,
     "waits": waits,

@@ -6,8 +6,11 @@ A new row is a function in :mod:`hardware` or :mod:`software` that returns a :cl
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
-from tessera.machine.doctor import FAIL, PASS, SKIP, Check, hardware, software
+from tessera.core import checks
+from tessera.core.checks import FAIL, PASS, SKIP, Check
+from tessera.machine.doctor import hardware, software
 
 
 def examine() -> list[Check]:
@@ -23,13 +26,13 @@ def examine() -> list[Check]:
 
 def exit_status(rows: list[Check]) -> int:
     """1 if something required is missing, else 0."""
-    return int(any(row.status == FAIL for row in rows))
+    return checks.exit_status(row.status for row in rows)
 
 
 def as_json(rows: list[Check]) -> str:
     """``{"status": ..., "checks": [{name, status, found, remedy}]}``."""
     status = FAIL if exit_status(rows) else PASS
-    return json.dumps({"status": status, "checks": [row.as_dict() for row in rows]}, indent=2)
+    return json.dumps({"status": status, "checks": [asdict(row) for row in rows]}, indent=2)
 
 
 def as_table(rows: list[Check]) -> str:
@@ -40,9 +43,9 @@ def as_table(rows: list[Check]) -> str:
         lines.append(f"{row.status}  {row.name:<{width}}  {row.found}")
         if row.remedy:
             lines.append(f"{'':4}  {'':<{width}}  -> {row.remedy}")
-    counts = {status: sum(row.status == status for row in rows) for status in (PASS, SKIP, FAIL)}
+    counts = checks.counts(row.status for row in rows)
     lines.append("")
-    lines.append(", ".join(f"{count} {status}" for status, count in counts.items()) + _verdict(rows))
+    lines.append(", ".join(f"{counts[status]} {status}" for status in (PASS, SKIP, FAIL)) + _verdict(rows))
     return "\n".join(lines)
 
 

@@ -15,6 +15,7 @@ import struct
 import sys
 from pathlib import Path
 
+from tessera.core.checks import Check
 from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
 from tessera.core.units import GB, PAGE_1GB, PAGE_2MB, format_bytes
@@ -23,7 +24,7 @@ from tessera.machine.counters import sysfs
 from tessera.machine.counters.event import Cpu
 from tessera.machine.counters.event_table import CounterClass, of_cpu
 from tessera.machine.counters.passes import base_events, passes
-from tessera.machine.doctor import Check, failed, passed, skipped
+from tessera.machine.doctor import failed, passed, skipped
 from tessera.machine.reserve.pools import command_for, free_in_pool, huge_pages_total, supported_sizes
 
 # Processor, memory, limits, disk, C library, hypervisor, Slurm.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 
+from tessera.core.checks import Check
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir, repo_root
 from tessera.machine.container import engine
@@ -12,7 +13,7 @@ from tessera.machine.container.build import COMPONENTS, missing_programs
 from tessera.machine.container.image_inputs import toolchain_tag
 from tessera.machine.container.images import image_exists
 from tessera.machine.container.sif import require_sif, sif_path
-from tessera.machine.doctor import Check, failed, passed, skipped
+from tessera.machine.doctor import failed, passed, skipped
 
 _PREPARES = "./run setup prepares it (./run smoke and ./run reproduce do too)"
 

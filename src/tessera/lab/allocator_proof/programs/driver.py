@@ -17,8 +17,6 @@ from pathlib import Path
 from tessera.core.units import MB
 from tessera.measure.mosalloc.launcher import command
 
-PASS, FAIL, SKIP = "PASS", "FAIL", "SKIP"
-
 
 class WrongAnswer(Exception):
     """A program's own check failed."""

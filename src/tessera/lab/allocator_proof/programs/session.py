@@ -12,13 +12,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tessera.core.checks import FAIL, PASS, SKIP
 from tessera.core.errors import unknown_name
 from tessera.core.files import build_dir, built, repo_root, writing
 from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.core.processes import module_command
 from tessera.core.tables import table_text
 from tessera.core.units import GB, MB, PAGE_1GB, PAGE_2MB
-from tessera.lab.allocator_proof.programs.driver import FAIL, PASS, SKIP, Program, ProgramOutcome
+from tessera.lab.allocator_proof.programs.driver import Program, ProgramOutcome
 from tessera.machine.container.command import RunOptions
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import Toolchain, programs_toolchain

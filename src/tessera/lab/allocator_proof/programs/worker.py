@@ -21,12 +21,10 @@ import sys
 import time
 from pathlib import Path
 
+from tessera.core.checks import FAIL, PASS, SKIP
 from tessera.core.errors import TesseraError
 from tessera.core.processes import signals_raise
 from tessera.lab.allocator_proof.programs.driver import (
-    FAIL,
-    PASS,
-    SKIP,
     Box,
     Program,
     ProgramOutcome,

@@ -11,20 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tessera.core.checks import FAIL, PASS, SKIP, Check, counts
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import build_dir
 from tessera.core.tables import table_text
-from tessera.lab.allocator_proof.suite.section import (
-    FAIL,
-    PASS,
-    SKIP,
-    Check,
-    Findings,
-    ProofRequest,
-    Section,
-    tail,
-    verdict_counts,
-)
+from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section, tail
 from tessera.machine.container.component_tests import OPTIONS, TIMEOUT_SECONDS, huge_pages
 from tessera.machine.container.toolchain import toolchain
 from tessera.machine.limits import processors
@@ -115,7 +106,7 @@ def others_text(tests: Sequence[Test]) -> str:
         groups.setdefault(test.name if prefix in _SINGLE else prefix, []).append(test)
     heads, rows = ("test", "verdict", "passed", "failed", "skipped", "s"), []
     for name, members in groups.items():
-        found = verdict_counts(members)
+        found = counts(test.verdict for test in members)
         worst = next(verdict for verdict in (FAIL, SKIP, PASS) if found[verdict])
         numbers = [str(found[verdict]) for verdict in (PASS, FAIL, SKIP)]
         rows.append((name, worst, *numbers, f"{sum(test.seconds for test in members):.1f}"))
@@ -149,7 +140,7 @@ def run(request: ProofRequest) -> Findings:
     tests = read_junit(tests_file)
     matrix, others = split_by_condition(tests)
     checks = [Check(test.name, test.verdict, test.reason) for test in tests]
-    if status != 0 and not any(check.verdict == FAIL for check in checks):
+    if status != 0 and not any(check.status == FAIL for check in checks):
         checks.append(Check("ctest", FAIL, f"status {status} without a failed test: {tail(said)}"))
     text = "\n\n".join(part for part in (matrix_text(matrix), others_text(others)) if part)
     rows = [

@@ -6,6 +6,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
+from tessera.core.checks import FAIL, PASS, STATUSES, Check
 from tessera.lab.allocator_proof.bench import ROWS, Bench, Result, format_table
 from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program
 from tessera.lab.allocator_proof.programs.session import (
@@ -16,15 +17,7 @@ from tessera.lab.allocator_proof.programs.session import (
     outcome_line,
     outcomes_table,
 )
-from tessera.lab.allocator_proof.suite.section import (
-    FAIL,
-    PASS,
-    VERDICTS,
-    Check,
-    Findings,
-    ProofRequest,
-    Section,
-)
+from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section
 from tessera.machine.container.engine import NONE, engine_name
 from tessera.machine.container.images import ensure_programs_image
 
@@ -81,7 +74,7 @@ def run_benchmark(request: ProofRequest) -> Findings:
         for result in bench.results(ROWS):
             results.append(result)
             request.say(f"{result.row}: {result.verdict}")
-    counted = [result for result in results if result.verdict in VERDICTS]
+    counted = [result for result in results if result.verdict in STATUSES]
     notes = ["rows without a bound are reported and not counted"] if len(counted) < len(results) else []
     return Findings(
         [benchmark_check(r) for r in counted], format_table(results), [asdict(r) for r in results], notes

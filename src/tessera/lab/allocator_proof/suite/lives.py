@@ -7,18 +7,10 @@ import subprocess
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 
+from tessera.core.checks import FAIL, PASS, SKIP, Check
 from tessera.core.files import build_dir, built, repo_root
 from tessera.core.tables import table_text
-from tessera.lab.allocator_proof.suite.section import (
-    FAIL,
-    PASS,
-    SKIP,
-    Check,
-    Findings,
-    ProofRequest,
-    Section,
-    tail,
-)
+from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section, tail
 from tessera.machine.container.component_tests import OPTIONS
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import toolchain

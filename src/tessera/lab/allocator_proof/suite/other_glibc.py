@@ -18,21 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from tessera.core.checks import FAIL, PASS, SKIP, Check, counts
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir, built, repo_root
 from tessera.core.tables import table_text
 from tessera.lab.allocator_proof.suite.c_libraries import Base, BaseMissing, bases, image_of
-from tessera.lab.allocator_proof.suite.section import (
-    FAIL,
-    PASS,
-    SKIP,
-    Check,
-    Findings,
-    ProofRequest,
-    Section,
-    tail,
-    verdict_counts,
-)
+from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section, tail
 from tessera.machine.container.component_tests import OPTIONS
 from tessera.machine.container.engine import DOCKER, engine_name
 from tessera.machine.container.process import stopped_at_exit
@@ -195,7 +186,8 @@ def run(request: ProofRequest) -> Findings:
             request.say(f"glibc {base.version}")
             started = time.monotonic()
             found = _under(base, request, missing)
-            numbers = {verdict.lower(): count for verdict, count in verdict_counts(found).items()}
+            results = counts(check.status for check in found)
+            numbers = {status.lower(): count for status, count in results.items()}
             seconds = round(time.monotonic() - started, 1)
             rows.append({"glibc": base.version, "system": base.system, "runs": len(found), **numbers,
                          "seconds": seconds})  # fmt: skip
@@ -227,7 +219,7 @@ def _under(base: Base, request: ProofRequest, no_pages: str) -> list[Check]:
     found = library_checks(base.version, ScriptRun(output, folder), names)
     if no_pages:
         found.append(Check(f"{base.version} 2mb", SKIP, no_pages))
-    failed = verdict_counts(found)[FAIL]
+    failed = counts(check.status for check in found)[FAIL]
     request.say(f"glibc {base.version}: {len(found)} runs, {failed} failed")
     return found
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tessera.core.checks import FAIL, PASS, SKIP, Check, counts, summary
 from tessera.core.errors import unknown_name
 from tessera.core.files import write_text, writing
 from tessera.lab.allocator_proof.suite import (
@@ -25,18 +26,7 @@ from tessera.lab.allocator_proof.suite import (
     stacks,
     threads,
 )
-from tessera.lab.allocator_proof.suite.section import (
-    FAIL,
-    PASS,
-    SKIP,
-    Check,
-    CheckOutcome,
-    Findings,
-    ProofRequest,
-    Section,
-    verdict_counts,
-    verdict_summary,
-)
+from tessera.lab.allocator_proof.suite.section import CheckOutcome, Findings, ProofRequest, Section
 from tessera.machine.limits import machine_processors
 
 # In the order of the proof.
@@ -103,20 +93,20 @@ def outcome_text(number: int, outcome: CheckOutcome) -> str:
     lines = [title, "=" * len(title), found.text]
     lines += [f"note: {note}" for note in found.notes]
     lines += _grouped(FAIL, found.checks) + _grouped(SKIP, found.checks)
-    return "\n".join([*lines, verdict_summary(found.checks), ""])
+    return "\n".join([*lines, summary(check.status for check in found.checks), ""])
 
 
-def _grouped(verdict: str, checks) -> list[str]:
-    """The checks with this verdict, grouped by reason: one reason for 100 cases is one line."""
+def _grouped(status: str, checks) -> list[str]:
+    """The checks with this status, grouped by reason: one reason for 100 cases is one line."""
     names: dict[str, list[str]] = {}
     for check in checks:
-        if check.verdict == verdict:
-            names.setdefault(check.reason, []).append(check.name)
+        if check.status == status:
+            names.setdefault(check.found, []).append(check.name)
     lines = []
     for reason, found in names.items():
         # Failures are named one by one, however many there are.
-        many = f" and {len(found) - 3} more" if verdict == SKIP and len(found) > 3 else ""
-        lines.append(f"{verdict} {', '.join(found[:3] if many else found)}{many}: {reason}")
+        many = f" and {len(found) - 3} more" if status == SKIP and len(found) > 3 else ""
+        lines.append(f"{status} {', '.join(found[:3] if many else found)}{many}: {reason}")
     return lines
 
 
@@ -136,9 +126,9 @@ def write_outcome(outcome: CheckOutcome, folder: Path, *, library: str) -> None:
         "title": outcome.section.title,
         "subject": library,
         "seconds": round(outcome.seconds, 2),
-        **{verdict: count for verdict, count in verdict_counts(found.checks).items()},
+        **counts(check.status for check in found.checks),
         "notes": list(found.notes),
-        "checks": [{"name": c.name, "verdict": c.verdict, "reason": c.reason} for c in found.checks],
+        "checks": [{"name": c.name, "verdict": c.status, "reason": c.found} for c in found.checks],
     }
     write_text(folder / f"{name}.json", json.dumps(data, indent=2) + "\n")
     if found.rows:
@@ -150,6 +140,5 @@ def write_outcome(outcome: CheckOutcome, folder: Path, *, library: str) -> None:
 
 def proof_passed(outcomes: Sequence[CheckOutcome]) -> bool:
     """True if something was proven and nothing failed."""
-    checks = [check for outcome in outcomes for check in outcome.findings.checks]
-    found = verdict_counts(checks)
+    found = counts(check.status for outcome in outcomes for check in outcome.findings.checks)
     return found[FAIL] == 0 and found[PASS] > 0

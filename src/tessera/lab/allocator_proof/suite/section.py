@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PASS, FAIL, SKIP = "PASS", "FAIL", "SKIP"
-VERDICTS = (PASS, FAIL, SKIP)
-
-
-@dataclass(frozen=True)
-class Check:
-    """One check. ``reason`` states the failure, or why the check was skipped."""
-
-    name: str
-    verdict: str
-    reason: str = ""
-
-    def __post_init__(self) -> None:
-        if self.verdict not in VERDICTS:
-            raise ValueError(f"check '{self.name}': verdict '{self.verdict}' is none of {VERDICTS}")
-        if self.verdict != PASS and not self.reason:
-            raise ValueError(f"check '{self.name}': {self.verdict} without a reason")
+from tessera.core.checks import Check
 
 
 @dataclass(frozen=True)
@@ -79,18 +62,6 @@ class CheckOutcome:
     section: Section
     findings: Findings
     seconds: float = field(compare=False)
-
-
-def verdict_counts(checks: Iterable[Check]) -> dict[str, int]:
-    """How many checks have each verdict."""
-    found = Counter(check.verdict for check in checks)
-    return {verdict: found[verdict] for verdict in VERDICTS}
-
-
-def verdict_summary(checks: Iterable[Check]) -> str:
-    """``3 passed, 0 failed, 1 skipped``."""
-    found = verdict_counts(checks)
-    return f"{found[PASS]} passed, {found[FAIL]} failed, {found[SKIP]} skipped"
 
 
 def tail(text: str, lines: int = 8) -> str:

@@ -11,20 +11,12 @@ import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from tessera.core.checks import FAIL, PASS, SKIP, Check
 from tessera.core.files import built
 from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.core.tables import table_text
 from tessera.core.units import MB, PAGE_2MB
-from tessera.lab.allocator_proof.suite.section import (
-    FAIL,
-    PASS,
-    SKIP,
-    Check,
-    Findings,
-    ProofRequest,
-    Section,
-    tail,
-)
+from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section, tail
 from tessera.machine.container.process import HostProcess, stopped_at_exit
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 from tessera.measure.mosalloc.launcher import command

@@ -11,21 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from tessera.core.checks import FAIL, PASS, SKIP, Check
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built
 from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.core.tables import table_text
 from tessera.core.units import GB, MB, PAGE_1GB, PAGE_2MB, PAGE_4KB, format_bytes
-from tessera.lab.allocator_proof.suite.section import (
-    FAIL,
-    PASS,
-    SKIP,
-    Check,
-    Findings,
-    ProofRequest,
-    Section,
-    tail,
-)
+from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section, tail
 from tessera.machine.container.process import HostProcess, stopped_at_exit
 from tessera.machine.reserve import HugePagesUnavailable, huge_pages_free, reserve_huge_pages, supported_sizes
 from tessera.measure.mosalloc.launcher import command
