@@ -3,6 +3,7 @@
 import numpy as np
 
 from tessera.lab.kernel.page_tables import GuestMemory
+from tessera.lab.oracle.imitation import Compared
 from tessera.lab.oracle.process_faults import (
     PAGE,
     REGION,
@@ -69,11 +70,12 @@ def test_what_the_imitation_maps_at_each_look():
 def test_pages_are_compared_when_they_are_new():
     guest = {"one": Mapped({1: 10, 2: 20}, {5}), "two": Mapped({1: 10, 2: 21}, {5, 6})}
     mine = {"one": Mapped({1: 10, 2: 20}, {5}), "two": Mapped({1: 99, 2: 21, 3: 30}, {5})}
-    one, two = compare_frames(guest, mine)
-    assert (one.pages, one.equal_pages, one.tables, one.equal_tables, one.first) == (2, 2, 1, 1, "")
+    found = compare_frames(guest, mine)
+    assert found["one"] == (Compared(2, 2), Compared(1, 1))
     # Page 2 is new and equal, page 3 is the imitation's only; page 1 changed in the imitation only.
-    assert (two.pages, two.equal_pages, two.tables, two.equal_tables) == (3, 1, 2, 1)
-    assert "0x1000: guest 10, imitation 99" in two.first
+    pages, tables = found["two"]
+    assert (pages.compared, pages.equal, tables) == (3, 1, Compared(2, 1))
+    assert pages.first == "look two: address 0x1000: guest 10, imitation 99"
 
 
 def test_the_guests_page_tables_are_read_with_their_zero_pages(tmp_path):

@@ -28,7 +28,7 @@ def test_steps_of_the_guest():
 def test_a_page_or_an_entry_more_is_a_difference():
     guest = [FileStep(frozenset({0, 1})), FileStep(frozenset({1}), 16)]
     assert {
-        kind: (one.events, one.equal) for kind, one in compare_file_steps(LINES, guest, guest).items()
+        kind: (one.compared, one.equal) for kind, one in compare_file_steps(LINES, guest, guest).items()
     } == {
         "read": (1, 1),
         "touch": (1, 1),

@@ -54,15 +54,15 @@ def test_what_the_imitation_prints():
 
 def test_moved_pages_and_new_pages_are_counted_apart():
     guest = {"a": with_pages(p0=[1, 2, 3]), "b": with_pages(p0=[1, 8, 9, 4])}
-    assert compare_maps(guest, guest, moved=True).pages == 2
-    assert compare_maps(guest, guest, moved=False).pages == 4
+    assert compare_maps(guest, guest, moved=True).compared == 2
+    assert compare_maps(guest, guest, moved=False).compared == 4
     other = {"a": guest["a"], "b": with_pages(p0=[7, 8, 9, 5])}
     moved, new = compare_maps(guest, other, moved=True), compare_maps(guest, other, moved=False)
-    assert (moved.pages, moved.equal) == (3, 2) and f"{REGION:#x}: guest 1, imitation 7" in moved.first
-    assert (new.pages, new.equal) == (4, 3)
+    assert (moved.compared, moved.equal) == (3, 2) and f"{REGION:#x}: guest 1, imitation 7" in moved.first
+    assert (new.compared, new.equal) == (4, 3)
 
 
 def test_a_huge_page_counts_once():
     guest = {"a": with_pages(p512=list(range(1024, 1536)))}
     found = compare_maps(guest, guest, moved=False, span=512)
-    assert (found.pages, found.equal) == (1, 1)
+    assert (found.compared, found.equal) == (1, 1)

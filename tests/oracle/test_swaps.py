@@ -31,10 +31,10 @@ def test_another_slot_and_another_page_are_differences():
     guest = SwapRun(
         [SwapStep("s", frozenset({0, 1})), SwapStep("c", frozenset())], [{0: 5, 1: 6}, {0: 5, 1: 9}]
     )
-    assert [(one.values, one.equal) for one in compare_swaps(LINES, guest, guest)] == [(3, 3), (2, 2)]
+    assert [(one.compared, one.equal) for one in compare_swaps(LINES, guest, guest)] == [(3, 3), (2, 2)]
     mine = SwapRun([SwapStep("s", frozenset({0})), SwapStep("c", frozenset())], [{0: 5, 1: 7}, {0: 5, 1: 9}])
     slots, steps = compare_swaps(LINES, guest, mine)
-    assert (slots.values, slots.equal, steps.equal) == (3, 2, 1)
+    assert (slots.compared, slots.equal, steps.equal) == (3, 2, 1)
     assert "6" in slots.first and "access 0" in steps.first
 
 

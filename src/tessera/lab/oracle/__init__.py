@@ -5,7 +5,7 @@ events from the same lists. From the bottom:
 
 - ``guest_memory``: the kernel's virtual memory, and addresses and layouts of its structs;
 - ``snapshot``: the state of the allocator as text that ``tessera-phys`` reads;
-- ``imitation``: random events, and runs of ``tessera-phys`` and ``tessera-vm``;
+- ``imitation``: random events, runs of ``tessera-phys`` and ``tessera-vm``, and what is compared;
 - ``allocator``, ``collapse``, ``process_faults``, ``readahead``: decisions and counts of the allocator;
   khugepaged's table; frames of a process and copy on write; pages from files and from swap;
 - ``paging``: maps of a process at its looks; ``scenes``: compaction, pools of huge pages and reclaim, which

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tessera.lab.oracle.imitation import FREE, NONE, Replay, event_line, frames_of, printed, replay
+from tessera.lab.oracle.imitation import FREE, NONE, Compared, Replay, event_line, frames_of, printed, replay
 
 # Decisions of the guest beside the imitation's.
 #
@@ -162,15 +162,6 @@ ZONEINFO = ("boost", "min", "low", "high", "spanned", "present", "managed", "nr_
 PAGESET = ("count", "high", "batch", "high_min", "high_max")
 
 
-@dataclass
-class Checked:
-    """Values compared, by file: compared, equal, and the first difference, if there is one."""
-
-    compared: Counter
-    equal: Counter
-    first: dict[str, str]
-
-
 def kernel_values(text: str) -> Values:
     """Values that were the same before and after, of what the guest printed."""
     before, after = (_values(text, when) for when in ("before", "after"))
@@ -292,15 +283,12 @@ def _pageblocks(state: str, zones: set[str]) -> Counter:
     return found
 
 
-def check_counts(program: Path, state: str, kernel_text: str) -> Checked:
-    """Compare a state with the kernel's own counts of the same moment."""
+def check_counts(program: Path, state: str, kernel_text: str) -> dict[str, Compared]:
+    """File -> a state beside the kernel's own counts of the same moment."""
     mine = state_values(program, state)
-    result = Checked(Counter(), Counter(), {})
+    found: dict[str, Compared] = {}
     for key, value in kernel_values(kernel_text).items():
-        result.compared[key[0]] += 1
-        if mine.get(key) == value:
-            result.equal[key[0]] += 1
-        else:
-            text = f"{' '.join(key)}: the kernel has {value}, the state {mine.get(key)}"
-            result.first.setdefault(key[0], text)
-    return result
+        same = mine.get(key) == value
+        first = "" if same else f"{' '.join(key)}: the kernel has {value}, the state {mine.get(key)}"
+        found[key[0]] = found.get(key[0], Compared()) + Compared(1, int(same), first)
+    return found

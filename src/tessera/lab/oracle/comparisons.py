@@ -6,32 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tessera.lab.oracle import allocator, collapse, paging, process_faults, readahead, scenes
+from tessera.lab.oracle.imitation import Compared
 from tessera.lab.oracle.recording import Recording
 from tessera.lab.oracle.scenes import SCENES
 
 #: Other unmovable memory of the kernel, slabs for example, comes from the same lists; the imitation has none.
 TABLES = "frames of the process's tables"
-
-
-@dataclass(frozen=True)
-class Row:
-    """A line of the table.
-
-    Attributes:
-        what: what was compared.
-        compared, equal: numbers of values.
-        first: the first difference; empty if there is none.
-    """
-
-    what: str
-    compared: int
-    equal: int
-    first: str = ""
-
-    @property
-    def share(self) -> str:
-        """Share of equal values, in per cent."""
-        return f"{100 * self.equal / self.compared:.4f}" if self.compared else "-"
 
 
 @dataclass(frozen=True)
@@ -43,7 +23,7 @@ class Programs:
     vm: Path
 
 
-def comparison_rows(recording: Recording, events, programs: Programs) -> list[Row]:
+def comparison_rows(recording: Recording, events, programs: Programs) -> list[Compared]:
     """All comparisons that a recording allows without a guest."""
     return [
         *event_rows(recording, events, programs.phys),
@@ -58,16 +38,18 @@ def comparison_rows(recording: Recording, events, programs: Programs) -> list[Ro
     ]
 
 
-def event_rows(recording: Recording, events, phys: Path) -> list[Row]:
+def event_rows(recording: Recording, events, phys: Path) -> list[Compared]:
     """Mixed events: free-running, and each kept block from the guest's own lists."""
     done = allocator.replay_events(phys, recording.states[0], events)
     free = allocator.free_running(events, recording.frames, done)
-    found = [Row(f"{free.events} events, free-running", free.decisions, free.equal, _text(free.first))]
+    found = [
+        Compared(free.decisions, free.equal, str(free.first or ""), f"{free.events} events, free-running")
+    ]
     if len(events) in recording.states:
         end = recording.states[len(events)]
         same = end == done.state
         first = "" if same else allocator.first_difference(end, done.state)
-        found.append(Row("whole state after all events", 1, int(same), first))
+        found.append(Compared(1, int(same), first, "whole state after all events"))
     blocks = allocator.Comparison()
     size = recording.facts["block"]
     for start in sorted(recording.states):
@@ -77,28 +59,24 @@ def event_rows(recording: Recording, events, phys: Path) -> list[Row]:
             at = slice(start, stop)
             allocator.compare_block(blocks, phys, (before, after), events, at, recording.frames[:stop])
     name = f"{blocks.blocks} blocks of {size} events from the guest's lists"
-    found.append(Row(f"{name}: requests", blocks.decisions, blocks.equal, _text(blocks.first)))
+    found.append(Compared(blocks.decisions, blocks.equal, str(blocks.first or ""), f"{name}: requests"))
     first = blocks.state_differences[0] if blocks.state_differences else ""
-    found.append(Row(f"{name}: whole states", blocks.blocks, blocks.equal_states, first))
+    found.append(Compared(blocks.blocks, blocks.equal_states, first, f"{name}: whole states"))
     return found
 
 
-def count_rows(recording: Recording, phys: Path) -> list[Row]:
+def count_rows(recording: Recording, phys: Path) -> list[Compared]:
     """The kernel's own counts and indices, over all moments."""
     checked = [allocator.check_counts(phys, state, text) for state, text in recording.counts.values()]
-    files = sorted({file for one in checked for file in one.compared})
     return [
-        Row(
-            f"{file}, {len(checked)} moments",
-            sum(one.compared[file] for one in checked),
-            sum(one.equal[file] for one in checked),
-            next((one.first[file] for one in checked if file in one.first), ""),
+        sum((one[file] for one in checked if file in one), Compared()).named(
+            f"{file}, {len(checked)} moments"
         )
-        for file in files
+        for file in sorted({file for one in checked for file in one})
     ]
 
 
-def collapse_rows(recording: Recording, program: Path) -> list[Row]:
+def collapse_rows(recording: Recording, program: Path) -> list[Compared]:
     """khugepaged's table, by limits."""
     found = []
     for limits, guest in recording.decisions.items():
@@ -110,11 +88,11 @@ def collapse_rows(recording: Recording, program: Path) -> list[Row]:
         ]
         none, swap = limits.split(":")
         name = f"khugepaged, max_ptes_none {none}, max_ptes_swap {swap}: ranges"
-        found.append(Row(name, len(guest), len(guest) - len(wrong), wrong[0] if wrong else ""))
+        found.append(Compared(len(guest), len(guest) - len(wrong), wrong[0] if wrong else "", name))
     return found
 
 
-def fault_rows(recording: Recording, program: Path) -> list[Row]:
+def fault_rows(recording: Recording, program: Path) -> list[Compared]:
     """Frames of a process: pages that are new at a look, and the tables at the last one."""
     process = recording.faults
     mine = process_faults.imitated_frames(
@@ -122,17 +100,16 @@ def fault_rows(recording: Recording, program: Path) -> list[Row]:
     )
     looks = process_faults.compare_frames(process.looks, mine)
     accesses = sum(event.startswith("touch") for event in process.events)
-    first = next((f"look {one.look}: {one.first}" for one in looks if one.first), "")
-    pages = (sum(one.pages for one in looks), sum(one.equal_pages for one in looks))
-    missing = next((one.look for one in looks if one.equal_tables < one.tables), "")
-    last = looks[-1]
+    pages = sum((pages for pages, _ in looks.values()), Compared())
+    missing = next((look for look, (_, one) in looks.items() if one.equal < one.compared), "")
+    _, tables = list(looks.values())[-1]
     return [
-        Row(f"{accesses} accesses of a process: frames of pages, {len(looks)} looks", *pages, first),
-        Row(TABLES, last.tables, last.equal_tables, f"since look {missing}" if missing else ""),
+        pages.named(f"{accesses} accesses of a process: frames of pages, {len(looks)} looks"),
+        replace(tables, first=f"since look {missing}" if missing else "", what=TABLES),
     ]
 
 
-def file_rows(recording: Recording, program: Path) -> list[Row]:
+def file_rows(recording: Recording, program: Path) -> list[Compared]:
     """Readahead of reads; readahead and fault-around of accesses to a mapping."""
     lines, printed = recording.files
     found = readahead.compare_file_steps(
@@ -142,30 +119,25 @@ def file_rows(recording: Recording, program: Path) -> list[Row]:
         "read": "reads: pages that readahead added",
         "touch": "accesses to a mapped file: pages added and mapped",
     }
-    return [Row(names[kind], one.events, one.equal, one.first) for kind, one in found.items()]
+    return [one.named(names[kind]) for kind, one in found.items()]
 
 
-def copy_row(recording: Recording, program: Path) -> Row:
+def copy_row(recording: Recording, program: Path) -> Compared:
     """Copy on write."""
     lines, letters = recording.copies
     found = process_faults.compare_copies(lines, letters, process_faults.imitated_copies(program, lines))
-    return Row(
-        f"accesses after fork, {found.copies} of them copies: copy or reuse",
-        found.accesses,
-        found.equal,
-        found.first,
-    )
+    return found.named(f"accesses after fork, {letters.count('o')} of them copies: copy or reuse")
 
 
-def swap_rows(recording: Recording, program: Path) -> list[Row]:
+def swap_rows(recording: Recording, program: Path) -> list[Compared]:
     """Slots of swap, and what swap faults read."""
     lines, printed = recording.swaps
     slots, steps = readahead.compare_swaps(
         lines, readahead.guest_swap_run(printed), readahead.imitated_swap_run(program, lines)
     )
     return [
-        Row("pages that went to swap: their slots", slots.values, slots.equal, slots.first),
-        Row("accesses to swapped memory: pages that readahead added", steps.values, steps.equal, steps.first),
+        slots.named("pages that went to swap: their slots"),
+        steps.named("accesses to swapped memory: pages that readahead added"),
     ]
 
 
@@ -176,38 +148,32 @@ def _both(recording: Recording, program: Path, name: str):
     return process.looks, paging.imitated_maps(program, replayed, scene.options)
 
 
-def move_rows(recording: Recording, program: Path) -> list[Row]:
+def move_rows(recording: Recording, program: Path) -> list[Compared]:
     """Compaction: pages that moved, and new pages of faults that compacted. Pages of a pool of huge pages."""
     found = []
     for name, what in (("compact", "compact_memory"), ("direct", "compaction for faults of 2MB")):
         guest, mine = _both(recording, program, name)
         for moved, which in ((True, "pages that moved"), (False, "new pages")):
             one = paging.compare_maps(guest, mine, moved=moved)
-            found.append(Row(f"{what}: frames of {which}", one.pages, one.equal, one.first))
+            found.append(one.named(f"{what}: frames of {which}"))
     guest, mine = _both(recording, program, "pool")
     parts = [paging.compare_maps(guest, mine, moved=moved, span=512) for moved in (True, False)]
-    first = next((one.first for one in parts if one.first), "")
-    counts_ = (sum(one.pages for one in parts), sum(one.equal for one in parts))
-    return [*found, Row("a pool of huge pages: frames of pages of 2MB", *counts_, first)]
+    return [*found, sum(parts, Compared()).named("a pool of huge pages: frames of pages of 2MB")]
 
 
-def list_rows(recording: Recording, program: Path) -> list[Row]:
+def list_rows(recording: Recording, program: Path) -> list[Compared]:
     """Pages that reclaim took: by request, and kswapd."""
     guest, mine = _both(recording, program, "reclaim")
-    found = [("reclaim by request, free-running: pages taken", scenes.compare_reclaimed(guest, mine))]
+    by_request = scenes.compare_reclaimed(guest, mine)
     guest, mine = _both(recording, program, "kswapd")
-    found.append(
-        ("kswapd, free-running: pages taken between two looks", scenes.compare_reclaimed(guest, mine))
-    )
-    found.append(("kswapd, free-running: pages taken first", scenes.compare_reclaim_order(guest, mine)))
-    return [Row(what, one.pages, one.equal, one.first) for what, one in found]
+    return [
+        by_request.named("reclaim by request, free-running: pages taken"),
+        scenes.compare_reclaimed(guest, mine).named("kswapd, free-running: pages taken between two looks"),
+        scenes.compare_reclaim_order(guest, mine).named("kswapd, free-running: pages taken first"),
+    ]
 
 
-def _text(difference) -> str:
-    return str(difference) if difference else ""
-
-
-def failed_rows(found: list[Row]) -> list[Row]:
+def failed_rows(found: list[Compared]) -> list[Compared]:
     """Rows below 99.9%. The free-running replay and the frames of tables may diverge: they never fail."""
     free = [row for row in found if "free-running" in row.what or row.what == TABLES]
     return [row for row in found if row not in free and row.equal < 0.999 * row.compared]

@@ -1,16 +1,47 @@
-"""Random events for the guest and for the imitation, and runs of the imitation's programs on them."""
+"""Random events for guest and imitation, runs of the imitation's programs, and counts of what is compared."""
 
 from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+
+# Values of the guest beside those of the imitation.
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What was compared; the sum of two has the first difference of either and no name.
+
+    Attributes:
+        compared, equal: numbers of values.
+        first: the first difference; empty if there is none.
+        what: its name in the table.
+    """
+
+    compared: int = 0
+    equal: int = 0
+    first: str = ""
+    what: str = ""
+
+    @property
+    def share(self) -> str:
+        """Share of equal values, in per cent."""
+        return f"{100 * self.equal / self.compared:.4f}" if self.compared else "-"
+
+    def __add__(self, other: Compared) -> Compared:
+        return Compared(self.compared + other.compared, self.equal + other.equal, self.first or other.first)
+
+    def named(self, what: str) -> Compared:
+        """With its name in the table."""
+        return replace(self, what=what)
+
 
 # A random mix of allocations and frees, the same for the guest and for the imitation.
 #

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from tessera.lab.kernel.page_tables import FRAME, LARGE, PRESENT, GuestMemory, walk
-from tessera.lab.oracle.imitation import printed, text_of
+from tessera.lab.oracle.imitation import Compared, printed, text_of
 from tessera.lab.oracle.process_faults import PAGE, REGION, WRITABLE, ZERO, with_root
 
 NONE, SWAPPED = -2, -3
@@ -143,26 +143,16 @@ def _printed_map(part: str) -> np.ndarray:
     return frames
 
 
-@dataclass(frozen=True)
-class ComparedPages:
-    """Pages of all looks that were compared, those that are equal in both, and the first other one."""
-
-    pages: int
-    equal: int
-    first: str = ""
-
-
 def compare_maps(
     guest: dict[str, np.ndarray], mine: dict[str, np.ndarray], *, moved: bool, span: int = 1
-) -> ComparedPages:
+) -> Compared:
     """Pages that one of both mapped, or mapped elsewhere, since the look before.
 
     Args:
         moved: pages that both looks have, instead of those that are new.
         span: pages of one value, 512 for huge pages: only each span's first page counts.
     """
-    pages = equal = 0
-    first = ""
+    found = Compared()
     before, mine_before = nothing(), nothing()
     for look, theirs in guest.items():
         ours = mine[look]
@@ -171,10 +161,11 @@ def compare_maps(
         at = changed & known if moved else changed & ~known & ((theirs != NONE) | (ours != NONE))
         at[np.arange(PAGES) % span != 0] = False
         other = np.flatnonzero(at & (theirs != ours))
-        pages, equal = pages + int(at.sum()), equal + int(at.sum()) - len(other)
-        if len(other) and not first:
+        first = ""
+        if len(other):
             page = other[0]
             where = f"look {look}, address {REGION + page * PAGE:#x}"
             first = f"{where}: guest {theirs[page]}, imitation {ours[page]}"
+        found += Compared(int(at.sum()), int(at.sum()) - len(other), first)
         before, mine_before = theirs, ours
-    return ComparedPages(pages, equal, first)
+    return found

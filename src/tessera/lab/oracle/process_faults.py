@@ -12,7 +12,7 @@ import numpy as np
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.lab.kernel.page_tables import FRAME, LARGE, PRESENT, GuestMemory, walk
-from tessera.lab.oracle.imitation import SplitMix64, printed, text_of
+from tessera.lab.oracle.imitation import Compared, SplitMix64, printed, text_of
 
 # Frames that faults of a process get in the guest beside those of ``tessera-vm``.
 #
@@ -185,28 +185,13 @@ def _follow(output: str, looks: list[str]) -> dict[str, Mapped]:
     return found
 
 
-@dataclass(frozen=True)
-class ComparedFrames:
-    """Pages that one of both mapped, or mapped anew, since the look before: their frames; and table frames.
+def compare_frames(guest: dict[str, Mapped], mine: dict[str, Mapped]) -> dict[str, tuple[Compared, Compared]]:
+    """Look after the start -> frames of pages that one of both mapped, or mapped anew, since the look before;
+    and tables of the guest: equal is a frame that is a table's in the imitation, too.
 
-    Attributes:
-        look: name of the look.
-        pages, equal_pages: pages, and those with the same frame.
-        tables, equal_tables: tables of the guest, and those whose frame is a table's in the imitation, too.
-        first: the first page that differs.
+    A page that only one of both maps is a difference.
     """
-
-    look: str
-    pages: int
-    equal_pages: int
-    tables: int
-    equal_tables: int
-    first: str = ""
-
-
-def compare_frames(guest: dict[str, Mapped], mine: dict[str, Mapped]) -> list[ComparedFrames]:
-    """Every look after the start. A page that only one of both maps is a difference."""
-    found = []
+    found = {}
     before, mine_before = {}, {}
     for look, theirs in guest.items():
         ours = mine[look].pages
@@ -216,18 +201,10 @@ def compare_frames(guest: dict[str, Mapped], mine: dict[str, Mapped]) -> list[Co
         first = ""
         if wrong:
             page = wrong[0]
-            first = f"address {page * PAGE:#x}: guest {theirs.pages.get(page)}, imitation {ours.get(page)}"
-        equal_tables = len(theirs.tables & mine[look].tables)
-        found.append(
-            ComparedFrames(
-                look,
-                len(changed | extra),
-                len(changed | extra) - len(wrong),
-                len(theirs.tables),
-                equal_tables,
-                first,
-            )
-        )
+            where = f"look {look}: address {page * PAGE:#x}"
+            first = f"{where}: guest {theirs.pages.get(page)}, imitation {ours.get(page)}"
+        pages = Compared(len(changed | extra), len(changed | extra) - len(wrong), first)
+        found[look] = pages, Compared(len(theirs.tables), len(theirs.tables & mine[look].tables))
         before, mine_before = theirs.pages, ours
     return found
 
@@ -291,17 +268,7 @@ def imitated_copies(program: Path, lines: list[str]) -> str:
     return "".join(letters)
 
 
-@dataclass(frozen=True)
-class ComparedCopies:
-    """Accesses with the same letter, how many were copies in the guest, and the first other one."""
-
-    accesses: int
-    equal: int
-    copies: int
-    first: str = ""
-
-
-def compare_copies(lines: list[str], guest: str, mine: str) -> ComparedCopies:
+def compare_copies(lines: list[str], guest: str, mine: str) -> Compared:
     """Letter by letter."""
     touches = [line for line in lines if line.startswith("touch") and len(line.split()) == 3]
     if not len(touches) == len(guest) == len(mine):
@@ -316,4 +283,4 @@ def compare_copies(lines: list[str], guest: str, mine: str) -> ComparedCopies:
     if wrong:
         at = wrong[0]
         first = f"access {at} ({touches[at]}): guest {guest[at]}, imitation {mine[at]}"
-    return ComparedCopies(len(touches), len(touches) - len(wrong), guest.count("o"), first)
+    return Compared(len(touches), len(touches) - len(wrong), first)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.units import PAGE_4KB
-from tessera.lab.oracle.imitation import SplitMix64, printed, text_of
+from tessera.lab.oracle.imitation import Compared, SplitMix64, printed, text_of
 
 # What reads and faults bring into the page cache, in the guest and in ``tessera-vm``: readahead and fault-
 # around.
@@ -84,18 +84,7 @@ def imitated_file_steps(program: Path, lines: list[str]) -> list[FileStep]:
     return steps
 
 
-@dataclass(frozen=True)
-class ComparedFileSteps:
-    """Events of a kind whose step is equal: all of them, the equal ones, and the first other one."""
-
-    events: int
-    equal: int
-    first: str = ""
-
-
-def compare_file_steps(
-    lines: list[str], guest: list[FileStep], mine: list[FileStep]
-) -> dict[str, ComparedFileSteps]:
+def compare_file_steps(lines: list[str], guest: list[FileStep], mine: list[FileStep]) -> dict[str, Compared]:
     """Kind of event (``read``, ``touch``) -> comparison of pages and mapped entries."""
     steps = [line for line in lines if line.startswith(("read", "touch"))]
     if not len(steps) == len(guest) == len(mine):
@@ -116,7 +105,7 @@ def compare_file_steps(
                 f"{steps[wrong[0]]}: only in the guest {sorted(theirs.pages - ours.pages)[:4]}, only in the "
                 f"imitation {sorted(ours.pages - theirs.pages)[:4]}; mapped {theirs.mapped}, {ours.mapped}"
             )
-        found[kind] = ComparedFileSteps(len(at), len(at) - len(wrong), first)
+        found[kind] = Compared(len(at), len(at) - len(wrong), first)
     return found
 
 
@@ -226,16 +215,7 @@ def _slots(part: str) -> Slots:
     }
 
 
-@dataclass(frozen=True)
-class ComparedSwap:
-    """Values of a kind, the equal ones, and the first other one."""
-
-    values: int
-    equal: int
-    first: str = ""
-
-
-def compare_swaps(lines: list[str], guest: SwapRun, mine: SwapRun) -> tuple[ComparedSwap, ComparedSwap]:
+def compare_swaps(lines: list[str], guest: SwapRun, mine: SwapRun) -> tuple[Compared, Compared]:
     """Slots of pages that went to swap since the look before; and accesses, with what they read."""
     touches = [line for line in lines if line.startswith("touch") and len(line.split()) == 3]
     if not len(touches) == len(guest.steps) == len(mine.steps) or len(guest.slots) != len(mine.slots):
@@ -249,24 +229,24 @@ def compare_swaps(lines: list[str], guest: SwapRun, mine: SwapRun) -> tuple[Comp
     return _compare_slots(guest.slots, mine.slots), _compare_swap_steps(touches, guest.steps, mine.steps)
 
 
-def _compare_slots(guest: list[Slots], mine: list[Slots]) -> ComparedSwap:
-    values = wrong = 0
-    first = ""
+def _compare_slots(guest: list[Slots], mine: list[Slots]) -> Compared:
+    found = Compared()
     before: Slots = {}
     for look, (theirs, ours) in enumerate(zip(guest, mine, strict=True)):
         new = {page for page, slot in theirs.items() if before.get(page) != slot} | (
             ours.keys() - theirs.keys()
         )
         other = sorted(page for page in new if theirs.get(page) != ours.get(page))
-        values, wrong = values + len(new), wrong + len(other)
-        if other and not first:
+        first = ""
+        if other:
             page = other[0]
             first = f"look {look}, page {page}: guest slot {theirs.get(page)}, imitation {ours.get(page)}"
+        found += Compared(len(new), len(new) - len(other), first)
         before = theirs
-    return ComparedSwap(values, values - wrong, first)
+    return found
 
 
-def _compare_swap_steps(touches: list[str], guest: list[SwapStep], mine: list[SwapStep]) -> ComparedSwap:
+def _compare_swap_steps(touches: list[str], guest: list[SwapStep], mine: list[SwapStep]) -> Compared:
     other = [index for index in range(len(touches)) if guest[index] != mine[index]]
     first = ""
     if other:
@@ -275,4 +255,4 @@ def _compare_swap_steps(touches: list[str], guest: list[SwapStep], mine: list[Sw
             f"access {other[0]} ({touches[other[0]]}): guest {theirs.letter} {sorted(theirs.pages)}, "
             f"imitation {ours.letter} {sorted(ours.pages)}"
         )
-    return ComparedSwap(len(touches), len(touches) - len(other), first)
+    return Compared(len(touches), len(touches) - len(other), first)

@@ -10,8 +10,8 @@ import numpy as np
 
 from tessera.lab.kernel.guest import Look
 from tessera.lab.oracle.guest_runs import FAULTS, FAULTS_RUN, Oracle
-from tessera.lab.oracle.imitation import SplitMix64, text_of
-from tessera.lab.oracle.paging import SWAPPED, ComparedPages, Paging, nothing, read_map
+from tessera.lab.oracle.imitation import Compared, SplitMix64, text_of
+from tessera.lab.oracle.paging import SWAPPED, Paging, nothing, read_map
 from tessera.lab.oracle.process_faults import HUGE, PAGE, REGION
 
 # Pages that compaction moves: all of memory at once, and for faults of huge pages in fragmented memory.
@@ -214,24 +214,24 @@ def _reclaim_accesses(random: SplitMix64, pages: int, count: int) -> list[str]:
     return lines
 
 
-def compare_reclaimed(guest: dict[str, np.ndarray], mine: dict[str, np.ndarray]) -> ComparedPages:
+def compare_reclaimed(guest: dict[str, np.ndarray], mine: dict[str, np.ndarray]) -> Compared:
     """Pages that one of both has in swap and did not have there at the look before, of all looks."""
-    pages = equal = 0
-    first = ""
+    found = Compared()
     before, mine_before = nothing(), nothing()
     for look, theirs in guest.items():
         ours = mine[look]
         taken = ((theirs == SWAPPED) & (before != SWAPPED)) | ((ours == SWAPPED) & (mine_before != SWAPPED))
         other = np.flatnonzero(taken & ((theirs == SWAPPED) != (ours == SWAPPED)))
-        pages, equal = pages + int(taken.sum()), equal + int(taken.sum()) - len(other)
-        if len(other) and not first:
+        first = ""
+        if len(other):
             where = "guest" if theirs[other[0]] == SWAPPED else "imitation"
             first = f"look {look}, address {REGION + other[0] * PAGE:#x}: in swap in the {where} only"
+        found += Compared(int(taken.sum()), int(taken.sum()) - len(other), first)
         before, mine_before = theirs, ours
-    return ComparedPages(pages, equal, first)
+    return found
 
 
-def compare_reclaim_order(guest: dict[str, np.ndarray], mine: dict[str, np.ndarray]) -> ComparedPages:
+def compare_reclaim_order(guest: dict[str, np.ndarray], mine: dict[str, np.ndarray]) -> Compared:
     """Pages in swap when memory has been filled in order, and no page has come back: those of the one that
     took less, and how many of them are in swap in both.
 
@@ -242,7 +242,7 @@ def compare_reclaim_order(guest: dict[str, np.ndarray], mine: dict[str, np.ndarr
     fewer, more = sorted((theirs, ours), key=lambda taken: int(taken.sum()))
     other = np.flatnonzero(fewer & ~more)
     first = f"look {look}, address {REGION + other[0] * PAGE:#x}: not in swap in both" if len(other) else ""
-    return ComparedPages(int(fewer.sum()), int(fewer.sum()) - len(other), first)
+    return Compared(int(fewer.sum()), int(fewer.sum()) - len(other), first)
 
 
 # The scenes by name.
