@@ -113,21 +113,18 @@ def test_a_tree_without_studies_says_so(small_tree, five_claims, tmp_path):
 
 
 def test_a_failed_study_is_shown_with_its_reason(small_tree, five_claims, tmp_path):
-    from tessera.core.results.table_io import frame_of
-    from tessera.lab.studies import ablations, sampling
-    from tessera.lab.studies.designs import failed_cell
+    from tessera.lab.studies.failures import failed_rows
+    from tessera.lab.studies.variations import BASELINE
 
-    tree, pair = Tree(small_tree), ("pr", "haswell-sim")
-    for table, rows in (
-        (study_tables.SAMPLING, sampling.failed(*pair, "recording failed")),
-        (study_tables.SHAPES, ablations.failed(*pair, "no layouts")),
-        (study_tables.SWEEP, sweep.failed(*pair, "the baseline was refused")),
-        (
-            study_tables.DESIGN_CELLS,
-            frame_of(study_tables.DESIGN_CELLS, [failed_cell(*pair, "the window is damaged")]),
-        ),
+    tree, pair = Tree(small_tree), {"workload": "pr", "platform": "haswell-sim"}
+    for table, head, reason in (
+        (study_tables.SAMPLING, {}, "recording failed"),
+        (study_tables.SHAPES, {"variant": BASELINE}, "no layouts"),
+        (study_tables.SWEEP, {"key": BASELINE}, "the baseline was refused"),
+        (study_tables.DESIGN_CELLS, {"provenance": "simulated"}, "the window is damaged"),
     ):
-        write_table(table, rows, table.place(tree, *pair[: table.pattern.count("*")]))
+        place = table.place(tree, *list(pair.values())[: table.pattern.count("*")])
+        write_table(table, failed_rows(table, pair | head, reason), place)
     site.render_report(small_tree, tmp_path / "report", only=["fig2"], with_pdf=False)
     reasons = ("recording failed", "no layouts", "the baseline was refused", "the window is damaged")
     for name, reason in zip(PAGES, reasons, strict=True):

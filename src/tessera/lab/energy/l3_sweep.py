@@ -172,12 +172,6 @@ def sweep(request: SweepRequest, progress: Callable[[str], None] = lambda line: 
     return frame_of(THREADS_SWEEP, [row | _fitted(row, fitted) if is_ok(row) else row for row in rows])
 
 
-def failed_sweep(workload: str, platform: str, message: str) -> pd.DataFrame:
-    """One row that says why there is no sweep."""
-    head = {"workload": workload, "platform": platform, "status": FAILED, "message": message}
-    return frame_of(THREADS_SWEEP, [head])
-
-
 def _cells(request: SweepRequest, progress: Callable[[str], None]) -> list[list[dict]]:
     """A cell of the 4KB layout for each number of threads; all platforms share passes over the trace."""
     space = Space.from_trace_info(traces.info(request.trace))

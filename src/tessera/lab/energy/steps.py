@@ -11,10 +11,12 @@ import pandas as pd
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.results.cell_tables import CELLS
-from tessera.core.results.outcomes import is_ok, recorded
+from tessera.core.results.outcomes import recorded
 from tessera.core.results.study_tables import ENERGY, SAVINGS, THREADS_SWEEP
 from tessera.core.results.table_io import read_file, write_table
 from tessera.lab.energy import cell_energy, l3_sweep, power
+from tessera.lab.studies.failures import failed_rows
+from tessera.lab.studies.windows import recording_of
 from tessera.simulate.runner import CellCache
 from tessera.simulate.sampling import parse_sampling
 
@@ -63,8 +65,8 @@ def sweep_of_trace(job: SweepJob, progress: Callable[[str], None] = lambda line:
         )
         table = l3_sweep.sweep(request, progress)
     except TesseraError as error:
-        message = error.sentence
-        table = l3_sweep.failed_sweep(workload, platform.name, message)
+        head = {"workload": workload, "platform": platform.name}
+        table = failed_rows(THREADS_SWEEP, head, error.sentence)
     return write_table(THREADS_SWEEP, table, job.out)
 
 
@@ -72,10 +74,8 @@ def _trace(path: Path, folder: str) -> tuple[str, Path]:
     """(workload, trace) of a trace, whose workload is its ``folder``, or of an info.json."""
     if path.suffix != ".json":
         return folder, path
-    info, trace = recorded(path)
+    info, _ = recorded(path)
     if not isinstance(info, dict) or not {"workload", "status"} <= set(info):
         found = "it has no workload and no status, so it is not the info.json of a recording"
         raise TesseraError(f"recording {path}", found, "name a trace.tst, or the info.json beside one")
-    if not is_ok(info):
-        raise TesseraError(f"trace of {info['workload']}", "recording failed", str(info.get("message", "")))
-    return info["workload"], trace
+    return info["workload"], recording_of(path)

@@ -32,6 +32,7 @@ from tessera.lab.faults.latencies import comb, quantiles
 from tessera.lab.faults.virtuoso_runs import Request, Woven, cost_rows, simulate_logs
 from tessera.lab.faults.weave import file_of
 from tessera.lab.studies import scenarios
+from tessera.lab.studies.failures import one_line
 from tessera.record import traces
 from tessera.simulate import operating_system
 from tessera.simulate.runner import CellCache
@@ -118,7 +119,6 @@ def consecutive_runs(faults: pd.DataFrame) -> list[np.ndarray]:
 
 # The tables of one program.
 
-PROVENANCE = "simulated"
 LARGE = " 2MB"
 FREQUENCY = "core.frequency_hz"
 Rows = dict[str, list[dict]]  #: by the name of the table
@@ -144,11 +144,11 @@ def program_study(job: Job) -> pd.DataFrame:
         traces.info(job.trace)
     platform, asked = platforms.load(job.platform_name), scenarios.load_scenarios(job.scenarios)
     weave = file_of(job.recording_of_faults)
-    head = {"workload": job.workload, "platform": platform.name, "provenance": PROVENANCE}
+    head = {"workload": job.workload, "platform": platform.name, "provenance": "simulated"}
     try:
         rows = _study(job, platform, asked, weave)
     except TesseraError as error:  # of the recording: no scenario has a number
-        rows = {FAULT_SHARES.name: [_failed(one.name, scenarios.one_line(error)) for one in asked]}
+        rows = {FAULT_SHARES.name: [_failed(one.name, one_line(error)) for one in asked]}
     frames = {}
     for table in OF_PROGRAM:
         frame = frame_of(table, [head | row for row in rows.get(table.name, [])])

@@ -13,7 +13,8 @@ from tessera.core.files import built
 from tessera.core.platforms import set_values
 from tessera.core.results.outcomes import FAILED, is_ok
 from tessera.lab.studies import scenarios
-from tessera.lab.studies.scenarios import ENGINE, one_line
+from tessera.lab.studies.failures import one_line
+from tessera.lab.studies.scenarios import ENGINE
 from tessera.simulate.inputs import LOG, file_bytes
 from tessera.simulate.runner import simulate_all
 from tessera.simulate.simulator import KERNEL, Job, run_simulator
@@ -94,7 +95,6 @@ def _woven(with_work: dict, without: dict, kernel: dict, faults: list[dict]) -> 
 # cache of cells, so that changes of the machine's speed meet both. The table has medians. They are measured:
 # the same inputs give other numbers.
 
-PROVENANCE = "measured"
 #: with the kernel's work? -> what columns of it begin with
 PLAIN, WOVEN = "plain", "woven"
 
@@ -121,7 +121,7 @@ def cost_rows(request: Request, logs: Sequence[Path], repeats: int, folder: Path
             for name, weave in ((PLAIN, None), (WOVEN, request.weave)):
                 request.progress(f"{log.stem}: {name} run {repeat} of {repeats}")
                 runs[name].append(_run(request, log, weave, folder))
-        rows.append({"scenario": log.stem, "repeats": repeats, "provenance": PROVENANCE} | _costs(runs))
+        rows.append({"scenario": log.stem, "repeats": repeats, "provenance": "measured"} | _costs(runs))
     return rows
 
 

@@ -179,12 +179,6 @@ def _counts(part: pd.DataFrame) -> pd.DataFrame:
     return part.set_index("layout")[["stlb_hits", "stlb_misses", "walk_cycles"]].astype(float)
 
 
-def failed(workload: str, platform: str, message: str) -> pd.DataFrame:
-    """One row that says why there is no ablation."""
-    row = {"workload": workload, "platform": platform, "variant": variations.BASELINE}
-    return frame_of(SHAPES, [row | {"status": "failed", "message": message}])
-
-
 def _row(keys: tuple[str, str, str], part: pd.DataFrame) -> dict:
     row = dict(zip(("workload", "platform", "variant"), keys, strict=True)) | {"provenance": "simulated"}
     bad = other_rows(part)

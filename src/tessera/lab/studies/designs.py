@@ -24,6 +24,7 @@ from tessera.lab.studies.design_catalogue import (
     THP,
     named_design,
 )
+from tessera.lab.studies.failures import failed_rows, one_line
 from tessera.lab.studies.windows import GivenTrace, middle
 from tessera.record import traces
 from tessera.simulate.inputs import MAPPING
@@ -94,14 +95,6 @@ def with_changes(cells: pd.DataFrame) -> pd.DataFrame:
     return cells
 
 
-def failed_cell(workload: str, platform: str, message: str) -> dict:
-    """One row that says why there is no study."""
-    return {
-        "workload": workload, "platform": platform, "status": FAILED, "message": message,
-        "provenance": "simulated",
-    }  # fmt: skip
-
-
 def _of_design(request: Request, design: str, mappings: list[str]) -> list[tuple[dict, list[dict]]]:
     """(cell, its structures) for each mapping. One process for all, or one for each if that one ends."""
     if not mappings:
@@ -170,8 +163,7 @@ def _counted(request: Request, design: str, platform: Platform, row: dict, parts
 
 def _stopped(request: Request, design: str, mapping: str, error: TesseraError) -> dict:
     status = REFUSED if error.exit_code == _WRONG_REQUEST else FAILED
-    message = error.sentence
-    return _head(request, design, mapping) | {"status": status, "message": " ".join(message.split())}
+    return _head(request, design, mapping) | {"status": status, "message": one_line(error)}
 
 
 def _head(request: Request, design: str, mapping: str) -> dict:
@@ -238,8 +230,8 @@ def designs_study(job: Job) -> pd.DataFrame:
     try:
         cells, structures, mappings = _study(job, platform)
     except TesseraError as error:
-        message = " ".join(error.sentence.split())
-        cells = frame_of(DESIGN_CELLS, [failed_cell(job.workload, platform.name, message)])
+        head = {"workload": job.workload, "platform": platform.name, "provenance": "simulated"}
+        cells = failed_rows(DESIGN_CELLS, head, one_line(error))
     write_table(DESIGN_STRUCTURES, structures, job.out / DESIGN_STRUCTURES.file)
     write_table(DESIGN_MAPPINGS, mappings, job.out / DESIGN_MAPPINGS.file)
     return write_table(DESIGN_CELLS, cells, job.out / DESIGN_CELLS.file)

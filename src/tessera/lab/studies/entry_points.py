@@ -12,10 +12,12 @@ import pandas as pd
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.platforms import Platform, all_keys
-from tessera.core.results.outcomes import is_ok, recorded
+from tessera.core.results.outcomes import recorded
 from tessera.core.results.study_tables import INTERVALS, SAMPLING, SHAPES, SWEEP, VARIANTS
 from tessera.core.results.table_io import empty_table, write_table
 from tessera.lab.studies import ablations, placements, sampling, sweep, variations
+from tessera.lab.studies.failures import failed_rows
+from tessera.lab.studies.windows import recording_of
 from tessera.simulate.runner import CellCache
 from tessera.simulate.sampling import parse_sampling
 
@@ -48,10 +50,12 @@ class Job:
     @property
     def trace(self) -> Path:
         """The window's trace; TesseraError if its recording failed."""
-        about, trace = recorded(self.info)
-        if not is_ok(about):
-            raise TesseraError(f"trace of {about['workload']}", "recording failed", about["message"])
-        return trace
+        return recording_of(self.info)
+
+    @property
+    def pair(self) -> dict[str, str]:
+        """The columns that all rows share."""
+        return {"workload": self.workload, "platform": self.platform.name}
 
 
 def sampling_study(job: Job, plans: Sequence[str], seed: int) -> pd.DataFrame:
@@ -63,7 +67,7 @@ def sampling_study(job: Job, plans: Sequence[str], seed: int) -> pd.DataFrame:
         )
         errors, intervals = sampling.study(request, job.progress)
     except TesseraError as error:
-        errors = sampling.failed(job.workload, job.platform.name, _sentence(error))
+        errors = failed_rows(SAMPLING, job.pair, error.sentence)
     write_table(INTERVALS, intervals, job.out.with_name(INTERVALS.file))
     return write_table(SAMPLING, errors, job.out)
 
@@ -78,7 +82,7 @@ def ablation_study(job: Job, plan: str, only: Sequence[str] = ()) -> pd.DataFram
         )  # fmt: skip
         shapes = ablations.shapes(table)
     except TesseraError as error:
-        shapes = ablations.failed(job.workload, job.platform.name, _sentence(error))
+        shapes = failed_rows(SHAPES, job.pair | {"variant": variations.BASELINE}, error.sentence)
     write_table(VARIANTS, table, job.out.with_name(VARIANTS.file))
     return write_table(SHAPES, shapes, job.out)
 
@@ -92,9 +96,5 @@ def sweep_study(job: Job, plan: str, jobs: int, only: Sequence[str] = ()) -> pd.
         chosen, reasons = variations.points(job.platform, all_keys(), only)
         table = sweep.sweep(request, chosen, reasons, job.progress)
     except TesseraError as error:
-        table = sweep.failed(job.workload, job.platform.name, _sentence(error))
+        table = failed_rows(SWEEP, job.pair | {"key": variations.BASELINE}, error.sentence)
     return write_table(SWEEP, table, job.out)
-
-
-def _sentence(error: TesseraError) -> str:
-    return error.sentence

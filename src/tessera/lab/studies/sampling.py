@@ -181,12 +181,6 @@ def _simulated(request: SamplingRequest, plan: Plan, progress: Progress) -> pd.D
     return unit_counts(request.trace, request.platform, request.layouts, plan, request.cache, progress)
 
 
-def failed(workload: str, platform: str, message: str) -> pd.DataFrame:
-    """One row that says why there is no study."""
-    row = {"workload": workload, "platform": platform, "status": "failed", "message": message}
-    return frame_of(SAMPLING, [row])
-
-
 def from_places(place: Places, full: pd.DataFrame, truth: pd.DataFrame) -> list[dict]:
     """Errors of a method that simulates some intervals of ``full`` with perfect contents."""
     picked = full[full["unit"].isin(place.intervals)].sort_values("unit")

@@ -21,6 +21,7 @@ from tessera.core.results.schema import COUNT
 from tessera.core.results.table_io import frame_of, write_table
 from tessera.core.scenarios import Scenario, load
 from tessera.core.units import PAGE_2MB, PAGE_4KB
+from tessera.lab.studies.failures import one_line
 from tessera.lab.studies.windows import GivenTrace
 from tessera.record import traces
 from tessera.simulate import operating_system
@@ -32,8 +33,6 @@ from tessera.simulate.sampling import FULL, Plan
 #
 # A scenario that ends early (for example ``os/out-of-memory``) has a reason in the place of tables; the
 # other scenarios continue.
-
-PROVENANCE = "simulated"
 
 
 @dataclass(frozen=True)
@@ -104,15 +103,10 @@ def tables_of(decided: Sequence[Decided], workload: str) -> dict[str, list[dict]
     """Rows of each of :data:`OF_LOG` for all scenarios that have tables."""
     rows: dict[str, list[dict]] = {name: [] for name in OF_LOG}
     for one in decided:
-        head = {"workload": workload, "scenario": one.name, "provenance": PROVENANCE}
+        head = {"workload": workload, "scenario": one.name, "provenance": "simulated"}
         for name, table in one.tables.items():
             rows[name] += [head | row for row in table.to_dict("records")]
     return rows
-
-
-def one_line(error: TesseraError) -> str:
-    """An error as the message of a row."""
-    return " ".join(error.sentence.split())
 
 
 # H, M, C and R of a recording under the logs of scenarios, and under layouts of all 4KB and all 2MB pages.
@@ -197,7 +191,7 @@ def _row(request: Request, pages: str, name: str, cell: dict) -> dict:
 def _head(request: Request, pages: str, name: str) -> dict:
     return {
         "workload": request.workload, "platform": request.platform.name, "pages": pages, "name": name,
-        "provenance": PROVENANCE,
+        "provenance": "simulated",
     }  # fmt: skip
 
 

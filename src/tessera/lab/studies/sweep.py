@@ -263,18 +263,6 @@ def _each(work: Callable[[Point], list[dict]], points: list[Point], jobs: int) -
             raise
 
 
-def failed(workload: str, platform: str, message: str) -> pd.DataFrame:
-    """One row that says why there is no sweep."""
-    row = {
-        "workload": workload,
-        "platform": platform,
-        "key": BASELINE,
-        "status": "failed",
-        "message": message,
-    }
-    return frame_of(SWEEP, [row])
-
-
 def survival(table: pd.DataFrame) -> pd.DataFrame:
     """Per workload, platform and conclusion: baseline, share of points that agree, extreme numbers."""
     points = ok_rows(table[table["key"] != BASELINE])

@@ -15,6 +15,18 @@ from tessera.record import traces
 # The trace that a study is given: a file, or the info.json of a recording, which may have failed.
 
 
+def recording_of(info_path: Path) -> Path:
+    """The trace of a recording.
+
+    Raises:
+        TesseraError: it failed, or the file is not the info.json of a recording.
+    """
+    info, trace = recorded(info_path)
+    if not is_ok(info):
+        raise TesseraError(f"trace of {info['workload']}", "recording failed", str(info.get("message", "")))
+    return trace
+
+
 class GivenTrace:
     """For jobs with an attribute ``trace``: a trace, or the info.json of a recording."""
 
@@ -38,9 +50,7 @@ class GivenTrace:
         """The trace; TesseraError if its recording failed."""
         if self.info is None:
             return self.trace
-        if not is_ok(self.info):
-            raise TesseraError(f"trace of {self.workload}", "recording failed", self.info["message"])
-        return self.trace.with_name(TRACE_NAME)
+        return recording_of(self.trace)
 
 
 # Cut a window out of a recorded trace, as a separate trace: a study simulates all of it.

@@ -13,6 +13,7 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.core.platforms import Platform
 from tessera.core.results.outcomes import FAILED, is_ok
+from tessera.lab.studies.failures import one_line
 from tessera.lab.studies.intervals import Estimate, block_vectors, ratio_estimate
 from tessera.record import traces
 from tessera.simulate.inputs import LAYOUT, Kind
@@ -187,4 +188,4 @@ def needed(cells: dict[str, Cell], what: str) -> dict[str, Cell]:
 
 def _stopped(name: str, error: TesseraError) -> Cell:
     status = REFUSED if error.exit_code == _WRONG_REQUEST else FAILED
-    return Cell(name, status, " ".join(error.sentence.split()))
+    return Cell(name, status, one_line(error))

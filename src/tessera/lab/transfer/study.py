@@ -31,6 +31,8 @@ from tessera.core.results.transfer_tables import (
 )
 from tessera.fit.models.samples import Samples, check_samples
 from tessera.lab.studies import placements
+from tessera.lab.studies.failures import one_line
+from tessera.lab.studies.windows import recording_of
 from tessera.lab.transfer import bracket_answers, predictions, verdicts
 from tessera.lab.transfer.classes import (
     DESIGN,
@@ -258,13 +260,9 @@ class Job:
     progress: Callable[[str], None] = lambda line: None
     changes: Mapping[str, int | str] = field(default_factory=dict)
 
-    @cached_property
-    def about(self) -> tuple[dict, Path]:
-        return recorded(self.info)
-
     @property
     def workload(self) -> str:
-        return self.about[0]["workload"]
+        return recorded(self.info)[0]["workload"]
 
     @cached_property
     def platform(self) -> Platform:
@@ -276,10 +274,7 @@ class Job:
     @property
     def trace(self) -> Path:
         """TesseraError if the recording failed."""
-        about, trace = self.about
-        if not is_ok(about):
-            raise TesseraError(f"trace of {self.workload}", "recording failed", about["message"])
-        return trace
+        return recording_of(self.info)
 
 
 def transfer_study(job: Job) -> pd.DataFrame:
@@ -295,8 +290,7 @@ def transfer_study(job: Job) -> pd.DataFrame:
     try:
         tables = _tables_of(job)
     except TesseraError as error:
-        message = " ".join(error.sentence.split())
-        tables = {POINTS.name: [{"status": FAILED, "message": message}]}
+        tables = {POINTS.name: [{"status": FAILED, "message": one_line(error)}]}
     found = {}
     for table in PARTS:
         rows = [pair | row for row in tables.get(table.name, ())]
