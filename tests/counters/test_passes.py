@@ -26,6 +26,11 @@ FREE = Machine(smt=False, watchdog=False)
 MACHINES = [Machine(smt, watchdog) for smt in (False, True) for watchdog in (False, True)]
 
 
+def general_used(one):
+    """General counters that a pass uses; the names of fixed ones begin with F."""
+    return sum(not counter.startswith("F") for counter in one.counters.values())
+
+
 def exhaustive(allowed):
     """Whether some assignment works: every product of counters is tried."""
     return any(len(set(one)) == len(one) for one in itertools.product(*allowed.values()))
@@ -78,7 +83,7 @@ def test_from_ice_lake_on_tlb_events_have_four_counters(name, machine):
 def test_zen_has_no_fixed_counters_and_one_pass(name):
     (first, *_) = passes(class_named(name), Machine())
     assert [event.quantity for event in first.events] == ["R cycles", "instructions", "H any", "M any"]
-    assert first.general_used == 4
+    assert general_used(first) == 4
 
 
 def test_the_watchdog_takes_a_counter():
@@ -102,7 +107,7 @@ def test_every_pass_fits_and_nothing_is_lost(name, machine):
             own = one.counters[event.quantity]
             spare = event.role == "all" and own.isdigit()
             assert spare or own in event.counters(machine.smt), event.quantity
-        assert one.general_used <= found.general(machine.smt)
+        assert general_used(one) <= found.general(machine.smt)
 
 
 def test_too_many_events_do_not_fit():

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tessera.lab.allocator_proof.suite.c_libraries import OLDEST_GLIBC, needed_symbols
+from tests.mosalloc.needed_symbols import OLDEST_GLIBC, needed_symbols
 
 SYSTEM_LIBRARIES = {"libc.so.6", "ld-linux-x86-64.so.2"}
 ALLOWED = {

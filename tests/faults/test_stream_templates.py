@@ -8,7 +8,7 @@ from tessera.cli.lab.faults import RECORDING
 from tessera.core.errors import TesseraError
 from tessera.lab.faults.recorded_faults import Access, Fault, ordinary
 from tessera.lab.faults.recording import DIRECT_MAP, VMEMMAP, load_recording
-from tessera.lab.faults.weave import Operands, Template, operands_of
+from tessera.lab.faults.weave import FIXED, Operands, Template, operands_of
 
 KINDS = (
     "write-4kb", "read-zero", "write-zero", "read-file", "write-private", "write-cow", "write-reuse",
@@ -100,7 +100,9 @@ def test_every_operand_moves_its_accesses():
         DIRECT_MAP + 0x107010,
     ]
     assert made.touch == (0x40405008, 0x105004)
-    assert (Template(BY_HAND).instructions, Template(BY_HAND).moving) == (12, 7)
+    template = Template(BY_HAND)
+    moving = [step for step in template.steps if step.base != FIXED]  # addresses depend on the operands
+    assert (template.instructions, len(moving)) == (12, 7)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.core.mapping import mapping_file
 from tessera.core.mapping.mapping_file import RULES, MappingRefused, read_mapping, write_mapping
-from tessera.core.mapping.page_mapping import PageMapping, Rows, frames_of_pages
+from tessera.core.mapping.page_mapping import PageMapping, Rows
 
 HEAD = "epoch,pool,page,frame,pages,page_size\n"
 GOOD = HEAD + (
@@ -164,20 +164,3 @@ def test_a_bad_mapping_is_not_written(tmp_path):
     with pytest.raises(MappingRefused):
         write_mapping(twice, tmp_path / "m.csv")
     assert not list(tmp_path.iterdir())
-
-
-def test_frames_of_touched_pages(tmp_path):
-    state = read(tmp_path, GOOD).at(0)
-    pool, page = np.array([0, 1, 1]), np.array([4, 513, 1030])
-    frame, size = frames_of_pages("m", state, pool, page, np.arange(3))
-    assert frame.tolist() == [104, 1537, 3006] and size.tolist() == [1, 512, 1]
-
-
-@pytest.mark.parametrize("touched", [("brk", 5), ("mmap", 1031)])
-def test_a_touched_page_without_a_row_is_named(tmp_path, touched):
-    pool = np.array([0, ["brk", "mmap"].index(touched[0])])
-    with pytest.raises(TesseraError) as refused:
-        frames_of_pages("m", read(tmp_path, GOOD).at(0), pool, np.array([0, touched[1]]), np.array([3, 77]))
-    assert refused.value.code == "mapping/touched"
-    for value in ("77", str(touched[1]), touched[0]):
-        assert value in refused.value.found

@@ -5,11 +5,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tessera.fit.evaluation.cross_validation import FOLDS, apart, held_out_errors, held_out_predictions, split
+from tessera.fit.evaluation.cross_validation import (
+    FOLDS,
+    apart,
+    grouped_folds,
+    held_out_errors,
+    held_out_predictions,
+)
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.registry import create
 
 from .builders import make_samples, noisy
+
+
+def split(n, folds, seed=0):
+    """The folds of ``n`` rows that all differ."""
+    return grouped_folds(np.arange(n), folds, seed)
 
 
 @given(n=st.integers(2, 120), data=st.data(), seed=st.integers(0, 2**32 - 1))

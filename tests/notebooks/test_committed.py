@@ -8,7 +8,7 @@ import re
 import nbformat
 import pytest
 
-from tessera.report.notebook_archive import on_archive, output_texts
+from tessera.report.notebook_archive import on_archive
 from tessera.report.notebooks import entries
 
 ENTRIES = entries()
@@ -19,6 +19,17 @@ ids = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 
 def cells(entry):
     return nbformat.read(entry.path, as_version=4).cells
+
+
+def output_texts(notebook) -> list[str]:
+    """All text outputs, in order: streams, plain text, HTML (tables)."""
+    found = []
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            found += [output["text"]] if "text" in output else []
+            found += [data[kind] for kind in ("text/plain", "text/html", "text/markdown") if kind in data]
+    return ["".join(text) for text in found]
 
 
 def test_the_tasks_are_in_order():

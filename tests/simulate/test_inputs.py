@@ -3,7 +3,7 @@
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.simulate.inputs import MAPPING, file_bytes, find_inputs, find_layouts
+from tessera.simulate.inputs import LAYOUT, MAPPING, file_bytes, find_inputs
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def folder(tmp_path):
 
 
 def names(*words):
-    return [path.stem for path in find_layouts([str(word) for word in words])]
+    return [path.stem for path in find_inputs([str(word) for word in words], LAYOUT)]
 
 
 def test_a_folder_in_natural_order(folder):

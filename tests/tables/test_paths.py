@@ -13,7 +13,7 @@ from tessera.core.table_columns import SpellingWarning
 from tessera.fit.predict.budget import error_budget
 from tessera.fit.predict.prediction import fit_to, read_design
 from tessera.measure.perf_log_import import logs_from_names, logs_from_table, spelling_notes
-from tessera.simulate.inputs import find_layouts
+from tessera.simulate.inputs import LAYOUT, find_inputs
 
 from .ways import cells_rows, design_rows, joined, mapping_rows, samples_rows
 
@@ -51,10 +51,10 @@ def test_tables_of_logs_are_refused_with_their_line(text, words, tmp_path):
 def test_names_of_layout_files_have_one_spelling(tmp_path):
     (tmp_path / "1GB.csv").touch()
     with pytest.warns(SpellingWarning, match="'1GB'"):
-        assert find_layouts([str(tmp_path)]) == [tmp_path / "1GB.csv"]
+        assert find_inputs([str(tmp_path)], LAYOUT) == [tmp_path / "1GB.csv"]
     (tmp_path / "1gb.csv").touch()
     with pytest.raises(TesseraError, match="1gb"):
-        find_layouts([str(tmp_path)])
+        find_inputs([str(tmp_path)], LAYOUT)
 
 
 #: way to save a mapping -> what the message must say about it

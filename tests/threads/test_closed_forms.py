@@ -45,15 +45,15 @@ def test_the_bandwidth_limits():
 
 
 def test_limits():
-    assert guz_model.hit_rate(made(locality_bytes=1e-12), 1) == pytest.approx(1, abs=1e-12)
-    assert guz_model.hit_rate(made(locality_bytes=1e15), 1) == pytest.approx(0, abs=1e-12)
+    assert guz_model.miss_rate(made(locality_bytes=1e-12), 1) == pytest.approx(0, abs=1e-12)
+    assert guz_model.miss_rate(made(locality_bytes=1e15), 1) == pytest.approx(1, abs=1e-12)
     assert guz_model.miss_rate(made(), 1e12) == pytest.approx(1, abs=1e-9)
     assert guz_model.utilization(made(), 1e6) == 1
     assert guz_model.ips(made(), 1e6) == pytest.approx(4 * 1 / 2)
 
 
-def test_shared_data_have_the_hit_rate_of_one_thread():
-    assert set(guz_model.hit_rate(made(shared=True), N)) == {float(guz_model.hit_rate(made(), 1))}
+def test_shared_data_have_the_miss_rate_of_one_thread():
+    assert set(guz_model.miss_rate(made(shared=True), N)) == {float(guz_model.miss_rate(made(), 1))}
     assert guz_model.ips(made(shared=True, cores=10**6), 64) == pytest.approx(
         64 * guz_model.ips(made(cores=10**6), 1)
     )

@@ -308,17 +308,6 @@ def refresh_outputs(entry: Entry) -> None:
     nbformat.write(on_archive(entry), entry.path)
 
 
-def output_texts(notebook) -> list[str]:
-    """All text outputs, in order: streams, plain text, HTML (tables). Pictures are not compared."""
-    found = []
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            data = output.get("data", {})
-            found += [output["text"]] if "text" in output else []
-            found += [data[kind] for kind in ("text/plain", "text/html", "text/markdown") if kind in data]
-    return ["".join(text) for text in found]
-
-
 def _clean_output(output):
     output.pop("execution_count", None)
     if output.output_type == "execute_result":

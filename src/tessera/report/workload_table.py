@@ -141,19 +141,10 @@ def _seconds(benchmark: Path) -> float | None:
 PAPER_SIZE = "paper"
 #: label of the size whose footprint is the published one, or a declared share of it
 PUBLISHED_SIZE = "published"
-#: keys of :func:`recording_extent`
-EXTENT = (
-    "allocated_bytes",
-    "touched_bytes",
-    "recorded_share",
-    "windows",
-    "window_span_accesses",
-    "published_share",
-)
 
 
 def recording_extent(info: dict, known: Workload | None) -> dict:
-    """The columns :data:`EXTENT` of a recording; ``known`` is its workload, if a file describes it."""
+    """How much of a program a recording is; ``known`` is its workload, if a file describes it."""
     memory = info.get("memory") or {}
     pages = info.get("distinct_4kb_pages")
     size = known.sizes.get(info.get("size", "")) if known else None
@@ -181,7 +172,7 @@ def published_bytes(known: Workload) -> int | None:
 
 
 def recording_place(row: dict) -> str:
-    """Where in the region of interest the recorded accesses lie, from the columns :data:`EXTENT`, as text."""
+    """Where the recorded accesses lie in the region of interest, from :func:`recording_extent`, as text."""
     if not row.get("windows"):
         return ""
     if row["windows"] == 1:

@@ -34,11 +34,6 @@ MAPPING = Kind("mapping", "tessera mapping generate --trace T --kind medium --ou
 LOG = Kind("log", "tessera os run --trace T --scenario thp-always --out FILE", "--os", ".oslog")
 
 
-def find_layouts(words: Iterable[str]) -> list[Path]:
-    """As :func:`find_inputs`, for layouts."""
-    return find_inputs(words, LAYOUT)
-
-
 def find_inputs(words: Iterable[str], kind: Kind) -> list[Path]:
     """Files in the order of the words; those of a folder in natural order, of a pattern by name.
 

@@ -115,10 +115,6 @@ class Variant:
 
     values: Mapping[str, int | str]
 
-    def texts(self) -> list[str]:
-        """``key=value`` of each, as ``--set`` has them."""
-        return [f"{key}={value}" for key, value in self.values.items()]
-
 
 def variants_of(texts: Iterable[str], fixed: Mapping[str, int | str]) -> list[Variant]:
     """All combinations of the values that the options give; the first option changes slowest.

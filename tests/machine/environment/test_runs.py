@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tessera.machine.environment import RUN_CHECKS, RunFacts, judge, judge_run
+from tessera.machine.environment import RUN_CHECKS, RunFacts, judge
 
 GOOD = RunFacts(
     run="0",
@@ -27,7 +27,7 @@ def status(conditions):
 
 
 def test_a_good_run_and_all_of_them():
-    assert status(judge_run(GOOD)) == dict.fromkeys(RUN_CHECKS[:4], "ok")
+    assert status(judge([GOOD], 7, 7)) == dict.fromkeys(RUN_CHECKS, "ok")
     rows = judge([GOOD, replace(GOOD, run="1", layout="2mb")], 7, 7)
     assert status(rows) == dict.fromkeys(RUN_CHECKS, "ok")
     assert {row.level for row in rows} == {"bars"}
@@ -44,7 +44,7 @@ def test_a_good_run_and_all_of_them():
 )
 def test_one_run_that_differs_decides(check, change):
     bad = replace(GOOD, run="17", layout="growing-3", **change)
-    assert status(judge_run(bad))[check] == "differs"
+    assert status(judge([bad], 0, 0))[check] == "differs"
     row = next(one for one in judge([GOOD, bad, GOOD], 0, 0) if one.check == check)
     assert row.status == "differs" and row.remedy
     assert all(word in row.found for word in ("17", "growing-3", "1 of 3")), row

@@ -28,17 +28,16 @@ def command(world, *words):
     )
 
 
-def simulated(world, hot_mb=12, used_mb=16, workloads=("alpha",)):
-    """A results folder with misses of workloads: all in one page of the anonymous pool."""
+def simulated(world, hot_mb=12, used_mb=16):
+    """A results folder with misses of alpha: all in one page of the anonymous pool."""
     tree = Tree(world.folder / "results")
     rows = [("brk", 0, 1)] + [("mmap", at * MB, 1000 if at == hot_mb else 1) for at in range(0, 16, 2)]
     pools = [{"kind": "mmap", "used_bytes": used_mb * MB, "size_bytes": 32 * MB}]
-    for name in workloads:
-        path, info = tree.profile(name, "broadwell-sim"), tree.info(name)
-        path.parent.mkdir(parents=True)
-        pd.DataFrame(rows, columns=["pool", "offset_bytes", "stlb_misses"]).to_csv(path, index=False)
-        info.parent.mkdir(parents=True)
-        info.write_text(json.dumps({"status": "ok", "pools": pools}))
+    path, info = tree.profile("alpha", "broadwell-sim"), tree.info("alpha")
+    path.parent.mkdir(parents=True)
+    pd.DataFrame(rows, columns=["pool", "offset_bytes", "stlb_misses"]).to_csv(path, index=False)
+    info.parent.mkdir(parents=True)
+    info.write_text(json.dumps({"status": "ok", "pools": pools}))
     return tree.root
 
 
@@ -47,6 +46,10 @@ def test_all_layouts_with_simulated_misses(world):
     words = ("--workloads", "alpha", "--rounds", "2", "--results", str(results), "--out", "b")
     done = command(world, "run", *words)
     assert done.returncode == 0, done.stderr
+    lines = done.stderr.splitlines()
+    before = lines[: next(at for at, line in enumerate(lines) if line.startswith("round 1"))]
+    assert any("not those of a protocol" in line for line in before)  # --rounds 2
+    assert any("rehearsal" in line for line in before)
     bundle = read(world.folder / "b")
     found = {name: layout for (_, name), layout in bundle.layouts.items()}
     assert sorted(found) == sorted(LAYOUTS)

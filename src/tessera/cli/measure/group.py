@@ -5,7 +5,6 @@ The other commands of ``tessera measure`` have files of their own, and one line 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -92,8 +91,7 @@ def run_workloads(
 ) -> None:
     """Measure workloads under mosaics of pages with this machine's counters, and write a bundle.
 
-    First each workload runs once, for the time that everything takes, and the output names the findings that
-    the planned runs can decide. Then rounds follow: in each one, every
+    First each workload runs once, for the time that everything takes. Then rounds follow: in each one, every
     layout runs once for each pass of events, in a random order. They end when the 95% half-width of each
     difference to 4KB pages is 0.5%, after 5 to 20 rounds. Huge pages must be free; with ./run --reserve
     measure they are reserved and released.
@@ -138,7 +136,7 @@ def run_workloads(
     def say(text: str) -> None:
         click.echo(text, err=True)
 
-    bundle = measure(request, fix=fix, say=say, foretell=say_decidable_findings(request, say))
+    bundle = measure(request, fix=fix, say=say)
     print_table(SUMMARY_HEADS, list(summary_rows(bundle)), whole=(0, 1, 2, 4, 5, 6))
     for one in barring(bundle.environment):
         click.echo(
@@ -160,74 +158,6 @@ def run_workloads(
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-# What ``./run measure`` says before its first counted run: findings that the planned bundle can decide.
-
-Say = Callable[[str], None]
-
-_WAYS = {
-    "decides": "can decide, with all of their pairs",
-    "refutes": "can only refute, with a part of their pairs",
-    "confirms": "can only confirm, with a part of their pairs",
-}
-_CAUSES = {
-    "class": "are about other classes of processors",
-    "workloads": "need more workloads, or further classes beside this one",
-    "layouts": "need more layouts (models need the 54 of --layouts full)",
-    "numbers": "have all their pairs, but need numbers that the runs may not give",
-    "other": "need more than counters",
-}
-
-
-def say_decidable_findings(request, say: Say) -> Callable:
-    """The callback of :func:`tessera.measure.counted.campaign.measure`; ``say`` gets each line."""
-
-    def told(planned, wider) -> None:
-        from tessera.cli.pipeline.decidable_findings import decided, planned_findings
-
-        found = planned_findings(planned)
-        name = planned.about.class_name
-        for way, words in _WAYS.items():
-            if ids := [one.claim.id for one in found if one.way == way]:
-                say(f"findings that these runs on a {name} {words}: {', '.join(ids)}")
-        for cause, words in _CAUSES.items():
-            if count := sum(not one.way and one.cause == cause for one in found):
-                say(f"findings that they can't decide: {count} {words}")
-        if decided(found):
-            say("a finding stays undecided if a workload is not sensitive to its pages, or if a layout fails")
-        else:
-            say(f"these runs decide no finding; {_option_hint(planned, wider, request, found)}")
-        for reason in _known_bars(planned):
-            say(f"the bundle decides no finding as long as this holds: {reason}")
-
-    return told
-
-
-def _option_hint(planned, wider, request, found) -> str:
-    """What would make them decide one."""
-    from tessera.cli.pipeline.decidable_findings import smallest_minutes, workloads_that_help
-
-    if all(one.cause in ("class", "other") for one in found):
-        return "no option helps: bundle judge compares them in claims_elsewhere.csv"
-    if request.minutes and wider:
-        minutes = smallest_minutes(planned, wider, request.minutes)
-        if minutes is not None:
-            return f"--minutes {minutes} would"
-    if names := workloads_that_help(planned, found):
-        return f"with these workloads, too, they would: --workloads {','.join([*planned.workloads, *names])}"
-    if request.layouts != "full":
-        return "--layouts full has the layouts that models need"
-    return "config/claims.yaml has the workloads and classes of each finding"
-
-
-def _known_bars(planned) -> list[str]:
-    """Reasons that are known before the runs."""
-    from tessera.measure.bundles.head_checks import bars, protocols
-
-    rules = protocols()
-    own = [] if planned.about.protocol in rules else ["rounds or region are not those of a protocol"]
-    return own + bars(planned)
 
 
 # ``tessera host``: runs on this machine under real layouts.

@@ -101,7 +101,7 @@ def take_part(
 
     Args:
         out: JSON file in the folder of the tree. Everything else in this folder is replaced.
-        seed, orders: as :func:`fit_measured`.
+        seed, orders: as :func:`write_fitted`.
         rehearsals: as :func:`accepted`.
 
     Raises:
@@ -153,28 +153,28 @@ def write_fitted(
     """Write the cells of bundles into ``tree``, and the fits of the pairs with all layouts.
 
     Args:
-        seed, orders: as :func:`fit_measured`.
+        seed: seed of the folds.
+        orders: random orders of layouts to compare with the adaptive one.
         rehearsals: accept bundles with simulated counts. Only tests do this.
-        say: as :func:`has_all_layouts`.
+        say: told of a pair that has fewer layouts.
 
     Raises:
         TesseraError: as :func:`tessera.report.machines.bundle_tree.write_tree`.
     """
+    from tessera.cli.pipeline.fit import adaptive_pairs, fit_pairs, one_gb_pairs
+    from tessera.fit.collected_fits import collect, write_collected
     from tessera.report.machines.bundle_tree import write_tree
 
     paths = write_tree(bundles, tree.root, rehearsals=rehearsals)
-    if paths := [path for path in paths if has_all_layouts(path, say)]:
-        fit_measured(paths, tree, seed=seed, orders=orders)
-        collect_fits(paths, tree)
+    if paths := [path for path in paths if _has_all_layouts(path, say)]:
+        fit_pairs(paths, seed, tree.all_models, tree.layouts)
+        adaptive_pairs(paths, orders, tree.all_models)
+        one_gb_pairs(paths, tree.all_models)
+        write_collected(collect([tree.all_models / p.parent.name / p.stem for p in paths]), tree.all_models)
 
 
-def has_all_layouts(cells: Path, say: Callable[[str], None]) -> bool:
-    """Whether models are fitted to these cells: findings about models are about 54 layouts.
-
-    Args:
-        cells: cells file of a pair, ``<workload>/<platform>.csv``.
-        say: told of a pair that has fewer.
-    """
+def _has_all_layouts(cells: Path, say: Callable[[str], None]) -> bool:
+    """Whether models are fitted to the cells of this pair: findings about models are about 54 layouts."""
     from tessera.core.layouts.layout import ALL_1GB
     from tessera.core.results.table_io import read_cells
 
@@ -184,24 +184,3 @@ def has_all_layouts(cells: Path, say: Callable[[str], None]) -> bool:
         name = f"{cells.parent.name} on {cells.stem}"
         say(f"{name}: {count} layouts, so no model is fitted; models need {FITTED_LAYOUTS}")
     return count >= FITTED_LAYOUTS
-
-
-def fit_measured(paths: Sequence[Path], tree: Tree, *, seed: int, orders: int) -> None:
-    """Fit models to cells files and judge them: the tables of each pair in ``tree``.
-
-    Args:
-        seed: seed of the folds.
-        orders: random orders of layouts to compare with the adaptive one.
-    """
-    from tessera.cli.pipeline.fit import adaptive_pairs, fit_pairs, one_gb_pairs
-
-    fit_pairs(paths, seed, tree.all_models, tree.layouts)
-    adaptive_pairs(paths, orders, tree.all_models)
-    one_gb_pairs(paths, tree.all_models)
-
-
-def collect_fits(paths: Sequence[Path], tree: Tree) -> None:
-    """Join the tables of the fits of these cells files."""
-    from tessera.fit.collected_fits import collect, write_collected
-
-    write_collected(collect([tree.all_models / p.parent.name / p.stem for p in paths]), tree.all_models)

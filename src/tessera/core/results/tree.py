@@ -137,9 +137,6 @@ class Tree:
         """Layouts of the real runs; their files are beside it."""
         return self.host / "layouts" / "manifest.csv"
 
-    def host_layout(self, name: str) -> Path:
-        return self.host_manifest.with_name(f"{name}.csv")
-
     @property
     def host_chased(self) -> Path:
         """The platform of this machine with sizes and latencies fitted to its chases."""
@@ -186,9 +183,6 @@ class Tree:
     def window(self, workload: str, accesses: int | str) -> Path:
         """info.json of a part of a trace; that trace is beside it."""
         return self.studies / "windows" / f"{workload}-{accesses}" / "info.json"
-
-    def window_trace(self, workload: str, accesses: int | str) -> Path:
-        return self.window(workload, accesses).with_name(TRACE_NAME)
 
     def sampling(self, workload: str, table: str) -> Path:
         """``errors`` or ``intervals``."""
@@ -237,9 +231,6 @@ class Tree:
     def scenario_recording(self, workload: str) -> Path:
         """Outcome of a recording from the first instruction, with the program's calls; beside its trace."""
         return self.studies / "scenarios" / workload / "recording" / "info.json"
-
-    def scenario_trace(self, workload: str) -> Path:
-        return self.scenario_recording(workload).with_name(TRACE_NAME)
 
     def scenarios(self, workload: str, table: str) -> Path:
         """``cells``, ``sizes``, ``faults``, ``chunks``, ``areas`` or ``counters``."""

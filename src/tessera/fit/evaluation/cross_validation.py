@@ -47,10 +47,7 @@ def groups_of(samples: Samples, duplicate_of: Mapping[str, str] | None = None) -
 
 
 def grouped_folds(groups: np.ndarray, folds: int, seed: int) -> list[np.ndarray]:
-    """Test rows of each fold: groups shuffled once with a pinned seed and cut into ``folds`` parts.
-
-    Without duplicates these are the folds of :func:`split`.
-    """
+    """Test rows of each fold: groups shuffled once with a pinned seed and cut into ``folds`` parts."""
     # RandomState: its stream is frozen, that of numpy's Generator may change between versions
     order = np.random.RandomState(seed).permutation(int(groups.max()) + 1)
     parts = np.array_split(order, folds)
@@ -118,12 +115,6 @@ def shared_fits(fits: Fits | None, samples: Samples) -> Fits:
 
 FOLDS = (3, 6, 9, 27, 54)
 SEED = 0
-
-
-def split(n: int, folds: int, seed: int = SEED) -> list[np.ndarray]:
-    """Row numbers of the ``folds`` test sets: disjoint, together 0..n-1, sizes within one."""
-    # RandomState: its stream is frozen, that of numpy's Generator may change between versions
-    return np.array_split(np.random.RandomState(seed).permutation(n), folds)
 
 
 def apart(samples: Samples) -> np.ndarray:

@@ -28,7 +28,6 @@ from tessera.record.workloads.program_run import Finished, last_line_json
 # is ``clockmarks`` of artifacts/workloads, which must have each of them.
 
 CALIBRATE, JUDGE = "calibrate", "judge"
-SCALES = ("default", "smoke")
 
 
 @dataclass(frozen=True)

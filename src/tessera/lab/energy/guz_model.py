@@ -105,15 +105,8 @@ def load_machine(name: str) -> Machine:
 # array, n > 0, also fractions.
 
 
-def hit_rate(machine: Machine, n):
-    """E2: P, of the memory instructions of a program whose n threads share the cache evenly."""
-    share = machine.cache_bytes / (1.0 if machine.shared else np.asarray(n, dtype=float))
-    exponent = -(machine.locality_exponent - 1)
-    return np.broadcast_to(1 - (share / machine.locality_bytes + 1) ** exponent, np.shape(n))
-
-
 def miss_rate(machine: Machine, n):
-    """1 - P: misses per memory instruction. As E2, without the rounding of a difference."""
+    """1 - P of E2: misses per memory instruction of a program whose n threads share the cache evenly."""
     share = machine.cache_bytes / (1.0 if machine.shared else np.asarray(n, dtype=float))
     found = (share / machine.locality_bytes + 1) ** -(machine.locality_exponent - 1)
     return np.broadcast_to(found, np.shape(n))

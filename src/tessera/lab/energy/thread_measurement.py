@@ -115,7 +115,6 @@ def _missed(package: EnergyPackage, seconds: float) -> TesseraError:
 
 THREADS = "{threads}"
 POWERCAP, PERF = "powercap", "perf"
-BACKENDS = (POWERCAP, PERF)
 EVENTS = {"instructions": "instructions", "llc_loads": "LLC-loads", "llc_misses": "LLC-load-misses"}
 ENERGY_EVENT = "power/energy-pkg/"
 _TOPOLOGY = "sys/devices/system/cpu/cpu{number}/topology/physical_package_id"

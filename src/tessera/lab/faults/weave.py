@@ -154,11 +154,6 @@ class Template:
         """The accesses in order, relative to what they move with."""
         return list(self._steps)
 
-    @property
-    def moving(self) -> int:
-        """Accesses whose addresses depend on the operands."""
-        return sum(step.base != FIXED for step in self._steps)
-
     def fault(self, operands: Operands) -> Fault:
         """The fault with these operands."""
         accesses = []

@@ -83,9 +83,6 @@ class Mosaics:
         extent = np.ptp(self.x, axis=0)
         return np.where(extent > 0, extent, 1.0)
 
-    def timed(self, name: str) -> bool:
-        return not np.isnan(self.runtime[self.names.index(name)])
-
     def with_runtimes(self, runtimes: dict[str, float]) -> Mosaics:
         """The same with more of them timed."""
         found = [runtimes.get(n, old) for n, old in zip(self.names, self.runtime, strict=True)]

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tessera.core import platforms
 from tessera.core.layouts.layout import Layout, Window
 from tessera.core.platforms import Platform
 from tessera.core.results.machine_tables import CLOSED_FORMS
@@ -283,8 +282,3 @@ def _obtained(row: dict[str, str], quantity: str) -> float:
     if quantity == "l1_misses":
         return float(row["stlb_hits"]) + float(row["stlb_misses"])
     return float(row[quantity])
-
-
-def committed_platforms() -> list[Platform]:
-    """The platforms that come with Tessera."""
-    return [platforms.load(name) for name in platforms.names()]

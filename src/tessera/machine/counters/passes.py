@@ -31,10 +31,6 @@ class Pass:
     counters: dict[str, str]
 
     @property
-    def general_used(self) -> int:
-        return sum(not counter.startswith("F") for counter in self.counters.values())
-
-    @property
     def optional(self) -> str:
         """Empty for a pass of H, M or C; else what it counts: :data:`ACTIVE`, or a name of :data:`OPTIONAL`.
 

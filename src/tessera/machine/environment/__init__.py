@@ -7,7 +7,7 @@ settings for the duration of a block), :mod:`guardian` (its process), :mod:`runs
 
 from tessera.machine.environment.condition import Condition, Needs, barring, stopping, worse_of
 from tessera.machine.environment.preparation import CHECKS, Plan, as_csv, examine, fixed, free_memory, plan
-from tessera.machine.environment.runs import RUN_CHECKS, RunFacts, judge, judge_run, throttles
+from tessera.machine.environment.runs import RUN_CHECKS, RunFacts, judge, throttles
 
 __all__ = [
     "CHECKS",
@@ -22,7 +22,6 @@ __all__ = [
     "fixed",
     "free_memory",
     "judge",
-    "judge_run",
     "plan",
     "stopping",
     "throttles",

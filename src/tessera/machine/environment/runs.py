@@ -107,11 +107,6 @@ _RULES = (
 RUN_CHECKS = (*(rule.check for rule in _RULES), "frequency", "heat")
 
 
-def judge_run(facts: RunFacts) -> list[Condition]:
-    """The conditions of one run: pages, migrations, time on a processor, faults."""
-    return [_over([facts], rule) for rule in _RULES]
-
-
 def judge(
     runs: Sequence[RunFacts], throttles_before: int | None, throttles_after: int | None
 ) -> list[Condition]:

@@ -21,13 +21,13 @@ from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 from tessera.measure.bundles import read, seal, writer
 from tessera.measure.bundles.bundle import Bundle
 from tessera.measure.bundles.file_format import COUNTS_FILE, RUNS_FILE, SUMS_FILE
-from tessera.measure.bundles.head_checks import COUNTING
+from tessera.measure.bundles.head_checks import COUNTING, bars, protocols
 from tessera.measure.counted import plan
 from tessera.measure.counted.bundle_rounds import Measurement, judged_conditions
 from tessera.measure.counted.counted_run import Counted, launched
 from tessera.measure.counted.host import Host, this_host
 from tessera.measure.counted.layout_sets import choose
-from tessera.measure.counted.plan import Plan, PlanCandidates, WorkloadPlan
+from tessera.measure.counted.plan import Plan, WorkloadPlan
 from tessera.measure.counted.request import (
     MEASURED,
     PERF,
@@ -48,21 +48,9 @@ from tessera.measure.launch import pages_needed
 from tessera.record import workloads
 from tessera.record.workloads.definition import Size, Workload
 
-Foretell = Callable[[Bundle, PlanCandidates | None], None]
 
-
-def measure(
-    request: Request,
-    *,
-    fix: bool = False,
-    say: Say = lambda text: None,
-    foretell: Foretell = lambda planned, wider: None,
-) -> Bundle:
+def measure(request: Request, *, fix: bool = False, say: Say = lambda text: None) -> Bundle:
     """Measure into ``request.out`` and seal it. The same request continues after an interruption.
-
-    Args:
-        foretell: called once, before the first run that is counted, with the bundle without runs and with
-            what was left out of it (None if the plan is that of an earlier start).
 
     Raises:
         TesseraError: the processor or the environment forbids counting; the folder has another plan
@@ -77,13 +65,14 @@ def measure(
         guardian = _settings_fixed(stack, where, request, say) if fix else None
         setting = setting_of(request, where, work, say)
         _stop(environment.examine(where.root, Needs(request.mode)), request)
-        ready, kept, wider = _begun(setting)
+        ready, kept = _begun(setting)
         appender, bundle = writer.resume_bundle(out)
         require_same_heads(out, bundle, setting.events, setting.machine, setting.head, ready)
         if bundle.runs:
             say(f"{len(bundle.runs)} finished runs of an earlier start are used again")
         else:
-            foretell(bundle, wider)
+            for reason in _known_bars(bundle):
+                say(f"the bundle decides no claim as long as this holds: {reason}")
         needs = _needs(bundle, request, where)
         conditions = environment.examine(where.root, needs)
         _stop(conditions, request)
@@ -127,10 +116,16 @@ def _settings_fixed(stack: ExitStack, where: Host, request: Request, say: Say):
     return stack.enter_context(environment.fixed(planned))
 
 
-def _begun(setting: Setting) -> tuple[list[ReadyWorkload], Plan, PlanCandidates | None]:
+def _known_bars(bundle: Bundle) -> list[str]:
+    """Reasons, known before the first run, why the bundle will decide no claim."""
+    known = bundle.about.protocol in protocols()
+    return [*([] if known else ["rounds or region are not those of a protocol"]), *bars(bundle)]
+
+
+def _begun(setting: Setting) -> tuple[list[ReadyWorkload], Plan]:
     """The rows and the plan of this measurement, whose bundle has its heads; new ones, or those of before."""
     request, where = setting.request, setting.where
-    out, kept, layouts, wider = request.out, plan.load_plan(request.out), None, None
+    out, kept, layouts = request.out, plan.load_plan(request.out), None
     if kept is not None:
         plan.require_same(out, "option", kept.request, request.described())
         ready = [_ready_again(name, request, where) for name in kept.rows]
@@ -142,11 +137,11 @@ def _begun(setting: Setting) -> tuple[list[ReadyWorkload], Plan, PlanCandidates 
             code="other-plan",
         )  # fmt: skip
     else:
-        ready, layouts, kept, wider = _planned(setting)
+        ready, layouts, kept = _planned(setting)
     if layouts is not None:
         conditions = [*environment.examine(where.root, Needs(request.mode)), sliding_windows(kept)]
         begin_bundle(out, kept, ready, layouts, setting.events, setting.machine, setting.head, conditions)
-    return ready, kept, wider
+    return ready, kept
 
 
 def _stop(conditions: Sequence[environment.Condition], request: Request) -> None:
@@ -166,8 +161,8 @@ def _stop(conditions: Sequence[environment.Condition], request: Request) -> None
         )  # fmt: skip
 
 
-def _planned(setting: Setting) -> tuple[list[ReadyWorkload], dict, Plan, PlanCandidates]:
-    """Trial runs, layouts, and the plan, which is written; and everything that it was chosen from."""
+def _planned(setting: Setting) -> tuple[list[ReadyWorkload], dict, Plan]:
+    """Trial runs, layouts, and the plan, which is written."""
     request, where, say = setting.request, setting.where, setting.say
     candidates, left_out = candidate_workloads(request)
     counted, began = setting.counted(), time.monotonic()
@@ -186,15 +181,11 @@ def _planned(setting: Setting) -> tuple[list[ReadyWorkload], dict, Plan, PlanCan
     for line in [*left_out, *failed]:
         say(f"left out: {line}")
     wanted = {name: [layout.name for layout in found.layouts] for name, found in chosen.items()}
-    wider = PlanCandidates(
-        {one.row.workload: one.seconds for one in tried},
-        {(name, layout.name): layout for name, found in chosen.items() for layout in found.layouts},
-        len(counted),
-        request.rule.min_repeats,
-        (time.monotonic() - began) / 60,
-    )
     if request.minutes:
-        wanted = wider.fitting(request.minutes)
+        spent = (time.monotonic() - began) / 60
+        left = request.minutes * plan.TIME_MARGIN - spent
+        seconds = {one.row.workload: one.seconds for one in tried}
+        wanted = plan.fitting_layouts(seconds, wanted, len(counted), request.rule.min_repeats, left, spent)
     tried = [one for one in tried if one.row.workload in wanted]
     by_source = sorted((chosen[one.row.workload] for one in tried), key=lambda one: one.source == MEASURED)
     kept = Plan(
@@ -216,7 +207,7 @@ def _planned(setting: Setting) -> tuple[list[ReadyWorkload], dict, Plan, PlanCan
         if layout.name in wanted[name]
     }
     _say_eta(kept, len(counted), request, say)
-    return [one.row for one in tried], layouts, kept, wider
+    return [one.row for one in tried], layouts, kept
 
 
 def _layouts_again(ready: Sequence[ReadyWorkload], kept: Plan, setting: Setting) -> dict:
@@ -263,7 +254,7 @@ def _reserved(where: Host, needs: Needs) -> tuple[AbstractContextManager, str]:
     try:
         stack.enter_context(reserve_huge_pages(0, needs.pages_1gb, node=needs.node))
     except HugePagesUnavailable as error:
-        return stack, f"{error.asked}: {error.found}; {error.remedy}"
+        return stack, error.sentence
     return stack, ""
 
 
@@ -316,7 +307,7 @@ def try_all(
                 for one in (passes[:1] if tried else passes)
             ]
         except TesseraError as error:
-            left_out.append(f"{workload.name}: {error.asked}: {error.found}")
+            left_out.append(f"{workload.name}: {error.problem}")
             say(f"trial of {workload.name} failed: {error.found}")
             continue
         tried.append(Tried(row, max(one[0] for one in done), done[0][1]))

@@ -1,29 +1,21 @@
-"""What will be run: the layouts that fit in ``--minutes``, and the file that keeps the plan for resuming.
-
-What the plan was chosen from is kept too. Made-up counts in the place of its runs tell what a bundle could
-decide.
-"""
+"""What will be run: the layouts that fit in ``--minutes``, and the file that keeps the plan for resuming."""
 
 from __future__ import annotations
 
 import fcntl
 import json
 import math
-import random
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
-from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB, Layout
-from tessera.core.results.outcomes import OK
-from tessera.core.units import PAGE_1GB
-from tessera.measure.bundles.bundle import Bundle, Count, Counts, Run, Workload
+from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB
 
 # The file that keeps the plan while the bundle grows.
 #
@@ -199,101 +191,3 @@ def duration_text(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes // 60} h {minutes % 60:02d} min" if minutes >= 60 else f"{minutes} min"
-
-
-# What a plan was chosen from: every workload that was tried, with all its layouts.
-
-LayoutNames = dict[str, list[str]]  #: workload -> names of layouts, in their order
-
-
-@dataclass(frozen=True)
-class PlanCandidates:
-    """``seconds``: of a run of each workload. ``rounds``: the least number. ``spent``: minutes of trials."""
-
-    seconds: Mapping[str, float]
-    layouts: Mapping[tuple[str, str], Layout]
-    passes: int
-    rounds: int
-    spent: float
-
-    @property
-    def everything(self) -> LayoutNames:
-        found: LayoutNames = {}
-        for workload, layout in self.layouts:
-            found.setdefault(workload, []).append(layout)
-        return found
-
-    def fitting(self, minutes: float) -> LayoutNames:
-        """What ``--minutes`` chooses; raises TesseraError as :func:`fitting_layouts`."""
-        left = minutes * TIME_MARGIN - self.spent
-        return fitting_layouts(self.seconds, self.everything, self.passes, self.rounds, left, self.spent)
-
-    def minutes_of(self, names: LayoutNames) -> int:
-        """The least ``--minutes`` in which these layouts fit by time alone."""
-        runs = {workload: (self.seconds[workload], len(found)) for workload, found in names.items()}
-        needed = seconds_of_runs(runs, self.passes, self.rounds) / 60 + self.spent
-        return math.ceil(needed / TIME_MARGIN)
-
-    def planned(self, bundle: Bundle, names: LayoutNames) -> Bundle:
-        """``bundle`` as it would be with these layouts, without runs."""
-        size = next(iter(bundle.workloads.values())).size
-        known = {name: Workload(name, size, (), "", verified=True) for name in names}
-        layouts = {(w, one): self.layouts[w, one] for w, found in names.items() for one in found}
-        return replace(bundle, workloads=known | dict(bundle.workloads), layouts=layouts)
-
-
-# A bundle whose runs are planned: made-up counts in their place, for the question what it could decide.
-#
-# The counts are those of no machine. They only have the form of good ones: all events of all passes, M and C
-# that fall with the memory on huge pages, C <= R, and a runtime that 1GB pages improve by more than 5%. No
-# file of a bundle ever contains them.
-
-_SIDE_SHARES = {"loads": 0.75, "stores": 0.25, "any": 1.0}  #: share of a side in a count
-
-
-def with_made_up_counts(bundle: Bundle) -> Bundle:
-    """``bundle`` with one round of every layout and pass, in the place of its runs."""
-    runs, counts = [], []
-    for run, made in _made_up_runs(bundle):
-        runs.append(run)
-        counts += made
-    return replace(bundle, runs=tuple(runs), counts=Counts.of(counts), cells=None)
-
-
-def _made_up_runs(bundle: Bundle) -> Iterator[tuple[Run, tuple[Count, ...]]]:
-    number = 0
-    widest: dict[str, int] = {}
-    for (workload, _), layout in bundle.layouts.items():
-        widest[workload] = max(widest.get(workload, 1), _covered(layout))
-    for (workload, name), layout in bundle.layouts.items():
-        numbers = _made_up_numbers(name, _covered(layout) / widest[workload], bool(layout.pages(PAGE_1GB)))
-        size = bundle.workloads[workload].size
-        for pass_name, events in bundle.passes().items():
-            run = Run(number, workload, size, name, 0, pass_name, OK, "", numbers["R"] // 2, 0, 0, 0)
-            made = (Count(number, event.name, _made_up_count(event.role, numbers), 1, 1) for event in events)
-            yield run, tuple(made)
-            number += 1
-
-
-def _covered(layout: Layout) -> int:
-    return sum(one.end - one.start for one in layout.windows)
-
-
-def _made_up_numbers(layout: str, share: float, gigantic: bool) -> dict[str, int]:
-    """H, M, C and R; ``share``: of the widest layout's memory on huge pages. Names seed what is irregular."""
-    rng = random.Random(layout)
-    small = 0.02 if gigantic else 1 - 0.9 * share
-    misses = round(1e6 * small * rng.uniform(1, 1.1))
-    walks = round(misses * rng.uniform(29, 31))
-    hits = round(4e5 * small * rng.uniform(0.5, 1) + 1e4)
-    return {"M": misses, "H": hits, "C": walks, "R": round(1e8 + 1.1 * walks + 7 * hits)}
-
-
-def _made_up_count(role: str, numbers: dict[str, int]) -> int:
-    """The count of a quantity: H, M and C by side; other events have a fixed number of their own."""
-    words = role.split()
-    if words == ["R", "cycles"]:
-        return numbers["R"]
-    if len(words) == 2 and words[0] in ("H", "M", "C") and words[1] in _SIDE_SHARES:
-        return round(numbers[words[0]] * _SIDE_SHARES[words[1]])
-    return 1000 + random.Random(role).randrange(1000)

@@ -1,8 +1,8 @@
 """Verdicts of findings by machine: cells of two machines are never mixed in one number.
 
 From the bottom: `groups` (which machines decide a claim together, what a part of a scope decides), `verdicts`
-(all groups of a claim; processors of other classes), the module `evaluate` (all claims; what a planned
-measurement can decide), and `bundle_tree` (bundles as a results folder).
+(all groups of a claim; processors of other classes), the module `evaluate` (all claims), and `bundle_tree`
+(bundles as a results folder).
 """
 
 from tessera.report.machines.evaluate import Judged, evaluate, of_results

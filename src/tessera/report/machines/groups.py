@@ -145,16 +145,12 @@ _ONE_WAY = {
 }
 
 
-def way_of_part(over_pairs: str, rule: str) -> str:
-    """What a part can do to the whole claim: :data:`CONFIRMS`, :data:`REFUTES`, or empty for nothing.
+def part_decides(over_pairs: str, rule: str, holds: bool) -> bool:
+    """Whether a part decides the whole claim.
 
     Args:
         over_pairs: the aggregate over pairs (:class:`tessera.report.claims.claim.Outcome`).
         rule: rule of the claim's tolerance.
+        holds: whether the claim holds for the part.
     """
-    return _ONE_WAY.get((over_pairs, rule), "")
-
-
-def part_decides(over_pairs: str, rule: str, holds: bool) -> bool:
-    """Whether a part decides the claim (:func:`way_of_part`); ``holds``: whether it holds for the part."""
-    return way_of_part(over_pairs, rule) == (CONFIRMS if holds else REFUTES)
+    return _ONE_WAY.get((over_pairs, rule)) == (CONFIRMS if holds else REFUTES)
