@@ -6,8 +6,8 @@ import pandas as pd
 
 from tessera.core.results.report_tables import CLAIMS
 from tessera.core.results.table_io import read_file
-from tessera.lab.one_off import walk_cost
-from tessera.lab.one_off.walk_cost import DEPENDS_ON, Ends
+from tessera.lab import walk_cost
+from tessera.lab.walk_cost import DEPENDS_ON, Ends
 from tessera.report.claims.claim import Outcome
 from tessera.report.claims.evaluate import _depends_on
 from tessera.report.claims_table import claims_text

@@ -149,7 +149,7 @@ def test_the_page_and_its_table_are_written(small_tree):
 
 def test_both_ends_of_a_walk_s_cost_are_on_the_pages(small_tree, five_claims, monkeypatch):
     import tessera.report.claims
-    from tessera.lab.one_off import walk_cost
+    from tessera.lab import walk_cost
 
     name = "mosmodel-max"
     ends = walk_cost.Ends(name, "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "1.12", "3.45")

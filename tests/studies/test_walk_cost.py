@@ -17,8 +17,8 @@ from tessera.core.files import repo_root
 from tessera.core.results.cell_tables import CELLS
 from tessera.core.results.report_tables import CLAIMS
 from tessera.core.results.table_io import frame_of, write_table
-from tessera.lab.one_off import walk_cost
-from tessera.lab.one_off.walk_cost import compare, ends
+from tessera.lab import walk_cost
+from tessera.lab.walk_cost import compare, ends
 from tessera.report.claims import VERDICTS, load_claims
 
 HEADER = ",".join(walk_cost.EVIDENCE_COLUMNS)

@@ -1,4 +1,4 @@
-"""``tessera study``: sampling, mechanisms, assumed values, memory scenarios, walk cost, inputs of one row.
+"""``tessera study``: sampling, mechanisms, assumed values, memory scenarios, walk cost.
 
 The commands about new designs are in :mod:`tessera.cli.lab.study_designs`.
 """
@@ -11,7 +11,7 @@ import click
 
 from tessera.cli.lab.study_designs import designs, probes, transfer
 from tessera.cli.output import PLAN, Log, close, names_of, say_trace_notes
-from tessera.core.results.outcomes import FAILED, is_ok
+from tessera.core.results.outcomes import is_ok
 
 PATH = click.Path(path_type=Path)
 CHEAP_PLAN = "units=10,warmup_accesses=500000,timed_instructions=500000"
@@ -51,7 +51,7 @@ def _job(info: Path, manifest: Path, platform: str, names: str, cache: Path | No
 
 @click.group()
 def study() -> None:
-    """Study the simulator: sampling, ablations, a sweep, designs, the cost of a walk, a grid over one input.
+    """Study the simulator: sampling, ablations, a sweep, designs, the cost of a walk.
 
     Studies simulate a window: a part of a trace, written as a trace. The cache keeps finished simulations, so
     the same command continues after an interruption. See docs/studies.md.
@@ -201,7 +201,7 @@ def walk_cost(lower, upper, out) -> None:
     Example, after ./run reproduce and ./run reproduce --configfile config/walk-cost.yaml:
       ./run tessera study walk-cost --lower results/default --upper results/walk-cost --out /tmp/verdicts.csv
     """
-    from tessera.lab.one_off.walk_cost import compare
+    from tessera.lab.walk_cost import compare
 
     rows = compare(lower, upper, out)
     for row in rows:
@@ -210,49 +210,6 @@ def walk_cost(lower, upper, out) -> None:
                 f"{row.id}: {row.verdict_lower} at the lower end, {row.verdict_upper} at the upper end"
             )
     click.echo(f"{len(rows)} claims -> {out}; {sum(row.differs for row in rows)} depend on the walk's cost")
-
-
-@study.command("xml-grid")
-@click.option("--size", default="published", show_default=True,
-              help="Grid: tiny, half (of the published footprint) or published.")  # fmt: skip
-@click.option(
-    "--platform",
-    "names",
-    multiple=True,
-    default=("broadwell-sim",),
-    show_default=True,
-    help="Platform name or YAML file; may be repeated.",
-)
-@click.option(
-    "--cache",
-    type=PATH,
-    help="Folder of finished traces and simulations.  [default: .xml-grid in the folder of --out]",
-)
-@click.option("--out", type=PATH, required=True, help="CSV file to write.")
-def xml_grid(size, names, cache, out) -> None:
-    """Vary the parameters of xml-transform; report the numbers of the claims about it.
-
-    Varies the document's factor, its number of categories, and where the recorded region begins. Prints for
-    each point the slope of R over C, the best polynomial degree, the shortfall of R = C + R2M - C2M, and
-    what 1GB pages gain.
-    The folder of --cache keeps finished points, so the same command continues after an interruption.
-
-    \b
-    Example (after: tessera build, tessera build --workloads-image):
-      ./run tessera study xml-grid --size tiny --out /tmp/xml-grid/grid.csv
-    """
-    from tessera.lab.one_off.xml_grid import Study, grid_named, xml_grid
-
-    folder = cache or out.absolute().parent / ".xml-grid"
-    table = xml_grid(Study(grid_named(size), names, folder.absolute(), progress=Log("xml-grid")), out)
-    for row in table[table["status"] != FAILED].itertuples():
-        click.echo(
-            f"factor {row.factor:g}, {row.categories} categories, {row.begin}, {row.platform}: "
-            f"slope {row.slope:.2f} ({row.slope_two_point:.2f} from 4KB to 2MB), "
-            f"best degree {row.best_degree}, shortfall {row.shortfall_percent:.2f}%, "
-            f"1GB pages gain {row.gain_1gb_percent:.1f}%"
-        )
-    close(table, out)
 
 
 # ``tessera study recording``: a workload from its first instruction, for the study of scenarios.

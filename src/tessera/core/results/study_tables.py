@@ -93,36 +93,7 @@ SWEEP = Table(
     layouts             count   layouts       layouts simulated for each alternative
     """), *PROVENANCE),
 )  # fmt: skip
-XML_GRID = Table(
-    "xml_grid", lambda t: t.xml_grid, "tessera study xml-grid", "column",
-    "numbers of the claims about xml-transform over a grid of its parameters",
-    (*PAIR, *columns("""
-    factor                 number  1         XMark's factor of the document's tables
-    categories_per_factor  count   1         categories per factor; XMark has 1000
-    begin                  text    -         beginning of the region: tree (the transformation) or output
-    published_rule         truth   -         whether categories and region are those of the size `published`
-    people                 count   elements  people in the document
-    items                  count   elements  items in the document
-    bids                   count   elements  bids in the document
-    categories             count   elements  categories in the document
-    status                 text    -         ok or failed
-    """), *MESSAGE, *columns("""
-    allocated_bytes        count   bytes     used bytes of the pools when recording ended
-    touched_bytes          count   bytes     distinct 4KB pages that the recording touched, in bytes
-    accesses               count   accesses  recorded accesses
-    layouts                count   layouts   simulated layouts
-    slope                  number  1         slope of the line through all layouts (R over C)
-    slope_two_point        number  1         slope of the line through the 4KB and 2MB layouts
-    best_degree            count   1         degree of the polynomial in C with the smallest largest error
-    max_error_degree_1     number  1         largest error of the line, as a fraction of R
-    max_error_degree_2     number  1         the same of the quadratic
-    max_error_degree_3     number  1         the same of the cubic
-    shortfall_percent      number  percent   excess of the 4KB run over R = C + R2M - C2M, of the latter
-    gain_2mb_percent       number  percent   runtime that 2MB pages save, of the 4KB run
-    gain_1gb_percent       number  percent   runtime that 1GB pages save, of the 4KB run
-    """), *PROVENANCE), needs="slope",
-)  # fmt: skip
-STUDY_TABLES = (SAMPLING, INTERVALS, SHAPES, VARIANTS, SWEEP, XML_GRID)
+STUDY_TABLES = (SAMPLING, INTERVALS, SHAPES, VARIANTS, SWEEP)
 
 
 # The study of translation designs (docs/studies.md): cells, structures, mappings; probes of structures.

@@ -241,10 +241,6 @@ class Tree:
         return self.studies / "virtuoso" / workload / f"{table}.csv"
 
     @property
-    def xml_grid(self) -> Path:
-        return self.studies / "xml-grid" / "grid.csv"
-
-    @property
     def all_validation(self) -> Path:
         return self.root / "validation"
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from tessera.core.results.report_tables import CLAIMS
 from tessera.core.results.table_io import frame_of
-from tessera.lab.one_off.walk_cost import DEPENDS_ON, dependent
+from tessera.lab.walk_cost import DEPENDS_ON, dependent
 from tessera.report.claims import registry
 from tessera.report.claims.claim import OURS, Beside, Claim, Missing, Outcome, join_readings, value_text
 from tessera.report.claims.evidence import Evidence

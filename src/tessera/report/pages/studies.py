@@ -9,7 +9,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.platforms import changed
 from tessera.core.results.outcomes import FAILED, ok_rows, other_rows
 from tessera.core.results.study_tables import SAMPLING, SHAPES, SWEEP, VARIANTS
-from tessera.lab.one_off import walk_cost
+from tessera.lab import walk_cost
 from tessera.lab.studies import ablations, sentences, sweep
 from tessera.lab.studies.sweep import conclusion_named
 from tessera.lab.studies.variations import ABLATIONS, BASELINE

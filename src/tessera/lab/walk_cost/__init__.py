@@ -1,8 +1,8 @@
 """What a page walk costs before its first load: the evidence, the two ends, and claims that depend on it.
 
-No source decides the value (``walk_cost_evidence.csv``). So the main job runs with the lower end,
-``config/walk-cost.yaml`` with the upper one, and ``walk_cost_verdicts.csv`` has the verdicts of both. A
-claim whose verdict differs between the ends depends on the walk's cost.
+No source decides the value (``evidence.csv``). So the main job runs with the lower end,
+``config/walk-cost.yaml`` with the upper one, and ``both_ends.csv`` has the verdicts of both. A claim whose
+verdict differs between the ends depends on the walk's cost.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from tessera.core.results.report_tables import CLAIMS
 
 # The two ends of a walk's cost, in cycles. They were committed before any run with the upper one.
 #
-# The rule: a source that may decide (``walk_cost_evidence.csv``) gives the value. Without one, two ends are
-# run. The lower end is 0, the default of the platforms. The upper end is the cost of a walk beside its loads
-# in a chase with nested paging, 29.0 - 7.3 cycles, rounded up: nested walks cost more than those of a bare
+# The rule: a source that may decide (``evidence.csv``) gives the value. Without one, two ends are run. The
+# lower end is 0, the default of the platforms. The upper end is the cost of a walk beside its loads in a
+# chase with nested paging, 29.0 - 7.3 cycles, rounded up: nested walks cost more than those of a bare
 # machine. The residues of the papers' own counters (7.4 and 16.6 cycles) are between the ends, and decide
 # nothing.
 
@@ -35,13 +35,12 @@ LOWER_CYCLES = 0
 UPPER_CYCLES = 22
 
 
-# ``walk_cost_evidence.csv``: what is known of a walk's cost before its first load, and whether a source may
-# decide it.
+# ``evidence.csv``: what is known of a walk's cost before its first load, and whether a source may decide it.
 #
 # A paper's own numbers may bound the value or stand beside it. They never decide: claims of the same paper
 # are judged with the value. The reader refuses a file that breaks this rule.
 
-EVIDENCE_FILE = Path(__file__).with_name("walk_cost_evidence.csv")
+EVIDENCE_FILE = Path(__file__).with_name("evidence.csv")
 EVIDENCE_COLUMNS = ("source", "processor", "what", "cycles_low", "cycles_high", "may_decide", "why")
 #: papers whose claims are judged with the value; their sources begin with these words
 JUDGED = ("MICRO'20", "OPERA", "Mitosis")
@@ -115,10 +114,9 @@ def _bad_evidence(path: Path, line: int, found: str) -> TesseraError:
     return TesseraError(f"evidence {path.name} line {line}", found, "see docs/studies.md, Cost of a walk")
 
 
-# ``walk_cost_verdicts.csv``: simulated claims at both ends of a walk's cost. `tessera study walk-cost` writes
-# it.
+# ``both_ends.csv``: simulated claims at both ends of a walk's cost. `tessera study walk-cost` writes it.
 
-VERDICTS_FILE = Path(__file__).with_name("walk_cost_verdicts.csv")
+VERDICTS_FILE = Path(__file__).with_name("both_ends.csv")
 #: column ``depends_on`` of claims.csv, where verdicts differ between the ends
 DEPENDS_ON = "the walk's cost"
 REMEDY = "write it again: ./run tessera study walk-cost --help"

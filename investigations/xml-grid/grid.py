@@ -1,8 +1,16 @@
-"""The grid: what the claims about xml-transform obtain at other parameters of its document and region."""
+"""What the claims about xml-transform obtain at other parameters of its document and region.
+
+The size ``published`` follows one rule (config/workloads/xml-transform.yaml): XMark's ratios, one factor, and
+a region that begins with the transformation. The rule leaves three choices that a reader can doubt: how large
+the factor is, how many categories a factor brings, and where the region begins. The grid varies these three.
+README.md says what was found.
+"""
 
 from __future__ import annotations
 
+import math
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,15 +18,17 @@ from decimal import Decimal
 from itertools import product
 from pathlib import Path
 
+import click
 import pandas as pd
 
+from tessera.cli.output import Log, close
 from tessera.core import platforms
-from tessera.core.errors import TesseraError, unknown_name
+from tessera.core.errors import TesseraError
 from tessera.core.files import built, sha256_of
 from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB
-from tessera.core.results.outcomes import TRACE_NAME, is_ok
-from tessera.core.results.study_tables import XML_GRID
-from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.outcomes import FAILED, TRACE_NAME, is_ok, ok_rows
+from tessera.core.results.schema import MESSAGE, PAIR, PROVENANCE, Table, columns
+from tessera.core.results.table_io import frame_of, read_file, write_table
 from tessera.core.units import GB, MB, PAGE_4KB
 from tessera.lab.studies.sweep import Fitted, fitted
 from tessera.machine.container.image_inputs import workloads_tag
@@ -33,14 +43,37 @@ from tessera.simulate.choose_layouts import make_layouts
 from tessera.simulate.runner import CellCache, content_key, simulate
 from tessera.simulate.sampling import parse_sampling
 
-# The points of the grid over xml-transform's parameters.
-#
-# The size ``published`` follows one rule (config/workloads/xml-transform.yaml): XMark's ratios, one factor,
-# and a region that begins with the transformation. The rule leaves three choices that a reader can doubt:
-# how large the factor is, how many categories a factor brings, and where the region begins. The grid varies
-# these three, so claims about the row can be judged over them and not at one point.
-
+FROZEN = Path(__file__).with_name("grid.csv")
 WORKLOAD = "xml-transform"
+TABLE = Table(
+    "xml_grid", lambda tree: Path("grid.csv"), "investigations/xml-grid/grid.py", "column",
+    "numbers of the claims about xml-transform over a grid of its parameters",
+    (*PAIR, *columns("""
+    factor                 number  1         XMark's factor of the document's tables
+    categories_per_factor  count   1         categories per factor; XMark has 1000
+    begin                  text    -         beginning of the region: tree (the transformation) or output
+    published_rule         truth   -         whether categories and region are those of the size `published`
+    people                 count   elements  people in the document
+    items                  count   elements  items in the document
+    bids                   count   elements  bids in the document
+    categories             count   elements  categories in the document
+    status                 text    -         ok or failed
+    """), *MESSAGE, *columns("""
+    allocated_bytes        count   bytes     used bytes of the pools when recording ended
+    touched_bytes          count   bytes     distinct 4KB pages that the recording touched, in bytes
+    accesses               count   accesses  recorded accesses
+    layouts                count   layouts   simulated layouts
+    slope                  number  1         slope of the line through all layouts (R over C)
+    slope_two_point        number  1         slope of the line through the 4KB and 2MB layouts
+    best_degree            count   1         degree of the polynomial in C with the smallest largest error
+    max_error_degree_1     number  1         largest error of the line, as a fraction of R
+    max_error_degree_2     number  1         the same of the quadratic
+    max_error_degree_3     number  1         the same of the cubic
+    shortfall_percent      number  percent   excess of the 4KB run over R = C + R2M - C2M, of the latter
+    gain_2mb_percent       number  percent   runtime that 2MB pages save, of the 4KB run
+    gain_1gb_percent       number  percent   runtime that 1GB pages save, of the 4KB run
+    """), *PROVENANCE), needs="slope",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -109,17 +142,6 @@ GRIDS = {
 }  # fmt: skip
 
 
-def grid_named(label: str) -> Grid:
-    """The grid of this size.
-
-    Raises:
-        TesseraError: no such size; the message lists the sizes.
-    """
-    if label not in GRIDS:
-        raise unknown_name("size of the grid", label, list(GRIDS))
-    return GRIDS[label]
-
-
 # What the claims obtain at each point.
 #
 # For each point xalan transforms the document natively, which checks its report, and is recorded from the
@@ -146,7 +168,7 @@ class Study:
 
 
 def xml_grid(study: Study, out: Path) -> pd.DataFrame:
-    """Write :data:`XML_GRID` to ``out`` after each point; rows by point, then by platform.
+    """Write :data:`TABLE` to ``out`` after each point; rows by point, then by platform.
 
     Raises:
         TesseraError: a platform is unknown.
@@ -159,9 +181,9 @@ def xml_grid(study: Study, out: Path) -> pd.DataFrame:
     for done, point in enumerate(points, start=1):
         began = time.monotonic()
         rows += _rows(study, point)
-        write_table(XML_GRID, frame_of(XML_GRID, rows), out)
+        write_table(TABLE, frame_of(TABLE, rows), out)
         study.progress(f"{done} of {len(points)}: {point.name}, {time.monotonic() - began:.0f} s")
-    return frame_of(XML_GRID, rows)
+    return frame_of(TABLE, rows)
 
 
 def numbers(fit: Fitted) -> dict[str, float | int]:
@@ -205,7 +227,7 @@ def _head(point: GridPoint, platform: str) -> dict:
 
 
 def _failed(error: TesseraError) -> dict:
-    return {"status": "failed", "message": error.sentence}
+    return {"status": FAILED, "message": error.sentence}
 
 
 def _measured(trace: Path) -> dict:
@@ -280,3 +302,64 @@ def _judged(study: Study, trace: Path, platform_name: str) -> dict:
     runtime = {row["layout"]: row["runtime_cycles"] for row in cells}
     gain_1gb = 100 * (1 - runtime[ALL_1GB] / runtime[ALL_4KB])
     return {"layouts": len(cells)} | numbers(fitted(pd.DataFrame(cells))) | {"gain_1gb_percent": gain_1gb}
+
+
+# What README.md says of the frozen table.
+
+
+def findings(path: Path = FROZEN) -> list[str]:
+    """Lines of README.md: one for each factor and region, over the numbers of categories; and two sums."""
+    table = ok_rows(read_file(TABLE, path)).sort_values("begin", ascending=False, kind="stable")
+    lines = []
+    for (begin, factor), part in table.groupby(["begin", "factor"], sort=False):
+        cells = [
+            f"{factor:.0f}" if factor >= 1 else f"{factor:g}",
+            begin,
+            f"{_range(part['touched_bytes'] / 1e6, 0)} MB",
+            _range(part["slope"], 2),
+            _range(part["slope_two_point"], 2),
+            ", ".join(f"{degree:.0f}" for degree in part["best_degree"]),
+            f"{_range(part['shortfall_percent'], 2)}%",
+            f"{_range(part['gain_1gb_percent'], 1)}%",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    errors = table[[f"max_error_degree_{degree}" for degree in (1, 2, 3)]]
+    apart = math.ceil(1e4 * (errors.max(axis=1) - errors.min(axis=1)).max()) / 100
+    low, high = table["shortfall_percent"].min(), table["shortfall_percent"].max()
+    return [
+        *lines,
+        f"- The slope is above 1 at {(table['slope'] > 1).sum()} of {len(table)} points.",
+        f"- The shortfall is {low:.1f}% to {high:.1f}% at all points",
+        f"- The cubic has the smallest largest error at {(table['best_degree'] == 3).sum()} of {len(table)} "
+        f"points, but the errors of the three degrees differ by at most {apart:.2f}%",
+    ]
+
+
+def _range(values: pd.Series, digits: int) -> str:
+    return " to ".join(dict.fromkeys(f"{value:.{digits}f}" for value in (values.min(), values.max())))
+
+
+@click.command()
+@click.option("--size", default="published", show_default=True, type=click.Choice(list(GRIDS)), help="Grid.")
+@click.option("--platform", "names", multiple=True, default=("broadwell-sim",), show_default=True,
+              help="Platform name or YAML file; may be repeated.")  # fmt: skip
+@click.option("--cache", type=click.Path(path_type=Path),
+              help="Folder of finished work.  [default: .xml-grid in the folder of --out]")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="CSV file to write.")
+def command(size, names, cache, out) -> None:
+    """Vary the parameters of xml-transform; write the numbers of the claims about it.
+
+    The folder of --cache keeps finished points, so the same command continues after an interruption.
+    """
+    folder = cache or out.absolute().parent / ".xml-grid"
+    try:
+        table = xml_grid(Study(GRIDS[size], names, folder.absolute(), progress=Log("xml-grid")), out)
+    except TesseraError as error:
+        sys.exit(str(error))
+    if len(ok_rows(table)):
+        click.echo("\n".join(findings(out)))
+    close(table, out)
+
+
+if __name__ == "__main__":
+    command()
