@@ -52,6 +52,11 @@ def test_the_command_of_the_readme_starts(folder):
     assert done.exit_code == 0, done.output
 
 
+def test_each_part_of_fitting_is_timed(root):
+    timing = script(root / "investigations" / "fitting-time")
+    assert len(timing.seconds(0, extras=False)) == len(timing.PARTS)
+
+
 @pytest.fixture(scope="module")
 def grid(root):
     return script(root / "investigations" / "xml-grid")

@@ -5,7 +5,7 @@
 - `fitting` fits and judges all models on one table; `fit_folder` is the folder that it writes, and
   `collected_fits` joins several
 - `predict`: the answer for a new design: sources, levels, the one decision
-- `benchmark`: how long this takes; `sklearn_versions`: Mosmodel under several versions of scikit-learn
+- `sklearn_versions`: Mosmodel under several versions of scikit-learn
 
 Imports core and nothing between. Start with `models.anchors`, then `predict.decision`.
 """
