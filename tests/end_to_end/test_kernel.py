@@ -7,6 +7,8 @@ import subprocess
 import pandas as pd
 import pytest
 
+from tests.docs import pages
+
 from .conftest import ROOT, run_sh
 
 pytestmark = [
@@ -66,7 +68,7 @@ def commands() -> list[str]:
 
     With whatever version of the source Debian has today, as the pipeline does it.
     """
-    text = (ROOT / "docs" / "kernel.md").read_text()
+    text = pages.text("kernel.md")
     found = re.findall(r"^\./run (tessera (?:kernel boot|kernel table4|pagetables) .*)$", text, re.M)
     return [command.split("  #")[0].strip() for command in found]
 

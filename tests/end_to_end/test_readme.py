@@ -7,13 +7,14 @@ import shutil
 
 import pytest
 
-from .conftest import ROOT, run_sh
+from tests.docs import pages
+
+from .conftest import run_sh
 
 pytestmark = [pytest.mark.slow, pytest.mark.toolchain]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 #: pages whose commands run on files made for them, in a test_docs.py of their own
-ELSEWHERE = ("models.md", "predict.md", "measure.md", "bundles.md", "environment.md", "numa.md")
-OTHERS = [p for p in PAGES[1:] if "```sh" in p.read_text() and p.name not in ELSEWHERE]
+ELSEWHERE = ("README.md", "models.md", "predict.md", "measure.md", "bundles.md", "environment.md", "numa.md")
+OTHERS = [page for page in pages.PAGES if pages.typed(page) and page not in ELSEWHERE]
 #: transfer.md names workloads and the platform of the default configuration; these are those of smoke
 OF_SMOKE = {
     "gups-8gb": "gups",
@@ -24,10 +25,7 @@ OF_SMOKE = {
 
 
 def commands(page):
-    for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL):
-        for line in block.replace("\\\n", " ").splitlines():
-            if words := shlex.split(line, comments=True):
-                yield words
+    return [shlex.split(line, comments=True) for line in pages.typed(page)]
 
 
 def as_run(words):
@@ -46,14 +44,14 @@ def as_run(words):
 
 
 def test_readme_names_both_commands():
-    text = PAGES[0].read_text()
+    text = pages.text("README.md")
     assert "./run test" in text and "reproduce" in text
 
 
 def test_commands_run_in_the_order_of_the_page(smoke, reserved):
     assert smoke.status == 0
     seen = answered = 0
-    for words in commands(PAGES[0]):
+    for words in commands("README.md"):
         if (run := as_run(words)) is None:
             continue
         if "mosalloc" in run and not reserved:
@@ -61,7 +59,7 @@ def test_commands_run_in_the_order_of_the_page(smoke, reserved):
         done = run_sh(*run)
         assert done.returncode == 0, f"{words}\n{done.stdout[-3000:]}"
         if "predict" in run:  # the line that the page prints below it
-            (line,) = re.findall(r"```text\n(design: .*)\n```", PAGES[0].read_text())
+            (line,) = re.findall("^design: .*$", "".join(pages.blocks("README.md", "text")), re.M)
             assert line in done.stdout.splitlines()
             answered += 1
         seen += 1
@@ -80,7 +78,7 @@ def reserved():
         yield True
 
 
-@pytest.mark.parametrize("page", OTHERS, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", OTHERS)
 def test_commands_of_the_docs_run(smoke, page, tmp_path):
     """What they say about results/default is tried on a copy of the smoke results."""
     results = tmp_path / "smoke"
@@ -88,7 +86,7 @@ def test_commands_of_the_docs_run(smoke, page, tmp_path):
     for words in commands(page):
         if (run := as_run(words)) is None:
             continue
-        if page.name == "transfer.md":
+        if page == "transfer.md":
             run = on_smoke(run, smoke.results)  # needs the traces, writes only to the cache
         run = [word.replace("results/default", str(results)) for word in run]
         done = run_sh(*run)
@@ -106,14 +104,14 @@ def test_a_program_is_measured_as_the_page_says(smoke, reserved):
     """The one command of measure.md that needs the components."""
     if not reserved:
         pytest.skip("2MB pages must be reserved: ./run --reserve test")
-    (words,) = (words for words in commands(ROOT / "docs" / "measure.md") if "--try" in words)
+    (words,) = (words for words in commands("measure.md") if "--try" in words)
     done = run_sh(*words[1:])
     assert done.returncode == 0, f"{words}\n{done.stdout[-3000:]}"
     assert "hot-64mb" in done.stdout
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", pages.PAGES)
 def test_links_and_paths_exist(page):
-    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)  # C++ lambdas look like links
+    text = re.sub(r"^```.*?^```$", "", pages.text(page), flags=re.M | re.S)  # C++ lambdas look like links
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
-        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        assert (pages.PAGES[page].parent / target).exists(), f"{page} links to {target}"

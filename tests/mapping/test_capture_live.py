@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -18,6 +16,7 @@ from tessera.core.files import build_dir
 from tessera.core.mapping.mapping_file import read_mapping
 from tessera.measure.mosalloc import pools
 from tessera.measure.mosalloc.stopping import Moment, NotStarted, Program
+from tests.docs import pages
 
 
 def python(code):
@@ -157,17 +156,11 @@ def test_markers_stop_all_threads_and_spare_the_children(live, marked, at, thp):
     assert rows.pages[rows.pool == 1].sum() >= 2048
 
 
-def test_the_commands_of_the_page_run(live, root, tmp_path):
+def test_the_commands_of_the_page_run(live, tmp_path):
     if not (build_dir("workloads") / "gups").exists():
         pytest.skip("gups is not built: ./run tessera build workloads")
-    text = (root / "docs/mappings.md").read_text().split("## A live program")[1]
-    lines = re.search(r"```sh\n(.*?)```", text, re.DOTALL).group(1).splitlines()
     if pools.large_page_settings().get("enabled", "never") == "never":
         pytest.skip(f"{pools.LARGE_PAGE_SYSFS}/enabled is never")
-    for line in lines:
-        line = line.replace("/tmp/", f"{tmp_path}/")
-        words = [word.replace("build/workloads", str(build_dir("workloads"))) for word in shlex.split(line)]
-        words = [sys.executable, "-m", "tessera", *words[2:]]
-        env = os.environ | {"PYTHONPATH": str(root / "src")}
-        done = subprocess.run(words, env=env, cwd=root, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
+    places = {"/tmp/": f"{tmp_path}/", "build/workloads": build_dir("workloads")}
+    for line in pages.typed("mappings.md", "A live program"):
+        pages.shell(pages.replaced(line, places), pages.ROOT)

@@ -3,46 +3,29 @@
 from __future__ import annotations
 
 import re
-import shlex
 
-import pytest
-from click.testing import CliRunner
-
-from tessera.cli.main import cli
 from tessera.core.mapping.contiguity import READINGS
 from tessera.core.mapping.kinds import KINDS
 from tessera.core.mapping.mapping_file import RULES, read_mapping
+from tests.docs import pages
+
+#: words of commands that need root (test_capture_live.py), or a trace (tests/end_to_end/test_readme.py)
+ELSEWHERE = ("/tmp/live", "gups.tst", "demand.csv")
 
 
-@pytest.fixture(scope="module")
-def page(root):
-    return (root / "docs" / "mappings.md").read_text()
-
-
-def test_the_example_is_a_mapping(page, tmp_path):
-    (example,) = re.findall(r"```\n(epoch,.*?)```", page, re.DOTALL)
+def test_the_example_is_a_mapping(tmp_path):
+    (example,) = re.findall(r"```\n(epoch,.*?)```", pages.text("mappings.md"), re.DOTALL)
     (tmp_path / "m.csv").write_text(example)
     assert list(read_mapping(tmp_path / "m.csv").epochs) == [0, 50]
 
 
-def test_commands_without_a_trace_run(page, tmp_path):
-    blocks = "".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL))
-    lines = blocks.replace("\\\n", " ").splitlines()
-    seen = 0
-    for line in lines:
-        if "/tmp/live" in line:  # needs root: test_capture.py
-            continue
-        if "gups.tst" in line or "demand.csv" in line:  # tests/end_to_end/test_readme.py has the trace
-            continue
-        words = shlex.split(line.replace("/tmp/", f"{tmp_path}/"))
-        assert words[:2] == ["./run", "tessera"]
-        done = CliRunner().invoke(cli, words[2:])
-        assert done.exit_code == 0, f"{line}\n{done.output}\n{done.exception}"
-        seen += 1
-    assert seen >= 12 and (tmp_path / "contiguity.svg").exists()
+def test_commands_without_a_trace_run(tmp_path):
+    assert pages.invoke_all("mappings.md", places={"/tmp/": f"{tmp_path}/"}, but=ELSEWHERE) >= 12
+    assert (tmp_path / "contiguity.svg").exists()
 
 
-def test_tables_are_complete(page):
+def test_tables_are_complete():
+    page = pages.text("mappings.md")
     codes = re.findall(r"^\| `(mapping/[a-z-]+)` \|", page.split("## A live program")[0], re.MULTILINE)
     assert codes == [*RULES, "mapping/touched"]
     kinds = page.split("## Kinds")[1].split("\n\n")[2]

@@ -1,47 +1,35 @@
 """The commands of docs/models.md and the example of docs/add-a-model.md run as printed."""
 
 import re
-import shlex
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from tessera.cli.main import cli
 from tessera.fit.evaluation.protocols import PROTOCOLS
 from tessera.fit.models.registry import EXTRA, MODELS, Registry
+from tests.docs import pages
 
 from .builders import make_frame, noisy
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 
-
-def blocks(page: str, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
-
-
-def test_commands_run_in_the_order_of_the_page(tmp_path, monkeypatch):
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """The files that the page's examples read."""
     monkeypatch.chdir(tmp_path)
     make_frame(noisy()).to_csv("cells.csv", index=False)
     Path("design.csv").write_text("design,stlb_hits,stlb_misses,walk_cycles\nmine,12e6,34e6,1.2e9\n")
-    lines = "".join(blocks("models.md", "sh")).replace("\\\n", " ").splitlines()
-    assert len(lines) == 9
-    for line in lines:
-        words = shlex.split(line)
-        assert words[:2] == ["./run", "tessera"]
-        done = CliRunner().invoke(cli, words[2:])
-        assert done.exit_code == 0, f"{line}\n{done.output}\n{done.exception}"
+
+
+def test_commands_run_in_the_order_of_the_page(files):
+    assert pages.invoke_all("models.md") == 9
     assert Path("fit/errors.csv").exists() and Path("budget.csv").exists()
 
 
-def test_the_python_examples_run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    make_frame(noisy()).to_csv("cells.csv", index=False)
-    Path("design.csv").write_text("design,stlb_hits,stlb_misses,walk_cycles\nmine,12e6,34e6,1.2e9\n")
+def test_the_python_examples_run(files, capsys):
     s = noisy()
     given = {"frame": pd.DataFrame({"H": s.H, "M": s.M, "C": s.C, "R": s.R})}
-    examples = blocks("models.md", "python")
+    examples = pages.blocks("models.md", "python")
     assert len(examples) == 4
     for source in examples:
         exec(source, given)
@@ -50,25 +38,25 @@ def test_the_python_examples_run(tmp_path, monkeypatch, capsys):
 
 
 def test_the_table_of_models_is_complete():
-    table = re.search(r"## The models\n(.*?)\n\n[A-Z]", (DOCS / "models.md").read_text(), re.DOTALL)
+    table = re.search(r"## The models\n(.*?)\n\n[A-Z]", pages.text("models.md"), re.DOTALL)
     named = re.findall(r"^\| ([a-z0-9, ]+) \|", table[1], re.MULTILINE)[1:]
     assert ", ".join(named).split(", ") == list(MODELS)
 
 
 def test_the_table_of_other_models_is_complete():
-    text = (DOCS / "models.md").read_text()
+    text = pages.text("models.md")
     table = re.search(r"fitted by name.*?\n\n(\|.*?)\n\n", text, re.DOTALL)[1]
     assert re.findall(r"^\| ([a-z-]+) \|", table, re.MULTILINE)[1:] == list(EXTRA)
 
 
 def test_the_table_of_protocols_is_complete():
-    text = (DOCS / "models.md").read_text()
+    text = pages.text("models.md")
     table = re.search(r"## Protocols.*?\n\n(\|.*?)\n\n", text, re.DOTALL)[1]
     assert re.findall(r"^\| (\w+) \|", table, re.MULTILINE)[1:] == list(PROTOCOLS)
 
 
 def test_the_example_of_a_new_model():
-    (source,) = blocks("add-a-model.md", "python")
+    (source,) = pages.blocks("add-a-model.md", "python")
     namespace: dict = {"__name__": "flat"}
     exec(source, namespace)
     flat = Registry(*MODELS.rows(), ("flat", namespace["Flat"]))["flat"]()
@@ -81,6 +69,6 @@ def test_the_example_of_a_new_model():
 
 @pytest.mark.parametrize("page", ["models.md", "add-a-model.md"])
 def test_files_that_pages_name_exist(page):
-    text = (DOCS / page).read_text()
+    text = pages.text(page)
     for name in re.findall(r"`(src/tessera/fit/models/\w+\.py)`", text):
-        assert name.endswith("flat.py") or (DOCS.parent / name).exists(), name
+        assert name.endswith("flat.py") or (pages.ROOT / name).exists(), name

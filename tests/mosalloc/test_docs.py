@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
-import sys
 
 import pytest
 
 from tessera.cli.mosalloc.group import run
 from tessera.cli.mosalloc.suggest import suggest
 from tessera.core.files import build_dir
+from tests.docs import pages
 
-PAGE = "docs/mosalloc.md"
+PAGE = "mosalloc.md"
 
 #: What the page does on a larger scale; a test must not take minutes.
 SMALLER = {
@@ -28,21 +27,12 @@ SMALLER = {
 }
 
 
-def page(root) -> str:
-    return (root / PAGE).read_text()
-
-
-def commands(root) -> list[str]:
-    """Lines of console blocks that a reader types."""
-    blocks = re.findall(r"```console\n(.*?)```", page(root), re.DOTALL)
-    return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+COMMANDS = pages.typed(PAGE, languages=("console",))
 
 
 def smaller(command: str, folder) -> str:
     """The command at a size for tests, its files in ``folder``."""
-    for text, replacement in SMALLER.items():
-        command = command.replace(text, replacement)
-    return command.replace("/tmp/", f"{folder}/").replace("./run tessera", f"{sys.executable} -m tessera")
+    return pages.replaced(command, SMALLER | {"/tmp/": f"{folder}/"})
 
 
 def reserving() -> bool:
@@ -58,18 +48,13 @@ def without_pages(command: str) -> str | None:
     return command.replace("--apply --yes", "")
 
 
-def run_page(root, folder, wanted) -> int:
+def run_page(folder, wanted) -> int:
     """Run the page's commands that ``wanted`` accepts, in order; how many ran."""
-    env = os.environ | {"PYTHONPATH": str(root / "src")}
-    seen = 0
-    for command in filter(wanted, commands(root)):
-        line = smaller(command, folder)
-        if not reserving() and (line := without_pages(line)) is None:
-            continue
-        done = subprocess.run(["sh", "-c", line], cwd=root, env=env, capture_output=True, text=True)
-        assert done.returncode == 0, f"{line}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-        seen += 1
-    return seen
+    lines = [smaller(command, folder) for command in COMMANDS if wanted(command)]
+    lines = lines if reserving() else [line for line in map(without_pages, lines) if line is not None]
+    for line in lines:
+        pages.shell(line, pages.ROOT)
+    return len(lines)
 
 
 @pytest.fixture
@@ -81,42 +66,38 @@ def components(build):
 
 
 @pytest.mark.toolchain
-def test_commands_run_in_the_order_of_the_page(root, components, tmp_path):
+def test_commands_run_in_the_order_of_the_page(components, tmp_path):
     usage = subprocess.run([build_dir("mosalloc") / "mosalloc-run", "--help"], capture_output=True, text=True)
     skipped = [] if "--analyze" in usage.stdout else ["mosalloc analyze"]
 
     def wanted(command: str) -> bool:
         return "redis" not in command and not any(word in command for word in skipped)
 
-    assert run_page(root, tmp_path, wanted) >= (8 if reserving() else 4)
+    assert run_page(tmp_path, wanted) >= (8 if reserving() else 4)
     if skipped:
         pytest.skip("mosalloc-run has no --analyze: ./run tessera build --test mosalloc; the others ran")
 
 
 @pytest.mark.toolchain
-def test_the_worked_example_runs(root, components, tmp_path):
+def test_the_worked_example_runs(components, tmp_path):
     packages = {"redis-server": "redis-server", "redis-benchmark": "redis-tools", "redis-cli": "redis-tools"}
     missing = sorted({package for name, package in packages.items() if shutil.which(name) is None})
     if missing:
         pytest.skip(f"apt install {' '.join(missing)}")
-    assert run_page(root, tmp_path, lambda command: "redis" in command) == 1
+    assert run_page(tmp_path, lambda command: "redis" in command) == 1
     assert (tmp_path / "redis.csv").exists()
 
 
-def test_the_scale_of_the_commands_is_really_replaced(root):
+def test_the_scale_of_the_commands_is_really_replaced():
     """A size that changes on the page must not make the test run it in full."""
-    text = "\n".join(commands(root))
-    for large in ("256MB", "8000000", "300000", "600000000", "--pairs 12"):
-        assert large in text
-    # The interpreter's path is the checkout's, which may lie anywhere.
-    small = "\n".join(smaller(command, "/x").replace(sys.executable, "python") for command in commands(root))
+    text, small = "\n".join(COMMANDS), "\n".join(smaller(command, "/x") for command in COMMANDS)
     for large in ("256MB", "8000000", "300000", "600000000", "--pairs 12", "/tmp/"):
-        assert large not in small
+        assert large in text and large not in small
 
 
-def test_option_tables_name_options_that_exist(root):
-    for heading, command in (("## suggest", suggest), ("## Options of `run`", run)):
-        section = page(root).split(heading)[1].split("\n## ")[0]
+def test_option_tables_name_options_that_exist():
+    for heading, command in (("suggest", suggest), ("Options of `run`", run)):
+        section = pages.text(PAGE, heading)
         rows = [line.split("|")[1] for line in section.replace(r"\|", "/").splitlines() if line[:3] == "| `"]
         names = [name for row in rows for name in re.findall(r"--[a-z-]+", row)]
         known = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
@@ -124,7 +105,7 @@ def test_option_tables_name_options_that_exist(root):
 
 
 def test_messages_of_the_error_table_are_in_the_code(root):
-    section = page(root).split("## Errors and what to do")[1].split("\n## ")[0]
+    section = pages.text(PAGE, "Errors and what to do")
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     files = [
         path
@@ -140,7 +121,7 @@ def test_messages_of_the_error_table_are_in_the_code(root):
 
 
 def test_the_unit_sets_variables_that_the_library_reads(root):
-    unit = re.search(r"```ini\n(.*?)```", page(root), re.DOTALL).group(1)
+    (unit,) = pages.blocks(PAGE, "ini")
     names = re.findall(r"^Environment=(\w+)=", unit, re.MULTILINE)
     source = "\n".join(path.read_text() for path in (root / "artifacts/mosalloc/preload").glob("*.cpp"))
     assert "LD_PRELOAD" in names
@@ -148,15 +129,9 @@ def test_the_unit_sets_variables_that_the_library_reads(root):
         assert name == "LD_PRELOAD" or f'"{name}"' in source
 
 
-def test_the_layout_shown_is_a_layout(root, tmp_path):
+def test_the_layout_shown_is_a_layout(tmp_path):
     from tessera.core.layouts.layout import read_layout
 
-    shown = re.search(r"```\n(type,.*?)```", page(root), re.DOTALL).group(1)
+    shown = re.search(r"```\n(type,.*?)```", pages.text(PAGE), re.DOTALL).group(1)
     (tmp_path / "l.csv").write_text(shown)
     assert len(read_layout(tmp_path / "l.csv").windows) == 1
-
-
-def test_commands_split_like_a_shells(root):
-    for command in commands(root):
-        words = shlex.split(command)
-        assert words[:2] == ["./run", "tessera"] or "LD_PRELOAD" in words[0]

@@ -6,7 +6,6 @@ import importlib.util
 import math
 import random
 import re
-import shlex
 import sys
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from tessera.machine.counters.event_table import class_named
 from tessera.measure.suggest.perf_events import sampling_plan
 from tessera.measure.suggest.profile import Profile, covered_share, effective_samples, wilson
 from tessera.measure.suggest.sampled_profile import profile_from_files, summed_profile
+from tests.docs import pages
 
 
 def _builders():
@@ -108,17 +108,12 @@ def test_one_type_of_core_is_noted(cores, noted, tmp_path):
     assert any("all samples are of cpu_core" in note for note in profile.notes) == noted
 
 
-def page(root) -> str:
-    return (root / "docs" / "samples.md").read_text()
-
-
 def test_the_command_of_the_page_prints_what_the_page_shows(root, tmp_path, monkeypatch):
     """Its samples are the generator's, whose region is the 14MB that the page shows."""
-    (block,) = re.findall(r"```console\n(.*?)```", page(root), re.DOTALL)
-    command, *shown = block.replace("/tmp/", f"{tmp_path}/").splitlines()
+    (block,) = pages.blocks("samples.md", "console")
+    command, shown = block.replace("/tmp/", f"{tmp_path}/").removeprefix("$ ").split("\n", 1)
     monkeypatch.chdir(root)
-    done = CliRunner().invoke(mosalloc, shlex.split(command)[4:])
-    assert done.exit_code == 0 and done.output.splitlines() == shown
+    assert pages.invoke(command) == shown
     written = Path(__file__).with_name("samples") / "scripts" / "written-6.1-hot.txt"
     lines = made.FORMS["pebs"](HOT.addresses(400), random.Random(1))
     assert written.read_text() == "\n".join(lines) + "\n"
@@ -128,7 +123,7 @@ def test_the_command_of_the_page_prints_what_the_page_shows(root, tmp_path, monk
 
 def test_the_page_names_the_events_of_each_class(root):
     """What a reader types is what ``--method perf`` records."""
-    section = page(root).split("| processor | EVENTS |")[1].split("\n\n")[0]
+    section = pages.text("samples.md").split("| processor | EVENTS |")[1].split("\n\n")[0]
     rows = re.findall(r"`(-d [^`]*)`", section)
     groups = [("haswell", "skylake", "graniterapids"), ("sandybridge", "ivybridge"), ("zen1", "zen5")]
     for row, names in zip(rows, groups, strict=True):
@@ -137,7 +132,7 @@ def test_the_page_names_the_events_of_each_class(root):
 
 
 def test_messages_of_the_page_are_in_the_code(root):
-    rows = re.findall(r"^\| (`.*?) \| ", page(root).split("## Errors and what to do")[1], re.MULTILINE)
+    rows = re.findall(r"^\| (`.*?) \| ", pages.text("samples.md", "Errors and what to do"), re.MULTILINE)
     code = "".join(path.read_text() for path in (root / "src/tessera/measure/suggest").rglob("*.py"))
     fragments = [text for row in rows for text in re.findall(r"`([^`]+)`", row)]
     assert len(fragments) >= 10 and [text for text in fragments if text not in code] == []

@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import re
-import shlex
 
 import pytest
-from click.testing import CliRunner
 
-from tessera.cli.main import cli
 from tessera.lab.numa.arithmetic import PARTS
 from tessera.lab.numa.defects import RULES
 from tessera.lab.numa.map_rules import POLICIES
 from tessera.lab.numa.placement_costs import LoadCosts, placements
+from tests.docs import pages
 
 
 @pytest.fixture(scope="module")
-def page(root):
-    return (root / "docs" / "numa.md").read_text()
+def page():
+    return pages.text("numa.md")
 
 
-def test_its_commands_run(page, root, folder):
-    place = folder()
-    blocks = "".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL)).replace("\\\n", " ")
-    lines = blocks.splitlines()
-    assert len(lines) >= 5
-    for line in lines:
-        line = line.replace("/tmp/mitosis", str(place)).replace("notebooks/", f"{root}/notebooks/")
-        words = shlex.split(line)
-        assert words[:2] == ["./run", "tessera"]
-        done = CliRunner().invoke(cli, words[2:])
-        assert done.exit_code == 0, f"{line}\n{done.output}\n{done.exception}"
+def test_its_commands_run(folder):
+    places = {"/tmp/mitosis": folder(), "notebooks/": f"{pages.ROOT}/notebooks/"}
+    assert pages.invoke_all("numa.md", places=places) >= 5
 
 
 def test_the_table_of_configurations_is_the_model(page):

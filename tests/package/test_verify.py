@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import stat
 import sys
 import zipfile
@@ -14,6 +13,7 @@ from tessera import __version__
 from tessera.cli.dev.package import package
 from tessera.core.errors import TesseraError
 from tessera.report.package import make, verify
+from tests.docs import pages
 
 TOP = f"tessera-{__version__}"
 
@@ -111,15 +111,9 @@ def test_no_package(tmp_path, made):
         assert caught.value.code == "package-unreadable"
 
 
-def test_the_documented_commands(results, tmp_path, root):
-    lines = re.findall(
-        r"^\./run tessera package (.*)$", (root / "docs" / "reference.md").read_text(), re.MULTILINE
-    )
-    assert len(lines) == 2
-    for line in lines:
-        words = line.replace("/tmp/", f"{tmp_path}/").replace("results/default", str(results)).split()
-        done = CliRunner().invoke(package, words)
-        assert done.exit_code == 0, (line, done.output, done.exception)
+def test_the_documented_commands(results, tmp_path):
+    places = {"/tmp/": f"{tmp_path}/", "results/default": results}
+    assert pages.invoke_all("reference.md", places=places, but=("tessera reference",)) == 2
 
 
 def test_the_command(checkout, results, tmp_path):

@@ -1,37 +1,33 @@
 """docs/predict.md: its tables are those of the code, and its commands and Python run as printed."""
 
 import re
-import shlex
-from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import tessera
-from tessera.cli.main import cli
 from tessera.core import platforms
 from tessera.fit.predict import decision, processor
 from tessera.fit.predict.answers import LEAST_LAYOUTS
 from tessera.lab.transfer import own_design
+from tests.docs import pages
 
 from .builders import design, samples
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "predict.md").read_text()
-DESIGNS = sorted((ROOT / "examples" / "designs").glob("*.yaml"))
+PAGE = pages.text("predict.md")
+DESIGNS = sorted((pages.ROOT / "examples" / "designs").glob("*.yaml"))
 WRONG = ("absent", "not-finite", "negative", "zero")
 ASKED = ("answer", "from_python", "own_design")
 #: modules whose errors the page lists
 SOURCES = [
-    *(ROOT / "src/tessera/fit/predict").glob("*.py"), ROOT / "src/tessera/cli/predict.py",
-    *(ROOT / "src/tessera/lab/transfer" / f"{one}.py" for one in ASKED),
+    *(pages.ROOT / "src/tessera/fit/predict").glob("*.py"), pages.ROOT / "src/tessera/cli/predict.py",
+    *(pages.ROOT / "src/tessera/lab/transfer" / f"{one}.py" for one in ASKED),
 ]  # fmt: skip
 
 
 def rows(heading: str) -> list[list[str]]:
     """Cells of all tables under a heading, without their heads."""
-    part = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
+    part = pages.text("predict.md", f"{heading}\n")
     lines = [line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| ")]
     return [cells for cells in lines if cells[0] not in ("code", "level", "status", "source", "option")]
 
@@ -71,7 +67,7 @@ def test_levels_are_those_of_the_code():
 
 
 def test_answers_of_k1_by_family_are_those_of_the_archive():
-    rows = pd.read_csv(ROOT / "notebooks/data/studies/transfer/answers.csv.gz")
+    rows = pd.read_csv(pages.ROOT / "notebooks/data/studies/transfer/answers.csv.gz")
     rows = rows[(rows["group"] == "K1") & (rows["status"] == "answered") & rows["judged"].eq(True)]
     for family in ("STLB", "coalescing"):
         covered = rows[rows["family"] == family]["covered"].eq(True)
@@ -82,19 +78,12 @@ def test_commands_on_samples_run_as_printed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     samples().to_csv("cells.csv", index=False)
     design(design=["mine"]).to_csv("counts.csv", index=False)
-    blocks = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.S)).replace("\\\n", " ")
-    ran = 0
-    for line in blocks.splitlines():
-        words = shlex.split(line)
-        if "--design" not in words:  # this one needs a run; tests/studies/transfer has the rest
-            done = CliRunner().invoke(cli, words[2:])
-            assert done.exit_code == 0, f"{line}\n{done.output}\n{done.exception}"
-            ran += 1
-    assert ran == 3
+    # --design needs a run; tests/studies/transfer has the rest
+    assert pages.invoke_all("predict.md", but=("--design",)) == 3
 
 
 def test_the_python_asks_as_the_function_takes_it(monkeypatch):
-    (source,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
+    (source,) = pages.blocks("predict.md", "python")
     asked = []
     columns = ["design", "runtime_cycles", "low_cycles", "high_cycles", "source", "level", "codes"]
 

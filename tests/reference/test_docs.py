@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 import re
-import shlex
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from tessera.cli.main import cli
 from tessera.core.reference import records
 from tessera.core.reference.quarantine import RULES
+from tests.docs import pages
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = [DOCS / "reference.md", DOCS / "artifact-appendix.md"]
-
-
-def commands(page: Path) -> list[list[str]]:
-    """The words behind ``./run tessera`` of its commands about reference data."""
-    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
-    lines = [shlex.split(line, comments=True) for block in blocks for line in block.splitlines()]
-    return [words[2:] for words in lines if words[:3] == ["./run", "tessera", "reference"]]
+APPENDIX = "artifact-appendix.md"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", ["reference.md", APPENDIX])
 def test_its_commands_run_without_a_network(page, tmp_path, zenodo):
-    found = commands(page)
-    assert found
     (tmp_path / "default").mkdir()
+    lines = [line for line in pages.typed(page) if line.startswith("./run tessera reference ")]
+    assert lines
     with zenodo(None):
-        for words in found:
-            words = [word.replace("results/default", str(tmp_path / "default")) for word in words]
-            done = CliRunner().invoke(cli, words)
-            assert done.exit_code == 0, (words, done.output, done.exception)
+        for line in lines:
+            pages.invoke(line.replace("results/default", str(tmp_path / "default")))
 
 
 def test_the_page_names_every_record_and_rule():
-    text = PAGES[0].read_text()
+    text = pages.text("reference.md")
     for record in (records.load(name) for name in records.names()):
         assert f"| `{record.name}` | {record.doi} |" in text
     for rule in RULES:
@@ -45,7 +32,7 @@ def test_the_page_names_every_record_and_rule():
 
 
 def test_the_appendix_has_the_sections_of_the_checklists():
-    text = PAGES[1].read_text()
+    text = pages.text(APPENDIX)
     for section in (
         *("Abstract", "Checklist", "Description", "Installation", "Experiment workflow"),
         *("Evaluation and expected result", "Customization", "Notes", "Methodology"),
@@ -58,10 +45,10 @@ def test_the_appendix_has_the_sections_of_the_checklists():
 
 
 def test_the_appendix_names_the_packages_that_run_installs():
-    script = (DOCS.parent / "bootstrap" / "packages.sh").read_text()
+    script = (pages.ROOT / "bootstrap" / "packages.sh").read_text()
     always = re.search(r"printf '%s\\n' (python3-venv.*)\n", script).group(1).split()
     docker = re.search(r"docker\) printf '%s\\n' (.*?) ;;", script).group(1).split()
-    text = PAGES[1].read_text()
+    text = pages.text(APPENDIX)
     for name in always + docker:
         assert name in text, name
 
@@ -74,7 +61,7 @@ WORDS = {
 
 
 def test_the_appendix_has_three_scores_whose_verdicts_are_all_their_claims():
-    rows = re.findall(r"^\| ([a-zT -]+) \((\d+)\) \| ([A-Z-]+) \| (\d+)", PAGES[1].read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| ([a-zT -]+) \((\d+)\) \| ([A-Z-]+) \| (\d+)", pages.text(APPENDIX), re.MULTILINE)
     assert {name for name, *_ in rows} == set(WORDS)
     for score, words in WORDS.items():
         mine = [(int(total), word, int(count)) for name, total, word, count in rows if name == score]
@@ -83,6 +70,6 @@ def test_the_appendix_has_three_scores_whose_verdicts_are_all_their_claims():
 
 
 def test_the_readme_and_the_page_of_claims_name_the_same_words():
-    for page in ("README.md", "docs/claims.md", "docs/contracts.md"):
-        text = (DOCS.parent / page).read_text()
+    for page in ("README.md", "claims.md", "contracts.md"):
+        text = pages.text(page)
         assert all(word in text for words in WORDS.values() for word in words.split()), page

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 
 import pytest
 
 from tessera.core.files import build_dir
 from tessera.record import workloads
 from tessera.record.workloads.kinds import KINDS
+from tests.docs import pages
 
-PAGES = ("docs/add-a-workload.md", "docs/spec.md")
+PAGES = ("add-a-workload.md", "spec.md")
 BUILT = {
     "mosalloc": ("libmosalloc.so", "mosalloc-run"),
     "tracer": ("libtessera-trace.so", "libtessera-trace-launch.so", "tessera-trace"),
 }
-
-
-def commands(root, page: str) -> list[str]:
-    blocks = re.findall(r"```console\n(.*?)```", (root / page).read_text(), re.DOTALL)
-    return [
-        line.strip()[2:] for block in blocks for line in block.splitlines() if line.strip().startswith("$ ")
-    ]
 
 
 @pytest.fixture
@@ -43,24 +34,18 @@ def checkout(root, tmp_path):
     return copy
 
 
-def run_page(root, checkout, page: str, tmp_path) -> list[str]:
+def run_page(checkout, page: str, tmp_path) -> list[str]:
     """Run the page's commands in order; their outputs."""
-    env = os.environ | {"PYTHONPATH": str(root / "src"), "TESSERA_ROOT": str(checkout)}
     outputs = []
-    for command in commands(root, page):
-        line = command.replace("/tmp/", f"{tmp_path}/").replace(
-            "./run tessera", f"{sys.executable} -m tessera"
-        )
-        done = subprocess.run(["sh", "-c", line], cwd=checkout, env=env, capture_output=True, text=True)
-        assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-        assert "failed:" not in done.stderr, f"{command}\n{done.stderr}"  # a step of the pipeline exits 0
-        outputs.append(done.stdout + done.stderr)
+    for line in pages.typed(page, languages=("console",)):
+        outputs.append(pages.shell(line.replace("/tmp/", f"{tmp_path}/"), checkout, TESSERA_ROOT=checkout))
+        assert "failed:" not in outputs[-1], line  # a step of the pipeline exits 0
     return outputs
 
 
 @pytest.mark.toolchain
-def test_commands_of_adding_a_workload(root, checkout, tmp_path):
-    outputs = run_page(root, checkout, PAGES[0], tmp_path)
+def test_commands_of_adding_a_workload(checkout, tmp_path):
+    outputs = run_page(checkout, PAGES[0], tmp_path)
     assert len(outputs) == 8
     assert (
         sum("2.0 M accesses recorded" in text for text in outputs) == 2
@@ -69,18 +54,16 @@ def test_commands_of_adding_a_workload(root, checkout, tmp_path):
 
 
 @pytest.mark.toolchain
-def test_commands_of_spec(root, checkout, tmp_path, spec_installation, monkeypatch):
+def test_commands_of_spec(checkout, tmp_path, spec_installation, monkeypatch):
     monkeypatch.delenv("SPEC_CPU2006", raising=False)
     spec_installation(tmp_path / "cpu2006", "429.mcf")
-    found, result = run_page(root, checkout, PAGES[1], tmp_path)
+    found, result = run_page(checkout, PAGES[1], tmp_path)
     assert found.startswith("CPU2006 at ")
     assert '"verified_by": "2 expected outputs"' in result
 
 
-def test_every_spec_row_is_in_the_table(root):
-    rows = re.findall(
-        r"^\| `(spec[0-9a-z-]+)` \| (\S+) \|.* \| (.*) \|$", (root / PAGES[1]).read_text(), re.MULTILINE
-    )
+def test_every_spec_row_is_in_the_table():
+    rows = re.findall(r"^\| `(spec[0-9a-z-]+)` \| (\S+) \|.* \| (.*) \|$", pages.text(PAGES[1]), re.MULTILINE)
     assert {name for name, *_ in rows} == {name for name in workloads.names() if name.startswith("spec")}
     for name, benchmark, stand_in in rows:
         assert workloads.load(name).executable == benchmark
@@ -89,13 +72,13 @@ def test_every_spec_row_is_in_the_table(root):
             assert workloads.load(stand_in.strip("`")).stand_in_for.endswith(short)
 
 
-def test_every_kind_is_named(root):
-    row = re.search(r"^\| `kind` \|.*$", (root / PAGES[0]).read_text(), re.MULTILINE).group(0)
+def test_every_kind_is_named():
+    row = re.search(r"^\| `kind` \|.*$", pages.text(PAGES[0]), re.MULTILINE).group(0)
     assert set(re.findall(r"`(\w+)`", row)) - {"kind"} == set(KINDS)
 
 
 def test_messages_of_the_table_are_in_the_code(root):
-    section = (root / PAGES[1]).read_text().split("## What can be missing")[1]
+    section = pages.text(PAGES[1], "What can be missing")
     code = "\n".join(path.read_text() for path in (root / "src" / "tessera").rglob("*.py"))
     fragments = re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE)
     assert len(fragments) == 4

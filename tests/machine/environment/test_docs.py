@@ -1,29 +1,25 @@
-"""docs/environment.md: its tables and numbers are those of the program, its commands exist."""
+"""docs/environment.md: its tables and numbers are those of the program."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from tessera.cli import machine as command
-from tessera.cli.main import cli
 from tessera.machine.counter_check import known_programs
 from tessera.machine.counter_check.opening import STATUSES as CHECK_STATUSES
 from tessera.machine.environment import CHECKS, RUN_CHECKS, examine, judge, plan
 from tessera.machine.environment.condition import LEVELS, STATUSES, Setting
+from tests.docs import pages
 
 from . import trees
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "environment.md").read_text()
+PAGE = pages.text("environment.md")
 
 
 def table(head: str) -> list[list[str]]:
-    """Rows of the table that begins with this row."""
-    rows = PAGE.split(f"{head}\n")[1].split("\n\n")[0].splitlines()[1:]
-    return [[cell.strip().strip("`") for cell in row.strip("|").split("|")] for row in rows]
+    return pages.table("environment.md", head)
 
 
 def test_levels_and_statuses():
@@ -74,21 +70,7 @@ def test_the_commands_that_change_nothing(tmp_path, monkeypatch):
     root = trees.write(tmp_path / "machine")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(command, "_root", lambda: root)
-    lines = re.findall(r"^\./run tessera (environment.*)$", PAGE, re.MULTILINE)
-    stops = []
-    for line in lines[:2]:
-        done = CliRunner().invoke(cli, line.split())
-        stops.append(done.output.strip().splitlines()[-2])
-        assert done.exit_code == len(stops) - 1, f"{line}\n{done.output}"
+    printed = [pages.invoke(line, status) for status, line in enumerate(pages.typed("environment.md")[:2])]
+    stops = [text.strip().splitlines()[-2] for text in printed]
     assert stops == [f"no run starts because of: {what}" for what in ("nothing", "2mb-pages")]
     assert (tmp_path / "environment.csv").read_text().startswith("check,level,wanted,found,status,remedy\n")
-
-
-def test_commands_exist():
-    commands = re.findall(r"^\./run tessera (.+)$", PAGE, re.MULTILINE)
-    assert len(commands) == 4
-    for line in commands:
-        words = line.split(" -- ")[0].split()
-        verbs = [word for word in words[:2] if not word.startswith("-")]
-        text = CliRunner().invoke(cli, [*verbs, "--help"]).stdout
-        assert all(word in text for word in words if word.startswith("--")), line
