@@ -12,7 +12,7 @@ from tessera.cli.workload import datasets as command
 from tessera.core.errors import TesseraError
 from tessera.record import datasets
 
-from .server import Behaviour, serving
+from .server import of_file, serving
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def fetched(dataset, body):
     """Downloads and returns the dataset and its file."""
 
     def get(**published):
-        with serving(Behaviour(body)) as url:
+        with serving(of_file(body)) as url:
             made = dataset(url, **published)
             datasets.fetch(made, attempts=1)
         return made, datasets.cache_folder(made) / "graph.bin"
@@ -74,7 +74,7 @@ def write_manifest(checkout, url, sha256=""):
 
 def test_the_commands_one_after_the_other(checkout, body):
     run = CliRunner()
-    with serving(Behaviour(body)) as url:
+    with serving(of_file(body)) as url:
         write_manifest(checkout, url, hashlib.sha256(body).hexdigest())
         assert "graph (1): missing" in run.invoke(command, ["list"]).output
         done = run.invoke(command, ["fetch", "graph"])
@@ -87,7 +87,7 @@ def test_the_commands_one_after_the_other(checkout, body):
 
 
 def test_an_unknown_name_is_refused_before_anything_is_fetched(checkout, body):
-    how = Behaviour(body)
+    how = of_file(body)
     with serving(how) as url:
         write_manifest(checkout, url)
         refused = CliRunner().invoke(command, ["fetch", "graph", "nonsense"])

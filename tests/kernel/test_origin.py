@@ -1,4 +1,4 @@
-"""The order of sources of the kernel; archive and snapshot service are folders that localhost serves."""
+"""The order of sources of the kernel; archive and snapshot service are on localhost."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import hashlib
 import io
 import json
 import tarfile
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -44,27 +41,16 @@ def deb(tree: bytes = TREE) -> bytes:
     return text
 
 
-class Served(SimpleHTTPRequestHandler):
-    asked: list[str] = []
-
-    def do_GET(self):
-        self.asked.append(self.path)
-        super().do_GET()
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
-def archive(tmp_path):
-    """Folder that is served, and the paths that were asked for."""
-    folder = tmp_path / "served"
-    folder.mkdir()
-    handler = type("Handler", (Served,), {"asked": []})
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield folder, f"http://127.0.0.1:{server.server_port}", handler.asked
-        server.shutdown()
+def archive(httpserver):
+    """A server that has nothing until :func:`put`."""
+    httpserver.no_handler_status_code = 404
+    return httpserver
+
+
+def asked(archive) -> list[str]:
+    """The paths that were asked for."""
+    return [request.path for request, _ in archive.log]
 
 
 @pytest.fixture
@@ -80,17 +66,15 @@ def checkout(tmp_path, monkeypatch, archive):
     }  # fmt: skip
     (kernel / "SOURCE").write_text("".join(f"{name} {value}\n" for name, value in lines.items()))
     monkeypatch.setenv("TESSERA_ROOT", str(root))
-    monkeypatch.setenv("TESSERA_LIVE_ARCHIVE", f"{archive[1]}/live")
-    monkeypatch.setenv("TESSERA_SNAPSHOT_ARCHIVE", f"{archive[1]}/snapshot/")
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setenv("TESSERA_LIVE_ARCHIVE", archive.url_for("/live"))
+    monkeypatch.setenv("TESSERA_SNAPSHOT_ARCHIVE", archive.url_for("/snapshot/"))
+    monkeypatch.setenv("no_proxy", "localhost")
     monkeypatch.delenv("TESSERA_OFFLINE", raising=False)
     return root
 
 
 def put(archive, name: str, body: bytes | None = None) -> None:
-    path = archive[0] / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(deb() if body is None else body)
+    archive.expect_request(f"/{name}").respond_with_data(deb() if body is None else body)
 
 
 def find(installed: str, applies=None) -> source.FoundSource:
@@ -100,7 +84,7 @@ def find(installed: str, applies=None) -> source.FoundSource:
 def test_the_installed_version_needs_no_network(checkout, archive):
     put(archive, LIVE)
     assert find(VERSION) == source.FoundSource(VERSION, "installed")
-    assert find(VERSION).environment() == {} and archive[2] == []
+    assert find(VERSION).environment() == {} and asked(archive) == []
 
 
 def test_the_live_archive_is_asked_before_the_snapshot(checkout, archive):
@@ -110,7 +94,7 @@ def test_the_live_archive_is_asked_before_the_snapshot(checkout, archive):
     assert (found.version, found.origin) == (VERSION, "live")
     assert found.archive.read_bytes() == TREE
     assert found.environment() == {"KERNEL_SOURCE": str(found.archive)}
-    assert archive[2] == [f"/{LIVE}"] and [NEWER in line for line in found.passed_over] == [True]
+    assert asked(archive) == [f"/{LIVE}"] and [NEWER in line for line in found.passed_over] == [True]
     assert [path.name for path in found.archive.parent.iterdir()] == ["linux-source-6.12.tar.xz"]
 
 
@@ -118,15 +102,15 @@ def test_the_snapshot_has_what_the_live_archive_dropped(checkout, archive):
     put(archive, SNAPSHOT)
     found = find(NEWER)
     assert found.origin == "snapshot" and found.archive.read_bytes() == TREE
-    assert archive[2] == [f"/{LIVE}", f"/{SNAPSHOT}"] and "404" in found.passed_over[1]
+    assert asked(archive) == [f"/{LIVE}", f"/{SNAPSHOT}"] and "404" in found.passed_over[1]
 
 
 def test_what_was_fetched_is_kept(checkout, archive):
     put(archive, LIVE)
-    first, asked = find(NEWER), len(archive[2])
-    assert find(NEWER) == first and len(archive[2]) == asked
+    first, before = find(NEWER), len(asked(archive))
+    assert find(NEWER) == first and len(asked(archive)) == before
     first.archive.write_bytes(b"damaged")
-    assert find(NEWER).archive.read_bytes() == TREE and len(archive[2]) == asked + 1
+    assert find(NEWER).archive.read_bytes() == TREE and len(asked(archive)) == before + 1
 
 
 def test_other_bytes_are_refused_and_the_next_source_is_asked(checkout, archive):
@@ -164,7 +148,7 @@ def test_without_a_network_none_is_asked(checkout, archive, monkeypatch):
     monkeypatch.setenv("TESSERA_OFFLINE", "1")
     put(archive, LIVE)
     packaged(checkout)
-    assert find("").origin == "package" and archive[2] == []
+    assert find("").origin == "package" and asked(archive) == []
 
 
 def test_a_server_that_does_not_answer_is_passed_over(checkout, monkeypatch):

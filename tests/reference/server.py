@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import unquote
+
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
 
 
 @dataclass
@@ -22,17 +22,16 @@ class Behaviour:
     md5: dict[str, str] = field(default_factory=dict)  #: of a file, instead of the right one
     metadata_status: int = 200
     content_status: int = 200
-    busy: int = 0  #: answers 429 this many times first
-    cut_after: list[int] = field(
-        default_factory=list
-    )  #: bytes of content sent by the first answers, then a hang-up
+    busy: int = 0  #: answers ``busy_status`` this many times first
+    busy_status: int = 429
+    cut_after: list[int] = field(default_factory=list)  #: bytes sent by the first answers, then a hang-up
     ranges: bool = True
     tag: str = '"one"'
     requests: list[tuple[int, str, str]] = field(default_factory=list)
 
     def contents(self) -> list[tuple[int, str]]:
         """(status, Range) of the requests for files' content."""
-        return [(status, asked) for status, path, asked in self.requests if path.endswith("/content")]
+        return [(status, asked) for status, path, asked in self.requests if "/files/" in path]
 
     def record(self, number: str) -> bytes:
         """The record's description, as the API gives it."""
@@ -47,63 +46,44 @@ class Behaviour:
         ]
         return json.dumps({"id": int(number), "metadata": {"title": "An artifact"}, "files": files}).encode()
 
+    def answer(self, request: Request) -> Response:
+        asked = request.headers.get("Range", "")
+        if self.busy > 0:
+            self.busy -= 1
+            response = Response(status=self.busy_status, headers={"Retry-After": "0"})
+        elif found := re.fullmatch(r"/api/records/\d+/files/(.+)/content|/files/(.+)", request.path):
+            version = request.headers.get("If-Range", self.tag)
+            response = self._content(self.files[found[1] or found[2]], asked, version)
+        else:
+            number = request.path.removeprefix("/api/records/")
+            body = self.record(number) if self.metadata is None else self.metadata
+            response = Response(body if self.metadata_status == 200 else b"", self.metadata_status)
+        self.requests.append((response.status_code, request.path, asked))
+        return response
 
-class _Handler(BaseHTTPRequestHandler):
-    behaviour: Behaviour
-
-    def do_GET(self) -> None:
-        how, path = self.behaviour, unquote(self.path)
-        if how.busy > 0:
-            how.busy -= 1
-            return self._send(429, b"", {"Retry-After": "0"})
-        if found := re.fullmatch(r"/api/records/(\d+)/files/(.+)/content", path):
-            return self._content(how.files[found.group(2)])
-        number = path.removeprefix("/api/records/")
-        body = how.record(number) if how.metadata is None else how.metadata
-        self._send(how.metadata_status, body if how.metadata_status == 200 else b"", {})
-
-    def _content(self, body: bytes) -> None:
-        how, asked, start, status = (
-            self.behaviour,
-            self.headers.get("Range", ""),
-            0,
-            self.behaviour.content_status,
-        )
-        if status != 200:
-            return self._send(status, b"", {})
-        found = re.fullmatch(r"bytes=(\d+)-", asked)
-        if found and how.ranges and self.headers.get("If-Range", how.tag) == how.tag:
-            start, status = int(found.group(1)), 206
+    def _content(self, body: bytes, asked: str, version: str) -> Response:
+        if self.content_status != 200:
+            return Response(status=self.content_status)
+        start, headers = 0, {"ETag": self.tag} if self.tag else {}
+        if self.ranges and version == self.tag and (found := re.fullmatch(r"bytes=(\d+)-", asked)):
+            start = int(found[1])
             if start >= len(body):
-                return self._send(416, b"", {})
-        headers = {"ETag": how.tag} if how.tag else {}
-        if status == 206:
+                return Response(status=416)
             headers["Content-Range"] = f"bytes {start}-{len(body) - 1}/{len(body)}"
-        self._send(status, body[start:], headers, how.cut_after.pop(0) if how.cut_after else None)
+        sent = body[start:][: self.cut_after.pop(0) if self.cut_after else None]
+        response = Response(sent, 206 if "Content-Range" in headers else 200, headers)
+        response.content_length = len(body) - start
+        return response
 
-    def _send(self, status: int, body: bytes, headers: dict[str, str], cut: int | None = None) -> None:
-        self.behaviour.requests.append((status, unquote(self.path), self.headers.get("Range", "")))
-        self.send_response(status)
-        for name, value in (headers | {"Content-Length": str(len(body))}).items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body if cut is None else body[:cut])
-        self.close_connection = True
 
-    def log_message(self, *args) -> None:
-        """Quiet."""
+class _Server(HTTPServer):
+    def thread_target(self) -> None:
+        self.server.serve_forever(poll_interval=0.01)  # a test does not wait half a second for its end
 
 
 @contextmanager
 def serving(behaviour: Behaviour) -> Iterator[int]:
     """Serve on a free local port; yields the port."""
-    handler = type("Handler", (_Handler,), {"behaviour": behaviour})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with _Server(threaded=True) as server:
+        server.expect_request(re.compile("")).respond_with_handler(behaviour.answer)
+        yield server.port
