@@ -65,6 +65,9 @@ def render_report(
         only: names of the figures to draw (default: all); pages say of the others that they weren't drawn.
         with_pdf: whether to write ``report.pdf``; without its tool the page "Missing" says so.
     """
+    hrefs = [page.href for page in PAGES]
+    if lost := [one.name for one in registry.select(None) if one.page not in ("", *hrefs)]:
+        raise TesseraError(f"page of figure {', '.join(lost)}", "no such page", f"pages: {', '.join(hrefs)}")
     results_dir = Path(results_dir)
     reference = reference or repo_root() / "reference-results"
     results = Results(results_dir)
@@ -174,7 +177,7 @@ def draw_figures(
     only: list[str] | None = None,
     meanwhile: Callable[[], T] = lambda: None,
 ) -> tuple[list[Drawn], T]:
-    """Every figure (or the named ones) in the registry's order, drawn or with a reason.
+    """Every figure (or the named ones) in the order of the registry, drawn or with a reason.
 
     Args:
         meanwhile: called in this process while others draw; its result is the second one.

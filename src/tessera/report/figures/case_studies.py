@@ -8,7 +8,7 @@ import pandas as pd
 
 from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB, PAGE_SIZE_OF
 from tessera.core.results.cell_tables import MANIFEST
-from tessera.report.figures import cases, curves, published, style
+from tessera.report.figures import cases, curves, figure, published, style
 from tessera.report.figures.cases import CASES, Case
 from tessera.report.results import FewerPages, NotDrawn, Results, against_fewer_pages
 
@@ -83,6 +83,93 @@ def _zoomed_near_1gb(name: str, rows: pd.DataFrame, times: float) -> pd.DataFram
     return rows[rows["layout"].isin({*shown, ALL_2MB})]
 
 
+@figure(
+    "fig3",
+    "A linear model against Mosmodel",
+    "Runtime against walk cycles, with the linear models and with Mosmodel's predictions. Top: the "
+    "paper's pair or its stand-in. Bottom: the most extreme pair of this run. The paper does not publish "
+    "its curve as data.",
+    argument="fig3",
+)
+@figure(
+    "fig7",
+    "What the Basu model predicts",
+    "Runtime against TLB misses, with the line of the Basu model, which is fitted to one point. Top: the "
+    "paper's pair or its stand-in. Bottom: the most extreme pair of this run. The paper does not publish "
+    "its curve as data.",
+    argument="fig7",
+)
+@figure(
+    "fig8",
+    "Workloads that a straight line describes well and badly",
+    "Runtime against walk cycles for a workload that a line describes well, and for the workload that it "
+    "describes worst. The paper does not publish its curve as data.",
+    argument="fig8",
+)
+@figure(
+    "fig9",
+    "The slope of runtime against walk cycles",
+    "A slope above 1 means that one walk cycle adds more than one cycle to the runtime. Top: the paper's "
+    "pair or its stand-in. Bottom: the most extreme pair of this run. The paper does not publish its "
+    "curve as data.",
+    argument="fig9",
+)
+@figure(
+    "fig10",
+    "A workload that a straight line describes badly",
+    "The best line, parabola and cubic in walk cycles. The paper does not publish its curves as data. If"
+    " the line's error is largest for the paper's pair, the figure shows only that pair.",
+    argument="fig10",
+)
+@figure(
+    "fig11",
+    "Predicting 1GB pages",
+    "No model was fitted to the 1GB layout: the models predict its runtime from its H, M and C. Top: "
+    "the paper's pair or its stand-in. Bottom: the most extreme pair of this run. The paper does not "
+    "publish its curve as data.",
+    argument="fig11",
+)
+@figure(
+    "opera-fig2",
+    "The 1GB run and its linear prediction",
+    "OPERA Figure 2: runtime against walk cycles near zero, with the line through the 4KB and 2MB runs "
+    "and the cubic in C. The 1GB run lies above the line: a design that removes all walks gains less "
+    "than the line predicts.",
+    argument="opera-fig2",
+)
+@figure(
+    "opera-fig4",
+    "R = C + \u03b2 predicts too much",
+    "OPERA Figure 4: the model that adds every walk cycle to the runtime (Pham there, Alam in "
+    "MICRO'20), fitted to the 2MB run, against all layouts. Walks overlap with other work, so the "
+    "predicted runtime of the 4KB run is too high.",
+    argument="opera-fig4",
+)
+@figure(
+    "opera-fig5",
+    "R = C + \u03b2 predicts too little",
+    "OPERA Figure 5: the same model for a workload where one walk cycle adds more than one cycle.",
+    argument="opera-fig5",
+)
+@figure(
+    "opera-fig7",
+    "A workload that a line describes",
+    "OPERA Figure 7: runtime against walk cycles with the best line through all layouts.",
+    argument="opera-fig7",
+)
+@figure(
+    "opera-fig8",
+    "Polynomials of degree one to three",
+    "OPERA Figure 8: the best line, parabola and cubic in walk cycles through all layouts.",
+    argument="opera-fig8",
+)
+@figure(
+    "opera-fig9",
+    "A slope above 1",
+    "OPERA Figure 9: the best line through all layouts of the paper's workload, and the steepest line "
+    "of this run. With a slope above 1, removing a walk saves more cycles than the walk takes.",
+    argument="opera-fig9",
+)
 def draw_case(name: str, results, reference):
     """A panel per pair: samples, the case's models, and in words what was obtained and what is printed."""
     results, case = Results.of(results), CASES[name]
@@ -185,6 +272,13 @@ def _counters_of_pair(results: Results, pick) -> list[tuple]:
     return rows
 
 
+@figure(
+    "table7",
+    "Cache loads of the program and of the page walker",
+    "Runtime, walk cycles, TLB misses and loads of the program and of the page walker that reached each"
+    " level, with 4KB and with 2MB pages: the paper's xalancbmk as printed (MICRO'20 Table 7, the same "
+    "measurement as OPERA Table 6), its stand-in, and the pair with the largest slope.",
+)
 def draw_counters(results, reference):
     """A row of panels per pair, published ones in the middle; bars: program below, walker above."""
     rows = counters_table(results, reference)
@@ -296,6 +390,12 @@ def _printed_page_counts(reference) -> str:
     return f"{words}the curve is not published as data"
 
 
+@figure(
+    "opera-fig10",
+    "Is the layout with the most large pages the fastest?",
+    "OPERA Figure 10: runtime against walk cycles of the growing layouts and of the fastest layout. The "
+    "numbers are the 2MB pages in use. In OPERA, 87 pages are 6% faster than all 832.",
+)
 def draw_page_counts(results, reference):
     """Runtime against walk cycles: all layouts above, the fastest below."""
     rows = page_count_table(results, reference)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB, PAGE_SIZE_OF
 from tessera.core.results.loader import Pair
-from tessera.report.figures import style
+from tessera.report.figures import figure, style
 from tessera.report.results import NotDrawn, Results
 
 #: (column, words, models of the paper drawn on that axis; others are drawn on both)
@@ -48,6 +48,13 @@ def table(results, workload: str, platform: str, models=None) -> pd.DataFrame:
     return tidy[[*first, *inputs[1:], "provenance"]]
 
 
+@figure(
+    "curves",
+    "Runtime and the models' curves",
+    "Every layout's runtime against walk cycles and against TLB misses, with what the models "
+    "predict for the same layouts.",
+    per_pair=True,
+)
 def draw(results, reference, workload: str, platform: str):
     """Two panels, one above the other: against C and against M."""
     rows = table(results, workload, platform)

@@ -10,7 +10,7 @@ from tessera.core.results.study_tables import DESIGN_CELLS
 from tessera.core.results.transfer_tables import ANSWERED, LADDER, VERDICTS
 from tessera.lab.studies.design_catalogue import BASELINE_DESIGN, DESIGN_VARIANTS, IDEAL
 from tessera.lab.studies.placements import KINDS
-from tessera.report.figures import style
+from tessera.report.figures import figure, style
 from tessera.report.new_designs import CHANGES, label
 from tessera.report.results import NotDrawn, Results
 
@@ -35,6 +35,14 @@ def design_misses_table(results) -> pd.DataFrame:
     return rows[columns].reset_index(drop=True)
 
 
+@figure(
+    "designs",
+    "Misses of translation designs, by mapping",
+    "Misses of each design as a share of the baseline's (4KB pages only) under the same mapping. A panel "
+    "is a mapping of pages to frames, a colour a workload. no cell: the simulator rejected the "
+    "design under this mapping. For designs behind L3 (hvc-*), misses are of accesses that missed L3.",
+    page="designs.html",
+)
 def draw_design_misses(results, reference):
     """A bar for each design and workload; "no cell" if the simulator rejected the design."""
     rows = design_misses_table(results)
@@ -48,6 +56,14 @@ def draw_design_misses(results, reference):
     ), rows
 
 
+@figure(
+    "designs-nested",
+    "Misses with a guest alone and over its host",
+    "Misses of each design as a share of the baseline's under the same mapping. Left: the guest's "
+    "mapping alone. Right: the guest over its host. The designs run on the composed mapping; loads of "
+    "two-dimensional walks are not part of these counts.",
+    page="designs.html",
+)
 def draw_nested_misses(results, reference):
     """For each guest over its host: left the guest's mapping alone, right both."""
     rows = design_misses_table(results)
@@ -138,6 +154,14 @@ def transfer_table(results) -> pd.DataFrame:
     return rows[[*columns, "provenance"]].reset_index(drop=True)
 
 
+@figure(
+    "transfer",
+    "Models of P in classes of designs",
+    "Share of the judged points that each model predicts (percent), by class of design and by what H "
+    "and C count. + survives, ~ mixed, - fails. The model constant predicts that no design matters. "
+    "x: useless, it passes no more points than constant. o: fewer than 20 informative points.",
+    page="transfer.html",
+)
 def draw_transfer(results, reference):
     """A panel for each platform and input; a cell is a model in a class."""
     rows = transfer_table(results)
@@ -193,6 +217,13 @@ def ladder_table(results) -> pd.DataFrame:
     )
 
 
+@figure(
+    "transfer-ladder",
+    "From P to a design, one mechanism a step",
+    "What each mechanism adds to R, as a share of R of P under the same mapping. The bars of a line "
+    "follow each other and sum to the gap between P and the design.",
+    page="transfer.html",
+)
 def draw_ladder(results, reference):
     """A panel for each ladder; a line is a workload under a mapping, its bars follow each other."""
     rows = ladder_table(results)
@@ -259,6 +290,14 @@ def answers_table(results) -> pd.DataFrame:
     return rows.assign(**changes)[ANSWER_COLUMNS].reset_index(drop=True)
 
 
+@figure(
+    "new-designs",
+    "Answers for new designs",
+    "Change of R by a design: what the timing engine says, and what the bracket answers, with its "
+    "interval. Only answered points whose R differs from that of the processor by more than 3%. On the "
+    "dashed line is what the model constant answers: no design matters.",
+    page="index.html",
+)
 def draw_answers(results, reference):
     """Right answers are on the diagonal; `constant` answers 0 everywhere."""
     rows = answers_table(results)

@@ -16,7 +16,7 @@ from tessera.core.results.machine_tables import (
 )
 from tessera.core.results.outcomes import OK
 from tessera.lab.clock.errors import errors
-from tessera.report.figures import style
+from tessera.report.figures import figure, style
 from tessera.report.results import NotDrawn, Results
 
 REAL_RUNS_REMEDY = "./run --reserve reproduce"
@@ -56,6 +56,14 @@ def chase_table(results) -> pd.DataFrame:
     )
 
 
+@figure(
+    "validation-chase",
+    "Pointer chases: measured and simulated",
+    "Cycles per access over growing footprints: this machine (medians of rounds), its platform file "
+    "as detected, and the file calibrated on these chases. Dashed lines: steps found in the "
+    "measurement.",
+    page="validation.html",
+)
 def draw_chase(results, reference):
     """A panel per series; logarithmic axes, so that each step is seen."""
     rows = chase_table(results)
@@ -136,6 +144,13 @@ def clock_table(results) -> pd.DataFrame:
     )[list(CLOCK_COLUMNS)].reset_index(drop=True)
 
 
+@figure(
+    "validation-clock",
+    "Simulated core against this machine's clock",
+    "Simulated cycles over native cycles of micro-benchmarks and programs. Whiskers: 95% interval of the "
+    "measured median. Band: within 10%, the aim for the median of those that judge.",
+    page="clock.html",
+)
 def draw_clock(results, reference):
     """A panel for each half and one for programs; a row per name."""
     rows = clock_table(results)
@@ -204,6 +219,14 @@ def mosaics_table(results) -> pd.DataFrame:
     )
 
 
+@figure(
+    "validation-mosaics",
+    "Differences between layouts: simulated against measured",
+    "Each point is a layout's runtime relative to all-4KB pages. On the diagonal, simulation and real "
+    "run agree. Within the band, they differ by at most 25% of the measured gain of 2MB pages. Whiskers: "
+    "95% intervals of the measurement.",
+    page="validation.html",
+)
 def draw_mosaics(results, reference):
     """A point per layout and platform file."""
     long = mosaics_table(results)
@@ -277,6 +300,13 @@ def real_runs_table(results) -> pd.DataFrame:
     return pd.concat([measured, simulated]).reindex(columns=columns).reset_index(drop=True)
 
 
+@figure(
+    "host",
+    "Real runs and simulation",
+    "Difference in clock time between a layout and all-4KB pages on this machine (measured, 95% "
+    "confidence interval), and the simulated difference. Hybrid: H, M and C are simulated.",
+    page="host.html",
+)
 def draw_real_runs(results, reference):
     """A row per layout: disc measured with its interval, square simulated."""
     rows = real_runs_table(results)

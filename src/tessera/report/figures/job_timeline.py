@@ -10,7 +10,7 @@ import pandas as pd
 
 from tessera.core.results.machine_tables import TIMELINE
 from tessera.core.results.outcomes import OK
-from tessera.report.figures import style
+from tessera.report.figures import figure, style
 from tessera.report.results import Results
 
 #: colours of the rules that took most time; the others share a grey
@@ -37,6 +37,12 @@ def table(results) -> pd.DataFrame:
     return pd.DataFrame(placed, columns=names).assign(provenance="measured")
 
 
+@figure(
+    "timeline",
+    "Jobs of the run",
+    "Start and end of each job, from the pipeline's start with the most work. A slot is a core as "
+    "Snakemake counts them. Compilers inside a job use all cores, so a gap is not always an idle core.",
+)
 def draw(results, reference):
     """A lane per slot; failed jobs are red."""
     rows = table(results)

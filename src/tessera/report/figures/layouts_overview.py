@@ -18,7 +18,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB, canonical_name, read_layout
 from tessera.core.results.cell_tables import PROFILE
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
-from tessera.report.figures import style
+from tessera.report.figures import figure, style
 from tessera.report.results import NotDrawn, Results
 
 COLUMNS = (
@@ -103,6 +103,14 @@ def _width(size: int) -> int:
     return max(1, -(-size // (BINS * PAGE_2MB))) * PAGE_2MB
 
 
+@figure(
+    "layouts",
+    "STLB misses by address, and the layouts",
+    "Top: STLB misses with 4KB pages, by position in the used heap and then in anonymous memory (log "
+    "scale). Bottom: a row per layout. Huge pages hide the misses that they remove; the misses that are "
+    "left stay visible. The runtime is at the right.",
+    per_pair=True,
+)
 def draw(results, reference, workload: str, platform: str):
     """The heat, a strip per layout below it, and runtimes at the right."""
     rows = table(results, workload, platform)

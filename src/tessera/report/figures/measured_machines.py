@@ -16,7 +16,7 @@ from tessera.measure.bundles.bundle import Bundle
 from tessera.measure.bundles.head_checks import bars
 from tessera.measure.bundles.reader import read
 from tessera.measure.bundles.store import bundle_id
-from tessera.report.figures import style
+from tessera.report.figures import figure, style
 from tessera.report.results import NotDrawn, Results
 
 # Bundles that took part in a results folder, as pages, figures and notebooks read them.
@@ -115,6 +115,13 @@ def machine_rows(one: Kept) -> pd.DataFrame:
     return named.astype(dict.fromkeys(numbers, "float64"))[MACHINE_COLUMNS].reset_index(drop=True)
 
 
+@figure(
+    "machines",
+    "R against C on real machines",
+    "A panel for each workload of each bundle that took part. Bars are 95% intervals over rounds. Barred "
+    "bundles are drawn, too.",
+    page="machines.html",
+)
 def draw_machines(results, reference):
     """Two panels beside each other; discs are layouts, other marks those with one page size."""
     rows = machines_table(results)

@@ -10,7 +10,7 @@ from tessera.core.results.report_tables import REFERENCE
 from tessera.lab.numa.archive import column, cycles_of
 from tessera.lab.numa.mitosis_figures import FAILS, HOLDS, judge_bars
 from tessera.lab.numa.placement_costs import HOG_SWEEP, LOCAL
-from tessera.report.figures import style
+from tessera.report.figures import figure, style
 from tessera.report.results import Results
 
 # Mitosis Figures 6 and 10 for a computed GUPS of 64GB: runtime and walk cycles by placement, over LP-LD.
@@ -66,6 +66,15 @@ def _archived_ratios(read: Results, configurations) -> list[tuple]:
     return found
 
 
+@figure(
+    "numa-placements",
+    "GUPS of 64GB by placement of tables and data",
+    "Mitosis Figures 6 and 10 for computed updates of a 64GB table: runtime and walk cycles over LP-LD, "
+    "with 4KB pages and with 2MB pages only. Whiskers: other assumed numbers of outstanding lines of the "
+    "interfering program. Diamonds: the paper's archived cycles, if they were fetched; with 2MB pages "
+    "its programs had some 4KB pages.",
+    page="placements.html",
+)
 def draw_placements(results, reference):
     """A panel for each quantity; a pair of bars for each configuration."""
     rows = placements_table(results)
@@ -159,6 +168,15 @@ def programs_table(results) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0].reset_index(drop=True)
 
 
+@figure(
+    "numa-programs",
+    "Programs on scaled machines by placement of tables and data",
+    "Mitosis Figures 6 and 10 for recorded programs: runtime over LP-LD (last bar: RPI-LD over "
+    "RPI-LD+M). The machine of each panel is the paper's with L3, STLB and walk caches divided by the "
+    "number in its name, as the footprint. Whiskers: other assumed numbers of outstanding lines of the "
+    "interfering program. Diamonds: the paper's archived cycles, if they were fetched.",
+    page="placements.html",
+)
 def draw_programs(results, reference):
     """A panel for each program; a bar for each configuration."""
     rows = programs_table(results)

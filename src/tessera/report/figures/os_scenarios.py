@@ -9,7 +9,7 @@ import pandas as pd
 
 from tessera.core.results.os_tables import SCENARIO_CHUNKS, SCENARIO_FAULTS, SCENARIO_SIZES
 from tessera.core.units import MB, PAGE_2MB, PAGE_4KB
-from tessera.report.figures import style
+from tessera.report.figures import figure, style
 from tessera.report.results import Results
 
 WHY = "no study of scenarios was made"
@@ -35,6 +35,13 @@ def sizes(results) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+@figure(
+    "os-sizes",
+    "Page sizes over time",
+    "Memory of the program in pages of 2MB and of 4KB over its run, under each scenario. Pages that "
+    "share the page of zeros take no memory and are left out.",
+    page="scenarios.html",
+)
 def draw_sizes(results, reference):
     """A line of panels for each program, a panel for each scenario: memory by page size, stacked."""
     rows = sizes(results)
@@ -70,6 +77,14 @@ def faults(results) -> pd.DataFrame:
     return rows[["workload", "scenario", "kind", "faults", "provenance"]].reset_index(drop=True)
 
 
+@figure(
+    "os-faults",
+    "Page faults by kind",
+    "Page faults of the program under each scenario, by kind and page size, log scale. A page of zeros "
+    "is given to a store (page) or shared by loads (zero); copy replaces a shared page; swap and "
+    "swap-cache bring a page back.",
+    page="scenarios.html",
+)
 def draw_faults(results, reference):
     """A panel for each program: a line for each scenario, a mark for each kind of faults."""
     rows = faults(results)
@@ -106,6 +121,13 @@ def chunks(results) -> pd.DataFrame:
     return rows[names].sort_index().reset_index(drop=True)
 
 
+@figure(
+    "os-chunks",
+    "Contiguity of the program's memory",
+    "Share of the mapped memory in chunks of at least so many pages with consecutive frames, at the "
+    "moment when most is mapped.",
+    page="scenarios.html",
+)
 def draw_chunks(results, reference):
     """A panel for each program, a line for each scenario."""
     rows = chunks(results)

@@ -9,7 +9,7 @@ import pandas as pd
 from tessera.core.results.os_tables import FAULT_COMB, FAULT_LATENCY, FAULT_SHARES, FAULT_TIMES
 from tessera.lab.faults.virtuoso import ALL
 from tessera.lab.faults.virtuoso_claims import CLAIMS
-from tessera.report.figures import style
+from tessera.report.figures import figure, style
 from tessera.report.results import Results
 
 # Virtuoso Figure 1: parts of the runtime in page faults and in translation, by program and scenario.
@@ -44,6 +44,14 @@ def fault_shares_table(results) -> pd.DataFrame:
     return pd.concat([*ours, theirs], ignore_index=True)[columns]
 
 
+@figure(
+    "fault-shares",
+    "Runtime in page faults and in address translation",
+    "Parts of the runtime R of each program under each scenario: time of the kernel in page faults, and "
+    "walk cycles C of the program, which overlap with other work. Diamonds: averages that Virtuoso "
+    "prints for short programs (Figure 1).",
+    page="faults.html",
+)
 def draw_fault_shares(results, reference):
     """Two bars for each program and scenario; the printed averages below."""
     rows = fault_shares_table(results)
@@ -97,6 +105,14 @@ def fault_times_table(results) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[columns]
 
 
+@figure(
+    "fault-times",
+    "Latency of page faults with and without huge pages",
+    "Above: share of the simulated faults of each program that are at most as slow. Below: share of the "
+    "time of all faults that slower ones take. thp-never has 4KB pages only; Virtuoso draws such "
+    "distributions of a real machine (Figure 2).",
+    page="faults.html",
+)
 def draw_fault_times(results, reference):
     """A column of panels for each program; a line for each scenario."""
     rows = fault_times_table(results)
@@ -161,6 +177,13 @@ def fault_latency_table(results) -> pd.DataFrame:
     return pd.concat([curves, *bars], ignore_index=True)
 
 
+@figure(
+    "fault-latency",
+    "Latency of page faults on this machine",
+    "Top: first touches of memory, quantiles as the median over passes. Bottom: slow touches at the "
+    "distances of page tables, LRU batches and fault-around, beside the share of random places.",
+    page="faults.html",
+)
 def draw_fault_latency(results, reference):
     """A line for each kind; below, two bars for each comb."""
     rows = fault_latency_table(results)

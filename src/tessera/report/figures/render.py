@@ -19,7 +19,7 @@ from tessera.report.results import NotDrawn, Results
 class Drawn:
     """One figure on disk, or the reason why it isn't there."""
 
-    name: str  #: registry name (``fig2``)
+    name: str  #: ``fig2``
     stem: str  #: file stem (``fig2``, ``curves-gups-haswell-sim``)
     title: str
     caption: str
@@ -70,7 +70,7 @@ def _draw(entry, results, reference, out: Path, workload: str, platform: str) ->
     try:
         with warnings.catch_warnings(), style.context():
             warnings.simplefilter("ignore", category=UserWarning)  # matplotlib's layout hints
-            figure, table = entry.load()(results, reference, *extra)
+            figure, table = entry.draw(results, reference, *extra)
             if notes := trace_marks.noted(table, workload, results.trace_notes):
                 trace_marks.mark_figure(figure, notes)
                 about["caption"] = f"{entry.caption} {trace_marks.footnote(notes)}"

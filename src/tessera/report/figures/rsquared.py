@@ -8,7 +8,7 @@ import seaborn
 from matplotlib.colors import LinearSegmentedColormap
 
 from tessera.core.results.loader import platform_order, workload_order
-from tessera.report.figures import published, style
+from tessera.report.figures import figure, published, style
 from tessera.report.results import NotDrawn, Results
 
 INPUTS = ("C", "M", "H")
@@ -44,6 +44,11 @@ def table(results, reference) -> pd.DataFrame:
     return pd.concat(rows).reindex(columns=columns).reset_index(drop=True)
 
 
+@figure(
+    "table8",
+    "R\u00b2 of C, M and H alone",
+    "R\u00b2 of a straight line in one input. In brackets: the paper's value for the same kind of workload.",
+)
 def draw(results, reference):
     """A heat map per platform: a row per workload, a column per input; the paper's value in brackets."""
     results = Results.of(results)

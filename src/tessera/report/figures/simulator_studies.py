@@ -9,7 +9,7 @@ from tessera.core.results.loader import platform_order
 from tessera.core.results.study_tables import INTERVALS, SAMPLING, SWEEP, VARIANTS
 from tessera.lab.studies.sweep import CONCLUSIONS
 from tessera.lab.studies.variations import BASELINE
-from tessera.report.figures import style
+from tessera.report.figures import figure, style
 from tessera.report.results import NotDrawn, Results
 
 # What sampling gets wrong: errors of differences between layouts, and of totals, by sampling method.
@@ -57,6 +57,15 @@ def sampling_label(method: str, warmup: str) -> str:
     return f"systematic, warmed by {int(warmup.split()[0]) / 1e6:g} M accesses"
 
 
+@figure(
+    "sampling",
+    "Errors of sampling",
+    "Full simulation of a window, compared with samples of it at the same cost. Top: error of the "
+    "runtime's difference to 4KB pages, as a share of the gain from 4KB to 2MB pages. Bottom: error "
+    "of the runtime. Whiskers: 95% intervals; only systematic samples have them. `Perfect contents`: "
+    "TLBs and caches have the correct contents at the start of each sample.",
+    page="sampling.html",
+)
 def draw_sampling_errors(results, reference):
     """A column per workload; above: differences between layouts, below: totals."""
     rows = sampling_errors_table(results)
@@ -138,6 +147,13 @@ def sampling_phases_table(results) -> pd.DataFrame:
     return rows[[*columns, "walk_cycles_per_instruction", "methods", "provenance"]].reset_index(drop=True)
 
 
+@figure(
+    "sampling-phases",
+    "Phases of the window",
+    "Cycles per instruction of each interval of the window in full simulation. The marks below show "
+    "which intervals each sampling method simulates.",
+    page="sampling.html",
+)
 def draw_sampling_phases(results, reference):
     """A panel per workload; ticks below mark the intervals of each method."""
     rows = sampling_phases_table(results)
@@ -196,6 +212,13 @@ def ablations_table(results) -> pd.DataFrame:
     return joined[columns].assign(provenance="simulated").reset_index(drop=True)
 
 
+@figure(
+    "ablations",
+    "Effect of one mechanism on slope and curvature",
+    "Runtime minus the runtime of the all-2MB layout, against walk cycles, with one mechanism switched "
+    "off at a time. Each point is a layout. The dotted line has slope 1.",
+    page="ablations.html",
+)
 def draw_ablations(results, reference):
     """A panel per workload (rows) and platform (columns); the dotted line has slope 1."""
     rows = ablations_table(results)
@@ -260,6 +283,13 @@ def sweep_table(results) -> pd.DataFrame:
     return rows[[*columns, "baseline_number", "survives", "provenance"]].reset_index(drop=True)
 
 
+@figure(
+    "sweep",
+    "Conclusions under other assumed values",
+    "Each column changes one assumed value. A cross means that the conclusion differs from that of the "
+    "baseline.",
+    page="assumptions.html",
+)
 def draw_sweep(results, reference):
     """One panel per workload and platform."""
     rows = sweep_table(results)

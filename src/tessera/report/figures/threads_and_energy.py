@@ -13,7 +13,7 @@ from tessera.core.results.study_tables import SAVINGS, THREADS_SWEEP
 from tessera.lab.energy import guz_model
 from tessera.lab.energy.power import BASELINE
 from tessera.lab.energy.sourced_values import ASSUMED
-from tessera.report.figures import style
+from tessera.report.figures import figure, style
 from tessera.report.results import NotDrawn, Results
 
 # Energy over runtime that 2MB pages save, for every pair and every set of constants (docs/energy.md).
@@ -33,6 +33,14 @@ def savings_table(results):
     return rows[columns].reset_index(drop=True)
 
 
+@figure(
+    "energy",
+    "Energy that 2MB pages save, over runtime",
+    "Share of the energy over share of the runtime that 2MB pages save of the 4KB run: a point for "
+    "each pair, a row for each set of assumed constants (E8). 1 is OPERA's statement that both "
+    "percentages are the same.",
+    page="energy.html",
+)
 def draw_savings(results, reference):
     """A line of sets for each platform: all pairs as points, their median as a bar."""
     rows = savings_table(results)
@@ -81,6 +89,14 @@ def efficiency_table() -> pd.DataFrame:
     return table
 
 
+@figure(
+    "opera-fig11",
+    "Instructions per second and per joule, by threads",
+    "OPERA Figure 11: the model of Guz et al. (E1 to E7) with assumed values, over one thread. A "
+    "processor of OPERA's server, and a machine with 4 MB or 30 MB of cache. OPERA's curves have no "
+    "printed values. Where both lines of a panel agree, energy follows runtime.",
+    page="energy.html",
+)
 def draw_efficiency(results, reference):
     """Three panels; both quantities relative to one thread."""
     rows = efficiency_table()
@@ -115,6 +131,14 @@ def miss_rates_table(results) -> pd.DataFrame:
     return pd.concat([part[columns] for part in parts], ignore_index=True)
 
 
+@figure(
+    "opera-fig12",
+    "LLC miss rate by threads",
+    "OPERA Figure 12, where all rates fall: E2 without sharing rises, with shared data it is constant. "
+    "Points are simulated miss rates with L3 / n, if the run has the study of threads. OPERA prints no "
+    "values and no denominator.",
+    page="energy.html",
+)
 def draw_miss_rates(results, reference):
     """Miss rates over threads; simulated ones as points."""
     rows = miss_rates_table(results)

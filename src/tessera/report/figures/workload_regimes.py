@@ -19,7 +19,7 @@ from tessera.core.results.table_io import frame_of
 from tessera.record import workloads
 from tessera.record.workloads.definition import LEAF_ENTRY_BYTES
 from tessera.report import workload_table
-from tessera.report.figures import published, style
+from tessera.report.figures import figure, published, style
 from tessera.report.results import NotDrawn, Results
 
 # The regime of each pair: what it asks of address translation, beside what printed numbers ask.
@@ -169,6 +169,14 @@ REGIME_PANELS = (
 )  # fmt: skip
 
 
+@figure(
+    "regime",
+    "The regime of each pair",
+    "Cycles of a walk and share of walk cycles with 4KB pages. Filled marks: the recording touches at "
+    "least 90% of the published footprint. Hollow marks: less, or the footprint is unknown. Dashed: "
+    "printed numbers.",
+    page="regime.html",
+)
 def draw_regime(results, reference):
     """A panel for each ratio; filled marks touch what the paper's program touches, dashes are printed."""
     rows = regime_rows(Results.of(results), reference)
@@ -236,6 +244,13 @@ def sensitivity_table(results) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+@figure(
+    "sensitivity",
+    "How much huge pages help",
+    "Runtime saved with 2MB and with 1GB pages, compared to 4KB pages. A workload counts as "
+    "TLB-sensitive if it saves at least 5%.",
+    page="workloads.html",
+)
 def draw_sensitivity(results, reference):
     """A row per workload, a panel per platform: ring 2MB, star 1GB, line at 5%."""
     rows = sensitivity_table(results)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from tessera.core.layouts.layout import ALL_1GB
 from tessera.core.results.cell_tables import MODELS_OF_RUN
 from tessera.core.results.loader import pairs_of
-from tessera.report import page_elements
 from tessera.report.figures import findings, style
+from tessera.report.page_elements import figures_on
 
 MODELS_HREF = "models.html"
-#: (id, title, text, figures); figures of the registry that are not named here follow under "More" or "OPERA"
+#: (id, title, text, figures); figures of the page that are not named here follow under "More" or "OPERA"
 SECTIONS = (
     (
         "worst-case",
@@ -54,10 +54,9 @@ def models_page(facts) -> dict:
 
 def _sections(facts) -> list[dict]:
     named = {figure for *_, figures in SECTIONS for figure in figures}
-    opera = [name for name in page_elements.figures_on(MODELS_HREF, "opera") if name not in named]
-    other = [
-        name for name in page_elements.figures_on(MODELS_HREF) if name not in named and name not in opera
-    ]
+    rest = [name for name in figures_on(MODELS_HREF) if name not in named]
+    opera = [name for name in rest if name.startswith("opera-")]
+    other = [name for name in rest if name not in opera]
     extra = (
         ("opera", "OPERA D5.10, chapter 2", "The same findings, in the figures of the deliverable.", opera),
         ("more", "More figures", "", other),
