@@ -18,11 +18,11 @@ import pytest
 
 from .pages import addition
 
-#: page -> new files that it describes, files that get a line
+#: page -> number of new files that it describes, files that get a line
 PAGES = {
     "add-a-model.md": (1, ["src/tessera/fit/models/registry.py"]),
     "add-a-figure.md": (1, []),
-    "claims.md": (1, ["src/tessera/report/claims/registry.py"]),
+    "claims.md": (1, []),
     "add-a-platform.md": (0, ["artifacts/simulator/src/base/platform_keys.def"]),
     "add-a-design.md": (1, ["artifacts/simulator/CMakeLists.txt"]),
 }
@@ -74,7 +74,7 @@ def cells(results):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_asks_for_one_file_and_one_line(root, page):
+def test_a_page_asks_for_a_file_or_a_line(root, page):
     files, changed = PAGES[page]
     found = addition(root / "docs" / page)
     assert len(found.files) == files

@@ -7,12 +7,9 @@ import pytest
 import yaml
 
 from tessera.core.results.tree import Tree
-from tessera.report.claims import evaluate
-from tessera.report.evaluators import designs
+from tessera.report.claims import evaluate, registry
 
 from .design_world import FAILS, GRAPH, GUPS, HOLDS, MCF, NESTED, NOT_HERE, OTHERS, Study
-
-FAMILIES = (designs, designs, designs, designs, designs)
 
 
 @pytest.fixture
@@ -23,7 +20,8 @@ def judge(tmp_path, claim_entries):
         study = Study()
         change(study)
         study.write(Tree(tmp_path / "results"))
-        names = {name for family in FAMILIES for name in family.EVALUATORS}
+        found = registry.evaluators().items()
+        names = {name for name, function in found if function.__module__.endswith(".designs")}
         entries = {"claims": [one for one in claim_entries if one["evaluator"]["name"] in names]}
         (tmp_path / "claims.yaml").write_text(yaml.safe_dump(entries, sort_keys=False))
         return evaluate(tmp_path / "results", tmp_path / "claims.yaml").set_index("id")

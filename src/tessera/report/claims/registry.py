@@ -4,68 +4,62 @@ Contract of an evaluator: ``evaluator(claim, evidence, **parameters) -> Outcome`
 published numbers only through :class:`tessera.report.claims.evidence.Evidence`, raises ``Missing`` when an
 input isn't there, and returns a value in the claim's unit.
 
-A new evaluator is a function in a file of ``report/evaluators/`` and one entry in that file's
-``EVALUATORS``; a new file is one line in :data:`FAMILIES`.
+A new evaluator is a function with the decorator :func:`evaluator` in any file of ``report/evaluators/``.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import pkgutil
 from collections.abc import Callable, Mapping
 from functools import cache
 
 from tessera.core.errors import TesseraError, unknown_name
 
-#: Files of ``report/evaluators/``.
-FAMILIES: tuple[str, ...] = (
-    "definitions",
-    "designs",
-    "energy",
-    "held_out_errors",
-    "invariants",
-    "measured_cells",
-    "model_errors",
-    "model_inputs",
-    "numa_placements",
-    "our_kernel_placement",
-    "our_system_cost",
-    "park_printed",
-    "printed_numbers",
-    "real_machines",
-    "transfer",
-)
-
-#: Families whose values come from the kernel or the allocator of this repository.
-OUR_SYSTEM: tuple[str, ...] = ("our_kernel_placement", "our_system_cost")
+_FOUND: dict[str, Callable] = {}
+_OURS: set[str] = set()
 
 
-def merge(families: Mapping[str, Mapping[str, Callable]]) -> dict[str, Callable]:
-    """All evaluators of ``families``; a name that is registered twice aborts."""
-    found: dict[str, Callable] = {}
-    origin: dict[str, str] = {}
-    for family, evaluators in families.items():
-        for name, function in evaluators.items():
-            if name in found:
-                raise TesseraError(
-                    f"evaluator '{name}' of family '{family}'",
-                    f"already registered by family '{origin[name]}'",
-                    "choose another name",
-                )
-            found[name], origin[name] = function, family
-    return found
+def evaluator(function: Callable | str | None = None, *, ours: bool = False) -> Callable:
+    """Register the function below under its own name; ``@evaluator("other-name")`` chooses another.
+
+    Args:
+        ours: the value comes from the kernel or the allocator of this repository, not from the paper's.
+
+    Raises:
+        TesseraError: another function has this name.
+    """
+    if not callable(function):
+        return lambda made: _register(function or made.__name__, made, ours)
+    return _register(function.__name__, function, ours)
+
+
+def _register(name: str, function: Callable, ours: bool) -> Callable:
+    if name in _FOUND:
+        raise TesseraError(
+            f"evaluator '{name}' of {function.__module__}",
+            f"already registered by {_FOUND[name].__module__}",
+            "choose another name",
+        )
+    _FOUND[name] = function
+    if ours:
+        _OURS.add(name)
+    return function
 
 
 @cache
-def evaluators() -> dict[str, Callable]:
-    """Every evaluator, by name."""
-    package = "tessera.report.evaluators"
-    return merge({name: importlib.import_module(f"{package}.{name}").EVALUATORS for name in FAMILIES})
+def evaluators() -> Mapping[str, Callable]:
+    """Every evaluator of ``report/evaluators/``, by name; the files are imported at the first call."""
+    package = importlib.import_module("tessera.report.evaluators")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
+    return _FOUND
 
 
 def uses_our_system(name: str) -> bool:
     """Does the evaluator measure our kernel or allocator, in place of the paper's?"""
-    return evaluators()[name].__module__.rpartition(".")[2] in OUR_SYSTEM
+    return name in evaluators() and name in _OURS
 
 
 def find(name: str, parameters: Mapping[str, object]) -> Callable:

@@ -8,49 +8,58 @@ from math import ceil, comb
 from tessera.core.errors import unknown_name
 from tessera.core.units import GB, MB
 from tessera.report.claims.claim import Outcome
+from tessera.report.claims.registry import evaluator
 
 # Counts that follow from definitions: polynomial terms, levels of a page table, pages, alignment.
 
 PTE_BYTES = 8
 
 
+@evaluator
 def polynomial_terms(claim, evidence, variables: int, degree: int, intercept: bool) -> Outcome:
     """Monomials of degree <= ``degree`` in ``variables`` variables."""
     return Outcome(comb(variables + degree, degree) - (0 if intercept else 1), "published")
 
 
+@evaluator
 def walk_levels(claim, evidence, address_bits: int, index_bits: int, page_bits: dict) -> Outcome:
     """References of a walk: one per table level above the page offset, by name of ``page_bits``."""
     levels = {name: (address_bits - bits) / index_bits for name, bits in page_bits.items()}
     return Outcome(levels if len(levels) > 1 else next(iter(levels.values())), "published")
 
 
+@evaluator
 def page_count(claim, evidence, footprint_mb, page_bytes: int) -> Outcome:
     """Pages that a footprint needs."""
     return Outcome(ceil(evidence.number(footprint_mb) * MB / page_bytes), "published")
 
 
+@evaluator
 def page_table_mb(claim, evidence, footprint_mb, page_bytes: int) -> Outcome:
     """Size of the leaf page tables (8 bytes per page), MB."""
     pages = evidence.number(footprint_mb) * MB / page_bytes
     return Outcome(pages * PTE_BYTES / MB, "published")
 
 
+@evaluator
 def pages_to_gb(claim, evidence, pages, page_bytes: int) -> Outcome:
     """What ``pages`` pages cover, GB of 2^30 bytes."""
     return Outcome(evidence.number(pages) * page_bytes / GB, "published")
 
 
+@evaluator
 def rounded_up_gb(claim, evidence, size_mb) -> Outcome:
     """A size rounded up to whole GB."""
     return Outcome(ceil(evidence.number(size_mb) * MB / GB), "published")
 
 
+@evaluator
 def excess_percent(claim, evidence, ratio) -> Outcome:
     """By how much a ratio exceeds one, percent."""
     return Outcome((evidence.number(ratio) - 1) * 100, "published")
 
 
+@evaluator
 def aligned_pool(claim, evidence) -> Outcome:
     """OPERA D5.10 section 2.4.1: where the 1GB interval and the pool start, addresses."""
 
@@ -115,17 +124,20 @@ def residual(model: str, point: str) -> F:
     return abs(sum(c * x for c, x in zip(terms, [*inputs, F(1)], strict=True)) - wanted)
 
 
+@evaluator
 def line_residual(claim, evidence, model: str, points: list) -> Outcome:
     """Sum of the residuals at ``points``."""
     return Outcome(float(sum(residual(model, point) for point in points)), "published")
 
 
+@evaluator
 def smallest_residual(claim, evidence, models: list) -> Outcome:
     """The largest, over ``models``, of the smallest residual at the two measured runs."""
     smallest = [min(residual(model, point) for point in ANCHORS) for model in models]
     return Outcome(float(max(smallest)), "published")
 
 
+@evaluator
 def alam_against_yaniv(claim, evidence) -> Outcome:
     """Difference of the two models' coefficients where the runs lie on a line of slope 1."""
     small = ANCHORS["4kb"]
@@ -133,18 +145,3 @@ def alam_against_yaniv(claim, evidence) -> Outcome:
     large = (h, m, c, small[3] - (small[2] - c))
     pairs = zip(coefficients("alam", small, large), coefficients("yaniv", small, large), strict=True)
     return Outcome(float(sum(abs(a - b) for a, b in pairs)), "published")
-
-
-EVALUATORS = {
-    "polynomial_terms": polynomial_terms,
-    "walk_levels": walk_levels,
-    "page_count": page_count,
-    "page_table_mb": page_table_mb,
-    "pages_to_gb": pages_to_gb,
-    "rounded_up_gb": rounded_up_gb,
-    "excess_percent": excess_percent,
-    "aligned_pool": aligned_pool,
-    "line_residual": line_residual,
-    "smallest_residual": smallest_residual,
-    "alam_against_yaniv": alam_against_yaniv,
-}

@@ -16,6 +16,7 @@ from tessera.lab.studies.design_catalogue import BASELINE_DESIGN, IDEAL
 from tessera.report.claims import selection
 from tessera.report.claims.claim import REPRODUCE, Missing, Outcome
 from tessera.report.claims.evidence import Evidence
+from tessera.report.claims.registry import evaluator
 
 PLATFORM = "park-haswell"
 PROVENANCE = "simulated"  #: of every row
@@ -91,11 +92,13 @@ def _of_workload(column: str, workload: str) -> str:
 # them lacks has no average.
 
 
+@evaluator
 def mean_savings(claim, evidence, of: dict) -> Outcome:
     """Average saving of misses, percent. ``of``: published name -> design and mapping."""
     return Outcome({name: _mean_saving(claim, evidence, **each) for name, each in of.items()}, PROVENANCE)
 
 
+@evaluator
 def design_lead(claim, evidence, design: str, others: list, mappings: list) -> Outcome:
     """By mapping: average saving of ``design`` minus the largest average of ``others``, points."""
     leads = {
@@ -106,6 +109,7 @@ def design_lead(claim, evidence, design: str, others: list, mappings: list) -> O
     return Outcome(leads, PROVENANCE)
 
 
+@evaluator
 def savings_of(claim, evidence, design: str, mapping: str, workloads: dict) -> Outcome:
     """Saving of misses of single workloads, percent. ``workloads``: published name -> workload."""
     return Outcome(
@@ -114,6 +118,7 @@ def savings_of(claim, evidence, design: str, mapping: str, workloads: dict) -> O
     )
 
 
+@evaluator
 def miss_shares(claim, evidence, design: str, mapping: str, workloads: dict) -> Outcome:
     """Share of misses in the accesses that missed L1, M / (H + M), percent, by published name."""
 
@@ -131,6 +136,7 @@ def _mean_saving(claim, evidence, design: str, mapping: str) -> float:
 # Translation designs under two mappings, or of two sizes: a guest over its host, misses by instruction.
 
 
+@evaluator
 def saving_under(claim, evidence, design: str, mapping: str, than: str) -> Outcome:
     """Average saving of misses under ``mapping`` minus that under the mapping ``than``, points."""
     changes = [
@@ -140,6 +146,7 @@ def saving_under(claim, evidence, design: str, mapping: str, than: str) -> Outco
     return Outcome(float(np.mean(changes)), PROVENANCE)
 
 
+@evaluator
 def least_misses_ratio(claim, evidence, of: dict, over: dict) -> Outcome:
     """Smallest ratio of M over the workloads; ``of`` and ``over`` have a design and a mapping each."""
     ratios = [
@@ -152,6 +159,7 @@ def least_misses_ratio(claim, evidence, of: dict, over: dict) -> Outcome:
     )
 
 
+@evaluator
 def misses_left(claim, evidence, design: str, than: str, mapping: str, workloads: dict) -> Outcome:
     """M of ``design``, percent of that of the design ``than``, by published name."""
     return Outcome(
@@ -165,6 +173,7 @@ def misses_left(claim, evidence, design: str, than: str, mapping: str, workloads
     )
 
 
+@evaluator
 def misses_per_instructions(
     claim, evidence, design: str, mapping: str, instructions: int, workloads: dict
 ) -> Outcome:
@@ -180,6 +189,7 @@ def misses_per_instructions(
     )
 
 
+@evaluator
 def mean_gains(claim, evidence, of: dict, over: str) -> Outcome:
     """Average gain in performance over the design ``over``, percent; ``of``: name -> design and mapping."""
 
@@ -200,6 +210,7 @@ def mean_gains(claim, evidence, of: dict, over: str) -> Outcome:
 # R of ``baseline`` = 1.43 x R.
 
 
+@evaluator
 def gains_of(claim, evidence, design: str, mapping: str, workloads: dict) -> Outcome:
     """Gain in performance over ``baseline``, percent. ``workloads``: published name -> workload."""
     return Outcome(
@@ -211,6 +222,7 @@ def gains_of(claim, evidence, design: str, mapping: str, workloads: dict) -> Out
     )
 
 
+@evaluator
 def gap_to_ideal(claim, evidence, design: str, mapping: str) -> Outcome:
     """How much faster ``ideal`` is, percent: the largest over the workloads of the scope."""
     gaps = [_runtime_gain(evidence, name, IDEAL, design, mapping) for name in claim.scope.workloads]
@@ -230,6 +242,7 @@ def _runtime_gain(evidence, workload: str, design: str, base: str, mapping: str)
 L1_TLB = ("synonym-tlb", 64)
 
 
+@evaluator
 def entry_shares(
     claim, evidence, design: str, mapping: str, workload: str, hits: dict, misses: str
 ) -> Outcome:
@@ -246,6 +259,7 @@ def entry_shares(
     return Outcome(shares | {misses: 100 * missed / whole}, PROVENANCE)
 
 
+@evaluator
 def structure_misses(claim, evidence, design: str, mapping: str, part: str, workloads: dict) -> Outcome:
     """Look-ups of a structure that miss, percent. ``workloads``: published name -> workload."""
 
@@ -256,6 +270,7 @@ def structure_misses(claim, evidence, design: str, mapping: str, part: str, work
     return Outcome({name: share(workload) for name, workload in workloads.items()}, PROVENANCE)
 
 
+@evaluator
 def cpi_saved(
     claim, evidence, design: str, mapping: str, special: str, cycles: dict, workloads: dict
 ) -> Outcome:
@@ -281,6 +296,7 @@ def cpi_saved(
     return Outcome(saved, PROVENANCE)
 
 
+@evaluator
 def power_saved(claim, evidence, design: str, mapping: str) -> Outcome:
     """Power of translation that a design without L1 TLBs saves over ``baseline``, percent; average (2.6.3).
 
@@ -307,6 +323,7 @@ def power_saved(claim, evidence, design: str, mapping: str) -> Outcome:
 # Single structures of Park's designs under accesses from a formula (``studies/probes/probes.csv``).
 
 
+@evaluator
 def probe_values(claim, evidence, probe: str, quantity: str, cases: dict) -> Outcome:
     """One quantity, percent. ``cases``: published name -> case of the probe."""
     return Outcome(
@@ -323,23 +340,3 @@ def _probe_value(evidence, probe: str, case: str, quantity: str) -> float:
         why = failed[0] if failed else "the table has no such row"
         raise Missing(f"probe {probe}, {case}, {quantity}: {why}", "tessera study probes")
     return float(rows["value"].iloc[0])
-
-
-EVALUATORS = {
-    "mean_savings": mean_savings,
-    "design_lead": design_lead,
-    "savings_of": savings_of,
-    "miss_shares": miss_shares,
-    "saving_under": saving_under,
-    "least_misses_ratio": least_misses_ratio,
-    "misses_left": misses_left,
-    "misses_per_instructions": misses_per_instructions,
-    "mean_gains": mean_gains,
-    "gains_of": gains_of,
-    "gap_to_ideal": gap_to_ideal,
-    "entry_shares": entry_shares,
-    "structure_misses": structure_misses,
-    "cpi_saved": cpi_saved,
-    "power_saved": power_saved,
-    "probe_values": probe_values,
-}

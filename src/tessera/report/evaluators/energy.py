@@ -6,11 +6,13 @@ import numpy as np
 
 from tessera.lab.energy import cell_energy, guz_model, power
 from tessera.report.claims.claim import Missing, Outcome
+from tessera.report.claims.registry import evaluator
 from tessera.report.claims.selection import select
 
 # OPERA's "energy follows runtime" on simulated cells, with the assumed constants of E8.
 
 
+@evaluator
 def energy_over_runtime_saved(claim, evidence, how: str) -> Outcome:
     """Energy over runtime that 2MB pages save of the 4KB run, both as shares; constants as given."""
     constants = [power.read_power(power.default_power_file())]
@@ -24,6 +26,7 @@ def energy_over_runtime_saved(claim, evidence, how: str) -> Outcome:
     return select(claim, evidence).each(ratio, how)
 
 
+@evaluator
 def fastest_needs_least(claim, evidence, slack: float) -> Outcome:
     """Share of pairs whose fastest mosaic has, under every set of constants, the least energy.
 
@@ -61,36 +64,42 @@ ALGEBRA = "published"  #: provenance of values that need no run
 _THREADS = np.unique(np.geomspace(1, 4096, 200).round())
 
 
+@evaluator
 def equivalent_threads(claim, evidence, threads, cache, other_cache) -> Outcome:
     """Threads on ``other_cache`` with as much cache for each as ``threads`` have on ``cache``."""
     numbers = (evidence.number(spec) for spec in (threads, cache, other_cache))
     return Outcome(guz_model.equivalent_threads(*numbers), ALGEBRA)
 
 
+@evaluator
 def threads_elasticity_error(claim, evidence, sets: int, seed: int) -> Outcome:
     """Largest difference between the numeric elasticity and L/Power."""
     found = guz_model.random_machines(sets, seed)
     return Outcome(max(guz_model.elasticity_error(one, one.threads / 2) for one in found), ALGEBRA)
 
 
+@evaluator
 def threads_deepest_fall(claim, evidence, sets: int, seed: int, exponent: list) -> Outcome:
     """Largest fall of IPS without E5, with a in the range ``exponent``."""
     found = guz_model.random_machines(sets, seed, locality_exponent=tuple(exponent))
     return Outcome(max(guz_model.deepest_fall(one, _THREADS) for one in found), ALGEBRA)
 
 
+@evaluator
 def threads_speedup_per_thread(claim, evidence, sets: int, seed: int) -> Outcome:
     """Largest IPS(n) / (n IPS(1)) without sharing."""
     found = guz_model.random_machines(sets, seed)
     return Outcome(max(guz_model.most_speedup_per_thread(one, _THREADS) for one in found), ALGEBRA)
 
 
+@evaluator
 def threads_smallest_rise_of_misses(claim, evidence, sets: int, seed: int) -> Outcome:
     """Smallest relative change of the miss rate with more threads."""
     found = guz_model.random_machines(sets, seed)
     return Outcome(min(guz_model.smallest_rise_of_misses(one, _THREADS) for one in found), ALGEBRA)
 
 
+@evaluator
 def threads_depth_change(
     claim, evidence, sets: int, seed: int, threads: int, factor: float, range_grows: bool
 ) -> Outcome:
@@ -112,15 +121,3 @@ def threads_depth_change(
         scaled = guz_model.scaled_cache(machine, factor)
         changes.append(guz_model.deepest_fall(scaled, factor * n if range_grows else n) - before)
     return Outcome(max(changes, key=abs) if range_grows else max(changes), ALGEBRA)
-
-
-EVALUATORS = {
-    "energy_over_runtime_saved": energy_over_runtime_saved,
-    "fastest_needs_least": fastest_needs_least,
-    "equivalent_threads": equivalent_threads,
-    "threads_elasticity_error": threads_elasticity_error,
-    "threads_deepest_fall": threads_deepest_fall,
-    "threads_speedup_per_thread": threads_speedup_per_thread,
-    "threads_smallest_rise_of_misses": threads_smallest_rise_of_misses,
-    "threads_depth_change": threads_depth_change,
-}

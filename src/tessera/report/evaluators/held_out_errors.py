@@ -16,6 +16,7 @@ from tessera.core.results.cell_tables import K_FOLD, LEAVE_ONE_OUT, SEEDS
 from tessera.core.results.loader import Pair
 from tessera.report.claims.claim import Missing, Outcome
 from tessera.report.claims.evidence import Evidence
+from tessera.report.claims.registry import evaluator
 from tessera.report.claims.selection import Selection, aggregate, select
 from tessera.report.evaluators.invariants import outcome_over
 from tessera.report.evaluators.model_errors import ALL_SAMPLES, error_percent
@@ -62,6 +63,7 @@ def _cv_each(evidence: Evidence, selection: Selection, model: str, folds: int | 
     return replace(found, protocol=_cv_protocol(evidence, selection, [model], folds))
 
 
+@evaluator
 def cv_max_error(claim, evidence, model: str, folds: int | str, samples_from=None) -> Outcome:
     """Worst error over pairs and folds; with ``samples_from``, only of runs with so many samples."""
     selection = select(claim, evidence)
@@ -77,6 +79,7 @@ def cv_max_error(claim, evidence, model: str, folds: int | str, samples_from=Non
     return _cv_each(evidence, selection, model, folds)
 
 
+@evaluator
 def cv_share_above(claim, evidence, model: str, folds: int | str, above_percent) -> Outcome:
     """Share of pairs whose worst error over the folds is above a bound, percent."""
     selection, above = select(claim, evidence), evidence.number(above_percent)
@@ -85,6 +88,7 @@ def cv_share_above(claim, evidence, model: str, folds: int | str, above_percent)
     return replace(found, protocol=_cv_protocol(evidence, selection, [model], folds))
 
 
+@evaluator
 def cv_rank(claim, evidence, model: str, models: list, folds: int | str) -> Outcome:
     """Rank of ``model`` by that error, 1 = smallest."""
     selection = select(claim, evidence)
@@ -93,17 +97,20 @@ def cv_rank(claim, evidence, model: str, models: list, folds: int | str) -> Outc
     return replace(found, protocol=_cv_protocol(evidence, selection, models, folds))
 
 
+@evaluator
 def cv_best_k(claim, evidence, model: str, folds: list) -> Outcome:
     """The smallest worst error over the values of K: what the paper may have printed without its K."""
     selection = select(claim, evidence)
     return min((_cv_each(evidence, selection, model, k) for k in folds), key=lambda found: found.value)
 
 
+@evaluator
 def cv_best_rank(claim, evidence, model: str, models: list, folds: list) -> Outcome:
     """The best rank of ``model`` by that error over the values of K, 1 = smallest error."""
     return min((cv_rank(claim, evidence, model, models, k) for k in folds), key=lambda found: found.value)
 
 
+@evaluator
 def cv_over_all(claim, evidence, models: list, folds: int | str) -> Outcome:
     """Smallest ratio, over ``models``, of that error to the worst error on fitted samples."""
     selection = select(claim, evidence)
@@ -118,6 +125,7 @@ def cv_over_all(claim, evidence, models: list, folds: int | str) -> Outcome:
     return replace(selection.outcome(min(ratios)), protocol=_cv_protocol(evidence, selection, models, folds))
 
 
+@evaluator
 def cv_over_seeds(claim, evidence, model: str) -> Outcome:
     """The worst error over the pairs under each seed of the folds: median, least and most, percent."""
     selection = select(claim, evidence)
@@ -144,6 +152,7 @@ def _protocol_row(evidence: Evidence, pair: Pair, model: str, protocol: str, set
     return rows.iloc[0]
 
 
+@evaluator
 def setting_worse_pairs(claim, evidence, model: str, protocol: str, setting: str, base: str) -> Outcome:
     """Share of pairs for which ``setting`` gives the larger maximal error of the two, percent.
 
@@ -163,6 +172,7 @@ def setting_worse_pairs(claim, evidence, model: str, protocol: str, setting: str
     return selection.outcome(100 * worse / len(selection.pairs))
 
 
+@evaluator
 def error_changed_by_training(claim, evidence, models: list) -> Outcome:
     """Largest change of a maximal error (a fraction) when ``models`` see only the two anchor runs."""
     table = evidence.models("protocols")
@@ -180,6 +190,7 @@ def error_changed_by_training(claim, evidence, models: list) -> Outcome:
     return outcome_over(evidence, max(changes), sorted(pairs))
 
 
+@evaluator
 def learning_ratio(claim, evidence, model: str, how: str) -> Outcome:
     """Maximal error with the fewest layouts that determine ``model`` over that with all of them."""
 
@@ -196,16 +207,19 @@ def learning_ratio(claim, evidence, model: str, how: str) -> Outcome:
 # Predictions of the 1GB run, which no model was fitted to (MICRO'20 section VII-D), in percent.
 
 
+@evaluator
 def error_1gb(claim, evidence, model: str, how: str) -> Outcome:
     """``how`` over the pairs of the error at the 1GB layout."""
     return select(claim, evidence).each(lambda pair: error_percent(evidence, pair, model, ALL_1GB), how)
 
 
+@evaluator
 def largest_error_1gb(claim, evidence, models: list, how: str) -> Outcome:
     """The largest of these errors among ``models``."""
     return max((error_1gb(claim, evidence, model, how) for model in models), key=lambda found: found.value)
 
 
+@evaluator
 def predictions_1gb_differ(claim, evidence) -> Outcome:
     """Largest relative difference between `tessera predict` (``one_gb.csv``) and the fit's own table."""
     pairs, differences = set(), []
@@ -220,6 +234,7 @@ def predictions_1gb_differ(claim, evidence) -> Outcome:
     return outcome_over(evidence, max(differences), sorted(pairs))
 
 
+@evaluator
 def error_1gb_ratio(claim, evidence, model: str, base: str) -> Outcome:
     """Worst such error of ``model`` over the worst of ``base``."""
     selection = select(claim, evidence)
@@ -232,6 +247,7 @@ def error_1gb_ratio(claim, evidence, model: str, base: str) -> Outcome:
     return selection.outcome(worst[model] / worst[base])
 
 
+@evaluator
 def error_1gb_advantage(claim, evidence, model: str, base: str, how: str) -> Outcome:
     """By how many percentage points the error of ``model`` at the 1GB layout is below that of ``base``."""
     return select(claim, evidence).each(
@@ -242,6 +258,7 @@ def error_1gb_advantage(claim, evidence, model: str, base: str, how: str) -> Out
     )
 
 
+@evaluator
 def rescued_pairs(claim, evidence, model: str, base: str, good_percent, bad_percent) -> Outcome:
     """Pairs whose 1GB run ``model`` predicts within ``good_percent``, ``base`` not within ``bad_percent``."""
     selection = select(claim, evidence)
@@ -252,23 +269,3 @@ def rescued_pairs(claim, evidence, model: str, base: str, good_percent, bad_perc
         for pair in selection.pairs
     ]
     return selection.outcome(sum(rescued))
-
-
-EVALUATORS = {
-    "cv_max_error": cv_max_error,
-    "cv_share_above": cv_share_above,
-    "cv_rank": cv_rank,
-    "cv_best_k": cv_best_k,
-    "cv_best_rank": cv_best_rank,
-    "cv_over_all": cv_over_all,
-    "cv_over_seeds": cv_over_seeds,
-    "setting_worse_pairs": setting_worse_pairs,
-    "error_changed_by_training": error_changed_by_training,
-    "learning_ratio": learning_ratio,
-    "error_1gb": error_1gb,
-    "largest_error_1gb": largest_error_1gb,
-    "predictions_1gb_differ": predictions_1gb_differ,
-    "error_1gb_ratio": error_1gb_ratio,
-    "error_1gb_advantage": error_1gb_advantage,
-    "rescued_pairs": rescued_pairs,
-}

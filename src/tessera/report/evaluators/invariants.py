@@ -12,6 +12,7 @@ from tessera.core.results.outcomes import ok_rows, other_rows
 from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.report.claims.claim import Missing, Outcome, Value
 from tessera.report.claims.evidence import Evidence
+from tessera.report.claims.registry import evaluator
 from tessera.report.evaluators.model_errors import ALL_SAMPLES, fitted_predictions
 
 # Invariants of the cells, over every good row of the run.
@@ -31,6 +32,7 @@ def _rows_with(evidence: Evidence, *columns: str) -> pd.DataFrame:
     return rows
 
 
+@evaluator
 def translations_per_access(claim, evidence) -> Outcome:
     """Largest (H + M) / accesses."""
     rows = _rows_with(evidence, "stlb_hits", "stlb_misses", "accesses")
@@ -41,12 +43,14 @@ def translations_per_access(claim, evidence) -> Outcome:
     return _judged_rows(float(share.max()), rows)
 
 
+@evaluator
 def smallest_walk_cycles(claim, evidence) -> Outcome:
     """Smallest number of walk cycles of any cell."""
     rows = _rows_with(evidence, "walk_cycles")
     return _judged_rows(float(rows["walk_cycles"].min()), rows)
 
 
+@evaluator
 def walk_references(claim, evidence, layout: str) -> Outcome:
     """Most references per walk that the walker makes to the caches under one layout."""
     rows = _rows_with(evidence, "walker_l1d_loads", "stlb_misses")
@@ -56,6 +60,7 @@ def walk_references(claim, evidence, layout: str) -> Outcome:
     return _judged_rows(float((rows["walker_l1d_loads"] / rows["stlb_misses"]).max()), rows)
 
 
+@evaluator
 def cache_levels_not_nested(claim, evidence) -> Outcome:
     """Cells where a level sees more references than the one in front of it."""
     names = [f"{agent}_{level}_loads" for agent in ("program", "walker") for level in LEVELS]
@@ -67,6 +72,7 @@ def cache_levels_not_nested(claim, evidence) -> Outcome:
     return _judged_rows(int(wrong.sum()), rows)
 
 
+@evaluator
 def unexplained_cells(claim, evidence) -> Outcome:
     """Cells that failed or were skipped without a message."""
     rows = evidence.all_cells
@@ -91,11 +97,13 @@ def _mosaics(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["layout"] != ALL_1GB]
 
 
+@evaluator
 def layout_count(claim, evidence) -> Outcome:
     """Smallest number of layouts of a pair, 1GB not counted."""
     return _simulated(min(len(_mosaics(table)) for table in evidence.manifests().values()))
 
 
+@evaluator
 def unexplained_duplicates(claim, evidence, enough: int) -> Outcome:
     """Pairs with fewer than ``enough`` distinct layouts and no ``note.txt`` that says why."""
     unexplained = 0
@@ -110,6 +118,7 @@ def _duplicates_note(evidence: Evidence, pair: Pair) -> str:
     return path.read_text().strip() if path.exists() else ""
 
 
+@evaluator
 def growing_ends_wrong(claim, evidence) -> Outcome:
     """Pairs where growing-0 has 2MB pages, or growing-8 not the most of them."""
     wrong = 0
@@ -119,6 +128,7 @@ def growing_ends_wrong(claim, evidence) -> Outcome:
     return _simulated(int(wrong))
 
 
+@evaluator
 def file_pool_windows(claim, evidence) -> Outcome:
     """Windows of large pages in the file pool, over all layout files."""
     count = 0
@@ -156,18 +166,21 @@ def _nonzero_terms(evidence: Evidence, model: str) -> tuple[pd.Series, list[Pair
     return counts, pairs_of(table)
 
 
+@evaluator
 def nonzero_coefficients(claim, evidence, model: str) -> Outcome:
     """Largest number of nonzero coefficients, intercept not counted."""
     counts, pairs = _nonzero_terms(evidence, model)
     return outcome_over(evidence, int(counts.max()), pairs)
 
 
+@evaluator
 def term_counts(claim, evidence, model: str) -> Outcome:
     """Least and largest number of nonzero coefficients over the pairs, intercept not counted."""
     counts, pairs = _nonzero_terms(evidence, model)
     return outcome_over(evidence, {"least": int(counts.min()), "most": int(counts.max())}, pairs)
 
 
+@evaluator
 def anchor_error(claim, evidence, anchors: dict) -> Outcome:
     """Largest relative error of each model at the layouts that it must pass through."""
     table = evidence.models("predictions")
@@ -182,6 +195,7 @@ def anchor_error(claim, evidence, anchors: dict) -> Outcome:
     return outcome_over(evidence, max(worst), pairs_of(table))
 
 
+@evaluator
 def nested_squared_errors(claim, evidence, models: list) -> Outcome:
     """Largest ratio of squared errors, a model over the one before it (a special case of it)."""
     table = evidence.models("predictions")
@@ -198,6 +212,7 @@ def nested_squared_errors(claim, evidence, models: list) -> Outcome:
     return outcome_over(evidence, max(ratios), pairs_of(table))
 
 
+@evaluator
 def geomean_over_max(claim, evidence) -> Outcome:
     """Largest ratio of geometric mean error to largest error."""
     table = evidence.models("errors").dropna(subset=["max_error", "geomean_error"])
@@ -208,6 +223,7 @@ def geomean_over_max(claim, evidence) -> Outcome:
     return outcome_over(evidence, ratio, pairs_of(table))
 
 
+@evaluator
 def samples_in_excess(claim, evidence) -> Outcome:
     """Largest excess of fitted samples over the good cells without the 1GB layout."""
     table = evidence.models("errors").dropna(subset=["samples"])
@@ -222,28 +238,9 @@ def samples_in_excess(claim, evidence) -> Outcome:
     return outcome_over(evidence, max(excess), pairs_of(table))
 
 
+@evaluator
 def hybrid_pairs_fitted(claim, evidence) -> Outcome:
     """Number of pairs with hybrid cells among those that models were fitted to."""
     pairs = pairs_of(evidence.models("errors"))
     hybrid = [pair for pair in pairs if evidence.provenances.get(pair) == "hybrid"]
     return outcome_over(evidence, len(hybrid), pairs)
-
-
-EVALUATORS = {
-    "translations_per_access": translations_per_access,
-    "smallest_walk_cycles": smallest_walk_cycles,
-    "walk_references": walk_references,
-    "cache_levels_not_nested": cache_levels_not_nested,
-    "unexplained_cells": unexplained_cells,
-    "layout_count": layout_count,
-    "unexplained_duplicates": unexplained_duplicates,
-    "growing_ends_wrong": growing_ends_wrong,
-    "file_pool_windows": file_pool_windows,
-    "nonzero_coefficients": nonzero_coefficients,
-    "term_counts": term_counts,
-    "anchor_error": anchor_error,
-    "nested_squared_errors": nested_squared_errors,
-    "geomean_over_max": geomean_over_max,
-    "samples_in_excess": samples_in_excess,
-    "hybrid_pairs_fitted": hybrid_pairs_fitted,
-}

@@ -12,6 +12,7 @@ from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB
 from tessera.core.results.loader import Pair
 from tessera.report.claims.claim import Missing, Outcome
 from tessera.report.claims.evidence import Evidence
+from tessera.report.claims.registry import evaluator
 from tessera.report.claims.selection import aggregate, describe_distribution, select
 from tessera.report.results import against_fewer_pages
 
@@ -26,6 +27,7 @@ def ratio(evidence: Evidence, pair: Pair, column: str, layout: str, base: str) -
     return evidence.cell(pair, layout, column) / below
 
 
+@evaluator
 def walk_cycles_over_runtime(claim, evidence, layout: str, how: str) -> Outcome:
     """C / R of one layout."""
     return select(claim, evidence).each(
@@ -34,11 +36,13 @@ def walk_cycles_over_runtime(claim, evidence, layout: str, how: str) -> Outcome:
     )
 
 
+@evaluator
 def load_ratio(claim, evidence, column: str, layout: str, base: str, how: str) -> Outcome:
     """Any column of the cells, one layout over another."""
     return select(claim, evidence).each(lambda p: ratio(evidence, p, column, layout, base), how)
 
 
+@evaluator
 def share_of_loads(claim, evidence, column: str, of: str, layout: str, how: str) -> Outcome:
     """One column of the cells over another, for the same layout."""
 
@@ -51,6 +55,7 @@ def share_of_loads(claim, evidence, column: str, of: str, layout: str, how: str)
     return select(claim, evidence).each(part, how)
 
 
+@evaluator
 def miss_ratio(claim, evidence, layout: str, base: str, how: str) -> Outcome:
     """STLB misses of one layout over those of another; pairs without misses in either count as 0."""
 
@@ -62,6 +67,7 @@ def miss_ratio(claim, evidence, layout: str, base: str, how: str) -> Outcome:
     return select(claim, evidence).each(of, how)
 
 
+@evaluator
 def miss_ratios(claim, evidence, layouts: list, base: str, how: str) -> Outcome:
     """``how`` over the pairs of the worst such ratio among ``layouts``."""
     return select(claim, evidence).each(
@@ -70,6 +76,7 @@ def miss_ratios(claim, evidence, layouts: list, base: str, how: str) -> Outcome:
     )
 
 
+@evaluator
 def miss_ratio_within_reach(claim, evidence, layout: str, base: str, entries) -> Outcome:
     """Largest such ratio among the pairs whose 2MB pages number at most ``entries``."""
     selection = select(claim, evidence)
@@ -96,6 +103,7 @@ def gain_percent(evidence: Evidence, pair: Pair, layout: str) -> float:
     return 100 * (1 - evidence.cell(pair, layout, RUNTIME) / evidence.cell(pair, ALL_4KB, RUNTIME))
 
 
+@evaluator
 def sensitivity(claim, evidence, layout: str, how: str) -> Outcome:
     """Change of runtime against all-4KB, percent, either sign."""
     return select(claim, evidence, insensitive=True).each(
@@ -103,11 +111,13 @@ def sensitivity(claim, evidence, layout: str, how: str) -> Outcome:
     )
 
 
+@evaluator
 def gain(claim, evidence, layout: str, how: str) -> Outcome:
     """Runtime that ``layout`` saves against all-4KB, percent; below 0 it costs."""
     return select(claim, evidence).each(lambda p: gain_percent(evidence, p, layout), how)
 
 
+@evaluator
 def sensitivity_ratio(claim, evidence, layout: str, platform: str, base: str) -> Outcome:
     """Median gain on one generation over the median gain on another."""
     selection = select(claim, evidence, insensitive=True)
@@ -123,6 +133,7 @@ def sensitivity_ratio(claim, evidence, layout: str, platform: str, base: str) ->
     return selection.outcome(medians[platform] / medians[base])
 
 
+@evaluator
 def pairs_with_similar_runtime(claim, evidence, layout: str, base: str, within_percent) -> Outcome:
     """Share of pairs whose two runtimes differ by at most so many percent of ``base``'s."""
     selection = select(claim, evidence)
@@ -134,6 +145,7 @@ def pairs_with_similar_runtime(claim, evidence, layout: str, base: str, within_p
     return selection.outcome(100 * sum(similar) / len(similar))
 
 
+@evaluator
 def loss_of_all_large_pages(claim, evidence, layout: str, how: str) -> Outcome:
     """By how much ``layout`` is slower than the fastest layout with fewer 2MB pages, percent."""
 
@@ -160,6 +172,7 @@ def _fastest(evidence: Evidence, pair: Pair) -> str:
     return str(runtimes.idxmin())
 
 
+@evaluator
 def loss_against_fastest(claim, evidence, layout: str, how: str) -> Outcome:
     """By how much ``layout`` is slower than the fastest fitted layout, percent; below 0 it is faster."""
 
@@ -170,6 +183,7 @@ def loss_against_fastest(claim, evidence, layout: str, how: str) -> Outcome:
     return select(claim, evidence).each(of, how)
 
 
+@evaluator
 def least_over_fastest(claim, evidence, column: str, how: str) -> Outcome:
     """``column`` of the fastest fitted layout over the smallest of any: 1 if it has the least."""
 
@@ -182,6 +196,7 @@ def least_over_fastest(claim, evidence, column: str, how: str) -> Outcome:
     return select(claim, evidence).each(of, how)
 
 
+@evaluator
 def layout_over_fastest(claim, evidence, column: str, layout: str, how: str) -> Outcome:
     """``column`` of ``layout`` over that of the fastest fitted layout: 1 if ``layout`` is the fastest."""
 
@@ -197,6 +212,7 @@ def layout_over_fastest(claim, evidence, column: str, layout: str, how: str) -> 
 # What the layout heuristics achieve (MICRO'20 section VI-B): hot regions and diverse samples.
 
 
+@evaluator
 def hot_region_share(claim, evidence, layout: str, how: str) -> Outcome:
     """Size of the hot region (the window of a sliding layout's step 0), percent of the space."""
 
@@ -219,6 +235,7 @@ def _places(evidence: Evidence, pair: Pair) -> pd.Series:
     return (misses - low) / (high - low)
 
 
+@evaluator
 def diversity_ratio(claim, evidence, bins: int, how: str) -> Outcome:
     """Bins of the miss range that the best sliding group reaches, over those of random windows."""
 
@@ -234,6 +251,7 @@ def diversity_ratio(claim, evidence, bins: int, how: str) -> Outcome:
     return select(claim, evidence).each(of, how)
 
 
+@evaluator
 def random_near_anchors(claim, evidence, tenths: int, how: str) -> Outcome:
     """Share of random layouts in the outer ``tenths`` of the miss range, either end, percent."""
 
@@ -246,24 +264,3 @@ def random_near_anchors(claim, evidence, tenths: int, how: str) -> Outcome:
         return 100 * float(((places <= edge) | (places >= 1 - edge)).mean())
 
     return select(claim, evidence).each(of, how)
-
-
-EVALUATORS = {
-    "walk_cycles_over_runtime": walk_cycles_over_runtime,
-    "load_ratio": load_ratio,
-    "share_of_loads": share_of_loads,
-    "miss_ratio": miss_ratio,
-    "miss_ratios": miss_ratios,
-    "miss_ratio_within_reach": miss_ratio_within_reach,
-    "gain": gain,
-    "sensitivity": sensitivity,
-    "sensitivity_ratio": sensitivity_ratio,
-    "pairs_with_similar_runtime": pairs_with_similar_runtime,
-    "loss_of_all_large_pages": loss_of_all_large_pages,
-    "loss_against_fastest": loss_against_fastest,
-    "least_over_fastest": least_over_fastest,
-    "layout_over_fastest": layout_over_fastest,
-    "hot_region_share": hot_region_share,
-    "diversity_ratio": diversity_ratio,
-    "random_near_anchors": random_near_anchors,
-}

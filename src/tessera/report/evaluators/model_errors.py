@@ -13,6 +13,7 @@ from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB
 from tessera.core.results.loader import Pair
 from tessera.report.claims.claim import Missing, Outcome
 from tessera.report.claims.evidence import Evidence
+from tessera.report.claims.registry import evaluator
 from tessera.report.claims.selection import Selection, aggregate, describe_distributions, select
 
 # Errors on the fitted samples (``models/errors.csv``).
@@ -45,11 +46,13 @@ def _worst_error(evidence: Evidence, selection: Selection, models: list) -> dict
     return {model: aggregate(values, "max") for model, values in errors.items()}
 
 
+@evaluator
 def max_error(claim, evidence, model: str, how: str) -> Outcome:
     """``how`` over the pairs of the model's largest error, percent."""
     return select(claim, evidence).each(lambda pair: error_percent(evidence, pair, model, ALL_SAMPLES), how)
 
 
+@evaluator
 def geomean_error(claim, evidence, model: str, how: str) -> Outcome:
     """``how`` over the pairs of the model's geometric mean error, percent."""
     return select(claim, evidence).each(
@@ -57,6 +60,7 @@ def geomean_error(claim, evidence, model: str, how: str) -> Outcome:
     )
 
 
+@evaluator
 def max_errors(claim, evidence, models: list, how: str) -> Outcome:
     """The same for several models, by name."""
     selection = select(claim, evidence)
@@ -65,6 +69,7 @@ def max_errors(claim, evidence, models: list, how: str) -> Outcome:
     return selection.outcome(worst, describe_distributions(errors, how))
 
 
+@evaluator
 def largest_error(claim, evidence, models: list) -> Outcome:
     """The worst error of the worst of ``models``, percent."""
     return select(claim, evidence).each(
@@ -72,6 +77,7 @@ def largest_error(claim, evidence, models: list) -> Outcome:
     )
 
 
+@evaluator
 def max_error_rank(claim, evidence, model: str, models: list) -> Outcome:
     """Rank of ``model`` by worst error, 1 = smallest."""
     selection = select(claim, evidence)
@@ -79,6 +85,7 @@ def max_error_rank(claim, evidence, model: str, models: list) -> Outcome:
     return selection.outcome(1 + sum(other < worst[model] for other in worst.values()))
 
 
+@evaluator
 def worse_workloads(claim, evidence, model: str, base: str) -> Outcome:
     """Number of workloads for which ``model`` has a larger maximal error than ``base`` on some platform."""
     selection = select(claim, evidence)
@@ -91,6 +98,7 @@ def worse_workloads(claim, evidence, model: str, base: str) -> Outcome:
     return selection.outcome(len(worse))
 
 
+@evaluator
 def orders_better(claim, evidence, model: str, others: list) -> Outcome:
     """Orders of magnitude between the worst error of the best of ``others`` and that of ``model``."""
     selection = select(claim, evidence)
@@ -101,6 +109,7 @@ def orders_better(claim, evidence, model: str, others: list) -> Outcome:
     return selection.outcome(log10(best / worst[model]) if worst[model] else inf)
 
 
+@evaluator
 def platform_error_ratio(claim, evidence, models: list, platform: str) -> Outcome:
     """Worst error of any of ``models`` on one generation over the worst on the others."""
     selection = select(claim, evidence)
@@ -161,6 +170,7 @@ def _prediction_at(evidence: Evidence, pair: Pair, model: str, layout: str) -> p
     return table.loc[layout]
 
 
+@evaluator
 def optimism_at_fewest_misses(claim, evidence, model: str, how: str) -> Outcome:
     """Optimism at the fitted layout with the fewest misses, percent."""
 
@@ -171,6 +181,7 @@ def optimism_at_fewest_misses(claim, evidence, model: str, how: str) -> Outcome:
     return select(claim, evidence).each(of, how)
 
 
+@evaluator
 def misses_at_worst_error(claim, evidence, model: str, how: str) -> Outcome:
     """Where in the range of misses (0 fewest, 1 most) the model errs most."""
 
@@ -185,6 +196,7 @@ def misses_at_worst_error(claim, evidence, model: str, how: str) -> Outcome:
     return select(claim, evidence).each(of, how)
 
 
+@evaluator
 def optimistic_pairs(claim, evidence, model: str) -> Outcome:
     """Share of pairs where the median prediction is too low, percent; the 4KB anchor left out."""
     selection = select(claim, evidence)
@@ -195,6 +207,7 @@ def optimistic_pairs(claim, evidence, model: str) -> Outcome:
     return selection.outcome(100 * sum(value > 0 for value in optimistic) / len(optimistic))
 
 
+@evaluator
 def negative_share(claim, evidence, model: str, above_percent) -> Outcome:
     """Of the predictions that err by more than ``above_percent``, how many are negative, percent."""
     selection, above = select(claim, evidence), evidence.number(above_percent) / 100
@@ -205,6 +218,7 @@ def negative_share(claim, evidence, model: str, above_percent) -> Outcome:
     return selection.outcome(100 * float((wrong["predicted"] < 0).mean()))
 
 
+@evaluator
 def largest_error_between(claim, evidence, models: list) -> Outcome:
     """Largest error, percent, at layouts whose walk cycles lie between those of all-2MB and all-4KB."""
 
@@ -219,6 +233,7 @@ def largest_error_between(claim, evidence, models: list) -> Outcome:
     return select(claim, evidence).each(of, "max")
 
 
+@evaluator
 def runtime_over_prediction(claim, evidence, model: str, layout: str, how: str) -> Outcome:
     """Runtime of one layout over its prediction."""
     return select(claim, evidence).each(
@@ -233,6 +248,7 @@ def _runtime_over_prediction(evidence: Evidence, pair: Pair, model: str, layout:
     return float(row["runtime_cycles"] / row["predicted"])
 
 
+@evaluator
 def prediction_shortfall(claim, evidence, model: str, layout: str, how: str) -> Outcome:
     """By how much the runtime of one layout exceeds its prediction, percent of the prediction."""
     return select(claim, evidence).each(
@@ -240,6 +256,7 @@ def prediction_shortfall(claim, evidence, model: str, layout: str, how: str) -> 
     )
 
 
+@evaluator
 def prediction_excess(claim, evidence, model: str, layout: str, how: str) -> Outcome:
     """By how much the prediction of one layout is too high, percent of the runtime."""
     return select(claim, evidence).each(
@@ -247,6 +264,7 @@ def prediction_excess(claim, evidence, model: str, layout: str, how: str) -> Out
     )
 
 
+@evaluator
 def predictions_differ(claim, evidence, first: str, second: str, layout: str, how: str) -> Outcome:
     """Distance of two models' predictions of one layout, percent of its runtime."""
 
@@ -255,24 +273,3 @@ def predictions_differ(claim, evidence, first: str, second: str, layout: str, ho
         return 100 * abs(float(one["predicted"] - other["predicted"])) / float(one["runtime_cycles"])
 
     return select(claim, evidence).each(of, how)
-
-
-EVALUATORS = {
-    "max_error": max_error,
-    "max_errors": max_errors,
-    "geomean_error": geomean_error,
-    "largest_error": largest_error,
-    "max_error_rank": max_error_rank,
-    "worse_workloads": worse_workloads,
-    "orders_better": orders_better,
-    "platform_error_ratio": platform_error_ratio,
-    "optimism_at_fewest_misses": optimism_at_fewest_misses,
-    "misses_at_worst_error": misses_at_worst_error,
-    "optimistic_pairs": optimistic_pairs,
-    "negative_share": negative_share,
-    "largest_error_between": largest_error_between,
-    "runtime_over_prediction": runtime_over_prediction,
-    "prediction_shortfall": prediction_shortfall,
-    "prediction_excess": prediction_excess,
-    "predictions_differ": predictions_differ,
-}

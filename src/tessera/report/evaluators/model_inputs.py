@@ -16,6 +16,7 @@ from tessera.core.results.loader import Pair
 from tessera.record import workloads
 from tessera.report.claims.claim import Missing, Outcome
 from tessera.report.claims.evidence import Evidence
+from tessera.report.claims.registry import evaluator
 from tessera.report.claims.selection import aggregate, select
 
 # How much each of C, M and H explains (``models/rsquared.csv``), and how they go together.
@@ -35,6 +36,7 @@ def r_squared(evidence: Evidence, pair: Pair) -> dict[str, float]:
     return {name: found[name] for name in INPUTS}
 
 
+@evaluator
 def rsquared(claim, evidence, inputs: list) -> Outcome:
     """R^2 by input, mean over the pairs (one pair in Table 8's claims)."""
     selection = select(claim, evidence)
@@ -43,6 +45,7 @@ def rsquared(claim, evidence, inputs: list) -> Outcome:
     return selection.outcome(value)
 
 
+@evaluator
 def rsquared_rank(claim, evidence, input: str) -> Outcome:
     """Rank of ``input`` by mean R^2, 1 = smallest."""
     selection = select(claim, evidence)
@@ -51,6 +54,7 @@ def rsquared_rank(claim, evidence, input: str) -> Outcome:
     return selection.outcome(1 + sum(other < means[input] for other in means.values()))
 
 
+@evaluator
 def best_inputs(claim, evidence) -> Outcome:
     """Number of inputs that are strictly the best for some pair."""
     selection = select(claim, evidence)
@@ -63,6 +67,7 @@ def best_inputs(claim, evidence) -> Outcome:
     return selection.outcome(len(best))
 
 
+@evaluator
 def correlation(claim, evidence, first: str, second: str, how: str) -> Outcome:
     """Correlation of two columns of the cells over the fitted layouts."""
 
@@ -93,6 +98,7 @@ def _printed_rsquared(evidence: Evidence, input: str) -> dict[tuple[str, str], f
     return {(row.workload, row.platform): float(row.value) for row in rows.itertuples()}
 
 
+@evaluator
 def rsquared_rows_within(claim, evidence, input: str, within: float) -> Outcome:
     """Share of the printed values of one input whose pair obtains a value at most ``within`` away, percent.
 
@@ -111,6 +117,7 @@ def rsquared_rows_within(claim, evidence, input: str, within: float) -> Outcome:
     return selection.outcome(100 * sum(hits) / len(hits))
 
 
+@evaluator
 def rsquared_where_printed(claim, evidence, input: str, printed: float, how: str) -> Outcome:
     """R^2 of one input, ``how`` over the pairs for which Table 8 prints ``printed``.
 
@@ -136,16 +143,19 @@ def coefficient(evidence: Evidence, pair: Pair, model: str, term: str) -> float:
     return float(evidence.record("coefficients", pair, model=model, term=term)["coefficient"])
 
 
+@evaluator
 def slope(claim, evidence, model: str, how: str) -> Outcome:
     """Runtime cycles per walk cycle."""
     return select(claim, evidence).each(lambda p: coefficient(evidence, p, model, "C"), how)
 
 
+@evaluator
 def curvature(claim, evidence, model: str, how: str) -> Outcome:
     """Coefficient of C^2, per cycle."""
     return select(claim, evidence).each(lambda p: coefficient(evidence, p, model, "C^2"), how)
 
 
+@evaluator
 def intercept_over_runtime(claim, evidence, model: str, how: str) -> Outcome:
     """The ideal runtime as a fraction of the 4KB run's."""
     return select(claim, evidence).each(
@@ -154,6 +164,7 @@ def intercept_over_runtime(claim, evidence, model: str, how: str) -> Outcome:
     )
 
 
+@evaluator
 def workloads_above_slope(claim, evidence, model: str, above) -> Outcome:
     """Number of workloads whose slope is above a bound on each platform that analyses them."""
     selection, bound = select(claim, evidence), evidence.number(above)
@@ -164,6 +175,7 @@ def workloads_above_slope(claim, evidence, model: str, above) -> Outcome:
     return selection.outcome(sum(slope > bound for slope in lowest.values()))
 
 
+@evaluator
 def most_common_inputs(claim, evidence, model: str) -> Outcome:
     """Share of pairs whose terms use the set of inputs (of H, M, C) that most pairs use, percent."""
     selection = select(claim, evidence)
@@ -173,18 +185,3 @@ def most_common_inputs(claim, evidence, model: str) -> Outcome:
         terms = [row["term"] for row in rows if row["coefficient"] != 0]
         found[frozenset(symbol for term in terms for symbol in term if symbol in "HMC")] += 1
     return selection.outcome(100 * max(found.values()) / len(selection.pairs))
-
-
-EVALUATORS = {
-    "rsquared": rsquared,
-    "rsquared_rank": rsquared_rank,
-    "best_inputs": best_inputs,
-    "correlation": correlation,
-    "rsquared_rows_within": rsquared_rows_within,
-    "rsquared_where_printed": rsquared_where_printed,
-    "slope": slope,
-    "curvature": curvature,
-    "intercept_over_runtime": intercept_over_runtime,
-    "workloads_above_slope": workloads_above_slope,
-    "most_common_inputs": most_common_inputs,
-}

@@ -12,18 +12,21 @@ from tessera.core.results.kernel_tables import PLACEMENTS
 from tessera.core.results.outcomes import ok_rows
 from tessera.lab.numa.placement_costs import HOG_SWEEP, LOCAL, MIGRATED, PLATFORM
 from tessera.report.claims.claim import REPRODUCE, Missing, Outcome
+from tessera.report.claims.registry import evaluator
 
 DECIDING = ("", HOG_SWEEP[1.0])  #: assumptions of the rows that decide
 PROVENANCE = "simulated"
 WORKLOAD = "gups-64gb"  #: the size of the paper's table
 
 
+@evaluator
 def placement_slowdown(claim, evidence, page_size: str, configurations: list) -> Outcome:
     """The greatest runtime over that of LP-LD among these configurations."""
     rows = _rows(evidence, page_size)
     return Outcome(max(_ratio(rows, name) for name in configurations), PROVENANCE)
 
 
+@evaluator
 def placement_speedup(claim, evidence, page_size: str, configuration: str) -> Outcome:
     """Runtime of a configuration over that with its page tables moved to the program's socket."""
     rows = _rows(evidence, page_size)
@@ -32,12 +35,14 @@ def placement_speedup(claim, evidence, page_size: str, configuration: str) -> Ou
     return Outcome(ratio, PROVENANCE)
 
 
+@evaluator
 def placements_faster_than_local(claim, evidence, page_size: str) -> Outcome:
     """Configurations that run faster than LP-LD."""
     rows = _rows(evidence, page_size)
     return Outcome(float((rows["runtime_ratio"] < 1).sum()), PROVENANCE)
 
 
+@evaluator
 def placements_slower_than(claim, evidence, page_size: str, configuration: str) -> Outcome:
     """Configurations that run slower than this one."""
     rows = _rows(evidence, page_size)
@@ -46,12 +51,14 @@ def placements_slower_than(claim, evidence, page_size: str, configuration: str) 
     )
 
 
+@evaluator
 def walks_an_update(claim, evidence, page_size: str) -> Outcome:
     """STLB misses of an update, with everything local."""
     row = _one(_rows(evidence, page_size), LOCAL)
     return Outcome(float(row["stlb_misses"]) / float(row["updates"]), PROVENANCE)
 
 
+@evaluator
 def walk_formula_error(claim, evidence) -> Outcome:
     """Greatest relative difference between simulated walk cycles and the formula, over all rows."""
     rows = simulated_rows(evidence)
@@ -89,13 +96,3 @@ def _ratio(rows: pd.DataFrame, configuration: str) -> float:
     row = _one(rows, configuration)
     ratio, spread = float(row["runtime_ratio"]), float(row["runtime_ratio_ci95"])
     return 1.0 if abs(ratio - 1) <= spread else ratio
-
-
-EVALUATORS = {
-    "placement_slowdown": placement_slowdown,
-    "placement_speedup": placement_speedup,
-    "placements_faster_than_local": placements_faster_than_local,
-    "placements_slower_than": placements_slower_than,
-    "walk_formula_error": walk_formula_error,
-    "walks_an_update": walks_an_update,
-}

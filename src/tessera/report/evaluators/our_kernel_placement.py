@@ -22,6 +22,7 @@ from tessera.lab.numa.fragmented_memory import FREE
 from tessera.lab.numa.guest_map_study import DIFFERENT
 from tessera.lab.numa.mitosis_figures import mixed_gain
 from tessera.report.claims.claim import GUEST, PLACEMENT, Missing, Outcome
+from tessera.report.claims.registry import evaluator
 from tessera.report.claims.selection import aggregate
 from tessera.report.evaluators.numa_placements import PROVENANCE, simulated_rows
 from tessera.report.evaluators.our_system_cost import kernel_table
@@ -35,17 +36,20 @@ from tessera.report.evaluators.our_system_cost import kernel_table
 LEAVES = 1
 
 
+@evaluator(ours=True)
 def first_touch_of_one(claim, evidence, workload: str) -> Outcome:
     """Smallest share of remote leaf entries over all sockets but the one that finds fewest (first touch)."""
     ((_, seen),) = _runs(evidence, "F", [workload])
     return _measured(100 * float(_seen_by_socket(seen).sort_values().iloc[1]))
 
 
+@evaluator(ours=True)
 def remote_leaves(claim, evidence, config: str, how: str) -> Outcome:
     """Share of remote leaf entries over all sockets and workloads of a configuration."""
     return _measured(aggregate(_all_seen(evidence, config), how))
 
 
+@evaluator(ours=True)
 def pooled_remote_leaves(claim, evidence, config: str) -> Outcome:
     """Share of home leaf entries that lie elsewhere, for the socket furthest from the published share.
 
@@ -55,17 +59,20 @@ def pooled_remote_leaves(claim, evidence, config: str) -> Outcome:
     return _measured(max(shares, key=lambda share: abs(share - claim.published)))
 
 
+@evaluator(ours=True)
 def remote_pointers(claim, evidence, config: str, workloads: list, how: str) -> Outcome:
     """Leaf entries that point to another socket than their table's, over workloads (an empty list: all)."""
     return _measured(aggregate(_pointing_away(evidence, config, workloads), how))
 
 
+@evaluator(ours=True)
 def remote_pointers_furthest(claim, evidence, config: str) -> Outcome:
     """Of the workloads' shares of leaf entries that point away, the one furthest from the published one."""
     shares = _pointing_away(evidence, config, [])
     return _measured(max(shares, key=lambda share: abs(share - claim.published)))
 
 
+@evaluator(ours=True)
 def remote_tables(claim, evidence, config: str) -> Outcome:
     """Largest share of tables, of any level, that a socket finds elsewhere when it walks."""
     worst = 0.0
@@ -78,11 +85,13 @@ def remote_tables(claim, evidence, config: str) -> Outcome:
     return _measured(worst)
 
 
+@evaluator(ours=True)
 def fullest_socket(claim, evidence, config: str, workloads: list, how: str) -> Outcome:
     """Share of the leaf tables that lies on the socket with most of them, over workloads (empty: all)."""
     return _measured(aggregate([_spread(seen).max() for _, seen in _runs(evidence, config, workloads)], how))
 
 
+@evaluator(ours=True)
 def unevenness(claim, evidence, config: str) -> Outcome:
     """Furthest that a socket's share of the leaf tables is from an even share, percentage points.
 
@@ -93,6 +102,7 @@ def unevenness(claim, evidence, config: str) -> Outcome:
     return _measured(float((shares - 100 / len(shares)).abs().max()))
 
 
+@evaluator(ours=True)
 def leaves_per_upper_entry(claim, evidence, config: str, how: str) -> Outcome:
     """Present leaf entries for each present entry of the levels above, over workloads."""
     ratios = []
@@ -182,11 +192,13 @@ def _total(rows: pd.DataFrame, column: str) -> int:
 LEAST_LOCAL = 0.99
 
 
+@evaluator(ours=True)
 def moved_tables(claim, evidence) -> Outcome:
     """Page tables that lie elsewhere than before, after automatic NUMA balancing moved the data."""
     return _measured(_moments(evidence).loc["balanced", "moved_home_tables"])
 
 
+@evaluator(ours=True)
 def remote_share_at(claim, evidence, moment: str) -> Outcome:
     """Share of the leaf entries that the process finds on other sockets at a moment, percent."""
     row = _moments(evidence).loc[moment]
@@ -220,12 +232,14 @@ def _moments(evidence) -> pd.DataFrame:
 CONFIGURATION = "TRP-LD"  #: of Figure 11, without its hog, which changes no page
 
 
+@evaluator(ours=True)
 def guest_map_differences(claim, evidence) -> Outcome:
     """Pages and tables that differ between the guest's maps and the rules', over all rules."""
     rows = _successful_rows(evidence, MAPS)
     return Outcome(float(rows[list(DIFFERENT)].to_numpy().sum()), "measured", GUEST)
 
 
+@evaluator(ours=True)
 def fragmented_over_free(claim, evidence) -> Outcome:
     """Greatest quotient of the program's bytes in 2MB pages and the free bytes that may be such pages.
 
@@ -236,6 +250,7 @@ def fragmented_over_free(claim, evidence) -> Outcome:
     return Outcome(float((rows["large_data_bytes"] / free).max()), "measured", GUEST)
 
 
+@evaluator(ours=True)
 def fragmented_speedup(claim, evidence, blocks: str) -> Outcome:
     """Runtime with remote tables over that after they moved, with the guest's share of 2MB pages."""
     rows = _fragmented(evidence, blocks)
@@ -268,21 +283,3 @@ def _successful_rows(evidence, table: Table) -> pd.DataFrame:
         said = failed["message"].iloc[0] if len(failed) else "it has no row"
         raise Missing(f"{len(failed)} runs of {table.pattern} failed: {said}", ALL_PARTS)
     return rows
-
-
-EVALUATORS = {
-    "first_touch_of_one": first_touch_of_one,
-    "remote_leaves": remote_leaves,
-    "pooled_remote_leaves": pooled_remote_leaves,
-    "remote_pointers": remote_pointers,
-    "remote_pointers_furthest": remote_pointers_furthest,
-    "remote_tables": remote_tables,
-    "fullest_socket": fullest_socket,
-    "unevenness": unevenness,
-    "leaves_per_upper_entry": leaves_per_upper_entry,
-    "moved_tables": moved_tables,
-    "remote_share_at": remote_share_at,
-    "guest_map_differences": guest_map_differences,
-    "fragmented_over_free": fragmented_over_free,
-    "fragmented_speedup": fragmented_speedup,
-}

@@ -21,6 +21,7 @@ from tessera.lab.kernel import ALL_PARTS
 from tessera.lab.kernel.cost_experiments import table_bytes
 from tessera.report.claims import selection
 from tessera.report.claims.claim import GUEST, Missing, Outcome
+from tessera.report.claims.registry import evaluator
 from tessera.report.claims.selection import aggregate
 from tessera.report.evaluators.real_machines import THIS_MACHINE
 
@@ -59,6 +60,7 @@ def _refuse_failed(evidence, path: Path) -> None:
         raise Missing(f"part {part} of the kernel's results failed: {said}", ALL_PARTS)
 
 
+@evaluator(ours=True)
 def kernel_account_error(claim, evidence) -> Outcome:
     """Largest difference between the kernel's account of page tables and the function of 8.3.1, bytes."""
     columns = ("footprint_bytes", "copies", "page_table_bytes", "provenance")
@@ -67,6 +69,7 @@ def kernel_account_error(claim, evidence) -> Outcome:
     return Outcome(float((table["page_table_bytes"] - table["copies"] * one).abs().max()), "measured", GUEST)
 
 
+@evaluator(ours=True)
 def instruction_ratio(claim, evidence, operation: str, how: str) -> Outcome:
     """Instructions with 4 copies over those with the mechanism off, over all regions."""
     table = _operations(evidence, REPLICATED_COLUMN)
@@ -76,11 +79,13 @@ def instruction_ratio(claim, evidence, operation: str, how: str) -> Outcome:
     return Outcome(aggregate(rows[REPLICATED_COLUMN], how), "measured", GUEST)
 
 
+@evaluator(ours=True)
 def instruction_ratio_off(claim, evidence, how: str) -> Outcome:
     """Instructions of the patched kernel, switched off, over the unpatched kernel's, for all operations."""
     return Outcome(aggregate(_operations(evidence, OFF_COLUMN)[OFF_COLUMN], how), "measured", GUEST)
 
 
+@evaluator(ours=True)
 def instruction_ratios(claim, evidence, region: str) -> Outcome:
     """Instructions with 4 copies over those with the mechanism off, by operation, for one region."""
     table = _operations(evidence, REPLICATED_COLUMN)
@@ -93,6 +98,7 @@ def instruction_ratios(claim, evidence, region: str) -> Outcome:
     return Outcome(found, "measured", GUEST)
 
 
+@evaluator(ours=True)
 def whole_run_overhead(claim, evidence, how: str) -> Outcome:
     """Instructions that 4 copies add to a whole run, percent."""
     table = kernel_table(evidence, TABLE6, ("program", "overhead_percent", "provenance"))
@@ -113,11 +119,13 @@ COMPARE = "./run tessera mosalloc overhead --out results/default/host/allocator.
 COLUMNS = {"memory": "memory_bytes", "runtime": "cpu_ns"}
 
 
+@evaluator(ours=True)
 def allocator_overhead(claim, evidence, quantity: str, how: str) -> Outcome:
     """Overhead of the allocator against glibc, percent; per workload the median of its pairs."""
     return _measured(100 * _costs(evidence, quantity)["overhead"], how)
 
 
+@evaluator(ours=True)
 def allocator_extra_memory(claim, evidence, how: str) -> Outcome:
     """Memory that the allocator needs beyond glibc's, MB; per workload the difference of the medians."""
     rows = _costs(evidence, "memory")
@@ -135,14 +143,3 @@ def _costs(evidence, quantity: str):
 def _measured(values, how: str) -> Outcome:
     spread = selection.describe_distribution(list(values), how, "programs")
     return Outcome(aggregate(values, how), "measured", THIS_MACHINE, distribution=spread)
-
-
-EVALUATORS = {
-    "kernel_account_error": kernel_account_error,
-    "instruction_ratio": instruction_ratio,
-    "instruction_ratio_off": instruction_ratio_off,
-    "instruction_ratios": instruction_ratios,
-    "whole_run_overhead": whole_run_overhead,
-    "allocator_overhead": allocator_overhead,
-    "allocator_extra_memory": allocator_extra_memory,
-}

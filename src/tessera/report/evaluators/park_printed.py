@@ -16,6 +16,7 @@ import numpy as np
 from tessera.core.errors import unknown_name
 from tessera.core.units import GB, KB, PAGE_4KB
 from tessera.report.claims.claim import Outcome
+from tessera.report.claims.registry import evaluator
 
 # What Park prints about virtual caching (dissertation, chapter 2), computed again from his other numbers.
 #
@@ -29,6 +30,7 @@ FIELDS_OF_A_SEGMENT = 3  #: base, offset and length (2.4.4), each as wide as an 
 ADDRESS_BYTES = 8
 
 
+@evaluator
 def tlb_access_reduction(claim, evidence) -> Outcome:
     """TLB accesses that the filter saves, percent, cut to one digit after the point, by workload (Table 2.2).
 
@@ -39,12 +41,14 @@ def tlb_access_reduction(claim, evidence) -> Outcome:
     return Outcome({name: floor(10 * (100 - shared[name] - false[name])) / 10 for name in false}, "published")
 
 
+@evaluator
 def unused_memory(claim, evidence, applications: int) -> Outcome:
     """Least and most unused share of memory, percent, of the ``applications`` that use least (Table 2.3)."""
     usage = sorted(_park_column(evidence, "park_table23_segments", "usage").values())[:applications]
     return Outcome({"unused_low": 100 - usage[-1], "unused_high": 100 - usage[0]}, "published")
 
 
+@evaluator
 def index_tree_depth(claim, evidence) -> Outcome:
     """Levels of a full tree that reaches so many segments, by subject (2.4.3)."""
     values = _park_value(evidence, "index tree", "values_of_a_node")
@@ -60,6 +64,7 @@ def _tree_levels(segments: int, values: float) -> int:
     return levels
 
 
+@evaluator
 def many_segment_latency(claim, evidence, segments: str) -> Outcome:
     """Cycles of a walk through the index cache, a level after the other, and of the segment table (2.4.4)."""
     levels = _park_value(evidence, segments, "index_tree_depth")
@@ -67,30 +72,35 @@ def many_segment_latency(claim, evidence, segments: str) -> Outcome:
     return Outcome(levels * node + _park_value(evidence, segments, "segment_table_latency"), "published")
 
 
+@evaluator
 def segment_storage(claim, evidence, segments: int) -> Outcome:
     """KB of the segment table and of the index cache together (2.4.4)."""
     table = segments * FIELDS_OF_A_SEGMENT * ADDRESS_BYTES / KB
     return Outcome(table + _park_value(evidence, f"{segments} segments", "index_cache"), "published")
 
 
+@evaluator
 def nested_walk_loads(claim, evidence) -> Outcome:
     """Loads of a two-dimensional walk: each guest level and the last address need a host walk (2.6.2)."""
     levels = _park_value(evidence, "native", "walk_loads")
     return Outcome((levels + 1) * (levels + 1) - 1, "published")
 
 
+@evaluator
 def address_space_growth(claim, evidence) -> Outcome:
     """User address space with 5 levels over that with 4 levels, from the printed exponents (2.7.2)."""
     bits = [_park_value(evidence, levels, "user_address_bits") for levels in ("5-level", "4-level")]
     return Outcome(2 ** (bits[0] - bits[1]), "published")
 
 
+@evaluator
 def address_space_rates(claim, evidence) -> Outcome:
     """Addresses that a server consumes, KB/s (1000 bytes), from the time after which none is left (2.7.2)."""
     size = 2 ** _park_value(evidence, "4-level", "user_address_bits")
     return Outcome({name: size / _lifetime_s(evidence, name) / 1000 for name in claim.published}, "published")
 
 
+@evaluator
 def shortest_lifetime(claim, evidence, servers: list) -> Outcome:
     """Years until the first of the servers has used all addresses (2.7.2)."""
     return Outcome(min(_lifetime_s(evidence, name) for name in servers) / SECONDS["years"], "published")
@@ -113,24 +123,28 @@ def _park_column(evidence, table: str, quantity: str) -> dict[str, float]:
 # What Park prints about TLB coalescing (dissertation, chapter 3), computed again from his other numbers.
 
 
+@evaluator
 def shares_not_100(claim, evidence, slack: float) -> Outcome:
     """Rows of Table 3.5 whose three shares differ from 100 percent by more than ``slack`` points."""
     sums = evidence.rows("park_table35_stlb_shares").groupby(["workload", "mapping"])["value"].sum()
     return Outcome(int(((sums - 100).abs() > slack).sum()), "published")
 
 
+@evaluator
 def printed_range(claim, evidence, table: str, where: dict, names: list) -> Outcome:
     """Smallest and largest printed number of the rows ``where``, under the two ``names``."""
     values = evidence.rows(table, where)["value"]
     return Outcome({names[0]: float(values.min()), names[1]: float(values.max())}, "published")
 
 
+@evaluator
 def anchors_written(claim, evidence, footprint_gb: int) -> Outcome:
     """Anchor entries of so many GB, by ``distance <pages>``; a change of the distance writes each (3.3.3)."""
     pages = footprint_gb * GB // PAGE_4KB
     return Outcome({name: pages / int(name.split()[1]) for name in claim.published}, "published")
 
 
+@evaluator
 def smallest_lead(claim, evidence, subject: str, other: str, mappings: list) -> Outcome:
     """Smallest difference of two schemes' miss reductions in the text of Figure 3.9, points."""
 
@@ -184,11 +198,13 @@ def selected_distance(sizes: np.ndarray, frequencies: np.ndarray, reading: str) 
     return min(DISTANCES, key=lambda distance: distance_cost(sizes, frequencies, distance, reading))
 
 
+@evaluator
 def unavailable_distances(claim, evidence) -> Outcome:
     """Entries of Table 3.6 that are none of Algorithm 1's distances."""
     return Outcome(int((~evidence.rows(DISTANCES_TABLE)["value"].isin(DISTANCES)).sum()), "published")
 
 
+@evaluator
 def uniform_distances(claim, evidence, reading: str) -> Outcome:
     """The distance for a uniform distribution of Table 3.4's chunk sizes, by mapping."""
     found = {}
@@ -199,6 +215,7 @@ def uniform_distances(claim, evidence, reading: str) -> Outcome:
     return Outcome(found, "published")
 
 
+@evaluator
 def share_of_draws(claim, evidence, workloads: list, mappings: list, readings: list, draws: int) -> Outcome:
     """Share of seeded draws, percent, that select the printed distance: the least over ``workloads``.
 
@@ -252,23 +269,3 @@ def _footprint_pages(evidence, workload: str) -> int:
 def _printed_distance(evidence, workload: str, mapping: str) -> int:
     where = {"workload": workload, "mapping": mapping}
     return int(evidence.number({"table": DISTANCES_TABLE, "where": where}))
-
-
-EVALUATORS = {
-    "tlb_access_reduction": tlb_access_reduction,
-    "unused_memory": unused_memory,
-    "index_tree_depth": index_tree_depth,
-    "many_segment_latency": many_segment_latency,
-    "segment_storage": segment_storage,
-    "nested_walk_loads": nested_walk_loads,
-    "address_space_growth": address_space_growth,
-    "address_space_rates": address_space_rates,
-    "shortest_lifetime": shortest_lifetime,
-    "shares_not_100": shares_not_100,
-    "printed_range": printed_range,
-    "anchors_written": anchors_written,
-    "smallest_lead": smallest_lead,
-    "unavailable_distances": unavailable_distances,
-    "uniform_distances": uniform_distances,
-    "share_of_draws": share_of_draws,
-}

@@ -13,27 +13,32 @@ import pandas as pd
 from tessera.core.units import GB, MB, PAGE_1GB, PAGE_2MB, parse_bytes
 from tessera.lab.kernel.cost_experiments import memory_overhead, table4, table_bytes
 from tessera.report.claims.claim import Outcome
+from tessera.report.claims.registry import evaluator
 from tessera.report.claims.selection import aggregate
 
 # Arithmetic on numbers of any published table: ratio, difference, aggregate, rank, logarithm.
 
 
+@evaluator
 def reference_ratio(claim, evidence, numerator, denominator, log10: bool = False) -> Outcome:
     """One printed number over another; with ``log10`` in orders of magnitude."""
     ratio = evidence.number(numerator) / evidence.number(denominator)
     return Outcome(_orders(ratio) if log10 else ratio, "published")
 
 
+@evaluator
 def reference_difference(claim, evidence, minuend, subtrahend) -> Outcome:
     """One printed number minus another."""
     return Outcome(evidence.number(minuend) - evidence.number(subtrahend), "published")
 
 
+@evaluator
 def reference_aggregate(claim, evidence, table: str, where: dict, how: str) -> Outcome:
     """Sum, product, count, minimum, maximum, mean or median of printed numbers."""
     return Outcome(aggregate(evidence.rows(table, where)["value"], how), "published")
 
 
+@evaluator
 def reference_rank(claim, evidence, table: str, by: str, item: str, how: str) -> Outcome:
     """Rank of ``item`` among the groups of key ``by``, 1 = smallest."""
     groups = evidence.rows(table).groupby(by)["value"]
@@ -41,6 +46,7 @@ def reference_rank(claim, evidence, table: str, by: str, item: str, how: str) ->
     return Outcome(1 + sum(other < values[item] for other in values.values()), "published")
 
 
+@evaluator
 def reference_log10(claim, evidence, **numbers) -> Outcome:
     """Orders of magnitude of printed numbers, by name."""
     return Outcome({name: _orders(evidence.number(n)) for name, n in numbers.items()}, "published")
@@ -55,6 +61,7 @@ def _orders(number: float) -> float:
 OVERHEADS = "opera_table4_overheads"
 
 
+@evaluator
 def published_slope(claim, evidence, table: str) -> Outcome:
     """Runtime difference over walk-cycle difference between the 4KB and the 2MB run."""
 
@@ -65,6 +72,7 @@ def published_slope(claim, evidence, table: str) -> Outcome:
     return Outcome(difference("runtime_cycles") / difference("walk_cycles"), "published")
 
 
+@evaluator
 def published_walk_latency(claim, evidence) -> Outcome:
     """Walker loads of the 4KB run times the latencies of Broadwell's caches, 1e9 cycles."""
     total = 0.0
@@ -77,6 +85,7 @@ def published_walk_latency(claim, evidence) -> Outcome:
     return Outcome(total, "published")
 
 
+@evaluator
 def published_tables_differ(claim, evidence, first: str, second: str) -> Outcome:
     """Largest difference between two tables of counters, over the rows that both have."""
     keys = ["counter", "agent", "page_size"]
@@ -84,6 +93,7 @@ def published_tables_differ(claim, evidence, first: str, second: str) -> Outcome
     return Outcome(float((both["value_x"] - both["value_y"]).abs().max()), "published")
 
 
+@evaluator
 def published_cv_over_all(claim, evidence, models: list) -> Outcome:
     """Smallest ratio of printed cross-validation error to printed error on all data."""
     folded = evidence.rows("table6_cv_errors", {"model": models}).set_index("model")["value"]
@@ -92,6 +102,7 @@ def published_cv_over_all(claim, evidence, models: list) -> Outcome:
     return Outcome(float((folded / fitted)[models].min()), "published")
 
 
+@evaluator
 def reprinted_overheads(claim, evidence, quantity: str, half_digit: float) -> Outcome:
     """Rows whose printed overhead no unrounded pair of numbers explains (percent, whole)."""
     table = _overheads(evidence, quantity)
@@ -100,12 +111,14 @@ def reprinted_overheads(claim, evidence, quantity: str, half_digit: float) -> Ou
     return Outcome(int(((table["overhead"] < low) | (table["overhead"] > high)).sum()), "published")
 
 
+@evaluator
 def printed_fixed_overhead(claim, evidence) -> Outcome:
     """Median difference of the printed footprints, MB (1000 to the GB)."""
     table = _overheads(evidence, "memory")
     return Outcome(float((table["mosalloc"] - table["glibc"]).median() * 1000), "published")
 
 
+@evaluator
 def printed_overhead_from(claim, evidence, smallest_gb: float) -> Outcome:
     """Largest printed memory overhead among programs of at least ``smallest_gb``, percent."""
     table = _overheads(evidence, "memory")
@@ -122,29 +135,34 @@ def _overheads(evidence, quantity: str) -> pd.DataFrame:
 UNITS = {"MB": MB, "GB": GB}
 
 
+@evaluator
 def replica_overheads(claim, evidence, footprint: str) -> Outcome:
     """Memory with so many copies of the page tables over that with one, by number of copies (ratios)."""
     rows = table4().set_index("footprint").loc[footprint]
     return Outcome(dict(zip(rows["replicas"].astype(str), rows["overhead"], strict=True)), "published")
 
 
+@evaluator
 def page_table_sizes(claim, evidence, footprints: list) -> Outcome:
     """Bytes of one copy of the page tables in the claim's unit, by footprint where there are several."""
     sizes = {name: table_bytes(parse_bytes(name)) / UNITS[claim.unit] for name in footprints}
     return Outcome(sizes if len(sizes) > 1 else sizes[footprints[0]], "published")
 
 
+@evaluator
 def page_table_share(claim, evidence, footprint: str) -> Outcome:
     """One copy of the page tables as a share of all memory, percent."""
     size = parse_bytes(footprint)
     return Outcome(100 * table_bytes(size) / (size + table_bytes(size)), "published")
 
 
+@evaluator
 def extra_memory(claim, evidence, footprint: str, copies: int) -> Outcome:
     """Memory that copies of the page tables add, percent."""
     return Outcome(100 * (memory_overhead(parse_bytes(footprint), copies) - 1), "published")
 
 
+@evaluator
 def reprinted_cycles(claim, evidence) -> Outcome:
     """Cells of Table 5 whose printed ratio no unrounded pair of its two printed cycles explains.
 
@@ -163,6 +181,7 @@ def reprinted_cycles(claim, evidence) -> Outcome:
     )
 
 
+@evaluator
 def reprinted_run_overheads(claim, evidence) -> Outcome:
     """Overheads of whole runs from the printed runtimes, percent, by name of the printed quantity."""
 
@@ -185,11 +204,13 @@ def _half_digit(cycles: float) -> float:
 EXAMPLES = "opera_values"
 
 
+@evaluator
 def raw_events(claim, evidence, events: dict) -> Outcome:
     """Numbers of events, by name, from ``[event select, unit mask]``: mask above select, a byte each."""
     return Outcome({name: mask << 8 | select for name, (select, mask) in events.items()}, "published")
 
 
+@evaluator
 def interval_faults(claim, evidence) -> Outcome:
     """OPERA D5.10 section 2.4.1: bytes by which the example's two intervals break the rules of a pool."""
 
@@ -207,6 +228,7 @@ def interval_faults(claim, evidence) -> Outcome:
     return Outcome(faults, "published")
 
 
+@evaluator
 def released_at_top(claim, evidence, requests: list, freed: list) -> Outcome:
     """Bytes that a heap returns if it shrinks only at its top; ``freed`` is the order of calls of free."""
     sizes = {}
@@ -219,28 +241,3 @@ def released_at_top(claim, evidence, requests: list, freed: list) -> Outcome:
         while heap and heap[-1] in free:
             released += sizes[heap.pop()]
     return Outcome(released, "published")
-
-
-EVALUATORS = {
-    "reference_ratio": reference_ratio,
-    "reference_difference": reference_difference,
-    "reference_aggregate": reference_aggregate,
-    "reference_rank": reference_rank,
-    "reference_log10": reference_log10,
-    "published_slope": published_slope,
-    "published_walk_latency": published_walk_latency,
-    "published_tables_differ": published_tables_differ,
-    "published_cv_over_all": published_cv_over_all,
-    "reprinted_overheads": reprinted_overheads,
-    "printed_fixed_overhead": printed_fixed_overhead,
-    "printed_overhead_from": printed_overhead_from,
-    "replica_overheads": replica_overheads,
-    "page_table_sizes": page_table_sizes,
-    "page_table_share": page_table_share,
-    "extra_memory": extra_memory,
-    "reprinted_cycles": reprinted_cycles,
-    "reprinted_run_overheads": reprinted_run_overheads,
-    "raw_events": raw_events,
-    "interval_faults": interval_faults,
-    "released_at_top": released_at_top,
-}

@@ -10,6 +10,7 @@ from tessera.machine.counters.event_table import CounterClass, classes
 from tessera.report.claims import selection
 from tessera.report.claims.claim import Missing, Outcome, class_matches
 from tessera.report.claims.evidence import Evidence
+from tessera.report.claims.registry import evaluator
 
 # Whether processors of AMD count walk cycles: by the published lists of events, and by measured machines.
 #
@@ -28,11 +29,13 @@ def amd_classes() -> list[CounterClass]:
     return found
 
 
+@evaluator
 def listed_walk_events(claim, evidence: Evidence) -> Outcome:
     """The most events of walk cycles that a class of AMD has in the published lists."""
     return Outcome(max(len(one.sides("C")) for one in amd_classes()), LISTS)
 
 
+@evaluator
 def counted_walk_events(claim, evidence: Evidence) -> Outcome:
     """The most events of walk cycles with which a measured machine of AMD counted.
 
@@ -86,6 +89,7 @@ _ENTRIES = {
 }
 
 
+@evaluator
 def platform_mismatches(claim, evidence, table: str) -> Outcome:
     """Entries of a published table of TLBs that the platform file of the same generation doesn't have."""
     wrong = 0
@@ -102,6 +106,7 @@ RESERVE = "./run --reserve reproduce"
 THIS_MACHINE = "host"
 
 
+@evaluator
 def host_variation(claim, evidence) -> Outcome:
     """Largest standard deviation over mean of the runtimes of a layout's repeats, percent."""
     rows = ok_rows(evidence.table(HOST_CELLS, RESERVE))
@@ -117,15 +122,7 @@ def host_variation(claim, evidence) -> Outcome:
 # Claims whose machine, program or tool is not here: the reason and the command, nothing else.
 
 
+@evaluator
 def unavailable(claim, evidence, missing: str, command: str) -> Outcome:
     """Never a value."""
     raise Missing(f"needs {missing}", command)
-
-
-EVALUATORS = {
-    "listed_walk_events": listed_walk_events,
-    "counted_walk_events": counted_walk_events,
-    "platform_mismatches": platform_mismatches,
-    "host_variation": host_variation,
-    "unavailable": unavailable,
-}

@@ -12,11 +12,13 @@ from tessera.lab.transfer.predictions import CONSTANT
 from tessera.lab.transfer.verdicts import survivors
 from tessera.report.claims import selection
 from tessera.report.claims.claim import Missing, Outcome
+from tessera.report.claims.registry import evaluator
 
 PROVENANCE = "simulated"  #: of every row
 PERCENT = 100
 
 
+@evaluator
 def transfer_pass_share(claim, evidence, inputs: str, group: str, model: str) -> Outcome:
     """Judged points that pass, percent: of all, and in the worst workload. Of platforms, the worst."""
     rows = _verdicts(evidence, group, inputs, model)
@@ -24,6 +26,7 @@ def transfer_pass_share(claim, evidence, inputs: str, group: str, model: str) ->
     return Outcome({name: PERCENT * float(share) for name, share in worst.items()}, PROVENANCE)
 
 
+@evaluator
 def transfer_largest_gap(claim, evidence, group: str) -> Outcome:
     """Largest g of points with an exact twin, percent."""
     rows = evidence.table(transfer_tables.TWINS)
@@ -34,12 +37,14 @@ def transfer_largest_gap(claim, evidence, group: str) -> Outcome:
     return Outcome(max(gaps), PROVENANCE, distribution=selection.describe_distribution(gaps, "max", "points"))
 
 
+@evaluator
 def transfer_survivors(claim, evidence, inputs: str, group: str) -> Outcome:
     """Number of models that survive a class on every platform; the rival `constant` is none."""
     found = survivors(_verdicts(evidence, group, inputs), group, inputs)
     return Outcome(float(len(set(found) - {CONSTANT})), PROVENANCE)
 
 
+@evaluator
 def transfer_rescued(claim, evidence, inputs: str, group: str) -> Outcome:
     """Number of models that survive by ``inputs`` and not by `counted`."""
     by_counted = survivors(_verdicts(evidence, group, COUNTED), group, COUNTED)
@@ -47,6 +52,7 @@ def transfer_rescued(claim, evidence, inputs: str, group: str) -> Outcome:
     return Outcome(float(len(set(found) - set(by_counted))), PROVENANCE)
 
 
+@evaluator
 def transfer_intercept_error(claim, evidence, model: str) -> Outcome:
     """|intercept / R_ideal - 1| of a model, percent: the least over the workloads."""
     rows = ok_rows(evidence.table(transfer_tables.FITS))
@@ -59,12 +65,14 @@ def transfer_intercept_error(claim, evidence, model: str) -> Outcome:
     )
 
 
+@evaluator
 def transfer_counterexamples(claim, evidence, inputs: str, groups: list, cell: str) -> Outcome:
     """Workloads in one cell of the 2 x 2 tables, over models and classes."""
     rows = [_verdicts(evidence, group, inputs) for group in groups]
     return Outcome(float(sum(part[cell].fillna(0).sum() for part in rows)), PROVENANCE)
 
 
+@evaluator
 def transfer_control_error(claim, evidence, variant: str) -> Outcome:
     """Largest difference between R of a control and R of P, percent."""
     rows = ok_rows(evidence.table(transfer_tables.POINTS))
@@ -75,6 +83,7 @@ def transfer_control_error(claim, evidence, variant: str) -> Outcome:
     return Outcome(float(off.max()), PROVENANCE)
 
 
+@evaluator
 def transfer_ladder_remainder(claim, evidence) -> Outcome:
     """Largest |sum of steps - gap| / R of P over the ladders without a rejected step."""
     table = evidence.table(transfer_tables.LADDER)
@@ -99,13 +108,3 @@ def _verdicts(evidence, group: str, inputs: str, model: str | None = None) -> pd
     if rows.empty:
         raise Missing(f"the study of transfer has no judged point of class {group} by {inputs}")
     return rows
-
-
-EVALUATORS = {
-    function.__name__: function
-    for function in (
-        transfer_pass_share, transfer_largest_gap, transfer_survivors, transfer_rescued,
-        transfer_intercept_error, transfer_counterexamples, transfer_control_error,
-        transfer_ladder_remainder,
-    )
-}  # fmt: skip
