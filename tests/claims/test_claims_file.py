@@ -46,8 +46,7 @@ def entry() -> dict:
         "id": "one", "paper": "micro20", "section": "I", "statement": "s", "kind": "arithmetic",
         "published": {"value": 4, "reason": "r"}, "unit": "count",
         "tolerance": {"rule": "exact", "value": 0, "why": "w"},
-        "evaluator": {"name": "polynomial_terms",
-                      "parameters": {"variables": 1, "degree": 3, "intercept": True}},
+        "evaluator": {"name": "printed", "parameters": {"formula": "comb(1 + 3, 3)"}},
         "scope": {"workloads": [], "platforms": [], "about": "a"},
         "hardware_class": "any", "required": True, "figure": "",
     }  # fmt: skip
@@ -80,8 +79,8 @@ def test_the_entry_that_the_others_are_made_from(tmp_path):
         ({"scope": {"workloads": [], "platforms": ["broadwell-sim"], "about": "a"}}, "not one of"),
         pytest.param({"evaluator": {"name": "none", "parameters": {}}}, "evaluator 'none'",
                      id="change12-no such protocol"),
-        pytest.param({"evaluator": {"name": "polynomial_terms", "parameters": {}}},
-                     r"\[\] .*'polynomial_terms'", id="change13-missing a required"),
+        pytest.param({"evaluator": {"name": "printed", "parameters": {}}},
+                     r"\[\] .*'printed'", id="change13-missing a required"),
         pytest.param({"published": {"table": "table9", "where": {}, "column": "value"}}, "table9",
                      id="change14-no such reference"),
         pytest.param(

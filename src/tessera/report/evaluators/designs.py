@@ -12,8 +12,7 @@ from tessera.core import platforms
 from tessera.core.results.outcomes import FAILED, is_ok
 from tessera.core.results.study_tables import DESIGN_CELLS, DESIGN_STRUCTURES, PROBES
 from tessera.lab.studies import design_catalogue
-from tessera.lab.studies.design_catalogue import BASELINE_DESIGN, IDEAL
-from tessera.report.claims import selection
+from tessera.lab.studies.design_catalogue import BASELINE_DESIGN
 from tessera.report.claims.claim import REPRODUCE, Missing, Outcome
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.registry import evaluator
@@ -89,13 +88,7 @@ def _of_workload(column: str, workload: str) -> str:
 # Misses of translation designs (``studies/designs/.../cells.csv``), relative to 4KB pages, same mapping.
 #
 # Park averages over his programs, and so do we over the workloads of a claim's scope. A design that one of
-# them lacks has no average.
-
-
-@evaluator
-def mean_savings(claim, evidence, of: dict) -> Outcome:
-    """Average saving of misses, percent. ``of``: published name -> design and mapping."""
-    return Outcome({name: _mean_saving(claim, evidence, **each) for name, each in of.items()}, PROVENANCE)
+# them lacks has no average. Performance is the inverse of R: a gain of 43% is R of ``over`` = 1.43 x R.
 
 
 @evaluator
@@ -109,84 +102,8 @@ def design_lead(claim, evidence, design: str, others: list, mappings: list) -> O
     return Outcome(leads, PROVENANCE)
 
 
-@evaluator
-def savings_of(claim, evidence, design: str, mapping: str, workloads: dict) -> Outcome:
-    """Saving of misses of single workloads, percent. ``workloads``: published name -> workload."""
-    return Outcome(
-        {name: miss_saving(evidence, workload, design, mapping) for name, workload in workloads.items()},
-        PROVENANCE,
-    )
-
-
-@evaluator
-def miss_shares(claim, evidence, design: str, mapping: str, workloads: dict) -> Outcome:
-    """Share of misses in the accesses that missed L1, M / (H + M), percent, by published name."""
-
-    def share(workload: str) -> float:
-        hits, misses = (design_number(evidence, workload, design, mapping, name) for name in (HITS, MISSES))
-        return 100 * misses / (hits + misses)
-
-    return Outcome({name: share(workload) for name, workload in workloads.items()}, PROVENANCE)
-
-
 def _mean_saving(claim, evidence, design: str, mapping: str) -> float:
     return float(np.mean([miss_saving(evidence, name, design, mapping) for name in claim.scope.workloads]))
-
-
-# Translation designs under two mappings, or of two sizes: a guest over its host, misses by instruction.
-
-
-@evaluator
-def saving_under(claim, evidence, design: str, mapping: str, than: str) -> Outcome:
-    """Average saving of misses under ``mapping`` minus that under the mapping ``than``, points."""
-    changes = [
-        miss_saving(evidence, name, design, mapping) - miss_saving(evidence, name, design, than)
-        for name in claim.scope.workloads
-    ]
-    return Outcome(float(np.mean(changes)), PROVENANCE)
-
-
-@evaluator
-def least_misses_ratio(claim, evidence, of: dict, over: dict) -> Outcome:
-    """Smallest ratio of M over the workloads; ``of`` and ``over`` have a design and a mapping each."""
-    ratios = [
-        design_number(evidence, name, of["design"], of["mapping"], MISSES)
-        / design_number(evidence, name, over["design"], over["mapping"], MISSES)
-        for name in claim.scope.workloads
-    ]
-    return Outcome(
-        min(ratios), PROVENANCE, distribution=selection.describe_distribution(ratios, "min", "workloads")
-    )
-
-
-@evaluator
-def misses_left(claim, evidence, design: str, than: str, mapping: str, workloads: dict) -> Outcome:
-    """M of ``design``, percent of that of the design ``than``, by published name."""
-    return Outcome(
-        {
-            name: 100
-            * design_number(evidence, workload, design, mapping, MISSES)
-            / design_number(evidence, workload, than, mapping, MISSES)
-            for name, workload in workloads.items()
-        },
-        PROVENANCE,
-    )
-
-
-@evaluator
-def misses_per_instructions(
-    claim, evidence, design: str, mapping: str, instructions: int, workloads: dict
-) -> Outcome:
-    """M for each so many instructions, by published name."""
-    return Outcome(
-        {
-            name: instructions
-            * design_number(evidence, workload, design, mapping, MISSES)
-            / design_number(evidence, workload, design, mapping, "instructions")
-            for name, workload in workloads.items()
-        },
-        PROVENANCE,
-    )
 
 
 @evaluator
@@ -202,38 +119,6 @@ def mean_gains(claim, evidence, of: dict, over: str) -> Outcome:
         return 100 * (float(np.mean(ratios)) - 1)
 
     return Outcome({name: gain(**each) for name, each in of.items()}, PROVENANCE)
-
-
-# Runtimes of translation designs (``studies/designs/.../cells.csv``).
-#
-# Park normalizes performance, the inverse of R, to 4KB pages with conventional TLBs: a gain of 43% is
-# R of ``baseline`` = 1.43 x R.
-
-
-@evaluator
-def gains_of(claim, evidence, design: str, mapping: str, workloads: dict) -> Outcome:
-    """Gain in performance over ``baseline``, percent. ``workloads``: published name -> workload."""
-    return Outcome(
-        {
-            name: _runtime_gain(evidence, workload, design, BASELINE_DESIGN, mapping)
-            for name, workload in workloads.items()
-        },
-        PROVENANCE,
-    )
-
-
-@evaluator
-def gap_to_ideal(claim, evidence, design: str, mapping: str) -> Outcome:
-    """How much faster ``ideal`` is, percent: the largest over the workloads of the scope."""
-    gaps = [_runtime_gain(evidence, name, IDEAL, design, mapping) for name in claim.scope.workloads]
-    return Outcome(
-        max(gaps), PROVENANCE, distribution=selection.describe_distribution(gaps, "max", "workloads")
-    )
-
-
-def _runtime_gain(evidence, workload: str, design: str, base: str, mapping: str) -> float:
-    ours, theirs = (design_number(evidence, workload, name, mapping, RUNTIME) for name in (design, base))
-    return 100 * (theirs / ours - 1)
 
 
 # Structures of translation designs (``studies/designs/.../structures.csv``): shares, rates, CPI, power.

@@ -245,27 +245,3 @@ def error_1gb_ratio(claim, evidence, model: str, base: str) -> Outcome:
     if worst[base] == 0:
         raise Missing(f"{base} predicts every 1GB run exactly, so there is no ratio")
     return selection.outcome(worst[model] / worst[base])
-
-
-@evaluator
-def error_1gb_advantage(claim, evidence, model: str, base: str, how: str) -> Outcome:
-    """By how many percentage points the error of ``model`` at the 1GB layout is below that of ``base``."""
-    return select(claim, evidence).each(
-        lambda pair: (
-            error_percent(evidence, pair, base, ALL_1GB) - error_percent(evidence, pair, model, ALL_1GB)
-        ),
-        how,
-    )
-
-
-@evaluator
-def rescued_pairs(claim, evidence, model: str, base: str, good_percent, bad_percent) -> Outcome:
-    """Pairs whose 1GB run ``model`` predicts within ``good_percent``, ``base`` not within ``bad_percent``."""
-    selection = select(claim, evidence)
-    good, bad = evidence.number(good_percent), evidence.number(bad_percent)
-    rescued = [
-        error_percent(evidence, pair, base, ALL_1GB) >= bad
-        and error_percent(evidence, pair, model, ALL_1GB) <= good
-        for pair in selection.pairs
-    ]
-    return selection.outcome(sum(rescued))

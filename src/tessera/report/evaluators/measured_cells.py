@@ -16,69 +16,10 @@ from tessera.report.claims.registry import evaluator
 from tessera.report.claims.selection import aggregate, describe_distribution, select
 from tessera.report.results import against_fewer_pages
 
-# Counters of one layout against another: misses, walk cycles, cache references.
-
-
-def ratio(evidence: Evidence, pair: Pair, column: str, layout: str, base: str) -> float:
-    """``column`` of ``layout`` over that of ``base``."""
-    below = evidence.cell(pair, base, column)
-    if below == 0:
-        raise Missing(f"{pair}: {column} of {base} is zero, so there is no ratio")
-    return evidence.cell(pair, layout, column) / below
-
-
-@evaluator
-def walk_cycles_over_runtime(claim, evidence, layout: str, how: str) -> Outcome:
-    """C / R of one layout."""
-    return select(claim, evidence).each(
-        lambda p: evidence.cell(p, layout, "walk_cycles") / evidence.cell(p, layout, "runtime_cycles"),
-        how,
-    )
-
-
-@evaluator
-def load_ratio(claim, evidence, column: str, layout: str, base: str, how: str) -> Outcome:
-    """Any column of the cells, one layout over another."""
-    return select(claim, evidence).each(lambda p: ratio(evidence, p, column, layout, base), how)
-
-
-@evaluator
-def share_of_loads(claim, evidence, column: str, of: str, layout: str, how: str) -> Outcome:
-    """One column of the cells over another, for the same layout."""
-
-    def part(pair: Pair) -> float:
-        whole = evidence.cell(pair, layout, of)
-        if whole == 0:
-            raise Missing(f"{pair}: {of} of {layout} is zero, so there is no share")
-        return evidence.cell(pair, layout, column) / whole
-
-    return select(claim, evidence).each(part, how)
-
-
-@evaluator
-def miss_ratio(claim, evidence, layout: str, base: str, how: str) -> Outcome:
-    """STLB misses of one layout over those of another; pairs without misses in either count as 0."""
-
-    def of(pair: Pair) -> float:
-        if evidence.cell(pair, layout, "stlb_misses") == 0:
-            return 0.0
-        return ratio(evidence, pair, "stlb_misses", layout, base)
-
-    return select(claim, evidence).each(of, how)
-
-
-@evaluator
-def miss_ratios(claim, evidence, layouts: list, base: str, how: str) -> Outcome:
-    """``how`` over the pairs of the worst such ratio among ``layouts``."""
-    return select(claim, evidence).each(
-        lambda p: aggregate([ratio(evidence, p, "stlb_misses", x, base) for x in layouts], "max"),
-        how,
-    )
-
 
 @evaluator
 def miss_ratio_within_reach(claim, evidence, layout: str, base: str, entries) -> Outcome:
-    """Largest such ratio among the pairs whose 2MB pages number at most ``entries``."""
+    """Largest ratio of misses to those of ``base``, over pairs whose 2MB pages number at most ``entries``."""
     selection = select(claim, evidence)
     reach = evidence.number(entries)
     within = []
@@ -88,8 +29,15 @@ def miss_ratio_within_reach(claim, evidence, layout: str, base: str, entries) ->
             within.append(pair)
     if not within:
         raise Missing(f"no footprint fits in the reach of {reach:g} entries")
-    ratios = [ratio(evidence, pair, "stlb_misses", layout, base) for pair in within]
+    ratios = [_miss_ratio(evidence, pair, layout, base) for pair in within]
     return selection.outcome(aggregate(ratios, "max"), describe_distribution(ratios, "max"))
+
+
+def _miss_ratio(evidence: Evidence, pair: Pair, layout: str, base: str) -> float:
+    below = evidence.cell(pair, base, "stlb_misses")
+    if below == 0:
+        raise Missing(f"{pair}: stlb_misses of {base} is zero, so there is no ratio")
+    return evidence.cell(pair, layout, "stlb_misses") / below
 
 
 # Runtimes of layouts against each other: what large pages gain, and when fewer gain more.
@@ -101,20 +49,6 @@ RUNTIME = "runtime_cycles"
 def gain_percent(evidence: Evidence, pair: Pair, layout: str) -> float:
     """Runtime that ``layout`` saves against all-4KB, percent of the latter."""
     return 100 * (1 - evidence.cell(pair, layout, RUNTIME) / evidence.cell(pair, ALL_4KB, RUNTIME))
-
-
-@evaluator
-def sensitivity(claim, evidence, layout: str, how: str) -> Outcome:
-    """Change of runtime against all-4KB, percent, either sign."""
-    return select(claim, evidence, insensitive=True).each(
-        lambda p: abs(gain_percent(evidence, p, layout)), how
-    )
-
-
-@evaluator
-def gain(claim, evidence, layout: str, how: str) -> Outcome:
-    """Runtime that ``layout`` saves against all-4KB, percent; below 0 it costs."""
-    return select(claim, evidence).each(lambda p: gain_percent(evidence, p, layout), how)
 
 
 @evaluator
@@ -131,18 +65,6 @@ def sensitivity_ratio(claim, evidence, layout: str, platform: str, base: str) ->
     if medians[base] <= 0:
         raise Missing(f"{layout} gains nothing on {base}, so there is no ratio")
     return selection.outcome(medians[platform] / medians[base])
-
-
-@evaluator
-def pairs_with_similar_runtime(claim, evidence, layout: str, base: str, within_percent) -> Outcome:
-    """Share of pairs whose two runtimes differ by at most so many percent of ``base``'s."""
-    selection = select(claim, evidence)
-    bound = evidence.number(within_percent)
-    similar = [
-        100 * abs(evidence.cell(p, layout, RUNTIME) / evidence.cell(p, base, RUNTIME) - 1) <= bound
-        for p in selection.pairs
-    ]
-    return selection.outcome(100 * sum(similar) / len(similar))
 
 
 @evaluator
@@ -210,19 +132,6 @@ def layout_over_fastest(claim, evidence, column: str, layout: str, how: str) -> 
 
 
 # What the layout heuristics achieve (MICRO'20 section VI-B): hot regions and diverse samples.
-
-
-@evaluator
-def hot_region_share(claim, evidence, layout: str, how: str) -> Outcome:
-    """Size of the hot region (the window of a sliding layout's step 0), percent of the space."""
-
-    def of(pair: Pair) -> float:
-        pages = evidence.manifest(pair)["pages_2mb"]
-        if layout not in pages.index or not pages.get(ALL_2MB, 0):
-            raise Missing(f"{pair}: the manifest lacks {layout} or {ALL_2MB}")
-        return 100 * float(pages[layout]) / float(pages[ALL_2MB])
-
-    return select(claim, evidence).each(of, how)
 
 
 def _places(evidence: Evidence, pair: Pair) -> pd.Series:

@@ -70,14 +70,6 @@ def max_errors(claim, evidence, models: list, how: str) -> Outcome:
 
 
 @evaluator
-def largest_error(claim, evidence, models: list) -> Outcome:
-    """The worst error of the worst of ``models``, percent."""
-    return select(claim, evidence).each(
-        lambda pair: max(error_percent(evidence, pair, model, ALL_SAMPLES) for model in models), "max"
-    )
-
-
-@evaluator
 def max_error_rank(claim, evidence, model: str, models: list) -> Outcome:
     """Rank of ``model`` by worst error, 1 = smallest."""
     selection = select(claim, evidence)

@@ -11,7 +11,7 @@ from math import nan
 
 import numpy as np
 
-from tessera.core.layouts.layout import ALL_1GB, ALL_4KB
+from tessera.core.layouts.layout import ALL_1GB
 from tessera.core.results.loader import Pair
 from tessera.record import workloads
 from tessera.report.claims.claim import Missing, Outcome
@@ -141,27 +141,6 @@ def rsquared_where_printed(claim, evidence, input: str, printed: float, how: str
 def coefficient(evidence: Evidence, pair: Pair, model: str, term: str) -> float:
     """One coefficient, in raw units."""
     return float(evidence.record("coefficients", pair, model=model, term=term)["coefficient"])
-
-
-@evaluator
-def slope(claim, evidence, model: str, how: str) -> Outcome:
-    """Runtime cycles per walk cycle."""
-    return select(claim, evidence).each(lambda p: coefficient(evidence, p, model, "C"), how)
-
-
-@evaluator
-def curvature(claim, evidence, model: str, how: str) -> Outcome:
-    """Coefficient of C^2, per cycle."""
-    return select(claim, evidence).each(lambda p: coefficient(evidence, p, model, "C^2"), how)
-
-
-@evaluator
-def intercept_over_runtime(claim, evidence, model: str, how: str) -> Outcome:
-    """The ideal runtime as a fraction of the 4KB run's."""
-    return select(claim, evidence).each(
-        lambda p: coefficient(evidence, p, model, "1") / evidence.cell(p, ALL_4KB, "runtime_cycles"),
-        how,
-    )
 
 
 @evaluator

@@ -14,7 +14,7 @@ from math import floor
 import numpy as np
 
 from tessera.core.errors import unknown_name
-from tessera.core.units import GB, KB, PAGE_4KB
+from tessera.core.units import GB, PAGE_4KB
 from tessera.report.claims.claim import Outcome
 from tessera.report.claims.registry import evaluator
 
@@ -26,8 +26,6 @@ from tessera.report.claims.registry import evaluator
 PARK_VALUES = "park_values"
 #: Seconds of the printed units of time; a year has 365.25 days.
 SECONDS = {"days": 86400.0, "years": 365.25 * 86400.0}
-FIELDS_OF_A_SEGMENT = 3  #: base, offset and length (2.4.4), each as wide as an address
-ADDRESS_BYTES = 8
 
 
 @evaluator
@@ -65,35 +63,6 @@ def _tree_levels(segments: int, values: float) -> int:
 
 
 @evaluator
-def many_segment_latency(claim, evidence, segments: str) -> Outcome:
-    """Cycles of a walk through the index cache, a level after the other, and of the segment table (2.4.4)."""
-    levels = _park_value(evidence, segments, "index_tree_depth")
-    node = _park_value(evidence, segments, "index_cache_latency")
-    return Outcome(levels * node + _park_value(evidence, segments, "segment_table_latency"), "published")
-
-
-@evaluator
-def segment_storage(claim, evidence, segments: int) -> Outcome:
-    """KB of the segment table and of the index cache together (2.4.4)."""
-    table = segments * FIELDS_OF_A_SEGMENT * ADDRESS_BYTES / KB
-    return Outcome(table + _park_value(evidence, f"{segments} segments", "index_cache"), "published")
-
-
-@evaluator
-def nested_walk_loads(claim, evidence) -> Outcome:
-    """Loads of a two-dimensional walk: each guest level and the last address need a host walk (2.6.2)."""
-    levels = _park_value(evidence, "native", "walk_loads")
-    return Outcome((levels + 1) * (levels + 1) - 1, "published")
-
-
-@evaluator
-def address_space_growth(claim, evidence) -> Outcome:
-    """User address space with 5 levels over that with 4 levels, from the printed exponents (2.7.2)."""
-    bits = [_park_value(evidence, levels, "user_address_bits") for levels in ("5-level", "4-level")]
-    return Outcome(2 ** (bits[0] - bits[1]), "published")
-
-
-@evaluator
 def address_space_rates(claim, evidence) -> Outcome:
     """Addresses that a server consumes, KB/s (1000 bytes), from the time after which none is left (2.7.2)."""
     size = 2 ** _park_value(evidence, "4-level", "user_address_bits")
@@ -128,13 +97,6 @@ def shares_not_100(claim, evidence, slack: float) -> Outcome:
     """Rows of Table 3.5 whose three shares differ from 100 percent by more than ``slack`` points."""
     sums = evidence.rows("park_table35_stlb_shares").groupby(["workload", "mapping"])["value"].sum()
     return Outcome(int(((sums - 100).abs() > slack).sum()), "published")
-
-
-@evaluator
-def printed_range(claim, evidence, table: str, where: dict, names: list) -> Outcome:
-    """Smallest and largest printed number of the rows ``where``, under the two ``names``."""
-    values = evidence.rows(table, where)["value"]
-    return Outcome({names[0]: float(values.min()), names[1]: float(values.max())}, "published")
 
 
 @evaluator

@@ -6,55 +6,12 @@ Arithmetic on any published table, checks of particular tables, the memory and t
 
 from __future__ import annotations
 
-from math import log10
-
 import pandas as pd
 
 from tessera.core.units import GB, MB, PAGE_1GB, PAGE_2MB, parse_bytes
 from tessera.lab.kernel.cost_experiments import memory_overhead, table4, table_bytes
 from tessera.report.claims.claim import Outcome
 from tessera.report.claims.registry import evaluator
-from tessera.report.claims.selection import aggregate
-
-# Arithmetic on numbers of any published table: ratio, difference, aggregate, rank, logarithm.
-
-
-@evaluator
-def reference_ratio(claim, evidence, numerator, denominator, log10: bool = False) -> Outcome:
-    """One printed number over another; with ``log10`` in orders of magnitude."""
-    ratio = evidence.number(numerator) / evidence.number(denominator)
-    return Outcome(_orders(ratio) if log10 else ratio, "published")
-
-
-@evaluator
-def reference_difference(claim, evidence, minuend, subtrahend) -> Outcome:
-    """One printed number minus another."""
-    return Outcome(evidence.number(minuend) - evidence.number(subtrahend), "published")
-
-
-@evaluator
-def reference_aggregate(claim, evidence, table: str, where: dict, how: str) -> Outcome:
-    """Sum, product, count, minimum, maximum, mean or median of printed numbers."""
-    return Outcome(aggregate(evidence.rows(table, where)["value"], how), "published")
-
-
-@evaluator
-def reference_rank(claim, evidence, table: str, by: str, item: str, how: str) -> Outcome:
-    """Rank of ``item`` among the groups of key ``by``, 1 = smallest."""
-    groups = evidence.rows(table).groupby(by)["value"]
-    values = {name: aggregate(numbers, how) for name, numbers in groups}
-    return Outcome(1 + sum(other < values[item] for other in values.values()), "published")
-
-
-@evaluator
-def reference_log10(claim, evidence, **numbers) -> Outcome:
-    """Orders of magnitude of printed numbers, by name."""
-    return Outcome({name: _orders(evidence.number(n)) for name, n in numbers.items()}, "published")
-
-
-def _orders(number: float) -> float:
-    return log10(number)
-
 
 # Checks of one particular published table: counters of xalancbmk, overheads, cross-validation.
 
@@ -202,6 +159,24 @@ def _half_digit(cycles: float) -> float:
 # Examples that a paper works through in its text: event numbers, intervals of a pool, holes in a heap.
 
 EXAMPLES = "opera_values"
+
+
+@evaluator
+def aligned_pool(claim, evidence) -> Outcome:
+    """OPERA D5.10 section 2.4.1: where the 1GB interval and the pool start, addresses."""
+
+    def printed(quantity: str) -> int:
+        return int(evidence.number({"table": EXAMPLES, "where": {"quantity": quantity}}))
+
+    offset = printed("interval_offset") * MB
+    unaligned = printed("mmap_base") + offset
+    aligned = -(-unaligned // GB) * GB
+    value = {
+        "interval_unaligned": unaligned,
+        "interval_aligned": aligned,
+        "pool_base": aligned - offset,
+    }
+    return Outcome(value, "published")
 
 
 @evaluator
