@@ -6,7 +6,6 @@ them is computed by the commands. Expected numbers are worked out here from the 
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -15,6 +14,8 @@ import sys
 
 import pandas as pd
 import pytest
+
+from tests.synthetic import make_tree
 
 from .pages import addition
 
@@ -45,13 +46,10 @@ def added(root, checkout):
 
 
 @pytest.fixture(scope="module")
-def results(root, tmp_path_factory):
+def results(tmp_path_factory):
     """Made-up cells of one pair."""
-    spec = importlib.util.spec_from_file_location("synthetic", root / "tests/report/synthetic.py")
-    synthetic = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(synthetic)
     folder = tmp_path_factory.mktemp("added") / "default"
-    synthetic.make_tree(folder, (WORKLOAD,), (PLATFORM,), host=False, broken=False, models=False)
+    make_tree(folder, (WORKLOAD,), (PLATFORM,), host=False, broken=False, models=False)
     (folder / "cells" / WORKLOAD).mkdir(parents=True)
     (folder / "cells" / WORKLOAD / f"{PLATFORM}.csv").write_text((folder / "cells.csv").read_text())
     return folder

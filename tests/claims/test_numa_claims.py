@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
 import yaml
 
@@ -13,11 +9,8 @@ from tessera.core.results.kernel_tables import FRAGMENTED, MAPS
 from tessera.core.results.table_io import write_table
 from tessera.core.results.tree import Tree
 from tessera.report.claims import evaluate
+from tests.synthetic import placements as made
 
-_PATH = Path(__file__).parents[1] / "report" / "synthetic_placements.py"
-_SPEC = importlib.util.spec_from_file_location("synthetic_placements", _PATH)
-made = sys.modules.setdefault("synthetic_placements", importlib.util.module_from_spec(_SPEC))
-_SPEC.loader.exec_module(made)
 HOLDS, FAILS = "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION"
 
 

@@ -26,7 +26,7 @@ from tessera.lab.transfer.classes import HIT
 from tessera.lab.transfer.predictions import predicted
 from tessera.report import notebook_archive
 from tessera.report.explore.source import ARCHIVE
-from tests.report import synthetic_transfer
+from tests.synthetic import transfer
 
 REMEDY = (
     "the archive is stale. Run the study and archive it:\n"
@@ -127,7 +127,7 @@ def test_the_archive_is_small_and_names_its_commit():
 @pytest.fixture
 def results(tmp_path, monkeypatch):
     """A run with nothing but the study; its fingerprint is made up."""
-    synthetic_transfer.write(tmp_path / "run")
+    transfer.write(tmp_path / "run")
     path = Tree(tmp_path / "run").provenance("config")
     path.parent.mkdir()
     path.write_text(json.dumps({"seed": 7}))

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import sys
-from pathlib import Path
 
 import pytest
 
 from tessera.lab.numa.mitosis_figures import FAILS, HOLDS, bar_verdict, judge_bars
+from tests.synthetic import placements as made
 
-_PATH = Path(__file__).parents[1] / "report" / "synthetic_placements.py"
-_SPEC = importlib.util.spec_from_file_location("synthetic_placements", _PATH)
-made = sys.modules.setdefault("synthetic_placements", importlib.util.module_from_spec(_SPEC))
-_SPEC.loader.exec_module(made)
 MOVED = "RPI-LD / RPI-LD+M"
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,11 +15,8 @@ from tessera.lab.numa import program_study as programs
 from tessera.lab.numa.placement_costs import published_machine
 from tessera.lab.numa.placement_study import placement_cases
 from tessera.lab.numa.program_study import Program, program_study
+from tests.synthetic import placements as made
 
-_PATH = Path(__file__).parents[1] / "report" / "synthetic_placements.py"
-_SPEC = importlib.util.spec_from_file_location("synthetic_placements", _PATH)
-made = sys.modules.setdefault("synthetic_placements", importlib.util.module_from_spec(_SPEC))
-_SPEC.loader.exec_module(made)
 MB = 1 << 20
 HEADER = {
     "accesses": 5000,

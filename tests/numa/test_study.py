@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -13,11 +10,7 @@ from tessera.core import platforms
 from tessera.lab.numa.gups import Gups
 from tessera.lab.numa.placement_costs import PLATFORM, published_machine
 from tessera.lab.numa.placement_study import gups_sampling, placed_platform, placement_cases
-
-_PATH = Path(__file__).parents[1] / "report" / "synthetic_placements.py"
-_SPEC = importlib.util.spec_from_file_location("synthetic_placements", _PATH)
-made = sys.modules.setdefault("synthetic_placements", importlib.util.module_from_spec(_SPEC))
-_SPEC.loader.exec_module(made)
+from tests.synthetic import placements as made
 
 
 @pytest.mark.parametrize("updates", [8, 1000, 20_000, 2_000_000])

@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 import fcntl
-import importlib.util
 import os
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.bundles import processor
-
-HERE = Path(__file__).parent
-
-
-def _module(name: str):
-    """A helper module beside this file (tests are no package)."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-synthetic = _module("synthetic")
-synthetic_claims = _module("synthetic_claims")
-synthetic_judgements = _module("synthetic_judgements")
-synthetic_kernel = _module("synthetic_kernel")
-_module("browser")
-synthetic_studies = _module("synthetic_studies")
-synthetic_energy = _module("synthetic_energy")
-synthetic_placements = _module("synthetic_placements")
-synthetic_scenarios = _module("synthetic_scenarios")
-synthetic_faults = _module("synthetic_faults")
-synthetic_validation = _module("synthetic_validation")
-
+from tests.synthetic import PARTS, make_tree
+from tests.synthetic.claims import claims
 
 #: a run of three jobs on two cores
 TIMELINE = """run,job,subject,started_s,ended_s,threads,outcome
@@ -56,19 +31,8 @@ def barred_bundle(tree: Path) -> None:
 @pytest.fixture(scope="session")
 def full_tree(tmp_path_factory):
     """Three workloads, two platforms and host cells, with one failed cell and one skipped pair."""
-    tree = synthetic.make_tree(
-        tmp_path_factory.mktemp("full") / "default", platforms=("sandybridge-sim", "broadwell-sim")
-    )
-    synthetic_judgements.write(tree)
-    synthetic_kernel.write(tree / "kernel")
-    synthetic_studies.write(tree)
-    synthetic_validation.write(tree)
-    synthetic_energy.write_energy(tree)
-    synthetic_placements.write_placements(tree, change=synthetic_placements.one_failed)
-    synthetic_scenarios.write_scenarios(tree)
-    synthetic_faults.write_faults(tree)
-    synthetic_placements.write_programs(tree)
-    synthetic_placements.write_guest(tree)
+    root, platforms = tmp_path_factory.mktemp("full") / "default", ("sandybridge-sim", "broadwell-sim")
+    tree = make_tree(root, platforms=platforms, parts=PARTS)
     barred_bundle(tree)
     (tree / "provenance").mkdir(exist_ok=True)
     (tree / "provenance" / "timeline.csv").write_text(TIMELINE)
@@ -84,7 +48,7 @@ def rendered(full_tree, tmp_path_factory):
     def make(folder: Path) -> None:
         shutil.copytree(full_tree, folder / "default")
         before = tessera.report.claims.evaluate
-        tessera.report.claims.evaluate = lambda *_: synthetic_claims.claims()
+        tessera.report.claims.evaluate = lambda *_: claims()
         try:
             site.render_report(folder / "default")
         finally:
@@ -114,7 +78,7 @@ def once_per_run(factory: pytest.TempPathFactory, name: str, make: Callable[[Pat
 @pytest.fixture
 def small_tree(tmp_path):
     """One workload on one platform, nothing missing; free to be damaged."""
-    return synthetic.make_tree(tmp_path / "small", ("gups",), ("sandybridge-sim",), host=False, broken=False)
+    return make_tree(tmp_path / "small", ("gups",), ("sandybridge-sim",), host=False, broken=False)
 
 
 @pytest.fixture
@@ -122,6 +86,6 @@ def five_claims(monkeypatch):
     """Claims as `tessera.report.claims` would return them: one of each verdict."""
     import tessera.report.claims
 
-    table = synthetic_claims.claims()
+    table = claims()
     monkeypatch.setattr(tessera.report.claims, "evaluate", lambda *_: table.copy(), raising=False)
     return table

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from browser import Browser, find
 
 from tessera.report.pages import PAGES
+from tests.report.browser import Browser, find
 
 pytestmark = pytest.mark.skipif(find() is None, reason="no browser: apt-get install chromium")
 WIDTHS = (320, 390, 1280)

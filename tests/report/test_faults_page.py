@@ -7,7 +7,8 @@ from html import unescape
 
 import pandas as pd
 import pytest
-from synthetic_faults import COMB, FAILED, HERTZ, LARGE, RUNTIME, SMALL
+
+from tests.synthetic.faults import COMB, FAILED, HERTZ, LARGE, RUNTIME, SMALL
 
 
 @pytest.fixture

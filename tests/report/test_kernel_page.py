@@ -6,10 +6,10 @@ import re
 
 import pandas as pd
 import pytest
-from synthetic_kernel import FAILED, UNKNOWN, placement
 
 from tessera.lab.kernel import ALL_PARTS
 from tessera.report.pages.page_tables import table_for_reading
+from tests.synthetic.kernel import FAILED, UNKNOWN, placement
 
 
 @pytest.fixture(scope="module")

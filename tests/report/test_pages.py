@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 import yaml
-from synthetic_claims import EXPLANATION
 
 from tessera.core.files import repo_root
 from tessera.report import site
@@ -18,6 +17,7 @@ from tessera.report.pages.about import unwrapped
 from tessera.report.pages.claims import WORDS_OF_RULES, allowed
 from tessera.report.pages.summary import HEADLINES
 from tessera.report.pages.workloads import hot_pages
+from tests.synthetic.claims import EXPLANATION
 
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 MAY_STAY_OPEN = {"p", "li", "td", "th", "tr", "option", "dt", "dd"}

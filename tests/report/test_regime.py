@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import html
-import json
 import re
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -18,14 +16,10 @@ from tessera.report import site
 from tessera.report.figures import workload_regimes
 from tessera.report.pages.studies import regime_sentences
 from tessera.report.results import Results
+from tests.synthetic import make_tree
+from tests.synthetic.tables import put_info
 
 REFERENCE = repo_root() / "reference-results"
-
-
-def write_info(tree: Path, workload: str, pages: int) -> None:
-    path = tree / "traces" / workload / "info.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"workload": workload, "status": "ok", "distinct_4kb_pages": pages}))
 
 
 def row_of(tree: Path, workload: str) -> dict:
@@ -62,10 +56,8 @@ def test_walker_loads_are_counted_where_they_are_served():
 def test_sizes_are_touched_ones(tmp_path):
     """1,000,000 pages of 4096 bytes; 8 bytes of leaf entry each."""
     name = "gups-8gb"
-    tree = sys.modules["synthetic"].make_tree(
-        tmp_path / "tree", (name,), ("haswell-sim",), host=False, broken=False
-    )
-    write_info(tree, name, 1_000_000)
+    tree = make_tree(tmp_path / "tree", (name,), ("haswell-sim",), host=False, broken=False)
+    put_info(tree, name, distinct_4kb_pages=1_000_000)
     row = row_of(tree, name)
     haswell = platforms.load("haswell-sim").values
     published = workloads.load(name).size("paper").footprint
@@ -75,20 +67,16 @@ def test_sizes_are_touched_ones(tmp_path):
     assert row["touched_per_reach"] == pytest.approx(1_000_000 / haswell["tlb.stlb.entries"].value)
     assert row["leaf_bytes_per_l2"] == pytest.approx(8_000_000 / haswell["cache.l2.bytes"].value)
     assert row["leaf_bytes_per_l3"] == pytest.approx(8_000_000 / haswell["cache.l3.bytes"].value)
-    write_info(tree, name, -(-published * 9 // 10 // 4096))
+    put_info(tree, name, distinct_4kb_pages=-(-published * 9 // 10 // 4096))
     assert row_of(tree, name)["as_published"] == "yes"
 
 
 def test_a_row_states_its_part_of_the_region_and_of_the_published_footprint(tmp_path):
     name = "gapbs-sssp-twitter"
-    tree = sys.modules["synthetic"].make_tree(
-        tmp_path / "tree", (name,), ("haswell-sim",), host=False, broken=False
-    )
-    write_info(tree, name, 1_000_000)
-    path = tree / "traces" / name / "info.json"
+    tree = make_tree(tmp_path / "tree", (name,), ("haswell-sim",), host=False, broken=False)
     more = {"size": "published", "accesses": 100_000_000, "windows": 10}
     memory = {"allocated_bytes": 9_000_000_000, "touched_bytes": 4_096_000_000, "recorded_share": 0.025}
-    path.write_text(json.dumps(json.loads(path.read_text()) | more | {"memory": memory}))
+    put_info(tree, name, distinct_4kb_pages=1_000_000, memory=memory, **more)
     row = row_of(tree, name)
     assert (row["allocated_bytes"], row["touched_bytes"]) == (9_000_000_000, 4_096_000_000)
     assert (row["recorded_share"], row["windows"], row["published_share"]) == (0.025, 10, 0.5)

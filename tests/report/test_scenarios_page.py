@@ -7,10 +7,10 @@ from html import unescape
 
 import pandas as pd
 import pytest
-from synthetic_scenarios import DECIDED, FAILED, LAYOUTS, MISSES, PAGES
 
 from tessera.core.files import repo_root
 from tessera.report.pages.operating_system import ORACLE_PAGE, compared_decisions
+from tests.synthetic.scenarios import DECIDED, FAILED, LAYOUTS, MISSES, PAGES
 
 BOTH = {"gups", "graph500"}
 

@@ -10,7 +10,6 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from synthetic import KILLED
 
 from tessera.cli.report import report
 from tessera.core.results.machine_tables import CLOSED_FORMS, ENGINES, INVARIANTS
@@ -18,6 +17,7 @@ from tessera.core.results.table_io import frame_of, write_table
 from tessera.core.results.tree import Tree
 from tessera.report import exit_status, site, verdicts
 from tessera.report.pages import PAGES
+from tests.synthetic.cells import KILLED
 
 BUILD = "./run tessera build --workloads-image"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from tessera.report import claims_table, verdicts
@@ -57,7 +55,3 @@ def test_each_score_has_a_line_and_words_of_its_own(table):
     older = table.assign(verdict=table["verdict"].replace("CONSISTENT", "REPRODUCED"))
     assert verdicts.counts(older).splitlines()[1] == "proof-reading of papers: 1 REPRODUCED, 1 CONTRADICTED"
     assert verdicts.counts(table.head(0)).splitlines()[0] == "findings: none"
-
-
-def test_conftest_shares_one_module():
-    assert "synthetic_claims" in sys.modules

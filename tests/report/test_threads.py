@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 import xml.etree.ElementTree as ET
 
 import pandas as pd
@@ -18,6 +16,9 @@ from tessera.report.explore.source import open_results
 from tessera.report.figures.render import render
 from tessera.report.results import Results
 from tessera.report.trace_marks import footnote, mark_page, marked, noted
+from tests.synthetic import make_tree
+from tests.synthetic.claims import claims as synthetic_claims
+from tests.synthetic.tables import put_info
 
 NOTE = "one of 4 threads (thread 1, 31.25% of their blocks)"
 NOTES = {"graph500": NOTE}
@@ -29,18 +30,14 @@ PLATFORMS = ("sandybridge-sim", "haswell-sim")
 def tree(tmp_path_factory):
     """Cells of two workloads; those of graph500 are of one of four threads, some with a change."""
     root = tmp_path_factory.mktemp("threads") / "default"
-    sys.modules["synthetic"].make_tree(
-        root, workloads=("gups", "graph500"), platforms=PLATFORMS, broken=False
-    )
+    make_tree(root, ("gups", "graph500"), PLATFORMS, broken=False)
     cells = read_cells(root / "cells.csv")
     mine = cells["workload"] == "graph500"
     cells.loc[mine, "message"] = [joined_notes(NOTE, "set: a=1" if i % 2 else "") for i in range(mine.sum())]
     write_cells(cells, root / "cells.csv")
     thread = {"number": 1, "blocks": 5, "all_blocks": 16}
-    info = {"workload": "graph500", "status": "ok", "message": "", "size": "tiny", "threads": 4,
-            "thread": thread, "accesses": 10, "distinct_4kb_pages": 2}  # fmt: skip
-    (root / "traces" / "graph500").mkdir(parents=True)
-    (root / "traces" / "graph500" / "info.json").write_text(json.dumps(info))
+    about = {"message": "", "size": "tiny", "accesses": 10, "distinct_4kb_pages": 2}
+    put_info(root, "graph500", threads=4, thread=thread, **about)
     return root
 
 
@@ -109,7 +106,7 @@ def test_figures_have_the_mark_at_the_name_and_the_note_in_the_caption(tree, tmp
 
 
 def test_pages_of_the_report_have_mark_and_note(tree, tmp_path, monkeypatch):
-    claims = sys.modules["synthetic_claims"].claims()
+    claims = synthetic_claims()
     monkeypatch.setattr("tessera.report.claims.evaluate", lambda *_: claims)
     site.render_report(tree, tmp_path / "report", only=["sensitivity"], with_pdf=False)
     for name in ("workloads.html", "workload-graph500.html", "models.html"):

@@ -14,18 +14,18 @@ from tessera.core.results.tree import Tree
 from tessera.lab.transfer import verdicts
 from tessera.report import site
 from tessera.report.figures.render import render
-from tests.report import synthetic_transfer
 from tests.studies.transfer import world
+from tests.synthetic import transfer
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return synthetic_transfer.tables()
+    return transfer.tables()
 
 
 @pytest.fixture
 def tree(small_tree, tables):
-    synthetic_transfer.write(small_tree, tables)
+    transfer.write(small_tree, tables)
     return small_tree
 
 

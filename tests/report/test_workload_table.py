@@ -1,13 +1,12 @@
 """The table of all workloads: recordings, regime ratios, sensitivity, times; a row for what did not run."""
 
-import json
-import sys
-
 import pandas as pd
 import pytest
 
 from tessera.report import workload_table
 from tessera.report.results import Results
+from tests.synthetic import make_tree
+from tests.synthetic.tables import put_info
 
 GOOD, BAD, PLATFORM = "gups", "graph500", "haswell-sim"
 L3_MB = 30  # of haswell-sim, MICRO'20 Table 3
@@ -25,18 +24,11 @@ RECORDING = {
 @pytest.fixture
 def results(tmp_path):
     """Cells of three workloads; one recording is good, one failed, the third left no info.json."""
-    root = sys.modules["synthetic"].make_tree(tmp_path / "tree", broken=False, host=False, models=False)
-    infos = {
-        GOOD: {"status": "ok", "message": "", "size": "tiny", "recording": RECORDING,
-               "accesses": 2_000_000, "distinct_4kb_pages": 16384,
-               "memory": {"allocated_bytes": 130 << 20, "touched_bytes": 64 << 20, "recorded_share": 1.0}},
-        BAD: {"status": "failed", "message": "memory for it: it needs 9GB, 2GB are free; free some",
-              "size": "tiny"},
-    }  # fmt: skip
-    for name, info in infos.items():
-        path = root / "traces" / name / "info.json"
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps({"workload": name} | info))
+    root = make_tree(tmp_path / "tree", broken=False, host=False, models=False)
+    memory = {"allocated_bytes": 130 << 20, "touched_bytes": 64 << 20, "recorded_share": 1.0}
+    counts = {"accesses": 2_000_000, "distinct_4kb_pages": 16384}
+    put_info(root, GOOD, message="", size="tiny", recording=RECORDING, memory=memory, **counts)
+    put_info(root, BAD, "failed", message="memory for it: it needs 9GB, 2GB are free; free some", size="tiny")
     path = root / "benchmarks" / f"cells-{GOOD}-{PLATFORM}.tsv"
     path.parent.mkdir()
     path.write_text("s\th:m:s\tmax_rss\n31.5\t0:00:31\t140\n")

@@ -24,8 +24,9 @@ UNKNOWN = "a value of a table that the page does not know"
 FAILED = "the guest's script ended with status 3"
 
 
-def write(folder: Path) -> None:
+def write(root: Path) -> None:
     """Every part of a run but one, which failed."""
+    folder = root / "kernel"
     for name, table in tables().items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from tessera.core.results import machine_tables
-from tessera.core.results.table_io import frame_of, write_table
+
+from .tables import put
 
 FOOTPRINTS = (16, 64, 128, 512)
 
 
 def write(root: Path) -> None:
     """Write the tables that figures read below ``root``/validation."""
-    folder = root / "validation"
-    folder.mkdir(parents=True, exist_ok=True)
     latency = [
         {
             "source": source,
@@ -27,9 +26,7 @@ def write(root: Path) -> None:
         for series in ("pages", "lines")
         for n in FOOTPRINTS
     ]
-    write_table(
-        machine_tables.LATENCY, frame_of(machine_tables.LATENCY, latency), folder / "chase_latency.csv"
-    )
+    put(root, machine_tables.LATENCY, latency)
     step = dict.fromkeys(machine_tables.STEPS.names, 7.0) | {
         "source": "measured",
         "series": "pages",
@@ -40,7 +37,7 @@ def write(root: Path) -> None:
         "above_cycles": 12.0,
         "file_source": "CPUID of this machine",
     }
-    write_table(machine_tables.STEPS, frame_of(machine_tables.STEPS, [step]), folder / "steps.csv")
+    put(root, machine_tables.STEPS, [step])
     judged = [
         dict.fromkeys(machine_tables.MOSAICS.names, 0.0)
         | {
@@ -54,11 +51,11 @@ def write(root: Path) -> None:
         for platform, factor in (("host-sim", 1.3), ("host-calibrated", 1.1))
         for layout, measured in (("growing-0", 0.0), ("growing-4", -0.05), ("growing-8", -0.1))
     ]
-    write_table(machine_tables.MOSAICS, frame_of(machine_tables.MOSAICS, judged), folder / "mosaics.csv")
-    _write_clock(folder)
+    put(root, machine_tables.MOSAICS, judged)
+    _write_clock(root)
 
 
-def _write_clock(folder: Path) -> None:
+def _write_clock(root: Path) -> None:
     """A mark of each half and a program, measured and simulated with 4KB pages, skipped with 2MB pages."""
     sources = (("native", "measured", 100.0), ("host-calibrated", "simulated", 104.0))
 
@@ -76,12 +73,7 @@ def _write_clock(folder: Path) -> None:
         for name, half in (("push-pop", "judge"), ("chain-alu", "calibrate"))
         for row in rows({"mark": name, "family": "calls", "half": half})
     ]
-    write_table(
-        machine_tables.CLOCK_MARKS, frame_of(machine_tables.CLOCK_MARKS, marks), folder / "clock_marks.csv"
-    )
-    programs = frame_of(machine_tables.CLOCK_PROGRAMS, rows({"program": "gups-64mb"}))
-    write_table(machine_tables.CLOCK_PROGRAMS, programs, folder / "clock_programs.csv")
+    put(root, machine_tables.CLOCK_MARKS, marks)
+    put(root, machine_tables.CLOCK_PROGRAMS, rows({"program": "gups-64mb"}))
     key = ("core.latency.alu", "1", "1", "chain-alu", "chain-alu takes 1 cycles a unit")
-    write_table(
-        machine_tables.CLOCK_KEYS, frame_of(machine_tables.CLOCK_KEYS, [key]), folder / "clock_keys.csv"
-    )
+    put(root, machine_tables.CLOCK_KEYS, [key])

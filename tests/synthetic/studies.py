@@ -8,31 +8,29 @@ import numpy as np
 import pandas as pd
 
 from tessera.core.results import study_tables
-from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.table_io import frame_of
 from tessera.lab.studies import ablations, sampling
 from tessera.lab.studies.designs import with_changes
 from tessera.lab.studies.sampling import all_methods
 from tessera.lab.studies.variations import ABLATIONS
-from tests.report import synthetic_transfer
+
+from .tables import put
 
 LAYOUTS = {"growing-0": 3.0, "growing-4": 2.0, "growing-8": 1.0, "sliding-40-4": 1.5}  #: cycles in phase 2
 INTERVALS, LENGTH = 60, 1000
 
 
 def write(root: Path, workloads=("gups", "graph500"), platform: str = "sandybridge-sim") -> None:
-    """Write studies/ below ``root``."""
-    synthetic_transfer.write(root)
+    """Write studies/ below ``root``, without transfer."""
     for workload in workloads:
-        folder = root / "studies"
         errors, intervals = _sampling(workload, platform)
-        write_table(study_tables.SAMPLING, errors, folder / "sampling" / workload / "errors.csv")
-        write_table(study_tables.INTERVALS, intervals, folder / "sampling" / workload / "intervals.csv")
+        put(root, study_tables.SAMPLING, errors, workload)
+        put(root, study_tables.INTERVALS, intervals, workload)
         cells = _cells(workload, platform)
-        place = folder / "ablations" / workload / platform
-        write_table(study_tables.VARIANTS, cells, place / "cells.csv")
-        write_table(study_tables.SHAPES, ablations.shapes(cells), place / "shapes.csv")
+        put(root, study_tables.VARIANTS, cells, workload, platform)
+        put(root, study_tables.SHAPES, ablations.shapes(cells), workload, platform)
         for table, rows in _designs(workload):
-            write_table(table, rows, folder / "designs" / workload / "park-haswell" / table.file)
+            put(root, table, rows, workload, "park-haswell")
     probes = [
         {
             "probe": probe, "case": case, "platform": "park-haswell", "accesses": 9000, "quantity": quantity,
@@ -41,10 +39,8 @@ def write(root: Path, workloads=("gups", "graph500"), platform: str = "sandybrid
         for probe, case, quantity, value in PROBED
     ]  # fmt: skip
     failed = {"case": "1024 segments, full", "value": None, "status": "failed", "message": "PROBE-7"}
-    table = frame_of(study_tables.PROBES, [*probes, probes[0] | failed])
-    write_table(study_tables.PROBES, table, root / "studies" / "probes" / "probes.csv")
-    place = root / "studies" / "sweep" / workloads[0] / platform
-    write_table(study_tables.SWEEP, _sweep(workloads[0], platform), place / "sweep.csv")
+    put(root, study_tables.PROBES, [*probes, probes[0] | failed])
+    put(root, study_tables.SWEEP, _sweep(workloads[0], platform), workloads[0], platform)
 
 
 def _sampling(workload: str, platform: str) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from tessera.core import platforms
 from tessera.core.results.kernel_tables import FRAGMENTED, MAPS, PLACEMENTS, PROGRAMS
-from tessera.core.results.table_io import frame_of, write_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.table_io import frame_of
 from tessera.lab.numa.gups import Gups
 from tessera.lab.numa.placement_costs import PLATFORM, LoadCosts, published_machine, wait_cycles, walk_cycles
 from tessera.lab.numa.placement_study import PlacementCase, placement_cases, placement_rows, placements_table
 from tessera.lab.numa.program_study import scaled
+
+from .tables import put
 
 LOADS = {"4kb": 1000, "2mb": 0}  #: n; all walks take 100,000 cycles besides
 DATA = 2000  #: the program's loads from memory
@@ -37,11 +38,6 @@ def table(change=lambda case, layout, cell: cell, gb: int = 64):
     return placements_table(asked, found, platforms.load(PLATFORM), published_machine(), Gups(gb, UPDATES))
 
 
-def write_placements(root: Path, **options) -> None:
-    """Write ``studies/numa/placements.csv``."""
-    write_table(PLACEMENTS, table(**options), PLACEMENTS.place(Tree(root)))
-
-
 def one_failed(case: PlacementCase, layout: str, of_case: dict) -> dict:
     """RP-RD with 2MB pages was refused."""
     if (case.where.name, layout) != ("RP-RD", "2mb"):
@@ -59,16 +55,6 @@ def program(name: str = "GUPS", scale: float = 16, change=lambda case, layout, c
     same = {"platform": platform.name, "scale": scale, "program": name, "size": "scaled"}
     same |= {"footprint_bytes": 4 << 30, "accesses": 2 * UPDATES}
     return frame_of(PROGRAMS, placement_rows(asked, found, platform, published_machine(), same))
-
-
-def write_programs(root: Path) -> None:
-    """Two programs, one of them with a failed placement, and a recording that failed."""
-    tree = Tree(root)
-    write_table(PROGRAMS, program(change=one_failed), PROGRAMS.place(tree, "mitosis-gups"))
-    write_table(PROGRAMS, program("XSBench", 20), PROGRAMS.place(tree, "mitosis-xsbench"))
-    lost = {"workload": "mitosis-btree", "platform": "haswell-4s-sim-by-14", "scale": 14, "program": "BTree"}
-    lost |= {"status": "failed", "message": "RECORDING-5"}
-    write_table(PROGRAMS, frame_of(PROGRAMS, [lost]), PROGRAMS.place(tree, "mitosis-btree"))
 
 
 def maps(wrong: int = 0):
@@ -101,7 +87,13 @@ def fragmented(share: float = 0.25, large_free: int = 64 << 20):
     return frame_of(FRAGMENTED, [*rows, lost])
 
 
-def write_guest(root: Path) -> None:
-    """Write the tables of the guest."""
-    for declared, found in ((MAPS, maps(wrong=3)), (FRAGMENTED, fragmented())):
-        write_table(declared, found, declared.place(Tree(root)))
+def write(root: Path) -> None:
+    """A failed placement; two programs, one of them with another, a recording that failed; the guest's."""
+    put(root, PLACEMENTS, table(change=one_failed))
+    put(root, PROGRAMS, program(change=one_failed), "mitosis-gups")
+    put(root, PROGRAMS, program("XSBench", 20), "mitosis-xsbench")
+    lost = {"workload": "mitosis-btree", "platform": "haswell-4s-sim-by-14", "scale": 14, "program": "BTree"}
+    lost |= {"status": "failed", "message": "RECORDING-5"}
+    put(root, PROGRAMS, [lost], "mitosis-btree")
+    put(root, MAPS, maps(wrong=3))
+    put(root, FRAGMENTED, fragmented())

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from tessera.core.results import transfer_tables
-from tessera.core.results.table_io import frame_of, write_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.table_io import frame_of
 from tessera.lab.transfer import study
 from tests.studies.transfer import world
+
+from .tables import put
 
 VARIANTS = ("noop", "thp", "stlb-x2", "walkers-x2", "delayed-tlb", "many-segment")
 MODELS = ("basu", "poly1", "mosmodel")
@@ -32,4 +33,4 @@ def write(root: Path, made: dict | None = None) -> None:
     """Write studies/transfer below ``root``."""
     made = tables(("basu", "poly1")) if made is None else made
     for table in transfer_tables.OF_RUN:
-        write_table(table, made[table.name], table.place(Tree(root)))
+        put(root, table, made[table.name])

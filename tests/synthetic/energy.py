@@ -6,22 +6,23 @@ from pathlib import Path
 
 from tessera.core.results.cell_tables import CELLS
 from tessera.core.results.study_tables import ENERGY, SAVINGS, THREADS_SWEEP
-from tessera.core.results.table_io import frame_of, read_tree_table, write_table
+from tessera.core.results.table_io import read_tree_table
 from tessera.core.results.tree import Tree
 from tessera.lab.energy import cell_energy, power
 from tessera.lab.energy.l3_sweep import Locality
+
+from .tables import put
 
 L3 = 30 << 20
 LOCALITY = Locality(1.5, 65536.0)
 
 
-def write_energy(root: Path, workload: str = "gups", platform: str = "sandybridge-sim") -> None:
+def write(root: Path, workload: str = "gups", platform: str = "sandybridge-sim") -> None:
     """Write ``energy/`` from the tree's cells, and ``studies/threads/``."""
-    tree = Tree(root)
-    cells, constants = read_tree_table(CELLS, tree), power.read_power(power.default_power_file())
+    cells, constants = read_tree_table(CELLS, Tree(root)), power.read_power(power.default_power_file())
     cells = cells[~cells["platform"].str.startswith("host")]
-    write_table(ENERGY, cell_energy.energy_table(cells, constants), ENERGY.place(tree))
-    write_table(SAVINGS, cell_energy.savings_table(cells, constants), SAVINGS.place(tree))
+    put(root, ENERGY, cell_energy.energy_table(cells, constants))
+    put(root, SAVINGS, cell_energy.savings_table(cells, constants))
     rows = [
         {
             "workload": workload, "platform": platform, "threads": n, "l3_bytes": L3 // n, "status": "ok",
@@ -32,4 +33,4 @@ def write_energy(root: Path, workload: str = "gups", platform: str = "sandybridg
         }
         for n in (1, 2, 4)
     ]  # fmt: skip
-    write_table(THREADS_SWEEP, frame_of(THREADS_SWEEP, rows), THREADS_SWEEP.place(tree, workload, platform))
+    put(root, THREADS_SWEEP, rows, workload, platform)

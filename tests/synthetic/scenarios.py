@@ -10,9 +10,9 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.results.os_tables import OF_LOG, SCENARIO_CELLS
-from tessera.core.results.table_io import frame_of, write_table
-from tessera.core.results.tree import Tree
 from tessera.lab.studies.scenarios import Decided, tables_of
+
+from .tables import put
 
 PAGES = 1024
 FAILED = "memory-short"
@@ -44,9 +44,8 @@ def tables(small: int, large: int) -> dict:
     return {name: pd.DataFrame(of) for name, of in rows.items()}
 
 
-def write_scenarios(root: Path, workloads: tuple[str, ...] = ("gups", "graph500")) -> None:
+def write(root: Path, workloads: tuple[str, ...] = ("gups", "graph500")) -> None:
     """Write ``studies/scenarios/<workload>/*.csv``."""
-    tree = Tree(root)
     for workload in workloads:
         decided = [Decided(name, Path(f"{name}.oslog"), tables(*pages)) for name, pages in DECIDED.items()]
         rows = [_cell(workload, "scenario", one.name, MISSES[one.name]) | one.summary() for one in decided]
@@ -55,10 +54,9 @@ def write_scenarios(root: Path, workloads: tuple[str, ...] = ("gups", "graph500"
             "status": "failed", "message": "SCENARIO-7", "provenance": "simulated",
         }  # fmt: skip
         rows += [failed, *(_cell(workload, "layout", name, misses) for name, misses in LAYOUTS.items())]
-        write_table(SCENARIO_CELLS, frame_of(SCENARIO_CELLS, rows), SCENARIO_CELLS.place(tree, workload))
+        put(root, SCENARIO_CELLS, rows, workload)
         for name, found in tables_of(decided, workload).items():
-            table = OF_LOG[name]
-            write_table(table, frame_of(table, found), table.place(tree, workload))
+            put(root, OF_LOG[name], found, workload)
 
 
 def _cell(workload: str, pages: str, name: str, misses: int) -> dict:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.results.cell_tables import MODELS_OF_RUN
-from tessera.core.results.table_io import frame_of, write_table
+
+from .tables import put
 
 MB = 1 << 20
 MODELS = ("yaniv", "poly1", "mosmodel")
@@ -21,7 +22,7 @@ PROFILE = {0: 5, 3: 50, 4: 25, 5: 20}
 
 
 def write(root: Path) -> None:
-    """Add them below a tree of :func:`synthetic.make_tree`; only for gups, on both platforms."""
+    """Add them below a tree of :func:`make_tree`; only for gups, on both platforms."""
     rows = {name: [] for name in ("protocols", "anchored", "learning_curve", "adaptive", "one_gb", "budget")}
     for p, platform in enumerate(("sandybridge-sim", "broadwell-sim")):
         pair = {"workload": "gups", "platform": platform}
@@ -34,9 +35,7 @@ def write(root: Path) -> None:
             folder / "misses.csv", index=False
         )
     for name, found in rows.items():
-        write_table(
-            MODELS_OF_RUN[name], frame_of(MODELS_OF_RUN[name], found), root / "models" / f"{name}.csv"
-        )
+        put(root, MODELS_OF_RUN[name], found)
     _allocator(root / "host" / "allocator.csv")
     layouts = root / "host" / "layouts"
     layouts.mkdir(parents=True)

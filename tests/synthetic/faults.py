@@ -7,10 +7,10 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.results.os_tables import FAULT_SHARES, FAULT_TIME_COMBS, FAULT_TIMES, SIMULATOR_COSTS
-from tessera.core.results.table_io import frame_of, write_table
-from tessera.core.results.tree import Tree
 from tessera.lab.faults.kinds import BATCH
 from tessera.lab.faults.virtuoso import quantile_rows
+
+from .tables import put
 
 FAILED = "pressure-swap"
 #: scenario -> faults of 4KB and of 2MB; they take 3,000 and 400,000 cycles
@@ -34,9 +34,8 @@ COST = {
 }  # fmt: skip
 
 
-def write_faults(root: Path, workloads: tuple[str, ...] = ("gups", "graph500")) -> None:
+def write(root: Path, workloads: tuple[str, ...] = ("gups", "graph500")) -> None:
     """Write ``studies/virtuoso/<workload>/*.csv``."""
-    tree = Tree(root)
     for workload in workloads:
         head = {"workload": workload, "platform": "haswell-sim", "provenance": "simulated"}
         shares = [
@@ -51,13 +50,10 @@ def write_faults(root: Path, workloads: tuple[str, ...] = ("gups", "graph500")) 
             times += [head | {"scenario": scenario} | row for row in found]
             combs.append(head | {"scenario": scenario} | COMB)
         cost = head | {"scenario": "thp-never"} | COST
-        for table, rows in (
-            (FAULT_SHARES, shares),
-            (FAULT_TIMES, times),
-            (FAULT_TIME_COMBS, combs),
-            (SIMULATOR_COSTS, [cost]),
-        ):
-            write_table(table, frame_of(table, rows), table.place(tree, workload))
+        put(root, FAULT_SHARES, shares, workload)
+        put(root, FAULT_TIMES, times, workload)
+        put(root, FAULT_TIME_COMBS, combs, workload)
+        put(root, SIMULATOR_COSTS, [cost], workload)
 
 
 def _share(small: int, large: int, cycles: int) -> dict:

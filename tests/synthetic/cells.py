@@ -1,4 +1,4 @@
-"""A small results tree made of formulas: what the pipeline would write, without running it.
+"""Cells, layouts and models of a small results tree, made of formulas.
 
 Runtime follows a saturating curve of walk cycles plus a share per STLB hit, with a little noise, so that the
 straight-line models are wrong in the way real ones are. One workload lacks a platform, one cell failed, one
@@ -13,7 +13,9 @@ import numpy as np
 import pandas as pd
 
 from tessera.core.results.cell_tables import MODELS_OF_RUN
-from tessera.core.results.table_io import frame_of, write_cells, write_table
+from tessera.core.results.table_io import write_cells
+
+from .tables import put
 
 WORKLOADS = ("gups", "graph500", "pr")
 PLATFORMS = ("sandybridge-sim", "haswell-sim", "broadwell-sim")
@@ -28,7 +30,7 @@ def layouts() -> list[str]:
     return [f"{kind}-{i}" for kind in kinds for i in range(9)] + ["1gb"]
 
 
-def make_tree(
+def write(
     root: Path,
     workloads=WORKLOADS,
     platforms=PLATFORMS,
@@ -61,7 +63,6 @@ def make_tree(
     table = write_cells(rows, root / "cells.csv")
     if host:
         write_cells(table[table["engine"] == "host"].to_dict("records"), root / "host" / "cells.csv")
-    if host:
         _comparison().to_csv(root / "host" / "comparison.csv", index=False)
     if models:
         write_models(root, table)
@@ -267,7 +268,7 @@ def write_models(root: Path, cells: pd.DataFrame) -> None:
     for name, rows in dict(
         errors=errors, cv=cv, rsquared=squares, predictions=predictions, coefficients=coefficients
     ).items():
-        write_table(MODELS_OF_RUN[name], frame_of(MODELS_OF_RUN[name], rows), root / "models" / f"{name}.csv")
+        put(root, MODELS_OF_RUN[name], rows)
 
 
 def _predict(table: pd.DataFrame, fitted: pd.DataFrame) -> dict[str, pd.Series]:
