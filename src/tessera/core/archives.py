@@ -10,8 +10,9 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO
+from typing import IO, cast
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.units import GB, MB
@@ -28,7 +29,7 @@ _LONGEST_COMMENT = (1 << 16) - 1
 _ENTRY_BYTES = 400  #: of an entry in the directory, with its name and times
 
 
-def directory_too_large(stream: BinaryIO, most: int) -> str:
+def directory_too_large(stream: IO[bytes], most: int) -> str:
     """What is wrong with a directory of more than ``most`` entries; empty if nothing is.
 
     The end is found as ``zipfile`` finds it: without a comment, else by its last signature. Without an end,
@@ -139,19 +140,21 @@ def _entries(
                 kind = stat.S_IFMT(info.external_attr >> 16)
                 if not info.is_dir():
                     name = PurePosixPath(info.orig_filename)  # zipfile itself cuts names at a zero byte
-                    yield name, kind in (0, stat.S_IFREG), lambda info=info: file.open(info)
+                    yield name, kind in (0, stat.S_IFREG), partial(file.open, info)
         return
     if not is_archive(archive):
         raise _refused(archive, f"its name ends in none of {', '.join(ARCHIVE_SUFFIXES)}", "unreadable")
     count = passed = 0
-    with tarfile.open(archive) as file:
-        for info in file:
-            count, passed = count + 1, passed + info.size
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            count, passed = count + 1, passed + member.size
             if count > limits.entries or passed > limits.passed_bytes:
                 found = f"more than {limits.entries} entries or {limits.passed_bytes} bytes"
                 raise _refused(archive, found, "too-large")
-            if not info.isdir():
-                yield PurePosixPath(info.name), info.isreg(), lambda info=info: file.extractfile(info)
+            if not member.isdir():
+                # None comes only from what is no plain file, and is not opened.
+                opened = cast(Callable[[], IO[bytes]], partial(tar.extractfile, member))
+                yield PurePosixPath(member.name), member.isreg(), opened
 
 
 def _listed(archive: Path, stream: IO[bytes], limits: ArchiveLimits) -> IO[bytes]:

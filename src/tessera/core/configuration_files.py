@@ -117,7 +117,8 @@ def jsonschema() -> ModuleType:
     """
     absent = "jsonschema" not in sys.modules and _GRAMMARS not in sys.modules
     if absent:
-        sys.modules[_GRAMMARS] = None  # its import fails, and jsonschema goes on without it
+        # Its import fails, and jsonschema goes on without it.
+        sys.modules[_GRAMMARS] = None  # type: ignore[assignment]
     try:
         import jsonschema as library
     finally:

@@ -11,8 +11,10 @@ import io
 import re
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import matplotlib
+from matplotlib.artist import Artist
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
@@ -30,7 +32,7 @@ WIDTH = 5.6
 _LINE = 74
 _HEADLINE_PER_INCH = 10
 
-_RC = {
+_RC: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9.5,
@@ -98,7 +100,7 @@ def wrapped(*lines: str) -> str:
 
 def legend_below(figure: Figure, all_axes, columns: int = 3) -> None:
     """One legend under the panels, each label once."""
-    found: dict[str, object] = {}
+    found: dict[str, Artist] = {}
     for axes in all_axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)

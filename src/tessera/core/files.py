@@ -64,7 +64,7 @@ _DESCRIPTORS = re.compile(r"/proc/\d+(/task/\d+)?/fd")
 _REGULAR = "name a regular file, or one that does not exist yet"
 _FOLDER = "name a file in a folder where you may write"
 _ROOM = "free space on that disk, then run the same command again"
-_REMEDIES = {
+_REMEDIES: dict[int | None, str] = {
     errno.ENOSPC: _ROOM,
     errno.EDQUOT: _ROOM,
     errno.EFBIG: "raise the limit of file sizes (ulimit -f), then run the same command again",
@@ -127,8 +127,11 @@ def writing(path: Path | str, mode: str = "w", *, sync: bool = True) -> Iterator
     Raises:
         TesseraError: as :func:`making`.
     """
-    text = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
-    with making(path, sync=sync) as temporary, temporary.open(mode, **text) as stream:
+    encoding, newline = (None, None) if "b" in mode else ("utf-8", "")
+    with (
+        making(path, sync=sync) as temporary,
+        temporary.open(mode, encoding=encoding, newline=newline) as stream,
+    ):
         yield stream
         stream.flush()
 

@@ -237,12 +237,14 @@ def _fault_of_source(source: object) -> str | None:
 
 def _complete(path: Path, given: dict[str, Value]) -> dict[str, Value]:
     """Every key of the table, from the file or by default, then the components' own keys."""
-    known, own = all_keys(), {}
+    known = all_keys()
+    own: dict[str, Key] = {}
     for key in given:
         if key not in known:
-            own[key] = own_key(key)
-            if own[key] is None:
+            found = own_key(key)
+            if found is None:
                 raise _unknown(path, key)
+            own[key] = found
     missing = [key for key, row in known.items() if key not in given and row.default is None]
     if missing:
         remedy = "add these keys, which have no default (`tessera-sim keys` describes every key)"
@@ -251,7 +253,9 @@ def _complete(path: Path, given: dict[str, Value]) -> dict[str, Value]:
         if key in given and (fault := row.rule_broken_by(given[key].value)):
             raise _bad(path, key, fault)
     return {
-        key: given[key] if key in given else Value(row.default, row.source, defaulted=True)
+        key: given[key]
+        if key in given or row.default is None
+        else Value(row.default, row.source, defaulted=True)
         for key, row in (known | own).items()
     }
 

@@ -13,10 +13,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tessera.core.units import GB, MB
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 REFRESH_SECONDS = 0.1  #: between two drawings of the bars
 LOG_SECONDS = 30  #: between two lines about one download in a log
@@ -31,8 +35,8 @@ class Bars:
 
     def __init__(self, *, downloads: bool = False):
         self._downloads = downloads
-        self._live = None
-        self._tasks: dict[str, int] = {}
+        self._live: Progress | None = None
+        self._tasks: dict[str, TaskID] = {}
         self._drawn = -1e9
 
     def update(self, name: str, done: int, total: int | None, text: str = "") -> None:
@@ -61,7 +65,7 @@ class Bars:
             atexit.unregister(self.close)
         self._live, self._tasks = None, {}
 
-    def _start(self):
+    def _start(self) -> Progress:
         from rich import progress
         from rich.console import Console
 

@@ -242,8 +242,9 @@ def from_tree(tree: object, path: Path) -> Scenario:
     for key in KEYS:
         if key.default is None and key.name not in values:
             raise TesseraError(f"scenario file {path}: {key.name}", "the key is missing", HELP)
-    complete = {key.name: values.get(key.name, key.default) for key in KEYS}
-    return Scenario(path.stem, description.strip(), complete)
+        if key.default is not None:
+            values.setdefault(key.name, key.default)
+    return Scenario(path.stem, description.strip(), {key.name: values[key.name] for key in KEYS})
 
 
 def check_name(name: str) -> None:

@@ -64,7 +64,8 @@ def known_names(
         TableRefused: a name is there twice, also in two spellings.
     """
     forms = {_form(name): name for name in known}
-    found, notes = [], []
+    found: list[str] = []
+    notes: list[str] = []
     for name in map(str, names):
         right = name if name in known else forms.get(_form(name), name)
         if right in found:

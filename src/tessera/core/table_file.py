@@ -261,8 +261,8 @@ def _rows(text: str) -> Iterator[tuple[int, str]]:
 def _separator(text: str, owner: str) -> tuple[str, int]:
     """The separator that the header shows, and how many lines stand before the header."""
     line = 0
-    for line, found in enumerate(re.finditer(r"[^\n]*\n?", text), start=1):
-        first = found.group().removesuffix("\n")
+    for line, row in enumerate(re.finditer(r"[^\n]*\n?", text), start=1):
+        first = row.group().removesuffix("\n")
         if match := _SEP_LINE.fullmatch(first):
             if match[1] not in SEPARATORS:
                 raise TableRefused(

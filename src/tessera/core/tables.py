@@ -34,8 +34,10 @@ def table_text(
     from rich.console import Console
 
     stream = io.StringIO()
-    plain = {"color_system": None, "force_terminal": False, "force_jupyter": False}
-    Console(file=stream, width=width or _UNLIMITED, **plain).print(_laid_out(heads, rows, right, whole))
+    console = Console(
+        file=stream, width=width or _UNLIMITED, color_system=None, force_terminal=False, force_jupyter=False
+    )
+    console.print(_laid_out(heads, rows, right, whole))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
@@ -88,8 +90,9 @@ def _laid_out(heads, rows, right, whole):
     rows = list(rows)
     table = Table(box=None, show_header=bool(heads), padding=(0, 2), collapse_padding=True, pad_edge=False)
     for at, head in enumerate(heads or [""] * len(rows[0] if rows else ())):
-        justify = "right" if at in right else "left"
-        table.add_column(Text(head), justify=justify, no_wrap=at in whole, overflow="fold")
+        table.add_column(
+            Text(head), justify="right" if at in right else "left", no_wrap=at in whole, overflow="fold"
+        )
     for row in rows:  # as Text: cells hold brackets and colons, which rich would read as markup
         table.add_row(*map(Text, row))
     return table

@@ -29,9 +29,10 @@ def collect(folders: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
     """
     found: dict[tuple[str, str], Path] = {}
     for folder in map(Path, folders):
-        pair = folder.absolute().parts[-2:]
-        if len(pair) < 2 or pair[0] == folder.anchor:
+        parts = folder.absolute().parts
+        if len(parts) < 2 or parts[-2] == folder.anchor:
             raise TesseraError(f"fit {folder}", "its path does not end in <workload>/<platform>", _WHERE)
+        pair = parts[-2], parts[-1]
         if pair in found:
             raise TesseraError(
                 f"fit {folder}",

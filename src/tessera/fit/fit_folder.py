@@ -260,4 +260,4 @@ class _Unregistered(RuntimeModel):
     equation = source = "not registered here"
 
     def __init__(self, name: str):
-        self.name = name
+        self.name = name  # type: ignore[misc]  # it stands for any class

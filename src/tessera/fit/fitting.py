@@ -112,6 +112,7 @@ def fit_all(
     fits, groups = shared_fits(fits, table.fitted), _groups(table.fitted, duplicates)
     for name, model in chosen.items():
         if model.cross_validated:
+            asked: list[tuple[str, int, int | None]]
             asked = [] if name in slow else [(K_FOLD, k, seed) for k in folds]
             asked += [(LEAVE_ONE_OUT, int(groups.max()) + 1, None)] if leave_one_out else []
             asked += [] if name in slow else [(SEEDS, SPREAD_FOLDS, one) for one in seeds]

@@ -17,7 +17,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
@@ -96,7 +95,7 @@ def fitted_with(wanted: str, samples: Sequence[Path], folder: Path) -> list[dict
     _run([*uv, "venv", "--python", sys.executable, str(folder)], wanted)
     python = folder / "bin" / "python"
     _run([*uv, "pip", "install", "--python", str(python), f"scikit-learn=={wanted}", *pinned], wanted)
-    source = str(Path(find_spec("tessera").origin).parents[1])
+    source = str(Path(__file__).parents[2])
     # -P and PYTHONPATH alone: nothing of this process's environment is seen
     words = [str(python), "-P", "-c", _FIT, " ".join(COMPARED), *map(str, samples)]
     answer = _run(words, wanted, PYTHONPATH=source)

@@ -8,6 +8,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import IO, cast
 
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.core.files import built, check_target, with_names, writing
@@ -70,7 +71,7 @@ def _tessera_os(words: list, paths: list[Path], names: dict, progress: Progress 
     with stopped_at_exit(process):
         reader = threading.Thread(target=_drain, args=(process.stderr, errors, progress))
         reader.start()
-        yield from process.stdout
+        yield from cast(IO[str], process.stdout)
         process.wait()
         reader.join()
     if process.returncode:

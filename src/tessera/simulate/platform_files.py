@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import yaml
 
@@ -163,7 +164,7 @@ def write_platform(report: DetectionReport, out: Path) -> Detected:
 
     A reported number outside its key's bounds is left out.
     """
-    template = configuration_files.read_yaml(folder() / f"{TEMPLATE}.yaml", "platform template")
+    template = _ours(folder() / f"{TEMPLATE}.yaml", "platform template")
     generation = generation_of(report)
     layers = [generation_values(generation) if generation else {}, report.kernel]
     source = IN_A_GUEST if report.hypervisor else DETECTED_SOURCE
@@ -187,7 +188,7 @@ def write_platform(report: DetectionReport, out: Path) -> Detected:
 def generation_of(report: DetectionReport) -> Path | None:
     """The file of ``hosts`` that lists this vendor, family and model."""
     for path in sorted((folder() / "hosts").glob("*.yaml")):
-        tree = configuration_files.read_yaml(path, "core generation")
+        tree = _ours(path, "core generation")
         if tree["vendor"] == report.vendor and [report.family, report.model] in tree["models"]:
             return path
     return None
@@ -195,7 +196,12 @@ def generation_of(report: DetectionReport) -> Path | None:
 
 def generation_values(path: Path) -> dict[str, Value]:
     """Documented and assumed values of a core generation."""
-    return leaves(configuration_files.read_yaml(path, "core generation")["values"], path)
+    return leaves(_ours(path, "core generation")["values"], path)
+
+
+def _ours(path: Path, what: str) -> dict:
+    """The tree of a file that comes with Tessera: a mapping."""
+    return cast(dict, configuration_files.read_yaml(path, what))
 
 
 def _put_value(tree: dict, path: list[str], value: Value) -> None:

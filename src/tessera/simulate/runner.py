@@ -121,7 +121,8 @@ def simulate_all(
     simulator = built("simulator", "tessera-sim")
     contents, unreadable = _contents(layouts, kind)
     before = [trace_identity(trace)]
-    after = [engine, sampling.argument(), sha256_of(simulator), *([] if kind == LAYOUT else [kind.word])]
+    after: list[str | bytes] = [engine, sampling.argument(), sha256_of(simulator)]
+    after += [] if kind == LAYOUT else [kind.word]
     after += [] if weave is None else ["weave", weave, *(["check-tables"] if check_tables else [])]
     keys = [
         {path: content_key(*before, platform.flat(), *after, content) for path, content in contents.items()}

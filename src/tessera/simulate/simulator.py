@@ -70,7 +70,7 @@ def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Pr
         copies = {f"{job.kind.word}-{i:06}": path for i, path in enumerate(layouts)}
         for stem, path in copies.items():
             (folder / f"{stem}.csv").write_bytes(layouts[path])
-        names = {folder / f"{stem}.csv": path for stem, path in copies.items()}
+        names: dict = {folder / f"{stem}.csv": path for stem, path in copies.items()}
         labels = {f"platform-{i:03}": platform.name for i, platform in enumerate(job.platforms)}
         names |= {folder / f"{label}.txt": name for label, name in labels.items()}
         names |= {f"{folder}/": ""} | copies
@@ -266,7 +266,7 @@ class Rows:
             message = message.replace(f"{label}.txt", self.labels[label])
         row["message"] = message
         self.seen += 1
-        numbers = {key: number(key, value) for key, value in row.items()}
+        numbers: dict[str, object] = {key: number(key, value) for key, value in row.items()}
         numbers |= {name: parts.of(stem, label) for name, parts in self.more.items()}
         place = list(self.labels).index(label) if label else 0
         self.keep(place, path, numbers, self.units.of(stem, label), self.designs.of(stem, label))

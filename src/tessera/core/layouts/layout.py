@@ -99,8 +99,8 @@ def read_layout(path: Path | str) -> Layout:
         data = path.read_bytes()
     except OSError as error:
         raise TesseraError(f"layout {path}", error.strerror or str(error), "check the path") from None
-    found = Parser(path, data)
-    return Layout(path.stem, found.pools, tuple(Window(*row[:4]) for row in found.windows))
+    parsed = Parser(path, data)
+    return Layout(path.stem, parsed.pools, tuple(Window(*row[:4]) for row in parsed.windows))
 
 
 def layout_text(layout: Layout) -> str:

@@ -83,10 +83,10 @@ def captured_rows(pool: str, page: np.ndarray, frame: np.ndarray, flags: np.ndar
     first = np.concatenate(([0], np.flatnonzero(apart) + 1))
     pages = np.diff(np.append(first, len(page)))
     runs, marked = (page[first], frame[first], pages), large[first]
-    small = [column[~marked] for column in runs]
+    start, frames, counts = (column[~marked] for column in runs)
     parts = [
         with_large_pages(number, *(column[marked] for column in runs)),
-        Rows(np.full(len(small[0]), number), *small, np.ones(len(small[0]), dtype=np.int64)),
+        Rows(np.full(len(start), number), start, frames, counts, np.ones(len(start), dtype=np.int64)),
     ]
     return Rows.joined(parts).in_order().merged()
 
@@ -266,7 +266,7 @@ def _flags(kpageflags: int, frame: np.ndarray) -> np.ndarray:
 def _words(descriptor: int, first: int, count: int) -> np.ndarray:
     """``count`` words of a file from word ``first`` on; behind the file's end they are 0."""
     found = np.zeros(count, dtype=np.uint64)
-    view = memoryview(found).cast("B")
+    view = found.data.cast("B")
     at = 0
     while at < len(view):
         try:

@@ -140,8 +140,9 @@ def machine_free_blocks(proc: Path = PROC, node: int | None = None) -> list[int]
         lines = path.read_text().splitlines()
     except OSError as error:
         raise _unreadable_buddyinfo(path, error.strerror or str(error)) from None
-    zones = [re.fullmatch(r"Node +(\d+), +zone +\w+((?: +\d+)+) *", line) for line in lines]
-    if not zones or not all(zones):
+    form = re.compile(r"Node +(\d+), +zone +\w+((?: +\d+)+) *")
+    zones = [zone for line in lines if (zone := form.fullmatch(line))]
+    if not zones or len(zones) < len(lines):
         raise _unreadable_buddyinfo(path, "a line is not 'Node N, zone NAME NUMBER...'")
     counts = [
         [int(word) for word in zone[2].split()] for zone in zones if node is None or int(zone[1]) == node

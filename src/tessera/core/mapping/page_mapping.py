@@ -63,14 +63,12 @@ class Rows:
             return NotImplemented
         return all(np.array_equal(a, b) for a, b in zip(self.columns(), other.columns(), strict=True))
 
-    __hash__ = None
-
     def columns(self) -> tuple[np.ndarray, ...]:
         """The five arrays: pool, page, frame, pages, size."""
         return self.pool, self.page, self.frame, self.pages, self.size
 
-    def where(self, chosen: np.ndarray) -> Rows:
-        """The rows of a mask or of indices."""
+    def where(self, chosen: np.ndarray | slice) -> Rows:
+        """The rows of a mask, of indices or of a slice."""
         return Rows(*(column[chosen] for column in self.columns()))
 
     @property

@@ -59,8 +59,8 @@ def read_touches(path: Path | str) -> Touches:
     wrong |= ~np.isin(np.arange(len(wrong)), first)
     if wrong.any():
         line = int(wrong.argmax()) + 2
-        found = f"line {line}: the page was touched before, is 2^36 or more, or its access does not ascend"
-        raise _touches_refused(path, found, "touches-order")
+        what = f"line {line}: the page was touched before, is 2^36 or more, or its access does not ascend"
+        raise _touches_refused(path, what, "touches-order")
     return found
 
 
@@ -123,7 +123,9 @@ def demand_paging(regions: Sequence[Region], pool: np.ndarray, page: np.ndarray,
     fits = (page // PAGES_OF_2MB + 1) * PAGES_OF_2MB <= limit[pool]
     first = np.zeros(len(page), dtype=bool)
     first[np.unique(piece, return_index=True)[1]] = True
-    large, small, stopped = [], [], len(page)
+    large: list[tuple[int, int]] = []
+    small: list[tuple[int, int]] = []
+    stopped = len(page)
     free = buddy.frames
     for at in np.flatnonzero(~fits | first).tolist():  # further pages of a large page need nothing
         frame = buddy.block(ORDER_OF_2MB if fits[at] else 0)

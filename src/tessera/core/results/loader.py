@@ -188,7 +188,8 @@ def judge_sensitivity(cells: pd.DataFrame) -> pd.DataFrame:
     runtimes = rows.groupby(["workload", "platform", "layout"])["runtime_cycles"].mean()
     pairs = rows[["workload", "platform"]].drop_duplicates().itertuples(index=False, name=None)
     return pd.DataFrame(
-        [_judged_pair(*pair, runtimes) for pair in sorted(pairs)], columns=list(SENSITIVITY_COLUMNS)
+        [_judged_pair(workload, platform, runtimes) for workload, platform in sorted(pairs)],
+        columns=list(SENSITIVITY_COLUMNS),
     )
 
 

@@ -124,8 +124,8 @@ def _text_of_file(path: Path, name: str, make: str = "run ./run reproduce") -> i
     except TableRefused as error:
         if error.code == "table-absent" and error.found == "no such file":
             raise Unreadable(name, error.found, make, ABSENT_CODE) from None
-        found = error.found if error.found.startswith("cannot be read") else f"cannot be read: {error.found}"
-        raise Unreadable(error.asked, found, error.remedy) from None
+        why = error.found if error.found.startswith("cannot be read") else f"cannot be read: {error.found}"
+        raise Unreadable(error.asked, why, error.remedy) from None
     return io.StringIO(found.text)
 
 

@@ -140,6 +140,7 @@ def replay(
     """
     create(model).fit(samples)
     start = [samples.layouts.index(name) for name in (ALL_4KB, ALL_2MB)]
+    orders: list[tuple[str, int | None, list[int]]]
     orders = [("adaptive", None, adaptive_order(samples, start, committee))]
     orders += [("random", seed, random_order(samples, start, seed)) for seed in range(seeds)]
     known: dict[tuple[int, ...], tuple[float, float]] = {}

@@ -115,8 +115,9 @@ def anchored(
         model = create(name)
         fit = fits.of(model)
         front = {"model": name, "effective_n": samples.effective_n}
+        rounds: list[Tested | None] = []
+        reason = ""
         if model.cross_validated:
-            rounds, reason = [], ""
             for seed in seeds:
                 try:
                     rounds.append(_folds(fit, samples, anchors, others, folds, seed))
@@ -155,8 +156,12 @@ def _folds(
     for part in np.array_split(shuffled, folds):
         test, train = np.sort(part), np.sort([*anchors, *np.setdiff1d(others, part)])
         found.append(_judge(fit(train), samples.subset(train), samples.subset(test)))
-    joined = (np.concatenate([getattr(one, name) for one in found]) for name in ("errors", "leverage", "far"))
-    return Tested(*joined, known=all(one.known for one in found))
+    return Tested(
+        np.concatenate([one.errors for one in found]),
+        np.concatenate([one.leverage for one in found]),
+        np.concatenate([one.far for one in found]),
+        known=all(one.known for one in found),
+    )
 
 
 def _judge(model: RuntimeModel, train: Samples, test: Samples) -> Tested:

@@ -279,13 +279,13 @@ def run_protocols(
 def _judge_setting(
     model: RuntimeModel, data: ProtocolData, setting: ProtocolSetting, one_in_ten: str, fit: FitRows
 ) -> dict:
-    if setting.message:
-        return {"message": setting.message}
     target = data.test if setting.on_test_point else data.samples
+    if setting.message or target is None:
+        return {"message": setting.message}
     errors, sizes, warning, distinct = [], [], "", len(data.samples)
     for number, (train, test) in enumerate(setting.splits, 1):
         if not model.cross_validated:
-            train = [data.samples.layouts.index(name) for name in (ALL_4KB, ALL_2MB)]
+            train = np.array([data.samples.layouts.index(name) for name in (ALL_4KB, ALL_2MB)])
         asked = target.subset(test)
         sizes.append(len(train))
         distinct = min(distinct, data.samples.subset(train).effective_n)

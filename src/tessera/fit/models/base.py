@@ -95,7 +95,7 @@ def samples_of(estimator, X, y, layouts=None) -> Samples:
         raise InputError(
             f"layouts of model '{estimator.name}'", f"{len(names)} names, {len(X)} rows", "name every row"
         )
-    return Samples(tuple(canonical_name(n) for n in names), *(X[:, i] for i in range(3)), runtime)
+    return Samples(tuple(canonical_name(n) for n in names), X[:, 0], X[:, 1], X[:, 2], runtime)
 
 
 def _named(frame):

@@ -71,7 +71,7 @@ class GaussianProcess(RuntimeModel):
             deviation = 1.0
         kernel = ConstantKernel(1.0, BOUNDS["amplitude"]) * RBF([1.0] * 3, BOUNDS["length"])
         kernel += WhiteKernel(1e-4, BOUNDS["noise"])
-        search = {"n_restarts_optimizer": self.restarts, "random_state": self.seed}
+        search: dict[str, int | None] = {"n_restarts_optimizer": self.restarts, "random_state": self.seed}
         if fixed is not None:
             kernel, search = kernel.clone_with_theta(fixed), {"optimizer": None}
         process = GaussianProcessRegressor(kernel, alpha=1e-12, **search)

@@ -69,7 +69,7 @@ class Samples:
         if layout not in self.layouts:
             raise _missing_anchors([layout], self.layouts)
         row = self.layouts.index(layout)
-        return tuple(float(getattr(self, name)[row]) for name in ("H", "M", "C", "R"))
+        return float(self.H[row]), float(self.M[row]), float(self.C[row]), float(self.R[row])
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def read_samples(path: str | Path) -> Table:
         table = read_table(path, owner, _KNOWN, _NUMBERS)
     except TableRefused as error:
         if error.code == "table-absent":
-            error = TesseraError(error.asked, error.found, _HEADER, code=error.code)
+            raise TesseraError(error.asked, error.found, _HEADER, code=error.code) from None
         raise error from None
     return _checked(table.frame, str(path), table.notes)
 

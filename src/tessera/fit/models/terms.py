@@ -30,7 +30,7 @@ INPUT_COLUMNS = {"C": "walk_cycles", "M": "stlb_misses", "H": "stlb_hits"}
 class Term:
     """A monomial ``C^c M^m H^h``; ``powers`` is (c, m, h)."""
 
-    powers: tuple[int, int, int]
+    powers: tuple[int, ...]
 
     @property
     def degree(self) -> int:

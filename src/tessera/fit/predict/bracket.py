@@ -32,6 +32,7 @@ import math
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -78,8 +79,8 @@ class Design:
 
     hits: float | None
     walk_cycles: float | None
-    walkers: int = 1
-    miss_cycles: float = 0.0
+    walkers: int | None = 1
+    miss_cycles: float | None = 0.0
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ class Bracket:
     hit_cycles: float  #: hit time of P's STLB
 
     @classmethod
-    def fit(cls, samples: Samples, *, hit_cycles: float) -> Bracket:
+    def fit(cls, samples: Samples, *, hit_cycles: float | None) -> Bracket:
         """Learn from samples of P under mosaics.
 
         Args:
@@ -203,7 +204,7 @@ class Bracket:
             cubics = Poly3().fit(samples), Minimax().fit(samples)
         except CannotFit as error:
             raise CannotFit(SOURCE, error.problem, error.remedy, code="no-cubic") from error
-        members = {
+        members: dict[str, Callable[[np.ndarray], np.ndarray]] = {
             "cubic": StraightEnds(cubics[0], low, high),
             "minimax": StraightEnds(cubics[1], low, high),
             "free": fit_lines(samples.C, samples.R, convex=False),
@@ -211,7 +212,7 @@ class Bracket:
         }
         errors = [np.abs(member(samples.C) / samples.R - 1).max() for member in members.values()]
         widening = max(LEAST_WIDENING, float(min(errors)))
-        return cls(members, widening, (of_4kb - of_2mb) / (slow - fast), high, float(hit_cycles))
+        return cls(members, widening, (of_4kb - of_2mb) / (slow - fast), high, float(cast(float, hit_cycles)))
 
     def answer(self, base: Base, design: Design) -> Answer | Refused:
         """The runtime of ``design`` under the layout of ``base``.
@@ -220,10 +221,13 @@ class Bracket:
         ``-absent``, ``-not-finite``, ``-negative`` or ``-zero``; ``no-walks`` (C' = 0), ``far`` (C' above
         4 times P's largest), ``wide`` (half-width above 10%), ``not-finite``; ``walkers-fraction``.
         """
-        reasons = _wrong(base, design) or self._outside(design.walk_cycles)
+        reasons = _wrong(base, design) or self._outside(cast(float, design.walk_cycles))
         if reasons:
             return Refused(SOURCE, tuple(reasons))
-        R, C, C0 = float(base.runtime), float(design.walk_cycles), float(base.walk_cycles)
+        # nothing is absent from here on
+        R, C, C0 = (
+            float(cast(float, value)) for value in (base.runtime, design.walk_cycles, base.walk_cycles)
+        )
         estimates = {name: R + _effect(member, C0, C) for name, member in self.members.items()}
         centre = statistics.median(estimates.values())
         rise = C - C0
@@ -233,8 +237,9 @@ class Bracket:
                 "tangent": R + self.tangent(C0) * rise,
                 "page sizes": R + self.page_slope * rise,
             }
-        lookups = float(self.hit_cycles * (design.hits - base.hits) + design.miss_cycles)
-        floor = C / float(design.walkers)
+        more_hits = cast(float, design.hits) - cast(float, base.hits)
+        lookups = float(self.hit_cycles * more_hits + cast(float, design.miss_cycles))
+        floor = C / float(cast(int, design.walkers))
         low = max(min(estimates.values()) + min(0.0, lookups), floor)
         high = max(max(estimates.values()) + max(0.0, lookups), floor)
         centre = (low + high) / 2 if rise > 0 else max(centre, floor)

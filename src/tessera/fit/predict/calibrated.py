@@ -24,6 +24,7 @@ import math
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -97,7 +98,7 @@ class Calibrated:
 
     def estimates(self, clocks: Clocks) -> dict[str, float]:
         """The three estimates in cycles, without the gate; the clocks must be numbers above 0."""
-        R, S, new = float(clocks.runtime), float(clocks.simulated), float(clocks.design)
+        R, S, new = (float(cast(float, value)) for value in (clocks.runtime, clocks.simulated, clocks.design))
         return {"ratio": R * new / S, "difference": R + new - S, "line": R + self.slope * (new - S)}
 
     def answer(self, clocks: Clocks) -> Answer | Refused:
@@ -123,7 +124,8 @@ class Calibrated:
         reasons = self._gate(centre, greatest - least)
         if reasons:
             return Refused(SOURCE, tuple(reasons), low, high)
-        return judged(Answer(SOURCE, centre, low, high, float(clocks.runtime), estimates), WIDEST)
+        base = float(cast(float, clocks.runtime))
+        return judged(Answer(SOURCE, centre, low, high, base, estimates), WIDEST)
 
     def _gate(self, centre: float, spread: float) -> list[Reason]:
         """What it rejects; ``spread`` of the estimates in cycles."""

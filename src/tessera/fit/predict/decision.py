@@ -203,7 +203,8 @@ class Decision:
 
     def as_dict(self) -> dict:
         """For JSON: no value in it is NaN, and no runtime is zero or negative."""
-        answer, ends = self.answer, self.has_interval
+        answer = self.answer
+        ends = answer if self.has_interval else None
         return {
             "design": self.question.design,
             "layout": self.question.layout,
@@ -212,12 +213,12 @@ class Decision:
             "level": self.level,
             "meaning": LEVELS[self.level],
             "runtime_cycles": None if answer is None else answer.centre,
-            "low_cycles": answer.low if ends else None,
-            "high_cycles": answer.high if ends else None,
+            "low_cycles": None if ends is None else ends.low,
+            "high_cycles": None if ends is None else ends.high,
             "base_runtime_cycles": self.base_runtime,
             "change": None if answer is None else self.share(answer.centre),
-            "low_change": self.share(answer.low) if ends else None,
-            "high_change": self.share(answer.high) if ends else None,
+            "low_change": None if ends is None else self.share(ends.low),
+            "high_change": None if ends is None else self.share(ends.high),
             "reasons": [reason._asdict() for reason in self.reasons],
             "would_help": list(self.remedies),
             "sources": {name: _as_dict(said) for name, said in self.others.items()},
@@ -246,7 +247,8 @@ def decide(
         return Decision(question, None, NONE, NONE, (against,), said)
     source = next((source for source in SOURCES if source in found), None)
     if source is None:
-        return Decision(question, None, NONE, NONE, _unique(said.values()), said)
+        refused = (one for one in said.values() if isinstance(one, Refused))
+        return Decision(question, None, NONE, NONE, _unique(refused), said)
     level, remarks = _level(question, source)
     if not found[source].differs and _base(question).runtime is not None:
         remarks.append(
@@ -335,7 +337,7 @@ def _changed(question: Question, found: Mapping[str, Answer]) -> Reason | None:
 def _too_busy(base: Base, asked: Design | None) -> Reason | None:
     """Why C_0 and R_0 contradict each other: no walker is busy for longer than the run."""
     C, R, walkers = base.walk_cycles, _usable(base.runtime), None if asked is None else asked.walkers
-    if None in (C, R, walkers) or not C > SLACK * R * walkers > 0:
+    if C is None or R is None or walkers is None or not C > SLACK * R * walkers > 0:
         return None
     text = f"P has {C:.4g} walk cycles in a run of {cycles(R)} cycles, too many for {walkers} walkers"
     return Reason("units", text)
@@ -370,13 +372,13 @@ def _usable(runtime: float | None) -> float | None:
     return runtime if runtime is not None and math.isfinite(runtime) and runtime > 0 else None
 
 
-def _unique(said: Iterable[Answer | Refused]) -> tuple[Reason, ...]:
+def _unique(said: Iterable[Refused]) -> tuple[Reason, ...]:
     return tuple(dict.fromkeys(reason for one in said for reason in one.reasons))
 
 
 def _change(decision: Decision, answer: Answer) -> str:
     centre, low, high = map(decision.share, (answer.centre, answer.low, answer.high))
-    if None in (centre, low, high):
+    if centre is None or low is None or high is None:
         return _ends(answer) if answer.high > answer.low else ""
     ends = f" ({_percent(low)} to {_percent(high)})" if answer.high > answer.low else ""
     return f"{_percent(centre)} of P{ends}"

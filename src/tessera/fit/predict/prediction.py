@@ -18,7 +18,7 @@ from tessera.core.results.table_io import frame_of
 from tessera.core.table_columns import numbers, refuse_twice, rounding_note, spelled_names, warn_of_spelling
 from tessera.core.table_file import read_table
 from tessera.fit.evaluation.intervals import LEVEL, Calibration, Interval, calibrate
-from tessera.fit.models.base import ORDER, check_one_in_ten
+from tessera.fit.models.base import ORDER, RuntimeModel, check_one_in_ten
 from tessera.fit.models.registry import create
 from tessera.fit.models.samples import Samples, Table, check_samples, read_samples, trace_notes
 from tessera.fit.models.terms import INPUT_COLUMNS
@@ -219,7 +219,7 @@ class Fitted:
     """A model fitted to a table, and its errors on layouts it has not seen."""
 
     table: Table
-    model: object
+    model: RuntimeModel
     calibration: Calibration
 
     def interval(self, design: DesignCounts, level: float) -> Interval:

@@ -130,14 +130,14 @@ def of_table(table: Table) -> Processor:
         name: Base(*map(float, (part.R[row], part.H[row], part.C[row])))
         for part in parts for row, name in enumerate(part.layouts)
     }  # fmt: skip
-    named = {
-        name: str(table.frame[name].iloc[0]) if name in table.frame.columns and len(table.frame) else ""
+    workload, platform = (
+        str(table.frame[name].iloc[0]) if name in table.frame.columns and len(table.frame) else ""
         for name in ("workload", "platform")
-    }
+    )
     frame, origin = table.frame, table.runtime_provenance
     if "runtime_provenance" in frame.columns and frame["runtime_provenance"].map(is_missing).any():
         origin = ""  # rows that do not say it are not measured
-    return Processor(table.fitted, origin, bases, notes=list(table.notes), **named)
+    return Processor(table.fitted, origin, bases, workload, platform, notes=list(table.notes))
 
 
 def of_samples(samples: str | Path | pd.DataFrame) -> Processor:
