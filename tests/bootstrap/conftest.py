@@ -68,7 +68,7 @@ def dry_checkout(root, tmp_path):
         (tmp_path / "bootstrap" / name).write_text(_STEPS)
     programs = tmp_path / ".venv" / "bin"
     programs.mkdir(parents=True)
-    for name in ("tessera", "snakemake", "python", "jupyter"):
+    for name in ("tessera", "snakemake", "python", "jupyter", "ruff", "mypy"):
         (programs / name).write_text(_SAYS)
         (programs / name).chmod(0o755)
     return tmp_path

@@ -113,15 +113,47 @@ def test_relative_paths_are_the_callers_except_in_the_workflow(dry_checkout, tmp
     assert done.stdout.splitlines()[-1] == str(folder[where]), done.stderr
 
 
-def test_test_runs_both_suites_and_keeps_a_failure(dry_checkout):
-    tessera = dry_checkout / ".venv" / "bin" / "tessera"
-    tessera.write_text(tessera.read_text() + '[ "$2" != --test ]\n')
+STYLE = ["ruff check src tests notebooks", "ruff format --check src tests notebooks", "mypy "]
+PYTEST = "python -P -m pytest --durations=50 --durations-min=1"
+ON_ALL_CORES = f"--numprocesses {processors()} --dist loadfile"
+
+
+def started(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line.split(" |")[0] for line in done.stdout.splitlines()]
+
+
+#: Which word of a command fails -> how the end calls the part.
+PARTS = {
+    "check": "ruff check",
+    "format": "ruff format",
+    "mypy": "mypy",
+    "--test": "build and ctest",
+    "pytest": "pytest",
+}
+
+
+@pytest.mark.parametrize("word", PARTS)
+def test_a_part_of_test_that_fails_hides_no_other_and_is_named(dry_checkout, word):
+    for program in (dry_checkout / ".venv" / "bin").iterdir():
+        program.write_text(program.read_text() + f'case " ${{0##*/}} $* " in *" {word} "*) exit 1;; esac\n')
     done = run(dry_checkout, "test", "-x", "-k", "name")
-    assert [line.split(" |")[0] for line in done.stdout.splitlines()] == [
-        "tessera build --test",
-        "python -P -m pytest --durations=50 --durations-min=1 -x -k name",
-    ]
+    assert started(done) == [*STYLE, "tessera build --test", f"{PYTEST} -x -k name"]
     assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == f"run: failed: {PARTS[word]}"
+
+
+def test_quick_builds_nothing_and_says_what_it_leaves_out(dry_checkout):
+    for words in (["test", "--quick", "tests/fit"], ["--quick", "test", "tests/fit"]):
+        done = run(dry_checkout, *words)
+        assert started(done) == [*STYLE, f"{PYTEST} -m not alone and not slow {ON_ALL_CORES} tests/fit"]
+        assert done.returncode == 0
+        left_out, remedy = done.stderr.splitlines()
+        assert "alone" in left_out and "slow" in left_out and "./run test" in remedy
+
+
+def test_quick_belongs_to_test(dry_checkout):
+    done = run(dry_checkout, "smoke", "--quick")
+    assert done.returncode == 2 and "./run test --quick" in done.stderr
 
 
 def test_a_test_run_waits_for_its_kernel_and_not_for_the_engine(dry_checkout):
@@ -137,9 +169,9 @@ def test_a_test_run_waits_for_its_kernel_and_not_for_the_engine(dry_checkout):
     assert time.monotonic() - start < 15
     assert done.returncode == 0, done.stderr
     assert (dry_checkout / "built").exists()
-    assert [line.split(" |")[0].split("min=1 ")[1] for line in done.stdout.splitlines()] == [
-        f"--cache-clear -m not alone --numprocesses {processors()} --dist loadfile",
-        "-m alone",
+    assert started(done)[len(STYLE) :] == [
+        f"{PYTEST} --cache-clear -m not alone {ON_ALL_CORES}",
+        f"{PYTEST} -m alone",
     ]
 
 
@@ -209,7 +241,7 @@ def test_help_names_every_verb_and_option(root):
     text = run(root, "--help").stdout
     script = (root / "run").read_text()
     verbs = re.search(r"^ +(doctor \|.*)\)$", script, re.MULTILINE).group(1).split(" | ")
-    for word in [*verbs, "--yes", "--reserve", "--engine"]:
+    for word in [*verbs, "--yes", "--reserve", "--engine", "--quick"]:
         assert re.search(rf"^  {word}\b", text, re.MULTILINE), word
 
 

@@ -40,7 +40,6 @@ def test_every_folder_is_in_the_readme(root):
         assert f"`src/{folder}`" in readme
 
 
-
 @pytest.mark.toolchain
 @pytest.mark.parametrize("name", ["machine_avx512", "group_avx512"])
 def test_avx512_object_shares_no_template_with_the_rest(root, name):
