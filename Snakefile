@@ -56,7 +56,7 @@ onstart:  # only of runs with jobs; not of dry runs, listings, or jobs of a clus
     job_log.watch_jobs(TREE.timeline, workflow, logger)
 
 rule reproduce:
-    """The main job: run everything, then print the claims; the exit status is that of the check."""
+    """The main job: run everything, then check the claims; the exit status is that of the check."""
     default_target: True
     input: TREE.report, dropped_files(),
     message: "Checking the claims"

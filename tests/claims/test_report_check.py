@@ -1,4 +1,7 @@
-"""`tessera report check`: a doubled value of a required claim makes it fail, a doubled finding does not."""
+"""`tessera report check`: a doubled value of a required claim makes it fail, a doubled finding does not.
+
+It prints what failed or is unexpected, and a short summary.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from click.testing import CliRunner
 from tessera.cli.report import report
 from tessera.core import reference
 from tessera.report import claims_table
+from tessera.report.claims import unexplained
 
 FINDING = "micro20-max-error-basu"
 REQUIRED = ("micro20-features-19", "opera-slope", "tessera-platforms-table4", "tessera-layout-count")
@@ -42,6 +46,11 @@ def doubled(claims_file, tmp_path, name):
 def test_it_passes_as_published(tree, claims_file):
     done = check(tree, claims_file)
     assert done.exit_code == 0, done.output
+    table = claims_table.read_claims(tree)
+    shown = [name for name in table["id"] if f"{name} " in done.output]
+    assert shown == unexplained(table)
+    summary = done.output[done.output.index("claims fail unexpectedly") :].splitlines()
+    assert len(summary) <= 12 and any(line.startswith("findings: ") for line in summary)
 
 
 @pytest.mark.parametrize("name", REQUIRED)
@@ -53,3 +62,4 @@ def test_a_doubled_required_value_fails_it(tree, claims_file, tmp_path, name):
 def test_a_doubled_finding_does_not(tree, claims_file, tmp_path):
     done = check(tree, doubled(claims_file, tmp_path, FINDING))
     assert done.exit_code == 0, done.output
+    assert FINDING not in done.output  # it has an explanation

@@ -66,19 +66,25 @@ def render(results_dir: Path, out: Path | None, claims, reference, config) -> No
 @report.command()
 @_RESULTS
 def check(results_dir: Path) -> None:
-    """Print the claims and list failed required claims and failed cells; exit status 1 if there are any.
+    """Print what failed, claims that fail unexpectedly, and a summary; exit status 1 if anything failed.
+
+    Unexpected is a claim that does not hold and has no explanation in config/claims.yaml.
 
     Example: ./run tessera report check --results results/default
     """
     from tessera.report import claims_table, exit_status, verdicts
+    from tessera.report.claims import unexplained
 
     found = exit_status.problems(_existing(results_dir))
     table = claims_table.read_claims(results_dir)
-    if len(table):
-        claims_table.print_claims(table)
-        click.echo(f"\n{verdicts.counts(table)}")
-    page = Tree(results_dir).report
-    click.echo(f"report: {page}")
+    unexpected = table[table["id"].isin(unexplained(table))]
+    if len(unexpected):
+        claims_table.print_claims(unexpected)
+    click.echo(
+        f"{len(unexpected)} of {len(table)} claims fail unexpectedly; all are in {Tree(results_dir).claims}"
+    )
+    click.echo(verdicts.counts(table))
+    click.echo(f"report: {Tree(results_dir).report}")
     for problem in found:
         click.echo(f"FAILED {problem}", err=True)
     sys.exit(EXIT_FAILED if found else 0)
