@@ -23,8 +23,9 @@ ZENS = ("zen1", "zen2", "zen3", "zen4", "zen5")
 
 @pytest.fixture
 def claims(tmp_path):
-    """The two claims, as config/claims.yaml has them."""
-    known = yaml.safe_load((repo_root() / "config" / "claims.yaml").read_text())["claims"]
+    """The two claims, as the files of config have them."""
+    files = [repo_root() / "config" / name for name in ("claims.yaml", "proof-reading.yaml")]
+    known = [one for file in files for one in yaml.safe_load(file.read_text())["claims"]]
     path = tmp_path / "claims.yaml"
     path.write_text(yaml.safe_dump({"claims": [one for one in known if one["id"] in IDS]}))
     return path

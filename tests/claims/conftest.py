@@ -15,6 +15,7 @@ from tessera.core.files import repo_root
 from tessera.core.results.cell_tables import MODELS_OF_RUN
 from tessera.core.results.table_io import CELL_COLUMNS, write_table
 from tessera.report.claims import evaluate
+from tessera.report.claims.load import PROOF_READING
 
 WORKLOADS = ("gups-8gb", "graph500-2gb", "gapbs-pr-twitter")
 #: the rows of MICRO'20 Table 5, as config/claims.yaml names them
@@ -169,9 +170,10 @@ def claims_file() -> Path:
 
 @pytest.fixture(scope="session")
 def claim_entries() -> list[dict]:
-    """The claims of config/claims.yaml as they are written."""
-    text = (repo_root() / "config" / "claims.yaml").read_text()
-    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["claims"]
+    """The claims of config/claims.yaml and config/proof-reading.yaml as they are written."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    files = [repo_root() / "config" / name for name in ("claims.yaml", PROOF_READING)]
+    return [entry for file in files for entry in yaml.load(file.read_text(), Loader=loader)["claims"]]
 
 
 @pytest.fixture

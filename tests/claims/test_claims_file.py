@@ -6,11 +6,14 @@ import copy
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from tessera.cli.report import report
 from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
 from tessera.report.claims import load_claims, registry
 from tessera.report.claims.claim import DECIDED_ANYWHERE
+from tessera.report.claims.load import PROOF_READING
 
 
 def test_it_loads_and_covers_the_papers(claims_file):
@@ -19,6 +22,29 @@ def test_it_loads_and_covers_the_papers(claims_file):
     papers = {"micro20", "opera-d5.10", "mitosis-asplos20", "park-kaist19", "tessera"}
     assert {claim.paper for claim in claims} == papers
     assert {claim.kind for claim in claims} == {"arithmetic", "invariant", "finding"}
+
+
+def test_proof_reading_has_a_file_of_its_own(claims_file):
+    both = load_claims(claims_file)
+    own = load_claims(claims_file.with_name(PROOF_READING))
+    assert {claim.kind for claim in own} == {"arithmetic"}
+    assert [claim for claim in both if claim.kind == "arithmetic"] == own
+
+
+def test_proof_reading_needs_no_results():
+    done = CliRunner().invoke(report, ["proof-read"])
+    assert done.exit_code == 0, done.output
+    lines = done.output.splitlines()
+    assert lines[-1] == "proof-reading of papers: 96 CONSISTENT, 15 CONTRADICTED"
+    assert len(lines) == 1 + 111 + 2
+
+
+def test_proof_reading_fails_if_a_required_claim_does(tmp_path, monkeypatch):
+    one = entry() | {"published": {"value": 5, "reason": "wrong"}}
+    (tmp_path / PROOF_READING).write_text(yaml.safe_dump({"claims": [one]}))
+    monkeypatch.setattr("tessera.report.claims.load.claims_path", lambda: tmp_path / "claims.yaml")
+    done = CliRunner().invoke(report, ["proof-read"])
+    assert done.exit_code == 1 and "FAILED one: CONTRADICTED" in done.output
 
 
 def test_only_arithmetic_and_invariants_are_required(claims_file):

@@ -16,7 +16,7 @@ from tessera.simulate.sampling import parse_sampling
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
-CONFIGS = [path for path in CONFIGS if path.name != "claims.yaml"]
+CONFIGS = [path for path in CONFIGS if path.name not in ("claims.yaml", "proof-reading.yaml")]
 SCHEMA = json.loads((ROOT / "workflow" / "schemas" / "config.schema.json").read_text())
 
 

@@ -64,6 +64,7 @@ DECIDES = {
         "src/tessera/report/claims",
         "report",
         "config/claims.yaml",
+        "config/proof-reading.yaml",
     ],
 }
 #: What measures on this machine, and needs huge pages.

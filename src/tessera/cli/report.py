@@ -18,6 +18,12 @@ _RESULTS = click.option(
     help="Results folder, e.g. results/default.",
 )
 
+_REFERENCE = click.option(
+    "--reference",
+    type=click.Path(path_type=Path),
+    help="Folder of published numbers.  [default: reference-results]",
+)
+
 
 def _existing(folder: Path) -> Path:
     if not folder.is_dir():
@@ -37,8 +43,7 @@ def report() -> None:
 @_RESULTS
 @click.option("--out", type=click.Path(path_type=Path), help="Report folder.  [default: <results>/report]")
 @click.option("--claims", type=click.Path(path_type=Path), help="Claims file.  [default: config/claims.yaml]")
-@click.option("--reference", type=click.Path(path_type=Path),
-              help="Folder of published numbers.  [default: reference-results]")  # fmt: skip
+@_REFERENCE
 @click.option("--config", type=click.Path(path_type=Path),
               help="Configuration of the run.  [default: config/<name>.yaml]")  # fmt: skip
 def render(results_dir: Path, out: Path | None, claims, reference, config) -> None:
@@ -90,11 +95,33 @@ def check(results_dir: Path) -> None:
     sys.exit(EXIT_FAILED if found else 0)
 
 
+@report.command("proof-read")
+@_REFERENCE
+def proof_read(reference: Path | None) -> None:
+    """Check numbers that papers print against each other and against algebra; no results are needed.
+
+    Prints the claims of config/proof-reading.yaml; exit status 1 if a required one does not hold.
+
+    Example: ./run tessera report proof-read
+    """
+    from tessera.core.files import repo_root
+    from tessera.report import claims_table, verdicts
+    from tessera.report.claims import evaluate, failing_claims
+    from tessera.report.claims.load import PROOF_READING, claims_path
+
+    found = evaluate(repo_root() / "results", claims_path().with_name(PROOF_READING), reference)
+    claims_table.print_claims(claims_table.tidy_claims(found))
+    click.echo(f"\n{verdicts.score_line(verdicts.PROOF_READING, found)}")
+    failing = failing_claims(found)
+    for row in failing:
+        click.echo(f"FAILED {row['id']}: {row['verdict']}: {row['reason']}", err=True)
+    sys.exit(EXIT_FAILED if failing else 0)
+
+
 @report.command()
 @_RESULTS
 @click.option("--only", multiple=True, help="Figure name; may be repeated.  [default: all]")
-@click.option("--reference", type=click.Path(path_type=Path),
-              help="Folder of published numbers.  [default: reference-results]")  # fmt: skip
+@_REFERENCE
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to write.  [default: <results>/figures]")
 def figures(results_dir: Path, only: tuple[str, ...], reference: Path | None, out: Path | None) -> None:
     """Draw figures; write each as an SVG and a CSV with its numbers.

@@ -11,18 +11,12 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.core.files import repo_root
 from tessera.core.results.report_tables import CLAIMS, ELSEWHERE
 from tessera.core.results.table_io import empty_table, read_tree_table, write_table
 from tessera.core.results.tree import Tree
 from tessera.core.tables import print_table, table_text
 from tessera.report.figures import registry
 from tessera.report.verdicts import with_kind
-
-
-def claims_path() -> Path:
-    """``config/claims.yaml`` of this checkout."""
-    return repo_root() / "config" / "claims.yaml"
 
 
 @dataclass(frozen=True)

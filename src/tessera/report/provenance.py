@@ -302,7 +302,7 @@ def git_state() -> dict:
         "committed": _git_output("show", "-s", "--format=%cI", "HEAD"),
         "dirty": bool(dirty),
         "changed_files": [line[3:] for line in dirty.splitlines()],
-        "claims_history": _file_history("config/claims.yaml"),
+        "claims_history": _file_history("config/claims.yaml", "config/proof-reading.yaml"),
         "claims_changes": _text_or_empty(repo_root() / "config" / "claims-changes.md"),
     }
 
@@ -311,9 +311,9 @@ def _text_or_empty(path: Path) -> str:
     return path.read_text() if path.exists() else ""
 
 
-def _file_history(path: str) -> list[dict]:
-    """Commits that changed a file, newest first, so later changes of claims stay visible."""
-    lines = (_git_output("log", "--format=%h%x09%cs%x09%s", "--", path) or "").splitlines()
+def _file_history(*paths: str) -> list[dict]:
+    """Commits that changed one of the files, newest first, so later changes of claims stay visible."""
+    lines = (_git_output("log", "--format=%h%x09%cs%x09%s", "--", *paths) or "").splitlines()
     return [dict(zip(("commit", "date", "subject"), line.split("\t", 2), strict=True)) for line in lines]
 
 

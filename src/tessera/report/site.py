@@ -23,6 +23,7 @@ from tessera.core.files import repo_root
 from tessera.core.results.report_tables import REGIME, WORKLOADS
 from tessera.core.results.table_io import write_table
 from tessera.report import claims_table, notebooks
+from tessera.report.claims.load import claims_path
 from tessera.report.facts import Facts
 from tessera.report.figures import registry, render
 from tessera.report.figures.render import Drawn
@@ -78,7 +79,7 @@ def render_report(
         reference,
         tree.figures,
         only,
-        lambda: claims_table.evaluate_claims(results_dir, claims or claims_table.claims_path(), reference),
+        lambda: claims_table.evaluate_claims(results_dir, claims or claims_path(), reference),
     )
     facts = Facts(
         results=results,

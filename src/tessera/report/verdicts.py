@@ -63,6 +63,7 @@ SCORES: dict[str, Score] = {
         ),
     )
 }
+PROOF_READING = SCORES["arithmetic"]  #: a line of the summary, and a table of its own
 _ONE = {kind: (kind,) for kind in SCORES}
 VERDICTS: dict[str, Verdict] = {
     v.name: v
@@ -155,10 +156,11 @@ def counts(claims: pd.DataFrame) -> str:
 
     ``findings: 3 REPRODUCED, 5 HOLDS-IN-SIMULATION``.
     """
-    return "\n".join(_line(score, claims) for score in SCORES.values())
+    return "\n".join(score_line(score, claims) for score in SCORES.values())
 
 
-def _line(score: Score, claims: pd.DataFrame) -> str:
+def score_line(score: Score, claims: pd.DataFrame) -> str:
+    """The line of one score."""
     mine = claims.loc[claims["kind"] == score.kind, "verdict"].tolist()
     kinds = {UNDECIDED: _kinds(claims)}
     words = [f"{mine.count(name)} {name}{kinds.get(name, '')}" for name in in_order(mine)]

@@ -114,7 +114,7 @@ class World:
         self.change(FILES)
         for name in ("alpha", "beta"):
             self.workload(name)
-        for name in ("config/claims.yaml", "reference-results", "workflow"):
+        for name in ("config/claims.yaml", "config/proof-reading.yaml", "reference-results", "workflow"):
             (self.checkout / name).symlink_to(ROOT / name)
         self.cells = engine_cells(folder / "engine.csv")
         self.environment = {

@@ -1,4 +1,4 @@
-"""Read ``config/claims.yaml``: schema first, then references, evaluators and names.
+"""Read ``config/claims.yaml`` and ``config/proof-reading.yaml``: schema, references, evaluators, names.
 
 A file that loads is complete: every published number exists, every evaluator is registered and
 takes the parameters it is given, every id is used once.
@@ -23,23 +23,36 @@ from tessera.report.claims.claim import OURS, Beside, Claim, Scope, Tolerance, V
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+#: Beside a claims file: what papers print, against itself and algebra (claims of kind ``arithmetic``).
+PROOF_READING = "proof-reading.yaml"
+
+
+def claims_path() -> Path:
+    """``config/claims.yaml`` of this checkout."""
+    return repo_root() / "config" / "claims.yaml"
+
+
 def schema_path() -> Path:
     """JSON schema of the file."""
     return repo_root() / "workflow" / "schemas" / "claims.schema.json"
 
 
 def load_claims(
-    claims_path: Path | str | None = None, reference_dir: Path | str | None = None
+    claims_file: Path | str | None = None, reference_dir: Path | str | None = None
 ) -> list[Claim]:
-    """All claims, in the file's order; read again when a file that decides them changes. Not to be changed.
+    """The claims of a file and of :data:`PROOF_READING` beside it, in their order; not to be changed.
+
+    They are read again when a file that decides them changes.
 
     Raises:
         TesseraError: a broken file; the message names the entry and the rule.
     """
-    path = Path(claims_path) if claims_path else repo_root() / "config" / "claims.yaml"
+    path = Path(claims_file) if claims_file else claims_path()
+    beside = path.with_name(PROOF_READING)
+    files = (path, beside) if beside != path and beside.exists() else (path,)
     published = Path(reference_dir) if reference_dir else reference.default_dir()
-    read = (path, schema_path(), *sorted(published.glob("*.csv")))
-    return list(_loaded(path, reference_dir, tuple(map(_stamp, read))))
+    read = (*files, schema_path(), *sorted(published.glob("*.csv")))
+    return list(_loaded(files, reference_dir, tuple(map(_stamp, read))))
 
 
 def _stamp(path: Path) -> tuple[str, int, int]:
@@ -49,13 +62,15 @@ def _stamp(path: Path) -> tuple[str, int, int]:
 
 
 @lru_cache(maxsize=4)
-def _loaded(path: Path, reference_dir: Path | str | None, stamps: tuple) -> list[Claim]:
+def _loaded(files: tuple[Path, ...], reference_dir: Path | str | None, stamps: tuple) -> list[Claim]:
     """The claims of one state of the files; a report needs them four times."""
-    document = _read(path)
-    _validate(document, path)
-    claims = [_claim(entry, reference_dir) for entry in document["claims"]]
+    found: list[tuple[Claim, Path]] = []
+    for path in files:
+        document = _read(path)
+        _validate(document, path)
+        found += [(_claim(entry, reference_dir), path) for entry in document["claims"]]
     seen: set[str] = set()
-    for claim in claims:
+    for claim, path in found:
         if claim.id in seen:
             raise TesseraError(
                 f"claim '{claim.id}' of {path}", "two claims have this id", "rename one", code="claim-twice"
@@ -67,7 +82,7 @@ def _loaded(path: Path, reference_dir: Path | str | None, stamps: tuple) -> list
             registry.find(one.evaluator, one.parameters)
         _check_readings(claim, path)
         _check_implementation(claim, path)
-    return claims
+    return [claim for claim, _ in found]
 
 
 def _check_readings(claim: Claim, path: Path) -> None:

@@ -6,7 +6,7 @@ from tessera.report.claims.claim import TO_MEASURE
 from tessera.report.claims.verdicts import UNDECIDED, doubt
 from tessera.report.claims_table import claim_for_reading
 from tessera.report.page_elements import figure_anchor
-from tessera.report.verdicts import NOT_MEASURABLE, SCORES, VERDICTS, objection
+from tessera.report.verdicts import NOT_MEASURABLE, PROOF_READING, SCORES, VERDICTS, objection, score_line
 
 KINDS = tuple(SCORES)  #: in the order of the page: what is most asked for first
 #: rule of a tolerance -> words without and with slack
@@ -28,10 +28,14 @@ PAPERS = {
 
 
 def claims_page(facts) -> dict:
-    claims, notes = shared(claim_rows(facts))
+    rows, notes = shared(claim_rows(facts))
+    claims = without_proof_reading(rows)
     return {
         "title": "Claims",
         "claims": claims,
+        "proof_reading": [row for row in rows if row["kind"] == PROOF_READING.kind],
+        "proof_reading_about": PROOF_READING.about,
+        "proof_reading_line": score_line(PROOF_READING, facts.claims),
         "reasons": notes,
         "claims_reason": facts.claims_reason,
         "bars": bars(claims),
@@ -64,6 +68,11 @@ def claim_rows(facts) -> list[dict]:
         }
         for row in table.to_dict("records")
     ]
+
+
+def without_proof_reading(rows: list[dict]) -> list[dict]:
+    """Claims about this run: findings and self-checks."""
+    return [row for row in rows if row["kind"] != PROOF_READING.kind]
 
 
 def shared(claims: list[dict]) -> tuple[list[dict], list[dict]]:

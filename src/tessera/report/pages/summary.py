@@ -11,8 +11,8 @@ from tessera.core.results.transfer_tables import NEW_DESIGNS
 from tessera.report import new_designs
 from tessera.report.facts import MACHINE
 from tessera.report.page_elements import other_figures
-from tessera.report.pages.claims import bars, claim_rows
-from tessera.report.verdicts import HELD, SCORES, Score, in_order
+from tessera.report.pages.claims import bars, claim_rows, without_proof_reading
+from tessera.report.verdicts import HELD, PROOF_READING, SCORES, Score, in_order, score_line
 
 
 def summary_page(facts) -> dict:
@@ -25,7 +25,8 @@ def summary_page(facts) -> dict:
         "notes": _notes(facts),
         "claims": claims,
         "claims_reason": facts.claims_reason,
-        "bars": bars(claims),
+        "bars": bars(without_proof_reading(claims)),
+        "proof_reading_line": score_line(PROOF_READING, facts.claims),
         "required": _required(claims),
         "headlines": judged_headlines(facts, claims),
         "origins": origins(facts),
@@ -86,6 +87,7 @@ def _tiles(facts, claims: list[dict]) -> list[dict]:
         *(
             _tile(score, [row["verdict"] for row in claims if row["kind"] == kind])
             for kind, score in SCORES.items()
+            if score is not PROOF_READING
         ),
         {
             "label": "good cells",
