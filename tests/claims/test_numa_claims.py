@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from tessera.core.results.kernel_tables import FRAGMENTED, MAPS
-from tessera.core.results.table_io import write_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.kernel_tables import FRAGMENTED, MAPS, PLACEMENTS
 from tessera.report.claims import evaluate
 from tests.synthetic import placements as made
+from tests.synthetic.tables import put
 
 HOLDS, FAILS = "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION"
 
@@ -19,9 +18,9 @@ def verdict(tmp_path, claim_entries):
     """Verdict of a claim in a tree that has the study, and the tables of the guest that are given."""
 
     def judge(claim, guest=(), **options):
-        made.write_placements(tmp_path / "results", **options)
+        put(tmp_path / "results", PLACEMENTS, made.table(**options))
         for declared, table in guest:
-            write_table(declared, table, declared.place(Tree(tmp_path / "results")))
+            put(tmp_path / "results", declared, table)
         entries = {"claims": [entry for entry in claim_entries if entry["id"] == claim]}
         (tmp_path / "claims.yaml").write_text(yaml.safe_dump(entries, sort_keys=False))
         return evaluate(tmp_path / "results", tmp_path / "claims.yaml").iloc[0]
