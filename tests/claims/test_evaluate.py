@@ -13,6 +13,7 @@ from tessera.core import reference
 from tessera.core.files import repo_root
 from tessera.core.results.report_tables import CLAIMS
 from tessera.report.claims import VERDICTS, evaluate, failing_claims
+from tessera.report.claims.load import PROOF_READING
 from tessera.report.verdicts import objections
 
 
@@ -32,11 +33,13 @@ def tree(make_tree, tmp_path):
 def verdicts(tree, claims_file, *only: str, published: Path | None = None) -> pd.DataFrame:
     """By id. With ``only``, nothing but these claims is evaluated: all of them take many seconds."""
     if only:
-        document = yaml.load(claims_file.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        document["claims"] = [one for one in document["claims"] if one["id"] in only]
-        assert len(document["claims"]) == len(only)
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        files = (claims_file, claims_file.with_name(PROOF_READING))
+        entries = [one for file in files for one in yaml.load(file.read_text(), Loader=loader)["claims"]]
+        entries = [one for one in entries if one["id"] in only]
+        assert len(entries) == len(only)
         claims_file = tree.path.parent / "some-claims.yaml"
-        claims_file.write_text(yaml.safe_dump(document, sort_keys=False))
+        claims_file.write_text(yaml.safe_dump({"claims": entries}, sort_keys=False))
     return evaluate(tree.write(), claims_file, published).set_index("id")
 
 
