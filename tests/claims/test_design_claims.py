@@ -22,6 +22,7 @@ def judge(tmp_path, claim_entries):
         study.write(Tree(tmp_path / "results"))
         found = registry.evaluators().items()
         names = {name for name, function in found if function.__module__.endswith(".designs")}
+        names |= {"of_designs", "over_designs"}  # formulas of the study, in evaluators.generic
         entries = {"claims": [one for one in claim_entries if one["evaluator"]["name"] in names]}
         (tmp_path / "claims.yaml").write_text(yaml.safe_dump(entries, sort_keys=False))
         return evaluate(tmp_path / "results", tmp_path / "claims.yaml").set_index("id")
