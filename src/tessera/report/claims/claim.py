@@ -18,12 +18,8 @@ from tessera.machine.counters.event_table import classes
 Value = float | Mapping[str, float]
 
 KINDS = ("arithmetic", "invariant", "finding")
-#: Kinds that need no hardware to be decided; only they may be required.
-DECIDED_ANYWHERE = ("arithmetic", "invariant")
 
 OURS = "ours"  #: name of the first reading of a claim that has several: its evaluator's own parameters
-
-HARDWARE_CLASSES = ("any", "intel-pmu", "other-pmu", *GENERATIONS)
 
 
 @dataclass(frozen=True)

@@ -59,17 +59,6 @@ def printed(reference: Path | str, location: str) -> pd.DataFrame:
     return rows if rows.empty else rows[rows["location"] == location]
 
 
-def cache_loads(reference: Path | str) -> pd.DataFrame:
-    """Table 7: columns workload, platform, pages, side, level, loads."""
-    rows = _load("table7_xalancbmk", reference, "counter")
-    if rows.empty:
-        return pd.DataFrame(columns=["workload", "platform", "pages", "side", "level", "loads"])
-    rows = rows[rows["counter"].str.endswith("_loads")]
-    rows = rows.assign(level=rows["counter"].str.removesuffix("_loads"), loads=rows["value"] * 1e9)
-    rows = rows.rename(columns={"page_size": "pages", "agent": "side"})
-    return rows[["workload", "platform", "pages", "side", "level", "loads"]].reset_index(drop=True)
-
-
 def rsquared(reference: Path | str) -> pd.DataFrame:
     """Table 8: columns paper_workload, platform (our name: ``haswell-sim``), input, r_squared."""
     rows = _load("table8_rsquared", reference, "input")
