@@ -125,7 +125,7 @@ def _text(lines: list[Line]) -> str:
     rows = []
     for line in lines:
         numbers = (line.runs, line.hangs, line.failures, line.split_pages, line.copied_mb)
-        rows.append((line.case, *(f"{number:,}" for number in numbers), _check(line).verdict))
+        rows.append((line.case, *(f"{number:,}" for number in numbers), _check(line).status))
     return table_text(heads, rows)
 
 
