@@ -4,9 +4,14 @@ Each simulates a window in the middle of a recorded trace. `snakemake studies` r
 
 from tessera.lab.studies.variations import EXPLANATIONS, NO_MISPREDICTIONS
 from tessera.core.results import transfer_tables
+from tessera.lab import catalogue
 
 STUDIES = config.get("studies", {})
-STUDY_CODE = code("tessera.lab.studies.entry_points")
+
+
+def study_code(name):
+    """Digest of the code of a study (`tessera lab run`)."""
+    return code(catalogue.STUDIES[name].module, "tessera.core.tables")
 
 
 def window(workload, study):
@@ -15,22 +20,16 @@ def window(workload, study):
     return TREE.window(workload, asked.get("windows", {}).get(workload, asked["window_accesses"]))
 
 
-def layout_options(study):
-    """The layouts of a study; if it lists none, all but 1gb."""
-    names = ",".join(STUDIES.get(study, {}).get("layouts", []))
-    return f"--layouts {names}" if names else ""
-
-
 def ablated():
-    """(workload, platform) -> plan and names of its ablations (none: all); `mispredictions` is for the other pairs."""
-    asked = STUDIES.get("ablations", {})
-    every, found = asked.get("every_on", asked.get("platforms")), {}
+    """(workload, platform) -> section of its ablations; `mispredictions` is for the pairs that have no others."""
+    asked, found = dict(STUDIES.get("ablations", {})), {}
+    others, every = asked.pop("mispredictions", None), asked.pop("every_on", asked.get("platforms"))
     for p in asked.get("platforms", []):
-        one = asked | {"only": [] if p in every else EXPLANATIONS}
+        one = asked | {"only": None if p in every else EXPLANATIONS}
         found |= {(w, p): one for w in asked["workloads"]}
-    if "mispredictions" in asked:
-        others = asked["mispredictions"] | {"only": [NO_MISPREDICTIONS]}
-        found = {(w, p): others for w in config["workloads"] for p in config["platforms"]} | found
+    if others is not None:
+        rest = others | {"only": [NO_MISPREDICTIONS], "layouts": asked.get("layouts")}
+        found = {(w, p): rest for w in config["workloads"] for p in config["platforms"]} | found
     return found
 
 
@@ -140,17 +139,15 @@ rule study_sampling:
     log: TREE.log("study-sampling-{workload}"),
     benchmark: TREE.benchmark("study-sampling-{workload}")
     params:
-        layouts=layout_options("sampling"),
-        plans=" ".join(f"--plan {plan}" for plan in STUDIES.get("sampling", {}).get("plans", [])),
-        seed=config["seed"], cache=TREE.cache, code=STUDY_CODE,
+        words=catalogue.words(STUDIES.get("sampling", {}), seed=config["seed"], cache=TREE.cache),
+        code=study_code("sampling"),
         files=lambda w: platform_content(STUDIES["sampling"]["platform"]),
     priority: 15
     resources: mem_mb=1000
     message: "Comparing sampling methods on {wildcards.workload}"
     shell:
-        "tessera study sampling --info {input.info} --manifest {input.manifest} --platform {input.platform}"
-        " {params.layouts} {params.plans} --seed {params.seed} --cache {params.cache} --out {output.errors}"
-        " 2> >(tee {log} >&2)"
+        "tessera lab run sampling trace={input.info} manifest={input.manifest} platform={input.platform}"
+        " {params.words} --out {output.errors} 2> >(tee {log} >&2)"
 
 
 rule study_ablations:
@@ -165,17 +162,15 @@ rule study_ablations:
     log: TREE.log("study-ablations-{workload}-{platform}"),
     benchmark: TREE.benchmark("study-ablations-{workload}-{platform}")
     params:
-        layouts=layout_options("ablations"), sampling=lambda w: ABLATED[w.workload, w.platform]["sampling"],
-        only=lambda w: " ".join(f"--only {name}" for name in ABLATED[w.workload, w.platform]["only"]),
-        cache=TREE.cache, code=STUDY_CODE,
+        words=lambda w: catalogue.words(ABLATED[w.workload, w.platform], cache=TREE.cache),
+        code=study_code("ablations"),
         files=lambda w: platform_content(w.platform),
     priority: 15
     resources: mem_mb=1000
     message: "Switching off one mechanism at a time: {wildcards.workload} on {wildcards.platform}"
     shell:
-        "tessera study ablations --info {input.info} --manifest {input.manifest} --platform {input.platform}"
-        " {params.layouts} {params.only} --sampling {params.sampling} --cache {params.cache}"
-        " --out {output.shapes} 2> >(tee {log} >&2)"
+        "tessera lab run ablations trace={input.info} manifest={input.manifest} platform={input.platform}"
+        " {params.words} --out {output.shapes} 2> >(tee {log} >&2)"
 
 
 rule study_sweep:
@@ -188,17 +183,14 @@ rule study_sweep:
     log: TREE.log("study-sweep-{workload}-{platform}"),
     benchmark: TREE.benchmark("study-sweep-{workload}-{platform}")
     params:
-        layouts=layout_options("sweep"), sampling=STUDIES.get("sweep", {}).get("sampling", ""),
-        only=" ".join(f"--only {key}" for key in STUDIES.get("sweep", {}).get("keys", [])),
-        cache=TREE.cache, code=STUDY_CODE,
+        words=catalogue.words(STUDIES.get("sweep", {}), cache=TREE.cache), code=study_code("sweep"),
         files=lambda w: platform_content(w.platform),
     priority: 15
     resources: mem_mb=1000
     message: "Varying the assumed values of {wildcards.platform}, on {wildcards.workload}"
     shell:
-        "tessera study sweep --info {input.info} --manifest {input.manifest} --platform {input.platform}"
-        " {params.layouts} {params.only} --sampling {params.sampling} --jobs {threads} --cache {params.cache}"
-        " --out {output} 2> >(tee {log} >&2)"
+        "tessera lab run sweep trace={input.info} manifest={input.manifest} platform={input.platform}"
+        " {params.words} jobs={threads} --out {output} 2> >(tee {log} >&2)"
 
 
 rule study_designs:

@@ -8,8 +8,6 @@ import click
 
 from tessera.core.results.outcomes import FAILED, note_of, note_sentence
 
-#: The sampling plan of studies, by default.
-PLAN = "units=20,warmup_accesses=2500000,timed_instructions=1000000"
 #: Signals that may stop a server.
 STOP_SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
 

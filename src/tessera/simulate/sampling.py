@@ -113,6 +113,7 @@ class Tlbs:
 Plan = Sampling | Intervals | Tlbs
 TLBS = Tlbs()
 FULL = Sampling(0, 0, 0)
+PLAN = Sampling().argument()  #: the default of the main job and of studies
 
 
 def parse_sampling(text: str) -> Sampling:

@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from tessera.cli.kernel_options import accept_series_option, say
-from tessera.cli.output import PLAN, Log, close, say_trace_notes
+from tessera.cli.output import Log, close, say_trace_notes
+from tessera.simulate.sampling import PLAN
 
 # ``tessera numa program``: a recorded program under placements of page tables; options of simulations.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -20,8 +21,10 @@ from tessera.fit.evaluation.accuracy import relative_errors
 from tessera.fit.models.registry import create
 from tessera.fit.models.samples import Samples, check_samples
 from tessera.lab.studies import variations
+from tessera.lab.studies.placements import chosen_layouts
+from tessera.lab.study import Inputs, Names, Recording, Run, study
 from tessera.simulate.runner import CellCache, simulate_each
-from tessera.simulate.sampling import Sampling
+from tessera.simulate.sampling import Plan, parse_sampling
 
 # How runtime depends on walk cycles: slope and curvature of R over C, from the layouts of one platform.
 #
@@ -110,22 +113,48 @@ def _max_error(model: str, samples: Samples) -> float:
 # them. C is, too, except in the variants that say otherwise
 # (:attr:`~tessera.lab.studies.variations.Variant.walks`).
 
-ENGINE = "timing"
+CHEAP_PLAN = parse_sampling("units=10,warmup_accesses=500000,timed_instructions=500000")
 #: program loads that the 4KB run has more than the 2MB run, at each level (MICRO'20 Table 7 compares them)
 EXTRA_LOADS = ("extra_l2_loads", "extra_l3_loads", "extra_dram_loads")
 HEAD = ("workload", "platform", "variant", "provenance")
 
 
-def simulate_variants(
-    workload: str,
-    trace: Path,
+@study(SHAPES, VARIANTS, failed={"variant": variations.BASELINE})
+def ablations(
+    run: Run,
+    trace: Recording,
+    manifest: Path,
     platform: Platform,
-    layouts: list[Path],
-    sampling: Sampling,
     cache: CellCache,
-    progress: Callable[[str], None] = lambda line: None,
-    only: Sequence[str] = (),
-) -> pd.DataFrame:
+    layouts: Names = (),
+    sampling: Plan = CHEAP_PLAN,
+    only: Annotated[Names, variations.named_ablation] = (),
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Switch off one mechanism at a time; report slope and curvature of runtime over walk cycles.
+
+    docs/studies.md lists the ablations. The baseline is always simulated, too. cells.csv has every cell.
+
+    Example, after ./run smoke:
+      ./run tessera lab run ablations platform=sandybridge-sim --out /tmp/study \\
+        trace=results/smoke/studies/windows/gups-1500000/info.json \\
+        manifest=results/smoke/layouts/gups/sandybridge-sim/manifest.csv
+
+    Args:
+        trace: trace (.tst), or info.json of a recording or window.
+        manifest: manifest.csv of its layouts.
+        platform: name or YAML file.
+        layouts: those to simulate; default: all but 1gb.
+        sampling: plan (tessera simulate --help).
+        only: names of ablations; default: all.
+        cache: folder of finished simulations; default: .cache beside the tables.
+    """
+    files = chosen_layouts(manifest, layouts)
+    inputs = Inputs(trace.workload, trace.trace, platform, files, cache, sampling, say=run.say)
+    table = simulate_variants(inputs, only)
+    return shapes(table), table
+
+
+def simulate_variants(inputs: Inputs, only: Sequence[str] = ()) -> pd.DataFrame:
     """The table :data:`VARIANTS` of every ablation, or of those in ``only`` and the baseline.
 
     All variants are simulated in one run. A rejected one gives ``failed`` rows.
@@ -136,19 +165,16 @@ def simulate_variants(
     for variant in asked:
         try:
             why = f"ablation: {variant.sentence}"
-            platforms[variant.name] = variations.varied(platform, variant.changes, why)
+            platforms[variant.name] = variations.varied(inputs.platform, variant.changes, why)
         except TesseraError as error:
             found[variant.name] = error
-    cells = simulate_each(
-        trace, list(platforms.values()), layouts,
-        workload=workload, engine=ENGINE, sampling=sampling, cache=cache, progress=progress,
-    )  # fmt: skip
+    cells = simulate_each(inputs.trace, list(platforms.values()), list(inputs.files), **inputs.options)
     found |= dict(zip(platforms, cells, strict=True))
     rows = []
     for variant in asked:
         cells = found[variant.name]
         if isinstance(cells, TesseraError):
-            cells = _failed_cells(workload, platform.name, layouts, cells.sentence)
+            cells = _failed_cells(inputs, cells.sentence)
         rows += [{"variant": variant.name} | row for row in cells]
     return frame_of(VARIANTS, rows)
 
@@ -199,9 +225,9 @@ def _extra(part: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def _failed_cells(workload: str, platform: str, layouts: list[Path], message: str) -> list[dict]:
-    head = {"workload": workload, "platform": platform, "repeat": 0, "status": "failed", "message": message}
-    return [head | {"layout": path.stem, "engine": ENGINE} for path in layouts]
+def _failed_cells(inputs: Inputs, message: str) -> list[dict]:
+    head = inputs.pair | {"repeat": 0, "status": "failed", "message": message}
+    return [head | {"layout": path.stem, "engine": "timing"} for path in inputs.files]
 
 
 # MICRO'20's explanations of steep and bent curves, and whether an ablation removes the effect.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,11 +12,11 @@ from scipy import stats
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built, with_names
-from tessera.core.platforms import Platform
 from tessera.core.results.outcomes import is_ok
+from tessera.lab.study import Inputs
 from tessera.machine.container import toolchain
-from tessera.simulate.runner import CellCache, simulate
-from tessera.simulate.sampling import Intervals, Plan
+from tessera.simulate.runner import simulate
+from tessera.simulate.sampling import Intervals
 from tessera.simulate.simulator import died
 
 # Basic-block vectors: intervals of a trace and what they execute, by ``tessera-sim blocks``.
@@ -86,24 +85,15 @@ def covering(intervals: BlockVectors) -> Intervals:
     return Intervals.of([(int(start), 0, int(instructions), 1) for start, instructions in pairs])
 
 
-def unit_counts(
-    trace: Path,
-    platform: Platform,
-    layouts: list[Path],
-    plan: Plan,
-    cache: Path,
-    progress: Callable[[str], None] = lambda line: None,
-) -> pd.DataFrame:
-    """:data:`UNIT_COLUMNS`, a row per layout and unit with instructions; results in ``cache`` are reused.
+def unit_counts(inputs: Inputs) -> pd.DataFrame:
+    """:data:`UNIT_COLUMNS`, a row per layout and unit with instructions; results in its cache are reused.
 
     Raises:
         TesseraError: the simulator rejected the trace, the platform, the plan or a layout.
     """
     units: list[dict] = []
-    rows = simulate(
-        trace, platform, layouts,
-        workload="", engine=ENGINE, sampling=plan, cache=CellCache(cache), progress=progress, units=units,
-    )  # fmt: skip
+    options = inputs.options | {"workload": ""}
+    rows = simulate(inputs.trace, inputs.platform, list(inputs.files), units=units, **options)
     if failed := [row for row in rows if not is_ok(row)]:
         raise TesseraError(
             f"layout {failed[0]['layout']}", failed[0]["message"], "correct the layout", exit_code=EXIT_FAILED

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +27,10 @@ from tessera.lab.studies.intervals import (
     covering,
     unit_counts,
 )
-from tessera.simulate.runner import trace_note
-from tessera.simulate.sampling import Plan, parse_sampling
+from tessera.lab.studies.placements import chosen_layouts
+from tessera.lab.study import Inputs, Names, Recording, Run, Seed, Texts, study
+from tessera.simulate.runner import CellCache, trace_note
+from tessera.simulate.sampling import PLAN, Plan, parse_sampling
 
 # Which intervals of a window a sampling method simulates, and what share of all each stands for.
 #
@@ -120,65 +122,85 @@ def _equal(method: str, intervals: np.ndarray, instructions: np.ndarray) -> Plac
 # of places alone. The plans are simulated as the pipeline does, with warm-up; their M is counted over all of
 # the window.
 
-Progress = Callable[[str], None]
 
-
-@dataclass(frozen=True)
-class SamplingRequest:
-    """One workload's window on one platform; ``plans`` are ``--sampling`` texts, the pipeline's own first."""
-
-    workload: str
-    trace: Path
-    platform: Platform
-    layouts: list[Path]
-    plans: tuple[str, ...]
-    seed: int
-    cache: Path
-
-
-def study(
-    request: SamplingRequest, progress: Progress = lambda line: None
+@study(SAMPLING, INTERVALS, failed={})
+def sampling(
+    run: Run,
+    trace: Recording,
+    manifest: Path,
+    platform: Platform,
+    cache: CellCache,
+    layouts: Names = ("growing-0", "growing-4", "growing-8", "sliding-40-4"),
+    plans: Texts = (PLAN,),
+    seed: Seed = 1,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Tables :data:`SAMPLING` and :data:`INTERVALS` of :mod:`tessera.core.results.study_tables`.
+    """Compare sampling methods (systematic, blind, clustered) with the full simulation of a window.
+
+    Every method may simulate as many units and timed instructions as the first plan. Reports errors of
+    totals, and errors of differences between layouts, relative to the gain from 4KB to 2MB pages in the full
+    simulation. intervals.csv has every interval of the full simulation.
+
+    Example, after ./run smoke:
+      ./run tessera lab run sampling platform=sandybridge-sim --out /tmp/study \\
+        trace=results/smoke/studies/windows/gups-1500000/info.json \\
+        manifest=results/smoke/layouts/gups/sandybridge-sim/manifest.csv \\
+        layouts=growing-0,growing-4,growing-8 plans=units=4,warmup_accesses=100000,timed_instructions=200000
+
+    Args:
+        trace: trace (.tst), or info.json of a recording or window.
+        manifest: manifest.csv of its layouts.
+        platform: name or YAML file.
+        layouts: those to simulate, growing-0 and growing-8 among them.
+        plans: sampling plans (tessera simulate --help).
+        seed: of projection and clustering.
+        cache: folder of finished simulations; default: .cache beside the tables.
+
+    Returns:
+        tables :data:`SAMPLING` and :data:`INTERVALS` of :mod:`tessera.core.results.study_tables`.
 
     Raises:
         TesseraError: the anchors ``growing-0`` and ``growing-8`` are not among the layouts, a plan is not
             of the form ``units=..``, or a simulation failed.
     """
-    names = [canonical_name(path.stem) for path in request.layouts]
+    files = chosen_layouts(manifest, layouts)
+    return compared(Inputs(trace.workload, trace.trace, platform, files, cache, say=run.say), plans, seed)
+
+
+def compared(inputs: Inputs, plan_texts: Sequence[str], seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tables of :func:`sampling`; ``inputs.sampling`` is not used."""
+    names = [canonical_name(path.stem) for path in inputs.files]
     if missing := [name for name in (ALL_4KB, ALL_2MB) if name not in names]:
         raise TesseraError(
-            f"sampling study of {request.workload}",
+            f"sampling study of {inputs.workload}",
             f"no layout {', '.join(missing)}",
             "add it to the layouts",
         )
-    plans = [parse_sampling(text) for text in request.plans]
+    plans = [parse_sampling(text) for text in plan_texts]
     if not plans or not all(plan.units for plan in plans):
         raise TesseraError(
             "sampling study", "no plan is given, or one is `full`", "give plans as units=..,.."
         )
     first = plans[0]
-    progress(f"{request.workload}: intervals of {first.timed_instructions} instructions")
-    vectors = block_vectors(request.trace, first.timed_instructions)
-    progress(f"{request.workload}: full simulation in {len(vectors)} intervals")
-    full = _simulated(request, covering(vectors), progress)
+    inputs.say(f"{inputs.workload}: intervals of {first.timed_instructions} instructions")
+    vectors = block_vectors(inputs.trace, first.timed_instructions)
+    inputs.say(f"{inputs.workload}: full simulation in {len(vectors)} intervals")
+    full = _simulated(inputs, covering(vectors))
     truth = full.groupby("layout")[[*QUANTITIES.values(), "instructions"]].sum()
-    chosen = all_methods(vectors.vectors, vectors.instructions, first.units, request.seed)
+    chosen = all_methods(vectors.vectors, vectors.instructions, first.units, seed)
     rows = [row for place in chosen for row in from_places(place, full, truth)]
     for plan in plans:
-        progress(f"{request.workload}: {plan.argument()}")
-        rows += from_plan(_simulated(request, plan, progress), truth, plan.warmup_accesses)
-    about = {
-        "workload": request.workload, "platform": request.platform.name, "status": "ok",
-        "message": trace_note(request.trace), "window_accesses": int(vectors.accesses.sum()),
+        inputs.say(f"{inputs.workload}: {plan.argument()}")
+        rows += from_plan(_simulated(inputs, plan), truth, plan.warmup_accesses)
+    about = inputs.pair | {
+        "status": "ok", "message": trace_note(inputs.trace), "window_accesses": int(vectors.accesses.sum()),
         "window_instructions": int(vectors.instructions.sum()), "provenance": "simulated",
     }  # fmt: skip
     errors = frame_of(SAMPLING, [about | row for row in rows])
-    return errors, _intervals(request, full, vectors, chosen)
+    return errors, _intervals(inputs, full, vectors, chosen)
 
 
-def _simulated(request: SamplingRequest, plan: Plan, progress: Progress) -> pd.DataFrame:
-    return unit_counts(request.trace, request.platform, request.layouts, plan, request.cache, progress)
+def _simulated(inputs: Inputs, plan: Plan) -> pd.DataFrame:
+    return unit_counts(replace(inputs, sampling=plan))
 
 
 def from_places(place: Places, full: pd.DataFrame, truth: pd.DataFrame) -> list[dict]:
@@ -241,11 +263,11 @@ def _judge(
 
 
 def _intervals(
-    request: SamplingRequest, full: pd.DataFrame, vectors: BlockVectors, chosen: list[Places]
+    inputs: Inputs, full: pd.DataFrame, vectors: BlockVectors, chosen: list[Places]
 ) -> pd.DataFrame:
     table = full.rename(columns={"unit": "interval"})
     table["methods"] = table["interval"].map(
         lambda i: " ".join(place.method for place in chosen if i in place.intervals)
     )
-    about = {"workload": request.workload, "platform": request.platform.name, "provenance": "simulated"}
+    about = inputs.pair | {"provenance": "simulated"}
     return table.assign(**about)[list(INTERVALS.names)]

@@ -12,16 +12,18 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_2MB, ALL_4KB
-from tessera.core.platforms import Platform
+from tessera.core.platforms import Platform, all_keys
 from tessera.core.results.outcomes import is_ok, note_of_all, ok_rows
 from tessera.core.results.study_tables import SWEEP
 from tessera.core.results.table_io import frame_of
 from tessera.fit.fitting import fit_all
 from tessera.fit.models.samples import Samples, check_samples
-from tessera.lab.studies.ablations import Shape, shape
-from tessera.lab.studies.variations import BASELINE, Point, varied
+from tessera.lab.studies.ablations import CHEAP_PLAN, Shape, shape
+from tessera.lab.studies.placements import chosen_layouts
+from tessera.lab.studies.variations import BASELINE, Point, points, varied
+from tessera.lab.study import Inputs, Jobs, Names, Recording, Run, study
 from tessera.simulate.runner import CellCache, simulate_each
-from tessera.simulate.sampling import Sampling
+from tessera.simulate.sampling import Plan
 
 # The conclusions that a sweep tests: sentences that are true or false for the fitted models of a platform.
 #
@@ -189,48 +191,64 @@ def conclusion_named(name: str) -> Conclusion:
 # conclusion survives a point if it is true at both, or false at both, the point and the baseline. Points
 # that the simulator rejects are rows with the reason; they do not count.
 
-ENGINE = "timing"
-Progress = Callable[[str], None]
 
-
-@dataclass(frozen=True)
-class SweepRequest:
-    """What each point simulates; ``jobs`` threads simulate, and judge as many points at the same time."""
-
-    workload: str
-    trace: Path
-    platform: Platform
-    layouts: list[Path]
-    sampling: Sampling
-    cache: CellCache
-    jobs: int = 1
-
-
+@study(SWEEP, failed={"key": BASELINE})
 def sweep(
-    request: SweepRequest,
-    points: list[Point],
-    reasons: dict[str, str],
-    progress: Progress = lambda line: None,
+    run: Run,
+    trace: Recording,
+    manifest: Path,
+    platform: Platform,
+    cache: CellCache,
+    layouts: Names = (),
+    sampling: Plan = CHEAP_PLAN,
+    keys: Names = (),
+    jobs: Jobs = 1,
 ) -> pd.DataFrame:
+    """Vary each assumed value of a platform; report which conclusions still hold.
+
+    Halves and doubles numbers, flips switches, exchanges policies. If the simulator rejects a point, its row
+    has the reason.
+
+    Example, after ./run smoke:
+      ./run tessera lab run sweep platform=sandybridge-sim keys=memory --out /tmp/study \\
+        trace=results/smoke/studies/windows/gups-1500000/info.json \\
+        manifest=results/smoke/layouts/gups/sandybridge-sim/manifest.csv
+
+    Args:
+        trace: trace (.tst), or info.json of a recording or window.
+        manifest: manifest.csv of its layouts.
+        platform: name or YAML file.
+        layouts: those to simulate; default: all but 1gb.
+        sampling: plan (tessera simulate --help).
+        keys: vary only keys that begin so; default: all assumed keys.
+        jobs: points at the same time.
+        cache: folder of finished simulations; default: .cache beside the table.
+    """
+    files = chosen_layouts(manifest, layouts)
+    inputs = Inputs(trace.workload, trace.trace, platform, files, cache, sampling, jobs, run.say)
+    return swept(inputs, *points(platform, all_keys(), keys))
+
+
+def swept(inputs: Inputs, points: list[Point], reasons: dict[str, str]) -> pd.DataFrame:
     """The table :data:`SWEEP`: rows of the baseline first, then of each point, then what is ``skipped``.
 
     Raises:
         TesseraError: the baseline can't be simulated or fitted.
     """
-    progress(f"baseline and {len(points)} points under {len(request.layouts)} layouts")
-    cells_of = _simulated(request, points, progress)
+    inputs.say(f"baseline and {len(points)} points under {len(inputs.files)} layouts")
+    cells_of = _simulated(inputs, points)
     cells = _good(cells_of[BASELINE])
     cost = {"window_accesses": cells[0].get("accesses"), "layouts": len(cells)}
     cost |= {"timed_instructions": cells[0].get("timed_instructions")}
     truth = judged_conclusions(fitted(pd.DataFrame(cells)))
     base = {row["conclusion"]: row for row in truth}
     cost["message"] = note_of_all(cell["message"] for cell in cells)
-    rows = [_row(request, BASELINE, "", {}) | cost | row | _against(row, base) for row in truth]
+    rows = [_row(inputs, BASELINE, "", {}) | cost | row | _against(row, base) for row in truth]
     done = 0
 
     def one(point: Point) -> list[dict]:
         nonlocal done
-        head = _row(request, point.key, point.alternative, point.changes)
+        head = _row(inputs, point.key, point.alternative, point.changes)
         try:
             head |= {"message": cost["message"]}
             found = [
@@ -239,13 +257,13 @@ def sweep(
         except TesseraError as error:
             found = [head | {"status": "refused", "message": error.problem}]
         done += 1
-        progress(f"{done} of {len(points)}: {point.name}")
+        inputs.say(f"{done} of {len(points)}: {point.name}")
         return found
 
-    for found in _each(one, points, request.jobs):
+    for found in _each(one, points, inputs.jobs):
         rows += found
     rows += [
-        _row(request, key, "", {}) | {"status": "skipped", "message": why} for key, why in reasons.items()
+        _row(inputs, key, "", {}) | {"status": "skipped", "message": why} for key, why in reasons.items()
     ]
     return frame_of(SWEEP, rows)
 
@@ -289,22 +307,16 @@ def survival(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _simulated(
-    request: SweepRequest, points: list[Point], progress: Progress
-) -> dict[str, list[dict] | TesseraError]:
+def _simulated(inputs: Inputs, points: list[Point]) -> dict[str, list[dict] | TesseraError]:
     """Cells of each point, by its name, and of the baseline, in one run; or why a point has none."""
     found: dict[str, list[dict] | TesseraError] = {}
-    platforms = {BASELINE: request.platform}
+    platforms = {BASELINE: inputs.platform}
     for point in points:
         try:
-            platforms[point.name] = varied(request.platform, point.changes, "assumed: varied by the sweep")
+            platforms[point.name] = varied(inputs.platform, point.changes, "assumed: varied by the sweep")
         except TesseraError as error:
             found[point.name] = error
-    tables = simulate_each(
-        request.trace, list(platforms.values()), request.layouts,
-        workload=request.workload, engine=ENGINE, sampling=request.sampling, cache=request.cache,
-        progress=progress, threads=request.jobs,
-    )  # fmt: skip
+    tables = simulate_each(inputs.trace, list(platforms.values()), list(inputs.files), **inputs.options)
     return found | dict(zip(platforms, tables, strict=True))
 
 
@@ -323,10 +335,9 @@ def _good(cells: list[dict] | TesseraError) -> list[dict]:
     return cells
 
 
-def _row(request: SweepRequest, key: str, alternative: str, changes: dict) -> dict:
-    value = request.platform.values.get(key)
-    return {
-        "workload": request.workload, "platform": request.platform.name,
+def _row(inputs: Inputs, key: str, alternative: str, changes: dict) -> dict:
+    value = inputs.platform.values.get(key)
+    return inputs.pair | {
         "key": key, "alternative": alternative,
         "baseline_value": "" if value is None else value.value,
         "values": " ".join(f"{name}={new}" for name, new in changes.items()),
