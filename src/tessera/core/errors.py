@@ -40,6 +40,11 @@ class TesseraError(Exception):
         """:attr:`problem` and the remedy in one line: for messages of tables and of skipped parts."""
         return f"{self.problem}; {self.remedy}"
 
+    @property
+    def one_line(self) -> str:
+        """:attr:`sentence` for the message of a row: texts of programs in it may have several lines."""
+        return " ".join(self.sentence.split())
+
 
 def unknown_name(kind: str, name: str, valid: list[str] | tuple[str, ...]) -> TesseraError:
     """An unknown ``kind`` (workload, platform, model, ...) with the list of valid names."""

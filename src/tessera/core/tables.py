@@ -60,19 +60,21 @@ def print_table(
     Console(force_jupyter=False).print(_laid_out(heads, rows, right, whole))
 
 
-def frame_rows(frame, digits: int | None = None) -> dict:
+def frame_rows(frame, digits: int | None = None, missing: str = "NaN") -> dict:
     """A pandas table as arguments of :func:`print_table`; numbers are aligned to the right.
 
     Args:
         digits: decimals of floating-point numbers; None: as Python writes them.
+        missing: what stands for a value that is missing.
     """
+    from pandas import NA
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     def cell(value) -> str:
+        if value is NA or (isinstance(value, float) and math.isnan(value)):
+            return missing
         if not isinstance(value, float):
             return str(value)
-        if math.isnan(value):
-            return "NaN"
         return str(value) if digits is None else f"{value:.{digits}f}"
 
     numeric = [is_numeric_dtype(kind) and not is_bool_dtype(kind) for kind in frame.dtypes]

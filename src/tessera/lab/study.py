@@ -23,20 +23,22 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin, get_type_hints
 
 import pandas as pd
 
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
+from tessera.core.files import check_target
 from tessera.core.platforms import Platform
 from tessera.core.results.outcomes import FAILED, TRACE_NAME, is_ok, note_of, recorded
 from tessera.core.results.schema import Table
 from tessera.core.results.table_io import empty_table, frame_of, write_table
+from tessera.core.tables import frame_rows, print_table
 from tessera.record import traces
 from tessera.simulate.runner import CellCache
 from tessera.simulate.sampling import FULL, Plan, parse_sampling
@@ -51,14 +53,20 @@ class Run:
     Attributes:
         out: folder of its tables; or the CSV file of its first table, whose folder has the others.
         say: takes lines of progress, also those of the simulator.
+        wrong: what checks of the study found wrong, a line each; with one, the exit status is 1.
     """
 
     out: Path
     say: Callable[[str], None] = lambda line: None
+    wrong: list[str] = field(default_factory=list)
 
     @property
     def folder(self) -> Path:
         return self.out.parent if self.out.suffix else self.out
+
+    def file(self, name: str) -> Path:
+        """``out`` if it is a file, else the file of this name in the folder."""
+        return self.out if self.out.suffix else self.out / name
 
 
 class Recording:
@@ -161,6 +169,8 @@ Paths = Annotated[tuple[Path, ...], Repeated]
 Count = Annotated[int, Bounds(1)]
 Jobs = Annotated[int, Bounds(1)]  #: simulations at the same time; they change no result
 Seed = Annotated[int, Bounds(0)]
+Amount = Literal["full", "quick"]  #: of a validation; quick takes seconds and only tests that every part works
+NewFile = NewType("NewFile", Path)  #: a file to write, which is no table
 
 
 def _yes_or_no(text: str) -> bool:
@@ -184,6 +194,19 @@ def _existing(text: str) -> Path:
     return path
 
 
+def _platform(text: str) -> Platform:
+    """A platform, by its name or file; after it may be values that differ: ``haswell-sim core.mshrs=5``.
+
+    Its name in the tables then lists them, too.
+    """
+    name, changes = re.fullmatch(r"(.*?)((?: [\w.-]+=\S+)*)", text).groups()
+    loaded = platforms.load(name)
+    if not changes:
+        return loaded
+    made = platforms.set_values(loaded, platforms.parse_changes(changes.split(), "platform="), "platform=")
+    return replace(made, name=loaded.name + changes)
+
+
 def _split(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
@@ -195,7 +218,8 @@ _KINDS: dict[Any, tuple[str, Callable[[str], Any]]] = {
     float: ("NUMBER", lambda text: _number(float, text)),
     bool: ("yes|no", _yes_or_no),
     Path: ("PATH", _existing),
-    Platform: ("PLATFORM", platforms.load),
+    NewFile: ("FILE", lambda text: NewFile(check_target(Path(text)))),
+    Platform: ("PLATFORM", _platform),
     Recording: ("TRACE", lambda text: Recording(_existing(text))),
     Plan: ("PLAN", parse_sampling),
     CellCache: ("FOLDER", lambda text: CellCache(Path(text))),
@@ -278,7 +302,7 @@ class Study:
     Attributes:
         function: takes a :class:`Run` and its parameters; returns a table, or as many as ``tables``.
         tables: what it writes, in the order of what it returns. A function of a study without tables writes
-            its files itself.
+            its files itself, and may return what ``show`` gets.
         failed: if it is not None, a :class:`TesseraError` of the function is a row of the first table, which
             has the workload, the platform and these columns; the other tables are empty.
         show: prints for people what the tables say; gets what the function returned.
@@ -287,7 +311,7 @@ class Study:
     function: Callable
     tables: tuple[Table, ...]
     failed: Mapping[str, str] | None
-    show: Callable[[Any], None] | None
+    show: Callable[..., None] | None
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
@@ -307,11 +331,20 @@ class Study:
 def study(
     *tables: Table,
     failed: Mapping[str, str] | None = None,
-    show: Callable[[Any], None] | None = None,
+    show: Callable[..., None] | None = None,
 ) -> Callable[[Callable], Study]:
     """Make a study of a function; see :class:`Study`."""
 
     return lambda function: Study(function, tables, failed, show)
+
+
+def printed(digits: int | None = None, without: Sequence[str] = ()) -> Callable[..., None]:
+    """What ``show`` often is: print the last table, with so many decimals, without these columns."""
+
+    def show(*tables: pd.DataFrame) -> None:
+        print_table(**frame_rows(tables[-1].drop(columns=list(without)), digits, missing=""))
+
+    return show
 
 
 def arguments(doc: str) -> dict[str, str]:
@@ -380,8 +413,8 @@ def read_words(name: str, one: Study, words: Sequence[str], out: Path) -> dict[s
     return values
 
 
-def run_study(one: Study, run: Run, values: Mapping[str, Any]) -> tuple[pd.DataFrame, ...]:
-    """Run a study and write its tables; returns them in the order of ``one.tables``.
+def run_study(one: Study, run: Run, values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Run a study and write its tables; returns them in the order of ``one.tables``, or what ``show`` gets.
 
     Raises:
         TesseraError: the study failed, and has no rows for failures.
@@ -392,9 +425,11 @@ def run_study(one: Study, run: Run, values: Mapping[str, Any]) -> tuple[pd.DataF
         if one.failed is None or not one.tables:
             raise
         found = _failure(one, values, error)
-    if not one.tables:
+    if found is None:
         return ()
     tables = found if isinstance(found, tuple) else (found,)
+    if not one.tables:
+        return tables
     if len(tables) != len(one.tables):
         raise TypeError(f"{one.function.__name__}: {len(tables)} tables, declared: {len(one.tables)}")
     return tuple(
@@ -405,8 +440,9 @@ def run_study(one: Study, run: Run, values: Mapping[str, Any]) -> tuple[pd.DataF
 
 def paths_of(one: Study, run: Run) -> list[Path]:
     """The file of each table; the first one may have the name that the user gave."""
-    found = [run.folder / Path(table.file).name for table in one.tables]
-    return [run.out, *found[1:]] if run.out.suffix else found
+    names = (f"{table.name}.csv" if "*" in table.file else table.file for table in one.tables)
+    found = [run.folder / name for name in names]
+    return [run.out, *found[1:]] if found and run.out.suffix else found
 
 
 def _failure(one: Study, values: Mapping[str, Any], error: TesseraError) -> tuple[pd.DataFrame, ...]:
@@ -418,5 +454,5 @@ def _failure(one: Study, values: Mapping[str, Any], error: TesseraError) -> tupl
         elif isinstance(value, Platform):
             head["platform"] = value.name
     head = {key: text for key, text in (head | dict(one.failed or {})).items() if key in first.names}
-    row = head | {"status": FAILED, "message": " ".join(error.sentence.split())}
+    row = head | {"status": FAILED, "message": error.one_line}
     return frame_of(first, [row]), *(empty_table(table) for table in others)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def run_command(name: str, words: tuple[str, ...], out: Path) -> None:
 def run_named(catalogue: Mapping[str, Entry], kind: str, name: str, words, out: Path) -> None:
     """Run a study or step; print what its rows say, and notes of its recordings."""
     from tessera.cli.output import Log
-    from tessera.core.results.outcomes import note_sentence, other_rows
+    from tessera.core.results.outcomes import STATUSES, note_sentence, other_rows
     from tessera.lab.study import Recording, Run, load, paths_of, read_words, run_study
 
     one = load(catalogue, name, kind)
@@ -48,17 +49,21 @@ def run_named(catalogue: Mapping[str, Entry], kind: str, name: str, words, out: 
     run = Run(out, log)
     tables = run_study(one, run, values)
     log.ticker.close()
-    for table in tables:
-        if "status" in table:
+    written = list(zip(paths_of(one, run), tables, strict=False))
+    for _, table in written:
+        if "status" in table and not set(STATUSES).isdisjoint(table["status"]):  # answers have others
             for row in other_rows(table).drop_duplicates("message").itertuples():
                 click.echo(f"{row.status}: {row.message}", err=True)
     if one.show:
         one.show(*tables)
-    for path, table in zip(paths_of(one, run), tables, strict=True):
+    for path, table in written:
         click.echo(f"{len(table)} rows -> {path}")
     for value in values.values():
         if isinstance(value, Recording) and (note := note_sentence(value.note)):
             click.echo(f"note: {note}", err=True)
+    for line in run.wrong:
+        click.echo(f"wrong: {line}", err=True)
+    sys.exit(1 if run.wrong else 0)
 
 
 @click.command("list")
