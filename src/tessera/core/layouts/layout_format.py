@@ -22,7 +22,7 @@ MAX_WINDOWS = 16384
 
 @dataclass(frozen=True)
 class Rule:
-    """The text after the value (some rules append a number), and the next step."""
+    """A rule of a file format: the text after the value (some append a number), and the next step."""
 
     found: str
     remedy: str

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import writing
+from tessera.core.layouts.layout_format import Rule
 from tessera.core.mapping.page_mapping import (
     POOLS,
     SIZE_NAMES,
@@ -79,15 +79,6 @@ def _written_lines(epoch: int, rows) -> str:
 
 
 # The reasons to reject a mapping file: one row per rule (docs/mappings.md). Codes are stable.
-
-
-@dataclass(frozen=True)
-class Rule:
-    """The text after the value, and the next step."""
-
-    found: str
-    remedy: str
-
 
 _AGAIN = "correct the row, or make the file again: tessera mapping generate --help"
 _SAVE = (
