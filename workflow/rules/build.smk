@@ -41,7 +41,7 @@ rule images:
     message: "Building the toolchain image"
     priority: 2000
     threads: workflow.cores
-    shell: "tessera build --image > {log} 2>&1 && echo {wildcards.digest} > {output}"
+    shell: "tessera dev build --image > {log} 2>&1 && echo {wildcards.digest} > {output}"
 
 
 rule workloads_image:
@@ -49,7 +49,7 @@ rule workloads_image:
     output: "build/image-workloads-{digest}.stamp",
     log: "build/logs/workloads-image-{digest}.log",
     message: "Building the image of the programs of Debian"
-    shell: "tessera build --workloads-image > {log} 2>&1 && echo {wildcards.digest} > {output}"
+    shell: "tessera dev build --workloads-image > {log} 2>&1 && echo {wildcards.digest} > {output}"
 
 
 rule vips_image:
@@ -57,7 +57,7 @@ rule vips_image:
     output: "build/image-vips-{digest}.stamp",
     log: "build/logs/vips-image-{digest}.log",
     message: "Building the image of the workload vips"
-    shell: "tessera build --vips-image > {log} 2>&1 && echo {wildcards.digest} > {output}"
+    shell: "tessera dev build --vips-image > {log} 2>&1 && echo {wildcards.digest} > {output}"
 
 
 rule component:
@@ -69,5 +69,5 @@ rule component:
     priority: 2000  # takes all cores; above the sum of many jobs that take one, which the scheduler would choose instead
     threads: workflow.cores
     shell:  # a stamp of other sources does not outlive what was built from them
-        "rm -f build/{wildcards.component}-*.stamp && tessera build {wildcards.component} > {log} 2>&1"
+        "rm -f build/{wildcards.component}-*.stamp && tessera dev build {wildcards.component} > {log} 2>&1"
         " && echo {wildcards.digest} > {output}"

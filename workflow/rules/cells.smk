@@ -2,6 +2,11 @@
 declared outputs, so a killed run loses at most one group of layouts."""
 
 
+def cell_words(changes=None):
+    """Words of the configuration for a job that simulates layouts."""
+    return catalogue.words({}, engine=config["engine"], sampling=config["sampling"], cache=TREE.cache, changes=changes)
+
+
 rule cells:
     input:
         component_stamps("simulator"),
@@ -12,16 +17,14 @@ rule cells:
     log: TREE.log("cells-{workload}-{platform}"),
     benchmark: TREE.benchmark("cells-{workload}-{platform}")
     params:
-        engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
-        changes=CHANGES, code=code("tessera.cli.pipeline.simulation"),
+        words=cell_words(CHANGES), code=code("tessera.cli.pipeline.simulation"),
         files=lambda w: platform_content(w.platform),
     priority: 10
     resources: mem_mb=600
     message: "Simulating {wildcards.workload} on {wildcards.platform}"
     shell:
-        "tessera pipeline cells --info {input.info} --manifest {input.manifest} --platform {input.platform}"
-        " --engine {params.engine} --sampling {params.sampling} --cache {params.cache}"
-        " {params.changes} --threads {threads} --out {output} 2> >(tee {log} >&2)"
+        "tessera dev step cells trace={input.info} manifest={input.manifest} platform={input.platform}"
+        " {params.words} jobs={threads} --out {output} 2> >(tee {log} >&2)"
 
 
 def cells_of_pairs():
@@ -34,6 +37,7 @@ rule all_cells:
     input: cells_of_pairs(), TREE.host_simulated, TREE.host_cells,
     output: TREE.cells,
     log: TREE.log("all-cells"),
-    params: code=code("tessera.cli.pipeline.simulation"),
+    params:
+        words=lambda w, input: catalogue.repeated("cells", input), code=code("tessera.cli.pipeline.simulation"),
     message: "Joining all cells in one table"
-    shell: "tessera pipeline concat --out {output} {input} 2> {log}"
+    shell: "tessera dev step concat {params.words} --out {output} 2> {log}"

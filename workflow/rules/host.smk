@@ -20,10 +20,9 @@ rule host_layouts:
     input: TREE.manifest(HOST["workload"], "host-sim"),
     output: TREE.host_manifest,
     log: TREE.log("host-layouts"),
-    params: names=",".join(HOST["layouts"]), code=code("tessera.cli.pipeline.simulation"),
+    params: words=catalogue.words({}, names=HOST["layouts"]), code=code("tessera.cli.pipeline.simulation"),
     message: "Selecting the layouts for real runs"
-    shell:
-        "tessera pipeline select --manifest {input} --names {params.names} --out {output} 2> >(tee {log} >&2)"
+    shell: "tessera dev step select manifest={input} {params.words} --out {output} 2> >(tee {log} >&2)"
 
 
 rule host_simulated:
@@ -36,14 +35,12 @@ rule host_simulated:
     log: TREE.log("host-simulated"),
     benchmark: TREE.benchmark("host-simulated")
     params:
-        engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
-        changes=CHANGES, code=code("tessera.cli.pipeline.simulation"),
+        words=cell_words(CHANGES), code=code("tessera.cli.pipeline.simulation"),
     resources: mem_mb=600
     message: "Simulating the layouts of the real runs"
     shell:
-        "tessera pipeline cells --info {input.info} --manifest {input.manifest} --platform {input.platform}"
-        " --engine {params.engine} --sampling {params.sampling} --cache {params.cache}"
-        " {params.changes} --threads {threads} --out {output} 2> >(tee {log} >&2)"
+        "tessera dev step cells trace={input.info} manifest={input.manifest} platform={input.platform}"
+        " {params.words} jobs={threads} --out {output} 2> >(tee {log} >&2)"
 
 
 rule host_run:
@@ -55,16 +52,17 @@ rule host_run:
     log: TREE.log("host-run"),
     benchmark: TREE.benchmark("host-run")
     params:
-        workload=HOST["workload"], size=label_of(HOST["workload"]), half_width=HOST["half_width"],
-        repeats=HOST["max_repeats"], minutes=HOST["max_minutes"], seed=config["seed"],
+        workload=HOST["workload"],
+        words=catalogue.words(
+            {key: HOST[key] for key in ("half_width", "max_repeats", "max_minutes")},
+            workload=HOST["workload"], size=label_of(HOST["workload"]), seed=config["seed"],
+        ),
         code=code("tessera.cli.pipeline.real_runs"),
         files=workload_files(HOST["workload"]),
     threads: workflow.cores
     message: "Running {params.workload} on this machine under each selected layout"
     shell:
-        "tessera pipeline host --workload {params.workload} --size {params.size}"
-        " --manifest {input.manifest} --simulated {input.simulated} --half-width {params.half_width}"
-        " --max-repeats {params.repeats} --max-minutes {params.minutes} --seed {params.seed}"
+        "tessera dev step host manifest={input.manifest} simulated={input.simulated} {params.words}"
         " --out {output.cells} 2> >(tee {log} >&2)"
 
 

@@ -13,9 +13,8 @@ def platform_content(platform):
     return "" if platform == "host-sim" else content(f"config/platforms/{platform}.yaml")
 
 
-
-#: Values of every simulated platform that the configuration changes, as options of a step.
-CHANGES = " ".join(f"--change {key}={value}" for key, value in sorted(config.get("changes", {}).items()))
+#: Values of every simulated platform that the configuration changes, as a key of a step.
+CHANGES = [f"{key}={value}" for key, value in sorted(config.get("changes", {}).items())] or None
 
 
 rule layouts:
@@ -28,13 +27,15 @@ rule layouts:
     log: TREE.log("layouts-{workload}-{platform}"),
     benchmark: TREE.benchmark("layouts-{workload}-{platform}")
     params:
-        seed=config["seed"], random_count=config["random_count"],
-        windows=config.get("layout_windows", "touched"), changes=CHANGES,
+        words=catalogue.words(
+            {}, seed=config["seed"], random_count=config["random_count"], windows=config.get("layout_windows"),
+            changes=CHANGES,
+        ),
         code=code("tessera.cli.pipeline.simulation"),
         files=lambda w: platform_content(w.platform),
     priority: 12  # cells wait for them
     resources: mem_mb=600
     message: "Choosing layouts of {wildcards.workload} on {wildcards.platform}"
     shell:
-        "tessera pipeline layouts --info {input.info} --platform {input.platform} --seed {params.seed}"
-        " --random-count {params.random_count} --windows {params.windows} {params.changes} --out {output.manifest} 2> >(tee {log} >&2)"
+        "tessera dev step layouts trace={input.info} platform={input.platform} {params.words}"
+        " --out {output.manifest} 2> >(tee {log} >&2)"

@@ -35,13 +35,13 @@ rule fit:
     log: TREE.log("fit-{platform}"),
     benchmark: TREE.benchmark("fit-{platform}")
     params:
-        seed=config["seed"], layouts=TREE.layouts, out=TREE.all_models, code=code("tessera.cli.pipeline.fit"),
-        models=[f"--model {name}" for name in MODELS],
+        words=lambda w, input: catalogue.words({}, seed=config["seed"], layouts=TREE.layouts, models=MODELS),
+        cells=lambda w, input: catalogue.repeated("cells", input.cells),
+        out=TREE.all_models, code=code("tessera.cli.pipeline.fit"),
     priority: 30  # notebooks and report wait for it
     message: "Fitting and judging all models on {wildcards.platform}"
     shell:
-        "tessera pipeline fit --seed {params.seed} --layouts {params.layouts} --out {params.out} {params.models}"
-        " {input.cells} 2> >(tee {log} >&2)"
+        "tessera dev step fit {params.words} {params.cells} --out {params.out} 2> >(tee {log} >&2)"
 
 
 rule adaptive:
@@ -50,10 +50,13 @@ rule adaptive:
     output: of_platform(ADAPTIVE_TABLES),
     log: TREE.log("adaptive-{platform}"),
     benchmark: TREE.benchmark("adaptive-{platform}")
-    params: seeds=config.get("adaptive_orders", 10), out=TREE.all_models, code=code("tessera.cli.pipeline.fit"),
+    params:
+        words=catalogue.words({}, seeds=config.get("adaptive_orders", 10)),
+        cells=lambda w, input: catalogue.repeated("cells", input),
+        out=TREE.all_models, code=code("tessera.cli.pipeline.fit"),
     priority: 30  # notebooks and report wait for it
     message: "Comparing adaptive and random orders of layouts on {wildcards.platform}"
-    shell: "tessera pipeline adaptive --seeds {params.seeds} --out {params.out} {input} 2> >(tee {log} >&2)"
+    shell: "tessera dev step adaptive {params.words} {params.cells} --out {params.out} 2> >(tee {log} >&2)"
 
 
 rule one_gb:
@@ -62,11 +65,13 @@ rule one_gb:
     output: of_platform(ONE_GB_TABLES),
     log: TREE.log("one-gb-{platform}"),
     benchmark: TREE.benchmark("one-gb-{platform}")
-    params: out=TREE.all_models, code=code("tessera.cli.pipeline.fit"),
+    params:
+        cells=lambda w, input: catalogue.repeated("cells", input.cells),
+        out=TREE.all_models, code=code("tessera.cli.pipeline.fit"),
     priority: 30  # notebooks and report wait for it
     message: "Predicting 1GB pages on {wildcards.platform}"
     shell:
-        "tessera pipeline one-gb --mosaics {input.mosaics} --out {params.out} {input.cells} 2> >(tee {log} >&2)"
+        "tessera dev step one-gb mosaics={input.mosaics} {params.cells} --out {params.out} 2> >(tee {log} >&2)"
 
 
 rule all_models:

@@ -4,7 +4,7 @@ PRINTED = ["reference-results/records.yaml", *sorted(Path("reference-results").g
 
 
 def fetched_data():
-    """Files that `tessera reference fetch` downloaded; all are optional."""
+    """Files that `tessera dev reference fetch` downloaded; all are optional."""
     return sorted(p for p in Path("datasets/cache/records").glob("*/reference/**/*.csv") if p.is_file())
 
 
@@ -16,4 +16,4 @@ rule reference:
     benchmark: TREE.benchmark("reference")
     params: results=TREE.root, code=code("tessera.core.reference.comparison"), files=content(*PRINTED, *fetched_data()),
     message: "Comparing the papers' archived data with the printed numbers"
-    shell: "tessera reference compare --results {params.results} > {log} 2>&1"
+    shell: "tessera dev reference compare --results {params.results} > {log} 2>&1"

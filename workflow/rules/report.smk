@@ -32,13 +32,11 @@ rule machines:
     log: TREE.log("machines"),
     priority: 100  # a bundle that is refused ends the run before it simulates for hours
     params:
-        seed=config["seed"], orders=config.get("adaptive_orders", 10),
-        bundles=[str(path) for path in BUNDLES],
+        words=catalogue.words({}, seed=config["seed"], orders=config.get("adaptive_orders", 10)),
+        bundles=catalogue.repeated("bundle", BUNDLES),
         files=content(*BUNDLES), code=code("tessera.cli.pipeline.bundles"),
     message: "Verifying bundles of real machines"
-    shell:
-        "tessera pipeline machines --seed {params.seed} --orders {params.orders} --out {output} {params.bundles:q}"
-        " 2> >(tee {log} >&2)"
+    shell: "tessera dev step machines {params.words} {params.bundles} --out {output} 2> >(tee {log} >&2)"
 
 
 rule notebook:
@@ -57,7 +55,7 @@ rule notebook:
         files=lambda w: content(f"notebooks/{w.notebook}.ipynb", "report", "reference-results"),
     message: "Executing notebook {wildcards.notebook}"
     shell:
-        "tessera notebooks run --results {params.results} --only {wildcards.notebook}"
+        "tessera dev notebooks run --results {params.results} --only {wildcards.notebook}"
         " --workload {params.workload} --platform {params.platform} > {log} 2>&1"
 
 

@@ -8,6 +8,7 @@ from snakemake.exceptions import WorkflowError
 from tessera.core.errors import TesseraError
 from tessera.core.units import GB
 from tessera.cli.pipeline import needs
+from tessera.lab import catalogue
 from tessera.machine.limits import total_memory_bytes
 from tessera.record import workloads
 from tessera.record.workloads import prepared
@@ -53,12 +54,6 @@ def job_mb(needed, attempt):
     """Memory to ask for, in MB of 2^20 bytes, of a job that needs so many bytes. On a cluster it is the job's limit."""
     around = 0 if workflow.local_exec else AROUND_MB
     return needed // MB * (attempt + 1) // 2 + around
-
-
-def limit(name):
-    """The option that stops a recording after a number of accesses; empty if there is no limit."""
-    accesses = most_accesses(name)
-    return f"--max-accesses {accesses}" if accesses else ""
 
 
 def most_accesses(name):
@@ -114,17 +109,17 @@ rule prepare:
     benchmark: TREE.benchmark("prepare-{file}")
     wildcard_constraints: file="|".join(PREPARED) or "none"
     params:
-        row=lambda w: rows_of(w.file)[0], size=lambda w: label_of(rows_of(w.file)[0]),
-        recipe=lambda w: PREPARED[w.file].args, path=lambda w: TREE.prepared(w.file),
-        code=code("tessera.cli.pipeline.needs"),
+        words=lambda w: catalogue.words(
+            {}, workload=rows_of(w.file)[0], size=label_of(rows_of(w.file)[0]), file=TREE.prepared(w.file)
+        ),
+        recipe=lambda w: PREPARED[w.file].args,
+        code=code("tessera.cli.pipeline.prepare"),
     priority: 50  # below recordings, so that files are removed before others are built
     threads: 1  # it has a thread for each processor, but what takes all cores waits until nothing else runs
     resources:
         mem_mb=lambda w, attempt: job_mb(needs.preparing_bytes(size_of(rows_of(w.file)[0])), attempt),
     message: "Building the prepared file {wildcards.file}"
-    shell:
-        "tessera pipeline prepare --workload {params.row} --size {params.size} --file {params.path}"
-        " --out {output} 2> >(tee {log} >&2)"
+    shell: "tessera dev step prepare {params.words} --out {output} 2> >(tee {log} >&2)"
 
 
 rule drop:
@@ -133,10 +128,10 @@ rule drop:
     output: TREE.prepared_dropped("{file}"),
     log: TREE.log("drop-{file}"),
     wildcard_constraints: file="|".join(PREPARED) or "none"
-    params: path=lambda w: TREE.prepared(w.file), code=code("tessera.cli.pipeline.needs"),
+    params: path=lambda w: TREE.prepared(w.file), code=code("tessera.cli.pipeline.prepare"),
     priority: 60
     message: "Removing the prepared file {wildcards.file}"
-    shell: "tessera pipeline drop --file {params.path} --out {output} 2> >(tee {log} >&2)"
+    shell: "tessera dev step drop file={params.path} --out {output} 2> >(tee {log} >&2)"
 
 
 rule trace:
@@ -149,13 +144,14 @@ rule trace:
     log: TREE.log("trace-{workload}"),
     benchmark: TREE.benchmark("trace-{workload}")
     params:
-        size=lambda w: label_of(w.workload), limit=lambda w: limit(w.workload),
+        size=lambda w: label_of(w.workload),
+        words=lambda w: catalogue.words(
+            {}, workload=w.workload, size=label_of(w.workload), max_accesses=most_accesses(w.workload)
+        ),
         # a recording does not depend on layouts or platforms
         code=code("tessera.cli.pipeline.record", without=("tessera.core.layouts.", "tessera.core.platforms.")),
         files=lambda w: workload_files(w.workload),
     priority: 55  # all other jobs wait for traces, and large ones run one after another: they end late if they begin late
     resources: mem_mb=lambda w, attempt: job_mb(needs.memory_bytes(size_of(w.workload)), attempt)
     message: "Recording the trace of {wildcards.workload} ({params.size})"
-    shell:
-        "tessera pipeline record --workload {wildcards.workload} --size {params.size} {params.limit}"
-        " --out {output} 2> >(tee {log} >&2)"
+    shell: "tessera dev step record {params.words} --out {output} 2> >(tee {log} >&2)"

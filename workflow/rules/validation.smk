@@ -5,7 +5,7 @@ skipped, and mosaics that were not run are not judged; both say so in their tabl
 
 AMOUNT = config.get("validation", "full")
 THOROUGH = AMOUNT == "full"
-#: The platforms that engines and formulas are compared on: all that are committed, or the configuration's.
+#: The platform files that engines and formulas are compared on: all that are committed, or the configuration's.
 COMPARED = sorted(Path("config/platforms").glob("*-sim.yaml")) if THOROUGH else [
     f"config/platforms/{name}.yaml" for name in PLATFORMS
 ]
@@ -17,14 +17,11 @@ rule validate_engines:
     log: TREE.log("validate-engines"),
     benchmark: TREE.benchmark("validate-engines")
     params:
-        amount=AMOUNT, seed=config["seed"],
-        platforms="" if THOROUGH else " ".join(f"--platform {p}" for p in PLATFORMS),
-        code=code("tessera.lab.validation.engines"),
+        words=catalogue.words({}, amount=AMOUNT, seed=config["seed"], platforms=None if THOROUGH else PLATFORMS),
+        code=study_code("engines"),
         files=content(*COMPARED),
     message: "Comparing the engines on random traces, layouts and platforms"
-    shell:
-        "tessera validate engines --amount {params.amount} --seed {params.seed} {params.platforms}"
-        " --out {output} 2> >(tee {log} >&2)"
+    shell: "tessera lab run engines {params.words} --out {output} 2> >(tee {log} >&2)"
 
 
 rule validate_closed_forms:
@@ -33,11 +30,10 @@ rule validate_closed_forms:
     log: TREE.log("validate-closed-forms"),
     benchmark: TREE.benchmark("validate-closed-forms")
     params:
-        platforms="" if THOROUGH else f"--platform {PLATFORMS[0]}",
-        code=code("tessera.lab.validation.closed_forms"),
+        words=catalogue.words({}, platforms=None if THOROUGH else PLATFORMS[0]), code=study_code("closed-forms"),
         files=content(*COMPARED),
     message: "Comparing simulated counts with formulas"
-    shell: "tessera validate closed-forms {params.platforms} --out {output} 2> >(tee {log} >&2)"
+    shell: "tessera lab run closed-forms {params.words} --out {output} 2> >(tee {log} >&2)"
 
 
 rule chase:
@@ -46,14 +42,11 @@ rule chase:
     log: TREE.log("chase"),
     benchmark: TREE.benchmark("chase")
     params:
-        scale=AMOUNT, seed=config["seed"],
-        code=code("tessera.lab.chase.measured"),
+        words=catalogue.words({}, amount=AMOUNT, seed=config["seed"]), code=study_code("chase"),
     threads: workflow.cores
     priority: 1900  # first, while nothing else runs
     message: "Measuring pointer chases on this machine"
-    shell:
-        "tessera validate chase --scale {params.scale} --seed {params.seed} --out {output.measured}"
-        " 2> >(tee {log} >&2)"
+    shell: "tessera lab run chase {params.words} --out {output.measured} 2> >(tee {log} >&2)"
 
 
 rule explain_chase:
@@ -68,13 +61,13 @@ rule explain_chase:
     log: TREE.log("explain-chase"),
     benchmark: TREE.benchmark("explain-chase")
     params:
-        scale=AMOUNT, seed=config["seed"], out=TREE.all_validation,
-        code=code("tessera.lab.chase.explain"),
+        words=catalogue.words({}, amount=AMOUNT, seed=config["seed"]), out=TREE.all_validation,
+        code=study_code("explain-chase"),
     priority: 15
     message: "Calibrating the platform file of this machine on the pointer chases"
     shell:
-        "tessera validate explain --chase {input.chase} --platform {input.platform} --scale {params.scale}"
-        " --seed {params.seed} --out {params.out} --calibrated {output.chased} 2> >(tee {log} >&2)"
+        "tessera lab run explain-chase chase={input.chase} platform={input.platform} calibrated={output.chased}"
+        " {params.words} --out {params.out} 2> >(tee {log} >&2)"
 
 
 rule clock_measure:
@@ -83,13 +76,12 @@ rule clock_measure:
     log: TREE.log("clock-measure"),
     benchmark: TREE.benchmark("clock-measure")
     params:
-        scale="default" if THOROUGH else "smoke",
-        code=code("tessera.lab.clock.measured"),
+        amount=AMOUNT, code=study_code("clock-measure"),
         files=content("src/tessera/lab/clock/marks.csv", "src/tessera/lab/clock/programs.csv"),
     threads: workflow.cores
     priority: 1800  # soon after the chases, before anything else runs
     message: "Measuring micro-benchmarks and programs on this machine's clock"
-    shell: "tessera validate clock-measure --scale {params.scale} --out {output} 2> >(tee {log} >&2)"
+    shell: "tessera lab run clock-measure amount={params.amount} --out {output} 2> >(tee {log} >&2)"
 
 
 rule clock:
@@ -103,14 +95,13 @@ rule clock:
     log: TREE.log("clock"),
     benchmark: TREE.benchmark("clock")
     params:
-        scale="default" if THOROUGH else "smoke", out=TREE.all_validation,
-        code=code("tessera.lab.clock.simulated"),
+        amount=AMOUNT, out=TREE.all_validation, code=study_code("clock"),
         files=content("src/tessera/lab/clock/marks.csv", "src/tessera/lab/clock/programs.csv"),
     priority: 15
     message: "Holding the simulated core against this machine's clock"
     shell:
-        "tessera validate clock --platform {input.platform} --scale {params.scale} --measured {input.measured}"
-        " --out {params.out} --calibrated {output.calibrated} 2> >(tee {log} >&2)"
+        "tessera lab run clock platform={input.platform} measured={input.measured} calibrated={output.calibrated}"
+        " amount={params.amount} --out {params.out} 2> >(tee {log} >&2)"
 
 
 rule calibrated_cells:
@@ -123,14 +114,12 @@ rule calibrated_cells:
     log: TREE.log("calibrated-cells"),
     benchmark: TREE.benchmark("calibrated-cells")
     params:
-        engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
-        code=code("tessera.cli.pipeline.simulation"),
+        words=cell_words(), code=code("tessera.cli.pipeline.simulation"),
     resources: mem_mb=600
     message: "Simulating the layouts of the real runs on the calibrated platform"
     shell:
-        "tessera pipeline cells --info {input.info} --manifest {input.manifest} --platform {input.platform}"
-        " --engine {params.engine} --sampling {params.sampling} --cache {params.cache}"
-        " --out {output} 2> >(tee {log} >&2)"
+        "tessera dev step cells trace={input.info} manifest={input.manifest} platform={input.platform}"
+        " {params.words} --out {output} 2> >(tee {log} >&2)"
 
 
 rule judge_mosaics:
@@ -143,12 +132,11 @@ rule judge_mosaics:
     output: mosaics=TREE.validation("mosaics"), summary=TREE.validation("mosaics_summary"),
     log: TREE.log("judge-mosaics"),
     params:
-        runs=TREE.host_runs, code=code("tessera.lab.validation.mosaics"),
-        simulated=lambda w, input: " ".join(f"--simulated {path}" for path in input.simulated),
+        simulated=lambda w, input: ",".join(input.simulated), code=study_code("mosaics"),
     message: "Comparing simulated differences between layouts with real runs"
     shell:
-        "tessera validate mosaics --comparison {input.comparison} --runs {params.runs}"
-        " --findings {input.findings} {params.simulated} --out {output.mosaics} > {log} 2>&1"
+        "tessera lab run mosaics comparison={input.comparison} findings={input.findings}"
+        " simulated={params.simulated} --out {output.mosaics} > {log} 2>&1"
 
 
 rule invariants:
@@ -157,11 +145,10 @@ rule invariants:
     output: TREE.validation("invariants"),
     log: TREE.log("invariants"),
     params:
-        results=TREE.root, changes=CHANGES, code=code("tessera.lab.validation.invariants"),
+        words=catalogue.words({}, results=TREE.root, changes=CHANGES), code=study_code("invariants"),
         files=content(*(f"config/platforms/{name}.yaml" for name in PLATFORMS)),
     message: "Checking the rules that every cell must satisfy"
-    shell:
-        "tessera validate invariants --results {params.results} {params.changes} --out {output} > {log} 2>&1"
+    shell: "tessera lab run invariants {params.words} --out {output} > {log} 2>&1"
 
 
 VALIDATION_TABLES = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 #: Groups that moved as they are, or whose commands have the same names in another group.
@@ -24,7 +25,34 @@ COMMANDS = {
     "study sampling": "lab run sampling KEY=VALUE...",
     "study ablations": "lab run ablations KEY=VALUE...",
     "study sweep": "lab run sweep KEY=VALUE...",
+    "study": "lab list",
+    "study window": "lab run window KEY=VALUE...",
+    "study walk-cost": "lab run walk-cost KEY=VALUE...",
+    "study designs": "lab run designs KEY=VALUE...",
+    "study probes": "lab run probes KEY=VALUE...",
+    "study recording": "lab run recording KEY=VALUE...",
+    "study scenarios": "lab run scenarios KEY=VALUE...",
+    "virtuoso": "lab list",
+    "virtuoso program": "lab run virtuoso KEY=VALUE...",
+    "virtuoso costs": "lab run virtuoso-costs KEY=VALUE...",
+    "virtuoso judge": "lab run virtuoso-judge KEY=VALUE...",
+    "study transfer": "lab run transfer KEY=VALUE...",
+    "validate": "lab list",
+    "validate engines": "lab run engines KEY=VALUE...",
+    "validate closed-forms": "lab run closed-forms KEY=VALUE...",
+    "validate chase": "lab run chase KEY=VALUE...",
+    "validate explain": "lab run explain-chase KEY=VALUE...",
+    "validate mosaics": "lab run mosaics KEY=VALUE...",
+    "validate invariants": "lab run invariants KEY=VALUE...",
+    "validate clock-measure": "lab run clock-measure KEY=VALUE...",
+    "validate clock": "lab run clock KEY=VALUE...",
+    "energy": "lab run energy KEY=VALUE...",
+    "threads sweep": "lab run threads-sweep KEY=VALUE...",
+    "threads fit": "lab run threads-fit KEY=VALUE...",
 }
+#: Of the group ``pipeline``; the other commands of it are in ``dev``.
+_STEPS = "record prepare drop layouts select cells concat fit adaptive one-gb host machines".split()
+COMMANDS |= {f"pipeline {name}": f"dev step {name} KEY=VALUE..." for name in _STEPS}
 
 
 def new_name(words: Sequence[str]) -> tuple[str, str] | None:
@@ -33,6 +61,7 @@ def new_name(words: Sequence[str]) -> tuple[str, str] | None:
         old = " ".join(words[:count])
         if old in COMMANDS:
             return old, COMMANDS[old]
-    if words and words[0] in GROUPS:
-        return words[0], GROUPS[words[0]]
-    return None
+    if not words or words[0] not in GROUPS:
+        return None
+    same = words[1:2] if len(words) > 1 and re.fullmatch("[a-z][a-z0-9-]*", words[1]) else []
+    return " ".join([words[0], *same]), " ".join([GROUPS[words[0]], *same])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,97 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "tessera.lab.studies.sweep:sweep",
             "Vary each assumed value of a platform; report which conclusions still hold.",
         ),
+        "window": Entry("tessera.lab.studies.windows:window", "Cut a window out of the middle of a trace."),
+        "walk-cost": Entry(
+            "tessera.lab.walk_cost:walk_cost",
+            "Compare the verdicts of two runs: walks that cost 0 and 22 cycles before their first load.",
+        ),
+    },
+    "Designs": {
+        "designs": Entry(
+            "tessera.lab.studies.designs:designs",
+            "Compare translation designs under mappings of pages to frames.",
+        ),
+        "probes": Entry(
+            "tessera.lab.studies.probes:probes",
+            "Probe the index cache and the synonym filter of Park, KAIST 2019, with random accesses.",
+        ),
+    },
+    "Operating systems and page faults": {
+        "recording": Entry(
+            "tessera.lab.studies.scenario_recording:recording",
+            "Record a workload from its first instruction, with its calls to memory management.",
+        ),
+        "scenarios": Entry(
+            "tessera.lab.studies.scenarios:scenarios",
+            "Show what an imitation of Linux does to a program in several states of a machine's memory.",
+        ),
+        "virtuoso": Entry(
+            "tessera.lab.faults.virtuoso:virtuoso",
+            "Simulate a program with the kernel work of its page faults: parts of its runtime.",
+        ),
+        "virtuoso-costs": Entry(
+            "tessera.lab.faults.virtuoso:costs",
+            "Measure time and memory of the simulator with and without the kernel work of page faults.",
+        ),
+        "virtuoso-judge": Entry(
+            "tessera.lab.faults.virtuoso:judge",
+            "Compare simulated programs with numbers that Virtuoso (ASPLOS 2025) prints.",
+        ),
+    },
+    "New designs": {
+        "transfer": Entry(
+            "tessera.lab.transfer.study:transfer",
+            "Ask models of a processor for the runtime of new designs, and compare with the timing engine.",
+        ),
+        "transfer-verdicts": Entry(
+            "tessera.lab.transfer.study:transfer_verdicts",
+            "Judge models of a processor in each class of new designs, from tables of transfer.",
+        ),
+    },
+    "Validation": {
+        "engines": Entry(
+            "tessera.lab.validation.engines:engines",
+            "Compare the engines, and an LRU in Python, on random traces, layouts and platforms.",
+        ),
+        "closed-forms": Entry(
+            "tessera.lab.validation.closed_forms:closed_forms", "Compare simulated counts with formulas."
+        ),
+        "invariants": Entry(
+            "tessera.lab.validation.invariants:invariants",
+            "Check the rules that every simulated cell of a run must satisfy.",
+        ),
+        "chase": Entry("tessera.lab.chase.measured:chase", "Measure pointer chases on this machine."),
+        "explain-chase": Entry(
+            "tessera.lab.chase.explain:explain_chase",
+            "Find the steps of measured chases; calibrate this machine's platform file.",
+        ),
+        "clock-measure": Entry(
+            "tessera.lab.clock.measured:clock_measure",
+            "Measure micro-benchmarks and programs on this machine's clock.",
+        ),
+        "clock": Entry(
+            "tessera.lab.clock.simulated:clock",
+            "Compare micro-benchmarks and programs on this machine's clock with the simulated core.",
+        ),
+        "mosaics": Entry(
+            "tessera.lab.validation.mosaics:mosaics",
+            "Compare simulated differences between layouts with real runs.",
+        ),
+    },
+    "Threads and energy": {
+        "energy": Entry(
+            "tessera.lab.energy.cell_energy:energy",
+            "Compute the energy of cells from power constants, and what mosaics save.",
+        ),
+        "threads-sweep": Entry(
+            "tessera.lab.energy.l3_sweep:threads_sweep",
+            "Simulate a trace with L3 / n for each number of threads; fit its locality.",
+        ),
+        "threads-fit": Entry(
+            "tessera.lab.energy.power:threads_fit",
+            "Fit power constants to runs of `tessera lab threads measure`.",
+        ),
     },
 }
 STUDIES = {name: entry for group in GROUPS.values() for name, entry in group.items()}
@@ -62,3 +153,8 @@ def words(section: Mapping[str, Any], **more: Any) -> str:
         for text in texts if any("," in text for text in texts) else [",".join(texts)]:
             found.append(f"{key}={shlex.quote(text)}")
     return " ".join(found)
+
+
+def repeated(key: str, values: Iterable[Any]) -> str:
+    """Words of a key that may be repeated, quoted for a shell."""
+    return " ".join(f"{key}={shlex.quote(str(value))}" for value in values)

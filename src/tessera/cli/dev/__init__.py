@@ -1,4 +1,4 @@
 """Commands for developers: steps of the workflow, build, packages, reference data, notebooks.
 
-Start with `pipeline_steps`: what the rules of the workflow call.
+Start with `steps`: what the rules of the workflow call.
 """

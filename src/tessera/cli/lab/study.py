@@ -40,12 +40,15 @@ def run_command(name: str, words: tuple[str, ...], out: Path) -> None:
 def run_named(catalogue: Mapping[str, Entry], kind: str, name: str, words, out: Path) -> None:
     """Run a study or step; print what its rows say, and notes of its recordings."""
     from tessera.cli.output import Log
+    from tessera.core.platforms import Platform
     from tessera.core.results.outcomes import STATUSES, note_sentence, other_rows
     from tessera.lab.study import Recording, Run, load, paths_of, read_words, run_study
 
     one = load(catalogue, name, kind)
     values = read_words(f"{kind} {name}", one, words, out)
-    log = Log(name)
+    of = [v.workload for v in values.values() if isinstance(v, Recording)]
+    of += [v.name for v in values.values() if isinstance(v, Platform)]
+    log = Log(f"{name}: {' on '.join(of)}" if of else name)
     run = Run(out, log)
     tables = run_study(one, run, values)
     log.ticker.close()
@@ -72,11 +75,15 @@ def list_command() -> None:
 
     Example: ./run tessera lab list
     """
-    for heading, studies in GROUPS.items():
+    print_list(GROUPS)
+
+
+def print_list(groups: Mapping[str, Mapping[str, Entry]]) -> None:
+    for heading, entries in groups.items():
         click.echo(f"{heading}:")
         formatter = click.HelpFormatter(width=110)
         with formatter.indentation():
-            formatter.write_dl([(name, entry.about) for name, entry in studies.items()])
+            formatter.write_dl([(name, entry.about) for name, entry in entries.items()])
         click.echo(formatter.getvalue(), nl=False)
 
 
@@ -91,7 +98,7 @@ def show(name: str) -> None:
 
 
 def show_named(catalogue: Mapping[str, Entry], kind: str, name: str) -> None:
-    from tessera.lab.study import load
+    from tessera.lab.study import Run, load, paths_of
 
     one = load(catalogue, name, kind)
     click.echo(one.text + "\n\nKeys:")
@@ -107,8 +114,8 @@ def show_named(catalogue: Mapping[str, Entry], kind: str, name: str) -> None:
     click.echo(formatter.getvalue(), nl=False)
     if one.tables:
         click.echo("\nTables (docs/results.md):")
-        for table in one.tables:
-            click.echo(f"  {Path(table.file).name}: {table.about}")
+        for path, table in zip(paths_of(one, Run(Path())), one.tables, strict=True):
+            click.echo(f"  {path.name}: {table.about}")
 
 
 def default_text(value: object) -> str:

@@ -1,4 +1,5 @@
-"""Bundles take part in a run: each is verified, kept beside the results, and judged if nothing bars it.
+"""Steps of the workflow: bundles take part in a run, each verified, kept beside the results, and judged if
+nothing bars it.
 
 Measured cells get a results tree of their own (``Tree.machines``), with fits of models.
 """
@@ -14,13 +15,64 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import write_text
-from tessera.core.progress import Show
+from tessera.core.progress import Show, download_progress
 from tessera.core.results.tree import Tree
+from tessera.lab.study import Count, Run, Seed, Texts, study
 from tessera.measure.bundles import store
 from tessera.measure.bundles.archive import contents
 from tessera.measure.bundles.bundle import Bundle
 from tessera.measure.bundles.merge import write
 from tessera.measure.bundles.verify import Verified, verify
+
+
+@study()
+def accept(run: Run, bundle: Texts) -> None:
+    """Verify bundles before a run; write their paths to --out, a line each.
+
+    A bundle that fails a check, or is a rehearsal, ends the command with its name. One that is barred is kept
+    for the report, and its cells decide no claim.
+
+    Example: ./run tessera dev step accept bundle=bundles/my-bundle --out /tmp/paths.txt
+
+    Args:
+        bundle: folder, zip file, or a DOI of bundles/index.csv, which is downloaded.
+    """
+    with download_progress() as progress:
+        paths = located(bundle, store.default_folder(), progress=progress)
+    _tell(accepted(paths), run.say)
+    here = Path.cwd()
+    lines = [path.relative_to(here) if path.is_relative_to(here) else path for path in paths]
+    write_text(run.out, "".join(f"{path}\n" for path in lines))
+
+
+@study()
+def machines(run: Run, bundle: Texts = (), seed: Seed = 1, orders: Count = 10) -> None:
+    """Verify bundles, write their cells as a results tree of their own, and fit models to them.
+
+    --out is a JSON file with the list of bundles; everything else in its folder is replaced. Bundles are
+    refused and barred as by the step accept.
+
+    Example: ./run tessera dev step machines --out /tmp/machines/bundles.json
+
+    Args:
+        bundle: folder or zip file.
+        seed: of the folds.
+        orders: random orders of layouts, for claims about adaptive orders.
+    """
+    if dois := [doi for word in bundle if (doi := doi_of(word))]:
+        raise TesseraError(
+            f"bundle {dois[0]}", "a step of a run downloads nothing",
+            f"tessera bundle fetch {dois[0]} downloads it and prints its path: name this path",
+            code="bundle-doi",
+        )  # fmt: skip
+    paths = located(bundle, store.default_folder())
+    _tell(take_part(paths, run.out, seed=seed, orders=orders, say=run.say), run.say)
+
+
+def _tell(entries: Iterable[Entry], say: Callable[[str], None]) -> None:
+    for entry in entries:
+        decides = "its cells decide claims" if not entry.bars else f"barred: {'; '.join(entry.bars)}"
+        say(f"bundle {entry.identity}: all checks pass; {decides}")
 
 
 @dataclass(frozen=True)
@@ -161,15 +213,16 @@ def write_fitted(
     Raises:
         TesseraError: as :func:`tessera.report.machines.bundle_tree.write_tree`.
     """
-    from tessera.cli.pipeline.fit import adaptive_pairs, fit_pairs, one_gb_pairs
+    from tessera.cli.pipeline.fit import adaptive, fit, one_gb
     from tessera.fit.collected_fits import collect, write_collected
     from tessera.report.machines.bundle_tree import write_tree
 
     paths = write_tree(bundles, tree.root, rehearsals=rehearsals)
     if paths := [path for path in paths if _has_all_layouts(path, say)]:
-        fit_pairs(paths, seed, tree.all_models, tree.layouts)
-        adaptive_pairs(paths, orders, tree.all_models)
-        one_gb_pairs(paths, tree.all_models)
+        run = Run(tree.all_models)
+        fit.function(run, paths, seed, tree.layouts)
+        adaptive.function(run, paths, orders)
+        one_gb.function(run, paths)
         write_collected(collect([tree.all_models / p.parent.name / p.stem for p in paths]), tree.all_models)
 
 

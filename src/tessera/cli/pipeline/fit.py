@@ -1,4 +1,4 @@
-"""Steps of the pipeline on models: from cells of (workload, platform) pairs to fits and predictions.
+"""Steps of the workflow on models: from cells of (workload, platform) pairs to fits and predictions.
 
 Each step handles many pairs in one process, because loading the libraries takes longer than fitting a pair. A
 pair is the cells file `<workload>/<platform>.csv`; its tables go to `<out>/<workload>/<platform>/`. If a pair
@@ -8,7 +8,7 @@ fails, its tables have only headers, a text file in its folder has the reason, a
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -25,24 +25,28 @@ from tessera.fit.fit_folder import FORMAT, INTERVALS, TABLES
 from tessera.fit.fitting import fit_all
 from tessera.fit.models import registry
 from tessera.fit.models.samples import Table, read_samples
+from tessera.lab.study import Count, Names, Paths, Run, Seed, study
 
 SEEDS = 10  #: seeds 0 to 9 of the 6 folds that claims show beside the deciding number
 Reasons = dict[Path, str]  #: folder of a failed pair -> reason
 
 
-def fit_pairs(
-    cells: Iterable[Path], seed: int, out: Path, layouts: Path | None = None, models: Sequence[str] = ()
-) -> Reasons:
-    """Fit, cross-validate and judge: the tables of `models fit` and `models protocols`.
+@study()
+def fit(run: Run, cells: Paths, seed: Seed, layouts: Path | None = None, models: Names = ()) -> Reasons:
+    """Fit, cross-validate and judge: the tables of `models fit` and `models protocols` of each pair.
 
     Beside a model that its authors read otherwise (`registry.READINGS`), their reading is fitted, and
-    cross-validated by leaving one out. Six folds of the other models are repeated under :data:`SEEDS` seeds.
+    cross-validated by leaving one out. Six folds of the other models are repeated under ten seeds. --out is a
+    folder; the tables go to <out>/<workload>/<platform>/.
+
+    Example, after ./run smoke:
+      ./run tessera dev step fit seed=1 cells=results/smoke/cells/gups/sandybridge-sim.csv --out /tmp/fits
 
     Args:
-        cells: cells files, `<workload>/<platform>.csv`.
-        seed: seed of the folds.
-        layouts: folder with `<workload>/<platform>/manifest.csv`, which lists duplicate layouts.
-        models: names of models; if empty, ``MODELS`` of the registry.
+        cells: cells files <workload>/<platform>.csv.
+        seed: of the folds.
+        layouts: folder with <workload>/<platform>/manifest.csv, which lists duplicate layouts.
+        models: names of models; default: those of tessera models list.
     """
 
     def work(cells_path: Path, folder: Path) -> None:
@@ -64,11 +68,23 @@ def fit_pairs(
         empty = {"format": FORMAT, "models": {}}
         write_text(folder / INTERVALS, json.dumps(empty) + "\n")
 
-    return _each(cells, out, f"{NOT_FITTED}.txt", work, nothing)
+    return _each(run, cells, NOT_FITTED, work, nothing)
 
 
-def adaptive_pairs(cells: Iterable[Path], seeds: int, out: Path) -> Reasons:
-    """Replay the adaptive order and ``seeds`` random orders: `adaptive.csv` and `adaptive_curve.csv`."""
+@study()
+def adaptive(run: Run, cells: Paths, seeds: Count) -> Reasons:
+    """Count the layouts that an adaptive order and random orders need to reach the same error.
+
+    --out is a folder; adaptive.csv and adaptive_curve.csv go to <out>/<workload>/<platform>/.
+
+    Example, after ./run smoke:
+      ./run tessera dev step adaptive seeds=2 --out /tmp/fits \
+        cells=results/smoke/cells/gups/sandybridge-sim.csv
+
+    Args:
+        cells: cells files <workload>/<platform>.csv.
+        seeds: random orders.
+    """
     from tessera.fit.evaluation.adaptive import replay, replay_summary
 
     def work(cells_path: Path, folder: Path) -> None:
@@ -79,14 +95,22 @@ def adaptive_pairs(cells: Iterable[Path], seeds: int, out: Path) -> Reasons:
     def nothing(folder: Path) -> None:
         _headers(folder, ADAPTIVE_TABLES)
 
-    return _each(cells, out, f"{NOT_REPLAYED}.txt", work, nothing)
+    return _each(run, cells, NOT_REPLAYED, work, nothing)
 
 
-def one_gb_pairs(cells: Iterable[Path], out: Path, mosaics: Path | None = None) -> Reasons:
-    """Predict the 1GB layout from the others (`one_gb.csv`) with its error budget (`budget.csv`).
+@study()
+def one_gb(run: Run, cells: Paths, mosaics: Path | None = None) -> Reasons:
+    """Predict the runtime under 1GB pages from the other layouts, with an error budget.
+
+    --out is a folder; one_gb.csv and budget.csv go to <out>/<workload>/<platform>/.
+
+    Example, after ./run smoke:
+      ./run tessera dev step one-gb cells=results/smoke/cells/gups/sandybridge-sim.csv --out /tmp/fits
 
     Args:
-        mosaics: `validation/mosaics.csv` (real and simulated runs), for the simulator's part of the budget.
+        cells: cells files <workload>/<platform>.csv.
+        mosaics: validation/mosaics.csv of a run (real and simulated runs), for the simulator's part of the
+            budget.
     """
     from tessera.fit.predict import budget, prediction
     from tessera.fit.predict.prediction import read_design
@@ -99,7 +123,7 @@ def one_gb_pairs(cells: Iterable[Path], out: Path, mosaics: Path | None = None) 
     def nothing(folder: Path) -> None:
         _headers(folder, ONE_GB_TABLES)
 
-    return _each(cells, out, f"{NOT_PREDICTED}.txt", work, nothing)
+    return _each(run, cells, NOT_PREDICTED, work, nothing)
 
 
 def _table(cells_path: Path) -> Table:
@@ -112,23 +136,21 @@ def _table(cells_path: Path) -> Table:
 
 
 def _each(
-    cells: Iterable[Path],
-    out: Path,
-    note: str,
-    work: Callable[[Path, Path], None],
-    nothing: Callable[[Path], None],
+    run: Run, cells: Paths, note: str, work: Callable[[Path, Path], None], nothing: Callable[[Path], None]
 ) -> Reasons:
-    """Call ``work`` on every pair; if it raises, call ``nothing`` and write the reason to ``note``."""
+    """Call ``work`` on every pair; if it raises, call ``nothing`` and write the reason to ``<note>.txt``."""
     reasons: Reasons = {}
     for cells_path in cells:
-        folder = out / cells_path.parent.name / cells_path.stem
+        folder = run.out / cells_path.parent.name / cells_path.stem
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / note).unlink(missing_ok=True)
+        reason = folder / f"{note}.txt"
+        reason.unlink(missing_ok=True)
         try:
             work(cells_path, folder)
         except TesseraError as error:
             reasons[folder] = error.problem
-            write_text(folder / note, reasons[folder] + "\n")
+            run.say(f"{note.replace('_', ' ')}: {folder}: {error.problem}")
+            write_text(reason, error.problem + "\n")
             nothing(folder)
     return reasons
 

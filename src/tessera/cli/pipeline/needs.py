@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import write_text
 from tessera.core.units import MB, PAGE_4KB, format_bytes
 from tessera.machine.limits import available_memory, readable, total_memory
-from tessera.record import workloads
-from tessera.record.workloads import Size, prepared
+from tessera.record.workloads import Size
 
 # Memory and disk. Both numbers are bounds, known before the program starts: memory by what the size touches,
 # or else by the pools that are set aside for it; disk by the most that an access costs in a trace (random
@@ -92,41 +88,7 @@ def check_memory(what: str, size: Size, max_accesses: int | None, folder: Path) 
         )
 
 
-# Prepared files (:mod:`tessera.record.workloads.prepared`) are built, and removed when no row needs them. One
-# that can't be built is an outcome, not the end of the run: the rows that load it fail with its reason, and
-# the others go on.
-
-KEEP = "TESSERA_KEEP_DATA"  #: `1` keeps prepared files, as `./run --keep-data` does
-
-
-def prepare_file(workload: str, size: str, path: Path, outcome: Path) -> dict:
-    """Build the prepared file of this size as ``path``; write ``status``, ``message`` and its note."""
-    found = {"file": path.name, "status": "ok", "message": ""}
-    try:
-        asked = workloads.load(workload).size(size).prepared
-        if asked is None:
-            raise TesseraError(
-                f"prepared file of {workload} ({size})",
-                "this size has none",
-                "choose a size with the key prepared: tessera workload show",
-            )
-        found |= prepared.ensure(asked, path)
-    except TesseraError as error:
-        found |= {"status": "failed", "message": error.sentence}
-    write_text(outcome, json.dumps(found, indent=1, sort_keys=True) + "\n")
-    return found
-
-
-def drop_file(path: Path, out: Path) -> str:
-    """Remove the prepared file unless the user keeps data; returns a sentence that says what was done."""
-    keep = os.environ.get(KEEP) == "1"
-    freed = 0 if keep else prepared.drop(path)
-    write_text(out, json.dumps({"file": path.name, "kept": keep, "freed_bytes": freed}) + "\n")
-    return (
-        f"{path.name} is kept ({KEEP}=1)"
-        if keep
-        else f"{path.name} removed, {format_bytes(freed)} free again"
-    )
+# Prepared files (:mod:`tessera.cli.pipeline.prepare`): not so many at once that they fill the disk.
 
 
 def wait_for(files: dict[str, int], most_bytes: int) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""Step of the pipeline: real runs on this machine; a failure becomes a row with the reason."""
+"""Step of the workflow: real runs on this machine; a failure becomes a row with the reason."""
 
 from __future__ import annotations
 
@@ -10,28 +10,48 @@ from tessera.cli.pipeline.simulation import failed_rows
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_4KB
 from tessera.core.results import table_io
-from tessera.core.results.cell_tables import MANIFEST
+from tessera.core.results.cell_tables import HOST_CELLS, MANIFEST
 from tessera.core.results.machine_tables import COMPARISON
-from tessera.core.results.table_io import empty_table, read_file, write_table
-from tessera.measure.hybrid_cells import Experiment, Progress, run_host
+from tessera.core.results.outcomes import FAILED, SKIPPED
+from tessera.core.results.table_io import empty_table, frame_of, read_file, write_table
+from tessera.lab.study import Count, Run, Seed, study
+from tessera.measure.hybrid_cells import Experiment, run_host
 from tessera.measure.rounds import Rule
 
 PLATFORM = "host"
 
 
-def host_cells(
+@study(HOST_CELLS)
+def host(
+    run: Run,
     workload: str,
     size: str,
     manifest: Path,
     simulated: Path,
-    rule: Rule,
-    seed: int,
-    out: Path,
-    progress: Progress,
+    half_width: float,
+    max_repeats: Count,
+    max_minutes: float,
+    seed: Seed,
 ) -> pd.DataFrame:
-    """Hybrid cells of the layouts of ``manifest``; one ``failed`` row if it has no layouts.
+    """Time a workload on this machine under the layouts of a manifest; see tessera measure host --help.
 
-    Also writes ``comparison.csv`` to the folder of ``out``; it is empty if nothing was measured.
+    Also writes comparison.csv beside the cells, empty if nothing was measured, and continues runs.csv.
+    Without layouts there is one ``failed`` row.
+
+    Example, after ./run smoke:
+      ./run --reserve tessera dev step host workload=gups size=tiny half_width=0.05 max_repeats=3 \\
+        max_minutes=1 seed=1 manifest=results/smoke/host/layouts/manifest.csv \\
+        simulated=results/smoke/host/simulated.csv --out /tmp/host/cells.csv
+
+    Args:
+        workload: as in: tessera workload list.
+        size: tiny, default or paper.
+        manifest: manifest.csv of the layouts.
+        simulated: simulated cells of host-sim.
+        half_width: largest 95% half-width, as a fraction.
+        max_repeats: most rounds.
+        max_minutes: start no round after so many.
+        seed: of the order in each round.
     """
     names = list(read_file(MANIFEST, manifest).layout)
     try:
@@ -42,14 +62,15 @@ def host_cells(
                 "read the message of its trace",
             )
         files = tuple(manifest.with_name(f"{name}.csv") for name in names)
-        return run_host(Experiment(workload, size, files, out, simulated, rule, seed), progress)
+        rule = Rule(half_width, max_repeats=max_repeats, max_minutes=max_minutes)
+        return run_host(Experiment(workload, size, files, run.out, simulated, rule, seed), run.say)
     except TesseraError as error:
-        status = "skipped" if not names and _skipped(simulated) else "failed"
+        status = SKIPPED if not names and _skipped(simulated) else FAILED
         rows = failed_rows(workload, PLATFORM, names or [ALL_4KB], error.sentence, "host", status=status)
-        write_table(COMPARISON, empty_table(COMPARISON), out.with_name(COMPARISON.file))
-        return table_io.write_cells(rows, out)
+        write_table(COMPARISON, empty_table(COMPARISON), run.out.with_name(COMPARISON.file))
+        return frame_of(HOST_CELLS, rows)
 
 
 def _skipped(simulated: Path) -> bool:
     """Whether the workload was skipped because the user has not supplied its inputs."""
-    return set(table_io.read_cells(simulated).status) == {"skipped"}
+    return set(table_io.read_cells(simulated).status) == {SKIPPED}

@@ -21,6 +21,7 @@ from tessera.core.progress import growth
 from tessera.core.results.outcomes import TRACE_NAME, is_ok
 from tessera.core.results.tree import PREPARED_FOLDER
 from tessera.core.units import PAGE_4KB
+from tessera.lab.study import Count, Run, study
 from tessera.machine.container import engine
 from tessera.machine.container.image_inputs import toolchain_tag, vips_tag, workloads_tag
 from tessera.machine.program_paths import FixedNames
@@ -28,7 +29,8 @@ from tessera.record import traces, workloads
 from tessera.record.traces.guest import QEMU
 from tessera.record.workloads import Size, prepared
 from tessera.record.workloads.execution import ROI_NS, execute, tracing_options
-from tessera.record.workloads.program_run import HOST, VIPS, WORKLOADS, Finished, Run, last_line_json
+from tessera.record.workloads.program_run import HOST, VIPS, WORKLOADS, Finished, last_line_json
+from tessera.record.workloads.program_run import Run as ProgramRun
 
 # The recording: a failure becomes part of info.json.
 
@@ -39,59 +41,64 @@ RUN_FOLDER = "run"
 SUPPLIED_BY_USER = ("spec",)
 
 
-def record_workload(
-    name: str, size: str, max_accesses: int | None, out: Path, prepared_folder: Path | None = None
-) -> dict:
-    """Record ``trace.tst`` beside ``out`` and write ``out`` (info.json).
+@study()
+def record(run: Run, workload: str, size: str, max_accesses: Count | None = None) -> dict:
+    """Record the trace of a workload; a failure becomes part of info.json (--out).
 
-    The file holds ``tessera.record.traces.info`` plus ``workload, size, status`` (``ok``, ``failed``, or
-    ``skipped`` where the user's part is absent), ``message``, ``missing`` (that part, if it is why),
-    ``sha256`` of the trace, ``repeats`` (key, ``seen``: ``first`` or ``same``, exception), ``memory``,
-    ``about`` (kind, published rows, stand_in_for, threads, footprint_bytes), ``result`` (what the workload
-    says of itself), and ``recording``: ``seconds``, ``peak_memory_bytes`` (None if not seen),
-    ``bytes_per_access``, ``native_roi_seconds`` and ``recorded_roi_seconds`` (None where a program does not
-    time its region of interest), ``accesses_per_second`` and ``slowdown`` there (None also if not all of it
-    was recorded). A recording that failed leaves no trace.
+    trace.tst goes beside it; a recording that failed leaves none. info.json holds ``traces.info`` of it, and
+    workload, size, status (ok, failed, or skipped where the user's part is absent), message, missing (that
+    part, if it is why), sha256 of the trace, repeats (key, seen: first or same, exception), memory, about
+    (kind, published rows, stand_in_for, threads, footprint_bytes), result (what the workload says of itself),
+    and recording: seconds, peak_memory_bytes (none if not seen), bytes_per_access, native_roi_seconds and
+    recorded_roi_seconds (none where a program does not time its region of interest), accesses_per_second and
+    slowdown there (none also if not all of it was recorded).
 
-    ``prepared_folder`` has the prepared files; by default it is ``prepared`` beside the folder of all
-    traces. A file that is absent or damaged is built again.
+    Example: ./run tessera dev step record workload=gups size=tiny --out /tmp/gups/info.json
+
+    Args:
+        workload: as in: tessera workload list.
+        size: tiny, default or paper.
+        max_accesses: stop recording after so many.
     """
-    out = out.absolute()  # the workflow's paths are relative; a program may run in a folder of its own
+    out = run.out.absolute()  # the workflow's paths are relative; a program may run in a folder of its own
     out.parent.mkdir(parents=True, exist_ok=True)
     trace = out.with_name(TRACE_NAME)
-    info: dict = {"workload": name, "size": size, "status": "ok", "message": ""}
+    info: dict = {"workload": workload, "size": size, "status": "ok", "message": ""}
     supplied = False
     try:
-        workload = workloads.load(name)
-        info["about"] = _about(workload)
-        chosen = workload.size(size)
+        program = workloads.load(workload)
+        info["about"] = _about(program)
+        chosen = program.size(size)
         info["about"]["footprint_bytes"] = chosen.footprint
-        if absent := workloads.missing(workload, size):
+        if absent := workloads.missing(program, size):
             info |= {"status": "skipped", "message": absent, "missing": absent}
         else:
-            needs.check_memory(f"recording {name} ({size})", chosen, max_accesses, out.parent)
-            supplied = workload.kind in SUPPLIED_BY_USER
-            folder = prepared_folder or out.parent.parent.with_name(PREPARED_FOLDER)
-            file = _prepared(chosen, folder)
-            run = workloads.prepare(workload, size, out.parent / RUN_FOLDER, file)
+            needs.check_memory(f"recording {workload} ({size})", chosen, max_accesses, out.parent)
+            supplied = program.kind in SUPPLIED_BY_USER
+            file = _prepared(chosen, out.parent.parent.with_name(PREPARED_FOLDER))
+            started = workloads.prepare(program, size, out.parent / RUN_FOLDER, file)
             supplied = False
-            info |= _record(run, chosen, max_accesses, trace)
+            info |= _record(started, chosen, max_accesses, trace)
     except TesseraError as error:
         status = "skipped" if supplied else "failed"
         info |= {"status": status, "message": error.sentence}
     except Exception as error:  # whatever stops this row must not stop the others
         click.echo(traceback.format_exc(), err=True)
-        info |= {"status": "failed", "message": f"recording {name}: {type(error).__name__}: {error}"}
+        info |= {"status": "failed", "message": f"recording {workload}: {type(error).__name__}: {error}"}
     if not is_ok(info):
         trace.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # kernels need no inputs
         (out.parent / RUN_FOLDER).rmdir()
     write_text(out, json.dumps(info, indent=1, sort_keys=True) + "\n")
+    if is_ok(info):
+        run.say(f"{workload}: {info['accesses'] / 1e6:.1f} M accesses recorded")
+    else:
+        run.say(f"{info['status']}: trace of {workload}: {info['message']}")
     return info
 
 
 def _prepared(size: workloads.Size, folder: Path) -> Path | None:
-    """The size's prepared file, whole; None if it has none."""
+    """The size's prepared file in ``folder``, whole (built again if need be); None if it has none."""
     if size.prepared is None:
         return None
     file = folder / size.prepared.file
@@ -105,7 +112,7 @@ def _about(workload: workloads.Workload) -> dict:
     return {key: about[key] for key in ("kind", "rows", "stand_in_for", "threads")}
 
 
-def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Path) -> dict:
+def _record(run: ProgramRun, size: workloads.Size, max_accesses: int | None, trace: Path) -> dict:
     """Time the program natively, record it, and let its kind verify the result.
 
     A kernel's native run verifies its result, so its recording ends at the limit; other programs run to
@@ -182,7 +189,7 @@ SCRIPT, NO_CONTAINER = (
 )
 
 
-def repeat_exception(run: Run) -> str:
+def repeat_exception(run: ProgramRun) -> str:
     """Why this run's recordings need not repeat; empty if they must."""
     if run.companion is not None:
         return SERVER
@@ -193,7 +200,7 @@ def repeat_exception(run: Run) -> str:
     return NO_CONTAINER if engine.engine_name() == engine.NONE or run.image == HOST else ""
 
 
-def recording_key(run: Run, size: Size, max_accesses: int | None, folder: Path) -> str:
+def recording_key(run: ProgramRun, size: Size, max_accesses: int | None, folder: Path) -> str:
     """Hash of all that decides the trace of ``run``, whose inputs are in ``folder`` and ``run.paths``."""
     names = FixedNames.of(repo_root(), folder.parent / "no-scratch", run.folder, [folder, *run.paths])
     parts = {

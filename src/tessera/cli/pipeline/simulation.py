@@ -1,10 +1,10 @@
-"""Steps of the pipeline: make and select layouts, simulate cells, and join all cells in one table."""
+"""Steps of the workflow: make and select layouts, simulate cells, and join all cells in one table."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated, Literal
 
 import pandas as pd
 
@@ -12,116 +12,136 @@ from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
 from tessera.core.layouts import generation
-from tessera.core.layouts.generation import TOUCHED
 from tessera.core.layouts.layout import ALL_1GB, canonical_name
-from tessera.core.results import cell_tables, table_io
-from tessera.core.results.outcomes import FAILED, SKIPPED, is_ok, recorded
-from tessera.core.results.table_io import empty_table, read_file, write_table
-from tessera.core.results.tree import LAYOUTS_NOTE, PROFILE
+from tessera.core.platforms import Platform
+from tessera.core.results.cell_tables import CELLS, CELLS_OF, MANIFEST, PROFILE
+from tessera.core.results.outcomes import FAILED, SKIPPED, is_ok
+from tessera.core.results.table_io import empty_table, frame_of, read_cells, read_file, write_table
+from tessera.core.results.tree import LAYOUTS_NOTE
+from tessera.core.results.tree import PROFILE as PROFILE_FILE
+from tessera.lab.study import Bounds, Jobs, Names, Paths, Recording, Run, Seed, study
+from tessera.record import traces
 from tessera.simulate import choose_layouts, runner
-from tessera.simulate.runner import CellCache, Progress
-from tessera.simulate.sampling import parse_sampling
-
-# Layouts: those of a recording are made, and those for real runs are selected.
+from tessera.simulate.runner import CellCache
+from tessera.simulate.sampling import Plan
 
 
-def make_layouts(
-    info_path: Path,
-    platform: Path,
-    seed: int,
-    random_count: int,
-    out: Path,
-    windows: str = TOUCHED,
-    changes: Mapping[str, int | str] | None = None,
+def _changed(platform: Platform, changes: Names) -> Platform:
+    return platforms.changed(platform, platforms.parse_changes(changes, "changes="))
+
+
+@study(MANIFEST)
+def layouts(
+    run: Run,
+    trace: Recording,
+    platform: Platform,
+    seed: Seed,
+    random_count: Annotated[int, Bounds(0)],
+    windows: Literal["touched", "allocated"] = "touched",
+    changes: Names = (),
 ) -> pd.DataFrame:
-    """Write layouts, miss profile and manifest.csv (``out``); for a failed recording, write empty tables.
+    """Generate the layouts of a workload for a platform; without a recording the tables are empty.
 
-    ``changes`` are values of the platform that the configuration sets.
+    The layouts and the profile of misses go to the folder of manifest.csv.
+
+    Example, after ./run smoke:
+      ./run tessera dev step layouts trace=results/smoke/traces/gups/info.json seed=1 random_count=9 \\
+        platform=haswell-sim --out /tmp/gups/layouts/manifest.csv
+
+    Args:
+        trace: info.json of a recording, or a trace (.tst).
+        platform: name or YAML file.
+        seed: of the random layouts.
+        random_count: random layouts.
+        windows: 2MB pages that windows start and end on.
+        changes: KEY=VALUE of the platform to use instead of the file's.
     """
-    info, trace = recorded(info_path)
-    for stale in out.parent.glob("*.csv"):
+    for stale in run.folder.glob("*.csv"):
         stale.unlink()
-    profile = out.parent / PROFILE
-    write_table(cell_tables.PROFILE, empty_table(cell_tables.PROFILE), profile)
-    if not is_ok(info):  # the profile stays empty, too
-        return write_table(cell_tables.MANIFEST, empty_table(cell_tables.MANIFEST), out)
+    write_table(PROFILE, empty_table(PROFILE), run.folder / PROFILE_FILE)
+    info = traces.info(trace.path) if trace.info is None else trace.info
+    if trace.info is not None and not is_ok(info):  # the profile stays empty, too
+        return empty_table(MANIFEST)
     made = choose_layouts.make_layouts(
-        trace,
-        info,
-        platforms.changed(platforms.load(platform), changes or {}),
-        out.parent,
-        seed=seed,
-        random_count=random_count,
-        windows=windows,
-    )
-    write_text(out.with_name(LAYOUTS_NOTE), f"{made.reason}\n" if made.reason else "")
+        trace.trace, info, _changed(platform, changes), run.folder,
+        seed=seed, random_count=random_count, windows=windows,
+    )  # fmt: skip
+    write_text(run.folder / LAYOUTS_NOTE, f"{made.reason}\n" if made.reason else "")
     return made.manifest
 
 
-def select_layouts(manifest: Path, wanted: list[str], out: Path) -> pd.DataFrame:
-    """Copy the named layouts of one folder to another, with their rows of the manifest."""
-    table = read_file(cell_tables.MANIFEST, manifest)
-    names = [canonical_name(name) for name in wanted]
-    if len(table) and (missing := [name for name in names if name not in set(table.layout)]):
+@study(MANIFEST)
+def select(run: Run, manifest: Path, names: Names) -> pd.DataFrame:
+    """Copy some layouts of a folder to another folder, with their rows of the manifest.
+
+    Example, after ./run smoke:
+      ./run tessera dev step select names=growing-0,growing-8 --out /tmp/two/manifest.csv \\
+        manifest=results/smoke/layouts/gups/sandybridge-sim/manifest.csv
+
+    Args:
+        manifest: manifest.csv of a folder of layouts.
+        names: layouts to copy.
+    """
+    table = read_file(MANIFEST, manifest)
+    wanted = [canonical_name(name) for name in names]
+    if len(table) and (missing := [name for name in wanted if name not in set(table.layout)]):
         raise TesseraError(
             f"host layouts {', '.join(missing)}",
             "there are no layouts with these names",
             f"use names of {manifest}",
         )
-    out.parent.mkdir(parents=True, exist_ok=True)
-    for stale in out.parent.glob("*.csv"):
+    run.folder.mkdir(parents=True, exist_ok=True)
+    for stale in run.folder.glob("*.csv"):
         stale.unlink()
-    for name in names if len(table) else []:
-        shutil.copy(manifest.with_name(f"{name}.csv"), out.with_name(f"{name}.csv"))
-    return write_table(cell_tables.MANIFEST, table[table.layout.isin(names)], out)
+    for name in wanted if len(table) else []:
+        shutil.copy(manifest.with_name(f"{name}.csv"), run.folder / f"{name}.csv")
+    return table[table.layout.isin(wanted)]
 
 
-# Cells: they are simulated (a failure becomes a row), and joined in one table.
-
-
-def simulate_cells(
-    info_path: Path,
+@study(CELLS_OF)
+def cells(
+    run: Run,
+    trace: Recording,
     manifest: Path,
-    platform_path: Path,
-    *,
-    engine: str,
-    sampling: str,
-    cache: Path,
-    out: Path,
-    progress: Progress,
-    threads: int = 1,
-    changes: Mapping[str, int | str] | None = None,
+    platform: Platform,
+    engine: Literal["partial", "timing", "reference"],
+    sampling: Plan,
+    cache: CellCache,
+    changes: Names = (),
+    jobs: Jobs = 1,
 ) -> pd.DataFrame:
-    """Simulate all layouts of a manifest; a failure becomes a ``failed`` row with the reason.
-
-    ``changes`` are values of the platform that the configuration sets. They are part of a cell's key.
+    """Simulate all layouts of a manifest on one platform; a failure becomes ``failed`` rows with the reason.
 
     If the recording was skipped (the user has not supplied its inputs), all rows are ``skipped``.
+
+    Example, after ./run smoke:
+      ./run tessera dev step cells trace=results/smoke/traces/gups/info.json engine=timing \\
+        manifest=results/smoke/layouts/gups/sandybridge-sim/manifest.csv platform=sandybridge-sim \\
+        sampling=units=4,warmup_accesses=100000,timed_instructions=200000 --out /tmp/cells.csv
+
+    Args:
+        trace: info.json of a recording, or a trace (.tst).
+        manifest: manifest.csv of its layouts.
+        platform: name or YAML file.
+        engine: of the simulator (tessera simulate --help).
+        sampling: plan (tessera simulate --help).
+        cache: folder of finished cells; default: .cache beside the table.
+        changes: KEY=VALUE of the platform to use instead of the file's; part of a cell's key in the cache.
+        jobs: threads of the simulator; they change no result.
     """
-    info, trace = recorded(info_path)
-    platform = platforms.changed(platforms.load(platform_path), changes or {})
-    names = list(read_file(cell_tables.MANIFEST, manifest).layout)
-    status = SKIPPED if info["status"] == SKIPPED else FAILED
+    platform = _changed(platform, changes)
+    names = list(read_file(MANIFEST, manifest).layout)
+    status = SKIPPED if trace.info and trace.info["status"] == SKIPPED else FAILED
     try:
-        if not is_ok(info):
-            raise TesseraError(
-                f"trace of {info['workload']}", f"the recording has status {status}", info["message"]
-            )
         rows = runner.simulate(
-            trace,
-            platform,
-            [manifest.with_name(f"{name}.csv") for name in names],
-            workload=info["workload"],
-            engine=engine,
-            sampling=parse_sampling(sampling),
-            cache=CellCache(cache),
-            progress=progress,
-            threads=threads,
-        )
+            trace.trace, platform, [manifest.with_name(f"{name}.csv") for name in names],
+            workload=trace.workload, engine=engine, sampling=sampling, cache=cache, progress=run.say,
+            threads=jobs,
+        )  # fmt: skip
     except TesseraError as error:
-        layouts = names or expected_names()
-        rows = failed_rows(info["workload"], platform.name, layouts, error.sentence, engine, status=status)
-    return table_io.write_cells(rows, out)
+        found = names or expected_names()
+        rows = failed_rows(trace.workload, platform.name, found, error.sentence, engine, status=status)
+    return frame_of(CELLS_OF, rows)
 
 
 def expected_names(random_count: int = generation.RANDOM_COUNT) -> list[str]:
@@ -139,6 +159,14 @@ def failed_rows(
     return [head | {"layout": name, "message": message, "engine": engine} for name in layouts]
 
 
-def concat_cells(parts: list[Path], out: Path) -> pd.DataFrame:
-    """Join all cells in one table, in the order of docs/contracts.md."""
-    return table_io.write_cells(pd.concat([table_io.read_cells(part) for part in parts]), out)
+@study(CELLS)
+def concat(run: Run, cells: Paths) -> pd.DataFrame:
+    """Join all cells in one table, in the order of docs/contracts.md.
+
+    Example, after ./run smoke:
+      ./run tessera dev step concat cells=results/smoke/cells/gups/sandybridge-sim.csv --out /tmp/cells.csv
+
+    Args:
+        cells: cells files.
+    """
+    return frame_of(CELLS, pd.concat([read_cells(part) for part in cells]))
