@@ -132,11 +132,103 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "Fit power constants to runs of `tessera lab threads measure`.",
         ),
     },
+    "NUMA and page tables": {
+        "numa-placements": Entry(
+            "tessera.lab.numa.placement_study:placements_of_gups",
+            "Simulate HPCC's updates under the placements of Mitosis Table 2: walk cycles and runtime.",
+        ),
+        "numa-program": Entry(
+            "tessera.lab.numa.program_study:placements_of_program",
+            "Simulate a recorded program under these placements, on a scaled machine.",
+        ),
+        "numa-gups": Entry(
+            "tessera.lab.numa.gups:gups",
+            "Write a trace of HPCC's random updates of a table that this machine has no memory for.",
+        ),
+        "numa-judge": Entry(
+            "tessera.lab.numa.mitosis_figures:judge",
+            "Compare simulated programs with the archived bars of Mitosis Figures 6 and 10.",
+        ),
+        "numa-bars": Entry(
+            "tessera.lab.numa.archive:bars",
+            "Compute the bars of Mitosis Figures 6, 9, 10 and 11 from archived cycles.",
+        ),
+        "numa-arithmetic": Entry(
+            "tessera.lab.numa.arithmetic:arithmetic_study",
+            "Check the archived numbers of Mitosis against algebra.",
+        ),
+        "numa-defects": Entry(
+            "tessera.lab.numa.defects:defects_study",
+            "List suspicious places of the archive of Mitosis, with the rule that found each.",
+        ),
+        "numa-maps": Entry(
+            "tessera.lab.numa.guest_map_study:maps",
+            "Map a program's pages and page tables in a guest under each rule; compare with the rule's map.",
+        ),
+        "numa-fragmented": Entry(
+            "tessera.lab.numa.fragmented_memory:fragmented",
+            "Count the 2MB pages of a program in a guest with fragmented memory (Mitosis Figure 11).",
+        ),
+    },
+    "The kernel": {
+        "kernel-test": Entry(
+            "tessera.lab.kernel.patch_tests:selftests_and_stress",
+            "Run selftests and stress tests of page-table replicas in the guest.",
+        ),
+        "kernel-prove": Entry(
+            "tessera.lab.kernel.patch_tests:prove",
+            "Build a kernel without one hook; test that both checks report it.",
+        ),
+        "kernel-bisect": Entry(
+            "tessera.lab.kernel.patch_tests:bisect",
+            "Build and boot the kernel after every patch of the series.",
+        ),
+        "kernel-selftests-mm": Entry(
+            "tessera.lab.kernel.third_party_tests:selftests_mm",
+            "Run the kernel's selftests of memory management without and with replicas.",
+        ),
+        "kernel-stress-ng": Entry(
+            "tessera.lab.kernel.third_party_tests:stress_ng",
+            "Run the memory stressors of stress-ng with replicas on all nodes.",
+        ),
+        "kernel-table4": Entry(
+            "tessera.lab.kernel.cost_experiments:table4_study",
+            "Compute and measure the memory of replicas (Mitosis Table 4).",
+        ),
+        "kernel-table5": Entry(
+            "tessera.lab.kernel.cost_experiments:table5_study",
+            "Count instructions of mmap, mprotect and munmap without and with replicas (Mitosis Table 5).",
+        ),
+        "kernel-table6": Entry(
+            "tessera.lab.kernel.cost_experiments:table6_study",
+            "Count instructions of whole programs without and with replicas (Mitosis Table 6).",
+        ),
+        "kernel-placement": Entry(
+            "tessera.lab.kernel.placement_experiments:placement",
+            "Record the sockets of page tables under first touch and interleave (Mitosis Figures 3 and 4).",
+        ),
+        "kernel-balancing": Entry(
+            "tessera.lab.kernel.placement_experiments:balancing",
+            "Move a process to another socket; record its data and page tables before and after.",
+        ),
+    },
+    "Page faults": {
+        "fault-templates": Entry(
+            "tessera.lab.faults.weave:templates",
+            "Write the file of templates of recorded page faults that `tessera-sim run --weave` reads.",
+        ),
+    },
+    "Operating system": {
+        "oracle-compare": Entry(
+            "tessera.lab.oracle.comparisons:compare",
+            "Replay a recording of Linux 6.12 in the imitation; compare their decisions.",
+        ),
+    },
 }
 STUDIES = {name: entry for group in GROUPS.values() for name, entry in group.items()}
 
 #: Keys of a section of the configuration that choose jobs; all others are keys of the study.
-CHOOSE_JOBS = {"workload", "workloads", "platform", "platforms", "window_accesses", "windows"}
+CHOOSE_JOBS = {"workload", "workloads", "platform", "platforms", "window_accesses", "windows", "programs"}
 
 
 def words(section: Mapping[str, Any], **more: Any) -> str:

@@ -169,7 +169,8 @@ Paths = Annotated[tuple[Path, ...], Repeated]
 Count = Annotated[int, Bounds(1)]
 Jobs = Annotated[int, Bounds(1)]  #: simulations at the same time; they change no result
 Seed = Annotated[int, Bounds(0)]
-Amount = Literal["full", "quick"]  #: of a validation; quick takes seconds and only tests that every part works
+Engine = Literal["timing", "partial", "reference"]  #: of the simulator; partial has no runtimes
+Amount = Literal["full", "quick"]  #: quick takes seconds, and only shows that every part works
 NewFile = NewType("NewFile", Path)  #: a file to write, which is no table
 
 

@@ -1,6 +1,6 @@
 """Figures 1 to 3, 11 and 12 of Virtuoso (ASPLOS 2025) for recorded programs (docs/faults.md).
 
-The workflow's rule and the command write the tables of one program; failures are rows of shares.
+The studies write the tables of one program (failures are rows of shares), costs, and verdicts.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 import csv
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from tessera.core import platforms
 from tessera.core.errors import TesseraError
+from tessera.core.files import write_csv
 from tessera.core.platforms import Platform
 from tessera.core.results.os_tables import (
     FAULT_SHARES,
@@ -24,18 +24,20 @@ from tessera.core.results.os_tables import (
     OF_PROGRAM,
     SIMULATOR_COSTS,
 )
-from tessera.core.results.outcomes import FAILED, OK
-from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.outcomes import FAILED, OK, ok_rows
+from tessera.core.results.table_io import frame_of, read_file
 from tessera.core.scenarios import Scenario
+from tessera.core.tables import print_table
 from tessera.lab.faults.kinds import BATCH, KINDS, TABLE
 from tessera.lab.faults.latencies import comb, quantiles
-from tessera.lab.faults.virtuoso_runs import Request, Woven, cost_rows, simulate_logs
+from tessera.lab.faults.virtuoso_claims import judge_claims
+from tessera.lab.faults.virtuoso_runs import Woven, cost_rows, simulate_logs
 from tessera.lab.faults.weave import file_of
-from tessera.lab.studies import scenarios
-from tessera.lab.studies.failures import one_line
-from tessera.record import traces
+from tessera.lab.studies.scenarios import decide, load_scenarios
+from tessera.lab.study import Count, Inputs, Jobs, Names, Paths, Recording, Run, printed, study
 from tessera.simulate import operating_system
 from tessera.simulate.runner import CellCache
+from tessera.simulate.sampling import FULL, Plan
 from tessera.simulate.simulator import FAULT_TIME_COLUMNS
 
 # Latencies of the simulated faults of a program: quantiles by kind (Figure 2), and combs.
@@ -121,75 +123,73 @@ def consecutive_runs(faults: pd.DataFrame) -> list[np.ndarray]:
 
 LARGE = " 2MB"
 FREQUENCY = "core.frequency_hz"
-Rows = dict[str, list[dict]]  #: by the name of the table
+SCENARIOS = ("thp-never", "thp-no-zero-page")
+RECORDED = Path("artifacts/kernel-stream/recording")  #: page faults of Linux 6.12
 
 
-@dataclass(frozen=True, kw_only=True)
-class Job(scenarios.Job):
-    """As of the study of scenarios; ``recording_of_faults``: folder of ``tessera faults stream record``."""
-
-    recording_of_faults: Path
-
-
-def program_study(job: Job) -> pd.DataFrame:
-    """Write shares, latencies and combs into ``job.out``, and return the table :data:`FAULT_SHARES`.
-
-    The same inputs give the same tables. Finished simulations are in the cache, so a killed study goes on.
-
-    Raises:
-        TesseraError: an unknown platform or scenario, a recording of faults that cannot be read, or
-            ``job.trace`` is no trace and no recording.
-    """
-    if job.info is None:
-        traces.info(job.trace)
-    platform, asked = platforms.load(job.platform_name), scenarios.load_scenarios(job.scenarios)
-    weave = file_of(job.recording_of_faults)
-    head = {"workload": job.workload, "platform": platform.name, "provenance": "simulated"}
-    try:
-        rows = _study(job, platform, asked, weave)
-    except TesseraError as error:  # of the recording: no scenario has a number
-        rows = {FAULT_SHARES.name: [_failed(one.name, one_line(error)) for one in asked]}
-    frames = {}
-    for table in OF_PROGRAM:
-        frame = frame_of(table, [head | row for row in rows.get(table.name, [])])
-        frames[table.name] = write_table(table, frame, job.out / table.file)
-    return frames[FAULT_SHARES.name]
-
-
-def program_costs(job: Job, repeats: int) -> pd.DataFrame:
-    """Write the table :data:`SIMULATOR_COSTS` into ``job.out``, and return it. It is measured: no cache.
-
-    Raises:
-        TesseraError: as :func:`program_study`; or a scenario that cannot be simulated.
-    """
-    platform, asked = platforms.load(job.platform_name), scenarios.load_scenarios(job.scenarios)
-    weave, trace = file_of(job.recording_of_faults), job.recording
-    head = {"workload": job.workload, "platform": platform.name}
-    with tempfile.TemporaryDirectory(prefix="tessera-virtuoso-") as name:
-        decided = scenarios.decide(trace, asked, Path(name), job.progress)
-        if bad := [one for one in decided if one.problem]:
-            raise TesseraError(f"cost of scenario {bad[0].name}", bad[0].problem, "leave the scenario out")
-        request = Request(
-            job.workload, trace, platform, job.sampling, CellCache(None), progress=job.progress, weave=weave
+def show_shares(shares: pd.DataFrame, *_: pd.DataFrame) -> None:
+    """Print parts of the runtime of each scenario."""
+    rows = [
+        (
+            row.scenario, f"{row.faults:,}", f"{row.runtime_cycles:,.0f}", f"{row.fault_share:.1%}",
+            f"{row.translation_share:.1%}", f"{row.kernel_cycles / row.faults:,.0f}" if row.faults else "",
         )
-        rows = cost_rows(request, [one.log for one in decided], repeats, Path(name))
-    frame = frame_of(SIMULATOR_COSTS, [head | row for row in rows])
-    return write_table(SIMULATOR_COSTS, frame, job.out / SIMULATOR_COSTS.file)
+        for row in ok_rows(shares).itertuples()
+    ]  # fmt: skip
+    print_table(["scenario", "faults", "R", "in faults", "C of R", "cycles a fault"], rows, right=range(1, 6))
 
 
-def _study(job: Job, platform: Platform, asked: Sequence[Scenario], weave: bytes) -> Rows:
-    trace = job.recording
+@study(*OF_PROGRAM, show=show_shares)
+def virtuoso(
+    run: Run,
+    trace: Recording,
+    platform: Platform,
+    cache: CellCache,
+    scenarios: Names = SCENARIOS,
+    weave: Path = RECORDED,
+    sampling: Plan = FULL,
+    jobs: Jobs = 1,
+) -> tuple[pd.DataFrame, ...]:
+    """Simulate a program with the kernel work of its page faults: parts of its runtime.
+
+    Writes shares.csv (Figures 1 and 3), latency.csv (quantiles of the faults' latencies, Figure 2) and
+    combs.csv. A scenario that ends early, or that has a fault without a template, is a row with the reason.
+
+    Example (after: tessera dev build imitation simulator tracer):
+      ./run tessera lab run virtuoso trace=tests/traces/examples/phases.tst platform=haswell-sim \\
+        --out /tmp/virtuoso
+
+    Args:
+        trace: trace with events (.tst), or info.json that the study `recording` wrote.
+        platform: name or YAML file.
+        scenarios: names or YAML files (tessera lab os list).
+        weave: folder of recorded page faults.
+        sampling: plan, or full (tessera simulate --help).
+        jobs: threads of the simulator.
+        cache: folder of finished simulations; default: .cache beside the tables.
+
+    Raises:
+        TesseraError: an unknown scenario, or a recording of faults that cannot be read.
+    """
+    asked, templates = load_scenarios(scenarios), file_of(weave)
+    try:
+        inputs = Inputs(trace.workload, trace.trace, platform, [], cache, sampling, jobs, run.say)
+        rows = _rows(inputs, asked, templates)
+    except TesseraError as error:  # of the recording: no scenario has a number
+        rows = {FAULT_SHARES.name: [_failed(one.name, error.one_line) for one in asked]}
+    head = {"workload": trace.workload, "platform": platform.name, "provenance": "simulated"}
+    return tuple(frame_of(table, [head | row for row in rows.get(table.name, [])]) for table in OF_PROGRAM)
+
+
+def _rows(inputs: Inputs, asked: Sequence[Scenario], weave: bytes) -> dict[str, list[dict]]:
+    """Rows by the name of the table."""
     with tempfile.TemporaryDirectory(prefix="tessera-virtuoso-") as name:
-        decided = scenarios.decide(trace, asked, Path(name), job.progress)
+        decided = decide(inputs.trace, asked, Path(name), inputs.say)
         good = [one for one in decided if not one.problem]
         kinds = {one.name: _kinds(one.log) for one in good}
-        request = Request(
-            job.workload, trace, platform, job.sampling, CellCache(job.cache), job.threads, job.progress,
-            weave=weave,
-        )  # fmt: skip
-        simulated = simulate_logs(request, [one.log for one in good])
+        simulated = simulate_logs(replace(inputs, files=[one.log for one in good]), weave)
     woven = {one.name: done for one, done in zip(good, simulated, strict=True)}
-    rows: Rows = {table.name: [] for table in OF_PROGRAM}
+    rows: dict[str, list[dict]] = {table.name: [] for table in OF_PROGRAM}
     for one in decided:
         done = woven.get(one.name, Woven(problem=one.problem))
         if done.problem:
@@ -197,10 +197,81 @@ def _study(job: Job, platform: Platform, asked: Sequence[Scenario], weave: bytes
             continue
         rows[FAULT_SHARES.name].append(_row(one.name, done, kinds[one.name]))
         faults, head = frame_of_faults(done.faults), {"scenario": one.name}
-        times = quantile_rows(faults, _hertz(platform))
+        times = quantile_rows(faults, _hertz(inputs.platform))
         rows[FAULT_TIMES.name] += [head | row for row in times]
         rows[FAULT_TIME_COMBS.name] += [head | row for row in comb_rows(faults)]
     return rows
+
+
+def show_costs(table: pd.DataFrame) -> None:
+    """Print seconds and ratios of each scenario."""
+    columns = {
+        "plain_seconds": "s", "woven_seconds": "s woven", "slowdown": "slowdown",
+        "instruction_ratio": "instr.", "time_per_instruction_ratio": "time/instr.",
+        "access_ratio": "accesses", "time_per_access_ratio": "time/access", "memory_ratio": "memory",
+    }  # fmt: skip
+    rows = [(row["scenario"], *(f"{row[name]:.2f}" for name in columns)) for row in table.to_dict("records")]
+    print_table(["scenario", *columns.values()], rows, right=range(1, len(columns) + 1))
+
+
+@study(SIMULATOR_COSTS, show=show_costs)
+def costs(
+    run: Run,
+    trace: Recording,
+    platform: Platform,
+    scenarios: Names = SCENARIOS,
+    weave: Path = RECORDED,
+    sampling: Plan = FULL,
+    repeats: Count = 5,
+) -> pd.DataFrame:
+    """Measure time and memory of the simulator with and without the kernel work of page faults.
+
+    Writes simulator.csv (Figures 11 and 12): processor seconds, bytes, and ratios. Other programs on the
+    machine change the numbers; runs alternate, and the table has medians. Nothing comes from a cache.
+
+    Example (after: tessera dev build imitation simulator tracer):
+      ./run tessera lab run virtuoso-costs trace=tests/traces/examples/phases.tst platform=haswell-sim \\
+        --out /tmp/virtuoso
+
+    Args:
+        trace: trace with events (.tst), or info.json that the study `recording` wrote.
+        platform: name or YAML file.
+        scenarios: names or YAML files (tessera lab os list).
+        weave: folder of recorded page faults.
+        sampling: plan, or full (tessera simulate --help).
+        repeats: runs with and without the kernel's work, in alternation.
+
+    Raises:
+        TesseraError: as :func:`virtuoso`; the recording failed, or a scenario cannot be simulated.
+    """
+    asked, templates = load_scenarios(scenarios), file_of(weave)
+    with tempfile.TemporaryDirectory(prefix="tessera-virtuoso-") as name:
+        decided = decide(trace.trace, asked, Path(name), run.say)
+        if bad := [one for one in decided if one.problem]:
+            raise TesseraError(f"cost of scenario {bad[0].name}", bad[0].problem, "leave the scenario out")
+        logs = [one.log for one in decided]
+        inputs = Inputs(trace.workload, trace.trace, platform, logs, CellCache(None), sampling, say=run.say)
+        rows = cost_rows(inputs, templates, repeats, Path(name))
+    return frame_of(SIMULATOR_COSTS, [inputs.pair | row for row in rows])
+
+
+@study(show=printed(3, without=("provenance", "statement")))
+def judge(run: Run, tables: Paths) -> pd.DataFrame:
+    """Compare simulated programs with numbers that Virtuoso prints.
+
+    Means agree within half of the printed value; bounds and directions are taken as printed. The scenario
+    thp-no-zero-page decides. Writes virtuoso.csv.
+
+    Example: ./run tessera lab run virtuoso-judge tables=/tmp/virtuoso --out /tmp/virtuoso
+
+    Args:
+        tables: folders that the study `virtuoso` wrote.
+    """
+    found = judge_claims(
+        pd.concat([read_file(FAULT_SHARES, folder / FAULT_SHARES.file) for folder in tables])
+    )
+    write_csv(found, run.file("virtuoso.csv"))
+    return found
 
 
 def _hertz(platform: Platform) -> float | None:

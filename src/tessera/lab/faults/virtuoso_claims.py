@@ -101,7 +101,7 @@ def judge_claims(shares: pd.DataFrame) -> pd.DataFrame:
     """A row for each claim; columns are :data:`VERDICT_COLUMNS`.
 
     Args:
-        shares: tables of ``tessera virtuoso program``, of one or several programs. Only programs that have
+        shares: tables of the study ``virtuoso``, of one or several programs. Only programs that have
             both scenarios count.
     """
     good = ok_rows(shares)

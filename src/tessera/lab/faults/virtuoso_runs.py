@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import statistics
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,9 +11,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built
 from tessera.core.platforms import set_values
 from tessera.core.results.outcomes import FAILED, is_ok
-from tessera.lab.studies import scenarios
-from tessera.lab.studies.failures import one_line
-from tessera.lab.studies.scenarios import ENGINE
+from tessera.lab.study import Inputs
 from tessera.simulate.inputs import LOG, file_bytes
 from tessera.simulate.runner import simulate_all
 from tessera.simulate.simulator import KERNEL, Job, run_simulator
@@ -26,13 +23,6 @@ from tessera.simulate.simulator import KERNEL, Job, run_simulator
 
 #: The kernel accesses pages by their frames.
 FRAMES = {"memory.allocator": "mapped"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request(scenarios.Request):
-    """``weave``: templates of faults; the rest as of the study of scenarios."""
-
-    weave: bytes
 
 
 @dataclass(frozen=True)
@@ -53,25 +43,26 @@ class Woven:
     problem: str = ""
 
 
-def simulate_logs(request: Request, logs: Sequence[Path]) -> list[Woven]:
-    """Each log with and without the kernel's work, in the order of ``logs``."""
+def simulate_logs(inputs: Inputs, weave: bytes) -> list[Woven]:
+    """Each log of ``inputs.files`` with and without the kernel's work, in their order.
+
+    Args:
+        weave: templates of faults (:func:`tessera.lab.faults.weave.file_of`).
+    """
+    logs = list(inputs.files)
     if not logs:
         return []
-    platform = set_values(request.platform, FRAMES)
-    same = {
-        "workload": request.workload, "engine": ENGINE, "sampling": request.sampling,
-        "cache": request.cache, "progress": request.progress, "threads": request.threads, "kind": LOG,
-    }  # fmt: skip
+    platform = set_values(inputs.platform, FRAMES)
+    same = inputs.options | {"kind": LOG}
     kernel: list[list[dict]] = []
     times: list[list[dict]] = []
     try:
         (woven,) = simulate_all(
-            request.trace, [platform], list(logs), weave=request.weave, kernel=kernel, fault_times=times,
-            **same,
-        )  # fmt: skip
-        (plain,) = simulate_all(request.trace, [platform], list(logs), **same)
+            inputs.trace, [platform], logs, weave=weave, kernel=kernel, fault_times=times, **same
+        )
+        (plain,) = simulate_all(inputs.trace, [platform], logs, **same)
     except TesseraError as error:
-        return [Woven(problem=one_line(error)) for _ in logs]
+        return [Woven(problem=error.one_line) for _ in logs]
     counts = {row["layout"]: row for row in kernel[0]}
     faults: dict[str, list[dict]] = {}
     for row in times[0]:
@@ -100,41 +91,39 @@ PLAIN, WOVEN = "plain", "woven"
 
 
 @dataclass(frozen=True)
-class Run:
-    """One run of the simulator: its row, and what it took."""
+class Taken:
+    """A row of the simulator, and what its run took."""
 
     row: dict
     processor_seconds: float
     peak_memory_bytes: int
 
 
-def cost_rows(request: Request, logs: Sequence[Path], repeats: int, folder: Path) -> list[dict]:
-    """A row for each log, its name that of the scenario; files go to ``folder``.
+def cost_rows(inputs: Inputs, weave: bytes, repeats: int, folder: Path) -> list[dict]:
+    """A row for each log of ``inputs.files``, its name that of the scenario; files go to ``folder``.
 
     Raises:
         TesseraError: the simulator refuses a log: no cost can be measured then.
     """
     rows = []
-    for log in logs:
-        runs: dict[str, list[Run]] = {PLAIN: [], WOVEN: []}
+    for log in inputs.files:
+        runs: dict[str, list[Taken]] = {PLAIN: [], WOVEN: []}
         for repeat in range(1, repeats + 1):
-            for name, weave in ((PLAIN, None), (WOVEN, request.weave)):
-                request.progress(f"{log.stem}: {name} run {repeat} of {repeats}")
-                runs[name].append(_run(request, log, weave, folder))
+            for name, work in ((PLAIN, None), (WOVEN, weave)):
+                inputs.say(f"{log.stem}: {name} run {repeat} of {repeats}")
+                runs[name].append(_run(inputs, log, work, folder))
         rows.append({"scenario": log.stem, "repeats": repeats, "provenance": "measured"} | _costs(runs))
     return rows
 
 
-def _run(request: Request, log: Path, weave: bytes | None, folder: Path) -> Run:
+def _run(inputs: Inputs, log: Path, weave: bytes | None, folder: Path) -> Taken:
     rows: list[dict] = []
     usage = folder / "usage.csv"
     job = Job(
-        built("simulator", "tessera-sim"), request.trace, (set_values(request.platform, FRAMES),), ENGINE,
-        request.sampling, kind=LOG, weave=weave, usage=usage,
+        built("simulator", "tessera-sim"), inputs.trace, (set_values(inputs.platform, FRAMES),),
+        inputs.options["engine"], inputs.sampling, kind=LOG, weave=weave, usage=usage,
     )  # fmt: skip
-    run_simulator(
-        job, {log: file_bytes(log, LOG)}, lambda _, __, row, *___: rows.append(row), request.progress
-    )
+    run_simulator(job, {log: file_bytes(log, LOG)}, lambda _, __, row, *___: rows.append(row), inputs.say)
     (row,) = rows
     if not is_ok(row):
         raise TesseraError(
@@ -142,10 +131,10 @@ def _run(request: Request, log: Path, weave: bytes | None, folder: Path) -> Run:
         )
     with usage.open() as stream:
         (used,) = csv.DictReader(stream)
-    return Run(row, float(used["processor_seconds"]), int(used["peak_memory_bytes"]))
+    return Taken(row, float(used["processor_seconds"]), int(used["peak_memory_bytes"]))
 
 
-def _costs(runs: dict[str, list[Run]]) -> dict:
+def _costs(runs: dict[str, list[Taken]]) -> dict:
     found: dict = {}
     for name, mine in runs.items():
         seconds = [one.processor_seconds for one in mine]

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 import pandas as pd
 
-from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.platforms import Platform, Value
 from tessera.core.results.outcomes import FAILED, TRACE_NAME, is_ok
 from tessera.core.results.study_tables import DESIGN_CELLS, DESIGN_MAPPINGS, DESIGN_STRUCTURES
-from tessera.core.results.table_io import empty_table, frame_of, write_table
+from tessera.core.results.table_io import frame_of
+from tessera.core.tables import print_table
 from tessera.lab.studies import design_catalogue, placements
 from tessera.lab.studies.design_catalogue import (
     BASELINE_DESIGN,
+    DESIGN_NAMES,
     HIDDEN_SECOND_LEVEL,
     SECOND_LEVEL,
     THP,
     named_design,
 )
-from tessera.lab.studies.failures import failed_rows, one_line
-from tessera.lab.studies.windows import GivenTrace, middle
+from tessera.lab.studies.windows import middle
+from tessera.lab.study import Count, Inputs, Jobs, Names, Recording, Run, Seed, study
 from tessera.record import traces
 from tessera.simulate.inputs import MAPPING
 from tessera.simulate.runner import CellCache, simulate
-from tessera.simulate.sampling import FULL
 
 # Cells of the study: designs under mappings, in full, with the engine ``timing``.
 #
@@ -37,7 +37,6 @@ from tessera.simulate.sampling import FULL
 # the status ``refused`` and the reason; the others continue. A row of another failure has the status
 # ``failed``, and the next run tries the study again.
 
-ENGINE = "timing"
 REFUSED = "refused"
 #: Status of the process, if the simulator rejects its input.
 _WRONG_REQUEST = 2
@@ -52,32 +51,22 @@ CHANGES = {
 KEYS = ["workload", "platform", "mapping"]
 
 
-@dataclass(frozen=True)
-class Request:
-    """What is simulated; ``files``: mapping -> its file."""
-
-    workload: str
-    trace: Path
-    platform: Platform
-    files: dict[str, Path]
-    cache: CellCache
-    threads: int = 1
-    progress: Callable[[str], None] = lambda line: None
-
-
 def simulate_designs(
-    request: Request, wanted: Mapping[str, Sequence[str]]
+    inputs: Inputs, wanted: Mapping[str, Sequence[str]]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The tables :data:`DESIGN_CELLS` (with changes) and :data:`DESIGN_STRUCTURES`.
 
     Args:
+        inputs: its files are mappings; a file's stem is the mapping's name.
         wanted: design -> its mappings; those without a file are left out.
     """
+    files = {path.stem: path for path in inputs.files}
     cells: list[dict] = []
     structures: list[dict] = []
     for number, (design, mappings) in enumerate(wanted.items(), 1):
-        request.progress(f"{design} ({number} of {len(wanted)})")
-        for row, parts in _of_design(request, design, [name for name in mappings if name in request.files]):
+        inputs.say(f"{design} ({number} of {len(wanted)})")
+        mine = replace(inputs, files=[files[name] for name in mappings if name in files])
+        for row, parts in _of_design(mine, design):
             cells.append(row)
             structures += parts
     if not any(is_ok(row) for row in cells):  # the trace or the platform is at fault, not a design
@@ -95,23 +84,22 @@ def with_changes(cells: pd.DataFrame) -> pd.DataFrame:
     return cells
 
 
-def _of_design(request: Request, design: str, mappings: list[str]) -> list[tuple[dict, list[dict]]]:
+def _of_design(inputs: Inputs, design: str) -> list[tuple[dict, list[dict]]]:
     """(cell, its structures) for each mapping. One process for all, or one for each if that one ends."""
-    if not mappings:
+    if not inputs.files:
         return []
-    platform = _with_design(request.platform, design)
+    platform = _with_design(inputs.platform, design)
     try:
-        return _simulated(request, design, platform, mappings)
+        return _simulated(inputs, design, platform)
     except TesseraError as error:
-        whole = error
-    if len(mappings) < 2:
-        return [(_stopped(request, design, mapping, whole), []) for mapping in mappings]
+        if len(inputs.files) == 1:
+            return [(_stopped(inputs, design, inputs.files[0].stem, error), [])]
     found = []
-    for mapping in mappings:
+    for file in inputs.files:
         try:
-            found += _simulated(request, design, platform, [mapping])
+            found += _simulated(replace(inputs, files=[file]), design, platform)
         except TesseraError as error:
-            found.append((_stopped(request, design, mapping, error), []))
+            found.append((_stopped(inputs, design, file.stem, error), []))
     return found
 
 
@@ -122,21 +110,19 @@ def _with_design(platform: Platform, name: str) -> Platform:
     return replace(platform, values=platform.values | values)
 
 
-def _simulated(request: Request, design: str, platform: Platform, mappings: list[str]) -> list:
+def _simulated(inputs: Inputs, design: str, platform: Platform) -> list:
     parts: list[dict] = []
     rows = simulate(
-        request.trace, platform, [request.files[mapping] for mapping in mappings],
-        workload=request.workload, engine=ENGINE, sampling=FULL, cache=request.cache,
-        progress=request.progress, threads=request.threads, structures=parts, kind=MAPPING,
-    )  # fmt: skip
-    by_mapping: dict[str, list[dict]] = {mapping: [] for mapping in mappings}
+        inputs.trace, platform, list(inputs.files), structures=parts, kind=MAPPING, **inputs.options
+    )
+    by_mapping: dict[str, list[dict]] = {file.stem: [] for file in inputs.files}
     for part in parts:
         by_mapping[part["layout"]].append(part)
-    return [_counted(request, design, platform, row, by_mapping[row["layout"]]) for row in rows]
+    return [_counted(inputs, design, platform, row, by_mapping[row["layout"]]) for row in rows]
 
 
-def _counted(request: Request, design: str, platform: Platform, row: dict, parts: list[dict]):
-    head = _head(request, design, row["layout"])
+def _counted(inputs: Inputs, design: str, platform: Platform, row: dict, parts: list[dict]):
+    head = _head(inputs, design, row["layout"])
     if not is_ok(row):  # the simulator read its own mapping file and rejected it for this design
         return head | {"status": REFUSED, "message": row["message"]}, []
     cell = head | {"status": row["status"], "message": row["message"]} | {n: row[n] for n in _COUNTS}
@@ -161,101 +147,105 @@ def _counted(request: Request, design: str, platform: Platform, row: dict, parts
     return cell, structures
 
 
-def _stopped(request: Request, design: str, mapping: str, error: TesseraError) -> dict:
+def _stopped(inputs: Inputs, design: str, mapping: str, error: TesseraError) -> dict:
     status = REFUSED if error.exit_code == _WRONG_REQUEST else FAILED
-    return _head(request, design, mapping) | {"status": status, "message": one_line(error)}
+    return _head(inputs, design, mapping) | {"status": status, "message": error.one_line}
 
 
-def _head(request: Request, design: str, mapping: str) -> dict:
-    return {
-        "workload": request.workload, "platform": request.platform.name, "design": design,
-        "mapping": mapping, "provenance": "simulated",
-    }  # fmt: skip
+def _head(inputs: Inputs, design: str, mapping: str) -> dict:
+    return inputs.pair | {"design": design, "mapping": mapping, "provenance": "simulated"}
 
 
-# What the workflow's rule and the command call: the three tables of the study, failures as rows.
+# The study: mappings for the pools of a window, then designs under them.
 
 
-@dataclass(frozen=True)
-class Job(GivenTrace):
-    """Inputs of the study.
-
-    Attributes:
-        trace: a trace, or the info.json of a recording.
-        also: further designs, each with its own mappings.
-        window_accesses: None: the whole trace.
-        out: folder of the three tables.
-    """
-
-    trace: Path
-    platform_name: str
-    designs: Sequence[str]
-    mappings: Sequence[str]
-    cache: Path
-    out: Path
-    window_accesses: int | None = None
-    also: Sequence[tuple[Sequence[str], Sequence[str]]] = ()
-    seed: int = 1
-    threads: int = 1
-    progress: Callable[[str], None] = lambda line: None
-
-    @property
-    def wanted(self) -> dict[str, list[str]]:
-        """Design -> its mappings, each once, in the order of the request."""
-        found: dict[str, list[str]] = {}
-        for designs, mappings in ((self.designs, self.mappings), *self.also):
-            for design in designs:
-                known = found.setdefault(design, [])
-                known += [name for name in dict.fromkeys(mappings) if name not in known]
-        return found
-
-    @property
-    def all_mappings(self) -> list[str]:
-        """The mappings of all designs, each once."""
-        return list(dict.fromkeys(name for names in self.wanted.values() for name in names))
+def check_pairs(pairs: Sequence[str]) -> None:
+    """Raises ValueError for a text that is not DESIGN:MAPPING, TesseraError for an unknown mapping."""
+    for pair in pairs:
+        design, _, mapping = pair.partition(":")
+        if not (design and mapping):
+            raise ValueError(f"'{pair}' is not DESIGN:MAPPING, for example anchor:high-over-low")
+        placements.check_kinds([mapping])
 
 
-def designs_study(job: Job) -> pd.DataFrame:
-    """Write cells, structures and mappings into ``job.out``; returns the cells.
-
-    Raises:
-        TesseraError: the platform or a kind of mapping is unknown, or ``job.trace`` is no trace and no
-            recording.
-    """
-    if job.info is None:
-        traces.info(job.trace)
-    platform = platforms.load(job.platform_name)
-    placements.check_kinds(job.all_mappings)
-    mappings, structures = empty_table(DESIGN_MAPPINGS), empty_table(DESIGN_STRUCTURES)
-    try:
-        cells, structures, mappings = _study(job, platform)
-    except TesseraError as error:
-        head = {"workload": job.workload, "platform": platform.name, "provenance": "simulated"}
-        cells = failed_rows(DESIGN_CELLS, head, one_line(error))
-    write_table(DESIGN_STRUCTURES, structures, job.out / DESIGN_STRUCTURES.file)
-    write_table(DESIGN_MAPPINGS, mappings, job.out / DESIGN_MAPPINGS.file)
-    return write_table(DESIGN_CELLS, cells, job.out / DESIGN_CELLS.file)
+def wanted_mappings(
+    designs: Sequence[str], mappings: Sequence[str], also: Sequence[str]
+) -> dict[str, list[str]]:
+    """Design -> its mappings, each once: every design under each mapping, then the pairs of ``also``."""
+    pairs = [(design, mapping) for design in designs for mapping in mappings]
+    found: dict[str, list[str]] = {}
+    for design, mapping in dict.fromkeys([*pairs, *(tuple(pair.split(":", 1)) for pair in also)]):
+        found.setdefault(design, []).append(mapping)
+    return found
 
 
-def _study(job: Job, platform: Platform) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    with tempfile.TemporaryDirectory(prefix="tessera-designs-") as name, _window(job, Path(name)) as trace:
-        made = placements.make_mappings(trace, job.all_mappings, job.seed, Path(name), job.progress)
-        pair = {"workload": job.workload, "platform": platform.name}
-        mappings = frame_of(DESIGN_MAPPINGS, [pair | row for row in made.rows])
-        cache = CellCache(job.cache)
-        request = Request(job.workload, trace, platform, made.files, cache, job.threads, job.progress)
-        return *simulate_designs(request, job.wanted), mappings
-
-
-@contextmanager
-def _window(job: Job, folder: Path) -> Iterator[Path]:
-    """The trace, or a part from its middle."""
-    trace = job.recording
-    available = traces.info(trace)["accesses"]
-    if job.window_accesses is None or job.window_accesses >= available:
-        yield trace
+def show_designs(cells: pd.DataFrame, *_: pd.DataFrame) -> None:
+    """Print misses relative to those of the baseline, designs by mappings."""
+    if not cells["misses_to_baseline_percent"].notna().any():
         return
+    mappings = list(dict.fromkeys(cells["mapping"]))
+    rows = []
+    for design, part in cells.groupby("design", sort=False):
+        change = part.set_index("mapping")["misses_to_baseline_percent"]
+        left = [100 + change.get(mapping, float("nan")) for mapping in mappings]
+        rows.append((str(design), *("" if value != value else f"{value:.1f}%" for value in left)))
+    print_table(["misses of baseline's", *mappings], rows, right=range(1, len(mappings) + 1))
+
+
+@study(
+    DESIGN_CELLS, DESIGN_STRUCTURES, DESIGN_MAPPINGS, failed={"provenance": "simulated"}, show=show_designs
+)
+def designs(
+    run: Run,
+    trace: Recording,
+    platform: Platform,
+    cache: CellCache,
+    designs: Names = DESIGN_NAMES,
+    mappings: Annotated[tuple[str, ...], placements.check_kinds] = placements.KINDS,
+    also: Annotated[tuple[str, ...], check_pairs] = (),
+    accesses: Count | None = None,
+    seed: Seed = 1,
+    jobs: Jobs = 1,
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Compare translation designs under mappings of pages to frames.
+
+    Generates the mappings for the pools of the trace, and simulates each design under each of them, in full.
+    A design that the simulator rejects for a mapping is a row with the reason. Prints the misses of each
+    design relative to the design `baseline`. docs/studies.md describes the tables.
+
+    Example, after ./run smoke:
+      ./run tessera lab run designs trace=results/smoke/traces/gups/info.json accesses=200000 \\
+        platform=park-haswell designs=baseline,thp,anchor mappings=demand,medium \\
+        also=anchor:high-over-low,anchor:pages-64 --out /tmp/designs-study
+
+    Args:
+        trace: trace (.tst), or info.json of a recording or window.
+        platform: name or YAML file; the tables of Park, KAIST 2019, are for park-haswell.
+        designs: those to compare (tessera simulate --list); default: all of Park that one process can have.
+        mappings: kinds of mappings (tessera mapping generate --help).
+        also: further designs under mappings of their own, DESIGN:MAPPING,...
+        accesses: simulate so many from the middle of the trace; default: the whole trace.
+        seed: of the mappings.
+        jobs: mappings at the same time.
+        cache: folder of finished simulations; default: .cache beside the tables.
+    """
+    wanted = wanted_mappings(designs, mappings, also)
+    kinds = list(dict.fromkeys(name for names in wanted.values() for name in names))
+    with tempfile.TemporaryDirectory(prefix="tessera-designs-") as name:
+        folder = Path(name)
+        window = _window(trace.trace, accesses, folder)
+        made = placements.make_mappings(window, kinds, seed, folder, run.say)
+        files = list(made.files.values())
+        inputs = Inputs(trace.workload, window, platform, files, cache, jobs=jobs, say=run.say)
+        cells, structures = simulate_designs(inputs, wanted)
+    return cells, structures, frame_of(DESIGN_MAPPINGS, [inputs.pair | row for row in made.rows])
+
+
+def _window(trace: Path, accesses: int | None, folder: Path) -> Path:
+    """The trace, or a part from its middle, as a file in the folder."""
+    available = traces.info(trace)["accesses"]
+    if accesses is None or accesses >= available:
+        return trace
     target = folder / TRACE_NAME
-    start = middle(available, job.window_accesses)
-    traces.cut(trace, target, start_access=start, accesses=job.window_accesses)
-    yield target
+    traces.cut(trace, target, start_access=middle(available, accesses), accesses=accesses)
+    return target

@@ -10,18 +10,21 @@ import csv
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 
-from tessera.core import platforms, reference
+from tessera.core import reference
 from tessera.core.layouts.layout import Layout
 from tessera.core.mapping.page_mapping import PAGES_OF_2MB, POOLS, PageMapping, Rows
 from tessera.core.platforms import Platform, Value
-from tessera.core.results.outcomes import FAILED, OK
+from tessera.core.results.outcomes import FAILED, OK, ok_rows
 from tessera.core.results.study_tables import PROBES
-from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.table_io import frame_of
+from tessera.core.tables import print_table
 from tessera.core.units import MB, PAGE_4KB
+from tessera.lab.study import Bounds, Run, Seed, study
 from tessera.lab.validation.synthetic import ANON_BASE, HEAP_BASE, Batch, Stream, batch, loads
 
 # One case of a probe: accesses, a design with its keys, a layout or mapping, and its quantities.
@@ -207,25 +210,43 @@ def synonym_filter_savings(counted: Counted) -> dict[str, float]:
     }
 
 
-# What the workflow's rule and the command call: all probes in one start of the simulator, one table.
+# The study: all probes in one start of the simulator, one table.
 
 ENGINE = "partial"
-ACCESSES = 1_000_000  #: as in 2.4.4
 
 
-def probes_study(
-    platform_name: str, out: Path, *, accesses: int = ACCESSES, seed: int = 1, progress: Callable[[str], None]
+def show_probes(table: pd.DataFrame) -> None:
+    """Print the quantities of all cases."""
+    rows = [(row.probe, row.case, row.quantity, f"{row.value:.3f}%") for row in ok_rows(table).itertuples()]
+    print_table(["probe", "case", "quantity", "value"], rows, right=(3,))
+
+
+@study(PROBES, show=show_probes)
+def probes(
+    run: Run, platform: Platform, accesses: Annotated[int, Bounds(1000)] = 1_000_000, seed: Seed = 1
 ) -> pd.DataFrame:
-    """Write :data:`PROBES`; a case that the simulator rejects is a ``failed`` row.
+    """Probe the index cache and the synonym filter of Park, KAIST 2019, with random accesses.
+
+    index-cache: 2^40 bytes in 1,024 or 2,048 equal segments (Figure 2.7b). Prints hits of a node and of a
+    whole walk, with full and with half-full nodes. synonym-filter: shares of shared memory as in Table 2.1.
+    Prints the accesses that need no TLB. A case that the simulator rejects is a row with the reason.
+    docs/studies.md describes both.
+
+    Example (after: tessera dev build simulator tracer):
+      ./run tessera lab run probes platform=park-haswell accesses=100000 --out /tmp/probes
+
+    Args:
+        platform: name or YAML file; Park's is park-haswell.
+        accesses: random accesses of each case; 1,000,000 as in 2.4.4.
+        seed: of the accesses.
 
     Raises:
-        TesseraError: the platform is unknown, or the toolchain does not start.
+        TesseraError: the toolchain does not start.
     """
-    platform = platforms.load(platform_name)
     cases = [*index_cache_cases(accesses, seed), *synonym_filter_cases(accesses, seed)]
     traces: dict[int, Path] = {}
     with batch() as work:
-        progress(f"{len(cases)} cases of {accesses} accesses")
+        run.say(f"{len(cases)} cases of {accesses} accesses")
         runs = []
         for number, case in enumerate(cases):
             if id(case.stream) not in traces:
@@ -234,10 +255,10 @@ def probes_study(
         work.run()
         rows = [
             row
-            for case, run in zip(cases, runs, strict=True)
-            for row in _rows(case, accesses, platform, *_counted(work, *run))
+            for case, files in zip(cases, runs, strict=True)
+            for row in _rows(case, accesses, platform, *_counted(work, *files))
         ]
-    return write_table(PROBES, frame_of(PROBES, rows), out)
+    return frame_of(PROBES, rows)
 
 
 def _added(work: Batch, number: int, case: Case, trace: Path, platform: Platform) -> tuple[Path, Path]:

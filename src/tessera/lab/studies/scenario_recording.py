@@ -1,4 +1,4 @@
-"""Record a workload from its first instruction, with its calls: what ``tessera os run`` needs.
+"""Record a workload from its first instruction, with its calls: what ``tessera lab os run`` needs.
 
 The recordings of the cells begin at the region of interest, when most memory is mapped already. These begin
 with the program, and have what system calls read and write of its memory.
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import sha256_of, write_text
 from tessera.core.results.outcomes import FAILED, OK, SKIPPED, TRACE_NAME, is_ok
+from tessera.lab.study import Count, Run, study
 from tessera.record import traces, workloads
+from tessera.record.workloads import program_run
 from tessera.record.workloads.execution import tracing_options
-from tessera.record.workloads.program_run import Finished, Run
 
 #: Folder beside the trace for the inputs that a kind makes.
 RUN_FOLDER = "run"
@@ -23,29 +25,46 @@ RUN_FOLDER = "run"
 WHOLE = {"roi": "whole", "kernel_accesses": True, "events": True}
 
 
-def record_whole(name: str, size: str, max_accesses: int | None, out: Path) -> dict:
-    """Write ``trace.tst`` beside ``out``, and ``out`` (info.json); returns what ``out`` holds.
+def show_recording(info: dict) -> None:
+    """Print what info.json of the recording says."""
+    length = f"{info['accesses'] / 1e6:.1f} M accesses recorded" if is_ok(info) else info["message"]
+    print(f"{info['status']}: {info['workload']}: {length}", file=sys.stderr)
 
-    The file has what ``tessera.record.traces.info`` gives, plus ``workload, size, status, message`` and the
-    ``sha256`` of the trace. ``missing`` names what the user has to supply, if that is why it was skipped. A
-    recording that failed is a status with its reason, and leaves no trace.
+
+@study(show=show_recording)
+def recording(run: Run, workload: str, size: str = "tiny", max_accesses: Count | None = None) -> dict:
+    """Record a workload from its first instruction, with its calls to memory management.
+
+    The study of scenarios needs such a recording. Those of the workflow begin at the region of interest, when
+    most memory is mapped. Writes info.json, and trace.tst beside it. A recording that failed is a status with
+    its reason, and leaves no trace.
+
+    Example (after: tessera dev build mosalloc tracer workloads):
+      ./run tessera lab run recording workload=graph500 size=tiny --out /tmp/graph500
 
     Args:
-        max_accesses: stop after so many accesses; None: record the whole program.
+        workload: name (tessera workload list).
+        size: of the workload.
+        max_accesses: stop after so many accesses; default: record the whole program.
+
+    Returns:
+        content of info.json: what ``tessera.record.traces.info`` gives, plus ``workload, size, status,
+        message`` and the ``sha256`` of the trace. ``missing`` names what the user has to supply, if that is
+        why it was skipped.
     """
-    out = out.absolute()  # a program may run in a folder of its own
+    out = run.file("info.json").absolute()  # a program may run in a folder of its own
     folder, trace = out.parent / RUN_FOLDER, out.with_name(TRACE_NAME)
     out.parent.mkdir(parents=True, exist_ok=True)
-    info: dict = {"workload": name, "size": size, "status": OK, "message": ""}
+    info: dict = {"workload": workload, "size": size, "status": OK, "message": ""}
     try:
-        workload = workloads.load(name)
-        chosen = workload.size(size)
-        if absent := workloads.missing(workload, size):
+        loaded = workloads.load(workload)
+        chosen = loaded.size(size)
+        if absent := workloads.missing(loaded, size):
             info |= {"status": SKIPPED, "message": absent, "missing": absent}
         else:
-            _check(name, size, chosen)
-            run = workloads.prepare(workload, size, folder, None)
-            info |= _record(name, run, chosen, max_accesses, trace)
+            _check(workload, size, chosen)
+            program = workloads.prepare(loaded, size, folder, None)
+            info |= _record(workload, program, chosen, max_accesses, trace)
     except TesseraError as error:
         info |= {"status": FAILED, "message": error.sentence}
     if not is_ok(info):
@@ -65,7 +84,9 @@ def _check(name: str, label: str, size: workloads.Size) -> None:
         )  # fmt: skip
 
 
-def _record(name: str, run: Run, size: workloads.Size, max_accesses: int | None, trace: Path) -> dict:
+def _record(
+    name: str, run: program_run.Run, size: workloads.Size, max_accesses: int | None, trace: Path
+) -> dict:
     if run.companion is not None:
         raise TesseraError(
             f"workload {name}", "a server runs until its load ends it", "use a program that ends by itself"
@@ -76,5 +97,5 @@ def _record(name: str, run: Run, size: workloads.Size, max_accesses: int | None,
         **(tracing_options(run, size, folder) | WHOLE),
     )  # fmt: skip
     if not done.stopped:
-        run.verify(Finished(done.returncode, done.stdout, done.stderr, folder))
+        run.verify(program_run.Finished(done.returncode, done.stdout, done.stderr, folder))
     return traces.info(trace) | {"sha256": sha256_of(trace)}

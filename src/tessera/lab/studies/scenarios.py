@@ -5,29 +5,28 @@ from __future__ import annotations
 import csv
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
 
-from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.generation import Space
 from tessera.core.layouts.layout import ALL_2MB, ALL_4KB, write_layout
 from tessera.core.platforms import Platform
-from tessera.core.results.os_tables import OF_LOG, SCENARIO_CELLS
-from tessera.core.results.outcomes import FAILED, is_ok
+from tessera.core.results.os_tables import OF_LOG, SCENARIO_CELLS, SCENARIO_TABLES
+from tessera.core.results.outcomes import FAILED, is_ok, ok_rows
 from tessera.core.results.schema import COUNT
-from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.table_io import frame_of
 from tessera.core.scenarios import Scenario, load
-from tessera.core.units import PAGE_2MB, PAGE_4KB
-from tessera.lab.studies.failures import one_line
-from tessera.lab.studies.windows import GivenTrace
+from tessera.core.tables import print_table
+from tessera.core.units import MB, PAGE_2MB, PAGE_4KB
+from tessera.lab.study import Inputs, Jobs, Names, Recording, Run, study
 from tessera.record import traces
 from tessera.simulate import operating_system
 from tessera.simulate.inputs import LAYOUT, LOG, Kind
 from tessera.simulate.runner import CellCache, simulate
-from tessera.simulate.sampling import FULL, Plan
+from tessera.simulate.sampling import Plan, parse_sampling
 
 # What the imitation of Linux decides for a trace under each scenario: logs, and their tables.
 #
@@ -87,7 +86,7 @@ def _decided(trace: Path, scenario: Scenario, log: Path) -> Decided:
         operating_system.run_scenario(trace, scenario, log)
         shown = {name: _shown(log, name) for name in OF_LOG}
     except TesseraError as error:
-        return Decided(scenario.name, log, problem=one_line(error))
+        return Decided(scenario.name, log, problem=error.one_line)
     return Decided(scenario.name, log, shown)
 
 
@@ -114,7 +113,7 @@ def tables_of(decided: Sequence[Decided], workload: str) -> dict[str, list[dict]
 # Scenarios and layouts share the trace and its samples. Layouts have no faults: all pages are mapped from
 # the begin on. A fault takes no time in R, so R differs by translation alone.
 
-ENGINE = "timing"
+PLAN = parse_sampling("units=10,warmup_accesses=300000,timed_instructions=300000")
 SCENARIO, OF_LAYOUT = "scenario", "layout"  #: values of the column ``pages``
 _COUNTS = (
     "runtime_cycles", "runtime_cycles_ci95", "stlb_hits", "stlb_misses", "walk_cycles", "walk_cycles_ci95",
@@ -122,34 +121,24 @@ _COUNTS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Request:
-    """What is simulated, how, and where finished cells are kept."""
+def cells_of(inputs: Inputs, decided: Sequence[Decided], folder: Path) -> list[dict]:
+    """Rows of the table of cells: scenarios in their order, then the layouts, whose files go to ``folder``.
 
-    workload: str
-    trace: Path
-    platform: Platform
-    sampling: Plan
-    cache: CellCache
-    threads: int = 1
-    progress: Callable[[str], None] = lambda line: None
-
-
-def cells_of(request: Request, decided: Sequence[Decided], folder: Path) -> list[dict]:
-    """Rows of the table of cells: scenarios in their order, then the layouts (files go to ``folder``)."""
+    ``inputs.files`` are not used.
+    """
     good = [one for one in decided if not one.problem]
-    simulated = _simulated(request, [one.log for one in good], LOG)
+    simulated = _simulated(replace(inputs, files=[one.log for one in good]), LOG)
     by_name = {one.name: cell for one, cell in zip(good, simulated, strict=True)}
     rows = []
     for one in decided:
         if one.problem:
-            rows.append(failed(request, SCENARIO, one.name, one.problem))
+            rows.append(failed(inputs.pair, one.name, one.problem))
         else:
-            row = _row(request, SCENARIO, one.name, by_name[one.name])
+            row = _row(inputs, SCENARIO, one.name, by_name[one.name])
             rows.append(row | (one.summary() if is_ok(row) else {}))
-    files = write_layouts(request.trace, folder)
-    found = _simulated(request, files, LAYOUT)
-    return rows + [_row(request, OF_LAYOUT, f.stem, cell) for f, cell in zip(files, found, strict=True)]
+    files = write_layouts(inputs.trace, folder)
+    found = _simulated(replace(inputs, files=files), LAYOUT)
+    return rows + [_row(inputs, OF_LAYOUT, f.stem, cell) for f, cell in zip(files, found, strict=True)]
 
 
 def write_layouts(trace: Path, folder: Path) -> list[Path]:
@@ -162,96 +151,91 @@ def write_layouts(trace: Path, folder: Path) -> list[Path]:
     return files
 
 
-def failed(request: Request, pages: str, name: str, message: str) -> dict:
+def failed(pair: dict[str, str], name: str, message: str, pages: str = SCENARIO) -> dict:
     """A row without numbers."""
-    return _head(request, pages, name) | {"status": FAILED, "message": message}
+    return _head(pair, pages, name) | {"status": FAILED, "message": message}
 
 
-def _simulated(request: Request, files: list[Path], kind: Kind) -> list[dict]:
+def _simulated(inputs: Inputs, kind: Kind) -> list[dict]:
     """A cell for each file; if the simulator refuses the whole request, failed ones with its reason."""
-    if not files:
+    if not inputs.files:
         return []
     try:
-        return simulate(
-            request.trace, request.platform, files, workload=request.workload, engine=ENGINE,
-            sampling=request.sampling, cache=request.cache, progress=request.progress,
-            threads=request.threads, kind=kind,
-        )  # fmt: skip
+        return simulate(inputs.trace, inputs.platform, list(inputs.files), kind=kind, **inputs.options)
     except TesseraError as error:
-        return [{"status": FAILED, "message": one_line(error)} for _ in files]
+        return [{"status": FAILED, "message": error.one_line} for _ in inputs.files]
 
 
-def _row(request: Request, pages: str, name: str, cell: dict) -> dict:
+def _row(inputs: Inputs, pages: str, name: str, cell: dict) -> dict:
     if not is_ok(cell):
-        return failed(request, pages, name, cell["message"])
+        return failed(inputs.pair, name, cell["message"], pages)
     counts = {column: cell[column] for column in _COUNTS}
-    return _head(request, pages, name) | {"status": cell["status"], "message": cell["message"]} | counts
+    return _head(inputs.pair, pages, name) | {"status": cell["status"], "message": cell["message"]} | counts
 
 
-def _head(request: Request, pages: str, name: str) -> dict:
-    return {
-        "workload": request.workload, "platform": request.platform.name, "pages": pages, "name": name,
-        "provenance": "simulated",
-    }  # fmt: skip
+def _head(pair: dict[str, str], pages: str, name: str) -> dict:
+    return pair | {"pages": pages, "name": name, "provenance": "simulated"}
 
 
-# What the workflow's rule and the command call: the tables of the study, failures as rows.
+# The study: what scenarios decide for a recording, then cells behind it.
 
 
-@dataclass(frozen=True)
-class Job(GivenTrace):
-    """Inputs of the study.
+def show_scenarios(cells: pd.DataFrame, *_: pd.DataFrame) -> None:
+    """Print what each scenario decided, and what followed."""
 
-    Attributes:
-        trace: a trace with events, or the info.json of such a recording.
-        out: folder of the tables.
-    """
+    def count(value: float, unit: int = 1) -> str:
+        return "" if pd.isna(value) else f"{value / unit:,.0f}"
 
-    trace: Path
-    platform_name: str
-    scenarios: Sequence[str]
-    cache: Path
-    out: Path
-    sampling: Plan = FULL
-    threads: int = 1
-    progress: Callable[[str], None] = lambda line: None
+    rows = [
+        (
+            row.name, count(row.faults), count(row.major_faults), count(row.most_2mb_bytes, MB),
+            count(row.stlb_misses), count(row.walk_cycles), count(row.runtime_cycles),
+        )
+        for row in ok_rows(cells).itertuples()
+    ]  # fmt: skip
+    print_table(["pages by", "faults", "major", "MB in 2MB pages", "M", "C", "R"], rows, right=range(1, 7))
 
 
-def scenarios_study(job: Job) -> pd.DataFrame:
-    """Write the tables of :data:`OF_LOG` and :data:`SCENARIO_CELLS` into ``job.out``; returns the cells.
+@study(*SCENARIO_TABLES, show=show_scenarios)
+def scenarios(
+    run: Run,
+    trace: Recording,
+    platform: Platform,
+    cache: CellCache,
+    scenarios: Names = ("thp-always", "thp-no-zero-page", "thp-never", "thp-fragmented"),
+    sampling: Plan = PLAN,
+    jobs: Jobs = 1,
+) -> tuple[pd.DataFrame, ...]:
+    """Show what an imitation of Linux 6.12 does to a program in several states of a machine's memory.
 
-    The same inputs give the same tables. Finished simulations are in the cache, so a killed study goes on.
+    Writes cells.csv (H, M, C, R, faults, beside layouts of all 4KB and all 2MB pages), sizes.csv (page sizes
+    over time), faults.csv, chunks.csv, areas.csv and counters.csv. A scenario that ends early is a row with
+    the reason, and so is each one if the recording failed. docs/os.md describes scenarios.
+
+    Example (after: tessera dev build imitation simulator tracer):
+      ./run tessera lab run scenarios trace=tests/traces/examples/phases.tst platform=haswell-sim \\
+        sampling=full scenarios=thp-always,thp-never --out /tmp/scenarios-study
+
+    Args:
+        trace: trace with events (.tst), or info.json that the study `recording` wrote.
+        platform: name or YAML file.
+        scenarios: names or YAML files (tessera lab os list).
+        sampling: plan, or full (tessera simulate --help).
+        jobs: threads of the simulator.
+        cache: folder of finished simulations; default: .cache beside the tables.
 
     Raises:
-        TesseraError: an unknown platform or scenario, or ``job.trace`` is no trace and no recording.
+        TesseraError: a scenario is unknown, or asked for twice.
     """
-    if job.info is None:
-        traces.info(job.trace)
-    platform = platforms.load(job.platform_name)
-    asked = load_scenarios(job.scenarios)
+    asked = load_scenarios(scenarios)
+    pair = {"workload": trace.workload, "platform": platform.name}
     rows: dict[str, list[dict]] = {name: [] for name in OF_LOG}
     try:
-        found, rows = _study(job, platform, asked)
+        inputs = Inputs(trace.workload, trace.trace, platform, [], cache, sampling, jobs, run.say)
+        with tempfile.TemporaryDirectory(prefix="tessera-scenarios-") as name:
+            decided = decide(inputs.trace, asked, Path(name), run.say)
+            cells = cells_of(inputs, decided, Path(name))
+        rows = tables_of(decided, trace.workload)
     except TesseraError as error:  # of the recording: no scenario has a number
-        request = _request(job, platform, job.trace)
-        found = [failed(request, SCENARIO, one.name, one_line(error)) for one in asked]
-    for name, table in OF_LOG.items():
-        write_table(table, frame_of(table, rows[name]), job.out / table.file)
-    return write_table(SCENARIO_CELLS, frame_of(SCENARIO_CELLS, found), job.out / SCENARIO_CELLS.file)
-
-
-def _study(
-    job: Job, platform: Platform, asked: Sequence[Scenario]
-) -> tuple[list[dict], dict[str, list[dict]]]:
-    trace = job.recording
-    with tempfile.TemporaryDirectory(prefix="tessera-scenarios-") as name:
-        folder = Path(name)
-        decided = decide(trace, asked, folder, job.progress)
-        found = cells_of(_request(job, platform, trace), decided, folder)
-    return found, tables_of(decided, job.workload)
-
-
-def _request(job: Job, platform: Platform, trace: Path) -> Request:
-    return Request(
-        job.workload, trace, platform, job.sampling, CellCache(job.cache), job.threads, job.progress
-    )
+        cells = [failed(pair, one.name, error.one_line) for one in asked]
+    return frame_of(SCENARIO_CELLS, cells), *(frame_of(table, rows[name]) for name, table in OF_LOG.items())

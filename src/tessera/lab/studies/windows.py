@@ -1,18 +1,17 @@
-"""The trace that a study is given, and a window cut out of it: a study simulates all of a window."""
+"""A window cut out of a recorded trace: a study simulates all of it."""
 
 from __future__ import annotations
 
 import json
 import os
-from functools import cached_property
+import sys
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
-from tessera.core.results.outcomes import TRACE_NAME, is_ok, recorded
+from tessera.core.results.outcomes import FAILED, OK, TRACE_NAME, is_ok, recorded
+from tessera.lab.study import Count, Recording, Run, study
 from tessera.record import traces
-
-# The trace that a study is given: a file, or the info.json of a recording, which may have failed.
 
 
 def recording_of(info_path: Path) -> Path:
@@ -27,56 +26,50 @@ def recording_of(info_path: Path) -> Path:
     return trace
 
 
-class GivenTrace:
-    """For jobs with an attribute ``trace``: a trace, or the info.json of a recording."""
-
-    trace: Path
-
-    @cached_property
-    def info(self) -> dict | None:
-        """Content of info.json; None if a trace is given."""
-        return recorded(self.trace)[0] if self.trace.suffix == ".json" else None
-
-    @property
-    def workload(self) -> str:
-        """From info.json, else the file's or the folder's name."""
-        if self.info is not None:
-            return self.info["workload"]
-        path = self.trace.absolute()
-        return path.parent.name if path.name == TRACE_NAME else path.stem
-
-    @property
-    def recording(self) -> Path:
-        """The trace; TesseraError if its recording failed."""
-        if self.info is None:
-            return self.trace
-        return recording_of(self.trace)
-
-
-# Cut a window out of a recorded trace, as a separate trace: a study simulates all of it.
-#
 # The window lies in the middle of the region of interest, because the beginning is the least typical part.
 # It keeps the trace's pools, so the trace's layouts fit it.
 
 
-def make_window(info_path: Path, accesses: int, out: Path) -> dict:
-    """Write ``out`` (info.json) and the window's trace beside it; returns what ``out`` holds.
+def show_window(info: dict) -> None:
+    """Print what info.json of the window says."""
+    if is_ok(info):
+        print(f"{info['workload']}: {info['accesses']} accesses from {info['window_start_access']} on")
+    else:
+        print(f"failed: {info['message']}", file=sys.stderr)
 
-    If the recording has at most ``accesses`` accesses, the window is the whole recording. For a failed
-    recording, the info contains the failure and there is no trace.
+
+@study(show=show_window)
+def window(run: Run, trace: Recording, accesses: Count) -> dict:
+    """Cut a window out of the middle of a trace: info.json, and trace.tst beside it.
+
+    If the recording has no more accesses, the window is the whole recording. The window of a failed recording
+    is an info.json with the failure, without a trace.
+
+    Example, after ./run smoke:
+      ./run tessera lab run window trace=results/smoke/traces/gups/info.json accesses=1000000 \\
+        --out /tmp/window
+
+    Args:
+        trace: trace (.tst), or info.json of a recording.
+        accesses: length of the window.
+
+    Returns:
+        content of the info.json that was written.
     """
-    info, trace = recorded(info_path)
+    found = {"workload": trace.workload, "status": OK, "message": ""}
+    found |= traces.info(trace.path) if trace.info is None else trace.info
+    out = run.file("info.json")
     out.parent.mkdir(parents=True, exist_ok=True)
     target = out.with_name(TRACE_NAME)
     target.unlink(missing_ok=True)
-    if is_ok(info):
+    if is_ok(found):
         try:
-            start = _cut(trace, info["accesses"], accesses, target)
-            info |= traces.info(target) | {"window_start_access": start}
+            start = _cut(trace.trace, found["accesses"], accesses, target)
+            found |= traces.info(target) | {"window_start_access": start}
         except TesseraError as error:
-            info |= {"status": "failed", "message": error.sentence}
-    write_text(out, json.dumps(info, indent=1, sort_keys=True) + "\n")
-    return info
+            found |= {"status": FAILED, "message": error.sentence}
+    write_text(out, json.dumps(found, indent=1, sort_keys=True) + "\n")
+    return found
 
 
 def middle(available: int, accesses: int) -> int:

@@ -21,6 +21,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import check_target, write_text
 from tessera.core.results.loader import Loader
 from tessera.core.results.report_tables import CLAIMS
+from tessera.lab.study import Run, study
 
 # The two ends of a walk's cost, in cycles. They were committed before any run with the upper one.
 #
@@ -114,12 +115,12 @@ def _bad_evidence(path: Path, line: int, found: str) -> TesseraError:
     return TesseraError(f"evidence {path.name} line {line}", found, "see docs/studies.md, Cost of a walk")
 
 
-# ``both_ends.csv``: simulated claims at both ends of a walk's cost. `tessera study walk-cost` writes it.
+# ``both_ends.csv``: simulated claims at both ends of a walk's cost. The study walk-cost writes it.
 
 VERDICTS_FILE = Path(__file__).with_name("both_ends.csv")
 #: column ``depends_on`` of claims.csv, where verdicts differ between the ends
 DEPENDS_ON = "the walk's cost"
-REMEDY = "write it again: ./run tessera study walk-cost --help"
+REMEDY = "write it again: ./run tessera lab show walk-cost"
 
 
 class Ends(NamedTuple):
@@ -182,12 +183,32 @@ CELL = ["workload", "platform", "layout"]
 MACHINE = "host"  #: platforms that begin so are this machine
 
 
-def compare(lower: Path, upper: Path, out: Path) -> list[Ends]:
-    """Write the verdicts at both ends to ``out``; one row per claim with a simulated value.
+def show_verdicts(*rows: Ends) -> None:
+    """Print the claims whose verdicts differ, and how many do."""
+    differ = [row for row in rows if row.differs]
+    for row in differ:
+        print(f"{row.id}: {row.verdict_lower} at the lower end, {row.verdict_upper} at the upper end")
+    print(f"{len(rows)} claims; {len(differ)} depend on the walk's cost")
+
+
+@study(show=show_verdicts)
+def walk_cost(run: Run, lower: Path, upper: Path) -> tuple[Ends, ...]:
+    """Compare the verdicts of two runs: walks that cost 0 and 22 cycles before their first load.
+
+    Both runs need a report, and the same good cells. Claims whose verdict differs depend on the walk's cost.
+    Writes both_ends.csv: verdicts at both ends, one row per claim with a simulated value.
+
+    Example, after ./run reproduce and ./run reproduce --configfile config/walk-cost.yaml:
+      ./run tessera lab run walk-cost lower=results/default upper=results/walk-cost --out /tmp/walk-cost
+
+    Args:
+        lower: results of the run where a walk begins at once.
+        upper: results of config/walk-cost.yaml.
 
     Raises:
         TesseraError: a folder is not a run of its end, or the runs have other cells or claims.
     """
+    out = run.file(VERDICTS_FILE.name)
     check_target(out)
     runs = {LOWER_CYCLES: Loader(lower), UPPER_CYCLES: Loader(upper)}
     for cycles, run in runs.items():
@@ -197,7 +218,7 @@ def compare(lower: Path, upper: Path, out: Path) -> list[Ends]:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([Ends._fields, *rows])
     write_text(out, text.getvalue())
-    return rows
+    return tuple(rows)
 
 
 def ends(lower: pd.DataFrame, upper: pd.DataFrame) -> list[Ends]:
@@ -230,7 +251,7 @@ def _check_end(run: Loader, cycles: int) -> None:
         found = f"its configuration has the changes {changes or 'none'}; this end has {wanted or 'none'}"
     else:
         return
-    remedy = "give the folder of the default run as --lower and that of config/walk-cost.yaml as --upper"
+    remedy = "give the folder of the default run as lower= and that of config/walk-cost.yaml as upper="
     raise TesseraError(f"results {run.tree.root}", found, remedy)
 
 
