@@ -7,11 +7,12 @@ from tessera.core.results import transfer_tables
 from tessera.lab import catalogue
 
 STUDIES = config.get("studies", {})
+TRANSFER = STUDIES.get("transfer", {})
 
 
-def study_code(name):
+def study_code(name, **options):
     """Digest of the code of a study (`tessera lab run`)."""
-    return code(catalogue.STUDIES[name].module, "tessera.core.tables")
+    return code(catalogue.STUDIES[name].module, "tessera.core.tables", **options)
 
 
 def window(workload, study):
@@ -45,7 +46,7 @@ def study_outputs():
     if "sweep" in STUDIES:
         found.append(TREE.sweep(STUDIES["sweep"]["workload"], STUDIES["sweep"]["platform"]))
     if "designs" in STUDIES:
-        found += [TREE.designs(w, STUDIES["designs"]["platform"], "cells") for w in design_workloads()]
+        found += [TREE.designs(w, STUDIES["designs"]["platform"], "cells") for w in DESIGNED]
     if "probes" in STUDIES:
         found.append(TREE.probes)
     if "placements" in STUDIES:
@@ -62,49 +63,29 @@ def study_outputs():
     return found
 
 
-def design_workloads():
-    """Workloads of the study of designs; some have only the designs and mappings of `also`."""
+def designed():
+    """workload -> section of its designs; a workload that is only in `also` has no others."""
     asked = STUDIES.get("designs", {})
-    every = [*asked.get("workloads", []), *(w for one in asked.get("also", []) for w in one["workloads"])]
-    return list(dict.fromkeys(every))
+    also, every = asked.get("also", {}), asked.get("workloads", [])
+    alone = {w: asked | {"designs": [], "also": also[w]} for w in also if w not in every}
+    return {w: asked | {"also": also.get(w)} for w in every} | alone
 
 
-def design_options(workload):
-    """Designs and mappings of one workload, as options of `tessera study designs`."""
-    asked = STUDIES["designs"]
-    groups = [one for one in asked.get("also", []) if workload in one["workloads"]]
-    first = asked if workload in asked["workloads"] else groups.pop(0)
-    found = [f"--{key} {','.join(first[key])}" for key in ("designs", "mappings") if key in first]
-    found += [f"--also {','.join(one['designs'])}:{','.join(one['mappings'])}" for one in groups]
-    return " ".join(found)
-
-
-def transfer_options(workload):
-    """Options of the study of transfer of one workload that the configuration gives."""
-    asked, found = STUDIES.get("transfer", {}), []
-    found += [f"--{name} {','.join(asked[name])}" for name in ("layouts", "variants", "mappings") if name in asked]
-    found += [f"--{name.replace('_', '-')} {asked[name]}" for name in ("units", "warm_units", "twins") if name in asked]
-    return " ".join(found + ([] if workload in asked.get("ladders", [workload]) else ["--no-ladders"]))
-
-
-def transfer_parts(table):
-    """A table of the study of transfer, for each workload and platform."""
-    asked = STUDIES["transfer"]
-    return [TREE.transfer_of(w, p, table) for w in asked["workloads"] for p in asked["platforms"]]
+DESIGNED = designed()
 
 
 def study_windows():
     """The windows that the studies simulate."""
     simulated = {name: one for name, one in STUDIES.items() if "window_accesses" in one}
     asked = {(w, name) for name, one in simulated.items() for w in one.get("workloads", [one.get("workload")])}
-    asked |= {(w, "designs") for w in design_workloads()}
+    asked |= {(w, "designs") for w in DESIGNED}
     found = {window(workload, study) for workload, study in asked}
     return sorted(found | {TREE.window(w, one["window_accesses"]) for (w, p), one in ABLATED.items()})
 
 
 def studied():
     """Workloads whose recordings studies need; all of them are recorded when the studies are done."""
-    found = {*design_workloads(), *STUDIES.get("placements", {}).get("programs", {}), *(w for w, _ in ABLATED)}
+    found = {*DESIGNED, *STUDIES.get("placements", {}).get("programs", {}), *(w for w, _ in ABLATED)}
     for one in STUDIES.values():
         found |= {*one.get("workloads", [one.get("workload")])} if "window_accesses" in one else set()
     return found
@@ -123,10 +104,10 @@ rule study_window:
     output: TREE.window("{workload}", "{accesses}"),
     log: TREE.log("window-{workload}-{accesses}"),
     wildcard_constraints: accesses="[0-9]+",
-    params: code=code("tessera.lab.studies.windows"),
+    params: code=study_code("window"),
     priority: 18  # studies wait for it, the longest ones among them
     message: "Cutting a window of {wildcards.accesses} accesses out of {wildcards.workload}"
-    shell: "tessera study window --info {input.info} --accesses {wildcards.accesses} --out {output} > {log} 2>&1"
+    shell: "tessera lab run window trace={input.info} accesses={wildcards.accesses} --out {output} > {log} 2>&1"
 
 
 rule study_sampling:
@@ -205,15 +186,14 @@ rule study_designs:
     log: TREE.log("study-designs-{workload}-{platform}"),
     benchmark: TREE.benchmark("study-designs-{workload}-{platform}")
     params:
-        only=lambda w: design_options(w.workload),
-        seed=config["seed"], cache=TREE.cache, code=code("tessera.lab.studies.designs", "tessera.core.tables"),
-        files=lambda w: platform_content(w.platform), out=lambda w, output: Path(output.cells).parent,
+        words=lambda w: catalogue.words(DESIGNED[w.workload], seed=config["seed"], cache=TREE.cache),
+        code=study_code("designs"), files=lambda w: platform_content(w.platform),
     priority: 16  # its jobs are long: none must be the last one, alone
     resources: mem_mb=1000
     message: "Comparing translation designs on {wildcards.workload}"
     shell:
-        "tessera study designs --trace {input.info} --platform {input.platform} {params.only} --seed {params.seed}"
-        " --threads {threads} --cache {params.cache} --out {params.out} 2> >(tee {log} >&2)"
+        "tessera lab run designs trace={input.info} platform={input.platform} {params.words} jobs={threads}"
+        " --out {output.cells} 2> >(tee {log} >&2)"
 
 
 rule study_probes:
@@ -224,16 +204,14 @@ rule study_probes:
     log: TREE.log("study-probes"),
     benchmark: TREE.benchmark("study-probes")
     params:
-        accesses=STUDIES.get("probes", {}).get("accesses"), seed=config["seed"],
-        code=code("tessera.lab.studies.probes", "tessera.core.tables"),
+        words=catalogue.words(STUDIES.get("probes", {}), seed=config["seed"]), code=study_code("probes"),
         files=lambda w: platform_content(STUDIES["probes"]["platform"]),
         printed=content(*(f"reference-results/park_{n}.csv" for n in ("table21_shared_memory", "table22_synonym_filter"))),
     priority: 15
     resources: mem_mb=1000
     message: "Probing single structures of designs"
     shell:
-        "tessera study probes --platform {input.platform} --accesses {params.accesses} --seed {params.seed}"
-        " --out {output} > {log} 2>&1"
+        "tessera lab run probes platform={input.platform} {params.words} --out {output} > {log} 2>&1"
 
 
 rule study_placements:
@@ -287,29 +265,30 @@ rule study_transfer:
     log: TREE.log("study-transfer-{workload}-{platform}"),
     benchmark: TREE.benchmark("study-transfer-{workload}-{platform}")
     params:
-        options=lambda w: transfer_options(w.workload), seed=config["seed"], cache=TREE.cache,
-        code=code("tessera.lab.transfer.study", "tessera.core.tables"),
+        words=lambda w: catalogue.words(
+            TRANSFER, seed=config["seed"], cache=TREE.cache,
+            ladders=w.workload in TRANSFER.get("ladders", [w.workload]),
+        ),
+        code=study_code("transfer"),
         files=lambda w: platform_content(w.platform), out=lambda w, output: Path(output[0]).parent,
     priority: 16  # its jobs are long: none must be the last one, alone
     resources: mem_mb=1000
     message: "Asking models of {wildcards.platform} for new designs, on {wildcards.workload}"
     shell:
-        "tessera study transfer --parts-only --info {input.info} --manifest {input.manifest}"
-        " --platform {input.platform} {params.options} --seed {params.seed} --jobs {threads} --cache {params.cache}"
-        " --out {params.out} 2> >(tee {log} >&2)"
+        "tessera lab run transfer trace={input.info} manifest={input.manifest} platform={input.platform}"
+        " {params.words} jobs={threads} --out {params.out} 2> >(tee {log} >&2)"
 
 
 rule study_transfer_verdicts:
     localrule: True  # works on tables
-    input: lambda w: transfer_parts("points"),
+    input: [TREE.transfer_of(w, p, "points") for w in TRANSFER.get("workloads", []) for p in TRANSFER["platforms"]],
     output: [TREE.transfer(Path(table.file).stem) for table in transfer_tables.OF_RUN],
     log: TREE.log("study-transfer"),
     params:
-        parts=lambda w, input: " ".join(f"--collect {Path(path).parent}" for path in input),
-        out=lambda w, output: Path(output[0]).parent,
-        code=code("tessera.lab.transfer.study", "tessera.core.tables"),
+        parts=lambda w, input: " ".join(f"parts={Path(path).parent}" for path in input),
+        out=lambda w, output: Path(output[0]).parent, code=study_code("transfer-verdicts"),
     message: "Judging models of P in each class of designs"
-    shell: "tessera study transfer {params.parts} --out {params.out} > {log} 2>&1"
+    shell: "tessera lab run transfer-verdicts {params.parts} --out {params.out} > {log} 2>&1"
 
 
 rule studies:

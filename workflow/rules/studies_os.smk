@@ -38,13 +38,13 @@ rule study_recording:
     benchmark: TREE.benchmark("study-recording-{workload}")
     params:
         size=lambda w: WHOLE_SIZES[w.workload],
-        code=code("tessera.lab.studies.scenario_recording", without=("tessera.core.layouts.", "tessera.core.platforms.")),
+        code=study_code("recording", without=("tessera.core.layouts.", "tessera.core.platforms.")),
         files=lambda w: content(f"config/workloads/{w.workload}.yaml"),
     priority: 20
     resources: mem_mb=1000
     message: "Recording {wildcards.workload} ({params.size}) from its first instruction"
     shell:
-        "tessera study recording --workload {wildcards.workload} --size {params.size} --out {output} > {log} 2>&1"
+        "tessera lab run recording workload={wildcards.workload} size={params.size} --out {output} > {log} 2>&1"
 
 
 rule study_scenarios:
@@ -56,21 +56,20 @@ rule study_scenarios:
     log: TREE.log("study-scenarios-{workload}"),
     benchmark: TREE.benchmark("study-scenarios-{workload}")
     params:
-        scenarios=lambda w: ",".join(scenarios_of(w.workload)),
-        sampling=STUDIES.get("scenarios", {}).get("sampling", ""),
-        cache=TREE.cache, code=code("tessera.lab.studies.scenarios", "tessera.core.tables"),
+        words=lambda w: catalogue.words(
+            STUDIES["scenarios"], scenarios=scenarios_of(w.workload), cache=TREE.cache
+        ),
+        code=study_code("scenarios"),
         files=lambda w: [
             platform_content(STUDIES["scenarios"]["platform"]),
             content(*(f"config/scenarios/{name}.yaml" for name in scenarios_of(w.workload))),
         ],
-        out=lambda w, output: Path(output[0]).parent,
     priority: 15
     resources: mem_mb=1000
     message: "Running {wildcards.workload} under scenarios of an operating system"
     shell:
-        "tessera study scenarios --trace {input.info} --platform {input.platform} --scenarios {params.scenarios}"
-        " --sampling {params.sampling} --threads {threads} --cache {params.cache} --out {params.out}"
-        " 2> >(tee {log} >&2)"
+        "tessera lab run scenarios trace={input.info} platform={input.platform} {params.words} jobs={threads}"
+        " --out {output[0]} 2> >(tee {log} >&2)"
 
 
 rule study_virtuoso:
@@ -82,18 +81,14 @@ rule study_virtuoso:
     log: TREE.log("study-virtuoso-{workload}"),
     benchmark: TREE.benchmark("study-virtuoso-{workload}")
     params:
-        scenarios=",".join(STUDIES.get("virtuoso", {}).get("scenarios", [])),
-        sampling=STUDIES.get("virtuoso", {}).get("sampling", ""), faults="artifacts/kernel-stream/recording",
-        cache=TREE.cache, code=code("tessera.lab.faults.virtuoso", "tessera.core.tables"),
+        words=catalogue.words(STUDIES.get("virtuoso", {}), cache=TREE.cache), code=study_code("virtuoso"),
         files=lambda w: [
             platform_content(STUDIES["virtuoso"]["platform"]), content("artifacts/kernel-stream/recording"),
             content(*(f"config/scenarios/{name}.yaml" for name in STUDIES["virtuoso"]["scenarios"])),
         ],
-        out=lambda w, output: Path(output[0]).parent,
     priority: 15
     resources: mem_mb=1500
     message: "Simulating page faults of {wildcards.workload}"
     shell:
-        "tessera virtuoso program --trace {input.info} --platform {input.platform} --scenarios {params.scenarios}"
-        " --weave {params.faults} --sampling {params.sampling} --threads {threads} --cache {params.cache}"
-        " --out {params.out} 2> >(tee {log} >&2)"
+        "tessera lab run virtuoso trace={input.info} platform={input.platform} {params.words} jobs={threads}"
+        " --out {output[0]} 2> >(tee {log} >&2)"
