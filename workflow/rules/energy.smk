@@ -8,11 +8,10 @@ rule energy:
     log: TREE.log("energy"),
     benchmark: TREE.benchmark("energy")
     params:
-        out=lambda w, output: Path(output[0]).parent,
-        code=code("tessera.lab.energy.steps", "tessera.lab.energy.cell_energy", "tessera.core.tables"),
+        out=lambda w, output: Path(output[0]).parent, code=study_code("energy"),
         files=content("config/machines", "config/platforms"),
     message: "Computing the energy of all cells"
-    shell: "tessera energy cells --cells {input} --out {params.out} > {log} 2>&1"
+    shell: "tessera lab run energy cells={input} --out {params.out} > {log} 2>&1"
 
 
 rule study_threads:
@@ -24,13 +23,11 @@ rule study_threads:
     log: TREE.log("study-threads-{workload}-{platform}"),
     benchmark: TREE.benchmark("study-threads-{workload}-{platform}")
     params:
-        threads=STUDIES.get("threads", {}).get("threads", ""),
-        sampling=STUDIES.get("threads", {}).get("sampling", ""),
-        cache=TREE.cache, code=code("tessera.lab.energy.steps", "tessera.core.tables"),
+        words=catalogue.words(STUDIES.get("threads", {}), cache=TREE.cache), code=study_code("threads-sweep"),
         files=lambda w: platform_content(w.platform),
     priority: 15
     resources: mem_mb=1000
     message: "Simulating {wildcards.workload} on {wildcards.platform} with smaller L3"
     shell:
-        "tessera threads sweep --trace {input.info} --platform {input.platform} --threads {params.threads}"
-        " --sampling {params.sampling} --jobs {threads} --cache {params.cache} --out {output} 2> >(tee {log} >&2)"
+        "tessera lab run threads-sweep trace={input.info} platform={input.platform} {params.words} jobs={threads}"
+        " --out {output} 2> >(tee {log} >&2)"

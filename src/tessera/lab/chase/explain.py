@@ -1,13 +1,7 @@
-"""Derive steps, findings, simulated chases and the calibration from the measurements.
-
-Writes, beside each other: ``steps.csv``, ``findings.csv``, ``chase_latency.csv`` (measured and simulated
-cycles per access), ``calibration.csv`` (what changed, and the error before and after), and the calibrated
-platform file.
-"""
+"""Derive steps, findings, simulated chases and the calibration from the measurements."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,47 +12,59 @@ import yaml
 from tessera.core.files import write_text
 from tessera.core.platforms import Platform, load
 from tessera.core.results.machine_tables import CALIBRATION, CHASE, CHASE_SERIES, FINDINGS, LATENCY, STEPS
-from tessera.core.results.table_io import frame_of, read_file, write_table
+from tessera.core.results.table_io import frame_of, read_file
 from tessera.lab.chase import calibrate, findings, latency_steps
-from tessera.lab.chase.measured import Scale, Series, series_named
+from tessera.lab.chase.measured import SCALES, Series, series_named
 from tessera.lab.chase.simulated import add_chases, simulate
+from tessera.lab.study import Amount, NewFile, Run, Seed, study
 from tessera.lab.validation.synthetic import batch
 
 SIMULATED_SERIES = ("pages", "lines", "large-pages", "large-stride", "line-chains", "page-chains")
 ERROR_KEY = "typical error of simulated chases"
-Progress = Callable[[str], None]
 
 
-def explain(
-    chase: Path, platform_path: Path, scale: Scale, seed: int, out: Path, calibrated: Path,
-    progress: Progress = lambda text: None,
-) -> Platform:  # fmt: skip
-    """Explain ``chase`` (chase.csv) in the folder ``out``; returns the platform written to ``calibrated``."""
+@study(STEPS, FINDINGS, LATENCY, CALIBRATION)
+def explain_chase(
+    run: Run, chase: Path, platform: Path, calibrated: NewFile, amount: Amount = "full", seed: Seed = 1
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Find the steps of measured chases, simulate them, and calibrate this machine's platform file.
+
+    Example, after ./run smoke:
+      ./run tessera lab run explain-chase chase=results/smoke/validation/chase.csv amount=quick \\
+        platform=results/smoke/platforms/host-sim.yaml calibrated=/tmp/calibrated.yaml --out /tmp/explain
+
+    Args:
+        chase: chase.csv of `tessera lab run chase`; the chase_series.csv beside it is read, too.
+        platform: this machine's platform file.
+        calibrated: platform file to write.
+        amount: that of the measurements.
+        seed: of bootstraps, and of the simulated chases' orders.
+    """
     rows = read_file(CHASE, chase)
     status = read_file(CHASE_SERIES, chase.with_name(CHASE_SERIES.file))
-    platform = load(platform_path)
+    before = load(platform)
     measured = latency_steps.latencies(rows)
     found = latency_steps.steps_table(rows, "measured", seed)
-    write_table(FINDINGS, findings.findings(found, status, measured), out / FINDINGS.file)
     with batch() as work:
-        progress("chase: making its streams")
+        run.say("chase: making its streams")
         chases = add_chases(work, simulated_series(rows), seed)
         work.run()
         clock = latency_steps.clock_ghz(rows) if len(rows) else float("nan")
         corrected = calibrate.calibrate(
-            work, chases, platform, measured, found, clock, scale.calibrated and len(rows) > 0, progress
+            work, chases, before, measured, found, clock, SCALES[amount].calibrated and len(rows) > 0, run.say
         )
         simulated = {}
-        for one in (platform, corrected):
-            progress(f"chase simulated on {one.name}")
+        for one in (before, corrected):
+            run.say(f"chase simulated on {one.name}")
             simulated[one.name] = simulate(work, chases, one)
-    write_platform(corrected, platform_path, calibrated)
+    write_platform(corrected, platform, calibrated)
     parts = [found, *(latency_steps.steps_table(as_rows(t), name) for name, t in simulated.items())]
-    write_table(STEPS, with_file_entries(pd.concat(parts), platform), out / STEPS.file)
-    write_table(LATENCY, latency_table(measured, simulated), out / LATENCY.file)
-    changed = calibration_table(platform, corrected, measured, simulated)
-    write_table(CALIBRATION, changed, out / CALIBRATION.file)
-    return corrected
+    return (
+        with_file_entries(pd.concat(parts), before),
+        findings.findings(found, status, measured),
+        latency_table(measured, simulated),
+        calibration_table(before, corrected, measured, simulated),
+    )
 
 
 def simulated_series(rows: pd.DataFrame) -> list[Series]:

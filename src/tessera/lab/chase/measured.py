@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,8 +15,9 @@ from tessera.core.files import built, with_names
 from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.core.results.machine_tables import CHASE, CHASE_SERIES
 from tessera.core.results.outcomes import is_ok
-from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.table_io import frame_of
 from tessera.core.units import MB, PAGE_2MB, PAGE_4KB, round_up
+from tessera.lab.study import Amount, Run, Seed, study
 from tessera.machine.container import RunOptions, toolchain
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 from tessera.measure.launch import last_words, launcher
@@ -133,13 +133,6 @@ SCALES = {
 }
 
 
-def scale_of(name: str) -> Scale:
-    """The scale of that name."""
-    if name not in SCALES:
-        raise unknown_name("scale", name, list(SCALES))
-    return SCALES[name]
-
-
 def series_for(scale: Scale) -> list[Series]:
     """All series, cut to what the scale allows; a series with no footprint left is left out."""
     cut = []
@@ -165,29 +158,35 @@ def series_named(name: str) -> Series:
 # The series with contiguous frames runs without it: there the kernel's transparent huge pages make the
 # frames, and they are split before anything is measured.
 
-Progress = Callable[[str], None]
 
+@study(CHASE, CHASE_SERIES)
+def chase(run: Run, amount: Amount = "full", seed: Seed = 1) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Measure pointer chases on this machine.
 
-def measure_chases(
-    scale: Scale, seed: int, out: Path, progress: Progress = lambda text: None
-) -> pd.DataFrame:
-    """Measure all series of ``scale``; writes ``out`` (:data:`CHASE`) and chase_series.csv beside it.
+    Series in 2MB pages need reserved pages; without them they are skipped. Run nothing else meanwhile.
 
     The rounds come in several passes over all series, each with other frames and another order: what other
     tenants do to the shared cache changes within seconds and must not hit one series alone. Rows with 0
-    elements give the clock: ``accesses`` cycles took ``ns``.
+    elements give the clock: `accesses` cycles took `ns`.
+
+    Example: ./run --reserve tessera lab run chase amount=quick --out /tmp/chase.csv
+
+    Args:
+        amount: footprints, passes and accesses; quick takes seconds, full minutes.
+        seed: of the chases' orders.
     """
+    scale = SCALES[amount]
     series = series_for(scale)
     heads = {s.name: {"series": s.name, "title": s.title, "status": "ok", "message": ""} for s in series}
     rows: list[dict] = []
     for number in range(scale.passes):
         for one in series:
             if is_ok(heads[one.name]):
-                progress(f"chase {number + 1} of {scale.passes}: {one.title}")
+                run.say(f"chase {number + 1} of {scale.passes}: {one.title}")
                 rows += _pass(one, scale, seed + number, number, heads[one.name])
     failed = {name for name, head in heads.items() if not is_ok(head)}
-    write_table(CHASE_SERIES, frame_of(CHASE_SERIES, list(heads.values())), out.with_name(CHASE_SERIES.file))
-    return write_table(CHASE, frame_of(CHASE, [row for row in rows if row["series"] not in failed]), out)
+    kept = [row for row in rows if row["series"] not in failed]
+    return frame_of(CHASE, kept), frame_of(CHASE_SERIES, list(heads.values()))
 
 
 def _pass(series: Series, scale: Scale, seed: int, number: int, head: dict) -> list[dict]:

@@ -16,6 +16,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built
 from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.core.units import MB, PAGE_2MB, round_up
+from tessera.lab.study import Amount
 from tessera.machine.container import toolchain
 from tessera.machine.reserve import reserve_huge_pages
 from tessera.measure.counted.counted_run import clock_ns
@@ -37,28 +38,28 @@ class Mark:
     Attributes:
         half: :data:`CALIBRATE` or :data:`JUDGE`.
         key: platform key that it sets, or an empty text (a calibrating mark may only be looked at).
-        smoke: whether the small configuration has it.
+        quick: whether the small amount has it.
     """
 
     name: str
     family: str
     half: str
     key: str
-    smoke: bool
+    quick: bool
 
 
 def all_marks() -> list[Mark]:
     """Every mark, in the order of the table."""
     with Path(__file__).with_name("marks.csv").open() as stream:
         return [
-            Mark(row["mark"], row["family"], row["half"], row["key"], row["smoke"] == "1")
+            Mark(row["mark"], row["family"], row["half"], row["key"], row["quick"] == "1")
             for row in csv.DictReader(stream)
         ]
 
 
-def marks_of(scale: str) -> list[Mark]:
-    """The marks of a scale: all of them, or the small configuration's."""
-    return [mark for mark in all_marks() if scale != "smoke" or mark.smoke]
+def marks_of(amount: Amount) -> list[Mark]:
+    """All marks, or the few of the amount ``quick``."""
+    return [mark for mark in all_marks() if amount == "full" or mark.quick]
 
 
 # Cycles of marks and programs on this machine: clock time times a frequency that is measured beside it.

@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
+
 from tessera.core.errors import TesseraError
 from tessera.core.files import built
 from tessera.core.results.machine_tables import CLOCK_MEASURED
 from tessera.core.results.outcomes import is_ok
-from tessera.core.results.table_io import frame_of, read_file, write_table
+from tessera.core.results.table_io import frame_of, read_file
 from tessera.core.units import GB, MB
 from tessera.lab.clock import marks
 from tessera.lab.clock.marks import (
@@ -31,6 +33,7 @@ from tessera.lab.clock.marks import (
     roi_ns,
     run_under,
 )
+from tessera.lab.study import Amount, Run, study
 from tessera.machine.reserve import HugePagesUnavailable
 
 # Real programs in sizes of their own: ``programs.csv``. They judge and never calibrate.
@@ -44,25 +47,25 @@ ANON_BYTES = {"4KB": 2 * GB, "2MB": 640 * MB}  #: of 2MB pages, as many as the l
 
 @dataclass(frozen=True)
 class Program:
-    """A program and its arguments; ``smoke``: whether the small configuration has it."""
+    """A program and its arguments; ``quick``: whether the small amount has it."""
 
     name: str
     command: tuple[str, ...]
-    smoke: bool
+    quick: bool
 
     def argv(self) -> list[str]:
         """The command line, with the built program's path."""
         return [str(built("workloads", self.command[0])), *self.command[1:]]
 
 
-def programs_of(scale: str) -> list[Program]:
-    """The programs of a scale, in the order of the table."""
+def programs_of(amount: Amount) -> list[Program]:
+    """The programs of an amount, in the order of the table."""
     with Path(__file__).with_name("programs.csv").open() as stream:
         rows = [
-            Program(row["program"], tuple(row["arguments"].split()), row["smoke"] == "1")
+            Program(row["program"], tuple(row["arguments"].split()), row["quick"] == "1")
             for row in csv.DictReader(stream)
         ]
-    return [program for program in rows if scale != "smoke" or program.smoke]
+    return [program for program in rows if amount == "full" or program.quick]
 
 
 def measure_programs(
@@ -90,49 +93,63 @@ def measure_programs(
 
 # What was measured of marks and programs, as a table.
 
-ROUNDS, PROCESSES = 5, {"default": 3, "smoke": 1}  #: measurements of a mark in a process
-PROGRAM_ROUNDS = {"default": 6, "smoke": 2}
+ROUNDS, PROCESSES = 5, {"full": 3, "quick": 1}  #: measurements of a mark in a process
+PROGRAM_ROUNDS = {"full": 6, "quick": 2}
 MARK, PROGRAM = "mark", "program"
 Measured = dict[str, dict[str, dict[str, Found]]]  #: kind -> pages -> name -> what was found
 
 
-def measure(scale: str, progress: Progress = lambda text: None) -> Measured:
-    """Measure the marks and programs of a scale (``default`` or ``smoke``) in pages of both sizes.
+@study(CLOCK_MEASURED)
+def clock_measure(run: Run, amount: Amount = "full") -> pd.DataFrame:
+    """Measure the micro-benchmarks and programs of `tessera lab run clock`. Run nothing else meanwhile.
+
+    Without reserved pages, the rows with 2MB pages are skipped.
+
+    Example: ./run tessera lab run clock-measure amount=quick --out /tmp/clock_measured.csv
+
+    Args:
+        amount: quick measures a few marks and programs, in few rounds.
+    """
+    return table_of(measure(amount, run.say))
+
+
+def measure(amount: Amount, progress: Progress = lambda text: None) -> Measured:
+    """Measure the marks and programs of an amount in pages of both sizes.
 
     Rows with 2MB pages are ``Skipped`` if none can be reserved.
     """
-    names, programs = [mark.name for mark in marks_of(scale)], programs_of(scale)
+    names, programs = [mark.name for mark in marks_of(amount)], programs_of(amount)
     found: Measured = {MARK: {}, PROGRAM: {}}
     for pages in PAGES:
         progress(f"clock: measuring {len(names)} micro-benchmarks with {pages} pages")
-        found[MARK][pages] = measured_marks(names, pages, scale)
-        found[PROGRAM][pages] = measure_programs(programs, pages, PROGRAM_ROUNDS[scale], progress)
+        found[MARK][pages] = measured_marks(names, pages, amount)
+        found[PROGRAM][pages] = measure_programs(programs, pages, PROGRAM_ROUNDS[amount], progress)
     return found
 
 
-def measured_marks(names: list[str], pages: str, scale: str) -> dict[str, Found]:
+def measured_marks(names: list[str], pages: str, amount: Amount) -> dict[str, Found]:
     """Measured marks; a run that fails as a whole fails each of them, with its reason."""
     try:
-        return dict(marks.measure_marks(names, pages, ROUNDS, PROCESSES[scale]))
+        return dict(marks.measure_marks(names, pages, ROUNDS, PROCESSES[amount]))
     except HugePagesUnavailable as error:
         return {name: Skipped(error.sentence) for name in names}
     except TesseraError as error:
         return {name: error.problem for name in names}
 
 
-def write_measured(found: Measured, out: Path) -> None:
-    """Write a row of :data:`CLOCK_MEASURED` for each mark and program."""
+def table_of(found: Measured) -> pd.DataFrame:
+    """A row of :data:`CLOCK_MEASURED` for each mark and program."""
     rows = [
         {"kind": kind, "name": name, "pages": pages} | row_of(one)
         for kind, of_pages in found.items()
         for pages, of_names in of_pages.items()
         for name, one in of_names.items()
     ]
-    write_table(CLOCK_MEASURED, frame_of(CLOCK_MEASURED, rows), out)
+    return frame_of(CLOCK_MEASURED, rows)
 
 
 def read_measured(path: Path) -> Measured:
-    """What :func:`write_measured` wrote.
+    """What :func:`clock_measure` measured.
 
     Raises:
         TesseraError: no such file, no table of measurements, or a row of another kind or page size.
@@ -143,7 +160,7 @@ def read_measured(path: Path) -> Measured:
             raise TesseraError(
                 f"measurements {path}, row of {row['name']}",
                 f"kind '{row['kind']}' with pages '{row['pages']}'; kinds are {MARK} and {PROGRAM}",
-                "measure again: ./run tessera validate clock-measure",
+                "measure again: ./run tessera lab run clock-measure",
             )
         found[row["kind"]][row["pages"]][row["name"]] = _found(row)
     return found

@@ -9,16 +9,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
+
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built, sha256_of
 from tessera.core.platforms import Platform, load
 from tessera.core.results.machine_tables import CLOCK_KEYS, CLOCK_MARKS, CLOCK_PROGRAMS
-from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.table_io import frame_of
 from tessera.core.units import GB, round_up
 from tessera.lab.chase.explain import write_platform
 from tessera.lab.clock import calibrate, marks
-from tessera.lab.clock.marks import CALIBRATE, NATIVE, PAGES, Cycles, Progress, layout_of, marks_of
-from tessera.lab.clock.measured import MARK, PROGRAM, Measured, Program, programs_of, row_of
+from tessera.lab.clock.marks import CALIBRATE, NATIVE, PAGES, Cycles, layout_of, marks_of
+from tessera.lab.clock.measured import MARK, PROGRAM, Program, measure, programs_of, read_measured, row_of
+from tessera.lab.study import Amount, NewFile, Run, study
 from tessera.lab.validation.synthetic import Batch, batch
 from tessera.record import traces
 from tessera.simulate.runner import content_key
@@ -123,48 +126,52 @@ def simulate_all(
 RANDOM = "branch-random"
 
 
-def against_this_machine(
-    platform: Path,
-    calibrated: Path,
-    out: Path,
-    scale: str,
-    measured: Measured,
-    progress: Progress = lambda text: None,
-) -> None:
-    """Write ``calibrated`` (a platform file) and the tables of marks, programs and keys below ``out``.
+@study(CLOCK_MARKS, CLOCK_PROGRAMS, CLOCK_KEYS)
+def clock(
+    run: Run, platform: Path, calibrated: NewFile, amount: Amount = "full", measured: Path | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Compare micro-benchmarks and programs on this machine's clock with the simulated core.
+
+    One half of the micro-benchmarks sets keys of the core; the other half and the programs judge. Without
+    reserved pages, the rows with 2MB pages are skipped.
+
+    Example: ./run tessera lab run clock platform=host-sim.yaml calibrated=core.yaml --out /tmp/clock
 
     Args:
-        platform: this machine, with sizes and latencies from the pointer chases.
-        scale: ``default`` or ``smoke``: that of ``measured`` (:mod:`tessera.lab.clock.measured`).
+        platform: file of this machine, with sizes and latencies from the pointer chases (explain-chase).
+        calibrated: platform file to write.
+        amount: that of `measured`; quick has a few marks and programs.
+        measured: table of `tessera lab run clock-measure`; default: measure first.
     """
-    chosen, programs = marks_of(scale), programs_of(scale)
+    found = read_measured(measured) if measured else measure(amount, run.say)
+    chosen, programs = marks_of(amount), programs_of(amount)
     names = [mark.name for mark in chosen]
-    folder = out / "clock-recordings" / _built_key(programs)
-    progress(f"clock: recording {len(names)} micro-benchmarks and {len(programs)} programs")
+    folder = run.folder / "clock-recordings" / _built_key(programs)
+    run.say(f"clock: recording {len(names)} micro-benchmarks and {len(programs)} programs")
     recordings = record_marks(names, folder)
     recorded = record_all({p.name: p.argv() for p in programs}, folder)
     base = load(platform)
     with batch() as work:
-        progress("clock: calibrating the core")
-        keys = _keys(work, base, measured[MARK]["4KB"], recordings)
+        run.say("clock: calibrating the core")
+        keys = _keys(work, base, found[MARK]["4KB"], recordings)
         after = calibrate.with_keys(base, base.name, keys)
-        progress("clock: simulating")
+        run.say("clock: simulating")
         cells = {
             pages: simulate_all(work, recordings, after, pages, halves=True)
             | simulate_all(work, recorded, after, pages, halves=False)
             for pages in PAGES
         }
     write_platform(after, platform, calibrated)
-    write_table(
-        CLOCK_KEYS, frame_of(CLOCK_KEYS, [_key_row(base, after, one) for one in keys]), out / CLOCK_KEYS.file
-    )
     heads = [(mark.name, {"mark": mark.name, "family": mark.family, "half": mark.half}) for mark in chosen]
-    rows = _rows(heads, measured[MARK], cells, after.name)
-    write_table(CLOCK_MARKS, frame_of(CLOCK_MARKS, rows), out / CLOCK_MARKS.file)
+    of_marks = _rows(heads, found[MARK], cells, after.name)
     heads = [(program.name, {"program": program.name}) for program in programs]
-    rows = _rows(heads, measured[PROGRAM], cells, after.name)
-    write_table(CLOCK_PROGRAMS, frame_of(CLOCK_PROGRAMS, rows), out / CLOCK_PROGRAMS.file)
+    of_programs = _rows(heads, found[PROGRAM], cells, after.name)
     shutil.rmtree(folder.parent)  # until here an interrupted run keeps what it recorded
+    return (
+        frame_of(CLOCK_MARKS, of_marks),
+        frame_of(CLOCK_PROGRAMS, of_programs),
+        frame_of(CLOCK_KEYS, [_key_row(base, after, one) for one in keys]),
+    )
 
 
 def _built_key(programs: list[Program]) -> str:
@@ -177,7 +184,7 @@ def _keys(
     work: Batch, base: Platform, measured: Mapping[str, object], recordings: dict[str, Recording]
 ) -> list[calibrate.Set]:
     """Keys from the marks that calibrate and were measured. The refill time is last: it needs the others."""
-    halves = {mark.name for mark in marks_of("default") if mark.half == CALIBRATE}
+    halves = {mark.name for mark in marks_of("full") if mark.half == CALIBRATE}
     usable = {n: c for n, c in measured.items() if n in halves and isinstance(c, Cycles)}
     units = marks.units()
     if nop := recordings.get(calibrate.ALL_SHARE):

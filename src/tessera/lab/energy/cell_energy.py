@@ -11,11 +11,23 @@ import pandas as pd
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB
+from tessera.core.results.cell_tables import CELLS
 from tessera.core.results.loader import average_repeats
 from tessera.core.results.outcomes import ok_rows
 from tessera.core.results.study_tables import ENERGY, SAVINGS
-from tessera.core.results.table_io import empty_table, frame_of
-from tessera.lab.energy.power import BASELINE, KEYS, LEVELS, STATIC, Power, swept
+from tessera.core.results.table_io import empty_table, frame_of, read_file
+from tessera.core.tables import print_table
+from tessera.lab.energy.power import (
+    BASELINE,
+    KEYS,
+    LEVELS,
+    STATIC,
+    Power,
+    default_power_file,
+    read_power,
+    swept,
+)
+from tessera.lab.study import Run, study
 
 # The energy of a cell, and what OPERA D5.10 chapter 1 says of it.
 #
@@ -81,6 +93,43 @@ def frequencies(cells: pd.DataFrame, detected: Path | None = None) -> dict[str, 
 # Mosaics are the layouts but ``1gb``, as models see them. A cell's runtime is an estimate with an interval;
 # energies of one pair share their samples, so differences between layouts are more precise than the
 # intervals.
+
+
+def say_savings(_: pd.DataFrame, savings: pd.DataFrame) -> None:
+    """Print how closely energy follows runtime."""
+    if rows := [
+        (
+            one["constants"], f"{one['static_share']:.3f}", f"{one['ratio']:.3f}", one["fastest"],
+            f"{one['reversed']:.4f}",
+        )
+        for one in by_constants(savings)
+    ]:  # fmt: skip
+        heads = ["constants", "static share", "energy/runtime saved", "fastest needs least", "reversed"]
+        print_table(heads, rows, right=(1, 2, 4))
+    for line in sentences(savings):
+        print(line)
+
+
+@study(ENERGY, SAVINGS, show=say_savings)
+def energy(run: Run, cells: Path, power: Path | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Compute E8 for every cell: L R/f, instructions, and loads by level.
+
+    energy.csv has joules with the constants as given; savings.csv has what mosaics save, under each set of
+    constants. The default constants are assumed, so use the relations, not the joules.
+
+    Example: ./run tessera lab run energy cells=results/smoke/cells.csv --out /tmp/energy
+
+    Args:
+        cells: cells.csv of a run; detected platforms are in the folder `platforms` beside it.
+        power: power file, such as one of threads-fit; default: config/machines/power/one-core.yaml.
+
+    Raises:
+        TesseraError: unreadable inputs, or an unknown platform.
+    """
+    table, constants = read_file(CELLS, cells), read_power(power or default_power_file())
+    detected = cells.parent / "platforms"
+    return energy_table(table, constants, detected), savings_table(table, constants, detected)
+
 
 #: Two energies within this fraction are the same.
 SAME_ENERGY = 1e-3

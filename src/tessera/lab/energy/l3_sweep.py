@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -15,12 +16,14 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.layouts.generation import Space
 from tessera.core.layouts.layout import ALL_4KB, write_layout
 from tessera.core.platforms import Platform, with_values
-from tessera.core.results.outcomes import FAILED, OK, is_ok, note_in
+from tessera.core.results.outcomes import FAILED, OK, is_ok, note_in, ok_rows
 from tessera.core.results.study_tables import THREADS_SWEEP
 from tessera.core.results.table_io import frame_of
+from tessera.core.tables import print_table
+from tessera.lab.study import Inputs, Jobs, Recording, Run, study
 from tessera.record import traces
 from tessera.simulate.runner import CellCache, simulate_all
-from tessera.simulate.sampling import Sampling
+from tessera.simulate.sampling import FULL, Plan
 
 # E2 fitted to hit rates at several sizes of the cache: a (locality exponent) and w (bytes).
 #
@@ -104,19 +107,6 @@ LINE_BYTES = 64
 MOST_THREADS = 4096
 
 
-@dataclass(frozen=True)
-class SweepRequest:
-    """What is swept; ``threads`` ascending, each once."""
-
-    workload: str
-    trace: Path
-    platform: Platform
-    threads: Sequence[int]
-    sampling: Sampling
-    cache: CellCache
-    jobs: int = 1
-
-
 def parse_threads(text: str) -> list[int]:
     """``1-24`` or ``1,2,4-6``, ascending, each once.
 
@@ -128,12 +118,12 @@ def parse_threads(text: str) -> list[int]:
         low, dash, high = part.strip().partition("-")
         if not (low.isascii() and low.isdigit() and (not dash or (high.isascii() and high.isdigit()))):
             raise TesseraError(
-                f"--threads {text}", f"'{part}' is no number and no range", "write for example 1,2,4-8"
+                f"threads {text}", f"'{part}' is no number and no range", "write for example 1,2,4-8"
             )
         first, last = int(low), int(high or low)
         if not 1 <= first <= last <= MOST_THREADS:
             rule = f"'{part}' must ascend from at least 1 to at most {MOST_THREADS}"
-            raise TesseraError(f"--threads {text}", rule, "write for example 1,2,4-8")
+            raise TesseraError(f"threads {text}", rule, "write for example 1,2,4-8")
         found.update(range(first, last + 1))
     return sorted(found)
 
@@ -158,38 +148,75 @@ def smaller_l3(platform: Platform, threads: int) -> Platform:
     )
 
 
-def sweep(request: SweepRequest, progress: Callable[[str], None] = lambda line: None) -> pd.DataFrame:
-    """The table :data:`THREADS_SWEEP`.
+def say_fit(table: pd.DataFrame) -> None:
+    """Print the hit rates and the fit; the exit status says if there are none."""
+    good = ok_rows(table)
+    if good.empty:
+        raise SystemExit(EXIT_FAILED)
+    rows = [
+        (str(row.threads), str(row.l3_bytes), f"{row.hit_rate:.6f}", f"{row.fitted_hit_rate:.6f}")
+        for row in good.itertuples()
+    ]
+    print_table(["threads", "l3_bytes", "hit rate", "fitted"], rows, right=range(4))
+    first = good.iloc[0]
+    print(f"a = {first['locality_exponent']:.4g}, w = {first['locality_bytes']:.4g} bytes")
+
+
+@study(THREADS_SWEEP, failed={}, show=say_fit)
+def threads_sweep(
+    run: Run,
+    trace: Recording,
+    platform: Platform,
+    cache: CellCache,
+    threads: Annotated[str, parse_threads] = "1-24",
+    sampling: Plan = FULL,
+    jobs: Jobs = 1,
+) -> pd.DataFrame:
+    """Simulate a trace with L3 / n for each n, and fit the locality a, w of E2 (docs/energy.md).
+
+    P is 1 - DRAM loads / memory instructions. Sizes are rounded to whole sets. No time is simulated.
+
+    Example, after ./run smoke:
+      ./run tessera lab run threads-sweep trace=results/smoke/traces/gups/info.json \\
+        platform=haswell-sim threads=1,2,4,8 --out /tmp/sweep.csv
+
+    Args:
+        trace: trace (.tst), or info.json of a recording or window.
+        platform: name or YAML file.
+        threads: values of n, such as 1-24 or 1,2,4-8.
+        sampling: plan (tessera simulate --help).
+        jobs: threads of the simulator.
+        cache: folder of finished simulations; default: .cache beside the table.
+    """
+    inputs = Inputs(trace.workload, trace.trace, platform, (), cache, sampling, jobs, run.say)
+    return sweep(inputs, parse_threads(threads))
+
+
+def sweep(inputs: Inputs, threads: Sequence[int]) -> pd.DataFrame:
+    """The table :data:`THREADS_SWEEP`; ``threads`` ascending, each once. ``inputs.files`` are not used.
 
     Raises:
         TesseraError: the trace is refused, the simulator died, or nothing can be fitted.
     """
-    rows = [
-        _row(request, n, cell) for n, (cell,) in zip(request.threads, _cells(request, progress), strict=True)
-    ]
+    rows = [_row(inputs, n, cell) for n, (cell,) in zip(threads, _cells(inputs, threads), strict=True)]
     good = [row for row in rows if is_ok(row)]
     fitted = fit_locality([row["l3_bytes"] for row in good], [row["hit_rate"] for row in good])
     return frame_of(THREADS_SWEEP, [row | _fitted(row, fitted) if is_ok(row) else row for row in rows])
 
 
-def _cells(request: SweepRequest, progress: Callable[[str], None]) -> list[list[dict]]:
+def _cells(inputs: Inputs, threads: Sequence[int]) -> list[list[dict]]:
     """A cell of the 4KB layout for each number of threads; all platforms share passes over the trace."""
-    space = Space.from_trace_info(traces.info(request.trace))
+    space = Space.from_trace_info(traces.info(inputs.trace))
     with tempfile.TemporaryDirectory(prefix="tessera-threads-") as name:
         path = Path(name) / f"{ALL_4KB}.csv"
         write_layout(space.layout(ALL_4KB, 0, 0), path)
-        return simulate_all(
-            request.trace, [smaller_l3(request.platform, n) for n in request.threads], [path],
-            workload=request.workload, engine=ENGINE, sampling=request.sampling, cache=request.cache,
-            progress=progress, threads=request.jobs,
-        )  # fmt: skip
+        smaller = [smaller_l3(inputs.platform, n) for n in threads]
+        return simulate_all(inputs.trace, smaller, [path], **inputs.options | {"engine": ENGINE})
 
 
-def _row(request: SweepRequest, threads: int, cell: dict) -> dict:
-    head = {
-        "workload": request.workload, "platform": request.platform.name, "threads": threads,
-        "l3_bytes": l3_bytes(request.platform, threads), "provenance": "simulated",
-    }  # fmt: skip
+def _row(inputs: Inputs, threads: int, cell: dict) -> dict:
+    size = l3_bytes(inputs.platform, threads)
+    head = inputs.pair | {"threads": threads, "l3_bytes": size, "provenance": "simulated"}
     if not is_ok(cell):
         return head | {"status": FAILED, "message": cell["message"]}
     accesses, sampled = int(cell["accesses"]), int(cell["program_l1d_loads"])

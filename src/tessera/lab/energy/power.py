@@ -13,8 +13,10 @@ from scipy.stats import t as student
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import repo_root, write_text
-from tessera.lab.energy import sourced_values
+from tessera.core.tables import print_table
+from tessera.lab.energy import sourced_values, thread_runs
 from tessera.lab.energy.sourced_values import Bound, Leaf
+from tessera.lab.study import Run, Seed, study
 
 # The constants: static watts, and joules of each event.
 #
@@ -189,12 +191,46 @@ def _bootstrap_intervals(matrix, predicted, residuals, values, seed: int) -> tup
 
 
 def write_power(found: FittedPower, name: str, workloads: str, path: Path) -> None:
-    """A power file for ``tessera energy cells``; the loads of L1d, L2 and L3 are in ``instruction_j``."""
+    """A power file for the study ``energy``; the loads of L1d, L2 and L3 are in ``instruction_j``."""
     values = {key: Leaf(0.0, "not separable: part of instruction_j within one workload") for key in KEYS}
     for key, value, low, high in zip(FITTED_NAMES, found.values, found.low, found.high, strict=True):
         values[key] = Leaf(float(value), f"fitted: 95% interval {low:.4g} to {high:.4g}, {workloads}")
-    remarks = (f"Fitted by tessera threads fit; residuals {found.rms_w:.3g} W (root mean square).",)
+    remarks = (f"Fitted by tessera lab run threads-fit; residuals {found.rms_w:.3g} W (root mean square).",)
     write_text(path, sourced_values.leaves_text(name, f"fitted to {workloads}", values, remarks))
+
+
+def say_constants(found: FittedPower) -> None:
+    """Print each constant with its interval, and the residuals."""
+    rows = [
+        (key, f"{value:.5g}", f"{low:.5g}", f"{high:.5g}")
+        for key, value, low, high in zip(FITTED_NAMES, found.values, found.low, found.high, strict=True)
+    ]
+    print_table(["constant", "value", "95% from", "to"], rows, right=(1, 2, 3))
+    worst = abs(found.residuals_w).max()
+    print(
+        f"residuals of {len(found.residuals_w)} runs: {found.rms_w:.3g} W (root mean square), "
+        f"{worst:.3g} W at most"
+    )
+
+
+@study(show=say_constants)
+def threads_fit(run: Run, runs: Path, name: str = "fitted", seed: Seed = 1) -> FittedPower:
+    """Fit static power, energy per instruction and energy per LLC miss to runs; write a power file.
+
+    Prints each constant with a 95% bootstrap interval, and the residuals. The study energy takes the file.
+
+    Example, after tessera lab threads measure:
+      ./run tessera lab run threads-fit runs=runs.csv --out power.yaml
+
+    Args:
+        runs: CSV file of `tessera lab threads measure`.
+        name: of the constants.
+        seed: of the bootstrap.
+    """
+    table = thread_runs.read_runs(runs)
+    found = fit_runs(table, seed)
+    write_power(found, name, f"{len(table)} runs of {runs.name}", run.file("power.yaml"))
+    return found
 
 
 def _refused(found: str, code: str) -> TesseraError:

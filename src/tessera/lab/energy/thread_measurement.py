@@ -285,7 +285,7 @@ def _count(rows: list[Row], event: str) -> float:
     for row in rows:
         if row.event.split(":")[0] == event:
             if row.value is None:
-                remedy = "use another machine, or see: ./run tessera counters check"
+                remedy = "use another machine, or see: ./run tessera measure counters check"
                 raise failed_run(f"perf's event {event}", row.missing, remedy, "event-not-counted")
             return float(row.value)
     raise failed_run(f"perf's event {event}", "perf wrote no row of it", "use perf 6.1", "event-not-counted")

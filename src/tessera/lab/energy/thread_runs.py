@@ -30,7 +30,7 @@ RUN_COLUMNS = (
 _POSITIVE = ("threads", "seconds", "instructions")
 _NUMBERS = RUN_COLUMNS[:-1]
 LEAST_REPEATS = 5
-AGAIN = "check the path, or measure again: ./run tessera threads measure"
+AGAIN = "check the path, or measure again: ./run tessera lab threads measure"
 
 
 def read_runs(path: Path) -> pd.DataFrame:

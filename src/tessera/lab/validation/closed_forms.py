@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from tessera.core.layouts.layout import Layout, Window
-from tessera.core.platforms import Platform
+from tessera.core.platforms import Platform, load, names
 from tessera.core.results.machine_tables import CLOSED_FORMS
-from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.table_io import frame_of
 from tessera.core.units import GB, PAGE_2MB, PAGE_4KB
+from tessera.lab.study import Run, study
 from tessera.lab.validation.engine_cases import PLAIN, bent
 from tessera.lab.validation.synthetic import ANON_BASE, Stream, arithmetic, batch, loads
 
@@ -231,18 +231,27 @@ def applies(platform: Platform) -> bool:
 # Simulate the closed-form cases and put the formula's value beside the obtained one.
 
 ENGINE = "timing"
-Progress = Callable[[str], None]
 
 
-def compare_closed_forms(
-    chosen: list[Platform], out: Path, progress: Progress = lambda text: None
-) -> pd.DataFrame:
-    """All cases on the platforms to which the formulas apply; writes ``out`` (:data:`CLOSED_FORMS`)."""
+def say_failing(table: pd.DataFrame) -> None:
+    """Print how many expected values do not hold."""
+    print(f"{len(table)} expected values, {(~table['holds']).sum()} do not hold")
+
+
+@study(CLOSED_FORMS, show=say_failing)
+def closed_forms(run: Run, platforms: tuple[Platform, ...] = ()) -> pd.DataFrame:
+    """Compare simulated counts with values from formulas, on the platforms to which the formulas apply.
+
+    Example: ./run tessera lab run closed-forms platforms=haswell-sim --out /tmp/closed_forms.csv
+
+    Args:
+        platforms: names or YAML files; default: all of config/platforms.
+    """
     rows = []
-    for platform in chosen:
+    for platform in platforms or [load(name) for name in names()]:
         if not applies(platform):
             continue
-        progress(f"closed forms on {platform.name}")
+        run.say(f"closed forms on {platform.name}")
         with batch() as work:
             made = [case for function in CASES for case in function(plain(platform))]
             outputs = []
@@ -254,7 +263,7 @@ def compare_closed_forms(
             for case, out_file in zip(made, outputs, strict=True):
                 found = work.rows(out_file)
                 rows += judged_case(case, next(iter(found.by_layout.values()), {}), found.error)
-    return write_table(CLOSED_FORMS, frame_of(CLOSED_FORMS, rows), out)
+    return frame_of(CLOSED_FORMS, rows)
 
 
 def judged_case(case: Case, row: dict[str, str], error: str = "") -> list[dict]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -96,9 +97,9 @@ VARIANTS: dict[str, dict[str, int | str]] = {
 }
 
 
-def platform_cases(names: list[str]) -> dict[str, Platform]:
-    """The named platforms, then every variant of :data:`BASE`."""
-    found = {name: platforms.load(name) for name in names}
+def platform_cases(given: Sequence[Platform]) -> dict[str, Platform]:
+    """The given platforms, then every variant of :data:`BASE`."""
+    found = {one.name: one for one in given}
     return found | {name: bent(platforms.load(BASE), name, keys) for name, keys in VARIANTS.items()}
 
 

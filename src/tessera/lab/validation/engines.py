@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from tessera.core.layouts.layout import Layout
-from tessera.core.platforms import Platform
+from tessera.core.platforms import Platform, load, names
 from tessera.core.results.machine_tables import ENGINES
-from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.table_io import frame_of
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
+from tessera.lab.study import Amount, Run, Seed, study
 from tessera.lab.validation import engine_cases
 from tessera.lab.validation.synthetic import ANON_BASE, HEAP_BASE, Batch, Rows, Stream, batch
 
@@ -128,7 +129,6 @@ REFERENCE = "reference"
 NOT_COMPARED = "not compared: "  #: one engine refused what another simulated
 ORACLE = "Python LRU (H, M)"
 ISA = "TESSERA_SIM_ISA"
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -152,35 +152,46 @@ WAYS = (
 )
 
 
-@dataclass(frozen=True)
-class Amount:
-    """How much is compared."""
-
-    traces: int
-    instructions: int
-    layouts: int
+#: amount -> (traces, instructions of each, layouts of each)
+COUNTS = {"full": (3, 12_000, 18), "quick": (1, 2_000, 5)}
 
 
-AMOUNTS = {"full": Amount(3, 12_000, 18), "quick": Amount(1, 2_000, 5)}
+def say_differences(table: pd.DataFrame) -> None:
+    """Print how many cells differ, and the first one of each comparison."""
+    print(f"{table['cells'].sum()} cells compared, {table['differing'].sum()} differ")
+    for row in table[(table["differing"] > 0) | (table["message"] != "")].itertuples():
+        print(f"{row.comparison}, {row.platform}: {row.first_difference or row.message}", file=sys.stderr)
 
 
-def compare_engines(
-    amount: Amount, names: list[str], seed: int, out: Path, progress: Progress = lambda text: None
+@study(ENGINES, show=say_differences)
+def engines(
+    run: Run, platforms: tuple[Platform, ...] = (), amount: Amount = "full", seed: Seed = 1
 ) -> pd.DataFrame:
-    """Compare all ways on the named platforms and all variants; writes ``out`` (:data:`ENGINES`)."""
-    cases = engine_cases.platform_cases(names)
+    """Compare the engines, and an LRU in Python, on random traces, layouts and platforms.
+
+    The platforms are the given ones, and variants of one that each change some keys.
+
+    Example: ./run tessera lab run engines amount=quick --out /tmp/engines.csv
+
+    Args:
+        platforms: names or YAML files; default: all of config/platforms.
+        amount: number and length of the traces; quick takes seconds.
+        seed: of traces and layouts.
+    """
+    cases = engine_cases.platform_cases(platforms or [load(name) for name in names()])
+    traces, instructions, layouts_of_each = COUNTS[amount]
     rows: dict[tuple[str, str], dict] = {}
-    for number in range(amount.traces):
-        progress(f"engines: random trace {number + 1} of {amount.traces}")
+    for number in range(traces):
+        run.say(f"engines: random trace {number + 1} of {traces}")
         random = np.random.default_rng([seed, number])
-        stream = engine_cases.random_stream(random, amount.instructions)
-        layouts = [engine_cases.random_layout(random, f"random-{i}") for i in range(amount.layouts)]
-        part = amount.instructions // 12
+        stream = engine_cases.random_stream(random, instructions)
+        layouts = [engine_cases.random_layout(random, f"random-{i}") for i in range(layouts_of_each)]
+        part = instructions // 12
         sampled = f"units=3,warmup_accesses={part},timed_instructions={part}"
         sampling = sampled if number % 2 else "full"
         with batch() as work:
             _compare_trace(work, stream, layouts, sampling, cases, rows)
-    return write_table(ENGINES, frame_of(ENGINES, list(rows.values())), out)
+    return frame_of(ENGINES, list(rows.values()))
 
 
 def _compare_trace(

@@ -8,6 +8,7 @@ can displace 4KB entries in a shared STLB.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +17,14 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_4KB
-from tessera.core.platforms import Platform, changed, load
+from tessera.core.platforms import Platform, changed, load, parse_changes
 from tessera.core.results import machine_tables
 from tessera.core.results.cell_tables import MANIFEST
 from tessera.core.results.outcomes import ok_rows
-from tessera.core.results.table_io import frame_of, read_cells, read_tree_table, write_table
+from tessera.core.results.table_io import frame_of, read_cells, read_tree_table
 from tessera.core.results.tree import Tree
 from tessera.lab.chase.simulated import LATENCY_KEYS, LEVELS, WALK_KEY
+from tessera.lab.study import Names, Run, study
 
 ROUNDING = 3.0  #: counts are scaled and rounded one by one
 BEGIN_KEY = "walker.begin_cycles"
@@ -132,14 +134,25 @@ INVARIANTS = (
 )
 
 
-def check_invariants(
-    results: Path, platforms: dict[str, Path], out: Path, changes: Mapping[str, int | str] | None = None
-) -> pd.DataFrame:
-    """Check every ``cells/<workload>/<platform>.csv`` below ``results``; writes ``out`` (docs/results.md).
+def say_broken(table: pd.DataFrame) -> None:
+    """Print how many invariants are broken, and the first cell of each."""
+    broken = table[table["broken"] > 0]
+    print(f"{len(table)} invariants over {table['cells'].max()} cells, {len(broken)} broken")
+    for row in broken.itertuples():
+        print(f"{row.invariant}: {row.broken} cells break it; the first: {row.first_broken}", file=sys.stderr)
+
+
+@study(machine_tables.INVARIANTS, show=say_broken)
+def invariants(run: Run, results: Path, changes: Names = ()) -> pd.DataFrame:
+    """Check the rules that every simulated cell of a run must satisfy.
+
+    `tessera report check` fails if a cell breaks one.
+
+    Example: ./run tessera lab run invariants results=results/default --out /tmp/invariants.csv
 
     Args:
-        platforms: platform file of each platform's name.
-        changes: key -> value that the configuration changed on every platform.
+        results: folder of the run; every cells/<workload>/<platform>.csv below it is checked.
+        changes: what the run's configuration changed on every platform, such as walker.begin_cycles=22.
 
     Raises:
         TesseraError: there is no cells file, so nothing would be checked.
@@ -149,7 +162,9 @@ def check_invariants(
     if not files:
         where = tree.cells_of("*", "*")
         raise TesseraError(f"invariants of {results}", f"there is no cells file ({where})", "./run reproduce")
-    groups = [found for path in files if (found := _group(path, tree, platforms, changes or {}))]
+    detected = {path.stem: path for path in tree.found(tree.platform("*"))}
+    changed_keys = parse_changes(changes, "changes=")
+    groups = [found for path in files if (found := _group(path, tree, detected, changed_keys))]
     rows = []
     for invariant in INVARIANTS:
         broken = [
@@ -164,11 +179,11 @@ def check_invariants(
                 "first_broken": broken[0] if broken else "",
             }
         )
-    return write_table(machine_tables.INVARIANTS, frame_of(machine_tables.INVARIANTS, rows), out)
+    return frame_of(machine_tables.INVARIANTS, rows)
 
 
 def _group(
-    path: Path, tree: Tree, platforms: dict[str, Path], changes: Mapping[str, int | str]
+    path: Path, tree: Tree, detected: dict[str, Path], changes: Mapping[str, int | str]
 ) -> Group | None:
     """The group of a cells file; None where no cell is good."""
     cells = ok_rows(read_cells(path))
@@ -178,5 +193,5 @@ def _group(
     manifest = read_tree_table(MANIFEST, tree, workload, platform)
     info = json.loads(tree.info(workload).read_text())
     pages = int(info.get("distinct_4kb_pages") or 0)
-    simulated = changed(load(platforms.get(platform, platform)), changes)
+    simulated = changed(load(detected.get(platform, platform)), changes)
     return Group(workload, cells.set_index("layout"), simulated, manifest, pages)

@@ -24,7 +24,8 @@ import pandas as pd
 from tessera.core.layouts.layout import ALL_2MB, ALL_4KB
 from tessera.core.results.machine_tables import COMPARISON, FINDINGS, MOSAICS, MOSAICS_SUMMARY
 from tessera.core.results.outcomes import is_ok, ok_rows
-from tessera.core.results.table_io import empty_table, frame_of, read_cells, read_file, write_table
+from tessera.core.results.table_io import empty_table, frame_of, read_cells, read_file
+from tessera.lab.study import Run, study
 from tessera.measure.hybrid_cells import RunLog
 from tessera.measure.rounds import times
 
@@ -168,10 +169,28 @@ def reason_of(findings: pd.DataFrame, platform: str) -> str:
     return "; ".join(reasons)
 
 
-def judge_all(
-    comparison: Path, simulated: list[Path], runs: Path, findings: Path, out: Path
+def say_verdicts(_: pd.DataFrame, summaries: pd.DataFrame) -> None:
+    """Print each quantity of each platform with its verdict."""
+    for row in summaries.itertuples():
+        print(f"{row.platform}, {row.quantity}: {row.value:.3g} {row.unit} {row.verdict}")
+
+
+@study(MOSAICS, MOSAICS_SUMMARY, show=say_verdicts)
+def mosaics(
+    run: Run, comparison: Path, simulated: tuple[Path, ...], findings: Path
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Judge every simulated cells file; writes ``out`` and ``mosaics_summary.csv`` beside it."""
+    """Compare simulated differences between layouts with real runs under the same layouts.
+
+    Example, after ./run --reserve smoke:
+      ./run tessera lab run mosaics comparison=results/smoke/host/comparison.csv \\
+        simulated=results/smoke/host/simulated.csv findings=results/smoke/validation/findings.csv \\
+        --out /tmp/mosaics.csv
+
+    Args:
+        comparison: host/comparison.csv of a run; the runs.csv beside it is read, too.
+        simulated: cells files, each of one platform.
+        findings: findings.csv of `tessera lab run explain-chase`.
+    """
     compared, found = read_file(COMPARISON, comparison), read_file(FINDINGS, findings)
     layouts, summaries = [], []
     for path in simulated:
@@ -179,10 +198,7 @@ def judge_all(
         name = str(cells["platform"].iloc[0]) if len(cells) else path.stem
         judged = judge(compared, cells, name)
         good = ok_rows(cells).drop_duplicates("layout").set_index("layout")["runtime_cycles"].astype(float)
-        ranks = rank_pairs(runs, good) if len(judged) else (0, 0)
+        ranks = rank_pairs(comparison.with_name("runs.csv"), good) if len(judged) else (0, 0)
         layouts.append(judged)
         summaries.append(summary(judged, name, ranks, reason_of(found, name)))
-    tables = pd.concat(layouts, ignore_index=True), pd.concat(summaries, ignore_index=True)
-    write_table(MOSAICS, tables[0], out)
-    write_table(MOSAICS_SUMMARY, tables[1], out.with_name(MOSAICS_SUMMARY.file))
-    return tables
+    return pd.concat(layouts, ignore_index=True), pd.concat(summaries, ignore_index=True)
