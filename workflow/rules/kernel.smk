@@ -9,19 +9,10 @@ imitation of memory management with plain Linux."""
 from tessera.core.results.outcomes import OUTCOME_FILE as OUTCOME
 
 KERNEL = TREE.kernel_parts
-#: job -> its command, without --out
-KERNEL_PARTS = {
-    "test": f"test --stress-seconds {config.get('kernel_stress_seconds', 120)}",
-    "table4": "table4",
-    "table5": "table5",
-    "table6": "table6",
-    "placement": "placement",
-    "balancing": "balancing",
-    "prove": "prove",
-    "stress-ng": "stress-ng",
-    "selftests-mm": "selftests-mm",
-    "bisect": "bisect",
-}
+#: jobs: the study kernel-<job> each
+KERNEL_PARTS = (
+    "test", "table4", "table5", "table6", "placement", "balancing", "prove", "stress-ng", "selftests-mm", "bisect",
+)
 
 
 include: "kernel_numa.smk"
@@ -42,21 +33,21 @@ rule kernel:
     """All jobs of the kernel but bisect: its tests, and its tables."""
     input: kernel_parts(name for name in (*KERNEL_PARTS, *GUEST_PARTS) if name != "bisect"),
     params: parts=KERNEL,
-    shell: "tessera kernel outcomes {params.parts}"
+    shell: "tessera lab kernel outcomes {params.parts}"
 
 
 rule kernel_smoke:
     """Selftests and stress tests."""
     input: kernel_parts(["test"]),
     params: parts=KERNEL,
-    shell: "tessera kernel outcomes {params.parts}"
+    shell: "tessera lab kernel outcomes {params.parts}"
 
 
 rule kernel_bisect:
     """Build and boot the kernel after each patch."""
     input: kernel_parts(["bisect"]),
     params: parts=KERNEL,
-    shell: "tessera kernel outcomes {params.parts}"
+    shell: "tessera lab kernel outcomes {params.parts}"
 
 
 rule kernel_part:
@@ -66,7 +57,10 @@ rule kernel_part:
     benchmark: KERNEL / "benchmarks" / "{part}.tsv"
     wildcard_constraints: part="|".join(KERNEL_PARTS)
     params:
-        command=lambda w: KERNEL_PARTS[w.part], code=code("tessera.cli.lab.kernel"),
+        words=lambda w: catalogue.words(
+            {"stress_seconds": config.get("kernel_stress_seconds", 120)} if w.part == "test" else {}, accept_series=True
+        ),
+        code=lambda w: study_code(f"kernel-{w.part}"),
         files=content("artifacts/kernel", "artifacts/workloads", "docker/kernel"),  # the guest runs some workloads
     message: "Running the kernel job {wildcards.part}"
     threads: 1  # most jobs wait for a guest most of the time; the first that needs a kernel builds it on all cores

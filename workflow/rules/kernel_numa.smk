@@ -2,8 +2,8 @@
 
 These jobs are parts of the kernel's results (`kernel.smk`). They also need the allocator, the tracer and the workloads."""
 
-#: job -> its command, without --out
-GUEST_PARTS = {"maps": "numa map study", "fragmented": "numa fragmented"}
+#: jobs: the study numa-<job> each
+GUEST_PARTS = ("maps", "fragmented")
 
 
 def guest_parts_here():
@@ -20,8 +20,7 @@ rule kernel_numa:
     benchmark: KERNEL / "benchmarks" / "{part}.tsv"
     wildcard_constraints: part="|".join(GUEST_PARTS)
     params:
-        command=lambda w: GUEST_PARTS[w.part],
-        code=lambda w: code({"maps": "tessera.lab.numa.guest_map_study", "fragmented": "tessera.lab.numa.fragmented_memory"}[w.part]),
+        code=lambda w: study_code(f"numa-{w.part}"),
         files=content("artifacts/kernel", "docker/kernel", "config/workloads/mitosis-gups.yaml"),
     message: "Running the kernel job {wildcards.part}"
     threads: 1

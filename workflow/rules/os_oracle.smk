@@ -10,7 +10,7 @@ rule os_oracle:
     """Record the guest's decisions and compare them with the imitation's."""
     input: images,
     log: KERNEL / "logs" / "os-oracle.log",
-    params: folder=ORACLE_RECORDING,
+    params: folder=ORACLE_RECORDING, table=KERNEL / "logs" / "os-oracle.csv",
     resources: mem_mb=4000, kernel_guests=1
     message: "Comparing the imitation of memory management with Linux 6.12"
     shell:

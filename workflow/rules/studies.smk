@@ -222,16 +222,16 @@ rule study_placements:
     log: TREE.log("study-placements"),
     benchmark: TREE.benchmark("study-placements")
     params:
-        gb=STUDIES.get("placements", {}).get("gb"), updates=STUDIES.get("placements", {}).get("updates"),
-        seed=config["seed"], cache=TREE.cache, code=code("tessera.lab.numa.placement_study", "tessera.core.tables"),
+        words=catalogue.words(STUDIES.get("placements", {}), seed=config["seed"], cache=TREE.cache),
+        code=study_code("numa-placements"),
         files=lambda w: platform_content(STUDIES["placements"]["platform"]),
         printed=content(*(f"reference-results/mitosis_{n}.csv" for n in ("table2", "timing"))),
     priority: 15
     resources: mem_mb=1000
     message: "Simulating placements of page tables"
     shell:
-        "tessera numa placements --platform {input.platform} --gb {params.gb} --updates {params.updates}"
-        " --seed {params.seed} --jobs {threads} --cache {params.cache} --out {output} 2> >(tee {log} >&2)"
+        "tessera lab run numa-placements platform={input.platform} {params.words} jobs={threads} --out {output}"
+        " 2> >(tee {log} >&2)"
 
 
 rule study_program:
@@ -243,16 +243,18 @@ rule study_program:
     log: TREE.log("study-program-{workload}"),
     benchmark: TREE.benchmark("study-program-{workload}")
     params:
-        scale=lambda w: STUDIES["placements"]["programs"][w.workload], sampling=config["sampling"],
-        cache=TREE.cache, code=code("tessera.lab.numa.program_study", "tessera.core.tables"),
+        words=lambda w: catalogue.words(
+            {"scale": STUDIES["placements"]["programs"][w.workload]}, sampling=config["sampling"], cache=TREE.cache
+        ),
+        code=study_code("numa-program"),
         files=lambda w: platform_content(STUDIES["placements"]["platform"]),
         printed=content(*(f"reference-results/mitosis_{n}.csv" for n in ("table2", "timing"))),
     priority: 15
     resources: mem_mb=1000
     message: "Simulating placements of page tables for {wildcards.workload}"
     shell:
-        "tessera numa program --info {input.info} --platform {input.platform} --scale {params.scale}"
-        " --sampling {params.sampling} --jobs {threads} --cache {params.cache} --out {output} 2> >(tee {log} >&2)"
+        "tessera lab run numa-program trace={input.info} platform={input.platform} {params.words} jobs={threads}"
+        " --out {output} 2> >(tee {log} >&2)"
 
 
 rule study_transfer:

@@ -77,6 +77,14 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "tessera.lab.faults.virtuoso:judge",
             "Compare simulated programs with numbers that Virtuoso (ASPLOS 2025) prints.",
         ),
+        "fault-templates": Entry(
+            "tessera.lab.faults.weave:templates",
+            "Write the file of templates of recorded page faults that `tessera-sim run --weave` reads.",
+        ),
+        "oracle-compare": Entry(
+            "tessera.lab.oracle.comparisons:compare",
+            "Replay a recording of Linux 6.12 in the imitation; compare their decisions.",
+        ),
     },
     "New designs": {
         "transfer": Entry(
@@ -210,18 +218,6 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "kernel-balancing": Entry(
             "tessera.lab.kernel.placement_experiments:balancing",
             "Move a process to another socket; record its data and page tables before and after.",
-        ),
-    },
-    "Page faults": {
-        "fault-templates": Entry(
-            "tessera.lab.faults.weave:templates",
-            "Write the file of templates of recorded page faults that `tessera-sim run --weave` reads.",
-        ),
-    },
-    "Operating system": {
-        "oracle-compare": Entry(
-            "tessera.lab.oracle.comparisons:compare",
-            "Replay a recording of Linux 6.12 in the imitation; compare their decisions.",
         ),
     },
 }

@@ -23,7 +23,7 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import or_
 from pathlib import Path
@@ -80,7 +80,13 @@ class Recording:
     @cached_property
     def info(self) -> dict | None:
         """Content of info.json; None if a trace is given."""
-        return recorded(self.path)[0] if self.path.suffix == ".json" else None
+        if self.path.suffix != ".json":
+            return None
+        info, _ = recorded(self.path)
+        if not isinstance(info, dict) or not {"workload", "status"} <= set(info):
+            found = "it has no workload and no status, so it is not the info.json of a recording"
+            raise TesseraError(f"recording {self.path}", found, "name a trace.tst, or the info.json beside one")
+        return info
 
     @property
     def workload(self) -> str:

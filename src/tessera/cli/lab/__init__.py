@@ -1,5 +1,4 @@
-"""Commands of the lab: studies, validation, kernel, NUMA, page faults, threads, imitation of Linux.
+"""Commands of the lab: studies, and groups for the kernel, NUMA, page faults, threads, imitation of Linux.
 
-Start with `study`. Further commands of `study`, `numa` and `kernel` are in `study_designs`, `numa_programs`
-and `kernel_experiments`.
+Start with `study`. Options of commands that start a guest are in `guest`.
 """

@@ -1,4 +1,4 @@
-"""``tessera kernel``: build, boot and test the kernel with replicated page tables."""
+"""``tessera lab kernel``: build and boot the kernel with replicated page tables; show page tables."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from pathlib import Path
 
 import click
 
-from tessera.cli.kernel_options import accept_series_option, say
-from tessera.cli.lab.kernel_experiments import COMMANDS
+from tessera.cli.lab import guest
+from tessera.cli.lab.guest import say
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.results.outcomes import is_ok
-from tessera.core.tables import frame_rows, print_table
 from tessera.lab.kernel.image import VARIANTS
 
 _variant = click.option(
@@ -25,24 +24,22 @@ _variant = click.option(
 
 @click.group()
 def kernel() -> None:
-    """Build, boot and test the kernel with replicated page tables.
+    """Build and boot the kernel with replicated page tables; show on which sockets page tables lie.
 
-    Example: ./run tessera kernel boot --run examples/kernel-hello.sh --out /tmp/guest
+    Its tests and tables are studies: tessera lab list.
+
+    Example: ./run tessera lab kernel boot --run examples/kernel-hello.sh --out /tmp/guest
     """
-
-
-for command in COMMANDS:
-    kernel.add_command(command)
 
 
 @kernel.command()
 @_variant
-@accept_series_option
+@guest.accept_series
 @click.option("--jobs", type=click.IntRange(1), help="Compilers at a time (default: one for each core).")
 def build(variant: str, accept_series: bool, jobs: int | None) -> None:
     """Build a kernel and the programs of the guest; print the folder of the kernel.
 
-    Example: ./run tessera kernel build --variant measure
+    Example: ./run tessera lab kernel build --variant measure
     """
     from tessera.lab.kernel import image
 
@@ -53,10 +50,10 @@ def build(variant: str, accept_series: bool, jobs: int | None) -> None:
 
 @kernel.command()
 @_variant
-@accept_series_option
-@click.option("--nodes", default=4, show_default=True, help="Sockets (NUMA nodes) of the guest.")
+@guest.accept_series
+@guest.nodes
 @click.option("--cpus", type=int, help="Processors of the guest in total.  [default: one per node]")
-@click.option("--memory-mb", default=2048, show_default=True, help="Memory of the guest in MB (2^20 bytes).")
+@guest.memory_mb
 @click.option(
     "--icount",
     is_flag=True,
@@ -77,14 +74,14 @@ def build(variant: str, accept_series: bool, jobs: int | None) -> None:
     help="File to copy to /run in the guest; may be repeated.",
 )
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the files of /out.")
-@click.option("--timeout", default=300, show_default=True, help="Stop the guest after this many seconds.")
+@guest.timeout(300)
 @click.option("--stress-ng", is_flag=True, help="Install stress-ng in /tests of the guest.")
 def boot(
     variant, accept_series, nodes, cpus, memory_mb, icount, script, files, out, timeout, stress_ng
 ) -> None:
     """Boot a guest and run a script in it; return the exit status of the script.
 
-    Example: ./run tessera kernel boot --nodes 4 --run examples/kernel-hello.sh --out /tmp/guest
+    Example: ./run tessera lab kernel boot --nodes 4 --run examples/kernel-hello.sh --out /tmp/guest
     """
     from tessera.lab.kernel import image
     from tessera.lab.kernel.guest import run_in_guest
@@ -109,135 +106,11 @@ def boot(
 
 
 @kernel.command()
-@accept_series_option
-@click.option(
-    "--stress-seconds", default=120, show_default=True, help="Duration of the random operations in seconds."
-)
-@click.option("--seed", default=1, show_default=True, help="Seed of the random operations.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and tables.")
-def test(accept_series: bool, stress_seconds: int, seed: int, out: Path) -> None:
-    """Run selftests and stress tests in the guest; check page tables inside (checker) and outside (walker).
-
-    Example: ./run tessera kernel test --stress-seconds 120 --out build/kernel/test
-    """
-    from tessera.lab.kernel import image
-    from tessera.lab.kernel.patch_tests import prove
-
-    program = image.program("checked", say, accept_series=accept_series)
-    failures = prove(image.ready(say), program, out, stress_seconds=stress_seconds, seed=seed, say=say)
-    for failure in failures:
-        click.echo(f"FAILED: {failure}", err=True)
-    click.echo(f"{'FAILED' if failures else 'passed'}: logs in {out}")
-    sys.exit(1 if failures else 0)
-
-
-@kernel.command("selftests-mm")
-@accept_series_option
-@click.option("--seconds", default=120, show_default=True, help="Stop a test after this many seconds.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
-def selftests_mm(accept_series: bool, seconds: int, out: Path) -> None:
-    """Run the kernel's selftests of memory management, without replicas and with replicas on all nodes.
-
-    Example: ./run tessera kernel selftests-mm --out build/kernel/selftests-mm-run
-    """
-    from tessera.core.results.kernel_tables import SELFTESTS_MM
-    from tessera.core.results.table_io import write_table
-    from tessera.lab.kernel import image
-    from tessera.lab.kernel.third_party_tests import check_selftests
-
-    program = image.program("checked", say, accept_series=accept_series, selftests_mm=True)
-    table, failures = check_selftests(image.ready(say), program, out, seconds_each=seconds)
-    write_table(SELFTESTS_MM, table, out / SELFTESTS_MM.file)
-    print_table(**frame_rows(table))
-    for failure in failures:
-        click.echo(f"FAILED: {failure}", err=True)
-    sys.exit(1 if failures else 0)
-
-
-@kernel.command("stress-ng")
-@accept_series_option
-@click.option("--seconds", default=5, show_default=True, help="Duration of each stressor in seconds.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs.")
-@click.argument("stressors", nargs=-1)
-def stress_ng(accept_series: bool, seconds: int, out: Path, stressors: tuple[str, ...]) -> None:
-    """Run the memory stressors of stress-ng (--verify), with replicas on all nodes and the checker on.
-
-    STRESSORS: names of stressors (default: all).
-
-    Example: ./run tessera kernel stress-ng --seconds 5 --out build/kernel/stress-ng
-    """
-    from tessera.core.errors import unknown_name
-    from tessera.core.results.kernel_tables import STRESS_NG
-    from tessera.core.results.table_io import frame_of, write_table
-    from tessera.lab.kernel import image
-    from tessera.lab.kernel.third_party_tests import STRESSORS, run_stressors
-
-    for name in stressors:
-        if name not in STRESSORS:
-            raise unknown_name("stressor", name, tuple(STRESSORS))
-    program = image.program("checked", say, accept_series=accept_series, stress_ng=True)
-    passed, skipped, failures = run_stressors(image.ready(say), program, out, seconds, list(stressors))
-    rows = [(name, "passed", "measured") for name in passed]
-    rows += [(name, "skipped", "measured") for name in skipped] + [
-        (f, "failed", "measured") for f in failures
-    ]
-    write_table(STRESS_NG, frame_of(STRESS_NG, rows), out / STRESS_NG.file)
-    click.echo(f"passed {len(passed)}: {' '.join(passed)}")
-    click.echo(f"skipped {len(skipped)}: {', '.join(skipped)}")
-    for failure in failures:
-        click.echo(f"FAILED: {failure}", err=True)
-    sys.exit(1 if failures else 0)
-
-
-@kernel.command()
-@accept_series_option
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
-def prove(accept_series: bool, out: Path) -> None:
-    """Build a kernel without one hook; test that the checker (inside) and the walker (outside) report it.
-
-    Example: ./run tessera kernel prove --out build/kernel/prove
-    """
-    from tessera.core.results.kernel_tables import PROVE
-    from tessera.core.results.table_io import write_table
-    from tessera.lab.kernel import image
-    from tessera.lab.kernel.patch_tests import judge_hook, observe_hook
-
-    seen = {}
-    for variant in ("checked", "broken"):
-        program = image.program(variant, say, accept_series=accept_series)
-        seen[variant] = observe_hook(image.ready(say), program, out / variant)
-        for line in (*seen[variant].checker[:2], *seen[variant].walker[:2]):
-            click.echo(f"{variant}: {line}")
-    table = judge_hook(seen)
-    write_table(PROVE, table, out / PROVE.file)
-    print_table(**frame_rows(table))
-    sys.exit(0 if table.passed.all() else 1)
-
-
-@kernel.command()
-@accept_series_option
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
-def bisect(accept_series: bool, out: Path) -> None:
-    """Build and boot the kernel after every patch of the series: about 1 hour on one core the first time.
-
-    Example: ./run tessera kernel bisect --out build/kernel/bisect
-    """
-    from tessera.core.results.kernel_tables import BISECT
-    from tessera.core.results.table_io import write_table
-    from tessera.lab.kernel.patch_tests import bisect_series
-
-    table = bisect_series(out, say, accept_series=accept_series)
-    write_table(BISECT, table, out / BISECT.file)
-    print_table(**frame_rows(table, 1))
-    sys.exit(0 if (table.outcome == "passed").all() else 1)
-
-
-@kernel.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 def outcomes(folder: Path) -> None:
     """Print the outcome of each kernel job in FOLDER; exit status 1 if one did not succeed.
 
-    Example: ./run tessera kernel outcomes results/default/kernel
+    Example: ./run tessera lab kernel outcomes results/default/kernel
     """
     from tessera.core.results.outcomes import part_outcomes
 
@@ -252,3 +125,83 @@ def outcomes(folder: Path) -> None:
         if outcome["message"]:
             click.echo(outcome["message"], err=True)
     sys.exit(0 if all(is_ok(outcome) for outcome in parts.values()) else 1)
+
+
+@kernel.command("pagetables-dump")
+@guest.accept_series
+@guest.nodes
+@guest.memory_mb
+@click.option(
+    "--replicas",
+    default="none",
+    show_default=True,
+    help="Nodes with replicas: none, all or a list such as 0-1.",
+)
+@click.option(
+    "--interleave", is_flag=True, help="Take data pages from all nodes in turn, not by first touch."
+)
+@click.option(
+    "--after", default=5, show_default=True, help="Seconds between the program's start and the dump."
+)
+@click.option("--workload", default="", help="Workload name in the table. [default: the program's name]")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Folder for placement.csv and logs."
+)
+@guest.timeout(600)
+@click.argument("command", nargs=-1, required=True)
+def pagetables_dump(
+    accept_series, nodes, memory_mb, replicas, interleave, after, workload, out, timeout, command
+) -> None:
+    """Run a program in the guest and dump its page tables, as the kernel and as the memory show them.
+
+    Example: ./run tessera lab kernel pagetables-dump --replicas all --out /tmp/ft -- firsttouch 64 one 30
+    """
+    from tessera.core.results.kernel_tables import PLACEMENT
+    from tessera.core.results.table_io import write_table
+    from tessera.lab.kernel import image
+    from tessera.lab.kernel.placement_experiments import PlacementRun, observe_placement
+    from tessera.lab.kernel.qemu import Machine
+
+    program = image.program("checked", say, accept_series=accept_series)
+    what = PlacementRun(workload or Path(command[0]).name, tuple(command), replicas, interleave, after)
+    machine = Machine(nodes=nodes, cpus=nodes, memory_mb=memory_mb)
+    table, differences = observe_placement(image.ready(say), program, what, out, machine, timeout)
+    write_table(PLACEMENT, table, out / PLACEMENT.file)
+    click.echo(f"{out / PLACEMENT.file}: {len(table)} rows")
+    for difference in differences:
+        click.echo(f"DIFFERENCE: {difference}", err=True)
+    sys.exit(1 if differences else 0)
+
+
+@kernel.command("pagetables-show")
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option("--observer", default="home", show_default=True, help="Whose tree: home, or a socket's number.")
+def pagetables_show(table: Path, observer: str) -> None:
+    """Print a placement table as in Figure 3 of Mitosis, and the share of remote leaves as in Figure 4.
+
+    TABLE is a placement.csv, or a text read from <debugfs>/pgtable_replication/dump on any patched kernel.
+
+    Example: ./run tessera lab kernel pagetables-show /tmp/ft/placement.csv
+    """
+    from tessera.core.results.kernel_tables import PLACEMENT
+    from tessera.core.results.table_io import read_file
+    from tessera.lab.kernel import page_tables
+
+    try:
+        text = table.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        found = getattr(error, "strerror", None) or "the file is not text"
+        remedy = "make one with: tessera lab kernel pagetables-dump"
+        raise TesseraError(f"placement table {table}", found, remedy) from error
+    if text.startswith(("root", "tree")):
+        groups = {("", ""): page_tables.placement_of_dump(text)}
+    else:
+        frame = read_file(PLACEMENT, table, f"placement table {table}")
+        groups = dict(list(frame.groupby(["workload", "config"], sort=False)))
+    for (workload, config), rows in groups.items():
+        seen = observer if observer in set(rows.observer) else "home"
+        click.echo(f"{workload} {config}: tables of {seen}".strip())
+        click.echo(page_tables.figure3(rows, seen), nl=False)
+        shares = page_tables.remote_leaf_share(rows, sorted(set(rows.socket)))
+        listed = ", ".join(f"socket {socket} {share:.0%}" for socket, share in shares.items())
+        click.echo(f"remote leaf entries seen from: {listed}\n")

@@ -1,42 +1,54 @@
-"""``tessera numa``: where page tables lie and what it costs (Mitosis, ASPLOS 2020)."""
+"""``tessera lab numa``: where page tables lie and what it costs (Mitosis, ASPLOS 2020)."""
 
 from __future__ import annotations
 
+import sys
+from itertools import islice
 from pathlib import Path
 
 import click
 
-from tessera.cli.lab.numa_programs import fragmented, numa_map, program, show_ratios, simulation
-from tessera.cli.output import Log
+from tessera.cli.lab import guest
 
 PATH = click.Path(path_type=Path)
-_SOURCE = click.option(
-    "--from",
-    "source",
-    type=PATH,
-    help="Folder of unpacked reference data.  [default: the record that tessera reference fetch downloads]",
-)
 _OUT = click.option("--out", type=PATH, help="CSV file for all rows.")
+_sockets = click.IntRange(1, 64)
+_split = click.option(
+    "--split", "how", default="one", show_default=True, help="Who touches: one, blocks or pages."
+)
+
+
+def _of_cell(command):
+    """Options of commands that compute with a simulated cell."""
+    for option in (
+        click.option(
+            "--remote-load-cycles", type=click.FloatRange(min=0, min_open=True),
+            help="Latency of a remote load, cycles.  [default: 580 for haswell-4s-sim; required for others]",
+        ),
+        click.option("--layout", default="4kb", show_default=True, help="Layout of the cell."),
+        click.option("--platform", required=True, help="Platform of the cell."),
+        click.option("--workload", required=True, help="Workload of the cell."),
+        click.option("--cells", "cells_file", type=PATH, required=True, help="cells.csv of a run."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
 
 
 @click.group()
 def numa() -> None:
-    """Compute what remote page tables cost, and check the archived measurements of Mitosis (docs/numa.md).
+    """Compute what remote page tables cost; map pages and page tables in a guest (docs/numa.md).
 
-    Example: ./run tessera numa machine
+    Simulated placements, and checks of the archived measurements of Mitosis, are studies: tessera lab list.
+
+    Example: ./run tessera lab numa machine
     """
-
-
-numa.add_command(program)
-numa.add_command(numa_map)
-numa.add_command(fragmented)
 
 
 @numa.command()
 def machine() -> None:
     """Print the published machine and the seven placements of Table 2, in cycles of one walker load.
 
-    Example: ./run tessera numa machine
+    Example: ./run tessera lab numa machine
     """
     from tessera.core.tables import print_table
     from tessera.lab.numa.placement_costs import (
@@ -78,79 +90,12 @@ def machine() -> None:
 
 
 @numa.command()
-@_SOURCE
-@click.option(
-    "--figure", type=click.Choice(["6", "9a", "9b", "10a", "10b", "11"]), help="Print one figure only."
-)
-@_OUT
-def bars(source: Path | None, figure: str | None, out: Path | None) -> None:
-    """Print the bars of Figures 6, 9, 10 and 11 as quotients of archived cycles.
-
-    Example: ./run tessera numa bars --help
-    """
-    from tessera.lab.numa.archive import archived_bars, read_archive
-
-    rows = archived_bars(read_archive(source))
-    _show(rows[rows["figure"] == figure] if figure else rows, out)
-
-
-@numa.command()
-@_SOURCE
-@click.option(
-    "--part", help="One part only: additive, unchanged, waits, bounds, table6, coverage or printed."
-)
-@_OUT
-def arithmetic(source: Path | None, part: str | None, out: Path | None) -> None:
-    """Check the archived numbers against algebra: CONSISTENT or CONTRADICTED.
-
-    Example: ./run tessera numa arithmetic --help
-    """
-    from tessera.core.errors import unknown_name
-    from tessera.lab.numa.archive import read_archive
-    from tessera.lab.numa.arithmetic import CONSISTENT, CONTRADICTED, PARTS
-    from tessera.lab.numa.arithmetic import arithmetic as checks
-
-    if part and part not in PARTS:
-        raise unknown_name("part", part, list(PARTS))
-    rows = checks(read_archive(source), [part] if part else list(PARTS))
-    _show(rows, out)
-    counts = [f"{(rows['verdict'] == word).sum()} {word}" for word in (CONSISTENT, CONTRADICTED)]
-    click.echo(f"{', '.join(counts)}, {(rows['verdict'] == '').sum()} listed without a verdict")
-
-
-@numa.command()
-@_SOURCE
-@_OUT
-def defects(source: Path | None, out: Path | None) -> None:
-    """List suspicious places of the archive, with the rule that found each.
-
-    Example: ./run tessera numa defects --help
-    """
-    from tessera.lab.numa.archive import read_archive
-    from tessera.lab.numa.defects import RULES
-    from tessera.lab.numa.defects import defects as found
-
-    rows = found(read_archive(source))
-    _show(rows, out)
-    for rule in RULES:
-        click.echo(f"{rule.__name__}: {(rows['rule'] == rule.__name__).sum()} findings")
-
-
-@numa.command()
-@click.option("--cells", "cells_file", type=PATH, required=True, help="cells.csv of a run.")
-@click.option("--workload", required=True, help="Workload of the cell.")
-@click.option("--platform", required=True, help="Platform of the cell.")
-@click.option("--layout", default="4kb", show_default=True, help="Layout of the cell.")
+@_of_cell
 @click.option(
     "--config",
     "names",
     multiple=True,
     help="Configuration of Table 2, +M allowed; repeatable.  [default: all]",
-)
-@click.option(
-    "--remote-load-cycles",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Latency of a remote load, cycles.  [default: 580 for haswell-4s-sim; required for others]",
 )
 @click.option(
     "--hog-lines",
@@ -173,7 +118,7 @@ def predict(
     The cell is taken as LP-LD: everything local. A configuration with +M is what migration or replication
     gives. Only walk cycles (C) are predicted, not runtime.
 
-    Example: ./run tessera numa predict --cells notebooks/data/cells.csv --workload gups-8gb
+    Example: ./run tessera lab numa predict --cells notebooks/data/cells.csv --workload gups-8gb
     --platform haswell-sim --config RP-LD --remote-load-cycles 500 --hog-lines 140
     """
     from tessera.lab.numa.placement_costs import placement, placements, published_machine
@@ -196,104 +141,21 @@ def predict(
 
 
 @numa.command()
-@click.option("--out", type=PATH, required=True, help="Trace file to write (.tst).")
-@click.option("--gb", type=int, default=64, show_default=True, help="Size of the table, GB; a power of two.")
-@click.option(
-    "--updates", type=int, default=2_000_000, show_default=True, help="Updates: a load and a store each."
-)
-@click.option("--seed", type=int, default=1, show_default=True, help="Begin of HPCC's stream, as of gups.")
-@click.option("--layouts", type=PATH, help="Folder for 4kb.csv and 2mb.csv, layouts of the whole table.")
-def gups(out: Path, gb: int, updates: int, seed: int, layouts: Path | None) -> None:
-    """Write a trace of HPCC's random updates of a table that this machine has no memory for.
-
-    The stream is computed, so a table of 64 GB takes no memory. The trace has the updates only. The same
-    options give the same trace.
-
-    Example (after: tessera build tracer):
-    ./run tessera numa gups --gb 1 --updates 100000 --out /tmp/updates.tst --layouts /tmp/updates
-    """
-    from tessera.lab.numa.gups import Gups, write_layouts, write_trace
-
-    asked = Gups(gb, updates, seed)
-    trace = write_trace(asked, out)
-    click.echo(f"{asked.updates} updates of {asked.gb} GB, {2 * asked.updates} accesses -> {trace}")
-    for path in write_layouts(asked, layouts) if layouts else []:
-        click.echo(f"layout {path}")
-
-
-@numa.command()
-@click.option("--out", type=PATH, required=True, help="CSV file to write.")
-@click.option("--gb", type=int, default=64, show_default=True, help="Size of the table, GB; a power of two.")
-@click.option("--updates", type=int, default=2_000_000, show_default=True, help="Updates of the trace.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Begin of HPCC's stream.")
-@simulation
-def placements(
-    out: Path, platform: str, gb: int, updates: int, seed: int, engine: str, jobs: int, cache: Path | None
-) -> None:
-    """Simulate HPCC's updates under the placements of Mitosis Table 2: walk cycles and runtime.
-
-    Page tables and data lie on the program's socket or on another one; a hog may use up the bandwidth of the
-    other. All pages are 4KB pages, then 2MB pages. The number of the hog's lines is assumed, and varied.
-
-    Example (after: tessera build tracer simulator):
-    ./run tessera numa placements --gb 1 --updates 100000 --out /tmp/placements.csv
-    """
-    from tessera.lab.numa.gups import Gups
-    from tessera.lab.numa.placement_study import PlacementsStudy, placements_study
-
-    study = PlacementsStudy(Gups(gb, updates, seed), platform, cache, out, engine, jobs)
-    table = placements_study(study, Log("placements"))
-    show_ratios(table, out)
-
-
-@numa.command()
-@click.option(
-    "--programs", "files", type=PATH, multiple=True, required=True, help="CSV file of numa program."
-)
-@_SOURCE
-@_OUT
-def judge(files: tuple[Path, ...], source: Path | None, out: Path | None) -> None:
-    """Compare simulated programs with the archived bars of Mitosis Figures 6 and 10.
-
-    A gain (ratio minus 1) holds if it is within half of the published gain and its interval excludes 0.
-    Published bars below 1.05, and rows with 2MB pages, are listed without a verdict.
-
-    Example: ./run tessera numa judge --help
-    """
-    import pandas as pd
-
-    from tessera.core.results.kernel_tables import PROGRAMS
-    from tessera.core.results.table_io import read_file
-    from tessera.lab.numa.archive import read_archive
-    from tessera.lab.numa.mitosis_figures import FAILS, HOLDS, judge_bars
-
-    rows = judge_bars(pd.concat([read_file(PROGRAMS, path) for path in files]), read_archive(source).good)
-    _show(rows, out)
-    counts = [f"{(rows['verdict'] == word).sum()} {word}" for word in (HOLDS, FAILS)]
-    click.echo(f"{', '.join(counts)}, {(rows['verdict'] == '').sum()} listed without a verdict")
-
-
-@numa.command()
-@click.option("--cells", "cells_file", type=PATH, required=True, help="cells.csv of a run.")
-@click.option("--workload", required=True, help="Workload of the cell.")
-@click.option("--platform", required=True, help="Platform of the cell.")
-@click.option("--layout", default="4kb", show_default=True, help="Layout of the cell.")
+@_of_cell
 @click.option("--policy", help="Where tables lie by first touches: first-touch, interleave or auto.")
 @click.option("--touches", type=PATH, help="First touches of a trace (tessera trace touches), for --policy.")
 @click.option("--pages", type=click.IntRange(1), help="In their place: so many 4KB pages, in their order.")
-@click.option("--split", "how", default="one", show_default=True, help="Who touches: one, blocks or pages.")
-@click.option(
-    "--sockets", type=click.IntRange(1, 64), default=4, show_default=True, help="For --policy, --map."
-)
+@_split
+@click.option("--sockets", type=_sockets, default=4, show_default=True, help="For --policy, --map.")
 @click.option("--placement", type=PATH, help="placement.csv of a guest with our kernel, with --run.")
 @click.option("--run", "guest_run", nargs=2, metavar="PROGRAM CONFIG", help="Its program and configuration.")
-@click.option("--map", "map_file", type=PATH, help="A map of pages and page tables (tessera numa map).")
+@click.option("--map", "map_file", type=PATH, help="A map of pages and page tables (tessera lab numa map).")
 @click.option("--figure-4", "figure4", metavar="WORKLOAD", help="The archived shares of Mitosis Figure 4.")
-@_SOURCE
 @click.option(
-    "--remote-load-cycles",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Latency of a remote load, cycles.  [default: 580 for haswell-4s-sim; required for others]",
+    "--from",
+    "source",
+    type=PATH,
+    help="Folder of unpacked reference data.  [default: what tessera dev reference fetch downloads]",
 )
 @_OUT
 def sockets(
@@ -305,7 +167,7 @@ def sockets(
     The remote shares of the sockets come from a policy, a guest with our kernel, a map, or the archive.
     Their sum is the number of sockets minus 1. The ratio is what replicas of the page tables save.
 
-    Example: ./run tessera numa sockets --cells notebooks/data/cells.csv --workload gups-8gb
+    Example: ./run tessera lab numa sockets --cells notebooks/data/cells.csv --workload gups-8gb
     --platform haswell-sim --remote-load-cycles 500 --policy first-touch --pages 2097152 --split blocks
     """
     from tessera.core.errors import TesseraError, unknown_name
@@ -348,3 +210,145 @@ def _show(rows, out: Path | None) -> None:
     if out:
         write_csv(rows, out)
     print_table(**frame_rows(rows.drop(columns="provenance", errors="ignore"), digits=3))
+
+
+# Where pages and page tables lie, in a guest with our kernel and by rule.
+
+MOST_NAMED = 5  #: differences that `compare` prints
+_CONFIG = click.option(
+    "--config",
+    "rule",
+    required=True,
+    help="Configuration of Table 2 without a hog (LP-LD, LP-RD, RP-LD, RP-RD), or a policy (first-touch, "
+    "interleave). A configuration may have T in front (huge pages) and +M behind it (tables that moved).",
+)
+
+
+@numa.group("map")
+def numa_map() -> None:
+    """Map the nodes of pages and page tables at the offsets of a trace (docs/numa.md, Maps).
+
+    Example: ./run tessera lab numa map --help
+    """
+
+
+@numa_map.command()
+@guest.accept_series
+@click.option("--workload", "name", required=True, help="Workload, a program of artifacts/workloads.")
+@click.option("--size", "label", default="tiny", show_default=True, help="Its size; the guest has 1 GB.")
+@_CONFIG
+@click.option("--out", type=PATH, required=True, help="Map to write (CSV).")
+@click.option("--begin", type=PATH, help="Map to write, of the moment before the program's own code.")
+@click.option("--logs", type=PATH, help="Folder for the guest's files.  [default: none is kept]")
+@guest.timeout(900)
+def capture(accept_series, name, label, rule, out, begin, logs, timeout) -> None:
+    """Run a workload under libmosalloc in the guest, and write the map at the end of its region of interest.
+
+    The guest has two nodes, and the program runs on node 0. The kernel's own dump and a walk through the
+    guest's memory must agree.
+
+    \b
+    Example (after: tessera dev build mosalloc workloads):
+      ./run tessera lab numa map capture --workload mitosis-gups --config RP-LD --out /tmp/rp-ld.csv
+    """
+    import tempfile
+
+    from tessera.core.files import check_target
+    from tessera.lab.numa.guest_map import ready_guest
+    from tessera.lab.numa.map_rules import guest_rule
+    from tessera.lab.numa.placement_map import write_map
+
+    guest_rule(rule)  # before anything is built
+    check_target(out)
+    with tempfile.TemporaryDirectory(prefix="tessera-map-") as temporary:
+        inputs = Path(temporary) / "inputs"
+        ready = ready_guest(
+            name, label, inputs, guest.say, accept_series=accept_series, timeout_seconds=timeout
+        )
+        done = ready.map(rule, logs or Path(temporary) / "logs")
+    if begin:
+        write_map(done.begin, begin)
+    write_map(done.map, out)
+    _print_map(done.map)
+    click.echo(f"{done.zero_pages} pages were only read and have no row -> {out}")
+    for difference in done.differences:
+        click.echo(f"DIFFERENCE: {difference}", err=True)
+    sys.exit(1 if done.differences else 0)
+
+
+@numa_map.command()
+@click.option("--touches", type=PATH, required=True, help="First touches of a trace (tessera trace touches).")
+@_CONFIG
+@click.option("--sockets", type=_sockets, default=2, show_default=True, help="For a policy.")
+@_split
+@click.option("--begin", type=PATH, help="Map of the moment when the trace begins; its pages come first.")
+@click.option("--trace", "trace", type=PATH, help="The trace; needed with huge pages (T).")
+@click.option("--as-far-as", "captured", type=PATH, help="Only touches up to the last page of this map.")
+@click.option("--out", type=PATH, required=True, help="Map to write (CSV).")
+def expect(touches, rule, sockets, how, begin, trace, captured, out) -> None:
+    """Write the map that a configuration or a policy gives for the first touches of a trace.
+
+    A trace of the whole program begins after its libraries, and ends behind the region of interest. So a map
+    captured at its begin and one captured at its end are given, too.
+
+    \b
+    Example (after: tessera trace touches):
+      ./run tessera lab numa map expect --touches /tmp/touches.csv --config RP-LD --out /tmp/expected.csv
+    """
+    from tessera.cli.output import say_trace_notes
+    from tessera.core.errors import unknown_name
+    from tessera.core.mapping.paging import read_touches
+    from tessera.lab.numa.map_rules import SPLITS, Reach, expected_map, touches_as_far_as, touches_behind
+    from tessera.lab.numa.placement_map import read_map, write_map
+    from tessera.record import traces
+
+    if how not in SPLITS:
+        raise unknown_name("split", how, list(SPLITS))
+    order = read_touches(touches)
+    order = touches_behind(read_map(begin), order) if begin else order
+    chosen = touches_as_far_as(order, read_map(captured)) if captured else order
+    reach = Reach.of(read_map(begin), traces.info(trace)) if begin and trace else None
+    found = expected_map(chosen, rule, sockets, how, reach)
+    write_map(found, out)
+    _print_map(found)
+    click.echo(f"first {len(chosen.page)} of {len(order.page)} touches -> {out}")
+    say_trace_notes(trace)
+
+
+@numa_map.command()
+@click.argument("first", type=PATH)
+@click.argument("second", type=PATH)
+def compare(first: Path, second: Path) -> None:
+    """Compare two maps, page by page and table by table. The exit status is 1 if they differ.
+
+    Tables of levels 3 and 4 are left out, because they also hold memory outside the pools.
+
+    Example: ./run tessera lab numa map compare /tmp/rp-ld.csv /tmp/expected.csv
+    """
+    from tessera.core.tables import frame_rows, print_table
+    from tessera.lab.numa.placement_map import compare_maps, count_differences, named_differences, read_map
+
+    table = compare_maps(read_map(first), read_map(second))
+    print_table(**frame_rows(table, digits=0))
+    found = count_differences(table)
+    for _, _, line in islice(named_differences(read_map(first), read_map(second)), MOST_NAMED):
+        click.echo(f"DIFFERENCE: {line}", err=True)
+    click.echo("EQUAL" if not found else f"DIFFERENT: {found} pages and tables")
+    sys.exit(1 if found else 0)
+
+
+def _print_map(found) -> None:
+    """Pages and tables of each level by node."""
+    import numpy as np
+
+    from tessera.core.tables import print_table
+    from tessera.lab.numa.placement_map import DATA, KINDS, TABLE
+
+    rows = []
+    for kind in (DATA, TABLE):
+        for level in found.levels(kind):
+            _, nodes = found.units(kind, level)
+            counts = np.bincount(nodes, minlength=found.nodes).tolist()
+            rows.append((KINDS[kind], str(level), *map(str, counts)))
+    heads = ["kind", "level", *(f"node {node}" for node in range(found.nodes))]
+    print_table(heads, rows, right=tuple(range(1, len(heads))))

@@ -13,7 +13,7 @@ def _part_table(
     part: str, name: str, about: str, text: str, provenance: str = "column", digits: str | None = None
 ) -> Table:
     return Table(
-        f"kernel/{part}/{name}", lambda t: t.kernel(part, f"{name}.csv"), f"tessera kernel {part}",
+        f"kernel/{part}/{name}", lambda t: t.kernel(part, f"{name}.csv"), f"tessera lab run kernel-{part}",
         provenance, about, columns(text), float_format=digits,
     )  # fmt: skip
 
@@ -164,13 +164,13 @@ runtime_ratio        number  1        R over R(LP-LD), with the same page size
 runtime_ratio_ci95   number  1        half-width of its 95% interval, as if the two runs were independent
 """
 PLACEMENTS = Table(
-    "placements", lambda t: t.placements, "tessera numa placements", "column",
+    "placements", lambda t: t.placements, "tessera lab run numa-placements", "column",
     "HPCC's updates of one table under the placements of Mitosis Table 2, on one socket",
     (*PAIR, *columns(_PLACED.format(status="ok or failed")), *MESSAGE,
      *columns("updates  count  updates  of the trace" + _NUMBERS), *PROVENANCE),
 )  # fmt: skip
 PROGRAMS = Table(
-    "placed_programs", lambda t, w="*": t.placed_program(w), "tessera numa program", "column",
+    "placed_programs", lambda t, w="*": t.placed_program(w), "tessera lab run numa-program", "column",
     "a recorded program under the placements of Mitosis Table 2, on one socket of the scaled machine",
     (*PAIR, *columns("""
     scale            number  1      L3, STLB and walk caches of the platform have 1/scale of their entries
@@ -181,7 +181,7 @@ PROGRAMS = Table(
      *columns("accesses  count  accesses  of the trace" + _NUMBERS), *PROVENANCE),
 )  # fmt: skip
 MAPS = Table(
-    "kernel/maps/maps", lambda t: t.kernel("maps", "maps.csv"), "tessera numa map study", "column",
+    "kernel/maps/maps", lambda t: t.kernel("maps", "maps.csv"), "tessera lab run numa-maps", "column",
     "maps of pages and page tables in the guest beside those of the placement rules",
     (*columns("""
     workload     text   -      workload in the guest
@@ -201,7 +201,7 @@ MAPS = Table(
 )  # fmt: skip
 FRAGMENTED = Table(
     "kernel/fragmented/fragmented", lambda t: t.kernel("fragmented", "fragmented.csv"),
-    "tessera numa fragmented", "column",
+    "tessera lab run numa-fragmented", "column",
     "share of 2MB pages that a program gets in a guest with fragmented memory (Mitosis Figure 11)",
     (*columns("""
     workload          text    -      workload in the guest

@@ -6,7 +6,7 @@ from tessera.core.results.schema import MESSAGE, PAIR, PROVENANCE, Table, column
 
 # What page faults cost on this machine (docs/faults.md).
 
-_MEASURE = "tessera faults measure"
+_MEASURE = "tessera lab faults measure"
 FAULT_LATENCY = Table(
     "fault_latency", lambda t: t.host_faults("latency"), _MEASURE, "column",
     "quantiles of the latency of first touches, over the passes that count",

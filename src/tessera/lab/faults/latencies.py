@@ -116,7 +116,7 @@ def read_cycles(path: Path, passes: int, touches: int) -> np.ndarray:
 
 
 def _damaged(path: Path, found: str) -> TesseraError:
-    return TesseraError(f"latencies {path}", found, "measure again: ./run tessera faults measure")
+    return TesseraError(f"latencies {path}", found, "measure again: ./run tessera lab faults measure")
 
 
 # Quantiles of latencies: of each pass, then their median over passes.

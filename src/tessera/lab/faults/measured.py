@@ -132,7 +132,7 @@ def require(tree: Tree, found: Environment, *, bytes_: int, huge: bool, any_gove
         raise TesseraError(
             "a constant frequency",
             f"the governor is '{found.governor}'",
-            "./run tessera environment --fix -- ./run tessera faults measure; or give --any-governor",
+            "tessera measure environment --fix -- tessera lab faults measure; or give --any-governor",
             code="governor",
         )
 

@@ -124,7 +124,7 @@ def faults(lines: Iterable[str], owner: str) -> Iterator[Fault | Dropped]:
         raise TesseraError(
             f"recording {owner} line {numbered.number}",
             str(error),
-            "record again: ./run tessera faults stream record",
+            "record again: ./run tessera lab faults stream record",
         ) from None
 
 

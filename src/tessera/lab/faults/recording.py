@@ -16,6 +16,8 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import writing
 from tessera.lab.faults.recorded_faults import LINE_BYTES, Count, Dropped, Fault, faults, text_of_faults
 
+RECORDED = Path("artifacts/kernel-stream/recording")  #: page faults of Linux 6.12, in the repository
+
 # Which structure of Linux an accessed line belongs to.
 #
 # Sources: the map of virtual memory (Documentation/arch/x86/x86_64/mm.rst, four levels, no randomisation);
@@ -215,7 +217,7 @@ def _read_counts(folder: Path) -> dict[str, list[Count]]:
 
 def _damaged(folder: Path, found: str) -> TesseraError:
     return TesseraError(
-        f"recording {folder}", found, "record it: ./run tessera faults stream record --out FOLDER"
+        f"recording {folder}", found, "record it: ./run tessera lab faults stream record --out FOLDER"
     )
 
 

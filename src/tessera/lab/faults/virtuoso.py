@@ -30,6 +30,7 @@ from tessera.core.scenarios import Scenario
 from tessera.core.tables import print_table
 from tessera.lab.faults.kinds import BATCH, KINDS, TABLE
 from tessera.lab.faults.latencies import comb, quantiles
+from tessera.lab.faults.recording import RECORDED
 from tessera.lab.faults.virtuoso_claims import judge_claims
 from tessera.lab.faults.virtuoso_runs import Woven, cost_rows, simulate_logs
 from tessera.lab.faults.weave import file_of
@@ -124,7 +125,6 @@ def consecutive_runs(faults: pd.DataFrame) -> list[np.ndarray]:
 LARGE = " 2MB"
 FREQUENCY = "core.frequency_hz"
 SCENARIOS = ("thp-never", "thp-no-zero-page")
-RECORDED = Path("artifacts/kernel-stream/recording")  #: page faults of Linux 6.12
 
 
 def show_shares(shares: pd.DataFrame, *_: pd.DataFrame) -> None:

@@ -7,17 +7,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
+from tessera.core.files import write_text
 from tessera.lab.faults.kinds import BATCH
 from tessera.lab.faults.recorded_faults import ACCESS_KINDS, Access, Fault, ordinary
 from tessera.lab.faults.recording import (
     DIRECT_MAP,
     PAGE,
     PAGE_BYTES,
+    RECORDED,
     STRUCT_PAGE,
     VMEMMAP,
     Recording,
     load_recording,
 )
+from tessera.lab.study import Run, study
 
 # Templates: recorded faults whose page, struct page and table entries are operands.
 #
@@ -227,6 +230,23 @@ def file_of(folder: Path) -> bytes:
     return "\n".join([*template_lines(load_recording(folder)), ""]).encode()
 
 
+@study()
+def templates(run: Run, recording: Path = RECORDED) -> None:
+    """Write the file of templates that `tessera-sim run --weave` reads: templates.txt, or the name of --out.
+
+    Example: ./run tessera lab run fault-templates --out /tmp/templates.txt
+
+    Args:
+        recording: folder that `tessera lab faults stream record` wrote.
+
+    Raises:
+        TesseraError: as :func:`file_of`.
+    """
+    text, file = file_of(recording).decode(), run.file("templates.txt")
+    write_text(file, text)
+    run.say(f"{text.count(chr(10) + 'template ')} templates -> {file}")
+
+
 def template_lines(recording: Recording) -> Iterator[str]:
     """The file, line by line.
 
@@ -301,7 +321,7 @@ def _allocation(found: Sequence[Fault]) -> Iterator[str]:
         raise TesseraError(
             f"the allocation of a page table, from faults of kind {OF_TABLES}",
             "the recording has none with a table, or none without",
-            "record again: ./run tessera faults stream record",
+            "record again: ./run tessera lab faults stream record",
             code="no-table",
         )
     begin, end = inserted(longer.accesses, shorter.accesses)
@@ -315,7 +335,7 @@ def _allocation(found: Sequence[Fault]) -> Iterator[str]:
         raise TesseraError(
             f"the allocation of a page table, from faults of kind {OF_TABLES}",
             "what the longer fault has more does not clear the table, or does not store its entry",
-            "record again: ./run tessera faults stream record",
+            "record again: ./run tessera lab faults stream record",
             code="no-table",
         )
     for one, step in zip(run, steps, strict=True):

@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
 from tessera.core import reference
-from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.core.reference.published_tables import PRINTED_REGION
-from tessera.core.results.kernel_tables import TABLE4_MEASURED, TABLE5_COUNTS, TABLE6_COUNTS
-from tessera.core.results.table_io import frame_of
+from tessera.core.results.kernel_tables import (
+    TABLE4,
+    TABLE4_MEASURED,
+    TABLE5,
+    TABLE5_COUNTS,
+    TABLE6,
+    TABLE6_COUNTS,
+)
+from tessera.core.results.table_io import empty_table, frame_of
+from tessera.core.tables import frame_rows, print_table
 from tessera.core.units import PAGE_4KB, parse_bytes
-from tessera.lab.kernel.guest import REPLICA_CONFIGS, GuestProgram, run_in_guest, script_failed
+from tessera.lab.kernel import image
+from tessera.lab.kernel.guest import (
+    REPLICA_CONFIGS,
+    GuestProgram,
+    config_folder_name,
+    run_in_guest,
+    script_failed,
+)
 from tessera.lab.kernel.page_tables import ENTRIES
 from tessera.lab.kernel.qemu import Machine
+from tessera.lab.study import Names, Run, printed, study
 from tessera.machine.container.toolchain import Toolchain
 
 # Table 4: the memory overhead of replicas, ``mem_overhead(footprint, replicas)`` of section 8.3.1.
@@ -140,6 +158,35 @@ def footprint_table(text: str) -> pd.DataFrame:
     return frame[list(TABLE4_MEASURED.names)]
 
 
+def _show_table4(calculated: pd.DataFrame, measured: pd.DataFrame) -> None:
+    print_table(**frame_rows(measured if len(measured) else calculated, 4))
+
+
+@study(TABLE4, TABLE4_MEASURED, show=_show_table4)
+def table4_study(
+    run: Run, measured: bool = True, accept_series: bool = False
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Compute the memory of replicas (Table 4) by the paper's formula; measure small sizes in the guest.
+
+    The exit status is 1 if the guest's page tables have another size than the formula gives.
+
+    Example: ./run tessera lab run kernel-table4 measured=no --out /tmp/table4
+
+    Args:
+        measured: no: only the formula, without a guest.
+        accept_series: take another version of the kernel source's series if all patches apply.
+
+    Raises:
+        TesseraError: the kernel cannot be built, or the script in the guest failed.
+    """
+    if not measured:
+        return table4(), empty_table(TABLE4_MEASURED)
+    program = image.program("checked", run.say, accept_series=accept_series)
+    found = measure_footprint(image.ready(run.say), program, run.folder)
+    run.wrong += footprint_disagreements(found)
+    return table4(), found
+
+
 def footprint_disagreements(measured: pd.DataFrame) -> list[str]:
     """A line for each footprint whose page tables have another size than the paper's formula gives."""
     return [
@@ -192,6 +239,41 @@ def vma_operations(
         )
         tables.append(median.reset_index().assign(region=name, bytes=size, config=config, copies=copies))
     return pd.concat(tables).assign(provenance="measured")[list(TABLE5_COUNTS.names)]
+
+
+@study(TABLE5_COUNTS, TABLE5, show=printed(3))
+def table5_study(
+    run: Run, regions: Names = tuple(REGIONS_BYTES), accept_series: bool = False
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Count instructions of mmap, mprotect and munmap without and with replicas (Table 5).
+
+    Example: ./run tessera lab run kernel-table5 regions=4KB --out build/kernel/table5
+
+    Args:
+        regions: sizes: 4KB, 8MB, 1GB.
+        accept_series: take another version of the kernel source's series if all patches apply.
+
+    Raises:
+        TesseraError: an unknown region, a kernel cannot be built, or the script in the guest failed.
+    """
+    for name in regions:
+        if name not in REGIONS_BYTES:
+            raise unknown_name("region", name, tuple(REGIONS_BYTES))
+    asked = {name: REGIONS_BYTES[name] for name in regions}
+    measured = _count(run, accept_series, list(REPLICA_CONFIGS), partial(vma_operations, regions=asked))
+    return measured, table5(measured)
+
+
+def _count(
+    run: Run, accept_series: bool, configs: Sequence[str], measure: Callable[..., pd.DataFrame]
+) -> pd.DataFrame:
+    """The rows of all of these configurations."""
+    tables = []
+    for config in configs:
+        run.say(f"counting instructions: {config}")
+        program = image.program(REPLICA_CONFIGS[config][0], run.say, accept_series=accept_series)
+        tables.append(measure(image.ready(run.say), config, program, run.folder / config_folder_name(config)))
+    return pd.concat(tables)
 
 
 def check_calibration(frame: pd.DataFrame) -> None:
@@ -263,6 +345,22 @@ def measure_whole_run(tools: Toolchain, config: str, program: GuestProgram, out:
             raise script_failed(f"a whole run of {name}, {config}", done)
         rows.append((name, config, copies, int(counted.group(1)), "measured"))
     return frame_of(TABLE6_COUNTS, rows)
+
+
+@study(TABLE6_COUNTS, TABLE6, show=printed(3))
+def table6_study(run: Run, accept_series: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Count instructions of whole programs without and with replicas (Table 6).
+
+    Example: ./run tessera lab run kernel-table6 --out build/kernel/table6
+
+    Args:
+        accept_series: take another version of the kernel source's series if all patches apply.
+
+    Raises:
+        TesseraError: a kernel cannot be built, or the script in the guest failed.
+    """
+    measured = _count(run, accept_series, ["off", "replicated"], measure_whole_run)
+    return measured, table6(measured)
 
 
 def table6(measured: pd.DataFrame) -> pd.DataFrame:

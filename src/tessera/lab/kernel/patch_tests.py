@@ -10,13 +10,14 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.core.results.kernel_tables import BISECT, PROVE, TEST
-from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.table_io import frame_of
 from tessera.lab.kernel import build_tools, image
 from tessera.lab.kernel.build_tools import checkout_names, run_build_script
 from tessera.lab.kernel.guest import GuestProgram, GuestRun, Look, run_in_guest, script_failed
 from tessera.lab.kernel.page_tables import HOME, tree_differences, walk
 from tessera.lab.kernel.qemu import Machine
 from tessera.lab.kernel.source import component_script, find_source, fragment_files, patches
+from tessera.lab.study import Count, Run, Seed, printed, study
 from tessera.machine.container.toolchain import Toolchain
 
 # The whole series: selftests and stress in the guest, checked from inside and from outside.
@@ -84,18 +85,26 @@ class OutsideView:
         return False
 
 
-def prove(
-    tools: Toolchain,
-    program: GuestProgram,
-    out: Path,
-    *,
-    stress_seconds: int,
-    seed: int,
-    say: Callable[[str], None],
-    machine: Machine | None = None,
-) -> list[str]:
-    """Run selftests and stress; writes ``summary.csv`` (:data:`TEST`) and returns the failures."""
-    machine = machine or Machine()
+@study(TEST)
+def selftests_and_stress(
+    run: Run, stress_seconds: Count = 120, seed: Seed = 1, accept_series: bool = False
+) -> pd.DataFrame:
+    """Run selftests and stress tests in the guest; check page tables inside (checker) and outside (walker).
+
+    The exit status is 1 if a test failed.
+
+    Example: ./run tessera lab run kernel-test stress_seconds=120 --out build/kernel/test
+
+    Args:
+        stress_seconds: duration of the random operations, seconds.
+        seed: of the random operations.
+        accept_series: take another version of the kernel source's series if all patches apply.
+
+    Raises:
+        TesseraError: the kernel cannot be built, or QEMU failed.
+    """
+    program, tools = image.program("checked", run.say, accept_series=accept_series), image.ready(run.say)
+    say, out, machine = run.say, run.folder, Machine()
     failures: list[str] = []
     rows: list[tuple] = []
     say("running the selftests in the guest")
@@ -140,8 +149,8 @@ def prove(
     differences = len(view.found)
     equal = view.compared - differences
     rows.append(("replicas compared from outside", equal, differences, done.seconds, "measured"))
-    write_table(TEST, frame_of(TEST, rows), out / TEST.file)
-    return failures + found
+    run.wrong += failures + found
+    return frame_of(TEST, rows)
 
 
 def _failures_of(name: str, done: GuestRun) -> list[str]:
@@ -181,6 +190,34 @@ def observe_hook(tools: Toolchain, program: GuestProgram, out: Path) -> HookRepo
     if done.status != 0 or not view.compared:
         raise script_failed("a look at replicas", done)
     return HookReports([line for line in done.warnings if "pgtable_replica: difference" in line], view.found)
+
+
+@study(PROVE, show=printed())
+def prove(run: Run, accept_series: bool = False) -> pd.DataFrame:
+    """Build a kernel without one hook; test that the checker (inside) and the walker (outside) report it.
+
+    The exit status is 1 if one does not, or reports something of the whole kernel.
+
+    Example: ./run tessera lab run kernel-prove --out build/kernel/prove
+
+    Args:
+        accept_series: take another version of the kernel source's series if all patches apply.
+
+    Raises:
+        TesseraError: a kernel cannot be built, or the script in the guest failed.
+    """
+    seen = {}
+    for variant in ("checked", "broken"):
+        program = image.program(variant, run.say, accept_series=accept_series)
+        seen[variant] = observe_hook(image.ready(run.say), program, run.folder / variant)
+        for line in (*seen[variant].checker[:2], *seen[variant].walker[:2]):
+            run.say(f"{variant}: {line}")
+    table = judge_hook(seen)
+    run.wrong += [
+        f"the {row.observer} reports {row.reports} differences of the kernel {row.kernel}, not {row.expected}"
+        for row in table[~table.passed].itertuples()
+    ]
+    return table
 
 
 def judge_hook(seen: dict[str, HookReports]) -> pd.DataFrame:
@@ -231,14 +268,28 @@ def build_series(say: Callable[[str], None], *, accept_series: bool = False) -> 
     return folders
 
 
-def bisect_series(out: Path, say: Callable[[str], None], *, accept_series: bool = False) -> pd.DataFrame:
-    """One row per patch: ``passed``, ``not built`` or ``failed in the guest``, and the findings."""
-    guest = image.build_guest(say)
+@study(BISECT, show=printed(1))
+def bisect(run: Run, accept_series: bool = False) -> pd.DataFrame:
+    """Build and boot the kernel after every patch of the series: about 1 hour on one core the first time.
+
+    Outcomes are: passed, not built, failed in the guest. The exit status is 1 if one did not pass.
+
+    Example: ./run tessera lab run kernel-bisect --out build/kernel/bisect
+
+    Args:
+        accept_series: take another version of the kernel source's series if all patches apply.
+
+    Raises:
+        TesseraError: the source is not here, or the guest's programs cannot be built.
+    """
+    guest = image.build_guest(run.say)
     rows = []
-    for patch, kernel in build_series(say, accept_series=accept_series).items():
-        outcome = _try_kernel(kernel, guest / "common.cpio", out / patch.stem, say)
-        rows.append((patch.name, *outcome, "measured"))
-        say(f"{patch.name}: {outcome[0]}")
+    for patch, kernel in build_series(run.say, accept_series=accept_series).items():
+        outcome, *found = _try_kernel(kernel, guest / "common.cpio", run.folder / patch.stem, run.say)
+        rows.append((patch.name, outcome, *found, "measured"))
+        run.say(f"{patch.name}: {outcome}")
+        if outcome != "passed":
+            run.wrong.append(f"{patch.name}: {outcome}")
     return frame_of(BISECT, rows)
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.results.kernel_tables import BALANCING, FIGURE4
+from tessera.core.results.kernel_tables import BALANCING, FIGURE4, PLACEMENT
 from tessera.core.results.table_io import frame_of
-from tessera.lab.kernel import page_tables
+from tessera.lab.kernel import image, page_tables
 from tessera.lab.kernel.guest import GuestProgram, GuestRun, Look, run_in_guest
 from tessera.lab.kernel.page_tables import Tree, tree_differences, walk
 from tessera.lab.kernel.qemu import Machine
+from tessera.lab.study import Count, Run, printed, study
 from tessera.machine.container.toolchain import Toolchain
 
 # Figures 3 and 4: where page tables lie under first touch and interleave, without and with replicas.
@@ -116,6 +117,33 @@ def figure4_runs(megabytes: int) -> list[PlacementRun]:
         for interleave in (False, True)
         for replicas in ("none", "all")
     ]
+
+
+@study(PLACEMENT, FIGURE4, show=printed(3))
+def placement(
+    run: Run, megabytes: Count = 64, accept_series: bool = False
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Record the sockets of page tables under first touch and interleave, without and with replicas.
+
+    These are Figures 3 and 4. The exit status is 1 if the kernel and its memory disagree.
+
+    Example: ./run tessera lab run kernel-placement --out build/kernel/placement
+
+    Args:
+        megabytes: memory that the programs touch, in MB (2^20 bytes).
+        accept_series: take another version of the kernel source's series if all patches apply.
+
+    Raises:
+        TesseraError: the kernel cannot be built, or the script in the guest failed.
+    """
+    program, tables = image.program("checked", run.say, accept_series=accept_series), []
+    for what in figure4_runs(megabytes):
+        run.say(f"page tables of {what.workload}, {what.config}")
+        folder = run.folder / f"{what.workload}-{what.config}"
+        table, found = observe_placement(image.ready(run.say), program, what, folder, Machine(), 600)
+        tables.append(table)
+        run.wrong += [f"{what.workload} {what.config}: {line}" for line in found]
+    return pd.concat(tables), figure4(pd.concat(tables))
 
 
 def figure4(table: pd.DataFrame) -> pd.DataFrame:
@@ -258,6 +286,33 @@ def observe_balancing(
     ]
 
 
+@study(BALANCING, show=printed(3))
+def balancing(
+    run: Run, megabytes: Count = 16, seconds: Count = 300, accept_series: bool = False
+) -> pd.DataFrame:
+    """Move a process to another socket; record its data and page tables before and after automatic NUMA
+    balancing, and with page tables on the new socket (Mitosis, sections 3.1 and 5.5).
+
+    The exit status is 1 if the kernel and its memory disagree.
+
+    Example: ./run tessera lab run kernel-balancing --out build/kernel/balancing
+
+    Args:
+        megabytes: memory that the process fills, in MB (2^20 bytes).
+        seconds: limit for the kernel to move the data.
+        accept_series: take another version of the kernel source's series if all patches apply.
+
+    Raises:
+        TesseraError: the kernel cannot be built, or the data had not moved in time.
+    """
+    program = image.program("checked", run.say, accept_series=accept_series)
+    moments, wrong = observe_balancing(
+        image.ready(run.say), program, run.folder / "guest", Machine(), megabytes, seconds
+    )
+    run.wrong += wrong
+    return balancing_table(moments)
+
+
 def table_addresses(tree: Tree) -> dict[tuple[int, int], int]:
     """Physical address of each table, by its level and the first address that it translates."""
     return {
@@ -274,7 +329,7 @@ def moment_lines(text: str) -> dict[str, tuple[int, int, int, float]]:
         raise TesseraError(
             "output of the program balanced",
             f"it is {text.strip()[:200]!r}, not one line of five words for {', '.join(MOMENTS)}",
-            "build the guest's programs of this checkout again: tessera kernel build",
+            "build the guest's programs of this checkout again: tessera lab kernel build",
             exit_code=EXIT_FAILED,
         )
     return {name: (int(node), int(pages), int(local), float(at)) for name, node, pages, local, at in words}
@@ -322,6 +377,6 @@ def _balancing_failed(done: GuestRun) -> TesseraError:
     return TesseraError(
         "page tables of a process that moves to another socket",
         f"the script in the guest exited with status {done.status}: {done.text('stderr').strip()[-500:]}",
-        f"read the files of {done.folder}; if the data had not moved in time, give more --seconds",
+        f"read the files of {done.folder}; if the data had not moved in time, give more seconds=",
         exit_code=EXIT_FAILED,
     )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pandas as pd
 
-from tessera.core.results.kernel_tables import SELFTESTS_MM
+from tessera.core.errors import unknown_name
+from tessera.core.results.kernel_tables import SELFTESTS_MM, STRESS_NG
 from tessera.core.results.table_io import frame_of
-from tessera.lab.kernel.guest import GuestProgram, GuestRun, run_in_guest
+from tessera.lab.kernel import image
+from tessera.lab.kernel.guest import GuestRun, run_in_guest
 from tessera.lab.kernel.qemu import Machine
-from tessera.machine.container.toolchain import Toolchain
+from tessera.lab.study import Count, Names, Run, printed, study
 
 # The kernel's own tests of memory management (tools/testing/selftests/mm), as they are and under replicas.
 #
@@ -64,20 +65,34 @@ OUTCOME_WORDS = {
 }
 
 
-def check_selftests(
-    tools: Toolchain, program: GuestProgram, out: Path, *, seconds_each: int
-) -> tuple[pd.DataFrame, list[str]]:
-    """Run each test without and with replicas; returns a row per test and the failures."""
+@study(SELFTESTS_MM, show=printed())
+def selftests_mm(run: Run, seconds: Count = 120, accept_series: bool = False) -> pd.DataFrame:
+    """Run the kernel's selftests of memory management, without replicas and with replicas on all nodes.
+
+    The exit status is 1 if a test that passes without replicas does not pass with them.
+
+    Example: ./run tessera lab run kernel-selftests-mm --out build/kernel/selftests-mm-run
+
+    Args:
+        seconds: a test is stopped after so many.
+        accept_series: take another version of the kernel source's series if all patches apply.
+
+    Raises:
+        TesseraError: the kernel or its tests cannot be built, or QEMU failed.
+    """
+    program = image.program("checked", run.say, accept_series=accept_series, selftests_mm=True)
     runs = "".join(
-        _SELFTEST_RUN.format(seconds=seconds_each, wrapper=wrapper, command=command, name=name, how=how)
+        _SELFTEST_RUN.format(seconds=seconds, wrapper=wrapper, command=command, name=name, how=how)
         for name, command in SELFTESTS_MM_RUNS.items()
         for how, wrapper in (("plain", ""), ("replicated", "pgtblrepl -r all"))
     )
-    timeout = 300 + 2 * seconds_each * len(SELFTESTS_MM_RUNS)
     done = run_in_guest(
-        tools, program, SELFTESTS_SCRIPT.format(runs=runs), out, machine=Machine(), timeout_seconds=timeout
-    )
-    return judge_selftests(done, list(SELFTESTS_MM_RUNS))
+        image.ready(run.say), program, SELFTESTS_SCRIPT.format(runs=runs), run.folder, machine=Machine(),
+        timeout_seconds=300 + 2 * seconds * len(SELFTESTS_MM_RUNS),
+    )  # fmt: skip
+    table, failures = judge_selftests(done, list(SELFTESTS_MM_RUNS))
+    run.wrong += failures
+    return table
 
 
 def judge_selftests(done: GuestRun, names: list[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -142,16 +157,46 @@ STRESS_SIZES = (
 STRESS_SKIPPED = {3: "no resource", 4: "not implemented"}
 
 
-def run_stressors(
-    tools: Toolchain, program: GuestProgram, out: Path, seconds_each: int, stressors: list[str] | None = None
-) -> tuple[list[str], list[str], list[str]]:
-    """Run the stressors one after the other; returns passed, skipped and failed ones."""
-    chosen = stressors or STRESSORS
-    script = STRESS_SCRIPT.format(stressors=" ".join(chosen), seconds=seconds_each, sizes=STRESS_SIZES)
+def _show_stress(table: pd.DataFrame) -> None:
+    for outcome in ("passed", "skipped"):
+        names = list(table.stressor[table.outcome == outcome])
+        print(f"{outcome} {len(names)}: {', '.join(names)}")
+
+
+@study(STRESS_NG, show=_show_stress)
+def stress_ng(
+    run: Run, stressors: Names = (), seconds: Count = 5, accept_series: bool = False
+) -> pd.DataFrame:
+    """Run the memory stressors of stress-ng (--verify), with replicas on all nodes and the checker on.
+
+    The exit status is 1 if one failed, or if the kernel warned.
+
+    Example: ./run tessera lab run kernel-stress-ng seconds=5 --out build/kernel/stress-ng
+
+    Args:
+        stressors: names; none: all.
+        seconds: duration of each stressor.
+        accept_series: take another version of the kernel source's series if all patches apply.
+
+    Raises:
+        TesseraError: an unknown stressor, or the kernel or stress-ng cannot be built.
+    """
+    for name in stressors:
+        if name not in STRESSORS:
+            raise unknown_name("stressor", name, tuple(STRESSORS))
+    program = image.program("checked", run.say, accept_series=accept_series, stress_ng=True)
+    chosen = list(stressors) or STRESSORS
+    script = STRESS_SCRIPT.format(stressors=" ".join(chosen), seconds=seconds, sizes=STRESS_SIZES)
     done = run_in_guest(
-        tools, program, script, out, machine=Machine(), timeout_seconds=300 + len(chosen) * 60
+        image.ready(run.say), program, script, run.folder, machine=Machine(),
+        timeout_seconds=300 + len(chosen) * 60,
+    )  # fmt: skip
+    passed, skipped, failures = judge_stress(done, chosen)
+    run.wrong += failures
+    outcomes = {"passed": passed, "skipped": skipped, "failed": failures}
+    return frame_of(
+        STRESS_NG, [(name, what, "measured") for what, names in outcomes.items() for name in names]
     )
-    return judge_stress(done, chosen)
 
 
 def judge_stress(done: GuestRun, chosen: list[str]) -> tuple[list[str], list[str], list[str]]:

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.core.reference import archived, records
 from tessera.core.reference.quarantine import split
+from tessera.core.results.schema import Table, columns
+from tessera.core.results.table_io import frame_of
 from tessera.lab.numa.placement_costs import LEAST_RATIO, LOCAL
+from tessera.lab.study import Run, printed, study
 
 # The archive: all numbers, those that can be used, and those in quarantine.
 #
@@ -42,7 +45,7 @@ def read_archive(folder: Path | None = None) -> Archive:
         raise TesseraError(
             f"archived data of Mitosis ({record.doi}) in {place}",
             "the folder does not exist" if folder else "the record was not fetched",
-            f"run ./run tessera reference fetch {RECORD}, or give --from FOLDER with {record.tables[0].file}",
+            f"./run tessera dev reference fetch {RECORD}; or give a folder with {record.tables[0].file}",
             exit_code=EXIT_FAILED,
             code="numa-no-archive",
         )
@@ -84,9 +87,20 @@ def column(wide: pd.DataFrame, configuration: str) -> pd.Series:
 # 2MB rows of Figure 6 are not drawn (section 3.2), but Figure 10b has three of them. A number in quarantine
 # gives an empty value and a note.
 
-BAR_COLUMNS = (
-    "figure", "workload", "configuration", "page_size", "normalized_runtime", "walk_share", "improvement",
-    "judgeable", "note", "provenance",
+BARS = Table(
+    "numa-bars", lambda tree: Path("bars.csv"), "tessera lab run numa-bars", "published",
+    "bars of Mitosis Figures 6, 9, 10 and 11", columns("""
+    figure              text    -  as drawn
+    workload            text    -  program of the paper
+    configuration       text    -  of Table 2 or 3
+    page_size           text    -  4KB or 2MB
+    normalized_runtime  number  1  runtime over that of the figure's base with 4KB pages
+    walk_share          number  1  walk cycles over the bar's own runtime
+    improvement         number  1  runtime without Mitosis over that with it; empty for other bars
+    judgeable           truth   -  whether the effect is at least 5%
+    note                text    -  why a number is missing
+    provenance          text    -  published
+    """),
 )  # fmt: skip
 
 _MIGRATION = [LOCAL, "RPI-LD", "RPI-LD+M"]
@@ -100,11 +114,30 @@ BAR_FIGURES: dict[str, tuple[str, str, str, list[str]]] = {
     "10b": ("Figure 10a", LOCAL, "2MB", _MIGRATION),
     "11": ("Figure 11", LOCAL, "2MB", _MIGRATION),
 }
-_ASIDE = "set aside by tessera reference compare"
+_ASIDE = "set aside by tessera dev reference compare"
+
+
+@study(BARS, show=printed(3, without=["provenance"]))
+def bars(run: Run, source: Path | None = None, figure: str = "") -> pd.DataFrame:
+    """Compute the bars of Figures 6, 9, 10 and 11 of Mitosis as quotients of archived cycles.
+
+    Example: ./run tessera lab run numa-bars figure=10a --out /tmp/bars.csv
+
+    Args:
+        source: folder of unpacked data; default: what `tessera dev reference fetch mitosis` downloads.
+        figure: one figure only: 6, 9a, 9b, 10a, 10b or 11.
+
+    Raises:
+        TesseraError: the archive is not here, or has a workload without its base.
+    """
+    if figure and figure not in BAR_FIGURES:
+        raise unknown_name("figure", figure, tuple(BAR_FIGURES))
+    rows = archived_bars(read_archive(source))
+    return rows[rows["figure"] == figure] if figure else rows
 
 
 def archived_bars(archive: Archive) -> pd.DataFrame:
-    """All bars; columns are :data:`BAR_COLUMNS`.
+    """All bars: the table :data:`BARS`.
 
     ``judgeable`` is True for a slowdown of Figure 6 or an improvement of at least 5%; a smaller effect is too
     close to 1 to judge. ``provenance`` is ``published``.
@@ -113,7 +146,7 @@ def archived_bars(archive: Archive) -> pd.DataFrame:
         TesseraError: a workload without its base.
     """
     rows = [row for figure in BAR_FIGURES for row in _figure_bars(archive, figure)]
-    return pd.DataFrame(rows, columns=list(BAR_COLUMNS))
+    return frame_of(BARS, rows)
 
 
 def _figure_bars(archive: Archive, figure: str) -> list[list]:
@@ -127,7 +160,7 @@ def _figure_bars(archive: Archive, figure: str) -> list[list]:
             raise TesseraError(
                 f"{location} of the archive, {workload}",
                 f"no usable runtime of {base_name} with 4KB pages, the base of the bars",
-                "compare the files with the record: ./run tessera reference verify mitosis",
+                "compare the files with the record: ./run tessera dev reference verify mitosis",
                 exit_code=EXIT_FAILED,
                 code="numa-no-base",
             )

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 
 from tessera.core import reference
+from tessera.core.errors import unknown_name
 from tessera.core.reference.comparison import compare
+from tessera.core.results.schema import Table, columns
+from tessera.core.results.table_io import frame_of
 from tessera.core.units import PAGE_2MB, PAGE_4KB
-from tessera.lab.numa.archive import Archive, column, cycles_of
+from tessera.lab.numa.archive import Archive, column, cycles_of, read_archive
 from tessera.lab.numa.placement_costs import (
     HOG_SWEEP,
     LINE_BYTES,
@@ -26,24 +30,29 @@ from tessera.lab.numa.placement_costs import (
     published_machine,
     wait_cycles,
 )
+from tessera.lab.study import Run, printed, study
 
 # One check: a value, its bounds and a verdict.
 #
 # Verdicts are CONSISTENT and CONTRADICTED: proof-reading, no finding about a mechanism.
 
 CONSISTENT, CONTRADICTED = "CONSISTENT", "CONTRADICTED"
-CHECK_COLUMNS = (
-    "check",
-    "workload",
-    "page_size",
-    "value",
-    "lower",
-    "upper",
-    "unit",
-    "verdict",
-    "note",
-    "provenance",
-)
+CHECKS = Table(
+    "numa-arithmetic", lambda tree: Path("arithmetic.csv"), "tessera lab run numa-arithmetic", "published",
+    "archived and printed numbers of Mitosis beside algebra", columns("""
+    part        text    -  group of checks
+    check       text    -  what is checked
+    workload    text    -  program of the paper, or all
+    page_size   text    -  4KB, 2MB or empty
+    value       number  1  in the unit of the column unit; empty: a number is missing or was set aside
+    lower       number  1  least value that is consistent
+    upper       number  1  greatest value that is consistent
+    unit        text    -  of value, lower and upper
+    verdict     text    -  CONSISTENT, CONTRADICTED, or empty: only listed
+    note        text    -  a remark
+    provenance  text    -  published
+    """),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,7 @@ class BoundedValue:
         return CONSISTENT if self.lower <= self.value <= self.upper else CONTRADICTED
 
     def row(self) -> list:
-        """Values of :data:`CHECK_COLUMNS`."""
+        """Values of :data:`CHECKS` without the part."""
         note = self.note
         if math.isnan(self.value):
             note = "a number that it needs is missing or was set aside"
@@ -382,7 +391,7 @@ def _half_a_digit(value: float) -> float:
 
 # All checks.
 
-#: name on the command line -> checks
+#: name -> checks
 PARTS: dict[str, Callable[[Archive], Iterable[BoundedValue]]] = {
     "additive": additive,
     "unchanged": unchanged,
@@ -395,6 +404,34 @@ PARTS: dict[str, Callable[[Archive], Iterable[BoundedValue]]] = {
 
 
 def arithmetic(archive: Archive, parts: Iterable[str] = PARTS) -> pd.DataFrame:
-    """Rows of the named parts; columns are ``part`` and :data:`CHECK_COLUMNS`."""
-    rows = [[name, *check.row()] for name in parts for check in PARTS[name](archive)]
-    return pd.DataFrame(rows, columns=["part", *CHECK_COLUMNS])
+    """Rows of the named parts: the table :data:`CHECKS`."""
+    return frame_of(CHECKS, [[name, *check.row()] for name in parts for check in PARTS[name](archive)])
+
+
+def verdicts_shown(*words: str) -> Callable[[pd.DataFrame], None]:
+    """A ``show`` that prints the rows, and how many have which of these verdicts."""
+
+    def show(table: pd.DataFrame) -> None:
+        printed(3, without=["provenance"])(table)
+        counts = [f"{(table['verdict'] == word).sum()} {word}" for word in words]
+        print(f"{', '.join(counts)}, {(table['verdict'] == '').sum()} listed without a verdict")
+
+    return show
+
+
+@study(CHECKS, show=verdicts_shown(CONSISTENT, CONTRADICTED))
+def arithmetic_study(run: Run, source: Path | None = None, part: str = "") -> pd.DataFrame:
+    """Check the archived numbers of Mitosis against algebra: CONSISTENT or CONTRADICTED.
+
+    Example: ./run tessera lab run numa-arithmetic part=waits --out /tmp/arithmetic.csv
+
+    Args:
+        source: folder of unpacked data; default: what `tessera dev reference fetch mitosis` downloads.
+        part: one group of checks only: additive, unchanged, waits, bounds, table6, coverage or printed.
+
+    Raises:
+        TesseraError: the archive is not here.
+    """
+    if part and part not in PARTS:
+        raise unknown_name("part", part, tuple(PARTS))
+    return arithmetic(read_archive(source), [part] if part else list(PARTS))

@@ -4,16 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass
+from pathlib import Path
 
 import pandas as pd
 
-from tessera.lab.numa.archive import Archive, column, cycles_of
+from tessera.core.results.schema import Table, columns
+from tessera.core.results.table_io import frame_of
+from tessera.lab.numa.archive import Archive, column, cycles_of, read_archive
 from tessera.lab.numa.arithmetic import LEAST_EXTRA, implied_waits
 from tessera.lab.numa.placement_costs import LOCAL, MIGRATED, REMOTE_HOGGED, published_machine
+from tessera.lab.study import Run, printed, study
 
 # A suspicious place in the archive: what it is about, its value, and the limit that it breaks.
 
-FINDING_COLUMNS = ("rule", "location", "workload", "configuration", "value", "limit", "unit", "reason")
+FINDINGS = Table(
+    "numa-defects", lambda tree: Path("defects.csv"), "tessera lab run numa-defects", "published",
+    "suspicious places of the archive of Mitosis", columns("""
+    rule           text    -  name of the rule
+    location       text    -  figure or table
+    workload       text    -  program of the paper
+    configuration  text    -  of Table 2 or 3
+    value          number  1  in the unit of the column unit
+    limit          number  1  limit that the value breaks
+    unit           text    -  of value and limit
+    reason         text    -  what is suspicious
+    """),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -157,6 +173,26 @@ RULES: tuple[Rule, ...] = (remote_shares, unequal_waits, not_additive, not_resto
 
 
 def defects(archive: Archive) -> pd.DataFrame:
-    """Findings of all rules; columns are :data:`FINDING_COLUMNS`."""
-    rows = [[rule.__name__, *astuple(finding)] for rule in RULES for finding in rule(archive)]
-    return pd.DataFrame(rows, columns=list(FINDING_COLUMNS))
+    """Findings of all rules: the table :data:`FINDINGS`."""
+    return frame_of(FINDINGS, [[rule.__name__, *astuple(one)] for rule in RULES for one in rule(archive)])
+
+
+def _show(table: pd.DataFrame) -> None:
+    printed(3)(table)
+    for rule in RULES:
+        print(f"{rule.__name__}: {(table['rule'] == rule.__name__).sum()} findings")
+
+
+@study(FINDINGS, show=_show)
+def defects_study(run: Run, source: Path | None = None) -> pd.DataFrame:
+    """List suspicious places of the archive of Mitosis, with the rule that found each.
+
+    Example: ./run tessera lab run numa-defects --out /tmp/defects.csv
+
+    Args:
+        source: folder of unpacked data; default: what `tessera dev reference fetch mitosis` downloads.
+
+    Raises:
+        TesseraError: the archive is not here.
+    """
+    return defects(read_archive(source))

@@ -15,7 +15,7 @@ a kernel with background work does.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import tempfile
 from pathlib import Path
 
 import pandas as pd
@@ -23,12 +23,13 @@ import pandas as pd
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.mapping.free_blocks import ORDER_OF_2MB, machine_free_blocks, unusable_index
 from tessera.core.results.kernel_tables import FRAGMENTED
-from tessera.core.results.outcomes import FAILED, OK
-from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.outcomes import FAILED, OK, is_ok
+from tessera.core.results.table_io import frame_of
 from tessera.core.units import KB, MB
-from tessera.lab.numa.guest_map import Guest, Mapped
+from tessera.lab.numa.guest_map import Guest, Mapped, ready_guest
 from tessera.lab.numa.map_rules import map_rule, node_of
 from tessera.lab.numa.placement_map import DATA, LEVELS, PAGE_BYTES, PlacementMap, unit_pages
+from tessera.lab.study import Run, printed, study
 
 INDEX = 0.9  #: section 8.2
 FREE_OF_DATA = 2
@@ -48,18 +49,35 @@ _RESERVE = "echo 4096 > /proc/sys/vm/min_free_kbytes || exit\n"
 _HUGE_PAGES = re.compile(r"^AnonHugePages: +(\d+) kB$", re.MULTILINE)
 
 
-def fragmented_study(
-    guest: Guest, out: Path, progress: Callable[[str], None] = lambda line: None
+@study(FRAGMENTED, show=printed(3, without=["workload", "size", "provenance"]))
+def fragmented(
+    run: Run, workload: str = "mitosis-gups", size: str = "guest", accept_series: bool = False
 ) -> pd.DataFrame:
-    """Write the table :data:`FRAGMENTED` into the folder ``out``; a run that fails is a row that says so."""
-    out.mkdir(parents=True, exist_ok=True)
+    """Fragment the memory of the data's node, run a program with huge pages on, and count its 2MB pages.
+
+    The first run is a control without fragmentation. The others have an unusable index of order 9 above 0.9,
+    without and with compaction by page faults. A run that fails is a row that says so, and exit status 1.
+
+    Example (after: tessera dev build mosalloc workloads):
+      ./run tessera lab run numa-fragmented --out /tmp/fragmented
+
+    Args:
+        workload: a program of artifacts/workloads.
+        size: its size; the guest has 1 GB.
+        accept_series: take another version of the kernel source's series if all patches apply.
+
+    Raises:
+        TesseraError: as :func:`tessera.lab.numa.guest_map.ready_guest`.
+    """
     rows = []
-    for configuration, blocks, index in CASES:
-        progress(f"{guest.workload} under {configuration}, index above {index:g}, {blocks} blocks")
-        rows.append(
-            _row(guest, configuration, blocks, index, out / f"{configuration.lower()}-{blocks}-{index}")
-        )
-    return write_table(FRAGMENTED, frame_of(FRAGMENTED, rows), out / FRAGMENTED.file)
+    with tempfile.TemporaryDirectory(prefix="tessera-fragmented-") as name:
+        guest = ready_guest(workload, size, Path(name), run.say, accept_series=accept_series)
+        for configuration, blocks, index in CASES:
+            run.say(f"{workload} under {configuration}, index above {index:g}, {blocks} blocks")
+            folder = run.folder / f"{configuration.lower()}-{blocks}-{index}"
+            rows.append(_row(guest, configuration, blocks, index, folder))
+    run.wrong += [f"{row['configuration']}: {row['message']}" for row in rows if not is_ok(row)]
+    return frame_of(FRAGMENTED, rows)
 
 
 def page_bytes(found: PlacementMap) -> dict[int, int]:

@@ -6,7 +6,7 @@ tables must lie on the same nodes in both maps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
 from pathlib import Path
 
 import pandas as pd
@@ -14,11 +14,12 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.core.mapping.paging import read_touches
 from tessera.core.results.kernel_tables import MAPS
-from tessera.core.results.outcomes import FAILED, OK
-from tessera.core.results.table_io import frame_of, write_table
-from tessera.lab.numa.guest_map import FIRST_TOUCH, Guest
+from tessera.core.results.outcomes import FAILED, OK, other_rows
+from tessera.core.results.table_io import frame_of
+from tessera.lab.numa.guest_map import FIRST_TOUCH, Guest, ready_guest
 from tessera.lab.numa.map_rules import Reach, expected_map, touches_as_far_as, touches_behind
 from tessera.lab.numa.placement_map import compare_maps, named_differences, write_map
+from tessera.lab.study import Run, printed, study
 from tessera.record import traces
 
 NODES = 2
@@ -29,28 +30,51 @@ RULES = (
 )  # fmt: skip
 
 
-def maps_study(guest: Guest, out: Path, progress: Callable[[str], None] = lambda line: None) -> pd.DataFrame:
-    """Write the table :data:`MAPS` and, for each rule, both maps into the folder ``out``.
+@study(MAPS, show=printed(0, without=["workload", "size", "provenance"]))
+def maps(
+    run: Run, workload: str = "mitosis-gups", size: str = "tiny", accept_series: bool = False
+) -> pd.DataFrame:
+    """Capture a map of a program's pages and page tables under each rule; compare it with the rule's.
 
-    A rule whose run fails is one row that says so.
+    Both maps of each rule are beside the table. A rule whose run fails is one row that says so. The exit
+    status is 1 if a rule failed or a map differs.
+
+    Example (after: tessera dev build mosalloc tracer workloads):
+      ./run tessera lab run numa-maps --out /tmp/maps
+
+    Args:
+        workload: a program of artifacts/workloads.
+        size: its size; the guest has 1 GB.
+        accept_series: take another version of the kernel source's series if all patches apply.
 
     Raises:
-        TesseraError: the program cannot be recorded.
+        TesseraError: the program cannot be recorded, or the guest cannot run it.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    trace = out / "trace.tst"
-    progress(f"recording {guest.workload} from its first instruction")
+    with tempfile.TemporaryDirectory(prefix="tessera-map-") as name:
+        guest = ready_guest(workload, size, Path(name), run.say, accept_series=accept_series)
+        rows = _all_rows(guest, run)
+    table = frame_of(MAPS, rows)
+    run.wrong += [f"{row.rule}: {row.message}" for row in other_rows(table).itertuples()]
+    if differing := int(table[list(DIFFERENT)].sum().sum()):
+        run.wrong.append(f"{differing} pages and page tables are not where the rules put them")
+    return table
+
+
+def _all_rows(guest: Guest, run: Run) -> list[dict]:
+    run.folder.mkdir(parents=True, exist_ok=True)
+    trace = run.folder / "trace.tst"
+    run.say(f"recording {guest.workload} from its first instruction")
     traces.record(
         guest.run.argv, trace, heap_pool=guest.size.heap_pool, anon_pool=guest.size.anon_pool, roi="whole",
         kernel_accesses=True,
     )  # fmt: skip
-    traces.touches(trace, out / "touches.csv")
+    traces.touches(trace, run.folder / "touches.csv")
     rows: list[dict] = []
     for rule in RULES:
-        progress(f"map of {guest.workload} under {rule}")
-        rows += _rows(guest, rule, trace, out)
+        run.say(f"map of {guest.workload} under {rule}")
+        rows += _rows(guest, rule, trace, run.folder)
     trace.unlink()
-    return write_table(MAPS, frame_of(MAPS, rows), out / MAPS.file)
+    return rows
 
 
 def _rows(guest: Guest, rule: str, trace: Path, out: Path) -> list[dict]:

@@ -16,6 +16,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built, check_target
 from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.core.units import GB, PAGE_2MB, PAGE_4KB
+from tessera.lab.study import Run, study
 from tessera.machine.container import toolchain
 
 # HPCC's stream of updates as instructions and addresses.
@@ -134,14 +135,14 @@ class Gups:
             raise TesseraError(
                 f"a table of {self.gb} GB",
                 f"the size must be a power of two from 1 to {MOST_GB}, because HPCC masks its numbers",
-                "give another --gb, for example 64",
+                "give another size, for example gb=64",
                 code="numa-gups-size",
             )
         if self.updates < 1 or self.seed < 0:
             raise TesseraError(
                 f"{self.updates} updates, seed {self.seed}",
                 "there must be at least one update, and the seed must be 0 or more",
-                "correct --updates or --seed",
+                "correct updates= or seed=",
                 code="numa-gups-updates",
             )
 
@@ -212,7 +213,7 @@ def write_trace(gups: Gups, out: Path) -> Path:
             raise TesseraError(
                 f"write the trace {target}",
                 (done.stderr or f"status {done.returncode}").strip(),
-                "free disk space, or build the tracer again: ./run tessera build tracer",
+                "free disk space, or build the tracer again: ./run tessera dev build tracer",
                 exit_code=EXIT_FAILED,
             )
         made.replace(target)
@@ -233,3 +234,29 @@ def write_layouts(gups: Gups, folder: Path) -> list[Path]:
         made.append(folder / f"{name}.csv")
         write_layout(Layout(name, {POOL: gups.gb * GB}, whole), made[-1])
     return made
+
+
+@study()
+def gups(run: Run, gb: int = 64, updates: int = 2_000_000, seed: int = 1) -> None:
+    """Write a trace of HPCC's random updates of a table that this machine has no memory for, and its layouts.
+
+    The stream is computed, so a table of 64 GB takes no memory. The trace has the updates only. The same
+    keys give the same trace. It is gups.tst in the folder, or has the name that --out gives; layouts of the
+    whole table in 4KB and in 2MB pages are beside it, 4kb.csv and 2mb.csv.
+
+    Example (after: tessera dev build tracer):
+      ./run tessera lab run numa-gups gb=1 updates=100000 --out /tmp/updates
+
+    Args:
+        gb: size of the table, GB; a power of two.
+        updates: a load and a store each.
+        seed: begin of HPCC's stream, as of gups.
+
+    Raises:
+        TesseraError: as :func:`write_trace`.
+    """
+    asked = Gups(gb, updates, seed)
+    trace = write_trace(asked, run.file("gups.tst"))
+    run.say(f"{updates} updates of {gb} GB, {2 * updates} accesses -> {trace}")
+    for path in write_layouts(asked, run.folder):
+        run.say(f"layout {path}")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pandas as pd
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.results.kernel_tables import PROGRAMS
 from tessera.core.results.outcomes import ok_rows
-from tessera.lab.numa.archive import column, cycles_of
-from tessera.lab.numa.arithmetic import FRAGMENTED_FIGURE, implied_shares
+from tessera.core.results.schema import Table, columns
+from tessera.core.results.table_io import frame_of, read_file
+from tessera.lab.numa.archive import column, cycles_of, read_archive
+from tessera.lab.numa.arithmetic import FRAGMENTED_FIGURE, implied_shares, verdicts_shown
 from tessera.lab.numa.placement_costs import HOG_SWEEP, LEAST_RATIO, LOCAL, MIGRATED, REMOTE_HOGGED
+from tessera.lab.study import Paths, Run, study
 
 # Slowdowns of programs beside the bars of Figures 6 and 10, with a verdict for each.
 #
@@ -22,23 +27,34 @@ from tessera.lab.numa.placement_costs import HOG_SWEEP, LEAST_RATIO, LOCAL, MIGR
 
 HOLDS, FAILS = "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION"
 GAIN_TOLERANCE = 0.5  #: of the published gain
-JUDGED_COLUMNS = (
-    "program", "workload", "platform", "page_size", "figure", "configuration", "ratio", "ratio_ci95",
-    "least_ratio", "greatest_ratio", "published_ratio", "verdict", "note", "provenance",
+JUDGED = Table(
+    "numa-judge", lambda tree: Path("judged.csv"), "tessera lab run numa-judge", "simulated",
+    "simulated programs beside bars of Mitosis Figures 6 and 10", columns("""
+    program          text    -  of Mitosis Table 1
+    workload         text    -  its workload
+    platform         text    -  scaled platform
+    page_size        text    -  4KB or 2MB
+    figure           text    -  6 or 10
+    configuration    text    -  of the bar
+    ratio            number  1  simulated, with the assumed number of the hog's lines
+    ratio_ci95       number  1  half-width of its 95% interval
+    least_ratio      number  1  least one over all numbers of lines
+    greatest_ratio   number  1  greatest one over all numbers of lines
+    published_ratio  number  1  quotient of archived cycles
+    verdict          text    -  HOLDS-IN-SIMULATION, FAILS-IN-SIMULATION, or empty: only listed
+    note             text    -  why it is only listed, or how it fails
+    provenance       text    -  of ratio: simulated
+    """),
 )  # fmt: skip
 DECIDING = ("", HOG_SWEEP[1.0])  #: assumptions of the rows that decide
 
 
 def judge_bars(rows: pd.DataFrame, archived: pd.DataFrame) -> pd.DataFrame:
-    """A row for each bar of the programs among ``rows``; columns are :data:`JUDGED_COLUMNS`.
+    """A row for each bar of the programs among ``rows``: the table :data:`JUDGED`.
 
     Args:
-        rows: tables of ``tessera numa program``, one or several joined.
+        rows: tables :data:`PROGRAMS`, one or several joined.
         archived: rows of the archive in use; may be empty, then nothing is judged.
-
-    Returns:
-        ``ratio`` and its 95% half-width are simulated, with the assumed number of lines; ``least_ratio`` and
-        ``greatest_ratio`` are over all numbers of lines. ``published_ratio``: quotient of archived cycles.
     """
     found = []
     good = ok_rows(rows).dropna(subset=["runtime_ratio"])
@@ -53,7 +69,27 @@ def judge_bars(rows: pd.DataFrame, archived: pd.DataFrame) -> pd.DataFrame:
                 | bar
                 | {"published_ratio": printed, "verdict": verdict, "note": note}
             )
-    return pd.DataFrame(found, columns=list(JUDGED_COLUMNS))
+    return frame_of(JUDGED, found)
+
+
+@study(JUDGED, show=verdicts_shown(HOLDS, FAILS))
+def judge(run: Run, programs: Paths, source: Path | None = None) -> pd.DataFrame:
+    """Compare simulated programs with the archived bars of Mitosis Figures 6 and 10.
+
+    A gain (ratio minus 1) holds if it is within half of the published gain and its interval excludes 0.
+    Published bars below 1.05, and rows with 2MB pages, are listed without a verdict.
+
+    Example: ./run tessera lab run numa-judge programs=/tmp/xsbench.csv --out /tmp/judged.csv
+
+    Args:
+        programs: table of the study numa-program.
+        source: folder of unpacked data; default: what `tessera dev reference fetch mitosis` downloads.
+
+    Raises:
+        TesseraError: the archive is not here, or a file is no such table.
+    """
+    rows = pd.concat([read_file(PROGRAMS, path) for path in programs])
+    return judge_bars(rows, read_archive(source).good)
 
 
 def bar_verdict(ratio: float, ci95: float, published: float, page_size: str) -> tuple[str, str]:
@@ -165,7 +201,7 @@ def _mixed_cycles_of(rows: pd.DataFrame, share: float, quantity: str, configurat
         raise TesseraError(
             f"{quantity} of {configuration} with 4KB and with 2MB pages",
             f"there are those with {', '.join(by_size.index) or 'none'}",
-            "simulate them: tessera numa placements",
+            "simulate them: tessera lab run numa-placements",
             exit_code=EXIT_FAILED,
             code="numa-mixed",
         )

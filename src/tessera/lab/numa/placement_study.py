@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,12 +14,14 @@ from tessera.core import platforms
 from tessera.core.platforms import Platform, with_values
 from tessera.core.results.kernel_tables import PLACEMENTS
 from tessera.core.results.outcomes import FAILED, is_ok
-from tessera.core.results.table_io import frame_of, write_table
+from tessera.core.results.table_io import frame_of
+from tessera.core.tables import frame_rows, print_table
 from tessera.lab.numa.gups import LAYOUTS, Gups, write_layouts, write_trace
 from tessera.lab.numa.placement_costs import (
     HOG_SWEEP,
     LOCAL,
     MIGRATED,
+    PLATFORM,
     REMOTE_HOGGED,
     LoadCosts,
     Machine,
@@ -31,6 +33,7 @@ from tessera.lab.numa.placement_costs import (
     wait_cycles,
     walk_cycles,
 )
+from tessera.lab.study import Engine, Inputs, Jobs, Run, study
 from tessera.simulate.runner import CellCache, simulate_all
 from tessera.simulate.sampling import Intervals
 
@@ -39,7 +42,7 @@ from tessera.simulate.sampling import Intervals
 # The program's socket is node 0, the other one node 1. Latency and rate of remote memory are published for
 # one machine (:mod:`tessera.lab.numa.placement_costs`), so a platform of another one needs values of its own.
 
-PLACED_SOURCE = "assumed: a placement of Mitosis Table 2 (tessera numa placements)"
+PLACED_SOURCE = "assumed: a placement of Mitosis Table 2 (docs/numa.md)"
 MOVED_TABLES = REMOTE_HOGGED + MIGRATED  #: after Mitosis moved them (Figures 6 and 10)
 
 
@@ -154,18 +157,6 @@ GUPS_SAMPLES = 8  #: samples
 ACCESSES, INSTRUCTIONS = 2, 12  #: of an update
 
 
-@dataclass(frozen=True)
-class PlacementsStudy:
-    """What is simulated: the updates, on which platform, with which engine, into which table."""
-
-    gups: Gups
-    platform: str
-    cache: Path | None
-    out: Path
-    engine: str = "timing"
-    jobs: int = 1
-
-
 def gups_sampling(gups: Gups) -> Intervals:
     """A quarter of the updates warms the caches; of each of 8 parts behind it, the last quarter counts."""
     part = gups.updates * 3 // 4 // GUPS_SAMPLES
@@ -179,29 +170,70 @@ def gups_sampling(gups: Gups) -> Intervals:
     return Intervals.of(rows)
 
 
-def placements_study(
-    study: PlacementsStudy, progress: Callable[[str], None] = lambda line: None
+#: numbers of a table of placements that people want to see
+RATIOS = ["page_size", "configuration", "hog_lines", "walk_ratio", "runtime_ratio", "runtime_ratio_ci95"]
+
+
+def show_ratios(table: pd.DataFrame) -> None:
+    """Print the ratios of :data:`PLACEMENTS` or of a program under placements."""
+    print_table(**frame_rows(table[RATIOS], digits=3))
+
+
+@study(PLACEMENTS, show=show_ratios)
+def placements_of_gups(
+    run: Run,
+    cache: CellCache,
+    platform: Platform | None = None,
+    gb: int = 64,
+    updates: int = 2_000_000,
+    seed: int = 1,
+    engine: Engine = "timing",
+    jobs: Jobs = 1,
 ) -> pd.DataFrame:
-    """Write the trace into a folder that goes away, simulate it under every placement, and write the table.
+    """Simulate HPCC's updates under the placements of Mitosis Table 2: walk cycles and runtime.
+
+    Page tables and data lie on the program's socket or on another one; a hog may use up the bandwidth of the
+    other. All pages are 4KB pages, then 2MB pages. The number of the hog's lines is assumed, and varied.
+
+    Example (after: tessera dev build tracer simulator):
+      ./run tessera lab run numa-placements gb=1 updates=100000 --out /tmp/placements.csv
+
+    Args:
+        platform: name or YAML file; default: haswell-4s-sim.
+        gb: size of the table, GB; a power of two.
+        updates: a load and a store each.
+        seed: begin of HPCC's stream.
+        engine: of the simulator; partial gives walk cycles only.
+        jobs: threads of the simulator.
+        cache: folder of finished simulations; default: .cache beside the table.
 
     Raises:
-        TesseraError: an unknown platform, a component that is not built, or a trace that cannot be written.
+        TesseraError: a component that is not built, or a trace that cannot be written.
     """
-    machine, platform = published_machine(), platforms.load(study.platform)
+    gups, machine = Gups(gb, updates, seed), published_machine()
+    platform = platform or platforms.load(PLATFORM)
     asked = list(placement_cases(machine))
     with tempfile.TemporaryDirectory(prefix="tessera-numa-") as name:
         folder = Path(name)
-        progress(f"writing {study.gups.updates} updates of {study.gups.gb} GB")
-        trace = write_trace(study.gups, folder / "gups.tst")
-        layouts = write_layouts(study.gups, folder / "layouts")
-        tables = simulate_all(
-            trace, [placed_platform(platform, machine, case) for case in asked], layouts,
-            workload=f"gups-{study.gups.gb}gb", engine=study.engine, sampling=gups_sampling(study.gups),
-            cache=CellCache(study.cache), progress=progress, threads=study.jobs,
+        run.say(f"writing {updates} updates of {gb} GB")
+        trace = write_trace(gups, folder / "gups.tst")
+        inputs = Inputs(
+            f"gups-{gb}gb", trace, platform, write_layouts(gups, folder / "layouts"), cache,
+            gups_sampling(gups), jobs, run.say,
         )  # fmt: skip
-    found = [dict(zip(LAYOUTS, cells, strict=True)) for cells in tables]
-    table = placements_table(asked, found, platform, machine, study.gups)
-    return write_table(PLACEMENTS, table, study.out)
+        cells = placed_cells(inputs, machine, asked, LAYOUTS, engine)
+    return placements_table(asked, cells, platform, machine, gups)
+
+
+def placed_cells(
+    inputs: Inputs, machine: Machine, asked: list[PlacementCase], layouts: Iterable[str], engine: str
+) -> list[dict[str, dict]]:
+    """For each placement the cells by layout; ``layouts`` are the names of ``inputs.files``."""
+    tables = simulate_all(
+        inputs.trace, [placed_platform(inputs.platform, machine, case) for case in asked], inputs.files,
+        **inputs.options | {"engine": engine},
+    )  # fmt: skip
+    return [dict(zip(layouts, cells, strict=True)) for cells in tables]
 
 
 def placements_table(

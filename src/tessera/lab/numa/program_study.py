@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 import pandas as pd
 
@@ -15,13 +15,20 @@ from tessera.core.layouts.generation import Space
 from tessera.core.layouts.layout import Layout, write_layout
 from tessera.core.platforms import Platform, with_values
 from tessera.core.results.kernel_tables import PROGRAMS
-from tessera.core.results.outcomes import FAILED, SKIPPED, is_ok, recorded
-from tessera.core.results.table_io import frame_of, write_table
-from tessera.lab.numa.placement_costs import LINE_BYTES, published_machine
-from tessera.lab.numa.placement_study import PAGE_SIZES, placed_platform, placement_cases, placement_rows
+from tessera.core.results.outcomes import FAILED, OK, SKIPPED, is_ok
+from tessera.core.results.table_io import frame_of
+from tessera.lab.numa.placement_costs import LINE_BYTES, PLATFORM, published_machine
+from tessera.lab.numa.placement_study import (
+    PAGE_SIZES,
+    placed_cells,
+    placement_cases,
+    placement_rows,
+    show_ratios,
+)
+from tessera.lab.study import Bounds, Engine, Inputs, Jobs, Recording, Run, study
 from tessera.record import traces
-from tessera.simulate.runner import CellCache, simulate_all
-from tessera.simulate.sampling import parse_sampling
+from tessera.simulate.runner import CellCache
+from tessera.simulate.sampling import PLAN, Plan, parse_sampling
 
 # The scaled machine: a platform whose L3, STLB and walk caches are as much smaller as a program's footprint.
 #
@@ -56,7 +63,7 @@ def scaled(platform: Platform, scale: float) -> Platform:
         raise TesseraError(
             f"a machine scaled by {scale:g}",
             "the scale must be at least 1: the published footprint over that of the trace",
-            "correct --scale, for example 14",
+            "correct the scale, for example scale=14",
             code="numa-scale",
         )
     if scale == 1:
@@ -90,54 +97,63 @@ def scaled(platform: Platform, scale: float) -> Platform:
 # 2MB pages where Linux could give them, so the second half is a bound.
 
 TABLE1 = "mitosis"  #: the key of a workload's ``rows`` that names the program of Mitosis Table 1
+PROGRAM_PLAN = parse_sampling(PLAN)
+Scale = Annotated[float, Bounds(1)]
 
 
-@dataclass(frozen=True)
-class Program:
-    """What is simulated: a recording, on a platform scaled by ``scale``, with these samples."""
+@study(PROGRAMS, show=show_ratios)
+def placements_of_program(
+    run: Run,
+    trace: Recording,
+    cache: CellCache,
+    platform: Platform | None = None,
+    scale: Scale = 1,
+    sampling: Plan = PROGRAM_PLAN,
+    engine: Engine = "timing",
+    jobs: Jobs = 1,
+) -> pd.DataFrame:
+    """Simulate a recorded program under the placements of Mitosis Table 2, on a scaled machine.
 
-    info: Path
-    platform: str
-    scale: float
-    sampling: str
-    cache: Path | None
-    out: Path
-    engine: str = "timing"
-    jobs: int = 1
+    With 1/14 of a published footprint, page tables fit in the caches of the whole machine. The scaled machine
+    has 1/14 of its L3, STLB and walk caches. All pages are 4KB pages, then 2MB pages. A recording that failed
+    or was skipped is one row that says so.
 
+    Example, after ./run smoke:
+      ./run tessera lab run numa-program trace=results/smoke/traces/gups-1gb/info.json scale=14 \\
+        --out /tmp/program.csv
 
-def program_study(program: Program, progress: Callable[[str], None] = lambda line: None) -> pd.DataFrame:
-    """Simulate the trace under every placement and write the table.
-
-    A recording that failed or was skipped is one row that says so.
+    Args:
+        trace: trace (.tst), or info.json of a recording.
+        platform: name or YAML file; default: haswell-4s-sim.
+        scale: L3, STLB and walk caches are so many times smaller: published over recorded footprint.
+        sampling: sampling plan (tessera simulate --help).
+        engine: of the simulator; partial gives walk cycles only.
+        jobs: threads of the simulator.
+        cache: folder of finished simulations; default: .cache beside the table.
 
     Raises:
-        TesseraError: no such recording, an unknown platform, a scale that is too small or too large, or a
-            component that is not built.
+        TesseraError: a scale that is too small or too large, or a component that is not built.
     """
-    about, trace = recorded(program.info)
-    platform = scaled(platforms.load(program.platform), program.scale)
+    about = trace.info or {"status": OK}
+    platform = scaled(platform or platforms.load(PLATFORM), scale)
     same = {
-        "platform": platform.name, "scale": program.scale, "size": about.get("size", ""),
+        "platform": platform.name, "scale": scale, "size": about.get("size", ""),
         "program": about.get("about", {}).get("rows", {}).get(TABLE1, ""),
         "footprint_bytes": about.get("about", {}).get("footprint_bytes"),
     }  # fmt: skip
     if not is_ok(about):
         status = SKIPPED if about["status"] == SKIPPED else FAILED
-        lost = {"workload": about["workload"], "status": status, "message": about["message"]}
-        return write_table(PROGRAMS, frame_of(PROGRAMS, [same | lost]), program.out)
-    machine, header = published_machine(), traces.info(trace)
+        lost = {"workload": trace.workload, "status": status, "message": about["message"]}
+        return frame_of(PROGRAMS, [same | lost])
+    machine, header = published_machine(), traces.info(trace.trace)
     asked = list(placement_cases(machine))
     with tempfile.TemporaryDirectory(prefix="tessera-numa-") as name:
         layouts = _written(_layouts(Space.from_trace_info(header)), Path(name))
-        tables = simulate_all(
-            trace, [placed_platform(platform, machine, case) for case in asked], layouts,
-            workload=about["workload"], engine=program.engine, sampling=parse_sampling(program.sampling),
-            cache=CellCache(program.cache), progress=progress, threads=program.jobs,
-        )  # fmt: skip
-    found = [dict(zip(PAGE_SIZES, cells, strict=True)) for cells in tables]
-    rows = placement_rows(asked, found, platform, machine, same | {"accesses": header["accesses"]})
-    return write_table(PROGRAMS, frame_of(PROGRAMS, rows), program.out)
+        inputs = Inputs(trace.workload, trace.trace, platform, layouts, cache, sampling, jobs, run.say)
+        cells = placed_cells(inputs, machine, asked, PAGE_SIZES, engine)
+    return frame_of(
+        PROGRAMS, placement_rows(asked, cells, platform, machine, same | {"accesses": header["accesses"]})
+    )
 
 
 def _written(layouts: list[Layout], folder: Path) -> list[Path]:

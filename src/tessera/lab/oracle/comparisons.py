@@ -5,13 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pandas as pd
+
+from tessera.core.files import built
+from tessera.core.results.schema import Table, columns
+from tessera.core.results.table_io import frame_of
 from tessera.lab.oracle import allocator, collapse, paging, process_faults, readahead, scenes
 from tessera.lab.oracle.imitation import Compared
-from tessera.lab.oracle.recording import Recording
+from tessera.lab.oracle.recording import Recording, load
 from tessera.lab.oracle.scenes import SCENES
+from tessera.lab.study import Count, Run, printed, study
 
 #: Other unmovable memory of the kernel, slabs for example, comes from the same lists; the imitation has none.
 TABLES = "frames of the process's tables"
+RECORDING = "tests/oracle/recording"
+COMPARISONS = Table(
+    "oracle-comparisons", lambda tree: Path("comparisons.csv"), "tessera lab run oracle-compare", "none",
+    "decisions of Linux 6.12 in a guest beside the imitation's", columns("""
+    compared          text   -        values that are compared
+    number            count  1        how many
+    equal             count  1        equal ones of them
+    share             text   percent  share of equal ones, or - if there are none to compare
+    first_difference  text   -        the first one that differs; empty if none does
+    """),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -177,3 +194,30 @@ def failed_rows(found: list[Compared]) -> list[Compared]:
     """Rows below 99.9%. The free-running replay and the frames of tables may diverge: they never fail."""
     free = [row for row in found if "free-running" in row.what or row.what == TABLES]
     return [row for row in found if row not in free and row.equal < 0.999 * row.compared]
+
+
+def built_programs() -> Programs:
+    """Raises: TesseraError: the imitation is not built."""
+    return Programs(*(built("imitation", f"tessera-{name}") for name in ("phys", "collapse", "vm")))
+
+
+@study(COMPARISONS, show=printed())
+def compare(run: Run, recording: Path = Path(RECORDING), events: Count | None = None) -> pd.DataFrame:
+    """Replay a recording of the guest in the imitation; compare their decisions.
+
+    The exit status is 1 if less than 99.9% of the decisions from the guest's own lists, or of the other
+    values, are equal.
+
+    Example: ./run tessera lab run oracle-compare events=50000 --out /tmp/comparisons.csv
+
+    Args:
+        recording: folder that `tessera lab oracle record` wrote.
+        events: replay the first events only; default: all.
+
+    Raises:
+        TesseraError: no recording, or the imitation is not built.
+    """
+    loaded, made = load(recording, events)
+    found = comparison_rows(loaded, made, built_programs())
+    run.wrong += [f"{row.what}: {row.share}% are equal; first: {row.first}" for row in failed_rows(found)]
+    return frame_of(COMPARISONS, [(row.what, row.compared, row.equal, row.share, row.first) for row in found])

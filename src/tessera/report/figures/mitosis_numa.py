@@ -19,7 +19,7 @@ from tessera.report.results import Results
 # Diamonds are quotients of archived cycles, if the archive was fetched. The paper prints no bar.
 
 PLACEMENTS_NAME = "numa-placements"
-PLACEMENTS_HINT = "./run tessera numa placements --out results/default/studies/numa/placements.csv"
+PLACEMENTS_HINT = "./run tessera lab run numa-placements --out results/default/studies/numa/placements.csv"
 PLACEMENT_QUANTITIES = {"runtime": "runtime", "walk": "walk cycles"}  #: in the archive -> in words
 ARCHIVED_WORKLOAD = "GUPS"
 _PAGE_SIZE_COLOURS = {"4KB": style.BLUE, "2MB": style.ORANGE}
@@ -140,7 +140,7 @@ _VERDICT_MARKS = {HOLDS: "holds", FAILS: "fails"}
 def judged_program_bars(results) -> pd.DataFrame:
     """Bars of the programs of a run with their verdicts.
 
-    Columns are :data:`tessera.lab.numa.mitosis_figures.JUDGED_COLUMNS`.
+    They are the table :data:`tessera.lab.numa.mitosis_figures.JUDGED`.
 
     Raises:
         NotDrawn: no program was simulated.
