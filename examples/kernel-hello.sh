@@ -1,4 +1,4 @@
-# For `tessera kernel boot`: a process with page-table replicas on all nodes, and where its tables lie.
+# For `tessera lab kernel boot`: a process with page-table replicas on all nodes, and where its tables lie.
 uname -r
 echo 1 > /proc/sys/vm/pgtable_replication
 pgtblrepl --pgtblerepl=all -- firsttouch 16 one 20 &

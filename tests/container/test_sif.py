@@ -234,7 +234,7 @@ def test_nothing_is_built_without_a_source(machine):
     for words in (["--sif"], ["--sif", "kernel"]):
         error = run(*words).exception
         assert isinstance(error, TesseraError) and error.code == "no-image-to-export"
-    assert kernel_tag() in str(error) and "./run tessera kernel build" in error.remedy
+    assert kernel_tag() in str(error) and "./run tessera lab kernel build" in error.remedy
     error = run("--sif", "compiler").exception
     assert isinstance(error, TesseraError) and "vips" in error.remedy
 

@@ -69,14 +69,14 @@ def commands() -> list[str]:
     With whatever version of the source Debian has today, as the pipeline does it.
     """
     text = pages.text("kernel.md")
-    found = re.findall(r"^\./run (tessera (?:kernel boot|kernel table4|pagetables) .*)$", text, re.M)
+    found = re.findall(r"^\./run (tessera lab (?:kernel boot|kernel pagetables|run kernel-table4).*)$", text, re.M)
     return [command.split("  #")[0].strip() for command in found]
 
 
 def test_the_commands_of_the_page(tested, tmp_path):
     assert len(commands()) >= 3
     for command in commands():
-        command = re.sub("(kernel boot|pagetables dump)", r"\1 --accept-series", command)
+        command = re.sub("(kernel boot|pagetables-dump)", r"\1 --accept-series", command)
         done = run_sh(*command.replace("/tmp/", f"{tmp_path}/").split(), timeout=600)
         assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}"
     assert len(pd.read_csv(tmp_path / "skewed" / "placement.csv")) > 0

@@ -48,7 +48,7 @@ def test_the_files_of_the_guest(run):
 def test_pages_and_tables_lie_where_the_rule_puts_them(run, rule, tmp_path):
     kernel = built_kernel()
     if kernel is None:
-        pytest.skip("no kernel is built: ./run tessera kernel build")
+        pytest.skip("no kernel is built: ./run tessera lab kernel build")
     size = workloads.load(WORKLOAD).size(SIZE)
     trace = tmp_path / "trace.tst"
     traces.record(

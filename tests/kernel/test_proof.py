@@ -1,4 +1,4 @@
-"""What `tessera kernel test` judges and writes, with runs that are played here."""
+"""What `tessera lab run kernel-test` judges and writes, with runs that are played here."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""``tessera numa map expect`` and ``compare``; ``capture`` refuses what a guest cannot show."""
+"""``tessera lab numa map expect`` and ``compare``; ``capture`` refuses what a guest cannot show."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("rule", ["LP-LD", "first-touch", *OTHERS])
 def test_recorded_maps_of_the_guest_are_those_of_the_rules(rule):
-    """`tessera numa map study` in a guest of two nodes, at the begin and at the end of the region."""
+    """`tessera lab run numa-maps` in a guest of two nodes, at the begin and at the end of the region."""
     guest = read_map(DATA_FOLDER / f"guest-{rule.lower()}.csv")
     begin = read_map(DATA_FOLDER / f"guest-{rule.lower()}-begin.csv")
     reach = Reach(begin.units(DATA, 1)[0], REACHED)

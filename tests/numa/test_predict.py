@@ -1,4 +1,4 @@
-"""`tessera numa predict`: a row of cells, its n, and the closed form; errors of cells."""
+"""`tessera lab numa predict`: a row of cells, its n, and the closed form; errors of cells."""
 
 from __future__ import annotations
 

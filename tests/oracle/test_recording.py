@@ -11,7 +11,7 @@ from tessera.lab.oracle import allocator, comparisons
 from tessera.lab.oracle.recording import load
 
 FOLDER = Path(__file__).parent / "recording"
-#: Of one million: a tenth in CI; `tessera oracle compare` replays all.
+#: Of one million: a tenth in CI; `tessera lab run oracle-compare` replays all.
 EVENTS = 100_000
 #: Pages of 2MB; an access that gets the page that was there before does not count.
 POOL_PAGES = 7_000

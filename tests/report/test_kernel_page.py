@@ -57,7 +57,7 @@ def test_outcomes_are_counted_and_what_did_not_pass_is_named(text):
 
 def test_a_part_that_failed_says_so(text):
     assert "Part prove: failed" in text and FAILED.replace("'", "&#39;") in text
-    assert "tessera kernel prove" in text and "Part table5" not in text
+    assert "tessera lab run kernel-prove" in text and "Part table5" not in text
 
 
 def test_every_table_is_a_file_even_where_names_repeat(rendered, text):

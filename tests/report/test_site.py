@@ -19,7 +19,7 @@ from tessera.report import exit_status, site, verdicts
 from tessera.report.pages import PAGES
 from tests.synthetic.cells import KILLED
 
-BUILD = "./run tessera build --workloads-image"
+BUILD = "./run tessera dev build --workloads-image"
 
 
 class _Links(HTMLParser):
@@ -239,10 +239,11 @@ def test_check_fails_on_a_part_of_the_kernel_that_failed(small_tree, five_claims
     for part, status, message in (("table4", "ok", ""), ("test", "failed", "not ok 7 - fork")):
         folder = small_tree / "kernel" / part
         folder.mkdir(parents=True)
-        outcome = {"command": f"tessera kernel {part}", "status": status, "message": message, "seconds": 1.0}
+        outcome = {"command": f"tessera lab run kernel-{part}", "status": status, "message": message, "seconds": 1.0}
         (folder / "attempt.json").write_text(json.dumps(outcome))
     (problem,) = exit_status.problems(small_tree)
-    assert "part test" in problem and "not ok 7 - fork" in problem and "tessera kernel test" in problem
+    assert "part test" in problem and "not ok 7 - fork" in problem
+    assert "tessera lab run kernel-test" in problem
 
 
 @pytest.mark.parametrize(

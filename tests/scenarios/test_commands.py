@@ -1,4 +1,4 @@
-"""``tessera os`` and ``tessera simulate --os`` on a recorded program: tests/traces/examples/phases.tst."""
+"""``tessera lab os`` and ``simulate --os`` on a recorded program: tests/traces/examples/phases.tst."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def tessera(*words, **options):
 def trace(root):
     for component, name in NEEDED:
         if not (build_dir(component) / name).exists():
-            pytest.skip(f"build/{component}/{name} is missing: ./run tessera build {component}")
+            pytest.skip(f"build/{component}/{name} is missing: ./run tessera dev build {component}")
     return root / "tests" / "traces" / "examples" / "phases.tst"
 
 
@@ -129,7 +129,7 @@ def cells_of(trace, logs, folder) -> dict[str, pd.DataFrame]:
         out = folder / f"{engine}.csv"
         done = tessera(
             "simulate", "--trace", trace, "--platform", "haswell-sim", "--os", logs, "--engine", engine,
-            "--sampling", "full", "--set", "memory.allocator=mapped", "--faults-out", folder / "faults.csv",
+            "--sampling", "full", "--set", "memory.allocator=mapped", "--write", f"faults={folder / 'faults.csv'}",
             "--out", out,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -254,8 +254,8 @@ def test_bad_input_is_named(trace, logs, tmp_path, root):
     growing = tmp_path / "growing-8.oslog"
     growing.write_bytes((logs / "thp-always.oslog").read_bytes())
     assert "growing-8" in refused("simulate", "--trace", trace, "--os", growing, *cells, status=2)
-    layouts = ["--mappings", logs, "--faults-out", tmp_path / "f.csv"]
-    assert "--faults-out" in refused("simulate", "--trace", trace, *layouts, *cells, status=2)
+    layouts = ["--mappings", logs, "--write", f"faults={tmp_path / 'f.csv'}"]
+    assert "--write faults" in refused("simulate", "--trace", trace, *layouts, *cells, status=2)
     both = ["--os", logs, "--mappings", logs]
     assert "--os" in refused("simulate", "--trace", trace, *both, *cells, status=2)
 

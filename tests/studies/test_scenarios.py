@@ -7,9 +7,7 @@ import json
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from tessera.cli.lab.study import study
 from tessera.cli.pipeline.failures import failures
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir
@@ -17,11 +15,13 @@ from tessera.core.results.os_tables import OF_LOG, SCENARIO_CELLS, SCENARIO_FAUL
 from tessera.core.results.table_io import read_file, read_tree_table
 from tessera.core.results.tree import Tree
 from tessera.lab.studies import scenarios
-from tessera.lab.studies.scenarios import Job, scenarios_study
+from tessera.lab.study import Run, read_words, run_study
 from tessera.simulate import operating_system
 
+from .builders import lab_run
+
 PLATFORM = "haswell-sim"
-#: `tessera os show` of a log: at most 3 pages of 4KB (one more of zeros) and 2 of 2MB at one time
+#: `tessera lab os show` of a log: at most 3 pages of 4KB (one more of zeros) and 2 of 2MB at one time
 SHOWN = {
     "sizes": "block,pages_4kb,zero_pages_4kb,pages_2mb,areas,faults\n0,0,0,0,1,0\n5,3,1,1,2,5\n9,1,0,2,1,6\n",
     "kinds": "kind,page_size,faults\npage,2MB,2\npage,4KB,3\nzero,4KB,1\n",
@@ -65,12 +65,20 @@ def world(monkeypatch, tmp_path):
     info = Tree(tmp_path).scenario_recording("made")
     info.parent.mkdir(parents=True)
     info.write_text(json.dumps({"workload": "made", "status": "ok", "message": ""}))
-    simulate.job = lambda *names: Job(info, PLATFORM, names, tmp_path / "cache", info.parents[1])
+    simulate.study = lambda *names: study_of(info, *names, out=info.parents[1])
+    simulate.info = info
     return simulate
 
 
+def study_of(trace, *names, out):
+    """The cells that the study writes."""
+    words = [f"trace={trace}", f"platform={PLATFORM}", f"scenarios={','.join(names)}", "sampling=full"]
+    values = read_words("scenarios", scenarios.scenarios, words, out)
+    return run_study(scenarios.scenarios, Run(out), values)[0]
+
+
 def test_a_scenario_that_ends_early_is_a_row_and_the_others_go_on(world, tmp_path):
-    found = scenarios_study(world.job("thp-always", "memory-short", "thp-never")).set_index("name")
+    found = world.study("thp-always", "memory-short", "thp-never").set_index("name")
     assert list(found.index) == ["thp-always", "memory-short", "thp-never", "growing-0", "growing-8"]
     assert found["status"].tolist() == ["ok", "failed", "failed", "ok", "ok"]
     assert "os/out-of-memory" in found.loc["memory-short", "message"]
@@ -83,7 +91,7 @@ def test_a_scenario_that_ends_early_is_a_row_and_the_others_go_on(world, tmp_pat
 
 
 def test_a_cell_has_what_its_log_says(world, tmp_path):
-    found = scenarios_study(world.job("thp-always")).set_index("name")
+    found = world.study("thp-always").set_index("name")
     row = found.loc["thp-always"]
     counts = ["faults", "major_faults", "swapped_out_pages", "areas"]
     assert row[counts].tolist() == [6, 4, 11, 1]
@@ -97,13 +105,12 @@ def test_a_cell_has_what_its_log_says(world, tmp_path):
 
 def test_a_failed_recording_or_a_dead_simulator_is_in_every_row(world, tmp_path):
     world.refuses = True
-    found = scenarios_study(world.job("thp-always"))
+    found = world.study("thp-always")
     assert (
         found["status"].tolist() == ["ok", "failed", "failed"] and found["message"].iloc[1].count("-9") == 1
     )
-    job = world.job("thp-always", "thp-never")
-    job.trace.write_text(json.dumps({"workload": "made", "status": "failed", "message": "RECORDING-5"}))
-    found = scenarios_study(world.job("thp-always", "thp-never"))
+    world.info.write_text(json.dumps({"workload": "made", "status": "failed", "message": "RECORDING-5"}))
+    found = world.study("thp-always", "thp-never")
     assert found["name"].tolist() == ["thp-always", "thp-never"]
     assert found["message"].str.contains("RECORDING-5").all()
     assert len(read_tree_table(SCENARIO_SIZES, Tree(tmp_path), "made")) == 0
@@ -113,9 +120,9 @@ def test_a_failed_recording_or_a_dead_simulator_is_in_every_row(world, tmp_path)
 
 def test_wrong_names_end_the_study(world):
     with pytest.raises(TesseraError, match="thp-alway"):
-        scenarios_study(world.job("thp-alway"))
+        world.study("thp-alway")
     with pytest.raises(TesseraError, match="thp-always"):
-        scenarios_study(world.job("thp-always", "thp-never", "thp-always"))
+        world.study("thp-always", "thp-never", "thp-always")
 
 
 # -- with the imitation and the simulator
@@ -127,7 +134,7 @@ NEEDED = (("imitation", "tessera-os"), ("simulator", "tessera-sim"), ("tracer", 
 def phases(root):
     for component, name in NEEDED:
         if not (build_dir(component) / name).exists():
-            pytest.skip(f"build/{component}/{name} is missing: ./run tessera build {component}")
+            pytest.skip(f"build/{component}/{name} is missing: ./run tessera dev build {component}")
     return root / "tests" / "traces" / "examples" / "phases.tst"
 
 
@@ -135,17 +142,9 @@ def phases(root):
 def test_the_command_writes_every_table_and_again_the_same(phases, tmp_path):
     from tessera.record import traces
 
-    words = [
-        "scenarios",
-        "--trace",
-        str(phases),
-        "--scenarios",
-        "thp-never,pressure-thp",
-        "--sampling",
-        "full",
-    ]
+    words = [f"trace={phases}", "platform=haswell-sim", "scenarios=thp-never,pressure-thp", "sampling=full"]
     for name in ("one", "two"):
-        done = CliRunner().invoke(study, [*words, "--out", str(tmp_path / name)])
+        done = lab_run("scenarios", *words, out=tmp_path / name)
         assert done.exit_code == 0 and "thp-never" in done.output, done.output
     files = sorted(path.name for path in (tmp_path / "one").glob("*.csv"))
     assert files == sorted(table.file for table in (SCENARIO_CELLS, *OF_LOG.values()))
@@ -203,7 +202,7 @@ def test_faults_of_a_first_touch_are_counted_by_hand(phases, tmp_path):
     from tessera.record import traces
 
     if not (build_dir("mosalloc") / "libmosalloc-events.so").exists():
-        pytest.skip("mosalloc is not built: ./run tessera build mosalloc")
+        pytest.skip("mosalloc is not built: ./run tessera dev build mosalloc")
     source = tmp_path / "touch.c"
     source.write_text(PROGRAM)
     kinds = {}
@@ -214,9 +213,7 @@ def test_faults_of_a_first_touch_are_counted_by_hand(phases, tmp_path):
         toolchain().run(argv, paths=[tmp_path])
         traces.record([program], tmp_path / f"{name}.tst", anon_pool="64MB", paths=[tmp_path], **WHOLE)
         out = tmp_path / f"{name}-study"
-        done = scenarios_study(
-            Job(tmp_path / f"{name}.tst", PLATFORM, ["thp-never", "thp-always"], tmp_path / "cache", out)
-        )
+        done = study_of(tmp_path / f"{name}.tst", "thp-never", "thp-always", out=out)
         assert set(done["status"]) == {"ok"}, list(done["message"])
         rows = read_file(SCENARIO_FAULTS, out / "faults.csv")
         kinds[name] = rows.set_index(["scenario", "kind", "page_size"])["faults"]

@@ -23,7 +23,7 @@ MISSES = {"thp-never": 901, "thp-always": 4, "half": 450}
 
 
 def tables(small: int, large: int) -> dict:
-    """Tables of one log, as `tessera os show` prints them."""
+    """Tables of one log, as `tessera lab os show` prints them."""
     sizes = [
         {
             "block": 100 * part, "pages_4kb": small * part // 4, "zero_pages_4kb": 0,

@@ -67,7 +67,7 @@ rule kernel_part:
     priority: 70  # early, beside jobs of one core: at the end only jobs of all cores are left, and these wait for a guest
     resources: mem_mb=4000, kernel_guests=1  # one at a time (profiles/default), as a guest leaves a core partly idle
     shell:
-        "tessera dev attempt --outcome {output} -- lab kernel {params.command} --accept-series > {log} 2>&1"
+        "tessera dev attempt --outcome {output} -- lab run kernel-{wildcards.part} {params.words} > {log} 2>&1"
 
 
 include: "os_oracle.smk"

@@ -27,4 +27,4 @@ rule kernel_numa:
     priority: 70  # as the other jobs of the kernel
     resources: mem_mb=4000, kernel_guests=1
     shell:
-        "tessera dev attempt --outcome {output} -- {params.command} --accept-series > {log} 2>&1"
+        "tessera dev attempt --outcome {output} -- lab run numa-{wildcards.part} accept_series=yes > {log} 2>&1"

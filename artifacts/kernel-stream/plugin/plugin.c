@@ -92,7 +92,7 @@ static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv) {
-    const char *const remedy = "record with: ./run tessera faults stream record";
+    const char *const remedy = "record with: ./run tessera lab faults stream record";
     if (!info->system_emulation || info->system.max_vcpus != 1)
         stop("a recording of faults", remedy, "it needs a whole machine with one processor");
     if (argc != 1 || strncmp(argv[0], "settings=", 9) != 0)

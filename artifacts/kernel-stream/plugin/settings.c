@@ -7,7 +7,7 @@
 
 #include "error.h"
 
-static const char *const REMEDY = "record with: ./run tessera faults stream record";
+static const char *const REMEDY = "record with: ./run tessera lab faults stream record";
 
 /// Puts the addresses of a line into the settings; false if there is no such name, or not that many addresses.
 static bool take(struct settings *settings, const char *name, uint64_t first, uint64_t second, int count) {

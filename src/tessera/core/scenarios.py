@@ -175,7 +175,7 @@ KEYS: tuple[Key, ...] = (
 
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 
-#: Parts of Linux that tessera os does not use; a scenario that asks for them is refused by name.
+#: Parts of Linux that tessera lab os does not use; a scenario that asks for them is refused by name.
 NOT_MODELLED = ("fork", "memory_cgroup", "numa", "shared_memory", "writeback")
 
 
@@ -185,7 +185,7 @@ NOT_MODELLED = ("fork", "memory_cgroup", "numa", "shared_memory", "writeback")
 # the name of a layout or of a kind of mapping.
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-HELP = "docs/os.md lists the keys; tessera os list shows the scenarios"
+HELP = "docs/os.md lists the keys; tessera lab os list shows the scenarios"
 #: Names that heuristics give their layouts (:mod:`tessera.core.layouts.generation`).
 LAYOUT_NAME = re.compile(r"(growing|random)-\d+|sliding-\d+-\d+")
 
@@ -281,7 +281,7 @@ def _checked(name: str, value: object, path: Path) -> int | str | bool:
     asked = f"scenario file {path}: {name}"
     key: Key | None = BY_NAME.get(name)
     if key is None and _unmodelled(name):
-        found = f"tessera os does not model {', '.join(NOT_MODELLED)}"
+        found = f"tessera lab os does not model {', '.join(NOT_MODELLED)}"
         raise TesseraError(asked, found, "remove the key", code="scenario-not-modelled")
     if key is None:
         raise TesseraError(asked, f"no such key; keys are {', '.join(BY_NAME)}", HELP, code="scenario-key")

@@ -16,7 +16,7 @@ from tessera.core.table_columns import warn_of_spelling
 
 @dataclass(frozen=True)
 class Kind:
-    """What decides the pages of a cell: layouts, or mappings or logs (``tessera os``) in their place."""
+    """What decides the pages of a cell: layouts, or mappings or logs (``tessera lab os``) in their place."""
 
     word: str
     make: str  #: the command that makes such files
@@ -31,7 +31,7 @@ class Kind:
 
 LAYOUT = Kind("layout", "tessera layouts generate --trace T --platform P --out DIR", "--layouts")
 MAPPING = Kind("mapping", "tessera mapping generate --trace T --kind medium --out FILE", "--mappings")
-LOG = Kind("log", "tessera os run --trace T --scenario thp-always --out FILE", "--os", ".oslog")
+LOG = Kind("log", "tessera lab os run --trace T --scenario thp-always --out FILE", "--os", ".oslog")
 
 
 def find_inputs(words: Iterable[str], kind: Kind) -> list[Path]:

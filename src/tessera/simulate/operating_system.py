@@ -16,7 +16,7 @@ from tessera.core.scenarios import Scenario
 from tessera.machine.container import toolchain
 from tessera.machine.container.process import stopped_at_exit
 
-#: Tables of ``tessera os show --csv`` (docs/os.md).
+#: Tables of ``tessera lab os show --csv`` (docs/os.md).
 LOG_TABLES = ("records", "faults", "kinds", "sizes", "areas", "chunks", "counters")
 
 #: Called with the percent of the accesses that are done, and their number.
@@ -100,7 +100,7 @@ def _failure(status: int, errors: str) -> TesseraError:
     return TesseraError(asked, found, remedy, exit_code=exit_code, code=code)
 
 
-# The table of faults of several logs: ``tessera simulate --os ... --faults-out``.
+# The table of faults of several logs: ``tessera simulate --os ... --write faults=FILE``.
 
 #: ``access``: data accesses before the fault; ``kind``: docs/os.md; ``order``: log2 of the page in 4KB pages.
 FAULT_COLUMNS = "layout access block kind order pool page frame write fallback major".split()

@@ -9,7 +9,7 @@
 namespace tessera::os {
 namespace {
 
-constexpr const char* again = "make it again: tessera os run --help";
+constexpr const char* again = "make it again: tessera lab os run --help";
 constexpr size_t least_bytes = magic_bytes + 4 * word_bytes;
 constexpr size_t least_record_bytes = 4;  // head, flags, page, frame
 

@@ -9,7 +9,7 @@ namespace tessera::sim {
 namespace {
 
 constexpr uint64_t frame_limit = uint64_t{1} << 36;
-constexpr const char* again = "make the log again: tessera os run --help";
+constexpr const char* again = "make the log again: tessera lab os run --help";
 
 [[noreturn]] void refuse(const std::string& path, const std::string& found, const char* remedy = again) { throw Refusal("log " + path, found, remedy); }
 
@@ -20,7 +20,7 @@ void check_trace(const std::string& path, const os::Header& log, const trace::He
     if (!same)
         refuse(path, "it belongs to another trace, with checksum " + log.trace_checksum.substr(0, 16) + ", and this trace has " +
                          header.checksum.substr(0, 16) + " [os/other-trace]",
-               "give the trace of the log, or make a log of this trace: tessera os run --help");
+               "give the trace of the log, or make a log of this trace: tessera lab os run --help");
 }
 
 const os::Pool& pool_of(const std::string& path, const os::Record& record, const std::vector<os::Pool>& pools) {

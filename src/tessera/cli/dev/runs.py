@@ -20,7 +20,7 @@ RESULTS = click.option("--results", type=PATH, required=True, help="Results fold
 def attempt(outcome: Path, command: tuple[str, ...]) -> None:
     """Run a command of tessera; write its outcome to a file, also if it fails, and exit with status 0.
 
-    Example: ./run tessera dev attempt --outcome /tmp/table4/outcome.json -- lab kernel table4
+    Example: ./run tessera dev attempt --outcome /tmp/table4/outcome.json -- lab run kernel-table4
     """
     from tessera.cli.pipeline.failures import attempt as try_it
 

@@ -1,4 +1,4 @@
-"""``tessera os``: recorded programs under an imitation of Linux's memory management."""
+"""``tessera lab os``: recorded programs under an imitation of Linux's memory management."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def os_group() -> None:
 
     \b
     Example:
-      ./run tessera os run --trace /tmp/os/gups.tst --scenario thp-always --out /tmp/os/thp-always.oslog
-      ./run tessera os show /tmp/os/thp-always.oslog
+      ./run tessera lab os run --trace /tmp/os/gups.tst --scenario thp-always --out /tmp/os/thp-always.oslog
+      ./run tessera lab os show /tmp/os/thp-always.oslog
     """
 
 
 @os_group.command()
 @click.option("--trace", required=True, type=PATH, help="Trace recorded with --events --roi whole.")
 @click.option(
-    "--scenario", required=True, metavar="NAME", help="Scenario, or a YAML file (see `tessera os list`)."
+    "--scenario", required=True, metavar="NAME", help="Scenario, or a YAML file (see `tessera lab os list`)."
 )
 @click.option("--out", required=True, type=PATH, help="Log to write.")
 def run(trace: Path, scenario: str, out: Path) -> None:
@@ -36,7 +36,7 @@ def run(trace: Path, scenario: str, out: Path) -> None:
 
     \b
     Example:
-      ./run tessera os run --trace /tmp/os/gups.tst --scenario fragmented-90 --out /tmp/os/fragmented-90.oslog
+      ./run tessera lab os run --trace /tmp/os/gups.tst --scenario fragmented-90 --out /tmp/os/fragmented-90.oslog
     """
     from tessera.cli.output import say_trace_notes
     from tessera.core import scenarios
@@ -69,7 +69,7 @@ def show(log: Path, table: str | None) -> None:
 
     \b
     Example:
-      ./run tessera os show /tmp/os/thp-always.oslog --csv sizes
+      ./run tessera lab os show /tmp/os/thp-always.oslog --csv sizes
     """
     from tessera.simulate import operating_system
 
@@ -83,7 +83,7 @@ def list_scenarios(keys: bool) -> None:
 
     \b
     Example:
-      ./run tessera os list --keys
+      ./run tessera lab os list --keys
     """
     from tessera.core import scenarios
     from tessera.core.scenarios import KEYS

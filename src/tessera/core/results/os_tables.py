@@ -227,7 +227,7 @@ SCENARIO_COUNTERS = _scenario_table(
     value    count  1  its value
     """,
 )  # fmt: skip
-#: The tables that `tessera os show` gives, by its name for them.
+#: The tables that `tessera lab os show` gives, by its name for them.
 OF_LOG: dict[str, Table] = {
     "sizes": SCENARIO_SIZES, "kinds": SCENARIO_FAULTS, "chunks": SCENARIO_CHUNKS, "areas": SCENARIO_AREAS,
     "counters": SCENARIO_COUNTERS,

@@ -139,7 +139,7 @@ def leaf_entries(found: PlacementMap, nodes: int) -> np.ndarray:
         raise TesseraError(
             "4KB pages of a map",
             f"{len(pages)} pages, {int((~known).sum())} of them without a leaf table",
-            "give a map with data and tables of level 1: tessera numa map capture",
+            "give a map with data and tables of level 1: tessera lab numa map capture",
             code="numa-map-leaves",
         )
     return np.bincount(where[at], minlength=nodes)
@@ -203,7 +203,7 @@ def _map_row(path: Path, number: int, line: str) -> tuple:
 
 
 def _refused(path: Path, found: str, code: str = "numa-map-form") -> TesseraError:
-    return TesseraError(f"placement map {path}", found, "make one with: tessera numa map capture", code=code)
+    return TesseraError(f"placement map {path}", found, "make one with: tessera lab numa map capture", code=code)
 
 
 # Two maps, page by page and table by table.

@@ -129,5 +129,5 @@ def imitated(program: Path, table: Sequence[str], limits: str) -> list[Decision]
 
 def _failed(asked: str, found: str) -> TesseraError:
     return TesseraError(
-        asked, found, "run it again: ./run tessera oracle record", exit_code=EXIT_FAILED, code="collapse"
+        asked, found, "run it again: ./run tessera lab oracle record", exit_code=EXIT_FAILED, code="collapse"
     )

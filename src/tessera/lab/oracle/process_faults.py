@@ -275,7 +275,7 @@ def compare_copies(lines: list[str], guest: str, mine: str) -> Compared:
         raise TesseraError(
             f"{len(touches)} accesses of a process and its children",
             f"the guest has {len(guest)} letters, the imitation {len(mine)}",
-            "record again: ./run tessera oracle record",
+            "record again: ./run tessera lab oracle record",
             exit_code=EXIT_FAILED,
         )
     wrong = [index for index, touch in enumerate(touches) if guest[index] != mine[index]]

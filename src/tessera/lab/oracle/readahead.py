@@ -91,7 +91,7 @@ def compare_file_steps(lines: list[str], guest: list[FileStep], mine: list[FileS
         raise TesseraError(
             f"{len(steps)} accesses to files",
             f"the guest has {len(guest)} steps, the imitation {len(mine)}",
-            "record again: ./run tessera oracle record",
+            "record again: ./run tessera lab oracle record",
             exit_code=EXIT_FAILED,
         )
     found = {}
@@ -223,7 +223,7 @@ def compare_swaps(lines: list[str], guest: SwapRun, mine: SwapRun) -> tuple[Comp
             f"{len(touches)} accesses to swapped memory",
             f"the guest has {len(guest.steps)} steps and {len(guest.slots)} looks, "
             f"the imitation {len(mine.steps)} and {len(mine.slots)}",
-            "record again: ./run tessera oracle record",
+            "record again: ./run tessera lab oracle record",
             exit_code=EXIT_FAILED,
         )
     return _compare_slots(guest.slots, mine.slots), _compare_swap_steps(touches, guest.steps, mine.steps)

@@ -1,4 +1,4 @@
-"""A recording of the guest: what ``tessera oracle compare`` and the tests replay without a guest.
+"""A recording of the guest: what ``tessera lab run oracle-compare`` and the tests replay without a guest.
 
 A folder with ``recording.json`` (kernel, machine, mix, the result block by block) and compressed files:
 
@@ -126,7 +126,7 @@ def load(folder: Path, count: int | None = None) -> tuple[Recording, np.ndarray]
             raise TesseraError(
                 f"recording {folder}",
                 f"{name} is not there",
-                "record it: ./run tessera oracle record --out FOLDER",
+                "record it: ./run tessera lab oracle record --out FOLDER",
             )
     facts = json.loads((folder / "recording.json").read_text())
     whole = Mix(**facts["mix"])
@@ -138,7 +138,7 @@ def load(folder: Path, count: int | None = None) -> tuple[Recording, np.ndarray]
         raise TesseraError(
             f"recording {folder}: {len(got)} requests",
             f"the mix of this version makes {len(asks)}",
-            "record it again: ./run tessera oracle record --out FOLDER",
+            "record it again: ./run tessera lab oracle record --out FOLDER",
         )
     frames = np.full(mix.count, NONE, dtype=np.int64)
     frames[asks] = got[: len(asks)]

@@ -91,7 +91,7 @@ def _decided(trace: Path, scenario: Scenario, log: Path) -> Decided:
 
 
 def _shown(log: Path, name: str) -> pd.DataFrame:
-    """A table of ``tessera os show``, its counts as whole numbers."""
+    """A table of ``tessera lab os show``, its counts as whole numbers."""
     counts = OF_LOG[name].of_kind(COUNT)
     rows = csv.DictReader(operating_system.log_lines(log, name))
     typed = [row | {key: int(row[key]) for key in counts} for row in rows]

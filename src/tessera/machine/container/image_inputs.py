@@ -121,10 +121,10 @@ IMAGES: dict[str, Callable[[], str]] = {
 }
 
 _BUILD_COMMANDS = {
-    "programs": "./run tessera mosalloc programs",
-    "workloads": "./run tessera build --workloads-image",
-    "vips": "./run tessera build --vips-image",
-    "kernel": "./run tessera kernel build",
+    "programs": "./run tessera lab allocator programs",
+    "workloads": "./run tessera dev build --workloads-image",
+    "vips": "./run tessera dev build --vips-image",
+    "kernel": "./run tessera lab kernel build",
 }
 
 
@@ -140,4 +140,4 @@ def stem(tag: str) -> str:
 
 def build_command(tag: str) -> str:
     """The command that builds the image on a machine with Docker."""
-    return _BUILD_COMMANDS.get(name_of(tag), "./run tessera build --image")
+    return _BUILD_COMMANDS.get(name_of(tag), "./run tessera dev build --image")

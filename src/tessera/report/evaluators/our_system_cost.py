@@ -1,6 +1,6 @@
 """What Tessera's own kernel and allocator cost, measured.
 
-Replicated page tables in the guest (tables of ``tessera kernel table4`` to ``table6``), and the allocator
+Replicated page tables in the guest (tables of ``tessera lab run kernel-table4`` to ``table6``), and the allocator
 against glibc in real runs on this machine (``host/allocator.csv``).
 """
 
@@ -25,7 +25,7 @@ from tessera.report.claims.registry import evaluator
 from tessera.report.claims.selection import aggregate
 from tessera.report.evaluators.real_machines import THIS_MACHINE
 
-# What replicated page tables cost in the guest: the tables of ``tessera kernel table4`` to ``table6``.
+# What replicated page tables cost in the guest: the tables of ``tessera lab run kernel-table4`` to ``table6``.
 #
 # Instructions are counted under emulation; they say how much more work the kernel does, not how long a
 # processor takes for it.
@@ -112,10 +112,10 @@ def _operations(evidence, column: str) -> pd.DataFrame:
 
 # What Tessera's allocator costs against glibc (``host/allocator.csv``), in real runs on this machine.
 #
-# ``tessera mosalloc overhead``, a rule of the main job, writes the table. The papers measure another
+# ``tessera lab allocator overhead``, a rule of the main job, writes the table. The papers measure another
 # allocator.
 
-COMPARE = "./run tessera mosalloc overhead --out results/default/host/allocator.csv"
+COMPARE = "./run tessera lab allocator overhead --out results/default/host/allocator.csv"
 COLUMNS = {"memory": "memory_bytes", "runtime": "cpu_ns"}
 
 

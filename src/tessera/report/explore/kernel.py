@@ -1,6 +1,6 @@
-"""What the kernel did to a program, in notebook 09: sliders over archived runs of ``tessera os``.
+"""What the kernel did to a program, in notebook 09: sliders over archived runs of ``tessera lab os``.
 
-The data are tables of ``tessera os show``, made by ``tests/notebooks/os_data.py``. Picture and table are
+The data are tables of ``tessera lab os show``, made by ``tests/notebooks/os_data.py``. Picture and table are
 ordinary outputs that the sliders update, so a page shows their first state.
 """
 

@@ -146,7 +146,7 @@ def draw_fault_times(results, reference):
 
 # Latency of page faults on this machine: shares of touches by latency, and combs beside chance.
 
-FAULT_LATENCY_COMMAND = "./run tessera faults measure --out results/default"
+FAULT_LATENCY_COMMAND = "./run tessera lab faults measure --out results/default"
 FAULT_LATENCY_NAME = "fault-latency"
 _FAULT_KIND_LOOKS = (
     (style.BLUE, "o", "-"),

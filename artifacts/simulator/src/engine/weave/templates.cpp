@@ -11,7 +11,7 @@ namespace tessera::sim::weave {
 namespace {
 
 constexpr const char* head = "tessera-fault-templates 1";
-constexpr const char* remedy = "write the file again: tessera faults stream templates --out FILE";
+constexpr const char* remedy = "write the file again: tessera lab run fault-templates --out FILE";
 constexpr uint64_t most_instructions = 1000000, most_bytes = uint64_t{2} << 20, most_steps = 1000000, most_of_an_instruction = 16, most_work = 20000000;
 
 struct BaseRow {
@@ -93,7 +93,7 @@ Templates parse_templates(const std::string& text, const std::string& path) {
                 found.kernel = words[1];
                 if (!found.kernel.starts_with("6.12."))
                     throw Refusal("templates " + path, "they are of kernel " + found.kernel + ", and logs are of one that follows Linux 6.12 [weave/other-kernel]",
-                                  "record faults of Linux 6.12: tessera faults stream record --help");
+                                  "record faults of Linux 6.12: tessera lab faults stream record --help");
             } else if (!open && words.size() == 4 && words[0] == "template") {
                 found.all.push_back(template_of(words));
                 open = true;

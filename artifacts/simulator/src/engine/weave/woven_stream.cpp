@@ -173,7 +173,7 @@ void WovenStream::weave(const Fault& fault, trace::Frame& out) {
     TableFrames::Path path;
     if (live_->tables(VirtAddr(fault.page << 12), path) < fault.levels)
         throw Refusal("--weave with log " + mapping_->name + ", fault of kind " + fault.kind + " before access " + std::to_string(access_),
-                      "the log does not have the tables of the page [weave/tables]", "make the log again: tessera os run --help");
+                      "the log does not have the tables of the page [weave/tables]", "make the log again: tessera lab os run --help");
     const std::vector<unsigned> fresh = new_tables(fault, path);
     const bool full = fault.joins_lru && ++in_batch_ == lru_batch;
     if (full || fault.levels == 3) in_batch_ = 0;  // a large page does not wait for others

@@ -111,7 +111,7 @@ struct Header {
     bool operator==(const Header&) const = default;
 };
 
-/// Kinds and causes as `tessera os show` prints them.
+/// Kinds and causes as `tessera lab os show` prints them.
 const char* name_of(Kind kind);
 const char* name_of(Cause cause);
 const char* name_of(Loss loss);
