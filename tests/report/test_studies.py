@@ -9,7 +9,7 @@ import pytest
 from tessera.core.files import repo_root
 from tessera.core.results import study_tables
 from tessera.core.results.outcomes import ok_rows
-from tessera.core.results.table_io import read_tree_table, write_table
+from tessera.core.results.table_io import frame_of, read_tree_table, write_table
 from tessera.core.results.tree import Tree
 from tessera.lab.studies import ablations, sentences, sweep
 from tessera.report import site
@@ -113,7 +113,6 @@ def test_a_tree_without_studies_says_so(small_tree, five_claims, tmp_path):
 
 
 def test_a_failed_study_is_shown_with_its_reason(small_tree, five_claims, tmp_path):
-    from tessera.lab.studies.failures import failed_rows
     from tessera.lab.studies.variations import BASELINE
 
     tree, pair = Tree(small_tree), {"workload": "pr", "platform": "haswell-sim"}
@@ -124,7 +123,8 @@ def test_a_failed_study_is_shown_with_its_reason(small_tree, five_claims, tmp_pa
         (study_tables.DESIGN_CELLS, {"provenance": "simulated"}, "the window is damaged"),
     ):
         place = table.place(tree, *list(pair.values())[: table.pattern.count("*")])
-        write_table(table, failed_rows(table, pair | head, reason), place)
+        row = pair | head | {"status": "failed", "message": reason}
+        write_table(table, frame_of(table, [row]), place)
     site.render_report(small_tree, tmp_path / "report", only=["fig2"], with_pdf=False)
     reasons = ("recording failed", "no layouts", "the baseline was refused", "the window is damaged")
     for name, reason in zip(PAGES, reasons, strict=True):

@@ -1,13 +1,30 @@
-"""Cells and platforms made of formulas, for tests of the studies."""
+"""Cells and platforms made of formulas, and how studies are run, for their tests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from click.testing import CliRunner, Result
+
+from tessera.cli.lab.study import run_command
 from tessera.core.platforms import Platform, Value
+from tessera.lab.study import Inputs
+from tessera.simulate.runner import CellCache
 
 #: STLB misses of nine layouts from all-4KB to all-2MB, as shares
 SHARES = [1 - i / 8 for i in range(9)]
+
+
+def lab_run(name: str, *words: object, out: Path) -> Result:
+    """``tessera lab run NAME WORDS --out OUT``."""
+    words = [name, *map(str, words), "--out", str(out)]
+    return CliRunner().invoke(run_command, words, catch_exceptions=False)
+
+
+def inputs(made: Platform, files: Sequence[Path], trace: Path = Path("t"), **options) -> Inputs:
+    """Of a study of the workload ``made``, without a cache."""
+    return Inputs("made", trace, made, files, CellCache(None), **options)
 
 
 def platform(**values) -> Platform:

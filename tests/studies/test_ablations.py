@@ -8,10 +8,8 @@ import pytest
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.lab.studies import ablations, sentences, variations
-from tessera.simulate.runner import CellCache
-from tessera.simulate.sampling import FULL
 
-from .builders import platform, rows
+from .builders import inputs, platform, rows
 
 #: every key that an ablation changes, with another value
 SWITCHES = {
@@ -46,7 +44,7 @@ def cells(monkeypatch) -> pd.DataFrame:
     monkeypatch.setattr(ablations, "simulate_each", fake)
     made = platform(**{k.replace(".", "__"): (v, "a document") for k, v in SWITCHES.items()})
     layouts = [Path(f"growing-{i}.csv") for i in range(9)]
-    return ablations.simulate_variants("made", Path("t"), made, layouts, FULL, CellCache(None))
+    return ablations.simulate_variants(inputs(made, layouts))
 
 
 def test_each_variant_gets_its_shape(cells):
@@ -94,9 +92,7 @@ def test_a_refused_variant_fails_alone(monkeypatch):
 
     monkeypatch.setattr(ablations, "simulate_each", fake)
     made = platform(**{k.replace(".", "__"): (v, "a document") for k, v in SWITCHES.items()})
-    table = ablations.simulate_variants(
-        "made", Path("t"), made, [Path("growing-0.csv")], FULL, CellCache(None)
-    )
+    table = ablations.simulate_variants(inputs(made, [Path("growing-0.csv")]))
     found = ablations.shapes(table).set_index("variant")
     assert found.pop("status").to_dict() == {
         variant.name: "failed" if variant.name == "infinite-walkers" else "ok"
@@ -145,9 +141,7 @@ def test_some_ablations_are_simulated_with_the_baseline_and_unknown_ones_are_ref
 
     monkeypatch.setattr(ablations, "simulate_each", fake)
     made = platform(**{k.replace(".", "__"): (v, "a document") for k, v in SWITCHES.items()})
-    ablations.simulate_variants(
-        "made", Path("t"), made, [Path("growing-0.csv")], FULL, CellCache(None), only=["no-mispredictions"]
-    )
+    ablations.simulate_variants(inputs(made, [Path("growing-0.csv")]), ["no-mispredictions"])
     assert seen == ["baseline", "no-mispredictions"]
     with pytest.raises(TesseraError, match="no-mispredictions"):
         variations.named_ablation(["no-mispredictoins"])

@@ -1,26 +1,19 @@
-"""`tessera study`: help that teaches, failures as rows."""
+"""`tessera lab run`: failures of studies as rows."""
 
 import json
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from tessera.cli.lab.study import study
 from tessera.core.results.cell_tables import MANIFEST
 from tessera.core.results.table_io import frame_of, write_table
 
-
-def run(*words):
-    return CliRunner().invoke(study, [str(word) for word in words], catch_exceptions=False)
+from .builders import lab_run
 
 
-@pytest.mark.parametrize("name", ["window", "sampling", "ablations", "sweep"])
-def test_help_teaches(name):
-    shown = run(name, "--help")
-    assert shown.exit_code == 0
-    assert "--info" in shown.output and "--out" in shown.output
-    assert name == "window" or "Example" in shown.output
+def run(name, folder, *words, out):
+    given = [f"trace={folder / 'info.json'}", f"manifest={folder / 'manifest.csv'}", "platform=haswell-sim"]
+    return lab_run(name, *given, *words, out=out)
 
 
 @pytest.fixture
@@ -38,11 +31,8 @@ def failed_recording(tmp_path):
 )
 def test_a_failed_recording_is_a_failed_row_and_the_command_succeeds(failed_recording, name, out):
     folder = failed_recording
-    shown = run(
-        name, "--info", folder / "info.json", "--manifest", folder / "manifest.csv",
-        "--platform", "haswell-sim", "--out", folder / "o" / out,
-    )  # fmt: skip
-    assert shown.exit_code == 0
+    shown = run(name, folder, out=folder / "o")
+    assert shown.exit_code == 0 and "QEMU-7" in shown.output
     table = pd.read_csv(folder / "o" / out)
     assert table["status"].tolist() == ["failed"] and "QEMU-7" in table["message"].iloc[0]
     assert table["workload"].tolist() == ["made"] and table["platform"].tolist() == ["haswell-sim"]
@@ -52,10 +42,7 @@ def test_a_layout_that_is_not_there_names_those_that_are(failed_recording):
     folder = failed_recording
     info = json.loads((folder / "info.json").read_text()) | {"status": "ok"}
     (folder / "info.json").write_text(json.dumps(info))
-    run(
-        "ablations", "--info", folder / "info.json", "--manifest", folder / "manifest.csv",
-        "--platform", "haswell-sim", "--layouts", "growing-0,growing-9", "--out", folder / "shapes.csv",
-    )  # fmt: skip
+    run("ablations", folder, "layouts=growing-0,growing-9", out=folder / "shapes.csv")
     message = pd.read_csv(folder / "shapes.csv")["message"].iloc[0]
     assert "growing-9" in message and "growing-0, growing-8" in message
 
@@ -65,9 +52,6 @@ def test_an_empty_manifest_is_a_failed_row(failed_recording):
     (folder / "manifest.csv").write_text(",".join(MANIFEST.names) + "\n")
     info = json.loads((folder / "info.json").read_text()) | {"status": "ok"}
     (folder / "info.json").write_text(json.dumps(info))
-    run(
-        "sweep", "--info", folder / "info.json", "--manifest", folder / "manifest.csv",
-        "--platform", "haswell-sim", "--out", folder / "sweep.csv",
-    )  # fmt: skip
+    run("sweep", folder, out=folder / "sweep.csv")
     table = pd.read_csv(folder / "sweep.csv")
     assert table["status"].tolist() == ["failed"] and "manifest.csv" in table["message"].iloc[0]

@@ -5,7 +5,8 @@ import yaml
 
 from tessera.cli.pipeline.simulation import expected_names
 from tessera.core import platforms, scenarios
-from tessera.lab.studies import design_catalogue, placements
+from tessera.lab.studies import design_catalogue
+from tessera.lab.studies.designs import check_pairs
 from tessera.record import workloads
 from tessera.simulate.sampling import parse_sampling
 
@@ -44,10 +45,10 @@ def test_designs_ask_also_for_workloads_of_the_run_and_for_known_designs_and_map
     designs = {one.name for one in (*design_catalogue.DESIGNS, *design_catalogue.DESIGN_VARIANTS)} | {
         "nested"
     }
-    for group in asked.get("also", []):
-        assert set(group["workloads"]) <= set(config["workloads"])
-        assert set(group["designs"]) <= designs
-        placements.check_kinds(group["mappings"])
+    assert set(asked.get("also", {})) <= set(config["workloads"])
+    for pairs in asked.get("also", {}).values():
+        check_pairs(pairs)
+        assert {pair.partition(":")[0] for pair in pairs} <= designs
 
 
 def test_plans_are_samples_of_their_window(config):

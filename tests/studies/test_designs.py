@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from tessera.cli.lab.study import study
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.mapping.contiguity import MappingSummary
@@ -18,8 +16,8 @@ from tessera.core.results import study_tables as schema
 from tessera.core.results.table_io import read_file
 from tessera.lab.studies import design_catalogue, placements, sentences
 from tessera.lab.studies import designs as cells
-from tessera.lab.studies.designs import Job
-from tessera.simulate.runner import CellCache
+
+from .builders import inputs, lab_run
 
 #: design -> misses under each mapping
 MISSES = {"baseline": 1000, "thp": 400, "anchor": 100, "rmm": 0}
@@ -57,15 +55,14 @@ def request_of(monkeypatch):
     monkeypatch.setattr(cells, "simulate", simulator)
 
     def make(*mappings):
-        files = {name: Path(f"{name}.csv") for name in mappings}
-        return cells.Request("made", Path("t.tst"), platforms.load("park-haswell"), files, CellCache(None))
+        return inputs(platforms.load("park-haswell"), [Path(f"{name}.csv") for name in mappings])
 
     return make
 
 
 def simulated(request, designs):
     """The tables of designs, each under every mapping of the request."""
-    return cells.simulate_designs(request, {design: list(request.files) for design in designs})
+    return cells.simulate_designs(request, {one: [f.stem for f in request.files] for one in designs})
 
 
 def test_changes_are_to_baseline_and_thp_under_the_same_mapping(request_of):
@@ -185,14 +182,14 @@ def test_variants_are_designs_with_other_keys_and_their_own_names(request_of, mo
     assert with_it - without == pytest.approx(1.32e6)
 
 
-def test_a_design_has_the_mappings_of_each_group_once(tmp_path):
-    also = [(["anchor", "nested"], ["high-over-low", "low"]), (["nested"], ["max"])]
-    designs, trace = ["thp", "anchor"], tmp_path / "t.tst"
-    job = Job(trace, "park-haswell", designs, ["low", "low"], tmp_path, tmp_path, also=also)
-    assert job.wanted == {
+def test_a_design_has_each_mapping_once():
+    also = ["anchor:high-over-low", "anchor:low", "nested:high-over-low", "nested:low", "nested:max"]
+    found = cells.wanted_mappings(["thp", "anchor"], ["low", "low"], also)
+    assert found == {
         "thp": ["low"], "anchor": ["low", "high-over-low"], "nested": ["high-over-low", "low", "max"],
     }  # fmt: skip
-    assert job.all_mappings == ["low", "high-over-low", "max"]
+    assert list(found) == ["thp", "anchor", "nested"]
+    assert cells.wanted_mappings([], ["low"], ["anchor:max"]) == {"anchor": ["max"]}
 
 
 def test_a_mapping_without_a_file_has_no_cells(request_of):
@@ -200,11 +197,14 @@ def test_a_mapping_without_a_file_has_no_cells(request_of):
     assert found[["design", "mapping"]].values.tolist() == [["baseline", "low"]]
 
 
-@pytest.mark.parametrize("text", ["anchor", "anchor:", ":low", ","])
-def test_a_group_of_another_form_is_refused(tmp_path, text):
+@pytest.mark.parametrize("text", ["anchor", "anchor:", ":low", "anchor:low,:"])
+def test_a_pair_of_another_form_is_refused(tmp_path, text):
     with pytest.raises(TesseraError) as refused:
-        run("--trace", tmp_path / "t.tst", "--out", tmp_path / "o", "--also", text)
-    assert f"--also {text}" in refused.value.asked
+        lab_run("designs", f"also={text}", out=tmp_path)
+    assert f"also={text}" in refused.value.asked
+    for word in ("also=anchor:hihg", "mappings=low,hihg"):
+        with pytest.raises(TesseraError, match="hihg"):
+            lab_run("designs", word, out=tmp_path)
 
 
 def test_the_kinds_are_those_of_the_generator():
@@ -225,14 +225,10 @@ def test_sentences_leave_out_designs_behind_l3_and_those_without_all_workloads(r
     assert said[0].endswith("then thp with 40.0%.") and "2 workloads" in said[0]
 
 
-def run(*words):
-    return CliRunner().invoke(study, ["designs", *map(str, words)], catch_exceptions=False)
-
-
 def test_a_failed_recording_is_a_failed_row_and_the_command_succeeds(tmp_path):
     info = {"workload": "made", "size": "tiny", "status": "failed", "message": "QEMU-7"}
     (tmp_path / "info.json").write_text(json.dumps(info))
-    shown = run("--trace", tmp_path / "info.json", "--out", tmp_path / "o")
+    shown = lab_run("designs", f"trace={tmp_path / 'info.json'}", "platform=park-haswell", out=tmp_path / "o")
     assert shown.exit_code == 0
     table = read_file(schema.DESIGN_CELLS, tmp_path / "o" / "cells.csv")
     assert table[["workload", "platform", "status"]].values.tolist() == [["made", "park-haswell", "failed"]]
@@ -241,20 +237,14 @@ def test_a_failed_recording_is_a_failed_row_and_the_command_succeeds(tmp_path):
         assert len(read_file(one, tmp_path / "o" / one.file)) == 0
 
 
-def test_help_teaches():
-    shown = run("--help")
-    assert shown.exit_code == 0 and "Example" in shown.output and "--mappings" in shown.output
-
-
 @pytest.mark.toolchain
 def test_designs_of_a_small_trace(two_phases, tmp_path):
     """Two phases of 30,000 loads: 64 pages in a loop, then random ones of 64MB (16,384 pages)."""
-    shown = run(
-        "--trace", two_phases, "--designs", "baseline,thp,anchor,ideal,hvc-many-segment,nonsense",
-        "--mappings", "demand,low,max", "--also", "baseline,anchor,nested:max-over-pages-1",
-        "--window-accesses", 40_000, "--out", tmp_path,
-    )  # fmt: skip
-    assert shown.exit_code == 0
+    words = [f"trace={two_phases}", "platform=park-haswell", "mappings=demand,low,max", "accesses=40000"]
+    also = ",".join(f"{design}:max-over-pages-1" for design in ("baseline", "anchor", "nested"))
+    some = "designs=baseline,thp,anchor,ideal,hvc-many-segment,nonsense"
+    shown = lab_run("designs", *words, some, f"also={also}", out=tmp_path)
+    assert shown.exit_code == 0 and "misses of baseline's" in shown.output
     found = read_file(schema.DESIGN_CELLS, tmp_path / "cells.csv").set_index(["design", "mapping"])
     assert set(found.loc["nonsense", "status"]) == {"refused"}
     good = found.drop(index="nonsense", level="design")
@@ -279,10 +269,7 @@ def test_designs_of_a_small_trace(two_phases, tmp_path):
         "second-level", "regular", "anchor", "segment-cache",
     }  # fmt: skip
     kept = sorted((tmp_path / ".cache").rglob("*.json"))
-    again = run(
-        "--trace", two_phases, "--designs", "baseline,thp", "--mappings", "demand,low,max",
-        "--also", "baseline:max-over-pages-1", "--window-accesses", 40_000, "--out", tmp_path / "b",
-        "--cache", tmp_path / ".cache",
-    )  # fmt: skip
+    words += ["designs=baseline,thp", "also=baseline:max-over-pages-1", f"cache={tmp_path / '.cache'}"]
+    again = lab_run("designs", *words, out=tmp_path / "b")
     assert again.exit_code == 0 and sorted((tmp_path / ".cache").rglob("*.json")) == kept
     assert (tmp_path / "b" / "mappings.csv").read_bytes() == (tmp_path / "mappings.csv").read_bytes()

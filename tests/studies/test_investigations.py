@@ -106,7 +106,7 @@ def test_a_tiny_grid_and_its_continuation(grid, tools, monkeypatch, tmp_path):
     from tessera.machine.container.images import image_exists
 
     if not image_exists(workloads_tag()) or not (build_dir("mosalloc") / "libmosalloc.so").exists():
-        pytest.skip("./run tessera build, ./run tessera build --workloads-image")
+        pytest.skip("./run tessera dev build, ./run tessera dev build --workloads-image")
     small = replace(grid.GRIDS["tiny"], factors=("0.02",), categories=(1000,))
     asked = grid.Study(small, ["broadwell-sim"], tmp_path / "kept", random_count=1)
     first = grid.xml_grid(asked, tmp_path / "grid.csv")

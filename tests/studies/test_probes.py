@@ -7,9 +7,7 @@ from collections import OrderedDict
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from tessera.cli.lab.study import study
 from tessera.core import reference
 from tessera.core.mapping.contiguity import chunk_pages
 from tessera.core.results.study_tables import PROBES
@@ -17,6 +15,8 @@ from tessera.core.results.table_io import read_file
 from tessera.lab.studies import probes
 from tessera.lab.studies.probes import Counted
 from tessera.lab.validation.synthetic import ANON_BASE, HEAP_BASE
+
+from .builders import lab_run
 
 ACCESSES = 6000
 
@@ -116,17 +116,11 @@ def test_quantities_by_hand():
     }  # fmt: skip
 
 
-def test_help_teaches():
-    shown = CliRunner().invoke(study, ["probes", "--help"])
-    assert shown.exit_code == 0 and "Example" in shown.output and "--accesses" in shown.output
-
-
 @pytest.fixture(scope="module")
 def table(tmp_path_factory, tools):
     out = tmp_path_factory.mktemp("probes") / "probes.csv"
-    words = ["probes", "--accesses", str(ACCESSES), "--seed", "7", "--out", str(out)]
-    done = CliRunner().invoke(study, words, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
+    done = lab_run("probes", "platform=park-haswell", f"accesses={ACCESSES}", "seed=7", out=out)
+    assert done.exit_code == 0 and "index-cache" in done.output, done.output
     found = read_file(PROBES, out)
     assert set(found["status"]) == {"ok"} and set(found["provenance"]) == {"simulated"}
     return found.set_index(["probe", "case", "quantity"])["value"].sort_index()

@@ -9,10 +9,8 @@ from tessera.core.errors import TesseraError
 from tessera.lab.studies import sweep
 from tessera.lab.studies.sweep import CONCLUSIONS, fitted, judged_conclusions
 from tessera.lab.studies.variations import Point
-from tessera.simulate.runner import CellCache
-from tessera.simulate.sampling import FULL
 
-from .builders import platform, rows
+from .builders import inputs, platform, rows
 
 KEY = "memory.load_cycles"
 
@@ -32,14 +30,14 @@ def simulated(monkeypatch):
     monkeypatch.setattr(sweep, "simulate_each", fake)
 
 
-def request() -> sweep.SweepRequest:
+def swept(*arguments) -> pd.DataFrame:
     made = platform(memory__load_cycles=(90, "assumed: for a test"))
-    return sweep.SweepRequest("made", Path("t"), made, [Path("growing-0.csv")], FULL, CellCache(None), jobs=2)
+    return sweep.swept(inputs(made, [Path("growing-0.csv")], jobs=2), *arguments)
 
 
 def test_a_variation_overturns_what_it_should(simulated):
     points = [Point(KEY, "x2", {KEY: 180}), Point(KEY, "x0.9", {KEY: 81}), Point(KEY, "x0.5", {KEY: 50})]
-    table = sweep.sweep(request(), points, {"pwc.kind": "no alternative is known"})
+    table = swept(points, {"pwc.kind": "no alternative is known"})
     slope = table[table["conclusion"] == "slope-above-1"].set_index("alternative")
     assert slope.loc["", "number"] == pytest.approx(0.9) and not slope.loc["", "holds"]
     assert slope.loc["x2", "number"] == pytest.approx(1.8)
@@ -58,7 +56,7 @@ def test_a_baseline_that_cannot_be_simulated_is_an_error(monkeypatch):
     refused = TesseraError("platform", "impossible", "mend it")
     monkeypatch.setattr(sweep, "simulate_each", lambda *_, **__: [refused])
     with pytest.raises(TesseraError, match="impossible"):
-        sweep.sweep(request(), [], {})
+        swept([], {})
 
 
 def test_a_failed_layout_is_a_refusal_with_its_message(monkeypatch):
@@ -66,13 +64,13 @@ def test_a_failed_layout_is_a_refusal_with_its_message(monkeypatch):
     bad[3] |= {"status": "failed", "message": "pool-7"}
     monkeypatch.setattr(sweep, "simulate_each", lambda *_, **__: [bad])
     with pytest.raises(TesseraError, match=": pool-7"):
-        sweep.sweep(request(), [], {})
+        swept([], {})
 
 
 def test_a_point_whose_simulator_dies_is_refused(monkeypatch):
     good, dead = rows(lambda C: 1e9 + C), TesseraError("tessera-sim", "ended with status -11", "see above")
     monkeypatch.setattr(sweep, "simulate_each", lambda *_, **__: [good, dead])
-    table = sweep.sweep(request(), [Point(KEY, "x2", {KEY: 180})], {})
+    table = swept([Point(KEY, "x2", {KEY: 180})], {})
     assert table[table["status"] == "refused"]["message"].tolist() == ["tessera-sim: ended with status -11"]
 
 

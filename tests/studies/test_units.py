@@ -1,6 +1,7 @@
 """The built simulator on a trace with two phases: intervals, full simulation and samples of the same."""
 
 import csv
+import json
 import subprocess
 
 import numpy as np
@@ -10,10 +11,12 @@ from tessera.core import platforms
 from tessera.core.files import built
 from tessera.lab.studies import sampling
 from tessera.lab.studies.intervals import block_vectors, covering, unit_counts
-from tessera.lab.studies.windows import make_window
+from tessera.lab.studies.windows import window
+from tessera.lab.study import Recording, Run
 from tessera.record import traces
 from tessera.simulate.sampling import parse_sampling
 
+from .builders import inputs, lab_run
 from .conftest import LOADS
 
 pytestmark = pytest.mark.toolchain
@@ -67,10 +70,8 @@ def test_a_finished_run_is_kept(two_phases, layouts, tmp_path, monkeypatch):
 
 def test_blind_sampling_of_the_first_phase_sees_no_walks(two_phases, layouts, tmp_path):
     # 64 pages stay in the STLB: the first phase walks for its first touches only.
-    request = sampling.SamplingRequest(
-        "made", two_phases, platforms.load("haswell-sim"), layouts, (PLAN,), 1, tmp_path / "cache"
-    )
-    errors, intervals = sampling.study(request)
+    made = inputs(platforms.load("haswell-sim"), layouts, two_phases)
+    errors, intervals = sampling.compared(made, (PLAN,), 1)
     found = errors.set_index(["method", "warmup", "quantity", "layout"])
     blind = found.loc[("blind-first", "perfect", "C", "growing-8")]
     assert abs(blind["difference_error"]) > 0.9  # nearly all of the gain is in the other phase
@@ -83,25 +84,25 @@ def test_blind_sampling_of_the_first_phase_sees_no_walks(two_phases, layouts, tm
 
 
 def test_a_window_is_the_middle_of_the_trace(two_phases, tmp_path):
-    import json
-
     info = {"workload": "made", "size": "tiny", "status": "ok", "message": ""} | traces.info(two_phases)
     (two_phases.parent / "info.json").write_text(json.dumps(info))
-    made = make_window(two_phases.parent / "info.json", 20_000, tmp_path / "w" / "info.json")
+    recording = Recording(two_phases.parent / "info.json")
+    made = window.function(Run(tmp_path / "w" / "info.json"), recording, 20_000)
     assert made["window_start_access"] == LOADS - 10_000 and made["accesses"] == 20_000
     whole, part = block_vectors(two_phases, LENGTH), block_vectors(tmp_path / "w" / "trace.tst", LENGTH)
     # as much of either loop as the four middle intervals (the cut may move by an instruction)
     assert part.vectors.sum(axis=0) == pytest.approx(whole.vectors[4:8].sum(axis=0), abs=2)
-    everything = make_window(two_phases.parent / "info.json", 10**9, tmp_path / "all" / "info.json")
+    everything = window.function(Run(tmp_path / "all"), recording, 10**9)
+    assert json.loads((tmp_path / "all" / "info.json").read_text()) == everything
     assert everything["accesses"] == 2 * LOADS and everything["checksum"] == info["checksum"]
 
 
 def test_a_failed_recording_has_no_window(tmp_path):
-    import json
-
     (tmp_path / "info.json").write_text(
         json.dumps({"workload": "made", "size": "tiny", "status": "failed", "message": "no memory"})
     )
-    made = make_window(tmp_path / "info.json", 10, tmp_path / "w" / "info.json")
+    shown = lab_run("window", f"trace={tmp_path / 'info.json'}", "accesses=10", out=tmp_path / "w")
+    assert shown.exit_code == 0 and "failed: no memory" in shown.output
+    made = json.loads((tmp_path / "w" / "info.json").read_text())
     assert made["status"] == "failed" and made["message"] == "no memory"
     assert not (tmp_path / "w" / "trace.tst").exists()

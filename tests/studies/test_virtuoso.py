@@ -6,9 +6,7 @@ import json
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from tessera.cli.lab.faults import virtuoso
 from tessera.cli.pipeline.failures import failures
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir
@@ -17,6 +15,9 @@ from tessera.core.results.table_io import read_file
 from tessera.core.results.tree import Tree
 from tessera.lab.faults import virtuoso as step
 from tessera.lab.faults import virtuoso_claims, virtuoso_runs
+from tessera.lab.study import Run, read_words, run_study
+
+from .builders import lab_run
 
 PLATFORM = "haswell-sim"
 #: Timed faults of the log below: an even number of cycles with 4KB, an odd one with 2MB.
@@ -87,16 +88,20 @@ def world(monkeypatch, tmp_path):
     info.parent.mkdir(parents=True)
     info.write_text(json.dumps({"workload": "made", "status": "ok", "message": ""}))
     simulate_all.asked = asked
-    out = Tree(tmp_path).virtuoso("made", "shares").parent
-    simulate_all.job = lambda *names: step.Job(
-        info, PLATFORM, names, tmp_path / "cache", out, recording_of_faults=tmp_path
-    )
+    simulate_all.out = Tree(tmp_path).virtuoso("made", "shares").parent
+    simulate_all.info = info
+
+    def study(*names):
+        words = [f"trace={info}", f"platform={PLATFORM}", f"scenarios={','.join(names)}", f"weave={tmp_path}"]
+        values = read_words("virtuoso", step.virtuoso, words, simulate_all.out)
+        return run_study(step.virtuoso, Run(simulate_all.out), values)[0]
+
+    simulate_all.study = study
     return simulate_all
 
 
 def test_parts_of_the_runtime_and_failures_as_rows(world, tmp_path):
-    job = world.job("thp-never", "memory-short", "fragmented-50")
-    found = step.program_study(job).set_index("scenario")
+    found = world.study("thp-never", "memory-short", "fragmented-50").set_index("scenario")
     assert found["status"].tolist() == ["ok", "failed", "failed"]
     assert "os/out-of-memory" in found.loc["memory-short", "message"]
     assert found.loc["fragmented-50", "message"] == "no template of kind SWAP-4"
@@ -105,24 +110,23 @@ def test_parts_of_the_runtime_and_failures_as_rows(world, tmp_path):
     assert row["faults"] == 5 and row["faults_2mb"] == 1 and row["faultless_cycles"] == 800_000
     logs = ["thp-never", "fragmented-50"]
     assert world.asked == [("mapped", True, logs), ("mapped", False, logs)]
-    times = read_file(FAULT_TIMES, job.out / "latency.csv")
+    times = read_file(FAULT_TIMES, world.out / "latency.csv")
     assert set(times["scenario"]) == {"thp-never"} and set(times["provenance"]) == {"simulated"}
     at = times.set_index(["kind", "share"])
     assert at.loc[("all", 0.5), "cycles"] == 5000 and at.loc[("write-4kb", 0.5), "cycles"] == 3000
     assert at.loc[("all", 0.5), "us"] == pytest.approx(5000 / 2100) and at.loc[("all", 0.5), "faults"] == 3
     assert at.loc[("all", 0.5), "time_above"] == pytest.approx(90_001 / 98_001)
-    assert read_file(FAULT_TIME_COMBS, job.out / "combs.csv").empty  # pages are not consecutive
+    assert read_file(FAULT_TIME_COMBS, world.out / "combs.csv").empty  # pages are not consecutive
     (one,) = failures(tmp_path, reserve=False)
     assert one.path == Tree(tmp_path).virtuoso("made", "shares")
 
 
 def test_a_dead_simulator_or_a_failed_recording_is_in_every_row(world, tmp_path):
     world.dies = True
-    found = step.program_study(world.job("thp-never", "thp-always"))
+    found = world.study("thp-never", "thp-always")
     assert found["status"].eq("failed").all() and found["message"].str.contains("-9").all()
-    job = world.job("thp-never", "thp-always")
-    job.trace.write_text(json.dumps({"workload": "made", "status": "failed", "message": "RECORDING-5"}))
-    found = step.program_study(world.job("thp-never", "thp-always"))
+    world.info.write_text(json.dumps({"workload": "made", "status": "failed", "message": "RECORDING-5"}))
+    found = world.study("thp-never", "thp-always")
     assert found["message"].str.contains("RECORDING-5").all() and len(found) == 2
 
 
@@ -191,10 +195,10 @@ def test_programs_without_one_of_the_two_scenarios_do_not_count():
 def test_the_command_writes_every_table(root, tmp_path):
     for component, name in (("imitation", "tessera-os"), ("simulator", "tessera-sim")):
         if not (build_dir(component) / name).exists():
-            pytest.skip(f"build/{component}/{name} is missing: ./run tessera build {component}")
+            pytest.skip(f"build/{component}/{name} is missing: ./run tessera dev build {component}")
     trace = root / "tests" / "traces" / "examples" / "phases.tst"
-    words = ["program", "--trace", str(trace), "--weave", str(root / "artifacts/kernel-stream/recording")]
-    done = CliRunner().invoke(virtuoso, [*words, "--out", str(tmp_path)])
+    words = [f"trace={trace}", "platform=haswell-sim", f"weave={root / 'artifacts/kernel-stream/recording'}"]
+    done = lab_run("virtuoso", *words, out=tmp_path)
     assert done.exit_code == 0 and "thp-never" in done.output, done.output
     times = read_file(FAULT_TIMES, tmp_path / "latency.csv")
     least = times[(times["kind"] != "all") & (times["share"] == 0.01)]
@@ -202,7 +206,5 @@ def test_the_command_writes_every_table(root, tmp_path):
     shares = read_file(FAULT_SHARES, tmp_path / "shares.csv").set_index("scenario")
     assert shares["faults"].gt(0).all() and shares["fault_share"].between(0, 1, inclusive="neither").all()
     assert (shares["runtime_cycles"] > shares["faultless_cycles"]).all()
-    done = CliRunner().invoke(
-        virtuoso, ["judge", "--tables", str(tmp_path), "--out", str(tmp_path / "j.csv")]
-    )
+    done = lab_run("virtuoso-judge", f"tables={tmp_path}", out=tmp_path / "j.csv")
     assert done.exit_code == 0 and len(pd.read_csv(tmp_path / "j.csv")) == len(virtuoso_claims.CLAIMS)

@@ -5,18 +5,15 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from click.testing import CliRunner
 
-from tessera.cli.lab.faults import virtuoso
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir
 from tessera.core.results.os_tables import SIMULATOR_COSTS
 from tessera.core.results.table_io import read_file
 from tessera.lab.faults import virtuoso_runs
-from tessera.lab.faults.virtuoso_runs import Request
-from tessera.simulate.runner import CellCache
-from tessera.simulate.sampling import FULL
+
+from .builders import inputs, lab_run
 
 #: (seconds, bytes) without and with the kernel's work, run by run; the last pair ran on a slower machine.
 TAKEN = {False: [(2.0, 100), (2.2, 100), (4.0, 104)], True: [(3.0, 150), (3.3, 151), (7.0, 150)]}
@@ -45,15 +42,13 @@ def asked(monkeypatch, tmp_path):
 
     monkeypatch.setattr(virtuoso_runs, "run_simulator", run)
     monkeypatch.setattr(virtuoso_runs, "built", lambda *_: tmp_path / "tessera-sim")
-    request = Request(
-        "made", tmp_path / "t.tst", platforms.load("haswell-sim"), FULL, CellCache(None), weave=b"t"
-    )
 
     def rows(*names):
         files = [tmp_path / f"{name}.oslog" for name in names]
         for file in files:
             file.write_bytes(b"log")
-        return virtuoso_runs.cost_rows(request, files, 3, tmp_path)
+        made = inputs(platforms.load("haswell-sim"), files)
+        return virtuoso_runs.cost_rows(made, b"t", 3, tmp_path)
 
     rows.calls = calls
     return rows
@@ -81,11 +76,11 @@ def test_a_log_that_cannot_be_simulated_has_no_cost(asked):
 def test_the_command_measures_a_recorded_program(root, tmp_path):
     for component, name in (("imitation", "tessera-os"), ("simulator", "tessera-sim")):
         if not (build_dir(component) / name).exists():
-            pytest.skip(f"build/{component}/{name} is missing: ./run tessera build {component}")
+            pytest.skip(f"build/{component}/{name} is missing: ./run tessera dev build {component}")
     trace = root / "tests" / "traces" / "examples" / "phases.tst"
-    words = ["costs", "--trace", str(trace), "--scenarios", "thp-never", "--repeats", "1"]
-    done = CliRunner().invoke(virtuoso, [*words, "--out", str(tmp_path)])
-    assert done.exit_code == 0, done.output
+    words = [f"trace={trace}", "platform=haswell-sim", "scenarios=thp-never", "repeats=1"]
+    done = lab_run("virtuoso-costs", *words, out=tmp_path)
+    assert done.exit_code == 0 and "time/instr." in done.output, done.output
     (row,) = read_file(SIMULATOR_COSTS, tmp_path / SIMULATOR_COSTS.file).to_dict("records")
     assert row["instruction_ratio"] > 1 and row["kernel_accesses"] > 0
     assert row["woven_seconds"] > 0 and row["plain_memory_bytes"] > 1 << 20

@@ -8,9 +8,7 @@ import math
 import pandas as pd
 import pytest
 import yaml
-from click.testing import CliRunner
 
-from tessera.cli.lab.study import study
 from tessera.core import platforms, reference
 from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
@@ -18,8 +16,11 @@ from tessera.core.results.cell_tables import CELLS
 from tessera.core.results.report_tables import CLAIMS
 from tessera.core.results.table_io import frame_of, write_table
 from tessera.lab import walk_cost
-from tessera.lab.walk_cost import compare, ends
+from tessera.lab.study import Run
+from tessera.lab.walk_cost import ends
 from tessera.report.claims import VERDICTS, load_claims
+
+from .builders import lab_run
 
 HEADER = ",".join(walk_cost.EVIDENCE_COLUMNS)
 GOOD = "A manual,A processor,It says so.,5,9,true,It measures this."
@@ -188,10 +189,13 @@ def runs(tmp_path):
     return made
 
 
+def compare(lower, upper, out):
+    return walk_cost.walk_cost.function(Run(out), lower, upper)
+
+
 def test_the_file_is_what_the_reader_reads(runs, tmp_path):
     out = tmp_path / "verdicts.csv"
-    words = ["walk-cost", "--lower", str(runs[0]), "--upper", str(runs[1]), "--out", str(out)]
-    shown = CliRunner().invoke(study, words, catch_exceptions=False)
+    shown = lab_run("walk-cost", f"lower={runs[0]}", f"upper={runs[1]}", out=out)
     assert shown.exit_code == 0 and "2 claims" in shown.output
     assert walk_cost.read_verdicts(out) == tuple(
         walk_cost.Ends(name, "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "1", "1")
@@ -216,8 +220,3 @@ def test_a_failed_cell_is_no_cost_of_a_walk(runs, tmp_path):
     cells.to_csv(runs[1] / "cells.csv", index=False)
     with pytest.raises(TesseraError, match="1 cells .*pr, haswell-sim, growing-0"):
         compare(*runs, tmp_path / "v.csv")
-
-
-def test_help_teaches():
-    shown = CliRunner().invoke(study, ["walk-cost", "--help"])
-    assert shown.exit_code == 0 and "--lower results/default --upper results/walk-cost" in shown.output

@@ -148,8 +148,9 @@ def ablations(
         only: names of ablations; default: all.
         cache: folder of finished simulations; default: .cache beside the tables.
     """
+    recorded = trace.trace  # first: a recording that failed has no layouts, either
     files = chosen_layouts(manifest, layouts)
-    inputs = Inputs(trace.workload, trace.trace, platform, files, cache, sampling, say=run.say)
+    inputs = Inputs(trace.workload, recorded, platform, files, cache, sampling, say=run.say)
     table = simulate_variants(inputs, only)
     return shapes(table), table
 

@@ -162,8 +162,9 @@ def sampling(
         TesseraError: the anchors ``growing-0`` and ``growing-8`` are not among the layouts, a plan is not
             of the form ``units=..``, or a simulation failed.
     """
+    recorded = trace.trace  # first: a recording that failed has no layouts, either
     files = chosen_layouts(manifest, layouts)
-    return compared(Inputs(trace.workload, trace.trace, platform, files, cache, say=run.say), plans, seed)
+    return compared(Inputs(trace.workload, recorded, platform, files, cache, say=run.say), plans, seed)
 
 
 def compared(inputs: Inputs, plan_texts: Sequence[str], seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -224,8 +224,9 @@ def sweep(
         jobs: points at the same time.
         cache: folder of finished simulations; default: .cache beside the table.
     """
+    recorded = trace.trace  # first: a recording that failed has no layouts, either
     files = chosen_layouts(manifest, layouts)
-    inputs = Inputs(trace.workload, trace.trace, platform, files, cache, sampling, jobs, run.say)
+    inputs = Inputs(trace.workload, recorded, platform, files, cache, sampling, jobs, run.say)
     return swept(inputs, *points(platform, all_keys(), keys))
 
 

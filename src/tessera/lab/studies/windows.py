@@ -9,22 +9,9 @@ from pathlib import Path
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
-from tessera.core.results.outcomes import FAILED, OK, TRACE_NAME, is_ok, recorded
+from tessera.core.results.outcomes import FAILED, OK, TRACE_NAME, is_ok
 from tessera.lab.study import Count, Recording, Run, study
 from tessera.record import traces
-
-
-def recording_of(info_path: Path) -> Path:
-    """The trace of a recording.
-
-    Raises:
-        TesseraError: it failed, or the file is not the info.json of a recording.
-    """
-    info, trace = recorded(info_path)
-    if not is_ok(info):
-        raise TesseraError(f"trace of {info['workload']}", "recording failed", str(info.get("message", "")))
-    return trace
-
 
 # The window lies in the middle of the region of interest, because the beginning is the least typical part.
 # It keeps the trace's pools, so the trace's layouts fit it.
