@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.lab.threads import threads as command
+from tessera.cli.lab.study import run_command
 from tessera.core.errors import TesseraError
 from tessera.lab.energy import power, thread_runs
 
@@ -121,8 +121,8 @@ def test_files_refused(tmp_path):
 
 def test_the_command_writes_a_power_file(tmp_path):
     run_table().to_csv(tmp_path / "runs.csv", index=False)
-    words = ["fit", "--runs", str(tmp_path / "runs.csv"), "--out", str(tmp_path / "power.yaml")]
-    done = CliRunner().invoke(command, words, catch_exceptions=False)
+    words = ["threads-fit", f"runs={tmp_path / 'runs.csv'}", "--out", str(tmp_path / "power.yaml")]
+    done = CliRunner().invoke(run_command, words, catch_exceptions=False)
     assert done.exit_code == 0 and "30 runs" in done.output
     written = power.read_power(tmp_path / "power.yaml")
     assert written.of("static_w") == pytest.approx(60, rel=0.02)

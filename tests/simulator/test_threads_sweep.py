@@ -1,13 +1,17 @@
-"""``tessera threads sweep``, simulated: n = 1 is the platform's cell, and random loads follow a formula."""
+"""The study threads-sweep, simulated: n = 1 is the platform's cell, and random loads follow a formula."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 
 from tessera.core import platforms
+from tessera.core.errors import TesseraError
 from tessera.core.layouts.generation import Space
 from tessera.core.layouts.layout import write_layout
-from tessera.lab.energy import l3_sweep, steps
+from tessera.lab.energy import l3_sweep
+from tessera.lab.study import Inputs, Recording, Run, read_words, run_study
 from tessera.record import traces
 from tessera.simulate.runner import CellCache, simulate
 from tessera.simulate.sampling import Sampling
@@ -20,10 +24,14 @@ LINES = POOL // 64
 @pytest.fixture(scope="module")
 def table(random_trace, tmp_path_factory):
     folder = tmp_path_factory.mktemp("sweep")
-    job = steps.SweepJob(
-        random_trace, "haswell-sim", "1,2,24", "full", folder / "cache", folder / "sweep.csv"
-    )
-    return steps.sweep_of_trace(job)
+    return swept(random_trace, folder, threads="1,2,24")
+
+
+def swept(trace, folder, **more):
+    """The table of the study."""
+    values = {"trace": Recording(trace), "platform": platforms.load("haswell-sim")}
+    values |= {"cache": CellCache(folder / "cache")} | more
+    return run_study(l3_sweep.threads_sweep, Run(folder / "sweep.csv"), values)[0]
 
 
 def test_one_thread_is_the_platforms_own_cell(table, random_trace, tmp_path):
@@ -54,26 +62,29 @@ def test_random_loads_hit_what_the_cache_holds(table):
 def test_samples_with_other_accesses_per_instruction_have_the_same_rate(tmp_path, l1d, dram, loads):
     """Two of five accesses miss: P = 0.6, also if the samples have 2.2 times the accesses per instruction."""
     haswell = platforms.load("haswell-sim")
-    request = l3_sweep.SweepRequest("w", tmp_path, haswell, [1], Sampling(0), CellCache(None))
+    inputs = Inputs("w", tmp_path, haswell, (), CellCache(None))
     cell = {"status": "ok", "message": "", "accesses": 1000}
     cell |= {"program_l1d_loads": l1d, "program_dram_loads": dram}
-    row = l3_sweep._row(request, 1, cell)
+    row = l3_sweep._row(inputs, 1, cell)
     assert row.get("dram_loads") == loads and row["status"] == ("failed" if loads is None else "ok")
     assert loads is None or row["hit_rate"] == 0.6
 
 
-def test_a_file_that_is_no_info_of_a_recording_is_a_row(tmp_path):
-    (tmp_path / "info.json").write_text("{}")
-    job = steps.SweepJob(
-        tmp_path / "info.json", "haswell-sim", "1,2", "full", tmp_path / "c", tmp_path / "s.csv"
-    )
-    table = steps.sweep_of_trace(job)
-    assert table["status"].tolist() == ["failed"] and "info.json" in table["message"].iloc[0]
+@pytest.mark.parametrize(
+    ("name", "text"), [("info.json", "{}"), ("trace.tst", "no trace"), ("trace.tst", None)]
+)
+def test_what_is_no_recording_is_refused(tmp_path, name, text):
+    """Before anything runs: these are no failures of a recording."""
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    words = [f"trace={tmp_path / name}", "platform=haswell-sim", "threads=1,2"]
+    with pytest.raises(TesseraError, match=name):
+        read_words("threads-sweep", l3_sweep.threads_sweep, words, tmp_path / "s.csv")
 
 
-def test_a_trace_that_is_missing_is_a_row(tmp_path):
-    job = steps.SweepJob(
-        tmp_path / "trace.tst", "haswell-sim", "1,2", "full", tmp_path / "c", tmp_path / "s.csv"
-    )
-    table = steps.sweep_of_trace(job)
-    assert table["status"].tolist() == ["failed"] and "trace.tst" in table["message"].iloc[0]
+def test_a_failed_recording_is_a_row(tmp_path):
+    info = {"workload": "w", "status": "failed", "message": "no memory"}
+    (tmp_path / "info.json").write_text(json.dumps(info))
+    row = swept(tmp_path / "info.json", tmp_path).iloc[0]
+    assert (row["workload"], row["platform"], row["status"]) == ("w", "haswell-sim", "failed")
+    assert "no memory" in row["message"]

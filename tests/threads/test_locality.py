@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,8 @@ from tessera.core.errors import TesseraError
 from tessera.core.results.study_tables import THREADS_SWEEP
 from tessera.lab.energy import l3_sweep
 from tessera.lab.energy.l3_sweep import Locality, fit_locality
+from tessera.lab.study import Inputs
 from tessera.simulate.runner import CellCache
-from tessera.simulate.sampling import Sampling
 
 SIZES = 30 * 2**20 / np.arange(1, 25)
 
@@ -49,15 +51,15 @@ def test_threads_in_words(text, numbers):
 
 @pytest.mark.parametrize("text", ["", "0", "4-1", "1-", "-3", "1,,2", "one", "1-5000", "\u0661"])
 def test_threads_refused(text):
-    with pytest.raises(TesseraError, match="--threads"):
+    with pytest.raises(TesseraError, match=re.escape(f"threads {text}")):
         l3_sweep.parse_threads(text)
 
 
 def test_a_row_has_the_rate_of_the_cell(monkeypatch, tmp_path):
     """P = 1 - DRAM loads / memory instructions, of a sampled fourth; a refused size has its reason."""
 
-    def cells(request, progress):
-        for n in request.threads:
+    def cells(inputs, threads):
+        for n in threads:
             good = {
                 "status": "ok",
                 "message": "",
@@ -70,8 +72,7 @@ def test_a_row_has_the_rate_of_the_cell(monkeypatch, tmp_path):
 
     monkeypatch.setattr(l3_sweep, "_cells", cells)
     platform = platforms.load("haswell-sim")
-    request = l3_sweep.SweepRequest("w", tmp_path, platform, [1, 2, 4], Sampling(0), CellCache(None))
-    table = l3_sweep.sweep(request)
+    table = l3_sweep.sweep(Inputs("w", tmp_path, platform, (), CellCache(None)), [1, 2, 4])
     assert tuple(table.columns) == THREADS_SWEEP.names
     assert table["hit_rate"].tolist()[:2] == pytest.approx([0.99, 0.98])
     assert table["fitted_hit_rate"].tolist()[:2] == pytest.approx([0.99, 0.98], abs=1e-6)

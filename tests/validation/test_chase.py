@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import read_layout, write_layout
 from tessera.core.units import PAGE_2MB, PAGE_4KB
 from tessera.lab.chase import latency_steps, measured, simulated
+from tessera.lab.study import Run, read_words, run_study
 
 
 @pytest.mark.parametrize("one", measured.SERIES, ids=lambda one: one.name)
@@ -21,14 +23,16 @@ def test_layouts_are_valid_and_hold_the_array(tmp_path, one):
 
 
 def test_quick_needs_no_huge_pages_and_little_memory():
-    quick = measured.series_for(measured.scale_of("quick"))
+    quick = measured.series_for(measured.SCALES["quick"])
     assert {"pages", "lines"} <= {one.name for one in quick}
     assert all(one.pages_2mb == 0 and one.array_bytes <= 16 << 20 for one in quick)
 
 
-def test_unknown_names_list_the_valid_ones():
-    with pytest.raises(Exception, match="full, quick"):
-        measured.scale_of("huge")
+def test_unknown_names_list_the_valid_ones(tmp_path):
+    with pytest.raises(TesseraError, match="full, quick"):
+        read_words("chase", measured.chase, ["amount=huge"], tmp_path)
+    with pytest.raises(TesseraError, match="line-chains"):
+        measured.series_named("huge")
 
 
 #: the same pairs are in artifacts/workloads/tests/chase_test.cpp
@@ -101,7 +105,7 @@ def test_missing_huge_pages_skip_a_series_and_say_what_to_do(tmp_path, monkeypat
     monkeypatch.setattr(
         measured, "_run", lambda one, scale, seed: measured.parse_measurements(OUTPUT % "true", one.name)
     )
-    table = measured.measure_chases(measured.scale_of("full"), 1, tmp_path / "chase.csv")
+    table, _ = run_study(measured.chase, Run(tmp_path / "chase.csv"), {"amount": "full", "seed": 1})
     states = pd.read_csv(tmp_path / "chase_series.csv", keep_default_na=False).set_index("series")
     assert states.at["pages", "status"] == "ok"
     assert states.at["large-pages", "status"] == "skipped"

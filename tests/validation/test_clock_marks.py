@@ -11,8 +11,8 @@ from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir
 from tessera.core.platforms import all_keys, folder
-from tessera.core.results.machine_tables import CLOCK_MARKS
-from tessera.core.results.table_io import frame_of
+from tessera.core.results.machine_tables import CLOCK_MARKS, CLOCK_MEASURED
+from tessera.core.results.table_io import frame_of, write_table
 from tessera.lab.clock import calibrate, errors, marks, measured, simulated
 from tessera.lab.clock.marks import CALIBRATE, JUDGE, Cycles, Skipped, all_marks, marks_of
 from tessera.lab.validation.synthetic import batch
@@ -58,10 +58,10 @@ def test_only_calibrating_marks_set_keys_and_each_key_is_known():
     assert not [mark.name for mark in all_marks() if mark.half == JUDGE and mark.key]
 
 
-def test_the_small_configuration_is_a_part_with_both_halves():
-    small = marks_of("smoke")
-    assert {mark.half for mark in small} == {CALIBRATE, JUDGE} and len(small) < len(marks_of("default"))
-    assert 0 < len(measured.programs_of("smoke")) < len(measured.programs_of("default"))
+def test_the_small_amount_is_a_part_with_both_halves():
+    small = marks_of("quick")
+    assert {mark.half for mark in small} == {CALIBRATE, JUDGE} and len(small) < len(marks_of("full"))
+    assert 0 < len(measured.programs_of("quick")) < len(measured.programs_of("full"))
 
 
 # Closed forms.
@@ -203,7 +203,7 @@ def test_marks_that_all_fail_keep_the_reason(monkeypatch):
 
     monkeypatch.setattr(marks, "measure_marks", measure)
     why = "run clockmarks with clock-4kb: status 1: out of memory"
-    assert measured.measured_marks(["a", "b"], "4KB", "smoke") == {"a": why, "b": why}
+    assert measured.measured_marks(["a", "b"], "4KB", "quick") == {"a": why, "b": why}
 
 
 def test_without_huge_pages_marks_and_programs_are_skipped(monkeypatch):
@@ -215,7 +215,7 @@ def test_without_huge_pages_marks_and_programs_are_skipped(monkeypatch):
     monkeypatch.setattr(measured, "frequency_ghz", lambda: 2.0)
     monkeypatch.setattr(measured.Program, "argv", lambda self: [self.name])
     why = Skipped("reserve 9 pages of 2MB: none may be reserved; use --reserve")
-    assert measured.measured_marks(["a"], "2MB", "smoke") == {"a": why}
+    assert measured.measured_marks(["a"], "2MB", "quick") == {"a": why}
     one = [measured.Program("a", ("a",), True)]
     assert measured.measure_programs(one, "2MB", 2, lambda text: None) == {"a": why}
 
@@ -225,7 +225,7 @@ def test_the_table_of_measurements_reads_back_what_was_found(tmp_path):
         "mark": {"4KB": {"a": Cycles(0.1 + 0.2, 1e-9, 1e17, 9), "b": Cycles(5, None, None, 2)}, "2MB": {}},
         "program": {"4KB": {"p": "run p: status 1"}, "2MB": {"p": Skipped("no pages, so none")}},
     }
-    measured.write_measured(found, tmp_path / "clock_measured.csv")
+    write_table(CLOCK_MEASURED, measured.table_of(found), tmp_path / "clock_measured.csv")
     assert measured.read_measured(tmp_path / "clock_measured.csv") == found
 
 
@@ -233,7 +233,7 @@ def test_the_table_of_measurements_reads_back_what_was_found(tmp_path):
 def test_measurements_of_another_kind_are_refused(tmp_path, before, after):
     path = tmp_path / "clock_measured.csv"
     found = {"mark": {"4KB": {}, "2MB": {}}, "program": {"4KB": {}, "2MB": {"p": "status 1"}}}
-    measured.write_measured(found, path)
+    write_table(CLOCK_MEASURED, measured.table_of(found), path)
     path.write_text(path.read_text().replace(before, after))
     with pytest.raises(TesseraError, match=after):
         measured.read_measured(path)
@@ -247,7 +247,7 @@ def built():
 
 
 @pytest.mark.toolchain
-@pytest.mark.skipif(not built(), reason="clockmarks is not built: ./run tessera build workloads")
+@pytest.mark.skipif(not built(), reason="clockmarks is not built: ./run tessera dev build workloads")
 class TestBuilt:
     def test_the_program_has_each_mark_of_the_table_and_no_other(self):
         assert sorted(marks.units()) == sorted(mark.name for mark in all_marks())
@@ -300,4 +300,4 @@ def test_programs_are_named_once_and_are_built_workloads():
     with (folder().parents[1] / "src/tessera/lab/clock/programs.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert max(Counter(row["program"] for row in rows).values()) == 1
-    assert any(row["smoke"] == "1" for row in rows)
+    assert any(row["quick"] == "1" for row in rows)

@@ -19,7 +19,7 @@ def exactly(cycles: float) -> Cycles:
 
 
 def test_causes_name_marks_and_programs():
-    names = {mark.name for mark in all_marks()} | {program.name for program in programs_of("default")}
+    names = {mark.name for mark in all_marks()} | {program.name for program in programs_of("full")}
     assert set(causes()) <= names
     assert all(causes().values())
 

@@ -114,7 +114,7 @@ def test_what_was_not_compared_says_why():
 
 
 def test_every_variant_bends_keys_that_exist():
-    found = engine_cases.platform_cases(["haswell-sim"])
+    found = engine_cases.platform_cases([platforms.load("haswell-sim")])
     assert set(found) == {"haswell-sim", *engine_cases.VARIANTS}
     assert len({platform.flat() for platform in found.values()}) == len(found)
     with pytest.raises(Exception, match=r"tlb\.typo"):

@@ -85,7 +85,8 @@ class Recording:
         info, _ = recorded(self.path)
         if not isinstance(info, dict) or not {"workload", "status"} <= set(info):
             found = "it has no workload and no status, so it is not the info.json of a recording"
-            raise TesseraError(f"recording {self.path}", found, "name a trace.tst, or the info.json beside one")
+            remedy = "name a trace.tst, or the info.json beside one"
+            raise TesseraError(f"recording {self.path}", found, remedy)
         return info
 
     @property
