@@ -46,7 +46,7 @@ from tessera.simulate.sampling import FULL, Plan, parse_sampling
 # What annotations mean.
 
 
-@dataclass(frozen=True)
+@dataclass
 class Run:
     """Where a study writes, and whom it tells.
 
