@@ -12,6 +12,7 @@ from tests.docs import pages
 from .conftest import ROOT, run_sh
 
 pytestmark = [
+    pytest.mark.alone,
     pytest.mark.slow,
     pytest.mark.toolchain,
     pytest.mark.skipif(os.environ.get("TESSERA_ENGINE") == "none", reason="its tools are in an image"),

@@ -14,7 +14,13 @@ from .conftest import run_sh
 pytestmark = [pytest.mark.slow, pytest.mark.toolchain]
 #: pages whose commands run on files made for them, in a test_docs.py of their own
 ELSEWHERE = ("README.md", "models.md", "predict.md", "measure.md", "bundles.md", "environment.md", "numa.md")
-OTHERS = [page for page in pages.PAGES if pages.typed(page) and page not in ELSEWHERE]
+#: pages whose commands change settings of the machine, or measure it
+ALONE = ("mappings.md", "validation.md")
+OTHERS = [
+    pytest.param(page, marks=pytest.mark.alone if page in ALONE else ())
+    for page in pages.PAGES
+    if pages.typed(page) and page not in ELSEWHERE
+]
 #: transfer.md names workloads and the platform of the default configuration; these are those of smoke
 OF_SMOKE = {
     "gups-8gb": "gups",
@@ -79,10 +85,12 @@ def reserved():
 
 
 @pytest.mark.parametrize("page", OTHERS)
-def test_commands_of_the_docs_run(smoke, page, tmp_path):
+def test_commands_of_the_docs_run(request, page, tmp_path):
     """What they say about results/default is tried on a copy of the smoke results."""
     results = tmp_path / "smoke"
-    shutil.copytree(smoke.results, results, ignore=shutil.ignore_patterns("trace.tst", "cache"))
+    if "results/" in "".join(pages.typed(page)):
+        smoke = request.getfixturevalue("smoke")
+        shutil.copytree(smoke.results, results, ignore=shutil.ignore_patterns("trace.tst", "cache"))
     for words in commands(page):
         if (run := as_run(words)) is None:
             continue
@@ -100,7 +108,8 @@ def on_smoke(words, results):
     return words
 
 
-def test_a_program_is_measured_as_the_page_says(smoke, reserved):
+@pytest.mark.alone
+def test_a_program_is_measured_as_the_page_says(reserved):
     """The one command of measure.md that needs the components."""
     if not reserved:
         pytest.skip("2MB pages must be reserved: ./run --reserve test")
