@@ -9,6 +9,8 @@ ensure_engine() {
     if [[ $engine == apptainer ]]; then ensure_apptainer; return; fi
     engine_answers && return
     local remedy="start it, or use this machine's own compilers: ./run --engine none ..."
+    # A dockerd that starts here would not answer there.
+    [[ -z ${DOCKER_HOST:-} ]] || fail "engine 'docker'" "none answers at DOCKER_HOST=$DOCKER_HOST" "$remedy"
     ((EUID == 0)) ||
         fail "engine 'docker'" "no Docker engine answers this user" \
             "sudo systemctl start docker, and sudo adduser $(id -un) docker; or ./run --engine none ..."
