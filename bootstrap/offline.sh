@@ -1,5 +1,5 @@
 # Sourced by ./run --offline: everything that ./run would download comes from the folder offline/ of a package that
-# `tessera package --offline` wrote (docs/artifact-appendix.md). Uses root, state, venv, engine, say, fail.
+# `tessera dev package --offline` wrote (docs/artifact-appendix.md). Uses root, state, venv, engine, say, fail.
 
 offline=$root/offline
 
@@ -7,7 +7,7 @@ offline=$root/offline
 check_package() {
     [[ -e $offline/index.json && -e $root/SHA256SUMS ]] ||
         fail "./run --offline" "this folder has no offline/index.json" \
-            "unpack a zip that was written by: ./run tessera package --offline, and start its own ./run"
+            "unpack a zip that was written by: ./run tessera dev package --offline, and start its own ./run"
     local stamp; stamp=$(sha256sum < "$root/SHA256SUMS")
     if [[ -e $state/package && $(< "$state/package") == "$stamp" ]]; then return; fi
     say "checking the package's checksums"

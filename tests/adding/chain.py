@@ -19,7 +19,7 @@ def run(*words: object) -> None:
     cli.main([str(word) for word in words], standalone_mode=False)
 
 
-run("pipeline", "fit", "--seed", 1, "--out", results / "models", *cells)
+run("dev", "step", "fit", "seed=1", "--out", results / "models", *(f"cells={path}" for path in cells))
 run("models", "collect", "--out", results / "models", *pairs)
 figures = ["fig2", "fig5", "table6", "curves", "misses-left"]
 facts = site.render_report(results, only=figures, with_pdf=False, config=Path(sys.argv[2]))

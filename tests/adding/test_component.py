@@ -45,7 +45,7 @@ def toolchain(root):
     from tessera.machine.container import toolchain
 
     if not (root / "build/simulator/tessera-sim").exists():
-        pytest.skip("build/simulator/tessera-sim is missing: ./run tessera build")
+        pytest.skip("build/simulator/tessera-sim is missing: ./run tessera dev build")
     return toolchain()
 
 

@@ -63,15 +63,15 @@ def test_bundles_are_checked_first_and_reach_the_workflow_as_paths_of_the_caller
     dry_checkout, tmp_path_factory
 ):
     caller = tmp_path_factory.mktemp("caller")
-    checks = 'shift 3; echo checked "$@" >&2; printf "%s\\n" "$@"'
-    for name, body in (("tessera", f'[ "$1" = pipeline ] || exit 0; {checks}'),
+    checks = 'echo checked "$4" "$5" >&2; printf "%s\\n" "${4#bundle=}" "${5#bundle=}" > "$7"'
+    for name, body in (("tessera", f'[ "$3" = accept ] || exit 0; {checks}'),
                        ("snakemake", 'echo "$TESSERA_BUNDLES" "$@"')):  # fmt: skip
         (dry_checkout / ".venv" / "bin" / name).write_text(f"#!/bin/sh\n{body}\n")
     for line in ("reproduce --bundle a b/c.zip -n", "--bundle a b/c.zip reproduce -n",
                  "reproduce -n --bundle a --bundle b/c.zip"):  # fmt: skip
         done = run(dry_checkout, *line.split(), cwd=caller)
         a, b = caller / "a", caller / "b" / "c.zip"
-        assert f"checked {a} {b}" in done.stderr
+        assert f"checked bundle={a} bundle={b}" in done.stderr
         assert done.stdout.splitlines()[-2:] == [str(a), f"{b} --cores all -n -- reproduce"], done.stderr
 
 
@@ -80,7 +80,7 @@ def test_bundles_are_checked_first_and_reach_the_workflow_as_paths_of_the_caller
 )
 def test_a_doi_of_a_bundle_is_no_path(dry_checkout, doi):
     for name, body in (
-        ("tessera", "[ $1 = pipeline ] && echo found/$4"),
+        ("tessera", '[ "$3" = accept ] && echo "found/${4#bundle=}" > "$6"'),
         ("snakemake", 'echo "$TESSERA_BUNDLES"'),
     ):
         (dry_checkout / ".venv" / "bin" / name).write_text(f"#!/bin/sh\n{body}\nexit 0\n")
@@ -96,7 +96,7 @@ def test_a_bundle_that_no_verb_takes_or_none_is_an_error(dry_checkout, line):
 
 def test_a_refused_bundle_starts_no_workflow(dry_checkout):
     tessera = dry_checkout / ".venv" / "bin" / "tessera"
-    tessera.write_text('#!/bin/sh\n[ "$2" != machines ]\n')
+    tessera.write_text('#!/bin/sh\n[ "$3" != accept ]\n')
     done = run(dry_checkout, "reproduce", "--bundle", "b")
     assert done.returncode == 1 and "snakemake" not in done.stdout
 
@@ -137,7 +137,7 @@ def test_a_part_of_test_that_fails_hides_no_other_and_is_named(dry_checkout, wor
     for program in (dry_checkout / ".venv" / "bin").iterdir():
         program.write_text(program.read_text() + f'case " ${{0##*/}} $* " in *" {word} "*) exit 1;; esac\n')
     done = run(dry_checkout, "test", "-x", "-k", "name")
-    assert started(done) == [*STYLE, "tessera build --test", f"{PYTEST} -x -k name"]
+    assert started(done) == [*STYLE, "tessera dev build --test", f"{PYTEST} -x -k name"]
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == f"run: failed: {PARTS[word]}"
 

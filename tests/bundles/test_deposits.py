@@ -66,8 +66,17 @@ def run(*words):
     return done.exit_code, done.stdout, done.stderr, ""
 
 
-def check(*words):
-    return run("pipeline", "machines", "--check", *words)
+@pytest.fixture
+def check(tmp_path):
+    """(exit status, the paths that the step writes, stderr or the message, the error's code)."""
+
+    def check(*words):
+        listed = tmp_path / "paths.txt"
+        bundles = [f"bundle={word}" for word in words]
+        status, _, said, code = run("dev", "step", "accept", *bundles, "--out", listed)
+        return status, listed.read_text() if status == 0 else "", said, code
+
+    return check
 
 
 @pytest.mark.parametrize("word, doi", [
@@ -88,18 +97,18 @@ def test_a_listed_bundle_is_downloaded_once_and_checked(zenodo, checkout):
     assert (checkout / out.strip()).read_bytes() == BODY and len(server.contents()) == 1
     with zenodo(None):  # no network: the file is here
         assert check(DOI)[0] == 0
-        assert run("bundle", "fetch", DOI)[1] == f"{checkout / out.strip()}\n"
-        status, out, *_ = run("bundle", "list")
+        assert run("measure", "bundle", "fetch", DOI)[1] == f"{checkout / out.strip()}\n"
+        status, out, *_ = run("measure", "bundle", "show")
     assert status == 0 and ID in out and f"https://doi.org/{DOI} (downloaded)" in out
 
 
 def test_it_takes_part_like_its_folder(zenodo, checkout, tmp_path):
-    """The path that --check prints is what the step of the workflow gets."""
+    """The path that the step accept writes is what the step of the workflow gets."""
     with zenodo(Behaviour({f"{ID}.zip": BODY, "other.zip": b"PK"})):
         path = check(DOI)[1].strip()
     (checkout / "config").symlink_to(store.__file__.rpartition("/src/")[0] + "/config")
     out = tmp_path / "machines" / "bundles.json"
-    assert run("pipeline", "machines", "--out", out, "--orders", 1, path)[0] == 0
+    assert run("dev", "step", "machines", f"bundle={path}", "orders=1", "--out", out)[0] == 0
     assert json.loads(out.read_text()) == [{"id": ID, "bars": []}]
     assert {p.name for p in (out.parent / "bundles" / ID).iterdir()} >= {"cells.csv", "SHA256SUMS"}
 
@@ -193,11 +202,12 @@ def test_the_sum_of_the_index_counts_and_not_the_archives_md5(zenodo, checkout):
 def test_a_checkout_without_bundles_lists_none(checkout):
     (checkout / "bundles" / "index.csv").unlink()
     (checkout / "bundles").rmdir()
-    status, _, said, code = run("bundle", "fetch", DOI)
+    status, _, said, code = run("measure", "bundle", "fetch", DOI)
     assert (status, code) == (2, "bundle-not-listed") and DOI in said
 
 
 def test_a_step_downloads_nothing_and_names_the_command(checkout, tmp_path):
-    status, _, said, code = run("pipeline", "machines", "--out", tmp_path / "m" / "bundles.json", DOI)
-    assert (status, code) == (2, "bundle-doi") and f"tessera bundle fetch {DOI}" in said
-    assert run("bundle", "fetch", "nothing")[3] == "bundle-doi"
+    out = tmp_path / "m" / "bundles.json"
+    status, _, said, code = run("dev", "step", "machines", f"bundle={DOI}", "--out", out)
+    assert (status, code) == (2, "bundle-doi") and f"tessera measure bundle fetch {DOI}" in said
+    assert run("measure", "bundle", "fetch", "nothing")[3] == "bundle-doi"

@@ -144,19 +144,20 @@ def test_bundles_of_the_checkout_come_first_then_those_that_are_named(tmp_path):
 
 def test_the_command_checks_or_writes(tmp_path):
     def run(*words):
-        done = CliRunner().invoke(cli, ["pipeline", "machines", *map(str, words)])
-        return done.exit_code, done.exception, done.output
+        done = CliRunner().invoke(cli, ["dev", "step", *map(str, words)])
+        return done.exit_code, done.output
 
     good, out = bundle(tmp_path / "good"), Tree(tmp_path).machines.bundles_list
     barred = bundle(tmp_path / "barred", rounds=2, machine_id="b" * 32)
-    status, _, said = run("--check", good, barred)
+    bundles = f"bundle={good}", f"bundle={barred}"
+    status, said = run("accept", *bundles, "--out", tmp_path / "paths.txt")
+    assert (tmp_path / "paths.txt").read_text() == f"{good}\n{barred}\n"
     assert status == 0 and "decide claims" in said and "barred: gups-16gb: 2 rounds" in said
     assert not out.parent.exists()
-    assert run("--out", out, good, barred)[0] == 0
+    assert run("machines", *bundles, "--out", out)[0] == 0
     assert len(json.loads(out.read_text())) == 2
-    assert isinstance(run(good)[1], TesseraError) and isinstance(
-        run("--check", "--out", out)[1], TesseraError
-    )
+    status, said = run("machines", *bundles)
+    assert status == 2 and "--out" in said
 
 
 # -- verdicts and the page

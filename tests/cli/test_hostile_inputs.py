@@ -16,14 +16,14 @@ DESIGN = next((ROOT / "notebooks" / "data" / "designs").rglob("*.csv"))
 
 #: {in} is the hostile file; {out} a file that can be written, {tree} a folder that can.
 INPUTS = (
-    "bundle add {in} --into {tree}",
-    "bundle fetch 10.5281/zenodo.1 --from {in}",
-    "bundle list --from {in}",
-    "bundle merge {in} {in} --out {tree}",
-    "bundle show {in}",
-    "bundle verify {in} --out {out}",
-    "datasets verify {in}",
-    "host run --workload gups --size tiny --layouts {in} --out {out}",
+    "measure bundle add {in} --bundles {tree}",
+    "measure bundle fetch 10.5281/zenodo.1 --bundles {in}",
+    "measure bundle show --bundles {in}",
+    "measure bundle merge {in} {in} --out {tree}",
+    "measure bundle show {in}",
+    "measure bundle verify {in} --out {out}",
+    "workload data verify {in}",
+    "measure clock --workload gups --size tiny --layouts {in} --out {out}",
     "kernel outcomes {in}",
     "layouts check {in}",
     "layouts generate --platform haswell-sim --trace {in} --out {tree}",
@@ -31,7 +31,7 @@ INPUTS = (
     "measure import --class broadwell --workload w --mode u --out {out} --table {in}",
     "models adaptive --samples {in} --out {out}",
     "models collect {in} --out {out}",
-    "models explain --fit {in}",
+    "models show --fit {in}",
     "models fit --samples {in} --out {tree}",
     "models protocols --samples {in} --out {tree}",
     "models versions {in}",
@@ -39,32 +39,32 @@ INPUTS = (
     "mosalloc reserve --layout {in}",
     "mosalloc run --layout {in} -- true",
     "mosalloc analyze --layout {in} --out {out} -- true",
-    "notebooks archive --results {in} --out {tree}",
+    "dev notebooks archive --results {in} --out {tree}",
     "numa arithmetic --from {in}",
     "numa bars --from {in}",
     "numa defects --from {in}",
     "numa predict --cells {in} --workload w --platform haswell-4s-sim",
-    "package verify {in}",
+    "dev package verify {in}",
     "pagetables show {in}",
-    "pipeline adaptive --seeds 1 --out {tree} {in}",
-    "pipeline cells --info {in} --manifest {in} --platform {in} --cache {tree} --engine partial"
-    " --sampling full --out {out}",
-    "pipeline concat {in} --out {out}",
-    "pipeline layouts --info {in} --platform {in} --seed 1 --random-count 9 --out {out}",
-    "pipeline machines --check {in}",
-    "pipeline one-gb --out {tree} {in}",
-    "pipeline select --manifest {in} --names 1gb --out {out}",
+    "dev step accept bundle={in} --out {out}",
+    "dev step adaptive seeds=1 cells={in} --out {tree}",
+    "dev step cells trace={in} manifest={in} platform={in} cache={tree} engine=partial sampling=full"
+    " --out {out}",
+    "dev step concat cells={in} --out {out}",
+    "dev step layouts trace={in} platform={in} seed=1 random_count=9 --out {out}",
+    "dev step one-gb cells={in} --out {tree}",
+    "dev step select manifest={in} names=1gb --out {out}",
     "platform check {in}",
     "platform show {in}",
     "predict --samples {in} --counts {design} --out {out}",
     "predict --samples {small} --counts {in} --out {out}",
     "predict --samples {small} --counts {in} --formula yaniv --out {out}",
     "predict --samples {small} --clock {in} --counts {design} --out {out}",
-    "predict --fit {in} --formula yaniv --stlb-hits 1 --stlb-misses 1 --walk-cycles 1",
+    "predict --fit {in} --formula yaniv --point 1,1,1",
     "predict --design {in} --results {tree} --workload w --platform haswell-sim",
     "predict --counts {design} --results {in} --workload w --platform haswell-sim",
-    "reference compare --results {in}",
-    "reference compare --results {tree} --from {in}",
+    "dev reference compare --results {in}",
+    "dev reference compare --results {tree} --from {in}",
     "report check --results {in}",
     "report figures --results {in} --out {tree}",
     "report render --results {in} --out {tree}",
@@ -75,12 +75,12 @@ INPUTS = (
     "study sweep --platform haswell-sim --info {in} --manifest {in} --out {out}",
     "study transfer --platform haswell-sim --info {in} --manifest {in} --out {tree}",
     "study window --accesses 5 --info {in} --out {out}",
-    "trace export {in} --to champsim --out {out}",
-    "trace import {in} --from champsim --out {out}",
+    "trace export {in} --out {out}",
+    "trace import {in} --out {out}",
     "trace info {in}",
     "trace info {in} --json",
     "trace switch {in} on",
-    "trace verify {in}",
+    "trace info {in} --events",
     "validate explain --chase {in} --platform haswell-sim --out {tree} --calibrated {out}",
     "validate invariants --results {in} --out {out}",
     "workload show {in}",
@@ -89,10 +89,10 @@ INPUTS = (
 
 #: What is right all the same: a switch file is made; a folder of results or bundles may still be empty.
 FINE = {
-    ("bundle list --from {in}", "folder"),
+    ("measure bundle show --bundles {in}", "folder"),
     ("trace switch {in} on", "missing"),
     ("trace switch {in} on", "dangling link"),
-    ("reference compare --results {in}", "folder"),
+    ("dev reference compare --results {in}", "folder"),
     ("report figures --results {in} --out {tree}", "folder"),
 }
 
@@ -100,14 +100,14 @@ FINE = {
 SLOW = {("report render --results {in} --out {tree}", "folder")}
 
 #: Steps of the workflow that write down what failed and let the rest go on.
-NOTED = ("pipeline adaptive --seeds 1 --out {tree} {in}", "pipeline one-gb --out {tree} {in}")
+NOTED = ("dev step adaptive seeds=1 cells={in} --out {tree}", "dev step one-gb cells={in} --out {tree}")
 
 #: {out} is the hostile file.
 OUTPUTS = (
-    "pipeline concat {small} --out {out}",
+    "dev step concat cells={small} --out {out}",
     "predict --samples {small} --counts {design} --formula yaniv --out {out}",
     "predict --samples {small} --counts {design} --out {out}",
-    "trace import {records} --from champsim --out {out}",
+    "trace import {records} --out {out}",
     "trace record --out {out} -- true",
 )
 
@@ -153,7 +153,7 @@ def unwritable(folder, kind):
 
 def needs_tracer(line):
     if line.startswith("trace ") and not (build_dir("tracer") / "tessera-trace").exists():
-        pytest.skip("tracer is not built: ./run tessera build tracer")
+        pytest.skip("tracer is not built: ./run tessera dev build tracer")
 
 
 def run(words, monkeypatch, capsys):

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(
 def tools():
     file = sif_path(toolchain_tag())
     if not file.is_file():
-        pytest.skip(f"no {file.name}: ./run tessera build --sif toolchain")
+        pytest.skip(f"no {file.name}: ./run tessera dev build --sif toolchain")
     return ApptainerToolchain(toolchain_tag())
 
 

@@ -59,7 +59,7 @@ def test_no_log_is_no_success(monkeypatch, tmp_path):
 
 @pytest.fixture
 def components(monkeypatch):
-    """``tessera build`` where the simulator does not compile and workloads has a test that fails."""
+    """``tessera dev build`` where the simulator does not compile and workloads has a test that fails."""
     tested = []
 
     def build(component, say, *, tests):
@@ -83,7 +83,7 @@ def test_a_component_that_is_not_built_stops_no_other_ones_tests(components):
     assert "== ctest: simulator: not built\n" in done.output and "== ctest: tracer: some tests" in done.output
     assert isinstance(done.exception, TesseraError) and done.exception.exit_code == 1
     assert done.exception.found == "not built: simulator; tests failed in: workloads"
-    assert done.exception.remedy.endswith("./run tessera build --test simulator workloads")
+    assert done.exception.remedy.endswith("./run tessera dev build --test simulator workloads")
 
 
 def test_a_build_alone_names_what_was_not_built(components):

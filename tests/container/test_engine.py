@@ -51,7 +51,7 @@ def test_missing_image_names_the_command_that_builds_it(monkeypatch):
     monkeypatch.setattr(images, "require_docker", lambda: "20.10")
     with pytest.raises(TesseraError, match="tessera-toolchain:abc") as error:
         images.require_image("tessera-toolchain:abc")
-    assert error.value.remedy == "./run tessera build --image"
+    assert error.value.remedy == "./run tessera dev build --image"
 
 
 def test_engine_none_is_this_machine(monkeypatch):

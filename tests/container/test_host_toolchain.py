@@ -30,7 +30,7 @@ def test_environment_is_added(root, monkeypatch):
 FAILURES = {
     "status": (["sh", "-c", "echo why >&2; exit 3"], "status 3:\nwhy", "read its messages"),
     "killed": (["sh", "-c", "kill -9 $$"], "killed", "memory"),
-    "not found": (["no-such-program"], "not found", "tessera build"),
+    "not found": (["no-such-program"], "not found", "tessera dev build"),
 }
 
 

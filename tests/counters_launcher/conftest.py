@@ -38,7 +38,7 @@ def launchers() -> Path:
     """Folder with tessera-count, mosalloc-run and their libraries."""
     folder = build_dir("mosalloc")
     if not (folder / "tessera-count").exists():
-        pytest.skip(f"{folder / 'tessera-count'} is not built; ./run tessera build mosalloc")
+        pytest.skip(f"{folder / 'tessera-count'} is not built; ./run tessera dev build mosalloc")
     return folder
 
 

@@ -17,7 +17,7 @@ from tessera.core.mapping.capture import check_allowed
 def live(root, tmp_path):
     """``live("OPTION"..., "--", "PROGRAM"...)``: the finished command, and the paths of mapping and facts."""
     if not (build_dir("mosalloc") / "libmosalloc.so").exists():
-        pytest.skip("mosalloc is not built: ./run tessera build mosalloc")
+        pytest.skip("mosalloc is not built: ./run tessera dev build mosalloc")
     try:
         check_allowed()
     except TesseraError as error:

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
-from tessera.cli.pipeline.fit import adaptive_pairs, fit_pairs, one_gb_pairs
+from tessera.cli.pipeline.fit import adaptive, fit, one_gb
 from tessera.core.files import repo_root
 from tessera.core.results.cell_tables import MANIFEST, MODELS_OF_RUN
 from tessera.core.results.table_io import frame_of, write_table
@@ -17,6 +17,7 @@ from tessera.fit.fit_folder import TABLES
 from tessera.fit.fitting import fit_all
 from tessera.fit.models.registry import MODELS
 from tessera.fit.models.samples import read_samples
+from tessera.lab.study import Run
 
 from .builders import make_frame, noisy
 
@@ -50,9 +51,9 @@ def results(tmp_path_factory):
 def done(results):
     cells, out = sorted((results / "cells").glob("*/*.csv")), results / "models"
     return out, {
-        "fit": fit_pairs(cells, 1, out, results / "layouts"),
-        "adaptive": adaptive_pairs(cells, 2, out),
-        "one-gb": one_gb_pairs(cells, out),
+        "fit": fit.function(Run(out), cells, 1, results / "layouts"),
+        "adaptive": adaptive.function(Run(out), cells, 2),
+        "one-gb": one_gb.function(Run(out), cells),
     }
 
 
@@ -119,16 +120,18 @@ def test_the_note_goes_when_the_pair_is_mended(done, results, tmp_path):
     path = tmp_path / "xml" / "a-sim.csv"
     path.parent.mkdir()
     path.write_bytes((results / "cells" / "xml" / "a-sim.csv").read_bytes())
-    assert fit_pairs([path], 1, tmp_path / "out") != {}
+    run = Run(tmp_path / "out")
+    assert fit.function(run, [path], 1) != {}
     path.write_bytes((results / "cells" / "gups" / "a-sim.csv").read_bytes())
-    assert fit_pairs([path], 1, tmp_path / "out") == {}
+    assert fit.function(run, [path], 1) == {}
     assert not (tmp_path / "out" / "xml" / "a-sim" / "not_fitted.txt").exists()
 
 
 def test_the_commands_exit_0_and_name_what_failed(results, tmp_path):
     failed = results / "cells" / "xml" / "a-sim.csv"
-    for step, words in {"fit": ["--seed", "1"], "adaptive": ["--seeds", "1"], "one-gb": []}.items():
-        result = CliRunner().invoke(cli, ["pipeline", step, *words, "--out", str(tmp_path), str(failed)])
+    for step, words in {"fit": ["seed=1"], "adaptive": ["seeds=1"], "one-gb": []}.items():
+        words += [f"cells={failed}", "--out", str(tmp_path)]
+        result = CliRunner().invoke(cli, ["dev", "step", step, *words])
         assert result.exit_code == 0, result.output
         assert "xml" in result.stderr and "not " in result.stderr, result.stderr
 
@@ -141,9 +144,8 @@ def test_if_every_pair_failed_all_tables_of_the_run_exist_without_rows(results, 
         path.parent.mkdir(parents=True)
         path.write_bytes(failed)
     out = tmp_path / "models"
-    for step in (lambda: fit_pairs(cells, 1, out), lambda: adaptive_pairs(cells, 1, out)):
-        assert len(step()) == 2
-    assert len(one_gb_pairs(cells, out)) == 2
+    for step, words in ((fit, {"seed": 1}), (adaptive, {"seeds": 1}), (one_gb, {})):
+        assert len(step.function(Run(out), cells, **words)) == 2
     folders = [str(out / path.parent.name / path.stem) for path in cells]
     result = CliRunner().invoke(cli, ["models", "collect", "--out", str(out), *folders])
     assert result.exit_code == 0, result.output
@@ -156,7 +158,7 @@ def test_named_models_are_fitted_and_no_others(tmp_path):
     path = tmp_path / "cells" / "good" / "p-sim.csv"
     path.parent.mkdir(parents=True)
     make_frame(noisy()).to_csv(path, index=False)
-    assert fit_pairs([path], 1, tmp_path / "out", models=["gandhi-opera", "yaniv"]) == {}
+    assert fit.function(Run(tmp_path / "out"), [path], 1, models=("gandhi-opera", "yaniv")) == {}
     folder = tmp_path / "out" / "good" / "p-sim"
     for name in ("errors", "predictions", "protocols"):
         assert set(pd.read_csv(folder / f"{name}.csv")["model"]) == {"yaniv", "gandhi-opera"}, name

@@ -37,7 +37,7 @@ def build() -> Path:
     """Folder with libmosalloc.so, mosalloc-run and the test programs."""
     folder = build_dir("mosalloc")
     if not (folder / "mosalloc-run").exists() or not (folder / "cases").exists():
-        pytest.skip(f"{folder} is not built with its tests; ./run tessera build --test mosalloc")
+        pytest.skip(f"{folder} is not built with its tests; ./run tessera dev build --test mosalloc")
     return folder
 
 

@@ -225,7 +225,7 @@ def test_a_real_program(build, tmp_path):
     """64MB are touched and given back: high-water mark and peak show them, the end does not."""
     usage = subprocess.run([build / "mosalloc-run", "--help"], capture_output=True, text=True).stdout
     if "--analyze" not in usage:
-        pytest.skip("mosalloc-run has no --analyze; ./run tessera build --test mosalloc")
+        pytest.skip("mosalloc-run has no --analyze; ./run tessera dev build --test mosalloc")
     out = tmp_path / "m.json"
     code = "import time; x = bytearray(64 << 20); time.sleep(0.3); del x; time.sleep(0.1)"
     done = invoke("--out", out, "--", sys.executable, "-c", code)

@@ -62,7 +62,7 @@ def components(build):
     needed = {"tracer": "libtessera-trace.so", "simulator": "tessera-sim", "workloads": "gups"}
     for component, name in needed.items():
         if not (build_dir(component) / name).exists():
-            pytest.skip(f"{name} is not built: ./run tessera build")
+            pytest.skip(f"{name} is not built: ./run tessera dev build")
 
 
 @pytest.mark.toolchain
@@ -75,7 +75,7 @@ def test_commands_run_in_the_order_of_the_page(components, tmp_path):
 
     assert run_page(tmp_path, wanted) >= (8 if reserving() else 4)
     if skipped:
-        pytest.skip("mosalloc-run has no --analyze: ./run tessera build --test mosalloc; the others ran")
+        pytest.skip("mosalloc-run has no --analyze: ./run tessera dev build --test mosalloc; the others ran")
 
 
 @pytest.mark.toolchain

@@ -54,7 +54,7 @@ def test_every_option_has_its_place(launcher, layout, tmp_path):
 def usage(build) -> str:
     text = subprocess.run([build / "mosalloc-run", "--help"], capture_output=True, text=True).stdout
     if "--analyze" not in text:
-        pytest.skip("this mosalloc-run is older than its options: ./run tessera build --test mosalloc")
+        pytest.skip("this mosalloc-run is older than its options: ./run tessera dev build --test mosalloc")
     return text
 
 

@@ -174,10 +174,10 @@ GUPS = ("--size", "32MB", "--reads", "200000")
 def gups(build):
     for component, name in (("tracer", "libtessera-trace.so"), ("simulator", "tessera-sim")):
         if not (build_dir(component) / name).exists():
-            pytest.skip(f"{name} is not built: ./run tessera build")
+            pytest.skip(f"{name} is not built: ./run tessera dev build")
     program = build_dir("workloads") / "gups"
     if not program.exists():
-        pytest.skip("gups is not built: ./run tessera build workloads")
+        pytest.skip("gups is not built: ./run tessera dev build workloads")
     return program
 
 

@@ -1,7 +1,7 @@
 """Makes the bundle of notebook 07: a fake machine that counts what the timing engine computed, with noise.
 
 The numbers are the archived cells of one workload. Its memory is 1GB here, not 4GB; windows of layouts are
-the same shares of it. `tessera notebooks archive` writes new counts into the bundle. To make it all again
+the same shares of it. `tessera dev notebooks archive` writes new counts into the bundle. To make it all again
 (machine, conditions, layouts), remove notebooks/data/machines. Then, in an activated environment, from the
 checkout:
 

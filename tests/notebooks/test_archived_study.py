@@ -31,7 +31,7 @@ from tests.synthetic import transfer
 REMEDY = (
     "the archive is stale. Run the study and archive it:\n"
     "  snakemake --cores 2 results/default/studies/transfer/verdicts.csv --configfile config/default.yaml\n"
-    "  ./run tessera notebooks archive --study --results results/default"
+    "  ./run tessera dev notebooks archive --study --results results/default"
 )
 #: Fitted for all workloads; mosmodel for two, because it is slow.
 MODELS = ("yaniv", "poly3", "monotone")
@@ -103,7 +103,7 @@ def test_models_fitted_again_predict_what_the_archive_says(tables):
 def test_the_simulator_gives_the_archived_fingerprint(tmp_path):
     for component, name in (("tracer", "tessera-trace"), ("simulator", "tessera-sim")):
         if not (build_dir(component) / name).exists():
-            pytest.skip(f"{component} is not built: ./run tessera build {component}")
+            pytest.skip(f"{component} is not built: ./run tessera dev build {component}")
     place = transfer_tables.POINTS.place(Tree(repo_root() / ARCHIVE)).with_name(archived.FINGERPRINT)
     same(
         as_read(transfer_tables.POINTS, archived.fingerprint(), tmp_path),

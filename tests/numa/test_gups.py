@@ -88,7 +88,7 @@ def test_layouts_are_the_whole_table(tmp_path):
 def tool(component: str, name: str):
     path = files.build_dir(component) / name
     if not path.exists():
-        pytest.skip(f"{path} is missing: ./run tessera build {component}")
+        pytest.skip(f"{path} is missing: ./run tessera dev build {component}")
     return path
 
 

@@ -43,7 +43,7 @@ def random_trace(tmp_path_factory):
     """Random loads over a pool of 64MB, as ChampSim records."""
     for component, name in (("simulator", "tessera-sim"), ("tracer", "tessera-trace")):
         if not (files.build_dir(component) / name).exists():
-            pytest.skip(f"build/{component}/{name} is missing: ./run tessera build {component}")
+            pytest.skip(f"build/{component}/{name} is missing: ./run tessera dev build {component}")
     folder = tmp_path_factory.mktemp("trace")
     records = np.zeros(ACCESSES, RECORD)
     records["ip"] = 0x401000

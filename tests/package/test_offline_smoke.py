@@ -4,7 +4,7 @@ It takes as long as a smoke job with all builds. So it runs only if ``TESSERA_TE
 package:
 
     ./run --yes smoke
-    ./run tessera package --results results/smoke --out /tmp/tessera.zip --offline
+    ./run tessera dev package --results results/smoke --out /tmp/tessera.zip --offline
     TESSERA_TEST_OFFLINE=/tmp/tessera.zip python -m pytest -s tests/package/test_offline_smoke.py
 
 The engine of the namespace has no image, and the home folder is empty, so no cache can help.

@@ -1,4 +1,4 @@
-"""``tessera package verify`` sees every change; the command says what was packed."""
+"""``tessera dev package verify`` sees every change; the command says what was packed."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_no_package(tmp_path, made):
 
 def test_the_documented_commands(results, tmp_path):
     places = {"/tmp/": f"{tmp_path}/", "results/default": results}
-    assert pages.invoke_all("reference.md", places=places, but=("tessera reference",)) == 2
+    assert pages.invoke_all("reference.md", places=places, but=("tessera dev reference",)) == 2
 
 
 def test_the_command(checkout, results, tmp_path):

@@ -120,6 +120,6 @@ def test_recordings_are_limited_by_the_configuration_and_by_memory(tmp_path):
     checkout = Checkout(tmp_path)
     said = checkout.snakemake("-n", "--printshellcmds", "reproduce")
     limit = config(checkout)["max_accesses"]
-    commands = re.findall(r"tessera pipeline record --workload (\S+) .*--max-accesses (\d+)", said)
+    commands = re.findall(r"tessera dev step record --workload (\S+) .*--max-accesses (\d+)", said)
     recorded = {*config(checkout)["workloads"], config(checkout)["host"]["workload"]}
     assert set(commands) == {(name, str(limit)) for name in recorded}

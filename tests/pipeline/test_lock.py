@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.dev.pipeline_steps import pipeline
+from tessera.cli.dev.runs import retry, unlock
 from tessera.cli.pipeline import lock as locks
 from tessera.cli.pipeline.lock import RunLock, this_process
 from tessera.core.errors import TesseraError
@@ -89,7 +89,7 @@ def test_nobody_decides_over_a_process_that_he_cannot_see(tmp_path, changes):
     with pytest.raises(TesseraError) as refused:
         RunLock(tmp_path).take()
     assert f"process {other.pid}" in refused.value.found and refused.value.exit_code == 1
-    assert f"tessera pipeline unlock --results {tmp_path}" in refused.value.remedy
+    assert f"tessera dev unlock --results {tmp_path}" in refused.value.remedy
     assert RunLock(tmp_path).holder() == other
     assert [path.name for path in tmp_path.iterdir()] == [LOCK]
 
@@ -104,17 +104,17 @@ def test_a_lock_without_words_is_nobodys_to_break(tmp_path):
     (tmp_path / LOCK).write_text("")
     with pytest.raises(TesseraError) as refused:
         RunLock(tmp_path).take()
-    assert "tessera pipeline unlock" in refused.value.remedy
-    assert CliRunner().invoke(pipeline, ["unlock", "--results", str(tmp_path)]).exit_code == 0
+    assert "tessera dev unlock" in refused.value.remedy
+    assert CliRunner().invoke(unlock, ["--results", str(tmp_path)]).exit_code == 0
     RunLock(tmp_path).take()
 
 
 def test_unlock_removes_the_lock_of_the_dead_and_not_that_of_the_living(tmp_path):
     held_by(tmp_path, host="node7", boot="b")
-    assert CliRunner().invoke(pipeline, ["unlock", "--results", str(tmp_path)]).exit_code == 0
+    assert CliRunner().invoke(unlock, ["--results", str(tmp_path)]).exit_code == 0
     assert list(tmp_path.iterdir()) == []
     RunLock(tmp_path).take()
-    done = CliRunner().invoke(pipeline, ["unlock", "--results", str(tmp_path)])
+    done = CliRunner().invoke(unlock, ["--results", str(tmp_path)])
     assert isinstance(done.exception, TesseraError) and str(os.getpid()) in done.exception.found
     assert (tmp_path / LOCK).exists()
 
@@ -167,12 +167,12 @@ def test_retry_drops_under_the_lock_and_a_dry_run_only_says(tmp_path):
     table.parent.mkdir(parents=True)
     table.write_text("status,message\nfailed,unlucky\n")
 
-    def retry(*words):
-        return CliRunner().invoke(pipeline, ["retry", "--results", str(tmp_path), *words])
+    def run(*words):
+        return CliRunner().invoke(retry, ["--results", str(tmp_path), *words])
 
-    assert f"{table}: 1 rows" in retry("--dry-run").output and table.exists()
+    assert f"{table}: 1 rows" in run("--dry-run").output and table.exists()
     held_by(tmp_path, host="node7", boot="b")
-    assert isinstance(retry().exception, TesseraError) and table.exists()
+    assert isinstance(run().exception, TesseraError) and table.exists()
     (tmp_path / LOCK).unlink()
-    assert "unlucky" in retry().output and not table.exists()
+    assert "unlucky" in run().output and not table.exists()
     assert not (tmp_path / LOCK).exists()

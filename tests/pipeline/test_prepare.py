@@ -6,21 +6,23 @@ from types import SimpleNamespace
 import pytest
 
 from tessera.cli.pipeline import needs
+from tessera.cli.pipeline import prepare as steps
 from tessera.core.errors import TesseraError
 from tessera.core.units import GB
+from tessera.lab.study import Run
 
 
 @pytest.fixture
 def row(monkeypatch):
     """A workload whose one size loads a file, as the workload files state it."""
     size = SimpleNamespace(prepared="asked")
-    monkeypatch.setattr(needs.workloads, "load", lambda name: SimpleNamespace(size=lambda label: size))
+    monkeypatch.setattr(steps.workloads, "load", lambda name: SimpleNamespace(size=lambda label: size))
     return size
 
 
 def test_an_outcome_has_the_note(row, monkeypatch, tmp_path):
-    monkeypatch.setattr(needs.prepared, "ensure", lambda asked, path: {"bytes": 7, "seconds": 1.5})
-    found = needs.prepare_file("w", "published", tmp_path / "graph", tmp_path / "outcome.json")
+    monkeypatch.setattr(steps.prepared, "ensure", lambda asked, path: {"bytes": 7, "seconds": 1.5})
+    found = steps.prepare.function(Run(tmp_path / "outcome.json"), "w", "published", str(tmp_path / "graph"))
     assert found == {"file": "graph", "status": "ok", "message": "", "bytes": 7, "seconds": 1.5}
     assert json.loads((tmp_path / "outcome.json").read_text()) == found
 
@@ -29,18 +31,20 @@ def test_a_file_that_cannot_be_built_is_an_outcome(row, monkeypatch, tmp_path):
     def refuse(asked, path):
         raise TesseraError("disk for graph", "1GB are free", "free some")
 
-    monkeypatch.setattr(needs.prepared, "ensure", refuse)
-    found = needs.prepare_file("w", "published", tmp_path / "graph", tmp_path / "outcome.json")
+    monkeypatch.setattr(steps.prepared, "ensure", refuse)
+    found = steps.prepare.function(Run(tmp_path / "outcome.json"), "w", "published", str(tmp_path / "graph"))
     assert found["status"] == "failed" and found["message"] == "disk for graph: 1GB are free; free some"
 
 
 def test_files_are_removed_or_kept(monkeypatch, tmp_path):
-    path, out = tmp_path / "graph", tmp_path / "dropped.json"
+    path, out, said = tmp_path / "graph", tmp_path / "dropped.json", []
     path.write_bytes(b"x" * 2048)
-    monkeypatch.setenv(needs.KEEP, "1")
-    assert "kept" in needs.drop_file(path, out) and path.exists()
-    monkeypatch.delenv(needs.KEEP)
-    assert "2KB free again" in needs.drop_file(path, out) and not path.exists()
+    monkeypatch.setenv(steps.KEEP, "1")
+    steps.drop.function(Run(out, said.append), str(path))
+    assert "kept" in said.pop() and path.exists()
+    monkeypatch.delenv(steps.KEEP)
+    steps.drop.function(Run(out, said.append), str(path))
+    assert "2KB free again" in said.pop() and not path.exists()
     assert json.loads(out.read_text()) == {"file": "graph", "kept": False, "freed_bytes": 2048}
 
 

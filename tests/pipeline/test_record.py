@@ -7,17 +7,17 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from tessera.cli.dev.steps import STEPS
 from tessera.cli.pipeline import record
-from tessera.cli.pipeline import simulation as cell_steps
-from tessera.cli.pipeline import simulation as layout_steps
 from tessera.cli.pipeline.failures import drop, failures
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
 from tessera.core.results.table_io import read_cells
+from tessera.lab.study import Run, load, read_words, run_study
 from tessera.record import workloads
 from tessera.record.workloads import Size, Workload
-from tessera.record.workloads.program_run import Run
+from tessera.record.workloads.program_run import Run as ProgramRun
 
 POOL = {"kind": "mmap", "used_bytes": 1 << 20}
 INFO = {"accesses": 100, "file_bytes": 300, "complete_roi": True, "distinct_4kb_pages": 3, "pools": [POOL]}
@@ -47,7 +47,7 @@ def world(monkeypatch, tmp_path):
         folder.mkdir(parents=True)
         if found.kind == "spec":
             raise TesseraError("SPEC CPU2006", "not installed", "tessera workload spec --root DIR")
-        return Run(("prog", found.name))
+        return ProgramRun(("prog", found.name))
 
     def traced(argv, out, **options):
         assert options["environment"] == {} and options["where"] is None and options["target"] is None
@@ -71,9 +71,14 @@ def dropped(results):
 
 def recorded(tmp_path, name):
     out = tmp_path / "traces" / name / "info.json"
-    info = record.record_workload(name, "tiny", 1000, out)
+    info = record.record.function(Run(out), name, "tiny", 1000)
     assert json.loads(out.read_text()) == info
     return info, out
+
+
+def step(name, out, *words):
+    one = load(STEPS, name, "step")
+    return run_study(one, Run(out), read_words(name, one, words, out))
 
 
 def test_a_good_row_says_what_it_cost(world, tmp_path):
@@ -177,7 +182,7 @@ def test_kinds_and_tracer_get_absolute_paths_from_the_workflows_relative_ones(wo
     monkeypatch.setattr(
         record.traces, "record", lambda argv, out, **more: [seen.append(out), traced(argv, out, **more)][1]
     )
-    record.record_workload("good", "tiny", 1000, Path("traces/good/info.json"))
+    record.record.function(Run(Path("traces/good/info.json")), "good", "tiny", 1000)
     assert seen == [tmp_path / "traces" / "good" / name for name in ("run", "trace.tst")]
 
 
@@ -213,13 +218,11 @@ def test_rows_of_bad_recordings_carry_the_reason_and_are_tried_again(world, tmp_
         _, info = recorded(tmp_path, name)
         manifest = tmp_path / "layouts" / name / "manifest.csv"
         path = repo_root() / "config" / "platforms" / f"{platform}.yaml"
-        layout_steps.make_layouts(info, path, 1, 9, manifest)
+        step("layouts", manifest, f"trace={info}", f"platform={path}", "seed=1", "random_count=9")
         assert pd.read_csv(manifest).empty
         out = tmp_path / "cells" / name / f"{platform}.csv"
-        found[name] = cell_steps.simulate_cells(
-            info, manifest, path, engine="timing", sampling="full",
-            cache=tmp_path / "cache", out=out, progress=lambda line: None,
-        )  # fmt: skip
+        words = f"trace={info}", f"manifest={manifest}", f"platform={path}", f"cache={tmp_path}/cache"
+        (found[name],) = step("cells", out, *words, "engine=timing", "sampling=full")
         assert len(read_cells(out)) == 55
     assert set(found["odd"].status) == {"failed"} and found["odd"].message.str.contains("a bug").all()
     assert set(found["licensed"].status) == {"skipped"}

@@ -18,7 +18,7 @@ SOURCE = "assumed: test"
 def checked(tree, tmp_path):
     """Checks haswell-sim with a design and its keys, as a file."""
     if not (build_dir("simulator") / "tessera-sim").exists():
-        pytest.skip("build/simulator/tessera-sim is missing: ./run tessera build simulator")
+        pytest.skip("build/simulator/tessera-sim is missing: ./run tessera dev build simulator")
 
     def check(design, section, **keys):
         tree["mmu"] = {"design": {"value": design, "source": SOURCE}}

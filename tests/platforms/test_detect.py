@@ -76,7 +76,7 @@ def test_this_machine(tmp_path, root):
     from tessera.simulate.platform_files import detect_platform
 
     if not (root / "build/simulator/tessera-sim").exists():
-        pytest.skip("build/simulator/tessera-sim is missing: ./run tessera build")
+        pytest.skip("build/simulator/tessera-sim is missing: ./run tessera dev build")
     done = detect_platform(tmp_path / "host-sim.yaml")
     found = platforms.load(tmp_path / "host-sim.yaml")
     assert done.impossible == ()

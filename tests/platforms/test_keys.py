@@ -69,7 +69,7 @@ def test_the_table_is_what_the_built_simulator_prints(root):
 
     simulator = root / "build/simulator/tessera-sim"
     if not simulator.exists():
-        pytest.skip("build/simulator/tessera-sim is missing: ./run tessera build")
+        pytest.skip("build/simulator/tessera-sim is missing: ./run tessera dev build")
     text = toolchain().run([str(simulator), "keys"], capture=True).stdout
     printed = {row["key"]: row for row in csv.DictReader(io.StringIO(text))}
     # Behind the platform's keys come those of components, which only the simulator knows.

@@ -16,7 +16,7 @@ APPENDIX = "artifact-appendix.md"
 @pytest.mark.parametrize("page", ["reference.md", APPENDIX])
 def test_its_commands_run_without_a_network(page, tmp_path, zenodo):
     (tmp_path / "default").mkdir()
-    lines = [line for line in pages.typed(page) if line.startswith("./run tessera reference ")]
+    lines = [line for line in pages.typed(page) if line.startswith("./run tessera dev reference ")]
     assert lines
     with zenodo(None):
         for line in lines:

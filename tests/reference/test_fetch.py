@@ -70,7 +70,7 @@ def test_a_run_that_gave_up_leaves_its_part_for_the_next(zenodo, record):
     with zenodo(server):
         error = failure(record(), "4 attempts.* 100000 bytes are here")
         assert error.exit_code == 1 and error.code == "download-interrupted"
-        assert "a.zip" in error.asked and "tessera reference fetch sample" in error.remedy
+        assert "a.zip" in error.asked and "tessera dev reference fetch sample" in error.remedy
         have = (record().folder / "a.zip.part").stat().st_size
         assert have == 100_000 and record_state(record()) == "partial"
         fetch_record(record(), **QUICK)
@@ -218,7 +218,7 @@ def test_the_first_download_holds_the_next_to_its_sha256(zenodo, record):
 
 
 def test_verify_reads_again(zenodo, record):
-    with pytest.raises(TesseraError, match="tessera reference fetch sample") as error:
+    with pytest.raises(TesseraError, match="tessera dev reference fetch sample") as error:
         verify_record(record())
     assert error.value.code == "record-missing"
     with zenodo(Behaviour({"a.zip": BODY})):

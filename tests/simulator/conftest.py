@@ -22,7 +22,7 @@ def require_built(*names: tuple[str, str]) -> None:
     """Skip when a component is not built."""
     for component, name in names:
         if not (files.build_dir(component) / name).exists():
-            pytest.skip(f"build/{component}/{name} is missing: ./run tessera build {component}")
+            pytest.skip(f"build/{component}/{name} is missing: ./run tessera dev build {component}")
 
 
 def write_layout(folder, name: str, windows: list[tuple[int, int]]) -> None:

@@ -117,7 +117,7 @@ def setting(tmp_path_factory):
     simulator, tracer = build_dir("simulator") / "tessera-sim", build_dir("tracer") / "tessera-trace"
     for tool in (simulator, tracer):
         if not tool.exists():
-            pytest.skip(f"{tool.name} is missing: ./run tessera build")
+            pytest.skip(f"{tool.name} is missing: ./run tessera dev build")
     folder = tmp_path_factory.mktemp("lru")
     rng = random.Random(20201)
     addresses = random_addresses(rng, 40000)

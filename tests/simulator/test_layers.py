@@ -46,7 +46,7 @@ def test_avx512_object_shares_no_template_with_the_rest(root, name):
     """A C++ library template compiled for AVX-512 could be the copy that the linker keeps for all."""
     built = list((root / "build" / "simulator").rglob(f"{name}.cpp.o"))
     if not built or shutil.which("nm") is None:
-        pytest.skip("build/simulator or nm is missing: ./run tessera build")
+        pytest.skip("build/simulator or nm is missing: ./run tessera dev build")
     listing = subprocess.run(["nm", "-C", built[0]], check=True, capture_output=True, text=True).stdout
     shared = [line for line in listing.splitlines() if re.match(r"^[0-9a-f]+ [VWu] ", line)]
     allowed = (

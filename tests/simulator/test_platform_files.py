@@ -57,6 +57,6 @@ def test_simulator_accepts_it(root, name):
     from tessera.simulate.platform_files import check_platform
 
     if not (root / "build/simulator/tessera-sim").exists():
-        pytest.skip("build/simulator/tessera-sim is missing: ./run tessera build")
+        pytest.skip("build/simulator/tessera-sim is missing: ./run tessera dev build")
     found, remarks = check_platform(folder() / f"{name}.yaml")
     assert found.name == name and remarks == ()

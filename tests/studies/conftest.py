@@ -26,7 +26,7 @@ def tools() -> None:
     """Skip with the build command when a component is missing."""
     for component, name in (("tracer", "tessera-trace"), ("simulator", "tessera-sim")):
         if not (build_dir(component) / name).exists():
-            pytest.skip(f"{component} is not built: ./run tessera build {component}")
+            pytest.skip(f"{component} is not built: ./run tessera dev build {component}")
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ def components() -> None:
     for component, names in NEEDED.items():
         for name in names:
             if not (build_dir(component) / name).exists():
-                pytest.skip(f"{component} is not built: ./run tessera build {component}")
+                pytest.skip(f"{component} is not built: ./run tessera dev build {component}")
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
 def checkout(tmp_path, monkeypatch):
     """An empty checkout with this one's libmosalloc; files that ``add`` writes land in it."""
     if not (build_dir("mosalloc") / "libmosalloc.so").exists():
-        pytest.skip("mosalloc is not built: ./run tessera build mosalloc")
+        pytest.skip("mosalloc is not built: ./run tessera dev build mosalloc")
     root = tmp_path / "checkout"
     (root / "config" / "workloads").mkdir(parents=True)
     (root / "build").mkdir()

@@ -29,7 +29,7 @@ def checkout(root, tmp_path):
         (copy / "build" / component).mkdir(parents=True)
         for name in names:
             if not (build_dir(component) / name).exists():
-                pytest.skip(f"{name} is not built: ./run tessera build {component}")
+                pytest.skip(f"{name} is not built: ./run tessera dev build {component}")
             shutil.copy2(build_dir(component) / name, copy / "build" / component)
     return copy
 

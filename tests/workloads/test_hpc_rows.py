@@ -101,7 +101,7 @@ def test_rows_are_those_of_the_tables():
 def test_the_tiny_run_verifies_and_prints_the_footprint(name):
     found = workloads.load(name)
     if not (build_dir("workloads") / found.executable).exists():
-        pytest.skip(f"{found.executable} is not built: ./run tessera build workloads")
+        pytest.skip(f"{found.executable} is not built: ./run tessera dev build workloads")
     done = subprocess.run(found.command("tiny"), capture_output=True, text=True, check=True)
     answer = json.loads(done.stdout.splitlines()[-1])
     assert answer["verified"] is True

@@ -173,7 +173,7 @@ def test_vips_itself_agrees(tmp_path):
     from tessera.machine.container.images import image_exists
 
     if not image_exists(vips_tag()):
-        pytest.skip("./run tessera build --vips-image")
+        pytest.skip("./run tessera dev build --vips-image")
     run = prepare(row("--width", "301", "--height", "203", "--seed", "7"), "s", tmp_path)
     _, result = execute(run, tmp_path)
     assert result["verified"] is True and result["compared"] > 0.95 * 301 * 203 * 1.21

@@ -208,7 +208,7 @@ def test_xalan_itself_agrees(tmp_path):
     from tessera.machine.container.images import image_exists
 
     if not image_exists(workloads_tag()):
-        pytest.skip("./run tessera build --workloads-image")
+        pytest.skip("./run tessera dev build --workloads-image")
     run = prepare(row("--people", "300", "--items", "200", "--bids", "1000"), "s", tmp_path)
     _, result = execute(run, tmp_path)
     assert result["verified"] is True and result["lines"] == 1220

@@ -118,7 +118,7 @@ int main(int count, char** arguments) {
     if (counting.needs_hook()) {
         library = beside_launcher("libtessera-roi.so");
         if (access(library.c_str(), R_OK) != 0)
-            return fail(2, {"library " + library, strerror(errno), "keep it beside the launcher, or build it: tessera build mosalloc"});
+            return fail(2, {"library " + library, strerror(errno), "keep it beside the launcher, or build it: tessera dev build mosalloc"});
         if (const Problem problem = preloadable(std::string(library), &library)) return fail(2, problem);
     }
     hold_signals();

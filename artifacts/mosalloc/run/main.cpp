@@ -121,7 +121,7 @@ int main(int count, char** arguments) {
     const std::string library =
         absolute(options.library.empty() ? beside_launcher("libmosalloc.so") : options.library);
     if (access(library.c_str(), R_OK) != 0)
-        return fail(2, "library " + library, strerror(errno), "run: tessera build mosalloc, or name the file with --library FILE");
+        return fail(2, "library " + library, strerror(errno), "run: tessera dev build mosalloc, or name the file with --library FILE");
     for (const auto& [asked, file] : {std::pair{"report ", options.report}, std::pair{"analysis ", options.analyze}})
         if (!file.empty() && !can_write(file)) return fail(2, asked + file, strerror(errno), "name a file in a folder where you may write");
     if (!options.report.empty() && options.report == options.analyze)

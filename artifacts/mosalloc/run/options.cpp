@@ -98,7 +98,7 @@ constexpr const char* kSeeHelp = "see mosalloc-run --help";
 
 int print_preload_path(const std::string& file) {
     const std::string library = absolute(file);
-    if (access(library.c_str(), R_OK) != 0) return fail(2, "library " + library, strerror(errno), "run: tessera build mosalloc");
+    if (access(library.c_str(), R_OK) != 0) return fail(2, "library " + library, strerror(errno), "run: tessera dev build mosalloc");
     std::string path;
     if (const auto problem = tessera::counters::preloadable(library, &path)) return fail(2, problem.asked, problem.found, problem.remedy);
     return printf("%s\n", path.c_str()) < 0 ? 1 : 0;

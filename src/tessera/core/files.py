@@ -41,7 +41,7 @@ def built(component: str, name: str) -> Path:
         raise TesseraError(
             f"{name} of component '{component}'",
             f"{path} does not exist",
-            f"build it: ./run tessera build {component}",
+            f"build it: ./run tessera dev build {component}",
         )
     return path
 

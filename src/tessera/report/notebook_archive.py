@@ -58,7 +58,7 @@ ARCHIVE_INFO = (
 ERRORS = replace(MODELS_OF_RUN["errors"], float_format="%.9g")
 README = """# Archived data of the notebooks
 
-A small part of one run of `config/default.yaml`, made by `tessera notebooks archive`. Every number is
+A small part of one run of `config/default.yaml`, made by `tessera dev notebooks archive`. Every number is
 **simulated**, except the column `published` of `claims.csv`, which the papers print.
 
 | file | what |
@@ -129,7 +129,7 @@ def write_study(results_dir: Path, out: Path) -> None:
     if not line.search(text):
         raise TesseraError(
             f"the study of transfer in {out}", "its README.md has no line that begins: Study of transfer",
-            f"make the whole archive: ./run tessera notebooks archive --results {results_dir}",
+            f"make the whole archive: ./run tessera dev notebooks archive --results {results_dir}",
         )  # fmt: skip
     archived.keep(results, Tree(out))
     write_text(readme, line.sub(_of_study(results), text))

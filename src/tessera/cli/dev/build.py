@@ -1,4 +1,4 @@
-"""``tessera build``: images, components, and the components' own tests."""
+"""``tessera dev build``: images, components, and the components' own tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tessera.machine.container.images import (
 
 
 def _say(text: str) -> None:
-    click.echo(f"tessera build: {text}", err=True)
+    click.echo(f"tessera dev build: {text}", err=True)
 
 
 @click.command()
@@ -57,7 +57,7 @@ def build(
     image's SIF file, see docs/cluster.md; none: uses this machine's compilers. Exit status 1 if a build or a
     test fails; the other components are still built.
 
-    Example: ./run tessera build simulator
+    Example: ./run tessera dev build simulator
     """
     if sif:
         for path in export_images(components, _say):
@@ -125,5 +125,5 @@ def _test(components: tuple[str, ...], broken: list[str]) -> None:
 def _failed(
     what: str, components: tuple[str, ...], found: str, names: list[str], option: str = ""
 ) -> TesseraError:
-    remedy = f"read the output above, then run: ./run tessera build {option}{' '.join(names)}"
+    remedy = f"read the output above, then run: ./run tessera dev build {option}{' '.join(names)}"
     return TesseraError(f"{what} {', '.join(components)}", found, remedy, exit_code=EXIT_FAILED)

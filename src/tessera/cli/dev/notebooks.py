@@ -1,4 +1,4 @@
-"""``tessera notebooks``: list and execute the task notebooks, and refresh their saved outputs."""
+"""``tessera dev notebooks``: list and execute the task notebooks, and refresh their saved outputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATH = click.Path(path_type=Path)
 def notebooks() -> None:
     """List, execute and refresh the task notebooks; `./run notebooks` opens them in JupyterLab.
 
-    Example: ./run tessera notebooks run --results results/default --only 02
+    Example: ./run tessera dev notebooks run --results results/default --only 02
     """
 
 
@@ -24,7 +24,7 @@ def notebooks() -> None:
 def list_() -> None:
     """List the names and titles of the notebooks.
 
-    Example: ./run tessera notebooks list
+    Example: ./run tessera dev notebooks list
     """
     from tessera.core.tables import print_table
     from tessera.report.notebooks import entries
@@ -43,7 +43,7 @@ def list_() -> None:
 def run(results_dir: Path, only, workload: str, platform: str, out: Path | None) -> None:
     """Execute notebooks on a results folder; write each as one HTML file.
 
-    Example: ./run tessera notebooks run --results results/default --only 02 --workload gups-16gb
+    Example: ./run tessera dev notebooks run --results results/default --only 02 --workload gups-16gb
     --platform sandybridge-sim
     """
     from tessera.report.notebooks import entries, entry, write_page
@@ -61,7 +61,7 @@ def run(results_dir: Path, only, workload: str, platform: str, out: Path | None)
 def refresh(only) -> None:
     """Execute notebooks on the archived data; save the outputs in notebooks/*.ipynb.
 
-    Example: ./run tessera notebooks refresh --only 02
+    Example: ./run tessera dev notebooks refresh --only 02
     """
     from tessera.report.notebook_archive import refresh_outputs
     from tessera.report.notebooks import entries, entry
@@ -89,7 +89,7 @@ def archive(results_dir: Path, out: Path | None, study: bool) -> None:
     The bundle of notebook 07 is a rehearsal: it gets the counts of the new cells, with noise. With --study
     the rest of the archive stays, and its README.md names the commit of each part.
 
-    Example: ./run tessera notebooks archive --results results/default
+    Example: ./run tessera dev notebooks archive --results results/default
     """
     from tessera.core.files import repo_root
     from tessera.report.explore.source import ARCHIVE

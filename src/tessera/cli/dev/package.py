@@ -1,4 +1,4 @@
-"""``tessera package``: make and verify the zip that is uploaded to an archive."""
+"""``tessera dev package``: make and verify the zip that is uploaded to an archive."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def package(
     The code is that of the last commit. Names and paths of this machine are removed from the results. The
     bundles of real machines that took part keep their bytes, so that they can be verified.
 
-    Example: ./run tessera package --results results/default --out tessera.zip
+    Example: ./run tessera dev package --results results/default --out tessera.zip
     """
     if ctx.invoked_subcommand is not None:
         return
     if results is None or out is None:
         raise click.UsageError(
-            "missing --results or --out; example: tessera package --results results/default --out tessera.zip"
+            "missing --results or --out; example: tessera dev package --results results/default --out tessera.zip"
         )
     if without and not offline:
         raise click.UsageError("--without names a part of an offline package; add --offline")
@@ -78,10 +78,10 @@ def package(
     if about["bundles"]:
         click.echo(
             f"note: the results have the bundles {', '.join(about['bundles'])}, with every text in them."
-            " Their owners must agree to the upload; tessera bundle show prints the texts"
+            " Their owners must agree to the upload; tessera measure bundle show prints the texts"
         )
     click.echo(
-        f"next: tessera package verify {done.path}; then upload the zip, with its .zenodo.json as metadata"
+        f"next: tessera dev package verify {done.path}; then upload the zip, with its .zenodo.json as metadata"
     )
 
 
@@ -90,7 +90,7 @@ def package(
 def verify(file: Path) -> None:
     """Check that a package holds exactly the listed files, each with the listed SHA-256.
 
-    Example: ./run tessera package verify tessera.zip
+    Example: ./run tessera dev package verify tessera.zip
     """
     from tessera.report.package import verify as check
 

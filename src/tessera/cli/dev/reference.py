@@ -1,4 +1,4 @@
-"""``tessera reference``: the papers' archived data, compared with the numbers printed in the papers."""
+"""``tessera dev reference``: the papers' archived data, compared with the numbers printed in the papers."""
 
 from __future__ import annotations
 
@@ -15,23 +15,8 @@ from tessera.core.progress import download_progress
 def reference() -> None:
     """Download the papers' archived data, verify them, and compare them with the printed numbers.
 
-    Example: ./run tessera reference list
+    Example: ./run tessera dev reference verify
     """
-
-
-@reference.command("list")
-def list_records() -> None:
-    """List the archived records that the papers name, and whether they are on this machine.
-
-    Example: ./run tessera reference list
-    """
-    from tessera.core.reference import records
-    from tessera.core.reference.records import record_state
-
-    for record in (records.load(name) for name in records.names()):
-        kind = "fetched by default" if record.by_default else "fetched by name only"
-        click.echo(f"{record.name} ({record.doi}): {record_state(record)}, {kind}")
-        click.echo(f"  {record.holds}; named in {record.paper}, {record.named_in}")
 
 
 @reference.command()
@@ -45,7 +30,7 @@ def list_records() -> None:
 def fetch(names: tuple[str, ...], offline: bool, results: Path | None) -> None:
     """Download records, verify them, and unpack their data; continue interrupted downloads.
 
-    Example: ./run tessera reference fetch --offline
+    Example: ./run tessera dev reference fetch --offline
     """
     from tessera.core.reference import records
     from tessera.core.reference.fetch import fetch_and_extract
@@ -68,20 +53,23 @@ def fetch(names: tuple[str, ...], offline: bool, results: Path | None) -> None:
 @reference.command()
 @click.argument("names", nargs=-1)
 def verify(names: tuple[str, ...]) -> None:
-    """Compare MD5 and SHA-256 of downloaded records with the listed ones (default: all downloaded records).
+    """List the archived records that the papers name; compare MD5 and SHA-256 of those on this machine.
 
-    Example: ./run tessera reference verify
+    NAMES: only these records, which must be on this machine.
+
+    Example: ./run tessera dev reference verify
     """
     from tessera.core.errors import EXIT_FAILED, TesseraError
     from tessera.core.reference import records
     from tessera.core.reference.records import record_state, verify_record
 
-    known = [records.load(name) for name in names or records.names()]
-    chosen = known if names else [record for record in known if record_state(record) != "missing"]
-    if not chosen:
-        click.echo("no record was downloaded; to list them: ./run tessera reference list")
     failed = False
-    for record in chosen:
+    for record in (records.load(name) for name in names or records.names()):
+        kind = "fetched by default" if record.by_default else "fetched by name only"
+        click.echo(f"{record.name} ({record.doi}): {record_state(record)}, {kind}")
+        click.echo(f"  {record.holds}; named in {record.paper}, {record.named_in}")
+        if record_state(record) == "missing" and not names:
+            continue
         try:
             for name, verdict in verify_record(record).items():
                 click.echo(f"{record.name}: {name}: {verdict}")
@@ -106,7 +94,7 @@ def compare(results: Path, source: Path | None) -> None:
 
     Also lists the archived numbers that a rule excludes, with the reason.
 
-    Example: ./run tessera reference compare --results results/default
+    Example: ./run tessera dev reference compare --results results/default
     """
     _publish(results, source)
 

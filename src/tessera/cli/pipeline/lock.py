@@ -215,7 +215,7 @@ class RunLock:
         )
 
     def _by_hand(self) -> str:
-        return f"check that no run uses it there, then: tessera pipeline unlock --results {self.results}"
+        return f"check that no run uses it there, then: tessera dev unlock --results {self.results}"
 
 
 def _linked(candidate: Path, path: Path) -> bool:

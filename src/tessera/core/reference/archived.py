@@ -46,7 +46,7 @@ def read_archived(record: Record, folder: Path) -> pd.DataFrame:
             raise TesseraError(
                 f"{table.location} of record {record.name}",
                 f"{path} is missing",
-                f"tessera reference fetch {record.name}, or give --from a folder with {table.file}",
+                f"tessera dev reference fetch {record.name}, or give --from a folder with {table.file}",
                 exit_code=EXIT_FAILED,
             )
         for row in LAYOUTS[table.layout](table, _lines(table, path)):

@@ -141,7 +141,7 @@ def _overhead(quantity: str) -> Statistic:
 
 
 def _instructions(results: Path | None) -> dict[str, dict]:
-    """Our ratios of instructions (``tessera kernel table5``) by the printed row's name."""
+    """Our ratios of instructions (``tessera lab run kernel-table5``) by the printed row's name."""
     path = TABLE5.place(Tree(results)) if results else None
     if path is None or not path.is_file():
         return {}
@@ -164,7 +164,7 @@ def _instructions(results: Path | None) -> dict[str, dict]:
 # still has every printed number.
 
 OFFLINE_NOTE = (
-    "reference-results/ has what the papers print and is used alone; archived data: tessera reference fetch"
+    "reference-results/ has what the papers print and is used alone; archived data: tessera dev reference fetch"
 )
 
 

@@ -149,7 +149,7 @@ def verify_record(record: Record) -> dict[str, str]:
         raise TesseraError(
             f"record {record.name} ({record.doi})",
             f"it is {record_state(record)} in {record.folder}",
-            f"run: tessera reference fetch {record.name}",
+            f"run: tessera dev reference fetch {record.name}",
             exit_code=EXIT_FAILED,
             code="record-missing",
         )
@@ -185,7 +185,7 @@ def _wrong_file(record: Record, name: str, found: str, code: str) -> TesseraErro
     return TesseraError(
         f"file {name} of record {record.name} ({record.doi})",
         found,
-        f"inspect the file, remove {record.folder}, then run: tessera reference fetch {record.name}",
+        f"inspect the file, remove {record.folder}, then run: tessera dev reference fetch {record.name}",
         exit_code=EXIT_FAILED,
         code=code,
     )

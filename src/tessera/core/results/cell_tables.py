@@ -47,20 +47,20 @@ def _cells(name, place, writer, about) -> Table:
     return Table(name, place, writer, "column", about, _CELL, added=_ADDED)
 
 
-CELLS = _cells("cells", lambda t: t.cells, "tessera pipeline concat", "all cells of the run")
+CELLS = _cells("cells", lambda t: t.cells, "tessera dev step concat", "all cells of the run")
 CELLS_OF = _cells(
     "cells_of",
     lambda t, w="*", p="*": t.cells_of(w, p),
-    "tessera pipeline cells",
+    "tessera dev step cells",
     "simulated cells of a pair",
 )
-HOST_CELLS = _cells("host_cells", lambda t: t.host_cells, "tessera pipeline host", "hybrid cells: real runs")
+HOST_CELLS = _cells("host_cells", lambda t: t.host_cells, "tessera dev step host", "hybrid cells: real runs")
 HOST_SIMULATED = _cells(
-    "host_simulated", lambda t: t.host_simulated, "tessera pipeline cells",
+    "host_simulated", lambda t: t.host_simulated, "tessera dev step cells",
     "simulated cells for the layouts of the real runs",
 )  # fmt: skip
 CALIBRATED_CELLS = _cells(
-    "host_calibrated", lambda t: t.validation("host_calibrated"), "tessera pipeline cells",
+    "host_calibrated", lambda t: t.validation("host_calibrated"), "tessera dev step cells",
     "the same simulated cells on the calibrated platform",
 )  # fmt: skip
 
@@ -73,11 +73,11 @@ pages_1gb     count  pages  1GB pages in its windows
 duplicate_of  text   -      an earlier layout with the same windows, or empty
 """)
 MANIFEST = Table(
-    "manifest", lambda t, w="*", p="*": t.manifest(w, p), "tessera pipeline layouts", "none",
+    "manifest", lambda t, w="*", p="*": t.manifest(w, p), "tessera dev step layouts", "none",
     "layouts of a pair", _MANIFEST,
 )  # fmt: skip
 HOST_MANIFEST = Table(
-    "host_manifest", lambda t: t.host_manifest, "tessera pipeline select", "none",
+    "host_manifest", lambda t: t.host_manifest, "tessera dev step select", "none",
     "layouts of the real runs", _MANIFEST,
 )  # fmt: skip
 _PROFILE = columns("""
@@ -86,15 +86,15 @@ _PROFILE = columns("""
     stlb_misses   count  translations  misses in the region
 """)
 PROFILE = Table(
-    "profile", lambda t, w="*", p="*": t.profile(w, p), "tessera pipeline layouts", "simulated",
+    "profile", lambda t, w="*", p="*": t.profile(w, p), "tessera dev step layouts", "simulated",
     "misses under 4KB pages; sliding windows are chosen from them", _PROFILE,
 )  # fmt: skip
 ARCHIVED_PROFILE = Table(
-    "archive/profile", lambda t, w="*", p="*": t.archived_profile(w, p), "tessera notebooks archive",
+    "archive/profile", lambda t, w="*", p="*": t.archived_profile(w, p), "tessera dev notebooks archive",
     "simulated", "the same, archived for use without a trace", _PROFILE,
 )  # fmt: skip
 ARCHIVED_DESIGNS = Table(
-    "archive/designs", lambda t, w="*", p="*": t.archived_designs(w, p), "tessera notebooks archive",
+    "archive/designs", lambda t, w="*", p="*": t.archived_designs(w, p), "tessera dev notebooks archive",
     "column",
     "designs of notebook 03 with 4KB pages, simulated by engine `timing`",
     columns("""
@@ -145,8 +145,8 @@ def _declare_models(name: str, about: str, text: str, needs: str = "", added: tu
 
 def _models_writer(name: str) -> str:
     if name in FIT_TABLES:
-        return "tessera pipeline fit"
-    return "tessera pipeline adaptive" if name in ADAPTIVE_TABLES else "tessera pipeline one-gb"
+        return "tessera dev step fit"
+    return "tessera dev step adaptive" if name in ADAPTIVE_TABLES else "tessera dev step one-gb"
 
 
 _declare_models("coefficients", "terms of each model, in raw units", """

@@ -7,7 +7,7 @@ from tessera.core.results.schema import PROVENANCE, Table, columns
 # Measurements on this machine (real runs, allocator, chases), and their comparison with the simulator.
 
 COMPARISON = Table(
-    "host_comparison", lambda t: t.host_comparison, "tessera pipeline host", "measured and simulated",
+    "host_comparison", lambda t: t.host_comparison, "tessera dev step host", "measured and simulated",
     "differences of real runs to the all-4KB layout, compared with simulated differences",
     columns("""
     layout           text    -      canonical name
@@ -18,7 +18,7 @@ COMPARISON = Table(
     """), needs="measured_delta",
 )  # fmt: skip
 RUNS = Table(
-    "host_runs", lambda t: t.host_runs, "tessera pipeline host", "measured",
+    "host_runs", lambda t: t.host_runs, "tessera dev step host", "measured",
     "every real run, appended when it ends",
     columns("""
     key         text   -   hash of program, input and layout
@@ -31,7 +31,7 @@ RUNS = Table(
     """),
 )  # fmt: skip
 ALLOCATOR = Table(
-    "host_allocator", lambda t: t.host_allocator, "tessera mosalloc overhead", "column",
+    "host_allocator", lambda t: t.host_allocator, "tessera lab allocator overhead", "column",
     "every run of a program with the allocator and with glibc",
     columns("""
     workload      text   -      program and size

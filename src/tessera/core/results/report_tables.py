@@ -34,7 +34,7 @@ CLAIMS = Table(
     added=("distribution", "protocol", "beside", "implementation", "depends_on"),
 )  # fmt: skip
 ELSEWHERE = Table(
-    "claims_elsewhere", lambda t: t.claims_elsewhere, "tessera bundle judge", "measured",
+    "claims_elsewhere", lambda t: t.claims_elsewhere, "tessera measure bundle judge", "measured",
     "findings on processors of other classes than the paper's", columns("""
     id        text  -  identifier in config/claims.yaml
     machine   text  -  platform that measured
@@ -146,7 +146,7 @@ unit           text    -      unit of the number
 provenance     text    -      published
 note           text    -      remark
 """))  # fmt: skip
-_COMPARE = "tessera reference compare"
+_COMPARE = "tessera dev reference compare"
 
 
 def _reference(name: str, provenance: str, about: str, own: tuple) -> Table:

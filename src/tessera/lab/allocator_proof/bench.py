@@ -220,7 +220,7 @@ class Bench:
                 raise TesseraError(
                     f"{name} for the benchmark",
                     f"{self.build / name} does not exist",
-                    "build mosalloc with its tests: ./run tessera build --test mosalloc",
+                    "build mosalloc with its tests: ./run tessera dev build --test mosalloc",
                 )
         self.layout = self.folder / "growing-0.csv"
         self.layout.write_text(LAYOUT)
@@ -240,7 +240,7 @@ class Bench:
             raise TesseraError(
                 f"preload {self.library['LD_PRELOAD']} for the benchmark",
                 f"libmosalloc did not start: {done.stderr.strip()[-500:] or 'no message'}",
-                "build it again: ./run tessera build --test mosalloc",
+                "build it again: ./run tessera dev build --test mosalloc",
                 exit_code=EXIT_FAILED,
                 code="not-preloaded",
             )

@@ -106,7 +106,7 @@ def run_once(argv: Sequence[str], library: Mapping[str, str]) -> Cost:
         raise TesseraError(
             f"run {' '.join(argv)} under {library.get('LD_PRELOAD', '')}",
             f"libmosalloc did not start in the program: {done.stderr.strip()[-500:] or 'no message'}",
-            "run this command by hand with these variables; ./run tessera build mosalloc builds the library",
+            "run this command by hand with these variables; ./run tessera dev build mosalloc builds the library",
             exit_code=EXIT_FAILED,
             code="not-preloaded",
         )

@@ -139,7 +139,7 @@ def require_programs() -> None:
         raise TesseraError(
             "engine 'none' (this machine's own compilers)",
             f"packages {', '.join(missing)} are not installed",
-            f"sudo apt-get install {' '.join(missing)}, or ./run --engine none --yes tessera build",
+            f"sudo apt-get install {' '.join(missing)}, or ./run --engine none --yes tessera dev build",
         )
 
 

@@ -123,7 +123,7 @@ def write_packages(say: Callable[[str], None]) -> Path:
             raise TesseraError(
                 f"packages of image {tag}",
                 "the engine does not have this image",
-                "build it: ./run tessera build --image, --workloads-image, --vips-image; mosalloc programs; "
+                "build it: ./run tessera dev build --image, --workloads-image, --vips-image; mosalloc programs; "
                 "kernel build",
             )
     say(f"asking Debian's archive for the packages of {len(tags)} images")
@@ -222,7 +222,7 @@ def first_origin(tag: str, makers: Mapping[str, Callable[[], None]], say: Callab
         f"image {tag}",
         "no source gives it:" + "".join(f"\n  {reason}" for reason in reasons),
         "connect to Debian's archive (for a mirror, set TESSERA_DEBIAN_MIRROR) and read the logs in "
-        "build/images; or use a package with images: ./run tessera package --offline",
+        "build/images; or use a package with images: ./run tessera dev package --offline",
         exit_code=EXIT_FAILED,
         code="image-origins",
     )

@@ -323,7 +323,7 @@ def _export_image(tag: str, say: Say) -> Path:
     if shutil.which("apptainer") is None:
         say(
             f"{tag}: apptainer is not installed here. On a machine that has it: copy {archive.name} to its "
-            f"folder of SIF files, then ./run --engine apptainer tessera build --sif; or: apptainer build "
+            f"folder of SIF files, then ./run --engine apptainer tessera dev build --sif; or: apptainer build "
             f"{sif_path(tag).name} docker-archive:{archive.name}"
         )
         return archive

@@ -1,4 +1,4 @@
-"""Images of engine apptainer: SIF files, which ``tessera build --sif`` makes from docker's images.
+"""Images of engine apptainer: SIF files, which ``tessera dev build --sif`` makes from docker's images.
 
 A file has the name of the image: ``toolchain-<hash>.sif``. It lies in ``build/images``, or in the folder
 of ``$TESSERA_SIF_FOLDER``. ``build/images/<name>.sif.json`` keeps its SHA-256 and its packages.
@@ -59,9 +59,9 @@ def require_sif(tag: str) -> str:
         raise TesseraError(
             f"image {tag} for engine 'apptainer'",
             f"the file {sif_path(tag)} does not exist",
-            f"on a machine with Docker: {build_command(tag)}, then ./run tessera build --sif {name}; copy "
+            f"on a machine with Docker: {build_command(tag)}, then ./run tessera dev build --sif {name}; copy "
             f"its file to {sif_folder()}. If it is a .tar file, then run here: ./run --engine apptainer "
-            f"tessera build --sif {name}. For files in another folder, set {FOLDER}",
+            f"tessera dev build --sif {name}. For files in another folder, set {FOLDER}",
             code="no-sif",
         )
     return tag
@@ -243,6 +243,6 @@ def _not_in_archive(archive: Path, tag: str, found: str) -> TesseraError:
     return TesseraError(
         f"image {tag} in {archive}",
         found,
-        "write it again on a machine with Docker: ./run tessera build --sif",
+        "write it again on a machine with Docker: ./run tessera dev build --sif",
         code="no-image-in-archive",
     )

@@ -96,7 +96,7 @@ def _program_failed(argv: Argv, status: int, err: str | None) -> TesseraError:
         remedy = "free memory or use a smaller size (./run doctor shows RAM)"
     elif status == 127:
         found = "the program was not found (status 127)"
-        remedy = "build the components: ./run tessera build"
+        remedy = "build the components: ./run tessera dev build"
     else:
         found = f"the program exited with status {status}"
         remedy = "read its messages above"

@@ -26,7 +26,7 @@ from tessera.machine.counters.event import Cpu
 from tessera.machine.counters.event_table import INPUTS, CounterClass
 from tessera.machine.counters.passes import OPTIONAL, Pass, passes
 
-_BUILD = "./run tessera build workloads"
+_BUILD = "./run tessera dev build workloads"
 
 
 def examine(

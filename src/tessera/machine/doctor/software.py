@@ -97,5 +97,5 @@ def _components() -> Check:
     return skipped(
         "components",
         f"not built yet: {', '.join(unbuilt)}",
-        "./run tessera build (the main job builds those that it needs)",
+        "./run tessera dev build (the main job builds those that it needs)",
     )

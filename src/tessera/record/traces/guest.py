@@ -224,7 +224,7 @@ def _refuse_sanitizers(program: Path) -> None:
         raise TesseraError(
             f"check of '{program}' by {argv[0]}",
             f"status {done.returncode}: {done.stderr.strip()}",
-            "build the launcher again: ./run tessera build mosalloc",
+            "build the launcher again: ./run tessera dev build mosalloc",
             exit_code=EXIT_FAILED,
         )
     if found := done.stdout.strip():

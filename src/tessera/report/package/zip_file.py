@@ -235,7 +235,7 @@ def _about(found: contents.Commit, results: Path, traces: bool) -> dict:
         "results_from_a_dirty_tree": made_by.get("dirty"),
         "traces": traces,
         "bundles": [folder.name for folder in Tree(results).machines.bundles()],
-        "verify": f"sha256sum -c {SUMS} in the unpacked folder, or: tessera package verify FILE",
+        "verify": f"sha256sum -c {SUMS} in the unpacked folder, or: tessera dev package verify FILE",
     }
 
 
@@ -334,7 +334,7 @@ def _wrong_package(path: Path, found: str, code: str = "") -> TesseraError:
     return TesseraError(
         f"package {path}",
         found,
-        "download the package again, or make it again: tessera package --help",
+        "download the package again, or make it again: tessera dev package --help",
         exit_code=EXIT_FAILED,
         code=code,
     )

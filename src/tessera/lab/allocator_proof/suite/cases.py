@@ -44,7 +44,7 @@ def read_junit(path: Path) -> list[Test]:
         raise TesseraError(
             f"ctest's results {path}",
             str(error),
-            "build mosalloc with its tests: ./run tessera build --test mosalloc",
+            "build mosalloc with its tests: ./run tessera dev build --test mosalloc",
             exit_code=EXIT_FAILED,
         ) from None
     return [_test(case) for case in root.iter("testcase")]
@@ -134,7 +134,7 @@ def run(request: ProofRequest) -> Findings:
         raise TesseraError(
             f"ctest {f'-R {request.cases}' if request.cases is not None else 'of mosalloc'}",
             f"status {status}, no results: {tail(said)}",
-            "build mosalloc with its tests: ./run tessera build --test mosalloc",
+            "build mosalloc with its tests: ./run tessera dev build --test mosalloc",
             exit_code=EXIT_FAILED,
         )
     tests = read_junit(tests_file)

@@ -81,7 +81,7 @@ def proof_header(library: Path) -> str:
         digest = hashlib.sha256(library.read_bytes()).hexdigest()[:16]
         subject = f"{library.name} sha256 {digest}..."
     else:
-        subject = f"{library.name} is not built: ./run tessera build --test mosalloc"
+        subject = f"{library.name} is not built: ./run tessera dev build --test mosalloc"
     libc = " ".join(platform.libc_ver())
     return f"{subject}; {platform.system()} {platform.release()}, {libc}, {machine_processors()} processors"
 
