@@ -147,12 +147,13 @@ def test_every_command_takes_the_same_checked_path(good, tmp_path, fault):
     put(extremes.changed(good, changes[fault]), bad)
     put(good, fine)
     for words in (
-        ("bundle", "verify", bad), ("bundle", "show", bad), ("bundle", "add", bad, "--into", new),
-        ("bundle", "judge", bad, "--out", new), ("bundle", "merge", bad, fine, "--out", new),
-        ("bundle", "merge", fine, bad, "--out", new), ("pipeline", "machines", "--check", bad),
+        ("verify", bad), ("show", bad), ("add", bad, "--bundles", new),
+        ("judge", bad, "--out", new), ("merge", bad, fine, "--out", new),
+        ("merge", fine, bad, "--out", new), ("dev", "step", "accept", f"bundle={bad}", "--out", new),
     ):  # fmt: skip
         with at_most(SECONDS):
-            done = CliRunner().invoke(cli, list(map(str, words)))
+            of = () if words[0] == "dev" else ("measure", "bundle")
+            done = CliRunner().invoke(cli, list(map(str, (*of, *words))))
         assert done.exit_code == 1 and (
             done.exception is None or type(done.exception) in (SystemExit, TesseraError)
         )

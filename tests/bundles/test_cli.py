@@ -16,7 +16,7 @@ PLAN = Plan(layouts=("growing-0", "growing-8"))
 
 def run(*words):
     """(exit status, output); a TesseraError has its own status, as in `tessera.cli.main.main`."""
-    done = CliRunner().invoke(cli, ["bundle", *map(str, words)])
+    done = CliRunner().invoke(cli, ["measure", "bundle", *map(str, words)])
     if isinstance(done.exception, TesseraError):
         return done.exception.exit_code, str(done.exception)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
@@ -106,35 +106,35 @@ def test_a_part_that_fails_a_check_is_not_merged(folder, tmp_path):
 
 def test_add_and_list(folder, tmp_path):
     into = tmp_path / "bundles"
-    assert run("list", "--from", into)[0] == 2
+    assert run("show", "--bundles", into)[0] == 2
     into.mkdir()
-    status, output = run("list", "--from", into)
-    assert status == 0 and "tessera bundle add" in output
-    status, output = run("add", folder, "--into", into)
+    status, output = run("show", "--bundles", into)
+    assert status == 0 and "tessera measure bundle add" in output
+    status, output = run("add", folder, "--bundles", into)
     digest = hashlib.sha256((folder / file_format.SUMS_FILE).read_bytes()).hexdigest()[:8]
     name = f"broadwell-01234567-{digest}"
     assert status == 0 and name in output
     assert run("verify", into / name)[0] == 0
-    assert run("add", folder, "--into", into)[0] == 1
+    assert run("add", folder, "--bundles", into)[0] == 1
     (into / "index.csv").write_text(f"id,doi,sha256\nskylake-00000000-11111111,10.5281/zenodo.1,{'a' * 64}\n")
-    status, output = run("list", "--from", into)
+    status, output = run("show", "--bundles", into)
     assert status == 0 and name in output and "https://doi.org/10.5281/zenodo.1" in output
 
 
 def test_what_is_not_added(folder, tmp_path):
     into = tmp_path / "bundles"
     put(made(Plan(rehearsal=True, layouts=PLAN.layouts)).files, tmp_path / "rehearsal")
-    assert run("add", tmp_path / "rehearsal", "--into", into)[0] == 1
+    assert run("add", tmp_path / "rehearsal", "--bundles", into)[0] == 1
     put(opened(PLAN).files, tmp_path / "open")
-    status, output = run("add", tmp_path / "open", "--into", into)
+    status, output = run("add", tmp_path / "open", "--bundles", into)
     assert status == 1 and "sums" in output
-    assert run("add", folder, "--into", into)[0] == 0
+    assert run("add", folder, "--bundles", into)[0] == 0
     # the same runs, sealed again under another day
     files = dict(made(PLAN).files)
     files[file_format.ABOUT_FILE] = files[file_format.ABOUT_FILE].replace(b"2026-05-04", b"2026-05-03")
     files[file_format.SUMS_FILE] = archive.sums_text(files).encode()
     put(files, tmp_path / "again")
-    status, output = run("add", tmp_path / "again", "--into", into)
+    status, output = run("add", tmp_path / "again", "--bundles", into)
     assert status == 1 and "broadwell-01234567" in output
     assert len(list(into.iterdir())) == 1
 
@@ -145,5 +145,5 @@ def test_what_is_not_added(folder, tmp_path):
 ])  # fmt: skip
 def test_a_wrong_index(tmp_path, text):
     (tmp_path / "index.csv").write_bytes(text.encode("latin-1"))
-    status, output = run("list", "--from", tmp_path)
+    status, output = run("show", "--bundles", tmp_path)
     assert status == 2 and "index.csv" in output

@@ -6,8 +6,8 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from tessera.cli import bundle as bundle_judge
 from tessera.cli.main import cli
+from tessera.cli.measure import bundle as bundle_judge
 from tessera.core.errors import TesseraError
 from tessera.core.results.loader import Pair
 from tessera.core.results.table_io import write_cells
@@ -295,6 +295,8 @@ def test_two_bundles_of_a_machine_and_rehearsals_are_rejected(tmp_path):
 
 def test_barred_bundles_are_rejected(tmp_path):
     put(made(Plan(rounds=2)).files, tmp_path / "b")
-    done = CliRunner().invoke(cli, ["bundle", "judge", str(tmp_path / "b"), "--out", str(tmp_path / "out")])
+    done = CliRunner().invoke(
+        cli, ["measure", "bundle", "judge", str(tmp_path / "b"), "--out", str(tmp_path / "out")]
+    )
     assert done.exception.code == "bundle-barred" and "rounds-1" in str(done.exception)
     assert not (tmp_path / "out").exists()

@@ -1,12 +1,12 @@
-"""``tessera counters``: what it lists, and its errors."""
+"""``tessera measure counters``: what it lists, and its errors."""
 
 from __future__ import annotations
 
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli import counters as command
 from tessera.cli.main import cli
+from tessera.cli.measure import counters as command
 from tessera.core.errors import TesseraError
 from tessera.machine.counters import sysfs
 from tessera.machine.counters.event_table import classes
@@ -15,11 +15,11 @@ from tessera.machine.doctor import hardware
 
 
 def run(*words):
-    return CliRunner().invoke(cli, ["counters", *words])
+    return CliRunner().invoke(cli, ["measure", "counters", *words])
 
 
 def test_every_class_is_listed_with_its_passes():
-    lines = run("list").stdout.splitlines()
+    lines = run("show").stdout.splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(classes())
     passes = {line.split()[0]: line.split()[-1] for line in lines[1:]}
     assert (passes["broadwell"], passes["icelake"], passes["lioncove"], passes["zen4"]) == (
@@ -30,13 +30,13 @@ def test_every_class_is_listed_with_its_passes():
 @pytest.mark.parametrize("name, rows", [("broadwell", 42), ("gracemont", 12), ("any", 9)])
 def test_events_of_a_class(name, rows):
     """Every row of the table, with status and source."""
-    lines = run("list", "--class", name).stdout.splitlines()
+    lines = run("show", name, "--details").stdout.splitlines()
     assert len(lines) == 1 + rows
     assert all("linux" in line or "intel/perfmon" in line for line in lines[1:])
 
 
 def test_an_unknown_class_lists_the_known():
-    for words in (("list", "--class", "broadwel"), ("show", "broadwel")):
+    for words in (("show", "broadwel", "--details"), ("show", "broadwel")):
         error = run(*words).exception
         assert isinstance(error, TesseraError) and "broadwell" in error.remedy
 

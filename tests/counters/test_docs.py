@@ -32,7 +32,9 @@ def test_commands_run_in_the_order_of_the_page(tmp_path, monkeypatch):
 
 
 def test_the_printed_passes_are_those_of_the_command():
-    (block,) = (block for block in pages.blocks("measure.md", "console") if "tessera counters" in block)
+    (block,) = (
+        block for block in pages.blocks("measure.md", "console") if "tessera measure counters" in block
+    )
     command, printed = block.removeprefix("$ ").removesuffix("...\n").split("\n", 1)
     assert pages.invoke(command).startswith(printed)
 

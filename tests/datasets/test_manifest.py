@@ -67,7 +67,7 @@ def test_a_bad_manifest_says_what_is_wrong(tmp_path, text, rule):
 def test_a_placeholder_becomes_the_path_of_the_graph(checkout):
     (checkout / "datasets" / "manifest.csv").write_text(HEADER + GOOD)
     args = ["--graph", "file:{graph}.wsg", "--delta", "2"]
-    with pytest.raises(TesseraError, match="tessera datasets fetch graph") as error:
+    with pytest.raises(TesseraError, match="tessera workload data fetch graph") as error:
         datasets.expand(args)
     assert error.value.code == "dataset-missing"
     folder = checkout / "datasets" / "cache" / "graph"

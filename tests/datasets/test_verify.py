@@ -7,8 +7,8 @@ import hashlib
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.main import COMMANDS
-from tessera.cli.workload import datasets as command
+from tessera.cli.workload import data as command
+from tessera.cli.workload import workload
 from tessera.core.errors import TesseraError
 from tessera.record import datasets
 
@@ -61,7 +61,7 @@ def test_a_truncated_file_is_found(fetched):
 
 
 def test_what_is_missing_is_an_error(dataset):
-    with pytest.raises(TesseraError, match="tessera datasets fetch graph") as error:
+    with pytest.raises(TesseraError, match="tessera workload data fetch graph") as error:
         datasets.verify(dataset("http://localhost/graph.bin"))
     assert error.value.code == "dataset-missing"
 
@@ -76,10 +76,10 @@ def test_the_commands_one_after_the_other(checkout, body):
     run = CliRunner()
     with serving(of_file(body)) as url:
         write_manifest(checkout, url, hashlib.sha256(body).hexdigest())
-        assert "graph (1): missing" in run.invoke(command, ["list"]).output
+        assert "graph (1): missing" in run.invoke(command, ["show"]).output
         done = run.invoke(command, ["fetch", "graph"])
         assert (done.exit_code, "3000000 bytes" in done.output) == (0, True)
-    assert "graph (1): present, 2.9 MB" in run.invoke(command, ["list"]).output
+    assert "graph (1): present, 2.9 MB" in run.invoke(command, ["show"]).output
     assert "graph: verified" in run.invoke(command, ["verify"]).output
     (checkout / "datasets" / "cache" / "graph" / "graph.bin").write_bytes(b"damaged")
     damaged = run.invoke(command, ["verify"])
@@ -97,4 +97,4 @@ def test_an_unknown_name_is_refused_before_anything_is_fetched(checkout, body):
 
 
 def test_it_is_a_command_of_tessera():
-    assert COMMANDS["datasets"][0] == "tessera.cli.workload"
+    assert workload.commands["data"] is command

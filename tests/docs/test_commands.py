@@ -32,7 +32,7 @@ def test_they_exist(page):
             assert found is not None, line
             command, words = found, words[1:]
         if isinstance(command, ProgramByDefault) and words != ["--help"]:
-            command = command.commands["program"]  # measure -- PROGRAM
+            command = command.get_command(click.Context(command), "program")  # measure -- PROGRAM
         own = words[: words.index("--")] if "--" in words else words
         known = {name for each in command.params for name in (*each.opts, *each.secondary_opts)} | {"--help"}
         assert {word.split("=")[0] for word in own if word.startswith("--")} <= known, line

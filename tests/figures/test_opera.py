@@ -69,7 +69,7 @@ def test_the_allocator_beside_the_printed_table(complete_tree):
 
 
 def test_without_runs_the_allocator_names_the_command(small_tree):
-    with pytest.raises(NotDrawn, match="tessera mosalloc overhead"):
+    with pytest.raises(NotDrawn, match="tessera lab allocator overhead"):
         allocator_costs.table(small_tree, REFERENCE)
 
 

@@ -74,7 +74,7 @@ def test_pages_that_were_only_read_are_counted(live):
         ([*python("import os; os.kill(os.getpid(), 9)")], 1, "signal 9"),
         (["--at", "begin", *python("pass")], 2, "--after-seconds"),
         (["--at", "begin", "--after-seconds", "1", *python("pass")], 2, "--at"),
-        (["--pool-size", "x", *python("pass")], 2, "x"),
+        (["--anon-pool", "x", *python("pass")], 2, "x"),
         (["--", "no-such-program"], 2, "no-such-program"),
         (["--", "env", "true"], 2, "env"),
         (["--", "/bin/sh", "-c", "true"], 2, "sh"),
@@ -158,7 +158,7 @@ def test_markers_stop_all_threads_and_spare_the_children(live, marked, at, thp):
 
 def test_the_commands_of_the_page_run(live, tmp_path):
     if not (build_dir("workloads") / "gups").exists():
-        pytest.skip("gups is not built: ./run tessera build workloads")
+        pytest.skip("gups is not built: ./run tessera dev build workloads")
     if pools.large_page_settings().get("enabled", "never") == "never":
         pytest.skip(f"{pools.LARGE_PAGE_SYSFS}/enabled is never")
     places = {"/tmp/": f"{tmp_path}/", "build/workloads": build_dir("workloads")}

@@ -1,4 +1,4 @@
-"""`tessera mapping capture-matrix`: cases, settings and rows, with captures and fragmenters made by hand."""
+"""`tessera mapping capture --matrix`: cases, settings and rows; captures are made by hand."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def _lives(pid):
 )
 def test_wrong_lists_are_refused(tmp_path, words, value):
     done = CliRunner().invoke(
-        cli, ["mapping", "capture-matrix", "--out", str(tmp_path / "m"), *words, "--", "true"]
+        cli, ["mapping", "capture", "--matrix", "--out", str(tmp_path / "m"), *words, "--", "true"]
     )
     message = (
         done.output
@@ -214,7 +214,7 @@ def test_wrong_lists_are_refused(tmp_path, words, value):
 
 
 def test_help_teaches():
-    shown = CliRunner().invoke(cli, ["mapping", "capture-matrix", "--help"])
+    shown = CliRunner().invoke(cli, ["mapping", "capture", "--help"])
     assert shown.exit_code == 0 and "--reserve" in shown.output and "Example" in shown.output
 
 

@@ -36,7 +36,7 @@ def allowed():
     if not reserving_allowed():
         pytest.skip("it changes the machine: ./run --reserve test")
     if not (build_dir("mosalloc") / "libmosalloc.so").exists():
-        pytest.skip("mosalloc is not built: ./run tessera build mosalloc")
+        pytest.skip("mosalloc is not built: ./run tessera dev build mosalloc")
     try:
         check_allowed()
     except TesseraError as error:
@@ -53,7 +53,7 @@ def test_free_memory_is_fragmented_for_the_time_of_the_captures(allowed, root, t
     start = unusable_index(blocks)
     target = round(start + min(0.5 * (1 - start), 0.75 * LARGEST / frames), 4)
     program = ["--", os.path.realpath(sys.executable), "-c", HOLD + "os._exit(0)"]
-    argv = [sys.executable, "-m", "tessera", "mapping", "capture-matrix", "--out", str(tmp_path / "m")]
+    argv = [sys.executable, "-m", "tessera", "mapping", "capture", "--matrix", "--out", str(tmp_path / "m")]
     argv += ["--unusable-index", f"as-is,{target}", "--co-runners", "0", *program]
     env = os.environ | {"PYTHONPATH": str(root / "src")}
     done = subprocess.run(argv, env=env, cwd=root, capture_output=True, text=True, timeout=300)

@@ -22,3 +22,8 @@ def run(*arguments, check=True):
 
 def read(path):
     return pd.read_csv(path, keep_default_na=False, dtype={"term": str})
+
+
+def point(row):
+    """``--point`` of a row of samples."""
+    return ",".join(str(row[name]) for name in ("stlb_hits", "stlb_misses", "walk_cycles"))

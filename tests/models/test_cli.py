@@ -11,7 +11,7 @@ from tessera.core.results.cell_tables import MODELS_OF_PAIR
 from tessera.fit.fit_folder import TABLES
 from tessera.fit.models.registry import EVERY, MODELS
 
-from .command import read, run
+from .command import point, read, run
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -31,12 +31,8 @@ def test_predict_repeats_predictions_to_the_last_digit(folder, table, model):
             "--json",
             "--formula",
             model,
-            "--stlb-hits",
-            row["stlb_hits"],
-            "--stlb-misses",
-            row["stlb_misses"],
-            "--walk-cycles",
-            row["walk_cycles"],
+            "--point",
+            point(row),
         ).output
         found = json.loads(printed)["predicted_runtime_cycles"]
         assert found == float(predictions.loc[name, "predicted_runtime_cycles"])
@@ -51,11 +47,10 @@ def test_coefficients_alone_predict(folder):
 
 
 def test_json_says_what_is_extrapolated(folder, table):
-    first = table.iloc[1]
-    asked = ["predict", "--json", "--fit", folder, "--formula", "poly1", "--stlb-hits", first["stlb_hits"]]
-    asked += ["--stlb-misses", first["stlb_misses"], "--walk-cycles"]
-    assert json.loads(run(*asked, first["walk_cycles"]).output)["inside_hull"] is True
-    outside = json.loads(run(*asked, 1e12).output)
+    first = dict(table.iloc[1])
+    asked = ["predict", "--json", "--fit", folder, "--formula", "poly1", "--point"]
+    assert json.loads(run(*asked, point(first)).output)["inside_hull"] is True
+    outside = json.loads(run(*asked, point(first | {"walk_cycles": 1e12})).output)
     assert outside["inside_hull"] is False and outside["outside_by"] > 100
     assert "walk_cycles" in outside["message"]
 
@@ -107,18 +102,18 @@ def test_failed_cells_are_announced_and_left_out(table, tmp_path):
     assert set(read(tmp_path / "out" / "errors.csv").query("protocol == 'all'")["samples"]) == {53}
 
 
-def test_list_and_explain(folder):
-    listed = run("list").output
+def test_show_lists_models_or_fitted_ones(folder):
+    listed = run("show").output
     assert [line.split()[0] for line in listed.splitlines()] == list(EVERY)
     assert [line.split()[0] for line in listed.splitlines() if "by name only" not in line] == list(MODELS)
-    assert run("explain", "--fit", folder, "--model", "pham").output.startswith("pham: R = ")
+    assert run("show", "--fit", folder, "--model", "pham").output.startswith("pham: R = ")
 
 
 def test_explain_at_a_point(folder):
     """The slope of poly1 is what a walk cycle costs."""
-    asked = ["--stlb-hits", 1e7, "--stlb-misses", 2e7, "--walk-cycles", 1e9]
-    text = run("explain", "--fit", folder, "--model", "poly1", *asked).output
-    costs = json.loads(run("explain", "--fit", folder, "--model", "poly1", *asked, "--json").output)
+    asked = ["--point", "1e7,2e7,1e9"]
+    text = run("show", "--fit", folder, "--model", "poly1", *asked).output
+    costs = json.loads(run("show", "--fit", folder, "--model", "poly1", *asked, "--json").output)
     slope = json.loads((folder / "fit.json").read_text())["models"]["poly1"]["coefficients"]["C"]
     assert costs["cycles_per_walk_cycle"] == slope and costs["cycles_per_stlb_hit"] == 0
     assert costs["cycles_per_miss_with_walk"] == 50 * slope
@@ -140,15 +135,18 @@ def test_collect_puts_workload_and_platform_in_front(folder, tmp_path):
 REFUSED = {
     "unknown model": ("predict --fit {fit} --formula moss", "use one of: alam, alam-scaled, basu"),
     "no fit": ("predict --fit {tmp} --formula basu", "fit.json .*\n.* tessera models fit --out"),
-    "negative": ("predict --fit {fit} --formula basu --stlb-hits -1", "stlb_hits .*-1"),
+    "negative": ("predict --fit {fit} --formula basu --point=-1,1,1", "stlb_hits .*-1"),
     "unknown model to fit": ("fit --samples {samples} --out {tmp} --model moss", "use one of: alam"),
     "a folder": ("fit --samples {fit} --out {tmp}", "haswell-sim: .*\n.*layout,runtime_cycles"),
     "no samples": ("fit --samples {tmp}/none.csv --out {tmp}", "none.csv: "),
     "folds": ("fit --samples {samples} --out {tmp} --folds 3,x", "--folds 3,x: .*\n.*--folds 3,6,9"),
     "one fold": ("fit --samples {samples} --out {tmp} --folds 1", "--folds 1: "),
     "no tables": ("collect --out {tmp} {tmp}", "coefficients.csv"),
-    "half a point": ("explain --fit {fit} --walk-cycles 1", "--stlb-hits, --stlb-misses and --walk-cycles"),
-    "json without a point": ("explain --fit {fit} --json", "--stlb-hits, --stlb-misses and --walk-cycles"),
+    "half a point": ("show --fit {fit} --point 1", "--point 1: .*three numbers"),
+    "no number": ("show --fit {fit} --point 1,2,x", "--point 1,2,x: .*three numbers"),
+    "a point without a fit": ("show --point 1,2,3", "--fit FOLDER"),
+    "json without a point": ("show --fit {fit} --json", "--point H,M,C"),
+    "unknown model to show": ("show --model moss", "use one of: alam"),
     "replay without a folder": ("adaptive --samples {samples}", "--out FOLDER"),
     "unknown protocol": ("protocols --samples {samples} --out {tmp} --protocol loo", "no such protocol"),
     "pair twice": ("collect --out {tmp} {fit} {fit}", r"fit (\S+): \1 "),
@@ -160,9 +158,8 @@ def test_refusals(name, folder, tmp_path):
     template, message = REFUSED[name]
     paths = {"fit": folder, "tmp": tmp_path, "samples": folder.parents[1] / "samples.csv"}
     arguments = template.format(**paths).split()
-    if arguments[0] == "predict":  # the three inputs where the case is not about them
-        for option in ("--stlb-hits", "--stlb-misses", "--walk-cycles"):
-            arguments += [] if option in arguments else [option, "1"]
+    if arguments[0] == "predict" and "--point" not in template:
+        arguments += ["--point", "1,1,1"]
     with pytest.raises(TesseraError, match=message):
         run(*arguments)
 
@@ -180,12 +177,8 @@ def test_damaged_fits(tmp_path, content, message):
             tmp_path,
             "--formula",
             "basu",
-            "--stlb-hits",
-            1,
-            "--stlb-misses",
-            1,
-            "--walk-cycles",
-            1,
+            "--point",
+            "1,1,1",
         )
 
 
@@ -193,4 +186,4 @@ def test_a_model_outside_the_fit_is_explained(folder, tmp_path):
     samples = folder.parents[1] / "samples.csv"
     run("fit", "--samples", samples, "--out", tmp_path, "--model", "poly1", "--folds", 3)
     with pytest.raises(TesseraError, match="'basu' .* poly1\n"):
-        run("explain", "--fit", tmp_path, "--model", "basu")
+        run("show", "--fit", tmp_path, "--model", "basu")

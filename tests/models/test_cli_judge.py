@@ -8,7 +8,7 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.fit.models.registry import EVERY, MODELS
 
-from .command import read, run
+from .command import point, read, run
 
 
 def test_every_model_is_fitted_stored_and_read_back(folder, table, tmp_path):
@@ -18,15 +18,14 @@ def test_every_model_is_fitted_stored_and_read_back(folder, table, tmp_path):
     predictions = read(tmp_path / "predictions.csv").set_index(["model", "layout"])
     assert list(dict.fromkeys(predictions.index.get_level_values(0))) == list(EVERY)
     row = table.set_index("layout").loc["random-4"]
-    point = ["--stlb-hits", row["stlb_hits"], "--stlb-misses", row["stlb_misses"]]
     for model in EVERY:
-        asked = ["predict", "--fit", tmp_path, "--formula", model, *point, "--json"]
-        printed = json.loads(run(*asked, "--walk-cycles", row["walk_cycles"]).stdout)
+        asked = ["predict", "--fit", tmp_path, "--formula", model, "--point", point(row), "--json"]
+        printed = json.loads(run(*asked).stdout)
         value = printed["predicted_runtime_cycles"]
         stored = predictions.loc[(model, "random-4"), "predicted_runtime_cycles"]
         # the vectorised exponential of numpy may differ from the scalar one in the last digit
         assert value == pytest.approx(float(stored), rel=1e-12 if model == "gp" else 0)
-    assert "gp: Gaussian process" in run("explain", "--fit", tmp_path, "--model", "gp").output
+    assert "gp: Gaussian process" in run("show", "--fit", tmp_path, "--model", "gp").output
     assert "alam-scaled" not in result.stderr
     unscaled = run("fit", "--samples", samples, "--out", tmp_path / "b", "--model", "every", "--folds", 3)
     assert re.search("alam-scaled .*C_4K", unscaled.stderr)
@@ -64,7 +63,15 @@ def test_protocols_and_adaptive_write_their_tables(folder, table, tmp_path):
 def test_adaptive_names_what_to_run_next(folder, table, tmp_path):
     table.iloc[:12].to_csv(tmp_path / "run.csv", index=False)
     table.drop(columns="runtime_cycles").to_csv(tmp_path / "pool.csv", index=False)
-    asked = ["adaptive", "--samples", tmp_path / "run.csv", "--pool", tmp_path / "pool.csv", "--count", 3]
+    asked = [
+        "adaptive",
+        "--samples",
+        tmp_path / "run.csv",
+        "--candidates",
+        tmp_path / "pool.csv",
+        "--most",
+        3,
+    ]
     result = run(*asked)
     named = [line.split()[0] for line in result.stdout.splitlines() if not line.startswith("layout ")]
     assert len(named) == 3 and not set(named) & set(table["layout"][:12]) and "1gb" not in named

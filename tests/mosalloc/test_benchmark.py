@@ -9,7 +9,7 @@ import math
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.mosalloc.group import mosalloc
+from tessera.cli.lab.allocator import allocator
 from tessera.lab.allocator_proof.bench import ROWS, Result, Row, format_table, median_interval, write_results
 
 RATIO = Row("r", "costs", ("r",), "ns", 1.05)
@@ -73,14 +73,14 @@ def test_a_skipped_row_says_what_is_missing(tmp_path):
 
 
 def test_an_unknown_row_is_refused_with_the_names():
-    done = CliRunner().invoke(mosalloc, ["bench", "--row", "nothing"])
+    done = CliRunner().invoke(allocator, ["bench", "--row", "nothing"])
     assert "malloc_small_1_thread" in str(done.exception)
 
 
 @pytest.mark.toolchain
 def test_quick_run(build, tmp_path):
     out = tmp_path / "bench.json"
-    done = CliRunner().invoke(mosalloc, ["bench", "--quick", "--out", str(out)])
+    done = CliRunner().invoke(allocator, ["bench", "--quick", "--out", str(out)])
     assert done.exit_code in (0, 1), done.output  # 1: a bound was exceeded, which noise may do in short runs
     rows = {row["row"]: row for row in json.loads(out.read_text())}
     assert list(rows) == [row.name for row in ROWS]

@@ -10,6 +10,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from tessera.cli.lab.allocator import allocator
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import read_layout
@@ -97,7 +98,7 @@ def test_tables_are_tested_before_the_measurements(tmp_path, monkeypatch, comman
     monkeypatch.setattr("tessera.core.files.repo_root", lambda: tmp_path)
     (tmp_path / "file").touch()
     out = tmp_path / "file" / "x.csv"
-    done = CliRunner().invoke(mosalloc, [command, "--out", str(out)])
+    done = CliRunner().invoke(allocator, [command, "--out", str(out)])
     assert isinstance(done.exception, TesseraError) and done.exception.exit_code == 2
     assert str(out) in str(done.exception) and os.listdir(tmp_path) == ["file"]
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.mosalloc.group import mosalloc
+from tessera.cli.lab.allocator import allocator
 from tessera.core.errors import TesseraError
 from tessera.core.results.machine_tables import ALLOCATOR
 from tessera.lab.allocator_proof import overhead
@@ -101,7 +101,7 @@ def test_the_command_writes_every_run(tmp_path):
     except TesseraError as error:
         pytest.skip(f"{error.found}; {error.remedy}")
     out = tmp_path / "host" / "allocator.csv"
-    done = CliRunner().invoke(mosalloc, ["overhead", "--out", str(out), "--pairs", "1", "--seconds", "0"])
+    done = CliRunner().invoke(allocator, ["overhead", "--out", str(out), "--pairs", "1", "--seconds", "0"])
     assert done.exit_code == 0, done.output
     table = pd.read_csv(out)
     assert len(table) == 2 * len(overhead.PROGRAMS) and (table["memory_bytes"] > 8 << 20).all()

@@ -9,7 +9,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.mosalloc.group import mosalloc
+from tessera.cli.lab.allocator import allocator
 from tessera.core.checks import FAIL, PASS, SKIP, Check
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir
@@ -44,7 +44,7 @@ def proof(monkeypatch, tmp_path):
 
     def run(sections, *options):
         monkeypatch.setattr(suite_proof, "SECTIONS", tuple(sections))
-        return CliRunner().invoke(mosalloc, ["proof", "--out", str(tmp_path / "out"), *options])
+        return CliRunner().invoke(allocator, ["proof", "--out", str(tmp_path / "out"), *options])
 
     return run
 
@@ -198,7 +198,7 @@ def test_the_matrix(junit):
 
 
 def test_results_that_are_missing_or_damaged(tmp_path):
-    with pytest.raises(TesseraError, match="tessera build --test mosalloc"):
+    with pytest.raises(TesseraError, match="tessera dev build --test mosalloc"):
         read_junit(tmp_path / "none.xml")
     (tmp_path / "half.xml").write_text(JUNIT[:200])
     with pytest.raises(TesseraError, match="ctest's results"):
@@ -271,7 +271,7 @@ def test_a_short_real_run(build, tmp_path):
         "--operations",
         "50000",
     ]
-    done = CliRunner().invoke(mosalloc, ["proof", "--out", str(tmp_path), *options])
+    done = CliRunner().invoke(allocator, ["proof", "--out", str(tmp_path), *options])
     assert done.exit_code == 0, done.output
     with (tmp_path / "cases.csv").open() as stream:
         cases = list(csv.DictReader(stream))

@@ -3,7 +3,7 @@
 The program is gups on 64MB, recorded from its first instruction. In an activated environment:
 
     ./run tessera trace record --out /tmp/gups.tst --events --roi whole --kernel-accesses on \\
-        --pool-size 1GB -- build/workloads/gups --size 64MB --reads 100000
+        -- build/workloads/gups --size 64MB --reads 100000
     python -m tests.notebooks.os_data /tmp/gups.tst notebooks/data/os
 """
 

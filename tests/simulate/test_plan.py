@@ -23,27 +23,16 @@ def test_sampling_argument_is_what_the_simulator_reads():
     )
 
 
-def test_plain_options_are_the_same_plan():
-    assert plan_of(None, 3, 40, 50, None) == Sampling(3, 40, 50)
-    assert plan_of(None, 3, None, None, None) == parse_sampling("units=3")
-    assert plan_of("full", None, None, None, None) == FULL
-    assert plan_of(None, None, None, None, None) == Sampling()
+def test_plans_of_the_command():
+    assert plan_of("units=3,warmup_accesses=40,timed_instructions=50") == Sampling(3, 40, 50)
+    assert plan_of("full") == FULL
+    assert plan_of(None) == Sampling()
 
 
-@pytest.mark.parametrize(
-    "options",
-    [("full", 3, None, None, None), ("full", None, None, None, Path("f")), (None, 3, None, None, Path("f"))],
-)
-def test_one_way_of_saying_it(options):
-    with pytest.raises(TesseraError) as caught:
-        plan_of(*options)
-    assert caught.value.code == "plan-conflict"
-
-
-@pytest.mark.parametrize("options", [(None, None, 5, None, None), (None, None, None, 5, None)])
-def test_warmup_needs_intervals(options):
-    with pytest.raises(TesseraError, match="--intervals 20"):
-        plan_of(*options)
+@pytest.mark.parametrize("text", ["full,units=3", "units", "warmup_accesses=x", "intervals.txt"])
+def test_other_words_are_refused(text):
+    with pytest.raises(TesseraError, match="units=N"):
+        plan_of(text)
 
 
 def test_intervals_reach_the_simulator_as_a_file(tmp_path):
@@ -52,17 +41,17 @@ def test_intervals_reach_the_simulator_as_a_file(tmp_path):
     assert flag == "--interval-file"
     lines = Path(path).read_text().splitlines()
     assert lines == ["start_access,warmup_accesses,timed_instructions,weight", "0,10,100,1.0", "500,0,7,2.5"]
-    assert plan_of(None, None, None, None, Path(path)) == plan
+    assert plan_of(path) == plan
 
 
 def test_a_missing_interval_file_is_named(tmp_path):
     with pytest.raises(TesseraError, match="absent.csv") as caught:
-        plan_of(None, None, None, None, tmp_path / "absent.csv")
+        plan_of(str(tmp_path / "absent.csv"))
     assert caught.value.code == "interval-file-unreadable"
 
 
 def test_tlbs_is_a_plan_of_the_command_and_not_of_configurations(tmp_path):
-    assert plan_of("tlbs", None, None, None, None) == TLBS
+    assert plan_of("tlbs") == TLBS
     assert TLBS.arguments(tmp_path) == ["--sampling", "tlbs"] and TLBS.argument() == "tlbs"
     with pytest.raises(TesseraError, match="tlbs"):
         parse_sampling("tlbs")  # what is fitted to such cells needs C

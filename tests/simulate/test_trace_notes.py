@@ -144,7 +144,7 @@ def test_a_fit_and_a_prediction_have_the_note(tmp_path, note):
     done = CliRunner().invoke(models, fit)
     assert done.exit_code == 0 and (FULL in done.stderr) == bool(note)
     assert (FULL in (tmp_path / "fit" / "fit.json").read_text()) == bool(note)
-    point = ["--stlb-hits", "1", "--stlb-misses", "15", "--walk-cycles", "45", "--formula", "yaniv"]
+    point = ["--point", "1,15,45", "--formula", "yaniv"]
     stored = ["--fit", str(tmp_path / "fit"), *point]
     for form in ([], ["--json"]):
         done = CliRunner().invoke(predict, [*stored, *form])

@@ -109,9 +109,9 @@ def test_cells_with_and_without_kernel_work_are_different_cells(tmp_path, monkey
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (["--kernel-out", "/tmp/k.csv", "--os", "x"], "--kernel-out"),
+        (["--write", "kernel=/tmp/k.csv", "--os", "x"], "--write kernel"),
         (["--check-tables", "--os", "x"], "--check-tables"),
-        (["--fault-times-out", "/tmp/t.csv", "--os", "x"], "--fault-times-out"),
+        (["--write", "fault-times=/tmp/t.csv", "--os", "x"], "--write fault-times"),
         (["--weave", RECORDING, "--layouts", "x"], "--weave"),
         (["--weave", "no-such-folder", "--os", "x"], "recording.json"),
     ],
@@ -133,7 +133,7 @@ def test_kernel_work_of_a_recorded_program(root, tmp_path):
     """The same cell on three engines; R grows by the kernel's cycles and what its accesses displace."""
     for component, name in NEEDED:
         if not (build_dir(component) / name).exists():
-            pytest.skip(f"build/{component}/{name} is missing: ./run tessera build {component}")
+            pytest.skip(f"build/{component}/{name} is missing: ./run tessera dev build {component}")
     trace, log = root / "tests" / "traces" / "examples" / "phases.tst", tmp_path / "thp-never.oslog"
     assert tessera("os", "run", "--trace", trace, "--scenario", "thp-never", "--out", log).returncode == 0
 
@@ -148,9 +148,9 @@ def test_kernel_work_of_a_recorded_program(root, tmp_path):
     kernel, times = {}, {}
     for engine in ("partial", "timing", "reference"):
         out = tmp_path / f"kernel-{engine}.csv"
-        latencies = ["--fault-times-out", tmp_path / f"times-{engine}.csv"] if engine != "partial" else []
-        woven = cells(engine, "--engine", engine, "--weave", root / RECORDING, "--kernel-out", out,
-                      "--faults-out", tmp_path / "faults.csv", *latencies)  # fmt: skip
+        latencies = ["--write", f"fault-times={tmp_path}/times-{engine}.csv"] if engine != "partial" else []
+        woven = cells(engine, "--engine", engine, "--weave", root / RECORDING, "--write", f"kernel={out}",
+                      "--write", f"faults={tmp_path}/faults.csv", *latencies)  # fmt: skip
         if latencies:
             times[engine] = pd.read_csv(latencies[1])
         kernel[engine] = pd.read_csv(out).iloc[0]
@@ -171,6 +171,6 @@ def test_kernel_work_of_a_recorded_program(root, tmp_path):
     done = tessera(
         "simulate", "--trace", trace, "--platform", "haswell-sim", "--os", log, "--sampling", "full",
         "--set", "memory.allocator=mapped", "--weave", root / RECORDING, "--engine", "partial",
-        "--fault-times-out", tmp_path / "t.csv", "--out", tmp_path / "none.csv",
+        "--write", f"fault-times={tmp_path}/t.csv", "--out", tmp_path / "none.csv",
     )  # fmt: skip
-    assert done.returncode != 0 and "--fault-times-out" in done.stderr and "partial" in done.stderr
+    assert done.returncode != 0 and "--write fault-times" in done.stderr and "partial" in done.stderr

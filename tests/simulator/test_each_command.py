@@ -46,7 +46,7 @@ def simulate(random_trace, mappings, tmp_path):
 
 def test_each_row_is_that_of_the_design_alone(simulate, tmp_path):
     words = ["--each", "mmu.design=thp,rmm", "--each", "tlb.stlb.entries=512,1024", *TLBS]
-    together, _ = simulate(*words, "--designs-out", tmp_path / "d.csv", "--threads", 2)
+    together, _ = simulate(*words, "--write", f"designs={tmp_path}/d.csv", "--jobs", 2)
     keys = ["mmu.design", "tlb.stlb.entries"]
     assert list(together.columns) == ["workload", "platform", *keys, *CELL_COLUMNS[2:]]
     assert list(together["mmu.design"]) == ["thp"] * 4 + ["rmm"] * 4

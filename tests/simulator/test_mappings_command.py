@@ -58,7 +58,7 @@ def test_three_designs_under_two_mappings(simulate, tmp_path):
     cells, structures = {}, {}
     for design in ("thp", "rmm", "anchor"):
         out = tmp_path / f"{design}.csv"
-        cells[design], _ = simulate("--set", f"mmu.design={design}", "--designs-out", out)
+        cells[design], _ = simulate("--set", f"mmu.design={design}", "--write", f"designs={out}")
         structures[design] = pd.read_csv(out).set_index(["layout", "structure"])
         assert list(cells[design].index) == ["low", "max"]
         assert set(cells[design].message) == {f"set: mmu.design={design}"}
@@ -100,18 +100,18 @@ def test_a_platform_file_chooses_a_design_as_the_option_does(simulate, tmp_path)
 
 
 def test_structures_come_from_the_cache_and_a_changed_mapping_is_simulated(simulate, mappings, tmp_path):
-    words = ["--set", "mmu.design=rmm", "--cache", tmp_path / "cache", "--designs-out"]
+    words = ["--set", "mmu.design=rmm", "--cache", tmp_path / "cache", "--write"]
     copy = tmp_path / "copy"
     copy.mkdir()
     for path in mappings.glob("*.csv"):
         (copy / path.name).write_bytes(path.read_bytes())
     pages = ("--mappings", copy)
-    first, _ = simulate(*words, tmp_path / "a.csv", pages=pages)
-    again, said = simulate(*words, tmp_path / "b.csv", pages=pages)
+    first, _ = simulate(*words, f"designs={tmp_path}/a.csv", pages=pages)
+    again, said = simulate(*words, f"designs={tmp_path}/b.csv", pages=pages)
     assert "2 of 2" in said and again.equals(first)
     assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
     (copy / "max.csv").write_bytes((mappings / "low.csv").read_bytes())
-    changed, _ = simulate(*words, tmp_path / "c.csv", pages=pages)
+    changed, _ = simulate(*words, f"designs={tmp_path}/c.csv", pages=pages)
     assert list(changed.loc["max", COUNTS]) == list(first.loc["low", COUNTS])
 
 
@@ -127,7 +127,7 @@ def test_mappings_and_layouts_exclude_each_other(random_trace, mappings, tmp_pat
 def test_a_mapping_with_an_error_is_a_failed_row_with_the_name_of_its_file(random_trace, mappings, tmp_path):
     bad = tmp_path / "bad.csv"
     bad.write_text("epoch,pool,page,frame,pages,page_size\n0,mmap,0,513,512,2MB\n")
-    words = ["--mappings", mappings, "--mappings", bad, *WHOLE, "--designs-out", tmp_path / "d.csv"]
+    words = ["--mappings", mappings, "--mappings", bad, *WHOLE, "--write", f"designs={tmp_path}/d.csv"]
     line = ["simulate", "--trace", random_trace, "--platform", "park-haswell", "--out", tmp_path / "a.csv"]
     done = tessera(*line, *words)
     assert done.returncode == 1

@@ -18,7 +18,7 @@ from tessera.simulate.sampling import ENGINES
 from .conftest import ACCESSES, require_built, write_layout
 
 pytestmark = pytest.mark.toolchain
-PLAN = ["--intervals", "3", "--warmup", "20000", "--timed", "15000"]
+PLAN = ["--sampling", "units=3,warmup_accesses=20000,timed_instructions=15000"]
 
 
 def argv(trace, layouts, out, *words):
@@ -40,13 +40,12 @@ def layouts(tmp_path_factory):
 
 def test_threads_order_and_way_of_naming_change_nothing(random_trace, layouts, tmp_path):
     first = tessera(
-        random_trace, layouts, tmp_path / "a.csv", *PLAN, "--interval-out", tmp_path / "a-units.csv"
+        random_trace, layouts, tmp_path / "a.csv", *PLAN, "--write", f"units={tmp_path}/a-units.csv"
     )
     assert first.returncode == 0, first.stderr
     shuffled = [layouts / f"growing-{i}.csv" for i in (4, 8, 0, 6, 2)]
     more = [word for path in shuffled[1:] for word in ("--layouts", path)]
-    words = ["--sampling", "units=3,warmup_accesses=20000,timed_instructions=15000", "--threads", 2]
-    words += ["--cache", tmp_path / "other", "--interval-out", tmp_path / "b-units.csv"]
+    words = [*PLAN, "--jobs", 2, "--cache", tmp_path / "other", "--write", f"units={tmp_path}/b-units.csv"]
     second = tessera(random_trace, shuffled[0], tmp_path / "b.csv", *words, *more)
     assert second.returncode == 0, second.stderr
     a, b = read_cells(tmp_path / "a.csv"), read_cells(tmp_path / "b.csv")
@@ -140,7 +139,7 @@ def test_damage_in_the_middle_names_frame_and_byte(random_trace, layouts, tmp_pa
     broken = tmp_path / "broken.tst"
     broken.write_bytes(data)
     for threads in (1, 2):
-        done = tessera(broken, layouts, tmp_path / "a.csv", "--engine", "partial", "--threads", threads)
+        done = tessera(broken, layouts, tmp_path / "a.csv", "--engine", "partial", "--jobs", threads)
         assert done.returncode == 2, done.stderr
         assert re.search(r"frame \d+.* byte \d+", done.stderr) and done.stderr.count("what to do: ") == 1
     assert not (tmp_path / "a.csv").exists()
@@ -159,8 +158,11 @@ def test_a_layout_beyond_the_pools_is_a_failed_row(random_trace, layouts, tmp_pa
     ("words", "found"),
     [
         (["--engine", "magic"], "partial, reference, timing"),
-        (["--sampling", "full", "--intervals", "3"], "keep one"),
-        (["--interval-file", "absent.csv"], "absent.csv"),
+        (["--sampling", "full,units=3"], "units=N"),
+        (["--sampling", "absent.csv"], "absent.csv"),
+        (["--write", "halves=a.csv"], "units, designs, faults"),
+        (["--write", "units=a.csv", "--write", "units=b.csv"], "given twice"),
+        (["--write", "units"], "names no file"),
         (["--out", "cells.xlsx"], ".parquet"),
     ],
 )
@@ -172,10 +174,10 @@ def test_wrong_requests_say_what_to_do(random_trace, layouts, tmp_path, words, f
 def test_interval_files_reach_the_simulator(random_trace, layouts, tmp_path):
     table = tmp_path / "intervals.csv"
     table.write_text("start_access,warmup_accesses,timed_instructions,weight\n9,100,50,1\n5,0,50,1\n")
-    done = tessera(random_trace, layouts, tmp_path / "a.csv", "--interval-file", table)
+    done = tessera(random_trace, layouts, tmp_path / "a.csv", "--sampling", table)
     assert done.returncode == 2 and "intervals.csv, line 3" in done.stderr
     table.write_text("start_access,warmup_accesses,timed_instructions,weight\n5,100,50,3\n400000,0,50,1\n")
-    words = ["--interval-file", table, "--interval-out", tmp_path / "units.csv"]
+    words = ["--sampling", table, "--write", f"units={tmp_path}/units.csv"]
     assert tessera(random_trace, layouts, tmp_path / "a.csv", *words).returncode == 0
     units = pd.read_csv(tmp_path / "units.csv")
     assert list(units[units.layout == "growing-0"].start_access) == [5, 400000]
@@ -187,10 +189,13 @@ def test_interval_files_reach_the_simulator(random_trace, layouts, tmp_path):
     assert cells.program_l1d_loads.isna().all()
 
 
-def test_list_shows_what_there_is():
+def test_platforms_and_their_components_are_listed_and_engines_explained():
     require_built(("simulator", "tessera-sim"))
-    words = [sys.executable, "-m", "tessera", "simulate", "--list"]
-    text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    words = [sys.executable, "-m", "tessera"]
+    text = "".join(
+        subprocess.run([*words, *more], capture_output=True, text=True, check=True).stdout
+        for more in (("platform", "show"), ("simulate", "--help"))
+    )
     for word in (*ENGINES, "haswell-sim", "replacement", "tree-plru", "prefetcher"):
         assert word in text, text
 

@@ -70,7 +70,7 @@ def write(
 
 
 def _comparison() -> pd.DataFrame:
-    """What `tessera host` writes beside its cells: paired differences to the all-4KB layout."""
+    """What `tessera measure clock` writes beside its cells: paired differences to the all-4KB layout."""
     rows = [
         ("growing-0", 0.0, None, 0.0, 6),
         ("growing-4", -0.05, 0.004, -0.06, 6),

@@ -35,11 +35,11 @@ def test_record_info_verify_export_import(components, tmp_path: Path):
         f"{pages} distinct 4KB pages" in tessera("info", trace).output
         and described["outside_accesses"] is None
     )
-    assert "intact" in tessera("verify", trace).output
-    assert tessera("export", trace, "--to", "champsim", "--out", records).exit_code == 0
+    assert "intact" in tessera("info", trace).output
+    assert tessera("export", trace, "--out", records).exit_code == 0
     packed = tmp_path / "t.champsim.xz"
     packed.write_bytes(lzma.compress(records.read_bytes()))
-    assert tessera("import", packed, "--from", "champsim", "--out", back).exit_code == 0
+    assert tessera("import", packed, "--out", back).exit_code == 0
     found = traces.info(back)
     assert found["accesses"] == described["accesses"]
     assert found["stores"] == described["stores"]
@@ -95,7 +95,7 @@ def test_arrays_that_no_pool_reaches_are_said_by_every_command(components, tmp_p
         b"".join(record.pack(0x401000, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, load, 0, 0, 0) for load in loads)
     )
     trace, layouts = tmp_path / "far.tst", tmp_path / "layouts"
-    said = tessera("import", "--from", "champsim", far, "--out", trace).output
+    said = tessera("import", far, "--out", trace).output
     assert said.count("1024 (66.7%)") == 2
     ranges = re.search(r"(--brk-pool) (\S+) (--mmap-pool) (\S+)$", said.strip())
     assert "1024 accesses (66.7%), 1024 distinct 4KB pages (66.7%)" in tessera("info", trace).output
@@ -109,7 +109,7 @@ def test_arrays_that_no_pool_reaches_are_said_by_every_command(components, tmp_p
     done = CliRunner().invoke(cli, [*run, "--out", str(tmp_path / "cells.csv")])
     assert done.exit_code == 0 and note in done.output
     # With the pools that the import proposes, every array is in one: two pools that span terabytes.
-    said = tessera("import", "--from", "champsim", far, "--out", trace, *ranges.groups()).output
+    said = tessera("import", far, "--out", trace, *ranges.groups()).output
     assert said.count("0 (0.0%)") == 2 and "--mmap-pool" not in said
     made = CliRunner().invoke(cli, ["layouts", "generate", *options, "--out", str(layouts)])
     assert made.exit_code == 0 and "outside" not in made.output

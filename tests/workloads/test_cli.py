@@ -17,7 +17,7 @@ SOON = 60  # seconds
 
 
 def test_list_and_show_name_every_size():
-    listed = CliRunner().invoke(workload, ["list"])
+    listed = CliRunner().invoke(workload, ["show"])
     assert listed.exit_code == 0
     for name in workloads.names():
         assert name in listed.output

@@ -73,8 +73,8 @@ rule host_allocator:
     benchmark: TREE.benchmark("host-allocator")
     params:
         seconds=min(40, 10 * HOST["max_minutes"]), seed=config["seed"],
-        code=code("tessera.cli.mosalloc.overhead"),
+        code=code("tessera.cli.lab.allocator"),
     threads: workflow.cores
     message: "Measuring memory and time of the allocator and of plain glibc"
     shell:
-        "tessera mosalloc overhead --seconds {params.seconds} --seed {params.seed} --out {output} > {log} 2>&1"
+        "tessera lab allocator overhead --seconds {params.seconds} --seed {params.seed} --out {output} > {log} 2>&1"

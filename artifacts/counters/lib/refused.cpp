@@ -27,10 +27,10 @@ Problem meaning(const Event& event, int error) {
         case ENODEV:
         case ENXIO:
             return {"", "this processor or guest has no such counter",
-                    "count on bare metal, events of this processor: tessera counters list"};
+                    "count on bare metal, events of this processor: tessera measure counters show"};
         case EINVAL:
             return {"", "the kernel rejects this event, alone or beside those above it",
-                    "use codes of this processor, and not more events than it has counters: tessera counters show"};
+                    "use codes of this processor, and not more events than it has counters: tessera measure counters show"};
         case EBUSY:
             return {"", "its counter is taken", "end other users of counters: as root sysctl kernel.nmi_watchdog=0, and perf"};
         case ENOSPC:

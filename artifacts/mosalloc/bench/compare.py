@@ -2,7 +2,7 @@
 """Measure the cost of calls with the library relative to the cost without it: median of interleaved pairs.
 
 usage: compare.py BUILD [ROUNDS]
-It measures only calls and prints no intervals, because it needs only Python; `tessera mosalloc bench`
+It measures only calls and prints no intervals, because it needs only Python; `tessera lab allocator bench`
 prints the whole table with its bounds. The library runs with 4KB pages only, so the ratio is the cost of
 interception.
 """
@@ -46,7 +46,10 @@ def main() -> None:
         layout = Path(folder) / "4kb.csv"
         layout.write_text("type,pageSize,startOffset,endOffset\n")
         plain = dict(os.environ)
-        ours = plain | {"LD_PRELOAD": preloadable(build, build / "libmosalloc.so"), "MOSALLOC_LAYOUT": str(layout)}
+        ours = plain | {
+            "LD_PRELOAD": preloadable(build, build / "libmosalloc.so"),
+            "MOSALLOC_LAYOUT": str(layout),
+        }
         print("operation,without_ns,with_ns,ratio")
         for row in ROWS:
             pairs = [(cost_ns(build, row, plain), cost_ns(build, row, ours)) for _ in range(rounds)]

@@ -1,5 +1,5 @@
 /* costs: times the operations of an allocator. The same binary runs with and without the library.
- * `tessera mosalloc bench` compares the two (pairs, intervals, bounds); compare.py prints only ratios.
+ * `tessera lab allocator bench` compares the two (pairs, intervals, bounds); compare.py prints only ratios.
  *
  *   costs ROW [ROUNDS]                          nanoseconds of CPU per operation: the lowest of ROUNDS
  *   costs resident                              lines `Rss bytes`, `Pss bytes`, `Private_Dirty bytes` of this process

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from tessera.cli import options
 from tessera.core.units import format_bytes
 
 
@@ -18,19 +19,12 @@ def layouts() -> None:
 
 
 @layouts.command()
-@click.option("--trace", "trace", required=True, type=click.Path(path_type=Path), help="Trace file (.tst).")
-@click.option(
-    "--platform",
-    required=True,
-    help="Platform name or YAML file; its STLB misses under 4KB pages place the sliding windows.",
+@options.trace(required=True)
+@options.platform(
+    "Name or YAML file; its STLB misses under 4KB pages place the sliding windows.", required=True
 )
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="Folder to write the layouts and manifest.csv to.",
-)
-@click.option("--seed", default=1, show_default=True, help="Seed of the random windows.")
+@options.out("Folder to write the layouts and manifest.csv to.")
+@options.seed("the random windows")
 @click.option(
     "--random-count",
     default=9,

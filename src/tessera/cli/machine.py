@@ -1,4 +1,4 @@
-"""``tessera doctor``, ``tessera environment``: what this machine can do, and what measurements need."""
+"""``tessera doctor``, ``tessera measure environment``: what a machine can do, what measurements need."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
+from tessera.cli import options
+
 # ``tessera doctor``: the rows of ``./run doctor``, inside the environment.
 
 
 @click.command()
-@click.option(
-    "--json", "as_json_", is_flag=True, help="Print JSON: name, status, found and remedy of each row."
-)
-def doctor(as_json_: bool) -> None:
+@options.as_json("Print JSON: name, status, found and remedy of each row.")
+def doctor(as_json: bool) -> None:
     """Report what this machine can do; change nothing.
 
     PASS: present. SKIP: missing but optional; the row says what is left out, or how to install it. FAIL:
@@ -22,14 +22,14 @@ def doctor(as_json_: bool) -> None:
 
     Example: ./run tessera doctor --json
     """
-    from tessera.machine.doctor.examine import as_json, as_table, examine, exit_status
+    from tessera.machine.doctor import examine as doctor_
 
-    rows = examine()
-    click.echo(as_json(rows) if as_json_ else as_table(rows))
-    sys.exit(exit_status(rows))
+    rows = doctor_.examine()
+    click.echo(doctor_.as_json(rows) if as_json else doctor_.as_table(rows))
+    sys.exit(doctor_.exit_status(rows))
 
 
-# ``tessera environment``: the conditions of a measurement; with --fix, set for the duration of a command.
+# ``tessera measure environment``: the conditions of a measurement; with --fix, set while a command runs.
 
 _COLOURS = {"ok": "green", "differs": "red", "unknown": "yellow"}
 
@@ -41,12 +41,11 @@ _COLOURS = {"ok": "green", "differs": "red", "unknown": "yellow"}
     "--free-memory", is_flag=True,
     help="With --fix: drop caches and compact memory if 2MB pages are missing. Cannot be undone.",
 )  # fmt: skip
-@click.option("--mode", type=click.Choice(("u", "uk")), default="u", show_default=True,
-              help="Count user mode, or user mode and kernel.")  # fmt: skip
+@options.mode
 @click.option("--pages-2mb", type=click.IntRange(0), default=0, help="2MB pages of the largest layout.")
 @click.option("--pages-1gb", type=click.IntRange(0), default=0, help="1GB pages of the largest layout.")
 @click.option("--node", type=click.IntRange(0), help="NUMA node of program and pages.  [default: any]")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the table as CSV (environment.csv).")
+@options.out("Write the table as CSV (environment.csv).", required=False)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def environment(
     fix: bool,
@@ -81,8 +80,8 @@ def environment(
 
     \b
     Example:
-      ./run tessera environment --out environment.csv
-      ./run tessera environment --fix -- ./run tessera counters check
+      ./run tessera measure environment --out environment.csv
+      ./run tessera measure environment --fix -- ./run tessera measure counters check
     """
     from tessera.core.errors import TesseraError
     from tessera.core.files import check_target
@@ -92,7 +91,7 @@ def environment(
         raise TesseraError(
             "a COMMAND, --no-turbo or --free-memory",
             "they need --fix",
-            "tessera environment --fix -- COMMAND",
+            "tessera measure environment --fix -- COMMAND",
         )
     if out is not None:
         check_target(out)

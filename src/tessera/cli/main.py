@@ -72,7 +72,7 @@ def cli() -> None:
     example. Exit status: 0 success; 1 the work failed; 2 the request is wrong or something is missing; 3 a
     prediction has no answer.
 
-    Example: ./run tessera workload list
+    Example: ./run tessera workload show
     """
 
 

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import click
 
-PATH = click.Path(path_type=Path)
+from tessera.cli import options
+from tessera.cli.lazy import Group
+from tessera.cli.options import PATH
 
 
-@click.group()
+@click.group(cls=Group)
 def mapping() -> None:
     """Generate, capture, show and compose mappings (pages to physical frames).
 
@@ -25,7 +27,7 @@ def mapping() -> None:
 
 
 @mapping.command()
-@click.option("--trace", type=PATH, help="Trace (.tst) whose used pools get frames.")
+@options.trace("Trace (.tst) whose used pools get frames.")
 @click.option(
     "--pool",
     "pools",
@@ -40,14 +42,8 @@ def mapping() -> None:
     "demand (first touch, 2MB pages), eager (whole pools, 2MB pages), "
     "pages-N (chunks of N pages, N = 1, 2, 4, ..., 65536), or GUEST-over-HOST of these.",
 )
-@click.option("--out", required=True, type=PATH, help="Mapping file to write (CSV).")
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="Seed of random lengths and addresses.",
-)
+@options.out("Mapping file to write (CSV).")
+@options.seed("random lengths and addresses")
 @click.option(
     "--alignment",
     type=int,
@@ -174,7 +170,7 @@ def show(files: tuple[Path, ...], access: int, picture: Path | None) -> None:
 @click.option(
     "--host", required=True, type=PATH, help="Mapping file: page N of pool mmap is the guest's frame N."
 )
-@click.option("--out", required=True, type=PATH, help="Mapping file to write (CSV).")
+@options.out("Mapping file to write (CSV).")
 def compose(guest: Path, host: Path, out: Path) -> None:
     """Compose the mapping of a guest with that of its host (nested paging).
 
@@ -194,11 +190,12 @@ def compose(guest: Path, host: Path, out: Path) -> None:
     click.echo(f"{sum(map(len, made.epochs.values()))} rows, {len(made.epochs)} epochs -> {out}")
 
 
-# ``tessera mapping capture``: the mapping of a live program.
+# ``tessera mapping capture``: the mapping of a live program, alone or under large pages, fragmented memory
+# and co-runners.
 
 
 @mapping.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--out", required=True, type=PATH, help="Mapping file to write (CSV); facts go to FILE.json.")
+@options.out("Mapping file to write (CSV); facts go to FILE.json. With --matrix: folder for all files.")
 @click.option(
     "--at",
     type=click.Choice(("begin", "end")),
@@ -211,35 +208,73 @@ def compose(guest: Path, host: Path, out: Path) -> None:
 )
 @click.option(
     "--thp",
-    type=click.Choice(("never", "always", "as-is")),
-    default="never",
-    show_default=True,
-    help="Transparent huge pages of PROGRAM; as-is: as the machine's setting says.",
+    help="Transparent huge pages of PROGRAM: never, always, or as-is (the machine's setting); with --matrix "
+    "several, comma-separated.  [default: never; with --matrix never,always]",
 )
-@click.option("--pool-size", default="64GB", show_default=True, help="Size of each pool, with unit.")
-@click.option("--heap-pool", help="Size of the heap pool.  [default: --pool-size]")
-@click.option("--anon-pool", help="Size of the anonymous pool.  [default: --pool-size]")
+@options.pools("64GB")
+@click.option(
+    "--matrix", is_flag=True,
+    help="Capture under large pages, fragmented memory and co-runners; the next options say which.",
+)  # fmt: skip
+@click.option(
+    "--unusable-index",
+    "indices",
+    metavar="INDEX,...",
+    help="Unusable indices of free memory (0 to 1; as-is: unchanged).  [default: as-is,0.9]",
+)
+@click.option("--co-runners", metavar="N,...", help="Numbers of co-runners.  [default: 0,1]")
+@click.option(
+    "--co-runner",
+    "partners",
+    multiple=True,
+    metavar="COMMAND",
+    help="Program of co-runners, quoted; repeatable.  [default: copies of PROGRAM]",
+)
+@click.option(
+    "--warm-seconds",
+    type=click.FloatRange(min=0),
+    help="Seconds from the start of the co-runners to that of PROGRAM.  [default: 2]",
+)
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
-def capture(out, at, after_seconds, thp, pool_size, heap_pool, anon_pool, program) -> None:
+def capture(out, at, after_seconds, thp, heap_pool, anon_pool, matrix, program, **of_matrix) -> None:
     """Capture the mapping that PROGRAM has on this machine. Needs root.
 
     PROGRAM runs under libmosalloc, stops at the moment, and then continues to its end. The exit status is
     that of PROGRAM. The settings of this machine are not changed.
 
+    With --matrix: makes free memory unusable for 2MB pages up to each index, starts the co-runners, and
+    captures PROGRAM. This changes settings of this machine, so it needs ./run --reserve. At the end, settings
+    and memory are as before. After kill -9, the next ./run restores the settings. Exit status 1 if a case
+    failed. docs/mappings.md describes matrix.csv.
+
     \b
-    Example (as root, after: tessera build mosalloc):
+    Example (as root, after: tessera dev build mosalloc workloads):
       ./run tessera mapping capture --out /tmp/live.csv --after-seconds 1 -- sleep 2
+      ./run --reserve tessera mapping capture --matrix --unusable-index as-is,0.5,0.9 --out /tmp/matrix \\
+          -- build/workloads/gups --size 64MB --reads 1000000
     """
+    from tessera.core.errors import unknown_name
     from tessera.core.mapping.contiguity import MappingSummary
     from tessera.core.units import parse_bytes
     from tessera.measure.mosalloc.capture import capture_program, facts_file
+    from tessera.measure.mosalloc.pools import LARGE_PAGE_MODES
     from tessera.measure.mosalloc.stopping import Moment
 
     if at and after_seconds:
         raise click.UsageError("give either --at or --after-seconds")
+    if matrix:
+        alone = ["--heap-pool", heap_pool, "--anon-pool", anon_pool]
+        alone += ["--at", at] if at else []
+        alone += ["--after-seconds", str(after_seconds)] if after_seconds else []
+        sys.exit(_matrix(program, out, thp, alone, **of_matrix))
+    if given := [name for name, value in of_matrix.items() if value not in (None, ())]:
+        names = {"indices": "unusable-index", "partners": "co-runner"}
+        raise click.UsageError(f"--{names.get(given[0], given[0]).replace('_', '-')} needs --matrix")
+    if thp not in (None, *LARGE_PAGE_MODES):
+        raise unknown_name("--thp", thp, LARGE_PAGE_MODES)
     pools = {
-        "brk": parse_bytes(heap_pool or pool_size, owner="size of the heap pool"),
-        "mmap": parse_bytes(anon_pool or pool_size, owner="size of the anonymous pool"),
+        "brk": parse_bytes(heap_pool, owner="--heap-pool"),
+        "mmap": parse_bytes(anon_pool, owner="--anon-pool"),
     }
 
     def tell(done) -> None:
@@ -253,106 +288,46 @@ def capture(out, at, after_seconds, thp, pool_size, heap_pool, anon_pool, progra
             click.echo(f"{done.facts['zero_pages']} pages were only read and have no row", err=True)
 
     moment = Moment("after", after_seconds) if after_seconds else Moment(at or "end")
-    sys.exit(capture_program(program, out, moment, thp=thp, pools=pools, tell=tell).exit_status)
+    sys.exit(capture_program(program, out, moment, thp=thp or "never", pools=pools, tell=tell).exit_status)
 
 
-# ``tessera mapping capture-matrix``: captures under large pages, fragmented memory and co-runners.
-
-
-@mapping.command(
-    "capture-matrix", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
-)
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="Folder for mappings, matrix.csv and picture.",
-)
-@click.option(
-    "--thp", default="never,always", show_default=True, help="Values of `capture --thp`, comma-separated."
-)
-@click.option(
-    "--unusable-index",
-    "indices",
-    default="as-is,0.9",
-    show_default=True,
-    help="Unusable indices of free memory (0 to 1; as-is: unchanged), comma-separated.",
-)
-@click.option(
-    "--co-runners", default="0,1", show_default=True, help="Numbers of co-runners, comma-separated."
-)
-@click.option(
-    "--co-runner",
-    "partners",
-    multiple=True,
-    metavar="COMMAND",
-    help="Program of co-runners, quoted; repeatable.  [default: copies of PROGRAM]",
-)
-@click.option(
-    "--warm-seconds",
-    type=click.FloatRange(min=0),
-    default=2.0,
-    show_default=True,
-    help="Seconds from the start of the co-runners to that of PROGRAM.",
-)
-@click.option("--at", type=click.Choice(("begin", "end")), help="As of `tessera mapping capture`.")
-@click.option(
-    "--after-seconds", type=click.FloatRange(min=0, min_open=True), help="As of `tessera mapping capture`."
-)
-@click.option("--pool-size", default="64GB", show_default=True, help="As of `tessera mapping capture`.")
-@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
-def capture_matrix(
-    out, thp, indices, co_runners, partners, warm_seconds, at, after_seconds, pool_size, program
-) -> None:
-    """Capture the mappings of PROGRAM under large pages, fragmented memory and co-runners. Needs root.
-
-    Makes free memory unusable for 2MB pages up to each index, starts the co-runners, and captures PROGRAM.
-    Changes settings of this machine, so it needs ./run --reserve. At the end, settings and memory are as
-    before. After kill -9, the next ./run restores the settings. docs/mappings.md describes the table.
-
-    \b
-    Example (as root, after: tessera build mosalloc workloads):
-      ./run --reserve tessera mapping capture-matrix --out /tmp/live-matrix --unusable-index as-is,0.5,0.9 \\
-          -- build/workloads/gups --size 64MB --reads 1000000
-    """
+def _matrix(program, out: Path, thp, alone: list[str], *, indices, co_runners, partners, warm_seconds) -> int:
+    """Capture all cases; 1 if one failed. ``alone``: options of each single capture."""
     import shlex
 
     from tessera.core.mapping.capture import check_allowed
     from tessera.core.tables import print_table
-    from tessera.measure.mosalloc.capture_matrix import FAILED, TABLE, Asked
-    from tessera.measure.mosalloc.capture_matrix import capture_matrix as captured
+    from tessera.measure.mosalloc.capture_matrix import FAILED, TABLE, Asked, capture_matrix
     from tessera.measure.mosalloc.pools import LARGE_PAGE_MODES
 
-    if at and after_seconds:
-        raise click.UsageError("give either --at or --after-seconds")
-    options = ["--pool-size", pool_size]
-    options += ["--at", at] if at else []
-    options += ["--after-seconds", str(after_seconds)] if after_seconds else []
     asked = Asked(
         program,
         out,
         _listed(
             "--thp",
-            thp,
+            thp or "never,always",
             lambda word: word if word in LARGE_PAGE_MODES else None,
             f"one of {', '.join(LARGE_PAGE_MODES)}",
         ),
-        _listed("--unusable-index", indices, _index, "as-is, or a number from 0 to 1"),
+        _listed("--unusable-index", indices or "as-is,0.9", _index, "as-is, or a number from 0 to 1"),
         _listed(
-            "--co-runners", co_runners, lambda w: int(w) if w.isascii() and w.isdigit() else None, "a number"
+            "--co-runners",
+            co_runners or "0,1",
+            lambda w: int(w) if w.isascii() and w.isdigit() else None,
+            "a number",
         ),
         [shlex.split(text) for text in partners],
-        options,
-        warm_seconds,
+        alone,
+        2.0 if warm_seconds is None else warm_seconds,
         progress=lambda line: click.echo(line, err=True),
     )
     check_allowed()
     out.mkdir(parents=True, exist_ok=True)
-    rows = captured(asked)
+    rows = capture_matrix(asked)
     shown = ("case", "status", "index_at_start", "median_chunk_pages", "share_2mb", "distance_count")
     print_table(shown, [[str(row[name]) for name in shown] for row in rows], right=range(2, len(shown)))
     click.echo(f"{len(rows)} cases -> {out / TABLE}")
-    sys.exit(any(row["status"] == FAILED for row in rows))
+    return int(any(row["status"] == FAILED for row in rows))
 
 
 _AS_IS = "as-is"

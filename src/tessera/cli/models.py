@@ -1,4 +1,4 @@
-"""``tessera models``: fit, explain, list, collect and judge runtime models; choose the next layout to run."""
+"""``tessera models``: fit, show, collect and judge runtime models; choose the next layout to run."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 
-from tessera.cli.predict import models_predict
-from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.cli import options
+from tessera.cli.lazy import Group
+from tessera.cli.options import PATH
+from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.core.layouts.layout import ALL_1GB
 from tessera.core.results.table_io import write_table
 from tessera.core.tables import print_table
@@ -21,56 +23,26 @@ from tessera.fit.models.registry import EVERY, MODELS
 from tessera.fit.models.samples import Samples, read_samples
 
 
-@click.group()
+@click.group(cls=Group)
 def models() -> None:
-    """Fit runtime models of P, explain and test them.
+    """Fit runtime models of P, show and test them.
 
-    Example: ./run tessera models list
+    Example: ./run tessera models show
     """
-
-
-models.add_command(models_predict, "predict")
-
-
-@models.command("list")
-def list_models() -> None:
-    """List the models with their equations and sources.
-
-    Example: ./run tessera models list
-    """
-    notes = {name: "" if name in MODELS else " (by name only)" for name in EVERY}
-    print_table(
-        (), [(m.name, m.equation, f"[{m.source}]{notes[m.name]}") for m in EVERY.values()], whole=(0,)
-    )
 
 
 @models.command()
-@click.option(
-    "--samples",
-    required=True,
-    type=click.Path(),
-    help="CSV of samples or cells of one workload and platform.",
-)
-@click.option("--out", required=True, type=click.Path(), help="Folder for the tables and fit.json.")
-@click.option(
-    "--model", "names", multiple=True, help="Model name, or `every`; may be repeated.  [default: the paper's]"
-)
+@options.samples()
+@options.out("Folder for the tables and fit.json.")
+@options.models("Model name, or `every`; may be repeated.  [default: the paper's]")
 @click.option(
     "--folds",
     default=",".join(map(str, FOLDS)),
     show_default=True,
     help="Numbers of folds K of the cross validation, comma-separated.",
 )
-@click.option(
-    "--seed", default=SEED, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Seed of folds."
-)
-@click.option(
-    "--one-in-ten",
-    type=click.Choice(["flag", "refuse"]),
-    default="flag",
-    show_default=True,
-    help="What to do with a model that has fewer than ten samples per coefficient.",
-)
+@options.seed("the folds", SEED, 2**32 - 1)
+@options.one_in_ten
 @click.option(
     "--duplicates",
     type=click.Choice(["together", "apart"]),
@@ -89,8 +61,8 @@ def list_models() -> None:
     help="C under 4KB pages in the simulator, in cycles; for alam-scaled.",
 )
 def fit(
-    samples: str,
-    out: str,
+    samples: Path,
+    out: Path,
     names: tuple[str, ...],
     folds: str,
     seed: int,
@@ -138,39 +110,34 @@ def fit(
 
 
 @models.command()
-@click.option("--fit", "folder", required=True, type=click.Path(), help="Folder that `models fit` wrote.")
-@click.option(
-    "--model", "names", multiple=True, help="Name of a fitted model; may be repeated.  [default: all]"
-)
-@click.option(
-    "--stlb-hits", type=float, help="H of a point: also print the cost of one more H, M and C there."
-)
-@click.option("--stlb-misses", type=float, help="M of the point.")
-@click.option("--walk-cycles", type=float, help="C of the point.")
-@click.option("--json", "as_json", is_flag=True, help="Print the costs at the point as JSON lines.")
-def explain(
-    folder: str,
-    names: tuple[str, ...],
-    stlb_hits: float | None,
-    stlb_misses: float | None,
-    walk_cycles: float | None,
-    as_json: bool,
-) -> None:
-    """Print fitted models as equations; at a point, also print the cost of one more H, M or C in cycles.
+@options.fit
+@options.models("Name of a model; may be repeated.  [default: all]")
+@options.point("With --fit: also print the cost of one more H, M and C at this point, in cycles.")
+@options.as_json("With --point: print the costs as JSON lines.")
+def show(fit: Path | None, names: tuple[str, ...], point, as_json: bool) -> None:
+    """Print the models with their equations and sources; with --fit, the fitted ones with numbers.
 
-    Example (after: tessera models fit): ./run tessera models explain --fit /tmp/fit --model mosmodel
+    \b
+    Example (after: tessera models fit):
+      ./run tessera models show
+      ./run tessera models show --fit /tmp/fit --model mosmodel --point 12e6,34e6,1.2e9
     """
-    fitted, point = fit_folder.read_fit(folder), (stlb_hits, stlb_misses, walk_cycles)
-    here = None not in point
-    if not here and (as_json or any(value is not None for value in point)):
-        raise TesseraError(
-            "explain at a point",
-            "it needs all of H, M and C",
-            "give --stlb-hits, --stlb-misses and --walk-cycles",
-        )
+    if fit is None and point is not None:
+        raise TesseraError("--point", "costs are those of fitted models", "give --fit FOLDER, too")
+    if as_json and point is None:
+        raise TesseraError("--json", "it prints costs at a point", "give --point H,M,C, too")
+    if fit is None:
+        chosen = {name: one for name, one in EVERY.items() if not names or name in names}
+        if unknown := [name for name in names if name not in EVERY]:
+            raise unknown_name("model", unknown[0], EVERY)
+        notes = {name: "" if name in MODELS else " (by name only)" for name in chosen}
+        rows = [(m.name, m.equation, f"[{m.source}]{notes[m.name]}") for m in chosen.values()]
+        print_table((), rows, whole=(0,))
+        return
+    fitted = fit_folder.read_fit(fit)
     for name in names or fitted.models:
         model = fitted.model(name)
-        costs = model.explain(*point) if here else None
+        costs = model.explain(*point) if point else None
         if as_json:
             click.echo(json.dumps(costs.as_dict()))
             continue
@@ -181,8 +148,8 @@ def explain(
 
 @models.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path())
-@click.option("--out", required=True, type=click.Path(), help="Folder for the joined tables.")
-def collect(folders: tuple[str, ...], out: str) -> None:
+@options.out("Folder for the joined tables.")
+def collect(folders: tuple[str, ...], out: Path) -> None:
     """Join the tables of several fits; the path of each folder ends in <workload>/<platform>.
 
     Example: ./run tessera models collect --out /tmp/models results/smoke/models/gups/sandybridge-sim
@@ -203,14 +170,9 @@ def _folds(text: str) -> tuple[int, ...]:
 
 
 @models.command()
-@click.option(
-    "--samples",
-    required=True,
-    type=click.Path(),
-    help="CSV of samples or cells of one workload and platform.",
-)
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the tables.")
-@click.option("--model", "names", multiple=True, help="Model name, or `every`.  [default: the paper's]")
+@options.samples()
+@options.out("Folder for the tables.")
+@options.models("Model name, or `every`; may be repeated.  [default: the paper's]")
 @click.option(
     "--protocol", "protocols", multiple=True, help="Protocol name; may be repeated.  [default: all]"
 )
@@ -222,16 +184,8 @@ def _folds(text: str) -> tuple[int, ...]:
 @click.option(
     "--draws", default=20, show_default=True, help="Random sets per size of the learning curve; 0: no curve."
 )
-@click.option(
-    "--seed", default=SEED, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Seed of folds."
-)
-@click.option(
-    "--one-in-ten",
-    type=click.Choice(["flag", "refuse"]),
-    default="flag",
-    show_default=True,
-    help="What to do with a fit that has fewer than ten samples per coefficient.",
-)
+@options.seed("the folds", SEED, 2**32 - 1)
+@options.one_in_ten
 def protocols(samples, out, names, protocols, manifest, draws, seed, one_in_ten) -> None:
     """Judge models under every protocol of cross validation; write protocols.csv and learning_curve.csv.
 
@@ -257,18 +211,16 @@ def protocols(samples, out, names, protocols, manifest, draws, seed, one_in_ten)
 
 
 @models.command()
-@click.option("--samples", required=True, type=click.Path(), help="CSV of the layouts that were run.")
-@click.option("--pool", type=click.Path(), help="CSV of candidates with H, M, C: print the next to run.")
-@click.option("--count", default=5, show_default=True, help="Number of candidates to print, with --pool.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder for the tables of the replay, without --pool."
-)
+@options.samples("CSV of the layouts that were run.")
+@click.option("--candidates", type=PATH, help="CSV of candidates with H, M, C: print the next to run.")
+@click.option("--most", default=5, show_default=True, help="Number of candidates to print.")
+@options.out("Folder for the tables of the replay, without --candidates.", required=False)
 @click.option("--model", default="mosmodel", show_default=True, help="Model that the replay judges.")
 @click.option("--seeds", default=30, show_default=True, help="Number of random orders to compare with.")
-def adaptive(samples, pool, count, out, model, seeds) -> None:
+def adaptive(samples, candidates, most, out, model, seeds) -> None:
     """Choose the layouts on which the models disagree most.
 
-    With --pool: prints the candidates to run next. Without: replays this choice on layouts that all ran, and
+    With --candidates: prints those to run next. Without: replays this choice on layouts that all ran, and
     compares it with random orders; writes adaptive_curve.csv and adaptive.csv.
 
     Example: ./run tessera models adaptive --samples /tmp/cells.csv --out /tmp/fit --seeds 2
@@ -276,8 +228,8 @@ def adaptive(samples, pool, count, out, model, seeds) -> None:
     table = read_samples(samples)
     for note in table.notes:
         click.echo(f"tessera models adaptive: {note}", err=True)
-    if pool:
-        _suggest(table.fitted, pool, count)
+    if candidates:
+        _suggest(table.fitted, candidates, most)
         return
     if out is None or seeds < 1:
         raise TesseraError(
@@ -327,7 +279,7 @@ def versions(samples, versions) -> None:
         raise SystemExit(EXIT_FAILED)
 
 
-def _suggest(known: Samples, pool: str, count: int) -> None:
+def _suggest(known: Samples, pool: Path, count: int) -> None:
     from tessera.core.layouts.layout import canonical_name
     from tessera.fit.evaluation.adaptive import next_layouts
     from tessera.fit.predict.prediction import read_design

@@ -8,9 +8,6 @@ import click
 
 from tessera.core.results.outcomes import FAILED, note_of, note_sentence
 
-#: Signals that may stop a server.
-STOP_SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
-
 
 def names_of(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]

@@ -1,4 +1,4 @@
-"""``tessera platform``: list, show, check and detect platforms."""
+"""``tessera platform``: show, check and detect platforms."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from pathlib import Path
 
 import click
 
+from tessera.cli import options
+from tessera.cli.lazy import Group
 
-@click.group()
+
+@click.group(cls=Group)
 def platform() -> None:
-    """List, show, check and detect platforms.
+    """Show, check and detect platforms.
 
     A platform is a YAML file of config/platforms that describes the simulated TLBs, caches and memory.
 
@@ -17,35 +20,23 @@ def platform() -> None:
     """
 
 
-@platform.command("list")
-def list_platforms() -> None:
-    """List the platforms with their descriptions.
-
-    Example: ./run tessera platform list
-    """
-    from tessera.core import platforms
-    from tessera.core.tables import print_table
-
-    rows = []
-    for name in platforms.names():
-        found = platforms.load(name)
-        assumed = sum(v.assumed for v in found.values.values())
-        rows.append((name, f"{found.description} ({assumed} of {len(found.values)} values assumed)"))
-    print_table((), rows, whole=(0,))
-
-
 @platform.command()
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option(
     "--assumed", is_flag=True, help="Show only assumed values (no document gives them), with the reason."
 )
-def show(name: str, assumed: bool) -> None:
+def show(name: str | None, assumed: bool) -> None:
     """Print every value of a platform with its unit and source. NAME is a platform or a YAML file.
+
+    Without NAME: list the platforms, and the simulator's components that a platform file can name.
 
     A key that is missing in the file is shown with its default value, marked `(default)`.
 
     Example: ./run tessera platform show haswell-sim --assumed
     """
+    if name is None:
+        _list()
+        return
     from tessera.core import platforms
     from tessera.core.platforms import all_keys, own_key
     from tessera.core.tables import print_table
@@ -61,6 +52,20 @@ def show(name: str, assumed: bool) -> None:
     print_table((), cells, right=(1,), whole=(0, 1, 2))
     if assumed:
         click.echo(f"{len(rows)} of {len(found.values)} values assumed")
+
+
+def _list() -> None:
+    from tessera.core import platforms
+    from tessera.core.tables import print_table
+    from tessera.simulate.platform_files import components_text
+
+    rows = []
+    for name in platforms.names():
+        found = platforms.load(name)
+        assumed = sum(v.assumed for v in found.values.values())
+        rows.append((name, f"{found.description} ({assumed} of {len(found.values)} values assumed)"))
+    print_table((), rows, whole=(0,))
+    click.echo(components_text(), nl=False)
 
 
 @platform.command()
@@ -96,7 +101,7 @@ def check(files: tuple[str, ...]) -> None:
 
 
 @platform.command()
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="YAML file to write.")
+@options.out("YAML file to write.")
 def detect(out: Path) -> None:
     """Write a platform file that describes this machine.
 

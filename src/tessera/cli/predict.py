@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 
-PATH = click.Path(path_type=Path)
+from tessera.cli import options as shared
+from tessera.cli.options import PATH
 
 
 class _Sections(click.Command):
@@ -16,7 +16,7 @@ class _Sections(click.Command):
     HEADINGS = {
         "What P is (one of)": ("results", "workload", "platform", "samples", "fit", "clock"),
         "What is asked (one of)": (
-            "design", "counts", "stlb_hits", "stlb_misses", "walk_cycles", "layout", "only",
+            "design", "counts", "point", "layout", "only",
         ),
         "What counts mean (needed with counts)": (
             "hits_are", "walk_cycles_are", "classes", "walkers", "hit_cycles", "miss_cycles",
@@ -34,20 +34,17 @@ class _Sections(click.Command):
 
 
 @click.command(cls=_Sections)
-@click.option(
-    "--results",
-    type=PATH,
-    help="Folder of a run: P is that of its study of transfer.  [default: results/default, with --workload]",
+@shared.results(
+    "Folder of a run: P is that of its study of transfer.  [default: results/default, with --workload]"
 )
-@click.option("--workload", help="Workload of the study.")
-@click.option("--platform", help="Platform of the study; with counts, it states hit time and walkers.")
-@click.option(
-    "--samples",
-    type=PATH,
-    help="CSV of samples or cells of one workload and platform: R, H, M and C of P. With --results, the "
+@shared.workload("Workload of the study.")
+@shared.platform("Platform of the study; with counts, it states hit time and walkers.")
+@shared.samples(
+    "CSV of samples or cells of one workload and platform: R, H, M and C of P. With --results, the "
     "study has the simulator's clock S.",
+    required=False,
 )
-@click.option("--fit", type=PATH, help="Folder that `models fit` wrote: P is what it was fitted to.")
+@shared.fit
 @click.option(
     "--clock",
     type=PATH,
@@ -65,10 +62,8 @@ class _Sections(click.Command):
     help="CSV of any simulator: design,layout,stlb_hits,stlb_misses,walk_cycles, perhaps runtime_cycles. "
     "Without layout: growing-0 (4KB pages).",
 )
-@click.option("--stlb-hits", type=float, help="H of one design, without a file.")
-@click.option("--stlb-misses", type=float, help="M of it.")
-@click.option("--walk-cycles", type=float, help="C of it.")
-@click.option("--layout", help="Layout of it.  [default: growing-0]")
+@shared.point("Counts of one design, without a file.")
+@shared.layout("Layout of --point.  [default: growing-0]")
 @click.option("--only", help="Of --counts, only the design of this name.")
 @click.option(
     "--hits-are",
@@ -80,7 +75,12 @@ class _Sections(click.Command):
     type=click.Choice(["busy", "waited"]),
     help="C has the cycles of all walks (busy), or only of those that an access waits for (waited).",
 )
-@click.option("--class", "classes", multiple=True, help="Class of the designs, K0 to K5; may be repeated.")
+@click.option(
+    "--design-class",
+    "classes",
+    multiple=True,
+    help="Class of the designs (docs/transfer.md); may be repeated.",
+)
 @click.option("--walkers", type=int, help="Page walkers of the designs.  [default: those of the platform]")
 @click.option("--hit-cycles", type=float, help="Hit time of P's STLB.  [default: that of the platform]")
 @click.option(
@@ -95,9 +95,9 @@ class _Sections(click.Command):
 @click.option("--budget", type=PATH, help="CSV file to write its error budget to.")
 @click.option("--mosaics", type=PATH, help="validation/mosaics.csv of a run: the simulator's part of it.")
 @click.option("--repeats", type=PATH, help="CSV of repeated runs: the part of noise in it.")
-@click.option("--cache", type=PATH, help="Folder of finished simulations.  [default: that of the results]")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per design.")
-@click.option("--out", type=PATH, help="CSV file to write the table to.")
+@shared.cache("that of the results")
+@shared.as_json("Print one JSON object per design.")
+@shared.out("CSV file to write the table to.", required=False)
 def predict(**options) -> None:
     """Predict the runtime of a new design in cycles, with an interval; or say why it cannot be told.
 
@@ -110,7 +110,7 @@ def predict(**options) -> None:
       ./run tessera predict --design examples/designs/stlb-x4.yaml \\
           --workload gups-8gb --platform haswell-sim
     Example 2, counts of any simulator, and samples of P under mosaics:
-      ./run tessera predict --samples cells.csv --counts counts.csv --class K1 \\
+      ./run tessera predict --samples cells.csv --counts counts.csv --design-class reach \\
           --hits-are latency --walk-cycles-are busy --platform haswell-sim
     """
     asked = _asked(options)
@@ -125,21 +125,15 @@ def predict(**options) -> None:
 
 
 def _asked(options: dict):
-    """The counts of --stlb-hits and so on, a path, or None; refuses options that do not belong together."""
+    """The counts of --point, a path, or None; refuses options that do not belong together."""
     from tessera.core.errors import TesseraError
 
-    point = {name: options[name] for name in ("stlb_hits", "stlb_misses", "walk_cycles")}
-    single = any(value is not None for value in point.values())
-    if single and None in point.values():
-        absent = ", ".join(f"--{name.replace('_', '-')}" for name, value in point.items() if value is None)
-        raise TesseraError(
-            "tessera predict of one design", f"{absent} is not given", "give H, M and C", code="one-question"
-        )
+    single = options["point"] is not None
     if sum((single, options["counts"] is not None, options["design"] is not None)) != 1:
         given = "more than one design is given" if single or options["design"] else "no design is given"
         raise TesseraError(
             "tessera predict: the design", given,
-            "give --design FILE.yaml, --counts FILE.csv, or --stlb-hits, --stlb-misses and --walk-cycles",
+            "give --design FILE.yaml, --counts FILE.csv, or --point H,M,C",
             code="one-question",
         )  # fmt: skip
     if options["layout"] is not None and not single:
@@ -159,7 +153,7 @@ def _asked(options: dict):
     from tessera.fit.predict.counts import Counts
 
     layout = ALL_4KB if options["layout"] is None else canonical_name(options["layout"])
-    return Counts("design", layout, *point.values())
+    return Counts("design", layout, *options["point"])
 
 
 def _answers(options: dict, counts) -> bool:
@@ -212,7 +206,7 @@ def _formula(options: dict, counts) -> bool:
             "tessera predict --formula with --design", "a formula needs counts",
             "give --counts, from tessera simulate --set KEY=VALUE --out FILE", code="formula-of-design",
         )  # fmt: skip
-    given = {"--class": options["classes"] or None, "--clock": options["clock"],
+    given = {"--design-class": options["classes"] or None, "--clock": options["clock"],
              "--layout": options["layout"], "--hits-are": options["hits_are"],
              "--walk-cycles-are": options["walk_cycles_are"], "--walkers": options["walkers"],
              "--hit-cycles": options["hit_cycles"],
@@ -277,25 +271,3 @@ def _fitted(options: dict):
         )  # fmt: skip
     study = Study(Tree(options["results"] or RESULTS), options["workload"], options["platform"])
     return prediction.fit_to(study.table, options["formula"])
-
-
-def _gone(name: str, new: str) -> click.Command:
-    """A command that is gone: whatever follows its name, it prints the new call."""
-
-    @click.command(name, context_settings={"ignore_unknown_options": True, "help_option_names": []},
-                   help=f"Gone: use {new}.")  # fmt: skip
-    @click.argument("words", nargs=-1, type=click.UNPROCESSED)
-    def gone(words) -> None:
-        from tessera.core.errors import EXIT_USAGE
-
-        click.echo(f"tessera {name} is gone; use: ./run {new}", err=True)
-        raise SystemExit(EXIT_USAGE)
-
-    return gone
-
-
-predict_design = _gone("predict-design", "tessera predict --design FILE.yaml --workload NAME --platform NAME")
-models_predict = _gone(
-    "models predict",
-    "tessera predict --fit FOLDER --formula MODEL --stlb-hits H --stlb-misses M --walk-cycles C",
-)

@@ -7,22 +7,11 @@ from pathlib import Path
 
 import click
 
+from tessera.cli import options
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.results.tree import Tree
 
-_RESULTS = click.option(
-    "--results",
-    "results_dir",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Results folder, e.g. results/default.",
-)
-
-_REFERENCE = click.option(
-    "--reference",
-    type=click.Path(path_type=Path),
-    help="Folder of published numbers.  [default: reference-results]",
-)
+_RESULTS = options.results("Results folder, e.g. results/default.", required=True)
 
 
 def _existing(folder: Path) -> Path:
@@ -41,19 +30,18 @@ def report() -> None:
 
 @report.command()
 @_RESULTS
-@click.option("--out", type=click.Path(path_type=Path), help="Report folder.  [default: <results>/report]")
+@options.out("Report folder.  [default: <results>/report]", required=False)
 @click.option("--claims", type=click.Path(path_type=Path), help="Claims file.  [default: config/claims.yaml]")
-@_REFERENCE
-@click.option("--config", type=click.Path(path_type=Path),
-              help="Configuration of the run.  [default: config/<name>.yaml]")  # fmt: skip
-def render(results_dir: Path, out: Path | None, claims, reference, config) -> None:
+@options.reference
+@options.config("the one that the results name", type=options.PATH)
+def render(results: Path, out: Path | None, claims, reference, configuration) -> None:
     """Write claims.csv, figures, provenance and the HTML report, then print the claims.
 
     Example: ./run tessera report render --results results/smoke
     """
     from tessera.report import claims_table, site, verdicts
 
-    facts = site.render_report(_existing(results_dir), out, claims, reference, config)
+    facts = site.render_report(_existing(results), out, claims, reference, configuration)
     if len(facts.claims):
         claims_table.print_claims(facts.claims)
         click.echo(f"\n{verdicts.counts(facts.claims)}")
@@ -65,12 +53,12 @@ def render(results_dir: Path, out: Path | None, claims, reference, config) -> No
     click.echo(f"{drawn} figures drawn, {len(facts.figures) - drawn} not (reasons: page Missing)")
     if facts.pdf_problem:
         click.echo(f"no report.pdf: {facts.pdf_problem}", err=True)
-    click.echo(f"report: {out / 'index.html' if out else Tree(results_dir).report}")
+    click.echo(f"report: {out / 'index.html' if out else Tree(results).report}")
 
 
 @report.command()
 @_RESULTS
-def check(results_dir: Path) -> None:
+def check(results: Path) -> None:
     """Print what failed, claims that fail unexpectedly, and a summary; exit status 1 if anything failed.
 
     Unexpected is a claim that does not hold and has no explanation in config/claims.yaml.
@@ -80,23 +68,23 @@ def check(results_dir: Path) -> None:
     from tessera.report import claims_table, exit_status, verdicts
     from tessera.report.claims import unexplained
 
-    found = exit_status.problems(_existing(results_dir))
-    table = claims_table.read_claims(results_dir)
+    found = exit_status.problems(_existing(results))
+    table = claims_table.read_claims(results)
     unexpected = table[table["id"].isin(unexplained(table))]
     if len(unexpected):
         claims_table.print_claims(unexpected)
     click.echo(
-        f"{len(unexpected)} of {len(table)} claims fail unexpectedly; all are in {Tree(results_dir).claims}"
+        f"{len(unexpected)} of {len(table)} claims fail unexpectedly; all are in {Tree(results).claims}"
     )
     click.echo(verdicts.counts(table))
-    click.echo(f"report: {Tree(results_dir).report}")
+    click.echo(f"report: {Tree(results).report}")
     for problem in found:
         click.echo(f"FAILED {problem}", err=True)
     sys.exit(EXIT_FAILED if found else 0)
 
 
 @report.command("proof-read")
-@_REFERENCE
+@options.reference
 def proof_read(reference: Path | None) -> None:
     """Check numbers that papers print against each other and against algebra; no results are needed.
 
@@ -121,9 +109,9 @@ def proof_read(reference: Path | None) -> None:
 @report.command()
 @_RESULTS
 @click.option("--only", multiple=True, help="Figure name; may be repeated.  [default: all]")
-@_REFERENCE
-@click.option("--out", type=click.Path(path_type=Path), help="Folder to write.  [default: <results>/figures]")
-def figures(results_dir: Path, only: tuple[str, ...], reference: Path | None, out: Path | None) -> None:
+@options.reference
+@options.out("Folder to write.  [default: <results>/figures]", required=False)
+def figures(results: Path, only: tuple[str, ...], reference: Path | None, out: Path | None) -> None:
     """Draw figures; write each as an SVG and a CSV with its numbers.
 
     Example: ./run tessera report figures --results results/default --only fig2 --only table6
@@ -132,8 +120,8 @@ def figures(results_dir: Path, only: tuple[str, ...], reference: Path | None, ou
     from tessera.report.figures.render import render as draw
 
     reference = reference or repo_root() / "reference-results"
-    out = out or Tree(results_dir).figures
-    drawn = draw(_existing(results_dir), reference, out, list(only) or None)
+    out = out or Tree(results).figures
+    drawn = draw(_existing(results), reference, out, list(only) or None)
     for figure in drawn:
         click.echo(
             f"{figure.stem}: " + (f"{figure.rows} rows" if figure.ok else f"not drawn, {figure.reason}")

@@ -7,22 +7,30 @@ from pathlib import Path
 
 import click
 
+from tessera.cli import options
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.core.results.outcomes import is_ok
 from tessera.simulate.progress import Ticker
 
-FILE = click.Path(path_type=Path)
+#: TABLE of --write -> what it has, and the option without which there is none.
+TABLES = {
+    "units": ("the counts of each unit, not scaled", ""),
+    "designs": ("the counts of the structures of the platform's design", ""),
+    "faults": ("the faults of the logs, a row a fault", "--os"),
+    "kernel": ("the counts of the kernel's work", "--weave"),
+    "fault-times": ("the latency of each fault in a timed part, in cycles", "--weave"),
+}
+
+
+def _help_of_tables() -> str:
+    return "; ".join(
+        f"{name}: {what}{f' (with {need})' if need else ''}" for name, (what, need) in TABLES.items()
+    )
 
 
 @click.command()
-@click.option("--trace", type=FILE, help="Trace file (.tst).")
-@click.option(
-    "--platform",
-    "platform_names",
-    multiple=True,
-    metavar="NAME",
-    help="Platform name or YAML file (see --list); may be repeated, or comma-separated.",
-)
+@options.trace()
+@options.platform("Name or YAML file; may be repeated, or comma-separated.", multiple=True, metavar="NAME")
 @click.option(
     "--layouts",
     "layout_words",
@@ -42,7 +50,7 @@ FILE = click.Path(path_type=Path)
     "log_words",
     multiple=True,
     metavar="PATH",
-    help="Logs of an imitated operating system in the place of layouts (tessera os); may be repeated.",
+    help="Logs of an imitated operating system in the place of layouts (tessera lab os); may be repeated.",
 )
 @click.option(
     "--set",
@@ -58,57 +66,29 @@ FILE = click.Path(path_type=Path)
     metavar="KEY=V1,V2,...",
     help="Simulate each of these values, with a column for the key: mmu.design=thp,anchor; may be repeated.",
 )
-@click.option("--out", type=FILE, help="Cells file to write: .csv or .parquet.")
+@options.out("Cells file to write: .csv or .parquet.", required=False)
 @click.option(
     "--engine",
     default="timing",
     show_default=True,
     help="partial: H, M, C; timing: also R; reference: as timing, by slow and simple code.",
 )
-@click.option(
-    "--intervals",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Compute C and R from N evenly spaced units of the trace.  [default: 20]",
+@options.sampling(
+    "Which part has C and R: units=20,warmup_accesses=2500000,timed_instructions=1000000 (any of them; the "
+    "default); full: no sampling; tlbs: H and M only; or a CSV file of units: "
+    "start_access,warmup_accesses,timed_instructions,weight."
 )
 @click.option(
-    "--warmup",
-    type=click.IntRange(0),
-    metavar="N",
-    help="Accesses before each unit that warm the caches.  [default: 2500000]",
+    "--write",
+    "tables",
+    multiple=True,
+    metavar="TABLE=FILE",
+    help=f"Write another CSV file; may be repeated. TABLE is one of {_help_of_tables()}.",
 )
-@click.option(
-    "--timed",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Instructions counted in each unit.  [default: 1000000]",
-)
-@click.option(
-    "--sampling",
-    metavar="PLAN",
-    help="All three: units=20,warmup_accesses=2500000,timed_instructions=1000000; or full: no sampling; or "
-    "tlbs: H and M only.",
-)
-@click.option(
-    "--interval-file",
-    type=FILE,
-    help="CSV of units: start_access,warmup_accesses,timed_instructions,weight.",
-)
-@click.option("--interval-out", type=FILE, help="CSV file for the counts of each unit, not scaled.")
-@click.option(
-    "--designs-out", type=FILE, help="CSV file for the counts of the structures of the platform's design."
-)
-@click.option("--faults-out", type=FILE, help="CSV file for the faults of the logs of --os, a row a fault.")
 @click.option(
     "--weave",
     type=click.Path(file_okay=False, path_type=Path),
     help="With --os: folder of recorded page faults, whose kernel work runs in the program's stream.",
-)
-@click.option("--kernel-out", type=FILE, help="With --weave: CSV file for the counts of the kernel's work.")
-@click.option(
-    "--fault-times-out",
-    type=FILE,
-    help="With --weave: CSV file for the latency of each fault in a timed part, in cycles.",
 )
 @click.option(
     "--check-tables",
@@ -116,28 +96,11 @@ FILE = click.Path(path_type=Path)
     help="With --weave and --sampling full: fail where a walk reads a page-table entry that no woven store "
     "has written.",
 )
-@click.option(
-    "--threads",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Threads of the simulator; they don't change results.",
-)
-@click.option("--workload", help="Name in the cells file.  [default: file or folder name of the trace]")
-@click.option(
-    "--cache", type=FILE, help="Folder of finished cells.  [default: .cache in the folder of --out]"
-)
-@click.option(
-    "--list",
-    "listing",
-    is_flag=True,
-    help="List engines, platforms and the components that a platform file can name.",
-)
-def simulate(trace, platform_names, layout_words, mapping_words, log_words, changes, choices, out, engine,
-             intervals, warmup, timed, sampling, interval_file, interval_out, designs_out, faults_out,
-             weave, kernel_out, fault_times_out, check_tables, threads, workload, cache,
-             listing) -> None:  # fmt: skip
+@options.jobs
+@options.workload("Name in the cells file.  [default: file or folder name of the trace]")
+@options.cache(".cache in the folder of --out")
+def simulate(trace, platform, layout_words, mapping_words, log_words, changes, choices, out, engine, sampling,
+             tables, weave, check_tables, jobs, workload, cache) -> None:  # fmt: skip
     """Simulate a trace under many layouts, mappings or scenarios.
 
     Writes H (STLB hits), M (STLB misses), C (walk cycles) and R (runtime in cycles) of each cell. H and M are
@@ -151,18 +114,18 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
       ./run tessera simulate --trace /tmp/gups.tst --platform haswell-sim --layouts /tmp/layouts \\
           --out /tmp/cells.csv --sampling full
       ./run tessera simulate --trace /tmp/gups.tst --platform haswell-sim,broadwell-sim \\
-          --layouts '/tmp/layouts/growing-*.csv' --engine partial --threads 2 --out /tmp/two.parquet
+          --layouts '/tmp/layouts/growing-*.csv' --engine partial --jobs 2 --out /tmp/two.parquet
       ./run tessera simulate --trace /tmp/gups.tst --platform park-haswell --mappings /tmp/demand.csv \\
           --set mmu.design=anchor --set design.anchor.distance_pages=16 --engine partial \\
-          --designs-out /tmp/designs.csv --out /tmp/anchor.csv
+          --write designs=/tmp/designs.csv --out /tmp/anchor.csv
       ./run tessera simulate --trace /tmp/gups.tst --platform park-haswell --mappings /tmp/demand.csv \\
           --each mmu.design=thp,anchor,cluster-2mb,rmm --sampling tlbs --out /tmp/designs.csv
       ./run tessera simulate --trace /tmp/os/gups.tst --platform haswell-sim --os /tmp/os/thp-always.oslog \\
-          --set memory.allocator=mapped --sampling full --faults-out /tmp/os/faults.csv \\
+          --set memory.allocator=mapped --sampling full --write faults=/tmp/os/faults.csv \\
           --out /tmp/os/cells.csv
       ./run tessera simulate --trace /tmp/os/gups.tst --platform haswell-sim --os /tmp/os/thp-always.oslog \\
           --set memory.allocator=mapped --sampling full --weave artifacts/kernel-stream/recording \\
-          --kernel-out /tmp/os/kernel.csv --fault-times-out /tmp/os/times.csv --out /tmp/os/woven.csv
+          --write kernel=/tmp/os/kernel.csv --write fault-times=/tmp/os/times.csv --out /tmp/os/woven.csv
     """
     from tessera.core.results import outcomes, table_io
     from tessera.core.scenarios import check_name
@@ -174,11 +137,6 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
     from tessera.simulate.sampling import ENGINES, plan_of
     from tessera.simulate.simulator import DESIGN_COLUMNS, FAULT_TIME_COLUMNS, KERNEL_COLUMNS, UNIT_COLUMNS
 
-    if listing:
-        from tessera.simulate.platform_files import listing_text
-
-        click.echo(listing_text(), nl=False)
-        return
     asked = [
         (kind, words)
         for kind, words in ((LAYOUT, layout_words), (MAPPING, mapping_words), (LOG, log_words))
@@ -189,65 +147,57 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         raise TesseraError(options, "each takes the place of the others", "keep one", code="pages-conflict")
     kind, pages = asked[0] if asked else (LAYOUT, ())
     choice = "--layouts, --mappings or --os"
-    needed = {"--trace": trace, "--platform": platform_names, choice: pages, "--out": out}
+    needed = {"--trace": trace, "--platform": platform, choice: pages, "--out": out}
     if missing := [name for name, value in needed.items() if not value]:
         raise click.UsageError(f"missing {', '.join(missing)}")
     if engine not in ENGINES:
         raise unknown_name("engine", engine, tuple(ENGINES))
     table_io.check_cell_format(out)
-    plan = plan_of(sampling, intervals, warmup, timed, interval_file)
-    if faults_out and kind != LOG:
+    plan = plan_of(sampling)
+    files = _files(tables)
+    if "faults" in files and kind != LOG:
         raise TesseraError(
-            "--faults-out", "only logs of an operating system have faults", "give them with --os"
+            "--write faults", "only logs of an operating system have faults", "give them with --os"
         )
-    only_woven = {
-        "--kernel-out": kernel_out, "--fault-times-out": fault_times_out, "--check-tables": check_tables
-    }  # fmt: skip
-    templates = _templates(weave, [name for name, given in only_woven.items() if given], kind)
+    if "fault-times" in files and engine == "partial":
+        raise TesseraError("--write fault-times", "the engine partial has no times", "use --engine timing")
+    only_woven = [f"--write {name}" for name in files if TABLES[name][1] == "--weave"]
+    templates = _templates(weave, only_woven + ["--check-tables"] * check_tables, kind)
     found = trace_info(trace)
     layouts = find_inputs(pages, kind)
     if kind == LOG:
         for path in layouts:
             check_name(path.stem)
     kept = cache or out.parent / ".cache"
-    named = [Path(name) for word in platform_names for name in word.split(",")]
-    inputs = [trace, *layouts, *named, *([interval_file] if interval_file else [])]
-    outputs = {
-        "--out": out,
-        "--interval-out": interval_out,
-        "--designs-out": designs_out,
-        "--faults-out": faults_out,
-        "--kernel-out": kernel_out,
-        "--fault-times-out": fault_times_out,
-    }
-    check_outputs(outputs, inputs, kept)
+    inputs = [
+        trace,
+        *layouts,
+        *(Path(name) for name in [*",".join(platform).split(","), *([sampling] if sampling else [])]),
+    ]
+    check_outputs({"--out": out, **{f"--write {name}=": path for name, path in files.items()}}, inputs, kept)
     label = workload or _label(trace)
-    units: list[dict] | None = [] if interval_out else None
-    structures: list[dict] | None = [] if designs_out else None
-    kernel: list[dict] | None = [] if kernel_out else None
-    times: list[dict] | None = [] if fault_times_out else None
-    platforms, variants = _platforms(platform_names, changes, choices)
+    columns = {
+        "units": UNIT_COLUMNS, "designs": DESIGN_COLUMNS, "kernel": KERNEL_COLUMNS,
+        "fault-times": FAULT_TIME_COLUMNS,
+    }  # fmt: skip
+    parts: dict[str, list[dict]] = {name: [] for name in files if name in columns}
+    platforms, variants = _platforms(platform, changes, choices)
     keys = list(variants[0].values) if variants else []
     rows = _simulate_all(
         trace, platforms, variants, layouts, label, kept,
-        engine=engine, sampling=plan, threads=threads, units=units, structures=structures, kind=kind,
-        weave=templates, check_tables=check_tables, kernel=kernel, fault_times=times,
+        engine=engine, sampling=plan, threads=jobs, kind=kind, weave=templates, check_tables=check_tables,
+        units=parts.get("units"), structures=parts.get("designs"), kernel=parts.get("kernel"),
+        fault_times=parts.get("fault-times"),
     )  # fmt: skip
     for row in rows:
         made = [*changes, *(f"{key}={row[key]}" for key in keys)]
         if made and (is_ok(row) or not row["message"]):
             row["message"] = outcomes.joined_notes(row["message"], f"set: {', '.join(made)}")
     write_variants_table(rows, keys, out) if keys else table_io.write_cells(rows, out)
-    if units is not None:
-        write_parts(units, UNIT_COLUMNS, interval_out, keys)
-    if structures is not None:
-        write_parts(structures, DESIGN_COLUMNS, designs_out, keys)
-    if kernel is not None:
-        write_parts(kernel, KERNEL_COLUMNS, kernel_out, keys)
-    if times is not None:
-        write_parts(times, FAULT_TIME_COLUMNS, fault_times_out, keys)
-    if faults_out:
-        write_faults(layouts, faults_out)
+    for name, lines in parts.items():
+        write_parts(lines, columns[name], files[name], keys)
+    if "faults" in files:
+        write_faults(layouts, files["faults"])
     failed = [row for row in rows if not is_ok(row)]
     click.echo(f"{len(rows) - len(failed)} cells ok, {len(failed)} failed -> {out}")
     outside = "" if kind == LOG else outside_note(found)
@@ -258,6 +208,20 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         click.echo(f"failed: {where}: {row['message']}", err=True)
     if failed:
         sys.exit(EXIT_FAILED)
+
+
+def _files(texts: tuple[str, ...]) -> dict[str, Path]:
+    """The file of each table of ``--write TABLE=FILE``."""
+    found: dict[str, Path] = {}
+    for text in texts:
+        name, _, path = text.partition("=")
+        if name not in TABLES:
+            raise unknown_name("table of --write", name, tuple(TABLES))
+        if not path or name in found:
+            wrong = "it names no file" if not path else f"{name} is given twice"
+            raise TesseraError(f"--write {text}", wrong, f"--write {name}=FILE.csv")
+        found[name] = Path(path)
+    return found
 
 
 def _templates(recording: Path | None, only_woven: list[str], kind) -> bytes | None:

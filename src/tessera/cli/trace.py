@@ -6,35 +6,36 @@ import json
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
+from tessera.cli import options
+from tessera.cli.lazy import Group
+from tessera.cli.options import PATH
 from tessera.cli.output import say_trace_notes
 from tessera.core.units import format_bytes
 from tessera.record import traces
 from tessera.record.traces.companion import Switch
-from tessera.record.traces.options import ROI_FORMS
 from tessera.record.traces.trace_tool import describe
 
-PATH = click.Path(path_type=Path)
 
-
-@click.group()
+@click.group(cls=Group)
 def trace() -> None:
     """Record, inspect, check and convert memory traces.
 
     \b
-    Example (after: tessera build):
+    Example (after: tessera dev build):
       ./run tessera trace record --out /tmp/gups.tst -- build/workloads/gups --size 64MB --reads 1000000
     """
 
 
 @trace.command(context_settings={"ignore_unknown_options": True})
-@click.option("--out", required=True, type=PATH, help="Trace file to write (.tst).")
-@click.option("--pool-size", default="1GB", show_default=True, help="Size of each pool, with unit.")
-@click.option("--heap-pool", help="Size of the heap pool.  [default: --pool-size]")
-@click.option("--anon-pool", help="Size of the anonymous pool.  [default: --pool-size]")
+@options.out("Trace file to write (.tst).", required=False)
 @click.option(
-    "--max-accesses", type=int, help="Stop recording after so many accesses; the program continues."
-)
+    "--count", is_flag=True,
+    help="Record nothing: print how many data accesses and instructions the region has, as JSON.",
+)  # fmt: skip
+@options.pools("1GB")
+@options.max_accesses("Stop recording after so many accesses; the program continues.")
 @click.option(
     "--stop-when-recorded",
     is_flag=True,
@@ -47,15 +48,13 @@ def trace() -> None:
     show_default=True,
     help="Record so many equal parts of --max-accesses, spread over the region; needs --region-accesses.",
 )
-@click.option(
-    "--region-accesses", type=int, help="Data accesses of the region, as `tessera trace count` prints them."
-)
+@click.option("--region-accesses", type=int, help="Data accesses of the region, as --count prints them.")
 @click.option(
     "--window-span",
     type=click.IntRange(min=1),
     help="Accesses at the beginning of the region that the windows lie in.  [default: --region-accesses]",
 )
-@click.option("--roi", default="auto", show_default=True, help=f"Region to record: {', '.join(ROI_FORMS)}.")
+@options.roi
 @click.option("--threads", is_flag=True, help="Allow a program with threads; record one of them.")
 @click.option(
     "--thread", default="first", show_default=True, help="Thread to record: first, busiest, or a number."
@@ -69,27 +68,25 @@ def trace() -> None:
 )
 @click.option("--events", is_flag=True, help="Record the program's calls to memory management, too.")
 @click.option("--folder", type=PATH, help="Working folder of the program.")
-@click.option("--target", help="Executable to record, if PROGRAM is a script that starts it.")
+@options.target
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
-def record(out, pool_size, heap_pool, anon_pool, max_accesses, kernel_accesses, program, **options) -> None:
-    """Record the memory accesses of PROGRAM in its region of interest (ROI).
+def record(out, count, max_accesses, kernel_accesses, program, **asked) -> None:
+    """Record the memory accesses of PROGRAM in its region of interest (ROI), or count them.
 
     PROGRAM and its arguments follow `--`. It runs under QEMU with 4KB pages. See docs/trace.md.
 
     \b
-    Example (after: tessera build):
+    Example (after: tessera dev build):
       ./run tessera trace record --out /tmp/gups.tst -- build/workloads/gups --size 64MB --reads 1000000
+      ./run tessera trace record --count -- build/workloads/gups --size 64MB --reads 1000000
     """
-    done = traces.record(
-        program,
-        out,
-        heap_pool=heap_pool or pool_size,
-        anon_pool=anon_pool or pool_size,
-        max_accesses=max_accesses,
-        kernel_accesses=kernel_accesses == "on",
-        show_stdout=True,
-        **options,
-    )
+    asked["kernel_accesses"] = kernel_accesses == "on"
+    if count:
+        _count(program, out, max_accesses, asked)
+        return
+    if out is None:
+        raise click.UsageError("give --out FILE, or --count to record nothing")
+    done = traces.record(program, out, max_accesses=max_accesses, show_stdout=True, **asked)
     found = traces.info(done.trace)
     click.echo(
         f"{found['accesses']} accesses, {found['instructions']} instructions, "
@@ -98,75 +95,67 @@ def record(out, pool_size, heap_pool, anon_pool, max_accesses, kernel_accesses, 
     )
 
 
-@trace.command(context_settings={"ignore_unknown_options": True})
-@click.option("--pool-size", default="1GB", show_default=True, help="Size of each pool, with unit.")
-@click.option("--heap-pool", help="Size of the heap pool.  [default: --pool-size]")
-@click.option("--anon-pool", help="Size of the anonymous pool.  [default: --pool-size]")
-@click.option(
-    "--roi", default="auto", show_default=True, help="Region to count: auto, markers, whole, skip:N."
+#: Options of ``trace record`` that say what is recorded; a region that is counted has none of them.
+_OF_RECORDS = (
+    "stop_when_recorded",
+    "windows",
+    "region_accesses",
+    "window_span",
+    "threads",
+    "thread",
+    "events",
 )
-@click.option(
-    "--kernel-accesses",
-    type=click.Choice(["on", "off"]),
-    default="off",
-    show_default=True,
-    help="Count the accesses of system calls to the program's memory.",
-)
-@click.option("--folder", type=PATH, help="Working folder of the program.")
-@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
-def count(pool_size, heap_pool, anon_pool, kernel_accesses, program, **options) -> None:
-    """Count the data accesses and the instructions of PROGRAM in its region of interest, as JSON.
 
-    `tessera trace record --region-accesses` takes the first number.
 
-    \b
-    Example (after: tessera build):
-      ./run tessera trace count -- build/workloads/gups --size 64MB --reads 1000000
-    """
-    found = traces.count(
-        program,
-        heap_pool=heap_pool or pool_size,
-        anon_pool=anon_pool or pool_size,
-        kernel_accesses=kernel_accesses == "on",
-        **options,
-    )
+def _count(program, out: Path | None, max_accesses: int | None, asked: dict) -> None:
+    context = click.get_current_context()
+    given = [name for name in ("out", "max_accesses", *_OF_RECORDS)
+             if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]  # fmt: skip
+    if given:
+        raise click.UsageError(f"--count records nothing: leave out --{given[0].replace('_', '-')}")
+    found = traces.count(program, **{name: value for name, value in asked.items() if name not in _OF_RECORDS})
     click.echo(json.dumps({"accesses": found.accesses, "instructions": found.instructions}))
 
 
 @trace.command()
-@click.argument("path", type=PATH)
+@click.argument("path", metavar="TRACE", type=PATH)
+@options.as_json("Print only the header, as JSON; don't read the frames.")
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print only the header, as JSON; don't read the frames."
+    "--events", is_flag=True, help="List the program's calls to memory management, if they are there."
 )
-def info(path: Path, as_json: bool) -> None:
-    """Describe a trace; without --json, also check every frame.
+@click.option("--csv", is_flag=True, help="With --events: print a CSV table.")
+def info(path: Path, as_json: bool, events: bool, csv: bool) -> None:
+    """Describe a trace and check every frame; exit status 1 if it is damaged.
 
-    Example (after: tessera trace record): ./run tessera trace info /tmp/gups.tst
+    \b
+    Example:
+      ./run tessera trace record --events --roi whole --kernel-accesses on --out /tmp/e.tst -- /bin/echo hello
+      ./run tessera trace info /tmp/e.tst
+      ./run tessera trace info --events /tmp/e.tst
     """
+    if csv and not events:
+        raise click.UsageError("--csv is the form of --events: give both")
+    if events:
+        click.echo(traces.events(path, csv=csv), nl=False)
+        return
+    found = traces.info(path)
     if as_json:
-        click.echo(json.dumps(traces.info(path), indent=1))
+        click.echo(json.dumps(found, indent=1))
     else:
-        traces.info(path)
-        click.echo(describe(path), nl=False)
+        click.echo(f"{describe(path)}all frames are intact")
 
 
-@trace.command()
-@click.argument("path", type=PATH)
-def verify(path: Path) -> None:
-    """Check every frame of a trace; exit status 1 if it is damaged.
-
-    Example (after: tessera trace record): ./run tessera trace verify /tmp/gups.tst
-    """
-    click.echo(traces.verify(path), nl=False)
+_format = click.option("--format", "kind", type=click.Choice(["champsim"]), default="champsim",
+                       show_default=True, help="Format of the other simulator.")  # fmt: skip
 
 
 @trace.command("import")
 @click.argument("source", type=PATH)
-@click.option("--from", "kind", type=click.Choice(["champsim"]), required=True, help="Format of SOURCE.")
-@click.option("--out", required=True, type=PATH, help="Trace file to write (.tst).")
+@_format
+@options.out("Trace file to write (.tst).")
 @click.option("--mmap-pool", metavar="START:END", help="Addresses of the anonymous pool (0x... or decimal).")
 @click.option("--brk-pool", metavar="START:END", help="Addresses of the heap pool.")
-@click.option("--max-accesses", type=int, help="Stop after this many accesses.  [default: read all]")
+@options.max_accesses("Stop after this many accesses.  [default: read all]")
 def import_(source: Path, kind: str, out: Path, mmap_pool, brk_pool, max_accesses) -> None:
     """Convert SOURCE, a trace of another simulator, to a trace of Tessera.
 
@@ -175,7 +164,7 @@ def import_(source: Path, kind: str, out: Path, mmap_pool, brk_pool, max_accesse
 
     \b
     Example (the file: tessera trace export --help):
-      ./run tessera trace import --from champsim /tmp/gups.champsim --out /tmp/gups2.tst
+      ./run tessera trace import /tmp/gups.champsim --out /tmp/gups2.tst
     """
     said = traces.import_champsim(
         source, out, mmap_pool=mmap_pool, brk_pool=brk_pool, max_accesses=max_accesses
@@ -185,12 +174,12 @@ def import_(source: Path, kind: str, out: Path, mmap_pool, brk_pool, max_accesse
 
 @trace.command("export")
 @click.argument("path", type=PATH)
-@click.option("--to", "kind", type=click.Choice(["champsim"]), required=True, help="Format to write.")
-@click.option("--out", required=True, type=PATH, help="File to write.")
+@_format
+@options.out("File to write.")
 def export(path: Path, kind: str, out: Path) -> None:
     """Convert a trace to the format of another simulator.
 
-    Example: ./run tessera trace export --to champsim /tmp/gups.tst --out /tmp/gups.champsim
+    Example: ./run tessera trace export /tmp/gups.tst --out /tmp/gups.champsim
     """
     traces.export_champsim(path, out)
     say_trace_notes(path)
@@ -198,7 +187,7 @@ def export(path: Path, kind: str, out: Path) -> None:
 
 @trace.command()
 @click.argument("path", metavar="TRACE", type=PATH)
-@click.option("--out", required=True, type=PATH, help="CSV file to write: pool,page,access.")
+@options.out("CSV file to write: pool,page,access.")
 def touches(path: Path, out: Path) -> None:
     """Write the first access to each 4KB page of the pools, in the order of the accesses.
 
@@ -208,20 +197,6 @@ def touches(path: Path, out: Path) -> None:
     """
     traces.touches(path, out)
     say_trace_notes(path)
-
-
-@trace.command()
-@click.argument("path", metavar="TRACE", type=PATH)
-@click.option("--csv", is_flag=True, help="Print a CSV table.")
-def events(path: Path, csv: bool) -> None:
-    """List the program's calls to memory management, of a trace that was recorded with --events.
-
-    \b
-    Example:
-      ./run tessera trace record --events --roi whole --kernel-accesses on --out /tmp/e.tst -- /bin/echo hello
-      ./run tessera trace events /tmp/e.tst
-    """
-    click.echo(traces.events(path, csv=csv), nl=False)
 
 
 @trace.command()

@@ -1,4 +1,4 @@
-"""``tessera workload``, ``tessera datasets``: list, show, run and add workloads, and fetch their inputs."""
+"""``tessera workload``: show, run and add workloads, and fetch their input data."""
 
 from __future__ import annotations
 
@@ -9,51 +9,35 @@ from pathlib import Path
 
 import click
 
+from tessera.cli import options
+from tessera.cli.lazy import Group
+from tessera.cli.options import PATH
 from tessera.core.errors import TesseraError
 from tessera.core.progress import amount, download_progress
 
-PATH = click.Path(path_type=Path)
 
-
-@click.group()
+@click.group(cls=Group)
 def workload() -> None:
-    """List, show, run and add workloads.
+    """Show, run and add workloads; their input data.
 
     Example: ./run tessera workload run gups --size tiny
     """
 
 
-@workload.command("list")
-def list_workloads() -> None:
-    """List the workloads with their descriptions and sizes.
-
-    Example: ./run tessera workload list
-    """
-    from tessera.core.tables import print_table
-    from tessera.record import workloads
-
-    listed = []
-    for name in workloads.names():
-        found = workloads.load(name)
-        rows = ", ".join(f"{table} {row}" for table, row in found.rows.items())
-        notes = [rows, f"stands in for {found.stand_in_for}" if found.stand_in_for else ""]
-        about = "; ".join(note for note in notes if note)
-        sizes = ", ".join(found.sizes)
-        listed.append((name, f"{found.description}{f' [{about}]' if about else ''} (sizes: {sizes})"))
-    print_table((), listed, whole=(0,))
-
-
 @workload.command()
-@click.argument("name")
-@click.option("--platform", help="Also compare each size with the TLB reach and L3 of this platform.")
-def show(name: str, platform: str | None) -> None:
-    """Print source, arguments and memory (in MB of 2^20 bytes) of every size.
+@click.argument("name", required=False)
+@options.platform("Also compare each size with the TLB reach and L3 of this platform.")
+def show(name: str | None, platform: str | None) -> None:
+    """Print source, arguments and memory (in MB of 2^20 bytes) of every size. Without NAME: list all.
 
     Example: ./run tessera workload show gups --platform haswell-sim
     """
     from tessera.core import platforms
     from tessera.record import workloads
 
+    if name is None:
+        _list()
+        return
     found = workloads.load(name)
     target = platforms.load(platform) if platform else None
     click.echo(f"{found.name}: {found.description}\n  source: {found.source}\n  kind: {found.kind}")
@@ -76,9 +60,25 @@ def show(name: str, platform: str | None) -> None:
             click.echo(f"    on {target.name}: footprint / TLB reach {reach}; leaf entries / L3 {leaf}")
 
 
+def _list() -> None:
+    """The workloads with their descriptions and sizes."""
+    from tessera.core.tables import print_table
+    from tessera.record import workloads
+
+    listed = []
+    for name in workloads.names():
+        found = workloads.load(name)
+        rows = ", ".join(f"{table} {row}" for table, row in found.rows.items())
+        notes = [rows, f"stands in for {found.stand_in_for}" if found.stand_in_for else ""]
+        about = "; ".join(note for note in notes if note)
+        sizes = ", ".join(found.sizes)
+        listed.append((name, f"{found.description}{f' [{about}]' if about else ''} (sizes: {sizes})"))
+    print_table((), listed, whole=(0,))
+
+
 @workload.command()
 @click.argument("name")
-@click.option("--size", required=True, help="Size, as in: tessera workload show NAME.")
+@options.size
 def run(name: str, size: str) -> None:
     """Run a workload in its image, without a layout; print its result as a JSON line.
 
@@ -97,7 +97,7 @@ def run(name: str, size: str) -> None:
 
 @workload.command()
 @click.argument("name")
-@click.option("--size", required=True, help="Size, as in: tessera workload show NAME.")
+@options.size
 def prepare(name: str, size: str) -> None:
     """Build the prepared file that a size loads, in build/prepared, and print its path.
 
@@ -120,7 +120,7 @@ def prepare(name: str, size: str) -> None:
 
 @workload.command()
 @click.argument("name")
-@click.option("--size", required=True, help="Size, as in: tessera workload show NAME.")
+@options.size
 def count(name: str, size: str) -> None:
     """Count the data accesses and the instructions of the region of interest, as JSON.
 
@@ -163,9 +163,7 @@ def _mb(count: int) -> str:
 @click.option(
     "--scripts", type=PATH, help="Folder of a Mosmodel benchmark (pre_run.sh, run.sh, post_run.sh)."
 )
-@click.option(
-    "--target", help="With --scripts: the program that run.sh starts, if the folder does not name it."
-)
+@options.target
 @click.option("--size", default="default", show_default=True, help="Name of this input.")
 @click.option("--threads", is_flag=True, help="The program starts threads.")
 @click.option("--force", is_flag=True, help="Replace a size that was added before.")
@@ -206,25 +204,25 @@ def spec(root: Path) -> None:
     click.echo(f"{', '.join(remember_root(root))} at {root.absolute()}")
 
 
-# ``tessera datasets``: published inputs. Only the size `paper` of some workloads needs them; `default` uses
-# synthetic inputs of the same shape.
+# ``tessera workload data``: published inputs. Only the size `paper` of some workloads needs them; `default`
+# uses synthetic inputs of the same shape.
 
 
-@click.group()
-def datasets() -> None:
-    """List, download and verify published input data.
+@workload.group(cls=Group)
+def data() -> None:
+    """Show, download and verify published input data.
 
     Only the size `paper` of some workloads needs them; `tessera workload show NAME` says which.
 
-    Example: ./run tessera datasets list
+    Example: ./run tessera workload data show
     """
 
 
-@datasets.command("list")
-def list_datasets() -> None:
-    """List all datasets: URL, licence, size, SHA-256, and whether each is on this machine.
+@data.command("show")
+def show_data() -> None:
+    """Show all datasets: URL, licence, size, SHA-256, and whether each is on this machine.
 
-    Example: ./run tessera datasets list
+    Example: ./run tessera workload data show
     """
     from tessera.record import datasets as inputs
 
@@ -237,12 +235,12 @@ def list_datasets() -> None:
         click.echo(f"  size: {size}; SHA-256: {dataset.sha256 or 'not published'}")
 
 
-@datasets.command()
+@data.command()
 @click.argument("names", nargs=-1, required=True)
 def fetch(names: tuple[str, ...]) -> None:
     """Download datasets by name; continue interrupted downloads.
 
-    Example: ./run tessera datasets fetch gap-road
+    Example: ./run tessera workload data fetch gap-road
     """
     from tessera.record import datasets as inputs
 
@@ -254,21 +252,21 @@ def fetch(names: tuple[str, ...]) -> None:
         )
 
 
-@datasets.command()
+@data.command()
 @click.argument("names", nargs=-1)
 def verify(names: tuple[str, ...]) -> None:
     """Compare the SHA-256 of downloaded files with the listed one (default: all downloaded datasets).
 
     Exit status 1 if a file differs.
 
-    Example: ./run tessera datasets verify gap-road
+    Example: ./run tessera workload data verify gap-road
     """
     from tessera.core.errors import EXIT_FAILED, TesseraError
     from tessera.record import datasets as inputs
 
     chosen = list(names) or [n for n in inputs.names() if inputs.state(inputs.load(n)).state == "present"]
     if not chosen:
-        click.echo("no dataset was downloaded; to list them: ./run tessera datasets list")
+        click.echo("no dataset was downloaded; to list them: ./run tessera workload data show")
     failed = False
     for dataset in [inputs.load(name) for name in chosen]:
         try:

@@ -131,7 +131,7 @@ def _twice(path: Path, row: Row, other: Row) -> TesseraError:
     )
 
 
-_LIST = "tessera counters show {} prints the commands to record"
+_LIST = "tessera measure counters show {} prints the commands to record"
 
 
 def _resolved(path: Path, row: Row, found: CounterClass) -> Named | None:
@@ -168,7 +168,7 @@ def _not_counted(asked: str) -> TesseraError:
     return TesseraError(
         asked,
         "its group was never on the counters: one member that does not fit empties all of it",
-        "record each pass of `tessera counters show CLASS` alone, with SMT and watchdog as they are",
+        "record each pass of `tessera measure counters show CLASS` alone, with SMT and watchdog as they are",
         exit_code=EXIT_FAILED,
         code="measure-not-counted",
     )
@@ -196,7 +196,7 @@ def _check(path: Path, row: Row, named: Named) -> None:
         raise TesseraError(
             asked,
             f"it was counted in {row.percent}% of the time, and perf scaled it: an estimate, not a count",
-            "record the passes of `tessera counters show CLASS` one by one",
+            "record the passes of `tessera measure counters show CLASS` one by one",
             exit_code=EXIT_FAILED,
             code="measure-multiplexed",
         )

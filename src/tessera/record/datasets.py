@@ -117,7 +117,7 @@ def _bad_manifest(path: Path, found: str, rule: str) -> TesseraError:
 
 # The cache on disk. A record has the address, bytes, SHA-256 and date of the download.
 
-#: States of a dataset, as ``tessera datasets list`` prints them.
+#: States of a dataset, as ``tessera workload data show`` prints them.
 MISSING, PARTIAL, PRESENT = "missing", "partial", "present"
 
 
@@ -181,7 +181,7 @@ def graph_file(name: str, suffix: str) -> Path:
         raise TesseraError(
             f"dataset {name}",
             f"it is {state(dataset).state} in {cache_folder(dataset)}",
-            f"run: tessera datasets fetch {name}; or use size `published`, whose graph is synthetic",
+            f"run: tessera workload data fetch {name}; or use size `published`, whose graph is synthetic",
             exit_code=EXIT_FAILED,
             code="dataset-missing",
         )
@@ -234,7 +234,7 @@ def verify(dataset: Dataset) -> str:
         raise TesseraError(
             f"dataset {dataset.name}",
             f"it is {now.state} in {cache_folder(dataset)}",
-            f"run: tessera datasets fetch {dataset.name}",
+            f"run: tessera workload data fetch {dataset.name}",
             exit_code=EXIT_FAILED,
             code="dataset-missing",
         )
@@ -247,7 +247,7 @@ def verify(dataset: Dataset) -> str:
         raise TesseraError(
             f"dataset {dataset.name}, {path}",
             wrong,
-            f"remove the file, then run: tessera datasets fetch {dataset.name}",
+            f"remove the file, then run: tessera workload data fetch {dataset.name}",
             exit_code=EXIT_FAILED,
             code="dataset-wrong",
         )
@@ -288,8 +288,8 @@ def fetch(
         part,
         asked=dataset.url,
         if_refused="find its new address and correct datasets/manifest.csv; size `published` needs none",
-        if_interrupted=f"check the network, then run: tessera datasets fetch {dataset.name}. The download "
-        "continues where it stopped. Without a network use size `published`, whose input is synthetic",
+        if_interrupted=f"check the network, then run: tessera workload data fetch {dataset.name}. The "
+        "download continues where it stopped. Without a network use size `published`, whose input is synthetic",
         attempts=attempts,
         first_pause_s=first_pause_s,
     ).complete(progress)

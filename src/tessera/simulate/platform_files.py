@@ -13,23 +13,18 @@ from typing import cast
 
 import yaml
 
-from tessera.core import configuration_files, platforms
+from tessera.core import configuration_files
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built, with_names, write_text
 from tessera.core.platforms import TEMPLATE, Platform, Value, all_keys, folder, leaves, load
 from tessera.machine.container import toolchain
-from tessera.simulate.sampling import ENGINES
 
-# ``tessera simulate --list``: the available engines, platforms and components of platform files.
+# ``tessera platform show``: the components that platform files can name.
 
 
-def listing_text() -> str:
-    """Engines, platforms and, from the built simulator, the components that platform files name."""
-    lines = ["engines (--engine):"]
-    lines += [f"  {name:12} {sentence}" for name, sentence in ENGINES.items()]
-    lines += ["platforms (--platform; `tessera platform show NAME` gives every value):"]
-    lines += [f"  {name:18} {load(name).description}" for name in platforms.names()]
-    return "\n".join(lines + _components()) + "\n"
+def components_text() -> str:
+    """Components that platform files can name, from the built simulator; else why they are not listed."""
+    return "\n".join(_components()) + "\n"
 
 
 def _components() -> list[str]:

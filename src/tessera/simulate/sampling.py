@@ -71,9 +71,9 @@ class Intervals:
             return cls(path.read_text())
         except (OSError, UnicodeDecodeError) as error:
             raise TesseraError(
-                f"--interval-file {path}",
+                f"--sampling {path}",
                 f"the file can't be read ({error})",
-                f"give a CSV file with the columns {','.join(INTERVAL_COLUMNS)}",
+                f"give full, tlbs, units=N, or a CSV file with the columns {','.join(INTERVAL_COLUMNS)}",
                 code="interval-file-unreadable",
             ) from None
 
@@ -139,36 +139,16 @@ def parse_sampling(text: str) -> Sampling:
     return plan
 
 
-def plan_of(
-    sampling: str | None,
-    intervals: int | None,
-    warmup: int | None,
-    timed: int | None,
-    interval_file: Path | None,
-) -> Plan:
-    """The plan that the command line's options describe; ``--sampling``, the plain options and a file exclude
-    each other.
+def plan_of(text: str | None) -> Plan:
+    """The plan of the command's ``--sampling``: also ``tlbs``, or a CSV file of units; None: the default.
 
     Raises:
-        TesseraError: two of these, or ``--warmup`` or ``--timed`` without ``--intervals``.
+        TesseraError: it is no plan, or the file can't be read.
     """
-    plain = [value for value in (intervals, warmup, timed) if value is not None]
-    if (sampling is not None) + bool(plain) + (interval_file is not None) > 1:
-        raise TesseraError(
-            "--sampling, --intervals (--warmup, --timed) and --interval-file",
-            "these options exclude each other",
-            "keep one",
-            code="plan-conflict",
-        )
-    if interval_file is not None:
-        return Intervals.read(interval_file)
-    if sampling is not None:
-        return TLBS if sampling == TLBS.argument() else parse_sampling(sampling)
-    if plain and intervals is None:
-        raise TesseraError(
-            "--warmup or --timed",
-            "these options need --intervals",
-            "give the number of units: --intervals 20",
-        )
-    given = {"units": intervals, "warmup_accesses": warmup, "timed_instructions": timed}
-    return Sampling(**{key: value for key, value in given.items() if value is not None})
+    if text is None:
+        return Sampling()
+    if text == TLBS.argument():
+        return TLBS
+    if Path(text).suffix == ".csv":
+        return Intervals.read(Path(text))
+    return parse_sampling(text)

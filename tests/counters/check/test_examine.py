@@ -9,8 +9,8 @@ import os
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli import counters as command
 from tessera.cli.main import cli
+from tessera.cli.measure import counters as command
 from tessera.machine.counter_check.examine import examine
 from tessera.machine.counter_check.known_programs import chase_counter
 from tessera.machine.counter_check.opening import Count, failed_rows, rows_csv
@@ -83,7 +83,7 @@ def test_a_refused_event_decides_nothing(tmp_path, program):
         (errno.EACCES, "perf_event_paranoid"),
         (errno.EPERM, "PERFMON"),
         (errno.ENOENT, "bare metal"),
-        (errno.EINVAL, "tessera counters list"),
+        (errno.EINVAL, "tessera measure counters show"),
         (errno.EBUSY, "profilers"),
         (errno.ENOSYS, "container"),
         (errno.EMFILE, "ulimit"),
@@ -189,7 +189,7 @@ def test_the_command_and_its_file(tmp_path, program, monkeypatch):
     rows = check(tmp_path, program, ZEN3, formats=fakes.AMD)
     monkeypatch.setattr(command, "_checked", lambda mode: rows)
     out = tmp_path / "checks.csv"
-    done = CliRunner().invoke(cli, ["counters", "check", "--out", str(out)])
+    done = CliRunner().invoke(cli, ["measure", "counters", "check", "--out", str(out)])
     assert done.exit_code == 0 and "zen3" in done.stdout and "NOT-MEASURABLE" in done.stdout
     read = list(csv.DictReader(out.read_text().splitlines()))
     assert len(read) == len(rows) and rows_csv(rows) == out.read_text()
@@ -199,7 +199,7 @@ def test_the_command_and_its_file(tmp_path, program, monkeypatch):
 
 def test_the_command_fails_without_a_pmu(tmp_path, program, monkeypatch):
     monkeypatch.setattr(command, "_checked", lambda mode: check(tmp_path, program, pmus={}))
-    done = CliRunner().invoke(cli, ["counters", "check"])
+    done = CliRunner().invoke(cli, ["measure", "counters", "check"])
     assert done.exit_code == 1 and "bare metal" in done.stdout and "software" in done.stdout
 
 

@@ -1,4 +1,4 @@
-"""``tessera environment`` on a machine of files: its table, its exit status, --fix around a command."""
+"""``tessera measure environment`` on a machine of files: its table, its exit status, --fix."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def loud(tmp_path, monkeypatch):
 
 
 def run(*words, **options):
-    return CliRunner().invoke(cli, ["environment", *words], **options)
+    return CliRunner().invoke(cli, ["measure", "environment", *words], **options)
 
 
 def last_lines(result):
@@ -113,7 +113,7 @@ def test_without_a_command_it_holds_until_a_signal(loud, number):
         "from pathlib import Path\nfrom tessera.cli import machine, main\n"
         f"machine._root = lambda: Path({str(loud)!r})\nmain.main()"
     )
-    argv = [sys.executable, "-c", code, "environment", "--fix"]
+    argv = [sys.executable, "-c", code, "measure", "environment", "--fix"]
     with subprocess.Popen(
         argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, preexec_fn=_hears_ctrl_c
     ) as process:

@@ -56,7 +56,7 @@ def test_nothing_readable_is_unknown_and_never_ok(tmp_path):
     "check, changes, words",
     [
         ("counting", {"proc/sys/kernel/perf_event_paranoid": "3"}, ["3", "sysctl"]),
-        ("pmu", {"sys/bus/event_source/devices/cpu/type": None}, ["tessera counters check"]),
+        ("pmu", {"sys/bus/event_source/devices/cpu/type": None}, ["tessera measure counters check"]),
         ("overcommit", {f"{trees.POOL}/nr_overcommit_hugepages": "8"}, ["2048kB", "8"]),
         ("thp", {"sys/kernel/mm/transparent_hugepage/enabled": "[always] madvise never"}, ["enabled"]),
         ("thp", {"sys/kernel/mm/transparent_hugepage/defrag": "[always] never"}, ["defrag"]),

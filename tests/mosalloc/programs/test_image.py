@@ -42,5 +42,5 @@ def test_it_is_built_on_the_toolchain_that_is_built_first(monkeypatch):
 def test_a_missing_image_names_the_command_that_builds_it(monkeypatch):
     monkeypatch.setattr(images, "image_exists", lambda tag: False)
     monkeypatch.setattr(images, "require_docker", lambda: "20.10")
-    with pytest.raises(TesseraError, match=r"\./run tessera mosalloc programs"):
+    with pytest.raises(TesseraError, match=r"\./run tessera lab allocator programs"):
         images.require_image(programs_tag())

@@ -9,7 +9,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.mosalloc.group import mosalloc
+from tessera.cli.lab.allocator import allocator
 from tessera.core.checks import FAIL, PASS, SKIP
 from tessera.core.errors import TesseraError
 from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
@@ -35,7 +35,7 @@ def test_an_unknown_program_lists_the_valid_names():
 def test_an_unknown_layout_lists_the_valid_names():
     with pytest.raises(TesseraError, match="(?s)'1gb'.*: 2mb, 4kb, mixed"):
         mosaic("1gb", SMALL)
-    done = CliRunner().invoke(mosalloc, ["programs", "redis", "--layout", "8kb"])
+    done = CliRunner().invoke(allocator, ["programs", "redis", "--layout", "8kb"])
     assert "layout '8kb'" in str(done.exception)
 
 
@@ -113,5 +113,5 @@ def test_a_failure_is_shown_with_its_last_lines_and_the_command():
 
 def test_the_list_needs_neither_engine_nor_image(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
-    done = CliRunner().invoke(mosalloc, ["programs", "--list"])
+    done = CliRunner().invoke(allocator, ["programs", "--list"])
     assert done.exit_code == 0 and len(done.output.splitlines()) == len(PROGRAMS)

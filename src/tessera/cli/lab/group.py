@@ -13,7 +13,7 @@ LAB = {
         "show": ("tessera.cli.lab.study:show", "Explain a study: what it answers, its keys, its tables."),
     },
     "With commands of their own": {
-        "allocator": ("tessera.cli.mosalloc.group:allocator", "Prove the allocator; measure what it costs."),
+        "allocator": ("tessera.cli.lab.allocator:allocator", "Prove the allocator; measure what it costs."),
         "faults": (
             "tessera.cli.lab.faults:faults",
             "Measure what page faults cost; count Linux's work in them.",

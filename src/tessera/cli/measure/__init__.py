@@ -1,1 +1,1 @@
-"""Commands of ``tessera measure`` and ``tessera host``. Start with :mod:`tessera.cli.measure.group`."""
+"""Commands of ``tessera measure``. Start with :mod:`tessera.cli.measure.group`."""

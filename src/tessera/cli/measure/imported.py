@@ -7,21 +7,20 @@ from pathlib import Path
 
 import click
 
+from tessera.cli import options
+from tessera.cli.options import PATH
 from tessera.core.errors import EXIT_FAILED
 from tessera.core.layouts.layout import ALL_4KB
 
 # ``tessera measure import``: logs of ``perf stat`` become a cells file with provenance `measured`.
 
-PATH = click.Path(path_type=Path)
-
 
 @click.command("import")
 @click.argument("logs", nargs=-1, type=PATH)
-@click.option("--class", "class_name", required=True, metavar="NAME",
-              help="Class of the processor, as in: tessera counters list.")  # fmt: skip
-@click.option("--workload", required=True, help="Name of the workload in the cells file.")
-@click.option("--platform", help="Name of the machine; it begins with the class.  [default: CLASS-imported]")
-@click.option("--out", type=PATH, required=True, help="Cells file to write: .csv or .parquet.")
+@options.processor_class("Class of the processor, as in: tessera measure counters show.", required=True)
+@options.workload("Name of the workload in the cells file.", required=True)
+@options.platform("Name of the machine; it begins with the class.  [default: CLASS-imported]")
+@options.out("Cells file to write: .csv or .parquet.")
 @click.option("--table", type=PATH, help="CSV file,layout[,repeat] that names the logs, instead of LOGS.")
 @click.option("--mode", type=click.Choice(("u", "uk")),
               help="Mode of events whose names do not show it: user, or user and kernel.")  # fmt: skip
@@ -50,8 +49,9 @@ def import_(
 ) -> None:
     """Import LOGS of `perf stat` as measured cells: R, H, M and C of each layout.
 
-    `tessera counters show CLASS` prints the commands that record them. LOGS are files LAYOUT.PASS.perf or
-    LAYOUT.PASS.REPEAT.perf, or folders of them. Logs of one layout and repeat are passes of one run. 4kb and
+    `tessera measure counters show CLASS` prints the commands that record them. LOGS are files
+    LAYOUT.PASS.perf or LAYOUT.PASS.REPEAT.perf, or folders of them. Logs of one layout and repeat are passes
+    of one run. 4kb and
     2mb are names of layouts, too. Counts that perf scaled (multiplexing) are rejected, not corrected.
 
     \b
@@ -135,13 +135,12 @@ def _write_counts(totals, path: Path) -> None:
               help="Text of `perf report -D` with IBS op samples.")  # fmt: skip
 @click.option("--misses", type=int, metavar="M", help="STLB misses of the same program, counted.")
 @click.option("--cells", type=PATH, metavar="FILE", help="Cells file that has M, in the place of --misses.")
-@click.option("--layout", default=ALL_4KB, show_default=True, help="With --cells: the sampled layout.")
-@click.option("--workload", metavar="NAME", help="With --cells: the sampled workload, if there are several.")
-@click.option("--platform", metavar="NAME", help="With --cells: the machine, if there are several.")
-@click.option("--mode", type=click.Choice(("u", "uk")), default="u", show_default=True,
-              help="Mode in which M was counted: user, or user and kernel.")  # fmt: skip
+@options.layout("With --cells: the sampled layout.", default=ALL_4KB, show_default=True)
+@options.workload("With --cells: the sampled workload, if there are several.")
+@options.platform("With --cells: the machine, if there are several.")
+@options.mode
 @click.option("--pid", type=click.IntRange(0), help="Process of the samples.  [default: all]")
-@click.option("--out", type=PATH, metavar="FILE", help="Write the estimate as a CSV file with one row.")
+@options.out("Write the estimate as a CSV file with one row.", required=False)
 def walk_estimate(dump, misses, cells, layout, workload, platform, mode, pid, out) -> None:
     """Estimate walk cycles where no event counts them: M times the mean TlbRefillLat of IBS samples.
 

@@ -9,32 +9,25 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from tessera.cli.output import STOP_SIGNALS
+from tessera.cli import options
+from tessera.cli.options import PATH
 
 # ``tessera measure -- PROGRAM``: TLB misses of a program, and gains of larger pages.
-
-PATH = click.Path(path_type=Path)
 
 
 @click.command("program", context_settings={"allow_interspersed_args": False})
 @click.option("--try", "tries", metavar="PAGES,...", default="",
               help="Compare with 4KB pages: thp, hugetlb, or layout files.")  # fmt: skip
-@click.option("--pairs", type=click.IntRange(min=1), default=10, show_default=True,
-              help="Runs of each kind of pages with --try; an interval needs 2.")  # fmt: skip
+@options.pairs("Runs of each kind of pages with --try; an interval needs 2.", 10)
 @click.option("--predict", type=PATH, metavar="LAYOUT",
               help="Fit a model to the 6 or more layouts of --try; predict R of this one.")  # fmt: skip
 @click.option("--model", default="mosmodel", show_default=True, help="Model of --predict.")
 @click.option(
     "--regions", is_flag=True, help="Also sample TLB misses; print the memory that has most of them."
 )
-@click.option("--mode", type=click.Choice(("u", "uk")), default="u", show_default=True,
-              help="Count user mode, or user mode and kernel.")  # fmt: skip
-@click.option("--load", metavar="CMD", help="PROGRAM is a server: run CMD (by sh) beside it, then stop it.")
-@click.option("--ready-port", type=click.IntRange(1, 65535), help="Start the load when this port answers.")
-@click.option("--stop-signal", type=click.Choice(STOP_SIGNALS), default="TERM", show_default=True,
-              help="Signal that stops the server.")  # fmt: skip
-@click.option("--results", type=PATH, metavar="DIR",
-              help="Results whose slopes are shown beside C.  [default: results/default]")  # fmt: skip
+@options.mode
+@options.server
+@options.results("Results whose slopes are shown beside C.  [default: results/default]")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def program_(
     tries, pairs, predict, model, regions, mode, load, ready_port, stop_signal, results, program

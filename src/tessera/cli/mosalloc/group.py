@@ -1,7 +1,4 @@
-"""``tessera mosalloc``: run a program under a layout; check layouts, reserve their pages, analyze a program.
-
-The other commands have files of their own, and one line each here.
-"""
+"""``tessera mosalloc``: run a program under a layout; check and reserve layouts, analyze a program."""
 
 from __future__ import annotations
 
@@ -12,15 +9,14 @@ from pathlib import Path
 
 import click
 
-from tessera.cli.mosalloc.overhead import overhead
-from tessera.cli.mosalloc.proofs import bench, programs, proof
+from tessera.cli import options
+from tessera.cli.lazy import Group
 from tessera.cli.mosalloc.suggest import suggest
+from tessera.cli.options import PATH
 from tessera.core.errors import EXIT_FAILED, TesseraError
 
-PATH = click.Path(path_type=Path)
 
-
-@click.group()
+@click.group(cls=Group)
 def mosalloc() -> None:
     """Run programs under a layout (mosaic of page sizes); reserve and suggest huge pages.
 
@@ -29,31 +25,25 @@ def mosalloc() -> None:
 
 
 mosalloc.add_command(suggest)
-mosalloc.add_command(programs)
-mosalloc.add_command(bench)
-mosalloc.add_command(proof)
-mosalloc.add_command(overhead)
 
 
 # ``tessera mosalloc run``: runs a program under a layout.
 
 
 @mosalloc.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--layout", required=True, type=PATH, help="Layout CSV.")
+@options.layout("Layout CSV.", required=True, type=PATH)
 @click.option("--report", type=PATH, help="JSON file to write: requested and found page sizes.")
-@click.option("--target", help="Executable that gets the layout, if PROGRAM is a script that starts it.")
+@options.target
 @click.option("--allow-fallback", is_flag=True, help="Use 4KB pages if huge pages are missing.")
 @click.option("--prefault/--no-prefault", default=True, show_default=True,
               help="Allocate the pages of windows before the program starts, or on demand.")  # fmt: skip
-@click.option("--hints", type=click.Choice(("kernel", "pool")),
-              help="Who places memory that is requested at an address.  [default: kernel]")  # fmt: skip
-@click.option("--stacks", type=click.Choice(("kernel", "pool")),
-              help="Where to place stacks of threads.  [default: kernel]")  # fmt: skip
+@options.hints
+@options.stacks
 @click.option("--protections", type=click.Choice(("guards", "soft", "exact")),
               help="Protections for which a huge page is split.  [default: guards]")  # fmt: skip
 @click.option("--verbose", is_flag=True, help="Print the addresses of the pools.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
-def run(program: tuple[str, ...], layout: Path, **options) -> None:
+def run(program: tuple[str, ...], layout: Path, **asked) -> None:
     """Run PROGRAM on this machine under a layout.
 
     When PROGRAM ends, checks the page sizes that the kernel used. Returns the exit status of PROGRAM; 2 if
@@ -65,7 +55,7 @@ def run(program: tuple[str, ...], layout: Path, **options) -> None:
     """
     from tessera.measure.mosalloc.launcher import become_launcher
 
-    become_launcher(program, layout, **options)
+    become_launcher(program, layout, **asked)
 
 
 # ``tessera mosalloc check``: checks a layout file, and whether its huge pages are free.
@@ -126,15 +116,15 @@ def _inside_default_pools(file: Path, layout) -> None:
 
 
 @mosalloc.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--layout", type=PATH, help="Layout CSV.  [default: only 4KB pages]")
+@options.layout("Layout CSV.  [default: only 4KB pages]", type=PATH)
 @click.option("--interval-ms", type=click.IntRange(1), default=10, show_default=True,
               help="Time between samples in milliseconds.")  # fmt: skip
-@click.option("--out", type=PATH, required=True, help="JSON file to write.")
+@options.out("JSON file to write.")
 @click.option("--plot", type=PATH, help="Picture of the footprint over time to write (.svg or .png).")
-@click.option("--hints", type=click.Choice(("kernel", "pool")), help="As for: tessera mosalloc run.")
-@click.option("--stacks", type=click.Choice(("kernel", "pool")), help="As for: tessera mosalloc run.")
+@options.hints
+@options.stacks
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
-def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Path | None, **options) -> None:
+def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Path | None, **asked) -> None:
     """Run PROGRAM; report how its pools fill, its memory calls, and its memory outside the pools.
 
     Prints the summary to standard error, because PROGRAM uses standard output. Returns the exit status of
@@ -162,7 +152,7 @@ def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Pat
             layout = Path(name) / "growing-0.csv"
             write_layout(Layout(layout.stem, {}), layout)
         done = run_under_layout(
-            program, layout, analyze=out, interval_ms=interval_ms, then_raise=False, **options
+            program, layout, analyze=out, interval_ms=interval_ms, then_raise=False, **asked
         )
     if done.returncode == 2 and not out.exists():
         sys.exit(2)  # the launcher rejected the request and printed why
@@ -182,9 +172,9 @@ def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Pat
 
 
 @mosalloc.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--layout", type=click.Path(path_type=Path), help="Layout CSV whose huge pages to reserve.")
+@options.layout("Layout CSV whose huge pages to reserve.", type=PATH)
 @click.option("--node", default="all", show_default=True, help="NUMA node of the pages, or `all`.")
-@click.option("--yes", is_flag=True, help="Don't ask for permission (as TESSERA_RESERVE=1).")
+@options.yes
 @click.option(
     "--dry-run", is_flag=True, help="Only print the pages needed and the commands that reserve them."
 )

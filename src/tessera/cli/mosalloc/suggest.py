@@ -10,10 +10,10 @@ from pathlib import Path
 
 import click
 
-from tessera.cli.output import STOP_SIGNALS
+from tessera.cli import options as shared
+from tessera.cli.options import PATH
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 
-PATH = click.Path(path_type=Path)
 METHODS = ("auto", "perf", "simulate")
 
 
@@ -21,41 +21,33 @@ METHODS = ("auto", "perf", "simulate")
 @click.option(
     "--remove", default="90%", show_default=True, help="Share of the TLB misses in the pools to remove."
 )
-@click.option("--max-pages", type=click.IntRange(1), help="Most 2MB pages to use.  [default: no limit]")
-@click.option("--budget", metavar="BYTES", help="Most memory in 2MB pages, such as 64MB; as --max-pages.")
-@click.option("--out", type=PATH, default=Path("suggested.csv"), show_default=True, help="Layout to write.")
-@click.option(
-    "--load", metavar="CMD", help="PROGRAM is a server: run CMD (by sh) while it runs, then stop it."
-)
-@click.option(
-    "--ready-port",
-    type=click.IntRange(1, 65535),
-    help="Start the load when PROGRAM answers on this TCP port.",
-)
-@click.option("--stop-signal", type=click.Choice(STOP_SIGNALS), default="TERM", show_default=True,
-              help="Signal that stops the server.")  # fmt: skip
+@click.option("--max-pages", metavar="N|BYTES",
+              help="Most 2MB pages to use, or their memory, such as 64MB.  [default: no limit]")  # fmt: skip
+@shared.out("Layout to write.", required=False, default=Path("suggested.csv"), show_default=True)
+@shared.server
 @click.option(
     "--method",
     default="auto",
     show_default=True,
     help="perf, simulate, or auto: perf if this machine has the counters.",
 )
-@click.option("--samples", type=PATH, metavar="FILE", help="Text of perf script: nothing is recorded.")
-@click.option("--pools", type=PATH, metavar="REPORT", help="With --samples: report of the recorded run.")
-@click.option("--platform", help="Platform to simulate: name or YAML file.  [default: this machine]")
-@click.option("--max-accesses", type=click.IntRange(1), default=100_000_000, show_default=True,
-              help="Most accesses to record; about 0.15 s per million.")  # fmt: skip
-@click.option("--roi", default="auto", show_default=True, metavar="REGION",
-              help="auto, whole, markers, skip:N, closed:NAME, written:NAME or switch:FILE.")  # fmt: skip
-@click.option("--heap-pool", default="4GB", show_default=True, help="Size of the heap pool.")
-@click.option("--anon-pool", default="12GB", show_default=True, help="Size of the anonymous pool.")
+@click.option(
+    "--samples", type=PATH, nargs=2, metavar="FILE REPORT",
+    help="Record nothing: read the text of perf script, and what mosalloc-run --report wrote of that run.",
+)  # fmt: skip
+@shared.platform("Platform to simulate: name or YAML file.  [default: this machine]")
+@shared.max_accesses(
+    "Most accesses to record; about 0.15 s per million.", default=100_000_000, show_default=True
+)
+@shared.roi
+@shared.pools("12GB", heap="4GB")
 @click.option(
     "--apply",
     "apply_",
     is_flag=True,
     help="Also run PROGRAM with and without the layout, on real huge pages.",
 )
-@click.option("--pairs", type=int, default=10, show_default=True, help="Pairs of runs of --apply.")
+@shared.pairs("Pairs of runs of --apply.", 10)
 @click.option("--trial-load", metavar="CMD", help="Longer load for --apply.  [default: --load]")
 @click.option(
     "--metric",
@@ -63,7 +55,7 @@ METHODS = ("auto", "perf", "simulate")
     help="With --apply: number to compare in the output of the load or PROGRAM.",
 )
 @click.option("--better", type=click.Choice(("lower", "higher")), help="Which --metric is better.")
-@click.option("--yes", is_flag=True, help="Reserve huge pages for --apply without asking.")
+@shared.yes
 @click.argument("program", nargs=-1, type=click.UNPROCESSED)
 def suggest(program: tuple[str, ...], **options) -> None:
     """Find the memory of PROGRAM where huge pages remove most TLB misses; write a layout.
@@ -89,8 +81,7 @@ def suggest(program: tuple[str, ...], **options) -> None:
     share = _share(options["remove"])
     if options["method"] not in METHODS:
         raise unknown_name("method", options["method"], METHODS)
-    if options["budget"] is not None:
-        options["max_pages"] = _pages(options["budget"], options["max_pages"])
+    options["max_pages"] = _pages(options["max_pages"])
     Options(roi=options["roi"])  # a wrong region is an error before the program runs
     metric = _metric(options["metric"], options["better"])
     load = _load(options)
@@ -127,7 +118,7 @@ def _profile(program, load, options, folder: Path):
     from tessera.measure.suggest import sampled_profile, simulation
 
     if options["samples"] is not None:
-        return sampled_profile.profile_from_files(options["samples"], options["pools"]), None
+        return sampled_profile.profile_from_files(*options["samples"]), None
     pool_bytes = {
         "brk": parse_bytes(options["heap_pool"], owner="--heap-pool"),
         "mmap": parse_bytes(options["anon_pool"], owner="--anon-pool"),
@@ -175,19 +166,10 @@ def _apply(program, load, metric, options) -> None:
 
 def _check_sources(program, options) -> None:
     """Either a program is run, or samples of it are read with the report of that run."""
-    samples, pools = options["samples"], options["pools"]
-    if samples is None:
-        if pools is not None:
-            raise TesseraError("--pools", "there is no --samples", "give --samples FILE too")
+    if options["samples"] is None:
         if not program:
             raise click.UsageError("Missing argument 'PROGRAM...'.")
         return
-    if pools is None:
-        raise TesseraError(
-            "--samples",
-            "addresses need the places of the pools, which differ in each run",
-            "give --pools REPORT: what mosalloc-run --report wrote when perf recorded",
-        )
     ignored = [f"--{name}" for name in ("load", "platform") if options[name] is not None]
     ignored += [f"--method {options['method']}"] * (options["method"] == "simulate")
     ignored += [f"--roi {options['roi']}"] * (options["roi"] != "auto")
@@ -199,15 +181,17 @@ def _check_sources(program, options) -> None:
         raise TesseraError("--samples", found, "give both --apply and the program, or neither")
 
 
-def _pages(text: str, max_pages: int | None) -> int:
-    """Whole 2MB pages in a budget of bytes."""
+def _pages(text: str | None) -> int | None:
+    """A number of 2MB pages, or the whole ones in so many bytes."""
     from tessera.core.units import PAGE_2MB, parse_bytes
 
-    if max_pages is not None:
-        raise TesseraError("--budget", "--max-pages is given, too", "give one of them")
-    pages = parse_bytes(text, owner="--budget") // PAGE_2MB
+    if text is None:
+        return None
+    pages = int(text) if text.isdecimal() else parse_bytes(text, owner="--max-pages") // PAGE_2MB
     if not pages:
-        raise TesseraError(f"--budget {text}", "less than one page of 2MB", "--budget 2MB, or more")
+        raise TesseraError(
+            f"--max-pages {text}", "less than one page of 2MB", "--max-pages 1, or --max-pages 2MB, or more"
+        )
     return pages
 
 

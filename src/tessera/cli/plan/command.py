@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from tessera.cli import options
 from tessera.core.units import GB
 
 HOUR, DAY = 3600, 86400
 
 
 @click.command()
-@click.option("--config", "configuration", default="default", help="Name in config/, or a path.  [default]")
+@options.config("default", default="default")
 @click.option("--nodes", type=click.IntRange(1), default=1, help="Machines that share the work.  [1]")
 @click.option("--cores", type=click.IntRange(1), help="Cores of each.  [of this one]")
 @click.option("--memory", type=click.FloatRange(1), help="Memory of each, in GB (2^30).  [of this one]")

@@ -145,7 +145,7 @@ class RuntimeModel(RegressorMixin, BaseEstimator):
 
     name: ClassVar[str]  #: registered name
     label: ClassVar[str]  #: what figures and tables call it; its name where the class says nothing
-    equation: ClassVar[str]  #: one line, for `tessera models list`
+    equation: ClassVar[str]  #: one line, for `tessera models show`
     source: ClassVar[str]  #: where the equation is printed
     cross_validated: ClassVar[bool] = False  #: False: defined by the anchors alone
     inputs: ClassVar[tuple[str, ...]] = ("H", "M", "C")  #: what it can depend on; one only makes a line

@@ -229,7 +229,8 @@ def _refuse_uncounted(frame: pd.DataFrame, owner: str) -> None:
         f"{owner}: {', '.join(COLUMNS[name] for name in empty)}",
         "empty in every row, so it was neither counted nor simulated; "
         + "; ".join(f"models that need {name}: {', '.join(models)}" for name, models in needing.items()),
-        "fit samples of a processor that counts H, M and C (tessera counters list), or cells of another plan"
+        "fit samples of a processor that counts H, M and C (tessera measure counters show), or cells of another"
+        " plan"
         " than --sampling tlbs",
         code="not-counted",
     )

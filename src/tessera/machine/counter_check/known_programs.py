@@ -268,5 +268,8 @@ def _chase_row(class_name: str, name: str, chase: Chase, bound: Bound, value: in
     subject = f"{bound.role}, {chase.name}, pass {name}"
     if holds:
         return Row(class_name, "proof", subject, wanted, str(value), OK)
-    remedy = "compare its code with the source in `tessera counters list --class`; do not measure with it"
+    remedy = (
+        "compare its code with the source in `tessera measure counters show CLASS --details`; do not measure"
+        " with it"
+    )
     return Row(class_name, "proof", subject, wanted, str(value), DIFFERS, remedy)

@@ -17,7 +17,7 @@ from typing import Protocol
 from tessera.machine.counters.attributes import Attribute
 from tessera.machine.counters.event import LATE_NS, LATE_SHARE
 
-# A result of ``tessera counters check``: a row of its table and of ``checks.csv``.
+# A result of ``tessera measure counters check``: a row of its table and of ``checks.csv``.
 
 OK = "ok"
 REFUSED = "refused"  #: the kernel does not open the event
@@ -161,7 +161,7 @@ _REFUSALS = {
     errno.ENXIO: _ABSENT,
     errno.EINVAL: (
         "the PMU rejects its code, or the group does not fit on the counters",
-        "check the class of the processor (tessera counters list), SMT, and the NMI watchdog",
+        "check the class of the processor (tessera measure counters show), SMT, and the NMI watchdog",
     ),
     errno.EOPNOTSUPP: ("the PMU cannot count it so", "leave the pass out, or use a newer kernel"),
     errno.EBUSY: ("another program has the PMU to itself", "end other profilers, then try again"),

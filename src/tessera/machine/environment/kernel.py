@@ -67,7 +67,7 @@ COUNTING_RULES = (
         "pmu",
         STOP,
         "a PMU of the cores",
-        "run on bare metal, or let the hypervisor give the guest a PMU; then: tessera counters check",
+        "run on bare metal, or let the hypervisor give the guest a PMU; then: tessera measure counters check",
         _pmu,
     ),
 )

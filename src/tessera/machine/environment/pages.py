@@ -70,7 +70,7 @@ def _pages_2mb(tree: Tree, needs: Needs) -> Reading:
     total = tree.number(f"{_pool(PAGE_2MB, needs.node)}/nr_hugepages") + max(0, needs.pages_2mb - free)
     remedy = (
         f"reserve them directly after boot: {command_for(PAGE_2MB, total, needs.node)}; "
-        "or free memory: tessera environment --fix --free-memory"
+        "or free memory: tessera measure environment --fix --free-memory"
     )
     enough = free + blocks >= needs.pages_2mb
     return _limited(tree, PAGE_2MB, needs.pages_2mb, Reading(enough, found, _wanted(needs.pages_2mb), remedy))

@@ -174,7 +174,7 @@ def _undo(process: subprocess.Popen) -> None:
         raise TesseraError(
             "undo the settings of --fix",
             f"the guardian (process {process.pid}) needs more than {_UNDOING_SECONDS} s",
-            "wait until it has ended, then: ./run tessera environment",
+            "wait until it has ended, then: ./run tessera measure environment",
             exit_code=EXIT_FAILED, code="environment/guardian",
         ) from None  # fmt: skip
     rest = process.stdout.readline()
@@ -195,7 +195,7 @@ def _raise_error(line: bytes, process: subprocess.Popen) -> None:
         )
     raise TesseraError(
         "the settings of --fix", f"their guardian (process {process.pid}) has ended without an answer",
-        "./run tessera environment: it restores what is left changed; then try again",
+        "./run tessera measure environment: it restores what is left changed; then try again",
         exit_code=EXIT_FAILED, code="environment/guardian",
     )  # fmt: skip
 

@@ -153,7 +153,7 @@ def _frequency(runs: Sequence[RunFacts]) -> Condition:
     Zen 1 to 3 count no reference cycles for a program. Then task-clock stands in, which also runs in the
     kernel's mode: in a region without faults that is less than the spread that is allowed.
     """
-    remedy = "tessera environment --fix (governor), or also --no-turbo; then measure again"
+    remedy = "tessera measure environment --fix (governor), or also --no-turbo; then measure again"
     bases = {run.workload: "task_clock_ns" for run in runs}
     bases |= {run.workload: "ref_cycles" for run in runs if run.ref_cycles}
     base_name = "ref-cycles" if "ref_cycles" in bases.values() or not bases else "task-clock"

@@ -57,7 +57,7 @@ def resolve(text: str, found: CounterClass) -> Named:
             raise TesseraError(
                 f"event '{text}'",
                 f"the PMU {pmu} is not one of {found.name}: {', '.join(found.pmus)}",
-                f"tessera counters list --class {found.name}",
+                f"tessera measure counters show {found.name} --details",
                 code="event-other-core",
             )
     else:
@@ -68,7 +68,8 @@ def resolve(text: str, found: CounterClass) -> Named:
         raise TesseraError(
             f"event '{text}'",
             f"{found.name} has no such event in the table",
-            f"tessera counters list --class {found.name} lists its events; --ignore '{text}' leaves it out",
+            f"tessera measure counters show {found.name} --details lists its events; --ignore '{text}' leaves it"
+            " out",
             code="event-unknown",
         )
     if alias_mode and mode and alias_mode != mode:

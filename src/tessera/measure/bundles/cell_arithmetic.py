@@ -142,7 +142,7 @@ def _missing(run: str, quantity: str, found: CounterClass) -> TesseraError:
     return TesseraError(
         f"{run}: {quantity}",
         f"no pass of this run counts it, and {found.name} can",
-        f"add its pass; tessera counters show {found.name} has the command",
+        f"add its pass; tessera measure counters show {found.name} has the command",
         code="measure-role-missing",
     )
 

@@ -1,4 +1,4 @@
-"""``tessera bundle merge``: two parts that one machine measured under the same rules become one bundle.
+"""``tessera measure bundle merge``: two parts, measured by one machine under the same rules, become one.
 
 Parts have different workloads, or further rounds of the same layouts of a workload.
 """

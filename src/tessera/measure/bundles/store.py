@@ -65,7 +65,9 @@ def entries(root: Path) -> list[Entry]:
         TesseraError: ``root`` is not a folder, a row of the index is wrong, or an id stands twice.
     """
     if not root.is_dir():
-        raise TesseraError(f"bundles of {root}", "no such folder", "tessera bundle add FOLDER makes one")
+        raise TesseraError(
+            f"bundles of {root}", "no such folder", "tessera measure bundle add FOLDER makes one"
+        )
     folders = sorted(p for p in root.iterdir() if p.is_dir())
     found = {p.name: Entry(p.name, "", "", p) for p in folders if not p.name.startswith(".")}
     for number, row in _index(root / INDEX):

@@ -21,7 +21,7 @@ from tessera.measure.bundles.file_format import LONGEST_TEXT
 # Texts without names of people, machines and folders.
 #
 # Two uses: messages are cleaned before they are written, and ``verify`` looks for what should not be there.
-# It can know names of this machine only; ``tessera bundle show`` prints every text for its owner.
+# It can know names of this machine only; ``tessera measure bundle show`` prints every text for its owner.
 
 #: An absolute path outside of the kernel's own folders, which are the same on every machine; not of a URL.
 _PATH = re.compile(
@@ -109,7 +109,7 @@ def _user() -> str:
         return ""
 
 
-# ``tessera bundle show``: every text that a bundle contains, and a summary.
+# ``tessera measure bundle show``: every text that a bundle contains, and a summary.
 #
 # The texts are read from the files themselves, not from what Tessera understands of them: so nothing that
 # would be published is left out. Numbers and sums of files are not texts.

@@ -1,4 +1,4 @@
-"""``tessera bundle verify``: every check of a bundle, and what keeps it from deciding claims.
+"""``tessera measure bundle verify``: every check of a bundle, and what keeps it from deciding claims.
 
 The checks guard against mistakes: a damaged file, a wrong class, counts that do not belong together. Someone
 who invents all counts with care passes them.
@@ -125,7 +125,7 @@ def fails(name: str, done: Verified) -> TesseraError:
     return TesseraError(
         f"bundle {name}",
         f"check {first.name} fails: {first.reasons[0]}",
-        f"tessera bundle verify {name} prints all checks",
+        f"tessera measure bundle verify {name} prints all checks",
         exit_code=EXIT_FAILED,
         code="bundle-fails",
     )

@@ -99,7 +99,8 @@ def _sealed_before(request: Request) -> Bundle:
     out, kept = request.out, plan.load_plan(request.out)
     if kept is None:
         raise TesseraError(
-            f"measure into {out}", "this bundle is sealed", f"tessera bundle verify {out}, or --out OTHER",
+            f"measure into {out}", "this bundle is sealed",
+            f"tessera measure bundle verify {out}, or --out OTHER",
             code="bundle-sealed",
         )  # fmt: skip
     plan.require_same(out, "option", kept.request, request.described())
@@ -314,7 +315,7 @@ def try_all(
         say(f"trial of {workload.name}: {tried[-1].seconds:.1f} s a run")
     if not tried:
         raise TesseraError(
-            "trial runs", "; ".join(left_out), "run ./run doctor, and tessera environment",
+            "trial runs", "; ".join(left_out), "run ./run doctor, and tessera measure environment",
             exit_code=EXIT_FAILED, code="no-trial",
         )  # fmt: skip
     return tried, left_out

@@ -141,7 +141,7 @@ def clock_ns(result: Mapping[str, object]) -> int:
         raise TesseraError(
             "clock time of the workload",
             f"{ROI_NS} is {time}, not a positive number",
-            "use a workload that marks its region of interest: tessera workload list",
+            "use a workload that marks its region of interest: tessera workload show",
         )
     return time
 

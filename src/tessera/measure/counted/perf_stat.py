@@ -115,7 +115,8 @@ def _require_whole(row: Row) -> None:
         words = "<not supported>" if row.missing == NOT_SUPPORTED else "<not counted>"
         raise _wrong(
             f"{row.event} is {words}",
-            "tessera counters check says which events this machine counts; a group that does not fit on the "
+            "tessera measure counters check says which events this machine counts; a group that does not fit on"
+            " the "
             "counters has no counts at all",
         )
     if row.percent != 100:

@@ -118,7 +118,7 @@ def candidate_workloads(request: Request) -> tuple[list[tuple[Workload, Size]], 
             left_out.append(f"{name}: {reason[0]}")
     if not found:
         raise TesseraError(
-            f"workloads of size {request.size}", "none can be measured", "tessera workload list shows sizes"
+            f"workloads of size {request.size}", "none can be measured", "tessera workload show lists sizes"
         )
     return sorted(found, key=lambda pair: pair[1].footprint), left_out
 

@@ -148,7 +148,7 @@ def _run(
     if ended.message:
         raise TesseraError(
             f"{row.run.argv[0]} under {layout.name}", ended.message,
-            "tessera counters check says which events this machine counts", exit_code=EXIT_FAILED,
+            "tessera measure counters check says which events this machine counts", exit_code=EXIT_FAILED,
         )  # fmt: skip
     return ended
 

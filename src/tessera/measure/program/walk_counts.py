@@ -77,7 +77,7 @@ def count(
                 raise TesseraError(
                     f"pass {one.name} of {program[0]}",
                     f"status {ended.returncode}: {last_words(ended.stderr) or 'no message'}",
-                    "tessera counters check says which events this machine counts",
+                    "tessera measure counters check says which events this machine counts",
                     exit_code=EXIT_FAILED,
                 )
             rows = read_counts(counts, [event.name for event in wanted]).events

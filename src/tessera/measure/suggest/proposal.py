@@ -140,7 +140,7 @@ def proposal_lines(profile: Profile, proposal: Proposal) -> list[str]:
     if not proposal.reached:
         lines.append(
             f"goal not reached: {proposal.share:.0%} of the pools' misses; more 2MB pages do not help, "
-            "or --max-pages or --budget forbids them"
+            "or --max-pages forbids them"
         )
     return lines
 

@@ -1,7 +1,7 @@
 """The header of a trace, read without the C++ library: this takes a millisecond and needs no container.
 
 The layout of the preamble and the header's lines are those of ``artifacts/tracer/lib/container.h`` and
-``header_text.cpp``. Frames are not read here; ``tessera trace verify`` does that.
+``header_text.cpp``. Frames are not read here; ``tessera trace info`` does that.
 """
 
 from __future__ import annotations

@@ -237,7 +237,7 @@ def plan_windows(windows: int, max_accesses: int | None, region_accesses: int | 
     return WindowPlan(windows, window, gap)
 
 
-_COUNT = "count the region: tessera trace count -- PROGRAM; then give --region-accesses N"
+_COUNT = "count the region: tessera trace record --count -- PROGRAM; then give --region-accesses N"
 
 
 def check_region(program: str, declared: int | None, span: int | None, header: dict) -> None:

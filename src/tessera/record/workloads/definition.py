@@ -62,7 +62,9 @@ class Size:
     prepared: Prepared | None = None  #: what ``{prepared}`` in ``args`` stands for
     share: float | None = None  #: footprint / published footprint, where it is smaller on purpose
     windows: int = 1  #: parts of the region that a recording has, if the region is longer than the limit
-    region_accesses: int | None = None  #: of the whole region, as ``tessera trace count`` prints them
+    region_accesses: int | None = (
+        None  #: of the whole region, as ``tessera trace record --count`` prints them
+    )
     window_span: int | None = None  #: windows lie in so many first accesses; None for the whole region
 
 

@@ -25,7 +25,7 @@ def amd_classes() -> list[CounterClass]:
     """The classes of AMD's processors in the table of events, at least one."""
     found = [one for one in classes().values() if not one.intel]
     if not found:
-        raise Missing("the table of events has no class of AMD's processors", "tessera counters list")
+        raise Missing("the table of events has no class of AMD's processors", "tessera measure counters show")
     return found
 
 

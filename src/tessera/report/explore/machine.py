@@ -127,7 +127,7 @@ def by_cross_validation(fit: FitResult) -> str:
 def touched(machine: MyMachine) -> pd.DataFrame:
     """Findings about this class with a workload of this bundle, and the part of their pairs that it covers.
 
-    This is no verdict: ``tessera bundle judge`` and ``./run reproduce --bundle`` judge.
+    This is no verdict: ``tessera measure bundle judge`` and ``./run reproduce --bundle`` judge.
     """
     rows = [
         (claim.id, claim.statement, covered, value_text(claim.published), claim.unit)
@@ -156,7 +156,7 @@ def decided(machine: MyMachine) -> pd.DataFrame | str:
     if machine.kept.bars:
         return "It decides no claim: " + "; ".join(machine.kept.bars)
     if machine.results is None:
-        return "It took part in no run. To judge: ./run tessera bundle judge BUNDLE --out judged"
+        return "It took part in no run. To judge: ./run tessera measure bundle judge BUNDLE --out judged"
     judged = of_results(machine.results)
     statements = dict(zip(judged.claims["id"], judged.claims["statement"], strict=True))
     verdicts = dict(zip(judged.claims["id"], judged.claims["verdict"], strict=True))

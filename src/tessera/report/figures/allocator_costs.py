@@ -1,7 +1,7 @@
 """OPERA table 4: the allocator's memory and runtime overheads beside glibc, published and measured.
 
-Published are the report's ten programs with its allocator; measured are ours (``tessera mosalloc overhead``),
-in other sizes, so the rows differ and only the kind of cost is compared.
+Published are the report's ten programs with its allocator; measured are ours (``tessera lab allocator
+overhead``), in other sizes, so the rows differ and only the kind of cost is compared.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tessera.lab.allocator_proof.overhead import overheads
 from tessera.report.figures import figure, published, style
 from tessera.report.results import Results
 
-COMMAND = "./run tessera mosalloc overhead --out results/default/host/allocator.csv"
+COMMAND = "./run tessera lab allocator overhead --out results/default/host/allocator.csv"
 _QUANTITIES = ("memory", "runtime")
 _OURS = {"memory_bytes": ("memory", 1 << 30), "cpu_ns": ("runtime", 1e9)}
 

@@ -274,7 +274,7 @@ def draw_mosaics(results, reference):
 #
 # The cells are hybrid: clock time is measured under real huge pages, H, M and C are simulated. No model is
 # fitted to them; the only comparison drawn is runtime relative to the all-4KB layout, from the interleaved
-# pairs of runs that ``tessera host`` writes to ``host/comparison.csv``.
+# pairs of runs that ``tessera measure clock`` writes to ``host/comparison.csv``.
 
 
 def real_runs_table(results) -> pd.DataFrame:

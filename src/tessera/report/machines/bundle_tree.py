@@ -40,7 +40,7 @@ def write_tree(bundles: Sequence[Bundle], root: Path, *, rehearsals: bool = Fals
         if other := seen.get(bundle.about.platform):
             raise TesseraError(
                 f"judge claims with {bundle.name}", f"{other} is of the same machine",
-                "merge them: tessera bundle merge --help", code="bundle-twice",
+                "merge them: tessera measure bundle merge --help", code="bundle-twice",
             )  # fmt: skip
         seen[bundle.about.platform] = bundle.name
     tree = Tree(root)

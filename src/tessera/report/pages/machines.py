@@ -187,7 +187,7 @@ def _host_rows(facts) -> list[dict]:
 # The allocator: pages that real runs asked for and got; the overhead of intercepting calls.
 
 ALLOCATOR_HREF = "allocator.html"
-OVERHEAD_COMMAND = "tessera mosalloc overhead"
+OVERHEAD_COMMAND = "tessera lab allocator overhead"
 QUANTITIES = {"memory_bytes": "memory, peak", "cpu_ns": "processor time"}
 
 

@@ -230,6 +230,6 @@ class Session:
 
     def _finished(self, outcome: ProgramOutcome, program: Program) -> ProgramOutcome:
         pages = mosaic(outcome.layout, program).pages(PAGE_2MB)
-        again = f"./run tessera mosalloc programs {program.name} --layout {outcome.layout}"
+        again = f"./run tessera lab allocator programs {program.name} --layout {outcome.layout}"
         inner = f"\n  inside: {outcome.repeat}" if outcome.repeat else ""
         return replace(outcome, pages_2mb=pages, repeat=again + inner)

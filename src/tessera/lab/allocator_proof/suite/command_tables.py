@@ -1,4 +1,4 @@
-"""Tables of two commands as sections: ``tessera mosalloc programs`` and ``tessera mosalloc bench``."""
+"""Tables of two commands as sections: ``tessera lab allocator programs`` and ``bench``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Se
 from tessera.machine.container.engine import NONE, engine_name
 from tessera.machine.container.images import ensure_programs_image
 
-# Well-known programs under every kind of mosaic: the table of ``tessera mosalloc programs``.
+# Well-known programs under every kind of mosaic: the table of ``tessera lab allocator programs``.
 
 #: With ``--quick``: a server that forks, a library that maps files, and one that starts many processes.
 QUICK_PROGRAMS = ("redis", "sqlite3", "git")
@@ -52,7 +52,7 @@ def run_programs(request: ProofRequest) -> Findings:
 PROGRAMS_SECTION = Section("programs", "Program table", run_programs)
 
 
-# The overhead of the library: the table of ``tessera mosalloc bench``.
+# The overhead of the library: the table of ``tessera lab allocator bench``.
 
 PAIRS, QUICK_PAIRS = 15, 3
 

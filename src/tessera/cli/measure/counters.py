@@ -1,4 +1,4 @@
-"""``tessera counters``: the events of processors' counters, commands that record them, and their check."""
+"""``tessera measure counters``: events of processors' counters, commands that record them, their check."""
 
 from __future__ import annotations
 
@@ -7,50 +7,20 @@ from pathlib import Path
 
 import click
 
+from tessera.cli import options
+from tessera.cli.lazy import Group
+
 _HOW = {("loads", "stores"): "loads + stores", ("any",): "loads and stores together", (): "not counted"}
 
 
-@click.group()
+@click.group(cls=Group)
 def counters() -> None:
     """List the events of H, M and C on each class of processors; print commands; check this machine.
 
     A class is a set of processors whose counters count the same, for example broadwell.
 
-    Example: ./run tessera counters show broadwell
+    Example: ./run tessera measure counters show broadwell
     """
-
-
-@counters.command("list")
-@click.option("--class", "name", metavar="NAME", help="Print the events of this class.  [default: classes]")
-def list_(name: str | None) -> None:
-    """List the classes, or with --class the events of one with source, status and caveat.
-
-    Columns of the classes: processors (family_model of CPUID); page walkers; general counters of a logical
-    processor with SMT on/off; what counts H, M and C; passes that H, M and C need with SMT on/off.
-
-    \b
-    Statuses of events:
-      source        the named source has the event
-      constructed   own sum of unit masks, or own counter mask
-      verify        not read in the source of this class: check it on the machine
-      experimental  some fields are unknown: no pass contains it
-      absent        the class does not count it
-      rehearsal     for tests without a PMU
-
-    --class any prints events of every Linux machine: software, msr, power.
-
-    Example: ./run tessera counters list --class sandybridge
-    """
-    from tessera.core.tables import print_table
-    from tessera.machine.counters.event_table import ANY, class_named, classes, everywhere
-
-    if name is None:
-        heads = ("class", "processors", "walkers", "counters", "H", "M", "C", "passes")
-        print_table(heads, [_class_row(found) for found in classes().values()], whole=(0, 2, 3, 7))
-        return
-    heads = ("quantity", "role", "event", "perf", "counters", "status", "caveat", "source")
-    events = everywhere() if name == ANY else class_named(name).events
-    print_table(heads, [_event_row(event) for event in events], whole=(0, 1))
 
 
 def _class_row(found) -> tuple[str, ...]:
@@ -79,26 +49,55 @@ def _event_row(event) -> tuple[str, ...]:
 
 
 @counters.command()
-@click.argument("name", metavar="CLASS")
+@click.argument("name", metavar="[CLASS]", required=False)
+@click.option("--details", is_flag=True, help="Print each event with source, status and caveat, not passes.")
 @click.option("--smt", type=click.Choice(("on", "off")), default="on", show_default=True,
               help="SMT of the machine that records: it halves the counters up to Cascade Lake.")  # fmt: skip
 @click.option("--watchdog", type=click.Choice(("on", "off")), default="on", show_default=True,
               help="NMI watchdog there: it takes a counter (sysctl kernel.nmi_watchdog).")  # fmt: skip
-@click.option("--mode", type=click.Choice(("u", "uk")), default="u", show_default=True,
-              help="Count user mode, or user mode and kernel.")  # fmt: skip
+@options.mode
 @click.option("--pmu", default="", help="PMU of the cores, if the class has several.  [default: the first]")
-def show(name: str, smt: str, watchdog: str, mode: str, pmu: str) -> None:
-    """Print the passes of a class, and the command of `perf stat` for each.
+def show(name: str | None, details: bool, smt: str, watchdog: str, mode: str, pmu: str) -> None:
+    """Print the passes of a class, and the command of `perf stat` for each. Without CLASS: list the classes.
 
     A pass is a set of events that fit on the counters together, so that nothing is multiplexed. Replace
-    LAYOUT and PROGRAM in the commands; `tessera measure import` reads the files. CLASS is a name of
-    `tessera counters list`, or `this` for this machine, whose SMT and watchdog are then used.
+    LAYOUT and PROGRAM in the commands; `tessera measure import` reads the files. CLASS is a name of the list,
+    or `this` for this machine, whose SMT and watchdog are then used; with --details also `any`: events of
+    every Linux machine (software, msr, power).
 
-    Example: ./run tessera counters show skylake --smt off
+    Columns of the list: processors (family_model of CPUID); page walkers; general counters of a logical
+    processor with SMT on/off; what counts H, M and C; passes that H, M and C need with SMT on/off.
+
+    \b
+    Statuses of events:
+      source        the named source has the event
+      constructed   own sum of unit masks, or own counter mask
+      verify        not read in the source of this class: check it on the machine
+      experimental  some fields are unknown: no pass contains it
+      absent        the class does not count it
+      rehearsal     for tests without a PMU
+
+    \b
+    Example:
+      ./run tessera measure counters show skylake --smt off
+      ./run tessera measure counters show sandybridge --details
     """
     from tessera.core.errors import unknown_name
+    from tessera.core.tables import print_table
+    from tessera.machine.counters.event_table import ANY, class_named, classes, everywhere
     from tessera.machine.counters.passes import Machine, passes, perf_stat
 
+    if name is None:
+        heads = ("class", "processors", "walkers", "counters", "H", "M", "C", "passes")
+        print_table(heads, [_class_row(found) for found in classes().values()], whole=(0, 2, 3, 7))
+        return
+    if details:
+        heads = ("quantity", "role", "event", "perf", "counters", "status", "caveat", "source")
+        of_class = (
+            (_this()[0] if name == "this" else class_named(name)).events if name != ANY else everywhere()
+        )
+        print_table(heads, [_event_row(event) for event in of_class], whole=(0, 1))
+        return
     machine = Machine(smt == "on", watchdog == "on")
     found, machine = _this() if name == "this" else (_named(name), machine)
     if pmu and pmu not in found.pmus:
@@ -113,9 +112,8 @@ def show(name: str, smt: str, watchdog: str, mode: str, pmu: str) -> None:
 
 
 @counters.command()
-@click.option("--mode", type=click.Choice(("u", "uk")), default="u", show_default=True,
-              help="Count user mode, or user mode and kernel.")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path), help="Write the results as CSV (checks.csv).")
+@options.mode
+@options.out("Write the results as CSV (checks.csv).", required=False)
 def check(mode: str, out: Path | None) -> None:
     """Open the events of this machine's class, and prove them on a program with known misses.
 
@@ -131,7 +129,7 @@ def check(mode: str, out: Path | None) -> None:
     (for example, chase is not built). docs/environment.md derives the bounds. Exit status: 1 if an event that
     cells need is refused or differs.
 
-    Example: ./run tessera counters check --out checks.csv
+    Example: ./run tessera measure counters check --out checks.csv
     """
     from tessera.core.files import check_target, write_text
     from tessera.machine.counter_check.opening import failed_rows, rows_csv
@@ -228,7 +226,7 @@ def _this():
         raise TesseraError(
             f"the class of this processor ({cpu or 'CPUID unknown'})",
             "no row of the table is for it",
-            "name a class of `tessera counters list`; docs/measure.md says how to add one",
+            "name a class of `tessera measure counters show`; docs/measure.md says how to add one",
         )
     if len(found) > 1:
         click.echo(

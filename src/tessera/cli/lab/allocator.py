@@ -1,4 +1,4 @@
-"""``tessera mosalloc proof``, ``programs`` and ``bench``: tests of the library, and its overhead."""
+"""``tessera lab allocator``: proves the library by its tests, and measures what it costs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,23 @@ from pathlib import Path
 
 import click
 
+from tessera.cli import options
+from tessera.cli.options import PATH
 from tessera.core.errors import EXIT_FAILED
 
-# ``tessera mosalloc proof``: runs all tests of the library and prints a table of each.
+
+@click.group()
+def allocator() -> None:
+    """Prove the allocator by its tests; measure what it costs.
+
+    Example: ./run tessera lab allocator bench --quick
+    """
 
 
-@click.command()
+# ``tessera lab allocator proof``: runs all tests of the library and prints a table of each.
+
+
+@allocator.command()
 @click.option("--quick", is_flag=True, help="Small inputs: takes minutes.")
 @click.option("--operations", type=click.IntRange(1),
               help="Random calls per number of threads, and of all lives.  "
@@ -25,8 +36,7 @@ from tessera.core.errors import EXIT_FAILED
 @click.option("--only", "names", multiple=True, metavar="SECTION",
               help="cases, differential, libraries, lives, threads, stacks, programs, benchmark; "
                    "repeatable.  [all]")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False),
-              help="Folder for the results (JSON and CSV).  [default: build/mosalloc/proof]")  # fmt: skip
+@options.out("Folder for the results (JSON and CSV).  [default: build/mosalloc/proof]", required=False)
 def proof(
     quick: bool, operations: int | None, cases: str | None, names: tuple[str, ...], out: Path | None
 ) -> None:
@@ -41,7 +51,7 @@ def proof(
 
     \b
     Example:
-      ./run --reserve tessera mosalloc proof
+      ./run --reserve tessera lab allocator proof
     """
     from tessera.core.checks import summary
     from tessera.core.files import build_dir
@@ -80,17 +90,15 @@ def proof(
         sys.exit(EXIT_FAILED)
 
 
-# ``tessera mosalloc programs``: well-known programs under several layouts.
-
-PATH = click.Path(path_type=Path)
+# ``tessera lab allocator programs``: well-known programs under several layouts.
 
 
-@click.command()
+@allocator.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
     "--layout", "layouts", multiple=True, help="Layout: 4kb, 2mb or mixed; may be repeated.  [default: all]"
 )
-@click.option("--out", type=PATH, help="CSV file to write the table to.")
+@options.out("CSV file to write the table to.", required=False)
 @click.option("--launcher", type=PATH, help="mosalloc-run to test.  [default: build/mosalloc/mosalloc-run]")
 @click.option("--list", "only_list", is_flag=True, help="List the programs; run none.")
 def programs(
@@ -104,7 +112,7 @@ def programs(
 
     \b
     Example:
-      ./run --reserve tessera mosalloc programs redis sqlite3 --layout mixed
+      ./run --reserve tessera lab allocator programs redis sqlite3 --layout mixed
     """
     from tessera.core.checks import FAIL, exit_status
     from tessera.core.errors import unknown_name
@@ -132,7 +140,7 @@ def programs(
     if out is not None:
         check_target(out)
     if engine_name() != NONE:
-        ensure_programs_image(lambda text: click.echo(f"tessera mosalloc programs: {text}", err=True))
+        ensure_programs_image(lambda text: click.echo(f"tessera lab allocator programs: {text}", err=True))
     started = time.monotonic()
     session = Session(launcher=None if launcher is None else launcher.absolute())
     outcomes = []
@@ -151,21 +159,21 @@ def programs(
     sys.exit(exit_status(outcome.verdict for outcome in outcomes))
 
 
-# ``tessera mosalloc bench``: the overhead of the library, row by row, with bounds.
+# ``tessera lab allocator bench``: the overhead of the library, row by row, with bounds.
 
 
-@click.command()
+@allocator.command()
 @click.option("--quick", is_flag=True, help="Few short runs: takes seconds, gives wide intervals.")
-@click.option("--pairs", type=click.IntRange(1), help="Pairs of runs per row.  [default: 15, with --quick 3]")
+@options.pairs("Pairs of runs per row.  [default: 15, with --quick 3]")
 @click.option("--row", "names", multiple=True, help="Row to measure; may be repeated.  [default: all]")
-@click.option("--out", type=click.Path(path_type=Path), help="File to write the table to (.json or .csv).")
+@options.out("File to write the table to (.json or .csv).", required=False)
 def bench(quick: bool, pairs: int | None, names: tuple[str, ...], out: Path | None) -> None:
     """Compare programs with and without the library, both on 4KB pages.
 
     Measures each row in pairs of runs in random order. The table has the median of the pairs with its 95%
     interval, and the lowest value of each side. Exit status 1 if a row exceeds its bound.
 
-    Example: ./run tessera mosalloc bench --quick
+    Example: ./run tessera lab allocator bench --quick
     """
     from tessera.core.checks import exit_status
     from tessera.core.errors import unknown_name
@@ -190,3 +198,44 @@ def bench(quick: bool, pairs: int | None, names: tuple[str, ...], out: Path | No
         write_results(results, out)
         click.echo(f"table -> {out}", err=True)
     sys.exit(exit_status(result.verdict for result in results))
+
+
+# ``tessera lab allocator overhead``: memory and time of whole programs with and without the library.
+
+
+@allocator.command()
+@options.out("CSV to write: workload,allocator,pair,memory_bytes,cpu_ns,provenance.")
+@options.pairs("Pairs of runs per program.", 15)
+@click.option("--seconds", type=click.FloatRange(0), default=50, show_default=True,
+              help="Start no round of pairs after so many seconds; the first always runs.")  # fmt: skip
+@options.seed("the order within the pairs")
+def overhead(out: Path, pairs: int, seconds: float, seed: int) -> None:
+    """Compare gups and graph500 under the library with plain glibc, both on 4KB pages (OPERA Table 4).
+
+    Measures peak resident memory and processor time of the whole program, in pairs in random order.
+
+    \b
+    Example:
+      ./run tessera lab allocator overhead --out results/default/host/allocator.csv
+    """
+    from tessera.core.files import check_target
+    from tessera.core.results.machine_tables import ALLOCATOR
+    from tessera.core.results.table_io import write_table
+    from tessera.core.tables import print_table
+    from tessera.lab.allocator_proof.overhead import measure, overheads
+
+    check_target(out)
+    with tempfile.TemporaryDirectory(prefix="tessera-overhead-") as folder:
+        table = measure(Path(folder), pairs=pairs, seconds=seconds, seed=seed)
+    write_table(ALLOCATOR, table, out)
+    units = {"memory_bytes": (1 << 20, "MB"), "cpu_ns": (1e9, "s")}
+    rows = []
+    for row in overheads(table).itertuples():
+        scale, unit = units[row.quantity]
+        sides = (f"{row.glibc / scale:.3f} {unit}", f"{row.mosalloc / scale:.3f} {unit}")
+        known = row.low == row.low and row.low is not None
+        interval = f"{row.low:+.1%} to {row.high:+.1%}" if known else f"too few pairs ({row.pairs})"
+        rows.append((row.workload, row.quantity, *sides, f"{row.overhead:+.1%}", interval))
+    heads = ("workload", "quantity", "glibc", "mosalloc", "overhead", "95% interval")
+    print_table(heads, rows, right=(2, 3, 4))
+    click.echo(f"measured on this machine, {table['pair'].nunique()} pairs per program -> {out}", err=True)

@@ -1,4 +1,4 @@
-"""``tessera bundle``: what real machines measured, checked, collected, downloaded and judged."""
+"""``tessera measure bundle``: what real machines measured, checked, collected, downloaded and judged."""
 
 from __future__ import annotations
 
@@ -7,22 +7,25 @@ from pathlib import Path
 
 import click
 
+from tessera.cli import options
+from tessera.cli.lazy import Group
+
 PATH = click.Path(path_type=Path)
 
 
-@click.group()
+@click.group(cls=Group)
 def bundle() -> None:
     """Check, show, merge and collect bundles: runs with hardware counters on real machines.
 
     A bundle is a folder (or a zip file of it) that `./run measure` writes. docs/bundles.md describes it.
 
-    Example: ./run tessera bundle verify bundles/broadwell-0123abcd-4567cdef
+    Example: ./run tessera measure bundle verify bundles/broadwell-0123abcd-4567cdef
     """
 
 
 @bundle.command()
 @click.argument("source", metavar="FOLDER|ZIP", type=PATH)
-@click.option("--out", type=PATH, help="Also write the checks as a CSV file: check,result,about,reason.")
+@options.out("Also write the checks as a CSV file: check,result,about,reason.", required=False)
 def verify(source: Path, out: Path | None) -> None:
     """Check a bundle: sums, cells recomputed from its counts, and relations that hold on every processor.
 
@@ -30,7 +33,7 @@ def verify(source: Path, out: Path | None) -> None:
     status 0 if every check passes, 1 if one fails. A bundle that passes may still be barred from deciding
     claims, for example by SMT or as a rehearsal: the last lines give the reasons.
 
-    Example: ./run tessera bundle verify my-machine.zip --out checks.csv
+    Example: ./run tessera measure bundle verify my-machine.zip --out checks.csv
     """
     from tessera.core.errors import EXIT_FAILED
     from tessera.core.files import check_target
@@ -80,19 +83,24 @@ def _write_checks(done, out: Path) -> None:
 
 
 @bundle.command()
-@click.argument("source", metavar="FOLDER|ZIP", type=PATH)
-def show(source: Path) -> None:
-    """Print every text that a bundle contains, then a summary.
+@click.argument("source", metavar="[FOLDER|ZIP]", type=PATH, required=False)
+@options.bundles
+def show(source: Path | None, root: Path | None) -> None:
+    """Print every text that a bundle contains, then a summary. Without a bundle: list all of the checkout.
 
-    Read the texts before you publish: names of people, machines and folders should not be there.
+    Read the texts before you publish: names of people, machines and folders should not be there. The list
+    has the folders in bundles/, and deposits that bundles/index.csv names.
 
-    Example: ./run tessera bundle show my-bundle
+    Example: ./run tessera measure bundle show my-bundle
     """
     from tessera.core.tables import print_table
     from tessera.measure.bundles.archive import contents
     from tessera.measure.bundles.reader import parse
     from tessera.measure.bundles.texts import bundle_summary, texts_of_files
 
+    if source is None:
+        _list(root)
+        return
     files = contents(source)
     found = parse(str(source), files)
     rows = [(file, field, text) for file, field, values in texts_of_files(files) for text in values]
@@ -101,17 +109,30 @@ def show(source: Path) -> None:
     print_table((), bundle_summary(found), whole=(0,))
 
 
+def _list(root: Path | None) -> None:
+    from tessera.core.tables import print_table
+    from tessera.measure.bundles import store
+
+    none = root is None and not store.default_folder().exists()
+    root = root or store.default_folder()
+    found = [] if none else store.entries(root)
+    if not found:
+        click.echo(f"{root} has no bundle; ./run tessera measure bundle add FOLDER adds one")
+        return
+    print_table(("id", "class", "ok runs", "day", "place"), map(store.describe_entry, found), right=(2,))
+
+
 @bundle.command()
 @click.argument("first", type=PATH)
 @click.argument("second", type=PATH)
-@click.option("--out", type=PATH, required=True, help="Folder of the new bundle; it must not exist.")
+@options.out("Folder of the new bundle; it must not exist.")
 def merge(first: Path, second: Path, out: Path) -> None:
     """Merge two parts that one machine measured into one bundle.
 
     Both must pass all checks. Machine, microcode, kernel, protocol and mode must be equal. The parts have
     different workloads, or further rounds of the same layouts. Runs of the second part get new numbers.
 
-    Example: ./run tessera bundle merge monday tuesday --out both
+    Example: ./run tessera measure bundle merge monday tuesday --out both
     """
     from tessera.measure.bundles import merge as merging
     from tessera.measure.bundles.reader import read
@@ -123,52 +144,33 @@ def merge(first: Path, second: Path, out: Path) -> None:
 
 @bundle.command()
 @click.argument("source", metavar="FOLDER|ZIP", type=PATH)
-@click.option("--into", type=PATH, help="Folder of all bundles.  [default: bundles/ of the checkout]")
-def add(source: Path, into: Path | None) -> None:
+@options.bundles
+def add(source: Path, root: Path | None) -> None:
     """Verify a bundle and copy it to bundles/<id>.
 
     A bundle that fails a check, a rehearsal, and runs that are there already are rejected.
 
-    Example: ./run tessera bundle add my-bundle
+    Example: ./run tessera measure bundle add my-bundle
     """
     from tessera.measure.bundles import store
 
-    into = into or store.default_folder()
-    click.echo(f"{into / store.add_bundle(source, into)}")
-
-
-@bundle.command("list")
-@click.option("--from", "root", type=PATH, help="Folder of all bundles.  [default: bundles/ of the checkout]")
-def list_(root: Path | None) -> None:
-    """List the bundles of the checkout: folders, and deposits that bundles/index.csv names.
-
-    Example: ./run tessera bundle list
-    """
-    from tessera.core.tables import print_table
-    from tessera.measure.bundles import store
-
-    none = root is None and not store.default_folder().exists()
     root = root or store.default_folder()
-    found = [] if none else store.entries(root)
-    if not found:
-        click.echo(f"{root} has no bundle; ./run tessera bundle add FOLDER adds one")
-        return
-    print_table(("id", "class", "ok runs", "day", "place"), map(store.describe_entry, found), right=(2,))
+    click.echo(f"{root / store.add_bundle(source, root)}")
 
 
-# ``tessera bundle fetch``: download bundles that ``bundles/index.csv`` lists.
+# ``tessera measure bundle fetch``: download bundles that ``bundles/index.csv`` lists.
 
 
 @bundle.command()
 @click.argument("dois", metavar="DOI...", nargs=-1, required=True)
-@click.option("--from", "root", type=PATH, help="Folder of the index.  [default: bundles/ of the checkout]")
+@options.bundles
 def fetch(dois: tuple[str, ...], root: Path | None) -> None:
     """Download the bundles of a DOI that bundles/index.csv lists, and print the path of each zip file.
 
     The SHA-256 of a file must be that of the index. A file that is here already is not downloaded again, and
     an interrupted download continues. Records of Zenodo only.
 
-    Example: ./run tessera bundle fetch 10.5281/zenodo.1234567
+    Example: ./run tessera measure bundle fetch 10.5281/zenodo.1234567
     """
     from tessera.core.errors import TesseraError
     from tessera.core.progress import download_progress
@@ -178,9 +180,9 @@ def fetch(dois: tuple[str, ...], root: Path | None) -> None:
         doi = store.doi_of(word)
         if not doi:
             raise TesseraError(
-                f"bundle fetch {word}",
+                f"measure bundle fetch {word}",
                 "it is no DOI",
-                "name a DOI of: tessera bundle list",
+                "name a DOI of: tessera measure bundle show",
                 code="bundle-doi",
             )
         for entry in store.listed_in_deposit(doi, root or store.default_folder()):
@@ -189,13 +191,13 @@ def fetch(dois: tuple[str, ...], root: Path | None) -> None:
             click.echo(path)
 
 
-# ``tessera bundle judge``: what bundles say about the findings of the papers.
+# ``tessera measure bundle judge``: what bundles say about the findings of the papers.
 
 
 @bundle.command()
 @click.argument("sources", metavar="BUNDLE...", nargs=-1, type=PATH, required=True)
-@click.option("--out", type=PATH, required=True, help="Folder for cells, models and claims; it must be new.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the folds.")
+@options.out("Folder for cells, models and claims; it must be new.")
+@options.seed("the folds")
 @click.option("--orders", type=click.IntRange(min=1), default=10, show_default=True,
               help="Random orders of layouts, for claims about adaptive orders.")  # fmt: skip
 def judge(sources: tuple[Path, ...], out: Path, seed: int, orders: int) -> None:
@@ -206,7 +208,7 @@ def judge(sources: tuple[Path, ...], out: Path, seed: int, orders: int) -> None:
     other classes have a table of their own, claims_elsewhere.csv. Bundles that fail a check or are barred
     are rejected. Several bundles of one machine must be merged first.
 
-    Example: ./run tessera bundle judge bundles/* --out /tmp/judged
+    Example: ./run tessera measure bundle judge bundles/* --out /tmp/judged
     """
     from tessera.core.errors import EXIT_FAILED, TesseraError
     from tessera.measure.bundles.verify import fails, verify
