@@ -78,6 +78,12 @@ class Checkout:
         return self.log.read_text().splitlines() if self.log.exists() else []
 
 
+def kinds(steps: list[str]) -> set[str]:
+    """The steps' commands, as `dev step cells` or `report render`."""
+    words = [line.split() for line in steps]
+    return {" ".join(line[: 3 if line[0] in ("dev", "lab") else 2]) for line in words}
+
+
 def _cold(words: tuple[str, ...], env: Mapping[str, str], folder: Path) -> tuple[int, str]:
     done = subprocess.run(
         ["snakemake", *words], cwd=folder, env=env, text=True, start_new_session=True,

@@ -6,13 +6,9 @@ import shutil
 
 import pytest
 
-from .stub_checkout import Checkout
+from .stub_checkout import Checkout, kinds
 
-AFTER = {"pipeline machines", "notebooks run", "report render", "report check"}
-
-
-def kinds(steps: list[str]) -> set[str]:
-    return {" ".join(step.split()[:2]) for step in steps}
+AFTER = {"dev step machines", "dev notebooks run", "report render", "report check"}
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +16,7 @@ def finished(tmp_path_factory) -> Checkout:
     checkout = Checkout(tmp_path_factory.mktemp("checkout"), "smoke")
     first = checkout.steps("smoke")
     assert AFTER <= kinds(first)
-    (step,) = [step for step in first if step.startswith("pipeline machines")]
+    (step,) = [step for step in first if step.startswith("dev step machines")]
     assert step.endswith("--out results/smoke/machines/bundles.json")
     return checkout
 
@@ -33,8 +29,8 @@ def test_a_bundle_is_an_input_by_content(finished, tmp_path):
     named = {"TESSERA_BUNDLES": f"{bundle}\n"}
     steps = finished.steps("smoke", **named)
     assert kinds(steps) == AFTER
-    (step,) = [step for step in steps if step.startswith("pipeline machines")]
-    assert step.endswith(str(bundle))
+    (step,) = [step for step in steps if step.startswith("dev step machines")]
+    assert f"bundle={bundle} --out" in step
     assert kinds(finished.steps("smoke", **named)) == {"report check"}
     (bundle / "runs.csv").touch()
     assert kinds(finished.steps("smoke", **named)) == {"report check"}
@@ -43,5 +39,5 @@ def test_a_bundle_is_an_input_by_content(finished, tmp_path):
     assert kinds(finished.steps("smoke")) == AFTER
     added = finished.folder / "bundles" / "broadwell-01234567-89abcdef"
     shutil.copytree(bundle, added)
-    (step,) = [s for s in finished.steps("smoke") if s.startswith("pipeline machines")]
-    assert step.endswith(f"bundles/{added.name}")
+    (step,) = [s for s in finished.steps("smoke") if s.startswith("dev step machines")]
+    assert f"bundle=bundles/{added.name} --out" in step

@@ -29,16 +29,16 @@ def finished(tmp_path_factory) -> Checkout:
     first = checkout.steps("reproduce")
     pairs = len(config(checkout)["workloads"]) * len(config(checkout)["platforms"])
     assert pairs == 57
-    for step in ("pipeline fit", "pipeline adaptive", "pipeline one-gb"):  # one job per platform
+    for step in ("dev step fit", "dev step adaptive", "dev step one-gb"):  # one job per platform
         assert sum(line.count("/cells/") for line in named(first, step)) == pairs, step
         assert len(named(first, step)) == len(config(checkout)["platforms"]), step
     asked = config(checkout)["studies"]["ablations"]
     some = len(asked["workloads"]) * len(asked["platforms"])
-    ablated = named(first, "study ablations")  # all ablations of some pairs, mispredictions of all
+    ablated = named(first, "lab run ablations")  # all ablations of some pairs, mispredictions of all
     assert len(ablated) == pairs
-    assert sum("--only" not in line for line in ablated) == len(asked["workloads"]) * len(asked["every_on"])
-    assert sum("--only no-overlap" in line for line in ablated) == some - 3 * len(asked["every_on"])
-    assert sum("--only no-mispredictions" in line for line in ablated) == pairs - 3
+    assert sum(" only=" not in line for line in ablated) == len(asked["workloads"]) * len(asked["every_on"])
+    assert sum(" only=no-overlap" in line for line in ablated) == some - 3 * len(asked["every_on"])
+    assert sum(" only=no-mispredictions" in line for line in ablated) == pairs - 3
     built_and_removed(checkout, first)
     return checkout
 
@@ -55,18 +55,22 @@ def built_and_removed(checkout, steps: list[str]) -> None:
     assert len(files) == 10 and sum(one.prepared is not None for one in sizes.values()) == 12
     there: set[str] = set()
     for line in steps:
-        words = line.split()
-        if line.startswith("pipeline prepare"):
-            name = Path(words[words.index("--file") + 1]).name
+        if line.startswith("dev step prepare"):
+            name = Path(value(line, "file")).name
             assert name not in there
             there.add(name)
             assert sum(files[one].bytes for one in there) <= 16 * GB
-        elif line.startswith("pipeline record"):
-            asked = sizes.get(words[words.index("--workload") + 1])
+        elif line.startswith("dev step record"):
+            asked = sizes.get(value(line, "workload"))
             assert not asked or not asked.prepared or asked.prepared.file in there
-        elif line.startswith("pipeline drop"):
-            there.remove(Path(words[words.index("--file") + 1]).name)
-    assert not there and len(named(steps, "pipeline prepare")) == len(files)
+        elif line.startswith("dev step drop"):
+            there.remove(Path(value(line, "file")).name)
+    assert not there and len(named(steps, "dev step prepare")) == len(files)
+
+
+def value(line: str, key: str) -> str:
+    """What a step's word KEY=VALUE says."""
+    return next(word.removeprefix(f"{key}=") for word in line.split() if word.startswith(f"{key}="))
 
 
 def named(steps: list[str], step: str) -> list[str]:
@@ -90,16 +94,16 @@ def test_one_changed_platform_simulates_only_its_own_pairs(finished):
     path.write_text(path.read_text() + "# changed\n")
     steps = finished.steps("reproduce")
     pairs = [
-        *named(steps, "pipeline layouts"),
-        *named(steps, "pipeline cells"),
-        *named(steps, "pipeline fit"),
-        *named(steps, "pipeline adaptive"),
-        *named(steps, "pipeline one-gb"),
+        *named(steps, "dev step layouts"),
+        *named(steps, "dev step cells"),
+        *named(steps, "dev step fit"),
+        *named(steps, "dev step adaptive"),
+        *named(steps, "dev step one-gb"),
     ]
-    pairs += named(steps, "study ablations")
-    assert len(named(steps, "pipeline cells")) == len(config(finished)["workloads"])
+    pairs += named(steps, "lab run ablations")
+    assert len(named(steps, "dev step cells")) == len(config(finished)["workloads"])
     assert all("haswell-sim" in line and "broadwell-sim" not in line for line in pairs)
-    for untouched in ("pipeline record", "pipeline host", "study sweep", "study window", "build"):
+    for untouched in ("dev step record", "dev step host", "lab run sweep", "lab run window", "dev build"):
         assert named(steps, untouched) == [], untouched
 
 
@@ -109,10 +113,10 @@ def test_one_changed_workload_records_only_that_one(finished):
     path.write_text(path.read_text() + "# changed\n")
     steps = finished.steps("reproduce")
     assert (
-        len(named(steps, "pipeline record")) == 1 and "gapbs-bfs-road" in named(steps, "pipeline record")[0]
+        len(named(steps, "dev step record")) == 1 and "gapbs-bfs-road" in named(steps, "dev step record")[0]
     )
-    assert all("gapbs-bfs-road" in line for line in named(steps, "pipeline cells"))
-    assert len(named(steps, "pipeline cells")) == 3
+    assert all("gapbs-bfs-road" in line for line in named(steps, "dev step cells"))
+    assert len(named(steps, "dev step cells")) == 3
 
 
 def test_recordings_are_limited_by_the_configuration_and_by_memory(tmp_path):
@@ -120,6 +124,6 @@ def test_recordings_are_limited_by_the_configuration_and_by_memory(tmp_path):
     checkout = Checkout(tmp_path)
     said = checkout.snakemake("-n", "--printshellcmds", "reproduce")
     limit = config(checkout)["max_accesses"]
-    commands = re.findall(r"tessera dev step record --workload (\S+) .*--max-accesses (\d+)", said)
+    commands = re.findall(r"tessera dev step record workload=(\S+) .*max_accesses=(\d+)", said)
     recorded = {*config(checkout)["workloads"], config(checkout)["host"]["workload"]}
     assert set(commands) == {(name, str(limit)) for name in recorded}

@@ -16,7 +16,7 @@ def steps(tmp_path):
 
     def run(*targets):
         lines = checkout.steps(*targets)
-        return [Path(line.split()[3]).parent.name for line in lines if line.startswith("pipeline attempt ")]
+        return [Path(line.split()[3]).parent.name for line in lines if line.startswith("dev attempt ")]
 
     return run
 

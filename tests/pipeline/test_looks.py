@@ -31,7 +31,7 @@ def contents(*folders):
 def failed(tmp_path_factory) -> Checkout:
     """Results with failed rows, which a run would drop."""
     checkout = Checkout(tmp_path_factory.mktemp("looks"), "smoke")
-    checkout.snakemake("smoke", STUB_FAIL="pipeline cells")
+    checkout.snakemake("smoke", STUB_FAIL="dev step cells")
     assert "failed" in (checkout.results / "cells" / "gups" / "broadwell-sim.csv").read_text()
     return checkout
 

@@ -13,9 +13,9 @@ from .stub_checkout import Checkout
 def files(steps: list[str], step: str) -> list[str]:
     """Files of the steps of a kind, in order."""
     return [
-        Path(re.search(r"--file (\S+)", line)[1]).name
+        Path(re.search(r" file=(\S+)", line)[1]).name
         for line in steps
-        if line.startswith(f"pipeline {step}")
+        if line.startswith(f"dev step {step} ")
     ]
 
 
@@ -26,14 +26,15 @@ def test_prepared_files_go_when_their_rows_are_recorded(tmp_path):
     assert sorted(files(steps, "prepare")) == ["twitter", "xsbench-8196"]
     assert sorted(files(steps, "drop")) == ["twitter", "xsbench-8196"]
     for file, row in (("twitter", "mitosis-pagerank"), ("xsbench-8196", "mitosis-xsbench")):
-        of_file = [i for i, line in enumerate(steps) if f"--file results/numa/prepared/{file} " in line]
-        recording = [
-            i for i, line in enumerate(steps) if line.startswith(f"pipeline record --workload {row} ")
-        ]
+        of_file = [i for i, line in enumerate(steps) if f" file=results/numa/prepared/{file} " in line]
+        recording = [i for i, line in enumerate(steps) if line.startswith(f"dev step record workload={row} ")]
         assert len(of_file) == 2 and len(recording) == 1
         assert of_file[0] < recording[0] < of_file[1]
-    guest = [line.split(" -- ")[1] for line in steps if line.startswith("pipeline attempt ")]
-    assert sorted(guest) == ["numa fragmented --accept-series", "numa map study --accept-series"]
+    guest = [line.split(" -- ")[1] for line in steps if line.startswith("dev attempt ")]
+    assert sorted(guest) == [
+        "lab run numa-fragmented accept_series=yes",
+        "lab run numa-maps accept_series=yes",
+    ]
     assert checkout.steps("studies") == []
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from .stub_checkout import COPIED, Checkout
+from .stub_checkout import COPIED, Checkout, kinds
 
 pytestmark = pytest.mark.slow
 RETRY = {"TESSERA_RETRY": "1"}  # as `./run` does
@@ -20,13 +20,8 @@ RESERVED = RETRY | {"TESSERA_RESERVE": "1"}
 CHECK = {"report check"}
 SHOWN = CHECK | {"report render"}
 #: What follows from any cells, besides models.
-COLLECTED = SHOWN | {"pipeline concat", "energy cells", "validate invariants", "notebooks run"}
+COLLECTED = SHOWN | {"dev step concat", "lab run energy", "lab run invariants", "dev notebooks run"}
 MODELS = COLLECTED | {"models collect"}
-
-
-def kinds(steps: list[str]) -> set[str]:
-    """The steps' commands, as `pipeline cells`."""
-    return {" ".join(line.split()[:2]) for line in steps}
 
 
 def state(results: Path) -> dict[str, bytes]:
@@ -96,9 +91,11 @@ def test_a_copy_in_another_folder_makes_nothing_again(world, tmp_path):
 def test_a_changed_model_is_fitted_again_and_nothing_is_simulated(world):
     path = world.folder / "src" / "tessera" / "fit" / "models" / "anchors.py"
     before = edited(path, "\nCHANGED = True\n")
-    fitting = {"pipeline fit", "pipeline adaptive", "pipeline one-gb", "pipeline machines"}
-    studies = {"study sampling", "study ablations", "study sweep", "study transfer"}
-    shown = SHOWN | {"models collect", "notebooks run"}
+    fitting = {"dev step fit", "dev step adaptive", "dev step one-gb", "dev step machines"}
+    studies = {
+        f"lab run {name}" for name in ("sampling", "ablations", "sweep", "transfer", "transfer-verdicts")
+    }
+    shown = SHOWN | {"models collect", "dev notebooks run"}
     expected = fitting | studies | shown
     assert kinds(world.steps("smoke", **RETRY)) == expected
     changed = different(state(world.results), world.first)
@@ -119,12 +116,12 @@ def test_a_changed_platform_simulates_its_own_pairs(world):
     path = world.folder / "config" / "platforms" / "broadwell-sim.yaml"
     before = edited(path, "# changed\n")
     expected = MODELS | {
-        "pipeline layouts", "pipeline cells", "pipeline fit", "pipeline adaptive", "pipeline one-gb",
-        "validate engines", "validate closed-forms",
+        "dev step layouts", "dev step cells", "dev step fit", "dev step adaptive", "dev step one-gb",
+        "lab run engines", "lab run closed-forms",
     }  # fmt: skip
     steps = world.steps("smoke", **RETRY)
     assert kinds(steps) == expected
-    own = [line for line in steps if line.startswith("pipeline") and "concat" not in line]
+    own = [line for line in steps if line.startswith("dev step") and "concat" not in line]
     assert own and all("broadwell-sim" in line and "sandybridge-sim" not in line for line in own)
     changed = different(state(world.results), world.first)
     assert changed.isdisjoint(
@@ -140,9 +137,10 @@ def test_a_changed_simulator_records_nothing(world):
     before = edited(path, "// changed\n")
     steps = world.steps("smoke", **RETRY)
     not_simulated = {
-        "build mosalloc", "build tracer", "build workloads", "build imitation", "build --image",
-        "pipeline record", "validate chase", "validate clock-measure", "mosalloc overhead",
-        "reference compare", "study window", "study recording", "pipeline machines",
+        "dev build mosalloc", "dev build tracer", "dev build workloads", "dev build imitation",
+        "dev build --image",
+        "dev step record", "lab run chase", "lab run clock-measure", "lab allocator overhead",
+        "dev reference compare", "lab run window", "lab run recording", "dev step machines",
     }  # fmt: skip
     assert kinds(steps) == world.made - not_simulated
     path.write_bytes(before)
@@ -151,7 +149,7 @@ def test_a_changed_simulator_records_nothing(world):
 
 def test_another_engine_makes_its_own_programs_and_all_that_they_do(world):
     none = RETRY | {"TESSERA_ENGINE": "none"}
-    same = {"build --image", "reference compare", "pipeline machines"}
+    same = {"dev build --image", "dev reference compare", "dev step machines"}
     steps = world.steps("smoke", **none)
     assert world.made - kinds(steps) == same
     assert kinds(world.steps("smoke", **RETRY)) == world.made - same
@@ -161,10 +159,13 @@ def test_another_engine_makes_its_own_programs_and_all_that_they_do(world):
     ("failing", "file", "again"),
     [
         (
-            "pipeline cells graph500 broadwell", "cells/graph500/broadwell-sim.csv",
-            MODELS | {"pipeline cells", "pipeline fit", "pipeline adaptive", "pipeline one-gb"},
+            "dev step cells graph500 broadwell", "cells/graph500/broadwell-sim.csv",
+            MODELS | {"dev step cells", "dev step fit", "dev step adaptive", "dev step one-gb"},
         ),
-        ("study ablations", "studies/ablations/gups/sandybridge-sim/shapes.csv", SHOWN | {"study ablations"}),
+        (
+            "lab run ablations", "studies/ablations/gups/sandybridge-sim/shapes.csv",
+            SHOWN | {"lab run ablations"},
+        ),
     ],
     ids=["cells", "study"],
 )  # fmt: skip
@@ -186,8 +187,8 @@ def test_huge_pages_later_or_first_give_the_same(fresh, tmp_path):
     assert different(state(first.results), expected) == set()
 
     again = MODELS | {
-        "validate chase", "validate explain", "validate clock-measure", "validate clock",
-        "pipeline cells", "pipeline host", "validate mosaics", "pipeline one-gb",
+        "lab run chase", "lab run explain-chase", "lab run clock-measure", "lab run clock",
+        "dev step cells", "dev step host", "lab run mosaics", "dev step one-gb",
     }  # fmt: skip
     assert kinds(fresh.steps("smoke", **RESERVED)) == again
     assert different(state(fresh.results), expected) == set()
