@@ -10,11 +10,11 @@ from collections import Counter
 import pytest
 from click.testing import CliRunner
 
-from tessera.cli.lab.faults import RECORDING, faults
+from tessera.cli.lab.faults import faults
 from tessera.core.errors import TesseraError
 from tessera.lab.faults.recorded_faults import count, lines_by_structure, ordinary
 from tessera.lab.faults.recorder import kinds_of, settings_text
-from tessera.lab.faults.recording import COUNTS, DIRECT_MAP, FACTS, FAULTS, VMEMMAP, load_recording
+from tessera.lab.faults.recording import COUNTS, DIRECT_MAP, FACTS, FAULTS, RECORDED, VMEMMAP, load_recording
 
 KINDS = {
     "write-4kb", "read-zero", "write-zero", "read-file", "write-private", "write-cow", "write-reuse",
@@ -24,7 +24,7 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def folder(root):
-    return root / RECORDING
+    return root / RECORDED
 
 
 @pytest.fixture(scope="module")

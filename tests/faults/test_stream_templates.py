@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from tessera.cli.lab.faults import RECORDING
 from tessera.core.errors import TesseraError
 from tessera.lab.faults.recorded_faults import Access, Fault, ordinary
-from tessera.lab.faults.recording import DIRECT_MAP, VMEMMAP, load_recording
+from tessera.lab.faults.recording import DIRECT_MAP, RECORDED, VMEMMAP, load_recording
 from tessera.lab.faults.weave import FIXED, Operands, Template, operands_of
 
 KINDS = (
@@ -20,7 +19,7 @@ OF_STATE = {"struct page of another", "LRU batch", "page cache", "page table"}
 
 @pytest.fixture(scope="module")
 def recording(root):
-    return load_recording(root / RECORDING)
+    return load_recording(root / RECORDED)
 
 
 def frames_of(kind):

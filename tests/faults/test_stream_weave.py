@@ -5,18 +5,17 @@ from collections import Counter
 
 import pytest
 
-from tessera.cli.lab.faults import RECORDING
 from tessera.core.errors import TesseraError
 from tessera.lab.faults import weave
 from tessera.lab.faults.recorded_faults import Access, Fault, ordinary
-from tessera.lab.faults.recording import Recording, load_recording
+from tessera.lab.faults.recording import RECORDED, Recording, load_recording
 
 STEP = re.compile(r"\d+ [lsLS] [a-z0-9-]+ [0-9a-f]+ \d+")
 
 
 @pytest.fixture(scope="module")
 def recording(root):
-    return load_recording(root / RECORDING)
+    return load_recording(root / RECORDED)
 
 
 @pytest.fixture(scope="module")

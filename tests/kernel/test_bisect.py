@@ -6,6 +6,7 @@ from pathlib import Path
 from tessera.core.errors import TesseraError
 from tessera.lab.kernel import build_tools, image, patch_tests, source
 from tessera.lab.kernel.guest import GuestRun
+from tessera.lab.study import Run
 
 
 def play(monkeypatch, tmp_path, unbuilt, guests):
@@ -26,7 +27,10 @@ def play(monkeypatch, tmp_path, unbuilt, guests):
     monkeypatch.setattr(patch_tests, "build_series", lambda say, accept_series: folders)
     monkeypatch.setattr(image, "ready", lambda say: None)
     monkeypatch.setattr(patch_tests, "run_in_guest", run)
-    return patch_tests.bisect_series(tmp_path / "out", lambda line: None).set_index("patch")
+    run = Run(tmp_path / "out")
+    table = patch_tests.bisect.function(run)
+    assert len(run.wrong) == (table.outcome != "passed").sum()
+    return table.set_index("patch")
 
 
 def test_every_patch_has_its_outcome(monkeypatch, tmp_path):

@@ -3,8 +3,9 @@
 import pandas as pd
 import pytest
 
-from tessera.lab.kernel import patch_tests
+from tessera.lab.kernel import image, patch_tests
 from tessera.lab.kernel.guest import GuestProgram, GuestRun
+from tessera.lab.study import Run, run_study
 
 
 @pytest.fixture
@@ -29,10 +30,11 @@ def prove(monkeypatch, tmp_path):
 
         monkeypatch.setattr(patch_tests, "run_in_guest", run)
         program = GuestProgram(tmp_path / "bzImage", ())
-        failures = patch_tests.prove(
-            None, program, tmp_path, stress_seconds=10, seed=1, say=lambda line: None
-        )
-        return failures, pd.read_csv(tmp_path / "summary.csv", index_col="part")
+        monkeypatch.setattr(image, "program", lambda variant, say, accept_series: program)
+        monkeypatch.setattr(image, "ready", lambda say: None)
+        run = Run(tmp_path)
+        run_study(patch_tests.selftests_and_stress, run, {"stress_seconds": 10})
+        return run.wrong, pd.read_csv(tmp_path / "summary.csv", index_col="part")
 
     return start
 

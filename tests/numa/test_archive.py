@@ -223,7 +223,8 @@ def test_each_rule_has_a_sentence():
 @pytest.mark.parametrize("command", ["bars", "arithmetic", "defects"])
 def test_the_commands(folder, tmp_path, command):
     out = tmp_path / "out.csv"
-    done = CliRunner().invoke(cli, ["numa", command, "--from", str(folder()), "--out", str(out)])
+    words = ["lab", "run", f"numa-{command}", f"source={folder()}", "--out", str(out)]
+    done = CliRunner().invoke(cli, words)
     assert done.exit_code == 0, done.exception
     assert len(pd.read_csv(out)) > 0 or command == "defects"
 
@@ -234,10 +235,14 @@ def test_an_archive_that_is_not_here(tmp_path, monkeypatch, root, command):
 
     shutil.copytree(root / "reference-results", tmp_path / "checkout" / "reference-results")
     monkeypatch.setenv("TESSERA_ROOT", str(tmp_path / "checkout"))
-    for words in ([], ["--from", str(tmp_path / "nowhere")]):
-        done = CliRunner().invoke(cli, ["numa", command, *words])
-        assert isinstance(done.exception, TesseraError) and done.exception.code == "numa-no-archive"
-        assert "tessera reference fetch mitosis" in done.exception.remedy
+    words = ["lab", "run", f"numa-{command}", "--out", str(tmp_path / "out.csv")]
+    done = CliRunner().invoke(cli, words)
+    assert isinstance(done.exception, TesseraError) and done.exception.code == "numa-no-archive"
+    assert "tessera dev reference fetch mitosis" in done.exception.remedy
+    done = CliRunner().invoke(cli, [*words, f"source={tmp_path / 'nowhere'}"])
+    assert isinstance(done.exception, TesseraError) and "no such file or folder" in done.exception.found
+    with pytest.raises(TesseraError, match="tessera dev reference fetch mitosis"):
+        archive.read_archive(tmp_path / "nowhere")
 
 
 def test_a_file_that_is_missing_or_of_another_form(folder):
@@ -254,7 +259,7 @@ def test_a_file_that_is_missing_or_of_another_form(folder):
 
 
 def test_unknown_parts_and_figures_list_the_known(folder):
-    done = CliRunner().invoke(cli, ["numa", "arithmetic", "--from", str(folder()), "--part", "nothing"])
-    assert "additive" in done.exception.remedy
-    done = CliRunner().invoke(cli, ["numa", "bars", "--figure", "5"])
-    assert done.exit_code == 2 and "10a" in done.output
+    for study, words, known in (("arithmetic", "part=nothing", "additive"), ("bars", "figure=5", "10a")):
+        line = ["lab", "run", f"numa-{study}", f"source={folder()}", words, "--out", "x.csv"]
+        done = CliRunner().invoke(cli, line)
+        assert done.exception.exit_code == 2 and known in done.exception.remedy

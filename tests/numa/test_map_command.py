@@ -24,7 +24,7 @@ def touches(tmp_path):
 
 
 def run(*words):
-    return CliRunner().invoke(cli, ["numa", "map", *map(str, words)])
+    return CliRunner().invoke(cli, ["lab", "numa", "map", *map(str, words)])
 
 
 def test_expect_writes_a_map(touches, tmp_path):

@@ -122,7 +122,7 @@ def test_when_n_is_near_zero(loads, small):
 
 def test_the_command(cells, tmp_path):
     out = tmp_path / "out.csv"
-    words = ["numa", "predict", "--workload", "w", "--platform", "haswell-4s-sim", "--out", str(out)]
+    words = ["lab", "numa", "predict", "--workload", "w", "--platform", "haswell-4s-sim", "--out", str(out)]
     done = CliRunner().invoke(cli, [*words, "--cells", str(cells({}))])
     assert done.exit_code == 0, done.output
     rows = pd.read_csv(out)
@@ -139,6 +139,16 @@ def test_hostile_cells(tmp_path, kind):
         path.mkdir()
     elif kind != "missing":
         path.write_text("" if kind == "empty" else "a,b\n1,2\n")
-    words = ["numa", "predict", "--cells", str(path), "--workload", "w", "--platform", "haswell-4s-sim"]
+    words = [
+        "lab",
+        "numa",
+        "predict",
+        "--cells",
+        str(path),
+        "--workload",
+        "w",
+        "--platform",
+        "haswell-4s-sim",
+    ]
     done = CliRunner().invoke(cli, words)
     assert isinstance(done.exception, TesseraError) and "hostile.csv" in str(done.exception)

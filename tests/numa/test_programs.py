@@ -9,12 +9,17 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
+from tessera.core.errors import TesseraError
 from tessera.core.results.kernel_tables import PROGRAMS
 from tessera.core.results.table_io import read_file
+from tessera.lab.numa import placement_study
 from tessera.lab.numa import program_study as programs
 from tessera.lab.numa.placement_costs import published_machine
 from tessera.lab.numa.placement_study import placement_cases
-from tessera.lab.numa.program_study import Program, program_study
+from tessera.lab.numa.program_study import placements_of_program
+from tessera.lab.study import Recording, Run
+from tessera.simulate.runner import CellCache
+from tessera.simulate.sampling import FULL
 from tests.synthetic import placements as made
 
 MB = 1 << 20
@@ -54,18 +59,18 @@ def asked(monkeypatch):
             for case in placement_cases(published_machine())
         ]
 
-    monkeypatch.setattr(programs, "simulate_all", simulate_all)
+    monkeypatch.setattr(placement_study, "simulate_all", simulate_all)
     monkeypatch.setattr(programs.traces, "info", lambda path: HEADER)
     return seen
 
 
-def program(info: Path, scale: float = 14) -> Program:
-    return Program(info, "haswell-4s-sim", scale, "full", None, info.with_name("out.csv"))
+def simulated(info: Path, scale: float = 14):
+    run, trace = Run(info.with_name("out.csv")), Recording(info)
+    return placements_of_program.function(run, trace, CellCache(None), scale=scale, sampling=FULL)
 
 
 def test_the_table_has_scale_program_and_loads_by_memory(info, asked):
-    program_study(program(info()))
-    rows = read_file(PROGRAMS, info().with_name("out.csv"))
+    rows = simulated(info())
     assert len(rows) == 2 * 17 and set(rows["status"]) == {"ok"}
     same = rows[["workload", "program", "platform", "scale", "size", "footprint_bytes", "accesses"]]
     assert [tuple(row) for row in same.drop_duplicates().itertuples(index=False)] == [
@@ -79,7 +84,7 @@ def test_the_table_has_scale_program_and_loads_by_memory(info, asked):
 
 
 def test_every_placement_runs_on_the_scaled_machine_with_the_used_parts_of_pools(info, asked):
-    program_study(program(info()))
+    simulated(info())
     assert len(asked["platforms"]) == 17
     for one in asked["platforms"]:
         assert one.values["cache.l3.bytes"].value == 5 * MB // 2
@@ -93,7 +98,7 @@ def test_every_placement_runs_on_the_scaled_machine_with_the_used_parts_of_pools
 
 @pytest.mark.parametrize("status", ["failed", "skipped"])
 def test_a_recording_that_is_missing_is_one_row_with_its_reason(info, asked, status):
-    rows = program_study(program(info(status=status, message="NO-MEMORY-3")))
+    rows = simulated(info(status=status, message="NO-MEMORY-3"))
     assert list(rows["status"]) == [status] and list(rows["message"]) == ["NO-MEMORY-3"]
     assert list(rows["program"]) == ["BTree"] and not asked
 
@@ -101,18 +106,18 @@ def test_a_recording_that_is_missing_is_one_row_with_its_reason(info, asked, sta
 def test_the_commands_print_ratios_and_verdicts(info, asked, folder, tmp_path):
     about = {"rows": {"mitosis": "GUPS"}, "footprint_bytes": 4 << 30}
     out, bars = tmp_path / "gups.csv", tmp_path / "bars.csv"
-    line = ["numa", "program", "--info", str(info(about=about)), "--scale", "16", "--out", str(out)]
-    done = CliRunner().invoke(cli, line)
+    words = ["lab", "run", "numa-program", f"trace={info(about=about)}", "scale=16", "--out", str(out)]
+    done = CliRunner().invoke(cli, words)
     assert done.exit_code == 0 and f"34 rows -> {out}" in done.output, done.output
-    line = ["numa", "judge", "--programs", str(out), "--from", str(folder()), "--out", str(bars)]
-    done = CliRunner().invoke(cli, line)
+    assert len(read_file(PROGRAMS, out)) == 34
+    words = ["lab", "run", "numa-judge", f"programs={out}", f"source={folder()}", "--out", str(bars)]
+    done = CliRunner().invoke(cli, words)
     assert done.exit_code == 0, done.output
     assert "7 HOLDS-IN-SIMULATION, 0 FAILS-IN-SIMULATION, 7 listed" in done.output
     assert len(bars.read_text().splitlines()) == 15
 
 
 def test_a_scale_without_a_machine_is_refused_before_any_simulation(info, asked):
-    done = CliRunner().invoke(
-        cli, ["numa", "program", "--info", str(info()), "--scale", "99", "--out", "x.csv"]
-    )
-    assert done.exception.code == "numa-scale-l3" and "99" in str(done.exception) and not asked
+    with pytest.raises(TesseraError) as refused:
+        simulated(info(), scale=99)
+    assert refused.value.code == "numa-scale-l3" and "99" in str(refused.value) and not asked

@@ -108,7 +108,15 @@ def test_shares_of_a_guest(tmp_path):
 
 
 def test_the_command(tmp_path, root):
-    words = ["numa", "sockets", "--cells", f"{root}/notebooks/data/cells.csv", "--workload", "gups-8gb"]
+    words = [
+        "lab",
+        "numa",
+        "sockets",
+        "--cells",
+        f"{root}/notebooks/data/cells.csv",
+        "--workload",
+        "gups-8gb",
+    ]
     words += ["--platform", "haswell-sim", "--out", str(tmp_path / "out.csv")]
     words += ["--remote-load-cycles", "500"]
     touches = tmp_path / "touches.csv"

@@ -183,7 +183,7 @@ def table4_study(
         return table4(), empty_table(TABLE4_MEASURED)
     program = image.program("checked", run.say, accept_series=accept_series)
     found = measure_footprint(image.ready(run.say), program, run.folder)
-    run.wrong += footprint_disagreements(found)
+    run.wrong.extend(footprint_disagreements(found))
     return table4(), found
 
 

@@ -149,7 +149,7 @@ def selftests_and_stress(
     differences = len(view.found)
     equal = view.compared - differences
     rows.append(("replicas compared from outside", equal, differences, done.seconds, "measured"))
-    run.wrong += failures + found
+    run.wrong.extend(failures + found)
     return frame_of(TEST, rows)
 
 
@@ -213,10 +213,10 @@ def prove(run: Run, accept_series: bool = False) -> pd.DataFrame:
         for line in (*seen[variant].checker[:2], *seen[variant].walker[:2]):
             run.say(f"{variant}: {line}")
     table = judge_hook(seen)
-    run.wrong += [
+    run.wrong.extend(
         f"the {row.observer} reports {row.reports} differences of the kernel {row.kernel}, not {row.expected}"
         for row in table[~table.passed].itertuples()
-    ]
+    )
     return table
 
 

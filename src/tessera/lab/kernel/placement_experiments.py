@@ -142,7 +142,7 @@ def placement(
         folder = run.folder / f"{what.workload}-{what.config}"
         table, found = observe_placement(image.ready(run.say), program, what, folder, Machine(), 600)
         tables.append(table)
-        run.wrong += [f"{what.workload} {what.config}: {line}" for line in found]
+        run.wrong.extend(f"{what.workload} {what.config}: {line}" for line in found)
     return pd.concat(tables), figure4(pd.concat(tables))
 
 
@@ -309,7 +309,7 @@ def balancing(
     moments, wrong = observe_balancing(
         image.ready(run.say), program, run.folder / "guest", Machine(), megabytes, seconds
     )
-    run.wrong += wrong
+    run.wrong.extend(wrong)
     return balancing_table(moments)
 
 

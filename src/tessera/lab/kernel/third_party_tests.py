@@ -91,7 +91,7 @@ def selftests_mm(run: Run, seconds: Count = 120, accept_series: bool = False) ->
         timeout_seconds=300 + 2 * seconds * len(SELFTESTS_MM_RUNS),
     )  # fmt: skip
     table, failures = judge_selftests(done, list(SELFTESTS_MM_RUNS))
-    run.wrong += failures
+    run.wrong.extend(failures)
     return table
 
 
@@ -192,7 +192,7 @@ def stress_ng(
         timeout_seconds=300 + len(chosen) * 60,
     )  # fmt: skip
     passed, skipped, failures = judge_stress(done, chosen)
-    run.wrong += failures
+    run.wrong.extend(failures)
     outcomes = {"passed": passed, "skipped": skipped, "failed": failures}
     return frame_of(
         STRESS_NG, [(name, what, "measured") for what, names in outcomes.items() for name in names]

@@ -76,7 +76,7 @@ def fragmented(
             run.say(f"{workload} under {configuration}, index above {index:g}, {blocks} blocks")
             folder = run.folder / f"{configuration.lower()}-{blocks}-{index}"
             rows.append(_row(guest, configuration, blocks, index, folder))
-    run.wrong += [f"{row['configuration']}: {row['message']}" for row in rows if not is_ok(row)]
+    run.wrong.extend(f"{row['configuration']}: {row['message']}" for row in rows if not is_ok(row))
     return frame_of(FRAGMENTED, rows)
 
 

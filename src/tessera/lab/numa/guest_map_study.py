@@ -54,7 +54,7 @@ def maps(
         guest = ready_guest(workload, size, Path(name), run.say, accept_series=accept_series)
         rows = _all_rows(guest, run)
     table = frame_of(MAPS, rows)
-    run.wrong += [f"{row.rule}: {row.message}" for row in other_rows(table).itertuples()]
+    run.wrong.extend(f"{row.rule}: {row.message}" for row in other_rows(table).itertuples())
     if differing := int(table[list(DIFFERENT)].sum().sum()):
         run.wrong.append(f"{differing} pages and page tables are not where the rules put them")
     return table

@@ -203,7 +203,9 @@ def _map_row(path: Path, number: int, line: str) -> tuple:
 
 
 def _refused(path: Path, found: str, code: str = "numa-map-form") -> TesseraError:
-    return TesseraError(f"placement map {path}", found, "make one with: tessera lab numa map capture", code=code)
+    return TesseraError(
+        f"placement map {path}", found, "make one with: tessera lab numa map capture", code=code
+    )
 
 
 # Two maps, page by page and table by table.
