@@ -20,7 +20,7 @@ PASS, FAIL = "PASS", "FAIL"
 @pytest.fixture(scope="module")
 def tables():
     patch = pytest.MonkeyPatch()
-    rows = study.study_tables(world.request_of(patch, VARIANTS, ladders=True))
+    rows = study.study_tables(world.subject_of(patch, VARIANTS, ladders=True))
     patch.undo()
     pair = {"workload": "made", "platform": "haswell-sim", "provenance": "simulated"}
     return {
@@ -84,9 +84,11 @@ def test_a_control_that_differs_and_a_ladder_that_does_not_sum_fail(judge):
 def test_counterexamples_and_survivors_fail_the_claims(judge):
     def change(tables):
         fits = tables["transfer_fits"]
-        fits["good_on_p"] = fits["model"] == "basu"  # which fails in K1; mosmodel is bad on P and good there
+        fits["good_on_p"] = (
+            fits["model"] == "basu"
+        )  # which fails in `reach`; mosmodel is bad on P and good there
         rows = tables["transfer_predictions"]
-        rows.loc[(rows["group"] == "K5") & (rows["model"] == "poly1"), "passes"] = True
+        rows.loc[(rows["group"] == "behind-l3") & (rows["model"] == "poly1"), "passes"] = True
 
     found = judge(change)["verdict"]
     assert found["transfer-accuracy-on-p-necessary"] == FAILS
@@ -96,7 +98,7 @@ def test_counterexamples_and_survivors_fail_the_claims(judge):
 
 def test_a_model_that_only_latency_saves_is_a_rescue(judge):
     def judged(table):
-        counted = (table["group"] == "K2") & (table["inputs"] == "counted")
+        counted = (table["group"] == "hit-time") & (table["inputs"] == "counted")
         table.loc[counted, "verdict"] = "fails"
 
     assert judge(judged=judged).loc["transfer-latency-rescues-hit-time", "verdict"] == HOLDS
@@ -106,7 +108,7 @@ def test_without_the_class_or_the_study_it_is_not_measurable(judge, tmp_path):
     def change(tables):
         for name in ("points", "predictions", "twins"):
             table = tables[f"transfer_{name}"]
-            tables[f"transfer_{name}"] = table[table["group"] != "K3"]
+            tables[f"transfer_{name}"] = table[table["group"] != "invisible"]
 
     found = judge(change)
     assert found.loc["transfer-invisible-gap", "verdict"] == NOT_HERE

@@ -24,7 +24,7 @@ SHA256 = {
     "samples.csv.gz": "7b383bf1c239591e59e3297dd6c6fa26848c173f4a9ee1efbb9391badc168f34",
 }
 HIT_CYCLES = 7  #: of haswell-sim
-ASKED = ("K0", "K1", "K2", "K4")  #: classes that keep the clock: no queues, no walkers
+ASKED = ("control", "reach", "hit-time", "walk-cost")  #: classes that keep the clock: no queues, no walkers
 MODELS = ("mosmodel", "mosmodel-authors")  #: by the input that the study calls `counted`
 KEY = ["workload", "group", "variant", "layout"]
 
@@ -102,10 +102,10 @@ def test_counts_by_class(asked):
     columns = ["answered", "covered", "bracket", "constant", *MODELS]
     found = answered.groupby("group")[columns].sum()
     expected = {
-        "K0": [33, 33, 33, 33, 33, 33],
-        "K1": [311, 310, 306, 221, 103, 105],
-        "K2": [107, 106, 106, 104, 101, 101],
-        "K4": [546, 544, 513, 407, 409, 415],
+        "control": [33, 33, 33, 33, 33, 33],
+        "reach": [311, 310, 306, 221, 103, 105],
+        "hit-time": [107, 106, 106, 104, 101, 101],
+        "walk-cost": [546, 544, 513, 407, 409, 415],
     }
     assert {group: list(row) for group, row in zip(found.index, found.to_numpy(), strict=True)} == expected
 

@@ -65,7 +65,7 @@ def test_a_larger_tlb_has_the_interval_of_the_bracket(source, pair, points):
     base, row = pair.at("growing-0"), points.iloc[0]
     bracket = Bracket.fit(pair.table.fitted, hit_cycles=7)
     own = bracket.answer(Base(base["R"], base["H"], base["C"]), Asked(row.stlb_hits, row.walk_cycles))
-    assert (found.source, found.level, found.question.groups) == ("bracket", "C", ("K1",))
+    assert (found.source, found.level, found.question.groups) == ("bracket", "C", ("reach",))
     assert (found.answer.low, found.answer.high) == (own.low, own.high)
     assert base["R"] == pytest.approx(found.base_runtime) and found.answer.high < base["R"]
     assert re.search(r"-8\.\d% of P \(-1\d\.\d% to -\d\.\d%\).*source bracket, level C", found.sentence())
@@ -80,7 +80,7 @@ def test_a_second_walker_is_refused_until_there_is_a_clock(source, pair, points)
     )
     (refused,) = answers(source, pair, [WALKERS], points)
     assert refused.answer is None and refused.source == "none" and "class" in refused.codes
-    assert "K3" in "\n".join(refused.lines()) and not re.search(r"\d cycles", refused.sentence())
+    assert "invisible" in "\n".join(refused.lines()) and not re.search(r"\d cycles", refused.sentence())
     (timed,) = answers(source, pair, [WALKERS], points, clock=True)
     assert (timed.source, timed.level) == ("engine", "D")
     assert timed.share(timed.answer.centre) == pytest.approx(-0.234, abs=0.001)
@@ -139,12 +139,12 @@ def test_formulas_have_changes_and_distances_and_no_negative_runtime(pair, point
 
 def test_the_table_for_a_new_design_prefers_workloads_on_which_nothing_was_tuned(source):
     assert explore.for_a_new_design(source, PLATFORM).empty
-    row = {"platform": PLATFORM, "group": "K1", "workloads": 9, "judged": 100, "answered": 90, "covered": 89,
-           "half_width": 0.02, "passing": 88, "constant_passing": 50, "mosmodel_passing": 40,
+    row = {"platform": PLATFORM, "group": "reach", "workloads": 9, "judged": 100, "answered": 90,
+           "covered": 89, "half_width": 0.02, "passing": 88, "constant_passing": 50, "mosmodel_passing": 40,
            "informative_answered": 30, "informative_passing": 29, "provenance": "simulated"}  # fmt: skip
     put(source, NEW_DESIGNS, [row | {"scope": "all", "judged": 200}, row | {"scope": "new"}])
     found = explore.for_a_new_design(explore.open_results(source.results.tree.root), PLATFORM)
-    assert found.loc["K1: TLB reach"].tolist() == [100, 90, 89, "2.0%", 88, 50, 40, 30, 29]
+    assert found.loc["reach: what TLBs hold"].tolist() == [100, 90, 89, "2.0%", 88, 50, 40, 30, 29]
 
 
 def test_the_pair_of_the_notebook_is_one_of_the_study(source):
@@ -152,7 +152,7 @@ def test_the_pair_of_the_notebook_is_one_of_the_study(source):
     put(
         source,
         VERDICTS,
-        [{"platform": PLATFORM, "inputs": "counted", "group": "K1", "provenance": "simulated"}],
+        [{"platform": PLATFORM, "inputs": "counted", "group": "reach", "provenance": "simulated"}],
     )
     studied = explore.open_results(source.results.tree.root)
     assert explore.studied_pair(studied).platform == PLATFORM

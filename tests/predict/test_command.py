@@ -24,9 +24,9 @@ from tessera.fit.predict.processor import of_samples
 
 from .builders import design, samples
 
-STATED = ("--hits-are", "latency", "--walk-cycles-are", "busy", "--class", "K1")
+STATED = ("--hits-are", "latency", "--walk-cycles-are", "busy", "--design-class", "reach")
 #: without the platform, whose hit time and walkers are those of haswell-sim
-POINT = ("--stlb-hits", "1e7", "--stlb-misses", "5e7", "--walk-cycles", "2e9")
+POINT = ("--point", "1e7,5e7,2e9")
 LINE = samples(noise=0.0)
 ROOT = Path(__file__).resolve().parents[2]
 #: Every number of cycles that is printed.
@@ -76,7 +76,7 @@ def test_half_of_the_walk_cycles(cells, tmp_path):
     assert tuple(written.columns) == DESIGN_ANSWERS.names
     assert (written["platform"][0], written["provenance"][0]) == ("haswell-sim", "simulated")
     frame = tessera.predict(
-        counts=counts(tmp_path), samples=cells, hits_are="latency", walk_cycles_are="busy", classes="K1"
+        counts=counts(tmp_path), samples=cells, hits_are="latency", walk_cycles_are="busy", classes="reach"
     )
     assert frame["runtime_cycles"][0] == entry["runtime_cycles"] == float(written["runtime_cycles"][0])
 
@@ -119,17 +119,17 @@ def test_the_fit_keeps_the_samples(cells, tmp_path):
 
 
 def test_a_clock_of_another_simulator(cells, tmp_path):
-    """S = 0.97 R: the gate accepts. P is simulated, so level C; K3 is answered, too."""
+    """S = 0.97 R: the gate accepts. P is simulated, so level C; `invisible` is answered, too."""
     clock = tmp_path / "clock.csv"
     LINE[["layout"]].assign(runtime_cycles=LINE["runtime_cycles"] * 0.97).to_csv(clock, index=False)
     asked = ("--samples", cells, "--clock", clock, "--counts", counts(tmp_path, runtime_cycles=[0.97 * 6e9]))
     entry = json.loads(run(*asked, *STATED, "--json").stdout)
     assert (entry["source"], entry["level"]) == ("calibrated", "C")
     assert entry["runtime_cycles"] == pytest.approx(6e9, rel=0.003)
-    of_queues = json.loads(run(*asked, *STATED[:-1], "K3", "--json").stdout)
+    of_queues = json.loads(run(*asked, *STATED[:-1], "invisible", "--json").stdout)
     assert of_queues["source"] == "calibrated"
     clock.write_text("layout,runtime_cycles\ngrowing-0,1e9\n")
-    done = run(*asked, *STATED[:-1], "K3", "--json")
+    done = run(*asked, *STATED[:-1], "invisible", "--json")
     assert done.exit_code == 3 and "layouts-differ" in codes(done)
     for text, code in (
         ("layout,runtime_cycles\na,1\na,2\n", "table-double"),
@@ -227,7 +227,7 @@ def test_files_of_counts_that_are_wrong(cells, tmp_path):
 
 
 # Counts or statements that contradict each other: (samples, words instead of the point, words more) -> code
-SWAPPED = ("--stlb-hits", "1e7", "--stlb-misses", "2e9", "--walk-cycles", "5e7")
+SWAPPED = ("--point", "1e7,2e9,5e7")
 CONTRADICTIONS = {
     "C' in millions of cycles": (LINE, (*POINT[:-1], "2e3"), (), "units"),
     "C' and M' swapped": (LINE, SWAPPED, (), "units"),
@@ -236,7 +236,7 @@ CONTRADICTIONS = {
     "R in seconds": (LINE.assign(runtime_cycles=LINE["runtime_cycles"] / 3e9), POINT, (), "units"),
     "walks of two walkers": (LINE.assign(runtime_cycles=LINE["walk_cycles"] / 2 + 1), POINT, (), "units"),
     "a second walker": (LINE, POINT, ("--walkers", "2"), "walkers-differ"),
-    "K0 that changes something": (LINE, POINT, ("--class", "K0"), "changed"),
+    "control that changes something": (LINE, POINT, ("--design-class", "control"), "changed"),
     "no hit time": (LINE, POINT, ("--hit-cycles", "0"), "hit-cycles-zero"),
 }  # fmt: skip
 
@@ -246,20 +246,20 @@ def test_contradictions_are_no_answer(case, tmp_path):
     frame, point, words, code = CONTRADICTIONS[case]
     path = tmp_path / "cells.csv"
     frame.to_csv(path, index=False)
-    stated = STATED[:-2] if "--class" in words else STATED
+    stated = STATED[:-2] if "--design-class" in words else STATED
     done = run("--samples", path, *point, *stated, *words, "--json")
     assert done.exit_code == 3 and code in codes(done)
 
 
 def test_a_contradiction_is_shown_once(cells):
-    for word, lines in (("K0", 1), ("K3", 0)):
+    for word, lines in (("control", 1), ("invisible", 0)):
         shown = run("--samples", cells, *POINT, *STATED[:-1], word)
-        assert shown.exit_code == 3 and shown.stdout.count("class K0") == lines
+        assert shown.exit_code == 3 and shown.stdout.count("class control") == lines
 
 
 def test_k0_beside_a_class_is_that_class(cells):
-    entry = json.loads(run("--samples", cells, *POINT, *STATED, "--class", "K0", "--json").stdout)
-    assert (entry["classes"], entry["source"]) == (["K1"], "bracket")
+    entry = json.loads(run("--samples", cells, *POINT, *STATED, "--design-class", "control", "--json").stdout)
+    assert (entry["classes"], entry["source"]) == (["reach"], "bracket")
 
 
 def test_a_clock_with_the_samples_own_runtimes_is_no_other_clock(cells, tmp_path):
@@ -291,7 +291,7 @@ WRONG_COUNTS = {
 @pytest.mark.parametrize("case", WRONG_COUNTS)
 def test_counts_that_are_another_question(case):
     columns, code = WRONG_COUNTS[case]
-    stated = {"hits_are": "latency", "walk_cycles_are": "busy", "classes": "K1"}
+    stated = {"hits_are": "latency", "walk_cycles_are": "busy", "classes": "reach"}
     known = LINE.assign(workload="mine")
     with pytest.raises(TesseraError) as refused:
         tessera.predict(counts=design(**columns), samples=known, **stated)
@@ -352,7 +352,7 @@ def test_layouts_twice_and_two_platforms_are_wrong_files(tmp_path):
 WRONG = {
     "nothing": ((), "one-question"),
     "two designs": (("--counts", "a.csv", *POINT), "one-question"),
-    "half a design": (POINT[:4], "one-question"),
+    "half a design": (("--point", "1e7,5e7"), "one-question"),
     "no P": ((*POINT,), "no-p"),
     "a layout beside a table": (("--counts", "a.csv", "--layout", "4kb"), "layout-twice"),
     "a name of one design": ((*POINT, "--samples", "CELLS", "--only", "mine", *STATED), "only-of-a-table"),
@@ -364,14 +364,14 @@ WRONG = {
     "a formula of nothing": ((*POINT, "--formula", "yaniv"), "no-p"),
     "a level without a formula": ((*POINT, "--samples", "a", "--level", "0.9"), "formula-option"),
     "a formula with a class": (
-        (*POINT, "--samples", "a", "--formula", "yaniv", "--class", "K1"), "formula-option"),
+        (*POINT, "--samples", "a", "--formula", "yaniv", "--design-class", "reach"), "formula-option"),
     "a formula under a layout": (
         (*POINT, "--samples", "a", "--formula", "yaniv", "--layout", "growing-3"), "formula-option"),
     "a formula with a hit time of 0": (
         (*POINT, "--samples", "a", "--formula", "yaniv", "--hit-cycles", "0"), "formula-option"),
     "a formula of a design": (
         ("--design", "a.yaml", "--formula", "yaniv", "--samples", "a"), "formula-of-design"),
-    "a class that there is not": ((*POINT, "--samples", "a", "--class", "K7"), "class-unknown"),
+    "a class that there is not": ((*POINT, "--samples", "a", "--design-class", "K7"), "class-unknown"),
     "a design of samples alone": (
         ("--design", "examples/designs/stlb-x4.yaml", "--samples", "CELLS"), "design-needs-results"),
 }  # fmt: skip
@@ -390,7 +390,7 @@ def test_wrong_requests(case, cells, monkeypatch):
 def test_names_that_are_gone_end_in_one_line_with_the_new_call(name, words):
     done = CliRunner().invoke(cli, [*name.split(), *words])
     assert (done.exit_code, done.stdout) == (2, "") and done.stderr.count("\n") == 1
-    assert "./run tessera predict --" in done.stderr
+    assert "use tessera predict --" in done.stderr
 
 
 def test_the_help_has_two_examples_and_the_exit_status():
@@ -498,7 +498,7 @@ def test_an_answer_takes_little_time_after_the_imports():
     """Fit and decision of 40 layouts: 0.1 s; the bound leaves room for a busy machine."""
     processor = of_samples(LINE).with_hardware(None, walkers=1, hit_cycles=7)
     began = time.process_time()
-    found = answer(Counts("mine", H=1e7, M=5e7, C=2e9), Statement("latency", "busy", ("K1",)), processor)
+    found = answer(Counts("mine", H=1e7, M=5e7, C=2e9), Statement("latency", "busy", ("reach",)), processor)
     assert found.source == "bracket" and time.process_time() - began < 2
 
 

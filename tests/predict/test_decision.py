@@ -27,7 +27,7 @@ from tests.models.builders import make_samples
 
 TOP, HITS, WALKS = 1e9, 5e6, 0.5e9
 R0 = 2.6e9  #: at the base: 2e9 + 0.6 TOP
-OPEN = {"K1": (True, "of 11 workloads"), "K4": (False, "covers 50%")}
+OPEN = {"reach": (True, "of 11 workloads"), "walk-cost": (False, "covers 50%")}
 FAST, FASTER = 2.3e9, 2.0e9
 
 
@@ -47,7 +47,7 @@ NOISY = Calibrated(0.0, 1.0, 0.03)
 FEW = CannotFit("bracket", "11 distinct layouts of P, and 12 are needed", "add", code="few-layouts")
 
 
-def question(groups=("K1",), C=WALKS, **more) -> Question:
+def question(groups=("reach",), C=WALKS, **more) -> Question:
     """Half of the walk cycles are gone; the bracket says 2.3e9."""
     known = {"base": Base(R0, HITS, TOP), "asked": Design(HITS, C)}
     return Question("large STLB", groups, **(known | more))
@@ -66,16 +66,16 @@ CASES = {
         question(clocks=clocks(FAST), **MEASURED), BRACKET, GOOD, "calibrated", "A", ()),
     "calibrated on a simulated P": (
         question(clocks=clocks(FAST), **SIMULATED), BRACKET, GOOD, "calibrated", "C", ("simulated",)),
-    "calibrated answers for K3": (
-        question(("K3",), clocks=clocks(FAST), **MEASURED), BRACKET, GOOD, "calibrated", "A", ()),
-    "calibrated answers for K5": (
-        question(("K5",), clocks=clocks(FAST), **MEASURED), None, GOOD, "calibrated", "A", ()),
+    "calibrated answers for invisible": (
+        question(("invisible",), clocks=clocks(FAST), **MEASURED), BRACKET, GOOD, "calibrated", "A", ()),
+    "calibrated answers for behind-l3": (
+        question(("behind-l3",), clocks=clocks(FAST), **MEASURED), None, GOOD, "calibrated", "A", ()),
     "the gate refuses: bracket": (
         question(clocks=clocks(FAST), **MEASURED), BRACKET, NOISY, "bracket", "B", ()),
     "no clock: bracket, open": (question(**MEASURED), BRACKET, None, "bracket", "B", ()),
     "one class is not open": (
-        question(("K1", "K4"), **MEASURED), BRACKET, None, "bracket", "C", ("not-open",)),
-    "no study says open": (question(("K2",), **MEASURED), BRACKET, None, "bracket", "C", ("not-open",)),
+        question(("reach", "walk-cost"), **MEASURED), BRACKET, None, "bracket", "C", ("not-open",)),
+    "no study says open": (question(("hit-time",), **MEASURED), BRACKET, None, "bracket", "C", ("not-open",)),
     "openness does not raise a simulated P": (
         question(simulated=True, open=OPEN), BRACKET, None, "bracket", "C", ("simulated",)),
     "nobody says where R is from": (question(open=OPEN), BRACKET, None, "bracket", "C", ("provenance",)),
@@ -86,11 +86,12 @@ CASES = {
     "calibrated and bracket are disjoint": (
         question(clocks=clocks(FASTER), **MEASURED), BRACKET, Calibrated(0, 1, 0.001), "none", "none",
         ("disjoint",)),
-    "K3 has the engine": (question(("K3",), engine=FAST, **SIMULATED), BRACKET, None, "engine", "D",
-                          ("unchecked",)),
-    "K1 and K3 together, too": (
-        question(("K1", "K3"), engine=FAST, **SIMULATED), BRACKET, None, "engine", "D", ("unchecked",)),
-    "K5 of a measured P": (question(("K5",), **MEASURED), BRACKET, None, "none", "none",
+    "invisible has the engine": (
+        question(("invisible",), engine=FAST, **SIMULATED), BRACKET, None, "engine", "D", ("unchecked",)),
+    "reach and invisible together, too": (
+        question(("reach", "invisible"), engine=FAST, **SIMULATED), BRACKET, None, "engine", "D",
+        ("unchecked",)),
+    "behind-l3 of a measured P": (question(("behind-l3",), **MEASURED), BRACKET, None, "none", "none",
                            ("no-clock", "class", "no-engine")),
     "keys outside the classes: engine": (
         question((), unknown=("cache.l2.ways=4",), engine=FAST, **SIMULATED), BRACKET, None, "engine", "D",
@@ -119,11 +120,13 @@ CASES = {
     "no base at all": (question(base=None, **MEASURED), BRACKET, None, "none", "none",
                        ("r0-absent", "h0-absent", "c0-absent")),
     "the engine's R is 0": (
-        question(("K3",), engine=0.0, **SIMULATED), BRACKET, None, "none", "none", ("r-zero",)),
-    "the engine's R is NaN": (question(("K3",), engine=math.nan, **SIMULATED), BRACKET, None, "none", "none",
-                              ("r-not-finite",)),
-    "no clock of the design": (question(("K3",), clocks=Clocks(R0, R0, None), **MEASURED), BRACKET, GOOD,
-                               "none", "none", ("s-absent",)),
+        question(("invisible",), engine=0.0, **SIMULATED), BRACKET, None, "none", "none", ("r-zero",)),
+    "the engine's R is NaN": (
+        question(("invisible",), engine=math.nan, **SIMULATED), BRACKET, None, "none", "none",
+        ("r-not-finite",)),
+    "no clock of the design": (
+        question(("invisible",), clocks=Clocks(R0, R0, None), **MEASURED), BRACKET, GOOD, "none", "none",
+        ("s-absent",)),
 }  # fmt: skip
 
 
@@ -184,10 +187,10 @@ def test_both_of_a_contradiction_are_printed():
 def test_the_engine_is_beside_the_bracket_and_has_no_interval():
     beside = decide(question(engine=FAST, **SIMULATED), BRACKET, None)
     assert any(line.startswith("engine: -11.5% of P, 2.30e9 cycles") for line in beside.lines())
-    alone = decide(question(("K3",), engine=FAST, **SIMULATED), BRACKET, None)
+    alone = decide(question(("invisible",), engine=FAST, **SIMULATED), BRACKET, None)
     assert alone.sentence() == "large STLB: -11.5% of P, 2.30e9 cycles, source engine, level D"
     assert alone.as_dict()["low_cycles"] is None and "not checked against a processor" in alone.lines()
-    unknown = decide(question(("K3",), base=None, engine=FAST, **SIMULATED), BRACKET, None)
+    unknown = decide(question(("invisible",), base=None, engine=FAST, **SIMULATED), BRACKET, None)
     assert unknown.sentence() == "large STLB: 2.30e9 cycles, source engine, level D"
     assert unknown.as_dict()["base_runtime_cycles"] is None
 
@@ -219,7 +222,11 @@ NUMBERS = st.one_of(
     st.none(), st.sampled_from([0.0, -1.0, math.nan, math.inf, -math.inf]), st.floats(-1e10, 1e10),
     st.floats(1e8, 5e9),
 )  # fmt: skip
-GROUPS = st.lists(st.sampled_from(["K0", "K1", "K2", "K3", "K4", "K5"]), max_size=2, unique=True)
+GROUPS = st.lists(
+    st.sampled_from(["control", "reach", "hit-time", "invisible", "walk-cost", "behind-l3"]),
+    max_size=2,
+    unique=True,
+)
 
 
 @settings(max_examples=300, deadline=None)
@@ -239,7 +246,7 @@ def test_whatever_is_asked_nothing_bare_or_negative_is_said(groups, unknown, ori
     if found.source == "calibrated":
         assert isinstance(calibrated, Calibrated) and not unknown
     if found.source == "bracket":
-        assert set(groups) <= {"K0", "K1", "K2", "K4"} and groups and not unknown
+        assert set(groups) <= {"control", "reach", "hit-time", "walk-cost"} and groups and not unknown
     if found.level in ("A", "B"):
         assert origin == "measured"
     for said in found.others.values():

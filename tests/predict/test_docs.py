@@ -68,7 +68,7 @@ def test_levels_are_those_of_the_code():
 
 def test_answers_of_k1_by_family_are_those_of_the_archive():
     rows = pd.read_csv(pages.ROOT / "notebooks/data/studies/transfer/answers.csv.gz")
-    rows = rows[(rows["group"] == "K1") & (rows["status"] == "answered") & rows["judged"].eq(True)]
+    rows = rows[(rows["group"] == "reach") & (rows["status"] == "answered") & rows["judged"].eq(True)]
     for family in ("STLB", "coalescing"):
         covered = rows[rows["family"] == family]["covered"].eq(True)
         assert f" {covered.sum()} of {len(covered)}" in PAGE.split("## Levels")[1].replace("\n", " ")
@@ -108,4 +108,4 @@ def test_example_designs_are_valid_and_in_the_class_that_they_state(path):
     changed(platform, own.changes)
     groups, unknown = own_design.classes(own, platform)
     stated = re.findall(r"Class (K\d)", path.read_text())
-    assert stated == groups if stated else (unknown or groups == ["K0"])
+    assert stated == groups if stated else (unknown or groups == ["control"])

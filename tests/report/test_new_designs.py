@@ -75,31 +75,34 @@ def test_each_class_of_the_study_has_words():
 
 
 def test_markdown_has_the_new_workloads_by_class_and_both_sums():
-    made = new_designs.markdown(both(row("all", "normal"), row("K3", "refused"), row("K1", "normal")))
+    made = new_designs.markdown(
+        both(row("all", "normal"), row("invisible", "refused"), row("reach", "normal"))
+    )
     head, rule, *rows = made.split("\n\n")[0].splitlines()
     assert head == new_designs.HEAD and rule.count("|") == head.count("|")
     assert [line.count("|") for line in rows] == [head.count("|")] * 4
-    assert rows[0] == "| K1: TLB reach | 1,000 | 900 | 880 | 870 | 500 | 300 | 320 of 350 | 2 |"
-    assert rows[1] == "| K3: walkers, queues | 450 | 0 |  |  |  |  |  |  |"
+    assert rows[0] == "| reach: what TLBs hold | 1,000 | 900 | 880 | 870 | 500 | 300 | 320 of 350 | 2 |"
+    assert rows[1] == "| invisible: walkers, queues | 450 | 0 |  |  |  |  |  |  |"
     assert rows[2].startswith("| all, 9 workloads | 1,000 |")
     assert rows[3].startswith("| with the 3 it was tuned on | 1,000 |")
     assert made.endswith(new_designs.LAST) and "haswell-sim" in made and "xploratory" not in made
 
 
 def test_a_study_of_the_tuned_workloads_alone_is_exploratory():
-    made = new_designs.markdown(table(row("K1", "one workload", "all"), row("all", "one workload", "all")))
+    made = new_designs.markdown(table(row("reach", "one workload", "all"), row("all", "one workload", "all")))
     assert "xploratory" in made and "| all, 1 workloads |" in made and "it was tuned on |" not in made
 
 
 def test_two_platforms_have_two_tables():
-    made = new_designs.markdown(table(row("K1", "normal"), row("K1", "normal", platform="broadwell-sim"),
-                                      row("K1", "normal", "all"),
-                                      row("K1", "normal", "all", platform="broadwell-sim")))  # fmt: skip
+    made = new_designs.markdown(table(row("reach", "normal"),
+                                      row("reach", "normal", platform="broadwell-sim"),
+                                      row("reach", "normal", "all"),
+                                      row("reach", "normal", "all", platform="broadwell-sim")))  # fmt: skip
     assert made.count(new_designs.HEAD) == 2 and made.count(new_designs.LAST) == 1
     assert "on haswell-sim." in made and "on broadwell-sim." in made
 
 
-@pytest.mark.parametrize("rows", [[], [row("K1", "normal") | {"judged": 0}]], ids=["no row", "not judged"])
+@pytest.mark.parametrize("rows", [[], [row("reach", "normal") | {"judged": 0}]], ids=["no row", "not judged"])
 def test_without_a_judged_point_there_is_no_table(rows):
     assert new_designs.sentences(table(*rows)) == []
     with pytest.raises(TesseraError) as error:
@@ -108,8 +111,8 @@ def test_without_a_judged_point_there_is_no_table(rows):
 
 
 def test_the_table_of_a_page_is_replaced_and_the_rest_stays():
-    old = new_designs.markdown(both(row("K1", "normal"), row("all", "normal")))
-    new = new_designs.markdown(both(row("K4", "useless"), row("all", "useless")))
+    old = new_designs.markdown(both(row("reach", "normal"), row("all", "normal")))
+    new = new_designs.markdown(both(row("walk-cost", "useless"), row("all", "useless")))
     page = f"Before.\n\n{old}\n\nAfter.\n"
     assert new_designs.rewritten(page, new) == f"Before.\n\n{new}\n\nAfter.\n"
     with pytest.raises(TesseraError):
@@ -130,21 +133,21 @@ def test_the_table_of_a_page_is_replaced_and_the_rest_stays():
     ids=list(COUNTS),
 )
 def test_the_sentence_of_a_class(kind, says, not_says):
-    (shown,) = new_designs.sentences(table(row("K1", kind)))
+    (shown,) = new_designs.sentences(table(row("reach", kind)))
     assert [part for part in says if part not in shown] == []
     assert [part for part in not_says if part in shown] == []
     assert "trust" not in shown
 
 
 def test_the_level_is_that_which_the_class_earns():
-    (closed,) = new_designs.sentences(table(row("K1", "normal", open_for=0)))
-    (opened,) = new_designs.sentences(table(row("K1", "normal", open_for=9)))
+    (closed,) = new_designs.sentences(table(row("reach", "normal", open_for=0)))
+    (opened,) = new_designs.sentences(table(row("reach", "normal", open_for=9)))
     assert "level C" in closed and "level B" not in closed
     assert "9 workloads" in opened and "level B" in opened and "measured" in opened
 
 
 def test_too_few_new_workloads_leave_the_sentence_to_all_of_them_which_is_exploratory():
-    rows = [row("K1", "29 points"), row("K1", "normal", "all")]
+    rows = [row("reach", "29 points"), row("reach", "normal", "all")]
     (shown,) = new_designs.sentences(table(*rows))
     assert "900 of 1,000" in shown and "xploratory" in shown
 
@@ -162,14 +165,17 @@ def tree(small_tree):
         answer("noop", 1.0, 1.0, informative=False),
         answer("wide", 0.7, 0.7, status="refused"),
     ]
-    write(NEW_DESIGNS, both(row("K1", "normal", open_for=9), row("K3", "refused"), row("all", "normal")))
+    write(
+        NEW_DESIGNS,
+        both(row("reach", "normal", open_for=9), row("invisible", "refused"), row("all", "normal")),
+    )
     write(ANSWERED, frame_of(ANSWERED, answers))
     return small_tree
 
 
 def answer(variant, runtime, centre, *, covered=True, informative=True, status="answered"):
     return {
-        "workload": "gups", "platform": "haswell-sim", "group": "K1" if centre < 1 else "K4",
+        "workload": "gups", "platform": "haswell-sim", "group": "reach" if centre < 1 else "walk-cost",
         "variant": variant, "layout": "growing-0", "source": "bracket", "status": status,
         "low_cycles": 1e9 * (centre - 0.05), "centre_cycles": 1e9 * centre,
         "high_cycles": 1e9 * (centre + 0.05),
@@ -186,10 +192,10 @@ def test_the_first_page_begins_with_it(tree):
     shown = text(page)
     assert shown.index("What does a new design gain?") < shown.index("How large is the error")
     # judged, answered, covered, half-width, passing, constant, Mosmodel; informative ones; two scores
-    assert shown.count("K1: TLB reach 1000 900 880 2.1% 870 500 300 350 of 400 320 2 6.0% 35% 9") == 2
-    assert shown.count("K3: walkers, queues 450 0 0 of 199") == 2
+    assert shown.count("reach: what TLBs hold 1000 900 880 2.1% 870 500 300 350 of 400 320 2 6.0% 35% 9") == 2
+    assert shown.count("invisible: walkers, queues 450 0 0 of 199") == 2
     heads = re.findall(r"<th[ >].*?</th>", page)[:14]
-    for line in re.findall(r"<tr><td>(?:K1|K3|all).*?</tr>", page, re.DOTALL):
+    for line in re.findall(r"<tr><td>(?:reach|invisible|all).*?</tr>", page, re.DOTALL):
         cells = [text(cell) for cell in re.findall(r"<td.*?</td>", line)]
         assert len(cells) == len(heads) and re.fullmatch(r"\d+ of \d+", cells[8]), line
     assert text(heads[8]) == "informative" and text(heads[13]) == "open for"

@@ -36,19 +36,19 @@ def text(path) -> str:
 def test_advice_by_class(tables):
     found = {
         group: verdicts.advice(tables[transfer_tables.VERDICTS.name], group)
-        for group in ("K0", "K1", "K3", "K5")
+        for group in ("control", "reach", "invisible", "behind-l3")
     }
     assert [found[g].kind for g in found] == [
         verdicts.SUFFICE, verdicts.SUFFICE, verdicts.ENGINE_ONLY, verdicts.ENGINE_ONLY,
     ]  # fmt: skip
-    assert found["K1"].models == ("poly1", "mosmodel") and found["K1"].inputs == "counted"
+    assert found["reach"].models == ("poly1", "mosmodel") and found["reach"].inputs == "counted"
 
 
 def test_a_remedy_is_named_if_only_it_helps(tables):
     changed = tables[transfer_tables.VERDICTS.name].copy()
-    counted = (changed["group"] == "K1") & (changed["inputs"] == "counted")
+    counted = (changed["group"] == "reach") & (changed["inputs"] == "counted")
     changed.loc[counted, "verdict"] = "fails"
-    found = verdicts.advice(changed, "K1")
+    found = verdicts.advice(changed, "reach")
     assert (found.kind, found.inputs) == (verdicts.RESCUED, "latency")
     assert "`latency`" in " ".join(verdicts.which_number(changed))
 
@@ -57,7 +57,7 @@ def test_the_page_has_verdicts_twins_ladders_and_refusals(tree, five_claims, tmp
     site.render_report(tree, tmp_path / "report", only=["transfer"], with_pdf=False)
     shown = text(tmp_path / "report" / "transfer.html")
     # g = 10%, so the bound is 0.1 / 2.1 = 4.8% and the transfer error 1 / 1.1 - 1 = -9.1%
-    assert re.search(r"K3 walkers-x2 18 10% 10% \S+ -9.1% 4.8% simulated", shown)
+    assert re.search(r"invisible walkers-x2 18 10% 10% \S+ -9.1% 4.8% simulated", shown)
     assert "poly1, mosmodel" in shown and "9999" in shown and "many-segment under high: refused" in shown
     H, M, C = world.counts("medium")
     gap = 0.5 * world.runtime(H, M, C)
@@ -65,15 +65,15 @@ def test_the_page_has_verdicts_twins_ladders_and_refusals(tree, five_claims, tmp
 
 
 def test_the_page_begins_with_the_table_for_a_new_design(tree, five_claims, tmp_path):
-    """K1 is stlb-x2 under 18 layouts; K3 and K5 are refused, which the page says with the reason."""
+    """`reach` is stlb-x2 under 18 layouts; `invisible` and `behind-l3` are refused, with the reason."""
     site.render_report(tree, tmp_path / "report", only=["transfer"], with_pdf=False)
     page = (tmp_path / "report" / "transfer.html").read_text()
     shown = text(tmp_path / "report" / "transfer.html")
     row = read_file(transfer_tables.NEW_DESIGNS, transfer_tables.NEW_DESIGNS.place(Tree(tree)))
-    row = row[(row["scope"] == "all") & (row["group"] == "K1")].iloc[0]
+    row = row[(row["scope"] == "all") & (row["group"] == "reach")].iloc[0]
     counts = " ".join(str(row[name]) for name in ("workloads", "judged", "answered", "covered", "passing"))
-    assert row["answered"] > 0 and f"K1: TLB reach {counts}" in shown
-    assert "K3 class" in shown and "class K3 changes what H, M and C do not tell" in shown
+    assert row["answered"] > 0 and f"reach: what TLBs hold {counts}" in shown
+    assert "invisible class" in shown and "class invisible changes what H, M and C do not tell" in shown
     assert page.index("For a new design") < page.index("The models of P") < page.index("Verdicts")
 
 
@@ -81,7 +81,7 @@ def test_the_figures_show_their_tables(tree, tmp_path):
     drawn = render(tree, repo_root() / "reference-results", tmp_path, ["transfer", "transfer-ladder"])
     assert all(one.ok for one in drawn), [one.reason for one in drawn]
     cells = (tmp_path / "transfer.csv").read_text()
-    assert "haswell-sim,counted,K3,mosmodel,fails,trivial" in cells
+    assert "haswell-sim,counted,invisible,mosmodel,fails,trivial" in cells
     ladder = (tmp_path / "transfer-ladder.csv").read_text().splitlines()
     ends = [line.split(",") for line in ladder if ",delayed-tlb,medium," in line]
     assert float(ends[-1][7]) == pytest.approx(0.5)  # R of the delayed TLB is 1.5 R of P

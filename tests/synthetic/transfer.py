@@ -20,7 +20,7 @@ MODELS = ("basu", "poly1", "mosmodel")
 def tables(models=MODELS) -> dict:
     """Table of a run by its name."""
     with pytest.MonkeyPatch.context() as patch:
-        rows = study.study_tables(world.request_of(patch, VARIANTS, ladders=True, models=models))
+        rows = study.study_tables(world.subject_of(patch, VARIANTS, ladders=True, models=models))
     pair = {"workload": "made", "platform": "haswell-sim", "provenance": "simulated"}
     found = {
         table.name: frame_of(table, [pair | row for row in rows[table.name]])

@@ -27,14 +27,14 @@ from tessera.lab.transfer.rules import LEAST_INFORMATIVE, TRIVIAL
 LEAST_JUDGED, LEAST_WORKLOADS = 30, 2
 ALL, NEW = "all", "new"  #: scopes: all workloads, and those on which nothing was tuned
 TOTAL = "all"  #: the group that sums the classes
-#: class -> what a design of it changes, for readers who do not know the classes
+#: class -> what a design of it changes
 CHANGES = {
-    "K0": "nothing",
-    "K1": "TLB reach",
-    "K2": "hit time",
-    "K3": "walkers, queues",
-    "K4": "walk caches, page tables",
-    "K5": "translation behind L3",
+    "control": "nothing",
+    "reach": "what TLBs hold",
+    "hit-time": "cycles of a hit",
+    "invisible": "walkers, queues",
+    "walk-cost": "walk caches, page tables",
+    "behind-l3": "place of translation",
 }
 HEAD = (
     "| class: what changes | questions | answered | covered | passing | `constant` | Mosmodel "

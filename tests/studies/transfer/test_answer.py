@@ -58,9 +58,9 @@ def samples_of(workload="w0", factor=1.0, **columns) -> pd.DataFrame:
 
 
 def answered(covered=True) -> pd.DataFrame:
-    """K1 of ten other workloads: answered, covered, passing."""
+    """`reach` of ten other workloads: answered, covered, passing."""
     one = {
-        "platform": PLATFORM, "group": "K1", "variant": "stlb-x4", "family": "STLB", "layout": "growing-0",
+        "platform": PLATFORM, "group": "reach", "variant": "stlb-x4", "family": "STLB", "layout": "growing-0",
         "source": "bracket", "status": "answered", "judged": True, "informative": True, "covered": covered,
         "passes": True, "constant_passes": False, "provenance": "simulated",
     }  # fmt: skip
@@ -99,7 +99,7 @@ def decision(results, changes, **pages):
 
 def test_the_bracket_answers_beside_the_engine(results, simulated):
     found = decision(results, STLB)
-    assert (found.source, found.level, found.question.groups) == ("bracket", "C", ("K1",))
+    assert (found.source, found.level, found.question.groups) == ("bracket", "C", ("reach",))
     assert found.answer.low <= runtime(0.5 * TOP) <= found.answer.high
     assert found.others["engine"].centre == runtime(0.5 * TOP) and len(simulated.asked) == 1
 
@@ -120,7 +120,7 @@ def test_the_engine_outside_the_bracket_is_no_answer(results, simulated):
 
 def test_no_change_is_no_difference(results, simulated):
     found = decision(results, {})
-    assert found.question.groups == ("K0",) and "no-difference" in found.codes
+    assert found.question.groups == ("control",) and "no-difference" in found.codes
     assert found.answer.centre == pytest.approx(R0)
 
 
@@ -151,7 +151,7 @@ def test_samples_beside_a_study_have_its_clock(results, simulated, tmp_path):
     assert one.others["engine"].codes == ("no-engine",)
     simulated.found["walker.count"] = (TOP, R0)
     one = ask({"changes": WALKERS}, samples=measured(tmp_path), results=results, **PAIR)
-    assert one.decisions[0].level == "A", "the gate holds for K3, too"
+    assert one.decisions[0].level == "A", "the gate holds for `invisible`, too"
 
 
 def test_openness_raises_the_bracket_to_b(results, simulated, tmp_path, monkeypatch):
@@ -177,7 +177,7 @@ def test_counts_have_no_level_b(results, tmp_path):
     """Nothing compares their simulator's P with the samples, and the study must have the workload."""
     path = measured(tmp_path)
     asked = pd.DataFrame({"design": ["d"], "stlb_hits": HITS, "stlb_misses": 1e7, "walk_cycles": 0.5 * TOP})
-    stated = {"hits_are": "latency", "walk_cycles_are": "busy", "classes": "K1", "samples": path}
+    stated = {"hits_are": "latency", "walk_cycles_are": "busy", "classes": "reach", "samples": path}
     (one,) = ask(counts=asked, **stated, results=results, **PAIR).decisions
     assert (one.source, one.level, one.codes) == ("bracket", "C", ("not-open",))
     assert "nothing compares" in one.reasons[0].text
@@ -360,13 +360,13 @@ def test_wrong_requests(case, results, simulated, tmp_path):
 def test_counts_and_formulas_about_p_of_a_study(results, tmp_path):
     """The platform states hit time and walkers; a formula is fitted to the same samples, R = 2e9 + 0.6 C."""
     words = ["predict", "--workload", "w0", "--platform", PLATFORM, "--results", str(results)]
-    words += ["--stlb-hits", str(HITS), "--stlb-misses", "1e7", "--walk-cycles", str(0.5 * TOP), "--json"]
-    stated = ["--hits-are", "latency", "--walk-cycles-are", "busy", "--class", "K1"]
+    words += ["--point", f"{HITS},1e7,{0.5 * TOP}", "--json"]
+    stated = ["--hits-are", "latency", "--walk-cycles-are", "busy", "--design-class", "reach"]
     done = CliRunner().invoke(cli, [*words, *stated])
     entry = json.loads(done.stdout)
     assert (done.exit_code, entry["source"], entry["level"]) == (0, "bracket", "C")
     assert entry["low_cycles"] <= runtime(0.5 * TOP) <= entry["high_cycles"]
-    assert json.loads(CliRunner().invoke(cli, [*words, *stated[:-1], "K3"]).stdout)["source"] == "none"
+    assert json.loads(CliRunner().invoke(cli, [*words, *stated[:-1], "invisible"]).stdout)["source"] == "none"
     formula = json.loads(CliRunner().invoke(cli, [*words, "--formula", "poly1"]).stdout)
     assert formula["predicted_runtime_cycles"] == pytest.approx(runtime(0.5 * TOP))
 

@@ -21,7 +21,7 @@ PAIR = {"workload": "made", "platform": "haswell-sim", "provenance": "simulated"
 @pytest.fixture(scope="module")
 def tables():
     with pytest.MonkeyPatch.context() as patch:
-        return study.study_tables(world.request_of(patch, VARIANTS, models=("basu",)))
+        return study.study_tables(world.subject_of(patch, VARIANTS, models=("basu",)))
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_every_point_with_numbers_has_one_answer(tables, answers):
 def test_it_is_the_bracket_of_p_with_the_base_of_the_same_mapping(answers):
     """Anchors under `medium`: 7.5 cycles a hit, 8 a miss, 5000 background cycles; P has 7 cycles."""
     with pytest.MonkeyPatch.context() as patch:
-        request = world.request_of(patch, ())
+        request = world.subject_of(patch, ())
         cells = request.runs.cells(world.P, request.layouts)
         bracket = Bracket.fit(study.samples_of(cells, world.LAYOUTS), hit_cycles=7)
     H, M, C = world.counts("medium")
@@ -52,12 +52,12 @@ def test_it_is_the_bracket_of_p_with_the_base_of_the_same_mapping(answers):
 
 
 def test_classes_that_change_the_clock_are_refused_with_what_it_would_say(answers):
-    rows = answers[answers["group"].isin(["K3", "K5"])]
+    rows = answers[answers["group"].isin(["invisible", "behind-l3"])]
     assert len(rows) == len(world.LAYOUTS) + 2 and set(rows["status"]) == {"refused"}
     assert rows["codes"].str.split().str[0].eq("class").all()
     assert rows["low_cycles"].notna().any() and rows["centre_cycles"].isna().all()
     assert rows[["covered", "passes", "half_width"]].isna().all(axis=None)
-    assert (answers[answers["group"] == "K0"]["status"] == "answered").all()
+    assert (answers[answers["group"] == "control"]["status"] == "answered").all()
 
 
 def test_designs_that_no_sample_tells_are_refused(answers):
@@ -71,8 +71,8 @@ def test_a_bracket_without_enough_samples_refuses_every_point(tables):
     points = [row for row in tables[schema.POINTS.name] if row["layout"] in ("growing-0", "medium")]
     rows = bracket_answers.answer_rows(samples, points, 7)
     assert {row["status"] for row in rows} == {"refused"}
-    assert {row["codes"] for row in rows if row["group"] == "K1"} == {"few-layouts"}
-    assert {row["codes"] for row in rows if row["group"] == "K3"} == {"class few-layouts"}
+    assert {row["codes"] for row in rows if row["group"] == "reach"} == {"few-layouts"}
+    assert {row["codes"] for row in rows if row["group"] == "invisible"} == {"class few-layouts"}
     without = [row for row in samples if row["layout"] != "growing-8"]
     assert (
         bracket_answers.fitted_bracket(without, 7).code
@@ -91,7 +91,7 @@ def test_points_are_informative_by_r_and_keep_the_question(tables):
     assert int(world.P.values[HIT].value) == 7
 
 
-def made_up(workloads=12, points=10, group="K1", **columns) -> pd.DataFrame:
+def made_up(workloads=12, points=10, group="reach", **columns) -> pd.DataFrame:
     """Answered points of w0, w1, ... that are judged, informative, covered and pass."""
     row = {
         "platform": "p", "group": group, "variant": "stlb-x2", "family": "STLB", "source": "bracket",
@@ -113,7 +113,7 @@ def made_up(workloads=12, points=10, group="K1", **columns) -> pd.DataFrame:
     ],
 )
 def test_a_class_needs_nine_other_workloads(workloads, without, expected, others):
-    found = openness(made_up(workloads), "p", "K1", without)
+    found = openness(made_up(workloads), "p", "reach", without)
     assert (found.open, found.workloads) == (expected, others) and str(others) in found.reason
 
 
@@ -129,20 +129,20 @@ def test_intervals_must_cover_in_nine_of_ten_workloads(lost, of_each, expected):
     table = made_up()
     for w in range(1, lost + 1):
         table.loc[table.index[table["workload"] == f"w{w}"][:of_each], "covered"] = False
-    assert openness(table, "p", "K1", "w0").open is expected
+    assert openness(table, "p", "reach", "w0").open is expected
 
 
 def test_half_of_the_informative_answers_must_pass():
     table = made_up(10, 10)
     table.loc[table["layout"].isin([f"l{i}" for i in range(5)]), "passes"] = False
-    assert openness(table, "p", "K1", "w0").open
+    assert openness(table, "p", "reach", "w0").open
     table.loc[(table["workload"] == "w1") & (table["layout"] == "l7"), "passes"] = False
-    found = openness(table, "p", "K1", "w0")
+    found = openness(table, "p", "reach", "w0")
     assert not found.open and "44 of 90" in found.reason
     # of the asked workload nothing counts
-    assert openness(table, "p", "K1", "w1").open
+    assert openness(table, "p", "reach", "w1").open
     table["informative"] = False
-    assert openness(table, "p", "K1", "w0").open
+    assert openness(table, "p", "reach", "w0").open
 
 
 def test_refusals_and_points_that_do_not_matter_count_for_neither_side():
@@ -150,9 +150,9 @@ def test_refusals_and_points_that_do_not_matter_count_for_neither_side():
     refusals = made_up(10, status="refused", covered=None, passes=None)
     unjudged = made_up(10, judged=False, covered=False, passes=False)
     both = pd.concat([table, refusals, unjudged], ignore_index=True)
-    assert openness(both, "p", "K1", "w0") == openness(table, "p", "K1", "w0")
-    assert openness(refusals, "p", "K1", "w0").workloads == 0
-    for other in (("q", "K1"), ("p", "K4")):
+    assert openness(both, "p", "reach", "w0") == openness(table, "p", "reach", "w0")
+    assert openness(refusals, "p", "reach", "w0").workloads == 0
+    for other in (("q", "reach"), ("p", "walk-cost")):
         assert not openness(table, *other, "w0").open
 
 
@@ -162,15 +162,15 @@ def test_the_family_of_a_design_must_be_open_too():
     whole = pd.concat([stlb, *[stlb.assign(layout=stlb["layout"] + str(i)) for i in range(9)], coalescing])
 
     def asked(*families):
-        return family_openness(whole, "p", "K1", "w0", families)
+        return family_openness(whole, "p", "reach", "w0", families)
 
-    assert openness(whole, "p", "K1", "w0").open and asked("STLB").open and asked().open
+    assert openness(whole, "p", "reach", "w0").open and asked("STLB").open and asked().open
     for families in (["coalescing"], ["STLB", "coalescing"]):
         found = asked(*families)
-        assert not found.open and "K1, coalescing" in found.reason and "9 of 11" in found.reason
+        assert not found.open and "reach, coalescing" in found.reason and "9 of 11" in found.reason
     assert asked("STLB", "walk").open, "walk is of another class of the design"
     assert not asked("walk").open and "walk" in asked("walk").reason
-    assert not family_openness(whole.assign(covered=False), "p", "K1", "w0", ["STLB"]).open
+    assert not family_openness(whole.assign(covered=False), "p", "reach", "w0", ["STLB"]).open
 
 
 def predictions_of(answers: pd.DataFrame, passes) -> pd.DataFrame:
@@ -180,7 +180,7 @@ def predictions_of(answers: pd.DataFrame, passes) -> pd.DataFrame:
 
 
 def test_the_table_for_a_new_design_by_hand():
-    """12 workloads with 2 points each in K1: l0 with a gain of 10%, l1 without any; w1's l0 is refused."""
+    """12 workloads with 2 points each in `reach`: l0 gains 10%, l1 nothing; w1's l0 is refused."""
     table = made_up(12, 2)
     plain = table["layout"] == "l1"
     table.loc[plain, ["runtime_cycles", "low_cycles", "high_cycles"]] = [100, 99, 101]
@@ -191,7 +191,7 @@ def test_the_table_for_a_new_design_by_hand():
     names = {"w0": "gups-8gb", "w1": "xsbench-4gb"}
     table["workload"] = table["workload"].replace(names)
     found = new_designs(table, predictions_of(table, plain)).set_index(["scope", "group"])
-    row = found.loc[("all", "K1")]
+    row = found.loc[("all", "reach")]
     counts = ["workloads", "judged", "answered", "covered", "passing", "informative", "informative_answered",
               "informative_covered", "informative_passing", "constant_passing", "mosmodel_passing",
               "mosmodel_informative_passing"]  # fmt: skip
@@ -203,16 +203,18 @@ def test_the_table_for_a_new_design_by_hand():
     assert (row["worth"], row["half_width"]) == ("trivial", pytest.approx(1 / 90))
     # w2 is covered in one of two points, the others in all: open for everyone, as 10 of 11 are covered
     assert row["open_for"] == 12
-    new = found.loc[("new", "K1")]
+    new = found.loc[("new", "reach")]
     assert (new["workloads"], new["judged"], new["open_for"]) == (11, 22, 11)
     assert new["constant_interval_score"] == pytest.approx(0.2)  # of all others, gups-8gb too
     assert found.loc[("all", "all"), counts].tolist() == row[counts].tolist()
-    assert found.loc[("all", "K4"), "judged"] == 0 and np.isnan(found.loc[("all", "K4"), "half_width"])
+    assert found.loc[("all", "walk-cost"), "judged"] == 0 and np.isnan(
+        found.loc[("all", "walk-cost"), "half_width"]
+    )
 
 
 def test_few_workloads_give_no_interval_of_90_percent_to_the_constant():
     table = made_up(9, 3)
     found = new_designs(table, predictions_of(table, False)).set_index(["scope", "group"])
-    row = found.loc[("all", "K1")]
+    row = found.loc[("all", "reach")]
     assert np.isnan(row["constant_interval_score"]) and row["open_for"] == 0 and row["worth"] == ""
     assert found.loc[("all", "all"), "open_for"] is pd.NA or np.isnan(found.loc[("all", "all"), "open_for"])

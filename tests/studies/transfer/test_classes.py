@@ -38,7 +38,7 @@ def test_every_variant_is_a_valid_platform_on_every_simulated_platform():
 
 
 def test_names_and_classes_are_chosen_and_wrong_ones_are_named():
-    assert [v.name for v in chosen(["K3"])] == ["walkers-x2", "mshrs-flipped", "no-pollution"]
+    assert [v.name for v in chosen(["invisible"])] == ["walkers-x2", "mshrs-flipped", "no-pollution"]
     assert [v.name for v in chosen(names=["thp"])] == ["thp"]
     with pytest.raises(TesseraError, match="K9"):
         chosen(["K9"])
@@ -49,17 +49,17 @@ def test_names_and_classes_are_chosen_and_wrong_ones_are_named():
 @pytest.mark.parametrize(
     ("changes", "groups"),
     [
-        ({}, ["K0"]),
-        ({"tlb.stlb.entries": 1024}, ["K0"]),  # what haswell-sim has
-        ({"tlb.stlb.entries": 4096}, ["K1"]),
-        ({"tlb.stlb.hit_cycles": 9}, ["K2"]),
-        ({"walker.count": 2}, ["K3"]),
-        ({"walker.begin_cycles": 22}, ["K4"]),
-        ({"pwc.pde.entries": 8, "walker.count": 2}, ["K3", "K4"]),
-        ({"mmu.design": "anchor"}, ["K1", "K2"]),  # anchors take 8 cycles, the STLB of haswell-sim 7
-        ({"mmu.design": "anchor", "design.anchor.anchor_cycles": 7}, ["K1"]),
-        ({"mmu.design": "direct-segment"}, ["K1"]),
-        ({"mmu.design": "hvc-delayed-tlb", "design.hvc-delayed-tlb.entries": 2048}, ["K5"]),
+        ({}, ["control"]),
+        ({"tlb.stlb.entries": 1024}, ["control"]),  # what haswell-sim has
+        ({"tlb.stlb.entries": 4096}, ["reach"]),
+        ({"tlb.stlb.hit_cycles": 9}, ["hit-time"]),
+        ({"walker.count": 2}, ["invisible"]),
+        ({"walker.begin_cycles": 22}, ["walk-cost"]),
+        ({"pwc.pde.entries": 8, "walker.count": 2}, ["invisible", "walk-cost"]),
+        ({"mmu.design": "anchor"}, ["reach", "hit-time"]),  # anchors take 8 cycles, the STLB of haswell-sim 7
+        ({"mmu.design": "anchor", "design.anchor.anchor_cycles": 7}, ["reach"]),
+        ({"mmu.design": "direct-segment"}, ["reach"]),
+        ({"mmu.design": "hvc-delayed-tlb", "design.hvc-delayed-tlb.entries": 2048}, ["behind-l3"]),
     ],
 )
 def test_the_class_of_a_design(changes, groups):
@@ -68,7 +68,7 @@ def test_the_class_of_a_design(changes, groups):
 
 def test_a_design_with_another_cache_is_in_no_class():
     assert groups_of(P, {"cache.l2.ways": 4}) == ([], ["cache.l2.ways=4"])
-    assert groups_of(P, {"cache.l2.ways": 4, "walker.count": 2}) == (["K3"], ["cache.l2.ways=4"])
+    assert groups_of(P, {"cache.l2.ways": 4, "walker.count": 2}) == (["invisible"], ["cache.l2.ways=4"])
     assert groups_of(P, {"mmu.design": "mine"}) == ([], ["mmu.design=mine"])
 
 
@@ -162,7 +162,9 @@ def test_variants_under_mappings_are_designs():
     assert classes.text_of({"a": 1, "b": "x"}) == "a=1 b=x"
 
 
-@pytest.mark.parametrize("variant", [v for v in VARIANTS if v.group in ("K1", "K4")], ids=lambda v: v.name)
+@pytest.mark.parametrize(
+    "variant", [v for v in VARIANTS if v.group in ("reach", "walk-cost")], ids=lambda v: v.name
+)
 def test_a_variant_asked_as_a_design_has_its_family(variant):
     assert families_of(P, variant.changes(P)) == {variant.family}
 

@@ -58,7 +58,7 @@ def test_predict_is_a_function_and_the_old_name_says_so():
 def test_predict_takes_counts_as_a_data_frame():
     """A line: R = 5e9 + 0.5 C. Half of the walk cycles save a quarter of 4e9 cycles."""
     asked = pd.DataFrame({"design": ["mine"], "stlb_hits": 1e7, "stlb_misses": 5e7, "walk_cycles": 2e9})
-    stated = {"hits_are": "latency", "walk_cycles_are": "busy", "classes": "K1", "platform": "haswell-sim"}
+    stated = {"hits_are": "latency", "walk_cycles_are": "busy", "classes": "reach", "platform": "haswell-sim"}
     found = tessera.predict(counts=asked, samples=samples(noise=0.0), **stated)
     (decision,) = found.attrs["decisions"]
     assert decision.source == "bracket" and decision.base_runtime == pytest.approx(7e9)

@@ -17,7 +17,7 @@ PAIR = {"workload": "made", "platform": "haswell-sim", "provenance": "simulated"
 
 @pytest.fixture
 def tables(monkeypatch):
-    found = study.study_tables(world.request_of(monkeypatch, VARIANTS, ladders=True))
+    found = study.study_tables(world.subject_of(monkeypatch, VARIANTS, ladders=True))
     return {table.name: frame_of(table, [PAIR | row for row in found[table.name]]) for table in schema.PARTS}
 
 
@@ -29,7 +29,7 @@ def part(tables, name, **where):
 
 
 def test_controls_have_transfer_error_0(tables):
-    rows = part(tables, "twins", group="K0", inputs="counted")
+    rows = part(tables, "twins", group="control", inputs="counted")
     assert len(rows) == 3 + 2 + 2 and (rows["transfer_error"] == 0).all() and (rows["kind"] == "exact").all()
 
 
@@ -42,7 +42,7 @@ def test_r_as_a_function_of_hmc_has_no_transfer_error(tables):
 
 
 def test_same_counts_and_another_runtime_give_the_bound(tables):
-    rows = part(tables, "twins", group="K3", inputs="counted")
+    rows = part(tables, "twins", group="invisible", inputs="counted")
     assert len(rows) == len(world.LAYOUTS) and (rows["kind"] == "exact").all()
     assert rows["gap"].tolist() == pytest.approx([0.1] * len(rows))
     assert rows["least_error"].tolist() == pytest.approx([0.1 / 2.1] * len(rows))
@@ -90,15 +90,15 @@ def test_points_that_translation_hardly_matters_to_are_not_judged(tables):
 def test_verdicts_of_a_plane(tables):
     found = verdicts.verdicts(*(tables[f"transfer_{n}"] for n in ("points", "predictions", "twins", "fits")))
     by = found.set_index(["inputs", "group", "model"])
-    assert by.loc[("counted", "K1", "mosmodel"), "verdict"] == "survives"
-    assert by.loc[("counted", "K1", "constant"), "verdict"] == "fails"
-    assert by.loc[("counted", "K3", "mosmodel"), "verdict"] == "fails"
-    assert by.loc[("counted", "K3", "mosmodel"), "least_error"] == pytest.approx(0.1 / 2.1)
-    row = by.loc[("counted", "K3", "mosmodel")]
+    assert by.loc[("counted", "reach", "mosmodel"), "verdict"] == "survives"
+    assert by.loc[("counted", "reach", "constant"), "verdict"] == "fails"
+    assert by.loc[("counted", "invisible", "mosmodel"), "verdict"] == "fails"
+    assert by.loc[("counted", "invisible", "mosmodel"), "least_error"] == pytest.approx(0.1 / 2.1)
+    row = by.loc[("counted", "invisible", "mosmodel")]
     assert (row["good_bad"], row["good_good"], row["bad_good"]) == (1, 0, 0)
-    assert verdicts.survivors(found, "K1", "counted") == ["poly1", "mosmodel"]
-    # K1: stlb-x2 alone; the plane passes all, R_0 only what hardly changes
-    row, of_r0 = (by.loc[("counted", "K1", model)] for model in ("mosmodel", "constant"))
+    assert verdicts.survivors(found, "reach", "counted") == ["poly1", "mosmodel"]
+    # `reach`: stlb-x2 alone; the plane passes all, R_0 only what hardly changes
+    row, of_r0 = (by.loc[("counted", "reach", model)] for model in ("mosmodel", "constant"))
     points = part(tables, "points", variant="stlb-x2", inputs="counted")
     informative = int((points["judged"].astype(bool) & points["informative"].astype(bool)).sum())
     assert row["informative"] == informative == row["informative_passing"] > 0
@@ -110,7 +110,7 @@ def test_verdicts_of_a_plane(tables):
 
 def test_inversions_of_designs_by_hand():
     """Two variants under one layout of R_0 = 100: 80 and 90, predicted the other way round."""
-    key = {"workload": "w", "platform": "p", "group": "K1", "layout": "l", "inputs": "counted"}
+    key = {"workload": "w", "platform": "p", "group": "reach", "layout": "l", "inputs": "counted"}
     points, predictions = [], []
     for name, runtime, guess in (("a", 80, 95), ("b", 90, 85)):
         numbers = {"runtime_cycles": runtime, "base_runtime_cycles": 100, "gain_ci95_cycles": 0.1}
@@ -143,11 +143,11 @@ def test_samples_say_what_the_models_are_fitted_to(tables):
 
 
 def test_too_few_distinct_samples_are_named(monkeypatch):
-    request = world.request_of(monkeypatch, ("noop",))
-    few = study.Request(**{**vars(request), "layouts": world.files(["growing-0", "growing-4", "growing-8"])})
+    subject = world.subject_of(monkeypatch, ("noop",))
+    few = study.Subject(**{**vars(subject), "layouts": world.files(["growing-0", "growing-4", "growing-8"])})
     with pytest.raises(TesseraError, match="3 samples"):
         study.study_tables(few)
-    none = study.Request(**{**vars(request), "layouts": world.files(["growing-8"])})
+    none = study.Subject(**{**vars(subject), "layouts": world.files(["growing-8"])})
     with pytest.raises(TesseraError, match="growing-0"):
         study.study_tables(none)
 

@@ -24,7 +24,7 @@ SHARES |= {f"mosaic-{i}": (i / 39, i % 4) for i in range(40)}
 SHARES |= {"new-0": (0.31, 1), "new-1": (0.77, 2), "medium": (0.9, 2), "high": (0.2, 1)}
 IDEAL_CYCLES = 100_000_000
 UNIT_COUNT = 4
-#: how much slower R is with twice the walkers: the gap of the exact twins of K3
+#: how much slower R is with twice the walkers: the gap of the exact twins of `invisible`
 SLOWER = 1.1
 
 
@@ -82,14 +82,14 @@ def files(names) -> list[Path]:
     return [Path(f"{name}.csv") for name in names]
 
 
-def request_of(monkeypatch, variants, ladders=False, models=("basu", "poly1", "mosmodel")) -> study.Request:
-    """A request in this world; `units` and layouts are made up."""
+def subject_of(monkeypatch, variants, ladders=False, models=("basu", "poly1", "mosmodel")) -> study.Subject:
+    """P in this world; `units` and layouts are made up."""
     monkeypatch.setattr(simulated, "simulate", fake_simulate)
     monkeypatch.setattr(study, "random_layouts", lambda *of: (files(NEW), files(MOSAICS)))
     runs = simulated.Runs(
         "made", Path("t.tst"), Units(Intervals.of([]), UNIT_COUNT, 999, 99), CellCache(None)
     )
     maps = {"medium": Path("medium.csv"), "high": Path("high.csv")}
-    return study.Request(
+    return study.Subject(
         runs, P, files(LAYOUTS), maps, chosen(names=variants), models, Path("."), 40, 1, ladders, 50
     )

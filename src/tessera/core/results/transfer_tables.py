@@ -9,9 +9,9 @@ from tessera.core.results.schema import MESSAGE, PAIR, PROVENANCE, Table, column
 
 # The study of transfer (docs/transfer.md): a runtime model of P, asked for a new design.
 
-_WRITER = "tessera study transfer"
+_WRITER = "tessera lab run transfer-verdicts"
 _POINT = columns("""
-group    text  -  class of the variant: K0 to K5, or ideal
+group    text  -  class of the variant (docs/transfer.md)
 variant  text  -  name of the variant of P
 layout   text  -  layout or mapping
 inputs   text  -  counted, latency or busy: what H and C count
@@ -191,7 +191,7 @@ ANSWERED = Table(
     "transfer_answers", lambda t: t.transfer("answers"), _WRITER, "column",
     "what the source `bracket` answers for each point, from P's samples and H and C of the design",
     (*PAIR, *columns("""
-    group                text    -       class of the variant: K0 to K5, or ideal
+    group                text    -       class of the variant (docs/transfer.md)
     variant              text    -       name of the variant of P
     family               text    -       family of designs: STLB, coalescing, walk, ...
     layout               text    -       layout or mapping
@@ -218,7 +218,7 @@ NEW_DESIGNS = Table(
     columns("""
     platform                      text    -          platform
     scope                         text    -          all workloads, or new: those not used for tuning
-    group                         text    -          class, or all (K0 to K5)
+    group                         text    -          class, or all of them but ideal
     workloads                     count   workloads  workloads with judged points
     judged                        count   points     points that translation matters to
     answered                      count   points     judged points with an answer
@@ -249,7 +249,7 @@ def _of_pair(table: Table) -> Table:
     stem = PurePath(table.file).stem
     return replace(
         table, name=f"{table.name}_of_pair", place=lambda t, w="*", p="*": t.transfer_of(w, p, stem),
-        about=f"{table.about}, for one workload and platform",
+        writer="tessera lab run transfer", about=f"{table.about}, for one workload and platform",
     )  # fmt: skip
 
 

@@ -56,7 +56,7 @@ class Statement:
     Args:
         hits_are: `latency` (hits x their cycles / hit time of P) or `accesses`.
         walk_cycles_are: `busy` (of all walks) or `waited` (of those that an access waits for).
-        groups: classes of the designs, K0 to K5.
+        groups: classes of the designs (docs/transfer.md, Classes).
         walkers: of the designs; None: those of P.
         miss_cycles: what their look-ups of misses take more than on P, in total.
     """
@@ -183,11 +183,12 @@ def answer(counts: Counts, statement: Statement, processor: Processor) -> Decisi
 
 
 def _walkers_differ(statement: Statement, processor: Processor) -> list[Reason]:
-    """Why a class without K3 cannot have this number of walkers."""
+    """Why a design that is not ``invisible`` cannot have this number of walkers."""
     stated, own = statement.walkers, processor.walkers
-    if stated is None or stated <= 0 or own in (None, stated) or "K3" in statement.groups:
+    if stated is None or stated <= 0 or own in (None, stated) or "invisible" in statement.groups:
         return []
-    return [Reason("walkers-differ", f"the design has {stated} walkers and P has {own}, which is class K3")]
+    text = f"the design has {stated} walkers and P has {own}, which is class `invisible`"
+    return [Reason("walkers-differ", text)]
 
 
 def _units(counts: Counts, processor: Processor) -> list[Reason]:
@@ -233,7 +234,7 @@ def check_groups(groups: Sequence[str], known: Sequence[str]) -> tuple[str, ...]
             f"class '{wrong[0]}'", "no such class", f"use {', '.join(known)} (docs/transfer.md, Classes)",
             code="class-unknown",
         )  # fmt: skip
-    return tuple(group for group in found if group != "K0" or len(found) == 1)  # as groups_of a design
+    return tuple(group for group in found if group != "control" or len(found) == 1)  # as groups_of a design
 
 
 def _value(cell, where: str, column: str) -> float | None:

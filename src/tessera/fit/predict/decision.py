@@ -5,7 +5,7 @@ design. Every source is asked, and what each said is kept.
 
 1. A design with keys outside the classes has the timing engine, or nothing.
 2. `calibrated`, if its gate lets it answer.
-3. Else `bracket`, if every class of the design is K0, K1, K2 or K4.
+3. Else `bracket`, if every class of the design is one of :data:`OF_BRACKET`.
 4. Else `engine`, if P itself is simulated by it.
 5. Two sources that contradict each other are no answer: `calibrated` and `bracket` with disjoint intervals,
    or the timing engine outside the bracket.
@@ -37,7 +37,8 @@ LEVELS = {
     "D": "timing engine alone: not checked against a processor",
     NONE: "no answer",
 }
-OF_BRACKET = ("K0", "K1", "K2", "K4")  #: classes that it answers for
+#: Classes that the bracket answers for: they keep the clock.
+OF_BRACKET = ("control", "reach", "hit-time", "walk-cost")
 SLACK = 1.01  #: R, H, M and C of a processor may be counted in different runs
 EXIT_NO_ANSWER = 3  #: exit status, if a design has no runtime
 
@@ -70,9 +71,9 @@ REMEDIES: dict[str, str] = {
     "not-finite": "check the units: plain counts and cycles",
     "not-positive": "check the units of counts and samples: plain counts and cycles",
     "walkers-fraction": "give a whole number of walkers",
-    "walkers-differ": "state --class K3; or --hit-cycles instead of --platform, if P is another processor",
+    "walkers-differ": "state --design-class invisible; or --hit-cycles, not --platform, for another P",
     "units": "check the units of counts and samples, and the number of walkers: plain counts and cycles",
-    "changed": "state the class of what the design changes: --class K1 (docs/transfer.md, Classes)",
+    "changed": "state the class of what the design changes: --design-class reach (docs/transfer.md, Classes)",
     "error": "the simulator does not follow P over page sizes: mend its platform file, or use a bracket",
     "slope": "the simulator's walks cost much more or less than P's: mend its platform file",
     "apart": "the change is too large for this calibration: use a simulator closer to P",
@@ -82,7 +83,7 @@ REMEDIES: dict[str, str] = {
     "layouts-differ": "run and simulate P under the same layouts, with the same names",
     "unclassed": "only a clock tells: ask with --design and a study of a simulated P (--results)",
     "class": "give clocks of P and of the design (--clock, runtime_cycles), or simulate with time (--design)",
-    "class-absent": "state the class: --class K1 (docs/transfer.md, Classes)",
+    "class-absent": "state the class: --design-class reach (docs/transfer.md, Classes)",
     "no-samples": "give P: --results FOLDER with --workload and --platform, or --samples FILE",
     "no-clock": "give a simulator's clock of P: --clock FILE, or --results beside --samples",
     "no-engine": "ask with --design about a simulated P: --results FOLDER",
@@ -328,8 +329,8 @@ def _contradiction(found: Mapping[str, Answer]) -> Reason | None:
 def _changed(question: Question, found: Mapping[str, Answer]) -> Reason | None:
     """Why a design that is said to change nothing does change something."""
     for source in (CALIBRATED, BRACKET):
-        if question.groups == ("K0",) and source in found and found[source].differs:
-            text = f"class K0 changes nothing, and R of P is outside what `{source}` says"
+        if question.groups == ("control",) and source in found and found[source].differs:
+            text = f"class `control` changes nothing, and R of P is outside what `{source}` says"
             return Reason("changed", text)
     return None
 

@@ -28,7 +28,7 @@ from tessera.lab.transfer import predictions
 from tessera.lab.transfer.classes import FEW, VARIANTS
 from tessera.lab.transfer.points import point_rows
 from tessera.lab.transfer.runs import Runs, units_of
-from tessera.lab.transfer.study import Request, measured_points
+from tessera.lab.transfer.study import Subject, measured_points
 from tessera.record import traces
 from tessera.simulate.runner import CellCache
 
@@ -109,12 +109,12 @@ def fingerprint() -> pd.DataFrame:
         files = [_layout(folder, name, share) for name, share in zip(FEW, (0.0, 0.5, 1.0), strict=True)]
         made = placements.make_mappings(trace, ("medium",), 1, folder, lambda line: None)
         runs = Runs("fingerprint", trace, units_of(trace, 4, 1), CellCache(None), jobs=2)
-        request = Request(
+        subject = Subject(
             runs, platform, files, made.files, VARIANTS, (), folder, 0, 1, False,
             made.rows[0]["touched_pages"],
         )  # fmt: skip
         pair = {"workload": "fingerprint", "platform": PLATFORM, "provenance": "simulated"}
-        rows = [pair | row for point in measured_points(request).points for row in point_rows(point)]
+        rows = [pair | row for point in measured_points(subject).points for row in point_rows(point)]
     return frame_of(schema.POINTS, rows)
 
 

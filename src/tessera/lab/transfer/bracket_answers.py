@@ -15,6 +15,7 @@ from tessera.core.results.transfer_tables import NEW_DESIGNS
 from tessera.fit.models.samples import check_samples
 from tessera.fit.predict.answers import Answer, Reason, Refused
 from tessera.fit.predict.bracket import SOURCE, Base, Bracket, Design
+from tessera.fit.predict.decision import OF_BRACKET
 from tessera.lab.transfer import rules
 from tessera.lab.transfer.classes import GROUPS, IDEAL
 from tessera.lab.transfer.points import BUSY, COUNTED, LATENCY
@@ -26,8 +27,8 @@ from tessera.lab.transfer.points import BUSY, COUNTED, LATENCY
 # for neither side.
 #
 # An answer needs more than an open class: `family_openness` asks the same of the design's family (larger
-# STLBs, coalescing, ...). This was added after the run, because larger STLBs are most of K1, and coalescing
-# designs are covered far less (docs/predict.md).
+# STLBs, coalescing, ...). This was added after the run, because larger STLBs are most of `reach`, and
+# coalescing designs are covered far less (docs/predict.md).
 
 LEAST_WORKLOADS = 9  #: other workloads with judged answers
 COVERED = 0.9  #: share of a workload's answers whose interval contains R
@@ -48,7 +49,7 @@ class Openness:
 
 
 def openness(answered: pd.DataFrame, platform: str, group: str, without: str) -> Openness:
-    """Is ``group`` (K0 to K5) open on ``platform`` for the workload ``without``?
+    """Is the class ``group`` open on ``platform`` for the workload ``without``?
 
     Args:
         answered: the table :data:`~tessera.core.results.transfer_tables.ANSWERED` of a run; any row order. A
@@ -63,7 +64,7 @@ def family_openness(
     """Is ``group`` open, and each of ``families`` in it, by the same rule? The first that is not says why.
 
     A design of several classes has families of each; at least one must have judged answers in this class. A
-    design without a family (K0) needs the class alone.
+    design without a family (``control``) needs the class alone.
     """
     found, families = openness(answered, platform, group, without), set(families)
     rows = _others(answered, platform, group, without)
@@ -121,8 +122,6 @@ def judged_answers(answered: pd.DataFrame) -> pd.DataFrame:
 # misses. The bracket never sees R of a design. Classes that change the clock or the place of translation,
 # and `ideal`, are refused, whatever it would say: it knows only what H, M and C tell.
 
-#: Classes that the bracket may answer: they keep the clock.
-ASKED = ("K0", "K1", "K2", "K4")
 POINT = ("group", "variant", "family", "layout")
 
 
@@ -167,7 +166,7 @@ def answer_rows(samples: Sequence[Mapping], points: Sequence[Mapping], hit_cycle
 def refused(group: str, said: Answer | Refused | Reason) -> Answer | Refused:
     """What counts: the answer, unless the class is not the bracket's, or there is no bracket."""
     reasons = ()
-    if group not in ASKED:
+    if group not in OF_BRACKET:
         reasons = (Reason("class", f"class {group} changes what H, M and C do not tell"),)
     if isinstance(said, Reason):
         return Refused(SOURCE, (*reasons, said))
@@ -207,7 +206,7 @@ def _answer_passes(base: float, runtime: float, predicted: float) -> bool:
 #: Workloads on which members, slopes and widening of the bracket were chosen.
 TUNED = ("gups-8gb", "graph500-4gb", "network-simplex")
 ALL, NEW = SCOPES = ("all", "new")
-EVERY = "all"  #: the group of all classes K0 to K5
+EVERY = "all"  #: the group of all classes but `ideal`
 RIVAL = "mosmodel"
 _POINT_KEY = ["workload", "platform", "group", "variant", "layout"]
 
@@ -233,7 +232,7 @@ def new_designs(answered: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFra
 
 
 def _judged_rows(answered: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
-    """Judged points of K0 to K5 with what the rivals say: columns rival_passes, q (of `constant`), level.
+    """Judged points, without `ideal`, with what the rivals say: rival_passes, q (of `constant`), level.
 
     The interval of `constant` for a point comes from all other workloads of the study, in both scopes: it is
     tuned on none.

@@ -17,15 +17,15 @@ HIT, DESIGN, WALKERS = "tlb.stlb.hit_cycles", "mmu.design", "walker.count"
 THP, IDEAL, NOOP = "thp", "ideal", "noop"
 Changes = dict[str, int | str]
 
-#: class -> its question
+#: class -> in which way its designs differ from P; in the order of tables and figures
 GROUPS: dict[str, str] = {
-    "K0": "controls: the same processor",
-    "K1": "coverage: more translations in the same time",
-    "K2": "hit time",
-    "K3": "invisible: the same H, M and C",
-    "K4": "walk cost",
-    "K5": "place: translation behind L3",
-    "ideal": "is the intercept the ideal runtime?",
+    "control": "the same processor",
+    "reach": "more translations in the same time",
+    "hit-time": "another hit time",
+    "invisible": "the same H, M and C",
+    "walk-cost": "another cost of walks",
+    "behind-l3": "translation behind L3",
+    "ideal": "translation takes no time: is the intercept of a model the ideal runtime?",
 }
 
 #: What a variant runs under.
@@ -89,37 +89,42 @@ def _pde(factor: int) -> Callable[[Platform], Changes]:
 
 
 VARIANTS: tuple[Variant, ...] = (
-    Variant(NOOP, "K0", SAME, "P on the code path of all designs", _design(NOOP), SOME_LAYOUTS),
-    Variant("new-layouts", "K0", SAME, "P under layouts that no model saw", _always(), NEW_LAYOUTS),
-    Variant(THP, "K0", SAME, "P under mappings", _design(THP), MAPPINGS),
-    Variant("stlb-x2", "K1", STLB, "twice the STLB entries", _times("tlb.stlb.entries", 2)),
-    Variant("stlb-x4", "K1", STLB, "four times the STLB entries", _times("tlb.stlb.entries", 4)),
-    Variant("cluster-2mb", "K1", COALESCING, "groups of eight pages", _design("cluster-2mb", 0), MAPPINGS),
-    Variant("anchor", "K1", COALESCING, "anchors", _design("anchor", 0), MAPPINGS),
-    Variant("rmm", "K1", COALESCING, "ranges", _design("rmm", 0), MAPPINGS),
-    Variant("direct-segment", "K1", SEGMENT, "a segment without TLBs", _design("direct-segment"), MAPPINGS),
-    Variant("stlb-slower", "K2", STLB, "twice the hit time of the STLB", _times(HIT, 2)),
+    Variant(NOOP, "control", SAME, "P on the code path of all designs", _design(NOOP), SOME_LAYOUTS),
+    Variant("new-layouts", "control", SAME, "P under layouts that no model saw", _always(), NEW_LAYOUTS),
+    Variant(THP, "control", SAME, "P under mappings", _design(THP), MAPPINGS),
+    Variant("stlb-x2", "reach", STLB, "twice the STLB entries", _times("tlb.stlb.entries", 2)),
+    Variant("stlb-x4", "reach", STLB, "four times the STLB entries", _times("tlb.stlb.entries", 4)),
+    Variant("cluster-2mb", "reach", COALESCING, "groups of eight pages", _design("cluster-2mb", 0), MAPPINGS),
+    Variant("anchor", "reach", COALESCING, "anchors", _design("anchor", 0), MAPPINGS),
+    Variant("rmm", "reach", COALESCING, "ranges", _design("rmm", 0), MAPPINGS),
     Variant(
-        "cluster-2mb-8", "K2", COALESCING, "clusters take a cycle more", _design("cluster-2mb", 1), MAPPINGS
+        "direct-segment", "reach", SEGMENT, "a segment without TLBs", _design("direct-segment"), MAPPINGS
     ),
-    Variant("anchor-8", "K2", COALESCING, "anchors take a cycle more", _design("anchor", 1), MAPPINGS),
-    Variant("rmm-8", "K2", COALESCING, "ranges take a cycle more", _design("rmm", 1), MAPPINGS),
-    Variant("walkers-x2", "K3", QUEUES, "twice the walkers", _times(WALKERS, 2)),
+    Variant("stlb-slower", "hit-time", STLB, "twice the hit time of the STLB", _times(HIT, 2)),
     Variant(
-        "mshrs-flipped", "K3", QUEUES, "walks hold MSHRs, or do not",
+        "cluster-2mb-8", "hit-time", COALESCING, "clusters take a cycle more", _design("cluster-2mb", 1),
+        MAPPINGS,
+    ),
+    Variant("anchor-8", "hit-time", COALESCING, "anchors take a cycle more", _design("anchor", 1), MAPPINGS),
+    Variant("rmm-8", "hit-time", COALESCING, "ranges take a cycle more", _design("rmm", 1), MAPPINGS),
+    Variant("walkers-x2", "invisible", QUEUES, "twice the walkers", _times(WALKERS, 2)),
+    Variant(
+        "mshrs-flipped", "invisible", QUEUES, "walks hold MSHRs, or do not",
         lambda p: {"walker.uses_mshrs": 1 - _of(p, "walker.uses_mshrs")},
     ),
-    Variant("no-pollution", "K3", QUEUES, "walks leave the caches alone", _always(walker__pollutes=0)),
-    Variant("no-pde-cache", "K4", WALK, "no cache of page-directory entries", _pde(0)),
-    Variant("pde-cache-x4", "K4", WALK, "four times the page-directory entries", _pde(4)),
-    Variant("five-levels", "K4", WALK, "page tables of five levels", _always(page_table__levels=5)),
+    Variant("no-pollution", "invisible", QUEUES, "walks leave the caches alone", _always(walker__pollutes=0)),
+    Variant("no-pde-cache", "walk-cost", WALK, "no cache of page-directory entries", _pde(0)),
+    Variant("pde-cache-x4", "walk-cost", WALK, "four times the page-directory entries", _pde(4)),
+    Variant("five-levels", "walk-cost", WALK, "page tables of five levels", _always(page_table__levels=5)),
     Variant(
-        "slower-loads", "K4", WALK, "each load of a walk takes 20 cycles more",
+        "slower-loads", "walk-cost", WALK, "each load of a walk takes 20 cycles more",
         lambda p: {"walker.load_adds_cycles": _of(p, "walker.load_adds_cycles") + 20},
     ),
-    Variant("nested", "K4", WALK, "two-dimensional walks", _design("nested"), MAPPINGS),
-    Variant("delayed-tlb", "K5", BEHIND_L3, "a TLB behind L3", _design("hvc-delayed-tlb"), MAPPINGS),
-    Variant("many-segment", "K5", BEHIND_L3, "segments behind L3", _design("hvc-many-segment"), MAPPINGS),
+    Variant("nested", "walk-cost", WALK, "two-dimensional walks", _design("nested"), MAPPINGS),
+    Variant("delayed-tlb", "behind-l3", BEHIND_L3, "a TLB behind L3", _design("hvc-delayed-tlb"), MAPPINGS),
+    Variant(
+        "many-segment", "behind-l3", BEHIND_L3, "segments behind L3", _design("hvc-many-segment"), MAPPINGS
+    ),
     Variant(IDEAL, "ideal", IDEAL, "translation takes no time", _design(IDEAL), MAPPINGS),
 )  # fmt: skip
 NAMES = tuple(one.name for one in VARIANTS)
@@ -155,15 +160,15 @@ def text_of(changes: Mapping[str, int | str]) -> str:
 
 #: beginning of a key -> class of a design that changes it
 _KEYS = (
-    (HIT, "K2"), ("tlb.", "K1"), (WALKERS, "K3"), ("walker.uses_mshrs", "K3"),
-    ("walker.pollutes", "K3"), ("walker.serves_background", "K3"), ("walker.", "K4"),
-    ("pwc.", "K4"), ("page_table.", "K4"),
-    ("page_table_format.", "K4"), ("walk_cache.", "K4"), ("tlb_organisation.", "K1"),
+    (HIT, "hit-time"), ("tlb.", "reach"), (WALKERS, "invisible"), ("walker.uses_mshrs", "invisible"),
+    ("walker.pollutes", "invisible"), ("walker.serves_background", "invisible"), ("walker.", "walk-cost"),
+    ("pwc.", "walk-cost"), ("page_table.", "walk-cost"),
+    ("page_table_format.", "walk-cost"), ("walk_cache.", "walk-cost"), ("tlb_organisation.", "reach"),
 )  # fmt: skip
 _DESIGNS = {
-    "conventional": "K0", NOOP: "K0", THP: "K0", "baseline": "K0", "cluster": "K1", "cluster-2mb": "K1",
-    "anchor": "K1", "rmm": "K1", "direct-segment": "K1", "nested": "K4", "hvc-delayed-tlb": "K5",
-    "hvc-many-segment": "K5", IDEAL: "ideal",
+    "conventional": "control", NOOP: "control", THP: "control", "baseline": "control", "cluster": "reach",
+    "cluster-2mb": "reach", "anchor": "reach", "rmm": "reach", "direct-segment": "reach",
+    "nested": "walk-cost", "hvc-delayed-tlb": "behind-l3", "hvc-many-segment": "behind-l3", IDEAL: "ideal",
 }  # fmt: skip
 
 
@@ -189,9 +194,9 @@ def families_of(platform: Platform, changes: Mapping[str, int | str]) -> set[str
 
 
 def groups_of(platform: Platform, changes: Mapping[str, int | str]) -> tuple[list[str], list[str]]:
-    """(classes that a design falls in, keys of it that belong to no class).
+    """(classes that a design falls in, in order; keys of it that belong to no class).
 
-    A change to the value that P has counts for nothing. Without any other change the class is K0.
+    A change to the value that P has counts for nothing. Without any other change the class is ``control``.
     """
     found, unknown = set(), []
     for key, value in changes.items():
@@ -212,7 +217,8 @@ def groups_of(platform: Platform, changes: Mapping[str, int | str]) -> tuple[lis
         key, default = OWN_HIT[design]
         hit = int(changes.get(HIT, platform.values[HIT].value))
         if int(changes.get(key, default)) != hit:
-            found.add("K2")
+            found.add("hit-time")
     if len(found) > 1:
-        found.discard("K0")
-    return sorted(found) or (["K0"] if not unknown else []), unknown
+        found.discard("control")
+    groups = [group for group in GROUPS if group in found]
+    return groups or (["control"] if not unknown else []), unknown

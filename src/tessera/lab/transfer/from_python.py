@@ -26,7 +26,7 @@ from tessera.lab.transfer.own_design import OwnDesign, of_tree, read_own
 
 RESULTS = Path("results/default")
 CLASSES = tuple(group for group in GROUPS if group != IDEAL)
-_EXAMPLE = "give --design FILE.yaml, --counts FILE.csv, or --stlb-hits, --stlb-misses and --walk-cycles"
+_EXAMPLE = "give --design FILE.yaml, --counts FILE.csv, or --point H,M,C"
 _SOURCES = "give --results FOLDER with --workload and --platform, --samples FILE, or --fit FOLDER"
 
 
@@ -89,7 +89,7 @@ def predict(
         clock: CSV with ``layout, runtime_cycles``: P by the simulator of ``counts``.
         hits_are: what H of ``counts`` is: ``latency`` or ``accesses``.
         walk_cycles_are: what C of ``counts`` is: ``busy`` or ``waited``.
-        classes: of the designs of ``counts``, such as ``K1``.
+        classes: of the designs of ``counts``, such as ``reach``.
         walkers: page walkers of the designs; hit_cycles: hit time of P's STLB. [those of the platform]
         miss_cycles: what look-ups of misses take more than on P, in total.
         only: the design of this name alone.
@@ -137,7 +137,7 @@ def ask(
     processor, study = known.processor, known.study
     if design is not None:
         stated = {
-            "--hits-are": hits_are, "--walk-cycles-are": walk_cycles_are, "--class": groups or None,
+            "--hits-are": hits_are, "--walk-cycles-are": walk_cycles_are, "--design-class": groups or None,
             "--walkers": walkers, "--hit-cycles": hit_cycles, "--miss-cycles": miss_cycles or None,
             "--only": only,
         }  # fmt: skip

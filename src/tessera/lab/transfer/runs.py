@@ -13,7 +13,6 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.core.platforms import Platform
 from tessera.core.results.outcomes import FAILED, is_ok
-from tessera.lab.studies.failures import one_line
 from tessera.lab.studies.intervals import Estimate, block_vectors, ratio_estimate
 from tessera.record import traces
 from tessera.simulate.inputs import LAYOUT, Kind
@@ -47,7 +46,7 @@ def units_of(trace: Path, units: int, warm_units: int) -> Units:
     if units < 2 or warm_units < 0:
         raise TesseraError(
             f"{units} units, {warm_units} of them before", "an interval over units needs at least 2 units",
-            "give --units 20 --warm-units 2",
+            "give units=20 warm_units=2",
         )  # fmt: skip
     length = -(-traces.info(trace)["instructions"] // (units + warm_units))
     return units_of_length(trace, max(1, length), warm_units)
@@ -188,4 +187,4 @@ def needed(cells: dict[str, Cell], what: str) -> dict[str, Cell]:
 
 def _stopped(name: str, error: TesseraError) -> Cell:
     status = REFUSED if error.exit_code == _WRONG_REQUEST else FAILED
-    return Cell(name, status, one_line(error))
+    return Cell(name, status, error.one_line)

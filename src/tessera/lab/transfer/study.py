@@ -1,26 +1,26 @@
-"""The study of one workload on one platform, and the tables of a run."""
+"""The studies ``transfer`` of one workload on one platform, and ``transfer-verdicts`` of a run."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import pandas as pd
 
-from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_4KB
 from tessera.core.platforms import Platform
-from tessera.core.results.outcomes import FAILED, is_ok, recorded
-from tessera.core.results.table_io import empty_table, frame_of, read_file, write_table
+from tessera.core.results.outcomes import is_ok
+from tessera.core.results.table_io import empty_table, frame_of, read_file
 from tessera.core.results.transfer_tables import (
     ANSWERED,
     FITS,
     LADDER,
     NEW_DESIGNS,
+    OF_RUN,
     PARTS,
     POINTS,
     PREDICTIONS,
@@ -29,10 +29,11 @@ from tessera.core.results.transfer_tables import (
     VERDICTS,
     WIDTHS,
 )
+from tessera.core.tables import print_table
+from tessera.fit.models.registry import select
 from tessera.fit.models.samples import Samples, check_samples
 from tessera.lab.studies import placements
-from tessera.lab.studies.failures import one_line
-from tessera.lab.studies.windows import recording_of
+from tessera.lab.study import Bounds, Jobs, Names, Paths, Recording, Run, Seed, study
 from tessera.lab.transfer import bracket_answers, predictions, verdicts
 from tessera.lab.transfer.classes import (
     DESIGN,
@@ -46,10 +47,10 @@ from tessera.lab.transfer.classes import (
     THP,
     Variant,
     changed,
-    text_of,
+    chosen,
 )
 from tessera.lab.transfer.ladder import LADDERS, START, ladder_rows, steps_of
-from tessera.lab.transfer.points import Measured, measured, point_rows
+from tessera.lab.transfer.points import COUNTED, Measured, measured, point_rows
 from tessera.lab.transfer.predictions import Hull, prediction_rows, twin_rows
 from tessera.lab.transfer.runs import Cell, Runs, needed, units_of
 from tessera.lab.transfer.twins import find_twins, random_layouts
@@ -62,8 +63,15 @@ MODEL_OF_LADDER = "mosmodel"
 
 
 @dataclass(frozen=True)
-class Request:
-    """``layouts``: files that models are fitted to; ``mappings``: kind -> file; ``folder`` for layouts."""
+class Subject:
+    """P of one workload, and what it is asked.
+
+    Attributes:
+        layouts: files that models are fitted to.
+        mappings: kind -> file.
+        folder: for random layouts.
+        twins: random layouts in which twins are looked for.
+    """
 
     runs: Runs
     platform: Platform
@@ -72,7 +80,7 @@ class Request:
     variants: Sequence[Variant]
     models: Sequence[str]
     folder: Path
-    mosaics: int
+    twins: int
     seed: int
     ladders: bool
     touched_pages: int
@@ -100,36 +108,36 @@ class Simulated:
     more: Sequence[Path]
 
 
-def measured_points(request: Request) -> Simulated:
+def measured_points(subject: Subject) -> Simulated:
     """All runs but the twins and ladders.
 
     Raises:
         TesseraError: P can't be simulated.
     """
-    new, more = random_layouts(request.runs.trace, request.folder, request.mosaics, request.seed)
-    base = _base(request, new)
-    return Simulated(base, list(_points(request, base, new)), more)
+    new, more = random_layouts(subject.runs.trace, subject.folder, subject.twins, subject.seed)
+    base = _base(subject, new)
+    return Simulated(base, list(_points(subject, base, new)), more)
 
 
-def study_tables(request: Request) -> dict[str, list[dict]]:
+def study_tables(subject: Subject) -> dict[str, list[dict]]:
     """Rows of the tables by their names, without the columns of the pair.
 
     Raises:
         TesseraError: P can't be simulated or fitted.
     """
-    simulated = measured_points(request)
+    simulated = measured_points(subject)
     base, points = simulated.base, simulated.points
-    samples = samples_of(base.layouts, [path.stem for path in request.layouts])
-    fitted, hull = predictions.fit_all(samples, request.models), Hull(samples)
-    at_twins = find_twins(request.runs, request.platform, samples, simulated.more, points)
+    samples = samples_of(base.layouts, [path.stem for path in subject.layouts])
+    fitted, hull = predictions.fit_all(samples, subject.models), Hull(samples)
+    at_twins = find_twins(subject.runs, subject.platform, samples, simulated.more, points)
     found = {
-        SAMPLES.name: sample_rows(request, base, samples),
+        SAMPLES.name: sample_rows(subject, base, samples),
         FITS.name: [row | {"ideal_runtime_cycles": base.ideal_runtime(None)} for row in fitted.rows()],
         POINTS.name: [row for point in points for row in point_rows(point)],
         PREDICTIONS.name: [], TWINS.name: [],
-        LADDER.name: list(_ladders(request, base, fitted)) if request.ladders else [],
+        LADDER.name: list(_ladders(subject, base, fitted)) if subject.ladders else [],
     }  # fmt: skip
-    hit_cycles = int(request.platform.values[HIT].value)
+    hit_cycles = int(subject.platform.values[HIT].value)
     found[ANSWERED.name] = bracket_answers.answer_rows(found[SAMPLES.name], found[POINTS.name], hit_cycles)
     for point, twins in zip(points, at_twins, strict=True):
         found[PREDICTIONS.name] += prediction_rows(point, fitted, hull, twins)
@@ -143,12 +151,12 @@ def samples_of(cells: Mapping[str, Cell], names: Sequence[str]) -> Samples:
     return check_samples(pd.DataFrame(rows), "study of transfer").fitted
 
 
-def sample_rows(request: Request, base: Base, samples: Samples) -> list[dict]:
-    units = request.runs.units
+def sample_rows(subject: Subject, base: Base, samples: Samples) -> list[dict]:
+    units = subject.runs.units
     about = {
         "window_accesses": units.accesses, "warm_accesses": units.warm_accesses, "units": units.count,
         "warm_units": units.warm_count, "interval_instructions": units.length,
-        "touched_pages": request.touched_pages, "seed": request.seed,
+        "touched_pages": subject.touched_pages, "seed": subject.seed,
     }  # fmt: skip
     found = []
     for kind, cells in (("layout", base.layouts), ("mapping", base.mappings)):
@@ -164,15 +172,15 @@ def sample_rows(request: Request, base: Base, samples: Samples) -> list[dict]:
     return found
 
 
-def _base(request: Request, new: Sequence[Path]) -> Base:
-    runs, p = request.runs, request.platform
-    runs.progress(f"P under {len(request.layouts)} layouts and {len(request.mappings)} mappings")
-    small = [path for path in request.layouts if path.stem == ALL_4KB]
+def _base(subject: Subject, new: Sequence[Path]) -> Base:
+    runs, p = subject.runs, subject.platform
+    runs.progress(f"P under {len(subject.layouts)} layouts and {len(subject.mappings)} mappings")
+    small = [path for path in subject.layouts if path.stem == ALL_4KB]
     if not small:
         raise TesseraError("study of transfer", f"there is no layout {ALL_4KB}", "add it to the layouts")
-    ideal, thp, maps = changed(p, {DESIGN: IDEAL}), changed(p, {DESIGN: THP}), list(request.mappings.values())
+    ideal, thp, maps = changed(p, {DESIGN: IDEAL}), changed(p, {DESIGN: THP}), list(subject.mappings.values())
     asked = [
-        lambda: needed(runs.cells(p, [*request.layouts, *new]), "P"),
+        lambda: needed(runs.cells(p, [*subject.layouts, *new]), "P"),
         lambda: needed(runs.cells(ideal, small), "the design ideal"),
         lambda: runs.cells(thp, maps, MAPPING) if maps else {},
         lambda: runs.cells(ideal, maps, MAPPING) if maps else {},
@@ -181,139 +189,156 @@ def _base(request: Request, new: Sequence[Path]) -> Base:
     return Base(layouts, mappings, of_maps | of_small)
 
 
-def _points(request: Request, base: Base, new: Sequence[Path]) -> Iterator[Measured]:
+def _points(subject: Subject, base: Base, new: Sequence[Path]) -> Iterator[Measured]:
     """All points, in the order of the registry."""
     files = {
-        LAYOUTS: list(request.layouts),
-        SOME_LAYOUTS: [path for path in request.layouts if path.stem in FEW],
+        LAYOUTS: list(subject.layouts),
+        SOME_LAYOUTS: [path for path in subject.layouts if path.stem in FEW],
         NEW_LAYOUTS: list(new),
-        MAPPINGS: list(request.mappings.values()),
+        MAPPINGS: list(subject.mappings.values()),
     }
-    done, asked = 0, [v for v in request.variants if files[v.under]]
+    done, asked = 0, [v for v in subject.variants if files[v.under]]
 
     def one(variant: Variant) -> dict[str, Cell]:
         nonlocal done
-        platform = changed(request.platform, variant.changes(request.platform))
+        platform = changed(subject.platform, variant.changes(subject.platform))
         kind = MAPPING if variant.under == MAPPINGS else LAYOUT
-        cells = request.runs.cells(platform, files[variant.under], kind)
+        cells = subject.runs.cells(platform, files[variant.under], kind)
         done += 1
-        request.runs.progress(f"{done} of {len(asked)} variants: {variant.name}")
+        subject.runs.progress(f"{done} of {len(asked)} variants: {variant.name}")
         return cells
 
-    for variant, cells in zip(asked, request.runs.each([lambda v=v: one(v) for v in asked]), strict=True):
-        platform = changed(request.platform, variant.changes(request.platform))
+    for variant, cells in zip(asked, subject.runs.each([lambda v=v: one(v) for v in asked]), strict=True):
+        platform = changed(subject.platform, variant.changes(subject.platform))
         mapping = variant.under == MAPPINGS
         for name, cell in cells.items():
             of_p = (base.mappings if mapping else base.layouts).get(name)
             ideal = base.ideal_runtime(name if mapping else None)
-            yield measured(variant, platform, request.platform, cell, of_p, ideal)
+            yield measured(variant, platform, subject.platform, cell, of_p, ideal)
 
 
-def _ladders(request: Request, base: Base, fitted: predictions.FittedModels) -> Iterator[dict]:
+def _ladders(subject: Subject, base: Base, fitted: predictions.FittedModels) -> Iterator[dict]:
     """Every ladder under every mapping; P under a mapping is the first step."""
     model = fitted.models.get(MODEL_OF_LADDER)
     predict = (lambda x: None) if model is None else (lambda x: predictions.predicted(model, x))
-    maps = list(request.mappings.values())
+    maps = list(subject.mappings.values())
     for name in LADDERS if maps else ():
-        steps = steps_of(name, request.platform)
-        cells = request.runs.each(
-            [lambda c=c: request.runs.cells(changed(request.platform, c), maps, MAPPING) for _, c in steps]
+        steps = steps_of(name, subject.platform)
+        cells = subject.runs.each(
+            [lambda c=c: subject.runs.cells(changed(subject.platform, c), maps, MAPPING) for _, c in steps]
         )
-        request.runs.progress(f"ladder to {name}")
+        subject.runs.progress(f"ladder to {name}")
         for mapping, start in base.mappings.items():
             rungs = [(START, {}, start)]
             rungs += [(what, c, found[mapping]) for (what, c), found in zip(steps, cells, strict=True)]
             yield from ladder_rows(name, mapping, rungs, predict)
 
 
-# What the workflow's rule and the command call: the tables of one workload, and those of a run.
+# The two studies: the tables of one workload on one platform, and those of a run.
 
 
-@dataclass(frozen=True)
-class Job:
-    """Inputs of the study of one workload on one platform.
+@study(POINTS, *(table for table in PARTS if table is not POINTS), failed={"provenance": "simulated"})
+def transfer(
+    run: Run,
+    trace: Recording,
+    manifest: Path,
+    platform: Platform,
+    cache: CellCache,
+    classes: Annotated[Names, chosen] = (),
+    variants: Annotated[Names, lambda names: chosen((), names)] = (),
+    mappings: Annotated[Names, placements.check_kinds] = ("demand", "medium", "high"),
+    layouts: Names = (),
+    models: Annotated[Names, select] = (),
+    units: Annotated[int, Bounds(2)] = 20,
+    warm_units: Annotated[int, Bounds(0)] = 2,
+    twins: Annotated[int, Bounds(0)] = 200,
+    ladders: bool = True,
+    seed: Seed = 1,
+    jobs: Jobs = 1,
+) -> tuple[pd.DataFrame, ...]:
+    """Ask models of a processor P for the runtime of new designs, and compare with the timing engine.
 
-    Attributes:
-        info: info.json of a trace or window, all of which is simulated.
-        manifest: manifest.csv of the layouts; ``layout_names`` chooses some (none: all but 1gb).
-        variants: of the registry (:data:`.classes.VARIANTS`).
-        mosaics: random layouts in which twins are looked for, beside those of the manifest.
-        out: folder of the tables.
-        changes: values of P that differ from its file; its name in the tables then lists them.
-    """
+    Fits the models to the layouts on P, and simulates variants of P in six classes on the same window. The
+    study transfer-verdicts judges each model in each class. docs/transfer.md describes the tables.
 
-    info: Path
-    manifest: Path
-    platform_name: str
-    cache: Path
-    out: Path
-    variants: Sequence[Variant]
-    mappings: Sequence[str] = ("demand", "medium", "high")
-    layout_names: Sequence[str] = ()
-    models: Sequence[str] = ()
-    ladders: bool = True
-    units: int = 20
-    warm_units: int = 2
-    mosaics: int = 200
-    seed: int = 1
-    jobs: int = 1
-    progress: Callable[[str], None] = lambda line: None
-    changes: Mapping[str, int | str] = field(default_factory=dict)
+    Example, after ./run smoke:
+      ./run tessera lab run transfer platform=sandybridge-sim --out /tmp/transfer/gups \\
+        trace=results/smoke/traces/gups/info.json \\
+        manifest=results/smoke/layouts/gups/sandybridge-sim/manifest.csv \\
+        classes=control,invisible mappings=medium twins=20 ladders=no
+      ./run tessera lab run transfer-verdicts parts=/tmp/transfer/gups --out /tmp/transfer
 
-    @property
-    def workload(self) -> str:
-        return recorded(self.info)[0]["workload"]
+    Args:
+        trace: trace (.tst), or info.json of a recording or window; all of it is simulated.
+        manifest: manifest.csv of its layouts.
+        platform: P: name or YAML file; with values that differ: 'haswell-sim core.mshrs=5'.
+        classes: control, reach, hit-time, invisible, walk-cost, behind-l3, ideal; none: all.
+        variants: of docs/transfer.md; none: all.
+        mappings: kinds of mappings (tessera mapping generate --help).
+        layouts: those that models are fitted to, growing-0 among them; none: all but 1gb.
+        models: runtime models; none: the nine, minimax and monotone.
+        units: intervals that C and R come from.
+        warm_units: intervals before them that only warm TLBs and caches.
+        twins: random layouts in which twins are looked for, beside those of the manifest.
+        ladders: simulate the ladders?
+        seed: of mappings and random layouts.
+        jobs: simulations at the same time.
+        cache: folder of finished simulations; default: .cache beside the tables.
 
-    @cached_property
-    def platform(self) -> Platform:
-        loaded = platforms.load(self.platform_name)
-        if not self.changes:
-            return loaded
-        return replace(changed(loaded, self.changes), name=f"{loaded.name} {text_of(self.changes)}")
-
-    @property
-    def trace(self) -> Path:
-        """TesseraError if the recording failed."""
-        return recording_of(self.info)
-
-
-def transfer_study(job: Job) -> pd.DataFrame:
-    """Write the tables :data:`PARTS` of one workload into ``job.out``; returns the points.
-
-    A study that is not possible gives one row of points with the reason, and empty other tables.
+    Returns:
+        tables :data:`PARTS` of :mod:`tessera.core.results.transfer_tables`, the points first. A study that
+        is not possible gives one row of points with the reason.
 
     Raises:
-        TesseraError: the platform or a kind of mapping is unknown, or ``job.info`` is no recording.
+        TesseraError: the recording failed, or P can't be simulated or fitted.
     """
-    placements.check_kinds(job.mappings)
-    pair = {"workload": job.workload, "platform": job.platform.name, "provenance": "simulated"}
-    try:
-        tables = _tables_of(job)
-    except TesseraError as error:
-        tables = {POINTS.name: [{"status": FAILED, "message": one_line(error)}]}
-    found = {}
-    for table in PARTS:
-        rows = [pair | row for row in tables.get(table.name, ())]
-        found[table.name] = write_table(table, frame_of(table, rows), job.out / table.file)
-    return found[POINTS.name]
-
-
-def _tables_of(job: Job) -> dict[str, list[dict]]:
-    trace = job.trace
-    files = placements.chosen_layouts(job.manifest, list(job.layout_names))
-    units = units_of(trace, job.units, job.warm_units)
-    runs = Runs(job.workload, trace, units, CellCache(job.cache), job.jobs, job.progress)
+    window = trace.trace
+    files = placements.chosen_layouts(manifest, layouts)
+    runs = Runs(trace.workload, window, units_of(window, units, warm_units), cache, jobs, run.say)
     with tempfile.TemporaryDirectory(prefix="tessera-transfer-") as name:
-        made = placements.make_mappings(trace, job.mappings, job.seed, Path(name), job.progress)
-        request = Request(
-            runs, job.platform, files, made.files, job.variants, job.models or predictions.default_models(),
-            Path(name), job.mosaics, job.seed, job.ladders, made.rows[0]["touched_pages"],
+        made = placements.make_mappings(window, mappings, seed, Path(name), run.say)
+        subject = Subject(
+            runs, platform, files, made.files, chosen(classes, variants),
+            select(models) if models else predictions.default_models(),
+            Path(name), twins, seed, ladders, made.rows[0]["touched_pages"],
         )  # fmt: skip
-        return study_tables(request)
+        rows = study_tables(subject)
+    pair = {"workload": trace.workload, "platform": platform.name, "provenance": "simulated"}
+    return tuple(frame_of(table, [pair | row for row in rows[table.name]]) for table in transfer.tables)
 
 
-def collect(parts: Sequence[Path], out: Path) -> pd.DataFrame:
-    """Write the tables of a run from folders of :func:`transfer_study`; returns the verdicts.
+def _print_verdicts(*tables: pd.DataFrame) -> None:
+    """The verdicts by `counted`: models by classes."""
+    made = dict(zip(OF_RUN, tables, strict=True))[VERDICTS]
+    rows = made[made["inputs"] == COUNTED]
+    groups = list(dict.fromkeys(rows["group"]))
+    lines = []
+    for (platform, model), part in rows.groupby(["platform", "model"], sort=False):
+        texts = {
+            row.group: row.verdict if row.judged == 0 else f"{row.verdict} {row.passing}/{row.judged}"
+            for row in part.itertuples()
+        }
+        lines.append((platform, model, *(texts[group] for group in groups)))
+    if lines:
+        print_table(["platform", "model", *groups], lines)
+
+
+@study(*OF_RUN, show=_print_verdicts)
+def transfer_verdicts(run: Run, parts: Paths) -> tuple[pd.DataFrame, ...]:
+    """Judge models of a processor in each class of new designs, from the tables of the study transfer.
+
+    Simulates nothing. The tables of all workloads and platforms together, verdicts, intervals, and what the
+    bracket is worth for a new design (docs/transfer.md).
+
+    Example, after ./run smoke:
+      ./run tessera lab run transfer-verdicts --out /tmp/transfer \\
+        parts=results/smoke/studies/transfer/gups/sandybridge-sim
+
+    Args:
+        parts: folder of the tables of a workload on a platform.
+
+    Returns:
+        tables :data:`OF_RUN` of :mod:`tessera.core.results.transfer_tables`.
 
     Raises:
         TesseraError: a folder lacks a table.
@@ -323,11 +348,8 @@ def collect(parts: Sequence[Path], out: Path) -> pd.DataFrame:
         frames = [read_file(table, folder / table.file) for folder in parts]
         filled = [frame for frame in frames if len(frame)]
         whole[table.name] = pd.concat(filled, ignore_index=True) if filled else empty_table(table)
-        write_table(table, frame_of(table, whole[table.name]), out / table.file)
-    made = judge_run(whole)
-    for table in (WIDTHS, NEW_DESIGNS):
-        write_table(table, made[table.name], out / table.file)
-    return write_table(VERDICTS, made[VERDICTS.name], out / VERDICTS.file)
+    written = {table.name: frame_of(table, whole[table.name]) for table in PARTS}
+    return tuple((written | judge_run(whole))[table.name] for table in OF_RUN)
 
 
 def judge_run(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:

@@ -303,7 +303,7 @@ def transfer_windows(samples: pd.DataFrame) -> list[str]:
 
 def invisible(twins: pd.DataFrame) -> list[dict]:
     """Exact twins with another R: (workload, variant) -> largest transfer error, g, and the bound."""
-    rows = twins[(twins["inputs"] == COUNTED) & (twins["kind"] == "exact") & (twins["group"] != "K0")]
+    rows = twins[(twins["inputs"] == COUNTED) & (twins["kind"] == "exact") & (twins["group"] != "control")]
     found = []
     keys = ["platform", "workload", "group", "variant"]
     for key, part in rows.groupby(keys, sort=False):
