@@ -112,8 +112,8 @@ def closure(modules: Iterable[str], without: tuple[str, ...] = ()) -> set[str]:
         raise KeyError(f"no such module: {', '.join(unknown)}")
     while todo:
         name = todo.pop()
-        for part in _with_packages(name):
-            if part not in found and not _left_out(part, (*PLUMBING, *without)):
+        for part in _with_packages(name) if not _left_out(name, (*PLUMBING, *without)) else ():
+            if part not in found:
                 found.add(part)
                 todo += imports(part)
     return found
