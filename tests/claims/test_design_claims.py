@@ -172,7 +172,7 @@ def test_what_the_study_lacks_is_named_with_a_command(judge, where, reason):
 
 
 @pytest.mark.parametrize(
-    ("status", "command"), [("refused", "tessera study designs with"), ("failed", "./run reproduce")]
+    ("status", "command"), [("refused", "tessera lab run designs with"), ("failed", "./run reproduce")]
 )
 def test_only_ok_rows_count(judge, status, command):
     def change(study):

@@ -71,7 +71,7 @@ MACHINE_FAULT_TABLES = (FAULT_LATENCY, FAULT_COMB, FAULT_PASSES, FAULT_ENVIRONME
 
 # What page faults cost a program, as figures of Virtuoso (ASPLOS 2025) show it (docs/faults.md).
 
-_FAULTS_WRITER = "tessera virtuoso program"
+_FAULTS_WRITER = "tessera lab run virtuoso"
 _SCENARIO = columns("scenario  text  -  name of the scenario (config/scenarios)")
 
 FAULT_SHARES = Table(
@@ -123,7 +123,7 @@ FAULT_TIME_COMBS = Table(
     """), *PROVENANCE),
 )  # fmt: skip
 SIMULATOR_COSTS = Table(
-    "simulator_costs", lambda t, w="*": t.virtuoso(w, "simulator"), "tessera virtuoso costs", "column",
+    "simulator_costs", lambda t, w="*": t.virtuoso(w, "simulator"), "tessera lab run virtuoso-costs", "column",
     "processor time and memory of the simulator with and without the work of its faults",
     (*PAIR, *_SCENARIO, *columns("""
     repeats                     count   1             runs with and without this work
@@ -147,14 +147,14 @@ SIMULATOR_COSTS = Table(
     time_per_access_ratio       number  1             slowdown over access_ratio
     """), *PROVENANCE),
 )  # fmt: skip
-#: What `tessera virtuoso program` writes.
+#: What the study `virtuoso` writes.
 OF_PROGRAM = (FAULT_SHARES, FAULT_TIMES, FAULT_TIME_COMBS)
 PROGRAM_FAULT_TABLES = (*OF_PROGRAM, SIMULATOR_COSTS)
 
 
 # The study of scenarios (docs/os.md): one program under several states of a machine's memory.
 
-_SCENARIO_WRITER = "tessera study scenarios"
+_SCENARIO_WRITER = "tessera lab run scenarios"
 _SCENARIO_KEYS = columns("""
 workload  text  -  workload, recorded from its first instruction
 scenario  text  -  name of the scenario (config/scenarios)

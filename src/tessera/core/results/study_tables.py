@@ -9,7 +9,7 @@ from tessera.core.results.schema import MESSAGE, PAIR, PROVENANCE, Table, column
 
 _STATUS = columns("status  text  -  ok or failed")
 SAMPLING = Table(
-    "sampling", lambda t, w="*": t.sampling(w, "errors"), "tessera study sampling", "column",
+    "sampling", lambda t, w="*": t.sampling(w, "errors"), "tessera lab run sampling", "column",
     "errors of R, H, M, C estimated from intervals, against the full simulation",
     (*PAIR, *_STATUS, *MESSAGE, *columns("""
     window_accesses       count   accesses      accesses of the window
@@ -33,7 +33,7 @@ SAMPLING = Table(
     """), *PROVENANCE), needs="estimate",
 )  # fmt: skip
 INTERVALS = Table(
-    "intervals", lambda t, w="*": t.sampling(w, "intervals"), "tessera study sampling", "column",
+    "intervals", lambda t, w="*": t.sampling(w, "intervals"), "tessera lab run sampling", "column",
     "counts of every interval of the window",
     (*PAIR, *columns("""
     interval        count  1             number of the interval, from 0
@@ -48,11 +48,11 @@ INTERVALS = Table(
 )  # fmt: skip
 VARIANTS = CELLS.with_columns(
     columns("variant  text  -  baseline, or the mechanism that is switched off"), name="variants", added=(),
-    place=lambda t, w="*", p="*": t.ablations(w, p, "cells"), writer="tessera study ablations",
+    place=lambda t, w="*", p="*": t.ablations(w, p, "cells"), writer="tessera lab run ablations",
     about="cells of every ablation",
 )  # fmt: skip
 SHAPES = Table(
-    "shapes", lambda t, w="*", p="*": t.ablations(w, p, "shapes"), "tessera study ablations", "column",
+    "shapes", lambda t, w="*", p="*": t.ablations(w, p, "shapes"), "tessera lab run ablations", "column",
     "slope and curvature of R over C in every ablation",
     (*PAIR, *columns("variant  text  -  baseline, or the mechanism that is switched off"), *PROVENANCE,
     *_STATUS, *MESSAGE, *columns("""
@@ -73,7 +73,7 @@ SHAPES = Table(
     """)),
 )  # fmt: skip
 SWEEP = Table(
-    "sweep", lambda t, w="*", p="*": t.sweep(w, p), "tessera study sweep", "column",
+    "sweep", lambda t, w="*", p="*": t.sweep(w, p), "tessera lab run sweep", "column",
     "conclusions under other values of assumed parameters",
     (*PAIR, *columns("""
     key             text  -  changed platform key, or baseline
@@ -98,7 +98,7 @@ STUDY_TABLES = (SAMPLING, INTERVALS, SHAPES, VARIANTS, SWEEP)
 
 # The study of translation designs (docs/studies.md): cells, structures, mappings; probes of structures.
 
-_DESIGN_WRITER = "tessera study designs"
+_DESIGN_WRITER = "tessera lab run designs"
 _DESIGN_KEYS = columns("""
 design   text  -  name of the design (`mmu.design`)
 mapping  text  -  kind of the mapping
@@ -155,7 +155,7 @@ DESIGN_MAPPINGS = Table(
     """), *PROVENANCE),
 )  # fmt: skip
 PROBES = Table(
-    "probes", lambda t: t.probes, "tessera study probes", "column",
+    "probes", lambda t: t.probes, "tessera lab run probes", "column",
     "single structures of Park's designs under accesses from a formula",
     columns("""
     probe       text    -         index-cache (Figure 2.7b) or synonym-filter (Tables 2.1 and 2.2)
@@ -173,7 +173,7 @@ DESIGN_TABLES = (DESIGN_CELLS, DESIGN_STRUCTURES, DESIGN_MAPPINGS, PROBES)
 # Energy of cells with assumed constants, and hit rates by size of L3 (docs/energy.md).
 
 ENERGY = Table(
-    "energy", lambda t: t.energy("energy"), "tessera energy cells", "column",
+    "energy", lambda t: t.energy("energy"), "tessera lab run energy", "column",
     "E8 of every cell with the assumed constants as given: no measured joules",
     (*PAIR, *columns("""
     layout        text    -       canonical name of the layout
@@ -182,7 +182,7 @@ ENERGY = Table(
     """), *PROVENANCE),
 )  # fmt: skip
 SAVINGS = Table(
-    "savings", lambda t: t.energy("savings"), "tessera energy cells", "column",
+    "savings", lambda t: t.energy("savings"), "tessera lab run energy", "column",
     "runtime and energy that mosaics save of the 4KB run, under each set of constants; without 1gb",
     (*PAIR, *columns("""
     constants              text    -  set of constants: as given, one of them changed, or a limit
@@ -202,7 +202,7 @@ SAVINGS = Table(
     """), *PROVENANCE),
 )  # fmt: skip
 THREADS_SWEEP = Table(
-    "threads_sweep", lambda t, w="*", p="*": t.threads_sweep(w, p), "tessera threads sweep", "column",
+    "threads_sweep", lambda t, w="*", p="*": t.threads_sweep(w, p), "tessera lab run threads-sweep", "column",
     "hit rate of one trace with L3 / n, as n threads that share L3 evenly and share no data would see it",
     (*PAIR, *columns("""
     threads            count   threads       n

@@ -40,7 +40,7 @@ def design_cell(evidence: Evidence, workload: str, design: str, mapping: str) ->
     row = found.iloc[0]
     if not is_ok(row["status"]):
         again = (
-            REPRODUCE if row["status"] == FAILED else "tessera study designs with a mapping that it accepts"
+            REPRODUCE if row["status"] == FAILED else "tessera lab run designs with a mapping that it accepts"
         )
         raise Missing(f"{workload}, {design}, {mapping}: {row['status']}: {row['message']}", again)
     return row
@@ -223,5 +223,5 @@ def _probe_value(evidence, probe: str, case: str, quantity: str) -> float:
     rows = rows[rows["quantity"] == quantity]
     if rows.empty or failed:
         why = failed[0] if failed else "the table has no such row"
-        raise Missing(f"probe {probe}, {case}, {quantity}: {why}", "tessera study probes")
+        raise Missing(f"probe {probe}, {case}, {quantity}: {why}", "tessera lab run probes")
     return float(rows["value"].iloc[0])
