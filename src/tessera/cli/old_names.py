@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 #: Groups that moved as they are, or whose commands have the same names in another group.
 GROUPS = {
@@ -109,5 +110,5 @@ def new_name(words: Sequence[str]) -> tuple[str, str] | None:
             return old, COMMANDS[old]
     if not words or words[0] not in GROUPS:
         return None
-    same = words[1:2] if len(words) > 1 and re.fullmatch("[a-z][a-z0-9-]*", words[1]) else []
+    same = list(takewhile(re.compile("[a-z][a-z0-9-]*").fullmatch, words[1:3]))
     return " ".join([words[0], *same]), " ".join([GROUPS[words[0]], *same])

@@ -33,7 +33,7 @@ def host(
     max_minutes: float,
     seed: Seed,
 ) -> pd.DataFrame:
-    """Time a workload on this machine under the layouts of a manifest; see tessera measure host --help.
+    """Time a workload on this machine under the layouts of a manifest; see tessera measure clock --help.
 
     Also writes comparison.csv beside the cells, empty if nothing was measured, and continues runs.csv.
     Without layouts there is one ``failed`` row.
@@ -44,7 +44,7 @@ def host(
         simulated=results/smoke/host/simulated.csv --out /tmp/host/cells.csv
 
     Args:
-        workload: as in: tessera workload list.
+        workload: as in: tessera workload show.
         size: tiny, default or paper.
         manifest: manifest.csv of the layouts.
         simulated: simulated cells of host-sim.

@@ -56,7 +56,7 @@ def record(run: Run, workload: str, size: str, max_accesses: Count | None = None
     Example: ./run tessera dev step record workload=gups size=tiny --out /tmp/gups/info.json
 
     Args:
-        workload: as in: tessera workload list.
+        workload: as in: tessera workload show.
         size: tiny, default or paper.
         max_accesses: stop recording after so many.
     """
