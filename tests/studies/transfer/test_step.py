@@ -96,7 +96,7 @@ def test_wrong_requests_are_refused(tmp_path):
         {"manifest": None},
         {"platform": None},
         {"variants": "stlb-x3"},
-        {"classes": "K1"},
+        {"classes": "coverage"},
         {"mappings": "highest"},
         {"models": "poly9"},
         {"units": 1},
