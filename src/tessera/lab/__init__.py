@@ -7,5 +7,5 @@
 - `energy`: energy and threads; `allocator_proof`: tests and costs of the allocator
 - `walk_cost`: verdicts that depend on what a walk costs before its first load
 
-Imports fit and what is below. Start with `studies.entry_points`.
+Imports fit and what is below. Start with `study`, then `studies.sampling`.
 """
