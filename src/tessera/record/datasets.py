@@ -54,7 +54,7 @@ def manifest_path() -> Path:
     return repo_root() / "datasets" / "manifest.csv"
 
 
-def read(path: Path | None = None) -> dict[str, Dataset]:
+def read_datasets(path: Path | None = None) -> dict[str, Dataset]:
     """All datasets by name, in the file's order.
 
     Raises:
@@ -76,14 +76,14 @@ def read(path: Path | None = None) -> dict[str, Dataset]:
     return found
 
 
-def names() -> list[str]:
+def dataset_names() -> list[str]:
     """Names of all datasets."""
-    return list(read())
+    return list(read_datasets())
 
 
-def load(name: str) -> Dataset:
+def load_dataset(name: str) -> Dataset:
     """The dataset of this name; an unknown one is an error that lists the valid ones."""
-    found = read()
+    found = read_datasets()
     if name not in found:
         raise unknown_name("dataset", name, list(found))
     return found[name]
@@ -122,7 +122,7 @@ MISSING, PARTIAL, PRESENT = "missing", "partial", "present"
 
 
 @dataclass(frozen=True)
-class State:
+class DatasetState:
     """State of one dataset and its bytes so far; the file itself is not read."""
 
     state: str
@@ -134,30 +134,30 @@ def cache_folder(dataset: Dataset) -> Path:
     return repo_root() / "datasets" / "cache" / dataset.name
 
 
-def file_of(dataset: Dataset) -> Path:
+def dataset_file(dataset: Dataset) -> Path:
     """The downloaded file, whether it is there or not."""
     return cache_folder(dataset) / dataset.file_name
 
 
 def part_of(dataset: Dataset) -> Path:
     """The unfinished download."""
-    return file_of(dataset).with_name(dataset.file_name + ".part")
+    return dataset_file(dataset).with_name(dataset.file_name + ".part")
 
 
 def record_of(dataset: Dataset) -> Path:
     """The record of the finished download."""
-    return file_of(dataset).with_name(dataset.file_name + ".json")
+    return dataset_file(dataset).with_name(dataset.file_name + ".json")
 
 
-def state(dataset: Dataset) -> State:
+def state(dataset: Dataset) -> DatasetState:
     """Missing, partial or present."""
-    for path, name in ((file_of(dataset), PRESENT), (part_of(dataset), PARTIAL)):
+    for path, name in ((dataset_file(dataset), PRESENT), (part_of(dataset), PARTIAL)):
         if path.is_file():
-            return State(name, path.stat().st_size)
-    return State(MISSING, 0)
+            return DatasetState(name, path.stat().st_size)
+    return DatasetState(MISSING, 0)
 
 
-def recorded(dataset: Dataset) -> dict:
+def download_record(dataset: Dataset) -> dict:
     """The record of the finished download; empty if there is none or it can't be read."""
     try:
         found = json.loads(record_of(dataset).read_text())
@@ -173,7 +173,7 @@ def graph_file(name: str, suffix: str) -> Path:
         TesseraError: unknown dataset, not fetched (``code`` is ``dataset-missing``), or not converted
             (``dataset-not-converted``); the remedy is the next command.
     """
-    dataset = load(name)
+    dataset = load_dataset(name)
     path = cache_folder(dataset) / f"{name}{suffix}"
     if path.is_file():
         return path
@@ -222,14 +222,14 @@ def breach(dataset: Dataset, path: Path, sha256: str) -> str:
     return ""
 
 
-def verify(dataset: Dataset) -> str:
+def verify_dataset(dataset: Dataset) -> str:
     """Read the whole file again: :data:`VERIFIED` or :data:`UNVERIFIED`.
 
     Raises:
         TesseraError: the file is missing, or differs from the published or the fetched one; ``code`` is
             ``dataset-missing`` or ``dataset-wrong``.
     """
-    path = file_of(dataset)
+    path = dataset_file(dataset)
     if (now := state(dataset)).state != PRESENT:
         raise TesseraError(
             f"dataset {dataset.name}",
@@ -240,7 +240,7 @@ def verify(dataset: Dataset) -> str:
         )
     sha256 = sha256_of(path)
     wrong = breach(dataset, path, sha256)
-    then = recorded(dataset).get("sha256", "")
+    then = download_record(dataset).get("sha256", "")
     if not wrong and then and sha256 != then:
         wrong = f"its SHA-256 is {sha256}; when it was fetched, it was {then}"
     if wrong:
@@ -263,7 +263,7 @@ ATTEMPTS = 5  #: in a row without a byte of progress
 FIRST_PAUSE_S = 1.0  #: doubles from attempt to attempt
 
 
-def fetch(
+def fetch_dataset(
     dataset: Dataset,
     *,
     progress: Progress = lambda done, total: None,
@@ -274,22 +274,23 @@ def fetch(
 
     Returns:
         The record: ``name, version, url, bytes, sha256, fetched, verdict`` (``verified`` or
-        ``unverified``, see :func:`verify`).
+        ``unverified``, see :func:`verify_dataset`).
 
     Raises:
         TesseraError: no network, refused by the server, disk full, or a file that differs from the published
             one; :meth:`tessera.core.downloads.Download.complete` lists the codes.
     """
     if state(dataset).state == PRESENT:
-        return _accept(dataset, file_of(dataset))
+        return _accept(dataset, dataset_file(dataset))
     part = part_of(dataset)
     Download(
         dataset.url,
         part,
         asked=dataset.url,
         if_refused="find its new address and correct datasets/manifest.csv; size `published` needs none",
-        if_interrupted=f"check the network, then run: tessera workload data fetch {dataset.name}. The "
-        "download continues where it stopped. Without a network use size `published`, whose input is synthetic",
+        if_interrupted=f"check the network, then run: tessera workload data fetch {dataset.name}. "
+        "The download continues where it stopped. Without a network use size `published`, whose input is"
+        " synthetic",
         attempts=attempts,
         first_pause_s=first_pause_s,
     ).complete(progress)
@@ -309,7 +310,7 @@ def _accept(dataset: Dataset, path: Path) -> dict:
             exit_code=EXIT_FAILED,
             code="dataset-wrong",
         )
-    fresh = path != file_of(dataset)
+    fresh = path != dataset_file(dataset)
     record = {
         "name": dataset.name,
         "version": dataset.version,
@@ -320,7 +321,7 @@ def _accept(dataset: Dataset, path: Path) -> dict:
         "verdict": VERIFIED if dataset.sha256 else UNVERIFIED,
     }
     if fresh:
-        publish_download(path, file_of(dataset))
+        publish_download(path, dataset_file(dataset))
     if fresh or not record_of(dataset).exists():
         write_text(record_of(dataset), json.dumps(record, indent=1) + "\n")
     return record

@@ -16,13 +16,13 @@ from pathlib import Path
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import write_text
 from tessera.core.progress import Show, download_progress
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.study import Count, Run, Seed, Texts, study
 from tessera.measure.bundles import store
 from tessera.measure.bundles.archive import contents
 from tessera.measure.bundles.bundle import Bundle
 from tessera.measure.bundles.merge import write
-from tessera.measure.bundles.verify import Verified, verify
+from tessera.measure.bundles.verify import Verified, verify_bundle
 
 
 @study()
@@ -62,7 +62,7 @@ def machines(run: Run, bundle: Texts = (), seed: Seed = 1, orders: Count = 10) -
     if dois := [doi for word in bundle if (doi := doi_of(word))]:
         raise TesseraError(
             f"bundle {dois[0]}", "a step of a run downloads nothing",
-            f"tessera bundle fetch {dois[0]} downloads it and prints its path: name this path",
+            f"tessera measure bundle fetch {dois[0]} downloads it and prints its path: name this path",
             code="bundle-doi",
         )  # fmt: skip
     paths = located(bundle, store.default_folder())
@@ -124,7 +124,7 @@ def accepted(sources: Iterable[Path], *, rehearsals: bool = False) -> list[Entry
     """
     found: dict[str, Entry] = {}
     for source in sources:
-        done = verify(source)
+        done = verify_bundle(source)
         if not done.passed or done.bundle is None:
             raise _fails(source, done)
         bars = done.bars
@@ -160,9 +160,9 @@ def take_part(
         TesseraError: as :func:`accepted`, or two bundles that decide are of one machine (``bundle-twice``).
             Nothing is written then.
     """
-    entries, tree = accepted(sources, rehearsals=rehearsals), Tree(out.parent)
+    entries, tree = accepted(sources, rehearsals=rehearsals), ResultsTree(out.parent)
     deciding = [entry.bundle for entry in entries if not entry.bars]
-    made = Tree(out.parent.with_name(f"{out.parent.name}.new"))
+    made = ResultsTree(out.parent.with_name(f"{out.parent.name}.new"))
     shutil.rmtree(made.root, ignore_errors=True)
     try:
         if deciding:
@@ -181,7 +181,7 @@ def take_part(
 def _fails(source: Path, done: Verified) -> TesseraError:
     failed = [f"check {check.name} fails: {check.reasons[0]}" for check in done.checks if not check.passed]
     return TesseraError(
-        f"bundle {source}", "; ".join(failed), f"tessera bundle verify {source} prints all checks",
+        f"bundle {source}", "; ".join(failed), f"tessera measure bundle verify {source} prints all checks",
         exit_code=EXIT_FAILED, code="bundle-fails",
     )  # fmt: skip
 
@@ -195,7 +195,7 @@ FITTED_LAYOUTS = 54  #: MICRO'20 VI-B; the test point 1gb is not among them
 
 def write_fitted(
     bundles: Sequence[Bundle],
-    tree: Tree,
+    tree: ResultsTree,
     *,
     seed: int,
     orders: int,
@@ -214,7 +214,7 @@ def write_fitted(
         TesseraError: as :func:`tessera.report.machines.bundle_tree.write_tree`.
     """
     from tessera.cli.pipeline.fit import adaptive, fit, one_gb
-    from tessera.fit.collected_fits import collect, write_collected
+    from tessera.fit.collected_fits import collect_fits, write_collected
     from tessera.report.machines.bundle_tree import write_tree
 
     paths = write_tree(bundles, tree.root, rehearsals=rehearsals)
@@ -223,7 +223,7 @@ def write_fitted(
         fit.function(run, paths, seed, tree.layouts)
         adaptive.function(run, paths, orders)
         one_gb.function(run, paths)
-        write_collected(collect([tree.all_models / p.parent.name / p.stem for p in paths]), tree.all_models)
+        write_collected(collect_fits([tree.all_models / p.parent.name / p.stem for p in paths]), tree.all_models)
 
 
 def _has_all_layouts(cells: Path, say: Callable[[str], None]) -> bool:

@@ -24,7 +24,7 @@ from tessera.fit.evaluation.cross_validation import Fits, read_duplicates
 from tessera.fit.fit_folder import FORMAT, INTERVALS, TABLES
 from tessera.fit.fitting import fit_all
 from tessera.fit.models import registry
-from tessera.fit.models.samples import Table, read_samples
+from tessera.fit.models.samples import SamplesTable, read_samples
 from tessera.lab.study import Count, Names, Paths, Run, Seed, study
 
 SEEDS = 10  #: seeds 0 to 9 of the 6 folds that claims show beside the deciding number
@@ -46,7 +46,7 @@ def fit(run: Run, cells: Paths, seed: Seed, layouts: Path | None = None, models:
         cells: cells files <workload>/<platform>.csv.
         seed: of the folds.
         layouts: folder with <workload>/<platform>/manifest.csv, which lists duplicate layouts.
-        models: names of models; default: those of tessera models list.
+        models: names of models; default: those of tessera models show.
     """
 
     def work(cells_path: Path, folder: Path) -> None:
@@ -54,7 +54,7 @@ def fit(run: Run, cells: Paths, seed: Seed, layouts: Path | None = None, models:
         fits = Fits(table.fitted)
         fit_all(
             table, seed=seed, models=models, intervals=True, fits=fits,
-            leave_one_out=True, seeds=range(SEEDS), beside=registry.beside(registry.select(models)),
+            leave_one_out=True, seeds=range(SEEDS), beside=registry.other_readings(registry.select_models(models)),
         ).write(folder, cells_path)  # fmt: skip
         manifest = layouts / cells_path.parent.name / cells_path.stem / MANIFEST.file if layouts else None
         same = read_duplicates(manifest) if manifest else None
@@ -85,10 +85,10 @@ def adaptive(run: Run, cells: Paths, seeds: Count) -> Reasons:
         cells: cells files <workload>/<platform>.csv.
         seeds: random orders.
     """
-    from tessera.fit.evaluation.adaptive import replay, replay_summary
+    from tessera.fit.evaluation.adaptive import replay_orders, replay_summary
 
     def work(cells_path: Path, folder: Path) -> None:
-        curve = replay(_table(cells_path).fitted, seeds=seeds)
+        curve = replay_orders(_table(cells_path).fitted, seeds=seeds)
         _write(folder, "adaptive_curve", curve)
         _write(folder, "adaptive", replay_summary(curve))
 
@@ -126,7 +126,7 @@ def one_gb(run: Run, cells: Paths, mosaics: Path | None = None) -> Reasons:
     return _each(run, cells, NOT_PREDICTED, work, nothing)
 
 
-def _table(cells_path: Path) -> Table:
+def _table(cells_path: Path) -> SamplesTable:
     table = read_samples(cells_path)
     if not len(table.fitted):
         raise TesseraError(

@@ -16,7 +16,7 @@ from tessera.core.results.outcomes import FAILED, SKIPPED
 from tessera.core.results.table_io import empty_table, frame_of, read_file, write_table
 from tessera.lab.study import Count, Run, Seed, study
 from tessera.measure.hybrid_cells import Experiment, run_host
-from tessera.measure.rounds import Rule
+from tessera.measure.rounds import StoppingRule
 
 PLATFORM = "host"
 
@@ -62,7 +62,7 @@ def host(
                 "read the message of its trace",
             )
         files = tuple(manifest.with_name(f"{name}.csv") for name in names)
-        rule = Rule(half_width, max_repeats=max_repeats, max_minutes=max_minutes)
+        rule = StoppingRule(half_width, max_repeats=max_repeats, max_minutes=max_minutes)
         return run_host(Experiment(workload, size, files, run.out, simulated, rule, seed), run.say)
     except TesseraError as error:
         status = SKIPPED if not names and _skipped(simulated) else FAILED

@@ -30,7 +30,7 @@ from tessera.record.traces.guest import QEMU
 from tessera.record.workloads import Size, prepared
 from tessera.record.workloads.execution import ROI_NS, execute, tracing_options
 from tessera.record.workloads.program_run import HOST, VIPS, WORKLOADS, Finished, last_line_json
-from tessera.record.workloads.program_run import Run as ProgramRun
+from tessera.record.workloads.program_run import ProgramRun as ProgramRun
 
 # The recording: a failure becomes part of info.json.
 
@@ -66,7 +66,7 @@ def record(run: Run, workload: str, size: str, max_accesses: Count | None = None
     info: dict = {"workload": workload, "size": size, "status": "ok", "message": ""}
     supplied = False
     try:
-        program = workloads.load(workload)
+        program = workloads.load_workload(workload)
         info["about"] = _about(program)
         chosen = program.size(size)
         info["about"]["footprint_bytes"] = chosen.footprint
@@ -126,7 +126,7 @@ def _record(run: ProgramRun, size: workloads.Size, max_accesses: int | None, tra
     began = time.monotonic()
     watched = growth(f"recording {trace.parent.name}", trace.parent, ".record-*/*.tst")
     with PeakMemory(f"{trace.parent.absolute()}/") as peak, watched:
-        done = traces.record(
+        done = traces.record_program(
             run.argv,
             out=trace,
             max_accesses=max_accesses,
@@ -141,7 +141,7 @@ def _record(run: ProgramRun, size: workloads.Size, max_accesses: int | None, tra
     result = alone if done.stopped else run.verify(whole)
     digest = sha256_of(trace)
     seen = "" if reason else compare_with_known(trace.parent.name, key, digest)
-    found = traces.info(trace)
+    found = traces.trace_info(trace)
     recorded_ns = result.get(ROI_NS) if native and not done.stopped else None
     timed = recorded_ns if recorded_ns and found.get("complete_roi") else None
     return found | {

@@ -20,7 +20,7 @@ from tessera.core.results.outcomes import note_in, note_sentence, notes_in, ok_r
 from tessera.core.table_columns import (
     TableRefused,
     is_missing,
-    numbers,
+    number_column,
     rounding_note,
     spelled_names,
     warn_of_spelling,
@@ -73,7 +73,7 @@ class Samples:
 
 
 @dataclass(frozen=True)
-class Table:
+class SamplesTable:
     """A checked samples table: what is fitted, the `1gb` test point if any, and what was left out.
 
     ``frame`` has every column as it was read, of the rows kept, indexed by layout name.
@@ -98,7 +98,7 @@ class Table:
         return found[0] if len(found) == 1 else "mixed" if found else ""
 
 
-def read_samples(path: str | Path) -> Table:
+def read_samples(path: str | Path) -> SamplesTable:
     """Read and check a samples CSV (errors as in :func:`check_samples`, and of a file that is no table)."""
     owner = f"samples {path}"
     try:
@@ -110,7 +110,7 @@ def read_samples(path: str | Path) -> Table:
     return _checked(table.frame, str(path), table.notes)
 
 
-def check_samples(frame: pd.DataFrame, owner: str = "samples") -> Table:
+def check_samples(frame: pd.DataFrame, owner: str = "samples") -> SamplesTable:
     """Check a table of samples (or of the cells of one workload and platform).
 
     Raises:
@@ -124,7 +124,7 @@ def check_samples(frame: pd.DataFrame, owner: str = "samples") -> Table:
     return table
 
 
-def _checked(frame: pd.DataFrame, owner: str, notes: list[str]) -> Table:
+def _checked(frame: pd.DataFrame, owner: str, notes: list[str]) -> SamplesTable:
     missing = [c for c in ("layout", *COLUMNS.values()) if c not in frame.columns]
     if missing:
         code = next((f"{symbol.lower()}-absent" for symbol, c in COLUMNS.items() if c in missing), "")
@@ -151,7 +151,7 @@ def _checked(frame: pd.DataFrame, owner: str, notes: list[str]) -> Table:
     everything = everything.subset(order)
     is_test = np.array([name == ALL_1GB for name in everything.layouts])
     test = everything.subset(np.flatnonzero(is_test)) if is_test.any() else None
-    return Table(
+    return SamplesTable(
         everything.subset(np.flatnonzero(~is_test)), test, notes, frame.set_index("layout", drop=False)
     )
 
@@ -229,8 +229,8 @@ def _refuse_uncounted(frame: pd.DataFrame, owner: str) -> None:
         f"{owner}: {', '.join(COLUMNS[name] for name in empty)}",
         "empty in every row, so it was neither counted nor simulated; "
         + "; ".join(f"models that need {name}: {', '.join(models)}" for name, models in needing.items()),
-        "fit samples of a processor that counts H, M and C (tessera measure counters show), or cells of another"
-        " plan"
+        "fit samples of a processor that counts H, M and C (tessera measure counters show), or cells of"
+        " another plan"
         " than --sampling tlbs",
         code="not-counted",
     )
@@ -246,7 +246,7 @@ def _numbers(frame: pd.DataFrame, column: str, owner: str) -> np.ndarray:
             "fit samples whose runtime is in cycles (simulated, or measured with a PMU)",
             code="r-absent",
         )
-    return numbers(frame, column, owner, frame["layout"], above=runtime, kind="layout ")
+    return number_column(frame, column, owner, frame["layout"], above=runtime, kind="layout ")
 
 
 def _left_out(row: pd.Series) -> str:

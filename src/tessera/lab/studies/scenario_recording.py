@@ -43,7 +43,7 @@ def recording(run: Run, workload: str, size: str = "tiny", max_accesses: Count |
       ./run tessera lab run recording workload=graph500 size=tiny --out /tmp/graph500
 
     Args:
-        workload: name (tessera workload list).
+        workload: name (tessera workload show).
         size: of the workload.
         max_accesses: stop after so many accesses; default: record the whole program.
 
@@ -57,7 +57,7 @@ def recording(run: Run, workload: str, size: str = "tiny", max_accesses: Count |
     out.parent.mkdir(parents=True, exist_ok=True)
     info: dict = {"workload": workload, "size": size, "status": OK, "message": ""}
     try:
-        loaded = workloads.load(workload)
+        loaded = workloads.load_workload(workload)
         chosen = loaded.size(size)
         if absent := workloads.missing(loaded, size):
             info |= {"status": SKIPPED, "message": absent, "missing": absent}
@@ -85,17 +85,17 @@ def _check(name: str, label: str, size: workloads.Size) -> None:
 
 
 def _record(
-    name: str, run: program_run.Run, size: workloads.Size, max_accesses: int | None, trace: Path
+    name: str, run: program_run.ProgramRun, size: workloads.Size, max_accesses: int | None, trace: Path
 ) -> dict:
     if run.companion is not None:
         raise TesseraError(
             f"workload {name}", "a server runs until its load ends it", "use a program that ends by itself"
         )
     folder = trace.with_name(RUN_FOLDER)
-    done = traces.record(
+    done = traces.record_program(
         run.argv, out=trace, max_accesses=max_accesses, stop_when_recorded=max_accesses is not None,
         **(tracing_options(run, size, folder) | WHOLE),
     )  # fmt: skip
     if not done.stopped:
         run.verify(program_run.Finished(done.returncode, done.stdout, done.stderr, folder))
-    return traces.info(trace) | {"sha256": sha256_of(trace)}
+    return traces.trace_info(trace) | {"sha256": sha256_of(trace)}

@@ -68,8 +68,8 @@ def resolve(text: str, found: CounterClass) -> Named:
         raise TesseraError(
             f"event '{text}'",
             f"{found.name} has no such event in the table",
-            f"tessera measure counters show {found.name} --details lists its events; --ignore '{text}' leaves it"
-            " out",
+            f"tessera measure counters show {found.name} --details lists its events; "
+            f"--ignore '{text}' leaves it out",
             code="event-unknown",
         )
     if alias_mode and mode and alias_mode != mode:

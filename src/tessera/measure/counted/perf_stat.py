@@ -11,7 +11,7 @@ from pathlib import Path
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.machine.counters.event import GENERIC
 from tessera.machine.perf.log import read_log
-from tessera.machine.perf.row import NOT_SUPPORTED, Row
+from tessera.machine.perf.row import NOT_SUPPORTED, PerfCount
 from tessera.measure.bundles.bundle import CountedEvent
 
 # The counts of one run, as a back end gives them.
@@ -110,14 +110,13 @@ def _plain(event: str) -> str:
     return _MODIFIERS.sub("", event).rstrip("/").rpartition("/")[2]
 
 
-def _require_whole(row: Row) -> None:
+def _require_whole(row: PerfCount) -> None:
     if row.missing:
         words = "<not supported>" if row.missing == NOT_SUPPORTED else "<not counted>"
         raise _wrong(
             f"{row.event} is {words}",
-            "tessera measure counters check says which events this machine counts; a group that does not fit on"
-            " the "
-            "counters has no counts at all",
+            "tessera measure counters check says which events this machine counts; a group that does not fit "
+            "on the counters has no counts at all",
         )
     if row.percent != 100:
         raise _wrong(
@@ -126,7 +125,7 @@ def _require_whole(row: Row) -> None:
         )
 
 
-def _value(row: Row) -> int:
+def _value(row: PerfCount) -> int:
     if row.unit not in _NS:
         raise _wrong(f"{row.event} has the unit {row.unit}")
     value = row.value * _NS[row.unit]
