@@ -17,7 +17,7 @@ from pathlib import Path
 from snakemake.utils import validate
 from tessera.core.configuration_files import jsonschema
 from tessera.cli.pipeline.digests import code, content
-from tessera.core.results.tree import MODEL_TABLES, REFERENCE_TABLES, Tree
+from tessera.core.results.tree import MODEL_TABLES, REFERENCE_TABLES, ResultsTree
 
 if not config:
     configfile: "config/default.yaml"
@@ -26,7 +26,7 @@ if workflow.is_main_process:  # jobs of a cluster start with a configuration tha
     jsonschema()  # before `validate` imports it: a second less
     validate(config, "workflow/schemas/config.schema.json")
 
-TREE = Tree(f"results/{config['name']}")
+TREE = ResultsTree(f"results/{config['name']}")
 WORKLOADS = list(config["workloads"])
 PLATFORMS = config["platforms"]
 

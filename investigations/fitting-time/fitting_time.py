@@ -17,8 +17,8 @@ from pathlib import Path
 import click
 import numpy as np
 
-from tessera.core.results.tree import Tree
-from tessera.fit.models.samples import Samples, Table, read_samples
+from tessera.core.results.tree import ResultsTree
+from tessera.fit.models.samples import Samples, SamplesTable, read_samples
 
 FROZEN = Path(__file__).with_name("times.csv")
 SETS = 57
@@ -26,7 +26,7 @@ LIMIT_SECONDS = 60  #: for the models and protocols, with two processes
 PARTS = ("fit and cross-validate", "protocols", "anchored", "learning curves", "adaptive orders")
 
 
-def generated(seed: int) -> Table:
+def generated(seed: int) -> SamplesTable:
     """54 layouts of the paper's names: H, M, C that go together, a mildly curved R with 0.1% noise."""
     stream = np.random.RandomState(seed)
     names = [f"{kind}-{i}" for kind in ("growing", "random") for i in range(9)]
@@ -35,12 +35,12 @@ def generated(seed: int) -> Table:
     walks = np.round(misses * (30 + 5 * stream.random_sample(54)))
     hits = np.round(4e7 * stream.random_sample(54))
     runtime = (5e9 + 0.6 * walks + 5e-11 * walks**2 + 3 * hits) * (1 + 1e-3 * stream.standard_normal(54))
-    return Table(Samples(tuple(names), hits, misses, walks, np.round(runtime)), None)
+    return SamplesTable(Samples(tuple(names), hits, misses, walks, np.round(runtime)), None)
 
 
 def seconds(source: Path | int, extras: bool = True) -> list[float]:
     """Processor seconds of each of :data:`PARTS` for one set: a cells file, or a seed."""
-    from tessera.fit.evaluation.adaptive import replay
+    from tessera.fit.evaluation.adaptive import replay_orders
     from tessera.fit.evaluation.anchored import anchored
     from tessera.fit.evaluation.cross_validation import Fits
     from tessera.fit.evaluation.judgement import learning_curve
@@ -54,7 +54,7 @@ def seconds(source: Path | int, extras: bool = True) -> list[float]:
         lambda: run_protocols(table, fits=fits),
         lambda: anchored(table, fits=fits),
         lambda: extras and learning_curve(table, fits=fits),
-        lambda: extras and replay(table.fitted, seeds=10),
+        lambda: extras and replay_orders(table.fitted, seeds=10),
     ]
     for step in steps:
         step()
@@ -77,7 +77,7 @@ def command(results: Path | None, sets: int, processes: int, no_extras: bool) ->
     """Measure the time of fitting and judging models on the cells of RESULTS, or on generated sets."""
     sources: list = list(range(sets))
     if results:
-        tree = Tree(results)
+        tree = ResultsTree(results)
         sources = tree.found(tree.cells_of("*", "*"))[:sets]
     if not sources:
         raise click.UsageError(f"{results} has no cells/<workload>/<platform>.csv")

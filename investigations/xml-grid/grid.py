@@ -38,9 +38,9 @@ from tessera.record.debian_programs import xalan
 from tessera.record.debian_programs.xalan import BEGINS, XMARK, scaled_counts
 from tessera.record.workloads import Size, Workload, prepare
 from tessera.record.workloads.execution import execute
-from tessera.record.workloads.program_run import Run
-from tessera.simulate.choose_layouts import make_layouts
-from tessera.simulate.runner import CellCache, content_key, simulate
+from tessera.record.workloads.program_run import ProgramRun
+from tessera.simulate.choose_layouts import write_chosen_layouts
+from tessera.simulate.runner import CellCache, content_key, simulate_platform
 from tessera.simulate.sampling import parse_sampling
 
 FROZEN = Path(__file__).with_name("grid.csv")
@@ -110,7 +110,7 @@ class GridPoint:
         """xml-transform with this point as its only size, labelled by :attr:`name`."""
         args = [word for table, count in self.tables.items() for word in (f"--{table}", str(count))]
         size = Size(self.name, (*args, "--begin", self.begin), pool_bytes, pool_bytes, pool_bytes)
-        return replace(workloads.load(WORKLOAD), sizes={self.name: size})
+        return replace(workloads.load_workload(WORKLOAD), sizes={self.name: size})
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def xml_grid(study: Study, out: Path) -> pd.DataFrame:
         TesseraError: a platform is unknown.
     """
     for name in study.platforms:
-        platforms.load(name)
+        platforms.load_platform(name)
     rows: list[dict] = []
     points = study.grid.points()
     study.progress(f"{len(points)} points on {', '.join(study.platforms)}")
@@ -231,7 +231,7 @@ def _failed(error: TesseraError) -> dict:
 
 
 def _measured(trace: Path) -> dict:
-    found = traces.info(trace)
+    found = traces.trace_info(trace)
     return {
         "allocated_bytes": sum(pool["used_bytes"] for pool in found["pools"]),
         "touched_bytes": found["distinct_4kb_pages"] * PAGE_4KB,
@@ -256,8 +256,8 @@ def _recorded(study: Study, point: GridPoint) -> Path:
     return trace
 
 
-def _record(run: Run, size: Size, max_accesses: int, trace: Path) -> None:
-    traces.record(
+def _record(run: ProgramRun, size: Size, max_accesses: int, trace: Path) -> None:
+    traces.record_program(
         run.argv,
         trace,
         heap_pool=size.heap_pool,
@@ -283,12 +283,12 @@ def _key(grid: Grid, size: Size) -> str:
 
 def _judged(study: Study, trace: Path, platform_name: str) -> dict:
     """Layouts, cells, fits and numbers on one platform."""
-    platform = platforms.load(platform_name)
+    platform = platforms.load_platform(platform_name)
     folder = trace.parent / "layouts" / platform.name
     folder.mkdir(parents=True, exist_ok=True)
-    info = traces.info(trace)
-    made = make_layouts(trace, info, platform, folder, seed=study.seed, random_count=study.random_count)
-    cells = simulate(
+    info = traces.trace_info(trace)
+    made = write_chosen_layouts(trace, info, platform, folder, seed=study.seed, random_count=study.random_count)
+    cells = simulate_platform(
         trace,
         platform,
         [folder / f"{name}.csv" for name in made.manifest["layout"]],

@@ -7,13 +7,13 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.fit.evaluation.adaptive import (
     adaptive_order,
-    disagreement,
+    prediction_spread,
     distances,
     fit_committee,
     layouts_needed,
     next_layouts,
     random_order,
-    replay,
+    replay_orders,
     replay_summary,
 )
 from tessera.fit.models.registry import create
@@ -45,9 +45,9 @@ def test_disagreement_by_hand():
     known = Samples(("a", "b", "c"), 0 * C, 0 * C, C, np.array([10.0, 10, 16]))
     models = [create(name).fit(known) for name in ("poly1", "poly2")]
     at = np.array([0.0, 2, 6])
-    found = disagreement(models, known, 0 * at, 0 * at, at)
+    found = prediction_spread(models, known, 0 * at, 0 * at, at)
     np.testing.assert_allclose(found, np.array([1.0, 2.0, 10.0]) / 12)
-    assert list(disagreement(models[:1], known, at, at, at)) == [0, 0, 0]
+    assert list(prediction_spread(models[:1], known, at, at, at)) == [0, 0, 0]
 
 
 def test_the_largest_disagreement_comes_first():
@@ -91,7 +91,7 @@ def test_runtimes_of_candidates_are_not_read():
 
 def test_replay_is_a_plain_loop():
     s = curved()
-    curve = replay(s, "poly3", seeds=2)
+    curve = replay_orders(s, "poly3", seeds=2)
     assert len(curve) == 3 * 23 and set(curve["order"]) == {"adaptive", "random"}
     mine = curve[curve["seed"] == 1].sort_values("layouts")
     order = random_order(s, [0, 8], 1)
@@ -106,7 +106,7 @@ def test_replay_is_a_plain_loop():
 
 
 def test_every_order_ends_at_the_same_error():
-    ends = replay(curved(), "mosmodel", seeds=3).query("layouts == 24")["max_error"]
+    ends = replay_orders(curved(), "mosmodel", seeds=3).query("layouts == 24")["max_error"]
     assert len(ends) == 4 and ends.nunique() == 1
 
 
@@ -118,7 +118,7 @@ def test_reached_and_held_by_hand():
 
 
 def test_summary_counts_orders():
-    counted = replay_summary(replay(curved(), "poly2", seeds=4)).set_index(["order", "slack"])
+    counted = replay_summary(replay_orders(curved(), "poly2", seeds=4)).set_index(["order", "slack"])
     assert set(counted["orders"]) == {1, 4} and set(counted["total_layouts"]) == {24}
     for order in ("adaptive", "random"):
         held = counted.loc[order, "held_median"]
@@ -139,4 +139,4 @@ def test_refusals(known, pool, code):
 
 def test_a_table_that_does_not_determine_the_model_is_refused():
     with pytest.raises(TesseraError, match="5 samples"):
-        replay(curved().subset([0, 8, 1, 2, 3]), seeds=1)
+        replay_orders(curved().subset([0, 8, 1, 2, 3]), seeds=1)

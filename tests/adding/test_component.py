@@ -91,10 +91,10 @@ def test_its_keys_are_printed(ask):
 )
 def test_a_platform_gives_them(simulator, toolchain, tmp_path, key, number, status, words):
     yaml = tmp_path / "p.yaml"
-    text = (platforms.folder() / "haswell-sim.yaml").read_text()
+    text = (platforms.platforms_folder() / "haswell-sim.yaml").read_text()
     yaml.write_text(text + OWN.replace("VICTIMS", key).replace("NUMBER", str(number)))
     flat = tmp_path / "p.flat"
-    flat.write_text(platforms.load(yaml).flat())
+    flat.write_text(platforms.load_platform(yaml).flat())
     argv = [str(simulator), "check", "--platform", str(flat)]
     done = toolchain.run(argv, paths=[tmp_path, simulator.parent], capture=True, check=False)
     assert done.returncode == status
@@ -107,7 +107,7 @@ def test_check_says_what_took_its_default_and_what_is_not_in_use(simulator, tool
 
     monkeypatch.setattr(check, "built", lambda *_: simulator)
     monkeypatch.setattr(check, "toolchain", lambda: SimpleNamespace(run=run))
-    text = (platforms.folder() / "haswell-sim.yaml").read_text()
+    text = (platforms.platforms_folder() / "haswell-sim.yaml").read_text()
     mmu, design = OWN.strip().splitlines()
     (tmp_path / "default.yaml").write_text(f"{text}{mmu}\n")
     _, (remark,) = check.check_platform(tmp_path / "default.yaml")
@@ -123,7 +123,7 @@ def test_a_key_is_a_field_of_the_platform(root, checkout, toolchain, tmp_path):
         addition(root / "docs/add-a-platform.md").apply(checkout)
     source = checkout / "artifacts/simulator/src"
     (tmp_path / "main.cpp").write_text(MAIN)
-    flat = platforms.load("haswell-sim").flat()  # written before there was such a key
+    flat = platforms.load_platform("haswell-sim").flat()  # written before there was such a key
     (tmp_path / "p.flat").write_text(flat)
     readers = [
         str(source / f"base/{name}.cpp") for name in ("platform", "platform_keys", "platform_rules", "text")

@@ -12,15 +12,15 @@ import pytest
 from tessera.core.checks import FAIL, PASS, SKIP
 from tessera.machine.counters import sysfs
 from tessera.machine.counters.event_table import class_named
-from tessera.machine.doctor import failed, hardware, passed, skipped, software
-from tessera.machine.doctor.examine import as_json, as_table, examine, exit_status
+from tessera.machine.doctor import part_missing, hardware, part_found, skipped, software
+from tessera.machine.doctor.examine import as_json, as_table, examine_machine, doctor_exit_status
 
-ROWS = [passed("a", "here"), skipped("bb", "gone", "get it")]
+ROWS = [part_found("a", "here"), skipped("bb", "gone", "get it")]
 
 
 def test_status_is_1_only_for_required_gaps():
-    assert exit_status(ROWS) == 0
-    assert exit_status([*ROWS, failed("c", "gone", "must")]) == 1
+    assert doctor_exit_status(ROWS) == 0
+    assert doctor_exit_status([*ROWS, part_missing("c", "gone", "must")]) == 1
 
 
 def test_table():
@@ -34,7 +34,7 @@ def test_json():
 
 
 def test_every_gap_of_this_machine_has_a_remedy():
-    for row in examine():
+    for row in examine_machine():
         assert (row.remedy == "") == (row.status == PASS), row
 
 

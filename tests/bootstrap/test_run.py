@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tessera.machine.limits import processors
+from tessera.machine.limits import usable_processors
 
 #: Jupyter refuses root unless it is told.
 _AS_ROOT = "" if os.geteuid() else " --allow-root"
@@ -115,7 +115,7 @@ def test_relative_paths_are_the_callers_except_in_the_workflow(dry_checkout, tmp
 
 STYLE = ["ruff check src tests notebooks", "ruff format --check src tests notebooks", "mypy "]
 PYTEST = "python -P -m pytest --durations=50 --durations-min=1"
-ON_ALL_CORES = f"--numprocesses {processors()} --dist loadfile"
+ON_ALL_CORES = f"--numprocesses {usable_processors()} --dist loadfile"
 
 
 def started(done: subprocess.CompletedProcess[str]) -> list[str]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from tessera.core.layouts.layout import Layout, Window
 from tessera.machine.counters.event import GENERIC, Cpu, cpu_rules
-from tessera.machine.counters.event_table import CounterClass, classes, everywhere, of_cpu
-from tessera.machine.counters.passes import Machine, passes
-from tessera.machine.environment import RunFacts, judge
+from tessera.machine.counters.event_table import CounterClass, counter_classes, everywhere, of_cpu
+from tessera.machine.counters.passes import CounterSharing, counter_passes
+from tessera.machine.environment import RunFacts, run_conditions
 from tessera.machine.environment.condition import Condition
 from tessera.machine.environment.preparation import RULES
 from tessera.measure.bundles import bundle as model
@@ -49,7 +49,7 @@ class Plan:
 def draw(rng: random.Random) -> Plan:
     """A plan of any class that counts M."""
     return Plan(
-        class_name=rng.choice(list(classes())),
+        class_name=rng.choice(list(counter_classes())),
         mode=rng.choice(("u", "uk")),
         workloads=tuple(rng.sample(("gups-16gb", "chase", "graph500-2gb", "redis"), rng.randint(1, 2))),
         rounds=rng.randint(1, 4),
@@ -141,8 +141,8 @@ def run(found: CounterClass, layout: Layout, seed: str, noise: float, scale: int
     return Counted(counts, roi_ns=counts["R time"] + rng.randrange(1000, 3000))
 
 
-def machine(plan: Plan, cpu: Cpu) -> model.Machine:
-    return model.Machine(
+def machine(plan: Plan, cpu: Cpu) -> model.MeasuredMachine:
+    return model.MeasuredMachine(
         vendor=cpu.vendor, family=cpu.family, model=cpu.model, stepping=cpu.stepping, microcode="0xb000040",
         cpuid=((4, 0, 0x1C004121, 0x1C0003F, 0x3F, 0), (4, 3, 0x1C03C163, 0x4C0003F, 0x6FFF, 4)),
         sockets=2, cores=28, threads=28, memory_bytes=135_000_000_000, kernel="6.1.0-18-amd64",
@@ -155,7 +155,7 @@ def events(found: CounterClass, plan: Plan) -> list[model.CountedEvent]:
     """Events of the passes with their codes; type 8 on the second type of cores."""
     number = 8 if found.pmus == ("cpu_atom",) else 4
     listed = []
-    for one in passes(found, Machine(smt=False, watchdog=False)):
+    for one in counter_passes(found, CounterSharing(smt=False, watchdog=False)):
         optional = one.name.startswith(("by-size", "code", "caches"))
         if optional and not one.name.startswith(plan.optional or ("-",)):
             continue
@@ -180,13 +180,13 @@ class Made:
     plan: Plan
     files: dict[str, bytes]
     truth: dict[tuple[int, str], int]
-    runs: list[model.Run]
+    runs: list[model.MeasuredRun]
 
 
 def opened(plan: Plan, seed: int = 1) -> Made:
     """The files of a bundle that is not sealed."""
     rng = random.Random(f"bundle {seed}")
-    found = classes()[plan.class_name]
+    found = counter_classes()[plan.class_name]
     cpu = processor(found, rng)
     found = next(one for one in of_cpu(cpu) if one.name == plan.class_name)
     listed = events(found, plan)
@@ -208,19 +208,19 @@ def opened(plan: Plan, seed: int = 1) -> Made:
             head = (at, workload, "paper", name, number, pass_name)
             if name in plan.failing:
                 if number == 0 and not any(r.layout == name and r.workload == workload for r in runs):
-                    runs.append(model.Run(*head, "failed", "status 1: it did not end"))
+                    runs.append(model.MeasuredRun(*head, "failed", "status 1: it did not end"))
                 continue
             scale = 40 + 10 * plan.workloads.index(workload)
             done = run(found, layout, f"{seed} {at}", plan.noise, scale)
             # by-size, code and caches are counted in other runs: what they share is R and instructions
             pages = 16_000, layout.pages(MB2), layout.pages(GB1)
-            runs.append(model.Run(*head, "ok", "", done.roi_ns, *pages))
+            runs.append(model.MeasuredRun(*head, "ok", "", done.roi_ns, *pages))
             for event in by_pass[pass_name]:
                 truth[at, event.role] = done.counts[event.role]
                 late = rng.randrange(9000) if event.type != 1 else 0
                 times = done.enabled_ns, done.enabled_ns - late
-                counts.append(model.Count(at, event.name, done.counts[event.role], *times))
-            counts.append(model.Count(at, model.REGION, done.roi_ns + 700, 0, 0))
+                counts.append(model.EventCount(at, event.name, done.counts[event.role], *times))
+            counts.append(model.EventCount(at, model.REGION, done.roi_ns + 700, 0, 0))
             have = {event.role for event in by_pass[pass_name]}
             facts.append(RunFacts(
                 str(at), workload, name, done.roi_ns, done.counts["R time"], 0,
@@ -232,12 +232,12 @@ def opened(plan: Plan, seed: int = 1) -> Made:
         plan.rehearsal, plan.class_name, f"{plan.class_name}-{plan.machine_id[:8]}", "2026-05-04",
     )  # fmt: skip
     environment = [Condition(rule.check, rule.level, rule.wanted, "as wanted", "ok") for rule in RULES]
-    environment += judge(facts, 7, 7)
+    environment += run_conditions(facts, 7, 7)
     environment.append(
         Condition(file_format.SLIDING_WINDOWS, "noted", "a measured profile", "measured", "ok")
     )
     workloads = {
-        w: model.Workload(w, "paper", ("--size", "16GB"), f"{at + 1:064x}", True)
+        w: model.MeasuredWorkload(w, "paper", ("--size", "16GB"), f"{at + 1:064x}", True)
         for at, w in enumerate(plan.workloads)
     }
     texts = writer.head_files(about, machine(plan, cpu), environment, listed, workloads, layouts)

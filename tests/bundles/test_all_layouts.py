@@ -20,11 +20,11 @@ from tessera.core.layouts import generation
 from tessera.core.layouts.generation import Space
 from tessera.core.results.cell_tables import MODELS_OF_RUN, PROFILE
 from tessera.core.results.table_io import read_file, read_tree_table, write_cells
-from tessera.core.results.tree import MODEL_TABLES, Tree
-from tessera.measure.bundles.verify import verify
-from tessera.measure.counted.campaign import measure
-from tessera.measure.rounds import Rule
-from tessera.report.machines import of_results
+from tessera.core.results.tree import MODEL_TABLES, ResultsTree
+from tessera.measure.bundles.verify import verify_bundle
+from tessera.measure.counted.campaign import measure_bundle
+from tessera.measure.rounds import StoppingRule
+from tessera.report.machines import judge_results
 from tests.measure.counted.world import LAYOUTS
 from tests.notebooks.fake_machine import even_profile, large_world
 
@@ -40,12 +40,12 @@ def share(layout) -> float:
     return 0.0 if layout.name == LARGEST else 1 - 0.98 * covered
 
 
-def engine(profile: Tree) -> dict[str, dict[str, int]]:
+def engine(profile: ResultsTree) -> dict[str, dict[str, int]]:
     """Layout -> R, H, M, C and instructions of the program, under the layouts that will be measured."""
     misses = read_file(PROFILE, profile.profile(WORKLOAD, "broadwell-sim"))
     space = generation.on_touched(Space(USED, dict.fromkeys(USED, 1 << 30)), misses)
     rng, found = random.Random(54), {}
-    for layout in generation.generate(space, misses, seed=1):
+    for layout in generation.generate_layouts(space, misses, seed=1):
         s = share(layout)
         found[layout.name] = {
             "runtime_cycles": round(190e6 + 270e6 * s**2), "stlb_hits": rng.randrange(1_000_000, 2_000_000),
@@ -61,7 +61,7 @@ def done(tmp_path_factory):
     folder = tmp_path_factory.mktemp("all")
     world = large_world(folder, WORKLOAD)
     profile = even_profile(folder / "profile", WORKLOAD, "broadwell-sim")
-    cells = engine(Tree(profile))
+    cells = engine(ResultsTree(profile))
     with (folder / "engine.csv").open("w", newline="") as stream:
         writer = csv.DictWriter(stream, ["workload", "layout", *cells[SMALL]])
         writer.writeheader()
@@ -70,10 +70,10 @@ def done(tmp_path_factory):
         for name, value in world.environment.items():
             of_machine.setenv(name, value)
         request = world.request(
-            workloads=(WORKLOAD,), layouts="full", rule=Rule(), mode="uk", results=profile
+            workloads=(WORKLOAD,), layouts="full", rule=StoppingRule(), mode="uk", results=profile
         )
-        measure(request)
-    results = Tree(folder / "run")
+        measure_bundle(request)
+    results = ResultsTree(folder / "run")
     simulated = [
         {"workload": WORKLOAD, "platform": "broadwell-sim", "layout": name, "repeat": 0, "status": "ok",
          "runtime_cycles": r, "stlb_hits": 1, "stlb_misses": 1, "walk_cycles": 1, "instructions": 1,
@@ -81,13 +81,13 @@ def done(tmp_path_factory):
         for name, r in ((SMALL, 1000), (LARGE, 900), (LARGEST, 900))
     ]  # fmt: skip
     write_cells(simulated, results.cells)
-    out, said = Tree(results.root).machines.bundles_list, []
+    out, said = ResultsTree(results.root).machines.bundles_list, []
     with pytest.raises(TesseraError) as refused:  # without the switch of the tests
         take_part([request.out], out, seed=1, orders=2)
     take_part([request.out], out, seed=1, orders=2, rehearsals=True, say=said.append)
-    judged = of_results(results.root)
+    judged = judge_results(results.root)
     return SimpleNamespace(
-        bundle=request.out, cells=cells, refused=refused.value, said=said, tree=Tree(results.root).machines,
+        bundle=request.out, cells=cells, refused=refused.value, said=said, tree=ResultsTree(results.root).machines,
         judged=judged, claims=judged.claims.set_index("id"),
     )  # fmt: skip
 
@@ -105,7 +105,7 @@ def line_errors(cells) -> dict[str, float]:
 
 
 def test_the_bundle_has_every_layout_and_passes_every_check(done):
-    found = verify(done.bundle)
+    found = verify_bundle(done.bundle)
     assert found.passed and sorted(name for _, name in found.bundle.layouts) == sorted(LAYOUTS)
     for (_, name), layout in found.bundle.layouts.items():
         assert done.cells[name]["walk_cycles"] == round(600e6 * share(layout)) + 4, name

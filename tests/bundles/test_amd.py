@@ -10,10 +10,10 @@ import yaml
 from tessera.cli.pipeline.bundles import take_part
 from tessera.core.files import repo_root
 from tessera.core.results.table_io import read_cells, write_cells
-from tessera.core.results.tree import Tree
-from tessera.machine.counters.event_table import classes
+from tessera.core.results.tree import ResultsTree
+from tessera.machine.counters.event_table import counter_classes
 from tessera.report.evaluators import real_machines
-from tessera.report.machines.evaluate import of_results
+from tessera.report.machines.evaluate import judge_results
 from tests.bundles.processor import Plan, made, put
 
 FINDING, LISTED = IDS = ("micro20-amd-no-walk-cycles", "micro20-amd-no-walk-cycles-listed")
@@ -43,17 +43,17 @@ def take(results, *plans):
     for number, plan in enumerate(plans):
         folders.append(results.parent / f"bundle-{number}")
         put(made(plan, number + 1).files, folders[-1])
-    take_part(folders, Tree(results).machines.bundles_list, seed=1, orders=1)
+    take_part(folders, ResultsTree(results).machines.bundles_list, seed=1, orders=1)
 
 
 def judged(results, claims):
     """Id -> row, and the rows of other classes."""
-    found = of_results(results, claims)
+    found = judge_results(results, claims)
     return {row["id"]: row for row in found.claims.to_dict("records")}, found.elsewhere
 
 
 def change(results, column, value, layout=None):
-    path = Tree(results).machines.cells
+    path = ResultsTree(results).machines.cells
     table = read_cells(path)
     table.loc[table["layout"] == (layout or table["layout"]), column] = value
     write_cells(table, path)
@@ -69,7 +69,7 @@ def test_without_a_machine_the_lists_are_named_and_decide_nothing(results, claim
 
 def test_a_machine_of_amd_decides(results, claims):
     take(results, PLAN)
-    cells = read_cells(Tree(results).machines.cells)
+    cells = read_cells(ResultsTree(results).machines.cells)
     assert cells["walk_cycles"].isna().all() and cells["stlb_misses"].notna().all()
     rows, elsewhere = judged(results, claims)
     row = rows[FINDING]
@@ -106,10 +106,10 @@ def test_a_machine_of_intel_says_nothing_of_amd(results, claims):
 
 def test_lists_with_an_event_of_walk_cycles_contradict(results, claims, monkeypatch):
     """As if Zen 4 had the events of Broadwell: the claim of the lists changes, the finding is still open."""
-    changed = dict(classes())
+    changed = dict(counter_classes())
     events = (*changed["zen4"].events, *changed["broadwell"].of_quantity("C loads"))
     changed["zen4"] = replace(changed["zen4"], events=events)
-    monkeypatch.setattr(real_machines, "classes", lambda: changed)
+    monkeypatch.setattr(real_machines, "counter_classes", lambda: changed)
     rows, _ = judged(results, claims)
     assert (rows[LISTED]["verdict"], rows[LISTED]["obtained"]) == ("CONTRADICTED", "1")
     assert rows[FINDING]["verdict"] == "NOT-MEASURABLE-HERE" and "zen4 1" in rows[FINDING]["reason"]

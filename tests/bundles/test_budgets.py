@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
 from tessera.measure.bundles import csv_files, file_format, verify, writer
-from tessera.measure.bundles.bundle import Count
+from tessera.measure.bundles.bundle import EventCount
 from tessera.measure.bundles.verify import verify_files
 from tests.bundles import extremes
 from tests.bundles.clock import TooLong, at_most
@@ -71,7 +71,7 @@ def test_numbers_of_rounds_are_dense(good):
         first = [row if row[3] != "growing-8" else [*row[:4], str(number), *row[5:]] for row in rows[:2]]
         files = extremes.changed(good, {file_format.RUNS_FILE: extremes.text(header, [*first, *rows[2:]])})
         with at_most(SECONDS), pytest.raises(TesseraError) as error:
-            verify.parse("made", files)
+            verify.parse_bundle("made", files)
         assert error.value.code == ("bundle-twice" if number == 1 else "bundle-value")
 
 
@@ -216,7 +216,7 @@ def test_a_writer_ends_before_a_bundle_is_too_large(tmp_path, monkeypatch):
         with monkeypatch.context() as patched:
             patched.setattr(file_format, name, most)
             with pytest.raises(TesseraError) as error:
-                writer.resume_bundle(tmp_path)[0].append(replace(last, run=99), [Count(99, "e", 1, 1, 1)])
+                writer.resume_bundle(tmp_path)[0].append(replace(last, run=99), [EventCount(99, "e", 1, 1, 1)])
         assert error.value.code == "bundle-full"
     assert json.loads((tmp_path / file_format.ABOUT_FILE).read_text())["schema"] == 1
     assert len(writer.resume_bundle(tmp_path)[1].runs) == 4

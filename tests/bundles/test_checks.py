@@ -259,7 +259,7 @@ def test_an_older_protocol_is_named_and_bars(monkeypatch, tmp_path):
     for name in ("rounds-1", "rounds-2"):
         text = (head_checks.PROTOCOLS_FOLDER / "rounds-1.json").read_text()
         (tmp_path / f"{name}.json").write_text(text.replace("rounds-1", name))
-    found = head_checks.protocols(tmp_path)
+    found = head_checks.measurement_protocols(tmp_path)
     for module in (head_checks, run_checks):
         monkeypatch.setattr(module, "protocols", lambda: found)
     monkeypatch.setattr(head_checks, "CURRENT_PROTOCOL", "rounds-2")

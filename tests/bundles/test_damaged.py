@@ -12,8 +12,8 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.measure.bundles import file_format
 from tessera.measure.bundles.archive import pack_counts, sums_text, unpack_counts
-from tessera.measure.bundles.reader import parse, read
-from tessera.measure.bundles.verify import verify, verify_files
+from tessera.measure.bundles.reader import parse_bundle, read_bundle
+from tessera.measure.bundles.verify import verify_bundle, verify_files
 from tests.bundles.processor import Plan, made, opened, put
 
 PLAN = Plan(rounds=1, layouts=("growing-0", "growing-8"))
@@ -26,7 +26,7 @@ def good():
 
 def code_of(files):
     with pytest.raises(TesseraError) as error:
-        parse("made", files)
+        parse_bundle("made", files)
     done = verify_files("made", files | {file_format.SUMS_FILE: sums_text(files).encode()})
     assert [check.name for check in done.checks if not check.passed] == ["readable"]
     return error.value.code
@@ -40,7 +40,7 @@ def counts_of(good):
 def test_a_file_is_missing(good, name):
     files = {other: data for other, data in good.items() if other != name}
     with pytest.raises(TesseraError) as error:
-        parse("made", files)
+        parse_bundle("made", files)
     assert error.value.code in ("bundle-file-missing", "bundle-file-unknown")
     assert not verify_files("made", files).passed
 
@@ -191,16 +191,16 @@ def zipped(path, entries):
 def test_a_zip_file_is_read_with_or_without_a_folder(good, tmp_path):
     for prefix in ("", "my-bundle/"):
         path = zipped(tmp_path / "b.zip", [(prefix + name, data) for name, data in good.items()])
-        assert verify(path).passed and read(path).cells == good[file_format.CELLS_FILE].decode()
+        assert verify_bundle(path).passed and read_bundle(path).cells == good[file_format.CELLS_FILE].decode()
 
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/evil", "a/../../evil", "..\\evil"])
 def test_a_zip_file_with_names_that_lead_out(good, tmp_path, name):
     path = zipped(tmp_path / "b.zip", [*good.items(), (name, b"x")])
     with pytest.raises(TesseraError) as error:
-        read(path)
+        read_bundle(path)
     assert error.value.code == "bundle-file-name"
-    assert not verify(path).passed
+    assert not verify_bundle(path).passed
     assert [p.name for p in tmp_path.rglob("*")] == ["b.zip"]
 
 
@@ -211,7 +211,7 @@ def test_a_zip_file_with_a_link_or_a_name_twice(good, tmp_path):
         with pytest.warns() if entry == "bundle.json" else io.StringIO():
             path = zipped(tmp_path / "b.zip", [*good.items(), (entry, b"/etc/passwd")])
         with pytest.raises(TesseraError) as error:
-            read(path)
+            read_bundle(path)
         assert error.value.code in ("bundle-file-kind", "bundle-file-name")
 
 
@@ -220,16 +220,16 @@ def test_a_zip_file_that_is_damaged_or_none(good, tmp_path):
     data = path.read_bytes()
     for wrong in (data[: len(data) // 2], b"", b"PK", data[:200] + bytes(50) + data[250:]):
         path.write_bytes(wrong)
-        assert not verify(path).passed
+        assert not verify_bundle(path).passed
     with pytest.raises(TesseraError) as error:
-        verify(tmp_path / "nothing")
+        verify_bundle(tmp_path / "nothing")
     assert error.value.code == "bundle-absent"
 
 
 def refused(path):
     with pytest.raises(TesseraError) as error:
-        read(path)
-    assert not verify(path).passed
+        read_bundle(path)
+    assert not verify_bundle(path).passed
     return error.value.code
 
 
@@ -250,7 +250,7 @@ def test_a_zip_file_with_too_many_entries_is_refused_before_they_are_listed(good
         for name, content in entries[: file_format.MOST_ENTRIES]:
             archive.writestr(name, content)
         archive.comment = b"a comment"
-    assert verify(path).passed  # as many as there may be
+    assert verify_bundle(path).passed  # as many as there may be
 
 
 def test_a_zip_file_that_unpacks_to_a_huge_one(good, tmp_path):
@@ -306,14 +306,14 @@ def test_a_folder_with_a_link(good, tmp_path):
     put(good, tmp_path / "b")
     (tmp_path / "b" / "link").symlink_to("/etc/hostname")
     with pytest.raises(TesseraError) as error:
-        read(tmp_path / "b")
+        read_bundle(tmp_path / "b")
     assert error.value.code == "bundle-file-kind"
 
 
 def test_a_folder_that_is_not_sealed_is_read_but_not_verified(tmp_path):
     put(opened(PLAN).files, tmp_path)
-    assert len(read(tmp_path).runs) == 2
-    assert not verify(tmp_path).passed
+    assert len(read_bundle(tmp_path).runs) == 2
+    assert not verify_bundle(tmp_path).passed
 
 
 def test_random_bytes(good):

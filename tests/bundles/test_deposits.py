@@ -14,7 +14,7 @@ from tessera.cli.main import cli
 from tessera.cli.pipeline import bundles
 from tessera.core.errors import TesseraError
 from tessera.measure.bundles import store
-from tessera.measure.bundles.reader import parse
+from tessera.measure.bundles.reader import parse_bundle
 from tests.bundles.processor import Plan, made
 from tests.reference.server import Behaviour
 
@@ -32,7 +32,7 @@ def zipped(files: dict[str, bytes]) -> bytes:
 
 FILES = made(PLAN).files
 BODY = zipped(FILES)
-ID = store.bundle_id(parse("made", FILES))
+ID = store.bundle_id(parse_bundle("made", FILES))
 OTHER_ID = "skylake-00000000-11111111"
 
 
@@ -128,7 +128,7 @@ def test_a_path_of_this_form_is_a_path(checkout):
 
 def test_a_doi_with_two_bundles_stands_for_both(zenodo, checkout):
     files = made(Plan(layouts=PLAN.layouts, machine_id="b" * 32)).files
-    second, other = zipped(files), store.bundle_id(parse("made", files))
+    second, other = zipped(files), store.bundle_id(parse_bundle("made", files))
     index(checkout, (ID, DOI, sha256(BODY)), (other, DOI, sha256(second)))
     with zenodo(Behaviour({f"{ID}.zip": BODY, f"{other}.zip": second})):
         status, out, said, _ = check(DOI)

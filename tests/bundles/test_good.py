@@ -9,8 +9,8 @@ from tessera.core.errors import TesseraError
 from tessera.core.results.table_io import read_cells, write_cells
 from tessera.measure import bundles
 from tessera.measure.bundles import cell_arithmetic, file_format
-from tessera.measure.bundles.reader import parse
-from tessera.measure.bundles.verify import verify, verify_files
+from tessera.measure.bundles.reader import parse_bundle
+from tessera.measure.bundles.verify import verify_bundle, verify_files
 from tessera.measure.bundles.writer import sealed_files
 from tests.bundles.processor import Plan, draw, made, opened, put
 
@@ -40,7 +40,7 @@ def rounded(values):
 @pytest.mark.parametrize("class_name", SIDES)
 def test_cells_are_means_over_passes_and_rounds(class_name):
     bundle = made(Plan(class_name, rounds=3, optional=("code",)), seed=3)
-    frame = cell_arithmetic.compute_cells(parse("made", bundle.files)).set_index("layout")
+    frame = cell_arithmetic.compute_cells(parse_bundle("made", bundle.files)).set_index("layout")
     assert sorted(frame.index) == sorted(bundle.plan.layouts)
     for layout in bundle.plan.layouts:
         rounds = [[r for r in bundle.runs if r.layout == layout and r.round == n] for n in range(3)]
@@ -73,7 +73,7 @@ def test_cells_are_means_over_passes_and_rounds(class_name):
 def test_the_interval_is_that_of_student():
     """Three rounds: half-width = 4.302653 s / sqrt(3), rounded up."""
     bundle = made(Plan(rounds=3), seed=3)
-    row = cell_arithmetic.compute_cells(parse("made", bundle.files)).set_index("layout").loc["growing-0"]
+    row = cell_arithmetic.compute_cells(parse_bundle("made", bundle.files)).set_index("layout").loc["growing-0"]
     runs = [r for r in bundle.runs if r.layout == "growing-0"]
     values = [bundle.truth[r.run, "R cycles"] for r in runs]
     mean = sum(values) / 3
@@ -85,7 +85,7 @@ def test_the_interval_is_that_of_student():
 
 def test_a_rehearsal_is_simulated_and_a_failed_layout_has_no_numbers():
     bundle = made(Plan(rehearsal=True, failing=("random-1",)))
-    frame = cell_arithmetic.compute_cells(parse("made", bundle.files)).set_index("layout")
+    frame = cell_arithmetic.compute_cells(parse_bundle("made", bundle.files)).set_index("layout")
     assert set(frame.loc[frame.status == "ok", "runtime_provenance"]) == {"simulated"}
     row = frame.loc["random-1"]
     assert row.status == "failed" and row.message == "status 1: it did not end"
@@ -93,7 +93,7 @@ def test_a_rehearsal_is_simulated_and_a_failed_layout_has_no_numbers():
 
 
 def test_the_file_of_cells_is_the_one_that_other_writers_write(tmp_path):
-    bundle = parse("made", made(Plan(failing=("random-1",), optional=("code",))).files)
+    bundle = parse_bundle("made", made(Plan(failing=("random-1",), optional=("code",))).files)
     write_cells(cell_arithmetic.compute_cells(bundle), tmp_path / "written.csv")
     assert (tmp_path / "written.csv").read_text() == bundle.cells
     assert len(read_cells(tmp_path / "written.csv")) == 7
@@ -102,14 +102,14 @@ def test_the_file_of_cells_is_the_one_that_other_writers_write(tmp_path):
 def test_seal_and_read_a_folder(tmp_path):
     bundle = opened(Plan())
     put(bundle.files, tmp_path)
-    assert bundles.read(tmp_path).cells is None
+    assert bundles.read_bundle(tmp_path).cells is None
     done = bundles.seal(tmp_path)
-    assert done.sealed and bundles.read(tmp_path).cells == done.cells
+    assert done.sealed and bundles.read_bundle(tmp_path).cells == done.cells
     assert {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()} == {
         *file_format.SEALED_FILES,
         *(file_format.layout_file("gups-16gb", name) for name in bundle.plan.layouts),
     }
-    assert verify(tmp_path).decides
+    assert verify_bundle(tmp_path).decides
     with pytest.raises(TesseraError) as error:
         bundles.seal(tmp_path)
     assert error.value.code == "bundle-sealed"

@@ -11,13 +11,13 @@ from tessera.cli.measure import bundle as bundle_judge
 from tessera.core.errors import TesseraError
 from tessera.core.results.loader import Pair
 from tessera.core.results.table_io import write_cells
-from tessera.core.results.tree import Tree
-from tessera.measure.bundles.reader import parse
-from tessera.report.claims import evaluate as plain
+from tessera.core.results.tree import ResultsTree
+from tessera.measure.bundles.reader import parse_bundle
+from tessera.report.claims import judged_claims as plain
 from tessera.report.claims.claim import Claim, Scope, Tolerance
-from tessera.report.machines import evaluate
+from tessera.report.machines import judge_machines
 from tessera.report.machines.bundle_tree import write_tree
-from tessera.report.machines.groups import Coverage, coverage, in_scope, part_decides, whole_groups
+from tessera.report.machines.groups import Coverage, scope_coverage, in_scope, part_decides, whole_groups
 from tessera.report.verdicts import objections
 from tests.bundles.processor import Plan, made, put
 
@@ -40,7 +40,7 @@ def tree(tmp_path, gains, simulated=()):
         kind = "simulated" if platform in simulated else "measured"
         rows.append(cell(workload, platform, "growing-0", 10_000, kind))
         rows.append(cell(workload, platform, "1gb", 10_000 - 100 * gain, kind))
-    write_cells(rows, Tree(tmp_path / "results").cells)
+    write_cells(rows, ResultsTree(tmp_path / "results").cells)
     return tmp_path / "results"
 
 
@@ -62,7 +62,7 @@ def judged(tmp_path, gains, *claims, simulated=()):
     """(claims by id, rows elsewhere)."""
     path = tmp_path / "claims.yaml"
     path.write_text(yaml.safe_dump({"claims": list(claims)}))
-    done = evaluate(tree(tmp_path, gains, simulated), path)
+    done = judge_machines(tree(tmp_path, gains, simulated), path)
     return done.claims.set_index("id"), done.elsewhere
 
 
@@ -162,7 +162,7 @@ def test_a_whole_scope_with_a_missing_layout_is_judged_by_its_parts(tmp_path):
     (root / "cells.csv").write_text("".join(kept))
     path = tmp_path / "claims.yaml"
     path.write_text(yaml.safe_dump({"claims": [claim("max", "max", "at-most", 30, **scope)]}))
-    row = evaluate(root, path).claims.iloc[0]
+    row = judge_machines(root, path).claims.iloc[0]
     assert row.verdict == "DEVIATES" and "2 of 4 pairs" in row.reason
 
 
@@ -203,9 +203,9 @@ def test_without_machines_the_table_is_the_plain_one(tmp_path):
     root = tree(tmp_path, {("a", "broadwell-sim"): 5, ("b", "broadwell-sim"): 9}, ("broadwell-sim",))
     path = tmp_path / "claims.yaml"
     path.write_text(yaml.safe_dump({"claims": [claim("max", "max", "at-most", 9)]}))
-    assert evaluate(root, path).claims.equals(plain(root, path))
+    assert judge_machines(root, path).claims.equals(plain(root, path))
     (root / "cells.csv").unlink()
-    assert evaluate(root, path).claims.equals(plain(root, path))
+    assert judge_machines(root, path).claims.equals(plain(root, path))
 
 
 def test_groups_by_hand():
@@ -228,10 +228,10 @@ def test_coverage_by_hand():
     assert in_scope(one, mine) == mine[:1] and in_scope(every, mine) == mine
     assert in_scope(one, [Pair("a", SKX)]) == in_scope(one, []) == []
     assert in_scope(about(("a",), (), "broadwell"), [Pair("a", HSW)]) == []
-    assert coverage(one, mine[:1]) == Coverage(1, 4)  # two workloads on two generations
-    assert coverage(one, [Pair("a", BDW_A), Pair("a", BDW_B)]) == Coverage(1, 4)
-    assert coverage(every, mine) == Coverage(2, None)
-    assert coverage(about(("a", "b"), ()), mine[:1]) == Coverage(1, 2)
+    assert scope_coverage(one, mine[:1]) == Coverage(1, 4)  # two workloads on two generations
+    assert scope_coverage(one, [Pair("a", BDW_A), Pair("a", BDW_B)]) == Coverage(1, 4)
+    assert scope_coverage(every, mine) == Coverage(2, None)
+    assert scope_coverage(about(("a", "b"), ()), mine[:1]) == Coverage(1, 2)
 
 
 # -- from bundles
@@ -240,12 +240,12 @@ WALKS = "micro20-broadwell-walks-exceed-runtime"
 
 
 def bundle(**changes):
-    return parse("made", made(Plan(**changes)).files)
+    return parse_bundle("made", made(Plan(**changes)).files)
 
 
 def verdict_of(tmp_path, *bundles):
     judged = bundle_judge.judge_bundles(bundles, tmp_path / "out", seed=1, orders=1, rehearsals=True)
-    out = Tree(tmp_path / "out")
+    out = ResultsTree(tmp_path / "out")
     assert out.claims.exists() and out.claims_elsewhere.exists()
     assert not judged.claims["reason"].str.contains("the check broke").any()
     assert objections(judged.claims) == {}

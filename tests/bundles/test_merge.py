@@ -6,8 +6,8 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.measure.bundles import cell_arithmetic, file_format, json_files, merge
-from tessera.measure.bundles.reader import parse
-from tessera.measure.bundles.verify import verify, verify_files
+from tessera.measure.bundles.reader import parse_bundle
+from tessera.measure.bundles.verify import verify_bundle, verify_files
 from tessera.measure.bundles.writer import sealed_files
 from tests.bundles.processor import Plan, made, opened
 
@@ -15,20 +15,20 @@ PLAN = Plan(rounds=2, layouts=("growing-0", "growing-8"))
 
 
 def part(seed=1, **changes):
-    return parse(f"part {seed}", made(replace(PLAN, **changes), seed).files)
+    return parse_bundle(f"part {seed}", made(replace(PLAN, **changes), seed).files)
 
 
 def edited(file, read, text, **changes):
     files = dict(opened(PLAN, 2).files)
     files[file] = text(replace(read(files[file]), **changes)).encode()
-    return parse("edited", sealed_files("edited", files))
+    return parse_bundle("edited", sealed_files("edited", files))
 
 
 def same_machine(seed, **changes):
     """A part of the machine of ``part(1)``: its model is drawn from the seed, so it is set."""
     files = dict(opened(replace(PLAN, **changes), seed).files)
     files[file_format.MACHINE_FILE] = made(PLAN, 1).files[file_format.MACHINE_FILE]
-    return parse(f"part {seed}", sealed_files("part", files))
+    return parse_bundle(f"part {seed}", sealed_files("part", files))
 
 
 def test_two_workloads():
@@ -67,7 +67,7 @@ def test_a_condition_is_the_worse_of_both():
     text = files[file_format.ENVIRONMENT_FILE].decode()
     old = next(line for line in text.splitlines() if line.startswith("smt,"))
     files[file_format.ENVIRONMENT_FILE] = text.replace(old, "smt,bars,off,1,differs,turn it off").encode()
-    other = parse("smt", sealed_files("smt", files))
+    other = parse_bundle("smt", sealed_files("smt", files))
     for pair in ((part(1), other), (other, part(1))):
         done = verify_files("both", merge.merged(*pair))
         assert done.passed
@@ -113,6 +113,6 @@ def test_every_field_of_the_head_is_compared_or_chosen():
 def test_write(tmp_path):
     files = merge.merged(part(1), same_machine(2))
     merge.write(files, tmp_path / "c")
-    assert verify(tmp_path / "c").passed
+    assert verify_bundle(tmp_path / "c").passed
     with pytest.raises(TesseraError):
         merge.write(files, tmp_path / "c")

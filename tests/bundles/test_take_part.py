@@ -17,11 +17,11 @@ from tessera.cli.pipeline.bundles import accepted, take_part
 from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
 from tessera.core.results.table_io import read_cells, write_cells
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.measure.bundles import file_format, store
-from tessera.measure.bundles.reader import parse
-from tessera.measure.counted.campaign import measure
-from tessera.measure.rounds import Rule
+from tessera.measure.bundles.reader import parse_bundle
+from tessera.measure.counted.campaign import measure_bundle
+from tessera.measure.rounds import StoppingRule
 from tessera.report import exit_status, site, verdicts
 from tests.bundles.processor import Plan, made, put
 from tests.measure.counted.world import World, engine_cells
@@ -44,7 +44,7 @@ def results(tmp_path):
         for workload in GUPS
         for layout, r, c in (("growing-0", 1000, 900), ("growing-8", 500, 90), ("1gb", 400, 1))
     ]  # fmt: skip
-    write_cells(cells, Tree(tmp_path / "results").cells)
+    write_cells(cells, ResultsTree(tmp_path / "results").cells)
     return tmp_path / "results"
 
 
@@ -64,7 +64,7 @@ def bundle(folder, seed=1, **changes):
 
 
 def take(results, *sources, **changes):
-    out = Tree(results).machines.bundles_list
+    out = ResultsTree(results).machines.bundles_list
     return take_part(sources, out, **{"seed": 1, "orders": 1, **changes})
 
 
@@ -72,9 +72,9 @@ def report(results, claims):
     """The row of the finding, and the text of the page of machines."""
     facts = site.render_report(results, claims=claims, only=["machines"], with_pdf=False)
     (row,) = facts.claims.to_dict("records")
-    text = Tree(results).report.with_name("machines.html").read_text()
+    text = ResultsTree(results).report.with_name("machines.html").read_text()
     assert verdicts.objections(facts.claims) == {}
-    assert verdicts.objections(verdicts.shown(Tree(results).report.with_name("machines.html"))) == {}
+    assert verdicts.objections(verdicts.shown_verdicts(ResultsTree(results).report.with_name("machines.html"))) == {}
     return row, text
 
 
@@ -95,7 +95,7 @@ def test_a_bundle_that_fails_is_named_with_every_check(tmp_path, results):
     assert (error.code, error.exit_code) == ("bundle-fails", 1)
     assert "monday" in error.asked
     assert re.findall(r"check (\S+) fails", error.found) == ["sums", "cells"]
-    assert not Tree(results).machines.root.exists()
+    assert not ResultsTree(results).machines.root.exists()
     assert code_of(lambda: accepted([tmp_path / "nothing"])).code == "bundle-absent"
 
 
@@ -103,7 +103,7 @@ def test_a_rehearsal_is_refused(tmp_path, results):
     error = code_of(lambda: take(results, bundle(tmp_path / "fake", rehearsal=True)))
     assert (error.code, error.exit_code) == ("bundle-rehearsal", 1)
     assert "fake" in error.asked
-    assert not Tree(results).machines.root.exists()
+    assert not ResultsTree(results).machines.root.exists()
 
 
 def test_a_bundle_that_is_named_twice_counts_once(tmp_path):
@@ -113,19 +113,19 @@ def test_a_bundle_that_is_named_twice_counts_once(tmp_path):
             if path.is_file():
                 archive.write(path, path.relative_to(folder))
     (entry,) = accepted([folder, tmp_path / "one.zip"])
-    assert entry.identity == store.bundle_id(parse("x", made(PLAN).files)) and entry.bars == ()
+    assert entry.identity == store.bundle_id(parse_bundle("x", made(PLAN).files)) and entry.bars == ()
 
 
 def test_two_bundles_of_a_machine_must_be_merged(tmp_path, results):
     both = bundle(tmp_path / "one"), bundle(tmp_path / "two", 2, workloads=("chase",))
     assert code_of(lambda: take(results, *both)).code == "bundle-twice"
-    assert not Tree(results).machines.root.exists()
+    assert not ResultsTree(results).machines.root.exists()
 
 
 def test_what_took_part_before_is_replaced(tmp_path, results):
     take(results, bundle(tmp_path / "one", workloads=GUPS[:1]))
-    tree = Tree(results).machines
-    assert tree.cells.exists() and len(Tree(results).machines.bundles()) == 1
+    tree = ResultsTree(results).machines
+    assert tree.cells.exists() and len(ResultsTree(results).machines.bundles()) == 1
     assert [one["bars"] for one in json.loads(tree.bundles_list.read_text())] == [[]]
     take(results)
     assert list(tree.root.iterdir()) == [tree.bundles_list]
@@ -147,7 +147,7 @@ def test_the_command_checks_or_writes(tmp_path):
         done = CliRunner().invoke(cli, ["dev", "step", *map(str, words)])
         return done.exit_code, done.output
 
-    good, out = bundle(tmp_path / "good"), Tree(tmp_path).machines.bundles_list
+    good, out = bundle(tmp_path / "good"), ResultsTree(tmp_path).machines.bundles_list
     barred = bundle(tmp_path / "barred", rounds=2, machine_id="b" * 32)
     bundles = f"bundle={good}", f"bundle={barred}"
     status, said = run("accept", *bundles, "--out", tmp_path / "paths.txt")
@@ -168,7 +168,7 @@ def test_without_a_bundle_the_page_names_the_command_and_what_it_would_decide(re
     assert (row["verdict"], row["obtained"]) == ("FAILS-IN-SIMULATION", "0.9")
     assert "./run measure --minutes 20 --out B" in text
     assert re.findall(r"<td>([a-z+ ]+)</td><td class=\"n\">(\d+)</td>", text) == [("broadwell", "1")]
-    assert not Tree(results).claims_elsewhere.exists()
+    assert not ResultsTree(results).claims_elsewhere.exists()
 
 
 def test_the_fake_machine_decides_by_the_switch_only(tmp_path, results, claims, monkeypatch):
@@ -180,8 +180,8 @@ def test_the_fake_machine_decides_by_the_switch_only(tmp_path, results, claims, 
     with monkeypatch.context() as of_machine:
         for name, value in world.environment.items():
             of_machine.setenv(name, value)
-        request = world.request(workloads=("gups-8gb",), rule=Rule(), mode="uk")
-        measure(request, say=world.said.append)
+        request = world.request(workloads=("gups-8gb",), rule=StoppingRule(), mode="uk")
+        measure_bundle(request, say=world.said.append)
     before, _ = report(results, claims)
     assert code_of(lambda: take(results, world.folder / "bundle")).code == "bundle-rehearsal"
     after, _ = report(results, claims)
@@ -192,7 +192,7 @@ def test_the_fake_machine_decides_by_the_switch_only(tmp_path, results, claims, 
     assert "1 of 3 pairs" in row["reason"] and row["provenance"] == "measured"
     assert entry.identity in text and "Rehearsal:" in text and f'data-claim="{WALKS}"' in text
     assert f"holds on {entry.bundle.about.platform}: 1.2" in text
-    assert (Tree(results).report.parent / "figures" / "machines.svg").exists()
+    assert (ResultsTree(results).report.parent / "figures" / "machines.svg").exists()
     take(results)
     assert report(results, claims)[0] == before
 
@@ -204,7 +204,7 @@ def test_two_machines_that_disagree_deviate_with_both_names(tmp_path, results, c
     take(results, first, second)
     row, text = report(results, claims)
     assert row["verdict"] == "REPRODUCED" and A in row["obtained"] and B in row["obtained"]
-    cells = Tree(results).machines.cells
+    cells = ResultsTree(results).machines.cells
     table = read_cells(cells)
     table.loc[table["platform"] == B, "walk_cycles"] //= 2
     write_cells(table, cells)
@@ -216,31 +216,31 @@ def test_two_machines_that_disagree_deviate_with_both_names(tmp_path, results, c
 
 def test_another_class_has_its_own_table_and_changes_no_claim(tmp_path, results, claims):
     report(results, claims)
-    before = Tree(results).claims.read_bytes()
+    before = ResultsTree(results).claims.read_bytes()
     take(results, bundle(tmp_path / "haswell", class_name="haswell", workloads=GUPS))
     _, text = report(results, claims)
-    assert Tree(results).claims.read_bytes() == before
-    lines = Tree(results).claims_elsewhere.read_text().splitlines()
+    assert ResultsTree(results).claims.read_bytes() == before
+    lines = ResultsTree(results).claims_elsewhere.read_text().splitlines()
     assert len(lines) == 2 and lines[1].startswith(f"{WALKS},haswell-") and "FAILS-ELSEWHERE" in lines[1]
-    assert "FAILS-ELSEWHERE" in text and (Tree(results).report.parent / "data/claims_elsewhere.csv").exists()
+    assert "FAILS-ELSEWHERE" in text and (ResultsTree(results).report.parent / "data/claims_elsewhere.csv").exists()
     take(results)
     report(results, claims)
-    assert not Tree(results).claims_elsewhere.exists()
+    assert not ResultsTree(results).claims_elsewhere.exists()
 
 
 def test_a_barred_bundle_is_shown_and_decides_nothing(tmp_path, results, claims):
     report(results, claims)
-    before = Tree(results).claims.read_bytes()
+    before = ResultsTree(results).claims.read_bytes()
     take(results, bundle(tmp_path / "short", rounds=2, workloads=GUPS))
     _, text = report(results, claims)
-    assert Tree(results).claims.read_bytes() == before and not Tree(results).machines.cells.exists()
+    assert ResultsTree(results).claims.read_bytes() == before and not ResultsTree(results).machines.cells.exists()
     assert "gups-8gb: 2 rounds; rounds-1 needs 5" in text
     assert "<p>None.</p>" in text and "figures/machines.svg" in text
 
 
 def test_words_of_other_classes_are_no_verdicts_of_claims(results, claims):
     report(results, claims)
-    path = Tree(results).claims
+    path = ResultsTree(results).claims
     path.write_text(path.read_text().replace("FAILS-IN-SIMULATION", "FAILS-ELSEWHERE"))
     (problem,) = [one for one in exit_status.problems(results) if WALKS in one]
     assert "claims_elsewhere.csv" in problem
@@ -250,7 +250,7 @@ def test_measured_errors_stand_beside_simulated_ones_of_the_same_class(tmp_path,
     """Tables by hand: mosmodel errs by 2% on the machine, by 3% on the simulated Broadwell."""
     from tessera.core.results.cell_tables import MODELS_OF_RUN
     from tessera.core.results.table_io import frame_of, write_table
-    from tessera.report.facts import Facts
+    from tessera.report.facts import ReportData
     from tessera.report.pages.machines import bundle_errors
     from tessera.report.results import Results
 
@@ -260,9 +260,9 @@ def test_measured_errors_stand_beside_simulated_ones_of_the_same_class(tmp_path,
 
     table = MODELS_OF_RUN["errors"]
     simulated = [row("broadwell-sim", 0.03), row("haswell-sim", 0.5), row("broadwell-sim", 0.9, "1gb")]
-    write_table(table, frame_of(table, simulated), table.place(Tree(results)))
-    write_table(table, frame_of(table, [row(A, 0.02)]), table.place(Tree(results).machines))
-    facts = Facts(Results(results), claims=None, claims_reason="", figures=[], provenance={})
+    write_table(table, frame_of(table, simulated), table.place(ResultsTree(results)))
+    write_table(table, frame_of(table, [row(A, 0.02)]), table.place(ResultsTree(results).machines))
+    facts = ReportData(Results(results), claims=None, claims_reason="", figures=[], provenance={})
     (found,) = bundle_errors(facts)
     assert (found["machine"], found["max_error"], found["geomean_error"]) == (A, 0.02, 0.01)
     assert {name: one["max_error"] for name, one in found["simulated"].items()} == {"broadwell-sim": 0.03}

@@ -10,9 +10,9 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.measure import bundles
 from tessera.measure.bundles import csv_files, file_format, json_files, texts, writer
-from tessera.measure.bundles.bundle import Count, Run
-from tessera.measure.bundles.reader import parse
-from tessera.measure.bundles.verify import verify, verify_files
+from tessera.measure.bundles.bundle import EventCount, MeasuredRun
+from tessera.measure.bundles.reader import parse_bundle
+from tessera.measure.bundles.verify import verify_bundle, verify_files
 from tests.bundles.processor import Plan, made, opened, put
 
 PLAN = Plan(rounds=2, layouts=("growing-0", "growing-8"))
@@ -20,7 +20,7 @@ PLAN = Plan(rounds=2, layouts=("growing-0", "growing-8"))
 
 def parts_of(files):
     """Arguments of :func:`writer.create`, from the files of an open bundle."""
-    bundle = parse("made", files)
+    bundle = parse_bundle("made", files)
     heads = (
         bundle.about,
         bundle.machine,
@@ -75,13 +75,13 @@ def test_a_kill_at_any_byte_loses_one_run_at_most(measured):
         again, bundle = writer.resume_bundle(folder)
         assert [run.run for run in bundle.runs] == order[:done]
         assert set(bundle.counts) == set(order[:done])
-        whole = parse("made", files)
+        whole = parse_bundle("made", files)
         for run in whole.runs[done:]:
             again.append(run, whole.counts[run.run])
         assert (folder / file_format.COUNTS_FILE).read_bytes() == counts
         assert (folder / file_format.RUNS_FILE).read_bytes() == runs
     bundles.seal(folder)
-    assert verify(folder).passed
+    assert verify_bundle(folder).passed
 
 
 def test_a_sealed_folder_gets_no_more_runs(measured):
@@ -102,14 +102,14 @@ def test_values_that_nobody_could_read_are_not_written(measured):
     folder, _ = measured
     add, _ = writer.resume_bundle(folder)
     before = (folder / file_format.RUNS_FILE).read_bytes(), (folder / file_format.COUNTS_FILE).read_bytes()
-    run = Run(99, "gups-16gb", "paper", "growing-0", 5, "data", "ok", "", 1, 1, 1, 1)
+    run = MeasuredRun(99, "gups-16gb", "paper", "growing-0", 5, "data", "ok", "", 1, 1, 1, 1)
     for wrong, counts in (
         (replace(run, roi_ns=-1), ()),
         (replace(run, layout="a,b"), ()),
         (replace(run, status="good"), ()),
-        (run, [Count(99, "x", 2**53, 1, 1)]),
-        (run, [Count(99, "x", 1.5, 1, 1)]),
-        (run, [Count(99, "x\n", 1, 1, 1)]),
+        (run, [EventCount(99, "x", 2**53, 1, 1)]),
+        (run, [EventCount(99, "x", 1.5, 1, 1)]),
+        (run, [EventCount(99, "x\n", 1, 1, 1)]),
     ):
         with pytest.raises(TesseraError):
             add.append(wrong, counts)
@@ -155,14 +155,14 @@ def test_a_bundle_has_no_names_of_its_machine(alice, tmp_path):
     for run in bundle.runs:
         add.append(run, bundle.counts.get(run.run, ()))
     for number, message in enumerate(MESSAGES):
-        run = Run(100 + number, "gups-16gb", "paper", "growing-0", 2 + number, "data", "failed", message)
+        run = MeasuredRun(100 + number, "gups-16gb", "paper", "growing-0", 2 + number, "data", "failed", message)
         add.append(run)
     bundles.seal(tmp_path / "b")
     everything = b"".join(p.read_bytes() for p in (tmp_path / "b").rglob("*") if p.is_file())
     everything += csv_files.csv_text(csv_files.COUNTS_SHAPE, ()).encode()
     for name in (*alice, "52:54:00:12:34:56", "/data", "data/", "thesis", "10.20.30.40"):
         assert name.encode() not in everything
-    done = verify(tmp_path / "b")
+    done = verify_bundle(tmp_path / "b")
     assert "private" not in [check.name for check in done.checks if not check.passed]
 
 

@@ -14,7 +14,7 @@ import yaml
 from tessera.core.files import repo_root
 from tessera.core.results.cell_tables import MODELS_OF_RUN
 from tessera.core.results.table_io import CELL_COLUMNS, write_table
-from tessera.report.claims import evaluate
+from tessera.report.claims import judged_claims
 from tessera.report.claims.load import PROOF_READING
 
 WORKLOADS = ("gups-8gb", "graph500-2gb", "gapbs-pr-twitter")
@@ -196,7 +196,7 @@ def judge_printed(tmp_path, claim_entries):
             table.assign(**source).to_csv(folder / f"{name}.csv", index=False)
         entries = {"claims": [entry for entry in claim_entries if entry["id"] == claim]}
         (tmp_path / "claims.yaml").write_text(yaml.safe_dump(entries, sort_keys=False))
-        row = evaluate(tmp_path / "results", tmp_path / "claims.yaml", folder).iloc[0]
+        row = judged_claims(tmp_path / "results", tmp_path / "claims.yaml", folder).iloc[0]
         return row["verdict"], row["obtained"] or row["reason"]
 
     return judge

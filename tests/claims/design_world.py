@@ -6,7 +6,7 @@ import pandas as pd
 
 from tessera.core.results.study_tables import DESIGN_CELLS, DESIGN_STRUCTURES, PROBES
 from tessera.core.results.table_io import frame_of, write_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.studies.designs import with_changes
 
 GUPS, GRAPH, MCF = WORKLOADS = ("gups-8gb", "graph500-8gb", "network-simplex")
@@ -126,7 +126,7 @@ class Study:
         assert chosen.any()
         self.structures.loc[chosen, "hits"] = hits
 
-    def write(self, tree: Tree):
+    def write(self, tree: ResultsTree):
         table = with_changes(frame_of(DESIGN_CELLS, self.cells.to_dict("records")))
         for workload, part in table.groupby("workload"):
             path = tree.designs(workload, "park-haswell", "cells")

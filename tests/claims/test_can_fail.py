@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from tessera.report.claims import evaluate
+from tessera.report.claims import judged_claims
 from tessera.report.evaluators.model_inputs import _rsquared_row
 
 AUTHORS = "mosmodel-authors"
@@ -153,7 +153,7 @@ def test_a_wrong_world_contradicts_it(make_tree, tmp_path, claim_entries, claim,
     for name, world in (("holds", holds), ("fails", fails)):
         tree = make_tree(tmp_path / name)
         world(tree)
-        found += evaluate(tree.write(), path)["verdict"].tolist()
+        found += judged_claims(tree.write(), path)["verdict"].tolist()
     assert found == ["HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION"]
 
 

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from tessera.core.results.tree import Tree
-from tessera.report.claims import evaluate, registry
+from tessera.core.results.tree import ResultsTree
+from tessera.report.claims import judged_claims, registry
 
 from .design_world import FAILS, GRAPH, GUPS, HOLDS, MCF, NESTED, NOT_HERE, OTHERS, Study
 
@@ -19,13 +19,13 @@ def judge(tmp_path, claim_entries):
     def run(change=lambda study: None) -> pd.DataFrame:
         study = Study()
         change(study)
-        study.write(Tree(tmp_path / "results"))
+        study.write(ResultsTree(tmp_path / "results"))
         found = registry.evaluators().items()
         names = {name for name, function in found if function.__module__.endswith(".designs")}
         names |= {"of_designs", "over_designs"}  # formulas of the study, in evaluators.generic
         entries = {"claims": [one for one in claim_entries if one["evaluator"]["name"] in names]}
         (tmp_path / "claims.yaml").write_text(yaml.safe_dump(entries, sort_keys=False))
-        return evaluate(tmp_path / "results", tmp_path / "claims.yaml").set_index("id")
+        return judged_claims(tmp_path / "results", tmp_path / "claims.yaml").set_index("id")
 
     return run
 
@@ -207,5 +207,5 @@ def test_a_probe_or_a_structure_that_is_not_there_is_named(judge):
 
 
 def test_without_the_study(tmp_path, claims_file):
-    row = evaluate(tmp_path, claims_file).set_index("id").loc["park-demand-order"]
+    row = judged_claims(tmp_path, claims_file).set_index("id").loc["park-demand-order"]
     assert row["verdict"] == NOT_HERE and row["reason"].endswith("to measure it: ./run reproduce")

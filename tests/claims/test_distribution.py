@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.report.claims import evaluate
+from tessera.report.claims import judged_claims
 from tessera.report.claims.selection import describe_distribution, describe_distributions
 
 
@@ -30,7 +30,7 @@ def test_claims_about_maxima_have_one(make_tree, tmp_path, claims_file):
     tree = make_tree(tmp_path / "results")
     rows = (tree.errors["model"] == "poly1") & (tree.errors["workload"] == "gups-8gb")
     tree.errors.loc[rows & (tree.errors["platform"] == "haswell-sim"), "max_error"] = 0.4
-    table = evaluate(tree.write(), claims_file).set_index("id")
+    table = judged_claims(tree.write(), claims_file).set_index("id")
     assert table.loc["micro20-max-error-poly1", "distribution"] == "median 26, 90% 26, max 40 of 57 pairs"
     assert "poly1: median 26, 90% 26, max 40" in table.loc["micro20-max-error-poly2", "distribution"]
     assert "of 57 pairs" in table.loc["micro20-table6-poly3", "distribution"]

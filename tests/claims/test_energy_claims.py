@@ -13,7 +13,7 @@ import yaml
 
 from tessera.core.results.loader import Pair
 from tessera.lab.energy import guz_model
-from tessera.report.claims import evaluate
+from tessera.report.claims import judged_claims
 from tessera.report.claims.claim import Missing
 from tessera.report.evaluators import energy
 
@@ -32,7 +32,7 @@ def verdict(make_tree, tmp_path, claim_entries):
         change(tree.cells)
         entries = {"claims": [entry for entry in claim_entries if entry["id"] == claim]}
         (tmp_path / "claims.yaml").write_text(yaml.safe_dump(entries, sort_keys=False))
-        return evaluate(tree.write(), tmp_path / "claims.yaml").iloc[0]
+        return judged_claims(tree.write(), tmp_path / "claims.yaml").iloc[0]
 
     return judge
 

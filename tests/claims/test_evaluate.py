@@ -12,7 +12,7 @@ import yaml
 from tessera.core import reference
 from tessera.core.files import repo_root
 from tessera.core.results.report_tables import CLAIMS
-from tessera.report.claims import VERDICTS, evaluate, failing_claims
+from tessera.report.claims import VERDICTS, judged_claims, failing_claims
 from tessera.report.claims.load import PROOF_READING
 from tessera.report.verdicts import objections
 
@@ -21,7 +21,7 @@ from tessera.report.verdicts import objections
 def baseline(make_tree, tmp_path_factory) -> pd.DataFrame:
     """The table of the unchanged synthetic tree, evaluated once."""
     tree = make_tree(tmp_path_factory.mktemp("baseline") / "results")
-    return evaluate(tree.write(), repo_root() / "config" / "claims.yaml")
+    return judged_claims(tree.write(), repo_root() / "config" / "claims.yaml")
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def verdicts(tree, claims_file, *only: str, published: Path | None = None) -> pd
         assert len(entries) == len(only)
         claims_file = tree.path.parent / "some-claims.yaml"
         claims_file.write_text(yaml.safe_dump({"claims": entries}, sort_keys=False))
-    return evaluate(tree.write(), claims_file, published).set_index("id")
+    return judged_claims(tree.write(), claims_file, published).set_index("id")
 
 
 def test_columns_are_the_contract_and_what_the_report_reads(baseline):
@@ -96,7 +96,7 @@ def test_known_verdicts_of_the_synthetic_tree(baseline):
 
 
 def test_an_empty_folder_decides_arithmetic_only(tmp_path, claims_file):
-    table = evaluate(tmp_path, claims_file)
+    table = judged_claims(tmp_path, claims_file)
     decided = table[table["verdict"] != "NOT-MEASURABLE-HERE"]
     assert set(decided["kind"]) == {"arithmetic"}
     assert not table["reason"].str.contains("the check broke").any()
@@ -117,7 +117,7 @@ def test_an_empty_folder_decides_arithmetic_only(tmp_path, claims_file):
 def test_a_missing_table_is_a_reason_not_a_crash(baseline, tree, claims_file, name, content):
     path = tree.write() / name
     path.unlink() if content is None else path.write_text(content)
-    table = evaluate(tree.path, claims_file)
+    table = judged_claims(tree.path, claims_file)
     assert not table["reason"].str.contains("the check broke").any()
     missing = [set(t.loc[t["verdict"] == "NOT-MEASURABLE-HERE", "id"]) for t in (baseline, table)]
     assert len(missing[1] - missing[0]) >= 2 and missing[0] <= missing[1]
@@ -235,7 +235,7 @@ def test_changing_a_published_value_flips_a_verdict(
 
 
 def test_evaluating_again_gives_the_same_table(baseline, tree, claims_file):
-    pd.testing.assert_frame_equal(baseline, evaluate(tree.write(), claims_file))
+    pd.testing.assert_frame_equal(baseline, judged_claims(tree.write(), claims_file))
 
 
 def test_check_names_failed_and_broken_required_claims():

@@ -10,7 +10,7 @@ import pytest
 
 from tessera.report.claims.claim import Claim, Missing, Scope, Tolerance
 from tessera.report.claims.evidence import Evidence
-from tessera.report.claims.registry import find
+from tessera.report.claims.registry import find_evaluator
 
 R4, R2 = 1000 + 40 * 1010, 1000 + 40 * 10  #: runtimes of all-4KB and all-2MB
 GUPS = Scope(("gups-8gb",), ("sandybridge",))
@@ -22,7 +22,7 @@ def run(tree, name, parameters, scope=EVERY, hardware_class="intel-pmu"):
     tolerance = Tolerance("exact", 0, "test")
     claim = Claim("x", "micro20", "I", "s", "finding", 0.0, "t", "1", tolerance, name,
                   parameters, scope, hardware_class)  # fmt: skip
-    return find(name, parameters)(claim, Evidence(tree.path), **parameters).value
+    return find_evaluator(name, parameters)(claim, Evidence(tree.path), **parameters).value
 
 
 def pairs(formula, how, **more):
@@ -154,8 +154,8 @@ def test_layout_rules(tree):
     for name, expected in (
         ("layout_count", 50), ("growing_ends_wrong", 1), ("file_pool_windows", 1),
     ):  # fmt: skip
-        assert find(name, {})(None, evidence).value == expected
-    rule = find("unexplained_duplicates", {"enough": 45})
+        assert find_evaluator(name, {})(None, evidence).value == expected
+    rule = find_evaluator("unexplained_duplicates", {"enough": 45})
     assert rule(None, evidence, enough=45).value == 1
     (folder / "note.txt").write_text("too few pages\n")
     assert rule(None, evidence, enough=45).value == 0
@@ -228,7 +228,7 @@ def test_platform_files_are_compared_entry_by_entry(tree, monkeypatch):
     table = {"table": "table4_tlbs"}
     assert run(tree, "platform_mismatches", table) == 0
     # Broadwell in the place of Haswell: 4KB, 2MB and 1GB entries of the second level, and the walkers.
-    real = platforms.load
+    real = platforms.load_platform
     swap = {"haswell-sim": "broadwell-sim"}
-    monkeypatch.setattr(real_machines.platforms, "load", lambda name: real(swap.get(name, name)))
+    monkeypatch.setattr(real_machines.platforms, "load_platform", lambda name: real(swap.get(name, name)))
     assert run(tree, "platform_mismatches", table) == 4

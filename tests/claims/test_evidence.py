@@ -13,7 +13,7 @@ from tessera.report.claims import load_claims
 from tessera.report.claims.claim import Missing
 from tessera.report.claims.evidence import Evidence
 from tessera.report.evaluators.model_errors import predictions
-from tessera.report.evaluators.model_inputs import r_squared
+from tessera.report.evaluators.model_inputs import r_squared_of_pair
 
 PAIR = Pair("graph500-2gb", "haswell-sim")
 
@@ -56,7 +56,7 @@ def test_a_row_that_is_there_twice_is_no_value(tree):
     tree.predictions = pd.concat([tree.predictions, tree.predictions.tail(1)])
     evidence, last = Evidence(tree.write()), Pair("gapbs-pr-twitter", "broadwell-sim")
     with pytest.raises(ValueError, match="rsquared.csv"):
-        r_squared(evidence, last)
+        r_squared_of_pair(evidence, last)
     with pytest.raises(ValueError, match="predictions.csv.*poly3"):
         predictions(evidence, last, "poly3")
     assert len(predictions(evidence, PAIR, "poly3")) == 55

@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 
 from tessera.core.files import repo_root
-from tessera.report.claims import evaluate, load_claims, unexplained
+from tessera.report.claims import judged_claims, load_claims, unexplained
 from tessera.report.claims.verdicts import BAD, NOT_MEASURABLE, UNDECIDED
 
 
 def test_shown_only_where_a_claim_deviates(make_tree, tmp_path, claims_file):
-    table = evaluate(make_tree(tmp_path / "results").write(), claims_file)
+    table = judged_claims(make_tree(tmp_path / "results").write(), claims_file)
     written = {claim.id: claim.explanation for claim in load_claims(claims_file)}
     bad = table["verdict"].isin(BAD)
     assert bad.any() and (table.loc[~bad, "explanation"] == "").all()
@@ -53,4 +53,4 @@ def test_the_default_run_has_one_for_every_deviation(claims_file):
     results = repo_root() / "results" / "default"
     if not (results / "cells.csv").exists():
         pytest.skip("no results of the default configuration; ./run reproduce")
-    assert unexplained(evaluate(results, claims_file)) == []
+    assert unexplained(judged_claims(results, claims_file)) == []

@@ -7,7 +7,7 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.formula import formula_value
-from tessera.report.claims.registry import find
+from tessera.report.claims.registry import find_evaluator
 
 NUMBERS = {("a",): 6.0, ("zero",): 0.0, ("m", "x"): 4.0, ("m", "x", "y"): 5.0}
 
@@ -58,8 +58,8 @@ def test_printed_numbers_have_a_table_or_a_name(tmp_path):
         "formula": 'ceil(printed_values["xalancbmk_footprint"] * MB / size)',
         "numbers": {"size": 2097152},
     }
-    assert find("printed", pages)(None, evidence, **pages).value == 238
+    assert find_evaluator("printed", pages)(None, evidence, **pages).value == 238
     with pytest.raises(TesseraError, match="number 'size'"):
-        find("printed", pages)(None, evidence, formula="size * MB")
+        find_evaluator("printed", pages)(None, evidence, formula="size * MB")
     two = {"formula": {"one": "1 + 0", "two": "2"}}
-    assert find("printed", two)(None, evidence, **two).value == {"one": 1, "two": 2}
+    assert find_evaluator("printed", two)(None, evidence, **two).value == {"one": 1, "two": 2}

@@ -16,7 +16,7 @@ from tessera.core.results.kernel_tables import (
     TABLE6,
 )
 from tessera.core.results.machine_tables import ALLOCATOR
-from tessera.report.claims import evaluate, load_claims, registry
+from tessera.report.claims import judged_claims, load_claims, registry
 from tessera.report.claims.claim import Missing
 from tessera.report.claims.evidence import Evidence
 
@@ -40,7 +40,7 @@ def test_every_claim_that_reads_tables_of_our_kernel_or_allocator_names_it(tmp_p
     for claim in load_claims(claims_file):
         evidence = Asked(tmp_path)
         try:
-            registry.find(claim.evaluator, claim.parameters)(claim, evidence, **claim.parameters)
+            registry.find_evaluator(claim.evaluator, claim.parameters)(claim, evidence, **claim.parameters)
         except Missing:
             pass
         assert bool(evidence.asked & OURS) == bool(claim.implementation), claim.id
@@ -61,6 +61,6 @@ def test_a_finding_without_it_is_refused(tmp_path, claim_entries):
 
 
 def test_the_table_has_it(tmp_path, claims_file):
-    table = evaluate(tmp_path, claims_file).set_index("id")["implementation"]
+    table = judged_claims(tmp_path, claims_file).set_index("id")["implementation"]
     assert table["opera-allocator-memory"] == "Tessera's allocator"
     assert table["mitosis-first-touch-one"].startswith("Tessera's patches") and table["opera-slope"] == ""

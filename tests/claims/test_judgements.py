@@ -8,7 +8,7 @@ from tessera.core.results.cell_tables import MODELS_OF_RUN
 from tessera.core.results.table_io import frame_of, write_table
 from tessera.report.claims.claim import Claim, Missing, Scope, Tolerance
 from tessera.report.claims.evidence import Evidence
-from tessera.report.claims.registry import find
+from tessera.report.claims.registry import find_evaluator
 
 ONE = Scope(("gups-8gb",), ("sandybridge",))
 PAIR = {"workload": "gups-8gb", "platform": "sandybridge-sim"}
@@ -25,7 +25,7 @@ def value(tree):
             write_table(MODELS_OF_RUN[table], frame, tree.path / "models" / f"{table}.csv")
         claim = Claim("x", "micro20", "I", "s", "finding", 0.0, "t", "1", Tolerance("exact", 0, "test"), name,
                       parameters, scope, "intel-pmu")  # fmt: skip
-        return find(name, parameters)(claim, Evidence(tree.path), **parameters).value
+        return find_evaluator(name, parameters)(claim, Evidence(tree.path), **parameters).value
 
     return run
 

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from tessera.core.results.catalogue import TABLES
-from tessera.report.claims import evaluate, failing_claims, load_claims
+from tessera.report.claims import judged_claims, failing_claims, load_claims
 from tessera.report.claims.claim import Claim, Missing, Tolerance
 from tessera.report.claims.evidence import Evidence
-from tessera.report.claims.registry import find
+from tessera.report.claims.registry import find_evaluator
 
 #: Bytes of page tables, counted by hand: 1 MB needs a table a level, 64 MB 32 + 3, 1 GB 512 + 3.
 ONE_COPY = {1 << 20: 4 * 4096, 64 << 20: 35 * 4096, 1 << 30: 515 * 4096}
@@ -98,7 +98,7 @@ def write(tables, folder):
 def obtained(tables, folder, name, parameters, published=0.0):
     claim = Claim("x", "mitosis-asplos20", "3", "s", "finding", published, "t", "percent",
                   Tolerance("exact", 0, "test"), name, parameters)  # fmt: skip
-    outcome = find(name, parameters)(claim, Evidence(write(tables, folder)), **parameters)
+    outcome = find_evaluator(name, parameters)(claim, Evidence(write(tables, folder)), **parameters)
     assert (outcome.provenance, outcome.hardware_class) == ("measured", "guest")
     return outcome.value
 
@@ -131,7 +131,7 @@ def test_values(tables, tmp_path, name, parameters, published, expected):
 
 
 def test_every_claim_is_judged_and_holds_where_the_tables_say_so(tables, tmp_path, claims_file):
-    table = evaluate(write(tables, tmp_path), claims_file).set_index("id")
+    table = judged_claims(write(tables, tmp_path), claims_file).set_index("id")
     measured = table[table["provenance"] == "measured"]
     # two sockets: interleave's half is not the 75% that the paper has on four
     assert set(measured.index[~measured["verdict"].isin(["REPRODUCED", "PASS"])]) == {
@@ -160,7 +160,7 @@ def test_every_claim_is_judged_and_holds_where_the_tables_say_so(tables, tmp_pat
 )
 def test_rules_can_be_broken(tables, tmp_path, claims_file, file, column, change, claim, fails):
     tables[file][column] = change(tables[file][column])
-    table = evaluate(write(tables, tmp_path), claims_file)
+    table = judged_claims(write(tables, tmp_path), claims_file)
     assert table.set_index("id").loc[claim, "verdict"] == "FAIL"
     assert (claim in [row["id"] for row in failing_claims(table)]) == fails
 
@@ -176,7 +176,7 @@ def test_rules_can_be_broken(tables, tmp_path, claims_file, file, column, change
 def test_findings_about_a_moved_process_can_fail(tables, tmp_path, claims_file, moment, column, value, claim):
     rows = tables["balancing/balancing.csv"]
     rows.loc[rows["moment"] == moment, column] = value
-    table = evaluate(write(tables, tmp_path), claims_file).set_index("id")
+    table = judged_claims(write(tables, tmp_path), claims_file).set_index("id")
     found = table.loc[table.index.str.startswith(("mitosis-tables-never", "mitosis-migrated-")), "verdict"]
     assert found.pop(claim) == "DEVIATES" and set(found) == {"REPRODUCED"}
 
@@ -200,7 +200,7 @@ def test_one_remote_table_above_the_leaves_breaks_locality(tables, tmp_path, cla
     rows = tables["placement/placement.csv"]
     moved = (rows["config"] == "F+M") & (rows["observer"] == "1") & (rows["level"] == 3)
     rows.loc[moved, "socket"] = 1 - rows.loc[moved, "socket"]
-    table = evaluate(write(tables, tmp_path), claims_file).set_index("id")
+    table = judged_claims(write(tables, tmp_path), claims_file).set_index("id")
     assert table.loc["mitosis-replicas-local-first-touch", "verdict"] == "DEVIATES"
     assert float(table.loc["mitosis-replicas-local-first-touch", "obtained"]) == pytest.approx(
         100 / 13, rel=1e-3
@@ -209,7 +209,7 @@ def test_one_remote_table_above_the_leaves_breaks_locality(tables, tmp_path, cla
 
 
 def test_without_results_the_command_is_named(tmp_path, claims_file):
-    table = evaluate(tmp_path, claims_file).set_index("id")
+    table = judged_claims(tmp_path, claims_file).set_index("id")
     ids = [
         c.id
         for c in load_claims(claims_file)
@@ -266,7 +266,7 @@ def test_a_run_that_is_not_there_is_named(tables, tmp_path):
 
 
 def test_the_known_defect_of_table_4(tmp_path, claims_file):
-    row = evaluate(tmp_path, claims_file).set_index("id").loc["mitosis-table4-size-16tb"]
+    row = judged_claims(tmp_path, claims_file).set_index("id").loc["mitosis-table4-size-16tb"]
     leaves = (16 << 40) // 4096 * 8  # bytes
     assert float(row["obtained"]) == pytest.approx(
         (leaves * (1 + 1 / 512 + 1 / 512**2) + 32 * 4096) / 2**30, abs=1e-3

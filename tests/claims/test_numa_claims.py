@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from tessera.core.results.kernel_tables import FRAGMENTED, MAPS, PLACEMENTS
-from tessera.report.claims import evaluate
+from tessera.report.claims import judged_claims
 from tests.synthetic import placements as made
 from tests.synthetic.tables import put
 
@@ -23,7 +23,7 @@ def verdict(tmp_path, claim_entries):
             put(tmp_path / "results", declared, table)
         entries = {"claims": [entry for entry in claim_entries if entry["id"] == claim]}
         (tmp_path / "claims.yaml").write_text(yaml.safe_dump(entries, sort_keys=False))
-        return evaluate(tmp_path / "results", tmp_path / "claims.yaml").iloc[0]
+        return judged_claims(tmp_path / "results", tmp_path / "claims.yaml").iloc[0]
 
     return judge
 

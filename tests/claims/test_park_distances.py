@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.core.reference import load
+from tessera.core.reference import load_published
 from tessera.report.evaluators.park_printed import DISTANCES, distance_cost, drawn_mapping, selected_distance
 
 KEYS = ("workload", "mapping")
@@ -73,7 +73,7 @@ def test_an_unknown_reading_is_refused():
 
 
 def test_how_often_each_distance_is_printed():
-    table = load("park_table36_distances")
+    table = load_published("park_table36_distances")
     counts = {name: Counter(rows["value"].astype(int)) for name, rows in table.groupby("mapping")}
     assert counts["low"] == {4: 14}
     assert counts["medium"] == {32: 10, 16: 3, 8: 1}

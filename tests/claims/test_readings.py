@@ -11,13 +11,13 @@ import yaml
 
 from tessera.core.errors import TesseraError
 from tessera.report import verdicts
-from tessera.report.claims import evaluate, failing_claims, load_claims, unexplained
+from tessera.report.claims import judged_claims, failing_claims, load_claims, unexplained
 from tessera.report.claims.claim import Claim, Outcome, Tolerance, join_readings
-from tessera.report.claims.verdicts import BAD, GOOD, UNDECIDED, doubt, verdict
+from tessera.report.claims.verdicts import BAD, GOOD, UNDECIDED, doubt, judge_value
 from tessera.report.claims_table import claims_text
 from tessera.report.machines import groups
-from tessera.report.machines.groups import Group
-from tessera.report.machines.verdicts import Measured, finding_row
+from tessera.report.machines.groups import MachineGroup
+from tessera.report.machines.verdicts import JudgedGroup, finding_row
 
 AUTHORS = "mosmodel-authors"
 HOLDS, FAILS, NOT_HERE = "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "NOT-MEASURABLE-HERE"
@@ -47,13 +47,13 @@ BELOW_3 = Claim("x", "micro20", "I", "s", "finding", 3.0, "t", "percent", AT_MOS
 )  # fmt: skip
 def test_each_reading_is_judged(ours, authors, provenance, name, words):
     readings = {"ours": ours, "authors": authors}
-    assert verdict(BELOW_3, ours, provenance, "haswell", readings=readings) == (name, words)
+    assert judge_value(BELOW_3, ours, provenance, "haswell", readings=readings) == (name, words)
 
 
 def test_readings_of_named_values():
     claim = replace(BELOW_3, published={"a": 2, "b": 1}, tolerance=Tolerance("ordering", 0, "w"))
     readings = {"ours": {"a": 9, "b": 1}, "authors": {"a": 1, "b": 9}}
-    judged = verdict(claim, readings["ours"], "simulated", "", readings=readings)
+    judged = judge_value(claim, readings["ours"], "simulated", "", readings=readings)
     assert judged.name == UNDECIDED and "a=9 b=1" in judged.reason and "a=1 b=9" in judged.reason
     outcome = Outcome(readings["ours"], "simulated", readings=readings)
     assert str(outcome) == "ours: a=9 b=1; authors: a=1 b=9"
@@ -62,7 +62,7 @@ def test_readings_of_named_values():
 @pytest.mark.parametrize("kind", ["invariant", "arithmetic"])
 def test_only_a_finding_has_readings(kind):
     with pytest.raises(ValueError, match="'x'"):
-        verdict(replace(BELOW_3, kind=kind), 1.0, "published", "", readings={"ours": 1.0, "authors": 2.0})
+        judge_value(replace(BELOW_3, kind=kind), 1.0, "published", "", readings={"ours": 1.0, "authors": 2.0})
 
 
 def test_readings_of_different_data_are_a_mistake():
@@ -77,7 +77,7 @@ def test_an_undecided_finding_counts_as_neither():
          ("c", "finding", UNDECIDED, "reading: y", False)],
         columns=["id", "kind", "verdict", "reason", "required"],
     ).assign(explanation="")  # fmt: skip
-    assert verdicts.counts(rows).splitlines()[0] == f"findings: 1 {HOLDS}, 2 UNDECIDED (reading)"
+    assert verdicts.verdict_lines(rows).splitlines()[0] == f"findings: 1 {HOLDS}, 2 UNDECIDED (reading)"
     assert unexplained(rows) == [] and failing_claims(rows.assign(required=True)) == []
 
 
@@ -132,7 +132,7 @@ def judge(make_tree, tmp_path, claim_entries):
         for model in ("mosmodel", AUTHORS):  # pr-twitter within 1%
             tree.errors.loc[tree.errors["model"] == model, ["max_error", "geomean_error"]] = [0.009, 0.002]
         change(tree)
-        return evaluate(tree.write(), path).set_index("id")
+        return judged_claims(tree.write(), path).set_index("id")
 
     return run
 
@@ -292,13 +292,13 @@ def test_broken_readings_are_refused_by_name(tmp_path, kind, change, words):
 def test_a_machine_whose_readings_disagree_leaves_the_finding_undecided():
     readings = {"ours": 2.5, "authors": 5.0}
     outcome = Outcome(2.5, "measured", "haswell", over_pairs="max", readings=readings)
-    judged = verdict(BELOW_3, 2.5, "measured", "haswell", readings=readings)
-    split = Measured(Group(("hsw",), BELOW_3, True, "all"), outcome, judged, True)
+    judged = judge_value(BELOW_3, 2.5, "measured", "haswell", readings=readings)
+    split = JudgedGroup(MachineGroup(("hsw",), BELOW_3, True, "all"), outcome, judged, True)
     assert split.word == "undecided" and not split.holds
     row = finding_row(BELOW_3, [split], {})
     assert (row["verdict"], row["obtained"]) == (UNDECIDED, "ours=2.5 authors=5")
-    bad = verdict(BELOW_3, 4.0, "measured", "haswell")
-    fails = Measured(Group(("bdw",), BELOW_3, True, "all"), Outcome(4.0, "measured", "haswell"), bad, True)
+    bad = judge_value(BELOW_3, 4.0, "measured", "haswell")
+    fails = JudgedGroup(MachineGroup(("bdw",), BELOW_3, True, "all"), Outcome(4.0, "measured", "haswell"), bad, True)
     row = finding_row(BELOW_3, [split, fails], {})
     assert row["verdict"] == "DEVIATES" and "undecided on hsw" in row["reason"]
     assert groups.part_decides(

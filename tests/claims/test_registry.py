@@ -20,7 +20,7 @@ def test_a_name_registered_twice_aborts(monkeypatch):
 
 def test_unknown_evaluator_lists_the_valid_ones():
     with pytest.raises(TesseraError, match="max_error"):
-        registry.find("max_eror", {})
+        registry.find_evaluator("max_eror", {})
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_unknown_evaluator_lists_the_valid_ones():
 )
 def test_parameters_are_checked(parameters):
     with pytest.raises(TesseraError, match="it takes: model"):
-        registry.find("max_error", parameters)
+        registry.find_evaluator("max_error", parameters)
 
 
 def test_the_name_is_that_of_the_function_or_the_given_one(monkeypatch):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tessera.report.claims.claim import TO_MEASURE, Missing, Scope
-from tessera.report.claims.selection import NAMED, select
+from tessera.report.claims.selection import NAMED, deciding_pairs
 
 
 def reason(workloads: int) -> str:
@@ -15,7 +15,7 @@ def reason(workloads: int) -> str:
     names = tuple(f"w{n}" for n in range(workloads))
     claim = SimpleNamespace(scope=Scope(workloads=names, platforms=("haswell",)), hardware_class="haswell")
     with pytest.raises(Missing) as missing:
-        select(claim, SimpleNamespace(provenances={}, dropped={}))
+        deciding_pairs(claim, SimpleNamespace(provenances={}, dropped={}))
     assert str(missing.value) == f"{missing.value.reason}{TO_MEASURE}{missing.value.command}"
     return missing.value.reason
 

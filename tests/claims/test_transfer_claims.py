@@ -7,9 +7,9 @@ import yaml
 
 from tessera.core.results import transfer_tables
 from tessera.core.results.table_io import frame_of, write_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.transfer import study
-from tessera.report.claims import evaluate
+from tessera.report.claims import judged_claims
 from tests.studies.transfer import world
 
 VARIANTS = ("noop", "stlb-x2", "stlb-slower", "walkers-x2", "slower-loads", "delayed-tlb", "many-segment")
@@ -39,11 +39,11 @@ def judge(tmp_path, claim_entries, tables):
         made |= study.judge_run(made)
         judged(made[transfer_tables.VERDICTS.name])
         for table in transfer_tables.OF_RUN:
-            write_table(table, made[table.name], table.place(Tree(tmp_path)))
+            write_table(table, made[table.name], table.place(ResultsTree(tmp_path)))
         path = tmp_path / "claims.yaml"
         entries = [entry for entry in claim_entries if entry["id"].startswith("transfer-")]
         path.write_text(yaml.safe_dump({"claims": entries}))
-        return evaluate(tmp_path, path).set_index("id")
+        return judged_claims(tmp_path, path).set_index("id")
 
     return run
 
@@ -113,6 +113,6 @@ def test_without_the_class_or_the_study_it_is_not_measurable(judge, tmp_path):
     found = judge(change)
     assert found.loc["transfer-invisible-gap", "verdict"] == NOT_HERE
     for table in transfer_tables.OF_RUN:
-        table.place(Tree(tmp_path)).unlink()
-    missing = evaluate(tmp_path, tmp_path / "claims.yaml")
+        table.place(ResultsTree(tmp_path)).unlink()
+    missing = judged_claims(tmp_path, tmp_path / "claims.yaml")
     assert set(missing["verdict"]) == {NOT_HERE}

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from tessera.report.claims.claim import KINDS, PLACEMENT, Claim, Tolerance, class_matches
-from tessera.report.claims.verdicts import BAD, GOOD, UNDECIDED, VERDICTS, verdict
+from tessera.report.claims.verdicts import BAD, GOOD, UNDECIDED, VERDICTS, judge_value
 from tessera.report.verdicts import objection
 
 PROVENANCES = ("published", "simulated", "measured", "hybrid", "")
@@ -39,7 +39,7 @@ def expected(kind: str, provenance: str, same_class: bool, good: bool) -> str:
     list(product(KINDS, PROVENANCES, ("broadwell", "haswell", ""), (1.0, 2.0))),
 )
 def test_truth_table(kind, provenance, machine, obtained):
-    judged = verdict(claim(kind), obtained, provenance, machine)
+    judged = judge_value(claim(kind), obtained, provenance, machine)
     assert judged.name == expected(kind, provenance, machine == "broadwell", obtained == 1.0)
     assert judged.name in VERDICTS
     assert bool(judged.reason) == (
@@ -58,14 +58,14 @@ def test_truth_table(kind, provenance, machine, obtained):
 )
 def test_a_guest_decides_findings_about_placement_only(kind, quantity, name):
     """Cycles, times and instructions of a guest reproduce nothing, even for a claim of class 'any'."""
-    assert verdict(claim(kind, "any"), 1.0, "measured", "guest", quantity=quantity).name == name
+    assert judge_value(claim(kind, "any"), 1.0, "measured", "guest", quantity=quantity).name == name
 
 
 def test_no_word_belongs_to_two_scores():
     """A count of one word is then a count of one score."""
     words = [
         {
-            verdict(claim(kind, "any"), value, provenance, "haswell").name
+            judge_value(claim(kind, "any"), value, provenance, "haswell").name
             for value, provenance in product((1.0, 2.0), PROVENANCES)
         }
         - {"NOT-MEASURABLE-HERE"}
@@ -77,17 +77,17 @@ def test_no_word_belongs_to_two_scores():
 
 @pytest.mark.parametrize(("kind", "provenance"), list(product(KINDS, PROVENANCES)))
 def test_nothing_obtained(kind, provenance):
-    judged = verdict(claim(kind), None, provenance, "broadwell", "no PMU; to measure it: x")
+    judged = judge_value(claim(kind), None, provenance, "broadwell", "no PMU; to measure it: x")
     assert judged == ("NOT-MEASURABLE-HERE", "no PMU; to measure it: x")
 
 
 @pytest.mark.parametrize("value", [float("nan"), {"C": 0.9, "M": float("nan")}])
 def test_not_a_number(value):
-    assert verdict(claim("finding"), value, "simulated", "").name == "NOT-MEASURABLE-HERE"
+    assert judge_value(claim("finding"), value, "simulated", "").name == "NOT-MEASURABLE-HERE"
 
 
 def test_the_reason_of_a_deviation_names_all_three_numbers():
-    reason = verdict(claim("finding"), 2.0, "simulated", "").reason
+    reason = judge_value(claim("finding"), 2.0, "simulated", "").reason
     assert reason == "obtained 2 1, published 1, tolerance exact"
 
 
@@ -120,6 +120,6 @@ def test_hardware_classes(wanted, machine, same):
 )
 def test_the_report_accepts_every_verdict(kind, provenance, machine, obtained):
     """The report checks verdicts again, by its own rule."""
-    judged = verdict(claim(kind), obtained, provenance, machine)
+    judged = judge_value(claim(kind), obtained, provenance, machine)
     row = {"verdict": judged.name, "kind": kind, "provenance": provenance}
     assert objection(row | {"hardware_class": "broadwell"}) == ""

@@ -38,7 +38,7 @@ def checkout(tmp_path, monkeypatch):
 def _build(monkeypatch, tools: Recorder, *, tests: bool = False) -> list[list[str]]:
     monkeypatch.setattr(builder, "toolchain", lambda: tools)
     tools.commands.clear()
-    builder.build("tracer", lambda text: None, tests=tests)
+    builder.build_component("tracer", lambda text: None, tests=tests)
     return list(tools.commands)
 
 
@@ -101,4 +101,4 @@ def test_a_failed_build_is_tried_again(checkout, monkeypatch):
 def test_a_component_without_project_is_an_error(checkout, monkeypatch):
     monkeypatch.setattr(builder, "toolchain", Recorder)
     with pytest.raises(TesseraError, match="artifacts/simulator/CMakeLists.txt"):
-        builder.build("simulator", lambda text: None)
+        builder.build_component("simulator", lambda text: None)

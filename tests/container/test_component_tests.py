@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from tessera.cli.dev import build as cli
 from tessera.core.errors import TesseraError
 from tessera.machine.container import component_tests
-from tessera.machine.container.component_tests import condensed, summary
+from tessera.machine.container.component_tests import condensed, ctest_summary
 
 LOG = """[OUTPUT]
 Internal ctest changing into directory: /checkout/build/x
@@ -49,12 +49,12 @@ def test_failures_and_summary_remain():
 def test_summary_line(monkeypatch, tmp_path, log, line):
     (tmp_path / "ctest.log").write_text(log)
     monkeypatch.setattr(component_tests, "build_dir", lambda component: tmp_path)
-    assert summary("x") == line
+    assert ctest_summary("x") == line
 
 
 def test_no_log_is_no_success(monkeypatch, tmp_path):
     monkeypatch.setattr(component_tests, "build_dir", lambda component: tmp_path)
-    assert summary("x") == "x: ctest did not finish"
+    assert ctest_summary("x") == "x: ctest did not finish"
 
 
 @pytest.fixture
@@ -71,9 +71,9 @@ def components(monkeypatch):
         return int(component == "workloads"), ""
 
     monkeypatch.setattr(cli, "ensure_images", lambda say: "tag")
-    monkeypatch.setattr(cli.builder, "build", build)
+    monkeypatch.setattr(cli.builder, "build_component", build)
     monkeypatch.setattr(cli.component_tests, "run_tests", run_tests)
-    monkeypatch.setattr(cli.component_tests, "summary", lambda component: f"{component}: some tests")
+    monkeypatch.setattr(cli.component_tests, "ctest_summary", lambda component: f"{component}: some tests")
     return tested
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tessera.machine.container import engine
 from tessera.machine.container.image_inputs import base_tag, toolchain_tag
-from tessera.machine.container.images import manifest
+from tessera.machine.container.images import image_manifest
 from tessera.machine.container.toolchain import DockerToolchain
 
 pytestmark = [
@@ -90,7 +90,7 @@ def test_container_ends_with_its_caller(number, root):
 
 def test_manifests_record_packages_and_the_base_is_reproducible():
     """Built on another machine or before this checkout, an image has no manifest here: nothing to check."""
-    toolchain, base = manifest(toolchain_tag()), manifest(base_tag())
+    toolchain, base = image_manifest(toolchain_tag()), image_manifest(base_tag())
     if toolchain is None or base is None:
         pytest.skip("the images were not built from this checkout; docker rmi them to build them here")
     assert toolchain["packages"]["qemu-user"].startswith("1:7.2")

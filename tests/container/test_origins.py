@@ -63,7 +63,7 @@ def ensure() -> list[str]:
 def test_the_live_archive_comes_first(machine):
     ensure()
     assert machine.built == ["tessera-base live", "tessera-toolchain live"]
-    assert images.manifest(toolchain_tag())["origin"] == "live"
+    assert images.image_manifest(toolchain_tag())["origin"] == "live"
 
 
 def test_the_snapshot_makes_both_images_again(machine):
@@ -72,8 +72,8 @@ def test_the_snapshot_makes_both_images_again(machine):
     machine.there.add(base_tag())
     said = ensure()
     assert machine.built == ["tessera-toolchain live", "tessera-base snapshot", "tessera-toolchain snapshot"]
-    assert images.manifest(toolchain_tag())["origin"] == images.manifest(base_tag())["origin"] == "snapshot"
-    assert images.manifest(base_tag())["arguments"]["DEBIAN_MIRROR"] == ""  # no path of this machine
+    assert images.image_manifest(toolchain_tag())["origin"] == images.image_manifest(base_tag())["origin"] == "snapshot"
+    assert images.image_manifest(base_tag())["arguments"]["DEBIAN_MIRROR"] == ""  # no path of this machine
     assert [line for line in said if "live" in line and "404" in line]
 
 
@@ -108,7 +108,7 @@ def test_an_image_on_the_toolchain_names_its_archive(machine):
     ensure()
     machine.broken = set()
     tag = images.ensure_kernel_image(lambda line: None)
-    assert images.manifest(tag)["origin"] == "snapshot"
+    assert images.image_manifest(tag)["origin"] == "snapshot"
 
 
 def test_the_sources_of_a_snapshot(tmp_path, monkeypatch):

@@ -63,8 +63,8 @@ def test_the_index_is_read_by_paragraph():
 
 def test_the_table_is_the_record():
     rows = [
-        image_packages.Package("libc6", "2.36-9", "amd64", "bb", ("base", "toolchain", "kernel")),
-        image_packages.Package("tar", "1.34", "amd64", "cc", ("base",)),
+        image_packages.DebianPackage("libc6", "2.36-9", "amd64", "bb", ("base", "toolchain", "kernel")),
+        image_packages.DebianPackage("tar", "1.34", "amd64", "cc", ("base",)),
     ]
     assert image_packages.packages_csv(rows).splitlines() == [RECORD.splitlines()[n] for n in (0, 2, 3)]
 

@@ -10,7 +10,7 @@ import yaml
 
 from tessera.cli.pipeline.simulation import expected_names
 from tessera.core import platforms
-from tessera.fit.models.registry import select
+from tessera.fit.models.registry import select_models
 from tessera.record import workloads
 from tessera.simulate.sampling import parse_sampling
 
@@ -34,15 +34,15 @@ def test_is_valid_and_named_after_its_file(config):
 def test_names_what_exists(config):
     _, tree = config
     for name, options in tree["workloads"].items():
-        workloads.load(name).size(options["size"])
-    assert set(tree["platforms"]) <= set(platforms.names())
+        workloads.load_workload(name).size(options["size"])
+    assert set(tree["platforms"]) <= set(platforms.platform_names())
     host = tree["host"]
-    workloads.load(host["workload"]).size(tree["workloads"].get(host["workload"], host)["size"])
+    workloads.load_workload(host["workload"]).size(tree["workloads"].get(host["workload"], host)["size"])
     assert set(tree["host"]["layouts"]) <= set(expected_names(tree["random_count"]))
     assert tree["explore"]["workload"] in tree["workloads"]
     assert tree["explore"]["platform"] in tree["platforms"]
     parse_sampling(tree["sampling"])
-    select(tree.get("models", ()))
+    select_models(tree.get("models", ()))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_the_main_job_is_every_row_of_table_5_on_three_platforms():
     """19 rows; the four licensed ones by their stand-ins."""
     tree = yaml.safe_load((ROOT / "config" / "default.yaml").read_text())
     published = pd.read_csv(ROOT / "reference-results" / "table5_workloads.csv")["workload"]
-    found = [workloads.load(name) for name in tree["workloads"]]
+    found = [workloads.load_workload(name) for name in tree["workloads"]]
     assert sorted(one.rows["micro20"] for one in found) == sorted(published)
     assert {one.rows["micro20"] for one in found if one.stand_in_for} == {
         name for name in published if name.startswith("spec")

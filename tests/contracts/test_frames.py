@@ -5,7 +5,7 @@ import pytest
 
 from tessera.core.results.cell_tables import MANIFEST
 from tessera.core.results.schema import Table, columns
-from tessera.core.results.table_io import Unreadable, frame_of, read_file
+from tessera.core.results.table_io import UnreadableTable, frame_of, read_file
 
 JUDGED = Table("judged", lambda tree: tree.root / "judged.csv", "a test", "none", "a test", columns("""
 what   text   -  what was judged
@@ -39,7 +39,7 @@ def test_truth_values_survive_a_file_and_empty_is_neither(tmp_path):
 def test_what_is_no_truth_value_is_refused_with_its_column(tmp_path):
     path = tmp_path / "judged.csv"
     path.write_text("what,holds\na,perhaps\n")
-    with pytest.raises(Unreadable, match="holds.*perhaps"):
+    with pytest.raises(UnreadableTable, match="holds.*perhaps"):
         read_file(JUDGED, path)
 
 
@@ -53,7 +53,7 @@ def test_a_count_that_no_whole_number_holds_is_refused(large, tmp_path):
     """Turned into 64 bits, it would become another number without a word."""
     path = tmp_path / "counted.csv"
     path.write_text(f"cycles\n7\n{large}\n")
-    with pytest.raises(Unreadable, match="cycles.*(e[+]|inf)"):
+    with pytest.raises(UnreadableTable, match="cycles.*(e[+]|inf)"):
         read_file(COUNTED, path)
     path.write_text("cycles\n7\n4611686018427387904\n")
     assert list(read_file(COUNTED, path)["cycles"]) == [7, 2**62]

@@ -12,8 +12,8 @@ import pytest
 from tessera.core.results.catalogue import RESULTS_PAGE, TABLES, results_page
 from tessera.core.results.cell_tables import CELLS, MANIFEST, MODELS_OF_PAIR, MODELS_OF_RUN
 from tessera.core.results.schema import columns
-from tessera.core.results.table_io import Unreadable, counting_rows, frame_of, read_file, write_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.table_io import UnreadableTable, counting_rows, frame_of, read_file, write_table
+from tessera.core.results.tree import ResultsTree
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "tessera"
@@ -41,9 +41,9 @@ def documented() -> set[str]:
 
 
 def spelled() -> dict[str, str]:
-    """Path with ``*`` for every argument -> the member of ``Tree`` that spells it."""
-    tree, found = Tree(Path()), {}
-    for name, member in inspect.getmembers(Tree):
+    """Path with ``*`` for every argument -> the member of ``ResultsTree`` that spells it."""
+    tree, found = ResultsTree(Path()), {}
+    for name, member in inspect.getmembers(ResultsTree):
         if name.startswith("_") or name in {"found", "relative"} | FOLDERS:
             continue
         if isinstance(member, property):
@@ -125,7 +125,7 @@ def test_what_is_written_is_read_back_typed(tmp_path):
 def test_a_damaged_table_says_what_is_wrong_with_it(tmp_path, text, code, values):
     if text is not None:
         (tmp_path / "manifest.csv").write_text(text)
-    with pytest.raises(Unreadable) as error:
+    with pytest.raises(UnreadableTable) as error:
         read_file(MANIFEST, tmp_path / "manifest.csv", "the manifest")
     assert (error.value.asked, error.value.code) == ("the manifest", code)
     assert [value for value in values if value not in error.value.found] == []

@@ -13,7 +13,7 @@ import pytest
 
 from tessera.cli.plan import estimate
 from tessera.core.processes import module_command
-from tessera.machine.environment.preparation import Plan, fixed
+from tessera.machine.environment.preparation import MachineChanges, fixed
 from tessera.measure.mosalloc import background
 
 #: Modules that our programs import, and packages that they start.
@@ -67,7 +67,7 @@ def test_modules_start_without_the_folder(marked, module, argument, status):
 
 
 def test_the_guardian_of_settings_starts_without_the_folder(marked):
-    with fixed(Plan((), ())):
+    with fixed(MachineChanges((), ())):
         pass
     assert marked() == []
 
@@ -82,7 +82,7 @@ def test_the_fragmenter_starts_without_the_folder(marked, monkeypatch):
         return ended[0]
 
     monkeypatch.setattr(background.subprocess, "Popen", start)
-    with pytest.raises(Exception), background.fragmented(0.5):  # noqa: B017
+    with pytest.raises(Exception), background.fragmented_memory(0.5):  # noqa: B017
         pass
     assert ended[0].returncode != 0 and marked() == []
 

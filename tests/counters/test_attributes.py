@@ -13,7 +13,7 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.machine.counters.attributes import HEADER, Attribute, attributes, events_file
 from tessera.machine.counters.event_table import class_named
-from tessera.machine.counters.passes import Machine, Pass, passes
+from tessera.machine.counters.passes import CounterSharing, Pass, counter_passes
 
 INTEL = {
     "event": "config:0-7", "umask": "config:8-15", "edge": "config:18", "any": "config:21",
@@ -75,7 +75,7 @@ def test_a_hybrid_processor_has_the_number_of_its_pmu(tmp_path):
     root = kernel(tmp_path, "cpu_core", 8)
     kernel(tmp_path, "cpu_atom", 10)
     found = attributes(
-        passes(class_named("goldencove"), Machine())[0], class_named("goldencove"), root, mode="uk"
+        counter_passes(class_named("goldencove"), CounterSharing())[0], class_named("goldencove"), root, mode="uk"
     )
     by_role = {event.role: event for event in found}
     assert (by_role["C loads"].type, by_role["C loads"].config) == (8, 0x1012)
@@ -84,9 +84,9 @@ def test_a_hybrid_processor_has_the_number_of_its_pmu(tmp_path):
 
 
 def test_the_file_of_a_pass(tmp_path):
-    machine = Machine(smt=True, watchdog=False)
+    machine = CounterSharing(smt=True, watchdog=False)
     text = events_file(
-        passes(class_named("broadwell"), machine)[0], class_named("broadwell"), kernel(tmp_path)
+        counter_passes(class_named("broadwell"), machine)[0], class_named("broadwell"), kernel(tmp_path)
     )
     assert text.splitlines() == [
         HEADER,

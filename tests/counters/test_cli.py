@@ -9,8 +9,8 @@ from tessera.cli.main import cli
 from tessera.cli.measure import counters as command
 from tessera.core.errors import TesseraError
 from tessera.machine.counters import sysfs
-from tessera.machine.counters.event_table import classes
-from tessera.machine.counters.passes import Machine
+from tessera.machine.counters.event_table import counter_classes
+from tessera.machine.counters.passes import CounterSharing
 from tessera.machine.doctor import hardware
 
 
@@ -20,7 +20,7 @@ def run(*words):
 
 def test_every_class_is_listed_with_its_passes():
     lines = run("show").stdout.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == list(classes())
+    assert [line.split()[0] for line in lines[1:]] == list(counter_classes())
     passes = {line.split()[0]: line.split()[-1] for line in lines[1:]}
     assert (passes["broadwell"], passes["icelake"], passes["lioncove"], passes["zen4"]) == (
         "2/1", "2/2", "1/1", "1/1",
@@ -51,9 +51,9 @@ def test_the_pmu_of_servers_with_small_cores():
 def test_this_machine(monkeypatch):
     facts = {"vendor_id": "GenuineIntel", "cpu family": "6", "model": "79", "stepping": "1"}
     monkeypatch.setattr(hardware, "cpu_facts", lambda: facts)
-    monkeypatch.setattr(sysfs, "counting_machine", lambda: Machine(smt=False, watchdog=False))
+    monkeypatch.setattr(sysfs, "counting_machine", lambda: CounterSharing(smt=False, watchdog=False))
     found, settings = command._this()
-    assert (found.name, settings) == ("broadwell", Machine(smt=False, watchdog=False))
+    assert (found.name, settings) == ("broadwell", CounterSharing(smt=False, watchdog=False))
     assert "pass data:" in run("show", "this").stdout
     facts["model"] = "151"  # two types of cores
     assert "goldencove, gracemont" in run("show", "this").stderr

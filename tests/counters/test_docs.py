@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tessera.core.files import repo_root
 from tessera.machine.counters.event import STATUSES
-from tessera.machine.counters.event_table import class_named, classes
+from tessera.machine.counters.event_table import class_named, counter_classes
 from tests.docs import pages
 
 from .builders import RUN, write
@@ -41,7 +41,7 @@ def test_the_printed_passes_are_those_of_the_command():
 
 def test_the_table_of_c():
     rows = pages.table("measure.md", "| class | walkers | event of loads | C |")
-    assert [row[0] for row in rows] == list(classes())
+    assert [row[0] for row in rows] == list(counter_classes())
     for name, walkers, event, meaning in rows:
         found = class_named(name)
         assert walkers == str(found.walkers or "-"), name

@@ -12,13 +12,13 @@ from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
 from tessera.core.results.table_io import read_cells
 from tessera.machine.counters.event_table import class_named
-from tessera.measure.perf_log_import import ImportRequest, import_logs, logs_from_names, logs_from_table
+from tessera.measure.perf_log_import import ImportOptions, import_logs, logs_from_names, logs_from_table
 
 from .builders import LOGS, RUN, line, write
 
 
 def imported(paths, class_name="broadwell", **options):
-    request = ImportRequest("gups", f"{class_name}-lab", class_named(class_name), **options)
+    request = ImportOptions("gups", f"{class_name}-lab", class_named(class_name), **options)
     return import_logs(logs_from_names(paths), request)
 
 

@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 
 from tessera.core.errors import TesseraError
 from tessera.machine.counters import sysfs
-from tessera.machine.counters.event_table import class_named, classes
+from tessera.machine.counters.event_table import class_named, counter_classes
 from tessera.machine.counters.passes import (
-    Machine,
+    CounterSharing,
     base_events,
-    events_of,
+    perf_groups,
     fit_on_counters,
     matched,
-    passes,
+    counter_passes,
     perf_stat,
 )
 
-FREE = Machine(smt=False, watchdog=False)
-MACHINES = [Machine(smt, watchdog) for smt in (False, True) for watchdog in (False, True)]
+FREE = CounterSharing(smt=False, watchdog=False)
+MACHINES = [CounterSharing(smt, watchdog) for smt in (False, True) for watchdog in (False, True)]
 
 
 def general_used(one):
@@ -47,15 +47,15 @@ def test_matching_equals_an_exhaustive_search(allowed):
 
 
 def names(name, machine):
-    return [one.name for one in passes(class_named(name), machine)]
+    return [one.name for one in counter_passes(class_named(name), machine)]
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("name", classes())
+@pytest.mark.parametrize("name", counter_classes())
 def test_passes_without_h_m_and_c_are_optional(name, machine):
     """By their events, not by their name. Cycles with a walk are an input of no model."""
     inputs = {event.quantity for event in class_named(name).required()}
-    for one in passes(class_named(name), machine):
+    for one in counter_passes(class_named(name), machine):
         has_inputs = bool(inputs & {event.quantity for event in one.events})
         assert has_inputs == (not one.optional), one.name
         assert not one.optional or one.name.rstrip("0123456789").rstrip("-") == one.optional
@@ -67,13 +67,13 @@ def test_passes_without_h_m_and_c_are_optional(name, machine):
 def test_up_to_cascade_lake_smt_decides(name):
     """Eight general counters without SMT hold H, M, C of loads and stores; four with SMT do not."""
     assert names(name, FREE)[0] == "data"
-    assert names(name, Machine(smt=True, watchdog=False))[:2] == ["loads", "stores"]
+    assert names(name, CounterSharing(smt=True, watchdog=False))[:2] == ["loads", "stores"]
 
 
 @pytest.mark.parametrize("name", ["icelake", "sapphirerapids", "graniterapids", "goldencove", "redwoodcove"])
 @pytest.mark.parametrize("machine", MACHINES, ids=str)
 def test_from_ice_lake_on_tlb_events_have_four_counters(name, machine):
-    first, second = passes(class_named(name), machine)[:2]
+    first, second = counter_passes(class_named(name), machine)[:2]
     assert (first.name, second.name) == ("loads", "stores")
     assert [e.quantity for e in first.events[-4:]] == ["H loads", "M loads", "C loads", "C active loads"]
     assert {first.counters[e.quantity] for e in first.events[-4:]} == set("0123")
@@ -81,22 +81,22 @@ def test_from_ice_lake_on_tlb_events_have_four_counters(name, machine):
 
 @pytest.mark.parametrize("name", ["zen1", "zen2", "zen3", "zen4", "zen5"])
 def test_zen_has_no_fixed_counters_and_one_pass(name):
-    (first, *_) = passes(class_named(name), Machine())
+    (first, *_) = counter_passes(class_named(name), CounterSharing())
     assert [event.quantity for event in first.events] == ["R cycles", "instructions", "H any", "M any"]
     assert general_used(first) == 4
 
 
 def test_the_watchdog_takes_a_counter():
     """Skylake without SMT: cycles with a walk fit in the first pass only if the watchdog is off."""
-    assert len(passes(class_named("skylake"), FREE)[0].events) == 11
-    assert names("skylake", Machine(smt=False, watchdog=True))[:2] == ["data", "active"]
+    assert len(counter_passes(class_named("skylake"), FREE)[0].events) == 11
+    assert names("skylake", CounterSharing(smt=False, watchdog=True))[:2] == ["data", "active"]
 
 
-@pytest.mark.parametrize("name", list(classes()))
+@pytest.mark.parametrize("name", list(counter_classes()))
 @pytest.mark.parametrize("machine", MACHINES, ids=str)
 def test_every_pass_fits_and_nothing_is_lost(name, machine):
     found = class_named(name)
-    made = passes(found, machine)
+    made = counter_passes(found, machine)
     counted = [event.quantity for one in made for event in one.events]
     for event in (*found.required(), *found.active()):
         assert counted.count(event.quantity) == 1, event.quantity
@@ -117,7 +117,7 @@ def test_too_many_events_do_not_fit():
 
 
 def test_the_command_of_a_pass():
-    (one, *_) = passes(class_named("broadwell"), Machine(smt=True, watchdog=True))
+    (one, *_) = counter_passes(class_named("broadwell"), CounterSharing(smt=True, watchdog=True))
     words = shlex.split(perf_stat(one, "u"))
     assert words[:7] == ["LC_ALL=C", "perf", "stat", "-x;", "-o", "LAYOUT.loads.perf", "-e"]
     assert words[7] == (
@@ -127,18 +127,18 @@ def test_the_command_of_a_pass():
 
 
 def test_hybrid_events_name_their_pmu():
-    (one, *_) = passes(class_named("goldencove"), Machine())
-    text = events_of(one, "uk")
+    (one, *_) = counter_passes(class_named("goldencove"), CounterSharing())
+    text = perf_groups(one, "uk")
     assert (
         text.startswith("{cpu_core/cycles/uk,")
         and "cpu_core/event=0x12,umask=0x20,name=H_loads_uk/uk" in text
     )
-    assert "cpu/event=0x08" in events_of(passes(class_named("crestmont"), Machine())[0], "u", "cpu")
+    assert "cpu/event=0x08" in perf_groups(counter_passes(class_named("crestmont"), CounterSharing())[0], "u", "cpu")
 
 
 def test_unknown_mode():
     with pytest.raises(TesseraError, match="uk"):
-        events_of(passes(class_named("zen1"), Machine())[0], "k")
+        perf_groups(counter_passes(class_named("zen1"), CounterSharing())[0], "k")
 
 
 def test_sysfs_of_a_hybrid_machine(tmp_path):
@@ -147,7 +147,7 @@ def test_sysfs_of_a_hybrid_machine(tmp_path):
         (tmp_path / "sys/bus/event_source/devices" / name / "type").write_text(f"{number}\n")
     assert sysfs.pmu_type(class_named("gracemont").pmus, tmp_path) == ("cpu_atom", 10)
     assert sysfs.pmu_type(("cpu",), tmp_path) is None
-    assert sysfs.counting_machine(tmp_path) == Machine(smt=True, watchdog=True)  # unknown: fewer counters
+    assert sysfs.counting_machine(tmp_path) == CounterSharing(smt=True, watchdog=True)  # unknown: fewer counters
     (tmp_path / "sys/devices/system/cpu/smt").mkdir(parents=True)
     (tmp_path / "sys/devices/system/cpu/smt/active").write_text("0\n")
     (tmp_path / "proc/sys/kernel").mkdir(parents=True)

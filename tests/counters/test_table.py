@@ -10,7 +10,7 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.core.results.loader import GENERATIONS
 from tessera.machine.counters.event import GENERIC
-from tessera.machine.counters.event_table import COLUMNS, DATA, class_named, classes, read_events
+from tessera.machine.counters.event_table import COLUMNS, DATA, class_named, counter_classes, read_events
 
 from .builders import EXTRACTS
 
@@ -33,8 +33,8 @@ def written(tmp_path, change):
 def test_every_row_is_read():
     events = read_events()
     assert len(events) == len(rows()) - 1 == 609
-    assert len(classes()) == 21 and tuple(classes()) == GENERATIONS
-    assert sum(len(found.events) for found in classes().values()) == 609 - 9  # nine of every machine
+    assert len(counter_classes()) == 21 and tuple(counter_classes()) == GENERATIONS
+    assert sum(len(found.events) for found in counter_classes().values()) == 609 - 9  # nine of every machine
 
 
 def test_codes_equal_those_of_linux():
@@ -127,7 +127,7 @@ def test_rows_with_other_columns(tmp_path):
 
 
 def test_facts_of_a_class_are_the_same_in_its_rows():
-    for found in classes().values():
+    for found in counter_classes().values():
         assert len({event.walkers for event in found.events}) == 1, found.name
         assert len({event.general for event in found.events}) == 1, found.name
         assert found.general(smt=True) <= found.general(smt=False)
@@ -135,7 +135,7 @@ def test_facts_of_a_class_are_the_same_in_its_rows():
 
 def test_our_names_are_unique_in_a_class():
     """Two rows of one quantity are one thing that parts of a class count with different codes."""
-    for found in classes().values():
+    for found in counter_classes().values():
         by_alias = defaultdict(set)
         for event in found.events:
             by_alias[event.alias("u").lower()].add(event.quantity)

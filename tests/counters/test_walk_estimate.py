@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
 from tessera.core.results.table_io import write_cells
-from tessera.machine.perf.ibs import estimate_csv, estimate_walks, parse_lines, read_ibs
+from tessera.machine.perf.ibs import estimate_csv, estimate_walks, parse_ibs, read_ibs
 from tests.counters.builders import LOGS
 
 WRITTEN = LOGS / "ibs" / "written-6.12-zen3.txt"
@@ -68,14 +68,14 @@ def test_modes_and_processes_choose_samples():
 
 def test_the_number_needs_no_words():
     """Newer versions of perf leave words out; the register has the same bits."""
-    with_words = list(parse_lines(lines(sample(), sample(l1=0, l2=0, refill=0))))
-    without = list(parse_lines(lines(sample(words=False), sample(l1=0, l2=0, refill=0, words=False))))
+    with_words = list(parse_ibs(lines(sample(), sample(l1=0, l2=0, refill=0))))
+    without = list(parse_ibs(lines(sample(words=False), sample(l1=0, l2=0, refill=0, words=False))))
     assert [one.data3 for one in with_words] == [one.data3 for one in without]
 
 
 def test_a_refill_without_a_walk_does_not_count():
     """An L2 TLB hit has a refill latency, too; only misses of both levels are walks."""
-    samples = list(parse_lines(lines(sample(refill=40), sample(refill=60), sample(l2=0, refill=7))))
+    samples = list(parse_ibs(lines(sample(refill=40), sample(refill=60), sample(l2=0, refill=7))))
     assert estimate_walks(samples, 100).cycles.value == pytest.approx(5000)
 
 
@@ -83,13 +83,13 @@ def test_an_interval_contains_the_mean_that_the_samples_were_drawn_from():
     rng, inside = random.Random(5), 0
     for _ in range(200):
         drawn = [sample(refill=round(rng.gauss(200, 40))) for _ in range(30)]
-        found = estimate_walks(list(parse_lines(lines(*drawn))), 1000).cycles
+        found = estimate_walks(list(parse_ibs(lines(*drawn))), 1000).cycles
         inside += abs(found.value - 200_000) <= found.half_width
     assert 180 <= inside <= 199
 
 
 def test_the_longest_refill_is_counted():
-    samples = list(parse_lines(lines(sample(refill=65535), sample(refill=10))))
+    samples = list(parse_ibs(lines(sample(refill=65535), sample(refill=10))))
     assert estimate_walks(samples, 1).longest == 1
 
 
@@ -103,7 +103,7 @@ def test_the_longest_refill_is_counted():
     ],
 )
 def test_refusals(code, samples, misses, value):
-    assert value in failure(code, list(parse_lines(lines(*samples))), misses)
+    assert value in failure(code, list(parse_ibs(lines(*samples))), misses)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_refusals(code, samples, misses, value):
 )
 def test_other_lines_are_errors(text, value):
     with pytest.raises(TesseraError) as error:
-        list(parse_lines(text))
+        list(parse_ibs(text))
     assert error.value.code == "ibs-row" and value in str(error.value)
 
 

@@ -20,24 +20,24 @@ def repository(monkeypatch):
 
 
 def test_the_repository_has_the_inputs_of_the_papers(repository):
-    assert {"gap-twitter", "gap-road", "gap-web", "kdd12"} <= set(datasets.names())
+    assert {"gap-twitter", "gap-road", "gap-web", "kdd12"} <= set(datasets.dataset_names())
 
 
 def test_workloads_name_datasets_that_exist(repository):
     named = {
         name
-        for workload in map(workloads.load, workloads.names())
+        for workload in map(workloads.load_workload, workloads.workload_names())
         for size in workload.sizes.values()
         for name in size.datasets
     }
-    assert named <= set(datasets.names())
+    assert named <= set(datasets.dataset_names())
     assert {"gap-twitter", "gap-road", "gap-web"} <= named
 
 
 def test_a_good_row(tmp_path):
     path = tmp_path / "manifest.csv"
     path.write_text(HEADER + GOOD)
-    made = datasets.read(path)["graph"]
+    made = datasets.read_datasets(path)["graph"]
     assert (made.file_name, made.size_bytes, made.sha256) == ("graph.tar.gz", 10, "a" * 64)
 
 
@@ -60,7 +60,7 @@ def test_a_bad_manifest_says_what_is_wrong(tmp_path, text, rule):
     path = tmp_path / "manifest.csv"
     path.write_text(text)
     with pytest.raises(TesseraError, match="manifest.csv") as error:
-        datasets.read(path)
+        datasets.read_datasets(path)
     assert error.value.code == f"manifest-{rule}"
 
 

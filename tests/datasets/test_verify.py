@@ -22,18 +22,18 @@ def fetched(dataset, body):
     def get(**published):
         with serving(of_file(body)) as url:
             made = dataset(url, **published)
-            datasets.fetch(made, attempts=1)
+            datasets.fetch_dataset(made, attempts=1)
         return made, datasets.cache_folder(made) / "graph.bin"
 
     return get
 
 
 def test_verified_and_unverified(fetched):
-    assert datasets.verify(fetched()[0]) == "verified"
+    assert datasets.verify_dataset(fetched()[0]) == "verified"
 
 
 def test_unverified_without_a_published_checksum(fetched):
-    assert datasets.verify(fetched(sha256="")[0]) == "unverified"
+    assert datasets.verify_dataset(fetched(sha256="")[0]) == "unverified"
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_flipped_bit_is_found(fetched, published):
     data[1_234_567] ^= 1
     path.write_bytes(data)
     with pytest.raises(TesseraError, match=f"{hashlib.sha256(data).hexdigest()}.* {right}") as error:
-        datasets.verify(made)
+        datasets.verify_dataset(made)
     assert error.value.code == "dataset-wrong"
 
 
@@ -56,13 +56,13 @@ def test_a_truncated_file_is_found(fetched):
     made, path = fetched()
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(TesseraError, match="2999999 .*3000000") as error:
-        datasets.verify(made)
+        datasets.verify_dataset(made)
     assert error.value.code == "dataset-wrong"
 
 
 def test_what_is_missing_is_an_error(dataset):
     with pytest.raises(TesseraError, match="tessera workload data fetch graph") as error:
-        datasets.verify(dataset("http://localhost/graph.bin"))
+        datasets.verify_dataset(dataset("http://localhost/graph.bin"))
     assert error.value.code == "dataset-missing"
 
 

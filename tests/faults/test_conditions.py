@@ -4,7 +4,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.lab.faults.measured import SPARE_BYTES, THP, environment, processor_of, require
-from tessera.machine.environment.condition import Tree
+from tessera.machine.environment.condition import SystemFiles
 
 MB = 1 << 20
 GOVERNOR = "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor"
@@ -23,7 +23,7 @@ def tree(tmp_path, **changed):
         path.parent.mkdir(parents=True, exist_ok=True)
         if text is not None:
             path.write_text(text)
-    return Tree(tmp_path)
+    return SystemFiles(tmp_path)
 
 
 def check(found_tree, *, bytes_=64 * MB, huge=True, any_governor=False):

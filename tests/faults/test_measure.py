@@ -11,7 +11,7 @@ from tessera.cli.lab.faults import faults
 from tessera.core.errors import TesseraError
 from tessera.core.results.os_tables import FAULT_LATENCY
 from tessera.core.results.table_io import read_file
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.faults import measured as measuring
 from tessera.lab.faults.kinds import KINDS, named
 from tessera.lab.faults.latencies import read_cycles
@@ -105,7 +105,7 @@ def good(monkeypatch):
 
 def test_the_tables_and_what_show_prints(good, tmp_path):
     measure(Tools(0.01), KINDS, good, tmp_path, print, keep=tmp_path / "series")
-    latency = read_file(FAULT_LATENCY, Tree(tmp_path).host_faults("latency"))
+    latency = read_file(FAULT_LATENCY, ResultsTree(tmp_path).host_faults("latency"))
     assert set(latency["kind"]) == {kind.name for kind in KINDS} and set(latency["passes"]) == {3}
     # Values 2000 to 2006 in equal shares, at 2 GHz.
     middle = latency[(latency["kind"] == "write-4kb") & (latency["share"] == 0.5)].iloc[0]
@@ -119,7 +119,7 @@ def test_too_few_passes_leave_the_tables_and_a_reason(good, tmp_path):
     with pytest.raises(TesseraError) as error:
         measure(Tools(0.2), [named("write-4kb")], good, tmp_path, print)
     assert error.value.code == "too-few-passes" and error.value.exit_code == 1
-    assert "write-4kb" in error.value.found and Tree(tmp_path).host_faults("passes").exists()
+    assert "write-4kb" in error.value.found and ResultsTree(tmp_path).host_faults("passes").exists()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tessera.fit.models.registry import EVERY
 from tessera.report.figures import figure, findings, published, registry, rsquared, style
 from tessera.report.figures.host_validation import real_runs_table
 from tessera.report.figures.model_errors import max_errors_table
-from tessera.report.figures.render import render
+from tessera.report.figures.render import write_figures
 from tessera.report.results import NotDrawn, Results
 
 REFERENCE = repo_root() / "reference-results"
@@ -26,12 +26,12 @@ WORDS = ("simulated", "measured", "published", "assumed")
 @pytest.fixture(scope="module")
 def drawn(complete_tree, tmp_path_factory):
     out = tmp_path_factory.mktemp("figures")
-    return out, render(complete_tree, REFERENCE, out)
+    return out, write_figures(complete_tree, REFERENCE, out)
 
 
 def test_every_registered_figure_is_drawn(drawn):
     _, figures = drawn
-    assert {one.name for one in figures if one.ok} == set(registry.figures())
+    assert {one.name for one in figures if one.ok} == set(registry.all_figures())
 
 
 def test_only_what_has_no_input_is_left_out_with_a_reason(drawn):
@@ -53,7 +53,7 @@ def test_svg_and_csv_share_a_stem_and_the_title_says_where_numbers_come_from(dra
 
 def test_same_input_gives_the_same_bytes(small_tree, tmp_path):
     for name in ("one", "two"):
-        render(small_tree, REFERENCE, tmp_path / name, ["fig2"])
+        write_figures(small_tree, REFERENCE, tmp_path / name, ["fig2"])
     first, second = ((tmp_path / name / "fig2.svg").read_bytes() for name in ("one", "two"))
     assert first == second
 
@@ -73,7 +73,7 @@ def test_published_numbers_come_from_the_reference_tables():
 
 def test_without_reference_results_figures_show_what_was_obtained(small_tree, tmp_path):
     (tmp_path / "empty").mkdir()
-    figures = render(small_tree, tmp_path / "empty", tmp_path / "out", ["fig2", "table6", "table7", "table8"])
+    figures = write_figures(small_tree, tmp_path / "empty", tmp_path / "out", ["fig2", "table6", "table7", "table8"])
     assert all(one.ok for one in figures), [one.reason for one in figures]
     assert set(pd.read_csv(tmp_path / "out" / "fig2.csv")["source"]) == {"Tessera"}
 
@@ -99,20 +99,20 @@ def test_hybrid_cells_are_never_among_the_samples(full_tree):
 
 def test_a_missing_input_is_a_reason_not_a_crash(small_tree, tmp_path):
     (small_tree / "models" / "cv.csv").unlink()
-    six, two = render(small_tree, REFERENCE, tmp_path / "out", ["table6", "fig2"])[::-1]
+    six, two = write_figures(small_tree, REFERENCE, tmp_path / "out", ["table6", "fig2"])[::-1]
     assert two.ok and "models/cv.csv" in six.reason and six.remedy == "./run reproduce"
 
 
 def test_a_stale_figure_goes_when_its_input_went(small_tree, tmp_path):
-    render(small_tree, REFERENCE, tmp_path, ["fig2"])
+    write_figures(small_tree, REFERENCE, tmp_path, ["fig2"])
     (small_tree / "models" / "errors.csv").unlink()
-    render(small_tree, REFERENCE, tmp_path, ["fig2"])
+    write_figures(small_tree, REFERENCE, tmp_path, ["fig2"])
     assert not (tmp_path / "fig2.svg").exists() and not (tmp_path / "fig2.csv").exists()
 
 
 def test_unknown_figure_names_the_valid_ones():
     with pytest.raises(TesseraError, match="fig2.*table6"):
-        registry.select(["fig99"])
+        registry.select_figures(["fig99"])
 
 
 def test_a_figure_registered_twice_aborts(monkeypatch):
@@ -120,9 +120,9 @@ def test_a_figure_registered_twice_aborts(monkeypatch):
 
     again.__module__ = style.__name__
     monkeypatch.setattr(style, "again", figure("fig2", "Again", "")(again), raising=False)
-    monkeypatch.setattr(registry, "figures", registry.figures.__wrapped__)
+    monkeypatch.setattr(registry, "all_figures", registry.all_figures.__wrapped__)
     with pytest.raises(RuntimeError, match="fig2"):
-        registry.select(None)
+        registry.select_figures(None)
 
 
 def test_models_differ_by_more_than_colour():
@@ -132,7 +132,7 @@ def test_models_differ_by_more_than_colour():
 
 def test_platforms_of_no_generation_differ_too(monkeypatch):
     mine = [f"mine{n}-sim" for n in range(40)]
-    monkeypatch.setattr(platforms, "names", lambda: ["broadwell-sim", *mine])
+    monkeypatch.setattr(platforms, "platform_names", lambda: ["broadwell-sim", *mine])
     marks = {style.platform_mark(name) for name in [*mine, "sandybridge-sim", "broadwell-sim"]}
     assert len(marks) == len(mine) + 2
     assert style.platform_mark("broadwell-lab") == style.platform_mark("broadwell-sim")
@@ -160,7 +160,7 @@ def test_a_new_model_needs_no_line_for_its_look(monkeypatch):
     ("fraction", "text"), [(0, "0.00%"), (0.0099, "0.99%"), (0.012, "1.2%"), (0.1, "10%"), (1.92, "192%")]
 )
 def test_percentages_have_as_many_digits_as_are_worth_reading(fraction, text):
-    assert style.percent(fraction) == text
+    assert style.percent_text(fraction) == text
 
 
 def test_empty_tree_says_what_to_run(tmp_path):
@@ -175,7 +175,7 @@ def test_figures_show_the_models_that_were_fitted_and_no_others(complete_tree, t
         table = pd.read_csv(tree / f"models/{name}.csv")
         table = table[table["model"].isin(kept)]
         table.assign(model=table["model"].map(kept)).to_csv(tree / f"models/{name}.csv", index=False)
-    figures = render(tree, REFERENCE, tmp_path / "out", ["fig2", "fig5", "table6", "curves", "fig3"])
+    figures = write_figures(tree, REFERENCE, tmp_path / "out", ["fig2", "fig5", "table6", "curves", "fig3"])
     assert {one.name for one in figures if one.ok} == {"fig2", "fig5", "table6", "curves"}
     (reason,) = {one.reason for one in figures if not one.ok}
     assert "yaniv, poly1, mosmodel" in reason

@@ -10,7 +10,7 @@ from tessera.core.results.table_io import read_cells
 from tessera.machine.reserve import HugePagesUnavailable
 from tessera.measure import hybrid_cells
 from tessera.measure.hybrid_cells import run_host
-from tessera.measure.rounds import Rule
+from tessera.measure.rounds import StoppingRule
 
 
 def by_layout(bench):
@@ -58,7 +58,7 @@ def test_the_comparison_has_both_differences(bench):
 
 def test_imprecise_cells_are_flagged_and_ok(bench):
     bench.noise = [1.0, 1.3, 0.8, 1.1, 0.7]
-    run_host(bench.request(rule=Rule(max_repeats=6)))
+    run_host(bench.request(rule=StoppingRule(max_repeats=6)))
     cells = by_layout(bench)
     assert set(cells.status) == {"ok"}
     assert cells.message["growing-8"].startswith("6 runs: 95% half-width of the difference to growing-0 is")
@@ -122,7 +122,7 @@ def test_failed_runs_are_tried_again(bench):
 
 
 @pytest.mark.parametrize(
-    "rule", [Rule(half_width=0), Rule(half_width=1), Rule(min_repeats=1), Rule(max_repeats=0)]
+    "rule", [StoppingRule(half_width=0), StoppingRule(half_width=1), StoppingRule(min_repeats=1), StoppingRule(max_repeats=0)]
 )
 def test_wrong_precision_is_refused(bench, rule):
     with pytest.raises(TesseraError, match="must be"):

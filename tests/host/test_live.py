@@ -9,7 +9,7 @@ from tessera.core.results.table_io import read_cells
 from tessera.core.units import MB, PAGE_2MB
 from tessera.machine.reserve import huge_pages_free, reserving_allowed
 from tessera.measure.hybrid_cells import Experiment, run_host
-from tessera.measure.rounds import Rule
+from tessera.measure.rounds import StoppingRule
 
 POOLS = {"brk": 64 * MB, "mmap": 160 * MB}
 WINDOW = 64 * MB  #: half of the tiny array
@@ -33,7 +33,7 @@ def test_a_real_mosaic_gives_measured_times(tmp_path, layouts):
         pytest.skip(f"needs {needed} free 2MB pages: TESSERA_RESERVE=1, or sysctl vm.nr_hugepages={needed}")
     out = tmp_path / "cells.csv"
     run_host(
-        Experiment("gups", "tiny", layouts, out, rule=Rule(half_width=0.5, min_repeats=2, max_repeats=2))
+        Experiment("gups", "tiny", layouts, out, rule=StoppingRule(half_width=0.5, min_repeats=2, max_repeats=2))
     )
     cells = read_cells(out).set_index("layout")
     assert set(cells.status) == {"ok"}, list(cells.message)

@@ -32,11 +32,11 @@ def built_kernel() -> Path | None:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return workloads.prepare(workloads.load(WORKLOAD), SIZE, tmp_path_factory.mktemp("inputs"))
+    return workloads.prepare(workloads.load_workload(WORKLOAD), SIZE, tmp_path_factory.mktemp("inputs"))
 
 
 def test_the_files_of_the_guest(run):
-    files = staged(run, workloads.load(WORKLOAD).size(SIZE), toolchain())
+    files = staged(run, workloads.load_workload(WORKLOAD).size(SIZE), toolchain())
     assert {"/program/gups", "/program/libmosalloc.so", "/program/libc.so.6", "/program/layout.csv"} <= set(
         files
     )
@@ -49,18 +49,18 @@ def test_pages_and_tables_lie_where_the_rule_puts_them(run, rule, tmp_path):
     kernel = built_kernel()
     if kernel is None:
         pytest.skip("no kernel is built: ./run tessera lab kernel build")
-    size = workloads.load(WORKLOAD).size(SIZE)
+    size = workloads.load_workload(WORKLOAD).size(SIZE)
     trace = tmp_path / "trace.tst"
-    traces.record(
+    traces.record_program(
         run.argv, trace, heap_pool=size.heap_pool, anon_pool=size.anon_pool, roi="whole", kernel_accesses=True
     )
-    traces.touches(trace, tmp_path / "touches.csv")
+    traces.write_touches(trace, tmp_path / "touches.csv")
     said: list[str] = []
     program = GuestProgram(kernel, (image.build_guest(said.append) / "common.cpio",))
     files = staged(run, size, toolchain())
     found = capture(image.ready(said.append), program, run, rule, files, tmp_path / "guest")
     order = touches_behind(found.begin, read_touches(tmp_path / "touches.csv"))
-    reach = Reach.of(found.begin, traces.info(tmp_path / "trace.tst"))
+    reach = Reach.of(found.begin, traces.trace_info(tmp_path / "trace.tst"))
     by_rule = expected_map(touches_as_far_as(order, found.map), rule, 2, reach=reach)
     table = compare_maps(found.map, by_rule)
     assert found.differences == [] and found.zero_pages == 0

@@ -31,13 +31,13 @@ def test_a_window_across_the_pools_is_split_at_the_border():
 
 
 def test_54_layouts_and_the_1gb_test_point():
-    made = generation.generate(SPACE, profile(0, 40))
+    made = generation.generate_layouts(SPACE, profile(0, 40))
     names = [layout.name for layout in made]
     assert len(names) == 55 == len(set(names)) and names[-1] == "1gb"
     counts = [sum(n.startswith(h) for n in names) for h in ("growing-", "random-", "sliding-")]
     assert counts == [9, 9, 36]
     assert made[-1].pages(1 << 30) == 2 and made[-1].pages(MB2) == 0
-    assert generation.distinct(generation.manifest(made)) >= 45
+    assert generation.distinct(generation.layouts_manifest(made)) >= 45
 
 
 def test_sliding_starts_on_the_hot_region_and_leaves_it_away_from_the_nearer_border():
@@ -79,12 +79,12 @@ def test_hot_region_is_the_smallest_that_holds_its_share(misses, share):
 
 def test_few_pages_give_few_layouts_and_a_reason():
     small = Space({"brk": 0, "mmap": 4 * MB2}, {"brk": 0, "mmap": 512 * MB2})
-    made = generation.generate(small, profile(0, 4))
-    table = generation.manifest(made)
+    made = generation.generate_layouts(small, profile(0, 4))
+    table = generation.layouts_manifest(made)
     assert generation.distinct(table) == 11  # every window of 4 pages (4 * 5 / 2) and the empty one
     assert "4 pages of 2MB" in generation.too_few_reason(table, small)
     assert (
-        generation.too_few_reason(generation.manifest(generation.generate(SPACE, profile(0, 40))), SPACE)
+        generation.too_few_reason(generation.layouts_manifest(generation.generate_layouts(SPACE, profile(0, 40))), SPACE)
         == ""
     )
 
@@ -119,7 +119,7 @@ def reached(layout):
 def test_windows_start_and_end_on_touched_pages():
     space = generation.on_touched(SPACE, sparse_profile())
     assert space.places == 36 and list(space.touched) == TOUCHED and SPACE.places == 160
-    made = {layout.name: layout for layout in generation.generate(space, sparse_profile())}
+    made = {layout.name: layout for layout in generation.generate_layouts(space, sparse_profile())}
     assert not made["growing-0"].windows and made["growing-8"].pages(MB2) == 160  # all-2MB is all of S
     for name, layout in made.items():
         if name not in ("growing-0", "growing-8", "1gb"):
@@ -133,7 +133,7 @@ def test_windows_start_and_end_on_touched_pages():
 
 def test_touched_places_give_more_samples_than_the_papers_space():
     def samples(space):
-        made = generation.generate(space, sparse_profile())
+        made = generation.generate_layouts(space, sparse_profile())
         return len({reached(layout) for layout in made if layout.name != "1gb"})
 
     assert samples(generation.on_touched(SPACE, sparse_profile())) > samples(SPACE)

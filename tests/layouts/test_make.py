@@ -29,8 +29,8 @@ def test_the_profile_is_kept_and_is_no_layout(tmp_path, monkeypatch):
             "distinct_4kb_pages": 9,
         },
     ]
-    platform = platforms.load(platforms.names()[0])
-    made = choose_layouts.make_layouts(
+    platform = platforms.load_platform(platforms.platform_names()[0])
+    made = choose_layouts.write_chosen_layouts(
         tmp_path / "t", {"pools": pools}, platform, tmp_path, seed=1, random_count=9
     )
     kept = pd.read_csv(tmp_path / "profile" / "misses.csv")
@@ -51,12 +51,12 @@ def test_windows_lie_on_touched_pages_or_in_the_papers_space(tmp_path, monkeypat
         for kind, base, used in (("brk", 0, 4096), ("mmap", 1, 64 * MB))
     ]
     asked = {"seed": 1, "random_count": 9}
-    platform = platforms.load(platforms.names()[0])
-    made = choose_layouts.make_layouts(
+    platform = platforms.load_platform(platforms.platform_names()[0])
+    made = choose_layouts.write_chosen_layouts(
         tmp_path / "t", {"pools": pools}, platform, tmp_path, windows=windows, **asked
     )
     assert made.space.places == places
     with pytest.raises(TesseraError, match="'all'"):
-        choose_layouts.make_layouts(
+        choose_layouts.write_chosen_layouts(
             tmp_path / "t", {"pools": pools}, platform, tmp_path, windows="all", **asked
         )

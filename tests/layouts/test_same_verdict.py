@@ -84,7 +84,7 @@ def test_the_simulator_agrees(files, expected):
     loads = struct.Struct("<QBB2B4B2Q4Q")  # ChampSim's record
     records = (loads.pack(1 << 22, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, base + 64 * i, 0, 0, 0) for i in range(100))
     (folder / "in.champsim").write_bytes(b"".join(records))
-    (folder / "flat").write_text(platforms.load("haswell-sim").flat())
+    (folder / "flat").write_text(platforms.load_platform("haswell-sim").flat())
     (folder / "list").write_text("".join(f"{path}\n" for path in files))
     source, trace = folder / "in.champsim", folder / "t.tst"
     run(folder, tracer, "import-champsim", source, trace, "--mmap-pool", f"{base}:{base + (1 << 36)}")

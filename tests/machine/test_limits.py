@@ -210,7 +210,7 @@ def test_remedies_fit_the_limit(tmp_path):
     for word in ("--mem", "--memory", "MemoryMax"):
         assert word in fits and word in larger
     assert "cgroup" in fits and "end other" not in larger  # nothing that ends makes room above the limit
-    assert limits.Memory(GB).remedy(2 * GB) == "end other programs"
+    assert limits.UsableMemory(GB).remedy(2 * GB) == "end other programs"
 
 
 #: name -> lines, mounts, files, pages of 2MB, pages of 1GB (None: no limit), file that binds for 2MB
@@ -314,7 +314,7 @@ def test_quota(tmp_path, name):
 def test_processors_are_those_of_the_affinity(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {1, 4, 7})
     monkeypatch.setattr(os, "cpu_count", lambda: 64)
-    assert (limits.processors(), limits.machine_processors()) == (3, 64)
+    assert (limits.usable_processors(), limits.machine_processors()) == (3, 64)
 
 
 def test_readable():

@@ -18,8 +18,8 @@ from tessera.core.units import GB, MB, PAGE_2MB
 from tessera.lab.faults import measured
 from tessera.machine import limits
 from tessera.machine.doctor import hardware
-from tessera.machine.environment import Needs, examine
-from tessera.machine.environment.condition import Tree
+from tessera.machine.environment import Needs, examine_conditions
+from tessera.machine.environment.condition import SystemFiles
 from tessera.machine.reserve import HugePagesUnavailable, pools, reserve_huge_pages
 from tessera.measure.mosalloc import background
 from tessera.measure.program.gains import variant
@@ -108,9 +108,9 @@ def test_passes_of_faults_keep_to_the_limit(limited):
     found = SimpleNamespace(free_bytes=limits.available_memory_bytes(root), thp="madvise", governor="")
     (root / "proc/cpuinfo").write_text("flags\t: constant_tsc nonstop_tsc\n")
     fits = (GB - measured.SPARE_BYTES) // 2
-    measured.require(Tree(root), found, bytes_=fits, huge=False, any_governor=False)
+    measured.require(SystemFiles(root), found, bytes_=fits, huge=False, any_governor=False)
     with pytest.raises(TesseraError, match="memory.max 1GB") as refused:
-        measured.require(Tree(root), found, bytes_=fits + 1, huge=False, any_governor=False)
+        measured.require(SystemFiles(root), found, bytes_=fits + 1, huge=False, any_governor=False)
     assert refused.value.code == "too-little-memory"
 
 
@@ -244,6 +244,6 @@ def test_the_environment_of_a_measurement(tmp_path, wanted, status):
     """Its table is published with the counts, so it has the limit and no name of a cgroup."""
     root = trees.write(tmp_path)
     write(root, (f"0::{SERVICE}",), V2, {f"{OWN}/hugetlb.2MB.max": 8 * MB})
-    row = next(one for one in examine(root, Needs(pages_2mb=wanted)) if one.check == "2mb-pages")
+    row = next(one for one in examine_conditions(root, Needs(pages_2mb=wanted)) if one.check == "2mb-pages")
     assert row.status == status and "hugetlb.2MB.max" in row.found and row.found.endswith(" 4")
     assert SERVICE not in f"{row.found} {row.remedy}" and (status == "ok" or "hugetlb.2MB.max" in row.remedy)

@@ -9,7 +9,7 @@ import pytest
 
 from tessera.core.units import PAGE_2MB
 from tessera.machine.reserve import reservation, settings
-from tessera.machine.reserve.reservation import BOOT_ID, Record
+from tessera.machine.reserve.reservation import BOOT_ID, ReservationFile
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_record_has_its_name_only_when_it_is_locked(pool, monkeypatch):
     locking(
         monkeypatch, lambda: seen.append([one.name for one in reservation.records_folder().glob("*.json")])
     )
-    record = Record()
+    record = ReservationFile()
     assert seen == [[]] and record.path.exists()
     assert reservation.restore_leftovers() == {} and record.path.exists()  # its owner lives
     record.close()

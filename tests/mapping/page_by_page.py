@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tessera.core.mapping.page_mapping import POOLS, SIZE_NAMES, SIZES, Rows
+from tessera.core.mapping.page_mapping import POOLS, SIZE_NAMES, SIZES, MappingRows
 
 
-def pages_of(rows: Rows) -> dict[tuple[str, int], tuple[int, int]]:
+def pages_of(rows: MappingRows) -> dict[tuple[str, int], tuple[int, int]]:
     """(pool, page) -> (frame, pages of 4KB in its page)."""
     found = {}
     for pool, page, frame, pages, size in rows.tuples():
@@ -41,11 +41,11 @@ def chunks_of(pages: dict) -> list[int]:
     return found
 
 
-def rows_of(pages: dict) -> Rows:
+def rows_of(pages: dict) -> MappingRows:
     """A row for each page of its size."""
     rows = [
         (pool, page, frame, size, SIZE_NAMES[size])
         for (pool, page), (frame, size) in pages.items()
         if page % size == 0
     ]
-    return Rows.of(rows).in_order()
+    return MappingRows.of(rows).in_order()

@@ -9,7 +9,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.core.mapping import capture as capturing
-from tessera.core.mapping.capture import Span, capture, check_allowed
+from tessera.core.mapping.capture import Span, capture_pools, check_allowed
 
 PRESENT, SWAPPED, EXCLUSIVE = 1 << 63, 1 << 62, 1 << 56
 THP, ZERO_PAGE = 1 << 22, 1 << 24
@@ -46,7 +46,7 @@ class Fake:
         )
 
     def capture(self, used=1 << 23):
-        return capture(PID, [Span("mmap", BASE, used)], self.proc)
+        return capture_pools(PID, [Span("mmap", BASE, used)], self.proc)
 
     @staticmethod
     def _write(path, words):

@@ -15,7 +15,7 @@ import pytest
 from tessera.core.files import build_dir
 from tessera.core.mapping.mapping_file import read_mapping
 from tessera.measure.mosalloc import pools
-from tessera.measure.mosalloc.stopping import Moment, NotStarted, Program
+from tessera.measure.mosalloc.stopping import StopPoint, NotStarted, StartedProgram
 from tests.docs import pages
 
 
@@ -91,11 +91,11 @@ def test_a_failure_at_the_entry_ends_the_program():
         raise ValueError(pid)
 
     try:
-        program = Program(["/bin/sleep", "60"], {}, large_pages=False, at_entry=fails)
+        program = StartedProgram(["/bin/sleep", "60"], {}, large_pages=False, at_entry=fails)
     except NotStarted as error:
         pytest.skip(str(error))
     with pytest.raises(ValueError):
-        program.run_to(Moment("end"))
+        program.run_to(StopPoint("end"))
     program.send_signal(signal.SIGTERM)
     assert program.finish() == 128 + signal.SIGTERM
 
@@ -103,7 +103,7 @@ def test_a_failure_at_the_entry_ends_the_program():
 def test_a_file_that_cannot_be_executed(tmp_path):
     (tmp_path / "x").write_text("")
     with pytest.raises(NotStarted):
-        Program([str(tmp_path / "x")], {}, large_pages=False).run_to(Moment("end"))
+        StartedProgram([str(tmp_path / "x")], {}, large_pages=False).run_to(StopPoint("end"))
 
 
 def test_signals_reach_the_program_and_it_ends_in_its_own_time(live, root, tmp_path):

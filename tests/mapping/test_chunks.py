@@ -17,13 +17,13 @@ from tessera.core.mapping.contiguity import (
     chunk_pages,
     distance_cost,
 )
-from tessera.core.mapping.page_mapping import Rows
+from tessera.core.mapping.page_mapping import MappingRows
 
 from .page_by_page import chunks_of, pages_of
 
 
 def test_a_chunk_goes_on_over_page_sizes():
-    rows = Rows.of(
+    rows = MappingRows.of(
         [
             ("brk", 0, 100, 1, "4KB"),
             ("mmap", 510, 1022, 2, "4KB"),
@@ -41,7 +41,7 @@ def test_a_chunk_goes_on_over_page_sizes():
 
 
 def test_pools_do_not_join():
-    rows = Rows.of([("brk", 0, 100, 5, "4KB"), ("mmap", 5, 105, 5, "4KB")])
+    rows = MappingRows.of([("brk", 0, 100, 5, "4KB"), ("mmap", 5, 105, 5, "4KB")])
     assert chunk_pages(rows).tolist() == [5, 5]
 
 

@@ -8,7 +8,7 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.core.mapping import mapping_file
 from tessera.core.mapping.mapping_file import RULES, MappingRefused, read_mapping, write_mapping
-from tessera.core.mapping.page_mapping import PageMapping, Rows
+from tessera.core.mapping.page_mapping import PageMapping, MappingRows
 
 HEAD = "epoch,pool,page,frame,pages,page_size\n"
 GOOD = HEAD + (
@@ -160,7 +160,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 
 def test_a_bad_mapping_is_not_written(tmp_path):
-    twice = PageMapping("m", {0: Rows.of([("brk", 0, 5, 2, "4KB"), ("mmap", 0, 6, 1, "4KB")])})
+    twice = PageMapping("m", {0: MappingRows.of([("brk", 0, 5, 2, "4KB"), ("mmap", 0, 6, 1, "4KB")])})
     with pytest.raises(MappingRefused):
         write_mapping(twice, tmp_path / "m.csv")
     assert not list(tmp_path.iterdir())

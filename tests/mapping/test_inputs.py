@@ -7,13 +7,13 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.core.mapping.kinds import (
     KINDS,
-    MappingRequest,
+    MappingInputs,
     enough_free_blocks,
     make_single,
     parse_free_blocks,
 )
 from tessera.core.mapping.paging import read_touches
-from tessera.core.mapping.synthetic import Region, regions_of_texts, regions_of_trace
+from tessera.core.mapping.synthetic import UsedPages, regions_of_texts, regions_of_trace
 
 
 def test_regions_of_a_trace_are_its_used_spans():
@@ -21,12 +21,12 @@ def test_regions_of_a_trace_are_its_used_spans():
         {"kind": "mmap", "used_bytes": (1 << 30) + 1, "size_bytes": 1 << 34},
         {"kind": "brk", "used_bytes": 4096, "size_bytes": 1 << 30},
     ]
-    assert regions_of_trace({"pools": pools}) == [Region("brk", 1), Region("mmap", (1 << 18) + 1)]
-    assert regions_of_trace({"pools": pools[:1]}) == [Region("mmap", (1 << 18) + 1)]
+    assert regions_of_trace({"pools": pools}) == [UsedPages("brk", 1), UsedPages("mmap", (1 << 18) + 1)]
+    assert regions_of_trace({"pools": pools[:1]}) == [UsedPages("mmap", (1 << 18) + 1)]
 
 
 def test_regions_of_words():
-    assert regions_of_texts(["mmap=8GB", "brk=5KB"]) == [Region("brk", 2), Region("mmap", 1 << 21)]
+    assert regions_of_texts(["mmap=8GB", "brk=5KB"]) == [UsedPages("brk", 2), UsedPages("mmap", 1 << 21)]
 
 
 @pytest.mark.parametrize(
@@ -93,17 +93,17 @@ def test_free_blocks():
 
 @pytest.mark.parametrize("pages", [1, 511, 1024, 1025, 5000])
 def test_the_default_memory_suffices(pages):
-    regions = [Region("brk", pages), Region("mmap", pages)]
+    regions = [UsedPages("brk", pages), UsedPages("mmap", pages)]
     assert enough_free_blocks(regions)[10] * 1024 >= 2 * pages
-    made = make_single("eager", MappingRequest(regions))
+    made = make_single("eager", MappingInputs(regions))
     assert made.rows.pages.sum() == 2 * pages and len(made.report) == 2
 
 
 def test_kinds_are_those_of_the_paper():
     assert list(KINDS) == ["low", "medium", "high", "max", "demand", "eager"]
     with pytest.raises(TesseraError) as refused:
-        make_single("huge", MappingRequest([Region("brk", 1)]))
+        make_single("huge", MappingInputs([UsedPages("brk", 1)]))
     assert "huge" in refused.value.asked and "medium" in refused.value.remedy
     with pytest.raises(TesseraError) as refused:
-        make_single("demand", MappingRequest([Region("brk", 1)]))
+        make_single("demand", MappingInputs([UsedPages("brk", 1)]))
     assert refused.value.code == "mapping/no-touches"

@@ -18,7 +18,7 @@ from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
 from tessera.core.mapping.contiguity import ChunkHistogram
 from tessera.core.mapping.mapping_file import write_mapping
-from tessera.core.mapping.page_mapping import PageMapping, Rows
+from tessera.core.mapping.page_mapping import PageMapping, MappingRows
 from tessera.measure.mosalloc import background
 from tessera.measure.mosalloc import capture_matrix as matrix
 from tessera.measure.mosalloc.capture_matrix import Asked, capture_matrix, median_chunk, settings_for
@@ -46,7 +46,7 @@ def world(monkeypatch, tmp_path):
         if "fails" in asked.program:
             return "tessera: capture: status 5"
         size = "2MB" if case.thp == "always" else "4KB"
-        rows = Rows.of([("mmap", 0, 0, 512, size), ("mmap", 512, 5120, 512, "4KB")])
+        rows = MappingRows.of([("mmap", 0, 0, 512, size), ("mmap", 512, 5120, 512, "4KB")])
         write_mapping(PageMapping.fixed(case.name, rows), asked.folder / f"{case.name}.csv")
         return ""
 
@@ -132,7 +132,7 @@ def test_reasons_of_the_fragmenter_are_named(monkeypatch, line, code, value):
         return real([sys.executable, "-c", f"print({line!r})"], **options)
 
     monkeypatch.setattr(background.subprocess, "Popen", start)
-    with pytest.raises(TesseraError) as refused, background.fragmented(0.9):
+    with pytest.raises(TesseraError) as refused, background.fragmented_memory(0.9):
         pass
     assert refused.value.code == code and value in str(refused.value)
 
@@ -145,7 +145,7 @@ def test_the_fragmenter_ends_with_its_block(monkeypatch):
         return made[0]
 
     monkeypatch.setattr(background.subprocess, "Popen", start)
-    with background.fragmented(0.9) as blocks:
+    with background.fragmented_memory(0.9) as blocks:
         assert blocks == 7 and made[0].poll() is None
     assert made[0].poll() is not None
 

@@ -16,7 +16,7 @@ from tessera.core.files import build_dir
 from tessera.core.mapping.capture import check_allowed
 from tessera.core.mapping.free_blocks import machine_free_blocks, unusable_index
 from tessera.machine.reserve import reserving_allowed
-from tessera.machine.reserve.settings import chosen
+from tessera.machine.reserve.settings import chosen_word
 from tessera.measure.mosalloc.capture_matrix import ENABLED, QUIET
 
 pytestmark = pytest.mark.alone  # it changes settings of the machine
@@ -47,7 +47,7 @@ def allowed():
 
 def test_free_memory_is_fragmented_for_the_time_of_the_captures(allowed, root, tmp_path):
     settings = [path for path in (ENABLED, *QUIET) if path.exists()]
-    before = {path: chosen(path) for path in settings}
+    before = {path: chosen_word(path) for path in settings}
     blocks = machine_free_blocks()
     frames = sum(count << order for order, count in enumerate(blocks))
     start = unusable_index(blocks)
@@ -65,6 +65,6 @@ def test_free_memory_is_fragmented_for_the_time_of_the_captures(allowed, root, t
         assert float(rows[thp, f"{target:g}"]["index_at_start"]) >= target - 0.02  # others allocate, too
         assert int(rows[thp, ""]["mapped_pages"]) >= 16384
     assert float(rows["never", ""]["share_2mb"]) == 0
-    assert {path: chosen(path) for path in settings} == before
+    assert {path: chosen_word(path) for path in settings} == before
     assert not any(b"tessera.measure.mosalloc.background" in line for line in _command_lines())
     assert not list((root / ".tessera" / "settings").glob("*.json"))

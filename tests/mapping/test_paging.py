@@ -11,7 +11,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.mapping.free_blocks import ORDERS, Buddy
 from tessera.core.mapping.page_mapping import POOLS
 from tessera.core.mapping.paging import demand_paging, eager_paging
-from tessera.core.mapping.synthetic import Region
+from tessera.core.mapping.synthetic import UsedPages
 
 from .page_by_page import pages_of, sound
 
@@ -49,7 +49,7 @@ def slow_demand(regions, touched, buddy: SlowBuddy) -> dict:
     return found
 
 
-REGIONS = [Region("brk", 1300), Region("mmap", 5000)]
+REGIONS = [UsedPages("brk", 1300), UsedPages("mmap", 5000)]
 EVERY = [(region.pool, page) for region in REGIONS for page in range(region.pages)]
 
 #: free blocks by order: plenty, fragmented, none large, mixed, only just enough

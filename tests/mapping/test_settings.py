@@ -11,7 +11,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.machine.reserve.reservation import BOOT_ID
-from tessera.machine.reserve.settings import changed_settings, chosen, restore_settings, settings_folder
+from tessera.machine.reserve.settings import changed_settings, chosen_word, restore_settings, settings_folder
 
 
 @pytest.fixture
@@ -83,4 +83,4 @@ def test_a_record_of_another_boot_restores_nothing(files):
 
 
 def test_a_value_is_the_word_in_brackets(files):
-    assert chosen(files[0]) == "never" and chosen(files[1]) == "1"
+    assert chosen_word(files[0]) == "never" and chosen_word(files[1]) == "1"

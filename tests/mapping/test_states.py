@@ -7,14 +7,14 @@ import random
 import numpy as np
 import pytest
 
-from tessera.core.mapping.page_mapping import SIZES, Rows, cut_pages, replaced_rows, rows_of_change
+from tessera.core.mapping.page_mapping import SIZES, MappingRows, cut_pages, replaced_rows, rows_of_change
 
 from .page_by_page import pages_of, rows_of
 
 SMALL = {"4KB": 1, "2MB": 512}
 
 
-def random_rows(rng: random.Random, unmapped: bool) -> Rows:
+def random_rows(rng: random.Random, unmapped: bool) -> MappingRows:
     """Sorted disjoint rows over 3072 pages of each pool; frames are not checked here."""
     rows = []
     for pool in ("brk", "mmap"):
@@ -30,7 +30,7 @@ def random_rows(rng: random.Random, unmapped: bool) -> Rows:
             gone = unmapped and size == "4KB" and rng.random() < 0.3
             rows.append((pool, page, None if gone else frame, pages, size))
             page += pages
-    return Rows.of(rows)
+    return MappingRows.of(rows)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -56,7 +56,7 @@ def test_an_epoch_replaces_pages(seed):
     assert bool(cut) == bool(cut_pages(state, change).any())
 
 
-def with_split_pages(state: Rows, rng: random.Random) -> Rows:
+def with_split_pages(state: MappingRows, rng: random.Random) -> MappingRows:
     """The state after some of its pages lost a 4KB page: the rest of a 2MB page is 4KB pages then."""
     pages = pages_of(state)
     for pool, page in rng.sample(sorted(pages), 5):
@@ -70,7 +70,7 @@ def with_split_pages(state: Rows, rng: random.Random) -> Rows:
 @pytest.mark.parametrize("seed", range(40))
 def test_a_difference_leads_from_one_state_to_the_other(seed):
     rng = random.Random(seed)
-    old = replaced_rows(Rows.empty(), random_rows(rng, False))
+    old = replaced_rows(MappingRows.empty(), random_rows(rng, False))
     new = random_rows(rng, False).merged() if seed % 2 else with_split_pages(old, rng)
     change = rows_of_change(old, new)
     assert pages_of(replaced_rows(old, change)) == pages_of(new)
@@ -81,7 +81,7 @@ def test_a_difference_leads_from_one_state_to_the_other(seed):
 
 
 def test_splitting_keeps_pages():
-    rows = Rows.of([("brk", 3, 10, 9, "4KB"), ("mmap", 0, 512, 512, "2MB")])
+    rows = MappingRows.of([("brk", 3, 10, 9, "4KB"), ("mmap", 0, 512, 512, "2MB")])
     pieces = rows.split(np.array([0, 5, 7, 12, 13, (1 << 40) + 100]))
     assert pieces.page.tolist() == [3, 5, 7, 0, 100]
     assert pieces.frame.tolist() == [10, 12, 14, 512, 612]
@@ -89,9 +89,9 @@ def test_splitting_keeps_pages():
 
 
 def test_rows_of_no_rows():
-    none = Rows.empty()
+    none = MappingRows.empty()
     assert replaced_rows(none, none) == rows_of_change(none, none) == none
-    one = Rows.of([("brk", 0, 0, 1, "4KB")])
+    one = MappingRows.of([("brk", 0, 0, 1, "4KB")])
     assert rows_of_change(none, one) == replaced_rows(none, one) == one
     assert rows_of_change(one, none).tuples() == [("brk", 0, None, 1, "4KB")]
     assert rows_of(pages_of(one)) == one

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tessera.core.mapping.contiguity import ChunkHistogram, MappingSummary
 from tessera.core.mapping.contiguity_figure import draw_contiguity, memory_shares
-from tessera.core.mapping.page_mapping import Rows
+from tessera.core.mapping.page_mapping import MappingRows
 
-STATE = Rows.of([("brk", 0, 7, 62, "4KB"), ("mmap", 0, 512, 1024, "2MB")])
+STATE = MappingRows.of([("brk", 0, 7, 62, "4KB"), ("mmap", 0, 512, 1024, "2MB")])
 
 
 def test_counts_by_hand():
@@ -24,7 +24,7 @@ def test_counts_by_hand():
 
 
 def test_nothing_mapped():
-    found = MappingSummary.of(Rows.empty())
+    found = MappingSummary.of(MappingRows.empty())
     assert found.mapped_pages == 0 and found.distances == {} and found.share("4KB") == 0
 
 

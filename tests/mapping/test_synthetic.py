@@ -7,8 +7,8 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.core.mapping.synthetic import (
     CHUNK_LENGTHS,
-    Region,
-    random_stream,
+    UsedPages,
+    random_numbers,
     splitmix_outputs,
     synthetic_rows,
     uniform_numbers,
@@ -17,7 +17,7 @@ from tessera.core.mapping.synthetic import (
 from .page_by_page import chunks_of, pages_of, sound
 
 MASK = (1 << 64) - 1
-REGIONS = [Region("brk", 1000), Region("mmap", 70_001)]
+REGIONS = [UsedPages("brk", 1000), UsedPages("mmap", 70_001)]
 
 
 def splitmix(state: int):
@@ -72,7 +72,7 @@ def test_frames_are_those_of_a_loop(kind, alignment, seed):
 @pytest.mark.parametrize("kind", ["low", "medium", "high"])
 def test_chunks_have_lengths_of_table_3_4_and_do_not_merge(kind):
     low, high = CHUNK_LENGTHS[kind]
-    regions = [Region("mmap", 600_000)]
+    regions = [UsedPages("mmap", 600_000)]
     found = chunks_of(pages_of(synthetic_rows(kind, regions, 7)))
     assert all(low <= chunk <= high for chunk in found[:-1]) and sum(found) == 600_000
     mean = sum(found[:-1]) / (len(found) - 1)
@@ -86,7 +86,7 @@ def test_max_is_one_chunk_a_region_with_2mb_pages():
 
 
 def test_without_alignment_2mb_pages_are_rare():
-    aligned, plain = (synthetic_rows("high", [Region("mmap", 3_000_000)], 1, a) for a in (512, 1))
+    aligned, plain = (synthetic_rows("high", [UsedPages("mmap", 3_000_000)], 1, a) for a in (512, 1))
     shares = [r.pages[r.size == 512].sum() / r.pages.sum() for r in (aligned, plain)]
     assert shares[0] > 0.95 and shares[1] < 0.2
 
@@ -107,7 +107,7 @@ def test_splitmix64_has_its_published_sequence():
 
 
 def test_uniform_numbers_reach_both_ends():
-    numbers = uniform_numbers(random_stream(3, 1, 100_000), 5, 8)
+    numbers = uniform_numbers(random_numbers(3, 1, 100_000), 5, 8)
     counts = [int((numbers == value).sum()) for value in range(5, 9)]
     assert sum(counts) == 100_000 and all(24_000 < count < 26_000 for count in counts)
 

@@ -16,7 +16,7 @@ import zipfile
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.machine.counters.event_table import class_named, classes
+from tessera.machine.counters.event_table import class_named, counter_classes
 from tessera.machine.perf.event_names import resolve
 from tessera.machine.perf.ibs import read_ibs
 from tessera.machine.perf.log import parse_log
@@ -24,8 +24,8 @@ from tessera.measure.bundles import file_format
 from tessera.measure.bundles.archive import contents, pack_counts, sums_text, unpack_counts
 from tessera.measure.bundles.verify import verify_files
 from tessera.measure.counted import perf_stat
-from tessera.measure.counted.counted_run import read_counts
-from tessera.measure.perf_log_import import ImportRequest, import_logs, logs_from_names, logs_from_table
+from tessera.measure.counted.counted_run import read_run_counts
+from tessera.measure.perf_log_import import ImportOptions, import_logs, logs_from_names, logs_from_table
 from tessera.measure.suggest.perf_events import event_kind
 from tessera.measure.suggest.perf_script import read_recorded_pools
 from tests.bundles.processor import Plan, made
@@ -57,8 +57,8 @@ def imported(rng, folder):
     paths = [folder / f"4kb.p{n}.perf" for n in range(rng.randrange(1, 3))]
     for path in paths:
         path.write_bytes(drawn(rng, LOG_FILES))
-    name = rng.choice(["broadwell", *classes()])
-    request = ImportRequest(
+    name = rng.choice(["broadwell", *counter_classes()])
+    request = ImportOptions(
         "gups", f"{name}-lab", class_named(name), mode=rng.choice((None, "u")), sum_parts=rng.random() < 0.5,
         keep_repeats=rng.random() < 0.3, keep_going=rng.random() < 0.3,
     )  # fmt: skip
@@ -68,7 +68,7 @@ def imported(rng, folder):
 
 def counts(rng, folder):
     (folder / "counts.csv").write_bytes(mutated(rng, COUNTS))
-    assert read_counts(folder / "counts.csv", ("R_cycles", "M_loads")).region_ns > 0
+    assert read_run_counts(folder / "counts.csv", ("R_cycles", "M_loads")).region_ns > 0
 
 
 def counts_of_perf(rng, folder):
@@ -93,7 +93,7 @@ def report(rng, folder):
 def event(rng, folder):
     name = mutated(rng, rng.choice(EVENTS)).decode()
     event_kind(name)
-    resolve(name, class_named(rng.choice(list(classes()))))
+    resolve(name, class_named(rng.choice(list(counter_classes()))))
 
 
 def ibs(rng, folder):

@@ -15,14 +15,14 @@ from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.machine.container.process import HostProcess
 from tessera.machine.container.toolchain import HostToolchain, Toolchain
 from tessera.measure import hybrid_cells
-from tessera.measure.counted.counted_run import Counted, launched
+from tessera.measure.counted.counted_run import RunCounters, launched
 from tessera.measure.counted.host import Host
 from tessera.measure.counted.request import ReadyWorkload
 from tessera.measure.hybrid_cells import Experiment, run_host
-from tessera.measure.launch import pages_needed
-from tessera.measure.rounds import Rule
+from tessera.measure.launch import huge_pages_needed
+from tessera.measure.rounds import StoppingRule
 from tessera.record.workloads.definition import Size
-from tessera.record.workloads.program_run import Run
+from tessera.record.workloads.program_run import ProgramRun
 from tests.measure.counted.world import LAUNCHER, World
 
 LAYOUTS = ("growing-0", "growing-4", "growing-8")
@@ -49,13 +49,13 @@ def world(tmp_path, monkeypatch):
 
 
 def row(*argv, **more):
-    return ReadyWorkload("alpha", Size("default", (), 0, 0, 0), Run(argv, **more), "")
+    return ReadyWorkload("alpha", Size("default", (), 0, 0, 0), ProgramRun(argv, **more), "")
 
 
 def test_a_counted_run_adds_options_of_the_launcher_and_nothing_else(tmp_path, monkeypatch):
     layout, work, events = tmp_path / "layouts" / "a.csv", tmp_path / "work", tmp_path / "events"
     where, seen = Host(Path("/"), Path("/launcher"), False), []
-    for counted in (None, Counted(events, ("x",), "roi")):
+    for counted in (None, RunCounters(events, ("x",), "roi")):
         seen.append(Recorder())
         monkeypatch.setattr(Host, "toolchain", lambda self, run: seen[-1])
         launched(row("/program", "--size", "1"), layout, work, where, counted)
@@ -76,7 +76,7 @@ def test_all_that_a_counted_run_may_ask_for(tmp_path, monkeypatch):
     monkeypatch.setattr(Host, "toolchain", lambda self, run: seen)
     where, events = Host(Path("/"), Path("/launcher"), False), tmp_path / "events"
     program = row("sh", "run.sh", folder=Path("/f"), target="/t", paths=(Path("/p"),), environment={"A": "1"})
-    launched(program, layout, work, where, Counted(events, ("x",), "roi"), ("taskset", "--cpu-list", "1"))
+    launched(program, layout, work, where, RunCounters(events, ("x",), "roi"), ("taskset", "--cpu-list", "1"))
     assert seen.argv == [
         *("taskset", "--cpu-list", "1", "/launcher", "--layout", str(layout)),
         *("--report", str(work / "report.json"), "--target", "/t", "--count", str(events)),
@@ -118,7 +118,7 @@ def test_tables_of_real_runs_are_those_of_the_launchers_times(world, monkeypatch
         files.append(world.folder / "alpha" / f"{name}.csv")
         write_layout(Layout(name, {"brk": PAGE_2MB, "mmap": PAGE_1GB}), files[-1])
     out = world.folder / "out" / "cells.csv"
-    run_host(Experiment("alpha", "default", tuple(files), out, rule=Rule(0.005, 2, 2)))
+    run_host(Experiment("alpha", "default", tuple(files), out, rule=StoppingRule(0.005, 2, 2)))
     cells = pd.read_csv(out).set_index("layout")
     times = {name: round(world.cells["alpha", name]["runtime_cycles"] / 2) for name in LAYOUTS}
     assert cells["runtime_ns"].to_dict() == times and set(cells["runtime_ns_ci95"]) == {0}
@@ -137,5 +137,5 @@ def test_pages_are_those_of_the_most_demanding_layout_of_each_size():
     small = layout("small")
     large = layout("large", Window("mmap", 0, 5 * PAGE_2MB, PAGE_2MB), Window("brk", 0, PAGE_2MB, PAGE_2MB))
     largest = layout("1gb", Window("mmap", 0, 3 * PAGE_1GB, PAGE_1GB))
-    assert pages_needed([small, large, largest]) == (6, 3)
-    assert pages_needed([small]) == pages_needed([]) == (0, 0)
+    assert huge_pages_needed([small, large, largest]) == (6, 3)
+    assert huge_pages_needed([small]) == huge_pages_needed([]) == (0, 0)

@@ -13,14 +13,14 @@ from tessera.fit.models.base import CannotFit
 from tessera.fit.models.registry import create
 from tessera.fit.models.samples import Samples
 from tessera.fit.predict import bracket
-from tessera.fit.predict.answers import Answer, Refused, judged
+from tessera.fit.predict.answers import Answer, Refused, finite_answer
 from tessera.fit.predict.bracket import (
     KNOTS,
     RIDGE,
     STEEPEST,
-    Base,
+    ProcessorCounts,
     Bracket,
-    Design,
+    ChangedCounts,
     PiecewiseLine,
     StraightEnds,
     fit_lines,
@@ -46,7 +46,7 @@ def line(slope=0.6, start=2e9):
 def asked(truth, C0, C, top=TOP, n=19, **design):
     """The answer for C under the layout with C0, H unchanged."""
     bracket = Bracket.fit(samples(truth, n, top), hit_cycles=7)
-    return bracket.answer(Base(float(truth(C0)), HITS, C0), Design(HITS, C, **design))
+    return bracket.answer(ProcessorCounts(float(truth(C0)), HITS, C0), ChangedCounts(HITS, C, **design))
 
 
 # family: (slopes at C = 0 and at the top, bend as a share of the top, top) -> truth; slopes are in [0, 1]
@@ -91,7 +91,7 @@ def test_a_planted_truth_is_inside(family):
     for seed in range(60):
         truth, before, after, bracket = planted(family, seed)
         R = float(truth(after))
-        found = bracket.answer(Base(float(truth(before)), HITS, before), Design(HITS, after))
+        found = bracket.answer(ProcessorCounts(float(truth(before)), HITS, before), ChangedCounts(HITS, after))
         if isinstance(found, Refused):
             assert found.codes == ("wide",)
             continue
@@ -134,7 +134,7 @@ def test_walkers_that_are_never_idle(walkers):
 def test_no_change_is_the_base(seed, family):
     truth, before, _, bracket = planted(family, seed)
     R = float(truth(before)) * 1.01  # the base need not be on a curve
-    found = bracket.answer(Base(R, HITS, before), Design(HITS, before))
+    found = bracket.answer(ProcessorCounts(R, HITS, before), ChangedCounts(HITS, before))
     assert found.centre == pytest.approx(R, rel=1e-9)
     assert found.base == R and not found.differs
     assert found.half_width == pytest.approx(bracket.widening, rel=1e-9)
@@ -155,9 +155,9 @@ def test_the_interval_widens_with_the_distance(family):
     """In cycles, upwards from a base; a refusal has its ends, too."""
     for seed in range(8):
         truth, before, _, bracket = planted(family, seed)
-        base = Base(float(truth(before)), HITS, before)
+        base = ProcessorCounts(float(truth(before)), HITS, before)
         found = [
-            bracket.answer(base, Design(HITS, C)) for C in np.linspace(before, 3.9 * bracket.largest, 30)
+            bracket.answer(base, ChangedCounts(HITS, C)) for C in np.linspace(before, 3.9 * bracket.largest, 30)
         ]
         widths = [one.high - one.low for one in found]
         assert np.all(np.diff(widths) >= -1e-9 * widths[0])
@@ -202,16 +202,16 @@ def test_what_is_frozen():
 
 def test_look_ups_move_one_end():
     """7 cycles for each more hit, and the given cycles of the misses; centre as it was where C' <= C_0."""
-    bracket, base = Bracket.fit(samples(line()), hit_cycles=7), Base(2.3e9, HITS, 0.5 * TOP)
-    plain = bracket.answer(base, Design(HITS, 0.5 * TOP))
-    dearer = bracket.answer(base, Design(HITS + 1e6, 0.5 * TOP))
+    bracket, base = Bracket.fit(samples(line()), hit_cycles=7), ProcessorCounts(2.3e9, HITS, 0.5 * TOP)
+    plain = bracket.answer(base, ChangedCounts(HITS, 0.5 * TOP))
+    dearer = bracket.answer(base, ChangedCounts(HITS + 1e6, 0.5 * TOP))
     assert (dearer.low, dearer.centre) == (plain.low, plain.centre)
     assert dearer.high == pytest.approx(plain.high + 7e6, rel=1e-12)
-    cheaper = bracket.answer(base, Design(HITS - 1e6, 0.5 * TOP))
+    cheaper = bracket.answer(base, ChangedCounts(HITS - 1e6, 0.5 * TOP))
     assert cheaper.low == pytest.approx(plain.low - 7e6, rel=1e-12) and cheaper.high == plain.high
-    misses = bracket.answer(base, Design(HITS, 0.5 * TOP, miss_cycles=7e6))
+    misses = bracket.answer(base, ChangedCounts(HITS, 0.5 * TOP, miss_cycles=7e6))
     assert misses == dearer
-    both = bracket.answer(base, Design(HITS + 1e6, 0.5 * TOP, miss_cycles=-7e6))
+    both = bracket.answer(base, ChangedCounts(HITS + 1e6, 0.5 * TOP, miss_cycles=-7e6))
     assert both == plain
 
 
@@ -229,31 +229,31 @@ def test_by_hand():
 
 
 # name: (base, design, code)
-GOOD_BASE, GOOD = Base(2.3e9, HITS, 5e8), Design(HITS, 4e8)
+GOOD_BASE, GOOD = ProcessorCounts(2.3e9, HITS, 5e8), ChangedCounts(HITS, 4e8)
 REFUSED = {
-    "no R_0": (Base(None, HITS, 5e8), GOOD, "r0-absent"),
-    "R_0 is 0": (Base(0.0, HITS, 5e8), GOOD, "r0-zero"),
-    "R_0 is negative": (Base(-1.0, HITS, 5e8), GOOD, "r0-negative"),
-    "R_0 is NaN": (Base(math.nan, HITS, 5e8), GOOD, "r0-not-finite"),
-    "no H_0": (Base(2.3e9, None, 5e8), GOOD, "h0-absent"),
-    "no C_0": (Base(2.3e9, HITS, None), GOOD, "c0-absent"),
-    "C_0 is negative": (Base(2.3e9, HITS, -5e8), GOOD, "c0-negative"),
-    "no H": (GOOD_BASE, Design(None, 4e8), "h-absent"),
-    "H is NaN": (GOOD_BASE, Design(math.nan, 4e8), "h-not-finite"),
-    "H is negative": (GOOD_BASE, Design(-1.0, 4e8), "h-negative"),
-    "no C": (GOOD_BASE, Design(HITS, None), "c-absent"),
-    "C is NaN": (GOOD_BASE, Design(HITS, math.nan), "c-not-finite"),
-    "C is infinite": (GOOD_BASE, Design(HITS, math.inf), "c-not-finite"),
-    "C is negative": (GOOD_BASE, Design(HITS, -1.0), "c-negative"),
-    "C is 0": (GOOD_BASE, Design(HITS, 0.0), "no-walks"),
-    "C is far": (GOOD_BASE, Design(HITS, 4.01 * TOP), "far"),
-    "no walkers": (GOOD_BASE, Design(HITS, 4e8, walkers=0), "walkers-zero"),
-    "walkers unknown": (GOOD_BASE, Design(HITS, 4e8, walkers=None), "walkers-absent"),
-    "half a walker": (GOOD_BASE, Design(HITS, 4e8, walkers=1.5), "walkers-fraction"),
-    "look-ups are NaN": (GOOD_BASE, Design(HITS, 4e8, miss_cycles=math.nan), "miss-cycles-not-finite"),
-    "wide": (GOOD_BASE, Design(HITS, 4e8, miss_cycles=1e9), "wide"),
-    "down to the floor": (GOOD_BASE, Design(HITS, 1e7, miss_cycles=-1e10, walkers=10**12), "wide"),
-    "beyond doubles": (Base(1.7e308, HITS, 5e8), Design(HITS, 6e8, miss_cycles=1.7e308), "not-finite"),
+    "no R_0": (ProcessorCounts(None, HITS, 5e8), GOOD, "r0-absent"),
+    "R_0 is 0": (ProcessorCounts(0.0, HITS, 5e8), GOOD, "r0-zero"),
+    "R_0 is negative": (ProcessorCounts(-1.0, HITS, 5e8), GOOD, "r0-negative"),
+    "R_0 is NaN": (ProcessorCounts(math.nan, HITS, 5e8), GOOD, "r0-not-finite"),
+    "no H_0": (ProcessorCounts(2.3e9, None, 5e8), GOOD, "h0-absent"),
+    "no C_0": (ProcessorCounts(2.3e9, HITS, None), GOOD, "c0-absent"),
+    "C_0 is negative": (ProcessorCounts(2.3e9, HITS, -5e8), GOOD, "c0-negative"),
+    "no H": (GOOD_BASE, ChangedCounts(None, 4e8), "h-absent"),
+    "H is NaN": (GOOD_BASE, ChangedCounts(math.nan, 4e8), "h-not-finite"),
+    "H is negative": (GOOD_BASE, ChangedCounts(-1.0, 4e8), "h-negative"),
+    "no C": (GOOD_BASE, ChangedCounts(HITS, None), "c-absent"),
+    "C is NaN": (GOOD_BASE, ChangedCounts(HITS, math.nan), "c-not-finite"),
+    "C is infinite": (GOOD_BASE, ChangedCounts(HITS, math.inf), "c-not-finite"),
+    "C is negative": (GOOD_BASE, ChangedCounts(HITS, -1.0), "c-negative"),
+    "C is 0": (GOOD_BASE, ChangedCounts(HITS, 0.0), "no-walks"),
+    "C is far": (GOOD_BASE, ChangedCounts(HITS, 4.01 * TOP), "far"),
+    "no walkers": (GOOD_BASE, ChangedCounts(HITS, 4e8, walkers=0), "walkers-zero"),
+    "walkers unknown": (GOOD_BASE, ChangedCounts(HITS, 4e8, walkers=None), "walkers-absent"),
+    "half a walker": (GOOD_BASE, ChangedCounts(HITS, 4e8, walkers=1.5), "walkers-fraction"),
+    "look-ups are NaN": (GOOD_BASE, ChangedCounts(HITS, 4e8, miss_cycles=math.nan), "miss-cycles-not-finite"),
+    "wide": (GOOD_BASE, ChangedCounts(HITS, 4e8, miss_cycles=1e9), "wide"),
+    "down to the floor": (GOOD_BASE, ChangedCounts(HITS, 1e7, miss_cycles=-1e10, walkers=10**12), "wide"),
+    "beyond doubles": (ProcessorCounts(1.7e308, HITS, 5e8), ChangedCounts(HITS, 6e8, miss_cycles=1.7e308), "not-finite"),
 }
 
 
@@ -278,12 +278,12 @@ UNSAID = {
 @pytest.mark.parametrize("case", UNSAID)
 def test_what_no_source_may_say(case):
     *ends, code = UNSAID[case]
-    found = judged(Answer("bracket", *ends, 1.0, {}), 0.1)
+    found = finite_answer(Answer("bracket", *ends, 1.0, {}), 0.1)
     assert isinstance(found, Refused) and found.codes == (code,)
 
 
 def test_all_that_is_wrong_is_said():
-    found = Bracket.fit(samples(line()), hit_cycles=7).answer(Base(None, -1.0, 5e8), Design(math.nan, 4e8))
+    found = Bracket.fit(samples(line()), hit_cycles=7).answer(ProcessorCounts(None, -1.0, 5e8), ChangedCounts(math.nan, 4e8))
     assert found.codes == ("r0-absent", "h0-negative", "h-not-finite")
 
 
@@ -354,7 +354,7 @@ def test_the_order_of_the_samples_changes_no_bit():
     known = samples(FAMILIES["convex"](0.2, 0.9, 0.5, TOP))
     known = Samples(known.layouts, known.H, known.M, known.C, known.R + 2e9)
     shuffled = known.subset(np.random.default_rng(1).permutation(19))
-    answers = [Bracket.fit(s, hit_cycles=7).answer(GOOD_BASE, Design(HITS, 7e8)) for s in (known, shuffled)]
+    answers = [Bracket.fit(s, hit_cycles=7).answer(GOOD_BASE, ChangedCounts(HITS, 7e8)) for s in (known, shuffled)]
     assert answers[0] == answers[1]
 
 
@@ -367,7 +367,7 @@ def test_the_order_of_the_samples_changes_no_bit():
 )
 def test_never_a_bare_negative_or_infinite_runtime(numbers, walkers):
     R, H0, C0, H, C, misses = numbers
-    found = FITTED.answer(Base(R, H0, C0), Design(H, C, walkers, misses))
+    found = FITTED.answer(ProcessorCounts(R, H0, C0), ChangedCounts(H, C, walkers, misses))
     if isinstance(found, Refused):
         assert found.reasons and all(reason.code and reason.text for reason in found.reasons)
     else:

@@ -7,7 +7,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.fit.models.registry import create
-from tessera.fit.models.terms import TERMS, evaluate, gradient
+from tessera.fit.models.terms import TERMS, predict_runtime, gradient
 
 from .builders import noisy
 from .test_preexisting import anchors
@@ -37,7 +37,7 @@ def test_every_term_against_differences(term):
     point, step = {"H": 1.3, "M": 0.7, "C": 2.1}, 1e-6
     slope = gradient({term: 1.0}, **point)
     for symbol, value in point.items():
-        up, down = (evaluate({term: 1.0}, **(point | {symbol: value + s})) for s in (step, -step))
+        up, down = (predict_runtime({term: 1.0}, **(point | {symbol: value + s})) for s in (step, -step))
         assert slope[symbol] == pytest.approx((up - down) / (2 * step), abs=1e-6)
 
 

@@ -5,13 +5,13 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.core.results.cell_tables import MANIFEST
-from tessera.fit.evaluation.cross_validation import groups_of, read_duplicates
+from tessera.fit.evaluation.cross_validation import duplicate_groups, read_duplicates
 
 from .builders import make_samples, noisy
 
 
 def test_distinct_samples_are_alone():
-    assert list(groups_of(noisy())) == list(range(54))
+    assert list(duplicate_groups(noisy())) == list(range(54))
 
 
 def test_equal_rows_and_manifest_join():
@@ -20,8 +20,8 @@ def test_equal_rows_and_manifest_join():
     for values in (R, H, M, C):
         values[4] = values[1]  # growing-4 equals growing-1
     joined = make_samples(R, H, M, C)
-    assert list(groups_of(joined)) == [0, 1, 2, 3, 1, 4]
-    assert list(groups_of(joined, {"growing-5": "growing-4", "growing-9": "growing-0"})) == [0, 1, 2, 3, 1, 1]
+    assert list(duplicate_groups(joined)) == [0, 1, 2, 3, 1, 4]
+    assert list(duplicate_groups(joined, {"growing-5": "growing-4", "growing-9": "growing-0"})) == [0, 1, 2, 3, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_one_differing_input_is_no_duplicate_a_differing_runtime_is_one(symbol, 
     columns = {name: getattr(s, name).copy() for name in "RHMC"}
     columns[symbol][2] = np.nextafter(columns[symbol][2], np.inf)
     changed = make_samples(*(columns[name] for name in "RHMC"))
-    assert list(groups_of(changed)) == expected and changed.effective_n == len(set(expected))
+    assert list(duplicate_groups(changed)) == expected and changed.effective_n == len(set(expected))
 
 
 def test_manifest(tmp_path):

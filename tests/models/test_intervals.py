@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.fit.evaluation.intervals import calibrate
+from tessera.fit.evaluation.intervals import unseen_errors
 from tessera.fit.models.registry import EVERY, create
 
 from .builders import make_samples, noisy, random_inputs
@@ -28,7 +28,7 @@ def test_split_conformal_by_hand():
     R[others] += np.where(np.arange(19) % 2, 1, -1) * np.arange(1, 20)
     s = make_samples(R, 0 * C, 0 * C, C)
     model = create("alam").fit(s)
-    calibration = calibrate(model, s)
+    calibration = unseen_errors(model, s)
     assert calibration.method == "split conformal"
     assert sorted(calibration.residuals) == list(range(1, 20))
     interval = calibration.interval(0, 0, 100, model.predict(0, 0, 100), 0.95)
@@ -39,7 +39,7 @@ def test_split_conformal_by_hand():
 def test_jackknife_plus_by_its_definition():
     s = line(30, 3)
     model = create("poly1").fit(s)
-    found = calibrate(model, s).interval(0, 0, 1e9, model.predict(0, 0, 1e9), 0.9)
+    found = unseen_errors(model, s).interval(0, 0, 1e9, model.predict(0, 0, 1e9), 0.9)
     low, high = [], []
     for i in range(30):
         keep = np.arange(30) != i
@@ -60,7 +60,7 @@ def test_coverage_on_samples_from_a_known_law(name, level):
     for seed in range(tables):
         s, fresh = line(40, seed), line(points, 10_000 + seed)
         model = create(name).fit(s)
-        found = calibrate(model, s).interval(
+        found = unseen_errors(model, s).interval(
             fresh.H, fresh.M, fresh.C, model.predict(fresh.H, fresh.M, fresh.C), level
         )
         inside.append(np.mean((found.low <= fresh.R) & (fresh.R <= found.high)))
@@ -75,7 +75,7 @@ def test_an_interval_that_ignored_its_level_would_not_cover():
     for seed in range(20):
         s, fresh = line(40, seed), line(50, 10_000 + seed)
         model = create("poly1").fit(s)
-        found = calibrate(model, s).interval(0, 0, fresh.C, model.predict(0, 0, fresh.C), 0.5)
+        found = unseen_errors(model, s).interval(0, 0, fresh.C, model.predict(0, 0, fresh.C), 0.5)
         inside.append(np.mean((found.low <= fresh.R) & (fresh.R <= found.high)))
     assert 0.4 < np.mean(inside) < 0.6
 
@@ -84,7 +84,7 @@ def test_duplicates_are_left_out_together():
     """Every layout twice: without any pair the fit is that without one layout of the plain table."""
     s = line(10, 2)
     twice = s.subset([*range(10), *range(10)])
-    once, again = (calibrate(create("poly3").fit(t), t) for t in (s, twice))
+    once, again = (unseen_errors(create("poly3").fit(t), t) for t in (s, twice))
     np.testing.assert_allclose(again.residuals, once.residuals, rtol=1e-6)
 
 
@@ -92,14 +92,14 @@ def test_duplicates_are_left_out_together():
 def test_nineteen_layouts_for_95_percent(n, possible):
     s = line(n, 1)
     model = create("poly1").fit(s)
-    interval = calibrate(model, s).interval(0, 0, 1e9, 1e10, 0.95)
+    interval = unseen_errors(model, s).interval(0, 0, 1e9, 1e10, 0.95)
     assert np.isfinite(interval.high[0]) == possible
     assert interval.message == "" if possible else re.search("0.95 .*19 .*18", interval.message)
 
 
 def test_the_anchors_alone_give_no_interval():
     s = line(9, 1).subset([0, 8])
-    calibration = calibrate(create("yaniv").fit(s), s)
+    calibration = unseen_errors(create("yaniv").fit(s), s)
     interval = calibration.interval(0, 0, 1e9, 1e10, 0.5)
     assert np.isnan(interval.low[0]) and "anchors" in interval.message
 
@@ -109,7 +109,7 @@ def test_a_model_that_one_layout_holds_up():
     C = np.array([1.0, 2, 3, 4] + [1.0, 2, 3] * 8)
     R = 100 + C + np.arange(28) / 100
     s = make_samples(R, np.arange(28), 0 * C, C)  # H differs: rows of equal H, M and C would be copies
-    calibration = calibrate(create("poly3").fit(s), s)
+    calibration = unseen_errors(create("poly3").fit(s), s)
     assert re.search("growing-3: 4 .* 3 ", calibration.message)
 
 
@@ -117,7 +117,7 @@ def test_a_model_that_one_layout_holds_up():
 def test_levels(level):
     s = line(20, 1)
     with pytest.raises(TesseraError, match=f"level {level:g}: "):
-        calibrate(create("poly1").fit(s), s).interval(0, 0, 1, 1, level)
+        unseen_errors(create("poly1").fit(s), s).interval(0, 0, 1, 1, level)
 
 
 @pytest.mark.parametrize("name", [n for n in EVERY if n != "alam-scaled"])
@@ -125,5 +125,5 @@ def test_every_model_has_an_interval(name):
     s = noisy()
     model = create(name).fit(s)
     H, M, C = (values[:3] for values in random_inputs(seed=9))
-    found = calibrate(model, s).interval(H, M, C, model.predict(H, M, C))
+    found = unseen_errors(model, s).interval(H, M, C, model.predict(H, M, C))
     assert np.all(np.isfinite([found.low, found.high])) and np.all(found.low < found.high)

@@ -12,7 +12,7 @@ from tessera.core.files import repo_root
 from tessera.core.results.cell_tables import MANIFEST, MODELS_OF_RUN
 from tessera.core.results.table_io import frame_of, write_table
 from tessera.core.results.tree import FIT_TABLES, MODEL_TABLES
-from tessera.fit.collected_fits import collect
+from tessera.fit.collected_fits import collect_fits
 from tessera.fit.fit_folder import TABLES
 from tessera.fit.fitting import fit_all
 from tessera.fit.models.registry import MODELS
@@ -70,7 +70,7 @@ def test_tables_of_the_workflow_are_those_of_the_package():
 
 
 def test_every_pair_has_every_table_and_they_can_be_joined(done):
-    joined = collect([folder(done, pair) for pair in (GOOD, FAILED, SMALL)])
+    joined = collect_fits([folder(done, pair) for pair in (GOOD, FAILED, SMALL)])
     assert set(joined) == set(MODEL_TABLES)
     assert set(joined["errors"]["workload"]) == {"gups", "road"}
     assert set(joined["one_gb"]["workload"]) == {"gups"}

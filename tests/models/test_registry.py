@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from tessera.core.errors import TesseraError
 from tessera.fit.models.base import NotFitted
-from tessera.fit.models.registry import EVERY, MODELS, Registry, create, select
+from tessera.fit.models.registry import EVERY, MODELS, Registry, create, select_models
 
 from .builders import noisy
 
@@ -48,10 +48,10 @@ def test_unknown_names_list_the_valid_ones():
 
 
 def test_selection_keeps_the_order_of_the_registry():
-    assert select(["mosmodel", "basu"]) == ["basu", "mosmodel"]
-    assert select() == NAMES
-    assert select(["gp", "basu"]) == ["basu", "gp"]
-    assert select(["every"]) == NAMES + EXTRA
+    assert select_models(["mosmodel", "basu"]) == ["basu", "mosmodel"]
+    assert select_models() == NAMES
+    assert select_models(["gp", "basu"]) == ["basu", "gp"]
+    assert select_models(["every"]) == NAMES + EXTRA
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES + EXTRA if n != "alam-scaled"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models.terms import TERMS, evaluate, monomials
+from tessera.fit.models.terms import TERMS, predict_runtime, monomials
 
 
 def test_nineteen_features_in_the_order_of_the_equation():
@@ -31,21 +31,21 @@ def test_a_term_multiplies_what_its_name_says(name):
     for factor in name.split():
         symbol, _, power = factor.partition("^")
         expected *= 1.0 if symbol == "1" else {"H": H, "M": M, "C": C}[symbol] ** int(power or 1)
-    assert evaluate({name: 1.0}, H, M, C) == expected
+    assert predict_runtime({name: 1.0}, H, M, C) == expected
 
 
 def test_arrays_and_scalars_agree_to_the_last_bit():
     generator = random.Random(1)
     coefficients = {name: generator.uniform(-1, 1) for name in TERMS}
     H, M, C = (np.array([generator.uniform(0, 1e9) for _ in range(33)]) for _ in range(3))
-    together = evaluate(coefficients, H, M, C)
-    assert [float(evaluate(coefficients, *point)) for point in zip(H, M, C, strict=True)] == list(together)
+    together = predict_runtime(coefficients, H, M, C)
+    assert [float(predict_runtime(coefficients, *point)) for point in zip(H, M, C, strict=True)] == list(together)
 
 
 def test_order_of_the_mapping_does_not_matter():
     coefficients = {name: 0.1 * i for i, name in enumerate(TERMS)}
     backwards = dict(reversed(coefficients.items()))
-    assert evaluate(coefficients, 0.3, 0.7, 1.1) == evaluate(backwards, 0.3, 0.7, 1.1)
+    assert predict_runtime(coefficients, 0.3, 0.7, 1.1) == predict_runtime(backwards, 0.3, 0.7, 1.1)
 
 
 @pytest.mark.parametrize("value", [-1, -0.5, math.nan, math.inf])
@@ -54,9 +54,9 @@ def test_inputs_that_are_no_counts_are_refused(value, position, column):
     point = [1.0, 1.0, 1.0]
     point[position] = value
     with pytest.raises(TesseraError, match=f"predict at {column}"):
-        evaluate({"1": 1.0}, *point)
+        predict_runtime({"1": 1.0}, *point)
 
 
 def test_overflow_is_an_error_not_infinity():
     with pytest.raises(TesseraError, match="1e\\+200"):
-        evaluate({"C^3": 1.0}, 0, 0, 1e200)
+        predict_runtime({"C^3": 1.0}, 0, 0, 1e200)

@@ -86,11 +86,11 @@ def test_the_plain_lasso_shrinks_mosmodels_terms():
 
 def test_the_plain_lasso_is_the_lasso():
     """Its coefficients minimise |y - Zb|^2 / (2n) + a |b|_1 at the penalty of its details (subgradient)."""
-    from tessera.fit.models.design_matrix import build
+    from tessera.fit.models.design_matrix import standardised_terms
     from tessera.fit.models.terms import monomials
 
     s = noisy()
-    model, design = create("lasso").fit(s), build(s, monomials(3))
+    model, design = create("lasso").fit(s), standardised_terms(s, monomials(3))
     residual = s.R - model.predict(s.H, s.M, s.C)
     correlation = design.columns.T @ residual / len(s)
     active = [i for i, term in enumerate(design.terms) if term.name in model.coefficients_]

@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from tessera.cli.models import models
 from tessera.core.errors import TesseraError
-from tessera.fit.sklearn_versions import COMPARED, VERSIONS, compare, judged
+from tessera.fit.sklearn_versions import COMPARED, VERSIONS, compare_versions, version_difference
 
 from .builders import make_frame, noisy
 from .test_mosmodel import five_terms
@@ -14,7 +14,7 @@ NO_NETWORK = ("connect", "dns", "resolve", "fetch", "timed out", "network", "off
 
 
 def test_equal_terms_within_the_tolerance():
-    found = judged("a", {"1.5": {"1": 100.0, "C": 2.0}, "1.6": {"1": 100.0, "C": 2.0 * (1 + 5e-11)}})
+    found = version_difference("a", {"1.5": {"1": 100.0, "C": 2.0}, "1.6": {"1": 100.0, "C": 2.0 * (1 + 5e-11)}})
     assert found.equal and found.difference == pytest.approx(5e-11, rel=1e-3)
 
 
@@ -22,12 +22,12 @@ def test_equal_terms_within_the_tolerance():
     "other", [{"1": 100.0, "C": 2.0 * (1 + 2e-10)}, {"1": 100.0, "M": 2.0}, {"1": 100.0}]
 )
 def test_other_coefficients_or_terms_are_different(other):
-    assert not judged("a", {"1.5": {"1": 100.0, "C": 2.0}, "1.6": other}).equal
+    assert not version_difference("a", {"1.5": {"1": 100.0, "C": 2.0}, "1.6": other}).equal
 
 
 def test_the_third_version_counts_too():
     same = {"1": 1.0}
-    assert not judged("a", {"1.5": same, "1.6": same, "1.7": {"1": 1.1}}).equal
+    assert not version_difference("a", {"1.5": same, "1.6": same, "1.7": {"1": 1.1}}).equal
 
 
 @pytest.mark.slow
@@ -59,4 +59,4 @@ def test_both_mosmodels_under_three_versions(tmp_path):
 def test_a_version_that_does_not_exist_is_named(tmp_path):
     make_frame(noisy()).to_csv(tmp_path / "noisy.csv", index=False)
     with pytest.raises(TesseraError, match="scikit-learn 0.0.1"):
-        compare([tmp_path / "noisy.csv"], ["0.0.1"])
+        compare_versions([tmp_path / "noisy.csv"], ["0.0.1"])

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
-from tessera.measure.mosalloc.analysis import COLUMNS, advice, read_analysis, rough_size, summary
+from tessera.measure.mosalloc.analysis import COLUMNS, recommended_changes, read_analysis, rough_size, analysis_lines
 
 MB, GB = 1 << 20, 1 << 30
 
@@ -86,7 +86,7 @@ def invoke(*arguments):
 
 
 def test_each_pool_has_its_line(analysis):
-    text = "\n".join(summary(analysis()))
+    text = "\n".join(analysis_lines(analysis()))
     heap = r"heap pool +4GB +3MB +2MB +2MB +7"  # live at the end is above all samples
     assert re.search(heap, text), text
     assert re.search(r"anonymous pool +12GB +1\.2GB +1\.07GB +1MB +7", text), text
@@ -94,7 +94,7 @@ def test_each_pool_has_its_line(analysis):
 
 
 def test_calls_and_where_they_went(analysis):
-    lines = summary(analysis())
+    lines = analysis_lines(analysis())
     assert [line.split() for line in lines if line.startswith("mmap")] == [["mmap", "5", "11", "0"]]
     assert not any(line.startswith("mremap") for line in lines)  # never called
 
@@ -102,7 +102,7 @@ def test_calls_and_where_they_went(analysis):
 def test_the_size_that_would_do(analysis):
     # 1228MB less a page, rounded up to 2MB pages, is 614 of them
     expected = "the anonymous pool would fit in 1.2GB (row `mmap,-1,0,1228MB`), 614 x 2MB"
-    assert any(line.startswith(expected) for line in advice(analysis()))
+    assert any(line.startswith(expected) for line in recommended_changes(analysis()))
 
 
 @pytest.mark.parametrize(
@@ -133,15 +133,15 @@ def test_the_size_that_would_do(analysis):
     ],
 )
 def test_advice(analysis, section, values, expected):
-    assert not any(expected in line for line in advice(analysis()))
+    assert not any(expected in line for line in recommended_changes(analysis()))
     found = analysis(**{section: document()[section] | values})
-    assert any(expected in line for line in advice(found)), advice(found)
+    assert any(expected in line for line in recommended_changes(found)), recommended_changes(found)
 
 
 def test_unseen_memory_is_counted_once(analysis):
     """The launcher's anonymous_bytes include unseen_bytes."""
     outside = document()["outside"] | {"anonymous_bytes": 5 * MB, "unseen_bytes": 3 * MB}
-    lines = summary(analysis(outside=outside))
+    lines = analysis_lines(analysis(outside=outside))
     assert "  anonymous memory: 2MB" in lines
     assert "  anonymous memory mapped by calls that can't be seen: 3MB" in lines
 
@@ -151,7 +151,7 @@ def test_absent_parts_are_missing_not_zero(analysis, tmp_path):
     for key in ("calls", "outside", "file_pool"):
         del content[key]
     (tmp_path / "old.json").write_text(json.dumps(content))
-    text = "\n".join(summary(read_analysis(tmp_path / "old.json")))
+    text = "\n".join(analysis_lines(read_analysis(tmp_path / "old.json")))
     assert "outside" not in text and "file pool" not in text and "kernel" not in text
 
 

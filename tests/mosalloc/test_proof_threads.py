@@ -66,7 +66,7 @@ def machine(monkeypatch):
     """A machine with any number of pages; ``verdicts()`` of the section are what the test looks at."""
     made_up = Machine()
     monkeypatch.setattr(threads, "_execute", made_up.execute)
-    monkeypatch.setattr(threads, "command", lambda program, file, report=None: [
+    monkeypatch.setattr(threads, "mosalloc_command", lambda program, file, report=None: [
         "run", "--layout", str(file), *(["--report", str(report)] if report else []), *program,
     ])  # fmt: skip
     monkeypatch.setattr(threads, "built", lambda component, name: Path(name))

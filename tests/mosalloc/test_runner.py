@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.measure.mosalloc import read_report
-from tessera.measure.mosalloc.launcher import command
+from tessera.measure.mosalloc.launcher import mosalloc_command
 
 CHOICES = {
     "--hints": ("kernel", "pool"),
@@ -30,11 +30,11 @@ def launcher(monkeypatch, tmp_path):
 
 def test_options_that_are_not_given_are_left_to_the_launcher(launcher, layout):
     path = layout()
-    assert command(["ls"], path)[1:] == ["--layout", str(path), "--", "ls"]
+    assert mosalloc_command(["ls"], path)[1:] == ["--layout", str(path), "--", "ls"]
 
 
 def test_every_option_has_its_place(launcher, layout, tmp_path):
-    argv = command(
+    argv = mosalloc_command(
         ["ls"],
         layout(),
         prefault=False,

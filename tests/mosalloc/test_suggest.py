@@ -289,7 +289,7 @@ def test_the_region_is_the_recorders(monkeypatch, tmp_path):
         seen.append((options["roi"], options["threads"]))
         raise TesseraError("stop", "here", "")
 
-    monkeypatch.setattr(simulation.traces, "record", recorded)
+    monkeypatch.setattr(simulation.traces, "record_program", recorded)
     monkeypatch.setattr(simulation, "platform_of", lambda *_: None)
     for roi in ("auto", "skip:1000", "markers"):
         invoke("--roi", roi, "--out", tmp_path / "l.csv", "--", sys.executable)

@@ -17,7 +17,7 @@ from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_2MB as M2
 from tessera.measure.suggest import sampled_profile
-from tessera.measure.suggest.perf_script import parse_lines
+from tessera.measure.suggest.perf_script import parse_samples
 from tessera.measure.suggest.profile import add_up
 from tessera.measure.suggest.sample_weights import weigh
 from tessera.measure.suggest.sampled_profile import summed_profile
@@ -41,7 +41,7 @@ SCRIPT = """\
 
 
 def samples(pid: int = 12348):
-    return weigh(parse_lines(SCRIPT.splitlines()), pid).misses
+    return weigh(parse_samples(SCRIPT.splitlines()), pid).misses
 
 
 def test_perf_script_lines():
@@ -53,7 +53,7 @@ def test_perf_script_lines():
 @pytest.mark.parametrize("line", ["no samples", "12348 r11d0:pp: 10", "1 2 r11d0:pp:"])
 def test_other_lines_are_refused_with_their_number(line):
     with pytest.raises(TesseraError, match="perf script, line 2"):
-        list(parse_lines(["1 2 e: 3", line]))
+        list(parse_samples(["1 2 e: 3", line]))
 
 
 def test_samples_become_misses_of_pages():

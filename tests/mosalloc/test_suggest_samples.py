@@ -84,11 +84,11 @@ def test_two_regions_in_two_pools(tmp_path):
 
 def test_recorded_samples_give_the_pages_that_were_touched():
     """The recording of tests/mosalloc/samples: 4MB from the pool's base on, and two faults in the heap."""
-    from tessera.measure.suggest.perf_script import read_recorded_pools, read_samples
+    from tessera.measure.suggest.perf_script import read_recorded_pools, read_perf_samples
     from tessera.measure.suggest.sampled_profile import profile_of_pools
 
     scripts = Path(__file__).with_name("samples") / "scripts"
-    samples = read_samples(scripts / "recorded-6.1-faults-source.txt")
+    samples = read_perf_samples(scripts / "recorded-6.1-faults-source.txt")
     place = read_recorded_pools(scripts / "recorded-6.1-faults.json")
     profile = profile_of_pools(samples, place, "recorded", "page faults", faults=True)
     assert profile.misses == {("brk", 0): 2 * 7, ("mmap", 0): 146 * 7, ("mmap", M2): 147 * 7}

@@ -16,7 +16,7 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.machine.reserve import HugePagesUnavailable
 from tessera.measure.suggest import server_load
-from tessera.measure.suggest.before_and_after import Metric, Trial, compare, run_once
+from tessera.measure.suggest.before_and_after import Metric, Trial, compare_runs, metric_of_run
 from tessera.measure.suggest.proposal import trial_lines
 from tessera.measure.suggest.server_load import Load, LoadRun, ended_well, number_in
 
@@ -155,7 +155,7 @@ def test_a_loss_is_called_a_loss():
 
 def test_one_pair_is_refused(layout):
     with pytest.raises(TesseraError, match="--pairs 1"):
-        compare(["true"], layout(), load=None, metric=Metric(), pairs=1, allowed=True)
+        compare_runs(["true"], layout(), load=None, metric=Metric(), pairs=1, allowed=True)
 
 
 @pytest.mark.toolchain
@@ -168,7 +168,7 @@ def test_pairs_run_both_layouts_and_count_what_the_program_prints(build, layout,
     )
     program = [sys.executable, "-c", code, str(tmp_path / "seen")]
     path = layout(name="suggested.csv")
-    done = compare(program, path, load=None, metric=metric, pairs=3, allowed=False, progress=seen.append)
+    done = compare_runs(program, path, load=None, metric=metric, pairs=3, allowed=False, progress=seen.append)
     assert (done.before, done.after) == ((2.0,) * 3, (2.0,) * 3)
     names = [os.path.basename(line) for line in (tmp_path / "seen").read_text().split()]
     assert sorted(names[:2]) == ["growing-0.csv", "suggested.csv"]  # warm-up
@@ -178,21 +178,21 @@ def test_pairs_run_both_layouts_and_count_what_the_program_prints(build, layout,
 
 @pytest.mark.toolchain
 def test_the_time_of_a_program_is_its_wall_time(build, layout):
-    seconds = run_once(["sleep", "0.3"], layout(), None, Metric())
+    seconds = metric_of_run(["sleep", "0.3"], layout(), None, Metric())
     assert 0.3 <= seconds < 1.5
 
 
 @pytest.mark.toolchain
 def test_a_servers_time_is_that_of_its_load(build, layout, port):
     program = [sys.executable, "-c", SERVER, str(port), "0.5"]
-    seconds = run_once(program, layout(), Load("sleep 0.2", port), Metric())
+    seconds = metric_of_run(program, layout(), Load("sleep 0.2", port), Metric())
     assert 0.2 <= seconds < 0.5
 
 
 @pytest.mark.toolchain
 def test_a_failing_run_is_no_value(build, layout):
     with pytest.raises(TesseraError, match="status 4: sad"):
-        run_once([sys.executable, "-c", "print('sad'); exit(4)"], layout(), None, Metric())
+        metric_of_run([sys.executable, "-c", "print('sad'); exit(4)"], layout(), None, Metric())
 
 
 @pytest.mark.toolchain
@@ -200,7 +200,7 @@ def test_a_run_on_unconfirmed_pages_is_no_value(build, layout):
     """A program that becomes another one can't be checked."""
     path, code = layout(), "import os; os.execvp('true', ['true'])"
     with pytest.raises(TesseraError, match=re.escape(f"--layout {path} -- {sys.executable} -c {code}")):
-        run_once([sys.executable, "-c", code], path, None, Metric())
+        metric_of_run([sys.executable, "-c", code], path, None, Metric())
 
 
 def test_huge_pages_need_consent(monkeypatch, tmp_path, layout):
@@ -212,4 +212,4 @@ def test_huge_pages_need_consent(monkeypatch, tmp_path, layout):
     monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
     with pytest.raises(HugePagesUnavailable, match="2 free 2MB pages: 0 are free"):
         path = layout("mmap,2MB,0,4MB")
-        compare(["true"], path, load=None, metric=Metric(), pairs=2, allowed=False)
+        compare_runs(["true"], path, load=None, metric=Metric(), pairs=2, allowed=False)

@@ -20,11 +20,11 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.files import repo_root
-from tessera.core.results.tree import Tree
-from tessera.measure.bundles.reader import read
+from tessera.core.results.tree import ResultsTree
+from tessera.measure.bundles.reader import read_bundle
 from tessera.measure.bundles.store import bundle_id
-from tessera.measure.counted.campaign import measure
-from tessera.measure.rounds import Rule
+from tessera.measure.counted.campaign import measure_bundle
+from tessera.measure.rounds import StoppingRule
 from tests.measure.counted.world import LAUNCHER, World
 
 WORKLOAD, PLATFORM, NOISE = "graph500-4gb", "broadwell-sim", "0.001"
@@ -42,11 +42,11 @@ def make(into: Path) -> Path:
         cells[["workload", "layout", *COLUMNS]].to_csv(world.folder / "engine.csv", index=False)
         os.environ.update(world.environment, TESSERA_FAKE_NOISE=NOISE)
         request = world.request(
-            workloads=(WORKLOAD,), layouts="full", rule=Rule(), mode="uk",
+            workloads=(WORKLOAD,), layouts="full", rule=StoppingRule(), mode="uk",
             results=even_profile(world.folder / "results", WORKLOAD, PLATFORM),
         )  # fmt: skip
-        measure(request, say=print)
-        folder = into / bundle_id(read(request.out))
+        measure_bundle(request, say=print)
+        folder = into / bundle_id(read_bundle(request.out))
         shutil.copytree(request.out, folder)
     return folder
 
@@ -66,7 +66,7 @@ def large_world(folder: Path, workload: str) -> World:
 
 def even_profile(results: Path, workload: str, platform: str) -> Path:
     """A results folder with misses that are spread evenly."""
-    tree = Tree(results)
+    tree = ResultsTree(results)
     path, info = tree.profile(workload, platform), tree.info(workload)
     for one in (path, info):
         one.parent.mkdir(parents=True)

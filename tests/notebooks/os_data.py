@@ -21,7 +21,7 @@ from tessera.core import platforms, scenarios
 from tessera.report.explore.kernel import FRAGMENTATION, MEMORY, PLATFORM, TABLES, THP
 from tessera.simulate import operating_system
 from tessera.simulate.inputs import LOG
-from tessera.simulate.runner import CellCache, simulate
+from tessera.simulate.runner import CellCache, simulate_platform
 from tessera.simulate.sampling import TLBS
 
 #: Every so many rows of the table ``sizes``: the pictures need no more.
@@ -45,8 +45,8 @@ def make(trace: Path, into: Path) -> None:
                 if table == "sizes":
                     rows = pd.concat([rows.iloc[::EVERY], rows.iloc[-1:]]).drop_duplicates()
                 found[table].append(_with(choice, rows))
-        cells = simulate(
-            trace, platforms.load(PLATFORM), sorted(folder.glob("*.oslog")), workload="gups",
+        cells = simulate_platform(
+            trace, platforms.load_platform(PLATFORM), sorted(folder.glob("*.oslog")), workload="gups",
             engine="partial", sampling=TLBS, cache=CellCache(None), kind=LOG,
         )  # fmt: skip
     for cell in cells:
@@ -65,7 +65,7 @@ def _scenario(thp: str, fragmentation: str, memory: str, path: Path) -> scenario
         f"fragmentation: {{index: {index}, target_thousandths: {FRAGMENTATION[fragmentation]},"
         " tolerance_thousandths: 20}\n"
     )
-    return scenarios.load(path)
+    return scenarios.load_scenario(path)
 
 
 def _with(choice: tuple[str, str, str], rows: pd.DataFrame) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir, repo_root
 from tessera.core.results import transfer_tables
 from tessera.core.results.table_io import frame_of, read_file
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.fit.models.registry import create
 from tessera.fit.models.samples import check_samples
 from tessera.lab.transfer import archived, bracket_answers
@@ -41,7 +41,7 @@ PAIR = ["workload", "platform"]
 
 @pytest.fixture(scope="module")
 def tables():
-    return archived.read(Tree(repo_root() / ARCHIVE))
+    return archived.read(ResultsTree(repo_root() / ARCHIVE))
 
 
 def same(found: pd.DataFrame, kept: pd.DataFrame, rtol: float) -> None:
@@ -76,7 +76,7 @@ def test_answers_follow_from_points_and_samples(tables, tmp_path):
     for key, points in tables[transfer_tables.POINTS.name].groupby(PAIR, sort=False):
         samples = tables[transfer_tables.SAMPLES.name]
         samples = samples[(samples[PAIR] == list(key)).all(axis=1)]
-        hit = int(platforms.load(key[1]).values[HIT].value)
+        hit = int(platforms.load_platform(key[1]).values[HIT].value)
         found = bracket_answers.answer_rows(samples.to_dict("records"), points.to_dict("records"), hit)
         rows += [dict(zip(PAIR, key, strict=True)) | {"provenance": "simulated"} | row for row in found]
     kept = tables[transfer_tables.ANSWERED.name]
@@ -104,7 +104,7 @@ def test_the_simulator_gives_the_archived_fingerprint(tmp_path):
     for component, name in (("tracer", "tessera-trace"), ("simulator", "tessera-sim")):
         if not (build_dir(component) / name).exists():
             pytest.skip(f"{component} is not built: ./run tessera dev build {component}")
-    place = transfer_tables.POINTS.place(Tree(repo_root() / ARCHIVE)).with_name(archived.FINGERPRINT)
+    place = transfer_tables.POINTS.place(ResultsTree(repo_root() / ARCHIVE)).with_name(archived.FINGERPRINT)
     same(
         as_read(transfer_tables.POINTS, archived.fingerprint(), tmp_path),
         read_file(transfer_tables.POINTS, place),
@@ -113,7 +113,7 @@ def test_the_simulator_gives_the_archived_fingerprint(tmp_path):
 
 
 def test_the_archive_is_small_and_names_its_commit():
-    folder = transfer_tables.POINTS.place(Tree(repo_root() / ARCHIVE)).parent
+    folder = transfer_tables.POINTS.place(ResultsTree(repo_root() / ARCHIVE)).parent
     assert sum(path.stat().st_size for path in folder.iterdir()) < 3_000_000
     lines = (repo_root() / ARCHIVE / "README.md").read_text().splitlines()
     (line,) = [line for line in lines if line.startswith("Study of transfer")]
@@ -128,7 +128,7 @@ def test_the_archive_is_small_and_names_its_commit():
 def results(tmp_path, monkeypatch):
     """A run with nothing but the study; its fingerprint is made up."""
     transfer.write(tmp_path / "run")
-    path = Tree(tmp_path / "run").provenance("config")
+    path = ResultsTree(tmp_path / "run").provenance("config")
     path.parent.mkdir()
     path.write_text(json.dumps({"seed": 7}))
     monkeypatch.setattr(archived, "fingerprint", lambda: frame_of(transfer_tables.POINTS, [{"status": "ok"}]))
@@ -136,8 +136,8 @@ def results(tmp_path, monkeypatch):
 
 
 def test_what_an_archive_leaves_out_is_computed_again(results, tmp_path):
-    archived.keep(Tree(results), Tree(tmp_path / "kept"))
-    found = archived.read(Tree(tmp_path / "kept"))
+    archived.keep(ResultsTree(results), ResultsTree(tmp_path / "kept"))
+    found = archived.read(ResultsTree(tmp_path / "kept"))
     for table in (
         *transfer_tables.PARTS,
         transfer_tables.VERDICTS,
@@ -147,11 +147,11 @@ def test_what_an_archive_leaves_out_is_computed_again(results, tmp_path):
         if table is transfer_tables.LADDER:
             assert table.name not in found
             continue
-        kept = read_file(table, table.place(Tree(results)))
+        kept = read_file(table, table.place(ResultsTree(results)))
         # nine digits of a prediction: its error differs in the tenth
         pd.testing.assert_frame_equal(found[table.name], kept, check_dtype=False, rtol=1e-8, atol=1e-8)
     texts = {p.name: p.read_bytes() for p in (tmp_path / "kept" / "studies" / "transfer").iterdir()}
-    archived.keep(Tree(results), Tree(tmp_path / "again"))
+    archived.keep(ResultsTree(results), ResultsTree(tmp_path / "again"))
     again = {p.name: p.read_bytes() for p in (tmp_path / "again" / "studies" / "transfer").iterdir()}
     assert texts == again and "ladder.csv" not in texts
 
@@ -168,5 +168,5 @@ def test_only_the_study_is_replaced_and_the_readme_says_from_where(results, tmp_
     assert run == "Run: commit 1." and (out / "cells.csv").read_text() == "stays"
     commit = study.split("commit ")[1].split(",")[0]
     assert len(commit) == 12 and "seed 7, workloads made" in study
-    assert archived.packed(transfer_tables.POINTS, Tree(out)).is_file()
-    assert np.isfinite(archived.read(Tree(out))[transfer_tables.PREDICTIONS.name]["predicted_cycles"]).all()
+    assert archived.packed(transfer_tables.POINTS, ResultsTree(out)).is_file()
+    assert np.isfinite(archived.read(ResultsTree(out))[transfer_tables.PREDICTIONS.name]["predicted_cycles"]).all()

@@ -9,9 +9,9 @@ import nbformat
 import pytest
 
 from tessera.report.notebook_archive import on_archive
-from tessera.report.notebooks import entries
+from tessera.report.notebooks import all_notebooks
 
-ENTRIES = entries()
+ENTRIES = all_notebooks()
 NUMBERS = ["01", "02", "03", "04", "05", "06", "07", "08", "09"]
 MAX_BYTES = 300 * 1024
 ids = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)

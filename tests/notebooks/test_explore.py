@@ -12,7 +12,7 @@ from tessera.fit.models.anchors import Yaniv
 from tessera.fit.models.registry import EVERY
 from tessera.report import explore
 from tessera.report.explore.fits import EVERY_SECOND, TRAINING_SETS, Controls, fit_on, split_samples
-from tessera.report.figures.style import percent
+from tessera.report.figures.style import percent_text
 
 MB2 = 2 << 20
 
@@ -62,7 +62,7 @@ def test_held_out_errors_are_those_of_the_line_through_two_runs(pair):
     _, (trains, held_out), table = fit_on(pair, ["yaniv"], explore.FAMILIES, "growing and random")
     assert len(trains) == 18 and len(held_out) == 36
     shown = table.loc["yaniv", "held out (36)"]
-    assert shown == percent(errors.max())
+    assert shown == percent_text(errors.max())
 
 
 def test_models_that_a_training_set_does_not_determine_say_so(pair):
@@ -106,7 +106,7 @@ def test_a_design_with_an_unknown_key_lists_keys(pair):
     from tessera.core import platforms
 
     with pytest.raises(TesseraError, match="tlb.stlb.entries"):
-        explore.Design("x", {"tlb.entries": 1}).platform(platforms.load(pair.platform))
+        explore.Design("x", {"tlb.entries": 1}).platform(platforms.load_platform(pair.platform))
 
 
 def test_a_tree_without_traces_says_so(small_tree):
@@ -152,4 +152,4 @@ def test_register_replaces_the_notebooks_own_class_only(monkeypatch):
 def test_models_are_judged_by_the_same_cross_validation_as_the_tables(pair):
     fit = pair.fit(models=["poly1"])
     expected = fit.cv.set_index("model").at["poly1", "max_error"]
-    assert explore.judge_models(pair).at["poly1", "largest error"] == percent(expected)
+    assert explore.judge_models(pair).at["poly1", "largest error"] == percent_text(expected)

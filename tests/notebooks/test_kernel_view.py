@@ -48,7 +48,7 @@ def test_a_fault_of_2mb_stands_for_512():
 
 
 def test_the_sliders_change_what_is_shown():
-    view = kernel.Choice(thp="never")
+    view = kernel.ScenarioSliders(thp="never")
     before = view.view()[1]
     view.changed("thp", "always, no zero page")
     after = view.view()[1]

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.report.notebooks import Entry, execute_notebook
+from tessera.report.notebooks import Notebook, execute_notebook
 
 CONNECTION = """
 from ipykernel.connect import get_connection_info
@@ -14,10 +14,10 @@ print(get_connection_info(unpack=True)["transport"])
 """
 
 
-def notebook(folder, code: str) -> Entry:
+def notebook(folder, code: str) -> Notebook:
     path = folder / "01-one.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)]), path)
-    return Entry("01-one", "One", path)
+    return Notebook("01-one", "One", path)
 
 
 def test_a_kernel_waits_for_requests_at_files(tmp_path):

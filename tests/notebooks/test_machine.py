@@ -7,9 +7,9 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
 from tessera.core.results.table_io import read_cells
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.fit.models.samples import read_samples
-from tessera.measure.bundles.verify import verify
+from tessera.measure.bundles.verify import verify_bundle
 from tessera.report.explore import my_machine, sizes, touched
 from tessera.report.explore.machine import REHEARSAL, decided
 from tessera.report.notebooks import entry
@@ -19,8 +19,8 @@ ARCHIVE = repo_root() / "notebooks" / "data"
 
 
 def test_the_archived_bundle_passes_every_check_and_decides_nothing():
-    (folder,) = Tree(ARCHIVE).machines.bundles()
-    done = verify(folder)
+    (folder,) = ResultsTree(ARCHIVE).machines.bundles()
+    done = verify_bundle(folder)
     assert done.passed and done.bundle.about.rehearsal
     assert [bar.split(":")[0] for bar in done.bars] == ["rehearsal"]
     machine = my_machine(results_dir=ARCHIVE)
@@ -32,7 +32,7 @@ def test_the_archived_bundle_passes_every_check_and_decides_nothing():
 
 def test_its_cells_are_those_of_the_engine_with_noise():
     """The fake launcher's noise is 0.1% in a run: five runs differ from the engine by less than 0.5%."""
-    (folder,) = Tree(ARCHIVE).machines.bundles()
+    (folder,) = ResultsTree(ARCHIVE).machines.bundles()
     counted = read_cells(folder / "cells.csv").set_index("layout")
     engine = read_cells(ARCHIVE / "cells.csv")
     engine = engine[(engine["workload"] == "graph500-4gb") & (engine["platform"] == "broadwell-sim")]
@@ -58,5 +58,5 @@ def test_a_named_bundle_is_read_and_a_part_of_a_finding_is_counted(tmp_path):
 
 def test_models_can_be_fitted_to_the_archived_bundle():
     machine = my_machine(results_dir=ARCHIVE)
-    (folder,) = Tree(ARCHIVE).machines.bundles()
+    (folder,) = ResultsTree(ARCHIVE).machines.bundles()
     assert len(machine.pair().table.fitted) == len(read_samples(folder / "cells.csv").fitted) == 54

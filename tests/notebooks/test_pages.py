@@ -12,7 +12,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
 from tessera.report.explore import open_results
 from tessera.report.explore.display import IN_PAGES
-from tessera.report.notebooks import HOME, HOME_IN_SITE, Entry, entry, write_page
+from tessera.report.notebooks import HOME, HOME_IN_SITE, Notebook, entry, write_page
 
 
 def run(tree, out, *options):
@@ -47,7 +47,7 @@ def test_a_failing_cell_names_notebook_and_error(small_tree, tmp_path):
     path = tmp_path / "09-broken.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
     with pytest.raises(TesseraError, match="notebook 09-broken.*ValueError"):
-        write_page(Entry("09-broken", "Broken", path), small_tree, tmp_path / "x.html")
+        write_page(Notebook("09-broken", "Broken", path), small_tree, tmp_path / "x.html")
 
 
 def test_unknown_notebook_lists_the_names():

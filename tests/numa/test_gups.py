@@ -106,7 +106,7 @@ def test_the_trace_has_the_updates_and_repeats(tmp_path):
     asked = Gups(64, 20_000)
     first, second = (write_trace(asked, tmp_path / name) for name in ("a.tst", "b.tst"))
     assert first.read_bytes() == second.read_bytes()
-    found = traces.info(first)
+    found = traces.trace_info(first)
     assert found["accesses"] == 40_000 and found["instructions"] == 240_000
     assert [pool["size_bytes"] for pool in found["pools"]] == [64 * GB]
     addresses = np.concatenate(list(asked.addresses()))
@@ -122,7 +122,7 @@ def test_our_gups_makes_the_same_updates(tmp_path):
         tool(component, name)
     program = tool("workloads", "gups")
     argv = [program, "--mode", "update", "--size", "1GB", "--reads", "3000"]
-    traces.record(argv, tmp_path / "real.tst", anon_pool=2 * GB)
+    traces.record_program(argv, tmp_path / "real.tst", anon_pool=2 * GB)
     _, stores = updated(tmp_path / "real.tst")
     offsets = np.concatenate(list(Gups(1, 3000).addresses())) - np.uint64(BASE)
     begins = [at for at in range(len(stores) - 2999) if len(set(stores[at : at + 3000] - offsets)) == 1]

@@ -38,7 +38,7 @@ def test_the_platform_is_this_machine():
     from tessera.core import platforms
     from tessera.lab.numa.placement_costs import PLATFORM
 
-    values = platforms.load(PLATFORM).values
+    values = platforms.load_platform(PLATFORM).values
     assert values["memory.load_cycles"].value == published_machine().local_load_cycles
     assert values["memory.cycles_per_line"].value == published_machine().local_cycles_per_line
     assert values["core.frequency_hz"].value == published_machine().frequency_hz

@@ -60,7 +60,7 @@ def asked(monkeypatch):
         ]
 
     monkeypatch.setattr(placement_study, "simulate_all", simulate_all)
-    monkeypatch.setattr(programs.traces, "info", lambda path: HEADER)
+    monkeypatch.setattr(programs.traces, "trace_info", lambda path: HEADER)
     return seen
 
 

@@ -28,7 +28,7 @@ def test_an_array_keeps_its_ways_while_it_has_a_set(array, scale, found):
 
 
 def test_a_fourteenth_is_one_slice_of_2_5_mb():
-    whole = platforms.load(PLATFORM)
+    whole = platforms.load_platform(PLATFORM)
     part = scaled(whole, 14)
     changed = {
         key: value.value for key, value in part.values.items() if value.value != whole.values[key].value
@@ -43,7 +43,7 @@ def test_a_fourteenth_is_one_slice_of_2_5_mb():
 
 
 def test_scale_1_is_the_platform_itself():
-    whole = platforms.load(PLATFORM)
+    whole = platforms.load_platform(PLATFORM)
     assert scaled(whole, 1) is whole
 
 
@@ -53,7 +53,7 @@ def test_scale_1_is_the_platform_itself():
     [(0.5, "numa-scale", "0.5"), (float("nan"), "numa-scale", "nan"), (35, "numa-scale-l3", "1048576")],
 )
 def test_scales_that_make_no_machine_are_refused(scale, code, value):
-    assert int(scaled(platforms.load(PLATFORM), 34).values["cache.l3.bytes"].value) >= 1 << 20
+    assert int(scaled(platforms.load_platform(PLATFORM), 34).values["cache.l3.bytes"].value) >= 1 << 20
     with pytest.raises(TesseraError) as caught:
-        scaled(platforms.load(PLATFORM), scale)
+        scaled(platforms.load_platform(PLATFORM), scale)
     assert caught.value.code == code and value in str(caught.value)

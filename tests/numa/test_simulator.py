@@ -87,7 +87,7 @@ def test_the_formula_is_what_the_engines_count(simulated, engine):
 
 @ENGINES
 def test_the_formula_is_what_they_count_with_nodes(simulated, engine):
-    machine, platform = published_machine(), platforms.load("haswell-4s-sim")
+    machine, platform = published_machine(), platforms.load_platform("haswell-4s-sim")
     near = simulated(engine, "local")
     for case in placement_cases(machine):
         if case.assumption not in ("", HOG_SWEEP[1.0]):

@@ -27,7 +27,7 @@ def test_the_plan_covers_the_trace_once(updates):
 
 
 def test_variants_are_table_2():
-    platform, machine = platforms.load(PLATFORM), published_machine()
+    platform, machine = platforms.load_platform(PLATFORM), published_machine()
     found = {}
     for case in placement_cases(machine):
         values = placed_platform(platform, machine, case).values

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from tessera.cli.dev.package import package
 from tessera.core.errors import TesseraError
-from tessera.measure.bundles.verify import verify as verify_bundle
-from tessera.report.package import contents, make, verify
+from tessera.measure.bundles.verify import verify_bundle as verify_bundle
+from tessera.report.package import contents, make, verify_package
 from tests.bundles.processor import Plan, made, put
 
 from .conftest import fill, git
@@ -71,7 +71,7 @@ def test_a_rehearsal_is_simulated(measured, tmp_path):
 
 def test_an_unpacked_bundle_verifies(measured, tmp_path):
     done = make(measured, tmp_path / "out.zip")
-    assert done.about["bundles"] == [ID] and verify(done.path)["files"] > len(FILES)
+    assert done.about["bundles"] == [ID] and verify_package(done.path)["files"] > len(FILES)
     subprocess.run(["python3", "-m", "zipfile", "-e", str(done.path), str(tmp_path / "empty")], check=True)
     assert verify_bundle(tmp_path / "empty" / TOP / "results" / "sample" / BUNDLE).passed
 

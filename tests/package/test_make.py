@@ -12,7 +12,7 @@ import pytest
 
 from tessera import __version__
 from tessera.core.errors import TesseraError
-from tessera.report.package import make, verify
+from tessera.report.package import make, verify_package
 
 from .conftest import fill, git
 
@@ -175,4 +175,4 @@ def test_outside_of_git(results, tmp_path, monkeypatch):
 
 def test_what_is_made_verifies(results, tmp_path):
     done = make(results, tmp_path / "out.zip", traces=True)
-    assert verify(done.path)["files"] == len(names(done.path)) - 1
+    assert verify_package(done.path)["files"] == len(names(done.path)) - 1

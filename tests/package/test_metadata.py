@@ -27,4 +27,4 @@ def test_the_records_that_it_refers_to_are_those_of_the_list(root):
         for entry in json.loads((root / ".zenodo.json").read_text())["related_identifiers"]
     }
     path = root / "reference-results" / "records.yaml"
-    assert records.load("mitosis", path).doi in related
+    assert records.load_record("mitosis", path).doi in related

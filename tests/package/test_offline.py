@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from tessera import __version__
 from tessera.cli.dev.package import package as command
 from tessera.core.errors import TesseraError
-from tessera.report.package import make, offline, verify
+from tessera.report.package import make, offline, verify_package
 
 TOP = f"tessera-{__version__}/"
 
@@ -76,7 +76,7 @@ def test_all_parts(made, results, tmp_path):
     assert index["kernel"] == {"version": "6.12.117-1", "sha256": "ab"}
     assert done.offline_bytes["wheels"] == 2 * len("a-1-py3-none-any.whl")
     assert done.about["offline"] == ["wheels", "images", "kernel"]
-    verify(done.path)
+    verify_package(done.path)
 
 
 def test_without_the_kernel_its_image_is_left_out_too(made, results, tmp_path):

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from tessera import __version__
 from tessera.cli.dev.package import package
 from tessera.core.errors import TesseraError
-from tessera.report.package import make, verify
+from tessera.report.package import make, verify_package
 from tests.docs import pages
 
 TOP = f"tessera-{__version__}"
@@ -55,9 +55,9 @@ def replacing(wanted, text):
     ],
 )
 def test_a_changed_package(made, change, match):
-    verify(rewritten(made, lambda name, body: body))  # rewriting alone changes nothing
+    verify_package(rewritten(made, lambda name, body: body))  # rewriting alone changes nothing
     with pytest.raises(TesseraError, match=match) as caught:
-        verify(rewritten(made, change))
+        verify_package(rewritten(made, change))
     assert caught.value.exit_code == 1
 
 
@@ -74,7 +74,7 @@ def test_a_manifest_that_differs_from_the_checksums(made):
         return {"manifest.csv": new, "SHA256SUMS": body.replace(*digests)}.get(name, body)
 
     with pytest.raises(TesseraError, match="manifest.csv.* SHA256SUMS.*: run") as caught:
-        verify(rewritten(made, change))
+        verify_package(rewritten(made, change))
     assert caught.value.code == "package-tables-differ"
 
 
@@ -83,18 +83,18 @@ def test_entries_that_nobody_listed(made, extra):
     with zipfile.ZipFile(made, "a") as archive:
         archive.writestr(extra, b"x")
     with pytest.raises(TesseraError, match=f"{TOP}, evil.txt|evil.txt, {TOP}|SHA256SUMS: evil.txt|outside"):
-        verify(made)
+        verify_package(made)
 
 
 def test_a_package_with_links_or_of_sizes_that_none_has(made, monkeypatch):
     def code():
         with pytest.raises(TesseraError) as caught:
-            verify(made)
+            verify_package(made)
         return caught.value.code
 
     for name, most in (("MOST_ENTRIES", 3), ("MOST_BYTES", 100), ("MOST_TABLE_BYTES", 100)):
         with monkeypatch.context() as patched:
-            patched.setattr(sys.modules[verify.__module__], name, most)
+            patched.setattr(sys.modules[verify_package.__module__], name, most)
             assert code() == "package-too-large", name
     link = zipfile.ZipInfo(f"{TOP}/link")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
@@ -107,7 +107,7 @@ def test_no_package(tmp_path, made):
     (tmp_path / "short.zip").write_bytes(made.read_bytes()[:500])
     for path in (tmp_path / "short.zip", tmp_path / "absent.zip"):
         with pytest.raises(TesseraError, match=path.name) as caught:
-            verify(path)
+            verify_package(path)
         assert caught.value.code == "package-unreadable"
 
 

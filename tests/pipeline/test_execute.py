@@ -4,11 +4,11 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.record.workloads.execution import execute
-from tessera.record.workloads.program_run import HOST, Run
+from tessera.record.workloads.program_run import HOST, ProgramRun
 
 
 def shell(script, **more):
-    return Run(("sh", "-c", script), image=HOST, **more)
+    return ProgramRun(("sh", "-c", script), image=HOST, **more)
 
 
 def test_the_last_line_is_the_result(tmp_path):

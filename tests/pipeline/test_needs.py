@@ -10,7 +10,7 @@ from tessera.cli.pipeline.record import PeakMemory
 from tessera.core.errors import TesseraError
 from tessera.core.units import GB, MB
 from tessera.machine import limits
-from tessera.machine.limits import Memory
+from tessera.machine.limits import UsableMemory
 from tessera.record.workloads import Size
 from tessera.record.workloads.definition import Prepared
 
@@ -41,7 +41,7 @@ ROWS = {
 
 
 def machine(monkeypatch, tmp_path, memory, disk):
-    monkeypatch.setattr(needs, "total_memory", lambda: Memory(memory))
+    monkeypatch.setattr(needs, "total_memory", lambda: UsableMemory(memory))
     monkeypatch.setattr(needs.shutil, "disk_usage", lambda folder: SimpleNamespace(free=disk))
     return needs.left_out(ROWS, tmp_path)
 
@@ -55,7 +55,7 @@ def test_rows_are_left_out_for_memory_of_preparing_or_for_disk(monkeypatch, tmp_
 
 
 def check(monkeypatch, tmp_path, *, memory, disk, accesses=100_000_000):
-    monkeypatch.setattr(needs, "available_memory", lambda: Memory(memory))
+    monkeypatch.setattr(needs, "available_memory", lambda: UsableMemory(memory))
     monkeypatch.setattr(needs.shutil, "disk_usage", lambda folder: SimpleNamespace(free=disk))
     needs.check_memory("recording w (tiny)", SIZE, accesses, tmp_path)
 

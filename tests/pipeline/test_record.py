@@ -17,7 +17,7 @@ from tessera.core.results.table_io import read_cells
 from tessera.lab.study import Run, load, read_words, run_study
 from tessera.record import workloads
 from tessera.record.workloads import Size, Workload
-from tessera.record.workloads.program_run import Run as ProgramRun
+from tessera.record.workloads.program_run import ProgramRun as ProgramRun
 
 POOL = {"kind": "mmap", "used_bytes": 1 << 20}
 INFO = {"accesses": 100, "file_bytes": 300, "complete_roi": True, "distinct_4kb_pages": 3, "pools": [POOL]}
@@ -34,7 +34,7 @@ def workload(name, kind="kernel"):
 def world(monkeypatch, tmp_path):
     """Workloads by name; recording writes a file that is no trace, `traces.info` describes it."""
     kinds = {"good": "kernel", "wrong": "kernel", "licensed": "spec", "absent": "spec", "odd": "kernel"}
-    monkeypatch.setattr(workloads, "load", lambda name: workload(name, kinds[name]))
+    monkeypatch.setattr(workloads, "load_workload", lambda name: workload(name, kinds[name]))
     monkeypatch.setattr(workloads, "missing", lambda found, label: SUPPLIED.get(found.name, ""))
     monkeypatch.setattr(record.needs, "check_memory", lambda *a: None)
     monkeypatch.setattr(record, "repeat_exception", lambda run: "")
@@ -58,8 +58,8 @@ def world(monkeypatch, tmp_path):
         return SimpleNamespace(returncode=0, stdout=json.dumps(line) + "\n", stderr="", stopped=False)
 
     monkeypatch.setattr(workloads, "prepare", prepare)
-    monkeypatch.setattr(record.traces, "record", traced)
-    monkeypatch.setattr(record.traces, "info", lambda path: INFO)
+    monkeypatch.setattr(record.traces, "record_program", traced)
+    monkeypatch.setattr(record.traces, "trace_info", lambda path: INFO)
 
 
 def dropped(results):
@@ -100,14 +100,14 @@ def test_another_trace_of_the_same_key_fails_the_row(world, tmp_path, monkeypatc
     assert recorded(tmp_path / "a", "good")[0]["repeats"] == {"key": "good", "seen": "first", "exception": ""}
     info = recorded(tmp_path / "longer", "good")[0]
     assert info["repeats"]["seen"] == "same" and len(info["sha256"]) == 64
-    traced = record.traces.record
+    traced = record.traces.record_program
 
     def other(argv, out, **more):
         done = traced(argv, out, **more)
         Path(out).write_bytes(b"y" * 300)
         return done
 
-    monkeypatch.setattr(record.traces, "record", other)
+    monkeypatch.setattr(record.traces, "record_program", other)
     info, out = recorded(tmp_path / "b", "good")
     assert info["status"] == "failed" and "SHA-256" in info["message"]
     assert not out.with_name("trace.tst").exists()
@@ -116,7 +116,7 @@ def test_another_trace_of_the_same_key_fails_the_row(world, tmp_path, monkeypatc
 def test_touched_is_not_allocated(world, tmp_path, monkeypatch):
     whole = {"allocated_bytes": 1 << 20, "touched_bytes": 3 * 4096, "recorded_share": 1.0}
     assert recorded(tmp_path, "good")[0]["memory"] == whole
-    monkeypatch.setattr(record.traces, "info", lambda path: INFO | {"complete_roi": False})
+    monkeypatch.setattr(record.traces, "trace_info", lambda path: INFO | {"complete_roi": False})
     assert recorded(tmp_path, "good")[0]["memory"] == whole | {"recorded_share": None}
 
 
@@ -139,15 +139,15 @@ def test_windows_of_a_size_reach_the_tracer(world, tmp_path, monkeypatch):
     seen = {}
     size = Size("tiny", (), 1 << 21, 1 << 21, 1 << 22, windows=4, region_accesses=10**9)
     monkeypatch.setitem(SIZES, "tiny", size)
-    traced = record.traces.record
-    monkeypatch.setattr(record.traces, "record", lambda *a, **more: seen.update(more) or traced(*a, **more))
+    traced = record.traces.record_program
+    monkeypatch.setattr(record.traces, "record_program", lambda *a, **more: seen.update(more) or traced(*a, **more))
     assert recorded(tmp_path, "good")[0]["status"] == "ok"
     assert (seen["windows"], seen["region_accesses"], seen["max_accesses"]) == (4, 10**9, 1000)
 
 
 def test_a_recording_that_ends_before_the_region_has_neither_rate_nor_slowdown(world, tmp_path, monkeypatch):
     """Behind its last recorded access the program runs untraced: its clock says nothing of the recording."""
-    monkeypatch.setattr(record.traces, "info", lambda path: INFO | {"complete_roi": False})
+    monkeypatch.setattr(record.traces, "trace_info", lambda path: INFO | {"complete_roi": False})
     costs = recorded(tmp_path, "good")[0]["recording"]
     assert costs["slowdown"] is None and costs["accesses_per_second"] is None
     assert costs["recorded_roi_seconds"] == 0.008
@@ -161,7 +161,7 @@ def test_a_kernel_whose_native_run_verified_ends_with_its_recording(world, tmp_p
         Path(out).write_bytes(b"x" * 300)
         return SimpleNamespace(returncode=0, stdout="", stderr="", stopped=True)
 
-    monkeypatch.setattr(record.traces, "record", stopped)
+    monkeypatch.setattr(record.traces, "record_program", stopped)
     monkeypatch.setattr(record, "execute", lambda run, folder: (None, {"roi_ns": 2_000_000, "answer": 42}))
     info, _ = recorded(tmp_path, "good")
     assert asked == [True] and info["result"]["answer"] == 42
@@ -173,14 +173,14 @@ def test_kinds_and_tracer_get_absolute_paths_from_the_workflows_relative_ones(wo
     """A program in a folder of its own would not find a relative path."""
     seen = []
     monkeypatch.chdir(tmp_path)
-    prepare, traced = workloads.prepare, record.traces.record
+    prepare, traced = workloads.prepare, record.traces.record_program
     monkeypatch.setattr(
         workloads,
         "prepare",
         lambda w, s, folder, file: [seen.append(folder), prepare(w, s, folder, file)][1],
     )
     monkeypatch.setattr(
-        record.traces, "record", lambda argv, out, **more: [seen.append(out), traced(argv, out, **more)][1]
+        record.traces, "record_program", lambda argv, out, **more: [seen.append(out), traced(argv, out, **more)][1]
     )
     record.record.function(Run(Path("traces/good/info.json")), "good", "tiny", 1000)
     assert seen == [tmp_path / "traces" / "good" / name for name in ("run", "trace.tst")]
@@ -212,7 +212,7 @@ def test_too_little_memory_is_a_status(world, tmp_path, monkeypatch):
 
 
 def test_rows_of_bad_recordings_carry_the_reason_and_are_tried_again(world, tmp_path):
-    platform = platforms.names()[0]
+    platform = platforms.platform_names()[0]
     found = {}
     for name in ("odd", "licensed"):
         _, info = recorded(tmp_path, name)

@@ -8,7 +8,7 @@ import pytest
 from tessera.cli.pipeline import record
 from tessera.core.errors import TesseraError
 from tessera.record.workloads import Size
-from tessera.record.workloads.program_run import WORKLOADS, Run
+from tessera.record.workloads.program_run import WORKLOADS, ProgramRun
 
 SIZE = Size("tiny", (), footprint=1 << 21, heap_pool=1 << 21, anon_pool=1 << 22)
 
@@ -24,14 +24,14 @@ def test_another_trace_of_one_key_is_an_error_and_another_key_is_new(tmp_path: P
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch) -> Run:
+def run(tmp_path: Path, monkeypatch) -> ProgramRun:
     library = tmp_path / "library.so"
     library.write_bytes(b"library")
     monkeypatch.setattr(record, "built", lambda *_: library)
-    return Run(("xalan", "-in", "x"), image=WORKLOADS)
+    return ProgramRun(("xalan", "-in", "x"), image=WORKLOADS)
 
 
-def in_folder(tmp_path: Path, run: Run, name: str, text: str = "input") -> str:
+def in_folder(tmp_path: Path, run: ProgramRun, name: str, text: str = "input") -> str:
     folder = tmp_path / name
     folder.mkdir(parents=True)
     (folder / "input.xml").write_text(text)

@@ -12,7 +12,7 @@ import pytest
 from tessera.cli.pipeline.job_log import Timeline
 from tessera.core.results.machine_tables import TIMELINE
 from tessera.core.results.table_io import read_tree_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.report.figures.job_timeline import table
 
 SNAKEFILE = """
@@ -52,10 +52,10 @@ def test_a_job_is_a_row_when_it_ends(tmp_path, timeline, clock):
     event(
         timeline, "job_info", jobid=7, rule_name="cells", wildcards={"w": "gups", "p": "zen-sim"}, threads=2
     )
-    assert len(read_tree_table(TIMELINE, Tree(tmp_path))) == 0
+    assert len(read_tree_table(TIMELINE, ResultsTree(tmp_path))) == 0
     clock.now = 1005.25
     event(timeline, "job_finished", job_id=7)
-    row = read_tree_table(TIMELINE, Tree(tmp_path)).iloc[0].to_dict()
+    row = read_tree_table(TIMELINE, ResultsTree(tmp_path)).iloc[0].to_dict()
     assert row == {
         "run": "1970-01-01T00:16:40Z", "job": "cells", "subject": "gups, zen-sim", "started_s": 2.0,
         "ended_s": 5.2, "threads": 2, "outcome": "ok",
@@ -67,7 +67,7 @@ def test_a_failure_that_is_reported_twice_is_one_row(tmp_path, timeline):
     event(timeline, "job_error", jobid=1)
     event(timeline, "job_error", jobid=1)
     event(timeline, "progress", done=1, total=2)
-    assert list(read_tree_table(TIMELINE, Tree(tmp_path))["outcome"]) == ["failed"]
+    assert list(read_tree_table(TIMELINE, ResultsTree(tmp_path))["outcome"]) == ["failed"]
 
 
 def test_a_second_start_adds_to_the_first(tmp_path, timeline, clock):
@@ -76,7 +76,7 @@ def test_a_second_start_adds_to_the_first(tmp_path, timeline, clock):
         again = Timeline(timeline.path, clock=lambda: clock.now)
         event(again, "job_info", jobid=1, rule_name="report", wildcards={}, threads=1)
         event(again, "job_finished", job_id=1)
-    assert read_tree_table(TIMELINE, Tree(tmp_path))["run"].nunique() == 2
+    assert read_tree_table(TIMELINE, ResultsTree(tmp_path))["run"].nunique() == 2
 
 
 def test_slots_of_the_start_with_most_work(tmp_path):
@@ -87,7 +87,7 @@ def test_slots_of_the_start_with_most_work(tmp_path):
         ("late", "trace", "c", 4, 6, 1, "failed"),
         ("late", "wide", "d", 10, 12, 2, "ok"),
     ]
-    path = Tree(tmp_path).timeline
+    path = ResultsTree(tmp_path).timeline
     path.parent.mkdir()
     pd.DataFrame(rows, columns=TIMELINE.names).to_csv(path, index=False)
     found = table(tmp_path)
@@ -108,10 +108,10 @@ def test_a_run_records_its_jobs_and_its_scheduler_has_no_limit(tmp_path):
     done = snakemake(tmp_path)
     assert done.returncode == 0, done.stderr
     assert "limiter None" in done.stderr
-    rows = read_tree_table(TIMELINE, Tree(tmp_path / "results" / "x"))
+    rows = read_tree_table(TIMELINE, ResultsTree(tmp_path / "results" / "x"))
     made = rows[rows["job"] == "make"]
     assert sorted(made["subject"]) == ["a", "b"] and set(rows["outcome"]) == {"ok"}
     assert ((made["ended_s"] - made["started_s"]).between(0.2, time.monotonic() - begun)).all()
     assert snakemake(tmp_path, "broken").returncode == 1
-    rows = read_tree_table(TIMELINE, Tree(tmp_path / "results" / "x"))
+    rows = read_tree_table(TIMELINE, ResultsTree(tmp_path / "results" / "x"))
     assert list(rows[rows["job"] == "broken"]["outcome"]) == ["failed"]

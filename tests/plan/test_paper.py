@@ -26,7 +26,7 @@ def test_each_row_has_its_need(root):
         row = rows[name]
         assert memory == f"{row.memory / GB:.1f}", name
         assert minutes == f"{costs.job_seconds(model['trace'], costs.recording_units(row)) / 60:.0f}", name
-        assert download == (", ".join(workloads.load(name).size("paper").datasets) or "none"), name
+        assert download == (", ".join(workloads.load_workload(name).size("paper").datasets) or "none"), name
         too_large = row.memory > HERE_GB * GB
         assert ("memory" in state) == too_large and state.startswith(("RUN", "NOT RUN: ")), name
         measured = [float(text) for text in (recording, cells, trace) if text != "-"]

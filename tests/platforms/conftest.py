@@ -8,12 +8,12 @@ import pytest
 import yaml
 
 from tessera.core import configuration_files, platforms
-from tessera.core.platforms import folder
+from tessera.core.platforms import platforms_folder
 
 
 @pytest.fixture(scope="session")
 def _haswell():
-    return configuration_files.read_yaml(folder() / "haswell-sim.yaml", "platform file")
+    return configuration_files.read_yaml(platforms_folder() / "haswell-sim.yaml", "platform file")
 
 
 @pytest.fixture
@@ -29,6 +29,6 @@ def load_tree(tmp_path):
     def load(tree):
         path = tmp_path / "p.yaml"
         path.write_text(yaml.safe_dump(tree, sort_keys=False))
-        return platforms.load(path)
+        return platforms.load_platform(path)
 
     return load

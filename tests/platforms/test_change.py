@@ -12,7 +12,7 @@ import yaml
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
-from tessera.core.platforms import changed, parse_changes, set_values
+from tessera.core.platforms import changed_platform, parse_changes, set_values
 
 KEY = "walker.begin_cycles"
 SAME = (
@@ -44,14 +44,14 @@ def test_a_key_is_changed_once():
 
 
 def test_only_the_named_value_changes_and_it_is_marked_as_assumed():
-    before = platforms.load("haswell-sim")
-    after = changed(before, {KEY: 22})
+    before = platforms.load_platform("haswell-sim")
+    after = changed_platform(before, {KEY: 22})
     assert {key for key in before.values if before.values[key] != after.values[key]} == {KEY}
     assert after.values[KEY].value == 22 and after.values[KEY].assumed
     # The text that the simulator reads is part of a cell's key in the cache.
     old, new = before.flat().splitlines(), after.flat().splitlines()
     assert set(new) - set(old) == {f"{KEY} = 22"} and len(old) == len(new)
-    assert changed(before, {}) == before
+    assert changed_platform(before, {}) == before
 
 
 @pytest.mark.parametrize(
@@ -66,11 +66,11 @@ def test_only_the_named_value_changes_and_it_is_marked_as_assumed():
 )
 def test_an_unknown_key_or_a_value_out_of_bounds_is_refused(change, message):
     with pytest.raises(TesseraError, match=message):
-        changed(platforms.load("haswell-sim"), change)
+        changed_platform(platforms.load_platform("haswell-sim"), change)
 
 
 def test_the_command_line_sets_keys_of_components_too():
-    before = platforms.load("haswell-sim")
+    before = platforms.load_platform("haswell-sim")
     after = set_values(
         before, parse_changes(["mmu.design=anchor", "design.anchor.distance_pages=16"], "--set")
     )
@@ -96,7 +96,7 @@ def test_the_command_line_sets_keys_of_components_too():
 )
 def test_the_command_line_sets_no_other_key_and_no_value_out_of_bounds(change, message):
     with pytest.raises(TesseraError, match=message):
-        set_values(platforms.load("haswell-sim"), parse_changes([change], "--set"))
+        set_values(platforms.load_platform("haswell-sim"), parse_changes([change], "--set"))
 
 
 def test_the_upper_end_has_the_cells_of_the_default_run():

@@ -17,8 +17,8 @@ def run(*arguments):
 
 
 def test_list_names_every_platform_with_its_assumed_values():
-    lines = run("show").output.splitlines()[: len(platforms.names())]
-    assert [line.split()[0] for line in lines] == platforms.names()
+    lines = run("show").output.splitlines()[: len(platforms.platform_names())]
+    assert [line.split()[0] for line in lines] == platforms.platform_names()
     assert all(re.search(r"\((\d+) of (\d+) values assumed\)$", line) for line in lines)
 
 
@@ -44,14 +44,14 @@ def simulator(root):
 
 @pytest.mark.toolchain
 def test_check_asks_the_simulator_too(simulator, tmp_path):
-    text = (platforms.folder() / "haswell-sim.yaml").read_text()
+    text = (platforms.platforms_folder() / "haswell-sim.yaml").read_text()
     good, key, rule, own = (tmp_path / f"{name}.yaml" for name in ("good", "key", "rule", "own"))
     good.write_text(text)
     key.write_text(text.replace("rob_entries:", "rob_entry:"))
     own.write_text(text + "design: {anker: {pages: {value: 1, source: 'assumed: test'}}}\n")
     rule.write_text(re.sub(r"(channels: \{value:) \d+", r"\1 0", text))
     assert run("check", "zen-sim", good).exit_code == 0
-    count = len(platforms.load(good).values)
+    count = len(platforms.load_platform(good).values)
     assert f"accepted, {count} values" in run("check", good).output
     answer = run("check", good, key, rule, own)
     assert answer.exit_code == 2

@@ -26,7 +26,7 @@ def checked(tree, tmp_path):
         tree["design"] = {section: values}
         path = tmp_path / "p.yaml"
         path.write_text(yaml.safe_dump(tree, sort_keys=False))
-        assert platforms.load(path).values["mmu.design"].value == design
+        assert platforms.load_platform(path).values["mmu.design"].value == design
         return check_platform(path)
 
     return check

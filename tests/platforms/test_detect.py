@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tessera.core import configuration_files, platforms
-from tessera.core.platforms import folder
-from tessera.simulate.platform_files import DetectionReport, generation_of, kernel_values, write_platform
+from tessera.core.platforms import platforms_folder
+from tessera.simulate.platform_files import DetectionReport, generation_of, cpuinfo_values, write_detected_platform
 
 CLOCK, LEVELS = "core.frequency_hz", "page_table.levels"
 EMERALD_RAPIDS = DetectionReport(
@@ -16,8 +16,8 @@ EMERALD_RAPIDS = DetectionReport(
 
 def test_cpuid_counts_before_the_generation_and_this_before_the_template(tmp_path):
     out = tmp_path / "folder" / "host-sim.yaml"
-    done = write_platform(EMERALD_RAPIDS, out)
-    found = platforms.load(out)
+    done = write_detected_platform(EMERALD_RAPIDS, out)
+    found = platforms.load_platform(out)
     assert (done.from_cpuid, done.generation, done.impossible) == (2, "golden-cove", ())
     assert found.name == "host-sim" and "golden-cove" in found.description
     rob, l2, memory = (
@@ -32,8 +32,8 @@ def test_cpuid_counts_before_the_generation_and_this_before_the_template(tmp_pat
 
 def test_an_unknown_core_keeps_the_template(tmp_path):
     report = DetectionReport("GenuineIntel", 6, 1, False, {"tlb.stlb.entries": 2048, "tlb.stlb.ways": 16})
-    done = write_platform(report, tmp_path / "p.yaml")
-    found = platforms.load(tmp_path / "p.yaml")
+    done = write_detected_platform(report, tmp_path / "p.yaml")
+    found = platforms.load_platform(tmp_path / "p.yaml")
     assert done.generation is None and "assumed" in found.description
     assert found.values["tlb.stlb.entries"].value == 2048
     assert found.values["tlb.stlb.entries"].source == "CPUID of this machine"
@@ -43,10 +43,10 @@ def test_an_unknown_core_keeps_the_template(tmp_path):
 
 def test_impossible_and_unknown_numbers_are_left_out(tmp_path):
     report = DetectionReport(values={"tlb.stlb.entries": 1 << 40, "no.such.key": 1, "cache.l1d.ways": 0})
-    done = write_platform(report, tmp_path / "p.yaml")
+    done = write_detected_platform(report, tmp_path / "p.yaml")
     assert done.from_cpuid == 0
     assert done.impossible == ("tlb.stlb.entries = 1099511627776", "cache.l1d.ways = 0")
-    assert platforms.load(tmp_path / "p.yaml").values["tlb.stlb.entries"].assumed
+    assert platforms.load_platform(tmp_path / "p.yaml").values["tlb.stlb.entries"].assumed
 
 
 @pytest.mark.parametrize(
@@ -59,15 +59,15 @@ def test_impossible_and_unknown_numbers_are_left_out(tmp_path):
     ],
 )
 def test_what_the_kernel_knows(text, expected):
-    assert {k: v.value for k, v in kernel_values(text).items()} == expected
+    assert {k: v.value for k, v in cpuinfo_values(text).items()} == expected
 
 
-@pytest.mark.parametrize("path", sorted((folder() / "hosts").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted((platforms_folder() / "hosts").glob("*.yaml")), ids=lambda path: path.stem)
 def test_each_generation_makes_a_platform(path, tmp_path):
     tree = configuration_files.read_yaml(path, "core generation")
     assert set(tree) == {"vendor", "models", "values"} and tree["models"]
     for family, model in tree["models"]:
-        done = write_platform(DetectionReport(tree["vendor"], family, model), tmp_path / "p.yaml")
+        done = write_detected_platform(DetectionReport(tree["vendor"], family, model), tmp_path / "p.yaml")
         assert done.generation == path.stem
 
 
@@ -78,6 +78,6 @@ def test_this_machine(tmp_path, root):
     if not (root / "build/simulator/tessera-sim").exists():
         pytest.skip("build/simulator/tessera-sim is missing: ./run tessera dev build")
     done = detect_platform(tmp_path / "host-sim.yaml")
-    found = platforms.load(tmp_path / "host-sim.yaml")
+    found = platforms.load_platform(tmp_path / "host-sim.yaml")
     assert done.impossible == ()
     assert sum("CPUID" in v.source and not v.assumed for v in found.values.values()) >= done.from_cpuid

@@ -9,14 +9,14 @@ import pytest
 
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.platforms import KEY_TABLE, Key, all_keys, read_key_table
+from tessera.core.platforms import KEY_TABLE, PlatformKey, all_keys, read_key_table
 
 ROW = 'NUMBER(ports, "core.l1_ports", "ports", 1, 8, "2", "assumed: a test", "Loads in a cycle, or so")\n'
 
 
 def test_rows_are_read_with_their_defaults():
     found = all_keys()
-    assert found["core.mshrs"] == Key(
+    assert found["core.mshrs"] == PlatformKey(
         "core.mshrs", "lines", 1, 64, None, "", "L1D misses outstanding at once (line fill buffers)"
     )
     assert (found["walker.pollutes"].default, found["pwc.kind"].default) == (1, "paging-structure")
@@ -35,10 +35,10 @@ def test_a_key_is_one_line_and_no_platform_file_breaks(root, tmp_path, monkeypat
     grown = read_key_table(path)
     assert len(grown) == len(all_keys()) + 1
     assert grown["core.l1_ports"].description == "Loads in a cycle, or so"
-    before = platforms.load("haswell-sim").flat()
+    before = platforms.load_platform("haswell-sim").flat()
     monkeypatch.setattr(platforms, "all_keys", lambda: grown)
     monkeypatch.setattr(platforms, "all_keys", lambda: grown)
-    found = platforms.load("haswell-sim")
+    found = platforms.load_platform("haswell-sim")
     assert found.values["core.l1_ports"] == platforms.Value(2, "assumed: a test", defaulted=True)
     assert sorted(found.flat().splitlines()) == sorted([*before.splitlines(), "core.l1_ports = 2"])
 

@@ -175,4 +175,4 @@ def test_components_own_keys_wait_for_the_simulator(tree, load_tree):
 
 def test_unknown_platform_lists_the_known():
     with pytest.raises(TesseraError, match="haswell-sim"):
-        platforms.load("pentium")
+        platforms.load_platform("pentium")

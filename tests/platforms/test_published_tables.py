@@ -22,7 +22,7 @@ MICRO20_TABLE_3 = {"sandybridge-sim": (1.9, 15), "haswell-sim": (2.1, 30), "broa
 
 def expect(name: str, source: str, expected: dict[str, int | str]) -> None:
     """Each value, and that it is cited from ``source`` and not assumed."""
-    values = platforms.load(name).values
+    values = platforms.load_platform(name).values
     assert {key: values[key].value for key in expected} == expected
     for key in expected:
         assert not values[key].assumed, key
@@ -68,7 +68,7 @@ def test_park_tables_2_4_and_3_3():
     expect("park-haswell", "Table 2.4", processor | caches | tlbs)
     large_pages = {"tlb.l1d.2mb.entries": 32, "tlb.l1d.2mb.ways": 4, "tlb.stlb.holds_2mb": 1}
     expect("park-haswell", "Table 3.3", large_pages)
-    values = platforms.load("park-haswell").values
+    values = platforms.load_platform("park-haswell").values
     assert (
         values["core.load_queue_entries"].value + values["core.store_buffer_entries"].value == 80
     )  # its LSQ
@@ -90,7 +90,7 @@ def test_virtuoso_table_4():
         "prefetch.l1d.kind": "stride", "prefetch.l2.kind": "stream",
     }  # fmt: skip
     expect("virtuoso-baseline", "Virtuoso (ASPLOS'25) Table 4", expected)
-    assert platforms.load("virtuoso-baseline").values["dram.row_hit_saves_cycles"].value == round(12.5 * 2.9)
+    assert platforms.load_platform("virtuoso-baseline").values["dram.row_hit_saves_cycles"].value == round(12.5 * 2.9)
 
 
 def test_mitosis_section_8():
@@ -106,4 +106,4 @@ def test_mitosis_section_8():
 
 
 def test_zen_says_that_its_walk_cycles_cannot_be_measured():
-    assert "no counter of walk cycles" in platforms.load("zen-sim").description
+    assert "no counter of walk cycles" in platforms.load_platform("zen-sim").description

@@ -13,7 +13,7 @@ import yaml
 
 from tessera.core import configuration_files, platforms
 from tessera.core.errors import TesseraError
-from tessera.core.platforms import folder
+from tessera.core.platforms import platforms_folder
 
 BILLION = "a: &a [1,2,3]\n" + "".join(
     f"{c}: &{c} [*{p},*{p},*{p}]\n" for p, c in zip("abc", "bcd", strict=True)
@@ -54,7 +54,7 @@ def test_refuses(case, tmp_path):
     path.write_text(text)
     start = time.monotonic()
     with pytest.raises(TesseraError) as error:
-        platforms.load(path)
+        platforms.load_platform(path)
     assert time.monotonic() - start < 5
     for word in ["p.yaml", *words]:
         assert word in str(error.value)
@@ -65,18 +65,18 @@ def test_bytes_that_are_no_text_and_files_that_are_no_files(tmp_path):
     path = tmp_path / "p.yaml"
     path.write_bytes(b"name: \xff\xfe\n")
     with pytest.raises(TesseraError, match=r"\b6\b.*UTF-8"):
-        platforms.load(path)
+        platforms.load_platform(path)
     path.write_bytes(b"# " + b"x" * configuration_files.MAX_BYTES)
     with pytest.raises(TesseraError, match=r"\b1048576 bytes"):
-        platforms.load(path)
+        platforms.load_platform(path)
     with pytest.raises(TesseraError, match=os.strerror(errno.ENOENT)):
-        platforms.load(tmp_path / "missing.yaml")
+        platforms.load_platform(tmp_path / "missing.yaml")
     with pytest.raises(TesseraError, match=os.strerror(errno.EISDIR)):
-        platforms.load(tmp_path.rename(tmp_path.with_suffix(".yaml")))
+        platforms.load_platform(tmp_path.rename(tmp_path.with_suffix(".yaml")))
 
 
 def test_plain_trees_are_what_pyyaml_reads():
-    text = (folder() / "broadwell-sim.yaml").read_text()
+    text = (platforms_folder() / "broadwell-sim.yaml").read_text()
     assert configuration_files.parse_yaml(text) == yaml.safe_load(text)
 
 
@@ -125,7 +125,7 @@ def mutate(text: str, rng: random.Random) -> str:
 def fuzz(seconds: float, seed: int, path) -> tuple[int, int]:
     """(files tried, accepted); a seeded run is repeated by its seed."""
     rng = random.Random(seed)
-    good = [(folder() / f"{n}.yaml").read_text() for n in ("sandybridge-sim", "zen-sim")]
+    good = [(platforms_folder() / f"{n}.yaml").read_text() for n in ("sandybridge-sim", "zen-sim")]
     # Short pieces reach the YAML layer far oftener than whole platforms.
     good += ["\n".join(text.splitlines()[:n]) for text in good for n in (4, 9, 20)]
     tried = accepted = 0
@@ -135,7 +135,7 @@ def fuzz(seconds: float, seed: int, path) -> tuple[int, int]:
         path.write_text(text, encoding="utf-8", errors="surrogateescape")
         tried += 1
         try:
-            found = platforms.load(path)
+            found = platforms.load_platform(path)
         except TesseraError as error:
             assert str(path) in str(error) and error.remedy, f"seed {seed}, file {tried}"
         else:

@@ -17,8 +17,8 @@ from tessera.core.errors import TesseraError
 from tessera.core.results.cell_tables import MODELS_OF_PAIR
 from tessera.core.results.transfer_tables import DESIGN_ANSWERS
 from tessera.fit.models.registry import EVERY
-from tessera.fit.predict import ExtrapolationWarning, predict
-from tessera.fit.predict.counts import Counts, Statement, answer, read_counts
+from tessera.fit.predict import ExtrapolationWarning, predict_designs
+from tessera.fit.predict.counts import DesignPoint, Statement, answer, read_design_points
 from tessera.fit.predict.formula import NOT_AN_ANSWER
 from tessera.fit.predict.processor import of_samples
 
@@ -207,17 +207,17 @@ def test_files_of_counts_that_are_wrong(cells, tmp_path):
         (pd.DataFrame(twice).assign(design=["a", "b"], walk_cycles="many"), "table-number"),
     ):
         with pytest.raises(TesseraError) as refused:
-            read_counts(frame)
+            read_design_points(frame)
         assert (refused.value.code, refused.value.exit_code) == (code, 2)
     under_two = pd.DataFrame(twice).assign(layout=["growing-0", "4kb"])
     with pytest.raises(TesseraError, match="under growing-0"):
-        read_counts(under_two)
-    found = read_counts(pd.DataFrame(twice).assign(layout=["growing-0", "growing-1"]))
+        read_design_points(under_two)
+    found = read_design_points(pd.DataFrame(twice).assign(layout=["growing-0", "growing-1"]))
     assert [row.layout for row in found.rows] == ["growing-0", "growing-1"]
     cells_ = pd.DataFrame(twice).drop(columns="design").assign(layout=["2mb", "1gb"], status=["ok", "failed"])
-    found = read_counts(cells_)
+    found = read_design_points(cells_)
     assert [row.design for row in found.rows] == ["growing-8"] and "1gb" in found.notes[0]
-    assert [row.design for row in read_counts(pd.DataFrame(twice).drop(columns="design")).rows] == [
+    assert [row.design for row in read_design_points(pd.DataFrame(twice).drop(columns="design")).rows] == [
         "row 1",
         "row 2",
     ]
@@ -408,7 +408,7 @@ def test_a_formula_is_printed_as_such(cells, tmp_path):
     written = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
     assert tuple(written.columns) == MODELS_OF_PAIR["one_gb"].names
     with pytest.warns(ExtrapolationWarning):
-        expected = predict(LINE, pd.read_csv(counts(tmp_path)), "poly1").iloc[0]
+        expected = predict_designs(LINE, pd.read_csv(counts(tmp_path)), "poly1").iloc[0]
     assert written.loc[0, "predicted_runtime_cycles"] == expected["predicted_runtime_cycles"]
     entry = json.loads(run(*asked, "--json").stdout)
     assert entry["caution"] == NOT_AN_ANSWER
@@ -498,10 +498,10 @@ def test_an_answer_takes_little_time_after_the_imports():
     """Fit and decision of 40 layouts: 0.1 s; the bound leaves room for a busy machine."""
     processor = of_samples(LINE).with_hardware(None, walkers=1, hit_cycles=7)
     began = time.process_time()
-    found = answer(Counts("mine", H=1e7, M=5e7, C=2e9), Statement("latency", "busy", ("reach",)), processor)
+    found = answer(DesignPoint("mine", H=1e7, M=5e7, C=2e9), Statement("latency", "busy", ("reach",)), processor)
     assert found.source == "bracket" and time.process_time() - began < 2
 
 
 def test_designs_with_names_of_cells():
     """`design` of the builders is a data frame, too."""
-    assert read_counts(design()).rows[0] == Counts("mine", "growing-0", 4e7, 2.5e7, 1e9, None)
+    assert read_design_points(design()).rows[0] == DesignPoint("mine", "growing-0", 4e7, 2.5e7, 1e9, None)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tessera.fit.models.base import CannotFit
 from tessera.fit.predict.answers import Answer, Refused
-from tessera.fit.predict.bracket import Base, Bracket, Design
+from tessera.fit.predict.bracket import ProcessorCounts, Bracket, ChangedCounts
 from tessera.fit.predict.calibrated import Calibrated, Clocks
 from tessera.fit.predict.decision import (
     LEVELS,
@@ -19,9 +19,9 @@ from tessera.fit.predict.decision import (
     REMEDIES,
     Decision,
     Question,
-    cycles,
-    decide,
-    refused,
+    cycles_text,
+    decide_question,
+    refused_question,
 )
 from tests.models.builders import make_samples
 
@@ -49,7 +49,7 @@ FEW = CannotFit("bracket", "11 distinct layouts of P, and 12 are needed", "add",
 
 def question(groups=("reach",), C=WALKS, **more) -> Question:
     """Half of the walk cycles are gone; the bracket says 2.3e9."""
-    known = {"base": Base(R0, HITS, TOP), "asked": Design(HITS, C)}
+    known = {"base": ProcessorCounts(R0, HITS, TOP), "asked": ChangedCounts(HITS, C)}
     return Question("large STLB", groups, **(known | more))
 
 
@@ -113,9 +113,9 @@ CASES = {
         question(C=4.01 * TOP, **MEASURED), BRACKET, None, "none", "none", ("far",)),
     "C' is negative": (question(C=-1.0, **MEASURED), BRACKET, None, "none", "none", ("c-negative",)),
     "C' is NaN": (question(C=math.nan, **MEASURED), BRACKET, None, "none", "none", ("c-not-finite",)),
-    "H' is absent": (question(asked=Design(None, WALKS), **MEASURED), BRACKET, None, "none", "none",
+    "H' is absent": (question(asked=ChangedCounts(None, WALKS), **MEASURED), BRACKET, None, "none", "none",
                      ("h-absent",)),
-    "R_0 is absent": (question(base=Base(None, HITS, TOP), **MEASURED), BRACKET, None, "none", "none",
+    "R_0 is absent": (question(base=ProcessorCounts(None, HITS, TOP), **MEASURED), BRACKET, None, "none", "none",
                       ("r0-absent",)),
     "no base at all": (question(base=None, **MEASURED), BRACKET, None, "none", "none",
                        ("r0-absent", "h0-absent", "c0-absent")),
@@ -133,7 +133,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_source_level_and_reasons(case):
     asked, bracket, calibrated, source, level, codes = CASES[case]
-    found = decide(asked, bracket, calibrated)
+    found = decide_question(asked, bracket, calibrated)
     assert (found.source, found.level) == (source, level)
     assert (found.answer is None) == (source == "none") and set(codes) <= set(found.codes)
     assert set(found.others) == {"calibrated", "bracket", "engine"}, "what each source said is kept"
@@ -160,7 +160,7 @@ def check_printed(found: Decision):
 
 
 def test_the_sentence_by_hand():
-    found = decide(question(**MEASURED), BRACKET, None)
+    found = decide_question(question(**MEASURED), BRACKET, None)
     assert found.answer.centre == pytest.approx(2.3e9, rel=1e-3)
     low, high = found.answer.low / R0 - 1, found.answer.high / R0 - 1
     expected = f"large STLB: -11.5% of P ({low:+.1%} to {high:+.1%}), 2.30e9 cycles, source bracket, level B"
@@ -169,9 +169,9 @@ def test_the_sentence_by_hand():
 
 
 def test_an_interval_with_r0_tells_no_difference():
-    same = decide(question(C=TOP, **MEASURED), BRACKET, None)
+    same = decide_question(question(C=TOP, **MEASURED), BRACKET, None)
     assert same.codes == ("no-difference",) and same.answer.centre == R0
-    assert "no-difference" not in decide(question(**MEASURED), BRACKET, None).codes
+    assert "no-difference" not in decide_question(question(**MEASURED), BRACKET, None).codes
 
 
 def test_both_of_a_contradiction_are_printed():
@@ -180,17 +180,17 @@ def test_both_of_a_contradiction_are_printed():
         ("the engine is outside the bracket", ("engine: -23.1%", "bracket: -11.5%")),
     ):
         asked, bracket, calibrated, *_ = CASES[case]
-        text = "\n".join(decide(asked, bracket, calibrated).lines())
+        text = "\n".join(decide_question(asked, bracket, calibrated).lines())
         assert all(part in text for part in shown), text
 
 
 def test_the_engine_is_beside_the_bracket_and_has_no_interval():
-    beside = decide(question(engine=FAST, **SIMULATED), BRACKET, None)
+    beside = decide_question(question(engine=FAST, **SIMULATED), BRACKET, None)
     assert any(line.startswith("engine: -11.5% of P, 2.30e9 cycles") for line in beside.lines())
-    alone = decide(question(("invisible",), engine=FAST, **SIMULATED), BRACKET, None)
+    alone = decide_question(question(("invisible",), engine=FAST, **SIMULATED), BRACKET, None)
     assert alone.sentence() == "large STLB: -11.5% of P, 2.30e9 cycles, source engine, level D"
     assert alone.as_dict()["low_cycles"] is None and "not checked against a processor" in alone.lines()
-    unknown = decide(question(("invisible",), base=None, engine=FAST, **SIMULATED), BRACKET, None)
+    unknown = decide_question(question(("invisible",), base=None, engine=FAST, **SIMULATED), BRACKET, None)
     assert unknown.sentence() == "large STLB: 2.30e9 cycles, source engine, level D"
     assert unknown.as_dict()["base_runtime_cycles"] is None
 
@@ -198,7 +198,7 @@ def test_the_engine_is_beside_the_bracket_and_has_no_interval():
 def test_a_question_that_states_too_little():
     from tessera.fit.predict.answers import Reason
 
-    found = refused(question(**MEASURED), [Reason("hits-unstated", "nothing says what stlb_hits counts")])
+    found = refused_question(question(**MEASURED), [Reason("hits-unstated", "nothing says what stlb_hits counts")])
     assert (found.source, found.codes, found.others) == ("none", ("hits-unstated",), {})
     assert found.lines()[0] == "nothing says what stlb_hits counts" and "--hits-are" in found.lines()[1]
     check_printed(found)
@@ -214,7 +214,7 @@ def test_p_is_not_simulated_and_measured():
     [(1.31e9, "1.31e9"), (9999.4, "9999"), (9999.6, "1.00e4"), (12, "12"), (0.5, "0.5"), (2.5e12, "2.50e12")],
 )
 def test_cycles(value, text):
-    assert cycles(value) == text
+    assert cycles_text(value) == text
 
 
 BAD_RUNTIME = re.compile(r"(?<![\w.])-[\d.]+(e\d+)?( to [\d.e]+)? cycles|\b(inf|nan) cycles")
@@ -237,11 +237,11 @@ GROUPS = st.lists(
 )  # fmt: skip
 def test_whatever_is_asked_nothing_bare_or_negative_is_said(groups, unknown, origin, n, bracket, calibrated):
     asked = Question(
-        "x", tuple(groups), ("core.rob=9",) if unknown else (), Base(*n[:3]), Design(n[3], n[4]),
+        "x", tuple(groups), ("core.rob=9",) if unknown else (), ProcessorCounts(*n[:3]), ChangedCounts(n[3], n[4]),
         Clocks(*n[5:8]), n[8] if origin == "simulated" else None, origin == "simulated", origin == "measured",
         OPEN,
     )  # fmt: skip
-    found = decide(asked, bracket, calibrated)
+    found = decide_question(asked, bracket, calibrated)
     check_printed(found)
     if found.source == "calibrated":
         assert isinstance(calibrated, Calibrated) and not unknown

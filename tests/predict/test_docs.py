@@ -90,7 +90,7 @@ def test_the_python_asks_as_the_function_takes_it(monkeypatch):
     def predict(*words, **named):
         asked.append((words, named))
         frame = pd.DataFrame(columns=columns)
-        frame.attrs["decisions"] = [decision.refused(decision.Question("d"), [])]
+        frame.attrs["decisions"] = [decision.refused_question(decision.Question("d"), [])]
         return frame
 
     monkeypatch.setattr(tessera, "predict", predict, raising=False)
@@ -104,7 +104,7 @@ def test_example_designs_are_valid_and_in_the_class_that_they_state(path):
     """Their first line names the class, or says that there is none."""
     from tessera.lab.transfer.classes import changed
 
-    own, platform = own_design.read_own(path), platforms.load("haswell-sim")
+    own, platform = own_design.read_own(path), platforms.load_platform("haswell-sim")
     changed(platform, own.changes)
     groups, unknown = own_design.classes(own, platform)
     stated = re.findall(r"Class (K\d)", path.read_text())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.core.reference.records import Record, RecordTable
+from tessera.core.reference.records import ArchivedRecord, RecordTable
 
 from .server import Behaviour, serving
 
@@ -80,8 +80,8 @@ def zenodo(monkeypatch):
 def record():
     """Makes a record without tables."""
 
-    def make(name: str = "sample", tables: tuple[RecordTable, ...] = (), files: dict | None = None) -> Record:
-        return Record(
+    def make(name: str = "sample", tables: tuple[RecordTable, ...] = (), files: dict | None = None) -> ArchivedRecord:
+        return ArchivedRecord(
             name=name,
             paper="mitosis-asplos20",
             doi="10.5281/zenodo.123",

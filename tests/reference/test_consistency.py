@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.core.reference import load, lookup
+from tessera.core.reference import load_published, lookup
 
 
 def counter(name, page_size, agent="program"):
@@ -30,20 +30,20 @@ def test_walker_loads_shrink_from_level_to_level():
 def test_both_papers_print_the_same_counters():
     """Rounded to whole billions in one of them; so they are one measurement."""
     keys = ["counter", "agent", "page_size"]
-    both = load("table7_xalancbmk").merge(load("opera_table6_xalancbmk"), on=keys)
+    both = load_published("table7_xalancbmk").merge(load_published("opera_table6_xalancbmk"), on=keys)
     assert len(both) == 18
     assert (both["value_x"] - both["value_y"]).abs().max() <= 0.5
 
 
 def test_table8_lacks_exactly_one_pair():
-    pairs = load("table8_rsquared").groupby(["workload", "platform"])["value"]
+    pairs = load_published("table8_rsquared").groupby(["workload", "platform"])["value"]
     assert pairs.ngroups == 56 and (pairs.count() == 3).all()
     assert ("gapbs/bfs-road", "broadwell") not in pairs.groups
-    assert load("table8_rsquared")["value"].between(0, 1).all()
+    assert load_published("table8_rsquared")["value"].between(0, 1).all()
 
 
 def test_table8_names_the_workloads_of_table5():
-    assert set(load("table8_rsquared")["workload"]) == set(load("table5_workloads")["workload"])
+    assert set(load_published("table8_rsquared")["workload"]) == set(load_published("table5_workloads")["workload"])
 
 
 def test_layouts_add_up():
@@ -55,7 +55,7 @@ def test_layouts_add_up():
 @pytest.mark.parametrize("quantity", ["memory", "runtime"])
 def test_opera_overheads_agree_within_rounding(quantity):
     half = 0.005 if quantity == "memory" else 0.5
-    rows = load("opera_table4_overheads").query("quantity == @quantity")
+    rows = load_published("opera_table4_overheads").query("quantity == @quantity")
     table = rows.pivot(index="workload", columns="allocator", values="value")
     low = 100 * ((table["mosalloc"] - half) / (table["glibc"] + half) - 1)
     high = 100 * ((table["mosalloc"] + half) / (table["glibc"] - half) - 1)
@@ -63,7 +63,7 @@ def test_opera_overheads_agree_within_rounding(quantity):
 
 
 def test_known_defect_cross_validation_is_not_monotone_in_the_degree():
-    errors = load("table6_cv_errors").set_index("model")["value"]
+    errors = load_published("table6_cv_errors").set_index("model")["value"]
     assert errors["poly3"] > errors["poly2"]
 
 

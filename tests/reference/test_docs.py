@@ -25,7 +25,7 @@ def test_its_commands_run_without_a_network(page, tmp_path, zenodo):
 
 def test_the_page_names_every_record_and_rule():
     text = pages.text("reference.md")
-    for record in (records.load(name) for name in records.names()):
+    for record in (records.load_record(name) for name in records.record_names()):
         assert f"| `{record.name}` | {record.doi} |" in text
     for rule in RULES:
         assert f"| `{rule.__name__}` |" in text

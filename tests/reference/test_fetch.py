@@ -85,7 +85,7 @@ def test_a_signal_keeps_complete_files_and_the_beginning_of_the_next(
     zenodo, record, monkeypatch, number, status
 ):
     sample, server = record(), Behaviour({"a.zip": BODY, "b.zip": BODY[::-1]})
-    monkeypatch.setattr("tessera.core.reference.records.load", lambda name: sample)
+    monkeypatch.setattr("tessera.core.reference.records.load_record", lambda name: sample)
     whole = Download.complete
 
     def stopped(self, progress):

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.core.reference import load, records
+from tessera.core.reference import load_published, records
 from tessera.core.reference.comparison import write_reference
 from tessera.core.results.report_tables import REFERENCE
 from tessera.lab.kernel.cost_experiments import table5
@@ -114,7 +114,7 @@ def test_files_that_are_written_read_back_as_published(results, archive):
     done = write_reference(results, archive)
     folder = results / "reference"
     for name in ("archived", "quarantine"):
-        back = load(name, folder)  # the loader refuses any other provenance
+        back = load_published(name, folder)  # the loader refuses any other provenance
         assert len(back) == len(getattr(done, name)) and set(back["provenance"]) == {"published"}
     assert list(pd.read_csv(folder / "status.csv")["state"]) == ["read"]
     assert pd.read_csv(folder / "comparison.csv")["quantity"].is_unique
@@ -152,7 +152,7 @@ def test_our_own_numbers_stand_beside(results):
 
 
 def test_a_fetched_record_is_read_without_being_named(results, archive):
-    archive.rename(_made(records.load("mitosis").data_folder))
+    archive.rename(_made(records.load_record("mitosis").data_folder))
     assert write_reference(results).notes == ()
 
 

@@ -11,19 +11,19 @@ from tessera.core.reference.archived import LAYOUTS
 
 def test_the_records_that_the_mitosis_paper_names():
     """Its appendix prints DOI 10.5281/zenodo.3605382, and zenodo.org/record/3560200 for binaries."""
-    assert {records.load(name).doi for name in records.names()} == {
+    assert {records.load_record(name).doi for name in records.record_names()} == {
         "10.5281/zenodo.3605382",
         "10.5281/zenodo.3560200",
     }
-    mitosis = records.load("mitosis")
-    assert mitosis.by_default and not records.load("mitosis-binaries").by_default
+    mitosis = records.load_record("mitosis")
+    assert mitosis.by_default and not records.load_record("mitosis-binaries").by_default
     assert {table.location for table in mitosis.tables} >= {"Figure 4", "Figure 6", "Figure 11", "Table 5"}
     assert {table.layout for table in mitosis.tables} <= set(LAYOUTS)
 
 
 def test_unknown_record():
     with pytest.raises(TesseraError, match="(?s)'virtuoso'.*: mitosis, mitosis-binaries"):
-        records.load("virtuoso")
+        records.load_record("virtuoso")
 
 
 CAUSES = (
@@ -57,11 +57,11 @@ def test_a_broken_list(tmp_path, change, match):
     path = tmp_path / "records.yaml"
     path.write_text(text.replace(*change).replace("{a: b}", "{}"))
     with pytest.raises(TesseraError, match=match):
-        records.load("sample", path)
+        records.load_record("sample", path)
 
 
 def test_not_yaml_and_not_there(tmp_path):
     (tmp_path / "records.yaml").write_text("records: [")
     for path in (tmp_path / "records.yaml", tmp_path / "absent.yaml"):
         with pytest.raises(TesseraError, match=str(path)):
-            records.names(path)
+            records.record_names(path)

@@ -45,12 +45,12 @@ ROWS = {
 
 
 def test_the_tables_are_the_ones_listed_here():
-    assert reference.names() == sorted(ROWS)
+    assert reference.published_names() == sorted(ROWS)
 
 
 @pytest.mark.parametrize("name", sorted(ROWS))
 def test_shape_and_source(name):
-    frame = reference.load(name)
+    frame = reference.load_published(name)
     assert len(frame) == ROWS[name]
     assert tuple(frame.columns[:3]) == LEADING_COLUMNS
     assert tuple(frame.columns[-4:]) == TRAILING_COLUMNS
@@ -68,12 +68,12 @@ def test_the_readme_describes_it(name):
 
 def test_unknown_table_lists_the_valid_ones():
     with pytest.raises(TesseraError, match="table6_cv_errors"):
-        reference.load("table9")
+        reference.load_published("table9")
 
 
 def test_unknown_folder(tmp_path):
     with pytest.raises(TesseraError, match="absent") as caught:
-        reference.load("table6_cv_errors", tmp_path / "absent")
+        reference.load_published("table6_cv_errors", tmp_path / "absent")
     assert caught.value.code == "no-folder"
 
 
@@ -95,7 +95,7 @@ def test_unknown_folder(tmp_path):
 def test_a_broken_table_is_refused(tmp_path, text, message):
     (tmp_path / "bad.csv").write_text(text)
     with pytest.raises(TesseraError, match=message):
-        reference.load("bad", tmp_path)
+        reference.load_published("bad", tmp_path)
 
 
 def test_lookup_needs_exactly_one_number():

@@ -47,12 +47,12 @@ def rendered(full_tree, tmp_path_factory):
 
     def make(folder: Path) -> None:
         shutil.copytree(full_tree, folder / "default")
-        before = tessera.report.claims.evaluate
-        tessera.report.claims.evaluate = lambda *_: claims()
+        before = tessera.report.claims.judged_claims
+        tessera.report.claims.judged_claims = lambda *_: claims()
         try:
             site.render_report(folder / "default")
         finally:
-            tessera.report.claims.evaluate = before
+            tessera.report.claims.judged_claims = before
 
     return once_per_run(tmp_path_factory, "rendered", make) / "default" / "report"
 
@@ -87,5 +87,5 @@ def five_claims(monkeypatch):
     import tessera.report.claims
 
     table = claims()
-    monkeypatch.setattr(tessera.report.claims, "evaluate", lambda *_: table.copy(), raising=False)
+    monkeypatch.setattr(tessera.report.claims, "judged_claims", lambda *_: table.copy(), raising=False)
     return table

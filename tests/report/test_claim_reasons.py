@@ -30,7 +30,7 @@ def test_the_page_has_one_note_and_the_csv_every_reason(small_tree, five_claims,
     (missing,) = five_claims[five_claims["verdict"] == "NOT-MEASURABLE-HERE"].to_dict("records")
     more = [missing | {"id": f"missing-{n}", "reason": CELLS} for n in range(3)]
     table = pd.concat([five_claims, pd.DataFrame(more)], ignore_index=True)
-    monkeypatch.setattr(tessera.report.claims, "evaluate", lambda *_: table.copy())
+    monkeypatch.setattr(tessera.report.claims, "judged_claims", lambda *_: table.copy())
     site.render_report(small_tree, only=["fig2"], with_pdf=False)
     text = (small_tree / "report" / "claims.html").read_text()
     (note,) = re.findall(r'<li id="reason-1">(.*?)</li>', text)

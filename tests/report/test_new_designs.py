@@ -13,14 +13,14 @@ from tessera.core.files import repo_root
 from tessera.core.results.report_tables import CLAIMS
 from tessera.core.results.table_io import empty_table, frame_of, write_table
 from tessera.core.results.transfer_tables import ANSWERED, NEW_DESIGNS
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.transfer.classes import GROUPS
 from tessera.report import new_designs, site
-from tessera.report.facts import Facts
-from tessera.report.figures.render import render
+from tessera.report.facts import ReportData
+from tessera.report.figures.render import write_figures
 from tessera.report.pages import summary
 from tessera.report.results import Results
-from tessera.report.templates import environment
+from tessera.report.templates import page_templates
 
 #: workloads judged answered covered passing constant_passing mosmodel_passing, then of the informative:
 #: judged, answered, covered, passing, Mosmodel
@@ -61,8 +61,8 @@ def both(*rows):
 
 def first_page(tree) -> str:
     """index.html of a results tree, without claims and figures."""
-    facts = Facts(Results(tree), empty_table(CLAIMS), claims_reason="none", figures=[], provenance={})
-    template = environment().get_template("index.html")
+    facts = ReportData(Results(tree), empty_table(CLAIMS), claims_reason="none", figures=[], provenance={})
+    template = page_templates().get_template("index.html")
     return template.render(**site.shared_variables(facts), page="index.html", **summary.summary_page(facts))
 
 
@@ -104,7 +104,7 @@ def test_two_platforms_have_two_tables():
 
 @pytest.mark.parametrize("rows", [[], [row("reach", "normal") | {"judged": 0}]], ids=["no row", "not judged"])
 def test_without_a_judged_point_there_is_no_table(rows):
-    assert new_designs.sentences(table(*rows)) == []
+    assert new_designs.class_sentences(table(*rows)) == []
     with pytest.raises(TesseraError) as error:
         new_designs.markdown(table(*rows))
     assert "./run reproduce" in error.value.remedy
@@ -133,29 +133,29 @@ def test_the_table_of_a_page_is_replaced_and_the_rest_stays():
     ids=list(COUNTS),
 )
 def test_the_sentence_of_a_class(kind, says, not_says):
-    (shown,) = new_designs.sentences(table(row("reach", kind)))
+    (shown,) = new_designs.class_sentences(table(row("reach", kind)))
     assert [part for part in says if part not in shown] == []
     assert [part for part in not_says if part in shown] == []
     assert "trust" not in shown
 
 
 def test_the_level_is_that_which_the_class_earns():
-    (closed,) = new_designs.sentences(table(row("reach", "normal", open_for=0)))
-    (opened,) = new_designs.sentences(table(row("reach", "normal", open_for=9)))
+    (closed,) = new_designs.class_sentences(table(row("reach", "normal", open_for=0)))
+    (opened,) = new_designs.class_sentences(table(row("reach", "normal", open_for=9)))
     assert "level C" in closed and "level B" not in closed
     assert "9 workloads" in opened and "level B" in opened and "measured" in opened
 
 
 def test_too_few_new_workloads_leave_the_sentence_to_all_of_them_which_is_exploratory():
     rows = [row("reach", "29 points"), row("reach", "normal", "all")]
-    (shown,) = new_designs.sentences(table(*rows))
+    (shown,) = new_designs.class_sentences(table(*rows))
     assert "900 of 1,000" in shown and "xploratory" in shown
 
 
 @pytest.fixture
 def tree(small_tree):
     def write(schema, frame):
-        path = schema.place(Tree(small_tree))
+        path = schema.place(ResultsTree(small_tree))
         path.parent.mkdir(parents=True, exist_ok=True)
         write_table(schema, frame, path)
 
@@ -204,7 +204,7 @@ def test_the_first_page_begins_with_it(tree):
 
 
 def test_the_figure_has_the_informative_answers_as_changes(tree, tmp_path):
-    (drawn,) = render(tree, repo_root() / "reference-results", tmp_path, ["new-designs"])
+    (drawn,) = write_figures(tree, repo_root() / "reference-results", tmp_path, ["new-designs"])
     assert drawn.ok, drawn.reason
     found = pd.read_csv(tmp_path / "new-designs.csv").set_index("variant")
     assert list(found.index) == ["stlb-x4", "nested"]
@@ -223,5 +223,5 @@ def test_without_the_study_the_first_page_names_the_command(small_tree):
 @pytest.mark.parametrize("name", ["README.md", "docs/predict.md", "docs/transfer.md"])
 def test_the_pages_in_git_show_the_archived_table(name):
     """To write it again: python -m tessera.report.new_designs notebooks/data README.md docs/predict.md ..."""
-    made = new_designs.markdown(new_designs.of_results(repo_root() / "notebooks" / "data"))
+    made = new_designs.markdown(new_designs.new_design_table(repo_root() / "notebooks" / "data"))
     assert made in (repo_root() / name).read_text()

@@ -59,7 +59,7 @@ def test_every_page_is_well_formed(rendered):
 
 
 def test_every_figure_of_the_registry_is_on_a_page(rendered):
-    for entry in registry.select(None):
+    for entry in registry.select_figures(None):
         if not entry.per_pair:
             assert f'id="{entry.name}"' in (rendered / entry.page).read_text(), (entry.name, entry.page)
 
@@ -67,7 +67,7 @@ def test_every_figure_of_the_registry_is_on_a_page(rendered):
 def test_claims_of_the_headlines_exist():
     known = {claim.id for claim in load_claims()}
     assert [name for one in HEADLINES for name in one.claims if name not in known] == []
-    assert {one.figure for one in HEADLINES} <= set(registry.figures())
+    assert {one.figure for one in HEADLINES} <= set(registry.all_figures())
 
 
 def test_claims_page_shows_explanations_and_what_to_filter_by(rendered):

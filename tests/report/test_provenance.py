@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tessera.report import provenance
-from tessera.report.provenance import PARTS, collect, keep_config, load_provenance
+from tessera.report.provenance import PARTS, collect_provenance, keep_config, load_provenance
 
 
 def test_collect_writes_every_part_and_load_reads_it_back(small_tree):
-    written = collect(small_tree, {"name": "small"})
+    written = collect_provenance(small_tree, {"name": "small"})
     assert load_provenance(small_tree) == json.loads(json.dumps(written))
     assert {path.stem for path in (small_tree / "provenance").iterdir()} == set(PARTS)
     assert written["versions"]["pandas"] and written["quantities"]["statuses"] == {"ok": 55}
@@ -24,12 +24,12 @@ def test_the_configuration_of_a_run_is_the_one_it_started_with(small_tree):
     """Not that of config/<name>.yaml, which may be another; a new start replaces it."""
     for seed in (5, 6):
         keep_config(small_tree, {"name": "small", "seed": seed, "changes": {"core.mshrs": 5}})
-        assert collect(small_tree)["config"] == {"name": "small", "seed": seed, "changes": {"core.mshrs": 5}}
-    assert collect(small_tree, {"seed": 7})["config"] == {"seed": 7}
+        assert collect_provenance(small_tree)["config"] == {"name": "small", "seed": seed, "changes": {"core.mshrs": 5}}
+    assert collect_provenance(small_tree, {"seed": 7})["config"] == {"seed": 7}
 
 
 def test_no_absolute_path_is_written(small_tree):
-    collect(small_tree, {"name": "small", "trace": str(small_tree / "traces" / "x.tst")})
+    collect_provenance(small_tree, {"name": "small", "trace": str(small_tree / "traces" / "x.tst")})
     for path in (small_tree / "provenance").iterdir():
         assert not re.search(r"(?<![\w<>.~:/])/[a-z]+/[a-z]+", path.read_text()), path.read_text()[:500]
 

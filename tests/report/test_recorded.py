@@ -17,7 +17,7 @@ INFO = {
 
 
 def test_numbers_come_from_the_recording_and_the_size():
-    known = workloads.load("gapbs-sssp-twitter")
+    known = workloads.load_workload("gapbs-sssp-twitter")
     assert workload_table.recording_extent(INFO, known) == {
         "allocated_bytes": 40_000,
         "touched_bytes": 12_288,
@@ -29,7 +29,7 @@ def test_numbers_come_from_the_recording_and_the_size():
 
 
 def test_a_span_is_that_of_the_size_and_counts_only_with_windows():
-    known = workloads.load("graph500-8gb")
+    known = workloads.load_workload("graph500-8gb")
     span = known.size("published").window_span
     assert workload_table.recording_extent(INFO, known)["window_span_accesses"] == span == 1_100_000_000
     whole = {key: value for key, value in INFO.items() if key != "windows"}
@@ -59,10 +59,10 @@ def test_where_windows_lie(row, words):
 
 def test_published_footprints():
     """OPERA D5.10 Table 4 prints 0.17 GB for omnetpp, whose stand-in's `paper` size has filled links."""
-    assert workload_table.published_bytes(workloads.load("event-network-small")) == pytest.approx(
+    assert workload_table.published_bytes(workloads.load_workload("event-network-small")) == pytest.approx(
         0.17e9, rel=0.02
     )
-    assert workload_table.published_bytes(workloads.load("gups-8gb")) == 8 << 30
-    assert workload_table.published_bytes(workloads.load("xsbench-16gb")) == pytest.approx(
+    assert workload_table.published_bytes(workloads.load_workload("gups-8gb")) == 8 << 30
+    assert workload_table.published_bytes(workloads.load_workload("xsbench-16gb")) == pytest.approx(
         16 << 30, rel=0.001
     )

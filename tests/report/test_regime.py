@@ -59,8 +59,8 @@ def test_sizes_are_touched_ones(tmp_path):
     tree = make_tree(tmp_path / "tree", (name,), ("haswell-sim",), host=False, broken=False)
     put_info(tree, name, distinct_4kb_pages=1_000_000)
     row = row_of(tree, name)
-    haswell = platforms.load("haswell-sim").values
-    published = workloads.load(name).size("paper").footprint
+    haswell = platforms.load_platform("haswell-sim").values
+    published = workloads.load_workload(name).size("paper").footprint
     assert row["touched_bytes"] == 4_096_000_000
     assert row["touched_share"] == pytest.approx(4_096_000_000 / published)
     assert row["as_published"] == "no"
@@ -145,7 +145,7 @@ def test_both_ends_of_a_walk_s_cost_are_on_the_pages(small_tree, five_claims, mo
     table = five_claims.assign(
         depends_on=(five_claims["id"] == name).map({True: "the walk's cost", False: ""})
     )
-    monkeypatch.setattr(tessera.report.claims, "evaluate", lambda *_: table.copy())
+    monkeypatch.setattr(tessera.report.claims, "judged_claims", lambda *_: table.copy())
     site.render_report(small_tree, only=["regime"], with_pdf=False)
     page = (small_tree / "report" / "regime.html").read_text()
     section = page[page.index('id="walk-cost"') :]

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tessera.cli.report import report
 from tessera.core.results.machine_tables import CLOSED_FORMS, ENGINES, INVARIANTS
 from tessera.core.results.table_io import frame_of, write_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.report import exit_status, site, verdicts
 from tessera.report.pages import PAGES
 from tests.synthetic.cells import KILLED
@@ -75,7 +75,7 @@ def test_every_image_has_words(rendered):
 
 
 def test_no_page_shows_a_verdict_that_its_provenance_forbids(rendered):
-    shown = verdicts.shown(rendered / "claims.html")
+    shown = verdicts.shown_verdicts(rendered / "claims.html")
     assert set(shown["verdict"]) == set(verdicts.VERDICTS)
     assert verdicts.objections(shown) == {}
 
@@ -184,7 +184,7 @@ def test_claims_that_cannot_be_judged_leave_a_report(small_tree, monkeypatch):
     def refuse(*_):
         raise TesseraError("claims file", "line 3 is broken", "correct it")
 
-    monkeypatch.setattr(tessera.report.claims, "evaluate", refuse, raising=False)
+    monkeypatch.setattr(tessera.report.claims, "judged_claims", refuse, raising=False)
     site.render_report(small_tree, only=["fig2"], with_pdf=False)
     for page in ("index.html", "claims.html"):
         assert "line 3 is broken" in (small_tree / "report" / page).read_text()
@@ -194,7 +194,7 @@ def test_a_claim_that_names_no_figure_is_refused_with_the_valid_names(small_tree
     import tessera.report.claims
 
     table = five_claims.assign(figure="fig1")
-    monkeypatch.setattr(tessera.report.claims, "evaluate", lambda *_: table, raising=False)
+    monkeypatch.setattr(tessera.report.claims, "judged_claims", lambda *_: table, raising=False)
     facts = site.render_report(small_tree, only=["fig2"], with_pdf=False)
     assert "fig1" in facts.claims_reason and "mitosis-table5" in facts.claims_reason
     assert facts.claims.empty
@@ -263,7 +263,7 @@ def test_check_fails_on_a_part_of_the_kernel_that_failed(small_tree, five_claims
 )  # fmt: skip
 def test_check_fails_on_a_fault_of_the_simulator(small_tree, five_claims, table, good, bad, said):
     site.render_report(small_tree, only=["fig2"], with_pdf=False)
-    path = table.place(Tree(small_tree))
+    path = table.place(ResultsTree(small_tree))
     path.parent.mkdir(parents=True, exist_ok=True)
     write_table(table, frame_of(table, [good]), path)
     assert exit_status.problems(small_tree) == []

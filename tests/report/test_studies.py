@@ -10,11 +10,11 @@ from tessera.core.files import repo_root
 from tessera.core.results import study_tables
 from tessera.core.results.outcomes import ok_rows
 from tessera.core.results.table_io import frame_of, read_tree_table, write_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.studies import ablations, sentences, sweep
 from tessera.report import site
 from tessera.report.figures.designs import draw_nested_misses
-from tessera.report.figures.render import render
+from tessera.report.figures.render import write_figures
 
 FIGURES = ["sampling", "sampling-phases", "ablations", "sweep", "designs", "designs-nested"]
 PAGES = ("sampling.html", "ablations.html", "assumptions.html", "designs.html")
@@ -45,7 +45,7 @@ def test_each_page_has_sentences_a_figure_a_table_and_its_provenance(rendered):
 
 def test_sampling_says_what_blind_samples_miss(full_tree, rendered):
     # Phase 2 is two thirds of 60 intervals and slower with 4KB pages only; the first six are phase 1.
-    errors = ok_rows(read_tree_table(study_tables.SAMPLING, Tree(full_tree)))
+    errors = ok_rows(read_tree_table(study_tables.SAMPLING, ResultsTree(full_tree)))
     blind = errors[(errors["method"] == "blind-first") & (errors["quantity"] == "R")].set_index("layout")
     assert blind.loc["growing-8", "difference_error"].tolist() == pytest.approx([1.0, 1.0])
     shown = text(rendered / "sampling.html")
@@ -54,7 +54,7 @@ def test_sampling_says_what_blind_samples_miss(full_tree, rendered):
 
 
 def test_ablations_judge_the_papers_explanations(full_tree, rendered):
-    found = ablations.judged_hypotheses(ok_rows(read_tree_table(study_tables.SHAPES, Tree(full_tree))))
+    found = ablations.judged_hypotheses(ok_rows(read_tree_table(study_tables.SHAPES, ResultsTree(full_tree))))
     assert [(h["supported"], h["cases"]) for h in found] == [(2, 2), (0, 2), (2, 2), (0, 2), (2, 2)]
     shown = text(rendered / "ablations.html")
     assert "2 of 2 cases" in shown
@@ -63,7 +63,7 @@ def test_ablations_judge_the_papers_explanations(full_tree, rendered):
 
 
 def test_the_sweep_names_what_overturns(full_tree, rendered):
-    table = read_tree_table(study_tables.SWEEP, Tree(full_tree))
+    table = read_tree_table(study_tables.SWEEP, ResultsTree(full_tree))
     found = sweep.survival(table).set_index("conclusion")
     assert found.loc["slope-above-1", ["survives", "points", "overturned_by"]].tolist() == [
         1, 2, "memory.load_cycles x2",
@@ -108,14 +108,14 @@ def test_a_tree_without_studies_says_so(small_tree, five_claims, tmp_path):
     for name in PAGES:
         shown = text(tmp_path / "report" / name)
         assert "./run reproduce" in shown and "class=findings" not in shown
-    drawn = render(small_tree, repo_root() / "reference-results", tmp_path / "figures", FIGURES)
+    drawn = write_figures(small_tree, repo_root() / "reference-results", tmp_path / "figures", FIGURES)
     assert [one.ok for one in drawn] == [False] * len(FIGURES) and all(one.reason for one in drawn)
 
 
 def test_a_failed_study_is_shown_with_its_reason(small_tree, five_claims, tmp_path):
     from tessera.lab.studies.variations import BASELINE
 
-    tree, pair = Tree(small_tree), {"workload": "pr", "platform": "haswell-sim"}
+    tree, pair = ResultsTree(small_tree), {"workload": "pr", "platform": "haswell-sim"}
     for table, head, reason in (
         (study_tables.SAMPLING, {}, "recording failed"),
         (study_tables.SHAPES, {"variant": BASELINE}, "no layouts"),

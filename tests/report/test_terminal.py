@@ -46,12 +46,12 @@ def test_a_log_has_a_line_per_claim_and_one_long_value_does_not_widen_all(table,
 
 def test_each_score_has_a_line_and_words_of_its_own(table):
     """Ten claims, one of each verdict: six findings, two proof-readings, two self-checks; no count of 10."""
-    assert verdicts.counts(table).splitlines() == [
+    assert verdicts.verdict_lines(table).splitlines() == [
         "findings: 1 REPRODUCED, 1 DEVIATES, 1 HOLDS-IN-SIMULATION, 1 FAILS-IN-SIMULATION, "
         "1 UNDECIDED (reading), 1 NOT-MEASURABLE-HERE",
         "proof-reading of papers: 1 CONSISTENT, 1 CONTRADICTED",
         "self-checks of Tessera: 1 PASS, 1 FAIL",
     ]
     older = table.assign(verdict=table["verdict"].replace("CONSISTENT", "REPRODUCED"))
-    assert verdicts.counts(older).splitlines()[1] == "proof-reading of papers: 1 REPRODUCED, 1 CONTRADICTED"
-    assert verdicts.counts(table.head(0)).splitlines()[0] == "findings: none"
+    assert verdicts.verdict_lines(older).splitlines()[1] == "proof-reading of papers: 1 REPRODUCED, 1 CONTRADICTED"
+    assert verdicts.verdict_lines(table.head(0)).splitlines()[0] == "findings: none"

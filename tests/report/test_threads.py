@@ -13,7 +13,7 @@ from tessera.core.results.outcomes import NOTE_MARK, joined_notes
 from tessera.core.results.table_io import read_cells, write_cells
 from tessera.report import site, workload_table
 from tessera.report.explore.source import open_results
-from tessera.report.figures.render import render
+from tessera.report.figures.render import write_figures
 from tessera.report.results import Results
 from tessera.report.trace_marks import footnote, mark_page, marked, noted
 from tests.synthetic import make_tree
@@ -96,7 +96,7 @@ def test_a_figure_has_the_notes_of_what_it_draws_from_simulations(rows, workload
 
 
 def test_figures_have_the_mark_at_the_name_and_the_note_in_the_caption(tree, tmp_path):
-    drawn = {one.stem: one for one in render(tree, REFERENCE, tmp_path, ["sensitivity", "curves"])}
+    drawn = {one.stem: one for one in write_figures(tree, REFERENCE, tmp_path, ["sensitivity", "curves"])}
     for stem in ("sensitivity", "curves-graph500-haswell-sim"):
         assert drawn[stem].ok and footnote(NOTES) in drawn[stem].caption
         text = " ".join(ET.parse(tmp_path / f"{stem}.svg").getroot().itertext())

@@ -10,10 +10,10 @@ import pytest
 from tessera.core.files import repo_root
 from tessera.core.results import transfer_tables
 from tessera.core.results.table_io import read_file
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.transfer import verdicts
 from tessera.report import site
-from tessera.report.figures.render import render
+from tessera.report.figures.render import write_figures
 from tests.studies.transfer import world
 from tests.synthetic import transfer
 
@@ -69,7 +69,7 @@ def test_the_page_begins_with_the_table_for_a_new_design(tree, five_claims, tmp_
     site.render_report(tree, tmp_path / "report", only=["transfer"], with_pdf=False)
     page = (tmp_path / "report" / "transfer.html").read_text()
     shown = text(tmp_path / "report" / "transfer.html")
-    row = read_file(transfer_tables.NEW_DESIGNS, transfer_tables.NEW_DESIGNS.place(Tree(tree)))
+    row = read_file(transfer_tables.NEW_DESIGNS, transfer_tables.NEW_DESIGNS.place(ResultsTree(tree)))
     row = row[(row["scope"] == "all") & (row["group"] == "reach")].iloc[0]
     counts = " ".join(str(row[name]) for name in ("workloads", "judged", "answered", "covered", "passing"))
     assert row["answered"] > 0 and f"reach: what TLBs hold {counts}" in shown
@@ -78,7 +78,7 @@ def test_the_page_begins_with_the_table_for_a_new_design(tree, five_claims, tmp_
 
 
 def test_the_figures_show_their_tables(tree, tmp_path):
-    drawn = render(tree, repo_root() / "reference-results", tmp_path, ["transfer", "transfer-ladder"])
+    drawn = write_figures(tree, repo_root() / "reference-results", tmp_path, ["transfer", "transfer-ladder"])
     assert all(one.ok for one in drawn), [one.reason for one in drawn]
     cells = (tmp_path / "transfer.csv").read_text()
     assert "haswell-sim,counted,invisible,mosmodel,fails,trivial" in cells

@@ -84,7 +84,7 @@ def test_the_page_check_sees_a_guest(tmp_path):
         '<tr data-claim="a" data-verdict="REPRODUCED" data-kind="finding" data-provenance="measured" '
         'data-hardware="any" data-implementation="a kernel, in a guest" data-unit="cycles"></tr>'
     )
-    assert "guest" in verdicts.objections(verdicts.shown(page))["a"]
+    assert "guest" in verdicts.objections(verdicts.shown_verdicts(page))["a"]
 
 
 def test_a_page_that_shows_a_forbidden_verdict_is_found(tmp_path):
@@ -93,10 +93,10 @@ def test_a_page_that_shows_a_forbidden_verdict_is_found(tmp_path):
         '<table><tr data-claim="a" data-verdict="REPRODUCED" data-kind="finding" '
         'data-provenance="simulated"><td>x</td></tr></table>'
     )
-    assert list(verdicts.objections(verdicts.shown(page))) == ["a"]
+    assert list(verdicts.objections(verdicts.shown_verdicts(page))) == ["a"]
 
 
 def test_a_page_without_claims_has_no_objections(tmp_path):
     page = tmp_path / "index.html"
     page.write_text("<p>nothing</p>")
-    assert isinstance(verdicts.shown(page), pd.DataFrame) and not verdicts.objections(verdicts.shown(page))
+    assert isinstance(verdicts.shown_verdicts(page), pd.DataFrame) and not verdicts.objections(verdicts.shown_verdicts(page))

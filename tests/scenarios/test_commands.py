@@ -171,7 +171,7 @@ def test_a_killed_run_leaves_no_log_and_begins_again(trace, logs, tmp_path, name
     """Killed at any moment: the log is complete or absent."""
     out = tmp_path / "killed.oslog"
     flat = tmp_path / "scenario.txt"
-    flat.write_text(scenarios.load(name).flat())
+    flat.write_text(scenarios.load_scenario(name).flat())
     line = [build_dir("imitation") / "tessera-os", "run", "--trace", trace, "--scenario", flat, "--out", out]
     for milliseconds in (1, 3, 10, 30):
         with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -188,7 +188,7 @@ def test_a_killed_run_leaves_no_log_and_begins_again(trace, logs, tmp_path, name
 
 def test_progress_is_shown_on_long_runs(trace, tmp_path, monkeypatch, capsys):
     """A line for what the program tells; none if it takes less than the time between two lines."""
-    scenario, told = scenarios.load("thp-never"), []
+    scenario, told = scenarios.load_scenario("thp-never"), []
     operating_system.run_scenario(
         trace, scenario, tmp_path / "a.oslog", lambda percent, accesses: told.append((percent, accesses))
     )
@@ -278,7 +278,7 @@ def test_the_log_notes_memory_from_before_the_recording(trace, logs, tmp_path):
     words = ["--start", "200000", "--accesses", "1000"]
     cut = [build_dir("tracer") / "tessera-trace", "cut", trace, part, *words]
     assert subprocess.run(cut, capture_output=True).returncode == 0
-    operating_system.run_scenario(part, scenarios.load("thp-never"), log)
+    operating_system.run_scenario(part, scenarios.load_scenario("thp-never"), log)
     assert "recording.begin: " in operating_system.show_log(log)
     assert "recording.begin: " not in operating_system.show_log(logs / "thp-never.oslog")
 
@@ -296,5 +296,5 @@ def test_a_trace_without_events_is_named(trace, tmp_path):
 
 def test_list_names_scenarios_and_keys():
     text = tessera("os", "list").stdout
-    assert all(name in text for name in scenarios.names())
+    assert all(name in text for name in scenarios.scenario_names())
     assert "fragmentation.target_thousandths" in tessera("os", "list", "--keys").stdout

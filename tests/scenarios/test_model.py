@@ -21,7 +21,7 @@ def load(tmp_path):
     def of(text="", name="mine", head=LEAST):
         path = tmp_path / f"{name}.yaml"
         path.write_text(head + text)
-        return scenarios.load(path)
+        return scenarios.load_scenario(path)
 
     return of
 
@@ -33,7 +33,7 @@ def refused(load, text, **options) -> TesseraError:
 
 
 def test_committed_scenarios_load():
-    names = scenarios.names()
+    names = scenarios.scenario_names()
     assert len(names) >= 6
     assert {
         "thp-always",
@@ -44,14 +44,14 @@ def test_committed_scenarios_load():
         "small-memory",
     } <= set(names)
     for name in names:
-        scenario = scenarios.load(name)
+        scenario = scenarios.load_scenario(name)
         assert scenario.name == name
         assert set(scenario.values) == set(BY_NAME)
         assert f"name = {name}\n" in scenario.flat()
 
 
 def test_committed_scenarios_differ():
-    texts = [scenarios.load(name).flat().split("\n", 1)[1] for name in scenarios.names()]
+    texts = [scenarios.load_scenario(name).flat().split("\n", 1)[1] for name in scenarios.scenario_names()]
     assert len(set(texts)) == len(texts)
 
 
@@ -130,7 +130,7 @@ def test_missing_keys_are_named(load):
 
 def test_an_unknown_scenario_lists_the_names():
     with pytest.raises(TesseraError) as caught:
-        scenarios.load("thp-sometimes")
+        scenarios.load_scenario("thp-sometimes")
     assert "thp-always" in str(caught.value)
 
 
@@ -157,11 +157,11 @@ def test_names_of_layouts_and_mappings_are_refused(load, name):
 
 
 def test_committed_names_are_nobody_elses(root):
-    for name in scenarios.names():
+    for name in scenarios.scenario_names():
         scenarios.check_name(name)
         assert name not in ALL_KINDS
     platforms = {path.stem for path in (root / "config" / "platforms").glob("*.yaml")}
-    assert not platforms & set(scenarios.names())
+    assert not platforms & set(scenarios.scenario_names())
 
 
 def test_the_page_has_every_key(root):
@@ -176,4 +176,4 @@ def test_the_page_has_every_key(root):
 def test_the_example_of_the_page_is_a_scenario(root, tmp_path):
     (example,) = re.findall(r"```yaml\n(.*?)```", (root / "docs" / "os.md").read_text(), re.S)
     (tmp_path / "example.yaml").write_text(example)
-    assert scenarios.load(tmp_path / "example.yaml").values["fragmentation.target_thousandths"] == 900
+    assert scenarios.load_scenario(tmp_path / "example.yaml").values["fragmentation.target_thousandths"] == 900

@@ -48,7 +48,7 @@ def setting(tmp_path, monkeypatch):
 
     def run(**changes):
         options = {"workload": "w", "engine": "timing", "sampling": FULL, "cache": CellCache(tmp_path / "c")}
-        return runner.simulate(tmp_path / "t.tst", PLATFORM, layout_files(folder), **(options | changes))
+        return runner.simulate_platform(tmp_path / "t.tst", PLATFORM, layout_files(folder), **(options | changes))
 
     return run, calls, tmp_path
 
@@ -122,7 +122,7 @@ def test_a_mapping_has_cells_of_its_own_by_its_content_and_its_stem_as_name(sett
 
     def mappings():
         base = {"workload": "w", "engine": "timing", "sampling": FULL, "cache": CellCache(folder / "c")}
-        return runner.simulate(folder / "t.tst", PLATFORM, files, kind=MAPPING, **base)
+        return runner.simulate_platform(folder / "t.tst", PLATFORM, files, kind=MAPPING, **base)
 
     assert [row["layout"] for row in mappings()] == ["4kb", "demand"]
     assert calls[1:] == [["4kb", "demand"]]  # the first has the content of the layout growing-0
@@ -156,7 +156,7 @@ def test_several_platforms_have_the_cells_that_each_has_alone(setting, monkeypat
     assert [[row["platform"] for row in table] for table in tables] == [[p.name] * 3 for p in of_all]
     assert [part["platform"] for part in structures[2]] == ["r"] * 3
     for platform, table in zip(of_all, tables, strict=True):
-        assert runner.simulate(folder / "t.tst", platform, files, **options) == table
+        assert runner.simulate_platform(folder / "t.tst", platform, files, **options) == table
     assert len(jobs) == 2
 
 

@@ -2,19 +2,19 @@
 
 import pytest
 
-from tessera.simulate.progress import State, Ticker, duration, parse
+from tessera.simulate.progress import SimulationProgress, Ticker, duration, parse_progress
 
 
 def test_a_line_of_the_simulator():
-    assert parse("4000000 10000000 2000000 3") == State(4_000_000, 10_000_000, 2_000_000, 3)
-    assert parse("4000000 10000000 2000000 3").sentence() == "40%, 2.0 M accesses x layouts/s, 3 s left"
-    assert parse("0 10 - -").sentence() == "0%"
-    assert parse("0 0 - -").sentence() == "100%"
+    assert parse_progress("4000000 10000000 2000000 3") == SimulationProgress(4_000_000, 10_000_000, 2_000_000, 3)
+    assert parse_progress("4000000 10000000 2000000 3").sentence() == "40%, 2.0 M accesses x layouts/s, 3 s left"
+    assert parse_progress("0 10 - -").sentence() == "0%"
+    assert parse_progress("0 0 - -").sentence() == "100%"
 
 
 @pytest.mark.parametrize("line", ["", "3 of 4 layouts are in the cache", "1 2", "1 2 x y", "a b - -"])
 def test_anything_else_is_no_state(line):
-    assert parse(line) is None
+    assert parse_progress(line) is None
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tessera.simulate.simulator import DESIGN_COLUMNS, UNIT_COLUMNS, Rows
+from tessera.simulate.simulator import DESIGN_COLUMNS, UNIT_COLUMNS, SimulatorOutput
 
 UNITS = ",".join(UNIT_COLUMNS) + "\nmapping-0,0,5,10,4,1,30,\n"
 DESIGNS = (
@@ -16,7 +16,7 @@ def test_a_row_comes_with_what_belongs_to_it(tmp_path):
     (tmp_path / "designs.csv").write_text(DESIGNS + "mapping-2,anch")  # a line that is half written
     kept = {}
     copies = {"mapping-0": Path("m/low.csv"), "mapping-1": Path("m/high.csv")}
-    rows = Rows(tmp_path, copies, lambda _, path, *parts: kept.__setitem__(path.stem, parts), {})
+    rows = SimulatorOutput(tmp_path, copies, lambda _, path, *parts: kept.__setitem__(path.stem, parts), {})
     rows.line("layout,status,message,stlb_misses\n")
     rows.line("mapping-0,ok,,9\n")
     rows.line(f'mapping-1,failed,"mapping {tmp_path}/mapping-1.csv line 2, or mapping mapping-1: no",\n')
@@ -50,7 +50,7 @@ def test_rows_of_several_platforms_have_the_place_of_each(tmp_path):
     def keep(place, path, row, units, structures):
         kept[place, path.stem] = row, structures
 
-    rows = Rows(tmp_path, {"mapping-0": Path("m/low.csv")}, keep, labels)
+    rows = SimulatorOutput(tmp_path, {"mapping-0": Path("m/low.csv")}, keep, labels)
     rows.line("variant,layout,status,message,stlb_misses\n")
     rows.line("platform-1,mapping-0,ok,,9\n")
     rows.line(f'platform-0,mapping-0,failed,"{tmp_path}/platform-0.txt: no such key",\n')

@@ -19,7 +19,7 @@ from tessera.simulate import runner
 from tessera.simulate.inputs import LOG
 from tessera.simulate.runner import CellCache
 from tessera.simulate.sampling import FULL
-from tessera.simulate.simulator import FAULT_TIME_COLUMNS, KERNEL_COLUMNS, Rows
+from tessera.simulate.simulator import FAULT_TIME_COLUMNS, KERNEL_COLUMNS, SimulatorOutput
 
 RECORDING = "artifacts/kernel-stream/recording"
 NEEDED = (("imitation", "tessera-os"), ("simulator", "tessera-sim"), ("tracer", "tessera-trace"))
@@ -30,7 +30,7 @@ def test_a_row_comes_with_the_kernels_counts(tmp_path):
         (tmp_path / name).write_text("layout\n")
     (tmp_path / "kernel.csv").write_text(",".join(KERNEL_COLUMNS) + "\nlog-0,9,4,3,2,1,70" + "," * 9 + "\n")
     kept = []
-    rows = Rows(
+    rows = SimulatorOutput(
         tmp_path, {"log-0": Path("a.oslog")}, lambda _, __, row, *___: kept.append(row), {}, weaves=True
     )
     rows.line("layout,status,message\n")
@@ -47,7 +47,7 @@ def test_a_row_comes_with_the_times_of_its_faults(tmp_path):
     text = "\n".join([",".join(FAULT_TIME_COLUMNS), *lines, ""])
     (tmp_path / "fault-times.csv").write_text(text)
     kept = []
-    rows = Rows(
+    rows = SimulatorOutput(
         tmp_path, {"log-0": Path("a.oslog")}, lambda _, __, row, *___: kept.append(row), {}, weaves=True,
         times=True,
     )  # fmt: skip

@@ -50,7 +50,7 @@ def case(tmp_path_factory):
         return folder / f"{name}.tst"
 
     good = trace("good", [BASE + i * 7919 % (64 << 20) // 8 * 8 for i in range(20000)])
-    (folder / "flat").write_text(platforms.load("haswell-sim").flat())
+    (folder / "flat").write_text(platforms.load_platform("haswell-sim").flat())
     (folder / "growing-0.csv").write_text(HEAD + "mmap,-1,0,64MB\n")
     (folder / "list").write_text(f"{folder / 'growing-0.csv'}\n")
 
@@ -274,7 +274,7 @@ def test_tessera_simulate_refuses_a_platform_before_it_asks_the_simulator(case, 
 
     folder, good, _, _ = case
     bad = tmp_path / "bad.yaml"
-    text = (platforms.folder() / "haswell-sim.yaml").read_text()
+    text = (platforms.platforms_folder() / "haswell-sim.yaml").read_text()
     bad.write_text(re.sub(r"load_cycles: \{value: 200,", "load_cycles: {value: .nan,", text))
     assert bad.read_text() != text
     words = ["--trace", good, "--platform", bad, "--layouts", folder, "--out", tmp_path / "cells.csv"]

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from tessera.core import configuration_files
-from tessera.core.platforms import folder
+from tessera.core.platforms import platforms_folder
 from tessera.core.results.table_io import read_cells
 
 from .conftest import write_layout
@@ -85,7 +85,7 @@ def test_a_mapping_that_is_one_layout_gives_the_cell_of_that_layout(simulate, tm
 
 
 def test_a_platform_file_chooses_a_design_as_the_option_does(simulate, tmp_path):
-    tree = configuration_files.read_yaml(folder() / "park-haswell.yaml", "platform file")
+    tree = configuration_files.read_yaml(platforms_folder() / "park-haswell.yaml", "platform file")
     tree["name"], source = "anchors", "assumed: test"
     tree["mmu"] = {"design": {"value": "anchor", "source": source}}
     tree["design"] = {"anchor": {"distance_pages": {"value": 8192, "source": source}}}

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tessera.core import platforms
-from tessera.core.platforms import TEMPLATE, all_keys, folder
+from tessera.core.platforms import TEMPLATE, all_keys, platforms_folder
 
 EXPECTED = {
     "sandybridge-sim", "ivybridge-sim", "haswell-sim", "broadwell-sim", "skylake-sim", "haswell-4s-sim",
@@ -23,11 +23,11 @@ CITED = re.compile(
 
 
 def load(name):
-    return platforms.load(folder() / f"{name}.yaml")
+    return platforms.load_platform(platforms_folder() / f"{name}.yaml")
 
 
 def test_the_platforms_of_the_papers_are_there():
-    assert set(platforms.names()) >= EXPECTED
+    assert set(platforms.platform_names()) >= EXPECTED
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -58,5 +58,5 @@ def test_simulator_accepts_it(root, name):
 
     if not (root / "build/simulator/tessera-sim").exists():
         pytest.skip("build/simulator/tessera-sim is missing: ./run tessera dev build")
-    found, remarks = check_platform(folder() / f"{name}.yaml")
+    found, remarks = check_platform(platforms_folder() / f"{name}.yaml")
     assert found.name == name and remarks == ()

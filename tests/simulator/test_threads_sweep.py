@@ -13,7 +13,7 @@ from tessera.core.layouts.layout import write_layout
 from tessera.lab.energy import l3_sweep
 from tessera.lab.study import Inputs, Recording, Run, read_words, run_study
 from tessera.record import traces
-from tessera.simulate.runner import CellCache, simulate
+from tessera.simulate.runner import CellCache, simulate_platform
 from tessera.simulate.sampling import Sampling
 
 from .conftest import POOL
@@ -29,16 +29,16 @@ def table(random_trace, tmp_path_factory):
 
 def swept(trace, folder, **more):
     """The table of the study."""
-    values = {"trace": Recording(trace), "platform": platforms.load("haswell-sim")}
+    values = {"trace": Recording(trace), "platform": platforms.load_platform("haswell-sim")}
     values |= {"cache": CellCache(folder / "cache")} | more
     return run_study(l3_sweep.threads_sweep, Run(folder / "sweep.csv"), values)[0]
 
 
 def test_one_thread_is_the_platforms_own_cell(table, random_trace, tmp_path):
     layout = tmp_path / "growing-0.csv"
-    write_layout(Space.from_trace_info(traces.info(random_trace)).layout("growing-0", 0, 0), layout)
-    (cell,) = simulate(
-        random_trace, platforms.load("haswell-sim"), [layout], workload="w", engine=l3_sweep.ENGINE,
+    write_layout(Space.from_trace_info(traces.trace_info(random_trace)).layout("growing-0", 0, 0), layout)
+    (cell,) = simulate_platform(
+        random_trace, platforms.load_platform("haswell-sim"), [layout], workload="w", engine=l3_sweep.ENGINE,
         sampling=Sampling(0), cache=CellCache(None),
     )  # fmt: skip
     first = table.iloc[0]
@@ -61,7 +61,7 @@ def test_random_loads_hit_what_the_cache_holds(table):
 @pytest.mark.parametrize(("l1d", "dram", "loads"), [(1000, 400, 400), (2200, 880, 400), (0, 0, None)])
 def test_samples_with_other_accesses_per_instruction_have_the_same_rate(tmp_path, l1d, dram, loads):
     """Two of five accesses miss: P = 0.6, also if the samples have 2.2 times the accesses per instruction."""
-    haswell = platforms.load("haswell-sim")
+    haswell = platforms.load_platform("haswell-sim")
     inputs = Inputs("w", tmp_path, haswell, (), CellCache(None))
     cell = {"status": "ok", "message": "", "accesses": 1000}
     cell |= {"program_l1d_loads": l1d, "program_dram_loads": dram}

@@ -102,9 +102,9 @@ def test_a_refused_variant_fails_alone(monkeypatch):
 
 
 def test_every_platform_has_the_switches():
-    for name in platforms.names():
+    for name in platforms.platform_names():
         for variant in variations.ABLATIONS:
-            changed = variations.varied(platforms.load(name), variant.changes, "ablation: a test")
+            changed = variations.varied(platforms.load_platform(name), variant.changes, "ablation: a test")
             assert all(changed.values[key].value == value for key, value in variant.changes.items())
 
 

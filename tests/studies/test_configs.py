@@ -23,18 +23,18 @@ def test_names_exist(config):
     known = set(expected_names(config["random_count"]))
     for name, study in studies.items():
         if name in ("probes", "placements"):  # their accesses come from a formula
-            assert study["platform"] in platforms.names()
+            assert study["platform"] in platforms.platform_names()
             continue
         if name in ("scenarios", "virtuoso"):  # recordings are their own
-            assert study["platform"] in platforms.names()
+            assert study["platform"] in platforms.platform_names()
             for row, asked in study["workloads"].items():
-                assert workloads.load(row).size(asked["size"])
+                assert workloads.load_workload(row).size(asked["size"])
                 named = [*study["scenarios"], *asked.get("also", [])]
-                assert len(set(named)) == len(named) and set(named) <= set(scenarios.names())
+                assert len(set(named)) == len(named) and set(named) <= set(scenarios.scenario_names())
             continue
         assert set(study.get("workloads", [study.get("workload")])) <= set(config["workloads"])
         asked = study.get("platforms", [study.get("platform")])
-        assert set(asked) <= set(platforms.names())
+        assert set(asked) <= set(platforms.platform_names())
         assert name == "designs" or set(asked) <= set(config["platforms"])  # its cells are not the run's
         assert set(study.get("layouts", [])) <= known
         assert set(study.get("every_on", asked)) <= set(asked)

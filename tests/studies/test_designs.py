@@ -10,7 +10,7 @@ from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.mapping.contiguity import MappingSummary
 from tessera.core.mapping.kinds import KINDS
-from tessera.core.mapping.page_mapping import Rows
+from tessera.core.mapping.page_mapping import MappingRows
 from tessera.core.platforms import set_values
 from tessera.core.results import study_tables as schema
 from tessera.core.results.table_io import read_file
@@ -52,10 +52,10 @@ def simulator(trace, platform, files, *, workload, structures, **options):
 
 @pytest.fixture
 def request_of(monkeypatch):
-    monkeypatch.setattr(cells, "simulate", simulator)
+    monkeypatch.setattr(cells, "simulate_platform", simulator)
 
     def make(*mappings):
-        return inputs(platforms.load("park-haswell"), [Path(f"{name}.csv") for name in mappings])
+        return inputs(platforms.load_platform("park-haswell"), [Path(f"{name}.csv") for name in mappings])
 
     return make
 
@@ -119,7 +119,7 @@ def test_structures_and_energy_by_hand(request_of):
 
 
 def test_energy_of_virtual_caches_has_two_filters_with_two_reads_each():
-    park = platforms.load("park-haswell")
+    park = platforms.load_platform("park-haswell")
     accesses = {"synonym-filter": 1000, "synonym-tlb": 10, "segment-cache": 100, "index-cache": 5,
                 "segment-table": 2}  # fmt: skip
     found = design_catalogue.energy_nj("hvc-many-segment", accesses, FREQUENCY, park)
@@ -134,7 +134,7 @@ def test_energy_of_virtual_caches_has_two_filters_with_two_reads_each():
 
 @pytest.mark.parametrize("changes", [{"tlb.stlb.entries": 1536}, {"tlb.stlb.ways": 16}, {"tlb.stlb.ways": 4}])
 def test_an_array_of_another_size_has_no_energy(changes):
-    other = set_values(platforms.load("park-haswell"), changes)
+    other = set_values(platforms.load_platform("park-haswell"), changes)
     assert design_catalogue.energy_nj("thp", {"second-level": 1}, 1.0, other) is None
 
 
@@ -143,14 +143,14 @@ def test_every_energy_is_marked_as_assumed_and_every_array_is_in_the_file():
         ",assumed: " in line.replace('"', "")
         for line in design_catalogue.ENERGY_FILE.read_text().splitlines()[1:]
     )
-    park = platforms.load("park-haswell")
+    park = platforms.load_platform("park-haswell")
     for one in design_catalogue.DESIGNS:
         assert all(design_catalogue.cost_of(array, park) for array in one.arrays), one.name
 
 
 def test_a_mapping_is_described_by_both_readings():
     # one chunk of 62 pages: count chooses 8 (7 anchors and 6 pages), printed 4 (15/4 + 2)
-    found = placements.described(MappingSummary.of(Rows.of([("mmap", 0, 0, 62, "4KB")])))
+    found = placements.described(MappingSummary.of(MappingRows.of([("mmap", 0, 0, 62, "4KB")])))
     assert (found["distance_count"], found["cost_count"]) == (8, 13)
     assert (found["distance_printed"], found["cost_printed"]) == (4, 5.75)
     assert (found["chunks"], found["pages_per_chunk"], found["share_2mb"]) == (1, 62, 0)
@@ -164,7 +164,7 @@ def test_variants_are_designs_with_other_keys_and_their_own_names(request_of, mo
         seen.append([platform.values[key].value if key in platform.values else None for key in keys])
         return simulator(trace, platform, files, **options)
 
-    monkeypatch.setattr(cells, "simulate", record)
+    monkeypatch.setattr(cells, "simulate_platform", record)
     names = ["baseline", "hvc-many-segment-no-sc", "hvc-delayed-tlb-32k"]
     found, _ = simulated(request_of("max"), names)
     assert found["design"].tolist() == names and set(found["status"]) == {"ok"}
@@ -174,7 +174,7 @@ def test_variants_are_designs_with_other_keys_and_their_own_names(request_of, mo
     assert all(design_catalogue.behind_l3(one.name) for one in design_catalogue.DESIGN_VARIANTS)
     assert not design_catalogue.behind_l3("anchor") and not design_catalogue.behind_l3("own-design")
     # without its segment cache, a design has the energy of the other arrays
-    park = platforms.load("park-haswell")
+    park = platforms.load_platform("park-haswell")
     with_it, without = (
         design_catalogue.leakage_nj(name, FREQUENCY, park)
         for name in ("hvc-many-segment", "hvc-many-segment-no-sc")

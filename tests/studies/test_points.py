@@ -3,7 +3,7 @@
 import pytest
 
 from tessera.core import platforms
-from tessera.core.platforms import Key, all_keys
+from tessera.core.platforms import PlatformKey, all_keys
 from tessera.lab.studies.variations import SWITCHES, points
 
 from .builders import platform
@@ -11,11 +11,11 @@ from .builders import platform
 ASSUMED, CITED = "assumed: for a test", "a document"
 
 
-def key(name: str, unit: str = "cycles", least: int = 0, most: int = 1000) -> Key:
-    return Key(name, unit, least, most, None, "", "")
+def key(name: str, unit: str = "cycles", least: int = 0, most: int = 1000) -> PlatformKey:
+    return PlatformKey(name, unit, least, most, None, "", "")
 
 
-def made(keys: list[Key], **values):
+def made(keys: list[PlatformKey], **values):
     found, reasons = points(platform(**values), {k.key: k for k in keys})
     return {point.name: point.changes for point in found}, reasons
 
@@ -83,23 +83,23 @@ def test_what_cannot_be_varied_says_why():
     assert reasons["core.mshrs"].startswith("1 x0.5") and "1 to 1" in reasons["core.mshrs"]
 
 
-@pytest.mark.parametrize("name", platforms.names())
+@pytest.mark.parametrize("name", platforms.platform_names())
 def test_every_assumed_value_of_the_committed_platforms_is_varied_or_explained(name):
-    found, reasons = points(platforms.load(name), all_keys())
+    found, reasons = points(platforms.load_platform(name), all_keys())
     touched = {point.key for point in found}
-    for dotted, value in platforms.load(name).values.items():
+    for dotted, value in platforms.load_platform(name).values.items():
         in_switch = any(dotted.startswith(s.prefix) and s.prefix.rstrip(".") in touched for s in SWITCHES)
         assert not value.assumed or dotted in touched or dotted in reasons or in_switch, dotted
     assert len({point.name for point in found}) == len(found)
 
 
 def test_switching_off_and_on_again_is_the_same_platform():
-    real = platforms.load("sandybridge-sim")
+    real = platforms.load_platform("sandybridge-sim")
     for switch in SWITCHES:
         assert set(switch.off) == set(switch.on) <= set(real.values)
         assert real.values[switch.indicator].value not in (0, "none")
 
 
 def test_only_narrows_the_sweep():
-    found, _ = points(platforms.load("sandybridge-sim"), all_keys(), ["memory.load_cycles"])
+    found, _ = points(platforms.load_platform("sandybridge-sim"), all_keys(), ["memory.load_cycles"])
     assert {point.key for point in found} == {"memory.load_cycles"}

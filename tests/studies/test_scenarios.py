@@ -13,7 +13,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir
 from tessera.core.results.os_tables import OF_LOG, SCENARIO_CELLS, SCENARIO_FAULTS, SCENARIO_SIZES
 from tessera.core.results.table_io import read_file, read_tree_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.studies import scenarios
 from tessera.lab.study import Run, read_words, run_study
 from tessera.simulate import operating_system
@@ -59,10 +59,10 @@ def world(monkeypatch, tmp_path):
     monkeypatch.setattr(
         scenarios.operating_system, "log_lines", lambda log, table: iter(SHOWN[table].splitlines())
     )
-    monkeypatch.setattr(scenarios, "simulate", simulate)
+    monkeypatch.setattr(scenarios, "simulate_platform", simulate)
     monkeypatch.setattr(scenarios, "write_layouts", layouts)
     simulate.asked = asked
-    info = Tree(tmp_path).scenario_recording("made")
+    info = ResultsTree(tmp_path).scenario_recording("made")
     info.parent.mkdir(parents=True)
     info.write_text(json.dumps({"workload": "made", "status": "ok", "message": ""}))
     simulate.study = lambda *names: study_of(info, *names, out=info.parents[1])
@@ -86,7 +86,7 @@ def test_a_scenario_that_ends_early_is_a_row_and_the_others_go_on(world, tmp_pat
     assert found.loc[["memory-short", "thp-never"], "stlb_misses"].isna().all()
     assert world.asked == [("log", ["thp-always", "thp-never"]), ("layout", ["growing-0", "growing-8"])]
     (one,) = failures(tmp_path, reserve=False)
-    assert one.path == Tree(tmp_path).scenarios("made", "cells") and len(one.beside) == 5
+    assert one.path == ResultsTree(tmp_path).scenarios("made", "cells") and len(one.beside) == 5
     assert all(path.exists() for path in one.beside)
 
 
@@ -99,7 +99,7 @@ def test_a_cell_has_what_its_log_says(world, tmp_path):
     assert row["most_mapped_bytes"] == 4096 + 2 * 2**21  # at the end; before: 3 pages and one of 2MB
     assert found.loc["growing-8", counts].isna().all() and set(found["provenance"]) == {"simulated"}
     for name, table in OF_LOG.items():
-        written = read_tree_table(table, Tree(tmp_path), "made")
+        written = read_tree_table(table, ResultsTree(tmp_path), "made")
         assert len(written) == SHOWN[name].count("\n") - 1 and set(written["scenario"]) == {"thp-always"}
 
 
@@ -113,9 +113,9 @@ def test_a_failed_recording_or_a_dead_simulator_is_in_every_row(world, tmp_path)
     found = world.study("thp-always", "thp-never")
     assert found["name"].tolist() == ["thp-always", "thp-never"]
     assert found["message"].str.contains("RECORDING-5").all()
-    assert len(read_tree_table(SCENARIO_SIZES, Tree(tmp_path), "made")) == 0
+    assert len(read_tree_table(SCENARIO_SIZES, ResultsTree(tmp_path), "made")) == 0
     reasons = {one.path: one.reason for one in failures(tmp_path, reserve=False)}
-    assert "RECORDING-5" in reasons[Tree(tmp_path).scenario_recording("made")] and len(reasons) == 2
+    assert "RECORDING-5" in reasons[ResultsTree(tmp_path).scenario_recording("made")] and len(reasons) == 2
 
 
 def test_wrong_names_end_the_study(world):
@@ -152,7 +152,7 @@ def test_the_command_writes_every_table_and_again_the_same(phases, tmp_path):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     found = read_file(SCENARIO_CELLS, tmp_path / "one" / "cells.csv").set_index("name")
     assert list(found.index) == ["thp-never", "pressure-thp", "growing-0", "growing-8"]
-    info = traces.info(phases)
+    info = traces.trace_info(phases)
     for count in ("accesses", "instructions"):
         assert set(found[count]) == {info[count]}
     # A walk behind each fault finds the page, so there are at least as many as under a layout.
@@ -169,9 +169,9 @@ def test_the_pages_that_fault_are_those_that_the_trace_touches(phases, tmp_path)
     from tessera.record import traces
 
     log, listed = tmp_path / "thp-never.oslog", tmp_path / "touches.csv"
-    operating_system.run_scenario(phases, scenarios.load("thp-never"), log)
+    operating_system.run_scenario(phases, scenarios.load_scenario("thp-never"), log)
     faults = pd.read_csv(io.StringIO(operating_system.show_log(log, "faults")))
-    traces.touches(phases, listed)
+    traces.write_touches(phases, listed)
     touched = pd.read_csv(listed)
     pools = faults[faults["pool"].isin(["brk", "mmap"])]
     assert set(zip(pools["pool"], pools["page"], strict=True)) == set(
@@ -211,7 +211,7 @@ def test_faults_of_a_first_touch_are_counted_by_hand(phases, tmp_path):
         numbers = [f"-DSTORED={stored}", f"-DLOADED={loaded}", f"-DCOPIED={copied}"]
         argv = ["g++", "-x", "c++", "-O1", "-march=x86-64-v3", *numbers, str(source), "-o", str(program)]
         toolchain().run(argv, paths=[tmp_path])
-        traces.record([program], tmp_path / f"{name}.tst", anon_pool="64MB", paths=[tmp_path], **WHOLE)
+        traces.record_program([program], tmp_path / f"{name}.tst", anon_pool="64MB", paths=[tmp_path], **WHOLE)
         out = tmp_path / f"{name}-study"
         done = study_of(tmp_path / f"{name}.tst", "thp-never", "thp-always", out=out)
         assert set(done["status"]) == {"ok"}, list(done["message"])

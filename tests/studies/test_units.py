@@ -27,7 +27,7 @@ PLAN = "units=4,warmup_accesses=2000,timed_instructions=10000"
 def full_rows(trace, layouts, tmp_path) -> dict[str, dict]:
     """Rows of ``tessera-sim run --sampling full`` by layout."""
     platform, listing = tmp_path / "platform.txt", tmp_path / "list.txt"
-    platform.write_text(platforms.load("haswell-sim").flat())
+    platform.write_text(platforms.load_platform("haswell-sim").flat())
     listing.write_text("".join(f"{path}\n" for path in layouts))
     argv = [built("simulator", "tessera-sim"), "run", "--trace", trace, "--platform", platform]
     argv += ["--layouts", listing, "--engine", "timing", "--sampling", "full"]
@@ -47,7 +47,7 @@ def test_block_vectors_are_the_two_loops(two_phases):
 
 def test_intervals_that_abut_are_the_full_simulation(two_phases, layouts, tmp_path):
     vectors = block_vectors(two_phases, LENGTH)
-    units = unit_counts(two_phases, platforms.load("haswell-sim"), layouts, covering(vectors), tmp_path)
+    units = unit_counts(two_phases, platforms.load_platform("haswell-sim"), layouts, covering(vectors), tmp_path)
     assert units.groupby("layout")["start_access"].apply(list).to_dict() == {
         path.stem: vectors.start_access.tolist() for path in layouts
     }
@@ -62,7 +62,7 @@ def test_intervals_that_abut_are_the_full_simulation(two_phases, layouts, tmp_pa
 
 
 def test_a_finished_run_is_kept(two_phases, layouts, tmp_path, monkeypatch):
-    platform = platforms.load("haswell-sim")
+    platform = platforms.load_platform("haswell-sim")
     first = unit_counts(two_phases, platform, layouts, parse_sampling(PLAN), tmp_path)
     monkeypatch.setattr("tessera.simulate.runner._run", lambda *_: pytest.fail("simulated again"))
     assert unit_counts(two_phases, platform, layouts, parse_sampling(PLAN), tmp_path).equals(first)
@@ -70,7 +70,7 @@ def test_a_finished_run_is_kept(two_phases, layouts, tmp_path, monkeypatch):
 
 def test_blind_sampling_of_the_first_phase_sees_no_walks(two_phases, layouts, tmp_path):
     # 64 pages stay in the STLB: the first phase walks for its first touches only.
-    made = inputs(platforms.load("haswell-sim"), layouts, two_phases)
+    made = inputs(platforms.load_platform("haswell-sim"), layouts, two_phases)
     errors, intervals = sampling.compared(made, (PLAN,), 1)
     found = errors.set_index(["method", "warmup", "quantity", "layout"])
     blind = found.loc[("blind-first", "perfect", "C", "growing-8")]
@@ -84,7 +84,7 @@ def test_blind_sampling_of_the_first_phase_sees_no_walks(two_phases, layouts, tm
 
 
 def test_a_window_is_the_middle_of_the_trace(two_phases, tmp_path):
-    info = {"workload": "made", "size": "tiny", "status": "ok", "message": ""} | traces.info(two_phases)
+    info = {"workload": "made", "size": "tiny", "status": "ok", "message": ""} | traces.trace_info(two_phases)
     (two_phases.parent / "info.json").write_text(json.dumps(info))
     recording = Recording(two_phases.parent / "info.json")
     made = window.function(Run(tmp_path / "w" / "info.json"), recording, 20_000)

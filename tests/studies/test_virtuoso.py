@@ -12,7 +12,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir
 from tessera.core.results.os_tables import FAULT_SHARES, FAULT_TIME_COMBS, FAULT_TIMES
 from tessera.core.results.table_io import read_file
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.faults import virtuoso as step
 from tessera.lab.faults import virtuoso_claims, virtuoso_runs
 from tessera.lab.study import Run, read_words, run_study
@@ -84,11 +84,11 @@ def world(monkeypatch, tmp_path):
     monkeypatch.setattr(step.operating_system, "log_lines", lines)
     monkeypatch.setattr(virtuoso_runs, "simulate_all", simulate_all)
     monkeypatch.setattr(step, "file_of", lambda folder: b"templates")
-    info = Tree(tmp_path).scenario_recording("made")
+    info = ResultsTree(tmp_path).scenario_recording("made")
     info.parent.mkdir(parents=True)
     info.write_text(json.dumps({"workload": "made", "status": "ok", "message": ""}))
     simulate_all.asked = asked
-    simulate_all.out = Tree(tmp_path).virtuoso("made", "shares").parent
+    simulate_all.out = ResultsTree(tmp_path).virtuoso("made", "shares").parent
     simulate_all.info = info
 
     def study(*names):
@@ -118,7 +118,7 @@ def test_parts_of_the_runtime_and_failures_as_rows(world, tmp_path):
     assert at.loc[("all", 0.5), "time_above"] == pytest.approx(90_001 / 98_001)
     assert read_file(FAULT_TIME_COMBS, world.out / "combs.csv").empty  # pages are not consecutive
     (one,) = failures(tmp_path, reserve=False)
-    assert one.path == Tree(tmp_path).virtuoso("made", "shares")
+    assert one.path == ResultsTree(tmp_path).virtuoso("made", "shares")
 
 
 def test_a_dead_simulator_or_a_failed_recording_is_in_every_row(world, tmp_path):

@@ -47,7 +47,7 @@ def asked(monkeypatch, tmp_path):
         files = [tmp_path / f"{name}.oslog" for name in names]
         for file in files:
             file.write_bytes(b"log")
-        made = inputs(platforms.load("haswell-sim"), files)
+        made = inputs(platforms.load_platform("haswell-sim"), files)
         return virtuoso_runs.cost_rows(made, b"t", 3, tmp_path)
 
     rows.calls = calls

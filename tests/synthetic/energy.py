@@ -7,7 +7,7 @@ from pathlib import Path
 from tessera.core.results.cell_tables import CELLS
 from tessera.core.results.study_tables import ENERGY, SAVINGS, THREADS_SWEEP
 from tessera.core.results.table_io import read_tree_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.energy import cell_energy, power
 from tessera.lab.energy.l3_sweep import Locality
 
@@ -19,7 +19,7 @@ LOCALITY = Locality(1.5, 65536.0)
 
 def write(root: Path, workload: str = "gups", platform: str = "sandybridge-sim") -> None:
     """Write ``energy/`` from the tree's cells, and ``studies/threads/``."""
-    cells, constants = read_tree_table(CELLS, Tree(root)), power.read_power(power.default_power_file())
+    cells, constants = read_tree_table(CELLS, ResultsTree(root)), power.read_power(power.default_power_file())
     cells = cells[~cells["platform"].str.startswith("host")]
     put(root, ENERGY, cell_energy.energy_table(cells, constants))
     put(root, SAVINGS, cell_energy.savings_table(cells, constants))

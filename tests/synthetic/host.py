@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 
 from .tables import put_info
 
@@ -23,7 +23,7 @@ def write(root: Path) -> None:
     for name, m0, m1, t0, t1 in ALLOCATOR_RUNS:
         for pair in range(3):
             lines += [f"{name},glibc,{pair},{m0},{t0},measured", f"{name},mosalloc,{pair},{m1},{t1},measured"]
-    tree = Tree(root)
+    tree = ResultsTree(root)
     tree.host_allocator.write_text("\n".join(lines) + "\n")
     tree.host_faults("latency").write_text(
         "kind,share,tsc_cycles,low_cycles,high_cycles,ns,passes,provenance\n"

@@ -8,7 +8,7 @@ from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
 from tessera.core.mapping.mapping_file import read_mapping
 from tessera.core.mapping.paging import read_touches
-from tessera.core.results.table_io import Unreadable, read_cells
+from tessera.core.results.table_io import UnreadableTable, read_cells
 from tessera.core.table_columns import SpellingWarning
 from tessera.fit.predict.budget import error_budget
 from tessera.fit.predict.prediction import fit_to, read_design
@@ -120,7 +120,7 @@ CELLS = {
 def test_damaged_tables_of_results_are_refused(name, tmp_path):
     text, words = CELLS[name]
     (tmp_path / "cells.csv").write_text(text.replace('out of "memory", again', "out of memory"))
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(UnreadableTable) as refused:
         read_cells(tmp_path / "cells.csv")
     assert words in str(refused.value)
 

@@ -9,7 +9,7 @@ import pytest
 from tessera.core import table_file
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import canonical_name, name_notes
-from tessera.core.table_columns import SpellingWarning, TableRefused, number, rounding_note
+from tessera.core.table_columns import SpellingWarning, TableRefused, finite_number, rounding_note
 from tessera.core.table_file import read_table
 from tessera.fit.models import samples
 from tessera.fit.predict.prediction import read_design
@@ -117,7 +117,7 @@ NO_NUMBERS = {
 def test_numbers_have_one_form(name):
     cell, why = NO_NUMBERS[name]
     with pytest.raises(ValueError, match=why):
-        number(cell)
+        finite_number(cell)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_numbers_have_one_form(name):
      (np.float64(0.1), 0.1), (np.int64(3), 3)],
 )  # fmt: skip
 def test_numbers_that_are_read(cell, value):
-    assert number(cell) == value and str(number(cell)) != "-0.0"
+    assert finite_number(cell) == value and str(finite_number(cell)) != "-0.0"
 
 
 def test_rounded_numbers_are_noted():
@@ -174,7 +174,7 @@ def test_a_long_cell_of_digits_takes_no_time():
     start = time.process_time()
     for text in ("1" * 100_000 + "x", "1 " * 100_000, "0x" + "f" * 100_000 + "g"):
         with pytest.raises(ValueError):
-            number(text)
+            finite_number(text)
     assert time.process_time() - start < 2
 
 

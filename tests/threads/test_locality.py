@@ -34,7 +34,7 @@ def test_too_few_sizes_that_miss(rates):
 
 @pytest.mark.parametrize("name", ["sandybridge-sim", "haswell-sim", "broadwell-sim"])
 def test_sizes_are_whole_sets_of_every_slice(name):
-    platform = platforms.load(name)
+    platform = platforms.load_platform(name)
     values = {key: platform.values[key].value for key in (l3_sweep.L3, l3_sweep.WAYS, l3_sweep.SLICES)}
     for threads in range(1, 25):
         size = l3_sweep.l3_bytes(platform, threads)
@@ -71,7 +71,7 @@ def test_a_row_has_the_rate_of_the_cell(monkeypatch, tmp_path):
             yield [good if n < 4 else {"status": "failed", "message": "no such L3"}]
 
     monkeypatch.setattr(l3_sweep, "_cells", cells)
-    platform = platforms.load("haswell-sim")
+    platform = platforms.load_platform("haswell-sim")
     table = l3_sweep.sweep(Inputs("w", tmp_path, platform, (), CellCache(None)), [1, 2, 4])
     assert tuple(table.columns) == THREADS_SWEEP.names
     assert table["hit_rate"].tolist()[:2] == pytest.approx([0.99, 0.98])

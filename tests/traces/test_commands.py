@@ -40,7 +40,7 @@ def test_record_info_verify_export_import(components, tmp_path: Path):
     packed = tmp_path / "t.champsim.xz"
     packed.write_bytes(lzma.compress(records.read_bytes()))
     assert tessera("import", packed, "--out", back).exit_code == 0
-    found = traces.info(back)
+    found = traces.trace_info(back)
     assert found["accesses"] == described["accesses"]
     assert found["stores"] == described["stores"]
     assert found["distinct_4kb_pages"] == described["distinct_4kb_pages"]
@@ -55,7 +55,7 @@ def test_first_touches_are_those_of_the_dump(components, dumped, tmp_path: Path)
         tessera("record", "--out", trace, "--max-accesses", 50000, "--", "/bin/echo", "--help").exit_code == 0
     )
     assert tessera("touches", trace, "--out", out).exit_code == 0
-    expected, seen, pools = ["pool,page,access"], set(), traces.info(trace)["pools"]
+    expected, seen, pools = ["pool,page,access"], set(), traces.trace_info(trace)["pools"]
     for access, (_, address) in enumerate(dumped(trace)[1]):
         for pool in pools:
             page = (address - pool["base"]) // 4096
@@ -75,7 +75,7 @@ def test_import_takes_pools_and_refuses_bad_ones(components, tmp_path: Path):
     plain = tmp_path / "one"
     plain.write_bytes(bytes(record) * 10)
     traces.import_champsim(plain, tmp_path / "o.tst", mmap_pool="0x7f0000000000:0x7f0000100000")
-    (pool,) = traces.info(tmp_path / "o.tst")["pools"]
+    (pool,) = traces.trace_info(tmp_path / "o.tst")["pools"]
     assert (pool["kind"], pool["base"], pool["size_bytes"]) == ("mmap", 0x7F0000000000, 1 << 30)
     assert (pool["used_bytes"], pool["distinct_4kb_pages"]) == (1 << 20, 1)
     with pytest.raises(TesseraError, match="not START:END"):
@@ -145,12 +145,12 @@ def test_a_damaged_archive_is_named(components, tmp_path: Path):
 )
 def test_wrong_requests_are_refused_before_anything_runs(tmp_path: Path, keywords: dict, found: str):
     with pytest.raises(TesseraError, match=found):
-        traces.record(["/bin/true"], tmp_path / "t.tst", **keywords)
+        traces.record_program(["/bin/true"], tmp_path / "t.tst", **keywords)
 
 
 def test_an_unknown_program_is_named(tmp_path: Path):
     with pytest.raises(TesseraError, match="/no/such/program") as caught:
-        traces.record(["/no/such/program"], tmp_path / "t.tst")
+        traces.record_program(["/no/such/program"], tmp_path / "t.tst")
     assert caught.value.code == "program-not-found"
 
 

@@ -35,9 +35,9 @@ def ends_it(program) -> None:
 
 
 def test_what_a_companion_ends_is_recorded(compiled, tmp_path: Path):
-    done = traces.record([compiled("waiter", WAITER)], tmp_path / "t.tst", companion=ends_it)
+    done = traces.record_program([compiled("waiter", WAITER)], tmp_path / "t.tst", companion=ends_it)
     assert (done.returncode, done.stdout) == (0, "up\n")
-    assert traces.info(done.trace)["accesses"] > 100
+    assert traces.trace_info(done.trace)["accesses"] > 100
 
 
 def test_a_companions_failure_ends_the_program_and_leaves_no_trace(compiled, tmp_path: Path):
@@ -46,6 +46,6 @@ def test_a_companions_failure_ends_the_program_and_leaves_no_trace(compiled, tmp
 
     start = time.monotonic()
     with pytest.raises(TesseraError, match="load: broken"):
-        traces.record([compiled("waiter", WAITER)], tmp_path / "t.tst", companion=fails)
+        traces.record_program([compiled("waiter", WAITER)], tmp_path / "t.tst", companion=fails)
     assert time.monotonic() - start < 20
     assert not (tmp_path / "t.tst").exists()

@@ -120,7 +120,7 @@ FAILING = {
 def test_a_failed_recording_names_the_cause_and_its_remedy(compiled, tmp_path, row):
     source, flags, found, remedy = FAILING[row]
     with pytest.raises(TesseraError) as caught:
-        traces.record(
+        traces.record_program(
             [compiled("fails", source, *flags)], tmp_path / "t.tst", heap_pool="64MB", anon_pool="64MB"
         )
     for text in found:
@@ -141,11 +141,11 @@ def test_avx_512_is_named_and_the_remedy_works(compiled, tmp_path):
     source = WIDE + MAIN + ROI + "x[argc] = 2; return (int)sum(x, 4096) - 2; }"
     wide = ("-O3", "-ffast-math", "-march=skylake-avx512", "-mprefer-vector-width=512", "-ftree-vectorize")
     with pytest.raises(TesseraError) as caught:
-        traces.record([compiled("wide", source, *wide)], tmp_path / "t.tst")
+        traces.record_program([compiled("wide", source, *wide)], tmp_path / "t.tst")
     assert "signal 4 (SIGILL" in caught.value.found and "AVX-512 (in " in caught.value.found
     assert "-march=x86-64-v3" in caught.value.remedy and "-mno-avx512f" in caught.value.remedy
     for name, flag in (("older", "-march=x86-64-v3"), ("less", "-mno-avx512f")):
-        done = traces.record([compiled(name, source, *wide, flag)], tmp_path / "t.tst")
+        done = traces.record_program([compiled(name, source, *wide, flag)], tmp_path / "t.tst")
         assert done.returncode == 0
 
 
@@ -158,6 +158,6 @@ def test_sanitizers_are_refused_before_the_recording(tmp_path: Path, components)
     if subprocess.run(argv, capture_output=True).returncode != 0:
         pytest.skip("no compiler with -fsanitize=address")
     with pytest.raises(TesseraError, match="AddressSanitizer") as caught:
-        traces.record([program], tmp_path / "t.tst")
+        traces.record_program([program], tmp_path / "t.tst")
     assert caught.value.code == "sanitizer" and str(program) in caught.value.asked
     assert not (tmp_path / "t.tst").exists()

@@ -79,7 +79,7 @@ EXPECTED = [
 
 
 def rows_of(trace: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(traces.events(trace, csv=True))))
+    return list(csv.DictReader(io.StringIO(traces.trace_events(trace, csv=True))))
 
 
 def short(row: dict[str, str]) -> tuple:
@@ -98,7 +98,7 @@ def recorded(compiled, tmp_path: Path):
     data.write_bytes(b"A" * KB4 + b"B" * 9000)
     program = compiled("calls", SOURCE, "-O1")
     out = tmp_path / "calls.tst"
-    return traces.record(
+    return traces.record_program(
         [program, data], out, roi="whole", kernel_accesses=True, events=True, paths=[data]
     ).trace
 
@@ -110,7 +110,7 @@ def test_each_call_is_an_event_at_its_pool_offset(recorded: Path):
     mapped = next(row for row in later if row["pool"] == "file")
     assert (mapped["file_name"], mapped["file_size_bytes"]) == ("data.bin", str(KB4 + 9000))
     assert mapped["file_offset_bytes"] == str(KB4)
-    assert traces.info(recorded)["events"] == len(rows)
+    assert traces.trace_info(recorded)["events"] == len(rows)
 
 
 def test_the_areas_at_the_start_are_those_of_program_libraries_and_stack(recorded: Path):
@@ -125,7 +125,7 @@ def test_the_areas_at_the_start_are_those_of_program_libraries_and_stack(recorde
 def test_an_event_is_where_the_program_made_the_call(recorded: Path, dumped):
     """The only stores to the two pages come behind the calls that make them and before the next call."""
     lines, _ = dumped(recorded)
-    pools = {pool["kind"]: pool["base"] for pool in traces.info(recorded)["pools"]}
+    pools = {pool["kind"]: pool["base"] for pool in traces.trace_info(recorded)["pools"]}
     execution, stores = -1, {}
     for line in lines:
         execution += line.startswith("run ")
@@ -159,7 +159,7 @@ def test_a_region_begins_with_the_areas_that_exist(compiled, tmp_path: Path):
       return 0;
     }
     """
-    done = traces.record([compiled("areas", source)], tmp_path / "t.tst", events=True)
+    done = traces.record_program([compiled("areas", source)], tmp_path / "t.tst", events=True)
     rows = [row for row in rows_of(done.trace) if row["pool"] != "outside"]
     plain = PRIVATE | ANONYMOUS
     assert [(row["at_start"], *short(row)) for row in rows] == [
@@ -171,7 +171,7 @@ def test_a_region_begins_with_the_areas_that_exist(compiled, tmp_path: Path):
         ("1", "advise", "mmap", 4, 4, 0, 14),
         ("0", "unmap", "mmap", 0, 1, 0, 0),
     ]
-    assert 0 < int(rows[-1]["block"]) < traces.info(done.trace)["block_executions"]
+    assert 0 < int(rows[-1]["block"]) < traces.trace_info(done.trace)["block_executions"]
 
 
 def test_another_thread_maps_what_the_recorded_one_uses(compiled, dumped, tmp_path: Path):
@@ -194,20 +194,20 @@ def test_another_thread_maps_what_the_recorded_one_uses(compiled, dumped, tmp_pa
     }
     """
     program = compiled("threads", source, "-pthread")
-    done = traces.record([program], tmp_path / "t.tst", events=True, threads=True)
+    done = traces.record_program([program], tmp_path / "t.tst", events=True, threads=True)
     mapped = [row for row in rows_of(done.trace) if short(row)[:4] == ("map", "mmap", 0, 1)]
     assert [row["at_start"] for row in mapped] == ["0"]
-    base = traces.info(done.trace)["pools"][1]["base"]
+    base = traces.trace_info(done.trace)["pools"][1]["base"]
     lines, _ = dumped(done.trace)
     at = lines.index(f"  store 0x{base + 123:x}")
     assert int(mapped[0]["block"]) < sum(line.startswith("run ") for line in lines[:at])
 
 
 def test_without_the_option_there_is_no_section_and_no_code_for_it(compiled, tmp_path: Path):
-    done = traces.record([compiled("plain", "int main() { return 0; }")], tmp_path / "t.tst", roi="whole")
-    assert "events" not in traces.info(done.trace)
+    done = traces.record_program([compiled("plain", "int main() { return 0; }")], tmp_path / "t.tst", roi="whole")
+    assert "events" not in traces.trace_info(done.trace)
     with pytest.raises(TesseraError, match="without") as caught:
-        traces.events(done.trace)
+        traces.trace_events(done.trace)
     assert "--events --roi whole" in caught.value.remedy
     number = (0x0E7E9700).to_bytes(4, "little")  # MOSALLOC_EVENT_CALL
     codes = [(build_dir("mosalloc") / f"libmosalloc{end}.so").read_bytes() for end in ("", "-events")]
@@ -218,6 +218,6 @@ def test_recordings_with_events_repeat(compiled, tmp_path: Path):
     program = compiled("again", "int main() { free(malloc(1 << 20)); return 0; }")
     options = {"roi": "whole", "kernel_accesses": True, "events": True, "fixed_names": True}
     first, second = (
-        traces.record([program], tmp_path / f"{name}.tst", **options).trace.read_bytes() for name in "ab"
+        traces.record_program([program], tmp_path / f"{name}.tst", **options).trace.read_bytes() for name in "ab"
     )
     assert first == second

@@ -57,7 +57,7 @@ def test_the_example_has_the_calls_of_its_source(components):
 
 def test_each_access_to_the_pools_is_allowed_when_it_happens(dumped):
     """Events apply before the execution with their number; accesses need a page with the right."""
-    pools = {pool["kind"]: pool["base"] for pool in traces.info(TRACE)["pools"]}
+    pools = {pool["kind"]: pool["base"] for pool in traces.trace_info(TRACE)["pools"]}
     end = max(pools.values()) + (1 << 30)
     rows = [row for row in rows_of(TRACE) if row["pool"] in pools]
     rights: dict[int, int] = {}  # page number of the address space -> protection

@@ -116,7 +116,7 @@ def seen_twice(compiled, tmp_path: Path, monkeypatch):
             (folder / "input.txt").write_text("x")
             monkeypatch.setenv("A_VARIABLE_OF_THE_USER", str(folder))
             time.sleep(1.1)  # so that clocks that count seconds differ, too
-            done = traces.record(
+            done = traces.record_program(
                 [program, folder / "input.txt"], folder / "t.tst",
                 paths=[folder], fixed_names=True, fixed_clocks=fixed_clocks,
             )  # fmt: skip

@@ -28,7 +28,7 @@ def write_trace(path: Path, lines: str = LINES, extra: bytes = b"") -> Path:
 
 
 def test_info_reads_the_header(tmp_path: Path):
-    found = traces.info(write_trace(tmp_path / "t.tst"))
+    found = traces.trace_info(write_trace(tmp_path / "t.tst"))
     assert found["program"] == "a\nb 100%"
     assert found["complete_roi"] is False
     assert found["accesses"] == 3
@@ -59,17 +59,17 @@ def test_damage_is_refused_with_a_remedy(tmp_path: Path, damage, code: str):
     path = write_trace(tmp_path / "t.tst")
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(TesseraError) as caught:
-        traces.info(path)
+        traces.trace_info(path)
     assert str(path) in caught.value.asked and caught.value.code == code
     assert "tessera trace record" in caught.value.remedy
 
 
 def test_a_missing_file_and_a_missing_key_are_named(tmp_path: Path):
     with pytest.raises(TesseraError, match="none.tst") as caught:
-        traces.info(tmp_path / "none.tst")
+        traces.trace_info(tmp_path / "none.tst")
     assert caught.value.code == "trace-missing"
     with pytest.raises(TesseraError, match="threads") as caught:
-        traces.info(write_trace(tmp_path / "t.tst", LINES.replace("threads=1\n", "")))
+        traces.trace_info(write_trace(tmp_path / "t.tst", LINES.replace("threads=1\n", "")))
     assert caught.value.code == "trace-header"
 
 
@@ -81,22 +81,22 @@ COUNTS = (
 
 def test_counts_of_the_region_are_there_together_or_not_at_all(tmp_path: Path):
     keys = [line.partition("=")[0] for line in COUNTS.splitlines()]
-    without = traces.info(write_trace(tmp_path / "without.tst"))
+    without = traces.trace_info(write_trace(tmp_path / "without.tst"))
     assert [without[key] for key in keys] == [None] * 6
-    found = traces.info(write_trace(tmp_path / "with.tst", LINES + COUNTS))
+    found = traces.trace_info(write_trace(tmp_path / "with.tst", LINES + COUNTS))
     assert [found[key] for key in keys] == [3, 10, 20, 85, 400, True]
     with pytest.raises(TesseraError, match="gap_accesses") as caught:
-        traces.info(write_trace(tmp_path / "t.tst", LINES + COUNTS.replace("gap_accesses=20\n", "")))
+        traces.trace_info(write_trace(tmp_path / "t.tst", LINES + COUNTS.replace("gap_accesses=20\n", "")))
     assert caught.value.code == "trace-header"
 
 
 def test_events_are_counted_and_their_bytes_belong_to_the_file(tmp_path: Path):
     lines = LINES.replace("pool=", "events=7 5 90\npool=")
-    assert traces.info(write_trace(tmp_path / "t.tst", lines, b"01234"))["events"] == 7
-    assert "events" not in traces.info(write_trace(tmp_path / "without.tst"))
+    assert traces.trace_info(write_trace(tmp_path / "t.tst", lines, b"01234"))["events"] == 7
+    assert "events" not in traces.trace_info(write_trace(tmp_path / "without.tst"))
     for extra in (b"0123", b"012345"):
         with pytest.raises(TesseraError) as caught:
-            traces.info(write_trace(tmp_path / "t.tst", lines, extra))
+            traces.trace_info(write_trace(tmp_path / "t.tst", lines, extra))
         assert caught.value.code == "trace-length"
 
 
@@ -105,7 +105,7 @@ def test_an_older_version_is_named(tmp_path: Path, version: str):
     path = write_trace(tmp_path / "old.tst")
     path.write_bytes(b"TESSTRC" + version.encode() + path.read_bytes()[8:])
     with pytest.raises(TesseraError, match=f"version {version}") as caught:
-        traces.info(path)
+        traces.trace_info(path)
     assert caught.value.code == "trace-version"
     assert "tessera trace record" in caught.value.remedy
 
@@ -139,7 +139,7 @@ def test_headers_are_accepted_and_refused_as_the_shared_table_says(tmp_path: Pat
     for verdict, what, lines in table():
         path = write_trace(tmp_path / "t.tst", lines, b"01234" if "events=" in lines else b"")
         try:
-            traces.info(path)
+            traces.trace_info(path)
             verdicts.append("accepted")
         except TesseraError as refused:
             verdicts.append("refused")
@@ -151,10 +151,10 @@ def test_headers_are_accepted_and_refused_as_the_shared_table_says(tmp_path: Pat
 
 def test_what_is_outside_the_pools_is_a_number_and_a_sentence(tmp_path: Path):
     lines = LINES.replace("distinct_4kb_pages=2", "distinct_4kb_pages=4")
-    found = traces.info(write_trace(tmp_path / "recorded.tst", lines))
+    found = traces.trace_info(write_trace(tmp_path / "recorded.tst", lines))
     assert (found["outside_4kb_pages"], found["outside_accesses"]) == (3, None)
     assert "3 of 4 touched 4KB pages (75.0%)" in outside_note(found)
-    found = traces.info(write_trace(tmp_path / "imported.tst", lines + "outside_accesses=2\n"))
+    found = traces.trace_info(write_trace(tmp_path / "imported.tst", lines + "outside_accesses=2\n"))
     assert "2 of 3 accesses (66.7%)" in outside_note(found)
     few = {"distinct_4kb_pages": 1000, "accesses": 1000}
     for pages, accesses, said in (

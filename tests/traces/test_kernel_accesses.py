@@ -40,11 +40,11 @@ def in_buffer(done: traces.Recorded, accesses: list[tuple[str, int]]) -> list[tu
 
 
 def test_each_line_of_a_buffer_is_an_access(compiled, dumped, tmp_path: Path):
-    done = traces.record([compiled("calls", SOURCE)], tmp_path / "t.tst", kernel_accesses=True)
+    done = traces.record_program([compiled("calls", SOURCE)], tmp_path / "t.tst", kernel_accesses=True)
     lines, accesses = dumped(done.trace)
     expected = [("store", 64 * i) for i in range(16)] + [("load", 1280 + 64 * i) for i in range(3)]
     assert in_buffer(done, accesses) == [*expected, ("store", 4096), ("store", 4480)]
-    found = traces.info(done.trace)
+    found = traces.trace_info(done.trace)
     assert (found["kernel_modelled"], found["kernel_accesses"]) == (True, 16 + 3 + 2)
     # Their blocks lie in the last page below 2^47; read is call 0, write 1, readv 19, stores are odd.
     blocks = {line.split()[-1] for line in lines if line.startswith("block ") and "0x7ffffffff" in line}
@@ -52,8 +52,8 @@ def test_each_line_of_a_buffer_is_an_access(compiled, dumped, tmp_path: Path):
 
 
 def test_they_are_left_out_unless_asked_for(compiled, dumped, tmp_path: Path):
-    done = traces.record([compiled("calls", SOURCE)], tmp_path / "t.tst")
+    done = traces.record_program([compiled("calls", SOURCE)], tmp_path / "t.tst")
     _, accesses = dumped(done.trace)
     assert in_buffer(done, accesses) == []
-    found = traces.info(done.trace)
+    found = traces.trace_info(done.trace)
     assert (found["kernel_modelled"], found["kernel_accesses"]) == (False, 0)

@@ -170,7 +170,7 @@ def test_import_reads_what_is_found(components, tmp_path: Path, name: str):
     path, out = tmp_path / "run", tmp_path / "run.tst"
     path.write_bytes(READ[name][0])
     traces.import_champsim(path, out)
-    assert traces.info(out)["accesses"] == (9 if name.startswith("plain") else 1000)
+    assert traces.trace_info(out)["accesses"] == (9 if name.startswith("plain") else 1000)
 
 
 @pytest.mark.toolchain

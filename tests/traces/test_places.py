@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
 def test_folder_and_environment_reach_the_program(compiled, tmp_path: Path):
     folder = tmp_path / "folder"
     folder.mkdir()
-    done = traces.record(
+    done = traces.record_program(
         [compiled("where", PROGRAM), "x"], tmp_path / "t.tst", folder=folder, environment={"WORD": "seen"}
     )
     assert json.loads(done.stdout) == {
@@ -48,17 +48,17 @@ def test_relative_arguments_are_the_callers(compiled, tmp_path: Path, monkeypatc
     here.mkdir()
     program = compiled("where", PROGRAM)
     monkeypatch.chdir(here)
-    done = traces.record([program], out)
+    done = traces.record_program([program], out)
     assert json.loads(done.stdout)["here"] == str(here)
     assert sorted(path.name for path in tmp_path.rglob("*.tst")) == ["t.tst"]
 
 
 def test_a_program_of_the_image(tmp_path: Path):
-    done = traces.record(["expr", "20", "+", "22"], tmp_path / "t.tst", where=toolchain())
+    done = traces.record_program(["expr", "20", "+", "22"], tmp_path / "t.tst", where=toolchain())
     assert done.stdout == "42\n"
-    assert traces.info(done.trace)["kernel_modelled"]
+    assert traces.trace_info(done.trace)["kernel_modelled"]
     with pytest.raises(TesseraError, match="not-in-the-image") as caught:
-        traces.record(["not-in-the-image"], tmp_path / "u.tst", where=toolchain())
+        traces.record_program(["not-in-the-image"], tmp_path / "u.tst", where=toolchain())
     assert caught.value.code == "program-not-in-image"
 
 
@@ -69,7 +69,7 @@ def test_the_target_of_a_script_is_recorded(compiled, dumped, tmp_path: Path, st
     program = compiled("target", PROGRAM)
     script = program.with_name("run.sh")
     script.write_text("#!/bin/bash\nset -e\nls >/dev/null\n" + start.format(program="./target") + "\n")
-    done = traces.record(
+    done = traces.record_program(
         ["bash", str(script)],
         tmp_path / "t.tst",
         folder=program.parent,
@@ -80,7 +80,7 @@ def test_the_target_of_a_script_is_recorded(compiled, dumped, tmp_path: Path, st
     assert json.loads(done.stdout)["argument"] == "from-script"
     _, accesses = dumped(done.trace)
     assert sum(kind == "store" for kind, _ in accesses) >= 1000
-    assert traces.info(done.trace)["pools"][1]["used_bytes"] >= 1 << 20  # the target had the layout
+    assert traces.trace_info(done.trace)["pools"][1]["used_bytes"] >= 1 << 20  # the target had the layout
 
 
 def test_a_script_that_starts_its_target_twice_or_never_is_an_error(compiled, tmp_path: Path):
@@ -89,9 +89,9 @@ def test_a_script_that_starts_its_target_twice_or_never_is_an_error(compiled, tm
     keywords = {"folder": program.parent, "paths": [program.parent], "target": str(program)}
     script.write_text("./target a\n./target b\n")
     with pytest.raises(TesseraError, match="second time"):
-        traces.record(["bash", str(script)], tmp_path / "t.tst", **keywords)
+        traces.record_program(["bash", str(script)], tmp_path / "t.tst", **keywords)
     script.write_text("echo nothing\n")
     with pytest.raises(TesseraError) as caught:
-        traces.record(["bash", str(script)], tmp_path / "t.tst", **keywords)
+        traces.record_program(["bash", str(script)], tmp_path / "t.tst", **keywords)
     assert caught.value.code == "no-trace"
     assert not (tmp_path / "t.tst").exists()

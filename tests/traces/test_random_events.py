@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
 def by_events(trace: Path) -> dict[int, int]:
     """Rights of each page of the pools after all events, by address; pages without a right are left out."""
     rows = rows_of(trace)
-    pools = {pool["kind"]: pool["base"] for pool in traces.info(trace)["pools"]}
+    pools = {pool["kind"]: pool["base"] for pool in traces.trace_info(trace)["pools"]}
     pools["file"] = pools["mmap"] + (pools["mmap"] - pools["brk"])  # the three lie behind each other
     rights: dict[int, int] = {}
     heap = 0
@@ -116,10 +116,10 @@ def by_kernel(said: str, begin: int, end: int) -> dict[int, int]:
 def test_events_and_kernel_agree_on_the_rights_of_each_page(compiled, tmp_path: Path, seed: int):
     program = compiled("random", SOURCE, "-O1", "-DCALLS=3000")
     options = {"events": True, "roi": "whole", "kernel_accesses": True}
-    done = traces.record(
+    done = traces.record_program(
         [program, str(seed)], tmp_path / "t.tst", heap_pool="1GB", anon_pool="1GB", **options
     )
-    base = traces.info(done.trace)["pools"][0]["base"]
+    base = traces.trace_info(done.trace)["pools"][0]["base"]
     found, expected = by_events(done.trace), by_kernel(done.stdout, base, base + (3 << 30))
     assert len(expected) > 100
     assert found == expected
@@ -133,8 +133,8 @@ def test_the_stream_is_the_same_whether_the_plugin_listens(compiled, tmp_path: P
     for number in (0, 1):
         monkeypatch.setattr(Options, "settings", lambda self, n=number: settings(self) | {"events": n})
         out = tmp_path / "t.tst"
-        traces.record([program, "4"], out, roi="whole", events=True, fixed_names=True, kernel_accesses=True)
-        found = traces.info(out)
+        traces.record_program([program, "4"], out, roi="whole", events=True, fixed_names=True, kernel_accesses=True)
+        found = traces.trace_info(out)
         data = out.read_bytes()
         tail = int.from_bytes(data[8:16], "little")
         frames.append(data[112:tail])
@@ -149,15 +149,15 @@ def test_at_the_limit_events_end_with_the_stream(compiled, tmp_path: Path):
     rows, executions = [], []
     for name, limit in (("whole", None), ("cut", 200_000)):
         out = tmp_path / f"{name}.tst"
-        traces.record([program, "4"], out, max_accesses=limit, **options)
+        traces.record_program([program, "4"], out, max_accesses=limit, **options)
         rows.append([list(row.values()) for row in rows_of(out)])
-        executions.append(traces.info(out)["block_executions"])
+        executions.append(traces.trace_info(out)["block_executions"])
     assert executions[1] < executions[0]
     assert rows[1] == [row for row in rows[0] if int(row[0]) < executions[1]]
 
 
 def test_info_counts_the_kinds(compiled, tmp_path: Path):
     program = compiled("one", "#include <sys/mman.h>\nint main() { return mlock(stdout, 1); }")
-    done = traces.record([program], tmp_path / "t.tst", roi="whole", events=True)
+    done = traces.record_program([program], tmp_path / "t.tst", roi="whole", events=True)
     (line,) = [line for line in describe(done.trace).splitlines() if line.startswith("events")]
     assert re.search(r" for the areas at the start, 1 lock$", line), line

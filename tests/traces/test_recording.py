@@ -34,14 +34,14 @@ def offsets_in_array(done: traces.Recorded, accesses: list[tuple[str, int]]) -> 
 
 def test_a_strided_walk_is_recorded_access_by_access(compiled, dumped, tmp_path: Path):
     walk = roi("for (uint64_t i = 0; i < n; i += 16) (void)a[i];")
-    done = traces.record([compiled("walk", MAIN + ARRAY + walk + END)], tmp_path / "t.tst")
+    done = traces.record_program([compiled("walk", MAIN + ARRAY + walk + END)], tmp_path / "t.tst")
     _, accesses = dumped(done.trace)
     assert offsets_in_array(done, accesses) == [("load", 8 * i) for i in range(0, BYTES // 8, 16)]
 
 
 def test_loads_and_stores_of_a_read_modify_write(compiled, dumped, tmp_path: Path):
     walk = roi("for (uint64_t i = 5; i < 1005; i++) a[i * 7] += i;")
-    done = traces.record([compiled("update", MAIN + ARRAY + walk + END)], tmp_path / "t.tst")
+    done = traces.record_program([compiled("update", MAIN + ARRAY + walk + END)], tmp_path / "t.tst")
     expected = [(kind, 56 * i) for i in range(5, 1005) for kind in ("load", "store")]
     _, accesses = dumped(done.trace)
     assert offsets_in_array(done, accesses) == expected
@@ -54,7 +54,7 @@ def test_vector_accesses_count_once(compiled, dumped, tmp_path: Path):
         f"for (int i = 0; i < 4000; i += 4) {{ {add} {keep} }}"
     )
     source = "#include <immintrin.h>\n" + MAIN + ARRAY + walk + END
-    done = traces.record([compiled("vector", source)], tmp_path / "t.tst")
+    done = traces.record_program([compiled("vector", source)], tmp_path / "t.tst")
     _, accesses = dumped(done.trace)
     assert offsets_in_array(done, accesses) == [("load", 32 * i) for i in range(1000)]
 
@@ -62,7 +62,7 @@ def test_vector_accesses_count_once(compiled, dumped, tmp_path: Path):
 def test_copying_by_string_instruction(compiled, dumped, tmp_path: Path):
     rep = '__asm__ volatile("rep movsq" : "+S"(s), "+D"(d), "+c"(c) :: "memory");'
     copy = roi("const volatile void* s = a; volatile void* d = a + 1000; uint64_t c = 100; " + rep)
-    done = traces.record([compiled("string", MAIN + ARRAY + copy + END)], tmp_path / "t.tst")
+    done = traces.record_program([compiled("string", MAIN + ARRAY + copy + END)], tmp_path / "t.tst")
     _, accesses = dumped(done.trace)
     found = offsets_in_array(done, accesses)
     base = json.loads(done.stdout.splitlines()[-1])["base"]
@@ -72,31 +72,31 @@ def test_copying_by_string_instruction(compiled, dumped, tmp_path: Path):
         entered = [offset for i, offset in enumerate(elements) if i == 0 or lines[i] != lines[i - 1]]
         assert [offset for name, offset in found if name == direction] == entered
     assert found[:2] == [("load", 0), ("store", 8000)]
-    assert traces.info(done.trace)["instructions"] < 20, "further lines are no instructions"
+    assert traces.trace_info(done.trace)["instructions"] < 20, "further lines are no instructions"
 
 
 def test_nothing_outside_the_region_is_recorded(compiled, dumped, tmp_path: Path):
     empty = "  TESSERA_ROI_BEGIN();\n  TESSERA_ROI_END();\n  for (uint64_t i = 0; i < n; i++) a[i] = 0;\n"
-    done = traces.record([compiled("empty", MAIN + ARRAY + empty + END)], tmp_path / "t.tst")
-    assert traces.info(done.trace)["accesses"] == 0
+    done = traces.record_program([compiled("empty", MAIN + ARRAY + empty + END)], tmp_path / "t.tst")
+    assert traces.trace_info(done.trace)["accesses"] == 0
 
 
 def test_several_regions_follow_one_another(compiled, dumped, tmp_path: Path):
     regions = "".join(roi(f"(void)a[{i}];") + f"  a[{i} + 1] = 1;\n" for i in (10, 20, 30))
-    done = traces.record([compiled("regions", MAIN + ARRAY + regions + END)], tmp_path / "t.tst")
+    done = traces.record_program([compiled("regions", MAIN + ARRAY + regions + END)], tmp_path / "t.tst")
     _, accesses = dumped(done.trace)
     assert offsets_in_array(done, accesses) == [("load", 80), ("load", 160), ("load", 240)]
 
 
 def test_pools_hold_the_array(compiled, dumped, tmp_path: Path):
     walk = roi("for (uint64_t i = 0; i < n; i += 512) (void)a[i];")
-    done = traces.record(
+    done = traces.record_program(
         [compiled("pools", MAIN + ARRAY + walk + END)],
         tmp_path / "t.tst",
         heap_pool="64MB",
         anon_pool="128MB",
     )
-    found = {pool["kind"]: pool for pool in traces.info(done.trace)["pools"]}
+    found = {pool["kind"]: pool for pool in traces.trace_info(done.trace)["pools"]}
     base = json.loads(done.stdout.splitlines()[-1])["base"]
     assert found["brk"]["size_bytes"] == 64 << 20
     assert found["mmap"]["size_bytes"] == 128 << 20
@@ -117,7 +117,7 @@ def test_dependent_and_independent_loads_differ_in_their_registers(compiled, dum
     scan = '  for (int i = 0; i < 500; i++) { uint64_t y = a[i]; __asm__ volatile("" :: "r"(y)); }\n'
     depends = {}
     for name, body in (("chase", chase), ("scan", scan)):
-        done = traces.record([compiled(name, chase_or_index(body))], tmp_path / f"{name}.tst")
+        done = traces.record_program([compiled(name, chase_or_index(body))], tmp_path / f"{name}.tst")
         lines, _ = dumped(done.trace)
         loads = [line.split() for line in lines if line.startswith("  insn load ")]
         bits = [(int(words[5], 16), int(words[7], 16)) for words in loads]  # writes, address registers
@@ -128,10 +128,10 @@ def test_dependent_and_independent_loads_differ_in_their_registers(compiled, dum
 
 def test_the_limit_stops_recording_but_not_the_program(compiled, dumped, tmp_path: Path):
     walk = roi("for (int r = 0; r < 20; r++) for (uint64_t i = 0; i < n; i++) (void)a[i];")
-    done = traces.record(
+    done = traces.record_program(
         [compiled("limit", MAIN + ARRAY + walk + END)], tmp_path / "t.tst", max_accesses=1000
     )
-    found = traces.info(done.trace)
+    found = traces.trace_info(done.trace)
     assert found["accesses"] == 1000
     assert found["complete_roi"] is False
     assert '"verified":true' in done.stdout
@@ -140,18 +140,18 @@ def test_the_limit_stops_recording_but_not_the_program(compiled, dumped, tmp_pat
 def test_two_recordings_are_the_same(compiled, dumped, tmp_path: Path):
     walk = roi("for (uint64_t i = 0; i < n; i++) a[i] += 1;")
     program = compiled("same", MAIN + ARRAY + walk + END)
-    first, second = (traces.record([program], tmp_path / f"{i}.tst").trace for i in range(2))
-    assert traces.info(first)["checksum"] == traces.info(second)["checksum"]
+    first, second = (traces.record_program([program], tmp_path / f"{i}.tst").trace for i in range(2))
+    assert traces.trace_info(first)["checksum"] == traces.trace_info(second)["checksum"]
 
 
 def test_unmodified_program_without_markers(components, tmp_path: Path):
-    done = traces.record(["/bin/echo", "hello"], tmp_path / "t.tst")
-    found = traces.info(done.trace)
+    done = traces.record_program(["/bin/echo", "hello"], tmp_path / "t.tst")
+    found = traces.trace_info(done.trace)
     assert done.stdout == "hello\n"
     assert found["program"] == "/bin/echo hello"
     assert found["accesses"] > 100
     assert found["complete_roi"]
-    assert traces.verify(done.trace).endswith("intact\n")
+    assert traces.verify_trace(done.trace).endswith("intact\n")
 
 
 def test_threads_are_refused_or_counted(compiled, dumped, tmp_path: Path):
@@ -162,9 +162,9 @@ def test_threads_are_refused_or_counted(compiled, dumped, tmp_path: Path):
     )
     program = compiled("threads", source, "-pthread")
     with pytest.raises(TesseraError, match="--threads"):
-        traces.record([program], tmp_path / "t.tst")
-    done = traces.record([program], tmp_path / "t.tst", threads=True)
-    assert traces.info(done.trace)["threads"] == 2
+        traces.record_program([program], tmp_path / "t.tst")
+    done = traces.record_program([program], tmp_path / "t.tst", threads=True)
+    assert traces.trace_info(done.trace)["threads"] == 2
     _, accesses = dumped(done.trace)
     assert offsets_in_array(done, accesses) == [("load", 8 * i) for i in range(2000, 2100)]
 
@@ -185,20 +185,20 @@ def test_a_failed_program_leaves_no_trace(compiled, tmp_path: Path, name: str, b
     program = compiled(name, MAIN + ARRAY + body + END)
     out = tmp_path / "out"
     with pytest.raises(TesseraError, match=found):
-        traces.record([program], out / "t.tst")
+        traces.record_program([program], out / "t.tst")
     assert list(out.iterdir()) == []
 
 
 def test_a_region_that_never_begins_is_an_error(compiled, tmp_path: Path):
     program = compiled("never", MAIN + ARRAY + "  if (argc > 5) TESSERA_ROI_BEGIN();\n" + END)
     with pytest.raises(TesseraError, match="never began"):
-        traces.record([program], tmp_path / "t.tst")
+        traces.record_program([program], tmp_path / "t.tst")
 
 
 def test_a_full_pool_is_reported_with_its_use(compiled, tmp_path: Path):
     source = MAIN + ARRAY + '  if (!malloc(1u << 30)) { fputs("no memory\\n", stderr); return 1; }\n' + END
     with pytest.raises(TesseraError, match="anonymous pool: .* of 64MB used") as caught:
-        traces.record([compiled("big", source)], tmp_path / "t.tst", roi="whole", anon_pool="64MB")
+        traces.record_program([compiled("big", source)], tmp_path / "t.tst", roi="whole", anon_pool="64MB")
     assert "--anon-pool" in caught.value.remedy
 
 
@@ -207,6 +207,6 @@ def test_static_programs_are_refused(compiled, tmp_path: Path):
         "static", MAIN + ARRAY + "  TESSERA_ROI_BEGIN();\n  TESSERA_ROI_END();\n" + END, "-static"
     )
     with pytest.raises(TesseraError, match=str(program)) as caught:
-        traces.record([program], tmp_path / "t.tst")
+        traces.record_program([program], tmp_path / "t.tst")
     assert "pool map" in caught.value.found or caught.value.code == "not-dynamic"
     assert not (tmp_path / "t.tst").exists()

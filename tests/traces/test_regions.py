@@ -47,7 +47,7 @@ int main() {
 """
 
 
-def wait_for(switch: traces.Switch) -> None:
+def wait_for(switch: traces.RecordingSwitch) -> None:
     """Until QEMU has loaded the plugin and, most likely, the program runs."""
     end = time.monotonic() + 60
     while not switch.attached and time.monotonic() < end:
@@ -55,7 +55,7 @@ def wait_for(switch: traces.Switch) -> None:
     time.sleep(2)
 
 
-def for_a_moment(switch: traces.Switch):
+def for_a_moment(switch: traces.RecordingSwitch):
     """A companion that records for a moment and then ends the program."""
 
     def companion(program) -> None:
@@ -74,7 +74,7 @@ def for_a_moment(switch: traces.Switch):
 def test_skip_leaves_the_beginning_out_and_loses_nothing_after_it(compiled, dumped, tmp_path: Path):
     """The array is written (2^20 stores), then read: after 1.5 x 2^20 accesses half of the reads are left."""
     skip = ELEMENTS + ELEMENTS // 2
-    done = traces.record([compiled("walk", WALK)], tmp_path / "t.tst", roi=f"skip:{skip}")
+    done = traces.record_program([compiled("walk", WALK)], tmp_path / "t.tst", roi=f"skip:{skip}")
     base = json.loads(done.stdout)["base"]
     _, accesses = dumped(done.trace)
     seen = [(kind, (address - base) // 8) for kind, address in accesses if 0 <= address - base < ELEMENTS * 8]
@@ -86,15 +86,15 @@ def test_skip_leaves_the_beginning_out_and_loses_nothing_after_it(compiled, dump
 @pytest.mark.toolchain
 def test_skipping_everything_is_an_error_with_the_number_there_was(compiled, tmp_path: Path):
     with pytest.raises(TesseraError, match="never began") as caught:
-        traces.record([compiled("walk", WALK)], tmp_path / "t.tst", roi="skip:100000000")
+        traces.record_program([compiled("walk", WALK)], tmp_path / "t.tst", roi="skip:100000000")
     assert 2 * ELEMENTS < int(caught.value.remedy.rsplit(" ", 1)[1]) < 3 * ELEMENTS
 
 
 @pytest.mark.toolchain
 @pytest.mark.parametrize(("thread", "half"), [("busiest", 1), ("1", 0), ("2", 1)])
 def test_the_switch_records_one_thread_for_a_while(compiled, dumped, tmp_path: Path, thread: str, half: int):
-    switch = traces.Switch(tmp_path / "switch")
-    done = traces.record(
+    switch = traces.RecordingSwitch(tmp_path / "switch")
+    done = traces.record_program(
         [compiled("workers", WORKERS, "-pthread")],
         tmp_path / "t.tst",
         roi=switch.roi,
@@ -109,20 +109,20 @@ def test_the_switch_records_one_thread_for_a_while(compiled, dumped, tmp_path: P
         (address - said["base"]) // 32768 for _, address in accesses if 0 <= address - said["base"] < 65536
     }
     assert halves == {half}
-    assert traces.info(done.trace)["threads"] >= 2
-    assert traces.info(done.trace)["accesses"] < said["rounds"] * 4096  # it ran longer than it was recorded
+    assert traces.trace_info(done.trace)["threads"] >= 2
+    assert traces.trace_info(done.trace)["accesses"] < said["rounds"] * 4096  # it ran longer than it was recorded
 
 
 @pytest.mark.toolchain
 def test_a_switch_that_is_never_turned_on_is_an_error(compiled, tmp_path: Path):
-    switch = traces.Switch(tmp_path / "switch")
+    switch = traces.RecordingSwitch(tmp_path / "switch")
 
     def companion(program) -> None:
         wait_for(switch)
         program.terminate()
 
     with pytest.raises(TesseraError, match="never began"):
-        traces.record(
+        traces.record_program(
             [compiled("workers", WORKERS, "-pthread")],
             tmp_path / "t.tst",
             roi=switch.roi,
@@ -134,17 +134,17 @@ def test_a_switch_that_is_never_turned_on_is_an_error(compiled, tmp_path: Path):
 @pytest.mark.toolchain
 def test_stop_when_recorded_ends_the_program(compiled, dumped, tmp_path: Path):
     source = WALK.replace("(void)a[i];", "(void)a[i];\n  for (;;) (void)a[7];")
-    done = traces.record(
+    done = traces.record_program(
         [compiled("endless", source)], tmp_path / "t.tst", max_accesses=200000, stop_when_recorded=True
     )
-    found = traces.info(done.trace)
+    found = traces.trace_info(done.trace)
     assert (done.stopped, found["stopped"], found["complete_roi"]) == (True, True, False)
     assert found["accesses"] == 200000
     assert done.stdout == ""
 
 
 def test_a_switch_without_a_recording_does_nothing(tmp_path: Path):
-    switch = traces.Switch(tmp_path / "switch")
+    switch = traces.RecordingSwitch(tmp_path / "switch")
     start = time.monotonic()
     switch.on()
     switch.off()
@@ -152,7 +152,7 @@ def test_a_switch_without_a_recording_does_nothing(tmp_path: Path):
     assert not switch.attached
     (tmp_path / "other").write_bytes(b"12345")
     with pytest.raises(TesseraError, match="5 bytes, not 4"):
-        traces.Switch.existing(tmp_path / "other")
+        traces.RecordingSwitch.existing(tmp_path / "other")
 
 
 @pytest.mark.parametrize(
@@ -190,5 +190,5 @@ def test_a_switch_without_a_recording_does_nothing(tmp_path: Path):
 )
 def test_wrong_options_are_refused(tmp_path: Path, keywords: dict, found: str):
     with pytest.raises(TesseraError) as caught:
-        traces.record(["/bin/true"], tmp_path / "t.tst", **keywords)
+        traces.record_program(["/bin/true"], tmp_path / "t.tst", **keywords)
     assert found in (caught.value.code, caught.value.asked)

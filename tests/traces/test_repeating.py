@@ -74,7 +74,7 @@ def test_a_kernel_repeats(compiled, tmp_path: Path, monkeypatch):
 
     def record(folder: Path, fixed: bool = True) -> traces.Recorded:
         monkeypatch.setenv("A_VARIABLE_OF_THE_USER", str(folder))
-        return traces.record(
+        return traces.record_program(
             [program, folder / "input.txt"], folder / "t.tst", paths=[folder], fixed_names=fixed
         )
 
@@ -105,10 +105,10 @@ def test_used_bytes_are_those_at_the_limit(compiled, tmp_path: Path):
     program = compiled("growing", GROWING)
 
     def used(number: int, max_accesses: int | None) -> int:
-        found = traces.record(
+        found = traces.record_program(
             [program], tmp_path / f"{number}.tst", heap_pool=64 << 20, max_accesses=max_accesses
         )
-        return next(pool["used_bytes"] for pool in traces.info(found.trace)["pools"] if pool["kind"] == "brk")
+        return next(pool["used_bytes"] for pool in traces.trace_info(found.trace)["pools"] if pool["kind"] == "brk")
 
     limited = [used(number, 1_000_000) for number in range(3)]
     # The limit lies in the second or third buffer of 2^19 events, each access one; the whole heap has 16 MB.
@@ -122,7 +122,7 @@ def test_a_program_of_debian_repeats(components, tmp_path: Path):
     def record(folder: Path) -> traces.Recorded:
         # sort sizes its buffer by the machine's free memory unless it is told a size.
         argv = ["sort", "-n", "--parallel=1", "-S", "1M", folder / "input.txt", "-o", folder / "output.txt"]
-        return traces.record(
+        return traces.record_program(
             argv, folder / "t.tst", paths=[folder], folder=folder, where=toolchain(), fixed_names=True
         )
 

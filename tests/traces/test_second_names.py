@@ -6,7 +6,7 @@ import pytest
 
 from tessera.machine.container import RunOptions
 from tessera.machine.program_paths import CHECKOUT, FixedNames
-from tessera.record.traces.guest import Guest, ldd_paths
+from tessera.record.traces.guest import TracedProgram, ldd_paths
 
 
 @pytest.fixture(params=["plain", "a folder with spaces"])
@@ -25,7 +25,7 @@ def checkout(tmp_path, monkeypatch, request):
 def test_the_library_has_a_name_that_the_container_mounts(checkout, fixed):
     root, name = checkout
     names = FixedNames({root: CHECKOUT} if fixed else {})
-    guest = Guest(root / "p", ["p"], root / "run", 1, 1, preload=names.preloadable)
+    guest = TracedProgram(root / "p", ["p"], root / "run", 1, 1, preload=names.preloadable)
     assert f"LD_PRELOAD={name}/build/mosalloc/libmosalloc.so" in guest.qemu_words()
     also = names.mounted(RunOptions(hostname="x"))
     assert also.hostname == "x"

@@ -62,8 +62,8 @@ def test_threads_are_numbered_by_creation_also_when_earlier_ones_have_ended(
 ):
     program, shares = compiled("in-turn", IN_TURN, "-pthread"), []
     for number in range(5):
-        done = traces.record([program], tmp_path / f"{number}.tst", threads=True, thread=str(number))
-        found = traces.info(done.trace)
+        done = traces.record_program([program], tmp_path / f"{number}.tst", threads=True, thread=str(number))
+        found = traces.trace_info(done.trace)
         assert rows_read(done, dumped) == {number or 5: number or 5}
         assert (found["threads"], found["thread"]["number"]) == (5, number)
         shares.append(found["thread"]["blocks"] / found["thread"]["all_blocks"])
@@ -77,7 +77,7 @@ def test_threads_are_numbered_by_creation_also_when_earlier_ones_have_ended(
 @pytest.mark.toolchain
 def test_a_thread_that_was_never_created_is_an_error_with_those_there_were(compiled, tmp_path: Path):
     with pytest.raises(TesseraError, match="threads 0 to 5") as caught:
-        traces.record(
+        traces.record_program(
             [compiled("in-turn", IN_TURN, "-pthread")], tmp_path / "t.tst", threads=True, thread="6"
         )
     assert "--thread" in caught.value.remedy

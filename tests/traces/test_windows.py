@@ -15,14 +15,14 @@ from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir
 from tessera.machine.container import toolchain
-from tessera.machine.limits import processors
+from tessera.machine.limits import usable_processors
 from tessera.record import traces
 from tessera.record.traces.options import (
     MIN_GAP_ACCESSES,
     MIN_WINDOW_ACCESSES,
     Options,
     WindowPlan,
-    check_region,
+    refuse_region,
     plan_windows,
 )
 
@@ -60,7 +60,7 @@ def program(compiled) -> Path:
 
 
 def recorded(program: Path, out: Path, **options) -> traces.Recorded:
-    return traces.record(
+    return traces.record_program(
         [program], out, windows=WINDOWS, max_accesses=LIMIT, region_accesses=LOADS, **options
     )
 
@@ -76,7 +76,7 @@ def test_each_window_holds_the_loads_from_its_position_on(program, dumped, tmp_p
     assert [found[w * length : (w + 1) * length] for w in range(WINDOWS)] == [
         expected[start : start + length] for start in starts
     ]
-    header = traces.info(done.trace)
+    header = traces.trace_info(done.trace)
     assert header["accesses"] == LIMIT and not header["complete_roi"] and not header["stopped"]
     assert (header["windows"], header["window_accesses"]) == (WINDOWS, length)
     assert header["gap_accesses"] == (LOADS - LIMIT) // WINDOWS
@@ -92,7 +92,7 @@ def described(trace: Path) -> str:
 @pytest.mark.toolchain
 def test_windows_are_slices_of_the_whole_recording_and_repeat(program, tmp_path: Path):
     whole, parts = tmp_path / "whole.tst", [tmp_path / "a.tst", tmp_path / "b.tst"]
-    traces.record([program], whole)
+    traces.record_program([program], whole)
     for part in parts:
         recorded(program, part)
     assert parts[0].read_bytes() == parts[1].read_bytes()
@@ -114,7 +114,7 @@ def stream(trace: Path) -> list[str]:
 
 @pytest.mark.toolchain
 def test_the_region_is_counted_without_a_recording(program):
-    counted = traces.count([program])
+    counted = traces.count_accesses([program])
     assert counted.accesses == LOADS
     assert counted.instructions % LOADS < 100 and counted.instructions // LOADS in range(4, 12)
     said = CliRunner().invoke(cli, ["trace", "count", "--", str(program)])
@@ -124,7 +124,7 @@ def test_the_region_is_counted_without_a_recording(program):
 @pytest.mark.toolchain
 def test_stop_when_recorded_ends_the_program_after_the_last_window(program, tmp_path: Path):
     done = recorded(program, tmp_path / "t.tst", stop_when_recorded=True)
-    header = traces.info(done.trace)
+    header = traces.trace_info(done.trace)
     assert (done.stopped, header["stopped"], header["region_ended"]) == (True, True, False)
     assert header["accesses"] == LIMIT
     last_begins = (WINDOWS - 1) * (LOADS // WINDOWS)
@@ -136,18 +136,18 @@ def test_where_a_program_is_stopped_does_not_depend_on_the_load(program, tmp_pat
     """The thread that compresses is slower beside busy processes, and the file is the same."""
     first = recorded(program, tmp_path / "a.tst", stop_when_recorded=True).trace
     with ExitStack() as stack:
-        for _ in range(2 * processors()):
+        for _ in range(2 * usable_processors()):
             busy = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
             stack.callback(busy.kill)
         second = recorded(program, tmp_path / "b.tst", stop_when_recorded=True).trace
-    assert traces.info(first) == traces.info(second)
+    assert traces.trace_info(first) == traces.trace_info(second)
     assert first.read_bytes() == second.read_bytes()
 
 
 @pytest.mark.toolchain
 def test_a_region_within_the_limit_is_recorded_whole(program, tmp_path: Path):
-    done = traces.record([program], tmp_path / "t.tst", windows=4, max_accesses=LOADS, region_accesses=LOADS)
-    header = traces.info(done.trace)
+    done = traces.record_program([program], tmp_path / "t.tst", windows=4, max_accesses=LOADS, region_accesses=LOADS)
+    header = traces.trace_info(done.trace)
     assert header["complete_roi"] and header["accesses"] == LOADS
     assert (header["windows"], header["gap_accesses"], header["region_ended"]) == (1, 0, True)
 
@@ -155,7 +155,7 @@ def test_a_region_within_the_limit_is_recorded_whole(program, tmp_path: Path):
 @pytest.mark.toolchain
 def test_another_number_of_accesses_than_declared_is_an_error(program, tmp_path: Path):
     with pytest.raises(TesseraError) as caught:
-        traces.record([program], tmp_path / "t.tst", max_accesses=1000, region_accesses=LOADS + 1)
+        traces.record_program([program], tmp_path / "t.tst", max_accesses=1000, region_accesses=LOADS + 1)
     assert caught.value.code == "region-accesses" and str(LOADS) in caught.value.remedy
     assert not (tmp_path / "t.tst").exists()
 
@@ -169,7 +169,7 @@ def test_a_region_in_two_parts_goes_on_counting(compiled, tmp_path: Path):
     part = body[begin:end]
     pause = f"  for (uint64_t i = 0; i < {WORDS}; i++) a[i] = i;\n"
     program = compiled("halves", body[:begin] + part + pause + part + body[end:])
-    header = traces.info(recorded(program, tmp_path / "t.tst").trace)
+    header = traces.trace_info(recorded(program, tmp_path / "t.tst").trace)
     assert (header["accesses"], header["windows"], header["region_accesses_seen"]) == (LIMIT, WINDOWS, LOADS)
 
 
@@ -219,11 +219,11 @@ def test_threads_and_the_switch_are_not_counted(windows, tmp_path: Path):
 
 def test_only_a_region_that_ended_is_compared_with_the_declared_number():
     header = {"region_accesses_seen": 5, "region_ended": False}
-    check_region("p", 6, None, header)
-    check_region("p", None, None, header | {"region_ended": True})
-    check_region("p", 5, None, header | {"region_ended": True})
+    refuse_region("p", 6, None, header)
+    refuse_region("p", None, None, header | {"region_ended": True})
+    refuse_region("p", 5, None, header | {"region_ended": True})
     with pytest.raises(TesseraError, match="has 5 accesses"):
-        check_region("p", 6, None, header | {"region_ended": True})
+        refuse_region("p", 6, None, header | {"region_ended": True})
 
 
 def test_without_windows_the_plugin_gets_one():
@@ -244,7 +244,7 @@ def test_windows_may_lie_in_the_beginning_of_a_region():
 
 def test_a_region_that_ends_within_the_span_is_refused():
     header = {"region_accesses_seen": 5, "region_ended": True}
-    check_region("p", None, 5, header)
+    refuse_region("p", None, 5, header)
     with pytest.raises(TesseraError) as caught:
-        check_region("p", None, 6, header)
+        refuse_region("p", None, 6, header)
     assert caught.value.code == "region-accesses"

@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from tessera.core import platforms
-from tessera.core.platforms import Value, folder
+from tessera.core.platforms import Value, platforms_folder
 from tessera.lab.chase import calibrate, explain
 from tessera.lab.chase.latency_steps import STEP_COLUMNS
 
-TEMPLATE = folder() / "host-template.yaml"
+TEMPLATE = platforms_folder() / "host-template.yaml"
 
 
 def steps(*rows):
@@ -47,7 +47,7 @@ def test_a_step_becomes_the_usual_size_near_it(entries, size, ways):
 
 
 def test_reported_sizes_are_kept():
-    platform = platforms.load(TEMPLATE)
+    platform = platforms.load_platform(TEMPLATE)
     assert calibrate.sizes(platform, steps(L1, STLB))["tlb.stlb.entries"] == 2048
     reported = platform.values | {"tlb.stlb.entries": Value(1536, "CPUID of this machine")}
     found = calibrate.sizes(replace(platform, values=reported), steps(L1, STLB))
@@ -55,7 +55,7 @@ def test_reported_sizes_are_kept():
 
 
 def test_entries_for_2mb_pages_are_not_read_off_splintered_pages():
-    platform = platforms.load(TEMPLATE)
+    platform = platforms.load_platform(TEMPLATE)
     whole = steps(L1, LARGE)  # no step inside 2MB pages: they stay whole
     assert calibrate.sizes(platform, whole)["tlb.l1d.2mb.entries"] == 32
     split = steps(L1, LARGE, L1 | {"series": "large-pages", "key": ""})
@@ -63,11 +63,11 @@ def test_entries_for_2mb_pages_are_not_read_off_splintered_pages():
 
 
 def test_the_file_names_its_sources_and_keeps_the_rest(tmp_path):
-    before = platforms.load(TEMPLATE)
+    before = platforms.load_platform(TEMPLATE)
     after = calibrate.corrected(before, {"core.mshrs": 12, "no.such.key": 1}, calibrate.SOURCE)
     after = replace(after, name=calibrate.NAME)
     explain.write_platform(after, TEMPLATE, tmp_path / "host-calibrated.yaml")
-    found = platforms.load(tmp_path / "host-calibrated.yaml")
+    found = platforms.load_platform(tmp_path / "host-calibrated.yaml")
     assert found.name == "host-calibrated"
     assert found.values["core.mshrs"] == Value(12, "measured: calibrated on the chase")
     assert not found.values["core.mshrs"].assumed

@@ -10,7 +10,7 @@ import pytest
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir
-from tessera.core.platforms import all_keys, folder
+from tessera.core.platforms import all_keys, platforms_folder
 from tessera.core.results.machine_tables import CLOCK_MARKS, CLOCK_MEASURED
 from tessera.core.results.table_io import frame_of, write_table
 from tessera.lab.clock import calibrate, errors, marks, measured, simulated
@@ -18,7 +18,7 @@ from tessera.lab.clock.marks import CALIBRATE, JUDGE, Cycles, Skipped, all_marks
 from tessera.lab.validation.synthetic import batch
 from tessera.machine.reserve import HugePagesUnavailable
 
-TEMPLATE = folder() / "host-template.yaml"
+TEMPLATE = platforms_folder() / "host-template.yaml"
 
 
 def exactly(cycles):
@@ -121,7 +121,7 @@ def test_a_mark_that_judges_sets_nothing():
 def test_sources_name_the_mark_its_time_and_interval_and_values_keep_their_bounds():
     units = {"chain-multiply": 100, "width-alu": 10**9}
     measured = {"chain-multiply": Cycles(300, 290, 330, 9), "width-alu": exactly(1)}
-    before = platforms.load(TEMPLATE)
+    before = platforms.load_platform(TEMPLATE)
     after = calibrate.with_keys(before, "host-calibrated", calibrate.from_marks(measured, units))
     assert after.values["core.latency.multiply"].value == 3
     source = after.values["core.latency.multiply"].source
@@ -276,7 +276,7 @@ class TestBuilt:
         times = {name: recordings[name].trace.stat().st_mtime_ns for name in names}
         kept = simulated.record_marks(names, tmp_path)
         assert {name: kept[name].trace.stat().st_mtime_ns for name in names} == times
-        platform = platforms.load(TEMPLATE)
+        platform = platforms.load_platform(TEMPLATE)
         with batch() as work:
             found = simulated.simulate_all(work, recordings, platform, "4KB", halves=True)
         steps = marks.units()
@@ -292,12 +292,12 @@ class TestBuilt:
         recordings = simulated.record_all(commands, tmp_path)
         assert recordings["no-such-mark"].error and not recordings["chain-alu"].error
         with batch() as work:
-            found = simulated.simulate_all(work, recordings, platforms.load(TEMPLATE), "4KB", halves=True)
+            found = simulated.simulate_all(work, recordings, platforms.load_platform(TEMPLATE), "4KB", halves=True)
         assert found["chain-alu"] > 0 and isinstance(found["no-such-mark"], str)
 
 
 def test_programs_are_named_once_and_are_built_workloads():
-    with (folder().parents[1] / "src/tessera/lab/clock/programs.csv").open() as stream:
+    with (platforms_folder().parents[1] / "src/tessera/lab/clock/programs.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert max(Counter(row["program"] for row in rows).values()) == 1
     assert any(row["quick"] == "1" for row in rows)

@@ -7,7 +7,7 @@ from tessera.core import platforms
 from tessera.lab.validation import closed_forms
 
 HASWELL = closed_forms.plain(
-    platforms.load("haswell-sim")
+    platforms.load_platform("haswell-sim")
 )  # 64 x 4 L1, 1024 x 8 STLB with 2MB, loads 4/12/36/200, STLB hit 7
 
 
@@ -32,7 +32,7 @@ def test_expected_values_on_haswell():
 
 def test_three_ports_that_compute_are_slower_than_four_instructions_in_a_cycle():
     """SandyBridge: ports 0, 1 and 5; a load takes 170 cycles, an STLB look-up 7, the buffer holds 168."""
-    platform = closed_forms.plain(platforms.load("sandybridge-sim"))
+    platform = closed_forms.plain(platforms.load_platform("sandybridge-sim"))
     case = {case.name: case for case in closed_forms.runtime(platform)}["independent additions"]
     assert case.expected["runtime_cycles"][0] == pytest.approx(40_000 / 3 + 5 * 170 + 7 - 168 / 3)
 

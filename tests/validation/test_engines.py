@@ -18,7 +18,7 @@ def small(**keys):
         "tlb.l1d.4kb.entries": 2, "tlb.l1d.4kb.ways": 1, "tlb.stlb.entries": 4, "tlb.stlb.ways": 2,
         "tlb.l1d.2mb.entries": 1, "tlb.l1d.2mb.ways": 1,
     }  # fmt: skip
-    return engine_cases.bent(platforms.load("haswell-sim"), "small", engine_cases.PLAIN | values | keys)
+    return engine_cases.bent(platforms.load_platform("haswell-sim"), "small", engine_cases.PLAIN | values | keys)
 
 
 def of_pages(*numbers):
@@ -114,7 +114,7 @@ def test_what_was_not_compared_says_why():
 
 
 def test_every_variant_bends_keys_that_exist():
-    found = engine_cases.platform_cases([platforms.load("haswell-sim")])
+    found = engine_cases.platform_cases([platforms.load_platform("haswell-sim")])
     assert set(found) == {"haswell-sim", *engine_cases.VARIANTS}
     assert len({platform.flat() for platform in found.values()}) == len(found)
     with pytest.raises(Exception, match=r"tlb\.typo"):

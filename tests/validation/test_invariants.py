@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 from tessera.core import platforms
-from tessera.core.platforms import changed
+from tessera.core.platforms import changed_platform
 from tessera.lab.validation.invariants import INVARIANTS, Group
 
-HASWELL = platforms.load("haswell-sim")  # loads take 4, 12, 36 and 200 cycles
+HASWELL = platforms.load_platform("haswell-sim")  # loads take 4, 12, 36 and 200 cycles
 GOOD = {
     "stlb_hits": 100, "stlb_misses": 50, "accesses": 1000, "instructions": 4000, "timed_instructions": 4000,
     "runtime_cycles": 9000.0, "walk_cycles": 30 * 4 + 10 * 12 + 6 * 36 + 4 * 200,
@@ -68,6 +68,6 @@ def test_walks_that_take_time_before_their_first_load(begin, more, holds):
     """50 loads are 10 to 50 walks of 220 cycles each; rounding may hide 3 (4 + 12 + 36 + 200) cycles."""
     one = group(walk_cycles=GOOD["walk_cycles"] + more)
     cells = one.cells.iloc[1:]
-    changed_platform = changed(HASWELL, {"walker.begin_cycles": begin})
+    changed_platform = changed_platform(HASWELL, {"walker.begin_cycles": begin})
     found = broken(Group("gups", cells, changed_platform, one.manifest, pages_4kb=50))
     assert (WALK_SUM not in found) == holds

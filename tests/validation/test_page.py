@@ -10,7 +10,7 @@ from tessera.report.figures import host_validation
 from tessera.report.figures.render import Drawn
 from tessera.report.pages import validation
 from tessera.report.results import NotDrawn, Results
-from tessera.report.templates import environment
+from tessera.report.templates import page_templates
 
 ENGINES = [
     ("timing", "tiny", 5, 1, "random-0: stlb_misses 8 instead of 7", None),
@@ -74,7 +74,7 @@ def html(folder):
         "render_command": "",
     }
     page = validation.validation_page(facts)
-    text = environment().get_template("validation.html")
+    text = page_templates().get_template("validation.html")
     return text.render(**shared, figure_command=lambda figure: "", page="validation.html", **page)
 
 

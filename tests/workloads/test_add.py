@@ -13,7 +13,7 @@ from tessera.cli.workload import workload
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir, repo_root
 from tessera.core.units import GB, MB
-from tessera.measure.mosalloc.memory_needs import PeakMemory
+from tessera.measure.mosalloc.memory_needs import PoolPeaks
 from tessera.record import workloads
 from tessera.record.workloads import definition
 from tessera.record.workloads.definition import Size, Workload
@@ -74,7 +74,7 @@ def added(*words: str):
 def test_a_program_is_measured_and_runs(checkout, benchmark, tmp_path):
     done = added("filling", "--", benchmark / "fill", "30000000")
     assert done.exit_code == 0, done.exception
-    found = workloads.load("filling")
+    found = workloads.load_workload("filling")
     size = found.size("default")
     assert found.kind == "program" and size.args == ("30000000",)
     assert 30_000_000 <= size.footprint <= 34 * MB
@@ -88,26 +88,26 @@ def test_sizes_are_added_and_replaced_only_by_force(checkout, benchmark):
     fill = str(benchmark / "fill")
     assert added("filling", "--", fill, "1000000").exit_code == 0
     assert added("filling", "--size", "large", "--", fill, "9000000").exit_code == 0
-    assert set(workloads.load("filling").sizes) == {"default", "large"}
+    assert set(workloads.load_workload("filling").sizes) == {"default", "large"}
     again = added("filling", "--", fill, "2000000")
     assert "--force" in again.exception.remedy
     assert added("filling", "--force", "--threads", "--", fill, "2000000").exit_code == 0
-    assert workloads.load("filling").size("default").args == ("2000000",)
-    assert workloads.load("filling").size("large").args == ("9000000",)
-    assert workloads.load("filling").threads != ""
+    assert workloads.load_workload("filling").size("default").args == ("2000000",)
+    assert workloads.load_workload("filling").size("large").args == ("9000000",)
+    assert workloads.load_workload("filling").threads != ""
 
 
 def test_another_program_under_the_name_drops_the_old_sizes(checkout, benchmark):
     assert added("filling", "--size", "large", "--", benchmark / "fill", "1000000").exit_code == 0
     assert added("filling", "--", "sort", "/etc/passwd").exit_code == 0
-    assert set(workloads.load("filling").sizes) == {"default"}
+    assert set(workloads.load_workload("filling").sizes) == {"default"}
 
 
 def test_files_become_absolute(checkout, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "numbers").write_text("2\n1\n")
     assert added("sorting", "--", "sort", "numbers").exit_code == 0
-    found = workloads.load("sorting")
+    found = workloads.load_workload("sorting")
     assert found.size("default").args == (str(tmp_path / "numbers"),)
     assert prepare(found, "default", tmp_path / "run").paths == (tmp_path / "numbers",)
 
@@ -154,7 +154,7 @@ def test_names_of_ours_are_refused(checkout):
 def test_scripts_run_as_they_are(checkout, benchmark, tmp_path):
     done = added("mine", "--scripts", benchmark)
     assert done.exit_code == 0, done.exception
-    found = workloads.load("mine")
+    found = workloads.load_workload("mine")
     assert (found.kind, found.executable) == ("scripts", "fill")
     assert 50_000_000 <= found.size("default").footprint <= 54 * MB  # of the target, not of the shell
     folder = tmp_path / "run"
@@ -206,9 +206,9 @@ def test_several_programs_in_the_folder_need_a_target(checkout, benchmark):
 
 
 def test_pools_have_room_and_whole_gigabytes():
-    assert PeakMemory(0, 0).pools() == (GB, GB)
-    assert PeakMemory(GB, 3 * GB).pools() == (2 * GB, 4 * GB)
-    assert PeakMemory(900 * MB, 7 * GB).pools() == (2 * GB, 8 * GB)  # an eighth and 16 MB more, rounded up
+    assert PoolPeaks(0, 0).pools() == (GB, GB)
+    assert PoolPeaks(GB, 3 * GB).pools() == (2 * GB, 4 * GB)
+    assert PoolPeaks(900 * MB, 7 * GB).pools() == (2 * GB, 8 * GB)  # an eighth and 16 MB more, rounded up
 
 
 def test_a_program_that_says_it_is_wrong_is_refused(tmp_path):

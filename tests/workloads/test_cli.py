@@ -19,20 +19,20 @@ SOON = 60  # seconds
 def test_list_and_show_name_every_size():
     listed = CliRunner().invoke(workload, ["show"])
     assert listed.exit_code == 0
-    for name in workloads.names():
+    for name in workloads.workload_names():
         assert name in listed.output
         shown = CliRunner().invoke(workload, ["show", name]).output
-        assert all(f"  {label}:" in shown for label in workloads.load(name).sizes)
+        assert all(f"  {label}:" in shown for label in workloads.load_workload(name).sizes)
 
 
 @pytest.mark.toolchain
 @pytest.mark.parametrize("name", ["graph500", "gups", "pr"])
 def test_tiny_runs_are_verified_and_have_the_footprint_they_declare(name):
-    done = toolchain().run(workloads.load(name).command("tiny"), capture=True)
+    done = toolchain().run(workloads.load_workload(name).command("tiny"), capture=True)
     result = json.loads(done.stdout.splitlines()[-1])
     assert result["workload"] == name
     assert result["verified"] is True
-    declared = workloads.load(name).size("tiny").footprint
+    declared = workloads.load_workload(name).size("tiny").footprint
     assert result["footprint_bytes"] == pytest.approx(declared, rel=0.01)
 
 

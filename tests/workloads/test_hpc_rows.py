@@ -21,7 +21,7 @@ KERNELS = [*GUPS, *GRAPH500, *XSBENCH, *(f"mitosis-{name}" for name in MITOSIS)]
 
 
 def footprint(name: str, size: str) -> int:
-    return workloads.load(name).size(size).footprint
+    return workloads.load_workload(name).size(size).footprint
 
 
 def main_size(name: str) -> str:
@@ -34,7 +34,7 @@ def main_size(name: str) -> str:
 def test_a_family_keeps_the_published_ratios(family, size):
     first, *others = family  # a second root of graph500 adds an array of 1.5%
     for other in others:
-        share = workloads.load(other).size(size).share or 1
+        share = workloads.load_workload(other).size(size).share or 1
         asked = family[other] / family[first] * share
         assert footprint(other, size) / footprint(first, size) == pytest.approx(asked, rel=0.02), other
 
@@ -49,25 +49,25 @@ def test_the_paper_sizes_are_those_of_the_names():
 @pytest.mark.parametrize(("names", "slack"), [(GUPS, 0), (XSBENCH, 0.005), (GRAPH500, 0.07)])
 def test_published_sizes_are_those_of_the_names_or_say_what_share_they_are(names, slack):
     for name, size in names.items():
-        found = workloads.load(name).size("published")
+        found = workloads.load_workload(name).size("published")
         assert found.footprint == pytest.approx(size * GB * (found.share or 1), rel=slack), name
-    assert [name for name in names if workloads.load(name).size("published").share] == (
+    assert [name for name in names if workloads.load_workload(name).size("published").share] == (
         ["xsbench-16gb"] if names is XSBENCH else []
     )
 
 
 def test_recorded_gups_does_not_write_its_array():
     for name in GUPS:
-        size = workloads.load(name).size("published")
+        size = workloads.load_workload(name).size("published")
         assert "--unwritten" in size.args and size.touched < size.footprint / 10
-        assert "--unwritten" not in workloads.load(name).size("paper").args
+        assert "--unwritten" not in workloads.load_workload(name).size("paper").args
 
 
 @pytest.mark.parametrize("name", [name for name in KERNELS if "xsbench" in name])
 @pytest.mark.parametrize("which", ["main", "paper"])
 def test_memory_of_xsbench_is_that_of_its_tables(name, which):
     size = main_size(name) if which == "main" else which
-    args = workloads.load(name).size(size).args
+    args = workloads.load_workload(name).size(size).args
     points, particles = (int(args[args.index(option) + 1]) for option in ("--gridpoints", "--particles"))
     grid, unionized, index = 6 * 8, 8, 4 * 355  # bytes a point of a nuclide
     assert footprint(name, size) == 355 * points * (grid + unionized + index) + 16 * particles
@@ -75,7 +75,7 @@ def test_memory_of_xsbench_is_that_of_its_tables(name, which):
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_sizes_grow_from_tiny_to_paper(name):
-    found, main = workloads.load(name), main_size(name)
+    found, main = workloads.load_workload(name), main_size(name)
     assert {"tiny", main, "paper"} <= set(found.sizes)
     assert found.size("tiny").footprint < 64 * MB
     assert 100 * MB < found.size(main).footprint
@@ -90,7 +90,7 @@ def test_rows_are_those_of_the_tables():
     with (folder / "opera_table4_overheads.csv").open() as table:
         opera = {line["workload"] for line in csv.DictReader(table)}
     for name in KERNELS:
-        rows = workloads.load(name).rows
+        rows = workloads.load_workload(name).rows
         assert rows, name
         assert rows.get("micro20", "gups/8GB") in micro20
         assert rows.get("opera", "my_gups/1GB") in opera
@@ -99,7 +99,7 @@ def test_rows_are_those_of_the_tables():
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_tiny_run_verifies_and_prints_the_footprint(name):
-    found = workloads.load(name)
+    found = workloads.load_workload(name)
     if not (build_dir("workloads") / found.executable).exists():
         pytest.skip(f"{found.executable} is not built: ./run tessera dev build workloads")
     done = subprocess.run(found.command("tiny"), capture_output=True, text=True, check=True)

@@ -15,7 +15,7 @@ from tessera.record.debian_programs.liblinear import (
     prepare,
     read_model,
 )
-from tessera.record.workloads import Finished, load
+from tessera.record.workloads import Finished, load_workload
 from tessera.record.workloads.definition import Size
 
 CLICKS = Clicks(rows=300, features=110, seed=3)
@@ -103,7 +103,7 @@ def test_read_model_turns_weights_of_the_other_label(tmp_path):
 
 def run_of(folder, *args):
     size = Size("s", ("--rows", "300", "--features", "110", "--seed", "3", *args), 1, 2 << 20, 2 << 20)
-    return prepare(load("mitosis-liblinear"), size, folder)
+    return prepare(load_workload("mitosis-liblinear"), size, folder)
 
 
 def test_the_verifier_takes_a_trained_model_and_no_other(tmp_path):
@@ -133,4 +133,4 @@ def test_a_wrong_size_is_refused(tmp_path):
     for args in (("--rows", "0"), ("--features", "10"), ("--tolerance-percent", "0")):
         size = Size("s", args, 1, 2 << 20, 2 << 20)
         with pytest.raises(TesseraError, match=f"{args[0]}"):
-            prepare(load("mitosis-liblinear"), size, tmp_path)
+            prepare(load_workload("mitosis-liblinear"), size, tmp_path)

@@ -29,20 +29,20 @@ def written(folder, tree):
 
 
 #: Tessera's own rows; a user's additions have the kinds program and scripts.
-OURS = [name for name in workloads.names() if workloads.load(name).kind not in ("program", "scripts")]
+OURS = [name for name in workloads.workload_names() if workloads.load_workload(name).kind not in ("program", "scripts")]
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_every_row_has_the_three_sizes(name):
     """Rows of MICRO'20 and OPERA have the published size; those of SPEC and Mitosis do not."""
-    found = workloads.load(name)
+    found = workloads.load_workload(name)
     ours = set(found.rows) & {"micro20", "opera"} and found.kind != "spec"
     assert {"tiny", "published" if ours else "default", "paper"} <= set(found.sizes)
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_pools_fit_their_pages(name):
-    for label, size in workloads.load(name).sizes.items():
+    for label, size in workloads.load_workload(name).sizes.items():
         unit = PAGE_2MB if label in ("tiny", "guest") else GB  # a guest has few gigabytes
         assert size.heap_pool % unit == 0 and size.anon_pool % unit == 0, label
         assert size.footprint <= size.anon_pool + size.heap_pool
@@ -81,7 +81,7 @@ def test_each_row_of_table_5_has_an_open_workload_and_spec_its_own_too(root):
     with (root / "reference-results" / "table5_workloads.csv").open() as table:
         published = {row["workload"]: row["suite"] for row in csv.DictReader(table)}
     assert len(published) == 19
-    mine = [workloads.load(name) for name in OURS]
+    mine = [workloads.load_workload(name) for name in OURS]
     for row, suite in published.items():
         of_row = [found for found in mine if found.rows.get("micro20") == row]
         assert len([found for found in of_row if found.kind != "spec"]) == 1, row
@@ -96,24 +96,24 @@ def test_each_row_of_table_5_has_an_open_workload_and_spec_its_own_too(root):
 def test_each_row_of_operas_table_4_has_a_workload(root):
     with (root / "reference-results" / "opera_table4_overheads.csv").open() as table:
         published = {row["workload"] for row in csv.DictReader(table)}
-    assert {workloads.load(name).rows.get("opera") for name in OURS} - {None} == published
+    assert {workloads.load_workload(name).rows.get("opera") for name in OURS} - {None} == published
 
 
 def test_unknown_names_and_sizes_list_the_valid_ones():
     with pytest.raises(TesseraError, match=r"workload 'gusp'.*\n.*graph500, .*gups, .*pr, "):
-        workloads.load("gusp")
+        workloads.load_workload("gusp")
     with pytest.raises(TesseraError, match="gups 'huge'.*\n.*default, paper"):
-        workloads.load("gups").size("huge")
+        workloads.load_workload("gups").size("huge")
 
 
 def test_a_name_is_not_a_path():
     with pytest.raises(TesseraError, match=r"workload '\.\./workloads/gups'.*\n.* gups, "):
-        workloads.load("../workloads/gups")
+        workloads.load_workload("../workloads/gups")
 
 
 def test_command_of_a_built_program(tmp_path, monkeypatch):
     program = tmp_path / "build" / "workloads" / "gups"
-    found = workloads.load("gups")
+    found = workloads.load_workload("gups")
     monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
     with pytest.raises(TesseraError, match="build workloads"):
         found.command("tiny")

@@ -15,7 +15,7 @@ from tessera.record.workloads.definition import Size, Workload
 from tessera.record.workloads.kinds import parsec
 from tessera.record.workloads.program_run import HOST, Finished
 
-ROWS = [name for name in workloads.names() if name.startswith("parsec-")]
+ROWS = [name for name in workloads.workload_names() if name.startswith("parsec-")]
 RUNCONF = """#!/bin/bash
 # the program, relative to its build
 run_exec="bin/sums"   # a comment
@@ -45,7 +45,7 @@ def installation(tmp_path, monkeypatch) -> Path:
 
 
 def size(*args) -> Size:
-    found = workloads.load("parsec-vips").sizes["tiny"]
+    found = workloads.load_workload("parsec-vips").sizes["tiny"]
     return type(found)(**{**vars(found), "args": tuple(args)})
 
 
@@ -81,7 +81,7 @@ def test_nothing_is_missing(installation):
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_without_parsec_say_what_is_missing(name, monkeypatch):
     monkeypatch.delenv(parsec.VARIABLE, raising=False)
-    found = workloads.load(name)
+    found = workloads.load_workload(name)
     assert found.kind == "parsec" and set(found.sizes) == {"tiny", "default", "paper"}
     for one in found.sizes.values():
         assert "PARSECDIR" in parsec.missing(found, one)

@@ -140,8 +140,8 @@ def test_too_little_disk_is_said_before_the_program_starts(builds, tmp_path, mon
 def test_drop_frees_the_bytes_and_keeps_the_note(builds, tmp_path):
     path = tmp_path / "graph"
     prepared.ensure(ASKED, path)
-    assert prepared.drop(path) == len(BYTES) and not path.exists() and prepared.note(path).exists()
-    assert prepared.drop(path) == 0
+    assert prepared.drop_prepared(path) == len(BYTES) and not path.exists() and prepared.note(path).exists()
+    assert prepared.drop_prepared(path) == 0
 
 
 def sized(**more):

@@ -14,7 +14,7 @@ from tessera.core.errors import TesseraError
 from tessera.machine.container.engine import DOCKER, engine_name
 from tessera.machine.container.toolchain import workloads_toolchain
 from tessera.record import traces, workloads
-from tessera.record.traces.companion import Switch
+from tessera.record.traces.companion import RecordingSwitch
 from tessera.record.workloads import server_load
 from tessera.record.workloads.definition import Size, Workload
 from tessera.record.workloads.execution import execute
@@ -23,7 +23,7 @@ from tessera.record.workloads.program_run import Finished
 from tessera.record.workloads.server_load import (
     Memcached,
     Redis,
-    Session,
+    ServerLoad,
     free_port,
     require_free,
     stored_value,
@@ -111,9 +111,9 @@ def test_wrong_arguments_are_named(args: tuple[str, ...], found: str, tmp_path: 
         server.prepare(*small("no-such-server", "--items", "1", "--requests", "1"), tmp_path)
 
 
-def session(port: int, tmp_path: Path) -> Session:
+def session(port: int, tmp_path: Path) -> ServerLoad:
     """A short session with a redis on this port."""
-    return Session(Redis(), port, 10, 10, "uniform", Switch(tmp_path / "switch"))
+    return ServerLoad(Redis(), port, 10, 10, "uniform", RecordingSwitch(tmp_path / "switch"))
 
 
 def test_something_else_on_the_port_is_not_taken_for_the_server(tmp_path: Path, idle):
@@ -145,7 +145,7 @@ def test_zipf_prefers_some_items_and_stays_inside(tmp_path: Path):
     import numpy as np
 
     for distribution, share in (("uniform", 0.001), ("zipf", 0.05)):
-        some = Session(Redis(), 1, 10000, 1, distribution, Switch(tmp_path / "switch"))
+        some = ServerLoad(Redis(), 1, 10000, 1, distribution, RecordingSwitch(tmp_path / "switch"))
         chosen = some._chosen(np.random.default_rng(1), 100000)
         assert 0 <= chosen.min() and chosen.max() < 10000
         most = np.bincount(chosen).max() / len(chosen)
@@ -170,12 +170,12 @@ def image():
 @pytest.mark.toolchain
 @pytest.mark.parametrize("name", ["mitosis-redis", "mitosis-memcached"])
 def test_the_real_servers_run_and_are_recorded(image, name: str, tmp_path: Path):
-    workload = workloads.load(name)
+    workload = workloads.load_workload(name)
     run = workloads.prepare(workload, "tiny", tmp_path / "run")
     _, alone = execute(run, tmp_path / "run")
     assert (alone["verified"], alone["requests"], alone["items"]) == (True, 2000, 20000)
     run = workloads.prepare(workload, "tiny", tmp_path / "run")
-    done = traces.record(
+    done = traces.record_program(
         run.argv,
         tmp_path / "t.tst",
         heap_pool=workload.size("tiny").heap_pool,
@@ -189,7 +189,7 @@ def test_the_real_servers_run_and_are_recorded(image, name: str, tmp_path: Path)
     )
     result = run.verify(Finished(done.returncode, done.stdout, done.stderr, tmp_path))
     assert (result["verified"], result["requests"]) == (True, 2000)
-    found = traces.info(done.trace)
+    found = traces.trace_info(done.trace)
     # 2000 requests in batches of 32: a read and a write of the socket each, of several lines.
     assert found["kernel_accesses"] > 2 * 2000 / 32
     assert found["accesses"] > 2000 * 100

@@ -92,11 +92,11 @@ def test_what_is_missing_is_named(installation, tmp_path, monkeypatch, args, sai
     assert said in str(raised.value)
 
 
-@pytest.mark.parametrize("name", [name for name in workloads.names() if name.startswith("spec")])
+@pytest.mark.parametrize("name", [name for name in workloads.workload_names() if name.startswith("spec")])
 def test_committed_rows_name_their_suite_and_say_what_is_absent(name, tmp_path, monkeypatch):
     for suite in SUITES.values():
         monkeypatch.delenv(suite.variable, raising=False)
-    found = workloads.load(name)
+    found = workloads.load_workload(name)
     monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
     for label in found.sizes:
         with pytest.raises(TesseraError, match=rf"SPEC_{re.escape(found.size(label).args[1])}\b") as caught:
@@ -121,9 +121,9 @@ def test_what_is_not_supplied_is_missing_until_it_is(installation, tmp_path, mon
 def test_the_licensed_rows_of_both_tables_are_there():
     rows = {
         row
-        for name in workloads.names()
+        for name in workloads.workload_names()
         if name.startswith("spec")
-        for row in workloads.load(name).rows.values()
+        for row in workloads.load_workload(name).rows.values()
     }
     assert {"spec06/mcf", "spec06/omnetpp", "spec17/omnetpp_s", "spec17/xalancbmk_s"} <= rows
     assert {f"spec_cpu2006/{b}" for b in ("429.mcf", "436.cactusADM", "471.omnetpp")} <= rows

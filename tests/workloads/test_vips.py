@@ -152,7 +152,7 @@ def test_wrong_options_are_named(tmp_path, args, said):
 
 def test_it_has_an_image_of_its_own_and_one_worker(run, tmp_path, monkeypatch):
     """A package more in the image of workloads would change the digest of every recording in it."""
-    assert run.image == VIPS == debian.image_of("vips") and debian.image_of("xalan") == WORKLOADS
+    assert run.image == VIPS == debian.image_folder("vips") and debian.image_folder("xalan") == WORKLOADS
     assert run.environment["VIPS_CONCURRENCY"] == "1" and run.threads
     monkeypatch.setattr(execution, "installed", lambda image: image)
     options = execution.tracing_options(run, row().sizes["s"], tmp_path)
@@ -160,7 +160,7 @@ def test_it_has_an_image_of_its_own_and_one_worker(run, tmp_path, monkeypatch):
 
 
 def test_the_row_of_the_configuration():
-    found = workloads.load("vips")
+    found = workloads.load_workload("vips")
     assert [found.sizes[name].footprint for name in ("default", "paper")] == [42 << 20, 927 << 20]
     for size in found.sizes.values():
         width, height = (int(size.args[at]) for at in (1, 3))

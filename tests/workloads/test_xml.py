@@ -176,7 +176,7 @@ def test_the_recorded_part_begins_after_parsing(tmp_path):
     assert prepare(row("--skip", "25"), "s", tmp_path).roi == "skip:25"
     assert prepare(row("--begin", "tree"), "s", tmp_path).roi == "closed:auction.xml"
     assert prepare(row("--begin", "output"), "s", tmp_path).roi == "written:report.txt"
-    found = workloads.load("xml-transform")
+    found = workloads.load_workload("xml-transform")
     assert all({"--skip", "--begin"} & set(size.args) for size in found.sizes.values())
 
 
@@ -197,7 +197,7 @@ def test_a_factor_keeps_the_ratios_of_xmark(tmp_path):
 
 
 def test_the_published_size_follows_the_rule_alone():
-    published = workloads.load("xml-transform").size("published")
+    published = workloads.load_workload("xml-transform").size("published")
     assert published.args == ("--factor", "8", "--begin", "tree")
     assert abs(published.footprint - 475e6) < 0.005 * 475e6
 

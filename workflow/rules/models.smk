@@ -10,7 +10,7 @@ from tessera.fit.models import registry
 from tessera.core.results.tree import ADAPTIVE_TABLES, FIT_TABLES, ONE_GB_TABLES
 
 try:
-    MODELS = registry.select(config.get("models", ()))
+    MODELS = registry.select_models(config.get("models", ()))
 except TesseraError as error:
     raise WorkflowError(f"models of the configuration: {error}") from None
 

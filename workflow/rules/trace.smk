@@ -12,7 +12,7 @@ from tessera.lab import catalogue
 from tessera.machine.limits import total_memory_bytes
 from tessera.record import workloads
 from tessera.record.workloads import prepared
-from tessera.record.workloads.kinds.debian import image_of
+from tessera.record.workloads.kinds.debian import image_folder
 from tessera.record.workloads.program_run import VIPS
 
 #: Kinds of workloads whose programs come from Debian and have their own images.
@@ -47,7 +47,7 @@ def label_of(name):
 @functools.cache  # asked for each job, and reads YAML
 def size_of(name):
     """The size of a workload in this configuration."""
-    return workloads.load(name).size(label_of(name))
+    return workloads.load_workload(name).size(label_of(name))
 
 
 def job_mb(needed, attempt):
@@ -70,10 +70,10 @@ def left_out():
 @functools.cache
 def installed(name):
     """Stamp of the image that has the workload's program of Debian; none if it is no such program."""
-    workload = workloads.load(name)
+    workload = workloads.load_workload(name)
     if not images() or workload.kind not in INSTALLED_KINDS:
         return []
-    return [vips_image() if image_of(workload.executable) == VIPS else workloads_image()]
+    return [vips_image() if image_folder(workload.executable) == VIPS else workloads_image()]
 
 
 def workload_files(name):

@@ -52,13 +52,13 @@ def generate(trace: Path, platform: str, out: Path, seed: int, random_count: int
     from tessera.core.layouts.generation import distinct
     from tessera.core.results import outcomes
     from tessera.record import traces
-    from tessera.simulate.choose_layouts import make_layouts
+    from tessera.simulate.choose_layouts import write_chosen_layouts
 
-    found = traces.info(trace)
-    made = make_layouts(
+    found = traces.trace_info(trace)
+    made = write_chosen_layouts(
         trace,
         found,
-        platforms.load(platform),
+        platforms.load_platform(platform),
         out,
         seed=seed,
         random_count=random_count,

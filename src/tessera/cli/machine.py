@@ -24,9 +24,9 @@ def doctor(as_json: bool) -> None:
     """
     from tessera.machine.doctor import examine as doctor_
 
-    rows = doctor_.examine()
+    rows = doctor_.examine_machine()
     click.echo(doctor_.as_json(rows) if as_json else doctor_.as_table(rows))
-    sys.exit(doctor_.exit_status(rows))
+    sys.exit(doctor_.doctor_exit_status(rows))
 
 
 # ``tessera measure environment``: the conditions of a measurement; with --fix, set while a command runs.
@@ -102,9 +102,9 @@ def environment(
 def _shown(needs, out: Path | None) -> int:
     """Print and write the table; 1 if no run may start."""
     from tessera.core.files import write_text
-    from tessera.machine.environment import as_csv, barring, examine, stopping
+    from tessera.machine.environment import as_csv, barring, examine_conditions, stopping
 
-    rows = examine(_root(), needs)
+    rows = examine_conditions(_root(), needs)
     for row in rows:
         _print_row(row)
     stops, bars = stopping(rows), barring(rows)
@@ -134,9 +134,9 @@ def _listed(rows) -> str:
 
 
 def _fixed(needs, no_turbo: bool, agreed: bool, out: Path | None, command: tuple[str, ...]) -> int:
-    from tessera.machine.environment import fixed, plan
+    from tessera.machine.environment import fixed, plan_changes
 
-    planned = plan(_root(), needs, no_turbo=no_turbo)
+    planned = plan_changes(_root(), needs, no_turbo=no_turbo)
     _free_memory(planned, agreed)
     for line in planned.lines() or ["nothing to set"]:
         click.echo(f"fix: {line}", err=True)

@@ -82,10 +82,10 @@ def generate(trace, pools, kind, out, seed, alignment, free, touches) -> None:
     if (trace is None) == (not pools):
         raise click.UsageError("give either --trace or --pool")
     check_target(out)
-    asked = kinds.MappingRequest(
+    asked = kinds.MappingInputs(
         synthetic.regions_of_texts(pools)
         if trace is None
-        else synthetic.regions_of_trace(traces.info(trace)),
+        else synthetic.regions_of_trace(traces.trace_info(trace)),
         seed=seed,
         alignment=alignment,
         free=None if free is None else kinds.parse_free_blocks(free),
@@ -116,7 +116,7 @@ def _touches(trace: Path | None, kind: str):
         return None
     with tempfile.TemporaryDirectory(prefix="tessera-touches-") as folder:
         file = Path(folder) / "touches.csv"
-        traces.touches(trace, file)
+        traces.write_touches(trace, file)
         return read_touches(file)
 
 
@@ -258,7 +258,7 @@ def capture(out, at, after_seconds, thp, heap_pool, anon_pool, matrix, program, 
     from tessera.core.units import parse_bytes
     from tessera.measure.mosalloc.capture import capture_program, facts_file
     from tessera.measure.mosalloc.pools import LARGE_PAGE_MODES
-    from tessera.measure.mosalloc.stopping import Moment
+    from tessera.measure.mosalloc.stopping import StopPoint
 
     if at and after_seconds:
         raise click.UsageError("give either --at or --after-seconds")
@@ -287,7 +287,7 @@ def capture(out, at, after_seconds, thp, heap_pool, anon_pool, matrix, program, 
         if done.facts["zero_pages"]:
             click.echo(f"{done.facts['zero_pages']} pages were only read and have no row", err=True)
 
-    moment = Moment("after", after_seconds) if after_seconds else Moment(at or "end")
+    moment = StopPoint("after", after_seconds) if after_seconds else StopPoint(at or "end")
     sys.exit(capture_program(program, out, moment, thp=thp or "never", pools=pools, tell=tell).exit_status)
 
 

@@ -18,7 +18,7 @@ from tessera.fit import collected_fits, fit_folder
 from tessera.fit.evaluation.cross_validation import FOLDS, SEED
 from tessera.fit.fitting import fit_all
 from tessera.fit.models.base import check_one_in_ten
-from tessera.fit.models.base import explain as explanation
+from tessera.fit.models.base import equation as explanation
 from tessera.fit.models.registry import EVERY, MODELS
 from tessera.fit.models.samples import Samples, read_samples
 
@@ -154,7 +154,7 @@ def collect(folders: tuple[str, ...], out: Path) -> None:
 
     Example: ./run tessera models collect --out /tmp/models results/smoke/models/gups/sandybridge-sim
     """
-    collected_fits.write_collected(collected_fits.collect(folders), out)
+    collected_fits.write_collected(collected_fits.collect_fits(folders), out)
 
 
 def _folds(text: str) -> tuple[int, ...]:
@@ -237,9 +237,9 @@ def adaptive(samples, candidates, most, out, model, seeds) -> None:
             "it needs --out, and --seeds of 1 or more",
             "give --out FOLDER and --seeds 30",
         )
-    from tessera.fit.evaluation.adaptive import CURVE, SUMMARY, replay, replay_summary
+    from tessera.fit.evaluation.adaptive import CURVE, SUMMARY, replay_orders, replay_summary
 
-    curve = replay(table.fitted, model, seeds)
+    curve = replay_orders(table.fitted, model, seeds)
     counted = replay_summary(curve)
     write_table(CURVE, curve, out / CURVE.file)
     write_table(SUMMARY, counted, out / SUMMARY.file)
@@ -265,10 +265,10 @@ def versions(samples, versions) -> None:
 
     Example: ./run tessera models versions results/default/cells/gups-16gb/haswell-sim.csv
     """
-    from tessera.fit.sklearn_versions import TOLERANCE, VERSIONS, compare
+    from tessera.fit.sklearn_versions import TOLERANCE, VERSIONS, compare_versions
 
     named = versions or VERSIONS
-    found = compare(samples, named)
+    found = compare_versions(samples, named)
     for each in found:
         terms = " + ".join(next(iter(each.terms.values())))
         verdict = f"equal to {each.difference:.1e}" if each.equal else f"DIFFERENT: {each.terms}"

@@ -22,9 +22,9 @@ class Log:
         self.ticker = Ticker(label)
 
     def __call__(self, line: str) -> None:
-        from tessera.simulate.progress import parse
+        from tessera.simulate.progress import parse_progress
 
-        if parse(line):
+        if parse_progress(line):
             self.ticker(line)
             return
         self.ticker.close()
@@ -33,12 +33,12 @@ class Log:
 
 def say_trace_notes(trace: Path | None) -> None:
     """A line on stderr if the trace (or that of an info.json) lacks a part of its program."""
-    from tessera.core.results.outcomes import recorded
+    from tessera.core.results.outcomes import read_recording
     from tessera.record import traces
 
     if trace is None:
         return
-    found = recorded(trace)[0] if trace.suffix == ".json" else traces.info(trace)
+    found = read_recording(trace)[0] if trace.suffix == ".json" else traces.trace_info(trace)
     if note := note_sentence(note_of(found)):
         click.echo(f"note: {note}", err=True)
 

@@ -41,7 +41,7 @@ def show(name: str | None, assumed: bool) -> None:
     from tessera.core.platforms import all_keys, own_key
     from tessera.core.tables import print_table
 
-    found = platforms.load(name)
+    found = platforms.load_platform(name)
     rows = {key: v for key, v in sorted(found.values.items()) if v.assumed or not assumed}
     keys = all_keys()
     cells = []
@@ -60,8 +60,8 @@ def _list() -> None:
     from tessera.simulate.platform_files import components_text
 
     rows = []
-    for name in platforms.names():
-        found = platforms.load(name)
+    for name in platforms.platform_names():
+        found = platforms.load_platform(name)
         assumed = sum(v.assumed for v in found.values.values())
         rows.append((name, f"{found.description} ({assumed} of {len(found.values)} values assumed)"))
     print_table((), rows, whole=(0,))

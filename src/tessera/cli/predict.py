@@ -150,18 +150,18 @@ def _asked(options: dict):
     if not single:
         return options["counts"]
     from tessera.core.layouts.layout import ALL_4KB, canonical_name
-    from tessera.fit.predict.counts import Counts
+    from tessera.fit.predict.counts import DesignPoint
 
     layout = ALL_4KB if options["layout"] is None else canonical_name(options["layout"])
-    return Counts("design", layout, *options["point"])
+    return DesignPoint("design", layout, *options["point"])
 
 
 def _answers(options: dict, counts) -> bool:
     from tessera.core.results.table_io import write_table
     from tessera.core.results.transfer_tables import DESIGN_ANSWERS
-    from tessera.core.results.tree import Tree
+    from tessera.core.results.tree import ResultsTree
     from tessera.lab.transfer.from_python import RESULTS, ask
-    from tessera.simulate.progress import Ticker, parse
+    from tessera.simulate.progress import Ticker, parse_progress
 
     names = ("results", "workload", "platform", "samples", "fit", "clock", "hits_are", "walk_cycles_are")
     passed = {
@@ -172,8 +172,8 @@ def _answers(options: dict, counts) -> bool:
         ticker = Ticker(f"{options['design'].stem} on {options['platform']}")
     found = ask(
         options["design"], counts, **passed,
-        cache=options["cache"] or Tree(options["results"] or RESULTS).cache,
-        progress=lambda line: ticker(line) if ticker and parse(line) else None,
+        cache=options["cache"] or ResultsTree(options["results"] or RESULTS).cache,
+        progress=lambda line: ticker(line) if ticker and parse_progress(line) else None,
     )  # fmt: skip
     if ticker:
         ticker.close()
@@ -247,7 +247,7 @@ def _formula(options: dict, counts) -> bool:
 def _fitted(options: dict):
     """The formula, fitted to P from one source."""
     from tessera.core.errors import TesseraError
-    from tessera.core.results.tree import Tree
+    from tessera.core.results.tree import ResultsTree
     from tessera.fit.predict import formula, prediction
     from tessera.lab.transfer.from_python import RESULTS, Study
 
@@ -261,7 +261,7 @@ def _fitted(options: dict):
             code="two-sources-of-p" if sources else "no-p",
         )  # fmt: skip
     if sources == ["fit"]:
-        return formula.of_fit(options["fit"], options["formula"])
+        return formula.fitted_of_folder(options["fit"], options["formula"])
     if sources == ["samples"]:
         return prediction.fit_to(options["samples"], options["formula"])
     if options["workload"] is None or options["platform"] is None:
@@ -269,5 +269,5 @@ def _fitted(options: dict):
             "tessera predict --formula of results", "they have many workloads and platforms",
             "name one pair: --workload NAME --platform NAME", code="pair-unstated",
         )  # fmt: skip
-    study = Study(Tree(options["results"] or RESULTS), options["workload"], options["platform"])
+    study = Study(ResultsTree(options["results"] or RESULTS), options["workload"], options["platform"])
     return prediction.fit_to(study.table, options["formula"])

@@ -9,7 +9,7 @@ import click
 
 from tessera.cli import options
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 
 _RESULTS = options.results("Results folder, e.g. results/default.", required=True)
 
@@ -44,7 +44,7 @@ def render(results: Path, out: Path | None, claims, reference, configuration) ->
     facts = site.render_report(_existing(results), out, claims, reference, configuration)
     if len(facts.claims):
         claims_table.print_claims(facts.claims)
-        click.echo(f"\n{verdicts.counts(facts.claims)}")
+        click.echo(f"\n{verdicts.verdict_lines(facts.claims)}")
     else:
         click.echo(f"no claims judged: {facts.claims_reason}")
     for name, why in verdicts.objections(facts.claims).items():
@@ -53,7 +53,7 @@ def render(results: Path, out: Path | None, claims, reference, configuration) ->
     click.echo(f"{drawn} figures drawn, {len(facts.figures) - drawn} not (reasons: page Missing)")
     if facts.pdf_problem:
         click.echo(f"no report.pdf: {facts.pdf_problem}", err=True)
-    click.echo(f"report: {out / 'index.html' if out else Tree(results).report}")
+    click.echo(f"report: {out / 'index.html' if out else ResultsTree(results).report}")
 
 
 @report.command()
@@ -74,10 +74,10 @@ def check(results: Path) -> None:
     if len(unexpected):
         claims_table.print_claims(unexpected)
     click.echo(
-        f"{len(unexpected)} of {len(table)} claims fail unexpectedly; all are in {Tree(results).claims}"
+        f"{len(unexpected)} of {len(table)} claims fail unexpectedly; all are in {ResultsTree(results).claims}"
     )
-    click.echo(verdicts.counts(table))
-    click.echo(f"report: {Tree(results).report}")
+    click.echo(verdicts.verdict_lines(table))
+    click.echo(f"report: {ResultsTree(results).report}")
     for problem in found:
         click.echo(f"FAILED {problem}", err=True)
     sys.exit(EXIT_FAILED if found else 0)
@@ -94,10 +94,10 @@ def proof_read(reference: Path | None) -> None:
     """
     from tessera.core.files import repo_root
     from tessera.report import claims_table, verdicts
-    from tessera.report.claims import evaluate, failing_claims
+    from tessera.report.claims import judged_claims, failing_claims
     from tessera.report.claims.load import PROOF_READING, claims_path
 
-    found = evaluate(repo_root() / "results", claims_path().with_name(PROOF_READING), reference)
+    found = judged_claims(repo_root() / "results", claims_path().with_name(PROOF_READING), reference)
     claims_table.print_claims(claims_table.tidy_claims(found))
     click.echo(f"\n{verdicts.score_line(verdicts.PROOF_READING, found)}")
     failing = failing_claims(found)
@@ -117,10 +117,10 @@ def figures(results: Path, only: tuple[str, ...], reference: Path | None, out: P
     Example: ./run tessera report figures --results results/default --only fig2 --only table6
     """
     from tessera.core.files import repo_root
-    from tessera.report.figures.render import render as draw
+    from tessera.report.figures.render import write_figures as draw
 
     reference = reference or repo_root() / "reference-results"
-    out = out or Tree(results).figures
+    out = out or ResultsTree(results).figures
     drawn = draw(_existing(results), reference, out, list(only) or None)
     for figure in drawn:
         click.echo(

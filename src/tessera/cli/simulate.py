@@ -129,7 +129,7 @@ def simulate(trace, platform, layout_words, mapping_words, log_words, changes, c
     """
     from tessera.core.results import outcomes, table_io
     from tessera.core.scenarios import check_name
-    from tessera.record.traces import info as trace_info
+    from tessera.record.traces import trace_info as trace_info
     from tessera.record.traces import outside_note
     from tessera.simulate.inputs import LAYOUT, LOG, MAPPING, find_inputs
     from tessera.simulate.operating_system import write_faults
@@ -255,7 +255,7 @@ def _platforms(names: tuple[str, ...], changes: tuple[str, ...], choices: tuple[
     from tessera.simulate.outputs import variants_of
 
     values = parse_changes(changes, "--set")
-    found = [set_values(platforms.load(name), values) for word in names for name in word.split(",")]
+    found = [set_values(platforms.load_platform(name), values) for word in names for name in word.split(",")]
     once = {platform.name for platform in found}
     if len(once) < len(found):
         raise TesseraError(f"--platform {','.join(names)}", "a platform is named twice", "name it once")

@@ -14,7 +14,7 @@ from tessera.cli.options import PATH
 from tessera.cli.output import say_trace_notes
 from tessera.core.units import format_bytes
 from tessera.record import traces
-from tessera.record.traces.companion import Switch
+from tessera.record.traces.companion import RecordingSwitch
 from tessera.record.traces.trace_tool import describe
 
 
@@ -86,8 +86,8 @@ def record(out, count, max_accesses, kernel_accesses, program, **asked) -> None:
         return
     if out is None:
         raise click.UsageError("give --out FILE, or --count to record nothing")
-    done = traces.record(program, out, max_accesses=max_accesses, show_stdout=True, **asked)
-    found = traces.info(done.trace)
+    done = traces.record_program(program, out, max_accesses=max_accesses, show_stdout=True, **asked)
+    found = traces.trace_info(done.trace)
     click.echo(
         f"{found['accesses']} accesses, {found['instructions']} instructions, "
         f"{format_bytes(found['file_bytes'])} -> {done.trace}",
@@ -113,7 +113,7 @@ def _count(program, out: Path | None, max_accesses: int | None, asked: dict) -> 
              if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]  # fmt: skip
     if given:
         raise click.UsageError(f"--count records nothing: leave out --{given[0].replace('_', '-')}")
-    found = traces.count(program, **{name: value for name, value in asked.items() if name not in _OF_RECORDS})
+    found = traces.count_accesses(program, **{name: value for name, value in asked.items() if name not in _OF_RECORDS})
     click.echo(json.dumps({"accesses": found.accesses, "instructions": found.instructions}))
 
 
@@ -136,9 +136,9 @@ def info(path: Path, as_json: bool, events: bool, csv: bool) -> None:
     if csv and not events:
         raise click.UsageError("--csv is the form of --events: give both")
     if events:
-        click.echo(traces.events(path, csv=csv), nl=False)
+        click.echo(traces.trace_events(path, csv=csv), nl=False)
         return
-    found = traces.info(path)
+    found = traces.trace_info(path)
     if as_json:
         click.echo(json.dumps(found, indent=1))
     else:
@@ -195,7 +195,7 @@ def touches(path: Path, out: Path) -> None:
 
     Example (after: tessera trace record): ./run tessera trace touches /tmp/gups.tst --out /tmp/touches.csv
     """
-    traces.touches(path, out)
+    traces.write_touches(path, out)
     say_trace_notes(path)
 
 
@@ -207,5 +207,5 @@ def switch(path: Path, state: str) -> None:
 
     Example: ./run tessera trace switch /tmp/roi.switch off
     """
-    control = Switch.existing(path) if path.exists() else Switch(path)
+    control = RecordingSwitch.existing(path) if path.exists() else RecordingSwitch(path)
     (control.on if state == "on" else control.off)()

@@ -38,8 +38,8 @@ def show(name: str | None, platform: str | None) -> None:
     if name is None:
         _list()
         return
-    found = workloads.load(name)
-    target = platforms.load(platform) if platform else None
+    found = workloads.load_workload(name)
+    target = platforms.load_platform(platform) if platform else None
     click.echo(f"{found.name}: {found.description}\n  source: {found.source}\n  kind: {found.kind}")
     for table, row in found.rows.items():
         click.echo(f"  row of {table}: {row}")
@@ -66,8 +66,8 @@ def _list() -> None:
     from tessera.record import workloads
 
     listed = []
-    for name in workloads.names():
-        found = workloads.load(name)
+    for name in workloads.workload_names():
+        found = workloads.load_workload(name)
         rows = ", ".join(f"{table} {row}" for table, row in found.rows.items())
         notes = [rows, f"stands in for {found.stand_in_for}" if found.stand_in_for else ""]
         about = "; ".join(note for note in notes if note)
@@ -89,7 +89,7 @@ def run(name: str, size: str) -> None:
     from tessera.record.workloads.execution import execute
 
     folder = build_dir("runs") / name / size
-    found = workloads.load(name)
+    found = workloads.load_workload(name)
     made = workloads.prepare(found, size, folder, _prepared(found.size(size)))
     _, result = execute(made, folder)
     click.echo(json.dumps(result))
@@ -108,7 +108,7 @@ def prepare(name: str, size: str) -> None:
     from tessera.core.errors import TesseraError
     from tessera.record import workloads
 
-    path = _prepared(workloads.load(name).size(size))
+    path = _prepared(workloads.load_workload(name).size(size))
     if path is None:
         raise TesseraError(
             f"prepared file of {name} ({size})",
@@ -132,7 +132,7 @@ def count(name: str, size: str) -> None:
     from tessera.core.files import build_dir
     from tessera.record import workloads
 
-    asked = workloads.load(name)
+    asked = workloads.load_workload(name)
     file = _prepared(asked.size(size))
     found = workloads.count_region(asked, size, build_dir("runs") / name / size, file)
     click.echo(json.dumps({"accesses": found.accesses, "instructions": found.instructions}))
@@ -226,8 +226,8 @@ def show_data() -> None:
     """
     from tessera.record import datasets as inputs
 
-    for name in inputs.names():
-        dataset = inputs.load(name)
+    for name in inputs.dataset_names():
+        dataset = inputs.load_dataset(name)
         now = inputs.state(dataset)
         here = f"{now.state}, {amount(now.size_bytes)}" if now.size_bytes else now.state
         size = amount(dataset.size_bytes) if dataset.size_bytes is not None else "not published"
@@ -244,9 +244,9 @@ def fetch(names: tuple[str, ...]) -> None:
     """
     from tessera.record import datasets as inputs
 
-    for dataset in [inputs.load(name) for name in names]:  # check all names before the first download
+    for dataset in [inputs.load_dataset(name) for name in names]:  # check all names before the first download
         with download_progress() as show:
-            record = inputs.fetch(dataset, progress=partial(show, dataset.name))
+            record = inputs.fetch_dataset(dataset, progress=partial(show, dataset.name))
         click.echo(
             f"{dataset.name}: {record['bytes']} bytes, SHA-256 {record['sha256']}, {record['verdict']}"
         )
@@ -264,13 +264,13 @@ def verify(names: tuple[str, ...]) -> None:
     from tessera.core.errors import EXIT_FAILED, TesseraError
     from tessera.record import datasets as inputs
 
-    chosen = list(names) or [n for n in inputs.names() if inputs.state(inputs.load(n)).state == "present"]
+    chosen = list(names) or [n for n in inputs.dataset_names() if inputs.state(inputs.load_dataset(n)).state == "present"]
     if not chosen:
         click.echo("no dataset was downloaded; to list them: ./run tessera workload data show")
     failed = False
-    for dataset in [inputs.load(name) for name in chosen]:
+    for dataset in [inputs.load_dataset(name) for name in chosen]:
         try:
-            click.echo(f"{dataset.name}: {inputs.verify(dataset)}")
+            click.echo(f"{dataset.name}: {inputs.verify_dataset(dataset)}")
         except TesseraError as error:
             failed = True
             click.echo(f"tessera: {error}", err=True)

@@ -40,7 +40,7 @@ class Check:
             raise ValueError(f"check '{self.name}': {self.status} without a reason")
 
 
-def counts(statuses: Iterable[str]) -> dict[str, int]:
+def status_counts(statuses: Iterable[str]) -> dict[str, int]:
     """How often there is each of :data:`STATUSES`."""
     found = Counter(statuses)
     return {status: found[status] for status in STATUSES}
@@ -51,7 +51,7 @@ def exit_status(statuses: Iterable[str]) -> int:
     return EXIT_FAILED if FAIL in statuses else 0
 
 
-def summary(statuses: Iterable[str]) -> str:
+def status_summary(statuses: Iterable[str]) -> str:
     """``3 passed, 0 failed, 1 skipped``."""
-    passed, failed, skipped = counts(statuses).values()
+    passed, failed, skipped = status_counts(statuses).values()
     return f"{passed} passed, {failed} failed, {skipped} skipped"

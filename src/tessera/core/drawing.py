@@ -78,7 +78,7 @@ def panels(rows: int = 1, columns: int = 1, *, width: float = 7.6, height: float
         return figure, figure.subplots(rows, columns, **options)
 
 
-def figure(*, width: float, height: float) -> Figure:
+def empty_figure(*, width: float, height: float) -> Figure:
     """An empty figure in Tessera's style, for nested panels."""
     with context():
         return Figure(figsize=(width, height), layout="constrained")
@@ -110,7 +110,7 @@ def legend_below(figure: Figure, all_axes, columns: int = 3) -> None:
         )
 
 
-def percent(fraction: float, digits: int | None = None) -> str:
+def percent_text(fraction: float, digits: int | None = None) -> str:
     """``0.0123`` as ``1.2%``; as many digits as are worth reading."""
     value = 100 * fraction
     if digits is None:
@@ -124,7 +124,7 @@ def percent_axis(axis, *, digits: int | None = None) -> None:
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     def write(value, _position):
-        text = f"{100 * value:g}%" if digits is None else percent(value, digits)
+        text = f"{100 * value:g}%" if digits is None else percent_text(value, digits)
         return text.replace("-", "\u2212")
 
     axis.set_major_formatter(FuncFormatter(write))

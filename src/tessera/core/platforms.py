@@ -1,6 +1,6 @@
 """Simulated platforms: YAML files in ``config/platforms`` whose every value carries its source.
 
-First the simulator's keys, then a platform file (:func:`load` reads one), then a platform with some values
+First the simulator's keys, then a platform file (:func:`load_platform` reads one), then a platform with some values
 changed.
 """
 
@@ -32,7 +32,7 @@ LARGEST = 2**64 - 1  #: of a number that only a component knows
 
 
 @dataclass(frozen=True)
-class Key:
+class PlatformKey:
     """One row of `tessera-sim keys`; ``unit`` "name" means that the value is a component's name."""
 
     key: str
@@ -59,18 +59,18 @@ class Key:
 
 
 @functools.cache
-def all_keys() -> dict[str, Key]:
+def all_keys() -> dict[str, PlatformKey]:
     """Every key of the table by its dotted name, in the simulator's order."""
     return read_key_table(repo_root() / KEY_TABLE)
 
 
-def read_key_table(path: Path) -> dict[str, Key]:
+def read_key_table(path: Path) -> dict[str, PlatformKey]:
     """The keys in a table of the form of :data:`KEY_TABLE`.
 
     Raises:
         TesseraError: a line that is neither blank, nor a comment, nor a row; or a key given twice.
     """
-    keys: dict[str, Key] = {}
+    keys: dict[str, PlatformKey] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.startswith("//"):
             continue
@@ -85,7 +85,7 @@ def read_key_table(path: Path) -> dict[str, Key]:
     return keys
 
 
-def own_key(key: str) -> Key | None:
+def own_key(key: str) -> PlatformKey | None:
     """A component's own key, `<section>.<component>.<key>`; None if the name does not have this form.
 
     Only the simulator that has the component knows which keys exist, their bounds and their defaults.
@@ -95,7 +95,7 @@ def own_key(key: str) -> Key | None:
         return None
     if not all(WORD.fullmatch(part) for part in rest.split(".")) or rest.count(".") != 1:
         return None
-    return Key(key, "the component's unit", 0, LARGEST, None, "", "a component's own key (tessera-sim keys)")
+    return PlatformKey(key, "the component's unit", 0, LARGEST, None, "", "a component's own key (tessera-sim keys)")
 
 
 def shown_value(value: object) -> str:
@@ -104,18 +104,18 @@ def shown_value(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _key_of_line(line: str) -> Key | None:
+def _key_of_line(line: str) -> PlatformKey | None:
     match = KEY_ROW.fullmatch(line.strip())
     if match is None:
         return None
     cells = next(csv.reader([match[2]], skipinitialspace=True))
     if match[1] == "NAME" and len(cells) == NAME_COLUMNS:
         _, key, section, default, source, text = cells
-        return Key(key, "name", 0, 0, default or None, source, text, section)
+        return PlatformKey(key, "name", 0, 0, default or None, source, text, section)
     if match[1] == "NUMBER" and len(cells) == NUMBER_COLUMNS and cells[3].isdigit() and cells[4].isdigit():
         _, key, unit, least, most, default, source, text = cells
         value = int(default) if default else None
-        return Key(key, unit, int(least), int(most), value, source, text)
+        return PlatformKey(key, unit, int(least), int(most), value, source, text)
     return None
 
 
@@ -164,17 +164,17 @@ class Platform:
         return "".join(f"{key} = {v.value}\n" for key, v in sorted(self.values.items()))
 
 
-def folder() -> Path:
+def platforms_folder() -> Path:
     """Where the named platforms are."""
     return repo_root() / "config" / "platforms"
 
 
-def names() -> list[str]:
+def platform_names() -> list[str]:
     """Names of the platforms that come with Tessera."""
-    return sorted(p.stem for p in folder().glob("*.yaml") if p.stem != TEMPLATE)
+    return sorted(p.stem for p in platforms_folder().glob("*.yaml") if p.stem != TEMPLATE)
 
 
-def load(name_or_path: str | Path) -> Platform:
+def load_platform(name_or_path: str | Path) -> Platform:
     """The platform of this name, or of this YAML file: every key once, in bounds, with its source.
 
     Keys are in the order of the simulator's table; components' own keys follow. Only the simulator checks
@@ -185,14 +185,14 @@ def load(name_or_path: str | Path) -> Platform:
     """
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):
-        path = folder() / f"{name_or_path}.yaml"
+        path = platforms_folder() / f"{name_or_path}.yaml"
         if not path.exists():
-            raise unknown_name("platform", str(name_or_path), names())
-    return from_tree(configuration_files.read_yaml(path, "platform file"), path)
+            raise unknown_name("platform", str(name_or_path), platform_names())
+    return platform_of_tree(configuration_files.read_yaml(path, "platform file"), path)
 
 
-def from_tree(tree: object, path: Path) -> Platform:
-    """As :func:`load`, from what the YAML file ``path`` holds."""
+def platform_of_tree(tree: object, path: Path) -> Platform:
+    """As :func:`load_platform`, from what the YAML file ``path`` holds."""
     if not isinstance(tree, dict):
         raise TesseraError(f"platform file {path}", "not a mapping", HELP)
     missing = [key for key in HEAD if not isinstance(tree.get(key), str) or not tree[key].strip()]
@@ -238,7 +238,7 @@ def _fault_of_source(source: object) -> str | None:
 def _complete(path: Path, given: dict[str, Value]) -> dict[str, Value]:
     """Every key of the table, from the file or by default, then the components' own keys."""
     known = all_keys()
-    own: dict[str, Key] = {}
+    own: dict[str, PlatformKey] = {}
     for key in given:
         if key not in known:
             found = own_key(key)
@@ -303,7 +303,7 @@ def parse_changes(texts: Iterable[str], option: str = "--change") -> dict[str, i
     return found
 
 
-def changed(platform: Platform, changes: Mapping[str, int | str]) -> Platform:
+def changed_platform(platform: Platform, changes: Mapping[str, int | str]) -> Platform:
     """``platform`` with the ``changes`` of a configuration; each value obeys the bounds of its key.
 
     Raises:
@@ -321,7 +321,7 @@ def changed(platform: Platform, changes: Mapping[str, int | str]) -> Platform:
 def set_values(platform: Platform, changes: Mapping[str, int | str], option: str = "--set") -> Platform:
     """``platform`` with the ``changes`` of ``option``; each value obeys the bounds of its key.
 
-    Unlike :func:`changed`, a change may name a key of a component that the platform's file does not have.
+    Unlike :func:`changed_platform`, a change may name a key of a component that the platform's file does not have.
 
     Raises:
         TesseraError: no such key, or a value that breaks its rule.

@@ -1,6 +1,6 @@
 """Scenarios: the machine, its memory and the policies of its operating system (docs/os.md).
 
-First the keys, then the YAML files of ``config/scenarios`` that set them; :func:`load` reads one.
+First the keys, then the YAML files of ``config/scenarios`` that set them; :func:`load_scenario` reads one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LINUX = "Linux 6.12, mm/huge_memory.c and mm/khugepaged.c: the setting after a b
 
 
 @dataclass(frozen=True)
-class Key:
+class ScenarioKey:
     """One key; ``default`` None: every scenario has to give it.
 
     A number lies in ``least`` to ``most`` and is a multiple of ``multiple``. A word is one of ``words``. A
@@ -67,28 +67,28 @@ class Key:
         return str(int(value)) if self.switch else str(value)
 
 
-def _entries(name: str, default: int, meaning: str) -> Key:
-    return Key(name, default, "of 512 entries", LINUX, meaning, most=511)
+def _entries(name: str, default: int, meaning: str) -> ScenarioKey:
+    return ScenarioKey(name, default, "of 512 entries", LINUX, meaning, most=511)
 
 
-def _thousandths(name: str, default: int, source: str, meaning: str) -> Key:
-    return Key(name, default, "thousandths", source, meaning, most=1000)
+def _thousandths(name: str, default: int, source: str, meaning: str) -> ScenarioKey:
+    return ScenarioKey(name, default, "thousandths", source, meaning, most=1000)
 
 
 OURS = "the scenario"
 
-KEYS: tuple[Key, ...] = (
-    Key(
+KEYS: tuple[ScenarioKey, ...] = (
+    ScenarioKey(
         "memory_bytes", None, "bytes", OURS, "Memory of the machine, a multiple of 1MB",
         least=16 << 20, most=1 << 40, multiple=1 << 20,
     ),
-    Key("policy", "linux-6.12", "word", "artifacts/imitation", "Who decides", words=("linux-6.12",)),
-    Key(
+    ScenarioKey("policy", "linux-6.12", "word", "artifacts/imitation", "Who decides", words=("linux-6.12",)),
+    ScenarioKey(
         "fragmentation.index", "none", "word", OURS,
         "Index that is raised before the program begins, in each zone above DMA",
         words=("none", "extfrag-index", "unusable-index"),
     ),
-    Key("fragmentation.order", 9, "order", OURS, "Order of the index", least=1, most=10),
+    ScenarioKey("fragmentation.order", 9, "order", OURS, "Order of the index", least=1, most=10),
     _thousandths("fragmentation.target_thousandths", 500, OURS, "Value of the index"),
     _thousandths(
         "fragmentation.tolerance_thousandths", 5, "assumed: what the fragmenter reaches",
@@ -98,82 +98,82 @@ KEYS: tuple[Key, ...] = (
         "fragmentation.movable_share_thousandths", 0, "assumed: pinned frames stay",
         "Pinned frames that compaction could move",
     ),
-    Key("fragmentation.seed", 1, "number", OURS, "Chooses the pinned frames", most=(1 << 63) - 1),
-    Key(
+    ScenarioKey("fragmentation.seed", 1, "number", OURS, "Chooses the pinned frames", most=(1 << 63) - 1),
+    ScenarioKey(
         "thp.enabled", "always", "word", LINUX, "Areas that get pages of 2MB",
         words=("always", "madvise", "never"),
     ),
-    Key(
+    ScenarioKey(
         "thp.defrag", "madvise", "word", LINUX, "Areas whose faults ask for compaction and reclaim",
         words=("always", "defer", "defer+madvise", "madvise", "never"),
     ),
-    Key("thp.use_zero_page", True, "switch", LINUX, "Loads of untouched 2MB get the huge zero page"),
-    Key("thp.khugepaged.defrag", True, "switch", LINUX, "khugepaged may ask for compaction and reclaim"),
+    ScenarioKey("thp.use_zero_page", True, "switch", LINUX, "Loads of untouched 2MB get the huge zero page"),
+    ScenarioKey("thp.khugepaged.defrag", True, "switch", LINUX, "khugepaged may ask for compaction and reclaim"),
     _entries("thp.khugepaged.max_ptes_none", 511, "Empty entries that khugepaged fills"),
     _entries("thp.khugepaged.max_ptes_swap", 64, "Swapped entries that it accepts"),
     _entries("thp.khugepaged.max_ptes_shared", 256, "Shared entries that it accepts"),
-    Key(
+    ScenarioKey(
         "thp.khugepaged.pages_to_scan", 4096, "entries", LINUX, "Entries that a wake-up looks at",
         least=1, most=1 << 30,
     ),
-    Key(
+    ScenarioKey(
         "thp.khugepaged.scan_sleep_milliseconds", 10000, "milliseconds", LINUX, "Time between two wake-ups",
         least=1, most=1 << 30,
     ),
-    Key(
+    ScenarioKey(
         "swap.bytes", 0, "bytes", OURS, "Swap area, its header of 4KB included; 0: no swap",
         most=1 << 40, multiple=1 << 20,
     ),
-    Key(
+    ScenarioKey(
         "swap.synchronous", False, "switch", "zram: SWP_SYNCHRONOUS_IO of mm/memory.c",
         "Swap is memory that answers at once: one page a fault, no disk",
     ),
-    Key(
+    ScenarioKey(
         "swap.page_cluster", 3, "log2 of pages", "Linux 6.12, mm/swap.c swap_setup",
         "Pages that a swap fault reads at once, at most", most=5,
     ),
-    Key(
+    ScenarioKey(
         "reclaim.swappiness", 60, "of 200", "Linux 6.12, mm/vmscan.c vm_swappiness",
         "Balance of anonymous pages and pages of files", most=200,
     ),
-    Key(
+    ScenarioKey(
         "compaction.proactive", True, "switch", "Linux 6.12, mm/compaction.c: compaction_proactiveness 20",
         "kcompactd looks at fragmentation each half second",
     ),
-    Key(
+    ScenarioKey(
         "page_cache.at_start", "none", "word", OURS, "Files in memory before the program begins",
         words=("none", "files"),
     ),
-    Key(
+    ScenarioKey(
         "page_cache.other_bytes", 0, "bytes", OURS,
         "A file of somebody else, read once before the program begins", most=1 << 40,
     ),
-    Key(
+    ScenarioKey(
         "hugetlb.pages_2mb", 0, "pages", OURS, "Pool of pages of 2MB for MAP_HUGETLB", most=1 << 19,
     ),
-    Key(
+    ScenarioKey(
         "hugetlb.pages_1gb", 0, "pages", OURS, "Pool of pages of 1GB for MAP_HUGETLB", most=1 << 10,
     ),
-    Key(
+    ScenarioKey(
         "slab.areas", False, "switch", "Linux 6.12, mm/slub.c and kernel/fork.c",
         "The kernel's objects of areas (VMAs) take frames",
     ),
-    Key(
+    ScenarioKey(
         "disk.model", "constant", "word", "artifacts/imitation/disk",
         "Counts and times of what files and swap read and write; no decision depends on it",
         words=("constant", "flash"),
     ),
-    Key(
+    ScenarioKey(
         "time.frequency_hz", 2_000_000_000, "Hz", "assumed: time is instructions / (frequency x IPC)",
         "Frequency of the processor", least=1000, most=10**12,
     ),
-    Key(
+    ScenarioKey(
         "time.instructions_per_1000_cycles", 1000, "instructions", "assumed: an IPC of 1",
         "Instructions of the program in 1,000 cycles", least=1, most=100_000,
     ),
 )  # fmt: skip
 
-BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
+BY_NAME: dict[str, ScenarioKey] = {key.name: key for key in KEYS}
 
 #: Parts of Linux that tessera lab os does not use; a scenario that asks for them is refused by name.
 NOT_MODELLED = ("fork", "memory_cgroup", "numa", "shared_memory", "writeback")
@@ -204,17 +204,17 @@ class Scenario:
         return "\n".join([f"name = {self.name}", *lines]) + "\n"
 
 
-def folder() -> Path:
+def scenarios_folder() -> Path:
     """Where the named scenarios are."""
     return repo_root() / "config" / "scenarios"
 
 
-def names() -> list[str]:
+def scenario_names() -> list[str]:
     """Names of the scenarios that come with Tessera."""
-    return sorted(path.stem for path in folder().glob("*.yaml"))
+    return sorted(path.stem for path in scenarios_folder().glob("*.yaml"))
 
 
-def load(name_or_path: str | Path) -> Scenario:
+def load_scenario(name_or_path: str | Path) -> Scenario:
     """The scenario of this name, or of this YAML file.
 
     Raises:
@@ -222,14 +222,14 @@ def load(name_or_path: str | Path) -> Scenario:
     """
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):
-        path = folder() / f"{name_or_path}.yaml"
+        path = scenarios_folder() / f"{name_or_path}.yaml"
         if not path.exists():
-            raise unknown_name("scenario", str(name_or_path), names())
+            raise unknown_name("scenario", str(name_or_path), scenario_names())
     check_name(path.stem)
-    return from_tree(configuration_files.read_yaml(path, "scenario file"), path)
+    return scenario_of_tree(configuration_files.read_yaml(path, "scenario file"), path)
 
 
-def from_tree(tree: object, path: Path) -> Scenario:
+def scenario_of_tree(tree: object, path: Path) -> Scenario:
     """The scenario in what a YAML file contains; ``path`` gives the name."""
     if not isinstance(tree, dict):
         raise TesseraError(f"scenario file {path}", "it is not a table of keys", HELP)
@@ -279,7 +279,7 @@ def _unmodelled(name: str) -> bool:
 
 def _checked(name: str, value: object, path: Path) -> int | str | bool:
     asked = f"scenario file {path}: {name}"
-    key: Key | None = BY_NAME.get(name)
+    key: ScenarioKey | None = BY_NAME.get(name)
     if key is None and _unmodelled(name):
         found = f"tessera lab os does not model {', '.join(NOT_MODELLED)}"
         raise TesseraError(asked, found, "remove the key", code="scenario-not-modelled")

@@ -92,7 +92,7 @@ def is_missing(cell) -> bool:
     return (cell if isinstance(cell, str) else str(cell)).strip(BLANKS) in _MISSING
 
 
-def number(cell) -> float:
+def finite_number(cell) -> float:
     """The finite number in a cell, correctly rounded.
 
     Raises:
@@ -122,7 +122,7 @@ def _why(text: str) -> str:
     return "not a number"
 
 
-def numbers(
+def number_column(
     frame: pd.DataFrame,
     column: str,
     owner: str,
@@ -181,14 +181,14 @@ def floats(cells: pd.Series) -> np.ndarray:
 
 def _or_nan(cell) -> float:
     try:
-        return number(cell)
+        return finite_number(cell)
     except ValueError:
         return math.nan
 
 
 def _reason(cell) -> str:
     try:
-        number(cell)
+        finite_number(cell)
     except ValueError as error:
         return f" ({error})"
     return ""

@@ -12,12 +12,12 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.core.results.cell_tables import MODELS_OF_PAIR, MODELS_OF_RUN
-from tessera.core.results.table_io import Unreadable, read_texts, write_table
+from tessera.core.results.table_io import UnreadableTable, read_texts, write_table
 from tessera.core.results.tree import MODEL_TABLES, NOT_FITTED
 from tessera.fit.fit_folder import TABLES
 
 
-def collect(folders: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
+def collect_fits(folders: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
     """{table: frame} over all folders, in their order; numbers keep their digits (as text).
 
     It joins the tables of fits, and the tables of protocols and adaptive orders if the folders have them. If
@@ -70,7 +70,7 @@ def _concatenate(name: str, folders: dict[tuple[str, str], Path]) -> pd.DataFram
     for (workload, platform), folder in folders.items():
         try:
             frame = read_texts(folder / MODELS_OF_PAIR[name].file, table=MODELS_OF_PAIR[name])
-        except Unreadable as error:
+        except UnreadableTable as error:
             found = f"{name}.csv does not exist" if error.absent else f"{name}.csv: {error.found}"
             raise TesseraError(f"fit {folder}", found, _WHERE) from error
         frame.insert(0, "workload", workload)

@@ -17,10 +17,10 @@ from tessera.core.errors import TesseraError, unknown_name
 from tessera.core.files import write_text
 from tessera.core.results.cell_tables import MODELS_OF_PAIR
 from tessera.core.results.table_io import write_table
-from tessera.fit.evaluation.intervals import Calibration
+from tessera.fit.evaluation.intervals import UnseenErrors
 from tessera.fit.models.base import RuntimeModel
 from tessera.fit.models.registry import EVERY
-from tessera.fit.models.samples import COLUMNS, Table, check_samples
+from tessera.fit.models.samples import COLUMNS, SamplesTable, check_samples
 from tessera.fit.models.terms import TERMS
 
 FORMAT = 1  #: of fit.json
@@ -48,11 +48,11 @@ class FitResult:
     models: dict[str, RuntimeModel]
     failures: dict[str, str]
     ranges: dict[str, tuple[float, float]]
-    table: Table
+    table: SamplesTable
     folds: tuple[int, ...]
     seed: int
     notes: list[str] = field(default_factory=list)
-    calibrations: dict[str, Calibration] = field(default_factory=dict)
+    calibrations: dict[str, UnseenErrors] = field(default_factory=dict)
 
     @property
     def samples(self) -> int:
@@ -120,7 +120,7 @@ class FitResult:
         }
 
 
-def kept(table: Table) -> dict:
+def kept(table: SamplesTable) -> dict:
     """The samples as `fit.json` keeps them: what `tessera predict --fit` asks about is P itself."""
     found = table.fitted
     columns = {name: getattr(found, name).tolist() for name in ("H", "M", "C", "R")}
@@ -158,7 +158,7 @@ class StoredFit:
     data: dict | None = None  #: the samples, as :func:`kept` gives them
 
     @property
-    def table(self) -> Table:
+    def table(self) -> SamplesTable:
         """The samples that the models were fitted to.
 
         Raises:
@@ -205,16 +205,16 @@ class StoredFit:
             )
         raise unknown_name("model", model, list(EVERY))
 
-    def calibration(self, model: str) -> Calibration:
+    def calibration(self, model: str) -> UnseenErrors:
         """What intervals need; with a message instead, if the fit has none."""
         path = self.path.parent / INTERVALS
         if not path.is_file():
             reason = f"no {INTERVALS} beside {self.path.name}: fit with tessera models fit"
-            return Calibration("none", np.empty(0), message=reason)
+            return UnseenErrors("none", np.empty(0), message=reason)
         try:
             entry = json.loads(path.read_text(encoding="utf-8"))["models"][self.model(model).name]
             others = [_restored(model, {"parameters": {}} | other) for other in entry["others"]]
-            return Calibration(entry["method"], np.array(entry["residuals_cycles"]), others, entry["message"])
+            return UnseenErrors(entry["method"], np.array(entry["residuals_cycles"]), others, entry["message"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise _damaged(path, error) from error
 

@@ -23,15 +23,15 @@ from tessera.fit.evaluation.cross_validation import (
     FitRows,
     Fits,
     apart,
-    groups_of,
+    duplicate_groups,
     held_out_errors,
     shared_fits,
 )
-from tessera.fit.evaluation.intervals import calibrate
+from tessera.fit.evaluation.intervals import unseen_errors
 from tessera.fit.fit_folder import TABLES, FitResult
 from tessera.fit.models.base import CannotFit, RuntimeModel, check_one_in_ten
-from tessera.fit.models.registry import create, select
-from tessera.fit.models.samples import Samples, Table, check_samples
+from tessera.fit.models.registry import create, select_models
+from tessera.fit.models.samples import Samples, SamplesTable, check_samples
 from tessera.fit.models.terms import INPUTS
 
 SPREAD_FOLDS = 6  #: of the cross validation under several seeds
@@ -39,7 +39,7 @@ TOGETHER, APART = "together", "apart"  #: what cross validation does with sample
 
 
 def fit_all(
-    samples: pd.DataFrame | Table,
+    samples: pd.DataFrame | SamplesTable,
     folds: Sequence[int] = FOLDS,
     seed: int = SEED,
     models: Iterable[str] = (),
@@ -75,9 +75,9 @@ def fit_all(
     Raises:
         TesseraError: the samples or the names are wrong, or no model at all could be fitted.
     """
-    table = samples if isinstance(samples, Table) else check_samples(samples)
-    names = select(models)
-    slow = [name for name in select(beside) if name not in names] if beside else []
+    table = samples if isinstance(samples, SamplesTable) else check_samples(samples)
+    names = select_models(models)
+    slow = [name for name in select_models(beside) if name not in names] if beside else []
     chosen = {name: create(name, **(parameters or {}).get(name, {})) for name in [*names, *slow]}
     fitted, failures = _fit(chosen, table.fitted, one_in_ten)
     if not fitted:
@@ -136,7 +136,7 @@ def fit_all(
         folds=tuple(folds),
         seed=seed,
         notes=list(table.notes),
-        calibrations={n: calibrate(m, table.fitted, refits[n]) for n, m in fitted.items() if n not in slow}
+        calibrations={n: unseen_errors(m, table.fitted, refits[n]) for n, m in fitted.items() if n not in slow}
         if intervals
         else {},
     )
@@ -159,7 +159,7 @@ def _fit(
 def _groups(samples: Samples, duplicates: str) -> np.ndarray:
     if duplicates not in (TOGETHER, APART):
         raise TesseraError(f"duplicates '{duplicates}'", "no such choice", f"use {TOGETHER} or {APART}")
-    return groups_of(samples) if duplicates == TOGETHER else apart(samples)
+    return duplicate_groups(samples) if duplicates == TOGETHER else apart(samples)
 
 
 def _cross_validate(

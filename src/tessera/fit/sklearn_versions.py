@@ -39,7 +39,7 @@ json.dump({"version": sklearn.__version__, "coefficients": found}, sys.stdout)
 
 
 @dataclass(frozen=True)
-class Comparison:
+class VersionDifference:
     """``terms`` per version, and the largest relative difference of a coefficient.
 
     ``samples`` names the file and the model. ``difference`` is infinite if the terms differ.
@@ -54,7 +54,7 @@ class Comparison:
         return self.difference <= TOLERANCE
 
 
-def compare(samples: Sequence[str | Path], versions: Sequence[str] = VERSIONS) -> list[Comparison]:
+def compare_versions(samples: Sequence[str | Path], versions: Sequence[str] = VERSIONS) -> list[VersionDifference]:
     """The models of every samples file under every version, one comparison per file and model.
 
     Raises:
@@ -68,12 +68,12 @@ def compare(samples: Sequence[str | Path], versions: Sequence[str] = VERSIONS) -
         found = {name: fitted_with(name, paths, Path(folder) / name) for name in versions}
     asked = [f"{path} {model}" for path in samples for model in COMPARED]
     return [
-        judged(name, {version: coefficients[i] for version, coefficients in found.items()})
+        version_difference(name, {version: coefficients[i] for version, coefficients in found.items()})
         for i, name in enumerate(asked)
     ]
 
 
-def judged(samples: str, found: dict[str, dict[str, float]]) -> Comparison:
+def version_difference(samples: str, found: dict[str, dict[str, float]]) -> VersionDifference:
     """The comparison of the coefficients {version: {term: coefficient}} of one samples file and model."""
     first, *others = found.values()
     difference = 0.0
@@ -83,7 +83,7 @@ def judged(samples: str, found: dict[str, dict[str, float]]) -> Comparison:
             break
         apart = [abs(other[term] - value) / (abs(value) or 1.0) for term, value in first.items()]
         difference = max(difference, *apart)
-    return Comparison(samples, {name: tuple(terms) for name, terms in found.items()}, difference)
+    return VersionDifference(samples, {name: tuple(terms) for name, terms in found.items()}, difference)
 
 
 def fitted_with(wanted: str, samples: Sequence[Path], folder: Path) -> list[dict[str, float]]:

@@ -35,7 +35,7 @@ from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.files import check_target
 from tessera.core.platforms import Platform
-from tessera.core.results.outcomes import FAILED, TRACE_NAME, is_ok, note_of, recorded
+from tessera.core.results.outcomes import FAILED, TRACE_NAME, is_ok, note_of, read_recording
 from tessera.core.results.schema import Table
 from tessera.core.results.table_io import empty_table, frame_of, write_table
 from tessera.core.tables import frame_rows, print_table
@@ -75,14 +75,14 @@ class Recording:
     def __init__(self, path: Path):
         self.path = Path(path)
         if self.info is None:
-            traces.info(self.path)
+            traces.trace_info(self.path)
 
     @cached_property
     def info(self) -> dict | None:
         """Content of info.json; None if a trace is given."""
         if self.path.suffix != ".json":
             return None
-        info, _ = recorded(self.path)
+        info, _ = read_recording(self.path)
         if not isinstance(info, dict) or not {"workload", "status"} <= set(info):
             found = "it has no workload and no status, so it is not the info.json of a recording"
             remedy = "name a trace.tst, or the info.json beside one"
@@ -105,12 +105,12 @@ class Recording:
         if not is_ok(self.info):
             why = str(self.info.get("message", ""))
             raise TesseraError(f"trace of {self.workload}", "recording failed", why)
-        return recorded(self.path)[1]
+        return read_recording(self.path)[1]
 
     @property
     def note(self) -> str:
         """What the trace lacks of its program; empty if nothing."""
-        return note_of(self.info if self.info is not None else traces.info(self.path))
+        return note_of(self.info if self.info is not None else traces.trace_info(self.path))
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def _platform(text: str) -> Platform:
     Its name in the tables then lists them, too.
     """
     name, changes = re.fullmatch(r"(.*?)((?: [\w.-]+=\S+)*)", text).groups()
-    loaded = platforms.load(name)
+    loaded = platforms.load_platform(name)
     if not changes:
         return loaded
     made = platforms.set_values(loaded, platforms.parse_changes(changes.split(), "platform="), "platform=")

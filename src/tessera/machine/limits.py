@@ -89,7 +89,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Memory:
+class UsableMemory:
     """Bytes of memory, and the limit that makes them fewer than the machine's (None: the machine does)."""
 
     bytes: int
@@ -327,17 +327,17 @@ def memory_limit(root: Path | None = None) -> Limit | None:
     return min(Cgroups(root).memory(), key=lambda limit: limit.bytes, default=None)
 
 
-def total_memory(root: Path | None = None) -> Memory:
+def total_memory(root: Path | None = None) -> UsableMemory:
     """Memory that this process may ever have: the machine's, or the smallest limit."""
     machine, limit = machine_memory("MemTotal", root), memory_limit(root)
-    return Memory(limit.bytes, limit) if limit and limit.bytes < machine else Memory(machine)
+    return UsableMemory(limit.bytes, limit) if limit and limit.bytes < machine else UsableMemory(machine)
 
 
-def available_memory(root: Path | None = None) -> Memory:
+def available_memory(root: Path | None = None) -> UsableMemory:
     """Memory that this process can have now without swapping: MemAvailable, or what the limits leave."""
     machine = machine_memory("MemAvailable", root)
     tightest = min(Cgroups(root).memory(), key=lambda limit: limit.free, default=None)
-    return Memory(tightest.free, tightest) if tightest and tightest.free < machine else Memory(machine)
+    return UsableMemory(tightest.free, tightest) if tightest and tightest.free < machine else UsableMemory(machine)
 
 
 def total_memory_bytes(root: Path | None = None) -> int:
@@ -374,14 +374,14 @@ def huge_pages_room(page_bytes: int, root: Path | None = None) -> Room | None:
     return Room(tightest.free // page_bytes, tightest) if tightest else None
 
 
-def processors() -> int:
+def usable_processors() -> int:
     """Processors that this process may run on (its affinity, which a cgroup's cpuset bounds)."""
     return len(os.sched_getaffinity(0))
 
 
 def machine_processors() -> int:
     """Processors of the machine, whoever may use them."""
-    return os.cpu_count() or processors()
+    return os.cpu_count() or usable_processors()
 
 
 def readable(count: int) -> str:

@@ -12,7 +12,7 @@ import yaml
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
 from tessera.core.units import GB, MB, format_bytes
-from tessera.measure.mosalloc.memory_needs import PeakMemory, measure_footprint
+from tessera.measure.mosalloc.memory_needs import PoolPeaks, measure_footprint
 from tessera.record.workloads import definition
 from tessera.record.workloads.kinds import program, scripts
 
@@ -22,7 +22,7 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 def add_program(name: str, argv: Sequence[str], size: str, *, threads: bool, force: bool) -> Path:
     """Write the file for ``argv``, run as it is. Words that name existing files become absolute paths."""
-    executable = program.find(argv[0])
+    executable = program.program_path(argv[0])
     args = [str(Path(word).absolute()) if Path(word).exists() else word for word in argv[1:]]
     path = _free(name, size, force)
     with tempfile.TemporaryDirectory(prefix="tessera-add-") as folder:
@@ -65,7 +65,7 @@ def _free(name: str, size: str, force: bool) -> Path:
             raise TesseraError(
                 f"{what} '{text}'", "use lower-case words joined by -", "choose a name such as my-program"
             )
-    path = definition.folder() / f"{name}.yaml"
+    path = definition.workloads_folder() / f"{name}.yaml"
     if not path.exists():
         return path
     known = definition.read_workload(path)
@@ -92,7 +92,7 @@ def _write(
     head: dict,
     args: list[str],
     size: str,
-    memory: PeakMemory,
+    memory: PoolPeaks,
     threads: bool,
 ) -> Path:
     """A new file, or an old one with this size in it."""

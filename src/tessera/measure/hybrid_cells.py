@@ -28,9 +28,9 @@ from tessera.measure import launch
 from tessera.measure.counted.counted_run import Ended
 from tessera.measure.counted.host import real_host
 from tessera.measure.counted.request import ready_workload
-from tessera.measure.counted.turns import Turns, clock
-from tessera.measure.launch import pages_needed
-from tessera.measure.rounds import Rule, difference, fraction, known, precision, run_rounds, times
+from tessera.measure.counted.turns import Turns, clock_pass
+from tessera.measure.launch import huge_pages_needed
+from tessera.measure.rounds import StoppingRule, relative_runtime, fraction, known, precision, run_rounds, times
 from tessera.record import workloads
 
 Progress = Callable[[str], None]
@@ -45,7 +45,7 @@ class Experiment:
     layouts: tuple[Path, ...]
     out: Path
     simulated: Path | None = None
-    rule: Rule = field(default_factory=Rule)
+    rule: StoppingRule = field(default_factory=StoppingRule)
     seed: int = 1
 
 
@@ -59,7 +59,7 @@ def run_host(request: Experiment, progress: Progress = lambda text: None) -> pd.
     - ``comparison.csv`` beside it has differences to the runs under 4KB pages of the same rounds.
     - ``runs.csv`` beside it has each run when it ends. A later call uses those that succeeded with the same
       program, layout, processor and kernel, and begins a new round.
-    - Rounds end as :class:`tessera.measure.rounds.Rule` says; their order depends on the seed only.
+    - Rounds end as :class:`tessera.measure.rounds.StoppingRule` says; their order depends on the seed only.
 
     Raises:
         TesseraError: the request is wrong (names, files, precision) or a component isn't built.
@@ -68,15 +68,15 @@ def run_host(request: Experiment, progress: Progress = lambda text: None) -> pd.
     warn_of_spelling(name_notes(path.stem for path in request.layouts))
     files = {canonical_name(path.stem): path.resolve() for path in request.layouts}
     layouts = {name: read_layout(path) for name, path in files.items()}
-    where, workload = real_host(), workloads.load(request.workload)
+    where, workload = real_host(), workloads.load_workload(request.workload)
     row = ready_workload(workload, workload.size(request.size), where)
     common = launch.common_key(list(row.run.argv))
     keys = {name: launch.run_key(common, path) for name, path in files.items()}
     journal = ClockJournal(RunLog(request.out.with_name(RUNS.file)), request.workload, keys, progress)
     with tempfile.TemporaryDirectory(prefix="tessera-host-") as work:
-        turns = Turns(row, files, clock(), where, Path(work), journal, progress, attempts=1)
+        turns = Turns(row, files, clock_pass(), where, Path(work), journal, progress, attempts=1)
         try:
-            with reserve_huge_pages(*pages_needed(layouts.values())):
+            with reserve_huge_pages(*huge_pages_needed(layouts.values())):
                 run_rounds(list(layouts), journal.runs, turns.run, request.rule, request.seed)
         except HugePagesUnavailable as error:
             return _skipped(request, list(layouts), error)
@@ -105,7 +105,7 @@ def _skipped(request: Experiment, names: list[str], error: HugePagesUnavailable)
     return cells
 
 
-def _check_rule(rule: Rule) -> None:
+def _check_rule(rule: StoppingRule) -> None:
     bounds = (
         ("--half-width", rule.half_width, 0 < rule.half_width < 1, "between 0 and 1 (0.005 is 0.5%)"),
         ("--min-repeats", rule.min_repeats, rule.min_repeats >= 2, "at least 2, for an interval"),
@@ -234,7 +234,7 @@ def empty_row(workload: str, layout: str, status: str, message: str) -> dict:
 
 
 def hybrid_cell(
-    workload: str, layout: str, runs: list[LoggedRun], simulated: pd.DataFrame, rule: Rule, based: bool
+    workload: str, layout: str, runs: list[LoggedRun], simulated: pd.DataFrame, rule: StoppingRule, based: bool
 ) -> dict:
     """The hybrid cell of one layout: measured time, simulated H, M, C, no cycles."""
     failures = [r.message for r in runs if r.layout == layout and not is_ok(r.status)]
@@ -254,7 +254,7 @@ def hybrid_cell(
     return row
 
 
-def cell_note(layout: str, runs: list[LoggedRun], rule: Rule, based: bool) -> str:
+def cell_note(layout: str, runs: list[LoggedRun], rule: StoppingRule, based: bool) -> str:
     """How many runs, and a flag if the requested precision was not reached."""
     text = f"{len(times(runs, layout))} runs"
     if known(runs, layout, based, rule) or (based and layout == ALL_4KB):
@@ -270,7 +270,7 @@ def comparison_table(layouts: list[str], runs: list[LoggedRun], simulated: pd.Da
     """Relative differences to the 4KB run: measured time (paired, with interval) beside simulated cycles."""
     rows = []
     for layout in layouts:
-        measured = difference(runs, layout)
+        measured = relative_runtime(runs, layout)
         row = {"layout": layout, "pairs": measured.count if measured else 0}
         if measured:
             row["measured_delta"] = measured.value - 1

@@ -40,7 +40,7 @@ class ProgramEnd:
     seconds: float
 
 
-def start(
+def start_program(
     where: Toolchain,
     launcher: Path,
     layout: Path,
@@ -88,7 +88,7 @@ def last_words(errors: str) -> str:
     return (findings or lines or [""])[-1]
 
 
-def pages_needed(layouts: Iterable[Layout]) -> tuple[int, int]:
+def huge_pages_needed(layouts: Iterable[Layout]) -> tuple[int, int]:
     """Huge pages of 2MB and of 1GB that the most demanding layout of each needs; they run one by one."""
     listed = list(layouts)
     large, largest = (max((one.pages(size) for one in listed), default=0) for size in (PAGE_2MB, PAGE_1GB))

@@ -13,7 +13,7 @@ from tessera.machine.counters.event_table import CounterClass
 from tessera.machine.counters.passes import MODES
 from tessera.machine.perf.event_names import Named, resolve
 from tessera.machine.perf.log import read_log
-from tessera.machine.perf.row import NOT_COUNTED, NOT_SUPPORTED, Row
+from tessera.machine.perf.row import NOT_COUNTED, NOT_SUPPORTED, PerfCount
 
 # The counts of one log, after the checks that make them counts of one program.
 #
@@ -69,8 +69,8 @@ def totals_of(
             ``sum_parts``, or of other CPUs for one event than for another;
             as :func:`tessera.machine.perf.log.read_log`.
     """
-    rows: dict[str, list[Row]] = {}
-    places: dict[tuple, Row] = {}
+    rows: dict[str, list[PerfCount]] = {}
+    places: dict[tuple, PerfCount] = {}
     names: dict[str, Named | None] = {}
     log = [row for row in read_log(path) if row.event not in ignore]
     idle = _idle(log)
@@ -98,7 +98,7 @@ def totals_of(
     return [_total(path, names[event], group) for event, group in rows.items()]
 
 
-def _idle(rows: Collection[Row]) -> set[tuple]:
+def _idle(rows: Collection[PerfCount]) -> set[tuple]:
     """(seconds, part) in which perf counted no event at all: the program did not run there."""
     found, counted = set(), set()
     for row in rows:
@@ -107,7 +107,7 @@ def _idle(rows: Collection[Row]) -> set[tuple]:
     return found - counted if counted else set()
 
 
-def _require_same_parts(path: Path, rows: dict[str, list[Row]]) -> None:
+def _require_same_parts(path: Path, rows: dict[str, list[PerfCount]]) -> None:
     """Refuse a log in which a CPU, or another part, has one event but not the other."""
     parts = {event: {row.part for row in group} for event, group in rows.items()}
     widest = max(parts, key=lambda event: len(parts[event]))
@@ -122,7 +122,7 @@ def _require_same_parts(path: Path, rows: dict[str, list[Row]]) -> None:
             )
 
 
-def _twice(path: Path, row: Row, other: Row) -> TesseraError:
+def _twice(path: Path, row: PerfCount, other: PerfCount) -> TesseraError:
     return TesseraError(
         f"log {path} line {row.line}: {row.event}",
         f"line {other.line} has it, too ({other.value}; here {row.value}): two runs, or asked twice",
@@ -134,7 +134,7 @@ def _twice(path: Path, row: Row, other: Row) -> TesseraError:
 _LIST = "tessera measure counters show {} prints the commands to record"
 
 
-def _resolved(path: Path, row: Row, found: CounterClass) -> Named | None:
+def _resolved(path: Path, row: PerfCount, found: CounterClass) -> Named | None:
     """The event; None for one of another type of core that did not run."""
     try:
         return resolve(row.event, found)
@@ -146,7 +146,7 @@ def _resolved(path: Path, row: Row, found: CounterClass) -> Named | None:
         ) from error
 
 
-def _check_part(path: Path, row: Row, sum_parts: bool) -> None:
+def _check_part(path: Path, row: PerfCount, sum_parts: bool) -> None:
     asked = f"log {path} line {row.line}: {row.event}"
     if row.cgroup:
         raise TesseraError(
@@ -174,7 +174,7 @@ def _not_counted(asked: str) -> TesseraError:
     )
 
 
-def _check(path: Path, row: Row, named: Named) -> None:
+def _check(path: Path, row: PerfCount, named: Named) -> None:
     asked = f"log {path} line {row.line}: {row.event}"
     if named.software:
         return
@@ -215,7 +215,7 @@ def _check(path: Path, row: Row, named: Named) -> None:
         raise TesseraError(asked, f"{found} is no whole number of events", "record again", code="perf-row")
 
 
-def _total(path: Path, named: Named, rows: list[Row]) -> Total:
+def _total(path: Path, named: Named, rows: list[PerfCount]) -> Total:
     return Total(
         path=path,
         text=rows[0].event,

@@ -142,7 +142,7 @@ LARGEST_INSTRUCTIONS_SPREAD = Decimal("0.001")
 
 
 @dataclass(frozen=True)
-class ImportRequest:
+class ImportOptions:
     """What to import. ``platform`` begins with the class, so that claims know the generation."""
 
     workload: str
@@ -165,7 +165,7 @@ class Imported:
     failures: list[TesseraError] = field(default_factory=list)
 
 
-def import_logs(files: Sequence[LogFile], request: ImportRequest) -> Imported:
+def import_logs(files: Sequence[LogFile], request: ImportOptions) -> Imported:
     """Read, check and add up logs.
 
     Raises:
@@ -203,14 +203,14 @@ def import_logs(files: Sequence[LogFile], request: ImportRequest) -> Imported:
     return done
 
 
-def _keep(failed: dict[str, TesseraError], layout: str, error: TesseraError, request: ImportRequest) -> None:
+def _keep(failed: dict[str, TesseraError], layout: str, error: TesseraError, request: ImportOptions) -> None:
     if not request.keep_going:
         raise error
     failed.setdefault(layout, error)
 
 
 def _rows(
-    head: dict, repeats: dict[int, cell_arithmetic.Numbers], mode: str, request: ImportRequest
+    head: dict, repeats: dict[int, cell_arithmetic.Numbers], mode: str, request: ImportOptions
 ) -> list[dict]:
     def message(runs: int) -> str:
         return cell_arithmetic.row_note(f"imported: {runs} run{'s' if runs > 1 else ''}", request.found, mode)

@@ -37,7 +37,7 @@ _Turn = TypeVar("_Turn", bound=Timed)
 
 
 @dataclass(frozen=True)
-class Rule:
+class StoppingRule:
     """When to stop.
 
     Attributes:
@@ -58,7 +58,7 @@ def times(runs: Sequence[Timed], layout: str) -> dict[int, float]:
     return {r.round: r.runtime for r in runs if r.layout == layout and r.runtime is not None}
 
 
-def difference(runs: Sequence[Timed], layout: str) -> Interval | None:
+def relative_runtime(runs: Sequence[Timed], layout: str) -> Interval | None:
     """Runtime of a layout relative to the base of the same rounds; ``None`` without such pairs."""
     here, base = times(runs, layout), times(runs, ALL_4KB)
     rounds = sorted(here.keys() & base.keys())
@@ -70,12 +70,12 @@ def difference(runs: Sequence[Timed], layout: str) -> Interval | None:
 def precision(runs: Sequence[Timed], layout: str, based: bool) -> Interval | None:
     """The interval that the stopping rule looks at; ``None`` while there are no values."""
     if based and layout != ALL_4KB:
-        return difference(runs, layout)
+        return relative_runtime(runs, layout)
     values = list(times(runs, layout).values())
     return mean_interval(values) if values else None
 
 
-def known(runs: Sequence[Timed], layout: str, based: bool, rule: Rule) -> bool:
+def known(runs: Sequence[Timed], layout: str, based: bool, rule: StoppingRule) -> bool:
     """Whether a layout needs no more rounds. The base has no difference to itself: only a count."""
     interval = precision(runs, layout, based)
     least = min(rule.min_repeats, rule.max_repeats)
@@ -93,7 +93,7 @@ def run_rounds(
     layouts: list[str],
     runs: Sequence[_Turn],
     run_once: Callable[[str, int], _Turn],
-    rule: Rule,
+    rule: StoppingRule,
     seed: int,
     clock: Callable[[], float] = time.monotonic,
     *,

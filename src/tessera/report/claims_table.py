@@ -13,7 +13,7 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.core.results.report_tables import CLAIMS, ELSEWHERE
 from tessera.core.results.table_io import empty_table, read_tree_table, write_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.core.tables import print_table, table_text
 from tessera.report.figures import registry
 from tessera.report.verdicts import with_kind
@@ -34,11 +34,11 @@ class Evaluated:
 
 def evaluate_claims(results: Path, claims: Path, reference: Path) -> Evaluated:
     """Judge the claims; write ``claims.csv``, and ``claims_elsewhere.csv`` if a machine gave a row of it."""
-    from tessera.report.machines import of_results  # imported here, because it is slow
+    from tessera.report.machines import judge_results  # imported here, because it is slow
 
-    tree = Tree(results)
+    tree = ResultsTree(results)
     try:
-        judged = of_results(results, claims, reference)
+        judged = judge_results(results, claims, reference)
         for name in set(judged.claims["figure"]) - {""}:
             registry.get(name)
     except TesseraError as error:
@@ -54,7 +54,7 @@ def evaluate_claims(results: Path, claims: Path, reference: Path) -> Evaluated:
 
 def read_claims(results: Path) -> pd.DataFrame:
     """``claims.csv`` of the last report."""
-    return read_tree_table(CLAIMS, Tree(results))
+    return read_tree_table(CLAIMS, ResultsTree(results))
 
 
 def tidy_claims(table: pd.DataFrame) -> pd.DataFrame:

@@ -37,7 +37,7 @@ def problems(results_dir: Path) -> list[str]:
     found += _faults(results)
     found += [f"verdict of {name}: {why}" for name, why in verdicts.objections(claims).items()]
     for page in results.tree.found(results.tree.report_folder / "*.html"):
-        shown = verdicts.shown(page)
+        shown = verdicts.shown_verdicts(page)
         found += [f"{page.name} shows for {name}: {why}" for name, why in verdicts.objections(shown).items()]
     return found
 

@@ -23,7 +23,7 @@ MACHINE = ("host", "host-sim", "host-calibrated")
 
 
 @dataclass
-class Facts:
+class ReportData:
     """The data of one results tree for the pages."""
 
     results: Results
@@ -36,7 +36,7 @@ class Facts:
     #: ``claims_elsewhere.csv``
     elsewhere: pd.DataFrame = field(default_factory=lambda: empty_table(ELSEWHERE))
     #: id of a finding -> what each group of machines gave, as
-    #: :class:`tessera.report.machines.verdicts.Measured`
+    #: :class:`tessera.report.machines.verdicts.JudgedGroup`
     measured: Mapping[str, list] = field(default_factory=dict)
     pdf_written: bool = False
     pdf_problem: str = ""  #: why report.pdf is missing although it was requested

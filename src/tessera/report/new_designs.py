@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.core.drawing import percent
+from tessera.core.drawing import percent_text
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
 from tessera.core.results.table_io import read_file
 from tessera.core.results.transfer_tables import NEW_DESIGNS
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.transfer.rules import LEAST_INFORMATIVE, TRIVIAL
 
 #: A class has a sentence on the first page from so many judged points of so many workloads on.
@@ -119,7 +119,7 @@ def _cell(value) -> str:
     return value if isinstance(value, str) else f"{int(value):,}"
 
 
-def sentences(table: pd.DataFrame) -> list[str]:
+def class_sentences(table: pd.DataFrame) -> list[str]:
     """A sentence or two for each class on each platform, as far as its points allow one."""
     found, platforms = [], list(table["platform"].unique())
     for platform in platforms:
@@ -151,7 +151,7 @@ def _of_row(row: pd.Series) -> str:
         return f"None of {judged:,} judged points has an answer: such a change needs a clock."
     text = (
         f"The bracket answers {answered:,} of {judged:,} judged points. R is in {int(row['covered']):,} of "
-        f"the intervals, whose median half-width is {percent(row['half_width'])}. It passes "
+        f"the intervals, whose median half-width is {percent_text(row['half_width'])}. It passes "
         f"{int(row['passing']):,}, constant {int(row['constant_passing']):,}, "
         f"Mosmodel {int(row['mosmodel_passing']):,}. "
     )
@@ -183,13 +183,13 @@ def _count(number, word: str) -> str:
     return f"{int(number):,} {word}" + ("" if number == 1 else "s")
 
 
-def of_results(folder: Path) -> pd.DataFrame:
+def new_design_table(folder: Path) -> pd.DataFrame:
     """The table of a results folder, such as the archive's.
 
     Raises:
         TesseraError: it has none.
     """
-    return read_file(NEW_DESIGNS, NEW_DESIGNS.place(Tree(folder)), f"the table of new designs in {folder}")
+    return read_file(NEW_DESIGNS, NEW_DESIGNS.place(ResultsTree(folder)), f"the table of new designs in {folder}")
 
 
 def rewritten(page: str, block: str) -> str:
@@ -205,7 +205,7 @@ def rewritten(page: str, block: str) -> str:
 
 
 if __name__ == "__main__":
-    made = markdown(of_results(Path(sys.argv[1])))
+    made = markdown(new_design_table(Path(sys.argv[1])))
     for name in sys.argv[2:]:
         write_text(Path(name), rewritten(Path(name).read_text(), made))
     if not sys.argv[2:]:

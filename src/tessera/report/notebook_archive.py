@@ -24,16 +24,16 @@ from tessera.core.results.loader import platform_order
 from tessera.core.results.report_tables import CLAIMS
 from tessera.core.results.table_io import read_file, write_table
 from tessera.core.results.transfer_tables import NEW_DESIGNS, SAMPLES
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.transfer import archived
 from tessera.measure.bundles import csv_files, file_format, merge, store, writer
-from tessera.measure.bundles.bundle import REGION, Bundle, Count, Run
+from tessera.measure.bundles.bundle import REGION, Bundle, EventCount, MeasuredRun
 from tessera.measure.bundles.head_checks import conditions_with_runs
-from tessera.measure.bundles.reader import parse, read
+from tessera.measure.bundles.reader import parse_bundle, read_bundle
 from tessera.measure.bundles.writer import sealed_files
 from tessera.report.explore.designs import Design, simulate_on_trace
-from tessera.report.explore.source import ARCHIVE, Source, open_results
-from tessera.report.notebooks import INJECTED, WIDGET, Entry, execute_notebook
+from tessera.report.explore.source import ARCHIVE, ResultsSource, open_results
+from tessera.report.notebooks import INJECTED, WIDGET, Notebook, execute_notebook
 from tessera.report.provenance import git_state
 from tessera.simulate.runner import miss_profile
 
@@ -80,7 +80,7 @@ _NO_STUDY = "Study of transfer: that run did not make it."
 
 def designs_for(platform: str) -> list[Design]:
     """Those of notebook 03: a larger second-level TLB, more walkers, and hot pages that are huge."""
-    values = platforms.load(platform).values
+    values = platforms.load_platform(platform).values
     return [
         Design("STLB x 4", {"tlb.stlb.entries": 4 * values["tlb.stlb.entries"].value}),
         Design("twice the walkers", {"walker.count": 2 * values["walker.count"].value}),
@@ -98,7 +98,7 @@ def write_archive(results_dir: Path, out: Path, workloads=WORKLOADS) -> None:
         TesseraError: the run lacks a workload, its trace, the claims, or a layout of the rehearsal.
     """
     source = open_results(results_dir)
-    made = Tree(out)
+    made = ResultsTree(out)
     cells = source.results.cells
     kept = cells[cells["workload"].isin(workloads) & (cells["engine"] != "host")]
     write_table(CLAIMS, source.results.strict(CLAIMS), made.claims)
@@ -122,7 +122,7 @@ def write_study(results_dir: Path, out: Path) -> None:
     Raises:
         TesseraError: the folder has no study, or ``out`` has no README.md with such a line.
     """
-    results = Tree(repo_root() / results_dir)
+    results = ResultsTree(repo_root() / results_dir)
     readme = out / "README.md"
     text = readme.read_text() if readme.is_file() else ""
     line = re.compile(r"^Study of transfer.*$", re.MULTILINE)
@@ -131,11 +131,11 @@ def write_study(results_dir: Path, out: Path) -> None:
             f"the study of transfer in {out}", "its README.md has no line that begins: Study of transfer",
             f"make the whole archive: ./run tessera dev notebooks archive --results {results_dir}",
         )  # fmt: skip
-    archived.keep(results, Tree(out))
+    archived.keep(results, ResultsTree(out))
     write_text(readme, line.sub(_of_study(results), text))
 
 
-def _of_study(results: Tree) -> str:
+def _of_study(results: ResultsTree) -> str:
     """The line of the README about the study: the commit of the run, else that of the checkout."""
     config = json.loads(results.provenance("config").read_text())
     noted = results.provenance("git")
@@ -144,7 +144,7 @@ def _of_study(results: Tree) -> str:
     return _STUDY.format(commit=str(commit)[:12], seed=config["seed"], workloads=workloads)
 
 
-def _simulate_archived(source: Source, workload: str, platform: str, made: Tree) -> None:
+def _simulate_archived(source: ResultsSource, workload: str, platform: str, made: ResultsTree) -> None:
     tree = source.results.tree
     info, trace = json.loads(tree.info(workload).read_text()), tree.trace(workload)
     kept = {key: info[key] for key in ARCHIVE_INFO}
@@ -153,7 +153,7 @@ def _simulate_archived(source: Source, workload: str, platform: str, made: Tree)
     misses = made.archived_profile(workload, platform)
     if not misses.exists():
         misses.parent.mkdir(parents=True, exist_ok=True)
-        miss_profile(trace, platforms.load(platform), misses)
+        miss_profile(trace, platforms.load_platform(platform), misses)
     path = made.archived_designs(workload, platform)
     if not path.exists():
         profile = read_file(ARCHIVED_PROFILE, misses)
@@ -162,7 +162,7 @@ def _simulate_archived(source: Source, workload: str, platform: str, made: Tree)
         write_table(ARCHIVED_DESIGNS, designs, path)
 
 
-def _archive_readme(source: Source, chosen, study: str) -> str:
+def _archive_readme(source: ResultsSource, chosen, study: str) -> str:
     config, git = (json.loads(source.results.tree.provenance(part).read_text()) for part in ("config", "git"))
     return README.format(
         workloads=", ".join(sorted({workload for workload, _ in chosen})),
@@ -200,12 +200,12 @@ def renew_rehearsals(archive: Path, template: Path, cells: pd.DataFrame) -> list
         TesseraError: as :func:`recounted_rehearsal`.
     """
     made = []
-    for folder in Tree(archive).machines.bundles() or Tree(template).machines.bundles():
-        bundle = read(folder)
+    for folder in ResultsTree(archive).machines.bundles() or ResultsTree(template).machines.bundles():
+        bundle = read_bundle(folder)
         if not bundle.about.rehearsal:
             continue
         files = recounted_rehearsal(bundle, cells)
-        target = Tree(archive).machines.bundle(store.bundle_id(parse(str(folder), files)))
+        target = ResultsTree(archive).machines.bundle(store.bundle_id(parse_bundle(str(folder), files)))
         if folder.is_relative_to(archive):
             shutil.rmtree(folder)
         merge.write(files, target)
@@ -235,20 +235,20 @@ def recounted_rehearsal(bundle: Bundle, cells: pd.DataFrame) -> dict[str, bytes]
     texts[file_format.RUNS_FILE] = csv_files.csv_text(csv_files.RUNS_SHAPE, runs)
     texts[file_format.COUNTS_FILE] = csv_files.csv_text(csv_files.COUNTS_SHAPE, counts)
     files = {name: text.encode() for name, text in texts.items()}
-    conditions = conditions_with_runs(parse(bundle.name, files), bundle.environment)
+    conditions = conditions_with_runs(parse_bundle(bundle.name, files), bundle.environment)
     files[file_format.ENVIRONMENT_FILE] = writer.environment_text(conditions).encode()
     return sealed_files(bundle.name, files)
 
 
-def _event_counts(bundle: Bundle, run: Run, numbers: dict[str, int]) -> list[Count]:
+def _event_counts(bundle: Bundle, run: MeasuredRun, numbers: dict[str, int]) -> list[EventCount]:
     """A row for each event of the run's pass, then the clock. Every event counts all of the time."""
     time = numbers["R time"]
     found = []
     for event in bundle.passes()[run.pass_name]:
         if event.role not in numbers:
             raise _impossible(bundle, f"no cell has a number for its event {event.role}")
-        found.append(Count(run.run, event.name, numbers[event.role], time, time))
-    return [*found, Count(run.run, REGION, time, 0, 0)]
+        found.append(EventCount(run.run, event.name, numbers[event.role], time, time))
+    return [*found, EventCount(run.run, REGION, time, 0, 0)]
 
 
 def _run_numbers(cell: pd.Series, rng: random.Random) -> dict[str, int]:
@@ -286,7 +286,7 @@ KERNEL_METADATA = {"display_name": "Python 3", "language": "python", "name": "py
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
-def on_archive(entry: Entry):
+def on_archive(entry: Notebook):
     """The notebook executed on the archive, cleaned: what git should hold."""
     notebook = execute_notebook(entry, {"results_dir": ARCHIVE})
     notebook.cells = [cell for cell in notebook.cells if INJECTED not in cell.metadata.get("tags", [])]
@@ -301,7 +301,7 @@ def on_archive(entry: Entry):
     return notebook
 
 
-def refresh_outputs(entry: Entry) -> None:
+def refresh_outputs(entry: Notebook) -> None:
     """Write the outputs of the archive into the notebook's file."""
     import nbformat
 

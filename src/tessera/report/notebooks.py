@@ -19,7 +19,7 @@ NOTEBOOKS_FOLDER = "notebooks"
 
 
 @dataclass(frozen=True)
-class Entry:
+class Notebook:
     """``name`` is the file's stem, such as `02-explore-fits`; ``title`` its first heading."""
 
     name: str
@@ -27,19 +27,19 @@ class Entry:
     path: Path
 
 
-def entries() -> list[Entry]:
+def all_notebooks() -> list[Notebook]:
     """Every notebook, by number."""
     return [
-        Entry(path.stem, _notebook_title(path), path)
+        Notebook(path.stem, _notebook_title(path), path)
         for path in sorted((repo_root() / NOTEBOOKS_FOLDER).glob("*.ipynb"))
     ]
 
 
-def entry(name: str) -> Entry:
+def entry(name: str) -> Notebook:
     """By name or by number (`02`); TesseraError with the names if there is none."""
-    found = [one for one in entries() if name in (one.name, one.name.split("-")[0])]
+    found = [one for one in all_notebooks() if name in (one.name, one.name.split("-")[0])]
     if not found:
-        raise unknown_name("notebook", name, [one.name for one in entries()])
+        raise unknown_name("notebook", name, [one.name for one in all_notebooks()])
     return found[0]
 
 
@@ -66,7 +66,7 @@ def _sockets_in(folder: str):
     return Config({"KernelManager": {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}})
 
 
-def execute_notebook(entry: Entry, parameters: dict[str, str]):
+def execute_notebook(entry: Notebook, parameters: dict[str, str]):
     """The executed notebook (nbformat); ``parameters`` that it does not declare are left out.
 
     Raises:
@@ -115,7 +115,7 @@ HOME, HOME_IN_SITE = 'href="../report/index.html"', 'href="../index.html"'
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
-def write_page(entry: Entry, results_dir: Path, out: Path, workload: str = "", platform: str = "") -> str:
+def write_page(entry: Notebook, results_dir: Path, out: Path, workload: str = "", platform: str = "") -> str:
     """Execute ``entry`` on a results tree and write ``out``; returns why it was not executed, or nothing.
 
     A tree without usable samples gives a page that says so: one missing workload must not stop a report.
@@ -164,17 +164,17 @@ def _notebook_body(notebook) -> str:
     return exporter.from_notebook_node(notebook)[0]
 
 
-def _page_text(entry: Entry, body: str) -> str:
+def _page_text(entry: Notebook, body: str) -> str:
     """One file: the site's style sheet goes inside."""
-    from tessera.report.templates import environment
+    from tessera.report.templates import page_templates
 
     assets = repo_root() / "report" / "assets"
     style = "\n".join((assets / name).read_text() for name in ("style.css", "notebook.css"))
-    return environment().get_template("notebook.html").render(
+    return page_templates().get_template("notebook.html").render(
         body=body,
         title=entry.title,
         name=entry.name,
-        notebooks=entries(),
+        notebooks=all_notebooks(),
         style=style + _code_colours(),
         mark=(assets / "mark.svg").read_text(),
     )  # fmt: skip

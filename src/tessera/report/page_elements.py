@@ -21,13 +21,13 @@ def is_written(page: str, facts) -> bool:
 
 def figure_anchor(name: str, facts) -> str:
     """Link to a figure by name; empty if no page of this run shows it once."""
-    entry = registry.figures().get(name)
+    entry = registry.all_figures().get(name)
     return f"{entry.page}#{name}" if entry and entry.page and is_written(entry.page, facts) else ""
 
 
 def figures_on(page: str) -> list[str]:
     """Names of the figures that a page shows, in the order of their files and lines."""
-    return [entry.name for entry in registry.figures().values() if entry.page == page]
+    return [entry.name for entry in registry.all_figures().values() if entry.page == page]
 
 
 def other_figures(facts, page: str, but: tuple[str, ...] = ()) -> list:

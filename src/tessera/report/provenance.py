@@ -26,7 +26,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root, write_text
 from tessera.core.results.outcomes import ok_rows
 from tessera.core.results.table_io import read_cells
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.machine.limits import machine_processors
 
 # The parts of ``provenance/`` in a results tree.
@@ -36,7 +36,7 @@ PARTS = ("config", "versions", "git", "machine", "engine", "hashes", "quantities
 HASHED_INPUTS = ("config", "reference-results", "requirements.lock")
 
 
-def collect(results_dir: Path | str, config: dict | Path | str | None = None) -> dict[str, dict]:
+def collect_provenance(results_dir: Path | str, config: dict | Path | str | None = None) -> dict[str, dict]:
     """Gather and write the parts.
 
     Args:
@@ -68,7 +68,7 @@ def collect(results_dir: Path | str, config: dict | Path | str | None = None) ->
 
 
 def _write_part(results: Path, part: str, found: dict) -> None:
-    path = Tree(results).provenance(part)
+    path = ResultsTree(results).provenance(part)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps(found, indent=1, sort_keys=True) + "\n")
 
@@ -92,7 +92,7 @@ def load_provenance(results_dir: Path | str) -> dict[str, dict]:
 def cell_quantities(results: Path) -> dict:
     """Number of good cells by platform, engine and provenance."""
     try:
-        cells = read_cells(Tree(results).cells)
+        cells = read_cells(ResultsTree(results).cells)
     except (TesseraError, pd.errors.EmptyDataError, pd.errors.ParserError) as error:
         return {"note": getattr(error, "found", str(error))}
     good = ok_rows(cells)

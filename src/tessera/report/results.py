@@ -16,7 +16,7 @@ from tessera.core.results.catalogue import TABLES
 from tessera.core.results.cell_tables import MODELS_OF_RUN
 from tessera.core.results.loader import Loader, Pair, pairs_of
 from tessera.core.results.schema import Table
-from tessera.core.results.table_io import Unreadable, counting_rows, empty_table, read_undeclared
+from tessera.core.results.table_io import UnreadableTable, counting_rows, empty_table, read_undeclared
 
 RUN_HINT = "./run reproduce"
 
@@ -48,7 +48,7 @@ class Results(Loader):
         """A table; without rows if it is damaged or missing, and then noted unless it is not ``expected``."""
         try:
             return self.strict(table, *names)
-        except Unreadable as error:
+        except UnreadableTable as error:
             note = f"{error.asked}: {error.found}"
             if note not in self.notes and (expected or not error.absent):
                 self.notes.append(note)
@@ -61,7 +61,7 @@ class Results(Loader):
         return self.read(declared[0]) if declared else read_undeclared(path, name)
 
     def strict(self, table: Table, *names: str) -> pd.DataFrame:
-        """A table; :class:`Unreadable` if it is missing or damaged."""
+        """A table; :class:`UnreadableTable` if it is missing or damaged."""
         return super().read(table, *names)
 
     def needed(self, table: Table, figure: str, remedy: str = RUN_HINT, why: str = "") -> pd.DataFrame:
@@ -72,7 +72,7 @@ class Results(Loader):
         """
         try:
             found = counting_rows(table, self.strict(table))
-        except Unreadable as error:
+        except UnreadableTable as error:
             reason = why if why and error.absent else f"{error.asked}: {error.found}"
             raise NotDrawn(f"figure {figure}", reason, remedy) from None
         if found.empty:

@@ -24,7 +24,7 @@ from tessera.core.results.report_tables import REGIME, WORKLOADS
 from tessera.core.results.table_io import write_table
 from tessera.report import claims_table, notebooks
 from tessera.report.claims.load import claims_path
-from tessera.report.facts import Facts
+from tessera.report.facts import ReportData
 from tessera.report.figures import registry, render
 from tessera.report.figures.render import Drawn
 from tessera.report.pages import (
@@ -40,9 +40,9 @@ from tessera.report.pages import (
     validation,
     workloads,
 )
-from tessera.report.provenance import collect
+from tessera.report.provenance import collect_provenance
 from tessera.report.results import Results
-from tessera.report.templates import copy_assets, environment
+from tessera.report.templates import copy_assets, page_templates
 from tessera.report.trace_marks import mark_page
 
 
@@ -54,7 +54,7 @@ def render_report(
     config: Path | None = None,
     only: list[str] | None = None,
     with_pdf: bool = True,
-) -> Facts:
+) -> ReportData:
     """Evaluate claims, draw figures, gather provenance, write pages and the PDF.
 
     Args:
@@ -67,7 +67,7 @@ def render_report(
         with_pdf: whether to write ``report.pdf``; without its tool the page "Missing" says so.
     """
     hrefs = [page.href for page in PAGES]
-    if lost := [one.name for one in registry.select(None) if one.page not in ("", *hrefs)]:
+    if lost := [one.name for one in registry.select_figures(None) if one.page not in ("", *hrefs)]:
         raise TesseraError(f"page of figure {', '.join(lost)}", "no such page", f"pages: {', '.join(hrefs)}")
     results_dir = Path(results_dir)
     reference = reference or repo_root() / "reference-results"
@@ -81,19 +81,19 @@ def render_report(
         only,
         lambda: claims_table.evaluate_claims(results_dir, claims or claims_path(), reference),
     )
-    facts = Facts(
+    facts = ReportData(
         results=results,
         claims=judged_now.claims,
         claims_reason=judged_now.reason,
         elsewhere=judged_now.elsewhere,
         measured=judged_now.measured,
         figures=drawn,
-        provenance=collect(results_dir, config),
+        provenance=collect_provenance(results_dir, config),
         notebooks=sorted(path.name for path in tree.found(tree.notebook("*"))),
         reference=reference,
     )
     _copy_files(out, facts)
-    env = environment()
+    env = page_templates()
     if with_pdf:
         facts.pdf_problem = pdf_problem()
         facts.pdf_written = not facts.pdf_problem
@@ -102,7 +102,7 @@ def render_report(
     return facts
 
 
-def _copy_files(out: Path, facts: Facts) -> None:
+def _copy_files(out: Path, facts: ReportData) -> None:
     """Copy all files that pages link to into the report folder, so that it can be moved or published."""
     copy_assets(out)
     tree = facts.results.tree
@@ -124,7 +124,7 @@ def _copy_files(out: Path, facts: Facts) -> None:
         shutil.copy(path, out / "data" / name)
 
 
-def shared_variables(facts: Facts) -> dict:
+def shared_variables(facts: ReportData) -> dict:
     """Variables that all templates share."""
     git = facts.provenance.get("git") or {}
     return {
@@ -138,12 +138,12 @@ def shared_variables(facts: Facts) -> dict:
     }
 
 
-def figure_command(facts: Facts, figure: Drawn) -> str:
+def figure_command(facts: ReportData, figure: Drawn) -> str:
     """The command that draws one figure again."""
     return f"./run tessera report figures --results {facts.where} --only {figure.name}"
 
 
-def _write_pages(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> None:
+def _write_pages(facts: ReportData, env: jinja2.Environment, common: dict, out: Path) -> None:
     for stale in out.glob("*.html"):
         stale.unlink()
     for page in PAGES:
@@ -183,10 +183,10 @@ def draw_figures(
     Args:
         meanwhile: called in this process while others draw; its result is the second one.
     """
-    names = [entry.name for entry in registry.select(only)]
+    names = [entry.name for entry in registry.select_figures(only)]
     processes = min(DRAWING_PROCESSES, len(os.sched_getaffinity(0)))
     if processes < 2 or len(names) < WORTH_A_SECOND_PROCESS:
-        return render.render(results, reference, out, only), meanwhile()
+        return render.write_figures(results, reference, out, only), meanwhile()
     pairs_first = sorted(names, key=lambda name: not registry.get(name).per_pair)
     results.pairs()  # this and what follows is read before forking, not once per process
     results.models("errors"), results.models("predictions")
@@ -208,7 +208,7 @@ def draw_figures(
 def _draw_entry(name: str) -> tuple[list[Drawn], list[str]]:
     """The figures of one entry, and the notes on tables that it read."""
     results, reference, out = _drawing_inputs
-    return render.render(results, reference, out, [name]), list(results.notes)
+    return render.write_figures(results, reference, out, [name]), list(results.notes)
 
 
 # The list of pages that every page shows, in groups.
@@ -250,7 +250,7 @@ def _navigation_item(href: str, label: str, count: int | None = None) -> dict:
 # complete without the PDF, and the page "Missing" names the packages to install.
 
 #: what the forked process writes
-_pdf_inputs: tuple[Facts, jinja2.Environment, dict, Path] | None = None
+_pdf_inputs: tuple[ReportData, jinja2.Environment, dict, Path] | None = None
 PDF_REMEDY = (
     "apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0, and pip install weasyprint; "
     "then repeat ./run tessera report render"
@@ -267,7 +267,7 @@ def pdf_problem() -> str:
 
 
 @contextlib.contextmanager
-def pdf_beside(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> Iterator[None]:
+def pdf_beside(facts: ReportData, env: jinja2.Environment, common: dict, out: Path) -> Iterator[None]:
     """Write ``report.pdf`` in a second process while the block runs, if ``facts.pdf_written`` is true.
 
     Layout takes as long as all pages together. The figures must be in ``out/figures`` already.
@@ -292,7 +292,7 @@ def _write_inherited_pdf() -> None:
     write_pdf(*_pdf_inputs)
 
 
-def write_pdf(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> None:
+def write_pdf(facts: ReportData, env: jinja2.Environment, common: dict, out: Path) -> None:
     """Write ``report.pdf`` into the site's folder, here and now; :func:`pdf_problem` must be empty."""
     engine = _weasyprint()
     text = env.get_template("pdf.html").render(**{**common, **pdf_content(facts)})
@@ -305,7 +305,7 @@ def write_pdf(facts: Facts, env: jinja2.Environment, common: dict, out: Path) ->
     document.write_pdf(out / PDF, stylesheets=sheets)
 
 
-def pdf_content(facts: Facts) -> dict:
+def pdf_content(facts: ReportData) -> dict:
     """Variables of the template: those of the pages whose parts it has."""
     return {
         **machines.machines_page(facts),

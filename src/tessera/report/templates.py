@@ -15,7 +15,7 @@ from tessera.report.figures import style
 from tessera.report.verdicts import SCORES, VERDICTS, of_kind
 
 
-def environment() -> jinja2.Environment:
+def page_templates() -> jinja2.Environment:
     """Templates of ``report/templates`` with the filters that pages use."""
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(repo_root() / "report" / "templates"),
@@ -24,7 +24,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    env.filters["percent"] = lambda value: "" if value is None or value != value else style.percent(value)
+    env.filters["percent"] = lambda value: "" if value is None or value != value else style.percent_text(value)
     env.globals["verdicts"] = VERDICTS
     env.globals["scores"] = SCORES
     env.globals["verdicts_of"] = of_kind

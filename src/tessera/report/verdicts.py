@@ -19,7 +19,7 @@ from tessera.report.claims.verdicts import KINDS_OF_DOUBT, NOT_MEASURABLE, UNDEC
 
 
 @dataclass(frozen=True)
-class Verdict:
+class VerdictStyle:
     """One verdict: its mark and colour class in pages, and one sentence."""
 
     name: str
@@ -65,10 +65,10 @@ SCORES: dict[str, Score] = {
 }
 PROOF_READING = SCORES["arithmetic"]  #: a line of the summary, and a table of its own
 _ONE = {kind: (kind,) for kind in SCORES}
-VERDICTS: dict[str, Verdict] = {
+VERDICTS: dict[str, VerdictStyle] = {
     v.name: v
     for v in (
-        Verdict(
+        VerdictStyle(
             "REPRODUCED",
             "\u2713",
             "good",
@@ -76,21 +76,21 @@ VERDICTS: dict[str, Verdict] = {
             "can be counted in a guest with our own kernel. Its cycles and times decide nothing.",
             _ONE["finding"],
         ),
-        Verdict(
+        VerdictStyle(
             "DEVIATES",
             "\u2260",
             "bad",
             "A measurement on hardware of the claim's class is outside the tolerance.",
             _ONE["finding"],
         ),
-        Verdict(
+        VerdictStyle(
             "HOLDS-IN-SIMULATION",
             "\u25d0",
             "good-soft",
             "The mechanism appears on simulated platforms. This is no evidence about a real processor.",
             _ONE["finding"],
         ),
-        Verdict(
+        VerdictStyle(
             "FAILS-IN-SIMULATION",
             "\u25d1",
             "bad-soft",
@@ -98,7 +98,7 @@ VERDICTS: dict[str, Verdict] = {
             "right.",
             _ONE["finding"],
         ),
-        Verdict(
+        VerdictStyle(
             UNDECIDED,
             "?",
             "open",
@@ -106,23 +106,23 @@ VERDICTS: dict[str, Verdict] = {
             "both values. It counts neither as a finding that holds nor as one that does not.",
             _ONE["finding"],
         ),
-        Verdict(
+        VerdictStyle(
             "CONSISTENT",
             "=",
             "good-own",
             "The printed numbers agree with each other, or with algebra. No run is needed.",
             _ONE["arithmetic"],
         ),
-        Verdict(
+        VerdictStyle(
             "CONTRADICTED",
             "!",
             "bad-own",
             "Two printed numbers disagree, or a printed number disagrees with algebra.",
             _ONE["arithmetic"],
         ),
-        Verdict("PASS", "+", "good-own", "The data of this run obey the rule.", _ONE["invariant"]),
-        Verdict("FAIL", "\u00d7", "bad-own", "The data of this run break the rule.", _ONE["invariant"]),
-        Verdict(
+        VerdictStyle("PASS", "+", "good-own", "The data of this run obey the rule.", _ONE["invariant"]),
+        VerdictStyle("FAIL", "\u00d7", "bad-own", "The data of this run break the rule.", _ONE["invariant"]),
+        VerdictStyle(
             NOT_MEASURABLE,
             "\u25cb",
             "none",
@@ -140,18 +140,18 @@ HELD = tuple(good for score in SCORES.values() for good, _ in score.pairs)
 CYCLES_OR_TIME = ("cycles", "instructions", "s", "ms", "ns", "h")  #: units that a guest measures differently
 
 
-def of_kind(kind: str) -> list[Verdict]:
+def of_kind(kind: str) -> list[VerdictStyle]:
     """The verdicts that claims of a kind can have, in order."""
     return [one for one in VERDICTS.values() if kind in one.kinds]
 
 
-def in_order(found: Iterable[str]) -> list[str]:
+def ordered_verdicts(found: Iterable[str]) -> list[str]:
     """Each verdict once, in the order of :data:`VERDICTS`; words of older tables that are none come last."""
     names = dict.fromkeys(found)
     return [name for name in VERDICTS if name in names] + [name for name in names if name not in VERDICTS]
 
 
-def counts(claims: pd.DataFrame) -> str:
+def verdict_lines(claims: pd.DataFrame) -> str:
     """A line for each score, each with its own words and counts; no count is over two scores.
 
     ``findings: 3 REPRODUCED, 5 HOLDS-IN-SIMULATION``.
@@ -163,7 +163,7 @@ def score_line(score: Score, claims: pd.DataFrame) -> str:
     """The line of one score."""
     mine = claims.loc[claims["kind"] == score.kind, "verdict"].tolist()
     kinds = {UNDECIDED: _kinds(claims)}
-    words = [f"{mine.count(name)} {name}{kinds.get(name, '')}" for name in in_order(mine)]
+    words = [f"{mine.count(name)} {name}{kinds.get(name, '')}" for name in ordered_verdicts(mine)]
     return f"{score.name}: {', '.join(words) or 'none'}"
 
 
@@ -239,7 +239,7 @@ class _Rows(HTMLParser):
             )
 
 
-def shown(page: Path) -> pd.DataFrame:
+def shown_verdicts(page: Path) -> pd.DataFrame:
     """The verdicts that a rendered page shows."""
     parser, text = _Rows(), page.read_text()
     if "data-claim=" in text:  # most pages show no claim, and parsing takes time

@@ -16,7 +16,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.results.outcomes import note_of
 from tessera.core.results.report_tables import WORKLOADS
 from tessera.core.results.table_io import frame_of
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.core.units import PAGE_4KB
 from tessera.record import workloads
 from tessera.record.workloads import Workload
@@ -66,7 +66,7 @@ def workloads_table(results: Results, names: list[str], on: list[str]) -> pd.Dat
     return frame_of(WORKLOADS, rows)
 
 
-def _recording(tree: Tree, name: str) -> dict:
+def _recording(tree: ResultsTree, name: str) -> dict:
     """The known facts about a workload and its trace, also of a failed one."""
     row: dict = {"workload": name} | _of_file(name)
     try:
@@ -99,7 +99,7 @@ def _of_file(name: str) -> dict:
 
 def _workload(name: str) -> workloads.Workload | None:
     try:
-        return workloads.load(name)
+        return workloads.load_workload(name)
     except TesseraError:
         return None  # results of a workload that has since been renamed or removed
 
@@ -111,7 +111,7 @@ def _regimes(name: str, recording: dict, platform: str) -> dict:
     if known is None or label not in known.sizes:
         return {}
     try:
-        ratios = workloads.regime(known, label, platforms.load(platform))
+        ratios = workloads.regime(known, label, platforms.load_platform(platform))
     except TesseraError:
         return {}
     row = {}

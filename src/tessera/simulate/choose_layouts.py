@@ -19,7 +19,7 @@ from tessera.simulate.runner import miss_profile
 
 
 @dataclass(frozen=True)
-class Made:
+class WrittenLayouts:
     """The written files: the manifest, the space S, and why layouts are few (empty if they aren't)."""
 
     manifest: pd.DataFrame
@@ -27,7 +27,7 @@ class Made:
     reason: str
 
 
-def make_layouts(
+def write_chosen_layouts(
     trace: Path,
     info: dict,
     platform: Platform,
@@ -36,7 +36,7 @@ def make_layouts(
     seed: int,
     random_count: int,
     windows: str = generation.TOUCHED,
-) -> Made:
+) -> WrittenLayouts:
     """Write the 54 + 1 layouts of a trace to ``out``, with ``manifest.csv`` and the misses that they follow.
 
     Args:
@@ -57,9 +57,9 @@ def make_layouts(
     profile = read_file(cell_tables.PROFILE, miss_profile(trace, platform, kept))
     if windows == generation.TOUCHED:
         space = generation.on_touched(space, profile)
-    layouts = generation.generate(space, profile, seed=seed, random_count=random_count)
-    table = generation.manifest(layouts)
+    layouts = generation.generate_layouts(space, profile, seed=seed, random_count=random_count)
+    table = generation.layouts_manifest(layouts)
     for layout in layouts:
         write_layout(layout, out / f"{layout.name}.csv")
     write_table(cell_tables.MANIFEST, table, out / cell_tables.MANIFEST.file)
-    return Made(table, space, generation.too_few_reason(table, space))
+    return WrittenLayouts(table, space, generation.too_few_reason(table, space))

@@ -15,7 +15,7 @@ from tessera.core.table_columns import warn_of_spelling
 
 
 @dataclass(frozen=True)
-class Kind:
+class PageSource:
     """What decides the pages of a cell: layouts, or mappings or logs (``tessera lab os``) in their place."""
 
     word: str
@@ -29,12 +29,12 @@ class Kind:
         return canonical_name(stem) if self == LAYOUT else stem
 
 
-LAYOUT = Kind("layout", "tessera layouts generate --trace T --platform P --out DIR", "--layouts")
-MAPPING = Kind("mapping", "tessera mapping generate --trace T --kind medium --out FILE", "--mappings")
-LOG = Kind("log", "tessera lab os run --trace T --scenario thp-always --out FILE", "--os", ".oslog")
+LAYOUT = PageSource("layout", "tessera layouts generate --trace T --platform P --out DIR", "--layouts")
+MAPPING = PageSource("mapping", "tessera mapping generate --trace T --kind medium --out FILE", "--mappings")
+LOG = PageSource("log", "tessera lab os run --trace T --scenario thp-always --out FILE", "--os", ".oslog")
 
 
-def find_inputs(words: Iterable[str], kind: Kind) -> list[Path]:
+def find_inputs(words: Iterable[str], kind: PageSource) -> list[Path]:
     """Files in the order of the words; those of a folder in natural order, of a pattern by name.
 
     Raises:
@@ -56,7 +56,7 @@ def find_inputs(words: Iterable[str], kind: Kind) -> list[Path]:
     return files
 
 
-def file_bytes(path: Path, kind: Kind = LAYOUT) -> bytes:
+def file_bytes(path: Path, kind: PageSource = LAYOUT) -> bytes:
     """Content of a layout or mapping, not validated: the simulator does that.
 
     Raises:
@@ -72,7 +72,7 @@ def file_bytes(path: Path, kind: Kind = LAYOUT) -> bytes:
         raise TesseraError(asked, str(error.strerror), remedy, exit_code=EXIT_FAILED) from error
 
 
-def _files(word: str, kind: Kind) -> list[Path]:
+def _files(word: str, kind: PageSource) -> list[Path]:
     path = Path(word)
     if path.is_dir():
         return layout_files(path) if kind == LAYOUT else _of_folder(path, kind)
@@ -86,7 +86,7 @@ def _files(word: str, kind: Kind) -> list[Path]:
     return found
 
 
-def _of_folder(folder: Path, kind: Kind) -> list[Path]:
+def _of_folder(folder: Path, kind: PageSource) -> list[Path]:
     found = list(folder.glob(f"*{kind.suffix}"))
     if not found:
         raise _nothing(folder, kind, f"the folder contains no *{kind.suffix}")
@@ -97,6 +97,6 @@ def _in_natural_order(path: Path) -> list[int | str]:
     return [int(part) if part.isdigit() else part for part in re.split(r"([0-9]+)", path.stem)]
 
 
-def _nothing(word: str | Path, kind: Kind, found: str) -> TesseraError:
+def _nothing(word: str | Path, kind: PageSource, found: str) -> TesseraError:
     remedy = f"make {kind.word}s: {kind.make}"
     return TesseraError(f"{kind.option} {word}", found, remedy, code=f"no-{kind.word}-found")

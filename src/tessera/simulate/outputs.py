@@ -16,7 +16,7 @@ from tessera.core.platforms import Platform, parse_changes, set_values
 from tessera.core.results.cell_tables import CELLS
 from tessera.core.results.table_io import CELL_COLUMNS, check_cell_format, frame_of, with_whole_counts
 from tessera.simulate.inputs import LAYOUT, MAPPING, find_inputs
-from tessera.simulate.runner import CellCache, simulate
+from tessera.simulate.runner import CellCache, simulate_platform
 from tessera.simulate.sampling import Plan, parse_sampling
 from tessera.simulate.simulator import TEXT
 
@@ -56,8 +56,8 @@ def simulated_frame(
             "give, for example: layouts='/tmp/layouts'", code="layouts-or-mappings",
         )  # fmt: skip
     kind = LAYOUT if layouts else MAPPING
-    base = platform if isinstance(platform, Platform) else platforms.load(platform)
-    rows = simulate(
+    base = platform if isinstance(platform, Platform) else platforms.load_platform(platform)
+    rows = simulate_platform(
         Path(trace), set_values(base, dict(changes or {})), find_inputs(layouts or mappings, kind),
         workload=Path(trace).stem, engine=engine,
         sampling=parse_sampling(sampling) if isinstance(sampling, str) else sampling,
@@ -110,13 +110,13 @@ EACH_OPTION = "--each"
 
 
 @dataclass(frozen=True)
-class Variant:
+class KeyValues:
     """One choice of values for the keys of ``--each``, in the order of the command line."""
 
     values: Mapping[str, int | str]
 
 
-def variants_of(texts: Iterable[str], fixed: Mapping[str, int | str]) -> list[Variant]:
+def variants_of(texts: Iterable[str], fixed: Mapping[str, int | str]) -> list[KeyValues]:
     """All combinations of the values that the options give; the first option changes slowest.
 
     Args:
@@ -135,7 +135,7 @@ def variants_of(texts: Iterable[str], fixed: Mapping[str, int | str]) -> list[Va
         choices[key] = [parse_changes([f"{key}={value}"], EACH_OPTION)[key] for value in values.split(",")]
         if len(set(choices[key])) < len(choices[key]):
             raise TesseraError(f"{EACH_OPTION} {text}", "a value is given twice", "give each value once")
-    return [Variant(dict(zip(choices, row, strict=True))) for row in itertools.product(*choices.values())]
+    return [KeyValues(dict(zip(choices, row, strict=True))) for row in itertools.product(*choices.values())]
 
 
 def variants_table(rows: list[dict], keys: list[str]) -> pd.DataFrame:

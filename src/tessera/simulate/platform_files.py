@@ -16,7 +16,7 @@ import yaml
 from tessera.core import configuration_files
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built, with_names, write_text
-from tessera.core.platforms import TEMPLATE, Platform, Value, all_keys, folder, leaves, load
+from tessera.core.platforms import TEMPLATE, Platform, Value, all_keys, platforms_folder, leaves, load_platform
 from tessera.machine.container import toolchain
 
 # ``tessera platform show``: the components that platform files can name.
@@ -62,7 +62,7 @@ def check_platform(name_or_path: str | Path) -> tuple[Platform, tuple[str, ...]]
         TesseraError: what load() refuses, what the simulator refuses (in its words), or a simulator
             that is not built.
     """
-    platform = load(name_or_path)
+    platform = load_platform(name_or_path)
     simulator = built("simulator", "tessera-sim")
     with tempfile.TemporaryDirectory(prefix="tessera-platform-") as name:
         flat = Path(name) / f"{platform.name}.flat"
@@ -132,11 +132,11 @@ def detect_platform(out: Path) -> Detected:
     about = {k: reported.pop(k) for k in ("vendor", "family", "model", "hypervisor") if k in reported}
     values = {k: v for k, v in reported.items() if v is not None}
     cpuinfo = Path("/proc/cpuinfo")
-    kernel = kernel_values(cpuinfo.read_text()) if cpuinfo.exists() else {}
-    return write_platform(DetectionReport(**about, values=values, kernel=kernel), out)
+    kernel = cpuinfo_values(cpuinfo.read_text()) if cpuinfo.exists() else {}
+    return write_detected_platform(DetectionReport(**about, values=values, kernel=kernel), out)
 
 
-def kernel_values(cpuinfo: str) -> dict[str, Value]:
+def cpuinfo_values(cpuinfo: str) -> dict[str, Value]:
     """Page-table levels, and in a guest the clock, from the text of ``/proc/cpuinfo`` (psutil has no flags).
 
     On bare metal its clock is the moment's, which would give a new platform at each detection.
@@ -154,12 +154,12 @@ def kernel_values(cpuinfo: str) -> dict[str, Value]:
     return values
 
 
-def write_platform(report: DetectionReport, out: Path) -> Detected:
+def write_detected_platform(report: DetectionReport, out: Path) -> Detected:
     """Overlay template, generation, kernel and CPUID, in this order, and write ``out``.
 
     A reported number outside its key's bounds is left out.
     """
-    template = _ours(folder() / f"{TEMPLATE}.yaml", "platform template")
+    template = _ours(platforms_folder() / f"{TEMPLATE}.yaml", "platform template")
     generation = generation_of(report)
     layers = [generation_values(generation) if generation else {}, report.kernel]
     source = IN_A_GUEST if report.hypervisor else DETECTED_SOURCE
@@ -174,7 +174,7 @@ def write_platform(report: DetectionReport, out: Path) -> Detected:
     template["description"] = f"this machine{core}: CPUID over documented and assumed values"
     out.parent.mkdir(parents=True, exist_ok=True)
     write_text(out, yaml.safe_dump(template, sort_keys=False, width=1000))
-    written = load(out)
+    written = load_platform(out)
     impossible = tuple(f"{k} = {v}" for k, v in report.values.items() if k in known and k not in possible)
     defaulted = tuple(key for key, value in written.values.items() if value.defaulted)
     return Detected(len(possible), generation.stem if generation else None, impossible, defaulted)
@@ -182,7 +182,7 @@ def write_platform(report: DetectionReport, out: Path) -> Detected:
 
 def generation_of(report: DetectionReport) -> Path | None:
     """The file of ``hosts`` that lists this vendor, family and model."""
-    for path in sorted((folder() / "hosts").glob("*.yaml")):
+    for path in sorted((platforms_folder() / "hosts").glob("*.yaml")):
         tree = _ours(path, "core generation")
         if tree["vendor"] == report.vendor and [report.family, report.model] in tree["models"]:
             return path

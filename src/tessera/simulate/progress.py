@@ -16,7 +16,7 @@ from tessera.core.progress import Bars
 
 
 @dataclass(frozen=True)
-class State:
+class SimulationProgress:
     """How far a run is.
 
     Attributes:
@@ -40,7 +40,7 @@ class State:
         return text if self.eta_seconds is None else f"{text}, {duration(self.eta_seconds)} left"
 
 
-def parse(line: str) -> State | None:
+def parse_progress(line: str) -> SimulationProgress | None:
     """The state in a line, without the word ``progress``; ``None`` if it is some other text."""
     words = line.split()
     if len(words) != 4 or not all(word.isdecimal() for word in words[:2]):
@@ -48,7 +48,7 @@ def parse(line: str) -> State | None:
     if not all(word == "-" or word.isdecimal() for word in words[2:]):
         return None
     rate, eta = (None if word == "-" else int(word) for word in words[2:])
-    return State(int(words[0]), int(words[1]), rate, eta)
+    return SimulationProgress(int(words[0]), int(words[1]), rate, eta)
 
 
 def duration(seconds: int) -> str:
@@ -68,7 +68,7 @@ class Ticker:
         self._bars = Bars() if sys.stderr.isatty() else None
 
     def __call__(self, line: str) -> None:
-        state = parse(line)
+        state = parse_progress(line)
         if self._bars is not None:
             if state:
                 self._bars.update(self.label, state.done, state.total, state.sentence())

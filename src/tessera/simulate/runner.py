@@ -17,16 +17,16 @@ from tessera.core.results import outcomes, table_io
 from tessera.core.results.outcomes import is_ok
 from tessera.machine.container import toolchain
 from tessera.record import traces
-from tessera.simulate.inputs import LAYOUT, Kind, file_bytes
+from tessera.simulate.inputs import LAYOUT, PageSource, file_bytes
 from tessera.simulate.sampling import Plan
-from tessera.simulate.simulator import FAULT_TIMES, KERNEL, Job, Keep, Progress, died, run_simulator
+from tessera.simulate.simulator import FAULT_TIMES, KERNEL, Simulation, Keep, Progress, died, run_simulator
 
 #: What units, and structures of the design, are called in a cached cell.
 UNITS, STRUCTURES = "units", "structures"
 PARTS = (UNITS, STRUCTURES, KERNEL, FAULT_TIMES)
 
 
-def simulate(
+def simulate_platform(
     trace: Path,
     platform: Platform,
     layouts: list[Path],
@@ -81,7 +81,7 @@ def simulate_all(
     threads: int = 1,
     units: list | None = None,
     structures: list | None = None,
-    kind: Kind = LAYOUT,
+    kind: PageSource = LAYOUT,
     weave: bytes | None = None,
     check_tables: bool = False,
     kernel: list | None = None,
@@ -148,7 +148,7 @@ def simulate_all(
     try:
         for places, paths in _missing(keys, found):
             simulated |= {keys[place][path]: path for place in places for path in paths}
-            job = Job(
+            job = Simulation(
                 simulator, trace, tuple(platforms[i] for i in places), engine, sampling, threads, kind, weave,
                 check_tables, fault_times is not None,
             )  # fmt: skip
@@ -189,20 +189,20 @@ def miss_profile(trace: Path, platform: Platform, out: Path) -> Path:
 
 def trace_identity(trace: Path) -> str:
     """The checksum of a trace's content, on which its numbers depend (name and compression don't matter)."""
-    info = traces.info(trace)
+    info = traces.trace_info(trace)
     return json.dumps([info["checksum"], info["pools"]], sort_keys=True)
 
 
 def trace_note(trace: Path) -> str:
     """The notes on a trace (:mod:`tessera.core.results.outcomes`); empty if it has all of its program."""
-    return outcomes.note_of(traces.info(trace))
+    return outcomes.note_of(traces.trace_info(trace))
 
 
 #: The simulator itself; tests put a recorder of calls in its place.
 _run = run_simulator
 
 
-def _contents(layouts: list[Path], kind: Kind) -> tuple[dict[Path, bytes], dict[Path, dict]]:
+def _contents(layouts: list[Path], kind: PageSource) -> tuple[dict[Path, bytes], dict[Path, dict]]:
     """What the files have in them, and failed rows of those that can't be read."""
     contents: dict[Path, bytes] = {}
     unreadable: dict[Path, dict] = {}

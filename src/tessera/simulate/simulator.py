@@ -24,7 +24,7 @@ from tessera.core.platforms import Platform
 from tessera.core.processes import SIGNALS
 from tessera.machine.container import toolchain
 from tessera.machine.container.process import GRACE_SECONDS
-from tessera.simulate.inputs import LAYOUT, Kind
+from tessera.simulate.inputs import LAYOUT, PageSource
 from tessera.simulate.sampling import Plan
 
 Progress = Callable[[str], None]
@@ -33,7 +33,7 @@ TEMPLATES_FILE = "templates.txt"
 
 
 @dataclass(frozen=True)
-class Job:
+class Simulation:
     """The inputs of a simulation; ``threads`` changes only the time, ``kind`` says what the files are.
 
     Several platforms share what they can of a pass over the trace; their rows are those of each one alone.
@@ -48,14 +48,14 @@ class Job:
     engine: str
     plan: Plan
     threads: int = 1
-    kind: Kind = LAYOUT
+    kind: PageSource = LAYOUT
     weave: bytes | None = None
     check_tables: bool = False
     fault_times: bool = False
     usage: Path | None = None
 
 
-def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Progress) -> None:
+def run_simulator(job: Simulation, layouts: dict[Path, bytes], keep: Keep, progress: Progress) -> None:
     """Simulate ``layouts`` (files of ``job.kind`` -> their content) on each platform.
 
     ``keep`` gets each row as it comes. Of several platforms, one that is refused has failed rows.
@@ -77,7 +77,7 @@ def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Pr
         process = _start(job, folder, list(copies), list(labels))
         try:
             weaves = job.weave is not None
-            rows = Rows(folder, copies, keep, labels, weaves=weaves, times=job.fault_times)
+            rows = SimulatorOutput(folder, copies, keep, labels, weaves=weaves, times=job.fault_times)
             _listen(process, rows, progress, names)
         finally:
             if process.poll() is None:
@@ -85,7 +85,7 @@ def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Pr
             process.wait()
 
 
-def _start(job: Job, folder: Path, stems: list[str], labels: list[str]) -> subprocess.Popen:
+def _start(job: Simulation, folder: Path, stems: list[str], labels: list[str]) -> subprocess.Popen:
     listing, variants = folder / "list.txt", folder / "variants.txt"
     flats = [folder / f"{label}.txt" for label in labels]
     for flat, platform in zip(flats, job.platforms, strict=True):
@@ -116,7 +116,7 @@ def _start(job: Job, folder: Path, stems: list[str], labels: list[str]) -> subpr
 END = None
 
 
-def _listen(process: subprocess.Popen, rows: Rows, progress: Progress, names: dict) -> None:
+def _listen(process: subprocess.Popen, rows: SimulatorOutput, progress: Progress, names: dict) -> None:
     # Signal handlers may put into a SimpleQueue, so that they never interrupt the keeping of a row.
     events: queue.SimpleQueue[str | int | None] = queue.SimpleQueue()
     errors: list[str] = []
@@ -232,7 +232,7 @@ FAULT_TIME_COLUMNS = (
 )  # fmt: skip
 
 
-class Rows:
+class SimulatorOutput:
     """The simulator's output, as rows with their units, structures, and the caller's file names."""
 
     def __init__(
@@ -266,7 +266,7 @@ class Rows:
             message = message.replace(f"{label}.txt", self.labels[label])
         row["message"] = message
         self.seen += 1
-        numbers: dict[str, object] = {key: number(key, value) for key, value in row.items()}
+        numbers: dict[str, object] = {key: csv_value(key, value) for key, value in row.items()}
         numbers |= {name: parts.of(stem, label) for name, parts in self.more.items()}
         place = list(self.labels).index(label) if label else 0
         self.keep(place, path, numbers, self.units.of(stem, label), self.designs.of(stem, label))
@@ -294,11 +294,11 @@ class Parts:
                 continue
             part = dict(zip(self._columns, cells, strict=True))
             waiting = self._waiting.setdefault((part.pop("variant", ""), part.pop("layout")), [])
-            waiting.append({key: number(key, value) for key, value in part.items()})
+            waiting.append({key: csv_value(key, value) for key, value in part.items()})
         return self._waiting.pop((label, stem), [])
 
 
-def number(key: str, value: str) -> str | int | float | None:
+def csv_value(key: str, value: str) -> str | int | float | None:
     """A cell of the simulator's CSV: text columns as they are, numbers, ``None`` for empty."""
     if key in TEXT:
         return value

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from tessera.machine.counter_check.known_programs import CHASES
-from tessera.machine.counter_check.opening import Count
+from tessera.machine.counter_check.opening import TimedCount
 
 FORMATS = {
     "event": "config:0-7", "umask": "config:8-15", "edge": "config:18", "any": "config:21",
@@ -58,7 +58,7 @@ class Kernel:
         if role in self.lost:
             return None
         value = 256 if role == "page-faults" else 1
-        return Count(value, 1_000_000, 500_000 if role in self.late else 999_990)
+        return TimedCount(value, 1_000_000, 500_000 if role in self.late else 999_990)
 
     def close(self, descriptor):
         del self.opened[descriptor]
@@ -95,6 +95,6 @@ def chase(changes=None, start=None):
         values = {
             e.role: int(per_load[e.role][at] * loads + begin.get(e.role, (5000,) * 3)[at]) for e in events
         }
-        return {role: Count(value, 10**9, 10**9) for role, value in values.items()}
+        return {role: TimedCount(value, 10**9, 10**9) for role, value in values.items()}
 
     return count

@@ -15,8 +15,8 @@ from tessera.machine.counter_check.known_programs import (
     MOST_ENTRIES,
     MOST_FIRST_LEVEL,
     STLB,
-    bounds,
-    judged,
+    count_bounds,
+    judged_bounds,
     least_misses,
 )
 
@@ -64,11 +64,11 @@ def test_the_numbers():
     assert least_misses(131_072) == 1_933_593.75
     assert FIRST_LOADS > 2 * MANY.pages + 1  # chase warms up with as many loads, but not more than it makes
     assert MOST_FIRST_LEVEL < STLB.pages < 512 and FEW.pages < MOST_FIRST_LEVEL < MOST_ENTRIES < MANY.pages
-    (bound,) = [b for b in bounds(MANY, 10**8, 2) if b.role == "C loads"]
+    (bound,) = [b for b in count_bounds(MANY, 10**8, 2) if b.role == "C loads"]
     assert (bound.least, bound.most) == (1_933_593.75, 2 * 10**8)
-    (bound,) = [b for b in bounds(STLB, 10**7, None) if b.role == "H any"]
+    (bound,) = [b for b in count_bounds(STLB, 10**7, None) if b.role == "H any"]
     assert bound.least == pytest.approx(900_000)  # 1 - 192/384 - 0.05 = 0.45
-    assert [b.most for b in bounds(MANY, 10**8, None) if b.role == "C loads"] == [None]
+    assert [b.most for b in count_bounds(MANY, 10**8, None) if b.role == "C loads"] == [None]
 
 
 def counts(at, changes, loads):
@@ -83,7 +83,7 @@ def wrong(changes):
     for at, chase in enumerate(CHASES):
         first, second = (counts(at, changes, loads) for loads in (FIRST_LOADS, FIRST_LOADS + LOADS))
         found |= {
-            (bound.role, chase.name) for bound, _, holds in judged(chase, first, second, 2) if not holds
+            (bound.role, chase.name) for bound, _, holds in judged_bounds(chase, first, second, 2) if not holds
         }
     return found
 
@@ -116,7 +116,7 @@ def test_events_of_stores_that_count_nothing_are_found():
     """chase writes 131 072 pages before its loads, of which at most 4352 hit."""
     first = counts(2, {}, FIRST_LOADS) | {"M stores": 126_719}
     second = counts(2, {}, FIRST_LOADS + LOADS) | {"M stores": 126_719}
-    bad = [b.role for b, _, holds in judged(MANY, first, second, 2) if not holds]
+    bad = [b.role for b, _, holds in judged_bounds(MANY, first, second, 2) if not holds]
     assert bad == ["M stores"]
     first["M stores"] = second["M stores"] = 126_720
-    assert all(holds for _, _, holds in judged(MANY, first, second, 2))
+    assert all(holds for _, _, holds in judged_bounds(MANY, first, second, 2))

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.cli.measure import counters as command
-from tessera.machine.counter_check.examine import examine
+from tessera.machine.counter_check.examine import check_counters
 from tessera.machine.counter_check.known_programs import chase_counter
-from tessera.machine.counter_check.opening import Count, failed_rows, rows_csv
+from tessera.machine.counter_check.opening import TimedCount, failed_checks, rows_csv
 from tessera.machine.counters.event import Cpu
 from tessera.machine.counters.event_table import class_named, of_cpu
 
@@ -33,7 +33,7 @@ def program(tmp_path):
 def check(tmp_path, program, cpu=BROADWELL, kernel=None, count=None, **machine):
     root = fakes.sysfs(tmp_path / "root", **machine)
     kernel = kernel or fakes.Kernel()
-    rows = examine(cpu, of_cpu(cpu), kernel, count or fakes.chase(), program=program, root=root)
+    rows = check_counters(cpu, of_cpu(cpu), kernel, count or fakes.chase(), program=program, root=root)
     assert kernel.opened == {}  # every descriptor is closed
     return rows
 
@@ -45,7 +45,7 @@ def of(rows, name, subject=""):
 def test_a_machine_that_counts_right(tmp_path, program):
     kernel = fakes.Kernel()
     rows = check(tmp_path, program, kernel=kernel)
-    assert failed_rows(rows) == [] and {row.status for row in rows} == {"ok"}
+    assert failed_checks(rows) == [] and {row.status for row in rows} == {"ok"}
     opened = [row.subject for row in of(rows, "opens")]
     required = [event.quantity for event in class_named("broadwell").required()]
     assert set(required) < set(opened) and len(opened) == len(set(opened))
@@ -60,7 +60,7 @@ def test_a_machine_that_counts_right(tmp_path, program):
 
 def test_zen_counts_no_walk_cycles(tmp_path, program):
     rows = check(tmp_path, program, ZEN3, formats=fakes.AMD)
-    assert failed_rows(rows) == []
+    assert failed_checks(rows) == []
     facts = {row.subject: (row.found, row.status) for row in of(rows, "fact")}
     assert facts["events of C"] == ("0", "ok") and facts["events of M"] == ("1", "ok")
     assert {row.subject.split(",")[0] for row in of(rows, "proof")} == {
@@ -73,7 +73,7 @@ def test_a_refused_event_decides_nothing(tmp_path, program):
     rows = check(tmp_path, program, ZEN3, kernel, formats=fakes.AMD)
     assert of(rows, "proof") == []
     assert {row.status for row in of(rows, "fact")} == {"unproven"}
-    assert [row.subject for row in failed_rows(rows)] == ["M any", "pass data"]
+    assert [row.subject for row in failed_checks(rows)] == ["M any", "pass data"]
     assert "M any" in of(rows, "scheduled", "pass data")[0].found
 
 
@@ -99,7 +99,7 @@ def test_each_errno_has_a_remedy(tmp_path, program, number, word):
 def test_an_optional_event_may_be_refused(tmp_path, program):
     rows = check(tmp_path, program, kernel=fakes.Kernel({"M loads 4KB": errno.EINVAL}))
     refused = [row for row in rows if row.status == "refused"]
-    assert {row.check for row in refused} == {"opens", "scheduled"} and failed_rows(rows) == []
+    assert {row.check for row in refused} == {"opens", "scheduled"} and failed_checks(rows) == []
 
 
 @pytest.mark.parametrize("kernel", [fakes.Kernel(late=["C loads"]), fakes.Kernel(lost=["C loads"])])
@@ -115,19 +115,19 @@ def test_a_pass_that_is_not_whole(tmp_path, program, kernel):
 ])  # fmt: skip
 def test_members_may_start_late(late_ns, enabled_ns, whole):
     """10 us, or 0.1% of the time."""
-    assert Count(1, enabled_ns, enabled_ns - late_ns).whole == whole
-    assert not Count(1, 0, 0).whole
+    assert TimedCount(1, enabled_ns, enabled_ns - late_ns).whole == whole
+    assert not TimedCount(1, 0, 0).whole
 
 
 def test_a_wrong_event_fails(tmp_path, program):
     rows = check(tmp_path, program, count=fakes.chase({"M loads": (1, 1, 1)}))
-    assert {row.subject.split(",")[0] for row in failed_rows(rows)} == {"M loads"}
+    assert {row.subject.split(",")[0] for row in failed_checks(rows)} == {"M loads"}
 
 
 def test_without_chase_nothing_is_proved(tmp_path):
     rows = check(tmp_path, tmp_path / "absent" / "chase")
     (row,) = of(rows, "proof", "pass data")
-    assert row.status == "unproven" and "build workloads" in row.remedy and failed_rows(rows) == []
+    assert row.status == "unproven" and "build workloads" in row.remedy and failed_checks(rows) == []
 
 
 def test_a_chase_that_fails_proves_nothing(tmp_path, program):
@@ -141,16 +141,16 @@ def test_a_chase_that_fails_proves_nothing(tmp_path, program):
 
 def test_without_a_pmu(tmp_path, program):
     rows = check(tmp_path, program, pmus={})
-    assert [(row.subject, row.status) for row in failed_rows(rows)] == [("PMU", "refused")]
+    assert [(row.subject, row.status) for row in failed_checks(rows)] == [("PMU", "refused")]
     assert (
-        "bare metal" in failed_rows(rows)[0].remedy and "perf_event_paranoid" in failed_rows(rows)[0].remedy
+        "bare metal" in failed_checks(rows)[0].remedy and "perf_event_paranoid" in failed_checks(rows)[0].remedy
     )
     assert {row.status for row in of(rows, "software")} == {"ok"}
 
 
 def test_an_unknown_processor(tmp_path, program):
     rows = check(tmp_path, program, Cpu("GenuineIntel", 6, 0xFE, 0))
-    (row,) = failed_rows(rows)
+    (row,) = failed_checks(rows)
     assert "06_FE" in row.found and "pmu-events.csv" in row.remedy
 
 
@@ -168,21 +168,21 @@ def test_events_of_a_type_of_cores_are_counted_on_it(tmp_path, program):
     last = max(before)
     (root / "sys/bus/event_source/devices/cpu_atom/cpus").write_text(f"{last}-{last + 3},9999\n")
     kernel, found = fakes.Kernel(), (class_named("gracemont"),)
-    examine(Cpu("GenuineIntel", 6, 151, 2), found, kernel, fakes.chase(), program=program, root=root)
+    check_counters(Cpu("GenuineIntel", 6, 151, 2), found, kernel, fakes.chase(), program=program, root=root)
     assert kernel.processors["M loads"] == {last} and kernel.processors["page-faults"] == before
     assert os.sched_getaffinity(0) == before
 
 
 def test_one_type_of_cores_may_be_absent(tmp_path, program):
     rows = check(tmp_path, program, Cpu("GenuineIntel", 6, 151, 2), pmus={"cpu_core": 4})
-    assert failed_rows(rows) == []
+    assert failed_checks(rows) == []
     (row,) = [row for row in rows if row.subject == "PMU"]
     assert (row.class_name, row.needed) == ("gracemont", False)
 
 
 def test_a_format_that_lacks_a_field(tmp_path, program):
     rows = check(tmp_path, program, formats={"event": "config:0-7"})
-    assert any("umask" in row.found and row.status == "refused" for row in failed_rows(rows))
+    assert any("umask" in row.found and row.status == "refused" for row in failed_checks(rows))
 
 
 def test_the_command_and_its_file(tmp_path, program, monkeypatch):

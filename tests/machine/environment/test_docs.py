@@ -9,8 +9,8 @@ import pytest
 from tessera.cli import machine as command
 from tessera.machine.counter_check import known_programs
 from tessera.machine.counter_check.opening import STATUSES as CHECK_STATUSES
-from tessera.machine.environment import CHECKS, RUN_CHECKS, examine, judge, plan
-from tessera.machine.environment.condition import LEVELS, STATUSES, Setting
+from tessera.machine.environment import CHECKS, RUN_CHECKS, examine_conditions, run_conditions, plan_changes
+from tessera.machine.environment.condition import LEVELS, STATUSES, KernelSetting
 from tests.docs import pages
 
 from . import trees
@@ -29,7 +29,7 @@ def test_levels_and_statuses():
 
 
 def test_conditions_and_their_levels(tmp_path):
-    here = {row.check: row.level for row in [*examine(tmp_path), *judge([], 0, 0)]}
+    here = {row.check: row.level for row in [*examine_conditions(tmp_path), *run_conditions([], 0, 0)]}
     written = table("| check | level | wanted | read from | `--fix` |") + table("| check | level | wanted |")
     assert [(row[0], row[1]) for row in written] == [(c, here[c]) for c in (*CHECKS, *RUN_CHECKS)]
 
@@ -38,7 +38,7 @@ def test_what_fix_sets(tmp_path):
     """Of a loud machine, each check with an entry in the column is set to it; the others are not."""
     values = {row[0]: row[4] for row in table("| check | level | wanted | read from | `--fix` |")}
     root = trees.write(tmp_path, trees.LOUD)
-    changed = {str(c.path): c.value for c in plan(root).changes if isinstance(c, Setting)}
+    changed = {str(c.path): c.value for c in plan_changes(root).changes if isinstance(c, KernelSetting)}
     files = {
         "counting": "perf_event_paranoid", "overcommit": "nr_overcommit_hugepages",
         "thp": "transparent_hugepage/enabled", "smt": "smt/control", "numa-balancing": "numa_balancing",
@@ -54,7 +54,7 @@ def test_numbers_of_the_bounds():
     rows = {row[0]: row[1:] for row in table("| E | H per load | M per load | C |")}
     assert [int(pages.replace(",", "")) for pages in rows] == [chase.pages for chase in known_programs.CHASES]
     for chase, cells in zip(known_programs.CHASES, rows.values(), strict=True):
-        by_role = {b.role: b for b in known_programs.bounds(chase, 10**9, 2) if not b.total}
+        by_role = {b.role: b for b in known_programs.count_bounds(chase, 10**9, 2) if not b.total}
         for role, cell in zip(("H loads", "M loads"), cells[:2], strict=True):
             said = [float(number) for number in re.findall(r"[\d.]+", cell)]
             bound = by_role[role]

@@ -14,7 +14,7 @@ from tessera.machine.environment import (
     Needs,
     as_csv,
     barring,
-    examine,
+    examine_conditions,
     stopping,
     throttles,
 )
@@ -33,11 +33,11 @@ CPU = "sys/devices/system/cpu"
 
 
 def found(root, check, needs=Needs()):  # noqa: B008
-    return next(one for one in examine(root, needs) if one.check == check)
+    return next(one for one in examine_conditions(root, needs) if one.check == check)
 
 
 def test_a_quiet_machine_meets_all(tmp_path):
-    rows = examine(trees.write(tmp_path))
+    rows = examine_conditions(trees.write(tmp_path))
     assert {row.check: row.level for row in rows} == LEVELS
     assert [row.check for row in rows] == list(CHECKS) and not set(CHECKS) & set(RUN_CHECKS)
     assert [row for row in rows if row.status != "ok" or row.remedy or not row.found] == []
@@ -45,7 +45,7 @@ def test_a_quiet_machine_meets_all(tmp_path):
 
 def test_nothing_readable_is_unknown_and_never_ok(tmp_path):
     """An empty folder: nothing says that the kernel lacks a feature."""
-    rows = examine(tmp_path)
+    rows = examine_conditions(tmp_path)
     assert {row.status for row in rows} == {"unknown"}
     assert all(row.found and row.remedy for row in rows)
     assert {row.check for row in stopping(rows)} == {"counting", "pmu", "2mb-pages"}
@@ -81,7 +81,7 @@ def test_nothing_readable_is_unknown_and_never_ok(tmp_path):
     ],
 )
 def test_each_condition_that_is_not_met(tmp_path, check, changes, words):
-    rows = examine(trees.write(tmp_path, changes))
+    rows = examine_conditions(trees.write(tmp_path, changes))
     row = next(one for one in rows if one.check == check)
     assert row.status == "differs" and row.remedy
     assert all(word in f"{row.found} {row.remedy}" for word in words), row
@@ -205,7 +205,7 @@ def test_idle_states_and_prefetchers(tmp_path):
 
 
 def test_the_table_as_a_file(tmp_path):
-    rows = examine(trees.write(tmp_path, {"proc/sys/kernel/perf_event_paranoid": "4"}))
+    rows = examine_conditions(trees.write(tmp_path, {"proc/sys/kernel/perf_event_paranoid": "4"}))
     read = list(csv.DictReader(as_csv(rows).splitlines()))
     assert list(read[0]) == ["check", "level", "wanted", "found", "status", "remedy"]
     assert [row["check"] for row in read] == list(CHECKS)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.machine.environment import CHECKS, Needs, examine, fixed, free_memory, plan
-from tessera.machine.environment.condition import Hold, Service, Setting
+from tessera.machine.environment import CHECKS, Needs, examine_conditions, fixed, free_memory, plan_changes
+from tessera.machine.environment.condition import Hold, Service, KernelSetting
 from tessera.machine.reserve.settings import restore_settings, settings_folder
 
 from . import trees
@@ -62,7 +62,7 @@ def owner(root, *, keeps_the_pipe=False):
     if child == 0:
         status = 1
         try:
-            with fixed(plan(root)) as guardian:
+            with fixed(plan_changes(root)) as guardian:
                 if keeps_the_pipe and os.fork() == 0:
                     os.close(writer)
                     time.sleep(60)
@@ -83,8 +83,8 @@ def owner(root, *, keeps_the_pipe=False):
 
 
 def test_the_plan_names_every_setting(machine):
-    planned = plan(machine)
-    settings = {str(c.path.relative_to(machine)): c.value for c in planned.changes if isinstance(c, Setting)}
+    planned = plan_changes(machine)
+    settings = {str(c.path.relative_to(machine)): c.value for c in planned.changes if isinstance(c, KernelSetting)}
     assert settings == trees.SET
     assert list(settings)[-2:] == ["sys/devices/system/cpu/cpu3/online", "sys/devices/system/cpu/smt/control"]
     (service,) = [c for c in planned.changes if isinstance(c, Service)]
@@ -97,29 +97,29 @@ def test_the_plan_names_every_setting(machine):
 def test_what_no_command_sets_is_left(machine):
     (machine / "proc/cpuinfo").write_text(trees.CPUINFO.replace("vme", "hypervisor"))
     (machine / "proc/pressure/cpu").unlink()
-    planned = plan(machine, Needs(pages_2mb=10_000))
+    planned = plan_changes(machine, Needs(pages_2mb=10_000))
     assert [row.check for row in planned.left] == ["2mb-pages", "guest", "load"]
 
 
 def test_turbo_only_if_asked(machine):
-    assert not any("no_turbo" in line for line in plan(machine).lines())
-    assert any("no_turbo" in line for line in plan(machine, no_turbo=True).lines())
+    assert not any("no_turbo" in line for line in plan_changes(machine).lines())
+    assert any("no_turbo" in line for line in plan_changes(machine, no_turbo=True).lines())
 
 
 def test_a_quiet_machine_needs_nothing(tmp_path):
-    assert plan(trees.write(tmp_path)) == plan(trees.write(tmp_path), Needs("uk"))
-    assert plan(trees.write(tmp_path)).changes == ()
+    assert plan_changes(trees.write(tmp_path)) == plan_changes(trees.write(tmp_path), Needs("uk"))
+    assert plan_changes(trees.write(tmp_path)).changes == ()
 
 
 def test_settings_hold_inside_and_are_undone(machine):
     before = trees.values(machine)
-    with fixed(plan(machine)) as guardian:
+    with fixed(plan_changes(machine)) as guardian:
         assert trees.values(machine) == trees.SET
         assert calls(machine) == ["stop irqbalance"]
         assert (machine / "dev/cpu_dma_latency").read_bytes()[:4] == bytes(4)
         holds = [os.readlink(link) for link in Path(f"/proc/{guardian.pid}/fd").iterdir()]
         assert str(machine / "dev/cpu_dma_latency") in holds
-        met = {row.check for row in examine(machine) if row.status == "ok"}
+        met = {row.check for row in examine_conditions(machine) if row.status == "ok"}
         assert set(CHECKS) - met == {"smt", "irqbalance"}  # files do not follow each other as a kernel's do
         guardian.check()
         assert os.getsid(guardian.pid) != os.getsid(0)
@@ -128,7 +128,7 @@ def test_settings_hold_inside_and_are_undone(machine):
 
 def test_an_exception_undoes(machine):
     before = trees.values(machine)
-    with pytest.raises(KeyError), fixed(plan(machine)):
+    with pytest.raises(KeyError), fixed(plan_changes(machine)):
         raise KeyError
     assert undone(machine, before)
 
@@ -150,7 +150,7 @@ def test_kill_minus_nine_while_the_guardian_starts(machine, delay_ms):
     before = trees.values(machine)
     child = os.fork()
     if child == 0:
-        with fixed(plan(machine)):
+        with fixed(plan_changes(machine)):
             signal.pause()
         os._exit(0)
     time.sleep(delay_ms / 1000)
@@ -204,7 +204,7 @@ def ended(number):
 
 def test_signals_to_the_guardian_undo_and_the_owner_is_told(machine):
     before = trees.values(machine)
-    with pytest.raises(TesseraError) as told, fixed(plan(machine)) as guardian:
+    with pytest.raises(TesseraError) as told, fixed(plan_changes(machine)) as guardian:
         os.kill(guardian.pid, signal.SIGTERM)
         assert until(lambda: undone(machine, before))
         assert until(lambda: ended(guardian.pid))
@@ -214,7 +214,7 @@ def test_signals_to_the_guardian_undo_and_the_owner_is_told(machine):
 
 def test_a_second_one_is_refused_by_name(machine):
     with owner(machine) as (child, _), pytest.raises(TesseraError) as refused:
-        with fixed(plan(machine)):
+        with fixed(plan_changes(machine)):
             pass
     assert refused.value.code == "settings/busy"
     assert f"process {child} " in refused.value.found and "python" in refused.value.found
@@ -225,7 +225,7 @@ def test_a_rejected_value_undoes_the_others(machine):
     """The last change fails: its file is a folder."""
     before = trees.values(machine)
     control = machine / "sys/devices/system/cpu/smt/control"
-    planned = plan(machine)
+    planned = plan_changes(machine)
     control.unlink()
     control.mkdir()
     with pytest.raises(TesseraError) as refused, fixed(planned):
@@ -239,14 +239,14 @@ def test_a_rejected_value_undoes_the_others(machine):
 def test_a_service_that_does_not_stop_undoes_the_settings(machine):
     before = trees.values(machine)
     (machine / "usr/bin/systemctl").write_text("#!/bin/sh\necho 'access denied' >&2\nexit 4\n")
-    with pytest.raises(TesseraError) as refused, fixed(plan(machine)):
+    with pytest.raises(TesseraError) as refused, fixed(plan_changes(machine)):
         pass
     assert refused.value.code == "settings/rejected" and "denied" in refused.value.found
     assert trees.values(machine) == before
 
 
 def test_the_record_is_complete_before_anything_changes(machine):
-    with fixed(plan(machine)) as guardian:
+    with fixed(plan_changes(machine)) as guardian:
         (record,) = settings_folder().glob("*.json")
         facts = json.loads(record.read_text())
         assert record.stem == str(guardian.pid) and facts["owner"] == os.getpid()
@@ -256,7 +256,7 @@ def test_the_record_is_complete_before_anything_changes(machine):
 
 def test_steps_that_cannot_be_undone_are_apart(machine):
     """No plan contains them."""
-    assert not any(word in line for line in plan(machine).lines() for word in ("drop_caches", "compact"))
+    assert not any(word in line for line in plan_changes(machine).lines() for word in ("drop_caches", "compact"))
     free_memory(machine)
     assert (machine / "proc/sys/vm/drop_caches").read_text() == "3"
     assert (machine / "proc/sys/vm/compact_memory").read_text() == "1"

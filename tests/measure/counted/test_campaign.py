@@ -14,8 +14,8 @@ from tessera.core.results.table_io import read_cells
 from tessera.machine.reserve import HugePagesUnavailable
 from tessera.measure.bundles import verify
 from tessera.measure.counted import campaign
-from tessera.measure.counted.campaign import measure
-from tessera.measure.rounds import Rule
+from tessera.measure.counted.campaign import measure_bundle
+from tessera.measure.rounds import StoppingRule
 
 from .world import ID, TWO_PASSES, engine_cells
 
@@ -23,12 +23,12 @@ CORE = 10  #: growing-0 to growing-8, and 1gb
 
 
 def run(world, **changes):
-    return measure(world.request(**changes), say=world.said.append)
+    return measure_bundle(world.request(**changes), say=world.said.append)
 
 
 def test_without_noise_the_cells_are_the_engines(world):
     """With the protocol's rounds; the bundle passes ``verify``."""
-    bundle = run(world, rule=Rule())
+    bundle = run(world, rule=StoppingRule())
     cells = read_cells(world.folder / "bundle" / "cells.csv")
     assert len(cells) == 2 * CORE
     assert set(cells.status) == {"ok"} and set(cells.runtime_provenance) == {"simulated"}
@@ -42,7 +42,7 @@ def test_without_noise_the_cells_are_the_engines(world):
     assert (about["rehearsal"], about["class"], about["protocol"]) == (True, "broadwell", "rounds-1")
     assert len(bundle.runs) == 2 * CORE * 5
     assert not (world.folder / "bundle.measuring").exists()
-    checked = verify.verify(world.folder / "bundle")
+    checked = verify.verify_bundle(world.folder / "bundle")
     assert [check for check in checked.checks if not check.passed] == []
 
 
@@ -51,30 +51,30 @@ def test_walk_cycles_of_loads_alone_may_exceed_r(world):
     cells = (world.folder / "engine.csv").read_text().splitlines()
     cells[1] = "alpha,growing-0,5779268170,10651,59988855,10474690174,700000000"
     (world.folder / "engine.csv").write_text("\n".join(cells) + "\n")
-    run(world, workloads=("alpha",), rule=Rule())
+    run(world, workloads=("alpha",), rule=StoppingRule())
     found = read_cells(world.folder / "bundle" / "cells.csv").set_index("layout").loc["growing-0"]
     assert (found.runtime_cycles, found.walk_cycles) == (5779268170, 10474690174)
-    checked = verify.verify(world.folder / "bundle")
+    checked = verify.verify_bundle(world.folder / "bundle")
     assert [check for check in checked.checks if not check.passed] == []
 
 
 def test_the_clocks_of_program_and_launcher_are_both_in_the_bundle(world, monkeypatch):
     """R of growing-0 is 500,000,000 cycles at 2 per ns: 250 ms. The program's clock begins 700 ns later."""
     monkeypatch.setenv("TESSERA_FAKE_LAG", "700")
-    bundle = run(world, workloads=("alpha",), rule=Rule())
+    bundle = run(world, workloads=("alpha",), rule=StoppingRule())
     first = next(one for one in bundle.runs if one.layout == "growing-0")
     clock = bundle.counts[first.run][-1]
     assert (clock.event, clock.value, clock.enabled_ns, clock.running_ns) == ("region_ns", 250_000_000, 0, 0)
     assert first.roi_ns == 249_999_300
     assert all(bundle.counts[one.run][-1].value - one.roi_ns == 700 for one in bundle.runs)
-    assert verify.verify(world.folder / "bundle").passed
+    assert verify.verify_bundle(world.folder / "bundle").passed
 
 
 def test_clocks_that_disagree_fail_the_check(world, monkeypatch):
     """The program's region is 270 ms or less, the launcher's is 20 ms shorter: more than 1% and 5 ms."""
     monkeypatch.setenv("TESSERA_FAKE_LAG", "-20000000")
-    run(world, workloads=("alpha",), rule=Rule())
-    (wrong,) = [one for one in verify.verify(world.folder / "bundle").checks if not one.passed]
+    run(world, workloads=("alpha",), rule=StoppingRule())
+    (wrong,) = [one for one in verify.verify_bundle(world.folder / "bundle").checks if not one.passed]
     assert wrong.name == "region" and "region_ns" in wrong.reasons[0]
 
 
@@ -118,7 +118,7 @@ def test_two_passes_alternate_and_make_one_cell(world):
 
 def test_noise_needs_more_rounds(world, monkeypatch):
     monkeypatch.setenv("TESSERA_FAKE_NOISE", "0.004")
-    bundle = run(world, workloads=("alpha",), rule=Rule(0.005, 2, 7))
+    bundle = run(world, workloads=("alpha",), rule=StoppingRule(0.005, 2, 7))
     rounds = 1 + max(r.round for r in bundle.runs)
     assert 2 < rounds <= 7
 
@@ -191,7 +191,7 @@ def test_a_workload_that_cannot_be_measured(world):
     assert {r.workload for r in bundle.runs} == {"alpha", "beta"}
     assert any(line.startswith("left out: many:") for line in world.said)
     with pytest.raises(TesseraError) as error:
-        measure(world.request(out=world.folder / "second", workloads=("many",)))
+        measure_bundle(world.request(out=world.folder / "second", workloads=("many",)))
     assert error.value.code == "workload-unfit"
 
 
@@ -213,7 +213,7 @@ def test_full_without_a_profile_says_what_to_do(world):
     [
         {"workloads": ("gamma",)},
         {"workloads": ("alpha",), "size": "huge"},
-        {"rule": Rule(0.005, 1, 1)},
+        {"rule": StoppingRule(0.005, 1, 1)},
         {"minutes": 0.0},
         {"also": ("everything",)},
         {"class_name": "skylake"},
@@ -231,7 +231,7 @@ def test_wrong_requests_run_nothing(world, change):
 def test_fix_holds_while_it_measures_and_is_undone(world):
     loud = {"proc/sys/kernel/perf_event_paranoid": "4", "proc/sys/kernel/numa_balancing": "1"}
     world.change(loud)
-    bundle = measure(world.request(workloads=("alpha",)), fix=True, say=world.said.append)
+    bundle = measure_bundle(world.request(workloads=("alpha",)), fix=True, say=world.said.append)
     found = {row.check: row for row in bundle.environment}
     assert (found["numa-balancing"].status, found["numa-balancing"].found) == ("ok", "0")
     assert found["counting"].status == "ok"
@@ -280,7 +280,7 @@ def test_another_region_is_another_protocol(world):
         run(world, workloads=("mine",))
     assert error.value.code == "workload-unfit" and "--region program" in error.value.remedy
     engine_cells(world.folder / "engine.csv", ("mine",))
-    bundle = run(world, workloads=("mine",), region="program", rule=Rule(0.005, 5, 20))
+    bundle = run(world, workloads=("mine",), region="program", rule=StoppingRule(0.005, 5, 20))
     assert (bundle.about.region, bundle.about.protocol) == ("program", "other")
     clocks = [(one.roi_ns, bundle.counts[one.run][-1].value) for one in bundle.runs]
     assert all(own == clock for own, clock in clocks)  # the program's own clock is of another region

@@ -12,13 +12,13 @@ from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
 from tessera.machine.container.toolchain import DockerToolchain
 from tessera.measure.counted import plan
 from tessera.measure.counted.host import Host
-from tessera.measure.counted.layout_sets import choose
-from tessera.measure.counted.request import ReadyWorkload, Request
+from tessera.measure.counted.layout_sets import layouts_of_workload
+from tessera.measure.counted.request import ReadyWorkload, MeasurementOptions
 from tessera.measure.suggest import sampled_profile
 from tessera.measure.suggest.profile import Profile
 from tessera.record.workloads.definition import Size
 from tessera.record.workloads.program_run import HOST, WORKLOADS
-from tessera.record.workloads.program_run import Run as WorkloadRun
+from tessera.record.workloads.program_run import ProgramRun as WorkloadRun
 
 # --- minutes ------------------------------------------------------------------------------------------
 
@@ -70,8 +70,8 @@ def test_sliding_windows_follow_samples_where_the_processor_has_them(tmp_path, m
 
     monkeypatch.setattr(sampled_profile, "why_unusable", lambda: "")
     monkeypatch.setattr(sampled_profile, "recorded_profile", profile)
-    request = Request(tmp_path / "b", results=tmp_path / "none")
-    found = choose(row, {"mmap": 8 * MB}, request, where, "haswell")
+    request = MeasurementOptions(tmp_path / "b", results=tmp_path / "none")
+    found = layouts_of_workload(row, {"mmap": 8 * MB}, request, where, "haswell")
     assert (found.source, found.platform, len(found.layouts)) == ("measured", "", 55)
     assert asked == [(("/bin/true",), {"brk": PAGE_1GB, "mmap": PAGE_1GB})]
     windows = {layout.name: layout.windows for layout in found.layouts}
@@ -79,7 +79,7 @@ def test_sliding_windows_follow_samples_where_the_processor_has_them(tmp_path, m
     assert windows["growing-0"] == () and windows["growing-8"][0].end == 8 * MB
     monkeypatch.setattr(sampled_profile, "why_unusable", lambda: "no PMU")
     with pytest.raises(TesseraError) as error:
-        choose(row, {"mmap": 8 * MB}, request, where, "haswell")
+        layouts_of_workload(row, {"mmap": 8 * MB}, request, where, "haswell")
     assert error.value.code == "no-profile" and "haswell-sim" in error.value.found
     assert "(no PMU)" in error.value.found
 
@@ -96,7 +96,7 @@ def test_samples_are_of_the_program_in_its_folder_with_its_variables(tmp_path, m
     monkeypatch.setattr(sampled_profile, "why_unusable", lambda: "")
     monkeypatch.setattr(sampled_profile, "recorded_profile", profile)
     where = Host(tmp_path, Path("launcher"), rehearsal=False)
-    choose(row, {"mmap": 8 * MB}, Request(tmp_path / "b"), where, "haswell")
+    layouts_of_workload(row, {"mmap": 8 * MB}, MeasurementOptions(tmp_path / "b"), where, "haswell")
     assert asked == [["env", "-C", str(tmp_path / "f"), "A=1", "run", "-x"]]
 
 
@@ -112,21 +112,21 @@ def test_programs_that_perf_would_not_sample_alone(tmp_path, monkeypatch, run, w
     monkeypatch.setattr(Host, "toolchain", lambda self, run: DockerToolchain("tag"))
     row = ReadyWorkload("w", Size("s", (), 8 * MB, 2 * MB, 32 * MB), run, "0" * 64)
     where = Host(tmp_path, Path("launcher"), rehearsal=False)
-    request = Request(tmp_path / "b", results=tmp_path / "none")
+    request = MeasurementOptions(tmp_path / "b", results=tmp_path / "none")
     with pytest.raises(TesseraError) as error:
-        choose(row, {"mmap": 8 * MB}, request, where, "haswell")
+        layouts_of_workload(row, {"mmap": 8 * MB}, request, where, "haswell")
     assert error.value.code == "no-profile" and words in error.value.found
 
 
 def test_core_layouts_need_no_profile_and_share_their_pools(tmp_path):
     row = ReadyWorkload("w", Size("s", (), 8 * MB, 2 * MB, 32 * MB), WorkloadRun(("/bin/true",)), "0" * 64)
     where = Host(tmp_path, Path("launcher"), rehearsal=True)
-    request = Request(tmp_path / "b", layouts="core")
-    found = choose(row, {"brk": 1, "mmap": 16 * MB}, request, where, "haswell")
+    request = MeasurementOptions(tmp_path / "b", layouts="core")
+    found = layouts_of_workload(row, {"brk": 1, "mmap": 16 * MB}, request, where, "haswell")
     assert [one.name for one in found.layouts] == [*(f"growing-{n}" for n in range(9)), "1gb"]
     assert {tuple(one.pool_bytes.items()) for one in found.layouts} == {
         (("brk", PAGE_1GB), ("mmap", PAGE_1GB))
     }
     assert found.layouts[4].pages(PAGE_2MB) == 4  # half of 9 pages, rounded to even
     with pytest.raises(TesseraError):  # no memory, so nothing to lay out
-        choose(row, {"brk": 0}, request, where, "haswell")
+        layouts_of_workload(row, {"brk": 0}, request, where, "haswell")

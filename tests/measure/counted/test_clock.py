@@ -17,12 +17,12 @@ from tessera.measure.counted.request import ReadyWorkload
 from tessera.measure.counted.turns import Turns
 from tessera.measure.launch import last_words
 from tessera.record.workloads.definition import Size
-from tessera.record.workloads.program_run import Run
+from tessera.record.workloads.program_run import ProgramRun
 
 GOOD = '{"workload": "gups", "roi_ns": 5, "verified": true}\n'
 REPORT = {"verdict": "confirmed", "reason": "", "exit_status": 0, "signal": None, "windows": [],
           "pools": [], "counters": {}, "allow_fallback": False}  # fmt: skip
-ROW = ReadyWorkload("gups", Size("tiny", (), 0, 0, 0), Run(("/program",)), "")
+ROW = ReadyWorkload("gups", Size("tiny", (), 0, 0, 0), ProgramRun(("/program",)), "")
 
 
 class Ends(HostToolchain):
@@ -106,7 +106,7 @@ def turn(tmp_path, monkeypatch):
         monkeypatch.setattr(Host, "toolchain", lambda self, run: Ends(**ends))
         where, files = Host(Path("/"), Path("/launcher"), False), {"a": tmp_path / "a.csv"}
         made = Turns(
-            ROW, files, turns.clock(), where, tmp_path, journal, lambda text: None, attempts=attempts
+            ROW, files, turns.clock_pass(), where, tmp_path, journal, lambda text: None, attempts=attempts
         )
         return made.run("a", 3)
 

@@ -9,10 +9,10 @@ import sys
 
 import pandas as pd
 
-from tessera.core.layouts.generation import manifest
-from tessera.core.results.tree import Tree
+from tessera.core.layouts.generation import layouts_manifest
+from tessera.core.results.tree import ResultsTree
 from tessera.core.units import MB
-from tessera.measure.bundles import read, verify
+from tessera.measure.bundles import read_bundle, verify
 
 from .world import LAYOUTS, engine_cells
 
@@ -30,7 +30,7 @@ def command(world, *words):
 
 def simulated(world, hot_mb=12, used_mb=16):
     """A results folder with misses of alpha: all in one page of the anonymous pool."""
-    tree = Tree(world.folder / "results")
+    tree = ResultsTree(world.folder / "results")
     rows = [("brk", 0, 1)] + [("mmap", at * MB, 1000 if at == hot_mb else 1) for at in range(0, 16, 2)]
     pools = [{"kind": "mmap", "used_bytes": used_mb * MB, "size_bytes": 32 * MB}]
     path, info = tree.profile("alpha", "broadwell-sim"), tree.info("alpha")
@@ -50,15 +50,15 @@ def test_all_layouts_with_simulated_misses(world):
     before = lines[: next(at for at, line in enumerate(lines) if line.startswith("round 1"))]
     assert any("not those of a protocol" in line for line in before)  # --rounds 2
     assert any("rehearsal" in line for line in before)
-    bundle = read(world.folder / "b")
+    bundle = read_bundle(world.folder / "b")
     found = {name: layout for (_, name), layout in bundle.layouts.items()}
     assert sorted(found) == sorted(LAYOUTS)
     # S is 2MB of the heap and 16MB; the hottest 20% of the misses lie in the page at 12MB of the pool
     assert [(w.pool, w.start, w.end) for w in found["sliding-20-0"].windows] == [("mmap", 12 * MB, 14 * MB)]
-    assert len(manifest(list(found.values()))) == 55
+    assert len(layouts_manifest(list(found.values()))) == 55
     row = next(one for one in bundle.environment if one.check == "sliding-windows")
     assert "broadwell-sim" in row.found and "rehearsal" in row.found
-    wrong = [check for check in verify.verify(world.folder / "b").checks if not check.passed]
+    wrong = [check for check in verify.verify_bundle(world.folder / "b").checks if not check.passed]
     assert [check.name for check in wrong] == ["protocol"]  # two rounds only
     assert "protocol" in done.stdout.splitlines()[-1]
     for words in ("growing-8", "sd/mean", "rehearsal"):
@@ -76,7 +76,7 @@ def test_a_failed_layout_is_the_exit_status(world):
     words = ("--workloads", "alpha", "--rounds", "2", "--layouts", "core", "--out", "b")
     done = command(world, "run", *words)
     assert done.returncode == 1 and "growing-2" in done.stdout
-    assert read(world.folder / "b").sealed
+    assert read_bundle(world.folder / "b").sealed
 
 
 def test_a_wrong_request_changes_nothing(world):

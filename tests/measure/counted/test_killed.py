@@ -11,8 +11,8 @@ import traceback
 from tessera.measure import bundles
 from tessera.measure.bundles import verify
 from tessera.measure.bundles.file_format import RUNS_FILE
-from tessera.measure.counted.campaign import measure
-from tessera.measure.rounds import Rule
+from tessera.measure.counted.campaign import measure_bundle
+from tessera.measure.rounds import StoppingRule
 
 from .world import TWO_PASSES
 
@@ -26,7 +26,7 @@ def in_child(request):
         return child
     status = 1
     try:
-        measure(request)
+        measure_bundle(request)
         status = 0
     except BaseException:  # the child must not return into pytest
         traceback.print_exc()
@@ -42,7 +42,7 @@ def counted_runs(world):
 def test_twenty_kills_lose_at_most_a_run_each(world, monkeypatch):
     monkeypatch.setenv("TESSERA_FAKE_NOISE", "0.0005")
     world.change(TWO_PASSES)
-    request = world.request(rule=Rule(0.005, 3, 3))  # 2 workloads x 10 layouts x 2 passes x 3: 120 runs
+    request = world.request(rule=StoppingRule(0.005, 3, 3))  # 2 workloads x 10 layouts x 2 passes x 3: 120 runs
     chance, kills, finished = random.Random(11), 0, False
     while kills < KILLS and not finished:
         before = counted_runs(world)
@@ -59,12 +59,12 @@ def test_twenty_kills_lose_at_most_a_run_each(world, monkeypatch):
             assert counted_runs(world) >= before
     assert kills == KILLS, "the measurement ended too early for this test"
     assert os.waitpid(in_child(request), 0)[1] == 0
-    bundle = bundles.read(world.folder / "bundle")
+    bundle = bundles.read_bundle(world.folder / "bundle")
     assert bundle.sealed and all(run.good for run in bundle.runs)
     places = {(r.workload, r.layout, r.round, r.pass_name) for r in bundle.runs}
     assert len(places) == len(bundle.runs)
     trials = 3  # two passes of the first workload, one of the second
     lost = len(world.lines("ends")) - len(bundle.runs) - trials
     assert lost <= KILLS
-    wrong = [check.name for check in verify.verify(world.folder / "bundle").checks if not check.passed]
+    wrong = [check.name for check in verify.verify_bundle(world.folder / "bundle").checks if not check.passed]
     assert wrong == ["protocol"]  # three rounds only

@@ -7,7 +7,7 @@ import pytest
 from tessera.core.layouts.layout import Layout, write_layout
 from tessera.measure.bundles.bundle import CountedEvent
 from tessera.measure.counted import request, setting
-from tessera.measure.counted.counted_run import Counted, launched
+from tessera.measure.counted.counted_run import RunCounters, launched
 from tessera.measure.counted.host import this_host
 from tessera.record import workloads
 
@@ -20,13 +20,13 @@ EVENTS = (
 
 @pytest.fixture
 def run(tmp_path):
-    where, workload = this_host(), workloads.load("gups")
+    where, workload = this_host(), workloads.load_workload("gups")
     row = request.ready_workload(workload, workload.size("tiny"), where)
     write_layout(Layout("growing-0", row.pool_bytes), tmp_path / "growing-0.csv")
     setting.write_events(EVENTS, tmp_path / "events")
 
     def start(region):
-        counted = Counted(tmp_path / "events", tuple(event.name for event in EVENTS), region)
+        counted = RunCounters(tmp_path / "events", tuple(event.name for event in EVENTS), region)
         return launched(row, tmp_path / "growing-0.csv", tmp_path, where, counted)
 
     return start

@@ -6,9 +6,9 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.core.units import MB, PAGE_1GB, PAGE_2MB, PAGE_4KB
-from tessera.measure.bundles.bundle import Count, CountedEvent, Run
+from tessera.measure.bundles.bundle import EventCount, CountedEvent, MeasuredRun
 from tessera.measure.counted import bundle_rounds, plan, turns
-from tessera.measure.counted.counted_run import Ended, pages_of, read_counts
+from tessera.measure.counted.counted_run import Ended, pages_by_size, read_run_counts
 from tessera.measure.mosalloc.report import Report, WindowReport
 
 # --- one run ------------------------------------------------------------------------------------------
@@ -23,17 +23,17 @@ def test_pages_of_windows_and_of_the_rest():
     found = report(
         {"mmap": 10 * MB, "brk": 4096}, WindowReport("mmap", 2 * MB, 6 * MB, PAGE_2MB, PAGE_2MB, True)
     )
-    assert pages_of(found) == {PAGE_4KB: 1536 + 1, PAGE_2MB: 2, PAGE_1GB: 0}
+    assert pages_by_size(found) == {PAGE_4KB: 1536 + 1, PAGE_2MB: 2, PAGE_1GB: 0}
 
 
 def test_a_window_beyond_the_use_counts_its_pages_but_covers_nothing():
     window = WindowReport("mmap", 0, PAGE_1GB, PAGE_1GB, PAGE_1GB, True)
-    assert pages_of(report({"mmap": 10 * MB}, window)) == {PAGE_4KB: 0, PAGE_2MB: 0, PAGE_1GB: 1}
+    assert pages_by_size(report({"mmap": 10 * MB}, window)) == {PAGE_4KB: 0, PAGE_2MB: 0, PAGE_1GB: 1}
 
 
 def test_a_window_in_4kb_pages_is_no_huge_page():
     window = WindowReport("mmap", 0, 2 * MB, PAGE_2MB, PAGE_4KB, False)
-    assert pages_of(report({"mmap": 2 * MB}, window)) == {PAGE_4KB: 512, PAGE_2MB: 0, PAGE_1GB: 0}
+    assert pages_by_size(report({"mmap": 2 * MB}, window)) == {PAGE_4KB: 512, PAGE_2MB: 0, PAGE_1GB: 0}
 
 
 GOOD = "event,value,enabled_ns,running_ns\nR_cycles_u,7,10,10\nM,2,10,9\nregion_ns,11,0,0\n"
@@ -42,7 +42,7 @@ GOOD = "event,value,enabled_ns,running_ns\nR_cycles_u,7,10,10\nM,2,10,9\nregion_
 def test_counts_are_read_in_order(tmp_path):
     path = tmp_path / "counts.csv"
     path.write_text(GOOD)
-    found = read_counts(path, ["R_cycles_u", "M"])
+    found = read_run_counts(path, ["R_cycles_u", "M"])
     assert found.events == (("R_cycles_u", 7, 10, 10), ("M", 2, 10, 9)) and found.region_ns == 11
 
 
@@ -65,7 +65,7 @@ def test_other_files_of_counts_are_errors(tmp_path, text):
     if text is not None:
         path.write_text(text)
     with pytest.raises(TesseraError, match="counts.csv"):
-        read_counts(path, ["R_cycles_u", "M"])
+        read_run_counts(path, ["R_cycles_u", "M"])
 
 
 # --- a turn -------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ def test_passes_rotate():
 )
 def test_r_of_the_passes_agrees_within_five_percent(found, agree):
     """5 / 102.5 is 4.9%, 6 / 103 is 5.8%."""
-    assert (turns.disagreement(found) == "") == agree
+    assert (turns.why_runs_differ(found) == "") == agree
 
 
 def ended(cycles=100, message=""):
@@ -91,7 +91,7 @@ def ended(cycles=100, message=""):
 
 def tried(outcomes, others=(100,)):
     left, said = list(outcomes), []
-    done = turns.attempt(lambda: left.pop(0), others, lambda one: round(one.seconds * 100), said.append)
+    done = turns.run_until_it_counts(lambda: left.pop(0), others, lambda one: round(one.seconds * 100), said.append)
     return done, len(outcomes) - len(left), said
 
 
@@ -115,8 +115,8 @@ def made_runs(*places):
     runs, counts = [], {}
     for number, (layout, at, name, cycles) in enumerate(places):
         status = "failed" if cycles is None else "ok"
-        runs.append(Run(number, "w", "s", layout, at, name, status))
-        counts[number] = [Count(number, "R", cycles or 0, 1, 1), Count(number, "M", 3, 1, 1)]
+        runs.append(MeasuredRun(number, "w", "s", layout, at, name, status))
+        counts[number] = [EventCount(number, "R", cycles or 0, 1, 1), EventCount(number, "M", 3, 1, 1)]
     return runs, counts
 
 
@@ -130,8 +130,8 @@ def test_only_complete_turns_count():
     )
     assert turns.finished(runs, counts, EVENTS, "w") == [turns.Turn("a", 0, "ok", 15.0)]
     assert turns.finished(runs, counts, EVENTS, "other") == []
-    assert turns.value(counts[0], EVENTS["loads"], "M loads") == 3
-    assert turns.value(counts[0], EVENTS["loads"], "C loads") is None
+    assert turns.role_count(counts[0], EVENTS["loads"], "M loads") == 3
+    assert turns.role_count(counts[0], EVENTS["loads"], "C loads") is None
 
 
 # --- the folder beside the bundle ---------------------------------------------------------------------
@@ -148,7 +148,7 @@ def test_two_processes_do_not_measure_into_one_folder(tmp_path, monkeypatch):
 
 
 def test_a_plan_is_read_as_it_was_written(tmp_path):
-    made = plan.Plan(
+    made = plan.MeasurementPlan(
         {"seed": 1}, {"w": plan.WorkloadPlan(1.5, {"brk": 7}, ("a", "b"))}, "simulated", "x-sim", None
     )
     with plan.locked_folder(tmp_path / "b"):

@@ -12,7 +12,7 @@ from tessera.core.results.table_io import read_cells
 from tessera.measure.bundles import verify
 from tessera.measure.bundles.bundle import CountedEvent
 from tessera.measure.counted import perf_stat
-from tessera.measure.counted.campaign import measure
+from tessera.measure.counted.campaign import measure_bundle
 
 from .world import LAUNCHER
 
@@ -35,7 +35,7 @@ def fake(world, monkeypatch):
 
 def run(world, **changes):
     values = {"counter": "perf", "region": "whole", "workloads": ("alpha",)}
-    return measure(world.request(**values | changes), say=world.said.append)
+    return measure_bundle(world.request(**values | changes), say=world.said.append)
 
 
 def test_words_for_perf():
@@ -108,7 +108,7 @@ def test_a_measurement_with_perf_has_the_engines_cells_and_decides_nothing(fake)
     for layout in ("growing-0", "growing-5", "1gb"):
         for column, value in fake.cells["alpha", layout].items():
             assert cells[column][layout] == value, (layout, column)
-    wrong = [one.name for one in verify.verify(fake.folder / "bundle").checks if not one.passed]
+    wrong = [one.name for one in verify.verify_bundle(fake.folder / "bundle").checks if not one.passed]
     assert wrong == ["protocol"]  # so `bundle judge` refuses it
 
 
@@ -126,7 +126,7 @@ def test_perf_may_count_what_this_process_may_not(fake):
     fake.change({"proc/sys/kernel/perf_event_paranoid": "4"})
     bundle = run(fake)
     assert next(one for one in bundle.environment if one.check == "counting").status == "differs"
-    found = {one.name: one for one in verify.verify(fake.folder / "bundle").checks}
+    found = {one.name: one for one in verify.verify_bundle(fake.folder / "bundle").checks}
     assert found["environment"].passed
 
 

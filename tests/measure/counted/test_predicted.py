@@ -12,7 +12,7 @@ import pytest
 
 from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.core.units import MB, PAGE_2MB
-from tessera.fit.predict.decision import cycles
+from tessera.fit.predict.decision import cycles_text
 
 from .test_command import command
 from .world import engine_cells
@@ -58,7 +58,7 @@ def test_a_line_is_predicted_within_its_interval(mosaics):
     wanted = cells["g"]["runtime_cycles"]
     assert float(found[1]) == pytest.approx(wanted, rel=5e-3)
     assert float(found[2]) <= float(found[1]) <= float(found[3])
-    assert f"g: counted {cycles(wanted)} cycles" in done.stdout
+    assert f"g: counted {cycles_text(wanted)} cycles" in done.stdout
     assert world.lines("starts").count("program/growing-8") == 3  # the anchor, once a round
 
 

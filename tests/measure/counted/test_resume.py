@@ -12,8 +12,8 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.measure.bundles import file_format, verify, writer
 from tessera.measure.counted import campaign
-from tessera.measure.counted.campaign import measure
-from tessera.measure.rounds import Rule
+from tessera.measure.counted.campaign import measure_bundle
+from tessera.measure.rounds import StoppingRule
 
 from .world import TWO_PASSES, engine_cells
 
@@ -21,7 +21,7 @@ CORE = 10  #: growing-0 to growing-8, and 1gb
 
 
 def run(world, **changes):
-    return measure(world.request(**changes), say=world.said.append)
+    return measure_bundle(world.request(**changes), say=world.said.append)
 
 
 def test_a_sealed_bundle_is_left_alone(world):
@@ -53,7 +53,7 @@ def test_a_resumed_measurement_uses_every_run_and_finishes_its_round(world):
     world.change(TWO_PASSES)
     for count in (3, 21, 7):  # ends in the middle of a turn, too
         with pytest.raises(Killed):
-            measure(world.request(workloads=("alpha",)), say=stopped_after(count))
+            measure_bundle(world.request(workloads=("alpha",)), say=stopped_after(count))
     trials = 2  # one for each pass, at the first start only
     assert len(world.lines("ends")) == 31 + trials
     bundle = run(world, workloads=("alpha",))
@@ -69,12 +69,12 @@ def test_conditions_of_every_start_are_kept(world, worse_at):
         world.change({"sys/kernel/mm/transparent_hugepage/enabled": always})
         if start < 2:
             with pytest.raises(Killed):
-                measure(world.request(workloads=("alpha",)), say=stopped_after(3))
+                measure_bundle(world.request(workloads=("alpha",)), say=stopped_after(3))
     bundle = run(world, workloads=("alpha",))
     (thp,) = [one for one in bundle.environment if one.check == "thp"]
     assert thp.status == "differs"
     assert len({one.check for one in bundle.environment}) == len(bundle.environment)
-    assert not verify.verify(world.folder / "bundle").decides
+    assert not verify.verify_bundle(world.folder / "bundle").decides
 
 
 def smaller(world, name):
@@ -89,7 +89,7 @@ def test_a_resumed_measurement_keeps_the_order_of_workloads(world):
     """The smallest one sorts last by its name, and runs first."""
     smaller(world, "zeta")
     with pytest.raises(Killed):
-        measure(world.request(), say=stopped_after(3))
+        measure_bundle(world.request(), say=stopped_after(3))
     bundle = run(world)
     assert [name for name, _ in groupby(one.workload for one in bundle.runs)] == ["zeta", "alpha", "beta"]
 
@@ -98,45 +98,45 @@ def test_a_resumed_measurement_keeps_the_order_of_workloads(world):
 def test_a_cut_round_is_finished_although_no_time_is_left(world, monkeypatch, count):
     """Killed in a round, in its first turn, too; the next start has no time, and finishes this round only."""
     world.change(TWO_PASSES)
-    request = world.request(workloads=("alpha",), rule=Rule(0.005, 2, 9), minutes=60.0)
+    request = world.request(workloads=("alpha",), rule=StoppingRule(0.005, 2, 9), minutes=60.0)
     monkeypatch.setenv("TESSERA_FAKE_NOISE", "0.01")  # so many rounds are needed
     with pytest.raises(Killed):
-        measure(request, say=stopped_after(count))
+        measure_bundle(request, say=stopped_after(count))
     real = campaign.Measurement._rule
     monkeypatch.setattr(
         campaign.Measurement, "_rule", lambda self, at: replace(real(self, at), max_minutes=0.0)
     )
-    bundle = measure(request)
+    bundle = measure_bundle(request)
     rounds = {one.round for one in bundle.runs}
     assert len(bundle.runs) == CORE * 2 * len(rounds) and max(rounds) == (count - 1) // (CORE * 2)
-    wrong = [one.name for one in verify.verify(world.folder / "bundle").checks if not one.passed]
+    wrong = [one.name for one in verify.verify_bundle(world.folder / "bundle").checks if not one.passed]
     assert "rounds" not in wrong
 
 
 def test_workloads_before_the_cut_one_get_no_further_rounds(world, monkeypatch):
     """Alpha's rounds have ended by the time; with new time, beta's cut round comes first."""
-    request = world.request(rule=Rule(0.005, 2, 9), minutes=60.0)
+    request = world.request(rule=StoppingRule(0.005, 2, 9), minutes=60.0)
     monkeypatch.setenv("TESSERA_FAKE_NOISE", "0.01")
     real = campaign.Measurement._rule
     monkeypatch.setattr(
         campaign.Measurement, "_rule", lambda self, at: replace(real(self, at), max_minutes=0.0)
     )
     with pytest.raises(Killed):
-        measure(request, say=stopped_after(CORE + 3))
+        measure_bundle(request, say=stopped_after(CORE + 3))
     monkeypatch.setattr(campaign.Measurement, "_rule", real)
-    bundle = measure(request)
+    bundle = measure_bundle(request)
     assert {one.round for one in bundle.runs if one.workload == "alpha"} == {0}
     assert len({one.round for one in bundle.runs if one.workload == "beta"}) > 1
 
 
 @pytest.mark.parametrize(
-    "change", [{"seed": 2}, {"layouts": "full"}, {"rule": Rule(max_repeats=7)}, {"mode": "uk"}]
+    "change", [{"seed": 2}, {"layouts": "full"}, {"rule": StoppingRule(max_repeats=7)}, {"mode": "uk"}]
 )
 def test_other_options_are_another_plan(world, change):
     with pytest.raises(Killed):
-        measure(world.request(workloads=("alpha",)), say=stopped_after(3))
+        measure_bundle(world.request(workloads=("alpha",)), say=stopped_after(3))
     with pytest.raises(TesseraError) as error:
-        measure(replace(world.request(workloads=("alpha",)), **change))
+        measure_bundle(replace(world.request(workloads=("alpha",)), **change))
     assert error.value.code == "other-plan"
     if (name := next(iter(change))) != "rule":
         assert name in error.value.found
@@ -152,7 +152,7 @@ def test_other_options_are_another_plan(world, change):
 )
 def test_another_machine_or_program_is_another_plan(world, place, text, named):
     with pytest.raises(Killed):
-        measure(world.request(workloads=("alpha",)), say=stopped_after(3))
+        measure_bundle(world.request(workloads=("alpha",)), say=stopped_after(3))
     (world.folder / place).write_text(text)
     with pytest.raises(TesseraError) as error:
         run(world, workloads=("alpha",))

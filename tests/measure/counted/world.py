@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from tessera.measure.counted.request import Request
-from tessera.measure.rounds import Rule
+from tessera.measure.counted.request import MeasurementOptions
+from tessera.measure.rounds import StoppingRule
 
 ROOT = Path(__file__).resolve().parents[3]
 LAUNCHER = ROOT / "tests/fakes/tessera-count"
@@ -143,10 +143,10 @@ class World:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
 
-    def request(self, **changes) -> Request:
+    def request(self, **changes) -> MeasurementOptions:
         """Two rounds of the layouts ``core``, unless changed."""
-        values = {"out": self.folder / "bundle", "layouts": "core", "rule": Rule(0.005, 2, 2)}
-        return Request(**values | changes)
+        values = {"out": self.folder / "bundle", "layouts": "core", "rule": StoppingRule(0.005, 2, 2)}
+        return MeasurementOptions(**values | changes)
 
     def lines(self, name: str) -> list[str]:
         """Starts or ends that the launcher noted."""

@@ -19,7 +19,7 @@ from tessera.machine.counters.event_table import class_named
 from tessera.measure.counted.host import Host
 from tessera.measure.counted.perf_stat import RunCounts
 from tessera.measure.program import gains, walk_counts
-from tessera.measure.program.single_run import Usage, start
+from tessera.measure.program.single_run import Usage, run_watched
 from tessera.measure.program.walk_counts import PassCounts
 from tessera.measure.suggest.server_load import Load
 
@@ -35,14 +35,14 @@ def touching(mb):
 
 def test_faults_are_those_of_the_touched_pages():
     """64MB more are 16384 pages of 4KB more; Python itself varies by a few."""
-    few, many = (start(touching(mb), without_thp=True, quiet=True).faults for mb in (1, 65))
+    few, many = (run_watched(touching(mb), without_thp=True, quiet=True).faults for mb in (1, 65))
     assert abs(many - few - 16384) < 200
 
 
 def test_thp_is_off_for_the_program_and_its_children(tmp_path):
     script = f"sh -c 'grep THP_enabled /proc/self/status' > {tmp_path}/found; true"
     for off, found in ((True, "0"), (False, "1")):
-        start(["sh", "-c", script], without_thp=off, quiet=True)
+        run_watched(["sh", "-c", script], without_thp=off, quiet=True)
         text = (tmp_path / "found").read_text()
         if not text:
             pytest.skip("this kernel does not show THP_enabled (Linux 5.0 does)")
@@ -50,18 +50,18 @@ def test_thp_is_off_for_the_program_and_its_children(tmp_path):
 
 
 def test_variables_reach_the_program():
-    start(["sh", "-c", '[ "$TESSERA_X" = 7 ]'], variables={"TESSERA_X": "7"}, quiet=True)
+    run_watched(["sh", "-c", '[ "$TESSERA_X" = 7 ]'], variables={"TESSERA_X": "7"}, quiet=True)
 
 
 def test_a_failing_program_shows_its_words():
     with pytest.raises(TesseraError) as error:
-        start(["sh", "-c", "echo broken-by-hand; exit 3"], quiet=True)
+        run_watched(["sh", "-c", "echo broken-by-hand; exit 3"], quiet=True)
     assert "status 3: broken-by-hand" in error.value.found
 
 
 def test_a_program_that_does_not_exist():
     with pytest.raises(TesseraError) as error:
-        start(["/nonexistent/program"], quiet=True)
+        run_watched(["/nonexistent/program"], quiet=True)
     assert error.value.code == "program-failed" and "$PATH" in error.value.remedy
 
 
@@ -74,7 +74,7 @@ def free_port():
 def test_the_time_of_a_server_is_that_of_its_load():
     port = free_port()
     server = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
-    seen = start(server, load=Load("sleep 0.3", port), quiet=True)
+    seen = run_watched(server, load=Load("sleep 0.3", port), quiet=True)
     assert 0.3 <= seen.seconds < 30
     assert seen.faults is None and seen.user is None
 
@@ -137,7 +137,7 @@ def test_a_variant_without_a_huge_page_is_no_variant(tmp_path):
 # --- gains --------------------------------------------------------------------------------------------
 
 
-class Timed(gains.Variant):
+class Timed(gains.PageVariant):
     """A variant whose runs take invented times."""
 
     def run(self, program, load, *, watch=False):
@@ -201,7 +201,7 @@ def test_ratios_of_two_passes_by_hand():
     )
     stores = PassCounts("stores", {"R cycles": 200, "instructions": 2000, "C stores": 20, "M stores": 2})
     sizes = PassCounts("by-size", {"R cycles": 100, "instructions": 1000, "M loads 4KB": 2, "M loads 2MB": 1})
-    found = dict(walk_counts.numbers(class_named("broadwell"), [loads, stores, sizes]))
+    found = dict(walk_counts.count_lines(class_named("broadwell"), [loads, stores, sizes]))
     assert found["C / R"] == "0.4"
     assert found["M per 1000 instructions"] == "4"
     assert found["cycles with a walk, loads"] == "25% of R"
@@ -215,14 +215,14 @@ def test_the_code_side_is_shown_where_it_was_counted():
     code = PassCounts(
         "code", {"R cycles": 100, "instructions": 1000, "instruction M": 4, "instruction C": 30, "M loads": 2}
     )
-    found = dict(walk_counts.numbers(class_named("broadwell"), [code]))
+    found = dict(walk_counts.count_lines(class_named("broadwell"), [code]))
     assert found["instruction side: M per 1000 instructions"] == "4"
     assert found["instruction side: C / R"] == "0.3"
 
 
 def test_zen_says_that_it_does_not_count_c():
     found = dict(
-        walk_counts.numbers(
+        walk_counts.count_lines(
             class_named("zen3"), [PassCounts("data", {"R cycles": 1, "instructions": 1000, "M any": 5})]
         )
     )
@@ -237,7 +237,7 @@ def invoked(*words):
 
 
 def test_what_is_no_command_is_a_program(monkeypatch):
-    monkeypatch.setattr(walk_counts, "unusable", lambda root: "no PMU here")
+    monkeypatch.setattr(walk_counts, "why_no_counters", lambda root: "no PMU here")
     for words in (("--", "true"), ("program", "--", "true"), ("--mode", "uk", "--", "true"), ("true",)):
         done = invoked(*words)
         assert done.exit_code == 0, done.output
@@ -272,7 +272,7 @@ def test_a_counted_program_stays_on_cores_of_its_class(tmp_path, monkeypatch):
     (tmp_path / "machine/proc/cpuinfo").write_text(cpuinfo)
     monkeypatch.setattr(walk_counts, "attributes", lambda one, found, root, *, mode: [])
     monkeypatch.setattr(walk_counts, "events_file", lambda one, found, root, *, mode: "")
-    monkeypatch.setattr(walk_counts, "read_counts", lambda path, names: counts_of(path))
+    monkeypatch.setattr(walk_counts, "read_run_counts", lambda path, names: counts_of(path))
     launcher = tmp_path / "launcher"
     where_it_runs = f"grep Cpus_allowed_list /proc/self/status >> {tmp_path}/seen"
     launcher.write_text(f'#!/bin/sh\ntouch "$4"\n{where_it_runs}\n')
@@ -280,7 +280,7 @@ def test_a_counted_program_stays_on_cores_of_its_class(tmp_path, monkeypatch):
     monkeypatch.setenv("TESSERA_LAUNCHER", str(launcher))
     allowed = sorted(os.sched_getaffinity(0) & {0, 1})
     where = Host(tmp_path / "machine", launcher, rehearsal=False)
-    found, done = walk_counts.count(["true"], where, mode="u")
+    found, done = walk_counts.count_walks(["true"], where, mode="u")
     assert found.name == "goldencove" and done
     seen = {line.split()[1] for line in (tmp_path / "seen").read_text().splitlines()}
     assert {number for text in seen for number in sysfs.listed_numbers(text)} == set(allowed)
@@ -302,9 +302,9 @@ def test_without_a_pmu_the_reason_is_named(tmp_path):
     cpuinfo = tmp_path / "proc/cpuinfo"
     cpuinfo.parent.mkdir()
     cpuinfo.write_text("vendor_id : GenuineIntel\ncpu family : 6\nmodel : 79\nstepping : 1\n")
-    assert "PMU" in walk_counts.unusable(tmp_path)
+    assert "PMU" in walk_counts.why_no_counters(tmp_path)
     cpuinfo.write_text("vendor_id : GenuineIntel\ncpu family : 6\nmodel : 1\nstepping : 0\n")
-    assert "06_01" in walk_counts.unusable(tmp_path)
+    assert "06_01" in walk_counts.why_no_counters(tmp_path)
 
 
 def test_an_unknown_option_is_no_program(capfd):

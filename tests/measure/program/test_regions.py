@@ -46,9 +46,9 @@ def machine(monkeypatch, tmp_path):
     monkeypatch.setattr(sampled_profile, "cpu_facts", lambda: BROADWELL)
     monkeypatch.setattr(sampled_profile.sysfs, "pmu_type", lambda names: ("cpu", 4))
     monkeypatch.setattr(
-        sampled_profile, "command", lambda program, layout, report: ["run", "--report", str(report), *program]
+        sampled_profile, "mosalloc_command", lambda program, layout, report: ["run", "--report", str(report), *program]
     )
-    monkeypatch.setattr(walk_counts, "unusable", lambda root: "counters are not part of this test")
+    monkeypatch.setattr(walk_counts, "why_no_counters", lambda root: "counters are not part of this test")
     return log
 
 
@@ -68,7 +68,7 @@ def test_neighbours_are_one_region_and_the_hottest_comes_first():
 
 def test_shares_are_of_all_misses_those_outside_included():
     one = profile({5: 60}, outside=40)
-    printed = list(hot_regions.rows(hot_regions.hot_regions(one), one))
+    printed = list(hot_regions.region_rows(hot_regions.hot_regions(one), one))
     assert printed == [
         ("anonymous pool 10MB", "2MB", "60", "60.0%"),
         ("outside the pools", "", "40", "40.0%"),
@@ -77,7 +77,7 @@ def test_shares_are_of_all_misses_those_outside_included():
 
 def test_many_regions_are_cut_after_the_hottest():
     one = profile({2 * number: 100 - number for number in range(30)})
-    printed = list(hot_regions.rows(hot_regions.hot_regions(one, 1.0), one))
+    printed = list(hot_regions.region_rows(hot_regions.hot_regions(one, 1.0), one))
     assert len(printed) == hot_regions.MOST + 2
     assert printed[0][0] == "anonymous pool 0B" and printed[hot_regions.MOST][:2] == ("20 more", "40MB")
     assert printed[hot_regions.MOST][2] == f"{sum(100 - number for number in range(10, 30)):,}"

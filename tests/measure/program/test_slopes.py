@@ -32,7 +32,7 @@ def results(tmp_path, text, first="simulated"):
 
 def test_the_printed_slope():
     """(1320 - 1155) / (76 - 0) = 2.171 of xalancbmk."""
-    found = model_data.published_slope()
+    found = model_data.published_slopes()
     assert found.values == pytest.approx((165 / 76,))
     assert str(found).startswith("2.2 (published: MICRO'20 Table 7")
 

@@ -79,12 +79,12 @@ def test_forks_that_share_pages_are_said():
 def test_a_hang_is_found_and_said(monkeypatch, tmp_path, build):
     """The watchdog of the section: a case that never ends."""
     monkeypatch.setattr(stacks_section, "TIMEOUT_SECONDS", 0.5)
-    monkeypatch.setattr(stacks_section, "command", lambda *_, **__: ["sleep", "60"])
+    monkeypatch.setattr(stacks_section, "mosalloc_command", lambda *_, **__: ["sleep", "60"])
     line = stacks_section.Line("x")
     stacks_section._once(line, 0, tmp_path)
     assert (line.runs, line.hangs, line.failures) == (1, 1, 0)
     assert "0.5 s" in line.reason and "kernel" in line.reason
-    monkeypatch.setattr(stacks_section, "command", lambda *_, **__: ["sh", "-c", "echo wrong; exit 3"])
+    monkeypatch.setattr(stacks_section, "mosalloc_command", lambda *_, **__: ["sh", "-c", "echo wrong; exit 3"])
     line = stacks_section.Line("y")
     stacks_section._once(line, 1, tmp_path)
     assert (line.hangs, line.failures) == (0, 1)

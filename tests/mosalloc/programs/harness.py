@@ -58,7 +58,7 @@ def launcher(program, layout, *, report, **options) -> list[str]:
 def main() -> None:
     kind = sys.argv[1]
     needs = (Need("no-such-command", "no-such-package"),) if kind == "missing" else ()
-    driver.command = launcher
+    driver.mosalloc_command = launcher
     program = Program(kind, "", DRIVES[kind], needs, timeout_seconds=2)
     become_subreaper()
     run_program(program, ["4kb"], FOLDER, None, lambda found: print(json.dumps(dataclasses.asdict(found))))

@@ -20,9 +20,9 @@ from tessera.measure.suggest.perf_script import (
     TLB_UNKNOWN,
     Sample,
     parse_line,
-    parse_lines,
+    parse_samples,
     read_recorded_pools,
-    read_samples,
+    read_perf_samples,
     tlb_outcome,
 )
 from tessera.measure.suggest.sample_weights import weigh
@@ -38,7 +38,7 @@ FUZZ_SECONDS = float(os.environ.get("TESSERA_FUZZ_SECONDS", "10"))
 def test_a_recorded_run(fields):
     """1024 faults in each 2MB of the 4MB array, sampled one in 7: 146 or 147 (README of the folder)."""
     place = read_recorded_pools(RECORDED)
-    samples = read_samples(SCRIPTS / f"recorded-6.1-faults-{fields}.txt")
+    samples = read_perf_samples(SCRIPTS / f"recorded-6.1-faults-{fields}.txt")
     assert len(samples) == 335 and {s.period for s in samples} == {7}
     assert {s.event for s in samples} == {"page-faults"}
     assert {s.source for s in samples} == ({0x1E05080021} if fields == "source" else {None})
@@ -51,7 +51,7 @@ def test_a_recorded_run(fields):
 
 def test_faults_are_no_misses():
     with pytest.raises(TesseraError, match="line 1: page faults") as error:
-        weigh(read_samples(SCRIPTS / "recorded-6.1-faults-addr.txt"), 1)
+        weigh(read_perf_samples(SCRIPTS / "recorded-6.1-faults-addr.txt"), 1)
     assert error.value.code == "samples-of-faults"
 
 
@@ -70,7 +70,7 @@ def test_faults_are_no_misses():
     ],
 )
 def test_written_forms(name, pid, misses, seen):
-    found = weigh(read_samples(SCRIPTS / f"written-{name}.txt"), pid)
+    found = weigh(read_perf_samples(SCRIPTS / f"written-{name}.txt"), pid)
     added: dict[int, float] = {}
     for address, weight in found.misses:
         added[address] = added.get(address, 0) + weight
@@ -83,7 +83,7 @@ def _without_scale(notes):
 
 
 def test_accesses_of_two_types_of_cores_do_not_add_up():
-    samples = read_samples(SCRIPTS / "written-6.13-hybrid-accesses.txt")
+    samples = read_perf_samples(SCRIPTS / "written-6.13-hybrid-accesses.txt")
     with pytest.raises(TesseraError, match="cpu_atom and cpu_core") as error:
         weigh(samples, 1234)
     assert error.value.code == "samples-of-two-cores"
@@ -117,7 +117,7 @@ def test_accesses_of_two_types_of_cores_do_not_add_up():
 )
 def test_other_lines_are_errors_with_their_number(text):
     with pytest.raises(TesseraError, match="perf script, line 2") as error:
-        list(parse_lines([line("ibs_op//", 1, LOAD_MISSED), text]))
+        list(parse_samples([line("ibs_op//", 1, LOAD_MISSED), text]))
     assert error.value.code == "samples-row"
 
 
@@ -143,7 +143,7 @@ def test_words_that_perf_cut_do_not_matter():
 )
 def test_usual_mistakes_are_named(text, reason):
     with pytest.raises(TesseraError, match=reason):
-        list(parse_lines([text]))
+        list(parse_samples([text]))
 
 
 @pytest.mark.parametrize(
@@ -158,10 +158,10 @@ def test_usual_mistakes_are_named(text, reason):
 def test_files_without_samples(tmp_path, content, code):
     (tmp_path / "s").write_bytes(content)
     with pytest.raises(TesseraError) as error:
-        read_samples(tmp_path / "s")
+        read_perf_samples(tmp_path / "s")
     assert error.value.code == code
     with pytest.raises(TesseraError):
-        read_samples(tmp_path / "none")
+        read_perf_samples(tmp_path / "none")
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_any_text_is_samples_or_an_error(tmp_path):
                 data[rng.randrange(len(data))] = rng.randrange(256)
         try:
             # as read_samples, without the file
-            samples = list(parse_lines(bytes(data).decode().split("\n"), "fuzz"))
+            samples = list(parse_samples(bytes(data).decode().split("\n"), "fuzz"))
             parsed += 1
             misses = weigh(samples, rng.choice(samples).pid if samples else 1).misses
         except (TesseraError, UnicodeDecodeError):

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.machine.counters.event_table import class_named, classes
+from tessera.machine.counters.event_table import class_named, counter_classes
 from tessera.measure.suggest import perf_events
 from tessera.measure.suggest.perf_events import (
     ACCESS_PERIOD,
@@ -18,7 +18,7 @@ from tessera.measure.suggest.perf_events import (
     event_kind,
     sampling_plan,
 )
-from tessera.measure.suggest.perf_script import parse_lines, read_recorded_pools
+from tessera.measure.suggest.perf_script import parse_samples, read_recorded_pools
 from tessera.measure.suggest.sample_weights import weigh
 
 from .builders import BASES, LOAD_HIT, LOAD_MISSED, NOTHING, PID, STORE_MISSED, line, report
@@ -27,7 +27,7 @@ LOADS, STORES = "cpu/event=0xcd,umask=0x01,ldlat=4/pp", "cpu/event=0xcd,umask=0x
 
 
 def weighed(*lines: str, pid: int = PID):
-    return weigh(parse_lines(lines), pid)
+    return weigh(parse_samples(lines), pid)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_the_type_of_core(event, core):
 
 
 def test_every_class_has_a_plan_whose_events_are_known():
-    for name, found in classes().items():
+    for name, found in counter_classes().items():
         made = sampling_plan(found)
         assert made is not None, name
         wanted = perf_events.ACCESSES if name.startswith("zen") else perf_events.MISSES

@@ -16,8 +16,8 @@ from tessera.core.errors import TesseraError
 from tessera.core.results import transfer_tables as schema
 from tessera.core.results.table_io import frame_of, write_table
 from tessera.core.results.transfer_tables import DESIGN_ANSWERS
-from tessera.core.results.tree import Tree
-from tessera.fit.predict.bracket import Design
+from tessera.core.results.tree import ResultsTree
+from tessera.fit.predict.bracket import ChangedCounts
 from tessera.lab.transfer import own_design
 from tessera.lab.transfer.answer import Study, answer_design
 from tessera.lab.transfer.from_python import ask, known_of
@@ -70,7 +70,7 @@ def answered(covered=True) -> pd.DataFrame:
 @pytest.fixture
 def results(tmp_path):
     """A results folder with the tables that an answer reads."""
-    tree = Tree(tmp_path / "results")
+    tree = ResultsTree(tmp_path / "results")
     write_table(schema.SAMPLES, samples_of(), schema.SAMPLES.place(tree))
     write_table(schema.ANSWERED, answered(), schema.ANSWERED.place(tree))
     return tree.root
@@ -85,7 +85,7 @@ def simulated(monkeypatch):
     def one(design, window, platform, cache=None, progress=None):
         asked.append(design)
         cycles, R = found.get(next(iter(design.changes), ""), (TOP, R0))
-        return Counted(Design(HITS, cycles, 1), R)
+        return Counted(ChangedCounts(HITS, cycles, 1), R)
 
     monkeypatch.setattr(own_design.Window, "of", classmethod(lambda *of: None))
     monkeypatch.setattr(own_design, "simulate_own", one)
@@ -94,7 +94,7 @@ def simulated(monkeypatch):
 
 
 def decision(results, changes, **pages):
-    return answer_design(Study(Tree(results), "w0", PLATFORM), OwnDesign("mine", changes, **pages))
+    return answer_design(Study(ResultsTree(results), "w0", PLATFORM), OwnDesign("mine", changes, **pages))
 
 
 def test_the_bracket_answers_beside_the_engine(results, simulated):
@@ -156,7 +156,7 @@ def test_samples_beside_a_study_have_its_clock(results, simulated, tmp_path):
 
 def test_openness_raises_the_bracket_to_b(results, simulated, tmp_path, monkeypatch):
     """A clock of fewer than 12 layouts of P: only the bracket answers."""
-    tree = Tree(results)
+    tree = ResultsTree(results)
     write_table(schema.SAMPLES, samples_of().iloc[:11], schema.SAMPLES.place(tree))
     pair = {"results": results, **PAIR}
     found = ask({"changes": STLB}, samples=measured(tmp_path), **pair)
@@ -220,7 +220,7 @@ FOLDERS = {
 @pytest.mark.parametrize("case", FOLDERS)
 def test_a_folder_of_another_commit(case, results, simulated, tmp_path):
     change, code, words = FOLDERS[case]
-    tree = Tree(results)
+    tree = ResultsTree(results)
     tree.provenance("git").parent.mkdir(parents=True)
     tree.provenance("git").write_text(json.dumps({"commit": "0123abc"}))
     change(tree)

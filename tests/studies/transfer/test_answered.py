@@ -8,7 +8,7 @@ import pytest
 
 from tessera.core.results import transfer_tables as schema
 from tessera.core.results.table_io import frame_of
-from tessera.fit.predict.bracket import Base, Bracket, Design
+from tessera.fit.predict.bracket import ProcessorCounts, Bracket, ChangedCounts
 from tessera.lab.transfer import bracket_answers, study
 from tessera.lab.transfer.bracket_answers import family_openness, new_designs, openness
 from tessera.lab.transfer.classes import HIT
@@ -42,8 +42,8 @@ def test_it_is_the_bracket_of_p_with_the_base_of_the_same_mapping(answers):
         cells = request.runs.cells(world.P, request.layouts)
         bracket = Bracket.fit(study.samples_of(cells, world.LAYOUTS), hit_cycles=7)
     H, M, C = world.counts("medium")
-    base = Base(world.runtime(H, M, C), H, C)
-    expected = bracket.answer(base, Design(7.5 * H / 7, C + 5000, 1, M * (8 - 7)))
+    base = ProcessorCounts(world.runtime(H, M, C), H, C)
+    expected = bracket.answer(base, ChangedCounts(7.5 * H / 7, C + 5000, 1, M * (8 - 7)))
     row = answers[(answers["variant"] == "anchor-8") & (answers["layout"] == "medium")].iloc[0]
     assert row["status"] == "answered" and row["codes"] == ""
     found = [row["low_cycles"], row["centre_cycles"], row["high_cycles"], row["half_width"]]

@@ -23,12 +23,12 @@ from tessera.lab.transfer.ladder import LADDERS, ladder_rows, steps_of
 from tessera.lab.transfer.points import BUSY, COUNTED, LATENCY, declared
 from tessera.lab.transfer.runs import Cell
 
-P = platforms.load("haswell-sim")
+P = platforms.load_platform("haswell-sim")
 
 
 def test_every_variant_is_a_valid_platform_on_every_simulated_platform():
     for name in ("sandybridge-sim", "haswell-sim", "broadwell-sim"):
-        base = platforms.load(name)
+        base = platforms.load_platform(name)
         for variant in VARIANTS:
             made = changed(base, variant.changes(base))
             same = {k for k in base.values if made.values[k].value == base.values[k].value}

@@ -23,7 +23,7 @@ def called(monkeypatch):
         found.update(options, trace=trace, platform=platform, files=files)
         return [{"layout": file.stem, "status": "ok", "stlb_misses": 7} for file in files]
 
-    monkeypatch.setattr(outputs, "simulate", simulate)
+    monkeypatch.setattr(outputs, "simulate_platform", simulate)
     return found
 
 

@@ -13,7 +13,7 @@ from tessera.cli.lab.study import run_command
 from tessera.cli.pipeline.failures import failures
 from tessera.core.errors import TesseraError
 from tessera.core.results import transfer_tables as schema
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.transfer import runs, study
 from tessera.lab.transfer.runs import Units
 from tessera.simulate.sampling import Intervals
@@ -30,7 +30,7 @@ def info(folder: Path, status: str = "ok") -> Path:
 @pytest.fixture
 def made_up(monkeypatch):
     """Everything below the tables of a workload, without a trace."""
-    monkeypatch.setattr(runs, "simulate", world.fake_simulate)
+    monkeypatch.setattr(runs, "simulate_platform", world.fake_simulate)
     monkeypatch.setattr(
         study, "random_layouts", lambda *of: (world.files(world.NEW), world.files(world.MOSAICS))
     )
@@ -47,7 +47,7 @@ def ran(name: str, *words, out: Path):
 
 
 def test_a_failed_recording_is_a_row_that_the_next_run_tries_again(tmp_path):
-    tree = Tree(tmp_path)
+    tree = ResultsTree(tmp_path)
     out = tree.transfer_of("gups", "haswell-sim", "points").parent
     (tmp_path / "manifest.csv").touch()
     words = (f"trace={info(tmp_path / 'gups', 'failed')}", f"manifest={tmp_path / 'manifest.csv'}")

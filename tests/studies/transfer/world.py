@@ -13,7 +13,7 @@ from tessera.lab.transfer.runs import Units
 from tessera.simulate.runner import CellCache
 from tessera.simulate.sampling import Intervals
 
-P = platforms.load("haswell-sim")
+P = platforms.load_platform("haswell-sim")
 LAYOUTS = [f"growing-{i}" for i in range(9)] + [f"random-{i}" for i in range(9)]
 MOSAICS = [f"mosaic-{i}" for i in range(40)]
 NEW = ["new-0", "new-1"]
@@ -84,7 +84,7 @@ def files(names) -> list[Path]:
 
 def subject_of(monkeypatch, variants, ladders=False, models=("basu", "poly1", "mosmodel")) -> study.Subject:
     """P in this world; `units` and layouts are made up."""
-    monkeypatch.setattr(simulated, "simulate", fake_simulate)
+    monkeypatch.setattr(simulated, "simulate_platform", fake_simulate)
     monkeypatch.setattr(study, "random_layouts", lambda *of: (files(NEW), files(MOSAICS)))
     runs = simulated.Runs(
         "made", Path("t.tst"), Units(Intervals.of([]), UNIT_COUNT, 999, 99), CellCache(None)

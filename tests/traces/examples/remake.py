@@ -26,7 +26,7 @@ def record(folder: Path, out: Path) -> traces.Recorded:
     data.write_bytes(FILE_BYTE * FILE_BYTES)
     source = HERE / "phases.c"
     toolchain().run(["gcc", "-O1", str(source), "-o", str(program)], paths=[HERE, folder])
-    return traces.record(
+    return traces.record_program(
         [program, data],
         out,
         roi="whole",
@@ -40,4 +40,4 @@ def record(folder: Path, out: Path) -> traces.Recorded:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         record(Path(name), TRACE)
-    print(traces.info(TRACE))
+    print(traces.trace_info(TRACE))

@@ -94,7 +94,7 @@ def _build(components: tuple[str, ...], test: bool) -> list[str]:
     broken = []
     for component in components:
         try:
-            builder.build(component, _say, tests=test)
+            builder.build_component(component, _say, tests=test)
         except TesseraError as error:
             _say(f"{component}: not built: {error}")
             broken.append(component)
@@ -114,7 +114,7 @@ def _test(components: tuple[str, ...], broken: list[str]) -> None:
             if status != 0:
                 failed.append(component)
     for component in components:
-        said = f"{component}: not built" if component in broken else component_tests.summary(component)
+        said = f"{component}: not built" if component in broken else component_tests.ctest_summary(component)
         click.echo(f"== ctest: {said}")
     found = [f"not built: {', '.join(broken)}"] if broken else []
     found += [f"tests failed in: {', '.join(failed)}"] if failed else []

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import TesseraError
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 
 PATH = click.Path(path_type=Path)
 
@@ -27,9 +27,9 @@ def list_() -> None:
     Example: ./run tessera dev notebooks list
     """
     from tessera.core.tables import print_table
-    from tessera.report.notebooks import entries
+    from tessera.report.notebooks import all_notebooks
 
-    print_table((), [(entry.name, entry.title) for entry in entries()], whole=(0,))
+    print_table((), [(entry.name, entry.title) for entry in all_notebooks()], whole=(0,))
 
 
 @notebooks.command()
@@ -46,12 +46,12 @@ def run(results_dir: Path, only, workload: str, platform: str, out: Path | None)
     Example: ./run tessera dev notebooks run --results results/default --only 02 --workload gups-16gb
     --platform sandybridge-sim
     """
-    from tessera.report.notebooks import entries, entry, write_page
+    from tessera.report.notebooks import all_notebooks, entry, write_page
 
     if not results_dir.is_dir():
         raise TesseraError(f"results {results_dir}", "no such folder", "run: ./run reproduce")
-    for one in [entry(name) for name in only] or entries():
-        page = out / f"{one.name}.html" if out else Tree(results_dir).notebook(one.name)
+    for one in [entry(name) for name in only] or all_notebooks():
+        page = out / f"{one.name}.html" if out else ResultsTree(results_dir).notebook(one.name)
         problem = write_page(one, results_dir, page, workload, platform)
         click.echo(f"notebook: {page}" + (f" ({problem})" if problem else ""))
 
@@ -64,9 +64,9 @@ def refresh(only) -> None:
     Example: ./run tessera dev notebooks refresh --only 02
     """
     from tessera.report.notebook_archive import refresh_outputs
-    from tessera.report.notebooks import entries, entry
+    from tessera.report.notebooks import all_notebooks, entry
 
-    for one in [entry(name) for name in only] or entries():
+    for one in [entry(name) for name in only] or all_notebooks():
         refresh_outputs(one)
         click.echo(f"{one.path.name}: {one.path.stat().st_size / 1024:.0f} KB")
 

@@ -50,10 +50,10 @@ def package(
         )
     if without and not offline:
         raise click.UsageError("--without names a part of an offline package; add --offline")
-    from tessera.report.package import make, verify
+    from tessera.report.package import make, verify_package
 
     done = make(results, out, traces=traces, allow_dirty=allow_dirty, without=without if offline else None)
-    held = verify(done.path)
+    held = verify_package(done.path)
     click.echo(f"{done.path}: {_mb(done.size_bytes)}, {held['files']} files, {_mb(held['bytes'])} unpacked")
     click.echo(f"SHA-256 {done.sha256}")
     state = "packed" if traces else "left out; to pack them: --traces"
@@ -92,7 +92,7 @@ def verify(file: Path) -> None:
 
     Example: ./run tessera dev package verify tessera.zip
     """
-    from tessera.report.package import verify as check
+    from tessera.report.package import verify_package as check
 
     held = check(file)
     click.echo(f"{file}: {held['files']} files, {_mb(held['bytes'])} unpacked, every SHA-256 as listed")

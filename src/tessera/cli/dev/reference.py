@@ -35,8 +35,8 @@ def fetch(names: tuple[str, ...], offline: bool, results: Path | None) -> None:
     from tessera.core.reference import records
     from tessera.core.reference.fetch import fetch_and_extract
 
-    known = {name: records.load(name) for name in records.names()}
-    chosen = [records.load(name) for name in names] or [r for r in known.values() if r.by_default]
+    known = {name: records.load_record(name) for name in records.record_names()}
+    chosen = [records.load_record(name) for name in names] or [r for r in known.values() if r.by_default]
     for record in chosen:
         if offline:
             _say_offline(record)
@@ -64,7 +64,7 @@ def verify(names: tuple[str, ...]) -> None:
     from tessera.core.reference.records import record_state, verify_record
 
     failed = False
-    for record in (records.load(name) for name in names or records.names()):
+    for record in (records.load_record(name) for name in names or records.record_names()):
         kind = "fetched by default" if record.by_default else "fetched by name only"
         click.echo(f"{record.name} ({record.doi}): {record_state(record)}, {kind}")
         click.echo(f"  {record.holds}; named in {record.paper}, {record.named_in}")

@@ -53,7 +53,7 @@ def proof(
     Example:
       ./run --reserve tessera lab allocator proof
     """
-    from tessera.core.checks import summary
+    from tessera.core.checks import status_summary
     from tessera.core.files import build_dir
     from tessera.lab.allocator_proof.suite.proof import (
         chosen_sections,
@@ -84,7 +84,7 @@ def proof(
         write_outcome(outcome, folder, library=subject)
         click.echo(outcome_text(number, outcome))
     statuses = [check.status for outcome in outcomes for check in outcome.findings.checks]
-    click.echo(f"in all: {summary(statuses)}")
+    click.echo(f"in all: {status_summary(statuses)}")
     click.echo(f"results -> {folder}", err=True)
     if not proof_passed(outcomes):
         sys.exit(EXIT_FAILED)

@@ -307,7 +307,7 @@ def expect(touches, rule, sockets, how, begin, trace, captured, out) -> None:
     order = read_touches(touches)
     order = touches_behind(read_map(begin), order) if begin else order
     chosen = touches_as_far_as(order, read_map(captured)) if captured else order
-    reach = Reach.of(read_map(begin), traces.info(trace)) if begin and trace else None
+    reach = Reach.of(read_map(begin), traces.trace_info(trace)) if begin and trace else None
     found = expected_map(chosen, rule, sockets, how, reach)
     write_map(found, out)
     _print_map(found)

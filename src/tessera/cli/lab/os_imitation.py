@@ -42,13 +42,13 @@ def run(trace: Path, scenario: str, out: Path) -> None:
     from tessera.core import scenarios
     from tessera.core.errors import TesseraError
     from tessera.core.progress import PercentProgress
-    from tessera.record.traces import info
+    from tessera.record.traces import trace_info
     from tessera.simulate import operating_system
 
-    asked = scenarios.load(scenario)
+    asked = scenarios.load_scenario(scenario)
     if Path(scenario).suffix and out.resolve() == Path(scenario).resolve():
         raise TesseraError(f"--out {out}", "this is the scenario's file", "name another file")
-    info(trace)
+    trace_info(trace)
     shown = PercentProgress(f"{trace.name} under {asked.name}")
     try:
         text = operating_system.run_scenario(trace, asked, out, shown)
@@ -96,5 +96,5 @@ def list_scenarios(keys: bool) -> None:
         print_table(["key", "default", "unit", "value", "meaning"], rows)
         return
     print_table(
-        ["scenario", "description"], [(name, scenarios.load(name).description) for name in scenarios.names()]
+        ["scenario", "description"], [(name, scenarios.load_scenario(name).description) for name in scenarios.scenario_names()]
     )

@@ -38,7 +38,7 @@ def verify(source: Path, out: Path | None) -> None:
     from tessera.core.errors import EXIT_FAILED
     from tessera.core.files import check_target
     from tessera.core.tables import print_table
-    from tessera.measure.bundles.verify import verify as run
+    from tessera.measure.bundles.verify import verify_bundle as run
 
     if out is not None:
         check_target(out)
@@ -95,14 +95,14 @@ def show(source: Path | None, root: Path | None) -> None:
     """
     from tessera.core.tables import print_table
     from tessera.measure.bundles.archive import contents
-    from tessera.measure.bundles.reader import parse
+    from tessera.measure.bundles.reader import parse_bundle
     from tessera.measure.bundles.texts import bundle_summary, texts_of_files
 
     if source is None:
         _list(root)
         return
     files = contents(source)
-    found = parse(str(source), files)
+    found = parse_bundle(str(source), files)
     rows = [(file, field, text) for file, field, values in texts_of_files(files) for text in values]
     print_table(("file", "field", "text"), rows, whole=(0,))
     click.echo()
@@ -115,7 +115,7 @@ def _list(root: Path | None) -> None:
 
     none = root is None and not store.default_folder().exists()
     root = root or store.default_folder()
-    found = [] if none else store.entries(root)
+    found = [] if none else store.stored_bundles(root)
     if not found:
         click.echo(f"{root} has no bundle; ./run tessera measure bundle add FOLDER adds one")
         return
@@ -135,11 +135,11 @@ def merge(first: Path, second: Path, out: Path) -> None:
     Example: ./run tessera measure bundle merge monday tuesday --out both
     """
     from tessera.measure.bundles import merge as merging
-    from tessera.measure.bundles.reader import read
-    from tessera.measure.bundles.verify import passed
+    from tessera.measure.bundles.reader import read_bundle
+    from tessera.measure.bundles.verify import verified_bundle
 
-    merging.write(merging.merged(passed(first), passed(second)), out)
-    click.echo(f"{len(read(out).runs)} runs -> {out}")
+    merging.write(merging.merged(verified_bundle(first), verified_bundle(second)), out)
+    click.echo(f"{len(read_bundle(out).runs)} runs -> {out}")
 
 
 @bundle.command()
@@ -211,13 +211,13 @@ def judge(sources: tuple[Path, ...], out: Path, seed: int, orders: int) -> None:
     Example: ./run tessera measure bundle judge bundles/* --out /tmp/judged
     """
     from tessera.core.errors import EXIT_FAILED, TesseraError
-    from tessera.measure.bundles.verify import fails, verify
+    from tessera.measure.bundles.verify import fails, verify_bundle
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise TesseraError(f"--out {out}", "it exists and is not empty", "name a new folder")
     bundles = []
     for source in sources:
-        done = verify(source)
+        done = verify_bundle(source)
         if not done.passed:
             raise fails(str(source), done)
         if done.bars:
@@ -238,12 +238,12 @@ def judge_bundles(bundles, out: Path, *, seed: int, orders: int, rehearsals: boo
     from tessera.cli.pipeline.bundles import write_fitted
     from tessera.core.results.report_tables import CLAIMS, ELSEWHERE
     from tessera.core.results.table_io import write_table
-    from tessera.core.results.tree import Tree
+    from tessera.core.results.tree import ResultsTree
     from tessera.report import machines
 
-    tree = Tree(out)
+    tree = ResultsTree(out)
     write_fitted(bundles, tree, seed=seed, orders=orders, rehearsals=rehearsals, say=_say)
-    judged = machines.evaluate(out)
+    judged = machines.judge_machines(out)
     write_table(CLAIMS, judged.claims, tree.claims)
     write_table(ELSEWHERE, judged.elsewhere, tree.claims_elsewhere)
     return judged

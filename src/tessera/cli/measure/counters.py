@@ -24,10 +24,10 @@ def counters() -> None:
 
 
 def _class_row(found) -> tuple[str, ...]:
-    from tessera.machine.counters.passes import Machine, passes
+    from tessera.machine.counters.passes import CounterSharing, counter_passes
 
     def count(smt: bool) -> int:
-        return sum(not one.optional for one in passes(found, Machine(smt)))
+        return sum(not one.optional for one in counter_passes(found, CounterSharing(smt)))
 
     how = [_HOW.get(found.sides(symbol), ", ".join(found.sides(symbol))) for symbol in ("H", "M", "C")]
     general = f"{found.general(True)}/{found.general(False)}"
@@ -84,12 +84,12 @@ def show(name: str | None, details: bool, smt: str, watchdog: str, mode: str, pm
     """
     from tessera.core.errors import unknown_name
     from tessera.core.tables import print_table
-    from tessera.machine.counters.event_table import ANY, class_named, classes, everywhere
-    from tessera.machine.counters.passes import Machine, passes, perf_stat
+    from tessera.machine.counters.event_table import ANY, class_named, counter_classes, everywhere
+    from tessera.machine.counters.passes import CounterSharing, counter_passes, perf_stat
 
     if name is None:
         heads = ("class", "processors", "walkers", "counters", "H", "M", "C", "passes")
-        print_table(heads, [_class_row(found) for found in classes().values()], whole=(0, 2, 3, 7))
+        print_table(heads, [_class_row(found) for found in counter_classes().values()], whole=(0, 2, 3, 7))
         return
     if details:
         heads = ("quantity", "role", "event", "perf", "counters", "status", "caveat", "source")
@@ -98,14 +98,14 @@ def show(name: str | None, details: bool, smt: str, watchdog: str, mode: str, pm
         )
         print_table(heads, [_event_row(event) for event in of_class], whole=(0, 1))
         return
-    machine = Machine(smt == "on", watchdog == "on")
+    machine = CounterSharing(smt == "on", watchdog == "on")
     found, machine = _this() if name == "this" else (_named(name), machine)
     if pmu and pmu not in found.pmus:
         raise unknown_name(f"PMU of {found.name}", pmu, found.pmus)
     click.echo(f"{found.name}: {found.cpuid}; PMU {pmu or ' or '.join(found.pmus)}")
     general = found.general(machine.smt)
     click.echo(f"{general} general counters: SMT {_on(machine.smt)}, watchdog {_on(machine.watchdog)}")
-    for one in passes(found, machine):
+    for one in counter_passes(found, machine):
         click.echo(f"\npass {one.name}: {', '.join(event.quantity for event in one.events)}")
         click.echo(f"  {perf_stat(one, mode, pmu)}")
     _print_remarks(found)
@@ -132,7 +132,7 @@ def check(mode: str, out: Path | None) -> None:
     Example: ./run tessera measure counters check --out checks.csv
     """
     from tessera.core.files import check_target, write_text
-    from tessera.machine.counter_check.opening import failed_rows, rows_csv
+    from tessera.machine.counter_check.opening import failed_checks, rows_csv
 
     if out is not None:
         check_target(out)
@@ -140,13 +140,13 @@ def check(mode: str, out: Path | None) -> None:
     _print_checks(rows)
     if out is not None:
         write_text(out, rows_csv(rows))
-    sys.exit(int(bool(failed_rows(rows))))
+    sys.exit(int(bool(failed_checks(rows))))
 
 
 def _checked(mode: str):
     """Rows of this machine; tests replace it."""
     from tessera.core.files import build_dir
-    from tessera.machine.counter_check.examine import examine
+    from tessera.machine.counter_check.examine import check_counters
     from tessera.machine.counter_check.known_programs import chase_counter
     from tessera.machine.counter_check.opening import Linux
     from tessera.machine.counters.event import Cpu
@@ -154,7 +154,7 @@ def _checked(mode: str):
     from tessera.machine.doctor.hardware import cpu_facts
 
     kernel, cpu = Linux(), Cpu.from_cpuinfo(cpu_facts())
-    return examine(
+    return check_counters(
         cpu, of_cpu(cpu), kernel, chase_counter(kernel), program=build_dir("workloads") / "chase", mode=mode
     )
 
@@ -164,7 +164,7 @@ _COLOURS = {"ok": "green", "refused": "red", "differs": "red", "unproven": "yell
 
 def _print_checks(rows) -> None:
     """One line for each row, its remedy below it, and what follows."""
-    from tessera.machine.counter_check.opening import UNPROVEN, failed_rows
+    from tessera.machine.counter_check.opening import UNPROVEN, failed_checks
 
     for row in rows:
         status = click.style(f"{row.status:<8}", fg=_COLOURS[row.status])
@@ -182,7 +182,7 @@ def _print_checks(rows) -> None:
     unproven = sum(row.status == UNPROVEN and row.check == "proof" for row in rows)
     if unproven:
         click.echo(f"{unproven} results are not proven: see their remedies")
-    bad = failed_rows(rows)
+    bad = failed_checks(rows)
     listed = ", ".join(dict.fromkeys(row.subject for row in bad))
     click.echo(f"this machine cannot measure cells: {listed}" if bad else "this machine can measure cells")
 

@@ -65,7 +65,7 @@ def import_(
     from tessera.core.results.outcomes import is_ok
     from tessera.machine.counters.event_table import class_named
     from tessera.measure.perf_log_import import (
-        ImportRequest,
+        ImportOptions,
         import_logs,
         logs_from_names,
         logs_from_table,
@@ -91,7 +91,7 @@ def import_(
     if counts_out and counts_out.resolve() == out.resolve():
         raise TesseraError(f"--counts-out {counts_out}", "it is the file of --out", "name another file")
     done = import_logs(
-        files, ImportRequest(workload, platform, found, mode, ignore, sum_parts, keep_repeats, keep_going)
+        files, ImportOptions(workload, platform, found, mode, ignore, sum_parts, keep_repeats, keep_going)
     )
     table_io.write_cells(done.rows, out)
     if counts_out:

@@ -49,7 +49,7 @@ def program_(
     from tessera.core.tables import print_table
     from tessera.measure.counted.host import machine_root
     from tessera.measure.program import gains, hot_regions, walk_counts
-    from tessera.measure.program.single_run import start
+    from tessera.measure.program.single_run import run_watched
     from tessera.measure.suggest.server_load import Load
 
     if not load and (named := _given("ready_port", "stop_signal")):
@@ -70,8 +70,8 @@ def program_(
     if regions:
         hot_regions.require_samples()
     root = machine_root()
-    reason = "a server is not counted" if server else walk_counts.unusable(root)
-    seen = start(program, load=server)
+    reason = "a server is not counted" if server else walk_counts.why_no_counters(root)
+    seen = run_watched(program, load=server)
     print_table((), list(gains.usage_rows(seen)), whole=(0,))
     if reason:
         click.echo(
@@ -91,11 +91,11 @@ def _print_counts(program, mode: str, results: Path | None) -> None:
     from tessera.measure.program import model_data, walk_counts
 
     where = this_host()
-    found, done = walk_counts.count(program, where, mode=mode, say=_say)
+    found, done = walk_counts.count_walks(program, where, mode=mode, say=_say)
     if where.rehearsal:
         click.echo("a rehearsal: these numbers are not of this machine", err=True)
     click.echo(f"class {found.name}, the whole program, mode {mode}:")
-    print_table((), walk_counts.numbers(found, done), whole=(0,))
+    print_table((), walk_counts.count_lines(found, done), whole=(0,))
     if found.sides("C"):
         for one in model_data.known_slopes(results or repo_root() / "results" / "default"):
             click.echo(f"cycles of R that a cycle of C cost in other programs: {one}")
@@ -112,7 +112,7 @@ def _print_regions(profile) -> None:
         click.echo(line)
     found = hot_regions.hot_regions(profile)
     click.echo(f"regions that hold {hot_regions.SHARE:.0%} of the pools' misses:")
-    print_table(hot_regions.HEADS, list(hot_regions.rows(found, profile)), whole=(0, 1, 2, 3))
+    print_table(hot_regions.HEADS, list(hot_regions.region_rows(found, profile)), whole=(0, 1, 2, 3))
     click.echo("tessera mosalloc suggest makes a layout of them; --try LAYOUT measures its gain")
 
 
@@ -140,7 +140,7 @@ def predicted(program, names, asked: Path, model: str, *, server, mode: str, rou
     from tessera.core.errors import EXIT_FAILED, TesseraError
     from tessera.fit.evaluation.intervals import LEVEL
     from tessera.fit.predict import formula, prediction
-    from tessera.fit.predict.decision import EXIT_NO_ANSWER, cycles
+    from tessera.fit.predict.decision import EXIT_NO_ANSWER, cycles_text
     from tessera.fit.predict.prediction import read_design
     from tessera.machine.counters.event_table import of_cpu
     from tessera.measure.counted import host
@@ -160,7 +160,7 @@ def predicted(program, names, asked: Path, model: str, *, server, mode: str, rou
         )
     if asked.resolve() in {path.resolve() for path in files}:
         raise TesseraError(f"--predict {asked}", "it is in --try, too", "leave it out there")
-    reason = "a server is not counted" if server else walk_counts.unusable(where.root)
+    reason = "a server is not counted" if server else walk_counts.why_no_counters(where.root)
     if reason:
         raise TesseraError(
             f"--predict {asked}",
@@ -181,7 +181,7 @@ def predicted(program, names, asked: Path, model: str, *, server, mode: str, rou
         click.echo("a rehearsal: these numbers are not of this machine", err=True)
     click.echo(f"{formula.sentence(row)}, from {len(fitted.table.fitted)} layouts")
     counted = float(own.runtime_cycles.iloc[0])
-    click.echo(f"{row.design}: counted {cycles(counted)} cycles, which the model has not seen")
+    click.echo(f"{row.design}: counted {cycles_text(counted)} cycles, which the model has not seen")
     if row.message:
         click.echo(row.message)
     if math.isnan(row.predicted_runtime_cycles):

@@ -71,14 +71,14 @@ def run(
     from tessera.machine.environment import barring
     from tessera.measure.bundles.head_checks import current_protocol
     from tessera.measure.counted.bundle_rounds import SUMMARY_HEADS, summary_rows
-    from tessera.measure.counted.campaign import measure
-    from tessera.measure.counted.request import Request
-    from tessera.measure.rounds import Rule
+    from tessera.measure.counted.campaign import measure_bundle
+    from tessera.measure.counted.request import MeasurementOptions
+    from tessera.measure.rounds import StoppingRule
 
     known = current_protocol()
     least, most = known.rounds
     most = most if rounds is None else rounds
-    request = Request(
+    request = MeasurementOptions(
         out=out,
         workloads=_names(workloads),
         size=size,
@@ -86,7 +86,7 @@ def run(
         mode=mode,
         region=region or ("roi" if counter == "launcher" else "whole"),
         minutes=minutes,
-        rule=Rule(known.half_width, min(least, most), most),
+        rule=StoppingRule(known.half_width, min(least, most), most),
         seed=seed,
         also=_names(also),
         results=results or repo_root() / "results" / "default",
@@ -97,7 +97,7 @@ def run(
     def say(text: str) -> None:
         click.echo(text, err=True)
 
-    bundle = measure(request, fix=fix, say=say)
+    bundle = measure_bundle(request, fix=fix, say=say)
     print_table(SUMMARY_HEADS, list(summary_rows(bundle)), whole=(0, 1, 2, 4, 5, 6))
     for one in barring(bundle.environment):
         click.echo(
@@ -163,9 +163,9 @@ def clock(
     from tessera.core.layouts.layout import layout_files
     from tessera.core.tables import print_table
     from tessera.measure.hybrid_cells import Experiment, run_host
-    from tessera.measure.rounds import Rule
+    from tessera.measure.rounds import StoppingRule
 
-    rule = Rule(half_width, min_repeats, max_repeats, max_minutes)
+    rule = StoppingRule(half_width, min_repeats, max_repeats, max_minutes)
     request = Experiment(workload, size, tuple(layout_files(folder)), out, simulated, rule, seed)
     cells = run_host(request, progress=lambda text: click.echo(text, err=True))
     rows = []

@@ -136,7 +136,7 @@ def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Pat
     """
     from tessera.core.files import check_target
     from tessera.core.layouts.layout import Layout, write_layout
-    from tessera.measure.mosalloc.analysis import read_analysis, summary
+    from tessera.measure.mosalloc.analysis import read_analysis, analysis_lines
     from tessera.measure.mosalloc.launcher import run_under_layout
 
     if plot is not None:
@@ -157,7 +157,7 @@ def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Pat
     if done.returncode == 2 and not out.exists():
         sys.exit(2)  # the launcher rejected the request and printed why
     found = read_analysis(out)
-    for line in summary(found):
+    for line in analysis_lines(found):
         click.echo(line, err=True)
     click.echo(f"analysis -> {out}", err=True)
     if plot is not None:

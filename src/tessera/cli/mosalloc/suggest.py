@@ -151,7 +151,7 @@ def _apply(program, load, metric, options) -> None:
     from tessera.measure.suggest.proposal import trial_lines
 
     pages = read_layout(options["out"]).pages(PAGE_2MB)
-    done = before_and_after.compare(
+    done = before_and_after.compare_runs(
         program,
         options["out"],
         load=load,

@@ -17,7 +17,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
 from tessera.core.results import os_tables, transfer_tables
 from tessera.core.results.outcomes import FAILED, OUTCOME_FILE, SKIPPED, is_ok
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.record import workloads
 
 # A failure is a row or a file with the reason; if dropped, the next run retries it.
@@ -50,7 +50,7 @@ def failures(results: Path, *, reserve: bool) -> list[Failure]:
     Args:
         reserve: the run reserves huge pages, so jobs that were skipped without them count as failed.
     """
-    tree = Tree(results)
+    tree = ResultsTree(results)
     found = list(_recordings(tree))
     for pattern, statuses, beside in _tables(tree, NOT_MEASURED if reserve else NOT_DONE):
         for path in tree.found(pattern):
@@ -62,13 +62,13 @@ def failures(results: Path, *, reserve: bool) -> list[Failure]:
 def drop(results: Path, failed: list[Failure]) -> None:
     """Delete the report, then each failure with its job's outputs."""
     if failed:
-        Tree(results).report.unlink(missing_ok=True)
+        ResultsTree(results).report.unlink(missing_ok=True)
     for one in failed:
         for path in (*one.beside, one.path):
             path.unlink(missing_ok=True)
 
 
-def _tables(tree: Tree, unmeasured: frozenset) -> Iterator[tuple[Path, frozenset, Callable[[Path], tuple]]]:
+def _tables(tree: ResultsTree, unmeasured: frozenset) -> Iterator[tuple[Path, frozenset, Callable[[Path], tuple]]]:
     """Tables with a column ``status``: path pattern, statuses that are failures, other outputs of the job."""
 
     def alone(path: Path) -> tuple[Path, ...]:
@@ -95,7 +95,7 @@ def _tables(tree: Tree, unmeasured: frozenset) -> Iterator[tuple[Path, frozenset
     yield tree.validation("clock_programs"), unmeasured, with_sibling(*of_clock)
 
 
-def _recordings(tree: Tree) -> Iterator[Failure]:
+def _recordings(tree: ResultsTree) -> Iterator[Failure]:
     """Failures in JSON files with a ``status``: recordings, windows, jobs of the kernel."""
     patterns = (
         tree.info("*"), tree.window("*", "*"), tree.scenario_recording("*"), tree.kernel("*", OUTCOME_FILE),
@@ -116,7 +116,7 @@ def _recordings(tree: Tree) -> Iterator[Failure]:
 def _missing_now(info: dict) -> str:
     """The inputs that the user must supply (SPEC) and that are missing now."""
     try:
-        return workloads.missing(workloads.load(info["workload"]), info["size"])
+        return workloads.missing(workloads.load_workload(info["workload"]), info["size"])
     except TesseraError:  # the workload's file has changed: the recording will report the error
         return ""
 

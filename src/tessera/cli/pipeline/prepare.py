@@ -38,7 +38,7 @@ def prepare(run: Run, workload: str, size: str, file: str) -> dict:
     path = Path(file)
     found = {"file": path.name, "status": "ok", "message": ""}
     try:
-        asked = workloads.load(workload).size(size).prepared
+        asked = workloads.load_workload(workload).size(size).prepared
         if asked is None:
             raise TesseraError(
                 f"prepared file of {workload} ({size})",
@@ -63,7 +63,7 @@ def drop(run: Run, file: str) -> None:
         file: prepared file to remove.
     """
     path, keep = Path(file), os.environ.get(KEEP) == "1"
-    freed = 0 if keep else prepared.drop(path)
+    freed = 0 if keep else prepared.drop_prepared(path)
     write_text(run.out, json.dumps({"file": path.name, "kept": keep, "freed_bytes": freed}) + "\n")
     run.say(
         f"{path.name} is kept ({KEEP}=1)"

@@ -27,7 +27,7 @@ from tessera.simulate.sampling import Plan
 
 
 def _changed(platform: Platform, changes: Names) -> Platform:
-    return platforms.changed(platform, platforms.parse_changes(changes, "changes="))
+    return platforms.changed_platform(platform, platforms.parse_changes(changes, "changes="))
 
 
 @study(MANIFEST)
@@ -59,10 +59,10 @@ def layouts(
     for stale in run.folder.glob("*.csv"):
         stale.unlink()
     write_table(PROFILE, empty_table(PROFILE), run.folder / PROFILE_FILE)
-    info = traces.info(trace.path) if trace.info is None else trace.info
+    info = traces.trace_info(trace.path) if trace.info is None else trace.info
     if trace.info is not None and not is_ok(info):  # the profile stays empty, too
         return empty_table(MANIFEST)
-    made = choose_layouts.make_layouts(
+    made = choose_layouts.write_chosen_layouts(
         trace.trace, info, _changed(platform, changes), run.folder,
         seed=seed, random_count=random_count, windows=windows,
     )  # fmt: skip
@@ -133,7 +133,7 @@ def cells(
     names = list(read_file(MANIFEST, manifest).layout)
     status = SKIPPED if trace.info and trace.info["status"] == SKIPPED else FAILED
     try:
-        rows = runner.simulate(
+        rows = runner.simulate_platform(
             trace.trace, platform, [manifest.with_name(f"{name}.csv") for name in names],
             workload=trace.workload, engine=engine, sampling=sampling, cache=cache, progress=run.say,
             threads=jobs,

@@ -31,10 +31,10 @@ def plan(
     if results is not None:
         raise SystemExit(_check(configuration, results))
     from tessera.cli.plan import estimate
-    from tessera.machine.limits import Memory, processors, total_memory
+    from tessera.machine.limits import UsableMemory, usable_processors, total_memory
 
-    cores = processors() if cores is None else cores
-    each = total_memory() if memory is None else Memory(int(memory * GB))
+    cores = usable_processors() if cores is None else cores
+    each = total_memory() if memory is None else UsableMemory(int(memory * GB))
     done = estimate.plan(configuration, estimate.Machines(nodes, cores, each.bytes))
     click.echo("rule,jobs,core_hours,memory_gb")
     for line in sorted(done.lines, key=lambda line: -line.seconds):
@@ -55,10 +55,10 @@ def plan(
 def _check(configuration: str, results: Path) -> int:
     """Print the model beside a run; the exit status."""
     from tessera.cli.plan import estimate
-    from tessera.core.results.tree import Tree
+    from tessera.core.results.tree import ResultsTree
 
     config, _ = estimate.read_configuration(configuration)
-    found = estimate.compare_with_run(config, estimate.timeline_seconds(Tree(results).timeline))
+    found = estimate.compare_with_run(config, estimate.timeline_seconds(ResultsTree(results).timeline))
     click.echo("rule,jobs,measured_s,estimated_s")
     for one in found:
         click.echo(f"{one.rule},{one.jobs},{one.measured:.0f},{one.estimated:.0f}")

@@ -89,7 +89,7 @@ def recording_rows(config: Mapping) -> list[RecordingRow]:
 
 
 def _recording_row(name: str, label: str, config: Mapping, limit: int | None) -> RecordingRow:
-    workload = workloads.load(name)
+    workload = workloads.load_workload(name)
     size = workload.size(label)
     most = config["workloads"].get(name, {}).get("max_accesses", limit) or UNLIMITED_ACCESSES
     region = size.region_accesses or most
@@ -110,7 +110,7 @@ def _recording_row(name: str, label: str, config: Mapping, limit: int | None) ->
 
 def prepared_bytes(config: Mapping) -> dict[str, int]:
     """Bytes of each prepared file, by its name."""
-    sizes = [workloads.load(name).size(words["size"]) for name, words in config["workloads"].items()]
+    sizes = [workloads.load_workload(name).size(words["size"]) for name, words in config["workloads"].items()]
     return {size.prepared.file: size.prepared.bytes for size in sizes if size.prepared}
 
 

@@ -234,7 +234,7 @@ def _by_page(space: Space, profile: pd.DataFrame) -> dict[int, int]:
     return misses
 
 
-def generate(
+def generate_layouts(
     space: Space, profile: pd.DataFrame, *, seed: int = 1, random_count: int = RANDOM_COUNT
 ) -> list[Layout]:
     """Growing 9, random ``random_count`` (9; 55 make the 100-layout mode), sliding 36, and 1gb."""
@@ -246,7 +246,7 @@ def generate(
     return [space.layout(name, *space.span(*places)) for name, *places in spans] + [space.layout_1gb()]
 
 
-def manifest(layouts: list[Layout]) -> pd.DataFrame:
+def layouts_manifest(layouts: list[Layout]) -> pd.DataFrame:
     """One row a layout; ``duplicate_of`` names the first layout with the same windows."""
     first: dict[tuple, str] = {}
     rows = []

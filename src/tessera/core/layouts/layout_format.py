@@ -21,7 +21,7 @@ MAX_WINDOWS = 16384
 
 
 @dataclass(frozen=True)
-class Rule:
+class FormatRule:
     """A rule of a file format: the text after the value (some append a number), and the next step."""
 
     found: str
@@ -29,30 +29,30 @@ class Rule:
 
 
 RULES = {
-    "layout/byte": Rule("must be printable ASCII, a tab or a line end", "save the file as plain ASCII text"),
-    "layout/quote": Rule("must not contain quotes", "write the cells without quotes"),
-    "layout/header": Rule(
+    "layout/byte": FormatRule("must be printable ASCII, a tab or a line end", "save the file as plain ASCII text"),
+    "layout/quote": FormatRule("must not contain quotes", "write the cells without quotes"),
+    "layout/header": FormatRule(
         "must be type,pageSize,startOffset,endOffset", "make this the first line of the file"
     ),
-    "layout/columns": Rule("must have 4 columns, has", "write exactly type,pageSize,startOffset,endOffset"),
-    "layout/type": Rule("must be one of brk, mmap, file", "write one of the three types"),
-    "layout/page-size": Rule(
+    "layout/columns": FormatRule("must have 4 columns, has", "write exactly type,pageSize,startOffset,endOffset"),
+    "layout/type": FormatRule("must be one of brk, mmap, file", "write one of the three types"),
+    "layout/page-size": FormatRule(
         "must be -1 or one of 4096, 2097152, 1073741824", "write one of these page sizes"
     ),
-    "layout/file-pages": Rule("the file pool has 4KB pages only", "remove the row"),
-    "layout/pool-twice": Rule("this pool already has a size row on line", "remove one of the two rows"),
-    "layout/size": Rule(
+    "layout/file-pages": FormatRule("the file pool has 4KB pages only", "remove the row"),
+    "layout/pool-twice": FormatRule("this pool already has a size row on line", "remove one of the two rows"),
+    "layout/size": FormatRule(
         "must be bytes or a size like 64MB", "write digits with an optional unit: 4096, 64MB, 2GiB"
     ),
-    "layout/too-large": Rule("must be below 2^63 bytes", "write a smaller size"),
-    "layout/pool-start": Rule("must be 0 in a row that gives a pool's size", "write 0"),
-    "layout/alignment": Rule("must be a multiple of the page size", "round the offset to such a multiple"),
-    "layout/empty-window": Rule("must be above startOffset", "correct the row or remove it"),
-    "layout/window-limit": Rule("too many windows in one layout, the limit is", "merge adjacent windows"),
-    "layout/outside-pool": Rule(
+    "layout/too-large": FormatRule("must be below 2^63 bytes", "write a smaller size"),
+    "layout/pool-start": FormatRule("must be 0 in a row that gives a pool's size", "write 0"),
+    "layout/alignment": FormatRule("must be a multiple of the page size", "round the offset to such a multiple"),
+    "layout/empty-window": FormatRule("must be above startOffset", "correct the row or remove it"),
+    "layout/window-limit": FormatRule("too many windows in one layout, the limit is", "merge adjacent windows"),
+    "layout/outside-pool": FormatRule(
         "the window ends outside its pool of", "enlarge the pool in its size row, or end the window inside it"
     ),
-    "layout/overlap": Rule("overlaps the window", "move or shorten one of the two windows"),
+    "layout/overlap": FormatRule("overlaps the window", "move or shorten one of the two windows"),
 }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.mapping.page_mapping import PAGES_OF_2MB, POOLS, Rows
+from tessera.core.mapping.page_mapping import PAGES_OF_2MB, POOLS, MappingRows
 from tessera.core.mapping.synthetic import with_large_pages
 from tessera.core.units import PAGE_4KB
 
@@ -68,7 +68,7 @@ def present_frames(pool: str, words: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return page, frame
 
 
-def captured_rows(pool: str, page: np.ndarray, frame: np.ndarray, flags: np.ndarray) -> Rows:
+def captured_rows(pool: str, page: np.ndarray, frame: np.ndarray, flags: np.ndarray) -> MappingRows:
     """Rows of one pool; 2MB pages where flags and alignment say so.
 
     Args:
@@ -77,7 +77,7 @@ def captured_rows(pool: str, page: np.ndarray, frame: np.ndarray, flags: np.ndar
     """
     number = POOLS.index(pool)
     if not len(page):
-        return Rows.empty()
+        return MappingRows.empty()
     large = (flags & LARGE) != 0
     apart = (np.diff(page) != 1) | (np.diff(frame) != 1) | (large[1:] != large[:-1])
     first = np.concatenate(([0], np.flatnonzero(apart) + 1))
@@ -86,12 +86,12 @@ def captured_rows(pool: str, page: np.ndarray, frame: np.ndarray, flags: np.ndar
     start, frames, counts = (column[~marked] for column in runs)
     parts = [
         with_large_pages(number, *(column[marked] for column in runs)),
-        Rows(np.full(len(start), number), start, frames, counts, np.ones(len(start), dtype=np.int64)),
+        MappingRows(np.full(len(start), number), start, frames, counts, np.ones(len(start), dtype=np.int64)),
     ]
-    return Rows.joined(parts).in_order().merged()
+    return MappingRows.joined(parts).in_order().merged()
 
 
-def check_large_pages(pool: str, rows: Rows, smaps_bytes: int) -> None:
+def check_large_pages(pool: str, rows: MappingRows, smaps_bytes: int) -> None:
     """Compare 2MB pages with the sum of AnonHugePages (and Private_Hugetlb) of the pool's lines in smaps.
 
     Raises:
@@ -144,7 +144,7 @@ class Span:
 class Captured:
     """Rows of both pools, and the number of pages that were left out because they have the zero page."""
 
-    rows: Rows
+    rows: MappingRows
     zero_pages: int
 
 
@@ -166,7 +166,7 @@ def check_allowed(proc: Path = PROC) -> None:
     os.close(_opened(proc / "kpageflags"))
 
 
-def capture(pid: int, spans: Sequence[Span], proc: Path = PROC) -> Captured:
+def capture_pools(pid: int, spans: Sequence[Span], proc: Path = PROC) -> Captured:
     """The mapping of the pools of a process whose tasks are all stopped.
 
     Raises:
@@ -198,7 +198,7 @@ def _captured(pid: int, spans: Sequence[Span], proc: Path) -> Captured:
             os.close(kpageflags)
     finally:
         os.close(pagemap)
-    rows = Rows.joined(parts)
+    rows = MappingRows.joined(parts)
     if not len(rows):
         raise TesseraError(
             f"pools of process {pid}",
@@ -210,7 +210,7 @@ def _captured(pid: int, spans: Sequence[Span], proc: Path) -> Captured:
     return Captured(rows.in_order().merged(), zero_pages)
 
 
-def _span_rows(pagemap: int, kpageflags: int, span: Span) -> tuple[Rows, int]:
+def _span_rows(pagemap: int, kpageflags: int, span: Span) -> tuple[MappingRows, int]:
     first, pages = span.base // PAGE_4KB, -(-span.used_bytes // PAGE_4KB)
     words = _words(pagemap, first, pages)
     page, frame = present_frames(span.pool, words)

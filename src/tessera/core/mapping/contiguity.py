@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from tessera.core.errors import TesseraError, unknown_name
-from tessera.core.mapping.page_mapping import PAGES_OF_2MB, SIZES, Rows
+from tessera.core.mapping.page_mapping import PAGES_OF_2MB, SIZES, MappingRows
 from tessera.core.units import PAGE_4KB, format_bytes
 
 # Contiguity: the chunks of a state and their histogram.
@@ -51,13 +51,13 @@ class ChunkHistogram:
         return found
 
 
-def chunk_pages(state: Rows) -> np.ndarray:
+def chunk_pages(state: MappingRows) -> np.ndarray:
     """Pages of 4KB of each chunk, in order of pool and page; ``state`` is sorted and disjoint."""
     one = np.ones_like(state.size)
-    return Rows(state.pool, state.page, state.frame, state.pages, one).merged().pages
+    return MappingRows(state.pool, state.page, state.frame, state.pages, one).merged().pages
 
 
-def chunk_histogram(state: Rows) -> ChunkHistogram:
+def chunk_histogram(state: MappingRows) -> ChunkHistogram:
     """The histogram of a state's chunks."""
     return ChunkHistogram(*np.unique(chunk_pages(state), return_counts=True))
 
@@ -128,7 +128,7 @@ class MappingSummary:
     distances: dict[str, tuple[int, float]]
 
     @classmethod
-    def of(cls, state: Rows) -> MappingSummary:
+    def of(cls, state: MappingRows) -> MappingSummary:
         """Of sorted disjoint rows; a state without rows has no distances."""
         pages = {name: int(state.pages[state.size == size].sum()) // size for name, size in SIZES.items()}
         found = chunk_histogram(state)

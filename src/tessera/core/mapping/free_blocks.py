@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.mapping.synthetic import random_stream
+from tessera.core.mapping.synthetic import random_numbers
 
 # A stand-in for Linux's buddy allocator: blocks of 2^0 to 2^10 frames; nothing is freed later.
 #
@@ -117,7 +117,7 @@ def out_of_memory(asked: int, free: int) -> TesseraError:
 
 def _shuffled(seed: int, number: int, count: int) -> np.ndarray:
     """0..count-1 in a seeded order."""
-    return np.argsort(random_stream(seed, number, count), kind="stable")
+    return np.argsort(random_numbers(seed, number, count), kind="stable")
 
 
 # Free memory of this machine by size of block, and how much of it cannot hold a 2MB page.

@@ -10,16 +10,16 @@ import numpy as np
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.core.mapping import paging
 from tessera.core.mapping.free_blocks import ORDERS, Buddy
-from tessera.core.mapping.page_mapping import HOST_POOL, PAGES_OF_2MB, POOLS, Rows, compose_states
+from tessera.core.mapping.page_mapping import HOST_POOL, PAGES_OF_2MB, POOLS, MappingRows, compose_states
 from tessera.core.mapping.paging import Touches
-from tessera.core.mapping.synthetic import EQUAL_LENGTHS, Region, synthetic_rows
+from tessera.core.mapping.synthetic import EQUAL_LENGTHS, UsedPages, synthetic_rows
 from tessera.core.units import PAGE_4KB, format_bytes, round_up
 
 # The kinds of mappings that ``tessera mapping generate`` makes: one row each.
 
 
 @dataclass(frozen=True)
-class MappingRequest:
+class MappingInputs:
     """What a kind may use.
 
     Attributes:
@@ -28,7 +28,7 @@ class MappingRequest:
         touches: the order of first touches (demand).
     """
 
-    regions: Sequence[Region]
+    regions: Sequence[UsedPages]
     seed: int = 1
     alignment: int | None = None
     free: Mapping[int, int] | None = None
@@ -36,10 +36,10 @@ class MappingRequest:
 
 
 @dataclass(frozen=True)
-class Kind:
+class MappingKind:
     """One kind: the function that makes it, and the optional parts of a request that it uses."""
 
-    make: Callable[[MappingRequest], MadeMapping]
+    make: Callable[[MappingInputs], MadeMapping]
     uses: frozenset[str]
 
 
@@ -47,23 +47,23 @@ class Kind:
 class MadeMapping:
     """Rows from epoch 0 on, and what to tell the user: name -> value."""
 
-    rows: Rows
+    rows: MappingRows
     report: Mapping[str, str] = field(default_factory=dict)
 
 
-def _synthetic(kind: str) -> Kind:
-    def make_it(asked: MappingRequest) -> MadeMapping:
+def _synthetic(kind: str) -> MappingKind:
+    def make_it(asked: MappingInputs) -> MadeMapping:
         alignment = PAGES_OF_2MB if asked.alignment is None else asked.alignment
         return MadeMapping(synthetic_rows(kind, asked.regions, asked.seed, alignment))
 
-    return Kind(make_it, frozenset({"alignment"}))
+    return MappingKind(make_it, frozenset({"alignment"}))
 
 
-def _eager(asked: MappingRequest) -> MadeMapping:
+def _eager(asked: MappingInputs) -> MadeMapping:
     return _with_buddy(asked, lambda buddy: paging.eager_paging(asked.regions, buddy))
 
 
-def _demand(asked: MappingRequest) -> MadeMapping:
+def _demand(asked: MappingInputs) -> MadeMapping:
     touches = asked.touches
     if touches is None:
         raise TesseraError(
@@ -77,7 +77,7 @@ def _demand(asked: MappingRequest) -> MadeMapping:
     )
 
 
-def _with_buddy(asked: MappingRequest, make: Callable[[Buddy], Rows]) -> MadeMapping:
+def _with_buddy(asked: MappingInputs, make: Callable[[Buddy], MappingRows]) -> MadeMapping:
     free = enough_free_blocks(asked.regions) if asked.free is None else asked.free
     buddy = Buddy.start(free, asked.seed)
     before = buddy.frames, buddy.unusable_index
@@ -91,7 +91,7 @@ def _with_buddy(asked: MappingRequest, make: Callable[[Buddy], Rows]) -> MadeMap
     )
 
 
-def enough_free_blocks(regions: Sequence[Region]) -> dict[int, int]:
+def enough_free_blocks(regions: Sequence[UsedPages]) -> dict[int, int]:
     """Blocks of order 10 for all pages of the regions, and one more for each region."""
     order = ORDERS - 1
     return {order: -(-sum(region.pages for region in regions) // (1 << order)) + len(regions)}
@@ -119,21 +119,21 @@ def parse_free_blocks(text: str) -> dict[int, int]:
     return found
 
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, MappingKind] = {
     "low": _synthetic("low"),
     "medium": _synthetic("medium"),
     "high": _synthetic("high"),
     "max": _synthetic("max"),
-    "demand": Kind(_demand, frozenset({"free", "touches"})),
-    "eager": Kind(_eager, frozenset({"free"})),
+    "demand": MappingKind(_demand, frozenset({"free", "touches"})),
+    "eager": MappingKind(_eager, frozenset({"free"})),
 }
 #: chunks of one length: pages-1, pages-2, ..., pages-65536
-EQUAL_KINDS: dict[str, Kind] = {name: _synthetic(name) for name in EQUAL_LENGTHS}
+EQUAL_KINDS: dict[str, MappingKind] = {name: _synthetic(name) for name in EQUAL_LENGTHS}
 ALL_KINDS = KINDS | EQUAL_KINDS
 OPTIONAL = ("alignment", "free", "touches")
 
 
-def make_single(kind: str, asked: MappingRequest) -> MadeMapping:
+def make_single(kind: str, asked: MappingInputs) -> MadeMapping:
     """Rows of a kind.
 
     Raises:
@@ -187,7 +187,7 @@ def needs_touches(name: str) -> bool:
     return any("touches" in ALL_KINDS[kind].uses for kind in kinds_of_name(name))
 
 
-def make_mapping(name: str, asked: MappingRequest) -> MadeMapping:
+def make_mapping(name: str, asked: MappingInputs) -> MadeMapping:
     """Rows of a kind, or of a guest over its host.
 
     Raises:
@@ -220,14 +220,14 @@ def make_mapping(name: str, asked: MappingRequest) -> MadeMapping:
         )
     touches = _host_touches(guest.rows, asked.touches) if needs_touches(host_kind) else None
     host = make_single(
-        host_kind, MappingRequest([Region(HOST_POOL, memory)], seed=asked.seed + 1, touches=touches)
+        host_kind, MappingInputs([UsedPages(HOST_POOL, memory)], seed=asked.seed + 1, touches=touches)
     )
     report = {f"guest, {text}": value for text, value in guest.report.items()}
     report |= {f"host, {text}": value for text, value in host.report.items()}
     return MadeMapping(compose_states(guest.rows, host.rows, guest_kind, host_kind), report)
 
 
-def _host_touches(guest: Rows, touches: Touches | None) -> Touches | None:
+def _host_touches(guest: MappingRows, touches: Touches | None) -> Touches | None:
     """Frames of the guest in the order in which the host first sees them; shape ``(frames,)``."""
     if touches is None:
         return None

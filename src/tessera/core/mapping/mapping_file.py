@@ -11,14 +11,14 @@ import numpy as np
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import writing
-from tessera.core.layouts.layout_format import Rule
+from tessera.core.layouts.layout_format import FormatRule
 from tessera.core.mapping.page_mapping import (
     POOLS,
     SIZE_NAMES,
     SIZES,
     UNMAPPED,
     PageMapping,
-    Rows,
+    MappingRows,
     cut_pages,
     replaced_rows,
 )
@@ -86,42 +86,42 @@ _SAVE = (
 )
 
 RULES = {
-    "mapping/header": Rule(
+    "mapping/header": FormatRule(
         "the first line must be epoch,pool,page,frame,pages,page_size", "make this the first line of the file"
     ),
-    "mapping/columns": Rule("a row must have 6 cells", "write epoch,pool,page,frame,pages,page_size"),
-    "mapping/pool": Rule("the pool must be brk or mmap", "write one of the two pools"),
-    "mapping/number": Rule(
+    "mapping/columns": FormatRule("a row must have 6 cells", "write epoch,pool,page,frame,pages,page_size"),
+    "mapping/pool": FormatRule("the pool must be brk or mmap", "write one of the two pools"),
+    "mapping/number": FormatRule(
         "must be a whole number in decimal digits, without a sign",
         "write digits only; only a frame may be empty",
     ),
-    "mapping/page-size": Rule("the page size must be 4KB, 2MB or 1GB", "write one of the three sizes"),
-    "mapping/range": Rule(
+    "mapping/page-size": FormatRule("the page size must be 4KB, 2MB or 1GB", "write one of the three sizes"),
+    "mapping/range": FormatRule(
         "out of range: epoch < 2^63, page and pages < 2^36, frame < 2^40, pages at least 1", _AGAIN
     ),
-    "mapping/unmapped-size": Rule(
+    "mapping/unmapped-size": FormatRule(
         "a range without a frame (unmapped) must have the page size 4KB", "write 4KB in this row"
     ),
-    "mapping/alignment": Rule(
+    "mapping/alignment": FormatRule(
         "page, frame and pages must be multiples of the page size (in pages of 4KB)", _AGAIN
     ),
-    "mapping/unsorted": Rule(
+    "mapping/unsorted": FormatRule(
         "rows must be sorted by epoch, pool (brk first) and page", "sort the rows by these three columns"
     ),
-    "mapping/overlap": Rule(
+    "mapping/overlap": FormatRule(
         "begins inside the range of the row above, of the same epoch and pool", "end the row above earlier"
     ),
-    "mapping/no-rows": Rule("the file has no rows, so no page is mapped", _AGAIN),
-    "mapping/first-epoch": Rule(
+    "mapping/no-rows": FormatRule("the file has no rows, so no page is mapped", _AGAIN),
+    "mapping/first-epoch": FormatRule(
         "the first epoch must be 0, with every page that is mapped then", "give the first rows the epoch 0"
     ),
-    "mapping/first-unmapped": Rule(
+    "mapping/first-unmapped": FormatRule(
         "the first epoch must not have a row without a frame: nothing is mapped before it", "remove the row"
     ),
-    "mapping/cut-page": Rule(
+    "mapping/cut-page": FormatRule(
         "the range replaces a part of a larger page", "add rows for the rest of that page in this epoch"
     ),
-    "mapping/frames": Rule("two pages have the same frame at the same time", _AGAIN),
+    "mapping/frames": FormatRule("two pages have the same frame at the same time", _AGAIN),
 }
 
 
@@ -170,7 +170,7 @@ PAGE_LIMIT, FRAME_LIMIT = 1 << 36, 1 << 40
 _FIRST_LINE = 2  #: line 1 is the header, and each further line is a row
 
 
-def checked_mapping(name: str, path: Path | str, epoch: np.ndarray, rows: Rows) -> PageMapping:
+def checked_mapping(name: str, path: Path | str, epoch: np.ndarray, rows: MappingRows) -> PageMapping:
     """The mapping, if its rows obey every rule.
 
     Args:
@@ -186,8 +186,8 @@ def checked_mapping(name: str, path: Path | str, epoch: np.ndarray, rows: Rows) 
     if epoch[0] != 0:
         raise MappingRefused(path, _FIRST_LINE, "epoch", epoch[0], "mapping/first-epoch")
     first = np.concatenate(([0], np.flatnonzero(np.diff(epoch)) + 1, [len(rows)]))
-    found: dict[int, Rows] = {}
-    state = Rows.empty()
+    found: dict[int, MappingRows] = {}
+    state = MappingRows.empty()
     for low, high in zip(first[:-1].tolist(), first[1:].tolist(), strict=True):
         part = rows.where(slice(low, high))
         state = _state_after_epoch(path, state, part, low)
@@ -195,7 +195,7 @@ def checked_mapping(name: str, path: Path | str, epoch: np.ndarray, rows: Rows) 
     return PageMapping(name, found)
 
 
-def _check_rows(path: Path | str, epoch: np.ndarray, rows: Rows) -> None:
+def _check_rows(path: Path | str, epoch: np.ndarray, rows: MappingRows) -> None:
     """Rules over a row and the one above it."""
     start, end, bare = rows.start, rows.end, ~rows.mapped
     same = np.concatenate(([False], epoch[1:] == epoch[:-1]))
@@ -224,7 +224,7 @@ def _check_rows(path: Path | str, epoch: np.ndarray, rows: Rows) -> None:
         raise MappingRefused(path, row + _FIRST_LINE, column, values[row], rule)
 
 
-def _state_after_epoch(path: Path | str, state: Rows, change: Rows, low: int) -> Rows:
+def _state_after_epoch(path: Path | str, state: MappingRows, change: MappingRows, low: int) -> MappingRows:
     """The state after an epoch whose first row is row ``low`` of the file."""
     if low == 0 and not change.mapped.all():
         row = int((~change.mapped).argmax())
@@ -243,7 +243,7 @@ def _state_after_epoch(path: Path | str, state: Rows, change: Rows, low: int) ->
     return state
 
 
-def shared_frame(state: Rows) -> int | None:
+def shared_frame(state: MappingRows) -> int | None:
     """The lowest frame that two pages of a state have; None if there is none."""
     by_frame = state.where(np.argsort(state.frame, kind="stable"))
     behind = np.maximum.accumulate(by_frame.frame + by_frame.pages)
@@ -268,7 +268,7 @@ _PLAIN = re.compile(
 )
 
 
-def parse_mapping(path: Path | str, data: bytes) -> tuple[np.ndarray, Rows]:
+def parse_mapping(path: Path | str, data: bytes) -> tuple[np.ndarray, MappingRows]:
     """Epoch of each row (shape ``(rows,)``) and the rows, in the order of the file.
 
     Raises:
@@ -278,13 +278,13 @@ def parse_mapping(path: Path | str, data: bytes) -> tuple[np.ndarray, Rows]:
     return _plain(data) if data.endswith(b"\n") and _PLAIN.fullmatch(data) else _by_line(path, data)
 
 
-def _plain(data: bytes) -> tuple[np.ndarray, Rows]:
+def _plain(data: bytes) -> tuple[np.ndarray, MappingRows]:
     body = data[data.index(b"\n") + 1 :]
     epoch, *rest = parsed_columns(body, len(HEADER), {**POOL_NUMBERS, **SIZES})
-    return epoch, Rows(*rest)
+    return epoch, MappingRows(*rest)
 
 
-def _by_line(path: Path | str, data: bytes) -> tuple[np.ndarray, Rows]:
+def _by_line(path: Path | str, data: bytes) -> tuple[np.ndarray, MappingRows]:
     lines = data.decode("latin-1").split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -293,7 +293,7 @@ def _by_line(path: Path | str, data: bytes) -> tuple[np.ndarray, Rows]:
         raise MappingRefused(path, 1, "header", first, "mapping/header", _how_saved(data[:4096]))
     table = [_parsed_row(path, at, line.removesuffix("\r")) for at, line in enumerate(lines[1:], start=2)]
     epoch, *rest = np.array(table, dtype=np.int64).reshape(-1, len(HEADER)).T
-    return epoch, Rows(*rest)
+    return epoch, MappingRows(*rest)
 
 
 def _how_saved(data: bytes) -> str:

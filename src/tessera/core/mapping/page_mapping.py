@@ -25,7 +25,7 @@ _POOL_SHIFT = 40  #: pages are below 2^36, and ends of ranges below 2^37
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class MappingRows:
     """Rows of one moment; each array has the shape ``(rows,)`` and the type int64."""
 
     pool: np.ndarray
@@ -35,7 +35,7 @@ class Rows:
     size: np.ndarray
 
     @classmethod
-    def of(cls, rows: Iterable[Sequence]) -> Rows:
+    def of(cls, rows: Iterable[Sequence]) -> MappingRows:
         """From tuples ``(pool name, page, frame, pages, size name)``; a frame of None is unmapped."""
         table = [
             (POOLS.index(pool), page, UNMAPPED if frame is None else frame, pages, SIZES[size])
@@ -45,21 +45,21 @@ class Rows:
         return cls(*columns)
 
     @classmethod
-    def empty(cls) -> Rows:
+    def empty(cls) -> MappingRows:
         """No rows."""
         return cls.of([])
 
     @classmethod
-    def joined(cls, parts: Sequence[Rows]) -> Rows:
+    def joined(cls, parts: Sequence[MappingRows]) -> MappingRows:
         """The rows of all parts, in order of the parts."""
         parts = parts or [cls.empty()]
-        return cls(*(np.concatenate(columns) for columns in zip(*map(Rows.columns, parts), strict=True)))
+        return cls(*(np.concatenate(columns) for columns in zip(*map(MappingRows.columns, parts), strict=True)))
 
     def __len__(self) -> int:
         return len(self.page)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Rows):
+        if not isinstance(other, MappingRows):
             return NotImplemented
         return all(np.array_equal(a, b) for a, b in zip(self.columns(), other.columns(), strict=True))
 
@@ -67,9 +67,9 @@ class Rows:
         """The five arrays: pool, page, frame, pages, size."""
         return self.pool, self.page, self.frame, self.pages, self.size
 
-    def where(self, chosen: np.ndarray | slice) -> Rows:
+    def where(self, chosen: np.ndarray | slice) -> MappingRows:
         """The rows of a mask, of indices or of a slice."""
-        return Rows(*(column[chosen] for column in self.columns()))
+        return MappingRows(*(column[chosen] for column in self.columns()))
 
     @property
     def start(self) -> np.ndarray:
@@ -93,11 +93,11 @@ class Rows:
             for pool, page, frame, pages, size in zip(*(c.tolist() for c in self.columns()), strict=True)
         ]
 
-    def in_order(self) -> Rows:
+    def in_order(self) -> MappingRows:
         """The rows sorted by pool and page."""
         return self.where(np.argsort(self.start, kind="stable"))
 
-    def merged(self) -> Rows:
+    def merged(self) -> MappingRows:
         """Sorted disjoint rows with neighbours of one page size and one offset joined: the shortest form."""
         if len(self) < 2:
             return self
@@ -110,9 +110,9 @@ class Rows:
         )
         first = np.concatenate(([0], np.flatnonzero(apart) + 1))
         found = self.where(first)
-        return Rows(found.pool, found.page, found.frame, np.add.reduceat(self.pages, first), found.size)
+        return MappingRows(found.pool, found.page, found.frame, np.add.reduceat(self.pages, first), found.size)
 
-    def split(self, cuts: np.ndarray) -> Rows:
+    def split(self, cuts: np.ndarray) -> MappingRows:
         """The same pages with a row boundary at each of ``cuts`` (sorted numbers as :attr:`start`)."""
         start, end = self.start, self.end
         low = np.searchsorted(cuts, start, side="right")
@@ -127,7 +127,7 @@ class Rows:
         stop = np.where(last, end[row], stop)
         shift = begin - start[row]
         frame = np.where(self.mapped[row], self.frame[row] + shift, UNMAPPED)
-        return Rows(self.pool[row], self.page[row] + shift, frame, stop - begin, self.size[row])
+        return MappingRows(self.pool[row], self.page[row] + shift, frame, stop - begin, self.size[row])
 
 
 # A mapping over time: rows by epoch, and the state that holds from an epoch on.
@@ -146,23 +146,23 @@ class PageMapping:
     """
 
     name: str
-    epochs: dict[int, Rows]
+    epochs: dict[int, MappingRows]
 
     @classmethod
-    def fixed(cls, name: str, rows: Rows) -> PageMapping:
+    def fixed(cls, name: str, rows: MappingRows) -> PageMapping:
         """A mapping that never changes."""
         return cls(name, {0: rows.in_order().merged()})
 
-    def states(self) -> Iterator[tuple[int, Rows]]:
+    def states(self) -> Iterator[tuple[int, MappingRows]]:
         """Each epoch with all rows that hold from it on."""
-        state = Rows.empty()
+        state = MappingRows.empty()
         for epoch, change in self.epochs.items():
             state = replaced_rows(state, change)
             yield epoch, state
 
-    def at(self, access: int) -> Rows:
+    def at(self, access: int) -> MappingRows:
         """All rows that hold at a data access of the region of interest."""
-        found = Rows.empty()
+        found = MappingRows.empty()
         for epoch, state in self.states():
             if epoch > access:
                 break
@@ -170,7 +170,7 @@ class PageMapping:
         return found
 
 
-def covered_rows(rows: Rows, ranges: Rows) -> np.ndarray:
+def covered_rows(rows: MappingRows, ranges: MappingRows) -> np.ndarray:
     """Which rows begin inside one of the sorted disjoint ranges."""
     if not len(ranges):
         return np.zeros(len(rows), dtype=bool)
@@ -178,14 +178,14 @@ def covered_rows(rows: Rows, ranges: Rows) -> np.ndarray:
     return (at >= 0) & (rows.start < ranges.end[np.maximum(at, 0)])
 
 
-def replaced_rows(state: Rows, change: Rows) -> Rows:
+def replaced_rows(state: MappingRows, change: MappingRows) -> MappingRows:
     """``state`` after an epoch: the ranges of ``change`` hold its rows (nothing, where it has no frame)."""
     pieces = state.split(np.union1d(change.start, change.end))
     kept = pieces.where(~covered_rows(pieces, change))
-    return Rows.joined([kept, change.where(change.mapped)]).in_order().merged()
+    return MappingRows.joined([kept, change.where(change.mapped)]).in_order().merged()
 
 
-def cut_pages(state: Rows, change: Rows) -> np.ndarray:
+def cut_pages(state: MappingRows, change: MappingRows) -> np.ndarray:
     """Which rows of ``change`` begin or end a replaced range inside a page of ``state`` larger than 4KB."""
     bad = np.zeros(len(change), dtype=bool)
     if not len(state) or not len(change):
@@ -198,14 +198,14 @@ def cut_pages(state: Rows, change: Rows) -> np.ndarray:
     return bad
 
 
-def _inside_a_page(state: Rows, places: np.ndarray) -> np.ndarray:
+def _inside_a_page(state: MappingRows, places: np.ndarray) -> np.ndarray:
     """Whether each place (a number as ``Rows.start``) is behind the begin of a page and before its end."""
     row = np.maximum(np.searchsorted(state.start, places, side="right") - 1, 0)
     offset = places - state.start[row]
     return (offset > 0) & (offset < state.pages[row]) & (offset % state.size[row] != 0)
 
 
-def rows_of_change(old: Rows, new: Rows) -> Rows:
+def rows_of_change(old: MappingRows, new: MappingRows) -> MappingRows:
     """The rows of an epoch that turns the state ``old`` into ``new``; both sorted and disjoint."""
     cuts = np.unique(np.concatenate([old.start, old.end, new.start, new.end]))
     before, after = old.split(cuts), new.split(cuts)
@@ -218,8 +218,8 @@ def rows_of_change(old: Rows, new: Rows) -> Rows:
         same = there & np.logical_and.reduce([a == b for a, b in equal])
     gone = before.where(~np.isin(before.start, after.start))
     one = np.ones(len(gone), dtype=np.int64)
-    removed = Rows(gone.pool, gone.page, UNMAPPED * one, gone.pages, one)
-    return Rows.joined([after.where(~same), removed]).in_order().merged()
+    removed = MappingRows(gone.pool, gone.page, UNMAPPED * one, gone.pages, one)
+    return MappingRows.joined([after.where(~same), removed]).in_order().merged()
 
 
 # A guest's mapping over its host's: what nested paging translates a page to (Park, KAIST 2019, 2.5 and 3.6).
@@ -238,7 +238,7 @@ def compose_mappings(guest: PageMapping, host: PageMapping) -> PageMapping:
         TesseraError: the host maps no frame to a page that the guest uses; ``code`` is ``mapping/host``.
     """
     numbers = sorted({*guest.epochs, *host.epochs})
-    before, found = Rows.empty(), {}
+    before, found = MappingRows.empty(), {}
     for number in numbers:
         names = (guest.name, host.name)
         after = compose_states(guest.at(number), host.at(number), *names)
@@ -249,11 +249,11 @@ def compose_mappings(guest: PageMapping, host: PageMapping) -> PageMapping:
     return PageMapping(f"{guest.name}-over-{host.name}", found)
 
 
-def compose_states(guest: Rows, host: Rows, guest_name: str = "guest", host_name: str = "host") -> Rows:
+def compose_states(guest: MappingRows, host: MappingRows, guest_name: str = "guest", host_name: str = "host") -> MappingRows:
     """The same for one state of each."""
     host = host.where(host.pool == POOLS.index(HOST_POOL))
     # where the guest's rows lie in its physical memory, as rows whose `page` is the guest's frame
-    physical = Rows(
+    physical = MappingRows(
         np.full(len(guest), POOLS.index(HOST_POOL)), guest.frame, guest.page, guest.pages, guest.size
     )
     order = np.argsort(physical.page, kind="stable")
@@ -274,7 +274,7 @@ def compose_states(guest: Rows, host: Rows, guest_name: str = "guest", host_name
     # `pieces.frame` is the guest's virtual page; its pool is that of the row it was cut from
     source = np.searchsorted(guest.frame[order], pieces.page, side="right") - 1
     return (
-        Rows(
+        MappingRows(
             guest.pool[order][source],
             pieces.frame,
             host.frame[row] + pieces.page - host.page[row],

@@ -12,8 +12,8 @@ import numpy as np
 from tessera.core.errors import TesseraError
 from tessera.core.mapping.free_blocks import ORDER_OF_2MB, Buddy, out_of_memory
 from tessera.core.mapping.mapping_file import PAGE_LIMIT, POOL_NUMBERS, parsed_columns
-from tessera.core.mapping.page_mapping import PAGES_OF_2MB, POOLS, Rows
-from tessera.core.mapping.synthetic import Region
+from tessera.core.mapping.page_mapping import PAGES_OF_2MB, POOLS, MappingRows
+from tessera.core.mapping.synthetic import UsedPages
 
 # The order in which a program first touches its pages: a CSV file ``pool,page,access``.
 #
@@ -91,14 +91,14 @@ def _touches_refused(path: Path | str, found: str, code: str) -> TesseraError:
 # the run.
 
 
-def eager_paging(regions: Sequence[Region], buddy: Buddy) -> Rows:
+def eager_paging(regions: Sequence[UsedPages], buddy: Buddy) -> MappingRows:
     """Rows of all pages of the regions, in the order of the addresses; takes frames from ``buddy``."""
     pool = np.concatenate([np.full(region.pages, region.number) for region in regions])
     page = np.concatenate([np.arange(region.pages) for region in regions])
     return demand_paging(regions, pool, page, buddy)
 
 
-def demand_paging(regions: Sequence[Region], pool: np.ndarray, page: np.ndarray, buddy: Buddy) -> Rows:
+def demand_paging(regions: Sequence[UsedPages], pool: np.ndarray, page: np.ndarray, buddy: Buddy) -> MappingRows:
     """Rows of the touched pages, and of the rest of their 2MB pages; takes frames from ``buddy``.
 
     Args:
@@ -149,10 +149,10 @@ def demand_paging(regions: Sequence[Region], pool: np.ndarray, page: np.ndarray,
         ),
         _rows_of_pages(pool[one_by_one], page[one_by_one], frames, 1),
     ]
-    return Rows.joined(rows).in_order().merged()
+    return MappingRows.joined(rows).in_order().merged()
 
 
-def _rows_of_pages(pool: np.ndarray, page: np.ndarray, frame: np.ndarray, size: int) -> Rows:
+def _rows_of_pages(pool: np.ndarray, page: np.ndarray, frame: np.ndarray, size: int) -> MappingRows:
     """A row for each page of ``size`` pages of 4KB."""
     pages = np.full(len(page), size, dtype=np.int64)
-    return Rows(pool, page, frame, pages, pages)
+    return MappingRows(pool, page, frame, pages, pages)

@@ -9,14 +9,14 @@ import numpy as np
 
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.core.mapping.mapping_file import PAGE_LIMIT
-from tessera.core.mapping.page_mapping import PAGES_OF_2MB, POOLS, Rows
+from tessera.core.mapping.page_mapping import PAGES_OF_2MB, POOLS, MappingRows
 from tessera.core.units import PAGE_4KB, parse_bytes, round_up
 
 # Regions that get frames: the used spans of the pools, of a trace or given by the user.
 
 
 @dataclass(frozen=True)
-class Region:
+class UsedPages:
     """The first ``pages`` pages of 4KB of a pool."""
 
     pool: str
@@ -28,7 +28,7 @@ class Region:
         return POOLS.index(self.pool)
 
 
-def regions_of_bytes(sizes: Mapping[str, int], owner: str) -> list[Region]:
+def regions_of_bytes(sizes: Mapping[str, int], owner: str) -> list[UsedPages]:
     """Regions of pools -> bytes, rounded up to 4KB, in the order of ``POOLS``; empty pools are left out.
 
     Raises:
@@ -41,7 +41,7 @@ def regions_of_bytes(sizes: Mapping[str, int], owner: str) -> list[Region]:
             raise TesseraError(
                 f"pool {pool} of {size} bytes", "the limit is 2^48 bytes", "give a smaller size"
             )
-    found = [Region(pool, round_up(sizes[pool], PAGE_4KB) // PAGE_4KB) for pool in POOLS if sizes.get(pool)]
+    found = [UsedPages(pool, round_up(sizes[pool], PAGE_4KB) // PAGE_4KB) for pool in POOLS if sizes.get(pool)]
     if not found:
         raise TesseraError(
             owner,
@@ -51,13 +51,13 @@ def regions_of_bytes(sizes: Mapping[str, int], owner: str) -> list[Region]:
     return found
 
 
-def regions_of_trace(info: Mapping) -> list[Region]:
+def regions_of_trace(info: Mapping) -> list[UsedPages]:
     """The used spans of ``tessera.record.traces.info``'s pools."""
     sizes = {pool["kind"]: pool["used_bytes"] for pool in info["pools"]}
     return regions_of_bytes(sizes, f"trace of '{info.get('program', '')}'")
 
 
-def regions_of_texts(texts: Sequence[str]) -> list[Region]:
+def regions_of_texts(texts: Sequence[str]) -> list[UsedPages]:
     """Regions of words such as ``mmap=8GB``.
 
     Raises:
@@ -93,7 +93,7 @@ def splitmix_outputs(state: int, count: int) -> np.ndarray:
         return z ^ (z >> np.uint64(31))
 
 
-def random_stream(seed: int, number: int, count: int) -> np.ndarray:
+def random_numbers(seed: int, number: int, count: int) -> np.ndarray:
     """``count`` outputs of one stream of a seed; shape ``(count,)``, uint64."""
     return splitmix_outputs(int(splitmix_outputs(seed, number + 1)[number]), count)
 
@@ -129,7 +129,7 @@ CHUNK_LENGTHS: dict[str, tuple[int, int] | None] = {
 EQUAL_LENGTHS = {f"pages-{1 << power}": (1 << power, 1 << power) for power in range(17)}
 
 
-def synthetic_rows(kind: str, regions: Sequence[Region], seed: int, alignment: int = PAGES_OF_2MB) -> Rows:
+def synthetic_rows(kind: str, regions: Sequence[UsedPages], seed: int, alignment: int = PAGES_OF_2MB) -> MappingRows:
     """Rows of every page of the regions, sorted.
 
     Args:
@@ -150,10 +150,10 @@ def synthetic_rows(kind: str, regions: Sequence[Region], seed: int, alignment: i
         frame = round_up(free, alignment) + page + alignment * np.arange(len(page))
         free = int(frame[-1] + first[-1]) + 1
         parts.append(with_large_pages(region.number, page, frame, first))
-    return Rows.joined(parts)
+    return MappingRows.joined(parts)
 
 
-def chunk_lengths(kind: str, region: Region, seed: int) -> np.ndarray:
+def chunk_lengths(kind: str, region: UsedPages, seed: int) -> np.ndarray:
     """Pages of each chunk of a region, shape ``(chunks,)``; their sum is the region's."""
     bounds = EQUAL_LENGTHS[kind] if kind in EQUAL_LENGTHS else CHUNK_LENGTHS[kind]
     if bounds is None:
@@ -162,14 +162,14 @@ def chunk_lengths(kind: str, region: Region, seed: int) -> np.ndarray:
     found = np.zeros(0, dtype=np.int64)
     count = 2 * region.pages // (low + high) + 64
     while found.sum() < region.pages:  # a longer beginning of the same stream
-        found = uniform_numbers(random_stream(seed, region.number, count), low, high)
+        found = uniform_numbers(random_numbers(seed, region.number, count), low, high)
         count *= 2
     ends = np.minimum(np.cumsum(found), region.pages)
     ends = ends[: int(np.searchsorted(ends, region.pages)) + 1]
     return np.diff(ends, prepend=0)
 
 
-def with_large_pages(pool: int, page: np.ndarray, frame: np.ndarray, pages: np.ndarray) -> Rows:
+def with_large_pages(pool: int, page: np.ndarray, frame: np.ndarray, pages: np.ndarray) -> MappingRows:
     """Chunks as rows: 4KB pages up to the first aligned piece, 2MB pages, the rest in 4KB pages."""
     end = page + pages
     low = np.minimum(-(-page // PAGES_OF_2MB) * PAGES_OF_2MB, end)
@@ -181,4 +181,4 @@ def with_large_pages(pool: int, page: np.ndarray, frame: np.ndarray, pages: np.n
     frames = np.broadcast_to((frame - page)[:, None], begins.shape) + begins
     sizes = np.broadcast_to(np.array([1, PAGES_OF_2MB, 1]), begins.shape)
     some = lengths > 0
-    return Rows(np.full(int(some.sum()), pool), begins[some], frames[some], lengths[some], sizes[some])
+    return MappingRows(np.full(int(some.sum()), pool), begins[some], frames[some], lengths[some], sizes[some])

@@ -18,7 +18,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.reference.records import Record, RecordTable
+from tessera.core.reference.records import ArchivedRecord, RecordTable
 from tessera.core.results.report_tables import REFERENCE
 
 COLUMNS = REFERENCE["archived"].names
@@ -31,7 +31,7 @@ _OPERATION_NAMES = {"MAP": "mmap", "PROTECT": "mprotect", "UNMAP": "munmap"}
 Line = tuple[int, list[str]]
 
 
-def read_archived(record: Record, folder: Path) -> pd.DataFrame:
+def read_archived(record: ArchivedRecord, folder: Path) -> pd.DataFrame:
     """All numbers of a record's tables; columns are :data:`COLUMNS`, ``line`` counts from 1.
 
     A file that holds no number gives no row (a rule of :mod:`tessera.core.reference.quarantine` reports it).
@@ -64,7 +64,7 @@ def _mark_repeats(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def cycles(table: RecordTable, lines: list[Line]) -> Iterator[dict]:
+def cycles_rows(table: RecordTable, lines: list[Line]) -> Iterator[dict]:
     """``Workload, Config[uration], Runtime Cycles, Walk Cycles, Non-Walk Cycles``."""
     for number, cells in _body(table, lines, lambda cells: cells[2:] == [name for name, _ in _CYCLES]):
         _require(table, number, len(cells) == 5 and cells[0] and cells[1], f"5 columns, found {cells}")
@@ -81,7 +81,7 @@ def cycles(table: RecordTable, lines: list[Line]) -> Iterator[dict]:
             }
 
 
-def remote_leaves(table: RecordTable, lines: list[Line]) -> Iterator[dict]:
+def remote_leaf_rows(table: RecordTable, lines: list[Line]) -> Iterator[dict]:
     """``Workloads, Socket 0, Socket 1, ...`` in percent."""
     header = lines[0][1] if lines else []
     sockets = [f"Socket {socket}" for socket in range(len(header) - 1)]
@@ -124,8 +124,8 @@ def operations(table: RecordTable, lines: list[Line]) -> Iterator[dict]:
 
 
 LAYOUTS: dict[str, Callable[[RecordTable, list[Line]], Iterator[dict]]] = {
-    "cycles": cycles,
-    "remote_leaves": remote_leaves,
+    "cycles": cycles_rows,
+    "remote_leaves": remote_leaf_rows,
     "operations": operations,
 }
 
@@ -157,7 +157,7 @@ def _number(table: RecordTable, line: int, text: str) -> float:
     return value
 
 
-def _common(record: Record, table: RecordTable) -> dict:
+def _common(record: ArchivedRecord, table: RecordTable) -> dict:
     row = dict.fromkeys(COLUMNS, "")
     return row | {
         "paper": record.paper,

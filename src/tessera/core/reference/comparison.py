@@ -10,12 +10,12 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.core.reference import archived, records
-from tessera.core.reference.published_tables import PRINTED_REGION, load
+from tessera.core.reference.published_tables import PRINTED_REGION, load_published
 from tessera.core.reference.quarantine import split
 from tessera.core.results.kernel_tables import TABLE5
 from tessera.core.results.report_tables import REFERENCE
 from tessera.core.results.table_io import empty_table, frame_of, read_file, write_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.core.units import parse_bytes
 
 # Compare the numbers printed in the Mitosis paper with those in its archive and with ours.
@@ -77,7 +77,7 @@ STATISTICS: dict[str, Statistic] = {
 }
 
 
-def compare(good: pd.DataFrame, everything: pd.DataFrame, results: Path | None) -> pd.DataFrame:
+def compare_printed(good: pd.DataFrame, everything: pd.DataFrame, results: Path | None) -> pd.DataFrame:
     """All printed numbers of the paper with archived and obtained ones; columns as in docs/results.md.
 
     Args:
@@ -117,12 +117,12 @@ def _archived(row: dict, decimals: int, statistic: Statistic | None, good, every
 
 
 def _printed_values() -> list[dict]:
-    frame = load("mitosis_values").rename(columns={"value": "printed"})
+    frame = load_published("mitosis_values").rename(columns={"value": "printed"})
     return frame.drop(columns="provenance").to_dict("records")
 
 
 def _printed_operations() -> list[dict]:
-    frame = load("mitosis_table5")
+    frame = load_published("mitosis_table5")
     frame = frame[frame["quantity"] == "overhead"].rename(columns={"value": "printed"})
     names = "overhead of " + frame["operation"] + " " + frame["region"]
     return frame.assign(quantity=names, bound="equal").drop(columns="provenance").to_dict("records")
@@ -142,7 +142,7 @@ def _overhead(quantity: str) -> Statistic:
 
 def _instructions(results: Path | None) -> dict[str, dict]:
     """Our ratios of instructions (``tessera lab run kernel-table5``) by the printed row's name."""
-    path = TABLE5.place(Tree(results)) if results else None
+    path = TABLE5.place(ResultsTree(results)) if results else None
     if path is None or not path.is_file():
         return {}
     found = {}
@@ -198,7 +198,7 @@ def write_reference(results: Path, source: Path | None = None) -> WrittenReferen
             f"reference data {source}", "the folder does not exist", "give the unpacked reference folder"
         )
     good, every, aside, rules, status, notes = [], [], [], [], [], []
-    for record in (records.load(name) for name in records.names()):
+    for record in (records.load_record(name) for name in records.record_names()):
         if not record.tables:
             continue
         folder = source or record.data_folder
@@ -218,10 +218,10 @@ def write_reference(results: Path, source: Path | None = None) -> WrittenReferen
         archived=_stack(good, empty),
         quarantine=_stack(aside, empty.assign(rule="", reason="")),
         rules=_stack(rules, empty_table(REFERENCE["rules"])),
-        comparison=compare(_stack(good, empty), _stack(every, empty), results),
+        comparison=compare_printed(_stack(good, empty), _stack(every, empty), results),
         notes=tuple(notes),
     )
-    _write_tables(Tree(results), done, frame_of(REFERENCE["status"], status))
+    _write_tables(ResultsTree(results), done, frame_of(REFERENCE["status"], status))
     return done
 
 
@@ -229,6 +229,6 @@ def _stack(parts: list[pd.DataFrame], empty: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else empty
 
 
-def _write_tables(tree: Tree, done: WrittenReference, status: pd.DataFrame) -> None:
+def _write_tables(tree: ResultsTree, done: WrittenReference, status: pd.DataFrame) -> None:
     for name, table in REFERENCE.items():
         write_table(table, status if name == "status" else getattr(done, name), tree.reference(name))

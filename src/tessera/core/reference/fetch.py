@@ -12,7 +12,7 @@ from tessera.core.downloads import Download, publish_download
 from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
 from tessera.core.files import md5_of
 from tessera.core.progress import Show
-from tessera.core.reference.records import Record, keep_record
+from tessera.core.reference.records import ArchivedRecord, keep_record
 
 # Fetch a record: zenodo-get gets its metadata and lists its files, :mod:`tessera.core.downloads` gets them.
 #
@@ -27,7 +27,7 @@ class ArchiveOffline(TesseraError):
 
 
 def fetch_record(
-    record: Record,
+    record: ArchivedRecord,
     *,
     progress: Show = lambda name, done, total: None,
     pause_s: float | None = None,
@@ -66,7 +66,7 @@ def fetch_record(
     return keep_record(record, {name: md5 for name, (_, md5) in files.items()}, title)
 
 
-def _files(metadata: dict, record: Record) -> dict[str, tuple[str, str]]:
+def _files(metadata: dict, record: ArchivedRecord) -> dict[str, tuple[str, str]]:
     """Name -> (address, MD5) of every file of the record."""
     files = {}
     for one in downloads.files_of_record(metadata, record.record):
@@ -80,7 +80,7 @@ def _files(metadata: dict, record: Record) -> dict[str, tuple[str, str]]:
     return files
 
 
-def _complete(record: Record, name: str, url: str, md5: str, progress, pause_s: float) -> None:
+def _complete(record: ArchivedRecord, name: str, url: str, md5: str, progress, pause_s: float) -> None:
     """Download one file unless it is here; a damaged one is removed."""
     path = record.folder / name
     if path.is_file() and md5_of(path) == md5:
@@ -104,12 +104,12 @@ def _complete(record: Record, name: str, url: str, md5: str, progress, pause_s: 
     publish_download(part, path)
 
 
-def _failed(record: Record, found: str, code: str) -> TesseraError:
+def _failed(record: ArchivedRecord, found: str, code: str) -> TesseraError:
     asked = f"record {record.name} ({record.doi})"
     return TesseraError(asked, found, _remedy(record), exit_code=EXIT_FAILED, code=code)
 
 
-def _remedy(record: Record) -> str:
+def _remedy(record: ArchivedRecord) -> str:
     return (
         f"look at https://doi.org/{record.doi}, then run: tessera dev reference fetch {record.name}. It keeps "
         "complete files and continues interrupted ones"
@@ -119,7 +119,7 @@ def _remedy(record: Record) -> str:
 # Fetch a record, and extract its reference data out of the archives that came.
 
 
-def fetch_and_extract(record: Record, progress: Show, **pauses: float) -> dict:
+def fetch_and_extract(record: ArchivedRecord, progress: Show, **pauses: float) -> dict:
     """Fetch, check, unpack; returns the record as kept (see :func:`fetch_record`).
 
     Raises:
@@ -131,7 +131,7 @@ def fetch_and_extract(record: Record, progress: Show, **pauses: float) -> dict:
     return kept
 
 
-def extract_tables(record: Record, files: list[Path]) -> list[Path]:
+def extract_tables(record: ArchivedRecord, files: list[Path]) -> list[Path]:
     """Unpack the record's tables into its data folder, which is replaced as a whole."""
     fresh = record.data_folder.with_name("reference.new")
     shutil.rmtree(fresh, ignore_errors=True)

@@ -25,18 +25,18 @@ def default_dir() -> Path:
     return repo_root() / "reference-results"
 
 
-def names(reference_dir: Path | str | None = None) -> list[str]:
+def published_names(reference_dir: Path | str | None = None) -> list[str]:
     """Names of all tables, sorted."""
     return sorted(path.stem for path in _folder(reference_dir).glob("*.csv"))
 
 
-def load(table: str, reference_dir: Path | str | None = None) -> pd.DataFrame:
+def load_published(table: str, reference_dir: Path | str | None = None) -> pd.DataFrame:
     """One published table.
 
     Raises:
         TesseraError: no such table, or a file that breaks the column contract.
     """
-    valid = names(reference_dir)
+    valid = published_names(reference_dir)
     if table not in valid:
         raise unknown_name("reference table", table, valid)
     path = _folder(reference_dir) / f"{table}.csv"
@@ -95,7 +95,7 @@ def _folder(reference_dir: Path | str | None) -> Path:
 # of which one must match.
 
 
-def select(
+def select_published(
     table: str, where: Mapping[str, object] | None = None, reference_dir: Path | str | None = None
 ) -> pd.DataFrame:
     """Rows of ``table`` that satisfy every condition of ``where``; at least one.
@@ -103,7 +103,7 @@ def select(
     Raises:
         TesseraError: an unknown key, or conditions that no row satisfies.
     """
-    frame = load(table, reference_dir)
+    frame = load_published(table, reference_dir)
     rows = frame
     for key, wanted in (where or {}).items():
         if key not in frame.columns:
@@ -133,7 +133,7 @@ def lookup(
     Raises:
         TesseraError: no row, several rows, or a row without a number.
     """
-    rows = select(table, where, reference_dir)
+    rows = select_published(table, where, reference_dir)
     if len(rows) != 1:
         raise TesseraError(
             f"reference table '{table}' where {dict(where or {})}",

@@ -1,6 +1,6 @@
 """Put archived numbers that cannot be correct into quarantine; a rule gives the reason for each.
 
-A rule is a function of all rows and of the record that yields :class:`Finding` objects, and has a line in
+A rule is a function of all rows and of the record that yields :class:`QuarantinedNumbers` objects, and has a line in
 :data:`RULES`. Rules describe defects and name no file, so a corrected archive passes.
 """
 
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from tessera.core.reference.published_tables import load
-from tessera.core.reference.records import Record
+from tessera.core.reference.published_tables import load_published
+from tessera.core.reference.records import ArchivedRecord
 from tessera.core.units import parse_bytes
 
 # The finding of a rule: a place in the archive, and why the numbers there cannot be used.
 
 
 @dataclass(frozen=True)
-class Finding:
+class QuarantinedNumbers:
     """Numbers of ``file``: of one ``line`` (0: all lines), of one ``quantity`` (empty: all of them)."""
 
     file: str
@@ -36,7 +36,7 @@ class Finding:
             hit &= rows["quantity"] == self.quantity
         return rows[hit]
 
-    def blank(self, record: Record, columns: list[str]) -> dict:
+    def blank(self, record: ArchivedRecord, columns: list[str]) -> dict:
         """A row without a value, for a file that has none."""
         table = next(table for table in record.tables if table.file == self.file)
         known = {
@@ -54,12 +54,12 @@ class Finding:
 # Rule: a listed file without a single number (Mitosis: table6).
 
 
-def empty_file(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
+def empty_file(rows: pd.DataFrame, record: ArchivedRecord) -> Iterator[QuarantinedNumbers]:
     """A file of the record that holds no number."""
     filled = set(rows["file"])
     for table in record.tables:
         if table.file not in filled:
-            yield Finding(table.file, f"{table.location}: the archived file holds no number")
+            yield QuarantinedNumbers(table.file, f"{table.location}: the archived file holds no number")
 
 
 # Rule: two figures whose files hold the same numbers in the same places (Mitosis: 9a and 9b, 10a and 10b).
@@ -70,7 +70,7 @@ def empty_file(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
 _CONTENT = ["workload", "configuration", "region_bytes", "quantity", "value"]
 
 
-def same_file_twice(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
+def same_file_twice(rows: pd.DataFrame, record: ArchivedRecord) -> Iterator[QuarantinedNumbers]:
     """A file that repeats another one number by number."""
     seen: dict[tuple, str] = {}
     for table in record.tables:
@@ -79,7 +79,7 @@ def same_file_twice(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
             continue
         if content in seen:
             reason = f"the same {len(content)} numbers as {seen[content]}: counted once, there"
-            yield Finding(table.file, reason)
+            yield QuarantinedNumbers(table.file, reason)
         else:
             seen[content] = table.file
 
@@ -92,7 +92,7 @@ def same_file_twice(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
 _COUNTERS = {"runtime", "walk", "non_walk"}
 
 
-def copied_row(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
+def copied_row(rows: pd.DataFrame, record: ArchivedRecord) -> Iterator[QuarantinedNumbers]:
     """A configuration with the very runtime, walk and non-walk cycles of an earlier one of its workload."""
     counted = rows[rows["quantity"].isin(_COUNTERS)]
     seen: dict[tuple, str] = {}
@@ -101,7 +101,7 @@ def copied_row(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
         key = (file, first["workload"], *row.sort_values("quantity")["value"])
         if key in seen:
             reason = f"{first['workload']} {first['configuration']} repeats {seen[key]} to the last digit"
-            yield Finding(str(file), reason, line=int(line))
+            yield QuarantinedNumbers(str(file), reason, line=int(line))
         else:
             seen[key] = first["configuration"]
 
@@ -116,7 +116,7 @@ def copied_row(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
 _ROUNDING_CYCLES = 1.0
 
 
-def broken_sum(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
+def broken_sum(rows: pd.DataFrame, record: ArchivedRecord) -> Iterator[QuarantinedNumbers]:
     """Runtime cycles that differ from walk plus non-walk cycles by more than rounding."""
     counted = rows[rows["quantity"].isin(_COUNTERS)]
     for (file, line), row in counted.groupby(["file", "line"], sort=False):
@@ -128,9 +128,9 @@ def broken_sum(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
         what = f"{first['workload']} {first['configuration']}: runtime minus walk cycles is {wanted:.0f}"
         if wanted > 0 and f"{wanted:.0f}"[:-1] == f"{values['non_walk']:.0f}":
             reason = f"{what}, non-walk cycles lost its last digit"
-            yield Finding(str(file), reason, line=int(line), quantity="non_walk")
+            yield QuarantinedNumbers(str(file), reason, line=int(line), quantity="non_walk")
         else:
-            yield Finding(str(file), f"{what}, non-walk cycles are {values['non_walk']:.0f}", line=int(line))
+            yield QuarantinedNumbers(str(file), f"{what}, non-walk cycles are {values['non_walk']:.0f}", line=int(line))
 
 
 # Rule: operations whose cycles contradict the table that the paper prints (Mitosis: most of Table 5).
@@ -144,12 +144,12 @@ OVERHEAD_SLACK = 0.15
 CYCLES_FACTOR = 2.0
 
 
-def not_as_printed(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
+def not_as_printed(rows: pd.DataFrame, record: ArchivedRecord) -> Iterator[QuarantinedNumbers]:
     """Cycles of an operation, or its overhead, that the paper prints otherwise (by over 0.15, or twice)."""
     measured = rows[rows["quantity"] == "avg"]
     if measured.empty:
         return
-    printed = load("mitosis_table5").set_index(["operation", "region", "quantity"])["value"]
+    printed = load_published("mitosis_table5").set_index(["operation", "region", "quantity"])["value"]
     table = {(name, parse_bytes(region), what): value for (name, region, what), value in printed.items()}
     for (file, label, region), pair in measured.groupby(["file", "workload", "region_bytes"], sort=False):
         found = dict(zip(pair["configuration"], pair["value"], strict=True))
@@ -158,7 +158,7 @@ def not_as_printed(rows: pd.DataFrame, record: Record) -> Iterator[Finding]:
             continue
         reasons = list(_differences(found, {what: table[*key, what] for what in ("off", "on", "overhead")}))
         for line in pair["line"] if reasons else ():
-            yield Finding(str(file), f"{label} of {region} bytes: " + "; ".join(reasons), line=int(line))
+            yield QuarantinedNumbers(str(file), f"{label} of {region} bytes: " + "; ".join(reasons), line=int(line))
 
 
 def _differences(found: dict[str, float], printed: dict[str, float]) -> Iterator[str]:
@@ -173,11 +173,11 @@ def _differences(found: dict[str, float], printed: dict[str, float]) -> Iterator
 
 # All rules, and what they set aside. The name of a rule's function is its name in the tables.
 
-Rule = Callable[[pd.DataFrame, Record], Iterable[Finding]]
+Rule = Callable[[pd.DataFrame, ArchivedRecord], Iterable[QuarantinedNumbers]]
 RULES: tuple[Rule, ...] = (empty_file, same_file_twice, copied_row, broken_sum, not_as_printed)
 
 
-def split(rows: pd.DataFrame, record: Record) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def split(rows: pd.DataFrame, record: ArchivedRecord) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Rows to use, rows in quarantine, and the rules with their findings.
 
     Returns:

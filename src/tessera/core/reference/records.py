@@ -30,7 +30,7 @@ class RecordTable:
 
 
 @dataclass(frozen=True)
-class Record:
+class ArchivedRecord:
     """One archived record; ``files`` holds the SHA-256 of each file whose checksum is known to us."""
 
     name: str
@@ -55,12 +55,12 @@ class Record:
         return self.folder / "reference"
 
 
-def names(path: Path | None = None) -> list[str]:
+def record_names(path: Path | None = None) -> list[str]:
     """Names of all records, in the file's order."""
     return list(_read(path))
 
 
-def load(name: str, path: Path | None = None) -> Record:
+def load_record(name: str, path: Path | None = None) -> ArchivedRecord:
     """One record.
 
     Raises:
@@ -72,7 +72,7 @@ def load(name: str, path: Path | None = None) -> Record:
     return found[name]
 
 
-def _read(path: Path | None) -> dict[str, Record]:
+def _read(path: Path | None) -> dict[str, ArchivedRecord]:
     path = path or default_dir() / "records.yaml"
     try:
         tree = yaml.safe_load(path.read_text())["records"]
@@ -83,8 +83,8 @@ def _read(path: Path | None) -> dict[str, Record]:
         ) from None
 
 
-def _record(name: str, entry: dict) -> Record:
-    wanted = {field.name for field in fields(Record)} - {"name"}
+def _record(name: str, entry: dict) -> ArchivedRecord:
+    wanted = {field.name for field in fields(ArchivedRecord)} - {"name"}
     if set(entry) != wanted:
         raise ValueError(f"record '{name}' needs exactly the keys {', '.join(sorted(wanted))}")
     if not re.fullmatch(r"[a-z0-9-]+", name) or not re.fullmatch(r"\d+", entry["record"]):
@@ -95,7 +95,7 @@ def _record(name: str, entry: dict) -> Record:
         if not re.fullmatch(r"[0-9a-f]{64}", str(sha256)):
             raise ValueError(f"record '{name}', file {file}: '{sha256}' is not a SHA-256")
     tables = tuple(RecordTable(**table) for table in entry["tables"])
-    return Record(name=name, **entry | {"tables": tables})
+    return ArchivedRecord(name=name, **entry | {"tables": tables})
 
 
 # A fetched record on disk: its files, and ``record.json`` with the bytes, MD5 and SHA-256 of each.
@@ -108,7 +108,7 @@ MISSING, PARTIAL, PRESENT = "missing", "partial", "present"
 VERIFIED, RECORDED = "verified", "recorded"
 
 
-def recorded_files(record: Record) -> dict:
+def recorded_files(record: ArchivedRecord) -> dict:
     """``record.json``; empty if there is none or it can't be read."""
     try:
         found = json.loads(_record_path(record).read_text())
@@ -117,7 +117,7 @@ def recorded_files(record: Record) -> dict:
     return found if isinstance(found, dict) and isinstance(found.get("files"), dict) else {}
 
 
-def record_state(record: Record) -> str:
+def record_state(record: ArchivedRecord) -> str:
     """:data:`PRESENT` if every recorded file is there, :data:`PARTIAL` if any is, else :data:`MISSING`."""
     known = recorded_files(record).get("files", {})
     if known and all((record.folder / name).is_file() for name in known):
@@ -125,7 +125,7 @@ def record_state(record: Record) -> str:
     return PARTIAL if record.folder.is_dir() and any(record.folder.rglob("*")) else MISSING
 
 
-def keep_record(record: Record, md5: dict[str, str], title: str) -> dict:
+def keep_record(record: ArchivedRecord, md5: dict[str, str], title: str) -> dict:
     """Check complete files (name -> MD5 that the archive gives) against known SHA-256 and write them down.
 
     Raises:
@@ -138,7 +138,7 @@ def keep_record(record: Record, md5: dict[str, str], title: str) -> dict:
     return found
 
 
-def verify_record(record: Record) -> dict[str, str]:
+def verify_record(record: ArchivedRecord) -> dict[str, str]:
     """Read every file again: name -> :data:`VERIFIED` or :data:`RECORDED`.
 
     Raises:
@@ -164,7 +164,7 @@ def verify_record(record: Record) -> dict[str, str]:
     return {name: _verdict(record, name) for name in known}
 
 
-def _file_entry(record: Record, name: str, md5: str) -> dict:
+def _file_entry(record: ArchivedRecord, name: str, md5: str) -> dict:
     path = record.folder / name
     sha256 = sha256_of(path)
     known = record.files.get(name)
@@ -177,11 +177,11 @@ def _file_entry(record: Record, name: str, md5: str) -> dict:
     return {"bytes": path.stat().st_size, "md5": md5, "sha256": sha256, "verdict": verdict}
 
 
-def _verdict(record: Record, name: str) -> str:
+def _verdict(record: ArchivedRecord, name: str) -> str:
     return VERIFIED if name in record.files else RECORDED
 
 
-def _wrong_file(record: Record, name: str, found: str, code: str) -> TesseraError:
+def _wrong_file(record: ArchivedRecord, name: str, found: str, code: str) -> TesseraError:
     return TesseraError(
         f"file {name} of record {record.name} ({record.doi})",
         found,
@@ -191,5 +191,5 @@ def _wrong_file(record: Record, name: str, found: str, code: str) -> TesseraErro
     )
 
 
-def _record_path(record: Record) -> Path:
+def _record_path(record: ArchivedRecord) -> Path:
     return record.folder / "record.json"

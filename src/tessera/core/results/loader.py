@@ -15,7 +15,7 @@ from tessera.core.results.cell_tables import CELLS
 from tessera.core.results.outcomes import note_of_all, ok_rows, other_rows
 from tessera.core.results.schema import COUNT, NUMBER, Table
 from tessera.core.results.table_io import read_tree_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 
 # The tables of one results folder, each read once; which cells count, and how repeats are averaged.
 #
@@ -31,7 +31,7 @@ class Loader:
     """A results folder. Callers must not change the tables that it returns."""
 
     def __init__(self, root: Path | str):
-        self.tree = Tree(Path(root))
+        self.tree = ResultsTree(Path(root))
         self._tables: dict[tuple[str, ...], pd.DataFrame] = {}
 
     def read(self, table: Table, *names: str) -> pd.DataFrame:

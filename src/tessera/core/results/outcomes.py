@@ -51,7 +51,7 @@ def part_outcomes(folder: Path) -> dict[str, dict]:
 # Recordings: info.json has the outcome; the trace is beside it (docs/contracts.md, "Traces").
 
 
-def recorded(info_path: Path) -> tuple[dict, Path]:
+def read_recording(info_path: Path) -> tuple[dict, Path]:
     """The info of a recording and the path of its trace.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 
 TEXT, COUNT, NUMBER, TRUTH = "text", "count", "number", "truth"
 #: text: may be empty; count: a whole number; number: a double; truth: True or False. Each may be missing.
@@ -58,7 +58,7 @@ class Table:
     @property
     def pattern(self) -> str:
         """Path inside the tree."""
-        return self.place(Tree(Path())).as_posix()
+        return self.place(ResultsTree(Path())).as_posix()
 
     @property
     def file(self) -> str:

@@ -21,7 +21,7 @@ from tessera.core.layouts.layout import canonical_name, name_notes
 from tessera.core.results.cell_tables import CELLS
 from tessera.core.results.outcomes import STATUSES, ok_rows
 from tessera.core.results.schema import COUNT, NUMBER, STATUS, TEXT, TRUTH, Table
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.core.table_columns import SEPARATORS, TableRefused, floats, known_names, warn_of_spelling
 
 # Reading, with typed columns.
@@ -33,14 +33,14 @@ from tessera.core.table_columns import SEPARATORS, TableRefused, floats, known_n
 
 _TRUTH = {"True": True, "False": False, "1": True, "0": False, "1.0": True, "0.0": False}
 _LAYOUTS = ("layout", "duplicate_of")
-ABSENT_CODE, COLUMNS_CODE = "table-absent", "table-columns"  #: codes of :class:`Unreadable`
+ABSENT_CODE, COLUMNS_CODE = "table-absent", "table-columns"  #: codes of :class:`UnreadableTable`
 _NOT_FINITE = ("nan", "inf", "-inf")  #: as pandas writes them
 _COUNT_END = 2.0**63  #: int64 ends below
 _MOST_BYTES = 1 << 30  #: of a table of the results
 _AGAIN = "write it again with this version of Tessera"
 
 
-class Unreadable(TesseraError):
+class UnreadableTable(TesseraError):
     """A table that is missing (``absent``) or does not match docs/results.md.
 
     ``code`` is ``table-absent``, ``table-columns`` or ``table-content``.
@@ -75,7 +75,7 @@ def read_file(table: Table, path: Path, name: str = "") -> pd.DataFrame:
         if (unnamed.notna() & (unnamed != "")).any(axis=None):
             raise ValueError("a column without a name has values")
     except ValueError as error:  # ParserError and EmptyDataError are ValueErrors
-        raise Unreadable(name, f"cannot be read: {error}") from None
+        raise UnreadableTable(name, f"cannot be read: {error}") from None
     return checked_table(table, frame, name)
 
 
@@ -83,11 +83,11 @@ def checked_table(table: Table, frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """``frame`` with the table's columns and types; raises like :func:`read_file`."""
     missing = [column for column in table.names if column not in frame and column not in table.added]
     if missing:
-        raise Unreadable(name, f"lacks {', '.join(missing)}", _AGAIN, COLUMNS_CODE)
+        raise UnreadableTable(name, f"lacks {', '.join(missing)}", _AGAIN, COLUMNS_CODE)
     try:
         return _typed(table, frame.reindex(columns=list(table.names)))
     except (ValueError, TypeError, OverflowError) as error:
-        raise Unreadable(name, f"cannot be read: {error}", _AGAIN) from None
+        raise UnreadableTable(name, f"cannot be read: {error}", _AGAIN) from None
 
 
 def read_undeclared(path: Path, name: str = "", **options) -> pd.DataFrame:
@@ -101,7 +101,7 @@ def read_undeclared(path: Path, name: str = "", **options) -> pd.DataFrame:
     try:
         return pd.read_csv(text, **options)
     except ValueError as error:
-        raise Unreadable(name, f"cannot be read: {error}") from None
+        raise UnreadableTable(name, f"cannot be read: {error}") from None
 
 
 def _text_of_file(path: Path, name: str, make: str = "run ./run reproduce") -> io.StringIO | io.BytesIO:
@@ -123,9 +123,9 @@ def _text_of_file(path: Path, name: str, make: str = "run ./run reproduce") -> i
         known_names([column for column in found.names() if column], (), name, found.lines[0])
     except TableRefused as error:
         if error.code == "table-absent" and error.found == "no such file":
-            raise Unreadable(name, error.found, make, ABSENT_CODE) from None
+            raise UnreadableTable(name, error.found, make, ABSENT_CODE) from None
         why = error.found if error.found.startswith("cannot be read") else f"cannot be read: {error.found}"
-        raise Unreadable(error.asked, why, error.remedy) from None
+        raise UnreadableTable(error.asked, why, error.remedy) from None
     return io.StringIO(found.text)
 
 
@@ -138,11 +138,11 @@ def read_texts(path: Path, name: str = "", table: Table | None = None) -> pd.Dat
     frame = read_undeclared(path, name, dtype=str, keep_default_na=False)
     if table and tuple(frame.columns) != table.names:
         found, wanted = (",".join(map(str, names)) for names in (frame.columns, table.names))
-        raise Unreadable(name or str(path), f"columns {found}; expected {wanted}", _AGAIN, COLUMNS_CODE)
+        raise UnreadableTable(name or str(path), f"columns {found}; expected {wanted}", _AGAIN, COLUMNS_CODE)
     return frame
 
 
-def read_tree_table(table: Table, tree: Tree, *names: str) -> pd.DataFrame:
+def read_tree_table(table: Table, tree: ResultsTree, *names: str) -> pd.DataFrame:
     """Read a table of a tree.
 
     If the table has one file per pair, ``names`` (workload, platform) select one; without them all files are
@@ -273,7 +273,7 @@ def read_cells(path: Path | str) -> pd.DataFrame:
     try:
         frame = pd.read_parquet(path, dtype_backend="numpy_nullable")
     except ValueError as error:  # pyarrow's own are ValueErrors
-        raise Unreadable(name, f"cannot be read: {error}", "write it again with tessera simulate") from error
+        raise UnreadableTable(name, f"cannot be read: {error}", "write it again with tessera simulate") from error
     return checked_table(CELLS, frame, name)
 
 

@@ -28,7 +28,7 @@ NOT_FITTED, NOT_REPLAYED, NOT_PREDICTED = "not_fitted", "not_replayed", "not_pre
 
 
 @dataclass(frozen=True)
-class Tree:
+class ResultsTree:
     """The paths below one results folder."""
 
     root: Path
@@ -268,9 +268,9 @@ class Tree:
     # -- bundles of real machines
 
     @property
-    def machines(self) -> Tree:
+    def machines(self) -> ResultsTree:
         """The tree of what real machines measured; only its cells are measured, so no table has both."""
-        return Tree(self.root / "machines")
+        return ResultsTree(self.root / "machines")
 
     @property
     def all_bundles(self) -> Path:

@@ -39,7 +39,7 @@ def fit_committee(samples: Samples, names: Sequence[str] = COMMITTEE) -> list[Ru
     return found
 
 
-def disagreement(models: Sequence[RuntimeModel], known: Samples, H, M, C) -> np.ndarray:
+def prediction_spread(models: Sequence[RuntimeModel], known: Samples, H, M, C) -> np.ndarray:
     """(n,) range of the predictions at points (n,) over the mean runtime of ``known``."""
     if len(models) < 2:
         return np.zeros(len(H))
@@ -57,7 +57,7 @@ DECIMALS = 12  #: disagreements are compared to so many decimals, since rounding
 
 
 @dataclass(frozen=True)
-class Choice:
+class NextLayout:
     """``layout`` to run next; ``disagreement`` of the committee there, as a fraction of the runtime."""
 
     layout: str
@@ -65,7 +65,7 @@ class Choice:
     distance: float
 
 
-def next_layouts(known: Samples, pool: Samples, committee: Sequence[str] = COMMITTEE) -> list[Choice]:
+def next_layouts(known: Samples, pool: Samples, committee: Sequence[str] = COMMITTEE) -> list[NextLayout]:
     """Every candidate of ``pool`` (its runtimes are not read), the one to run next first.
 
     Raises:
@@ -81,12 +81,12 @@ def next_layouts(known: Samples, pool: Samples, committee: Sequence[str] = COMMI
             code="no-runs",
         )
     models = fit_committee(known, committee)
-    spread = disagreement(models, known, pool.H, pool.M, pool.C)
+    spread = prediction_spread(models, known, pool.H, pool.M, pool.C)
     distance = distances(known, pool)
     spread = np.where(distance > 0, spread, -1.0)  # nothing new at a repeated point
     rounded = [round(float(value), DECIMALS) for value in spread]
     ranked = sorted(range(len(pool)), key=lambda i: (-rounded[i], -distance[i], pool.layouts[i]))
-    return [Choice(pool.layouts[i], max(0.0, float(spread[i])), float(distance[i])) for i in ranked]
+    return [NextLayout(pool.layouts[i], max(0.0, float(spread[i])), float(distance[i])) for i in ranked]
 
 
 def distances(known: Samples, pool: Samples) -> np.ndarray:
@@ -130,7 +130,7 @@ SLACKS = (0.0, 0.1, 0.5)
 CURVE, SUMMARY = MODELS_OF_PAIR["adaptive_curve"], MODELS_OF_PAIR["adaptive"]
 
 
-def replay(
+def replay_orders(
     samples: Samples, model: str = "mosmodel", seeds: int = REPLAY_SEEDS, committee: Sequence[str] = COMMITTEE
 ) -> pd.DataFrame:
     """One row per order and number of layouts (columns :data:`CURVE`; errors as fractions).

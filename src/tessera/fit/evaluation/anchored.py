@@ -12,10 +12,10 @@ from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB
 from tessera.core.results.cell_tables import MODELS_OF_PAIR
 from tessera.core.results.table_io import frame_of
 from tessera.fit.evaluation.accuracy import accuracy, relative_errors
-from tessera.fit.evaluation.cross_validation import FitRows, Fits, groups_of, shared_fits
+from tessera.fit.evaluation.cross_validation import FitRows, Fits, duplicate_groups, shared_fits
 from tessera.fit.models.base import CannotFit, RuntimeModel
-from tessera.fit.models.registry import create, select
-from tessera.fit.models.samples import Samples, Table
+from tessera.fit.models.registry import create, select_models
+from tessera.fit.models.samples import Samples, SamplesTable
 from tessera.fit.models.terms import TERMS
 
 # How far a tested row lies from the rows that a model was fitted to, in the features that the model uses.
@@ -92,7 +92,7 @@ class Tested:
 
 
 def anchored(
-    table: Table,
+    table: SamplesTable,
     models: Iterable[str] = (),
     *,
     folds: int = FOLDS,
@@ -111,7 +111,7 @@ def anchored(
     fits = shared_fits(fits, samples)
     anchors, others = distinct_rows(samples, duplicate_of)
     rows = []
-    for name in select(models):
+    for name in select_models(models):
         model = create(name)
         fit = fits.of(model)
         front = {"model": name, "effective_n": samples.effective_n}
@@ -140,7 +140,7 @@ def distinct_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Row numbers of the two anchors, and of one row of each other group of duplicates (the first)."""
     anchors = np.array([samples.layouts.index(name) for name in (ALL_4KB, ALL_2MB)])
-    groups = groups_of(samples, duplicate_of)
+    groups = duplicate_groups(samples, duplicate_of)
     _, first = np.unique(groups, return_index=True)
     return anchors, np.sort(first[~np.isin(groups[first], groups[anchors])])
 

@@ -21,7 +21,7 @@ from tessera.fit.models.samples import Samples
 # layouts of a small workload a third may be duplicates.
 
 
-def groups_of(samples: Samples, duplicate_of: Mapping[str, str] | None = None) -> np.ndarray:
+def duplicate_groups(samples: Samples, duplicate_of: Mapping[str, str] | None = None) -> np.ndarray:
     """(n,) group numbers 0.. in the order of first appearance.
 
     Args:
@@ -146,7 +146,7 @@ def held_out_predictions(
             f"use 2 to {len(samples)} folds",
         )
     fit = fit or Fits(samples).of(model)
-    groups = groups_of(samples) if groups is None else groups
+    groups = duplicate_groups(samples) if groups is None else groups
     folds = min(folds, int(groups.max()) + 1)
     predicted = np.empty(len(samples))
     for number, test in enumerate(grouped_folds(groups, folds, seed)):

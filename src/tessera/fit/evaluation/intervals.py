@@ -26,7 +26,7 @@ import numpy as np
 
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_2MB, ALL_4KB
-from tessera.fit.evaluation.cross_validation import groups_of
+from tessera.fit.evaluation.cross_validation import duplicate_groups
 from tessera.fit.models.base import CannotFit, RuntimeModel
 from tessera.fit.models.samples import Samples
 
@@ -35,7 +35,7 @@ LEVEL = 0.95  #: default
 
 
 @dataclass(frozen=True)
-class Interval:
+class PredictionInterval:
     """Ends in cycles, (n,) each, NaN where not possible; then ``message`` says why."""
 
     low: np.ndarray
@@ -46,7 +46,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class UnseenErrors:
     """Errors on unseen layouts (n,) in cycles; ``others`` are the fits without each (jackknife+)."""
 
     method: str
@@ -54,7 +54,7 @@ class Calibration:
     others: list[RuntimeModel] = field(default_factory=list)
     message: str = ""
 
-    def interval(self, H, M, C, centre, level: float = LEVEL) -> Interval:
+    def interval(self, H, M, C, centre, level: float = LEVEL) -> PredictionInterval:
         """The interval at points H, M, C (counts, cycles), whose prediction is ``centre`` (cycles)."""
         centre = np.atleast_1d(np.asarray(centre, dtype=float))
         if not 0 < level < 1:
@@ -68,25 +68,25 @@ class Calibration:
             message += f": the highest possible level is {n / (n + 1):.3g}" if n else ""
         if message:
             nothing = np.full(centre.shape, np.nan)
-            return Interval(nothing, nothing, level, self.method, message)
+            return PredictionInterval(nothing, nothing, level, self.method, message)
         if self.method == CONFORMAL:
             half = np.sort(self.residuals)[rank - 1]
-            return Interval(centre - half, centre + half, level, self.method)
+            return PredictionInterval(centre - half, centre + half, level, self.method)
         unseen = np.stack([np.broadcast_to(m.predict(H, M, C), centre.shape) for m in self.others])
         low = np.sort(unseen - self.residuals[:, None], axis=0)[n - rank]
         high = np.sort(unseen + self.residuals[:, None], axis=0)[rank - 1]
-        return Interval(low, high, level, self.method)
+        return PredictionInterval(low, high, level, self.method)
 
 
-def calibrate(
+def unseen_errors(
     model: RuntimeModel, samples: Samples, fit: Callable[[np.ndarray], RuntimeModel] | None = None
-) -> Calibration:
+) -> UnseenErrors:
     """Errors of a fitted model on layouts that it has not seen; each distinct layout counts once.
 
     ``fit(rows)`` gives the model fitted to a part of the samples; by default ``model.refit`` does.
     """
     fit = fit or (lambda rows: model.refit(samples.subset(rows)))
-    groups = groups_of(samples)
+    groups = duplicate_groups(samples)
     distinct = [int(np.flatnonzero(groups == g)[0]) for g in range(groups.max() + 1)]
     if not model.cross_validated:
         anchors = {samples.layouts.index(name) for name in (ALL_4KB, ALL_2MB)}
@@ -94,17 +94,17 @@ def calibrate(
         part = samples.subset(rows)
         errors = np.abs(part.R - model.predict(part.H, part.M, part.C)) if rows else np.empty(0)
         reason = "" if rows else "the anchors define the model, and there is no other layout to test it on"
-        return Calibration(CONFORMAL, errors, message=reason)
+        return UnseenErrors(CONFORMAL, errors, message=reason)
     others, errors = [], []
     for row in distinct:
         try:
             other = fit(np.flatnonzero(groups != groups[row]))
         except CannotFit as error:
             reason = f"the model cannot be fitted without {samples.layouts[row]}: {error.found}"
-            return Calibration(JACKKNIFE, np.empty(0), message=reason)
+            return UnseenErrors(JACKKNIFE, np.empty(0), message=reason)
         others.append(other)
         errors.append(abs(samples.R[row] - float(other.predict(*_point(samples, row)))))
-    return Calibration(JACKKNIFE, np.array(errors), others)
+    return UnseenErrors(JACKKNIFE, np.array(errors), others)
 
 
 def _point(samples: Samples, row: int) -> tuple[float, float, float]:

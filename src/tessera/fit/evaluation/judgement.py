@@ -14,11 +14,11 @@ from tessera.core.results.cell_tables import MODELS_OF_PAIR
 from tessera.core.results.table_io import empty_table, frame_of, write_table
 from tessera.fit.evaluation.accuracy import accuracy, relative_errors
 from tessera.fit.evaluation.anchored import anchored
-from tessera.fit.evaluation.cross_validation import FOLDS, SEED, FitRows, Fits, groups_of, shared_fits
+from tessera.fit.evaluation.cross_validation import FOLDS, SEED, FitRows, Fits, duplicate_groups, shared_fits
 from tessera.fit.evaluation.protocols import run_protocols
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.registry import EVERY, create, select
-from tessera.fit.models.samples import Samples, Table
+from tessera.fit.models.registry import EVERY, create, select_models
+from tessera.fit.models.samples import Samples, SamplesTable
 
 # Learning curves: the error against the number of layouts that were run (`learning_curve.csv`).
 #
@@ -35,7 +35,7 @@ MEASURES = ("max_error", "geomean_error", "unseen_max_error")
 
 
 def learning_curve(
-    table: Table,
+    table: SamplesTable,
     models: Iterable[str] = (),
     *,
     sizes: Sequence[int] = LEARNING_SIZES,
@@ -49,7 +49,7 @@ def learning_curve(
         TesseraError: a named model is defined by its anchors, so it learns nothing.
     """
     fits = shared_fits(fits, table.fitted)
-    names = list(models) or [name for name in select() if EVERY[name].cross_validated]
+    names = list(models) or [name for name in select_models() if EVERY[name].cross_validated]
     for name in names:
         if not create(name).cross_validated:
             trained = ", ".join(name for name, model in EVERY.items() if model.cross_validated)
@@ -61,8 +61,8 @@ def learning_curve(
             )
     sizes = [size for size in sizes if size < len(table.fitted)] + [len(table.fitted)]
     sets = {size: _drawn_sets(table.fitted, size, draws, seed) for size in sorted(set(sizes)) if size >= 2}
-    groups, rows = groups_of(table.fitted), []
-    for name in select(names):
+    groups, rows = duplicate_groups(table.fitted), []
+    for name in select_models(names):
         fit = fits.of(create(name))
         for size, drawn in sets.items():
             row = {"model": name, "train_samples": size, "draws": len(drawn), "seed": seed}
@@ -111,7 +111,7 @@ JUDGEMENT_FILES = (MODELS_OF_PAIR["protocols"], MODELS_OF_PAIR["anchored"], MODE
 
 
 def write_judgement(
-    table: Table,
+    table: SamplesTable,
     out: str | Path,
     models: Sequence[str] = (),
     protocols: Sequence[str] = (),
@@ -136,7 +136,7 @@ def write_judgement(
     held = anchored(table, models, duplicate_of=duplicate_of, fits=fits)
     write_table(MODELS_OF_PAIR["anchored"], held, out / MODELS_OF_PAIR["anchored"].file)
     write_table(MODELS_OF_PAIR["protocols"], judged, out / MODELS_OF_PAIR["protocols"].file)
-    trained = [name for name in select(models) if EVERY[name].cross_validated]
+    trained = [name for name in select_models(models) if EVERY[name].cross_validated]
     (out / MODELS_OF_PAIR["learning_curve"].file).unlink(missing_ok=True)
     if draws > 0 and trained:
         curve = learning_curve(table, trained, draws=draws, seed=seed, fits=fits)

@@ -1,6 +1,6 @@
 """Protocols: to which layouts a model is fitted and on which it is tested; the table `protocols.csv`.
 
-A new protocol is a function that gives settings, a `Protocol`, and its name in `PROTOCOLS`.
+A new protocol is a function that gives settings, a `CrossValidationProtocol`, and its name in `PROTOCOLS`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from tessera.fit.evaluation.cross_validation import (
     FitRows,
     Fits,
     grouped_folds,
-    groups_of,
+    duplicate_groups,
     shared_fits,
 )
 from tessera.fit.models.base import CannotFit, RuntimeModel, check_one_in_ten
-from tessera.fit.models.registry import create, select
-from tessera.fit.models.samples import Samples, Table
+from tessera.fit.models.registry import create, select_models
+from tessera.fit.models.samples import Samples, SamplesTable
 
 # The result of a protocol: settings, each a list of (training rows, test rows) or a reason.
 #
@@ -67,7 +67,7 @@ class ProtocolSetting:
 
 
 @dataclass(frozen=True)
-class Protocol:
+class CrossValidationProtocol:
     """``trains``: only models that learn from all their samples take part (section VI-C)."""
 
     name: str
@@ -95,7 +95,7 @@ def all_settings(data: ProtocolData) -> list[ProtocolSetting]:
     return [ProtocolSetting("", [(data.rows, data.rows)])]
 
 
-ALL = Protocol("all", "fitted to and tested on all layouts", all_settings)
+ALL = CrossValidationProtocol("all", "fitted to and tested on all layouts", all_settings)
 
 
 # Protocol `kfold`: K-fold cross validation (MICRO'20 section VI-C, the second method, Table 6).
@@ -112,7 +112,7 @@ def kfold_settings(data: ProtocolData) -> list[ProtocolSetting]:
     return [*(fold_splits(data, data.rows, k) for k in data.folds), replace(alone, name="leave-one-out")]
 
 
-KFOLD = Protocol("kfold", "K-fold cross validation, duplicates in one fold", kfold_settings, trains=True)
+KFOLD = CrossValidationProtocol("kfold", "K-fold cross validation, duplicates in one fold", kfold_settings, trains=True)
 
 
 # Protocol `hundred`: 6-fold cross validation with more layouts (MICRO'20 section VI-C).
@@ -150,7 +150,7 @@ def _number(layout: str) -> int:
     return int(tail) if head == "random" and tail.isdigit() else -1
 
 
-HUNDRED = Protocol("hundred", "6-fold cross validation with up to 100 layouts", hundred_settings, trains=True)
+HUNDRED = CrossValidationProtocol("hundred", "6-fold cross validation with up to 100 layouts", hundred_settings, trains=True)
 
 
 # Protocol `heuristics`: fitted to layouts of some heuristics, tested on those of another.
@@ -190,7 +190,7 @@ def _heuristics_setting(
     return ProtocolSetting(name, [(train, test)])
 
 
-ACROSS_HEURISTICS = Protocol(
+ACROSS_HEURISTICS = CrossValidationProtocol(
     "heuristics", "fitted to some heuristics, tested on another", heuristics_settings
 )
 
@@ -204,15 +204,15 @@ def one_gb_settings(data: ProtocolData) -> list[ProtocolSetting]:
     return [ProtocolSetting("", [(data.rows, np.arange(len(data.test)))], on_test_point=True)]
 
 
-ONE_GB = Protocol(ALL_1GB, "fitted to all layouts, tested on 1GB pages only", one_gb_settings)
+ONE_GB = CrossValidationProtocol(ALL_1GB, "fitted to all layouts, tested on 1GB pages only", one_gb_settings)
 
 
 # The protocols by name, in the order of the table.
 
 
-def protocol_registry(*protocols: Protocol) -> dict[str, Protocol]:
+def protocol_registry(*protocols: CrossValidationProtocol) -> dict[str, CrossValidationProtocol]:
     """{name: protocol}; two of one name are a mistake in the program, so ValueError."""
-    table: dict[str, Protocol] = {}
+    table: dict[str, CrossValidationProtocol] = {}
     for protocol in protocols:
         if protocol.name in table:
             raise ValueError(f"protocol name '{protocol.name}' registered twice")
@@ -223,7 +223,7 @@ def protocol_registry(*protocols: Protocol) -> dict[str, Protocol]:
 PROTOCOLS = protocol_registry(ALL, KFOLD, HUNDRED, ACROSS_HEURISTICS, ONE_GB)
 
 
-def select_protocols(names=()) -> list[Protocol]:
+def select_protocols(names=()) -> list[CrossValidationProtocol]:
     """The named protocols in the order of the registry, all of them if none is named."""
     for name in names:
         if name not in PROTOCOLS:
@@ -241,7 +241,7 @@ def select_protocols(names=()) -> list[Protocol]:
 
 
 def run_protocols(
-    table: Table,
+    table: SamplesTable,
     models: Iterable[str] = (),
     protocols: Sequence[str] = (),
     *,
@@ -260,9 +260,9 @@ def run_protocols(
         fits: of ``table.fitted``, made by others that ask for the same ones.
     """
     fits = shared_fits(fits, table.fitted)
-    groups = groups_of(table.fitted, duplicate_of)
+    groups = duplicate_groups(table.fitted, duplicate_of)
     data = ProtocolData(table.fitted, table.test, groups, seed, tuple(folds))
-    chosen, rows = [create(name) for name in select(models)], []
+    chosen, rows = [create(name) for name in select_models(models)], []
     for protocol in select_protocols(protocols):
         found = protocol.settings(data)
         for model in chosen:

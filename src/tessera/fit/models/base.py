@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.layouts.layout import canonical_name
 from tessera.fit.models.samples import Samples
-from tessera.fit.models.terms import INPUT_COLUMNS, TERMS, evaluate, gradient
+from tessera.fit.models.terms import INPUT_COLUMNS, TERMS, predict_runtime, gradient
 
 # The input contract of the models as scikit-learn estimators: X has the columns H, M, C.
 #
@@ -60,7 +60,7 @@ def columns_of(estimator, X, *, reset: bool) -> np.ndarray:
     return X
 
 
-def samples_of(estimator, X, y, layouts=None) -> Samples:
+def samples_of_arrays(estimator, X, y, layouts=None) -> Samples:
     """Samples from X, y and the names of the layouts (default: a data frame's index, else row numbers)."""
     from sklearn.utils.validation import _num_samples, check_array, column_or_1d
 
@@ -163,7 +163,7 @@ class RuntimeModel(RegressorMixin, BaseEstimator):
             y: (n,) runtimes in cycles; absent with :class:`Samples`.
             layouts: (n,) layout names, which models defined by the 4KB and 2MB runs need.
         """
-        samples = X if isinstance(X, Samples) else samples_of(self, X, y, layouts)
+        samples = X if isinstance(X, Samples) else samples_of_arrays(self, X, y, layouts)
         self.n_features_in_ = 3
         self.fit_samples(samples.in_order())
         self.details_ |= self._one_in_ten(samples.effective_n)
@@ -183,7 +183,7 @@ class RuntimeModel(RegressorMixin, BaseEstimator):
 
     def evaluate(self, H, M, C) -> np.ndarray:
         """The learned function; a polynomial unless overridden."""
-        return evaluate(self.coefficients_, H, M, C)
+        return predict_runtime(self.coefficients_, H, M, C)
 
     def gradient(self, H, M, C) -> dict[str, np.ndarray]:
         """{"H", "M", "C"}: cycles per one more STLB hit, STLB miss, walk cycle at the point."""
@@ -257,7 +257,7 @@ def check_one_in_ten(model: RuntimeModel, samples: int, rule: str) -> str:
     return found
 
 
-def explain(name: str, coefficients: dict[str, float]) -> str:
+def equation(name: str, coefficients: dict[str, float]) -> str:
     """A fitted model as text, e.g. ``R = 1.2e+09 cycles + 0.83 x C``; inputs in raw units."""
     parts = [f"{value:.6g}" + ("" if term == "1" else f" x {term}") for term, value in coefficients.items()]
     return f"{name}: R = {' + '.join(parts)}\nR, C in cycles; M, H in translations (STLB misses and hits)"

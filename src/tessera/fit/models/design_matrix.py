@@ -16,7 +16,7 @@ import numpy as np
 
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.samples import Samples
-from tessera.fit.models.terms import INPUTS, Term, evaluate
+from tessera.fit.models.terms import INPUTS, Monomial, predict_runtime
 
 CONSTANT_TOLERANCE = 1e-12  #: a column whose std is below this share of its largest value is constant
 AGREEMENT = 1e-6  #: raw-unit and standardised predictions must agree to this share of the mean runtime
@@ -31,7 +31,7 @@ class DesignMatrix:
     """
 
     columns: np.ndarray
-    terms: list[Term]
+    terms: list[Monomial]
     scales: np.ndarray
     means: np.ndarray
     deviations: np.ndarray
@@ -44,7 +44,7 @@ def power_of_two_above(values: np.ndarray) -> float:
     return float(np.ldexp(1.0, np.frexp(largest)[1])) if largest > 0 else 1.0
 
 
-def build(samples: Samples, terms: list[Term]) -> DesignMatrix:
+def standardised_terms(samples: Samples, terms: list[Monomial]) -> DesignMatrix:
     """Standardise ``terms`` over ``samples``."""
     scale = {symbol: power_of_two_above(getattr(samples, symbol)) for symbol in INPUTS}
     scaled = {symbol: getattr(samples, symbol) / scale[symbol] for symbol in INPUTS}
@@ -97,7 +97,7 @@ def raw_units(
     coefficients = {"1": float(mean_runtime - slopes @ design.means[picked])}
     for slope, j in zip(slopes, picked, strict=True):
         coefficients[design.terms[j].name] = float(slope / design.scales[j])
-    predicted = evaluate(coefficients, samples.H, samples.M, samples.C)
+    predicted = predict_runtime(coefficients, samples.H, samples.M, samples.C)
     lost = np.max(np.abs(predicted - (mean_runtime + columns @ weights))) / mean_runtime
     if lost > AGREEMENT:
         raise CannotFit(

@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 
 from tessera.fit.models.base import CannotFit, RuntimeModel
-from tessera.fit.models.design_matrix import CONSTANT_TOLERANCE, DesignMatrix, build, least_squares, raw_units
+from tessera.fit.models.design_matrix import CONSTANT_TOLERANCE, DesignMatrix, standardised_terms, least_squares, raw_units
 from tessera.fit.models.lasso import FLOOR, PathError, Segment, lasso_path, least_penalised
 from tessera.fit.models.samples import Samples
-from tessera.fit.models.terms import INPUTS, Term, monomials
+from tessera.fit.models.terms import INPUTS, Monomial, monomials
 
 # Mosmodel (equation (3) of the paper): a sparse cubic in (H, M, C).
 #
@@ -56,7 +56,7 @@ class Mosmodel(RuntimeModel):
                 f"{self.max_nonzero + 1} coefficients but {len(samples)} samples",
                 "add layouts; the one-in-ten rule asks for 10 samples per coefficient",
             )
-        design = build(samples, monomials(3))
+        design = standardised_terms(samples, monomials(3))
         segments, chosen = self._select(design, samples)
         return self._learn(
             self._coefficients(design, samples, chosen),
@@ -166,5 +166,5 @@ class MosmodelAuthors(RuntimeModel):
         raw = {"1": float(lasso.intercept_)}
         for powers, weight in zip(expand.powers_, lasso.coef_, strict=True):
             if weight:
-                raw[Term(tuple(map(int, powers))).name] = float(weight / np.prod(scaler.scale_**powers))
+                raw[Monomial(tuple(map(int, powers))).name] = float(weight / np.prod(scaler.scale_**powers))
         return self._learn(raw, penalty=float(lasso.alpha_), warnings=len(said))

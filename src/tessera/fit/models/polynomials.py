@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tessera.fit.models.base import CannotFit, RuntimeModel
-from tessera.fit.models.design_matrix import AGREEMENT, build, least_squares, power_of_two_above
+from tessera.fit.models.design_matrix import AGREEMENT, standardised_terms, least_squares, power_of_two_above
 from tessera.fit.models.samples import Samples
-from tessera.fit.models.terms import evaluate, monomials
+from tessera.fit.models.terms import predict_runtime, monomials
 
 # poly1, poly2, poly3 (MICRO'20 paper, section VII-A and VII-B): polynomials in C by least squares.
 #
@@ -32,7 +32,7 @@ class PolynomialInC(RuntimeModel):
                 f" in {len(samples)} samples",
                 "add layouts with other walk cycles, or use a polynomial of lower degree",
             )
-        design = build(samples, monomials(self.degree, ("C",)))
+        design = standardised_terms(samples, monomials(self.degree, ("C",)))
         picked = list(range(len(design.terms)))
         if len(picked) < self.degree:
             raise CannotFit(
@@ -128,7 +128,7 @@ class Minimax(RuntimeModel):
         powers = np.zeros(MINIMAX_DEGREE + 1)
         powers[: len(cubic.coef)] = cubic.coef
         raw = {term: float(powers[k] / scale**k) for k, term in enumerate(CUBIC_TERMS)}
-        lost = np.abs(evaluate(raw, samples.H, samples.M, samples.C) - values @ weights).max() / mean
+        lost = np.abs(predict_runtime(raw, samples.H, samples.M, samples.C) - values @ weights).max() / mean
         if lost > AGREEMENT:
             raise CannotFit(
                 self.name,

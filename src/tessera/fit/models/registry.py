@@ -90,7 +90,7 @@ def create(name: str, **parameters) -> Any:
     return EVERY[_known(name)](**parameters)
 
 
-def select(names: Iterable[str] = ()) -> list[str]:
+def select_models(names: Iterable[str] = ()) -> list[str]:
     """The named models in the order of the registry; ``MODELS`` if none is named.
 
     ``every`` stands for all of them, extras included.
@@ -102,7 +102,7 @@ def select(names: Iterable[str] = ()) -> list[str]:
     return [name for name in EVERY if name in wanted] if wanted else list(MODELS)
 
 
-def beside(names: Iterable[str]) -> list[str]:
+def other_readings(names: Iterable[str]) -> list[str]:
     """The authors' readings of the named models that are not named themselves."""
     named = list(names)
     return [READINGS[name] for name in named if name in READINGS and READINGS[name] not in named]

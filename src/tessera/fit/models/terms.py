@@ -27,7 +27,7 @@ INPUT_COLUMNS = {"C": "walk_cycles", "M": "stlb_misses", "H": "stlb_hits"}
 
 
 @dataclass(frozen=True)
-class Term:
+class Monomial:
     """A monomial ``C^c M^m H^h``; ``powers`` is (c, m, h)."""
 
     powers: tuple[int, ...]
@@ -53,31 +53,31 @@ class Term:
                 product = inputs[symbol] if product is None else product * inputs[symbol]
         return np.ones_like(inputs["C"], dtype=float) if product is None else np.array(product, dtype=float)
 
-    def derivative(self, symbol: str) -> tuple[float, Term] | None:
+    def derivative(self, symbol: str) -> tuple[float, Monomial] | None:
         """(factor, term) of the derivative by an input, e.g. C^2 -> (2, C); None if it is zero."""
         position = INPUTS.index(symbol)
         power = self.powers[position]
         if not power:
             return None
         lower = tuple(p - (i == position) for i, p in enumerate(self.powers))
-        return float(power), Term(lower)
+        return float(power), Monomial(lower)
 
 
-def monomials(degree: int, inputs: tuple[str, ...] = INPUTS) -> list[Term]:
+def monomials(degree: int, inputs: tuple[str, ...] = INPUTS) -> list[Monomial]:
     """All terms of degree 1..``degree`` in the named inputs (19 for degree 3 in C, M and H)."""
     picked = [INPUTS.index(symbol) for symbol in inputs]
     return [
-        Term(tuple(choice.count(i) for i in range(len(INPUTS))))
+        Monomial(tuple(choice.count(i) for i in range(len(INPUTS))))
         for d in range(1, degree + 1)
         for choice in combinations_with_replacement(picked, d)
     ]
 
 
-CONSTANT = Term((0, 0, 0))
+CONSTANT = Monomial((0, 0, 0))
 TERMS = {term.name: term for term in [CONSTANT, *monomials(3)]}  #: name -> term, in summing order
 
 
-def evaluate(coefficients: Mapping[str, float], H, M, C) -> np.ndarray:
+def predict_runtime(coefficients: Mapping[str, float], H, M, C) -> np.ndarray:
     """Predicted runtime in cycles, shape of the broadcast inputs.
 
     Args:
@@ -111,7 +111,7 @@ def gradient(coefficients: Mapping[str, float], H, M, C) -> dict[str, np.ndarray
             found = TERMS[name].derivative(symbol)
             if found:
                 derivative[found[1].name] = derivative.get(found[1].name, 0.0) + coefficient * found[0]
-        result[symbol] = evaluate(derivative, H, M, C)
+        result[symbol] = predict_runtime(derivative, H, M, C)
     return result
 
 

@@ -13,6 +13,6 @@ error comes from), `formula` (what may be printed). They are for tables in which
 """
 
 from tessera.fit.predict.budget import error_budget
-from tessera.fit.predict.prediction import ExtrapolationWarning, predict
+from tessera.fit.predict.prediction import ExtrapolationWarning, predict_designs
 
-__all__ = ["ExtrapolationWarning", "error_budget", "predict"]
+__all__ = ["ExtrapolationWarning", "error_budget", "predict_designs"]

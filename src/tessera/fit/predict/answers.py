@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tessera.fit.evaluation.cross_validation import groups_of
+from tessera.fit.evaluation.cross_validation import duplicate_groups
 from tessera.fit.models.samples import Samples
 
 LEAST_LAYOUTS = 12  #: distinct (H, M, C) rows of P that a source needs
@@ -66,7 +66,7 @@ class Refused:
         return f"{self.source}: no answer: " + "; ".join(reason.text for reason in self.reasons)
 
 
-def unusable(code: str, what: str, value: float | None, *, above: bool = False) -> list[Reason]:
+def number_reasons(code: str, what: str, value: float | None, *, above: bool = False) -> list[Reason]:
     """Reasons against a number that is absent, not finite, negative, or zero where it must be ``above`` it.
 
     Args:
@@ -84,7 +84,7 @@ def unusable(code: str, what: str, value: float | None, *, above: bool = False) 
     return []
 
 
-def judged(answer: Answer, widest: float) -> Answer | Refused:
+def finite_answer(answer: Answer, widest: float) -> Answer | Refused:
     """The answer, unless its interval is not finite, reaches zero, or has a half-width above ``widest``."""
     source, low, high = answer.source, answer.low, answer.high
     if not all(map(math.isfinite, (answer.centre, low, high))):
@@ -103,10 +103,10 @@ def why_not(samples: Samples) -> list[Reason]:
     """Why these samples of P cannot answer for a design, whatever the source; [] if they can."""
     for symbol, what in (("R", "runtime"), ("C", "walk cycles"), ("H", "STLB hits"), ("M", "STLB misses")):
         for layout, value in zip(samples.layouts, getattr(samples, symbol), strict=True):
-            found = unusable(symbol.lower(), f"{what} of layout {layout}", float(value), above=symbol == "R")
+            found = number_reasons(symbol.lower(), f"{what} of layout {layout}", float(value), above=symbol == "R")
             if found:
                 return found
-    distinct = int(groups_of(samples).max(initial=-1)) + 1
+    distinct = int(duplicate_groups(samples).max(initial=-1)) + 1
     if distinct < LEAST_LAYOUTS:
         text = f"{distinct} distinct layouts of P, and {LEAST_LAYOUTS} are needed"
         return [Reason("few-layouts", text)]

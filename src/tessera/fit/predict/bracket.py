@@ -40,7 +40,7 @@ from tessera.core.layouts.layout import ALL_2MB, ALL_4KB
 from tessera.fit.models.base import CannotFit, RuntimeModel
 from tessera.fit.models.polynomials import Minimax, Poly3
 from tessera.fit.models.samples import Samples
-from tessera.fit.predict.answers import Answer, Reason, Refused, judged, unusable, why_not
+from tessera.fit.predict.answers import Answer, Reason, Refused, finite_answer, number_reasons, why_not
 
 SOURCE = "bracket"
 STEEPEST = 1.25  #: cycles of runtime per busy cycle, of every member
@@ -54,7 +54,7 @@ FARTHEST = 4.0  #: largest C' that is answered, in largest C of P
 
 
 @dataclass(frozen=True)
-class Base:
+class ProcessorCounts:
     """P under the layout that is asked about: R_0 (cycles), H_0 (hits, by latency), C_0 (busy cycles).
 
     None is a count that nobody has; it is refused by name.
@@ -66,7 +66,7 @@ class Base:
 
 
 @dataclass(frozen=True)
-class Design:
+class ChangedCounts:
     """P-bar under this layout.
 
     Args:
@@ -188,7 +188,7 @@ class Bracket:
                 negative, one C (in all layouts, or in the 4KB and the 2MB run), or too few for a cubic.
             TesseraError: there is no 4KB or no 2MB run.
         """
-        wrong = unusable("hit-cycles", "the hit time of P's STLB", hit_cycles, above=True) or why_not(samples)
+        wrong = number_reasons("hit-cycles", "the hit time of P's STLB", hit_cycles, above=True) or why_not(samples)
         if wrong:
             raise CannotFit(SOURCE, wrong[0].text, "give counts of more mosaics of P", code=wrong[0].code)
         samples = samples.in_order()
@@ -214,7 +214,7 @@ class Bracket:
         widening = max(LEAST_WIDENING, float(min(errors)))
         return cls(members, widening, (of_4kb - of_2mb) / (slow - fast), high, float(cast(float, hit_cycles)))
 
-    def answer(self, base: Base, design: Design) -> Answer | Refused:
+    def answer(self, base: ProcessorCounts, design: ChangedCounts) -> Answer | Refused:
         """The runtime of ``design`` under the layout of ``base``.
 
         Codes of refusals: ``r0``, ``h0``, ``c0``, ``h``, ``c``, ``walkers`` or ``miss-cycles`` with
@@ -244,7 +244,7 @@ class Bracket:
         high = max(max(estimates.values()) + max(0.0, lookups), floor)
         centre = (low + high) / 2 if rise > 0 else max(centre, floor)
         more = self.widening * centre
-        return judged(Answer(SOURCE, centre, max(low - more, floor), high + more, R, estimates), WIDEST)
+        return finite_answer(Answer(SOURCE, centre, max(low - more, floor), high + more, R, estimates), WIDEST)
 
     def tangent(self, C: float) -> float:
         """Slope of `free` around C, clipped to [0, 1]."""
@@ -270,17 +270,17 @@ def _effect(member: Callable, before: float, after: float) -> float:
     return float(last - first)
 
 
-def _wrong(base: Base, design: Design) -> list[Reason]:
+def _wrong(base: ProcessorCounts, design: ChangedCounts) -> list[Reason]:
     """What a question lacks, or has wrong."""
     miss = design.miss_cycles  # may be negative
     found = [
-        *unusable("r0", "R_0, the runtime of P under this layout,", base.runtime, above=True),
-        *unusable("h0", "H_0, the STLB hits of P under this layout,", base.hits),
-        *unusable("c0", "C_0, the busy walk cycles of P under this layout,", base.walk_cycles),
-        *unusable("h", "H', the STLB hits of the design,", design.hits),
-        *unusable("c", "C', the busy walk cycles of the design,", design.walk_cycles),
-        *unusable("walkers", "the number of walkers", design.walkers, above=True),
-        *unusable("miss-cycles", "the extra cycles of misses' look-ups", miss if miss is None else abs(miss)),
+        *number_reasons("r0", "R_0, the runtime of P under this layout,", base.runtime, above=True),
+        *number_reasons("h0", "H_0, the STLB hits of P under this layout,", base.hits),
+        *number_reasons("c0", "C_0, the busy walk cycles of P under this layout,", base.walk_cycles),
+        *number_reasons("h", "H', the STLB hits of the design,", design.hits),
+        *number_reasons("c", "C', the busy walk cycles of the design,", design.walk_cycles),
+        *number_reasons("walkers", "the number of walkers", design.walkers, above=True),
+        *number_reasons("miss-cycles", "the extra cycles of misses' look-ups", miss if miss is None else abs(miss)),
     ]
     if design.walkers is not None and math.isfinite(design.walkers) and design.walkers % 1:
         found.append(Reason("walkers-fraction", f"{design.walkers} walkers: the number must be whole"))

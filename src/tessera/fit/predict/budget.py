@@ -31,12 +31,12 @@ from tessera.core.results.cell_tables import MODELS_OF_PAIR
 from tessera.core.results.machine_tables import MOSAICS
 from tessera.core.results.outcomes import ok_rows
 from tessera.core.results.table_io import frame_of, read_file
-from tessera.core.table_columns import floats, is_missing, numbers
+from tessera.core.table_columns import floats, is_missing, number_column
 from tessera.core.table_file import read_table
 from tessera.fit.evaluation.intervals import LEVEL
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.samples import Samples, require_one_pair
-from tessera.fit.predict.prediction import DesignCounts, Fitted
+from tessera.fit.predict.prediction import DesignCounts, FittedModel
 
 DRAWS = 200
 SEED = 0
@@ -49,7 +49,7 @@ Part = tuple[np.ndarray, str, str | list[str]]
 
 
 def error_budget(
-    fitted: Fitted,
+    fitted: FittedModel,
     design: DesignCounts,
     *,
     mosaics: str | Path | None = None,
@@ -83,13 +83,13 @@ def _of(message: str | list[str], i: int) -> str:
     return message if isinstance(message, str) else message[i]
 
 
-def _model(fitted: Fitted, design: DesignCounts, centre: np.ndarray) -> Part:
+def _model(fitted: FittedModel, design: DesignCounts, centre: np.ndarray) -> Part:
     interval = fitted.interval(design, LEVEL)
     shares = (interval.high - interval.low) / 2 / centre
     return shares, fitted.table.runtime_provenance, interval.message or f"{interval.method}, {LEVEL:.0%}"
 
 
-def _simulator(fitted: Fitted, n: int, mosaics: str | Path | None) -> Part:
+def _simulator(fitted: FittedModel, n: int, mosaics: str | Path | None) -> Part:
     unknown = np.full(n, np.nan)
     if fitted.table.runtime_provenance == "measured":
         return (
@@ -115,12 +115,12 @@ def _simulator(fitted: Fitted, n: int, mosaics: str | Path | None) -> Part:
     return np.full(n, float(errors.max())), "measured", message
 
 
-def _platform(fitted: Fitted) -> str:
+def _platform(fitted: FittedModel) -> str:
     frame = fitted.table.frame
     return str(frame["platform"].iloc[0]) if "platform" in frame.columns and len(frame) else ""
 
 
-def _sampling(fitted: Fitted, design: DesignCounts, centre: np.ndarray, seed: int) -> Part:
+def _sampling(fitted: FittedModel, design: DesignCounts, centre: np.ndarray, seed: int) -> Part:
     widths = _ci95(fitted)
     if widths is None:
         return (
@@ -160,7 +160,7 @@ def _perturbed(samples: Samples, widths: dict, stream) -> Iterator[Samples]:
         yield Samples(samples.layouts, samples.H, samples.M, np.maximum(moved["C"], 0.0), runtime)
 
 
-def _ci95(fitted: Fitted) -> dict[str, np.ndarray] | None:
+def _ci95(fitted: FittedModel) -> dict[str, np.ndarray] | None:
     """Half-widths in cycles per fitted sample, None unless every sample has both."""
     frame, found = fitted.table.frame, {}
     for symbol, column in (("R", "runtime_cycles_ci95"), ("C", "walk_cycles_ci95")):
@@ -175,7 +175,7 @@ def _ci95(fitted: Fitted) -> dict[str, np.ndarray] | None:
     return found
 
 
-def _noise(fitted: Fitted, n: int, repeats: str | Path | None) -> Part:
+def _noise(fitted: FittedModel, n: int, repeats: str | Path | None) -> Part:
     unknown = np.full(n, np.nan)
     if repeats is None:
         if fitted.table.runtime_provenance == "simulated":
@@ -197,7 +197,7 @@ def _noise(fitted: Fitted, n: int, repeats: str | Path | None) -> Part:
             "give one of them for each run",
         )
     layouts = frame["layout"].map(canonical_name)
-    runtimes = numbers(frame, column, owner, layouts, above=True, may_lack=True)
+    runtimes = number_column(frame, column, owner, layouts, above=True, may_lack=True)
     logs = pd.Series(np.log(runtimes), index=frame.index).groupby(layouts)
     freedom = int((logs.count() - 1).clip(lower=0).sum())
     if freedom < 1:

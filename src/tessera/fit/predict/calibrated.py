@@ -28,10 +28,10 @@ from typing import cast
 
 import numpy as np
 
-from tessera.fit.evaluation.cross_validation import groups_of
+from tessera.fit.evaluation.cross_validation import duplicate_groups
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.samples import Samples
-from tessera.fit.predict.answers import Answer, Reason, Refused, judged, unusable, why_not
+from tessera.fit.predict.answers import Answer, Reason, Refused, finite_answer, number_reasons, why_not
 
 SOURCE = "calibrated"
 LARGEST_ERROR = 0.02  #: of the line, leaving out one layout
@@ -83,7 +83,7 @@ class Calibrated:
             )
         samples = samples.in_order()
         S, R = np.array([float(simulated[name]) for name in samples.layouts]), samples.R
-        groups = groups_of(samples)
+        groups = duplicate_groups(samples)
         # leaving out one layout must leave a line, so at least three values of S
         if len(np.unique(S)) < 3:
             found = f"S has {len(np.unique(S))} different values over {len(S)} layouts"
@@ -108,11 +108,11 @@ class Calibrated:
         ``-zero``; of the gate ``error``, ``slope``, ``apart``; ``not-finite``.
         """
         reasons = [
-            *unusable("r0", "R_0, the runtime of P under this layout,", clocks.runtime, above=True),
-            *unusable(
+            *number_reasons("r0", "R_0, the runtime of P under this layout,", clocks.runtime, above=True),
+            *number_reasons(
                 "s0", "S_0, the simulated runtime of P under this layout,", clocks.simulated, above=True
             ),
-            *unusable("s", "S', the simulated runtime of the design,", clocks.design, above=True),
+            *number_reasons("s", "S', the simulated runtime of the design,", clocks.design, above=True),
         ]
         if reasons:
             return Refused(SOURCE, tuple(reasons))
@@ -125,7 +125,7 @@ class Calibrated:
         if reasons:
             return Refused(SOURCE, tuple(reasons), low, high)
         base = float(cast(float, clocks.runtime))
-        return judged(Answer(SOURCE, centre, low, high, base, estimates), WIDEST)
+        return finite_answer(Answer(SOURCE, centre, low, high, base, estimates), WIDEST)
 
     def _gate(self, centre: float, spread: float) -> list[Reason]:
         """What it rejects; ``spread`` of the estimates in cycles."""
@@ -159,7 +159,7 @@ def _differences(samples: Samples, simulated: Mapping[str, float]) -> list[Reaso
         if names:
             return [Reason("layouts-differ", f"{what} {len(names)} layouts, such as {names[0]}")]
     for name in samples.layouts:
-        found = unusable("s", f"the simulated runtime of layout {name}", simulated[name], above=True)
+        found = number_reasons("s", f"the simulated runtime of layout {name}", simulated[name], above=True)
         if found:
             return found
     return []

@@ -17,12 +17,12 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_4KB, canonical_name
 from tessera.core.results.outcomes import ok_rows, other_rows
-from tessera.core.table_columns import TableRefused, is_missing, number, refuse_twice, shown, spelled_names
+from tessera.core.table_columns import TableRefused, is_missing, finite_number, refuse_twice, shown, spelled_names
 from tessera.core.table_file import read_table
-from tessera.fit.predict.answers import Reason, unusable
-from tessera.fit.predict.bracket import Design
+from tessera.fit.predict.answers import Reason, number_reasons
+from tessera.fit.predict.bracket import ChangedCounts
 from tessera.fit.predict.calibrated import Clocks
-from tessera.fit.predict.decision import Decision, Question, decide, refused
+from tessera.fit.predict.decision import Decision, Question, decide_question, refused_question
 from tessera.fit.predict.processor import MEASURED, SIMULATED, Processor
 
 LATENCY, ACCESSES = HITS_ARE = ("latency", "accesses")
@@ -33,7 +33,7 @@ _KNOWN = ("design", "layout", *COLUMNS.values(), "status", "message")
 
 
 @dataclass(frozen=True)
-class Counts:
+class DesignPoint:
     """A design under a layout; None is a count that is absent.
 
     Args:
@@ -89,12 +89,12 @@ class Statement:
 class CountsTable:
     """Rows of one table, the workloads that they name, and notes on it."""
 
-    rows: tuple[Counts, ...]
+    rows: tuple[DesignPoint, ...]
     workloads: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
 
 
-def read_counts(source: str | Path | pd.DataFrame, only: str | None = None) -> CountsTable:
+def read_design_points(source: str | Path | pd.DataFrame, only: str | None = None) -> CountsTable:
     """Rows of a CSV or data frame: ``design``, ``layout`` (else growing-0), H, M, C, and perhaps S.
 
     Without a column ``design``, rows are named by their layout, else `row 1`, `row 2`. Rows whose ``status``
@@ -152,19 +152,19 @@ def read_counts(source: str | Path | pd.DataFrame, only: str | None = None) -> C
     for at, row in enumerate(frame.to_dict("records")):
         where = owner if lines is None else f"{owner} line {lines[at]}"
         values = {symbol: _value(row.get(column), where, column) for symbol, column in COLUMNS.items()}
-        rows.append(Counts(row["design"], row["layout"], **values))
+        rows.append(DesignPoint(row["design"], row["layout"], **values))
     named = frame["workload"] if "workload" in frame.columns else []
     return CountsTable(tuple(rows), tuple(dict.fromkeys(str(w) for w in named if not is_missing(w))), notes)
 
 
-def answer(counts: Counts, statement: Statement, processor: Processor) -> Decision:
+def answer(counts: DesignPoint, statement: Statement, processor: Processor) -> Decision:
     """The decision for counts. No class is open: nothing compares their simulator's P with the samples."""
     unknown = "nothing compares this simulator's counts of P with the samples, as --design does"
     base = processor.bases.get(counts.layout)
     clock = processor.clock or {}
     question = Question(
         counts.design, statement.groups, (), base,
-        Design(
+        ChangedCounts(
             counts.H, counts.C, processor.walkers if statement.walkers is None else statement.walkers,
             statement.miss_cycles,
         ),
@@ -173,13 +173,13 @@ def answer(counts: Counts, statement: Statement, processor: Processor) -> Decisi
         open={group: (False, f"class {group}: {unknown}") for group in statement.groups},
         layout=counts.layout,
     )  # fmt: skip
-    wrong = [*statement.missing(), *unusable("m", "M', the STLB misses of the design,", counts.M)]
+    wrong = [*statement.missing(), *number_reasons("m", "M', the STLB misses of the design,", counts.M)]
     wrong += [*_walkers_differ(statement, processor), *_units(counts, processor)]
     if base is None:
         wrong.append(layout_absent(counts.layout, processor))
     if wrong:
-        return refused(question, wrong)
-    return decide(question, processor.bracket, processor.calibrated)
+        return refused_question(question, wrong)
+    return decide_question(question, processor.bracket, processor.calibrated)
 
 
 def _walkers_differ(statement: Statement, processor: Processor) -> list[Reason]:
@@ -191,7 +191,7 @@ def _walkers_differ(statement: Statement, processor: Processor) -> list[Reason]:
     return [Reason("walkers-differ", text)]
 
 
-def _units(counts: Counts, processor: Processor) -> list[Reason]:
+def _units(counts: DesignPoint, processor: Processor) -> list[Reason]:
     """Walk cycles that are fewer than the misses: a walk takes a cycle or more. C = 0 has a reason."""
     samples = processor.samples
     of_p = float(samples.C.sum()), float(samples.M.sum())
@@ -249,7 +249,7 @@ def _value(cell, where: str, column: str) -> float | None:
     if is_missing(text):
         return None
     try:
-        return number(text)
+        return finite_number(text)
     except ValueError as error:
         raise TableRefused(
             f"{where}: {column}", f"'{text[:40]}': {error}", "give a plain number", "number"

@@ -21,9 +21,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tessera.fit.models.base import CannotFit
-from tessera.fit.predict.answers import LEAST_LAYOUTS, Answer, Reason, Refused, unusable
+from tessera.fit.predict.answers import LEAST_LAYOUTS, Answer, Reason, Refused, number_reasons
 from tessera.fit.predict.bracket import SOURCE as BRACKET
-from tessera.fit.predict.bracket import Base, Bracket, Design
+from tessera.fit.predict.bracket import ProcessorCounts, Bracket, ChangedCounts
 from tessera.fit.predict.calibrated import SOURCE as CALIBRATED
 from tessera.fit.predict.calibrated import Calibrated, Clocks
 
@@ -124,8 +124,8 @@ class Question:
     design: str
     groups: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
-    base: Base | None = None
-    asked: Design | None = None
+    base: ProcessorCounts | None = None
+    asked: ChangedCounts | None = None
     clocks: Clocks | None = None
     engine: float | None = None
     simulated: bool = False
@@ -187,7 +187,7 @@ class Decision:
             name = f"{name} under {self.question.layout}"
         if answer is None:
             return f"{name}: no answer, source {NONE}"
-        parts = [_change(self, answer), f"{cycles(answer.centre)} cycles"]
+        parts = [_change(self, answer), f"{cycles_text(answer.centre)} cycles"]
         parts += [f"source {self.source}", f"level {self.level}"]
         return f"{name}: " + ", ".join(filter(None, parts))
 
@@ -226,7 +226,7 @@ class Decision:
         }
 
 
-def decide(
+def decide_question(
     question: Question,
     bracket: Bracket | CannotFit | None,
     calibrated: Calibrated | CannotFit | None,
@@ -258,12 +258,12 @@ def decide(
     return Decision(question, found[source], source, level, tuple(remarks), said)
 
 
-def refused(question: Question, reasons: Iterable[Reason]) -> Decision:
+def refused_question(question: Question, reasons: Iterable[Reason]) -> Decision:
     """No answer, because of the question itself: no source was asked."""
     return Decision(question, None, NONE, NONE, tuple(reasons), {})
 
 
-def cycles(value: float) -> str:
+def cycles_text(value: float) -> str:
     """A number of cycles above zero in three digits or more, such as 1.31e9."""
     return f"{value:.4g}" if value < 9999.5 else re.sub(r"e\+0*", "e", f"{value:.2e}")
 
@@ -293,7 +293,7 @@ def _of_bracket(question: Question, source: Bracket | CannotFit | None) -> Answe
     wrong = _too_busy(_base(question), question.asked)
     if wrong:
         return Refused(BRACKET, (wrong,))
-    return source.answer(_base(question), question.asked or Design(None, None))
+    return source.answer(_base(question), question.asked or ChangedCounts(None, None))
 
 
 def _of_engine(question: Question) -> Answer | Refused:
@@ -302,7 +302,7 @@ def _of_engine(question: Question) -> Answer | Refused:
         if not question.simulated:
             text = "P is not simulated, so the runtime of a simulator is not one of P"
         return Refused(ENGINE, (Reason("no-engine", text),))
-    wrong = unusable("r", "R of the timing engine", question.engine, above=True)
+    wrong = number_reasons("r", "R of the timing engine", question.engine, above=True)
     if wrong:
         return Refused(ENGINE, tuple(wrong))
     R, base = float(question.engine), _usable(_base(question).runtime)
@@ -321,7 +321,7 @@ def _contradiction(found: Mapping[str, Answer]) -> Reason | None:
         text = f"`calibrated` says {_ends(calibrated)}, and `bracket` {_ends(bracket)}"
         return Reason("disjoint", text)
     if bracket and engine and not bracket.low <= engine.centre <= bracket.high:
-        text = f"the timing engine says {cycles(engine.centre)} cycles, outside the bracket: {_ends(bracket)}"
+        text = f"the timing engine says {cycles_text(engine.centre)} cycles, outside the bracket: {_ends(bracket)}"
         return Reason("engine-outside", text)
     return None
 
@@ -335,12 +335,12 @@ def _changed(question: Question, found: Mapping[str, Answer]) -> Reason | None:
     return None
 
 
-def _too_busy(base: Base, asked: Design | None) -> Reason | None:
+def _too_busy(base: ProcessorCounts, asked: ChangedCounts | None) -> Reason | None:
     """Why C_0 and R_0 contradict each other: no walker is busy for longer than the run."""
     C, R, walkers = base.walk_cycles, _usable(base.runtime), None if asked is None else asked.walkers
     if C is None or R is None or walkers is None or not C > SLACK * R * walkers > 0:
         return None
-    text = f"P has {C:.4g} walk cycles in a run of {cycles(R)} cycles, too many for {walkers} walkers"
+    text = f"P has {C:.4g} walk cycles in a run of {cycles_text(R)} cycles, too many for {walkers} walkers"
     return Reason("units", text)
 
 
@@ -364,8 +364,8 @@ def _level(question: Question, source: str) -> tuple[str, list[Reason]]:
     return "B", []
 
 
-def _base(question: Question) -> Base:
-    return question.base or Base(None, None, None)
+def _base(question: Question) -> ProcessorCounts:
+    return question.base or ProcessorCounts(None, None, None)
 
 
 def _usable(runtime: float | None) -> float | None:
@@ -393,7 +393,7 @@ def _said(decision: Decision, source: str, said: Answer | Refused) -> str:
     """A source beside the one that answers."""
     if isinstance(said, Answer):
         change = _change(decision, said)
-        return f"{source}: {f'{change}, ' if change else ''}{cycles(said.centre)} cycles"
+        return f"{source}: {f'{change}, ' if change else ''}{cycles_text(said.centre)} cycles"
     text = f"{source}: no answer: " + "; ".join(reason.text for reason in said.reasons)
     if _bounds(said):
         text += f" (it would say {_ends(said)})"
@@ -406,7 +406,7 @@ def _bounds(said: Refused) -> bool:
 
 
 def _ends(said: Answer | Refused) -> str:
-    return f"{cycles(said.low)} to {cycles(said.high)} cycles"
+    return f"{cycles_text(said.low)} to {cycles_text(said.high)} cycles"
 
 
 def _as_dict(said: Answer | Refused) -> dict:

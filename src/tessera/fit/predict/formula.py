@@ -13,34 +13,34 @@ import numpy as np
 import pandas as pd
 
 from tessera.fit import fit_folder
-from tessera.fit.predict.counts import Counts
-from tessera.fit.predict.decision import cycles
-from tessera.fit.predict.prediction import DesignCounts, Fitted, read_design, table_of
+from tessera.fit.predict.counts import DesignPoint
+from tessera.fit.predict.decision import cycles_text
+from tessera.fit.predict.prediction import DesignCounts, FittedModel, read_design, table_of
 
 NOT_AN_ANSWER = "formula of a paper, not an answer"
 NO_VALUE = "the formula gives {} here, and a runtime is above 0"
 NO_END = "its interval reaches down to 0 or below, so no interval is printed"
 
 
-def of_fit(folder: str | Path, model: str) -> Fitted:
+def fitted_of_folder(folder: str | Path, model: str) -> FittedModel:
     """A model of a fit, with the intervals that the fit kept; TesseraError as `read_fit`."""
     found = fit_folder.read_fit(folder)
-    return Fitted(found.table, found.model(model), found.calibration(model))
+    return FittedModel(found.table, found.model(model), found.calibration(model))
 
 
-def points_of(counts: str | Path | pd.DataFrame | Counts, only: str | None = None) -> DesignCounts:
+def points_of(counts: str | Path | pd.DataFrame | DesignPoint, only: str | None = None) -> DesignCounts:
     """H, M and C of each design; every number must be there, finite and not negative.
 
     Raises:
         TesseraError: as :func:`tessera.fit.predict.prediction.read_design`.
     """
-    if isinstance(counts, Counts):
+    if isinstance(counts, DesignPoint):
         row = {"design": [counts.design], "stlb_hits": [counts.H], "stlb_misses": [counts.M]}
         counts = pd.DataFrame(row | {"walk_cycles": [counts.C]})
     return read_design(counts, only)
 
 
-def values_of(fitted: Fitted, points: DesignCounts, level: float) -> pd.DataFrame:
+def values_of(fitted: FittedModel, points: DesignCounts, level: float) -> pd.DataFrame:
     """The columns of `one_gb.csv`, with empty cells where there is no value or no interval."""
     table = table_of(fitted, points, level, warn=False)
     for at, row in zip(table.index, table.itertuples(), strict=True):
@@ -75,12 +75,12 @@ def sentence(row) -> str:
         return f"{row.design}: no value by {row.model} ({NOT_AN_ANSWER})"
     ends = "no interval"
     if not math.isnan(row.low_cycles):
-        ends = f"{row.level:.4g} interval {cycles(row.low_cycles)} to {cycles(row.high_cycles)}"
+        ends = f"{row.level:.4g} interval {cycles_text(row.low_cycles)} to {cycles_text(row.high_cycles)}"
         ends += f" by {row.interval_method}"
     where = "inside the samples"
     if not row.inside_hull:
         where = f"outside the samples by {row.outside_by:.2%} of their ranges"
-    value = f"{cycles(row.predicted_runtime_cycles)} cycles by {row.model} ({NOT_AN_ANSWER})"
+    value = f"{cycles_text(row.predicted_runtime_cycles)} cycles by {row.model} ({NOT_AN_ANSWER})"
     return f"{row.design}: {value}, {ends}, {where}"
 
 

@@ -15,12 +15,12 @@ from tessera.core.layouts.layout import canonical_name, name_notes
 from tessera.core.results.cell_tables import MODELS_OF_PAIR
 from tessera.core.results.outcomes import notes_in, ok_rows, other_rows
 from tessera.core.results.table_io import frame_of
-from tessera.core.table_columns import numbers, refuse_twice, rounding_note, spelled_names, warn_of_spelling
+from tessera.core.table_columns import number_column, refuse_twice, rounding_note, spelled_names, warn_of_spelling
 from tessera.core.table_file import read_table
-from tessera.fit.evaluation.intervals import LEVEL, Calibration, Interval, calibrate
+from tessera.fit.evaluation.intervals import LEVEL, UnseenErrors, PredictionInterval, unseen_errors
 from tessera.fit.models.base import ORDER, RuntimeModel, check_one_in_ten
 from tessera.fit.models.registry import create
-from tessera.fit.models.samples import Samples, Table, check_samples, read_samples, trace_notes
+from tessera.fit.models.samples import Samples, SamplesTable, check_samples, read_samples, trace_notes
 from tessera.fit.models.terms import INPUT_COLUMNS
 
 # The points to predict: a table with `stlb_hits`, `stlb_misses`, `walk_cycles`, one row per design.
@@ -106,12 +106,12 @@ def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> D
         raise TesseraError(f"{owner}: points", "; ".join(notes) or "no rows", "give at least one row")
     lines = frame.index if frame.index.name == "line" else None
     refuse_twice(owner, "design", list(frame["_name"]), lines, "give each design a name of its own")
-    counted = {s: numbers(frame, column, owner, frame["_name"]) for s, column in DESIGN_COLUMNS.items()}
+    counted = {s: number_column(frame, column, owner, frame["_name"]) for s, column in DESIGN_COLUMNS.items()}
     notes += filter(None, (rounding_note(frame, column) for column in DESIGN_COLUMNS.values()))
     notes += trace_notes(frame)
     known = None
     if WALK_CYCLES_INTERVAL in frame.columns:
-        known = numbers(frame, WALK_CYCLES_INTERVAL, owner, frame["_name"], may_lack=True)
+        known = number_column(frame, WALK_CYCLES_INTERVAL, owner, frame["_name"], may_lack=True)
     provenance = frame["tlb_provenance"] if "tlb_provenance" in frame.columns else [""] * len(frame)
     return DesignCounts(
         tuple(frame["_name"]),
@@ -215,30 +215,30 @@ class ExtrapolationWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedModel:
     """A model fitted to a table, and its errors on layouts it has not seen."""
 
-    table: Table
+    table: SamplesTable
     model: RuntimeModel
-    calibration: Calibration
+    calibration: UnseenErrors
 
-    def interval(self, design: DesignCounts, level: float) -> Interval:
+    def interval(self, design: DesignCounts, level: float) -> PredictionInterval:
         centre = self.model.predict(design.H, design.M, design.C)
         return self.calibration.interval(design.H, design.M, design.C, centre, level)
 
 
-def fit_to(samples: str | Path | pd.DataFrame | Table, model: str = "mosmodel", **parameters) -> Fitted:
+def fit_to(samples: str | Path | pd.DataFrame | SamplesTable, model: str = "mosmodel", **parameters) -> FittedModel:
     """Fit one model by name; TesseraError as `tessera models fit`."""
-    if isinstance(samples, Table):
+    if isinstance(samples, SamplesTable):
         table = samples
     else:
         table = check_samples(samples) if isinstance(samples, pd.DataFrame) else read_samples(samples)
     fitted = create(model, **parameters).fit(table.fitted)
-    return Fitted(table, fitted, calibrate(fitted, table.fitted))
+    return FittedModel(table, fitted, unseen_errors(fitted, table.fitted))
 
 
-def predict(
-    samples: str | Path | pd.DataFrame | Table,
+def predict_designs(
+    samples: str | Path | pd.DataFrame | SamplesTable,
     design: str | Path | pd.DataFrame,
     model: str = "mosmodel",
     level: float = LEVEL,
@@ -265,9 +265,9 @@ def predict(
 
 
 def table_of(
-    fitted: Fitted, design: DesignCounts, level: float = LEVEL, *, warn: bool = True
+    fitted: FittedModel, design: DesignCounts, level: float = LEVEL, *, warn: bool = True
 ) -> pd.DataFrame:
-    """The table of :func:`predict` from a fit and points already read; ``warn`` as said there."""
+    """The table of :func:`predict_designs` from a fit and points already read; ``warn`` as said there."""
     known, model = fitted.table.fitted, fitted.model
     centres = model.predict(design.H, design.M, design.C)
     interval = fitted.interval(design, level)

@@ -17,12 +17,12 @@ from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import canonical_name
 from tessera.core.platforms import Platform
-from tessera.core.table_columns import is_missing, numbers, refuse_twice
+from tessera.core.table_columns import is_missing, number_column, refuse_twice
 from tessera.core.table_file import read_table
 from tessera.fit import fit_folder
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.samples import Samples, Table, check_samples, read_samples
-from tessera.fit.predict.bracket import Base, Bracket
+from tessera.fit.models.samples import Samples, SamplesTable, check_samples, read_samples
+from tessera.fit.predict.bracket import ProcessorCounts, Bracket
 from tessera.fit.predict.calibrated import SOURCE, Calibrated
 from tessera.fit.predict.decision import EXIT_NO_ANSWER, REMEDIES
 
@@ -55,7 +55,7 @@ class Processor:
 
     samples: Samples
     origin: str
-    bases: Mapping[str, Base]
+    bases: Mapping[str, ProcessorCounts]
     workload: str = ""
     platform: str = ""
     hit_cycles: float | None = None
@@ -107,8 +107,8 @@ class Processor:
             TesseraError: there is no platform of this name.
         """
         if name:
-            return platforms.load(name)
-        return platforms.load(self.platform) if self.platform in platforms.names() else None
+            return platforms.load_platform(name)
+        return platforms.load_platform(self.platform) if self.platform in platforms.platform_names() else None
 
     def with_clock(self, clock: Mapping[str, float], *, common: bool = False) -> Processor:
         """The same with the clock S of a simulator.
@@ -123,11 +123,11 @@ class Processor:
         return replace(self, clock=dict(clock), common=common, notes=notes)
 
 
-def of_table(table: Table) -> Processor:
+def of_table(table: SamplesTable) -> Processor:
     """P from checked samples; R_0, H_0 and C_0 are theirs, that of `1gb` too."""
     parts = [table.fitted] if table.test is None else [table.fitted, table.test]
     bases = {
-        name: Base(*map(float, (part.R[row], part.H[row], part.C[row])))
+        name: ProcessorCounts(*map(float, (part.R[row], part.H[row], part.C[row])))
         for part in parts for row, name in enumerate(part.layouts)
     }  # fmt: skip
     workload, platform = (
@@ -156,7 +156,7 @@ def of_samples(samples: str | Path | pd.DataFrame) -> Processor:
         raise
 
 
-def of_fit(folder: str | Path) -> Processor:
+def processor_of_folder(folder: str | Path) -> Processor:
     """P from the folder of `tessera models fit`; TesseraError if it is no fit, or one without samples."""
     return of_table(fit_folder.read_fit(folder).table)
 
@@ -178,7 +178,7 @@ def read_clock(path: str | Path) -> dict[str, float]:
     layouts = [canonical_name(str(name).strip()) for name in frame["layout"]]
     lines = frame.index if frame.index.name == "line" else None
     refuse_twice(owner, "layout", layouts, lines, "keep one row per layout")
-    runtimes = numbers(frame, "runtime_cycles", owner, layouts, above=True)
+    runtimes = number_column(frame, "runtime_cycles", owner, layouts, above=True)
     return dict(zip(layouts, map(float, runtimes), strict=True))
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import yaml
 
 from tessera.core.files import write_text
-from tessera.core.platforms import Platform, load
+from tessera.core.platforms import Platform, load_platform
 from tessera.core.results.machine_tables import CALIBRATION, CHASE, CHASE_SERIES, FINDINGS, LATENCY, STEPS
 from tessera.core.results.table_io import frame_of, read_file
 from tessera.lab.chase import calibrate, findings, latency_steps
@@ -42,7 +42,7 @@ def explain_chase(
     """
     rows = read_file(CHASE, chase)
     status = read_file(CHASE_SERIES, chase.with_name(CHASE_SERIES.file))
-    before = load(platform)
+    before = load_platform(platform)
     measured = latency_steps.latencies(rows)
     found = latency_steps.steps_table(rows, "measured", seed)
     with batch() as work:
@@ -144,4 +144,4 @@ def write_platform(platform: Platform, template: Path, out: Path) -> None:
         node[last] = {"value": value.value, "source": value.source}
     out.parent.mkdir(parents=True, exist_ok=True)
     write_text(out, yaml.safe_dump(tree, sort_keys=False))
-    load(out)
+    load_platform(out)

@@ -20,7 +20,7 @@ from tessera.lab.study import Amount
 from tessera.machine.container import toolchain
 from tessera.machine.reserve import reserve_huge_pages
 from tessera.measure.counted.counted_run import clock_ns
-from tessera.measure.launch import last_words, launcher, start
+from tessera.measure.launch import last_words, launcher, start_program
 from tessera.record.workloads.program_run import Finished, last_line_json
 
 # Which micro-benchmarks there are, and which of them calibrate: ``marks.csv``.
@@ -119,7 +119,7 @@ def run_under(layout: Layout, argv: Sequence[str], paths: Sequence[Path] = ()) -
         path = Path(name) / "layout.csv"
         write_layout(layout, path)
         with reserve_huge_pages(layout.pages(PAGE_2MB)):
-            end = start(
+            end = start_program(
                 toolchain(),
                 launcher(),
                 path,

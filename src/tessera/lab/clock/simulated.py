@@ -13,7 +13,7 @@ import pandas as pd
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built, sha256_of
-from tessera.core.platforms import Platform, load
+from tessera.core.platforms import Platform, load_platform
 from tessera.core.results.machine_tables import CLOCK_KEYS, CLOCK_MARKS, CLOCK_PROGRAMS
 from tessera.core.results.table_io import frame_of
 from tessera.core.units import GB, round_up
@@ -68,8 +68,8 @@ def record_all(
 def _record(argv: list[str], trace: Path, paths: Sequence[Path]) -> Recording:
     try:
         if not trace.exists():
-            traces.record(argv, trace, anon_pool=2 * GB, paths=paths)
-        info = traces.info(trace)
+            traces.record_program(argv, trace, anon_pool=2 * GB, paths=paths)
+        info = traces.trace_info(trace)
     except TesseraError as error:
         return Recording(trace, error=error.problem)
     return Recording(trace, info["accesses"], info["instructions"])
@@ -84,7 +84,7 @@ def simulate_all(
     for name, recording in recordings.items():
         if recording.error:
             continue
-        pools = {pool["kind"]: pool["used_bytes"] for pool in traces.info(recording.trace)["pools"]}
+        pools = {pool["kind"]: pool["used_bytes"] for pool in traces.trace_info(recording.trace)["pools"]}
         layout = layout_of(
             pages, round_up(max(pools.get("mmap", 0), 1), GB), round_up(max(pools.get("brk", 0), 1), GB)
         )
@@ -150,7 +150,7 @@ def clock(
     run.say(f"clock: recording {len(names)} micro-benchmarks and {len(programs)} programs")
     recordings = record_marks(names, folder)
     recorded = record_all({p.name: p.argv() for p in programs}, folder)
-    base = load(platform)
+    base = load_platform(platform)
     with batch() as work:
         run.say("clock: calibrating the core")
         keys = _keys(work, base, found[MARK]["4KB"], recordings)

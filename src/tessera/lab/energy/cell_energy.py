@@ -54,7 +54,7 @@ def frequency_of(platform: str, detected: Path | None = None) -> float:
         TesseraError: the platform is neither in that folder nor committed.
     """
     own = detected / f"{platform}.yaml" if detected else None
-    found = platforms.load(own if own and own.is_file() else platform)
+    found = platforms.load_platform(own if own and own.is_file() else platform)
     return float(found.values[FREQUENCY].value)
 
 

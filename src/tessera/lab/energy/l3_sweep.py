@@ -206,7 +206,7 @@ def sweep(inputs: Inputs, threads: Sequence[int]) -> pd.DataFrame:
 
 def _cells(inputs: Inputs, threads: Sequence[int]) -> list[list[dict]]:
     """A cell of the 4KB layout for each number of threads; all platforms share passes over the trace."""
-    space = Space.from_trace_info(traces.info(inputs.trace))
+    space = Space.from_trace_info(traces.trace_info(inputs.trace))
     with tempfile.TemporaryDirectory(prefix="tessera-threads-") as name:
         path = Path(name) / f"{ALL_4KB}.csv"
         write_layout(space.layout(ALL_4KB, 0, 0), path)

@@ -20,7 +20,7 @@ from tessera.lab.energy.thread_runs import RUN_COLUMNS, failed_run
 from tessera.machine.counters import sysfs
 from tessera.machine.counters.sysfs import EnergyPackage
 from tessera.machine.perf.log import read_log
-from tessera.machine.perf.row import Row
+from tessera.machine.perf.row import PerfCount
 
 # Joules of a socket during a run: a thread reads the counters often enough that no wrap is missed.
 #
@@ -242,7 +242,7 @@ def _run(request: MeasurementRequest, threads: int) -> dict:
 
 def _energy(
     request: MeasurementRequest, words: list[str], events: list[str]
-) -> tuple[float, float, list[Row]]:
+) -> tuple[float, float, list[PerfCount]]:
     """(seconds, joules of the socket, perf's rows of ``events``) of a command."""
     with tempfile.TemporaryDirectory(prefix="tessera-threads-") as name:
         log, energy_log = Path(name) / "counts", Path(name) / "energy"
@@ -281,7 +281,7 @@ def _execute(words: list[str]) -> float:
     return time.monotonic() - started
 
 
-def _count(rows: list[Row], event: str) -> float:
+def _count(rows: list[PerfCount], event: str) -> float:
     for row in rows:
         if row.event.split(":")[0] == event:
             if row.value is None:
@@ -291,7 +291,7 @@ def _count(rows: list[Row], event: str) -> float:
     raise failed_run(f"perf's event {event}", "perf wrote no row of it", "use perf 6.1", "event-not-counted")
 
 
-def _socket_joules(rows: list[Row], socket: int) -> float:
+def _socket_joules(rows: list[PerfCount], socket: int) -> float:
     own = [row for row in rows if ENERGY_EVENT in row.event and _socket_of(row.part) == socket]
     if not own or any(row.value is None or row.unit != "Joules" for row in own):
         raise failed_run(

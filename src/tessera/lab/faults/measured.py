@@ -20,7 +20,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built
 from tessera.core.results.os_tables import FAULT_COMB, FAULT_ENVIRONMENT, FAULT_LATENCY, FAULT_PASSES
 from tessera.core.results.table_io import frame_of, write_table
-from tessera.core.results.tree import Tree as ResultsTree
+from tessera.core.results.tree import ResultsTree as ResultsTree
 from tessera.core.units import format_bytes
 from tessera.lab.faults.kinds import Kind
 from tessera.lab.faults.latencies import (
@@ -34,9 +34,9 @@ from tessera.lab.faults.latencies import (
     read_cycles,
     with_constant,
 )
-from tessera.machine.container.build import Say, build
+from tessera.machine.container.build import Say, build_component
 from tessera.machine.container.toolchain import Toolchain, toolchain
-from tessera.machine.environment.condition import Tree, Unreadable
+from tessera.machine.environment.condition import SystemFiles, UnreadableFact
 from tessera.machine.limits import available_memory, available_memory_bytes
 
 # What a measurement of fault latencies needs of this machine, read from files below a root folder.
@@ -69,7 +69,7 @@ class Environment:
     free_bytes: int
 
 
-def environment(tree: Tree, processor: int) -> Environment:
+def environment(tree: SystemFiles, processor: int) -> Environment:
     """Read the row.
 
     Raises:
@@ -86,13 +86,13 @@ def environment(tree: Tree, processor: int) -> Environment:
             governor=tree.text(governor) if tree.has(governor) else "",
             free_bytes=available_memory_bytes(tree.root),
         )
-    except Unreadable as error:
+    except UnreadableFact as error:
         raise TesseraError(
             "facts of this machine", str(error), "mount /proc and /sys", code="facts"
         ) from None
 
 
-def require(tree: Tree, found: Environment, *, bytes_: int, huge: bool, any_governor: bool) -> None:
+def require(tree: SystemFiles, found: Environment, *, bytes_: int, huge: bool, any_governor: bool) -> None:
     """Check everything before the first pass.
 
     Args:
@@ -175,7 +175,7 @@ class Plan:
 
 def ready(say: Say) -> Toolchain:
     """The tools, with the program built."""
-    build(COMPONENT, say)
+    build_component(COMPONENT, say)
     return toolchain()
 
 
@@ -297,7 +297,7 @@ def measure(
         TesseraError: a condition is not met; or of a kind, fewer than :data:`LEAST_PASSES` passes count (code
             ``too-few-passes``). The tables are written in that case, too.
     """
-    tree = Tree(root)
+    tree = SystemFiles(root)
     processor_of(plan.processor)
     found = environment(tree, plan.processor)
     require(tree, found, bytes_=plan.bytes_, huge=any(kind.huge for kind in kinds), any_governor=any_governor)

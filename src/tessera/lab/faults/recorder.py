@@ -21,7 +21,7 @@ from tessera.lab.faults.recording import Facts, Recording, Structures, choose, n
 from tessera.lab.kernel import image
 from tessera.lab.kernel.guest import GuestProgram, Look, run_in_guest
 from tessera.lab.kernel.qemu import Machine
-from tessera.machine.container.build import build
+from tessera.machine.container.build import build_component
 from tessera.machine.container.toolchain import Toolchain
 
 COMPONENT, PROGRAM = "kernel-stream", "fault-kinds"
@@ -93,7 +93,7 @@ def record(out: Path, say: Callable[[str], None], *, accept_series: bool = False
     Raises:
         TesseraError: the guest failed, or a kind has no fault.
     """
-    build(COMPONENT, say)
+    build_component(COMPONENT, say)
     guest = image.program("oracle", say, accept_series=accept_series)
     tools, folder = image.ready(say), build_dir(COMPONENT) / "run"
     folder.mkdir(parents=True, exist_ok=True)

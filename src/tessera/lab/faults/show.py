@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tessera.core.results.os_tables import FAULT_COMB, FAULT_ENVIRONMENT, FAULT_LATENCY, FAULT_PASSES
 from tessera.core.results.table_io import read_file
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.faults.kinds import BATCH, TABLE
 from tessera.lab.faults.latencies import comb
 from tessera.lab.faults.recorded_faults import in_order, largest, lines_by_structure, ordinary, summary
@@ -20,7 +20,7 @@ Lines = tuple[list[str], list[list[str]]]
 
 
 def _read(table, name: str, results: Path):
-    return read_file(table, Tree(results).host_faults(name))
+    return read_file(table, ResultsTree(results).host_faults(name))
 
 
 def environment_line(results: Path) -> str:

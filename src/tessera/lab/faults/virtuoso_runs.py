@@ -14,7 +14,7 @@ from tessera.core.results.outcomes import FAILED, is_ok
 from tessera.lab.study import Inputs
 from tessera.simulate.inputs import LOG, file_bytes
 from tessera.simulate.runner import simulate_all
-from tessera.simulate.simulator import KERNEL, Job, run_simulator
+from tessera.simulate.simulator import KERNEL, Simulation, run_simulator
 
 # One log simulated twice: with the kernel's work of its faults in the program's stream, and without.
 #
@@ -119,7 +119,7 @@ def cost_rows(inputs: Inputs, weave: bytes, repeats: int, folder: Path) -> list[
 def _run(inputs: Inputs, log: Path, weave: bytes | None, folder: Path) -> Taken:
     rows: list[dict] = []
     usage = folder / "usage.csv"
-    job = Job(
+    job = Simulation(
         built("simulator", "tessera-sim"), inputs.trace, (set_values(inputs.platform, FRAMES),),
         inputs.options["engine"], inputs.sampling, kind=LOG, weave=weave, usage=usage,
     )  # fmt: skip

@@ -83,7 +83,7 @@ def table4() -> pd.DataFrame:
 
     Footprints and numbers of copies are those of the printed table.
     """
-    printed = reference.select("mitosis_table4", {"quantity": "overhead"})
+    printed = reference.select_published("mitosis_table4", {"quantity": "overhead"})
     sizes = printed["footprint"].map(parse_bytes)
     copies = printed["replicas"].astype(int)
     return pd.DataFrame(

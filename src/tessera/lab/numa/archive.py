@@ -39,7 +39,7 @@ def read_archive(folder: Path | None = None) -> Archive:
     Raises:
         TesseraError: it is not here, a file is missing, or a file has another layout.
     """
-    record = records.load(RECORD)
+    record = records.load_record(RECORD)
     place = folder or record.data_folder
     if not place.is_dir():
         raise TesseraError(

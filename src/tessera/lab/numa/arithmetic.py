@@ -11,7 +11,7 @@ import pandas as pd
 
 from tessera.core import reference
 from tessera.core.errors import unknown_name
-from tessera.core.reference.comparison import compare
+from tessera.core.reference.comparison import compare_printed
 from tessera.core.results.schema import Table, columns
 from tessera.core.results.table_io import frame_of
 from tessera.core.units import PAGE_2MB, PAGE_4KB
@@ -349,7 +349,7 @@ _ENTRY_BYTES = 8
 
 def printed_values(archive: Archive) -> Iterator[BoundedValue]:
     """Numbers of the text are those of the figures."""
-    for _, row in compare(archive.good, archive.every, None).iterrows():
+    for _, row in compare_printed(archive.good, archive.every, None).iterrows():
         if pd.isna(row["archived"]) or row["quantity"].startswith("overhead of "):
             continue
         slack = _half_a_digit(row["printed"])
@@ -359,7 +359,7 @@ def printed_values(archive: Archive) -> Iterator[BoundedValue]:
             f"{row['location']}, printed {row['printed']:g}",
         )  # fmt: skip
     yield _printed_shares(archive)
-    sizes = reference.select("mitosis_table1", {"scenario": "migration"})["value"]
+    sizes = reference.select_published("mitosis_table1", {"scenario": "migration"})["value"]
     for what, value in (("least", sizes.min()), ("most", sizes.max())):
         text = printed_number(f"working_set_{what}")
         yield BoundedValue(

@@ -39,7 +39,7 @@ from tessera.machine.container.toolchain import Toolchain, toolchain
 from tessera.measure.mosalloc.pools import PoolPlace, read_pool_map
 from tessera.record import workloads
 from tessera.record.workloads.definition import Size
-from tessera.record.workloads.program_run import TOOLCHAIN, Finished, Run
+from tessera.record.workloads.program_run import TOOLCHAIN, Finished, ProgramRun
 
 # The map from page tables in the memory of a guest (:mod:`tessera.lab.kernel.page_tables`).
 #
@@ -180,7 +180,7 @@ class Mapped:
     places: list[PoolPlace]
 
 
-def guest_script(run: Run, name: str, *, defrag: str = "never", before: str = "") -> str:
+def guest_script(run: ProgramRun, name: str, *, defrag: str = "never", before: str = "") -> str:
     """The guest's script.
 
     Args:
@@ -209,7 +209,7 @@ def guest_script(run: Run, name: str, *, defrag: str = "never", before: str = ""
     )  # fmt: skip
 
 
-def staged(run: Run, size: Size, where: Toolchain) -> dict[str, bytes]:
+def staged(run: ProgramRun, size: Size, where: Toolchain) -> dict[str, bytes]:
     """Files of the guest: the program, its libraries, libmosalloc, and a layout of 4KB pages.
 
     Raises:
@@ -236,7 +236,7 @@ def staged(run: Run, size: Size, where: Toolchain) -> dict[str, bytes]:
 def capture(
     tools: Toolchain,
     program: GuestProgram,
-    run: Run,
+    run: ProgramRun,
     name: str,
     files: dict[str, bytes],
     out: Path,
@@ -316,7 +316,7 @@ class Guest:
 
     workload: str
     label: str
-    run: Run
+    run: ProgramRun
     size: Size
     files: dict[str, bytes]
     tools: Toolchain
@@ -345,7 +345,7 @@ def ready_guest(
     Raises:
         TesseraError: an unknown workload, one that the guest cannot run, or a component that is not built.
     """
-    one = workloads.load(workload)
+    one = workloads.load_workload(workload)
     run, size = workloads.prepare(one, label, inputs), one.size(label)
     files = staged(run, size, toolchain())
     program = image.program("checked", say, accept_series=accept_series)

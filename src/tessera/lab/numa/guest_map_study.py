@@ -64,11 +64,11 @@ def _all_rows(guest: Guest, run: Run) -> list[dict]:
     run.folder.mkdir(parents=True, exist_ok=True)
     trace = run.folder / "trace.tst"
     run.say(f"recording {guest.workload} from its first instruction")
-    traces.record(
+    traces.record_program(
         guest.run.argv, trace, heap_pool=guest.size.heap_pool, anon_pool=guest.size.anon_pool, roi="whole",
         kernel_accesses=True,
     )  # fmt: skip
-    traces.touches(trace, run.folder / "touches.csv")
+    traces.write_touches(trace, run.folder / "touches.csv")
     rows: list[dict] = []
     for rule in RULES:
         run.say(f"map of {guest.workload} under {rule}")
@@ -85,7 +85,7 @@ def _rows(guest: Guest, rule: str, trace: Path, out: Path) -> list[dict]:
     except TesseraError as error:
         return [same | {"status": FAILED, "message": str(error)}]
     order = touches_behind(found.begin, read_touches(out / "touches.csv"))
-    reach = Reach.of(found.begin, traces.info(trace))
+    reach = Reach.of(found.begin, traces.trace_info(trace))
     by_rule = expected_map(touches_as_far_as(order, found.map), rule, NODES, reach=reach)
     write_map(found.begin, folder / "begin.csv")
     write_map(found.map, folder / "guest.csv")

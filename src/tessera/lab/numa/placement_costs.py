@@ -142,7 +142,7 @@ class Placement:
 def placements() -> dict[str, Placement]:
     """The configurations of Table 2 by name, in the order of the file."""
     found = {}
-    for name, rows in reference.load("mitosis_table2").groupby("configuration", sort=False):
+    for name, rows in reference.load_published("mitosis_table2").groupby("configuration", sort=False):
         place = dict(zip(rows["part"], rows["place"], strict=True))
         hog = None if place["interference"] == _NONE else place["interference"]
         found[str(name)] = Placement(str(name), place["program"], place["page tables"], place["data"], hog)

@@ -211,7 +211,7 @@ def placements_of_gups(
         TesseraError: a component that is not built, or a trace that cannot be written.
     """
     gups, machine = Gups(gb, updates, seed), published_machine()
-    platform = platform or platforms.load(PLATFORM)
+    platform = platform or platforms.load_platform(PLATFORM)
     asked = list(placement_cases(machine))
     with tempfile.TemporaryDirectory(prefix="tessera-numa-") as name:
         folder = Path(name)

@@ -117,7 +117,7 @@ def memory_of(platform: str, machine: Machine, remote_cycles: float | None, line
     Raises:
         TesseraError: another platform without ``remote_cycles`` and ``lines``.
     """
-    values = platforms.load(platform).values
+    values = platforms.load_platform(platform).values
     local = int(values["memory.load_cycles"].value)
     if platform != PLATFORM and (remote_cycles is None or lines is None):
         raise TesseraError(

@@ -135,7 +135,7 @@ def placements_of_program(
         TesseraError: a scale that is too small or too large, or a component that is not built.
     """
     about = trace.info or {"status": OK}
-    platform = scaled(platform or platforms.load(PLATFORM), scale)
+    platform = scaled(platform or platforms.load_platform(PLATFORM), scale)
     same = {
         "platform": platform.name, "scale": scale, "size": about.get("size", ""),
         "program": about.get("about", {}).get("rows", {}).get(TABLE1, ""),
@@ -145,7 +145,7 @@ def placements_of_program(
         status = SKIPPED if about["status"] == SKIPPED else FAILED
         lost = {"workload": trace.workload, "status": status, "message": about["message"]}
         return frame_of(PROGRAMS, [same | lost])
-    machine, header = published_machine(), traces.info(trace.trace)
+    machine, header = published_machine(), traces.trace_info(trace.trace)
     asked = list(placement_cases(machine))
     with tempfile.TemporaryDirectory(prefix="tessera-numa-") as name:
         layouts = _written(_layouts(Space.from_trace_info(header)), Path(name))

@@ -29,7 +29,7 @@ from tessera.lab.studies.windows import middle
 from tessera.lab.study import Count, Inputs, Jobs, Names, Recording, Run, Seed, study
 from tessera.record import traces
 from tessera.simulate.inputs import MAPPING
-from tessera.simulate.runner import CellCache, simulate
+from tessera.simulate.runner import CellCache, simulate_platform
 
 # Cells of the study: designs under mappings, in full, with the engine ``timing``.
 #
@@ -112,7 +112,7 @@ def _with_design(platform: Platform, name: str) -> Platform:
 
 def _simulated(inputs: Inputs, design: str, platform: Platform) -> list:
     parts: list[dict] = []
-    rows = simulate(
+    rows = simulate_platform(
         inputs.trace, platform, list(inputs.files), structures=parts, kind=MAPPING, **inputs.options
     )
     by_mapping: dict[str, list[dict]] = {file.stem: [] for file in inputs.files}
@@ -243,7 +243,7 @@ def designs(
 
 def _window(trace: Path, accesses: int | None, folder: Path) -> Path:
     """The trace, or a part from its middle, as a file in the folder."""
-    available = traces.info(trace)["accesses"]
+    available = traces.trace_info(trace)["accesses"]
     if accesses is None or accesses >= available:
         return trace
     target = folder / TRACE_NAME

@@ -15,7 +15,7 @@ from tessera.core.files import built, with_names
 from tessera.core.results.outcomes import is_ok
 from tessera.lab.study import Inputs
 from tessera.machine.container import toolchain
-from tessera.simulate.runner import simulate
+from tessera.simulate.runner import simulate_platform
 from tessera.simulate.sampling import Intervals
 from tessera.simulate.simulator import died
 
@@ -93,7 +93,7 @@ def unit_counts(inputs: Inputs) -> pd.DataFrame:
     """
     units: list[dict] = []
     options = inputs.options | {"workload": ""}
-    rows = simulate(inputs.trace, inputs.platform, list(inputs.files), units=units, **options)
+    rows = simulate_platform(inputs.trace, inputs.platform, list(inputs.files), units=units, **options)
     if failed := [row for row in rows if not is_ok(row)]:
         raise TesseraError(
             f"layout {failed[0]['layout']}", failed[0]["message"], "correct the layout", exit_code=EXIT_FAILED

@@ -10,7 +10,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_1GB, canonical_name
 from tessera.core.mapping import kinds, synthetic
 from tessera.core.mapping.contiguity import MappingSummary
-from tessera.core.mapping.kinds import MappingRequest
+from tessera.core.mapping.kinds import MappingInputs
 from tessera.core.mapping.mapping_file import write_mapping
 from tessera.core.mapping.page_mapping import PageMapping
 from tessera.core.mapping.paging import Touches, read_touches
@@ -76,7 +76,7 @@ def make_mappings(
         TesseraError: the trace uses no pool, or is damaged.
     """
     check_kinds(asked)
-    info = traces.info(trace)
+    info = traces.trace_info(trace)
     used, touches = synthetic.regions_of_trace(info), _touches(trace, folder)
     about = {"seed": seed, "accesses": info["accesses"], "touched_pages": len(touches.page)}
     made = Made({}, [])
@@ -109,11 +109,11 @@ def described(found: MappingSummary) -> Mapping[str, float]:
     return row
 
 
-def _request(kind: str, used: list, seed: int, touches: Touches) -> MappingRequest:
-    return MappingRequest(used, seed=seed, touches=touches if kinds.needs_touches(kind) else None)
+def _request(kind: str, used: list, seed: int, touches: Touches) -> MappingInputs:
+    return MappingInputs(used, seed=seed, touches=touches if kinds.needs_touches(kind) else None)
 
 
 def _touches(trace: Path, folder: Path) -> Touches:
     file = folder / "touches.txt"
-    traces.touches(trace, file)
+    traces.write_touches(trace, file)
     return read_touches(file)

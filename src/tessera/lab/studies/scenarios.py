@@ -18,14 +18,14 @@ from tessera.core.results.os_tables import OF_LOG, SCENARIO_CELLS, SCENARIO_TABL
 from tessera.core.results.outcomes import FAILED, is_ok, ok_rows
 from tessera.core.results.schema import COUNT
 from tessera.core.results.table_io import frame_of
-from tessera.core.scenarios import Scenario, load
+from tessera.core.scenarios import Scenario, load_scenario
 from tessera.core.tables import print_table
 from tessera.core.units import MB, PAGE_2MB, PAGE_4KB
 from tessera.lab.study import Inputs, Jobs, Names, Recording, Run, study
 from tessera.record import traces
 from tessera.simulate import operating_system
-from tessera.simulate.inputs import LAYOUT, LOG, Kind
-from tessera.simulate.runner import CellCache, simulate
+from tessera.simulate.inputs import LAYOUT, LOG, PageSource
+from tessera.simulate.runner import CellCache, simulate_platform
 from tessera.simulate.sampling import Plan, parse_sampling
 
 # What the imitation of Linux decides for a trace under each scenario: logs, and their tables.
@@ -63,7 +63,7 @@ def load_scenarios(names: Sequence[str]) -> list[Scenario]:
     Raises:
         TesseraError: an unknown scenario, or two with the same name.
     """
-    asked = [load(name) for name in names]
+    asked = [load_scenario(name) for name in names]
     found = [one.name for one in asked]
     if twice := sorted({name for name in found if found.count(name) > 1}):
         raise TesseraError(f"scenario {twice[0]}", "it is asked for twice", "name each scenario once")
@@ -143,7 +143,7 @@ def cells_of(inputs: Inputs, decided: Sequence[Decided], folder: Path) -> list[d
 
 def write_layouts(trace: Path, folder: Path) -> list[Path]:
     """The layouts of all 4KB and of all 2MB pages of the recording's pools."""
-    space = Space.from_trace_info(traces.info(trace))
+    space = Space.from_trace_info(traces.trace_info(trace))
     files = []
     for name, end in ((ALL_4KB, 0), (ALL_2MB, space.size)):
         files.append(folder / f"{name}.csv")
@@ -156,12 +156,12 @@ def failed(pair: dict[str, str], name: str, message: str, pages: str = SCENARIO)
     return _head(pair, pages, name) | {"status": FAILED, "message": message}
 
 
-def _simulated(inputs: Inputs, kind: Kind) -> list[dict]:
+def _simulated(inputs: Inputs, kind: PageSource) -> list[dict]:
     """A cell for each file; if the simulator refuses the whole request, failed ones with its reason."""
     if not inputs.files:
         return []
     try:
-        return simulate(inputs.trace, inputs.platform, list(inputs.files), kind=kind, **inputs.options)
+        return simulate_platform(inputs.trace, inputs.platform, list(inputs.files), kind=kind, **inputs.options)
     except TesseraError as error:
         return [{"status": FAILED, "message": error.one_line} for _ in inputs.files]
 

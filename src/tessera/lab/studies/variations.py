@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tessera.core.errors import unknown_name
-from tessera.core.platforms import Key, Platform, with_values
+from tessera.core.platforms import PlatformKey, Platform, with_values
 
 # A platform with some values changed, and the ablations: variants that switch one mechanism off.
 
@@ -140,7 +140,7 @@ class Point:
 
 
 def points(
-    platform: Platform, keys: dict[str, Key], only: Sequence[str] = ()
+    platform: Platform, keys: dict[str, PlatformKey], only: Sequence[str] = ()
 ) -> tuple[list[Point], dict[str, str]]:
     """(points, {assumed key: why it is not varied}) of ``platform``; ``keys`` has the bounds.
 
@@ -175,7 +175,7 @@ def _switched(platform: Platform) -> Iterator[Point]:
             yield Point(switch.prefix.rstrip("."), "off" if is_on else "on", dict(changes))
 
 
-def _of(key: str, value: int | float | str, platform: Platform, bounds: Key) -> Iterator[Point | str]:
+def _of(key: str, value: int | float | str, platform: Platform, bounds: PlatformKey) -> Iterator[Point | str]:
     """Points of one key, or sentences why there are none."""
     if isinstance(value, str):
         names = PREDICTORS if key == "branch.predictor" else POLICIES if key.endswith(".replacement") else ()

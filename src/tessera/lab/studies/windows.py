@@ -44,7 +44,7 @@ def window(run: Run, trace: Recording, accesses: Count) -> dict:
         content of the info.json that was written.
     """
     found = {"workload": trace.workload, "status": OK, "message": ""}
-    found |= traces.info(trace.path) if trace.info is None else trace.info
+    found |= traces.trace_info(trace.path) if trace.info is None else trace.info
     out = run.file("info.json")
     out.parent.mkdir(parents=True, exist_ok=True)
     target = out.with_name(TRACE_NAME)
@@ -52,7 +52,7 @@ def window(run: Run, trace: Recording, accesses: Count) -> dict:
     if is_ok(found):
         try:
             start = _cut(trace.trace, found["accesses"], accesses, target)
-            found |= traces.info(target) | {"window_start_access": start}
+            found |= traces.trace_info(target) | {"window_start_access": start}
         except TesseraError as error:
             found |= {"status": FAILED, "message": error.sentence}
     write_text(out, json.dumps(found, indent=1, sort_keys=True) + "\n")

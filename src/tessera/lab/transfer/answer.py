@@ -17,16 +17,16 @@ from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.platforms import Platform
 from tessera.core.results import transfer_tables as schema
-from tessera.core.results.outcomes import note_of, recorded
-from tessera.core.results.table_io import ABSENT_CODE, Unreadable, read_file
-from tessera.core.results.tree import Tree
+from tessera.core.results.outcomes import note_of, read_recording
+from tessera.core.results.table_io import ABSENT_CODE, UnreadableTable, read_file
+from tessera.core.results.tree import ResultsTree
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.samples import Table, check_samples
+from tessera.fit.models.samples import SamplesTable, check_samples
 from tessera.fit.predict.answers import Answer
-from tessera.fit.predict.bracket import SOURCE, Base, Bracket, Design
+from tessera.fit.predict.bracket import SOURCE, ProcessorCounts, Bracket, ChangedCounts
 from tessera.fit.predict.calibrated import Clocks
 from tessera.fit.predict.counts import layout_absent
-from tessera.fit.predict.decision import Decision, Question, decide, refused
+from tessera.fit.predict.decision import Decision, Question, decide_question, refused_question
 from tessera.fit.predict.processor import MEASURED, SIMULATED, Processor, of_table
 from tessera.lab.transfer import own_design
 from tessera.lab.transfer.bracket_answers import family_openness
@@ -38,7 +38,7 @@ from tessera.lab.transfer.own_design import OwnDesign, Progress, Window
 class Study:
     """The tables of a study of transfer, asked about one workload on one platform."""
 
-    tree: Tree
+    tree: ResultsTree
     workload: str
     platform: str
 
@@ -51,7 +51,7 @@ class Study:
         place = table.place(self.tree)
         try:
             return read_file(table, place)
-        except Unreadable as error:
+        except UnreadableTable as error:
             if error.code == ABSENT_CODE and not schema.SAMPLES.place(self.tree).is_file():
                 raise TesseraError(
                     f"study of transfer in {self.tree.root}", f"there is no {place}",
@@ -66,13 +66,13 @@ class Study:
 
     @cached_property
     def hardware(self) -> Platform:
-        return platforms.load(self.platform)
+        return platforms.load_platform(self.platform)
 
     @cached_property
     def note(self) -> str:
         """The note on a recording that lacks a part of its program; else empty, as without an info.json."""
         info = self.tree.info(self.workload)
-        return note_of(recorded(info)[0]) if info.is_file() else ""
+        return note_of(read_recording(info)[0]) if info.is_file() else ""
 
     @cached_property
     def samples_table(self) -> pd.DataFrame:
@@ -93,7 +93,7 @@ class Study:
         return mine
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> SamplesTable:
         """The samples of P that models are fitted to."""
         rows = self.samples_table
         fitted = rows[rows["fitted"].astype(bool)].assign(runtime_provenance=SIMULATED)
@@ -104,7 +104,7 @@ class Study:
         """P of the study: simulated, with R_0, H_0 and C_0 also under its mappings."""
         rows, found = self.samples_table, of_table(self.table)
         counts = rows[["layout", "runtime_cycles", "stlb_hits", "walk_cycles"]]
-        bases = {name: Base(float(R), float(H), float(C)) for name, R, H, C in counts.itertuples(index=False)}
+        bases = {name: ProcessorCounts(float(R), float(H), float(C)) for name, R, H, C in counts.itertuples(index=False)}
         notes = [self.note] if self.note else []
         return replace(found, bases=bases, engine=True, notes=notes).with_hardware(self.hardware)
 
@@ -151,7 +151,7 @@ def answer_design(
         measured=own.origin == MEASURED, layout=design.pages,
     )  # fmt: skip
     if base is None and not own.engine:
-        return refused(question, [layout_absent(design.pages, own)])
+        return refused_question(question, [layout_absent(design.pages, own)])
     window = study.window()
 
     def simulated(one: OwnDesign) -> own_design.Counted:
@@ -160,7 +160,7 @@ def answer_design(
     counted = simulated(design)
     if base is None:  # the same engine knows P under this layout, too
         p = simulated(replace(design, name=study.platform, changes={}))
-        base = Base(p.runtime, p.asked.hits, p.asked.walk_cycles)
+        base = ProcessorCounts(p.runtime, p.asked.hits, p.asked.walk_cycles)
     bracket = own.bracket
     if not own.engine and isinstance(bracket, Bracket):
         bracket = _same_counts(bracket, base, study.processor, design.pages) or bracket
@@ -170,16 +170,16 @@ def answer_design(
         clocks=Clocks(base.runtime, S_0, counted.runtime),
         open=study.open(groups, families) if own.origin == MEASURED and groups else {},
     )  # fmt: skip
-    return decide(question, bracket, own.calibrated)
+    return decide_question(question, bracket, own.calibrated)
 
 
-def _same_counts(bracket: Bracket, base: Base, simulated: Processor, pages: str) -> CannotFit | None:
+def _same_counts(bracket: Bracket, base: ProcessorCounts, simulated: Processor, pages: str) -> CannotFit | None:
     """Why the simulator's counts cannot be compared with P's: no change at all would look like one."""
     theirs = simulated.bases.get(pages)
     if theirs is None:
         text = f"the study has no run of its own P under {pages}, so its counts cannot be compared"
         return CannotFit(SOURCE, text, "ask about a layout of the study", code="counts-differ")
-    found = bracket.answer(base, Design(theirs.hits, theirs.walk_cycles, simulated.walkers or 1))
+    found = bracket.answer(base, ChangedCounts(theirs.hits, theirs.walk_cycles, simulated.walkers or 1))
     if isinstance(found, Answer) and not found.differs:
         return None
     text = (
@@ -189,7 +189,7 @@ def _same_counts(bracket: Bracket, base: Base, simulated: Processor, pages: str)
     return CannotFit(SOURCE, text, "give samples of the same part of the program", code="counts-differ")
 
 
-def _written_by(tree: Tree) -> str:
+def _written_by(tree: ResultsTree) -> str:
     """Which commit made a results folder, if it says so."""
     try:
         commit = json.loads(tree.provenance("git").read_text()).get("commit")

@@ -21,7 +21,7 @@ from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.core.results import transfer_tables as schema
 from tessera.core.results.schema import Table
 from tessera.core.results.table_io import frame_of, read_file, with_whole_counts, write_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.numa.gups import BASE, RECORD
 from tessera.lab.studies import placements
 from tessera.lab.transfer import predictions
@@ -47,12 +47,12 @@ _BYTES = 256 << 20  #: of the pool
 _LOADS = 30_000
 
 
-def packed(table: Table, tree: Tree) -> Path:
+def packed(table: Table, tree: ResultsTree) -> Path:
     """Where an archive has one of :data:`PACKED`."""
     return table.place(tree).with_suffix(".csv.gz")
 
 
-def keep(results: Tree, archive: Tree) -> None:
+def keep(results: ResultsTree, archive: ResultsTree) -> None:
     """Write the study of a run into an archive, with a new fingerprint.
 
     Raises:
@@ -72,7 +72,7 @@ def keep(results: Tree, archive: Tree) -> None:
     write_table(schema.POINTS, fingerprint(), schema.POINTS.place(archive).with_name(FINGERPRINT))
 
 
-def read(archive: Tree) -> dict[str, pd.DataFrame]:
+def read(archive: ResultsTree) -> dict[str, pd.DataFrame]:
     """Tables of an archive by name, without the ladder; predictions are whole.
 
     Raises:
@@ -102,7 +102,7 @@ def fingerprint() -> pd.DataFrame:
     Raises:
         TesseraError: the tracer or the simulator is not built.
     """
-    platform = platforms.load(PLATFORM)
+    platform = platforms.load_platform(PLATFORM)
     with tempfile.TemporaryDirectory(prefix="tessera-fingerprint-") as name:
         folder = Path(name)
         trace = _trace(folder)

@@ -14,7 +14,7 @@ from tessera.core.results.table_io import frame_of
 from tessera.core.results.transfer_tables import NEW_DESIGNS
 from tessera.fit.models.samples import check_samples
 from tessera.fit.predict.answers import Answer, Reason, Refused
-from tessera.fit.predict.bracket import SOURCE, Base, Bracket, Design
+from tessera.fit.predict.bracket import SOURCE, ProcessorCounts, Bracket, ChangedCounts
 from tessera.fit.predict.decision import OF_BRACKET
 from tessera.lab.transfer import rules
 from tessera.lab.transfer.classes import GROUPS, IDEAL
@@ -149,7 +149,7 @@ def answer_rows(samples: Sequence[Mapping], points: Sequence[Mapping], hit_cycle
     """
     bracket = fitted_bracket(samples, hit_cycles)
     counts = ("runtime_cycles", "stlb_hits", "walk_cycles")
-    bases = {row["layout"]: Base(*(row[name] for name in counts)) for row in samples}
+    bases = {row["layout"]: ProcessorCounts(*(row[name] for name in counts)) for row in samples}
     by_input: dict[tuple, dict] = {}
     for row in points:
         if is_ok(row):
@@ -157,7 +157,7 @@ def answer_rows(samples: Sequence[Mapping], points: Sequence[Mapping], hit_cycle
     found = []
     for key, rows in by_input.items():
         hits, walks = rows[LATENCY], rows[BUSY]
-        design = Design(hits["stlb_hits"], walks["walk_cycles"], int(walks["walkers"]), walks["miss_cycles"])
+        design = ChangedCounts(hits["stlb_hits"], walks["walk_cycles"], int(walks["walkers"]), walks["miss_cycles"])
         said = bracket if isinstance(bracket, Reason) else bracket.answer(bases[hits["layout"]], design)
         found.append(dict(zip(POINT, key, strict=True)) | _answer_row(hits, refused(hits["group"], said)))
     return found

@@ -14,10 +14,10 @@ from tessera.core.errors import TesseraError
 from tessera.core.results.schema import NUMBER
 from tessera.core.results.table_io import frame_of
 from tessera.core.results.transfer_tables import DESIGN_ANSWERS
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.fit.predict import counts as by_counts
 from tessera.fit.predict import processor as processors
-from tessera.fit.predict.counts import HITS_ARE, WALK_CYCLES_ARE, Counts, CountsTable, Statement, read_counts
+from tessera.fit.predict.counts import HITS_ARE, WALK_CYCLES_ARE, DesignPoint, CountsTable, Statement, read_design_points
 from tessera.fit.predict.decision import Decision
 from tessera.fit.predict.processor import Processor
 from tessera.lab.transfer.answer import Study, answer_design
@@ -117,7 +117,7 @@ def ask(
     clock=None, hits_are=None, walk_cycles_are=None, classes=(), walkers=None, hit_cycles=None,
     miss_cycles=0.0, only=None, cache=None, progress: Callable[[str], None] = lambda line: None,
 ) -> Answers:  # fmt: skip
-    """:func:`predict` with notes; ``counts`` may be a :class:`Counts`, too."""
+    """:func:`predict` with notes; ``counts`` may be a :class:`DesignPoint`, too."""
     if (design is None) == (counts is None):
         raise TesseraError(
             "tessera predict: the design", "nothing is asked about" if design is None else "two are given",
@@ -163,10 +163,10 @@ def ask(
         decisions, notes = [answer_design(study, own, of_study, kept, progress)], list(processor.notes)
     else:
         table = counts
-        if isinstance(counts, Counts):
+        if isinstance(counts, DesignPoint):
             table = CountsTable((counts,))
         elif not isinstance(counts, CountsTable):
-            table = read_counts(counts, only)
+            table = read_design_points(counts, only)
             only = None
         if only is not None:
             raise TesseraError(
@@ -199,7 +199,7 @@ def _one_workload(table: CountsTable, known: Known) -> None:
 
 def _one_platform(processor: Processor, platform: str | None) -> None:
     """Refuse a platform beside samples of another known one: which hit time and walkers would be P's?"""
-    if platform and processor.platform in platforms.names() and processor.platform != platform:
+    if platform and processor.platform in platforms.platform_names() and processor.platform != platform:
         raise TesseraError(
             f"tessera predict --platform {platform}", f"the samples are of {processor.platform}",
             "give the platform of the samples, or none", code="pair-differs",
@@ -228,7 +228,7 @@ def known_of(results=None, workload=None, platform=None, samples=None, fit=None,
                 f"tessera predict --results {results}", "it has many workloads and platforms",
                 "name one pair: --workload NAME --platform NAME", code="pair-unstated",
             )  # fmt: skip
-        study = Study(Tree(Path(results)), workload, platform)
+        study = Study(ResultsTree(Path(results)), workload, platform)
     if samples is None and fit is None:
         if study is None:
             raise TesseraError("tessera predict: P", "nothing says what P is", _SOURCES, code="no-p")
@@ -236,7 +236,7 @@ def known_of(results=None, workload=None, platform=None, samples=None, fit=None,
         return Known(
             processor if clock is None else processor.with_clock(processors.read_clock(clock)), study
         )
-    processor = processors.of_fit(fit) if samples is None else processors.of_samples(samples)
+    processor = processors.processor_of_folder(fit) if samples is None else processors.of_samples(samples)
     _one_platform(processor, platform)
     if study is not None:
         if clock is not None:

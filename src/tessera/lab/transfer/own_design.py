@@ -20,9 +20,9 @@ from tessera.core import configuration_files
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.layouts.layout import ALL_4KB, canonical_name
 from tessera.core.platforms import Platform
-from tessera.core.results.outcomes import is_ok, recorded
-from tessera.core.results.tree import Tree
-from tessera.fit.predict.bracket import Design
+from tessera.core.results.outcomes import is_ok, read_recording
+from tessera.core.results.tree import ResultsTree
+from tessera.fit.predict.bracket import ChangedCounts
 from tessera.lab.studies import placements
 from tessera.lab.transfer.classes import DESIGN, IDEAL, THP, changed, groups_of
 from tessera.lab.transfer.points import asked
@@ -110,7 +110,7 @@ class Window:
     manifest: Path
 
     @classmethod
-    def of(cls, tree: Tree, samples: pd.DataFrame, workload: str, platform: str) -> Window:
+    def of(cls, tree: ResultsTree, samples: pd.DataFrame, workload: str, platform: str) -> Window:
         """From a results tree that still has the window, or the trace that it was cut from.
 
         Raises:
@@ -119,9 +119,9 @@ class Window:
         first = samples.iloc[0]
         infos = [*tree.found(tree.window(workload, "*")), tree.info(workload)]
         for info in infos:
-            if info.is_file() and is_ok(recorded(info)[0]):
-                trace = recorded(info)[1]
-                if trace.is_file() and traces.info(trace)["accesses"] == first["window_accesses"]:
+            if info.is_file() and is_ok(read_recording(info)[0]):
+                trace = read_recording(info)[1]
+                if trace.is_file() and traces.trace_info(trace)["accesses"] == first["window_accesses"]:
                     return cls(
                         workload, trace, int(first["warm_units"]), int(first["interval_instructions"]),
                         int(first["seed"]), tree.manifest(workload, platform),
@@ -139,7 +139,7 @@ class Window:
 class Counted:
     """A simulated design: as the bracket asks for it, and R of the timing engine in cycles."""
 
-    asked: Design
+    asked: ChangedCounts
     runtime: float
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tessera.core.platforms import Platform
 from tessera.core.results.outcomes import is_ok
-from tessera.fit.predict.bracket import Design
+from tessera.fit.predict.bracket import ChangedCounts
 from tessera.lab.transfer import rules
 from tessera.lab.transfer.classes import DESIGN, HIT, OWN_HIT, WALKERS, Variant, text_of
 from tessera.lab.transfer.runs import Cell, difference
@@ -51,12 +51,12 @@ def declared(
     }
 
 
-def asked(row: Mapping, structures: Sequence[Mapping], platform: Platform, base: Platform) -> Design:
+def asked(row: Mapping, structures: Sequence[Mapping], platform: Platform, base: Platform) -> ChangedCounts:
     """The design of a cell as the bracket asks for it: H by latency, busy C, longer look-ups of misses."""
     hits, misses, cycles = (float(row[name]) for name in ("stlb_hits", "stlb_misses", "walk_cycles"))
     of_hits, of_misses = look_up_cycles(hits, misses, structures, platform)
     of_p = int(base.values[HIT].value)
-    return Design(
+    return ChangedCounts(
         of_hits / of_p, cycles + background_cycles(structures), int(platform.values[WALKERS].value),
         of_misses - misses * of_p,
     )  # fmt: skip
@@ -110,7 +110,7 @@ class Measured:
     base: Cell | None
     x: Mapping[str, Point]
     ideal: float
-    asked: Design | None = None
+    asked: ChangedCounts | None = None
 
     @property
     def ok(self) -> bool:

@@ -15,8 +15,8 @@ from tessera.core.platforms import Platform
 from tessera.core.results.outcomes import FAILED, is_ok
 from tessera.lab.studies.intervals import Estimate, block_vectors, ratio_estimate
 from tessera.record import traces
-from tessera.simulate.inputs import LAYOUT, Kind
-from tessera.simulate.runner import CellCache, simulate
+from tessera.simulate.inputs import LAYOUT, PageSource
+from tessera.simulate.runner import CellCache, simulate_platform
 from tessera.simulate.sampling import Intervals
 
 # Units of a window: intervals with equal numbers of instructions that follow each other without a gap.
@@ -48,7 +48,7 @@ def units_of(trace: Path, units: int, warm_units: int) -> Units:
             f"{units} units, {warm_units} of them before", "an interval over units needs at least 2 units",
             "give units=20 warm_units=2",
         )  # fmt: skip
-    length = -(-traces.info(trace)["instructions"] // (units + warm_units))
+    length = -(-traces.trace_info(trace)["instructions"] // (units + warm_units))
     return units_of_length(trace, max(1, length), warm_units)
 
 
@@ -56,7 +56,7 @@ def units_of_length(trace: Path, length: int, warm_units: int) -> Units:
     """The same with intervals of ``length`` instructions; errors as of :func:`cut_into_units`."""
     vectors = block_vectors(trace, length)
     made = cut_into_units(
-        vectors.start_access, vectors.instructions, traces.info(trace)["accesses"], warm_units
+        vectors.start_access, vectors.instructions, traces.trace_info(trace)["accesses"], warm_units
     )
     return replace(made, length=length)
 
@@ -128,7 +128,7 @@ class Runs:
     progress: Callable[[str], None] = lambda line: None
 
     def cells(
-        self, platform: Platform, files: Sequence[Path], kind: Kind = LAYOUT, engine: str = TIMING
+        self, platform: Platform, files: Sequence[Path], kind: PageSource = LAYOUT, engine: str = TIMING
     ) -> dict[str, Cell]:
         """Name of a layout or mapping -> cell. A rejected one does not stop the others."""
         try:
@@ -156,7 +156,7 @@ class Runs:
     def _simulated(self, platform, files, kind, engine) -> dict[str, Cell]:
         units: list[dict] = []
         parts: list[dict] = []
-        rows = simulate(
+        rows = simulate_platform(
             self.trace, platform, list(files), workload=self.workload, engine=engine,
             sampling=self.units.plan, cache=self.cache, progress=self.progress, units=units,
             structures=parts, kind=kind,

@@ -30,7 +30,7 @@ from tessera.core.results.transfer_tables import (
     WIDTHS,
 )
 from tessera.core.tables import print_table
-from tessera.fit.models.registry import select
+from tessera.fit.models.registry import select_models
 from tessera.fit.models.samples import Samples, check_samples
 from tessera.lab.studies import placements
 from tessera.lab.study import Bounds, Jobs, Names, Paths, Recording, Run, Seed, study
@@ -248,7 +248,7 @@ def transfer(
     variants: Annotated[Names, lambda names: chosen((), names)] = (),
     mappings: Annotated[Names, placements.check_kinds] = ("demand", "medium", "high"),
     layouts: Names = (),
-    models: Annotated[Names, select] = (),
+    models: Annotated[Names, select_models] = (),
     units: Annotated[int, Bounds(2)] = 20,
     warm_units: Annotated[int, Bounds(0)] = 2,
     twins: Annotated[int, Bounds(0)] = 200,
@@ -299,7 +299,7 @@ def transfer(
         made = placements.make_mappings(window, mappings, seed, Path(name), run.say)
         subject = Subject(
             runs, platform, files, made.files, chosen(classes, variants),
-            select(models) if models else predictions.default_models(),
+            select_models(models) if models else predictions.default_models(),
             Path(name), twins, seed, ladders, made.rows[0]["touched_pages"],
         )  # fmt: skip
         rows = study_tables(subject)

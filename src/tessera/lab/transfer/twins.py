@@ -41,8 +41,8 @@ def random_layouts(trace: Path, folder: Path, mosaics: int, seed: int) -> tuple[
 
 def touched_space(trace: Path, folder: Path) -> Space:
     """The address space of a trace, whose places are the 2MB pages that it touches."""
-    space, file = Space.from_trace_info(traces.info(trace)), folder / "touched.txt"
-    traces.touches(trace, file)
+    space, file = Space.from_trace_info(traces.trace_info(trace)), folder / "touched.txt"
+    traces.write_touches(trace, file)
     touches = read_touches(file)
     return space.on_touched(sorted(_places(space, touches)))
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tessera.core.layouts.layout import Layout, Window
-from tessera.core.platforms import Platform, load, names
+from tessera.core.platforms import Platform, load_platform, platform_names
 from tessera.core.results.machine_tables import CLOSED_FORMS
 from tessera.core.results.table_io import frame_of
 from tessera.core.units import GB, PAGE_2MB, PAGE_4KB
@@ -248,7 +248,7 @@ def closed_forms(run: Run, platforms: tuple[Platform, ...] = ()) -> pd.DataFrame
         platforms: names or YAML files; default: all of config/platforms.
     """
     rows = []
-    for platform in platforms or [load(name) for name in names()]:
+    for platform in platforms or [load_platform(name) for name in platform_names()]:
         if not applies(platform):
             continue
         run.say(f"closed forms on {platform.name}")

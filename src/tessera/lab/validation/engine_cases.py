@@ -100,7 +100,7 @@ VARIANTS: dict[str, dict[str, int | str]] = {
 def platform_cases(given: Sequence[Platform]) -> dict[str, Platform]:
     """The given platforms, then every variant of :data:`BASE`."""
     found = {one.name: one for one in given}
-    return found | {name: bent(platforms.load(BASE), name, keys) for name, keys in VARIANTS.items()}
+    return found | {name: bent(platforms.load_platform(BASE), name, keys) for name, keys in VARIANTS.items()}
 
 
 def bent(platform: Platform, name: str, keys: dict[str, int | str]) -> Platform:

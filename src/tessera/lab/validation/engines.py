@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from tessera.core.layouts.layout import Layout
-from tessera.core.platforms import Platform, load, names
+from tessera.core.platforms import Platform, load_platform, platform_names
 from tessera.core.results.machine_tables import ENGINES
 from tessera.core.results.table_io import frame_of
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
@@ -178,7 +178,7 @@ def engines(
         amount: number and length of the traces; quick takes seconds.
         seed: of traces and layouts.
     """
-    cases = engine_cases.platform_cases(platforms or [load(name) for name in names()])
+    cases = engine_cases.platform_cases(platforms or [load_platform(name) for name in platform_names()])
     traces, instructions, layouts_of_each = COUNTS[amount]
     rows: dict[tuple[str, str], dict] = {}
     for number in range(traces):

@@ -17,12 +17,12 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_4KB
-from tessera.core.platforms import Platform, changed, load, parse_changes
+from tessera.core.platforms import Platform, changed_platform, load_platform, parse_changes
 from tessera.core.results import machine_tables
 from tessera.core.results.cell_tables import MANIFEST
 from tessera.core.results.outcomes import ok_rows
 from tessera.core.results.table_io import frame_of, read_cells, read_tree_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.chase.simulated import LATENCY_KEYS, LEVELS, WALK_KEY
 from tessera.lab.study import Names, Run, study
 
@@ -157,7 +157,7 @@ def invariants(run: Run, results: Path, changes: Names = ()) -> pd.DataFrame:
     Raises:
         TesseraError: there is no cells file, so nothing would be checked.
     """
-    tree = Tree(results)
+    tree = ResultsTree(results)
     files = tree.found(tree.cells_of("*", "*"))
     if not files:
         where = tree.cells_of("*", "*")
@@ -183,7 +183,7 @@ def invariants(run: Run, results: Path, changes: Names = ()) -> pd.DataFrame:
 
 
 def _group(
-    path: Path, tree: Tree, detected: dict[str, Path], changes: Mapping[str, int | str]
+    path: Path, tree: ResultsTree, detected: dict[str, Path], changes: Mapping[str, int | str]
 ) -> Group | None:
     """The group of a cells file; None where no cell is good."""
     cells = ok_rows(read_cells(path))
@@ -193,5 +193,5 @@ def _group(
     manifest = read_tree_table(MANIFEST, tree, workload, platform)
     info = json.loads(tree.info(workload).read_text())
     pages = int(info.get("distinct_4kb_pages") or 0)
-    simulated = changed(load(detected.get(platform, platform)), changes)
+    simulated = changed_platform(load_platform(detected.get(platform, platform)), changes)
     return Group(workload, cells.set_index("layout"), simulated, manifest, pages)

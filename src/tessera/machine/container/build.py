@@ -55,7 +55,7 @@ def sources_state() -> str:
     return digest.hexdigest()
 
 
-def build(component: str, say: Say, *, tests: bool = False) -> None:
+def build_component(component: str, say: Say, *, tests: bool = False) -> None:
     """Bring ``build/<component>/`` up to date; does nothing if it is.
 
     ``tests``: also build the component's tests, which takes several times as long.

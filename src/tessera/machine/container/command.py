@@ -105,7 +105,7 @@ def caller_folder() -> list[Path]:
     return [] if here in _IMAGE_FOLDERS or ":" in str(here) else [here]
 
 
-def working_folder(mounted: Sequence[Path]) -> Path:
+def container_folder(mounted: Sequence[Path]) -> Path:
     """The current folder if the container can see it, else the checkout."""
     here = Path.cwd()
     visible = any(here == mount or mount in here.parents for mount in mounted)
@@ -132,7 +132,7 @@ def docker_run(
     command += ["--user", f"{os.getuid()}:{os.getgid()}"]
     for path in mounted:
         command += ["--volume", f"{path}:{path}"]
-    command += ["--workdir", str(working_folder(mounted))]
+    command += ["--workdir", str(container_folder(mounted))]
     for key, value in (env or {}).items():
         command += ["--env", f"{key}={value}"]
     command += (options or RunOptions()).arguments()
@@ -207,7 +207,7 @@ def apptainer_exec(
     command += _permissions(options)
     variables = VARIABLES | dict(env or {})
     # Without --pwd Apptainer tries the home folder, which is not there. Newer versions call it --cwd, too.
-    command += ["--pwd", str(working_folder(mounted)), str(image), "env", "-i"]
+    command += ["--pwd", str(container_folder(mounted)), str(image), "env", "-i"]
     command += [f"{key}={value}" for key, value in variables.items()]
     return [*command, *[os.fspath(argument) for argument in argv]]
 

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from tessera.core.files import build_dir
 from tessera.machine.container.command import RunOptions
 from tessera.machine.container.toolchain import toolchain
-from tessera.machine.limits import processors
+from tessera.machine.limits import usable_processors
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages, reserving_allowed
 
 #: Pages that the tests of mosalloc share, two at a time and with copies in forked children.
@@ -48,7 +48,7 @@ def run_tests(component: str) -> tuple[int, str]:
     """Run one component's tests; returns ctest's exit status and its output without noise."""
     log = build_dir(component) / "ctest.log"
     argv = ["ctest", "--test-dir", build_dir(component), "--output-on-failure", "--no-tests=error"]
-    argv += ["--timeout", str(TIMEOUT_SECONDS), "--parallel", str(processors())]
+    argv += ["--timeout", str(TIMEOUT_SECONDS), "--parallel", str(usable_processors())]
     argv += ["--quiet", "--output-log", log]
     status = toolchain().run(argv, check=False, options=OPTIONS).returncode
     return status, condensed(log.read_text(errors="replace") if log.exists() else "ctest wrote no log")
@@ -67,7 +67,7 @@ def condensed(output: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
 
 
-def summary(component: str) -> str:
+def ctest_summary(component: str) -> str:
     """ctest's summary line of the last run: ``100% tests passed, 0 tests failed out of 45``."""
     log = build_dir(component) / "ctest.log"
     found = (

@@ -43,7 +43,7 @@ dpkg-query -W -f '${Package}:${Architecture}=${Version}\\n' | sed 's/:all=/=/' |
 
 
 @dataclass(frozen=True)
-class Package:
+class DebianPackage:
     """A file of Debian's archive, and the images that have it installed."""
 
     package: str
@@ -83,7 +83,7 @@ def package_stanzas(text: str) -> Iterable[dict[str, str]]:
             yield dict(line.split(": ", 1) if ": " in line else (line.rstrip(":"), "") for line in lines)
 
 
-def collect_packages(tags: Iterable[str]) -> list[Package]:
+def collect_packages(tags: Iterable[str]) -> list[DebianPackage]:
     """Packages of these images with their checksums, from the archive's index. Needs a network.
 
     Raises:
@@ -108,7 +108,7 @@ def collect_packages(tags: Iterable[str]) -> list[Package]:
             files[key] = one["SHA256"]
             if image not in users.setdefault(key, []):
                 users[key].append(image)
-    return [Package(*key, sha256, tuple(users[key])) for key, sha256 in sorted(files.items())]
+    return [DebianPackage(*key, sha256, tuple(users[key])) for key, sha256 in sorted(files.items())]
 
 
 def write_packages(say: Callable[[str], None]) -> Path:
@@ -132,7 +132,7 @@ def write_packages(say: Callable[[str], None]) -> Path:
     return path
 
 
-def packages_csv(packages: Iterable[Package]) -> str:
+def packages_csv(packages: Iterable[DebianPackage]) -> str:
     """The record as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

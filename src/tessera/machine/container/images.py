@@ -168,7 +168,7 @@ def _ensure_on_toolchain(tag: str, say: Say) -> str:
     with _images_lock() as folder:
         if not image_exists(tag):
             say(f"building {tag} (1 to 3 min)")
-            archive = (manifest(toolchain) or {}).get("origin", "live")
+            archive = (image_manifest(toolchain) or {}).get("origin", "live")
             makers = {archive: lambda: _build_on(tag, toolchain, folder)} | _packaged_maker(tag, folder)
             _note(tag, folder, image_packages.first_origin(tag, makers, say), say)
     return tag
@@ -239,7 +239,7 @@ def _note(tag: str, folder: Path, origin: str, say: Say, **facts: object) -> Non
     path.write_text(json.dumps(content | facts | {"origin": origin, "differs": other}, indent=2) + "\n")
 
 
-def manifest(tag: str) -> dict[str, object] | None:
+def image_manifest(tag: str) -> dict[str, object] | None:
     """The manifest of an image that was built here; None if it was not."""
     path = build_dir("images") / f"{stem(tag)}.json"
     return json.loads(path.read_text()) if path.exists() else None

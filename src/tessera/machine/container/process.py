@@ -80,7 +80,7 @@ class ApptainerProcess(HostProcess):
             os.kill(self.pid, sig)
 
 
-def stop(process: subprocess.Popen) -> None:
+def end_process(process: subprocess.Popen) -> None:
     """End a process: SIGTERM, then SIGKILL after :data:`GRACE_SECONDS`."""
     if process.poll() is None:
         process.terminate()
@@ -99,4 +99,4 @@ def stopped_at_exit(process: subprocess.Popen) -> Iterator[None]:
         with signals_raise():
             yield
     finally:
-        stop(process)
+        end_process(process)

@@ -26,7 +26,7 @@ from tessera.machine.container.command import (
     clean_environment,
     docker_run,
     mounts,
-    working_folder,
+    container_folder,
 )
 from tessera.machine.container.image_inputs import (
     kernel_tag,
@@ -159,7 +159,7 @@ class HostToolchain(Toolchain):
 
     def popen(self, argv, paths=(), env=None, *, options=None, **keywords):
         keywords.setdefault("stdin", subprocess.DEVNULL)
-        keywords.setdefault("cwd", working_folder(mounts(paths)))
+        keywords.setdefault("cwd", container_folder(mounts(paths)))
         return HostProcess(
             [os.fspath(argument) for argument in argv],
             env=os.environ | dict(env or {}),

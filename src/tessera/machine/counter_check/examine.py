@@ -15,8 +15,8 @@ from tessera.machine.counter_check.opening import (
     TYPE_SOFTWARE,
     UNPROVEN,
     Kernel,
-    Row,
-    failed_rows,
+    CounterCheck,
+    failed_checks,
     opening_rows,
     scheduled_row,
 )
@@ -24,12 +24,12 @@ from tessera.machine.counters import sysfs
 from tessera.machine.counters.attributes import Attribute, attributes
 from tessera.machine.counters.event import Cpu
 from tessera.machine.counters.event_table import INPUTS, CounterClass
-from tessera.machine.counters.passes import OPTIONAL, Pass, passes
+from tessera.machine.counters.passes import OPTIONAL, Pass, counter_passes
 
 _BUILD = "./run tessera dev build workloads"
 
 
-def examine(
+def check_counters(
     cpu: Cpu | None,
     found: Sequence[CounterClass],
     kernel: Kernel,
@@ -38,7 +38,7 @@ def examine(
     program: Path,
     mode: str = "u",
     root: Path = sysfs.ROOT,
-) -> list[Row]:
+) -> list[CounterCheck]:
     """Rows of all checks.
 
     Args:
@@ -50,7 +50,7 @@ def examine(
     if not found:
         name = str(cpu or "CPUID unknown")
         remedy = "add its class to src/tessera/machine/counters/pmu-events.csv (docs/measure.md)"
-        return [*rows, Row("", "opens", "class of the processor", "a known one", name, REFUSED, remedy)]
+        return [*rows, CounterCheck("", "opens", "class of the processor", "a known one", name, REFUSED, remedy)]
     present = [one for one in found if sysfs.pmu_type(one.pmus, root)]
     for one in found:
         if one in present:
@@ -61,42 +61,42 @@ def examine(
     return rows + [fact for one in found for fact in _facts(one, cpu, rows)]
 
 
-def _no_pmu(found: CounterClass, needed: bool) -> Row:
+def _no_pmu(found: CounterClass, needed: bool) -> CounterCheck:
     remedy = (
         "measure on bare metal, or let the hypervisor give the guest a PMU; then `sysctl "
         "kernel.perf_event_paranoid` decides who may count; logs of another machine: tessera measure import"
     )
     text = f"the kernel has none of: {', '.join(found.pmus)}"
-    return Row(found.name, "opens", "PMU", "a PMU of the cores", text, REFUSED, remedy, needed)
+    return CounterCheck(found.name, "opens", "PMU", "a PMU of the cores", text, REFUSED, remedy, needed)
 
 
-def _facts(found: CounterClass, cpu: Cpu | None, rows: Sequence[Row]) -> Iterator[Row]:
+def _facts(found: CounterClass, cpu: Cpu | None, rows: Sequence[CounterCheck]) -> Iterator[CounterCheck]:
     """How many events of H, M and C the class has: 0 of C on AMD (MICRO'20 VI-A).
 
     The table says so; it is ``ok`` only if this machine has counted what the table names.
     """
     counted = any(row.class_name == found.name and row.check == "scheduled" for row in rows)
-    good = counted and not failed_rows(row for row in rows if row.class_name == found.name)
+    good = counted and not failed_checks(row for row in rows if row.class_name == found.name)
     status, remedy = (OK, "") if good else (UNPROVEN, "a machine on which the events of this class open")
     facts = {"processor": str(cpu or "unknown")}
     facts |= {f"events of {symbol}": str(len(found.sides(symbol))) for symbol in INPUTS}
     for subject, text in facts.items():
-        yield Row(found.name, "fact", subject, "", text, status, remedy, needed=False)
+        yield CounterCheck(found.name, "fact", subject, "", text, status, remedy, needed=False)
 
 
 def _class_rows(
     found: CounterClass, kernel: Kernel, count: Counter, program: Path, mode: str, root: Path
-) -> list[Row]:
+) -> list[CounterCheck]:
     """Opening, schedule and proof of each pass; an event of several passes is opened once."""
-    rows: list[Row] = []
+    rows: list[CounterCheck] = []
     seen: set[str] = set()
-    for one in passes(found, sysfs.counting_machine(root)):
+    for one in counter_passes(found, sysfs.counting_machine(root)):
         needed = not one.optional
         try:
             events = [e for e in attributes(one, found, root, mode=mode) if e.type != TYPE_SOFTWARE]
         except TesseraError as error:
             about = (found.name, "opens", f"pass {one.name}", "codes")
-            rows.append(Row(*about, error.problem, REFUSED, error.remedy, needed))
+            rows.append(CounterCheck(*about, error.problem, REFUSED, error.remedy, needed))
             continue
         new = [event for event in events if event.role not in seen]
         seen |= {event.role for event in new}
@@ -110,13 +110,13 @@ def _class_rows(
 
 def _proved(
     found: CounterClass, one: Pass, events: Sequence[Attribute], count: Counter, program: Path
-) -> list[Row]:
+) -> list[CounterCheck]:
     """Proofs of a pass of H, M or C; no program is known for the other optional passes."""
     if one.optional in OPTIONAL:
         return []
     if not program.exists():
         text = f"{program.name} is not built"
-        return [Row(found.name, "proof", f"pass {one.name}", "counts of chase", text, UNPROVEN, _BUILD)]
+        return [CounterCheck(found.name, "proof", f"pass {one.name}", "counts of chase", text, UNPROVEN, _BUILD)]
     return chase_proofs(count, program, found.name, one.name, events, found.walkers)
 
 

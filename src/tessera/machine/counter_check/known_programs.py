@@ -15,9 +15,9 @@ from tessera.machine.counter_check.opening import (
     DIFFERS,
     OK,
     UNPROVEN,
-    Count,
+    TimedCount,
     Kernel,
-    Row,
+    CounterCheck,
     opening_rows,
     spin,
 )
@@ -30,7 +30,7 @@ _OTHER_FAULTS = 200  #: of Python itself
 _EVENTS = {"page-faults": 2, "task-clock": 1}  #: perf_event_attr.config of type 1
 
 
-def software_rows(kernel: Kernel, mode: str) -> list[Row]:
+def software_rows(kernel: Kernel, mode: str) -> list[CounterCheck]:
     """Rows of page-faults and task-clock: opened, then proved."""
     events = [Attribute(name, name, 1, config, 0, 0, mode) for name, config in _EVENTS.items()]
     rows = opening_rows(kernel, "", events)
@@ -38,7 +38,7 @@ def software_rows(kernel: Kernel, mode: str) -> list[Row]:
     return rows + list(_software_proofs(kernel, opened))
 
 
-def _software_proofs(kernel: Kernel, events: Iterable[Attribute]) -> Iterable[Row]:
+def _software_proofs(kernel: Kernel, events: Iterable[Attribute]) -> Iterable[CounterCheck]:
     for event in events:
         if event.name == "page-faults":
             count, _ = _counted(kernel, event, _touch)
@@ -50,7 +50,7 @@ def _software_proofs(kernel: Kernel, events: Iterable[Attribute]) -> Iterable[Ro
             yield _software_row(event.name, count, 1, elapsed_ns, "ns, within the elapsed time")
 
 
-def _counted(kernel: Kernel, event: Attribute, work) -> tuple[Count | None, int]:
+def _counted(kernel: Kernel, event: Attribute, work) -> tuple[TimedCount | None, int]:
     """The count, and the time in ns from before enable to after disable."""
     descriptor = kernel.open(event)
     try:
@@ -71,12 +71,12 @@ def _touch() -> None:
             memory[at] = 1
 
 
-def _software_row(name: str, count: Count | None, least: int, most: int, what: str) -> Row:
+def _software_row(name: str, count: TimedCount | None, least: int, most: int, what: str) -> CounterCheck:
     wanted = f"{least} to {most} {what}"
     if count is not None and least <= count.value <= most:
-        return Row("", "software", name, wanted, str(count.value), OK)
+        return CounterCheck("", "software", name, wanted, str(count.value), OK)
     found = "no count" if count is None else str(count.value)
-    return Row("", "software", name, wanted, found, DIFFERS, "report it: this kernel counts in another way")
+    return CounterCheck("", "software", name, wanted, found, DIFFERS, "report it: this kernel counts in another way")
 
 
 # What the counters must show for a pointer chase: bounds that follow from its pages and loads alone.
@@ -103,21 +103,21 @@ MOST_FIRST_LEVEL, MOST_ENTRIES = 192, 4352
 
 
 @dataclass(frozen=True)
-class Chase:
+class PageChase:
     """A chase over so many pages of 4KB."""
 
     name: str
     pages: int
 
 
-FEW = Chase("few pages", 16)
-STLB = Chase("pages of the STLB", 384)
-MANY = Chase("many pages", 131_072)
+FEW = PageChase("few pages", 16)
+STLB = PageChase("pages of the STLB", 384)
+MANY = PageChase("many pages", 131_072)
 CHASES = (FEW, STLB, MANY)
 
 
 @dataclass(frozen=True)
-class Bound:
+class CountBound:
     """``least <= count <= most``; None: no bound. ``total``: of the first run; else of the difference."""
 
     role: str
@@ -131,7 +131,7 @@ def least_misses(pages: int) -> float:
     return LOADS * max(0.0, 1 - MOST_ENTRIES / pages)
 
 
-def bounds(chase: Chase, cycles: int, walkers: int | None) -> list[Bound]:
+def count_bounds(chase: PageChase, cycles: int, walkers: int | None) -> list[CountBound]:
     """Bounds of every role.
 
     Args:
@@ -139,23 +139,23 @@ def bounds(chase: Chase, cycles: int, walkers: int | None) -> list[Bound]:
         walkers: page walkers of the class; None: unknown.
     """
     found = [
-        Bound("R cycles", 3 * LOADS, 10 * LOADS if chase is FEW else None),
-        Bound("R reference cycles", 1, None),
-        Bound("instructions", 0.99 * LOADS, 4.1 * LOADS),
+        CountBound("R cycles", 3 * LOADS, 10 * LOADS if chase is FEW else None),
+        CountBound("R reference cycles", 1, None),
+        CountBound("instructions", 0.99 * LOADS, 4.1 * LOADS),
     ]
     hits, misses, walking = _translation(chase, cycles, walkers)
     for side in ("loads", "any"):
-        found += [Bound(f"H {side}", *hits), Bound(f"M {side}", *misses), Bound(f"C {side}", *walking)]
+        found += [CountBound(f"H {side}", *hits), CountBound(f"M {side}", *misses), CountBound(f"C {side}", *walking)]
         active = (walking[0] / walkers if walkers else 0, 0.02 * cycles if chase is FEW else cycles)
-        found.append(Bound(f"C active {side}", *active))
-    found += [Bound("H stores", 0, 0.02 * LOADS), Bound("M stores", 0, 0.02 * LOADS)]
+        found.append(CountBound(f"C active {side}", *active))
+    found += [CountBound("H stores", 0, 0.02 * LOADS), CountBound("M stores", 0, 0.02 * LOADS)]
     if chase is MANY:
         written = chase.pages - MOST_ENTRIES
-        found += [Bound("M stores", written, 6 * chase.pages, True), Bound("C stores", written, None, True)]
+        found += [CountBound("M stores", written, 6 * chase.pages, True), CountBound("C stores", written, None, True)]
     return found
 
 
-def _translation(chase: Chase, cycles: int, walkers: int | None):
+def _translation(chase: PageChase, cycles: int, walkers: int | None):
     """(least, most) of H, M and C of loads."""
     all_walkers = walkers * cycles if walkers else None
     if chase is FEW:
@@ -167,19 +167,19 @@ def _translation(chase: Chase, cycles: int, walkers: int | None):
     return (0, hits), (least_misses(chase.pages), 1.05 * LOADS), (least_misses(chase.pages), all_walkers)
 
 
-def judged(chase: Chase, first: Mapping[str, int], second: Mapping[str, int], walkers: int | None):
+def judged_bounds(chase: PageChase, first: Mapping[str, int], second: Mapping[str, int], walkers: int | None):
     """(bound, count, whether it holds) of each role that was counted."""
     cycles = second["R cycles"] - first["R cycles"]
-    for bound in bounds(chase, cycles, walkers):
+    for bound in count_bounds(chase, cycles, walkers):
         if bound.role in first:
             count = first[bound.role] if bound.total else second[bound.role] - first[bound.role]
             yield bound, count, bound.least <= count and (bound.most is None or count <= bound.most)
 
 
-# Counts runs of the program ``chase`` and compares them with :func:`bounds`.
+# Counts runs of the program ``chase`` and compares them with :func:`count_bounds`.
 
 #: Runs a program and counts it: (events, command) -> counts by role. Raises ValueError with the reason.
-Counter = Callable[[Sequence[Attribute], Sequence[str]], Mapping[str, Count | None]]
+Counter = Callable[[Sequence[Attribute], Sequence[str]], Mapping[str, TimedCount | None]]
 
 _SECONDS = 300
 _PR_SET_THP_DISABLE = 41
@@ -188,7 +188,7 @@ _PR_SET_THP_DISABLE = 41
 def chase_counter(kernel: Kernel) -> Counter:
     """Counts from the program's exec to its end. The shell waits until the events are open."""
 
-    def count(events: Sequence[Attribute], command: Sequence[str]) -> dict[str, Count | None]:
+    def count(events: Sequence[Attribute], command: Sequence[str]) -> dict[str, TimedCount | None]:
         opened: dict[str, int] = {}
         with subprocess.Popen(
             ["/bin/sh", "-c", 'read -r _ && exec "$@"', "sh", *command],
@@ -230,9 +230,9 @@ def chase_proofs(
     name: str,
     events: Sequence[Attribute],
     walkers: int | None,
-) -> list[Row]:
+) -> list[CounterCheck]:
     """Rows of one pass: each role in each chase."""
-    rows: list[Row] = []
+    rows: list[CounterCheck] = []
     for chase in CHASES:
         try:
             first, second = (
@@ -242,34 +242,34 @@ def chase_proofs(
         except (OSError, ValueError) as error:
             subject = f"pass {name}, {chase.name}"
             remedy = f"run it in build/workloads: ./{' '.join(_command(Path(program.name), chase, LOADS))}"
-            rows.append(Row(class_name, "proof", subject, "a count", str(error), UNPROVEN, remedy))
+            rows.append(CounterCheck(class_name, "proof", subject, "a count", str(error), UNPROVEN, remedy))
             continue
-        for bound, value, holds in judged(chase, first, second, walkers):
+        for bound, value, holds in judged_bounds(chase, first, second, walkers):
             rows.append(_chase_row(class_name, name, chase, bound, value, holds))
     return rows
 
 
-def _values(counts: Mapping[str, Count | None]) -> dict[str, int]:
+def _values(counts: Mapping[str, TimedCount | None]) -> dict[str, int]:
     wrong = [role for role, count in counts.items() if count is None or not count.whole]
     if wrong:
         raise ValueError(f"not counted all the time: {', '.join(wrong)}")
     return {role: count.value for role, count in counts.items()}
 
 
-def _command(program: Path, chase: Chase, loads: int) -> list[str]:
+def _command(program: Path, chase: PageChase, loads: int) -> list[str]:
     fixed = ["--rounds", "1", "--chains", "1", "--stride", "4KB"]
     return [str(program), "--elements", str(chase.pages), "--accesses", str(loads), *fixed]
 
 
-def _chase_row(class_name: str, name: str, chase: Chase, bound: Bound, value: int, holds: bool) -> Row:
+def _chase_row(class_name: str, name: str, chase: PageChase, bound: CountBound, value: int, holds: bool) -> CounterCheck:
     what = "while it starts" if bound.total else f"of {LOADS} loads"
     most = "" if bound.most is None else f" to {bound.most:.0f}"
     wanted = f"{bound.least:.0f}{most}{'' if most else ' or more'} {what}"
     subject = f"{bound.role}, {chase.name}, pass {name}"
     if holds:
-        return Row(class_name, "proof", subject, wanted, str(value), OK)
+        return CounterCheck(class_name, "proof", subject, wanted, str(value), OK)
     remedy = (
         "compare its code with the source in `tessera measure counters show CLASS --details`; do not measure"
         " with it"
     )
-    return Row(class_name, "proof", subject, wanted, str(value), DIFFERS, remedy)
+    return CounterCheck(class_name, "proof", subject, wanted, str(value), DIFFERS, remedy)

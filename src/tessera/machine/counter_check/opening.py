@@ -27,7 +27,7 @@ STATUSES = (OK, REFUSED, DIFFERS, UNPROVEN)
 
 
 @dataclass(frozen=True)
-class Row:
+class CounterCheck:
     """``check`` is opens, scheduled, software, proof or fact; ``subject`` the event, the pass or the fact.
 
     Attributes:
@@ -45,16 +45,16 @@ class Row:
     needed: bool = True
 
 
-def failed_rows(rows: Iterable[Row]) -> list[Row]:
+def failed_checks(rows: Iterable[CounterCheck]) -> list[CounterCheck]:
     """Rows with which this machine can't measure: needed, and refused or different."""
     return [row for row in rows if row.needed and row.status in (REFUSED, DIFFERS)]
 
 
-def rows_csv(rows: Iterable[Row]) -> str:
+def rows_csv(rows: Iterable[CounterCheck]) -> str:
     """Content of ``checks.csv``: class_name, check, subject, wanted, found, status, remedy, needed."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(field.name for field in fields(Row))
+    writer.writerow(field.name for field in fields(CounterCheck))
     writer.writerows(map(astuple, rows))
     return stream.getvalue()
 
@@ -74,7 +74,7 @@ TYPE_SOFTWARE = 1
 
 
 @dataclass(frozen=True)
-class Count:
+class TimedCount:
     """A count with its times in ns: enabled, and on a counter."""
 
     value: int
@@ -94,7 +94,7 @@ class Kernel(Protocol):
     def open(self, event: Attribute, leader: int = -1, pid: int = 0, at_exec: bool = False) -> int: ...
     def enable(self, descriptor: int) -> None: ...
     def disable(self, descriptor: int) -> None: ...
-    def read(self, descriptor: int) -> Count | None: ...
+    def read(self, descriptor: int) -> TimedCount | None: ...
     def close(self, descriptor: int) -> None: ...
 
 
@@ -134,10 +134,10 @@ class Linux:
     def disable(self, descriptor: int) -> None:
         fcntl.ioctl(descriptor, _DISABLE, 0)
 
-    def read(self, descriptor: int) -> Count | None:
+    def read(self, descriptor: int) -> TimedCount | None:
         """The count so far; None if the kernel could not place a pinned group on the counters."""
         data = os.read(descriptor, 24)
-        return Count(*struct.unpack("=QQQ", data)) if len(data) == 24 else None
+        return TimedCount(*struct.unpack("=QQQ", data)) if len(data) == 24 else None
 
     def close(self, descriptor: int) -> None:
         os.close(descriptor)
@@ -186,19 +186,19 @@ def refusal(error: OSError) -> tuple[str, str]:
 
 def opening_rows(
     kernel: Kernel, class_name: str, events: Iterable[Attribute], needed: bool = True
-) -> list[Row]:
+) -> list[CounterCheck]:
     """A row for each event."""
     return [_opening_row(kernel, class_name, event, needed) for event in events]
 
 
-def _opening_row(kernel: Kernel, class_name: str, event: Attribute, needed: bool) -> Row:
+def _opening_row(kernel: Kernel, class_name: str, event: Attribute, needed: bool) -> CounterCheck:
     wanted = f"{event.name}: type {event.type}, config {event.config:#x}"
     try:
         kernel.close(kernel.open(event))
     except OSError as error:
         found, remedy = refusal(error)
-        return Row(class_name, "opens", event.role, wanted, found, REFUSED, remedy, needed)
-    return Row(class_name, "opens", event.role, wanted, "opened", OK, needed=needed)
+        return CounterCheck(class_name, "opens", event.role, wanted, found, REFUSED, remedy, needed)
+    return CounterCheck(class_name, "opens", event.role, wanted, "opened", OK, needed=needed)
 
 
 # Are all events of a pass on counters at the same time, all the time? A short loop is counted.
@@ -216,7 +216,7 @@ def spin() -> None:
 
 def group_count(
     kernel: Kernel, events: Sequence[Attribute], work: Callable[[], None]
-) -> dict[str, Count | None]:
+) -> dict[str, TimedCount | None]:
     """Counts of ``work`` by role, the events in one group.
 
     Raises:
@@ -248,11 +248,11 @@ def scheduled_row(
     events: Sequence[Attribute],
     needed: bool = True,
     work: Callable[[], None] = spin,
-) -> Row:
+) -> CounterCheck:
     """The row of one pass: its hardware events as a group."""
 
-    def row(found: str, status: str, remedy: str = "") -> Row:
-        return Row(class_name, "scheduled", f"pass {name}", _WANTED, found, status, remedy, needed)
+    def row(found: str, status: str, remedy: str = "") -> CounterCheck:
+        return CounterCheck(class_name, "scheduled", f"pass {name}", _WANTED, found, status, remedy, needed)
 
     try:
         counts = group_count(kernel, events, work)

@@ -51,7 +51,7 @@ class Cpu:
 
 
 @dataclass(frozen=True)
-class Rule:
+class ProcessorRange:
     """Processors of one family. ``models`` None: those that no other rule of the family names."""
 
     vendor: str
@@ -72,7 +72,7 @@ class Rule:
         return self.models is None and (cpu.vendor, cpu.family) == (self.vendor, self.family)
 
 
-def cpu_rules(text: str) -> tuple[Rule, ...]:
+def cpu_rules(text: str) -> tuple[ProcessorRange, ...]:
     """The rules of a ``cpuid`` cell; () for ``any``.
 
     Raises:
@@ -87,23 +87,23 @@ def cpu_rules(text: str) -> tuple[Rule, ...]:
     found = []
     for model, first, last in re.findall(r"06_(\w\w)(?: stepping (\w)-(\w))?", text):
         steppings = frozenset(range(int(first, 16), int(last, 16) + 1)) if first else None
-        found.append(Rule(INTEL, 6, frozenset({int(model, 16)}), steppings))
+        found.append(ProcessorRange(INTEL, 6, frozenset({int(model, 16)}), steppings))
     return tuple(found)
 
 
-def _amd(text: str) -> Rule:
+def _amd(text: str) -> ProcessorRange:
     match = re.fullmatch(rf"{AMD} family (\w+)h (.*)", text)
     if match is None:
         raise ValueError(f"cpuid '{text}'")
     family, which = int(match[1], 16), match[2]
     if which == "other models":
-        return Rule(AMD, family, None)
+        return ProcessorRange(AMD, family, None)
     if which == _EXCEPT_ZEN6:
-        return Rule(AMD, family, ZEN5_MODELS)
+        return ProcessorRange(AMD, family, ZEN5_MODELS)
     if not re.fullmatch(r"models [0-9A-F]{2}-[0-9A-F]{2}( [0-9A-F]{2}-[0-9A-F]{2})*", which):
         raise ValueError(f"cpuid '{text}'")
     spans = re.findall(r"(\w\w)-(\w\w)", which)
-    return Rule(AMD, family, frozenset(m for a, b in spans for m in range(int(a, 16), int(b, 16) + 1)))
+    return ProcessorRange(AMD, family, frozenset(m for a, b in spans for m in range(int(a, 16), int(b, 16) + 1)))
 
 
 # One event of one class of processors.

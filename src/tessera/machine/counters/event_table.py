@@ -205,7 +205,7 @@ def _is_for(text: str, cpu: Cpu) -> bool:
 
 
 @cache
-def classes() -> dict[str, CounterClass]:
+def counter_classes() -> dict[str, CounterClass]:
     """Every class by name, in the order of the table."""
     found: dict[str, list[Event]] = {}
     for event in read_events():
@@ -221,16 +221,16 @@ def everywhere() -> tuple[Event, ...]:
 
 def class_named(name: str) -> CounterClass:
     """A class by name; TesseraError with the valid names if there is none."""
-    if name not in classes():
-        raise unknown_name("class of processors", name, list(classes()))
-    return classes()[name]
+    if name not in counter_classes():
+        raise unknown_name("class of processors", name, list(counter_classes()))
+    return counter_classes()[name]
 
 
 def of_cpu(cpu: Cpu | None) -> tuple[CounterClass, ...]:
     """Classes of a processor: none if unknown, two if it has two types of cores; rows for it only."""
     if cpu is None:
         return ()
-    by_rule = {c: cpu_rules(c.cpuid) for c in classes().values()}
+    by_rule = {c: cpu_rules(c.cpuid) for c in counter_classes().values()}
     exact = [c for c, found in by_rule.items() if any(rule.names(cpu) for rule in found)]
     rest = [c for c, found in by_rule.items() if any(rule.takes_the_rest(cpu) for rule in found)]
     return tuple(c.of(cpu) for c in exact or rest)

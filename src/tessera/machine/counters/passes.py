@@ -41,14 +41,14 @@ class Pass:
 
 
 @dataclass(frozen=True)
-class Machine:
+class CounterSharing:
     """What decides how many counters there are."""
 
     smt: bool = True
     watchdog: bool = True
 
 
-def fit_on_counters(found: CounterClass, events: Sequence[Event], machine: Machine) -> dict[str, str] | None:
+def fit_on_counters(found: CounterClass, events: Sequence[Event], machine: CounterSharing) -> dict[str, str] | None:
     """Counters for the events beside R and instructions; None if they do not fit.
 
     The NMI watchdog counts cycles, so it takes a counter that could count R.
@@ -71,7 +71,7 @@ def base_events(found: CounterClass) -> tuple[Event, ...]:
     return tuple(e for e in wanted if e.quantity != "R reference cycles" or "F2" in e.counters_smt_on)
 
 
-def passes(found: CounterClass, machine: Machine) -> list[Pass]:
+def counter_passes(found: CounterClass, machine: CounterSharing) -> list[Pass]:
     """Every pass of a class, those of H, M and C first.
 
     Raises:
@@ -95,7 +95,7 @@ def passes(found: CounterClass, machine: Machine) -> list[Pass]:
     return done
 
 
-def _core(found: CounterClass, first, machine: Machine) -> list[tuple[str, tuple[Event, ...]]]:
+def _core(found: CounterClass, first, machine: CounterSharing) -> list[tuple[str, tuple[Event, ...]]]:
     """(name, events) of the passes of H, M and C."""
     required = _once(event for event in found.required() if event.usable)
     active = _once(event for event in found.active() if event.usable)
@@ -122,7 +122,7 @@ def _core(found: CounterClass, first, machine: Machine) -> list[tuple[str, tuple
     return placed + list(zip(names, groups, strict=True))
 
 
-def _packed(found, first, events: tuple[Event, ...], machine: Machine) -> list[tuple[Event, ...]]:
+def _packed(found, first, events: tuple[Event, ...], machine: CounterSharing) -> list[tuple[Event, ...]]:
     """Events in as few groups as first fit finds; an event that fits nowhere alone is left out."""
     groups: list[tuple[Event, ...]] = []
     for event in events:
@@ -144,7 +144,7 @@ def _once(events: Iterable[Event]) -> tuple[Event, ...]:
     return tuple(kept.values())
 
 
-def _made(name: str, found: CounterClass, events: tuple[Event, ...], machine: Machine) -> Pass:
+def _made(name: str, found: CounterClass, events: tuple[Event, ...], machine: CounterSharing) -> Pass:
     return Pass(name, events, fit_on_counters(found, events, machine) or {})
 
 
@@ -159,7 +159,7 @@ MODES = {"u": "user mode", "uk": "user mode and kernel"}
 SOFTWARE = ("task-clock", "page-faults", "context-switches", "cpu-migrations")
 
 
-def events_of(one: Pass, mode: str, pmu: str = "") -> str:
+def perf_groups(one: Pass, mode: str, pmu: str = "") -> str:
     """The group for ``perf stat -e``.
 
     Raises:
@@ -173,7 +173,7 @@ def events_of(one: Pass, mode: str, pmu: str = "") -> str:
 def perf_stat(one: Pass, mode: str, pmu: str = "") -> str:
     """A line for a shell; LAYOUT and PROGRAM are for the reader to replace."""
     return (
-        f"LC_ALL=C perf stat -x\\; -o LAYOUT.{one.name}.perf -e '{events_of(one, mode, pmu)}'"
+        f"LC_ALL=C perf stat -x\\; -o LAYOUT.{one.name}.perf -e '{perf_groups(one, mode, pmu)}'"
         f" -e {','.join(SOFTWARE)} -- PROGRAM"
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.machine.counters.passes import Machine
+from tessera.machine.counters.passes import CounterSharing
 
 ROOT = Path("/")
 _DEVICES = "sys/bus/event_source/devices"
@@ -38,11 +38,11 @@ def listed_numbers(text: str) -> set[int]:
     return {number for low, _, high in spans for number in range(int(low), int(high or low) + 1)}
 
 
-def counting_machine(root: Path = ROOT) -> Machine:
+def counting_machine(root: Path = ROOT) -> CounterSharing:
     """SMT and watchdog now. Unreadable files count as SMT on and watchdog on: fewer counters."""
     smt = _text_or_empty(root / "sys/devices/system/cpu/smt/active") != "0"
     watchdog = _text_or_empty(root / "proc/sys/kernel/nmi_watchdog") != "0"
-    return Machine(smt, watchdog)
+    return CounterSharing(smt, watchdog)
 
 
 def pmu_formats(pmu: str, root: Path = ROOT) -> dict[str, str]:

@@ -7,7 +7,7 @@ used in this package: it must work before anything is installed. Start with :mod
 from tessera.core.checks import FAIL, PASS, SKIP, Check
 
 
-def passed(name: str, found: str) -> Check:
+def part_found(name: str, found: str) -> Check:
     """A row without a gap."""
     return Check(name, PASS, found)
 
@@ -17,6 +17,6 @@ def skipped(name: str, found: str, remedy: str) -> Check:
     return Check(name, SKIP, found, remedy)
 
 
-def failed(name: str, found: str, remedy: str) -> Check:
+def part_missing(name: str, found: str, remedy: str) -> Check:
     """A row for something that the main job needs and that is missing."""
     return Check(name, FAIL, found, remedy)

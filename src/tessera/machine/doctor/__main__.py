@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from tessera.core.errors import TesseraError
-from tessera.machine.doctor.examine import as_json, as_table, examine, exit_status
+from tessera.machine.doctor.examine import as_json, as_table, examine_machine, doctor_exit_status
 
 
 def main() -> int:
@@ -20,9 +20,9 @@ def main() -> int:
         "--json", action="store_true", help="print JSON: name, status, found and remedy of each row"
     )
     as_text = as_json if parser.parse_args().json else as_table
-    rows = examine()
+    rows = examine_machine()
     print(as_text(rows))
-    return exit_status(rows)
+    return doctor_exit_status(rows)
 
 
 if __name__ == "__main__":

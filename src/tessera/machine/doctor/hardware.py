@@ -23,8 +23,8 @@ from tessera.machine import limits
 from tessera.machine.counters import sysfs
 from tessera.machine.counters.event import Cpu
 from tessera.machine.counters.event_table import CounterClass, of_cpu
-from tessera.machine.counters.passes import base_events, passes
-from tessera.machine.doctor import failed, passed, skipped
+from tessera.machine.counters.passes import base_events, counter_passes
+from tessera.machine.doctor import part_missing, part_found, skipped
 from tessera.machine.reserve.pools import command_for, free_in_pool, huge_pages_total, supported_sizes
 
 # Processor, memory, limits, disk, C library, hypervisor, Slurm.
@@ -67,34 +67,34 @@ def _python() -> Check:
     found = platform.python_version()
     # ./run doctor runs under whatever python3 the machine has.
     if sys.version_info >= (3, 11):  # noqa: UP036
-        return passed("Python", found)
-    return failed("Python", found, "Tessera needs 3.11 or later: Debian 12, Ubuntu 24.04")
+        return part_found("Python", found)
+    return part_missing("Python", found, "Tessera needs 3.11 or later: Debian 12, Ubuntu 24.04")
 
 
 def _processor(cpu: dict[str, str]) -> Check:
     if platform.machine() != "x86_64":
-        return failed("processor", platform.machine(), "tracer and allocator need x86-64")
+        return part_missing("processor", platform.machine(), "tracer and allocator need x86-64")
     missing = [flag for flag in REQUIRED_FLAGS if flag not in cpu.get("flags", "").split()]
     if missing:
-        return failed(
+        return part_missing(
             "processor",
             f"no {', '.join(missing)}",
             "the workloads are built for x86-64-v3 (Haswell or later)",
         )
-    return passed("processor", f"{cpu.get('model name', 'x86-64')}, AVX2")
+    return part_found("processor", f"{cpu.get('model name', 'x86-64')}, AVX2")
 
 
 def _avx512(cpu: dict[str, str]) -> Check:
     if "avx512f" in cpu.get("flags", "").split():
-        return passed("AVX-512", "yes")
+        return part_found("AVX-512", "yes")
     return skipped("AVX-512", "no", "nothing is lost but speed: simulations of many layouts use AVX2")
 
 
 def _cores() -> Check:
-    found = f"{limits.processors()} usable of {limits.machine_processors()}"
+    found = f"{limits.usable_processors()} usable of {limits.machine_processors()}"
     quota = limits.Cgroups().quota()
-    if quota is None or quota.processors >= limits.processors():
-        return passed("cores", found)
+    if quota is None or quota.processors >= limits.usable_processors():
+        return part_found("cores", found)
     where = f"{quota.cgroup}: {quota.file.name}"
     return skipped(
         "cores",
@@ -110,7 +110,7 @@ def _ram() -> Check:
         machine = limits.machine_memory("MemAvailable"), limits.machine_memory("MemTotal")
         found += f": {bound}; the machine has {machine[0] / GB:.1f} GB available of {machine[1] / GB:.1f} GB"
     if available.bytes >= RAM_BYTES:
-        return passed("RAM", found)
+        return part_found("RAM", found)
     needs = f"the default configuration needs {RAM_BYTES // GB} GB; ./run smoke needs 2 GB"
     return skipped("RAM", found, f"{needs}; {available.remedy(RAM_BYTES)}" if available.limit else needs)
 
@@ -122,18 +122,18 @@ def _cgroups() -> Check:
     if groups.unreadable:
         remedy = "mount /sys/fs/cgroup, readable; limits that are unknown can end recordings and real runs"
         return skipped("cgroups", f"limits unknown: {'; '.join(groups.unreadable)}", remedy)
-    return passed("cgroups", "limits are listed in the rows that they bound" if any(known) else "no limits")
+    return part_found("cgroups", "limits are listed in the rows that they bound" if any(known) else "no limits")
 
 
 def _disk() -> Check:
     free = shutil.disk_usage(repo_root()).free
     found = f"{free / GB:.1f} GB free in the checkout"
     if free >= DISK_BYTES:
-        return passed("disk", found)
+        return part_found("disk", found)
     if free >= DISK_LEFT_BYTES:
         needs = f"the default configuration needs {DISK_BYTES // GB} GB at its peak; rows without room fail"
         return skipped("disk", found, needs)
-    return failed(
+    return part_missing(
         "disk", found, f"free {DISK_LEFT_BYTES // GB} GB: results, traces and builds lie in the checkout"
     )
 
@@ -141,7 +141,7 @@ def _disk() -> Check:
 def _glibc() -> Check:
     name, version = platform.libc_ver()
     if name == "glibc":
-        return passed("C library", f"glibc {version}")
+        return part_found("C library", f"glibc {version}")
     return skipped(
         "C library", name or "not glibc", "real runs on this machine need glibc (mosalloc preloads it)"
     )
@@ -149,7 +149,7 @@ def _glibc() -> Check:
 
 def _host(cpu: dict[str, str]) -> Check:
     if "hypervisor" not in cpu.get("flags", "").split():
-        return passed("hypervisor", "none (bare metal): page walks are one-dimensional")
+        return part_found("hypervisor", "none (bare metal): page walks are one-dimensional")
     return skipped(
         "hypervisor",
         "yes: page walks are nested, and the hypervisor may split the guest's 2MB pages",
@@ -159,7 +159,7 @@ def _host(cpu: dict[str, str]) -> Check:
 
 def _slurm() -> Check:
     if shutil.which("sbatch"):
-        return passed("Slurm", "sbatch found; ./run --slurm submits the jobs (docs/cluster.md)")
+        return part_found("Slurm", "sbatch found; ./run --slurm submits the jobs (docs/cluster.md)")
     return skipped("Slurm", "no sbatch", "only a cluster needs it; everything runs on this machine")
 
 
@@ -191,18 +191,18 @@ def _page_pool(page_bytes: int, example: int) -> Check:
         if not room.pages:
             return skipped(name, found, room.remedy(example, page_bytes))
     if free:
-        return passed(name, found)
+        return part_found(name, found)
     remedy = f"./run --reserve ... reserves them during a run; or {command_for(page_bytes, example)}"
     return skipped(name, found, remedy)
 
 
 def _transparent_pages() -> Check:
     if not THP.exists():
-        return passed("transparent pages", "this kernel has no transparent huge pages")
+        return part_found("transparent pages", "this kernel has no transparent huge pages")
     mode = re.search(r"\[(\w+)\]", THP.read_text())
     chosen = mode.group(1) if mode else "unknown"
     if chosen != "always":
-        return passed("transparent pages", chosen)
+        return part_found("transparent pages", chosen)
     return skipped(
         "transparent pages",
         "always: the kernel may turn 4KB pages of a layout into 2MB pages",
@@ -291,12 +291,12 @@ def _class_row(known: CounterClass, name: str) -> Check:
             name, f"{known.name}: these events can't be opened: {', '.join(refused)}", _LOST_WITHOUT_COUNTERS
         )
     machine = sysfs.counting_machine(sysfs.ROOT)
-    needed = [one.name for one in passes(known, machine) if not one.optional]
+    needed = [one.name for one in counter_passes(known, machine) if not one.optional]
     absent = [symbol for symbol in ("H", "M", "C") if not known.sides(symbol)]
     found = f"{known.name}: {', '.join(events)}; {len(needed)} passes (SMT {'on' if machine.smt else 'off'})"
     if absent:
         return skipped(name, f"{found}; it does not count {', '.join(absent)}", _LOST_WITHOUT_COUNTERS)
-    return passed(name, found)
+    return part_found(name, found)
 
 
 # Does this machine measure the energy of its packages (RAPL)? Reads counters; changes nothing.
@@ -320,4 +320,4 @@ def energy_checks(root: Path = sysfs.ROOT) -> list[Check]:
         return [skipped("RAPL", f"no package in {root / sysfs.POWERCAP_CLASS}; {perf}", _LOST_WITHOUT_ENERGY)]
     wrap = min(one.seconds_to_wrap for one in found)
     names = ", ".join(one.name for one in found)
-    return [passed("RAPL", f"{names}; counters wrap after {wrap:.0f} s at the earliest; {perf}")]
+    return [part_found("RAPL", f"{names}; counters wrap after {wrap:.0f} s at the earliest; {perf}")]

@@ -13,7 +13,7 @@ from tessera.machine.container.build import COMPONENTS, missing_programs
 from tessera.machine.container.image_inputs import toolchain_tag
 from tessera.machine.container.images import image_exists
 from tessera.machine.container.sif import require_sif, sif_path
-from tessera.machine.doctor import failed, passed, skipped
+from tessera.machine.doctor import part_missing, part_found, skipped
 
 _PREPARES = "./run setup prepares it (./run smoke and ./run reproduce do too)"
 
@@ -31,16 +31,16 @@ def _engine() -> list[Check]:
         missing = missing_programs()
         if missing:
             return [
-                failed("engine none", f"no {', '.join(missing)}", "./run --engine none setup installs them")
+                part_missing("engine none", f"no {', '.join(missing)}", "./run --engine none setup installs them")
             ]
-        return [passed("engine none", "compilers and QEMU of this machine")]
+        return [part_found("engine none", "compilers and QEMU of this machine")]
     return [*_docker(), *(_apptainer_too() if shutil.which("apptainer") else [])]
 
 
 def _docker() -> list[Check]:
     if shutil.which("docker") is None:
         return [
-            failed(
+            part_missing(
                 "Docker", "not installed", "./run setup installs it (docker.io); or ./run --engine none ..."
             )
         ]
@@ -48,31 +48,31 @@ def _docker() -> list[Check]:
     if version is None:
         remedy = "./run setup starts it when root" if os.geteuid() == 0 else "sudo systemctl start docker"
         return [
-            failed(
+            part_missing(
                 "Docker",
                 "docker is installed, but no engine answers",
                 f"{remedy}; or ./run --engine none ...",
             )
         ]
-    return [passed("Docker", f"engine {version}"), _image()]
+    return [part_found("Docker", f"engine {version}"), _image()]
 
 
 def _apptainer() -> list[Check]:
     """Apptainer as the chosen engine: all that it needs is required."""
     try:
-        row = passed("Apptainer", engine.require_apptainer())
+        row = part_found("Apptainer", engine.require_apptainer())
     except TesseraError as error:
-        return [failed("Apptainer", error.found, error.remedy)]
+        return [part_missing("Apptainer", error.found, error.remedy)]
     try:
-        return [row, passed("toolchain image", sif_path(require_sif(toolchain_tag())).name)]
+        return [row, part_found("toolchain image", sif_path(require_sif(toolchain_tag())).name)]
     except TesseraError as error:
-        return [row, failed("toolchain image", error.found, error.remedy)]
+        return [row, part_missing("toolchain image", error.found, error.remedy)]
 
 
 def _apptainer_too() -> list[Check]:
     """Apptainer beside the chosen engine."""
     try:
-        return [passed("Apptainer", f"{engine.require_apptainer()}; ./run --engine apptainer uses it")]
+        return [part_found("Apptainer", f"{engine.require_apptainer()}; ./run --engine apptainer uses it")]
     except TesseraError as error:
         return [skipped("Apptainer", error.found, error.remedy)]
 
@@ -80,20 +80,20 @@ def _apptainer_too() -> list[Check]:
 def _image() -> Check:
     tag = toolchain_tag()
     if image_exists(tag):
-        return passed("toolchain image", tag)
+        return part_found("toolchain image", tag)
     return skipped("toolchain image", f"{tag} is not built yet", f"{_PREPARES}; it takes about 2 min")
 
 
 def _environment() -> Check:
     if (repo_root() / ".venv" / "bin" / "tessera").exists():
-        return passed("Python environment", ".venv")
+        return part_found("Python environment", ".venv")
     return skipped("Python environment", ".venv does not exist yet", _PREPARES)
 
 
 def _components() -> Check:
     unbuilt = [name for name in COMPONENTS if not (build_dir(name) / ".sources").exists()]
     if not unbuilt:
-        return passed("components", f"built: {', '.join(COMPONENTS)}")
+        return part_found("components", f"built: {', '.join(COMPONENTS)}")
     return skipped(
         "components",
         f"not built yet: {', '.join(unbuilt)}",

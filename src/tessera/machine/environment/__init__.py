@@ -6,23 +6,23 @@ settings for the duration of a block), :mod:`guardian` (its process), :mod:`runs
 """
 
 from tessera.machine.environment.condition import Condition, Needs, barring, stopping, worse_of
-from tessera.machine.environment.preparation import CHECKS, Plan, as_csv, examine, fixed, free_memory, plan
-from tessera.machine.environment.runs import RUN_CHECKS, RunFacts, judge, throttles
+from tessera.machine.environment.preparation import CHECKS, MachineChanges, as_csv, examine_conditions, fixed, free_memory, plan_changes
+from tessera.machine.environment.runs import RUN_CHECKS, RunFacts, run_conditions, throttles
 
 __all__ = [
     "CHECKS",
     "RUN_CHECKS",
     "Condition",
     "Needs",
-    "Plan",
+    "MachineChanges",
     "RunFacts",
     "as_csv",
     "barring",
-    "examine",
+    "examine_conditions",
     "fixed",
     "free_memory",
-    "judge",
-    "plan",
+    "run_conditions",
+    "plan_changes",
     "stopping",
     "throttles",
     "worse_of",

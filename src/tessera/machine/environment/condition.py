@@ -66,12 +66,12 @@ def worse_of(first: Iterable[Condition], second: Iterable[Condition]) -> list[Co
 # Files of the kernel below a root folder: ``/``, or a copy of ``sys``, ``proc`` and ``dev`` in tests.
 
 
-class Unreadable(Exception):
+class UnreadableFact(Exception):
     """A fact that cannot be read; the text is the reason."""
 
 
 @dataclass(frozen=True)
-class Tree:
+class SystemFiles:
     """Reads only. Names are relative to ``root`` and have no leading slash: ``proc/sys/vm/nr_hugepages``."""
 
     root: Path = Path("/")
@@ -88,7 +88,7 @@ class Tree:
         return self.bytes(name, 1 << 20).decode(errors="replace").strip()
 
     def bytes(self, name: str, count: int, offset: int = 0) -> bytes:
-        """Up to ``count`` bytes from ``offset``; raises :class:`Unreadable`."""
+        """Up to ``count`` bytes from ``offset``; raises :class:`UnreadableFact`."""
         try:
             descriptor = os.open(self.path(name), os.O_RDONLY | os.O_CLOEXEC)
             try:
@@ -104,13 +104,13 @@ class Tree:
             finally:
                 os.close(descriptor)
         except OSError as error:
-            raise Unreadable(f"/{name}: {os.strerror(error.errno or errno.EIO)}") from None
+            raise UnreadableFact(f"/{name}: {os.strerror(error.errno or errno.EIO)}") from None
 
     def number(self, name: str) -> int:
-        """A decimal number; raises :class:`Unreadable`."""
+        """A decimal number; raises :class:`UnreadableFact`."""
         text = self.text(name)
         if not re.fullmatch(r"-?\d+", text):
-            raise Unreadable(f"/{name}: '{text[:40]}' is not a number")
+            raise UnreadableFact(f"/{name}: '{text[:40]}' is not a number")
         return int(text)
 
     def chosen(self, name: str) -> str:
@@ -137,16 +137,16 @@ class Tree:
             return False
 
     def cpu_facts(self) -> dict[str, str]:
-        """The first processor of ``/proc/cpuinfo``; raises :class:`Unreadable`."""
+        """The first processor of ``/proc/cpuinfo``; raises :class:`UnreadableFact`."""
         block = self.text("proc/cpuinfo").split("\n\n", 1)[0]
         facts = dict(line.partition(":")[::2] for line in block.splitlines())
         return {key.strip(): value.strip() for key, value in facts.items()}
 
     def cpu_flags(self) -> list[str]:
-        """Flags of the first processor; raises :class:`Unreadable`."""
+        """Flags of the first processor; raises :class:`UnreadableFact`."""
         facts = self.cpu_facts()
         if "flags" not in facts:
-            raise Unreadable("/proc/cpuinfo: no line 'flags'")
+            raise UnreadableFact("/proc/cpuinfo: no line 'flags'")
         return facts["flags"].split()
 
 
@@ -176,7 +176,7 @@ class Needs:
 
 
 @dataclass(frozen=True)
-class Setting:
+class KernelSetting:
     """A file of the kernel and the value to write; the value of before is restored."""
 
     path: Path
@@ -199,7 +199,7 @@ class Hold:
     data: bytes
 
 
-Change = Setting | Service | Hold
+Change = KernelSetting | Service | Hold
 
 
 @dataclass(frozen=True)
@@ -212,29 +212,29 @@ class Reading:
     remedy: str = ""
 
 
-def nothing_to_set(tree: Tree) -> Sequence[Change]:
+def nothing_to_set(tree: SystemFiles) -> Sequence[Change]:
     """For conditions that no reversible command sets."""
     return ()
 
 
 @dataclass(frozen=True)
-class Rule:
-    """``read`` may raise :class:`Unreadable`: the condition is unknown. ``fix`` lists changes to set it."""
+class ConditionRule:
+    """``read`` may raise :class:`UnreadableFact`: the condition is unknown. ``fix`` lists changes to set it."""
 
     check: str
     level: str
     wanted: str
     remedy: str
-    read: Callable[[Tree, Needs], Reading]
-    fix: Callable[[Tree], Sequence[Change]] = nothing_to_set
+    read: Callable[[SystemFiles, Needs], Reading]
+    fix: Callable[[SystemFiles], Sequence[Change]] = nothing_to_set
 
-    def condition(self, tree: Tree, needs: Needs) -> Condition:
+    def condition(self, tree: SystemFiles, needs: Needs) -> Condition:
         """The condition as it is now."""
         try:
             reading = self.read(tree, needs)
             if not reading.found:
-                raise Unreadable("the kernel's file is empty")
-        except Unreadable as reason:
+                raise UnreadableFact("the kernel's file is empty")
+        except UnreadableFact as reason:
             return Condition(self.check, self.level, self.wanted, str(reason), UNKNOWN, self.remedy)
         wanted = reading.wanted or self.wanted
         if reading.ok:

@@ -11,11 +11,11 @@ from tessera.machine.environment.condition import (
     Change,
     Needs,
     Reading,
-    Rule,
+    ConditionRule,
     Service,
-    Setting,
-    Tree,
-    Unreadable,
+    KernelSetting,
+    SystemFiles,
+    UnreadableFact,
 )
 
 # Conditions without which nothing is counted: permission, and a PMU.
@@ -28,7 +28,7 @@ CAPABILITIES = {38: "CAP_PERFMON", 21: "CAP_SYS_ADMIN"}
 HIGHEST = {"u": 2, "uk": 1}
 
 
-def _permission(tree: Tree, needs: Needs) -> Reading:
+def _permission(tree: SystemFiles, needs: Needs) -> Reading:
     """``perf_event_paranoid``: Debian and Ubuntu add 3 and 4, with which users count nothing."""
     value, held = tree.number(PARANOID), _capability(tree)
     highest = HIGHEST[needs.mode]
@@ -36,34 +36,34 @@ def _permission(tree: Tree, needs: Needs) -> Reading:
     return Reading(value <= highest or bool(held), f"{value}{f', {held}' if held else ''}", wanted)
 
 
-def _capability(tree: Tree) -> str:
+def _capability(tree: SystemFiles) -> str:
     """A capability of this process that lifts the limit; empty if it has none, or if that is unknown."""
     try:
         lines = dict(line.partition(":")[::2] for line in tree.text("proc/self/status").splitlines())
         mask = int(lines["CapEff"].strip(), 16)
-    except (Unreadable, KeyError, ValueError):
+    except (UnreadableFact, KeyError, ValueError):
         return ""
     return next((name for bit, name in CAPABILITIES.items() if mask >> bit & 1), "")
 
 
-def _pmu(tree: Tree, needs: Needs) -> Reading:
+def _pmu(tree: SystemFiles, needs: Needs) -> Reading:
     """The kernel has one of these folders only if its driver found counters."""
     found = [name for name in ("cpu", "cpu_core", "cpu_atom") if tree.has(f"{DEVICES}/{name}/type")]
     if not found and not tree.has(DEVICES):
-        raise Unreadable(f"/{DEVICES}: no such folder")
+        raise UnreadableFact(f"/{DEVICES}: no such folder")
     return Reading(bool(found), ", ".join(found) or "none: software events only")
 
 
 COUNTING_RULES = (
-    Rule(
+    ConditionRule(
         "counting",
         STOP,
         "kernel.perf_event_paranoid <= 2, or CAP_PERFMON",
         "sudo sysctl kernel.perf_event_paranoid=1, or give the launcher CAP_PERFMON",
         _permission,
-        lambda tree: [Setting(tree.path(PARANOID), "1")],
+        lambda tree: [KernelSetting(tree.path(PARANOID), "1")],
     ),
-    Rule(
+    ConditionRule(
         "pmu",
         STOP,
         "a PMU of the cores",
@@ -84,7 +84,7 @@ PRESSURE_PERCENT = 1.0
 def _zero(folder: str, name: str):
     """A reader of a setting that shall be 0; a kernel without the feature is as good."""
 
-    def read(tree: Tree, needs: Needs) -> Reading:
+    def read(tree: SystemFiles, needs: Needs) -> Reading:
         if tree.lacks(folder, name):
             return Reading(True, "this kernel has none")
         value = tree.number(f"{folder}/{name}")
@@ -94,35 +94,35 @@ def _zero(folder: str, name: str):
 
 
 def _set_zero(name: str):
-    return lambda tree: [Setting(tree.path(name), "0")]
+    return lambda tree: [KernelSetting(tree.path(name), "0")]
 
 
-def _load(tree: Tree, needs: Needs) -> Reading:
+def _load(tree: SystemFiles, needs: Needs) -> Reading:
     """Pressure stall information; needs Linux 4.20, and ``psi=1`` on some distributions."""
     shares = {}
     for resource in ("cpu", "memory"):
         found = re.search(r"^some avg10=([\d.]+)", tree.text(f"proc/pressure/{resource}"), re.MULTILINE)
         if not found:
-            raise Unreadable(f"/proc/pressure/{resource}: no line 'some avg10='")
+            raise UnreadableFact(f"/proc/pressure/{resource}: no line 'some avg10='")
         shares[resource] = float(found.group(1))
     text = ", ".join(f"{resource} {share:g}%" for resource, share in shares.items())
     return Reading(max(shares.values()) <= PRESSURE_PERCENT, text)
 
 
-def _irqbalance(tree: Tree, needs: Needs) -> Reading:
+def _irqbalance(tree: SystemFiles, needs: Needs) -> Reading:
     commands = tree.names("proc/[0-9]*/comm")
     if not commands:
-        raise Unreadable("/proc: no processes")
+        raise UnreadableFact("/proc: no processes")
     for name in commands:
         try:
             if tree.text(name) == "irqbalance":
                 return Reading(False, f"process {name.split('/')[1]}")
-        except Unreadable:
+        except UnreadableFact:
             continue  # it has ended meanwhile
     return Reading(True, "not running")
 
 
-def _stop_irqbalance(tree: Tree) -> list[Change]:
+def _stop_irqbalance(tree: SystemFiles) -> list[Change]:
     for place in ("usr/bin/systemctl", "bin/systemctl"):
         if tree.has(place):
             program = str(tree.path(place))
@@ -130,12 +130,12 @@ def _stop_irqbalance(tree: Tree) -> list[Change]:
     return []
 
 
-def _aslr(tree: Tree, needs: Needs) -> Reading:
+def _aslr(tree: SystemFiles, needs: Needs) -> Reading:
     return Reading(True, str(tree.number(f"{KERNEL}/randomize_va_space")))
 
 
 KERNEL_RULES = (
-    Rule(
+    ConditionRule(
         "numa-balancing",
         BARS,
         "0",
@@ -143,14 +143,14 @@ KERNEL_RULES = (
         _zero(KERNEL, "numa_balancing"),
         _set_zero(f"{KERNEL}/numa_balancing"),
     ),
-    Rule(
+    ConditionRule(
         "load",
         BARS,
         f"tasks waited at most {PRESSURE_PERCENT:g}% of the last 10 s for a processor or memory",
         "stop other programs, wait 10 s; if the file is missing: boot option psi=1",
         _load,
     ),
-    Rule(
+    ConditionRule(
         "watchdog",
         NOTED,
         "0: it takes a counter",
@@ -158,7 +158,7 @@ KERNEL_RULES = (
         _zero(KERNEL, "nmi_watchdog"),
         _set_zero(f"{KERNEL}/nmi_watchdog"),
     ),
-    Rule(
+    ConditionRule(
         "irqbalance",
         NOTED,
         "not running",
@@ -166,8 +166,8 @@ KERNEL_RULES = (
         _irqbalance,
         _stop_irqbalance,
     ),
-    Rule("ksm", NOTED, "0", f"echo 0 | sudo tee /{KSM}/run", _zero(KSM, "run"), _set_zero(f"{KSM}/run")),
-    Rule(
+    ConditionRule("ksm", NOTED, "0", f"echo 0 | sudo tee /{KSM}/run", _zero(KSM, "run"), _set_zero(f"{KSM}/run")),
+    ConditionRule(
         "aslr",
         NOTED,
         "any: offsets in the pools do not depend on it",

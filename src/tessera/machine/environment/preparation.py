@@ -23,17 +23,17 @@ from tessera.machine.environment.condition import (
     Condition,
     Hold,
     Needs,
-    Rule,
+    ConditionRule,
     Service,
-    Setting,
-    Tree,
-    Unreadable,
+    KernelSetting,
+    SystemFiles,
+    UnreadableFact,
 )
 
 # All conditions that can be read before a run, and their file.
 
 #: Every rule, in the order of the table. A new condition is one more rule in one of these modules.
-RULES: tuple[Rule, ...] = (
+RULES: tuple[ConditionRule, ...] = (
     *kernel.COUNTING_RULES,
     *pages.PAGE_RULES,
     *processor.PROCESSOR_RULES,
@@ -41,16 +41,16 @@ RULES: tuple[Rule, ...] = (
     *processor.TUNING_RULES,
     *processor.FIRMWARE_RULES,
 )
-#: Names of the conditions that :func:`examine` reads.
+#: Names of the conditions that :func:`examine_conditions` reads.
 CHECKS = tuple(rule.check for rule in RULES)
 
 
-def examine(root: Path = Path("/"), needs: Needs = Needs()) -> list[Condition]:  # noqa: B008 (it is frozen)
+def examine_conditions(root: Path = Path("/"), needs: Needs = Needs()) -> list[Condition]:  # noqa: B008 (it is frozen)
     """Every condition as it is now, in the order of :data:`CHECKS`; reads files below ``root`` only.
 
     What cannot be read has the status ``unknown``, and the reason in ``found``.
     """
-    tree = Tree(Path(root))
+    tree = SystemFiles(Path(root))
     return [rule.condition(tree, needs) for rule in RULES]
 
 
@@ -73,7 +73,7 @@ _UNDOING_SECONDS = 60
 
 
 @dataclass(frozen=True)
-class Plan:
+class MachineChanges:
     """``changes`` can be undone. ``left`` are conditions that are not met, and that no change meets."""
 
     changes: tuple[Change, ...]
@@ -108,13 +108,13 @@ class Guardian:
             )  # fmt: skip
 
 
-def plan(root: Path = Path("/"), needs: Needs = Needs(), *, no_turbo: bool = False) -> Plan:  # noqa: B008
+def plan_changes(root: Path = Path("/"), needs: Needs = Needs(), *, no_turbo: bool = False) -> MachineChanges:  # noqa: B008
     """Changes for the conditions that are not met. Changes of SMT come last: it takes processors away.
 
     Args:
         no_turbo: turn turbo off, too. The machines of MICRO'20 had it on, so this is never a default.
     """
-    tree = Tree(Path(root))
+    tree = SystemFiles(Path(root))
     changes: list[Change] = list(processor.turbo_off(tree)) if no_turbo else []
     left: list[Condition] = []
     for rule in sorted(RULES, key=lambda rule: rule.check == "smt"):
@@ -123,16 +123,16 @@ def plan(root: Path = Path("/"), needs: Needs = Needs(), *, no_turbo: bool = Fal
             continue
         try:
             found = list(rule.fix(tree)) if condition.status == DIFFERS else []
-        except Unreadable:
+        except UnreadableFact:
             found = []
         changes += found
         if not found:
             left.append(condition)
-    return Plan(tuple(changes), tuple(left))
+    return MachineChanges(tuple(changes), tuple(left))
 
 
 @contextmanager
-def fixed(planned: Plan) -> Iterator[Guardian]:
+def fixed(planned: MachineChanges) -> Iterator[Guardian]:
     """Inside, the changes of the plan hold. They are undone at the end, or when this process ends.
 
     Raises:
@@ -158,7 +158,7 @@ def fixed(planned: Plan) -> Iterator[Guardian]:
 def _request(changes: Sequence[Change]) -> bytes:
     request = {
         "owner": os.getpid(),
-        "settings": [(str(c.path.absolute()), c.value) for c in changes if isinstance(c, Setting)],
+        "settings": [(str(c.path.absolute()), c.value) for c in changes if isinstance(c, KernelSetting)],
         "steps": [(c.stop, c.start) for c in changes if isinstance(c, Service)],
         "hold": [(str(c.path.absolute()), c.data.hex()) for c in changes if isinstance(c, Hold)],
     }
@@ -201,7 +201,7 @@ def _raise_error(line: bytes, process: subprocess.Popen) -> None:
 
 
 def _described(change: Change) -> str:
-    if isinstance(change, Setting):
+    if isinstance(change, KernelSetting):
         return f"write '{change.value}' to {change.path}"
     if isinstance(change, Service):
         return f"run {' '.join(change.stop)}; afterwards {' '.join(change.start)}"
@@ -214,7 +214,7 @@ def free_memory(root: Path = Path("/")) -> None:
     Raises:
         TesseraError: the kernel rejects a value (``settings/rejected``).
     """
-    tree = Tree(Path(root))
+    tree = SystemFiles(Path(root))
     os.sync()
     for effect, name, value in pages.IRREVERSIBLE:
         try:

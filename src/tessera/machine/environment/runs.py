@@ -14,8 +14,8 @@ from tessera.machine.environment.condition import (
     OK,
     UNKNOWN,
     Condition,
-    Tree,
-    Unreadable,
+    SystemFiles,
+    UnreadableFact,
 )
 from tessera.machine.environment.processor import CPUS
 
@@ -103,11 +103,11 @@ _RULES = (
     ),
 )
 
-#: Names of the conditions that :func:`judge` adds to those of :data:`preparation.CHECKS`.
+#: Names of the conditions that :func:`run_conditions` adds to those of :data:`preparation.CHECKS`.
 RUN_CHECKS = (*(rule.check for rule in _RULES), "frequency", "heat")
 
 
-def judge(
+def run_conditions(
     runs: Sequence[RunFacts], throttles_before: int | None, throttles_after: int | None
 ) -> list[Condition]:
     """The conditions of all runs, in the order of :data:`RUN_CHECKS`: met if each run meets them.
@@ -182,11 +182,11 @@ def _frequency(runs: Sequence[RunFacts]) -> Condition:
 
 def throttles(root: Path = Path("/")) -> int | None:
     """Thermal throttling since boot, added up over processors and packages; None if the kernel shows none."""
-    tree = Tree(Path(root))
+    tree = SystemFiles(Path(root))
     names = tree.names(f"{CPUS}/cpu[0-9]*/thermal_throttle/*_throttle_count")
     try:
         return sum(map(tree.number, names)) if names else None
-    except Unreadable:
+    except UnreadableFact:
         return None
 
 

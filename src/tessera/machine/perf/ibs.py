@@ -68,7 +68,7 @@ class IbsOp:
         return self.data3 >> _LATENCY_SHIFT
 
 
-def parse_lines(lines: Iterable[str], owner: str = "perf report -D") -> Iterator[IbsOp]:
+def parse_ibs(lines: Iterable[str], owner: str = "perf report -D") -> Iterator[IbsOp]:
     """Samples in their order; lines of other records are skipped.
 
     Raises:
@@ -102,7 +102,7 @@ def read_ibs(path: Path | str) -> list[IbsOp]:
     owner = f"samples {path}"
     # Dumps print names and raw bytes of programs, which need not be UTF-8.
     text = read_text(path, owner, "perf report -D -i FILE >ibs.txt", "ibs-row", errors="replace")
-    found = list(parse_lines(text.splitlines(), owner))
+    found = list(parse_ibs(text.splitlines(), owner))
     if not found:
         raise TesseraError(
             owner, "it has no IBS op sample with its registers (ibs_op_data3)", AGAIN, code="ibs-empty"

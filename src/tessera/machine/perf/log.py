@@ -15,8 +15,8 @@ from pathlib import Path
 
 from tessera.core.errors import TesseraError
 from tessera.machine.perf import machine_readable
-from tessera.machine.perf.printed_table import Table, is_head
-from tessera.machine.perf.row import AGAIN, WORDS, Row, malformed, numbered_lines, read_text, shown
+from tessera.machine.perf.printed_table import PrintedTable, is_head
+from tessera.machine.perf.row import AGAIN, WORDS, PerfCount, malformed, numbered_lines, read_text, shown
 
 _STARTED = re.compile(r"# started on \S")
 _METRICS_ONLY = re.compile(
@@ -30,7 +30,7 @@ _UNTIMED = re.compile(r"(?:\d+(?:\.\d\d)?|<not.\w+>)([;,|\t])(?:\w{0,6}\1)?[A-Za
 JSON, TABLE = "-j", "the table for people"
 
 
-def read_log(path: Path | str) -> list[Row]:
+def read_log(path: Path | str) -> list[PerfCount]:
     """Rows of a file of ``perf stat``, in its order: of one run, and without a summary of its intervals.
 
     Raises:
@@ -40,7 +40,7 @@ def read_log(path: Path | str) -> list[Row]:
     return parse_log(read_text(path, owner, AGAIN, "perf-row", errors="surrogateescape"), owner)
 
 
-def parse_log(text: str, owner: str = "log") -> list[Row]:
+def parse_log(text: str, owner: str = "log") -> list[PerfCount]:
     """Rows of a log's text.
 
     Raises:
@@ -50,9 +50,9 @@ def parse_log(text: str, owner: str = "log") -> list[Row]:
     """
     lines = [(number, _from_time(line)) for number, line in numbered_lines(text)]
     form = _form(owner, lines)
-    rows: list[Row] = []
+    rows: list[PerfCount] = []
     others: list[tuple[int, str]] = []
-    table = Table(owner)
+    table = PrintedTable(owner)
     for number, line in lines:
         if _STARTED.match(line):
             if rows:
@@ -156,7 +156,7 @@ def two_runs(owner: str, line: int, found: str) -> TesseraError:
     return malformed(owner, line, f"{found}: another run begins here", _ONE_FILE, "perf-two-runs")
 
 
-def one_run(owner: str, rows: Sequence[Row]) -> list[Row]:
+def one_run(owner: str, rows: Sequence[PerfCount]) -> list[PerfCount]:
     """The rows that count the run once: its intervals if it has some, without their summary.
 
     A row without a time behind rows with times is of the summary, with the word ``summary`` or without.
@@ -183,16 +183,16 @@ def one_run(owner: str, rows: Sequence[Row]) -> list[Row]:
     return timed
 
 
-def _refuse_repetition(owner: str, rows: Sequence[Row]) -> None:
+def _refuse_repetition(owner: str, rows: Sequence[PerfCount]) -> None:
     """Refuse rows of which most come again: a shell appended another run."""
-    first: dict[tuple, Row] = {}
+    first: dict[tuple, PerfCount] = {}
     again = [row for row in rows if first.setdefault(row.key, row) is not row]
     repeated = {row.key for row in again}
     if len(repeated) > 1 and 2 * len(repeated) > len(first):
         raise two_runs(owner, again[0].line, f"{again[0].event} and other events come again")
 
 
-def _require_equal_intervals(owner: str, rows: Sequence[Row]) -> None:
+def _require_equal_intervals(owner: str, rows: Sequence[PerfCount]) -> None:
     first: Counter[tuple] = Counter()
     for seconds, group in groupby(rows, key=lambda row: row.seconds):
         block = list(group)
@@ -215,7 +215,7 @@ def _require_equal_intervals(owner: str, rows: Sequence[Row]) -> None:
             )
 
 
-def _require_sum(owner: str, timed: Sequence[Row], summary: Sequence[Row]) -> None:
+def _require_sum(owner: str, timed: Sequence[PerfCount], summary: Sequence[PerfCount]) -> None:
     totals: dict[tuple, Decimal] = defaultdict(Decimal)
     numbers: dict[tuple, int] = defaultdict(int)
     scaled = {row.key for row in (*timed, *summary) if row.percent != 100}

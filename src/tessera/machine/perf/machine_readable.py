@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection
 from decimal import Decimal, InvalidOperation
 
-from tessera.machine.perf.row import AGAIN, WORDS, Row, malformed, shown
+from tessera.machine.perf.row import AGAIN, WORDS, PerfCount, malformed, shown
 
 # Rows of ``perf stat -x SEP``.
 #
@@ -50,7 +50,7 @@ def separators_of(line: str) -> list[str]:
     return [sep for sep in found if not any(sep != other and sep in other for other in found)]
 
 
-def parse_separated(owner: str, number: int, line: str, separator: str) -> Row | None:
+def parse_separated(owner: str, number: int, line: str, separator: str) -> PerfCount | None:
     """The row of a line; None for a line of metrics and for lines of the program.
 
     Raises:
@@ -62,7 +62,7 @@ def parse_separated(owner: str, number: int, line: str, separator: str) -> Row |
             found = f"'{shown(line)}' has decimal commas between commas: it was recorded in another locale"
             raise malformed(owner, number, found, AGAIN)
         return None
-    return Row(line=number, **fields)
+    return PerfCount(line=number, **fields)
 
 
 def refuse_near(owner: str, number: int, line: str, separator: str, events: Collection[str]) -> None:
@@ -136,7 +136,7 @@ def _head(words: list[str]) -> tuple[dict, str, int] | None:
 
 
 def _fields(line: str, separator: str) -> dict | None:
-    """Fields of :class:`Row`; None for a line that is no row."""
+    """Fields of :class:`PerfCount`; None for a line that is no row."""
     words = _split(line, separator) if len(line) <= MAX_LINE else []
     head = _head(words) if len(words) > 4 else None
     if head is None:
@@ -238,7 +238,7 @@ def begins_json(line: str) -> bool:
     return '"counter-value"' in line and "{" in line
 
 
-def parse_json(owner: str, number: int, line: str) -> Row | None:
+def parse_json(owner: str, number: int, line: str) -> PerfCount | None:
     """The row of a line; None for metrics of perf and for lines of the program.
 
     Output of the program may stand before the object, if it ended without a line end.
@@ -267,7 +267,7 @@ def parse_json(owner: str, number: int, line: str) -> Row | None:
     if not _RUNNING.fullmatch(running):
         raise malformed(owner, number, f"event-runtime is '{shown(running)}'")
     unit = found.get("unit") or ""
-    return Row(
+    return PerfCount(
         line=number,
         event=event.strip(),
         value=None if missing else Decimal(text),

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from tessera.core.errors import TesseraError
-from tessera.machine.perf.row import AGAIN, WORDS, Row, malformed, shown
+from tessera.machine.perf.row import AGAIN, WORDS, PerfCount, malformed, shown
 
 _HEAD = re.compile(r" ?Performance counter stats for (.*)")
 _HEAD_END = re.compile(r".*'(?: \((?P<runs>\d+) runs\))?: *")  #: of a command, which is quoted
@@ -55,7 +55,7 @@ def is_head(line: str) -> bool:
 
 
 @dataclass
-class Table:
+class PrintedTable:
     """Reads the lines of one file in their order.
 
     Attributes:
@@ -69,10 +69,10 @@ class Table:
     _command: bool = False
     _runs: bool = False
     _part: str = ""
-    _last: Row | None = None
+    _last: PerfCount | None = None
     _marks: dict[str, str] = field(default_factory=dict)
 
-    def parse_line(self, number: int, line: str) -> Row | None:
+    def parse_line(self, number: int, line: str) -> PerfCount | None:
         """The row of a line; None for lines of perf without a count, and for lines of the program.
 
         An event with several metrics has its percentage and its spread behind the last of them. The line of
@@ -113,7 +113,7 @@ class Table:
         if found := _HEAD_END.fullmatch(text):
             self._command, self._runs = False, bool(found["runs"])
 
-    def _row(self, number: int, line: str, seconds: Decimal | None) -> Row | None:
+    def _row(self, number: int, line: str, seconds: Decimal | None) -> PerfCount | None:
         if len(line) > MAX_LINE:
             raise self._malformed(number, line)
         if not line[:_COLUMNS].strip() and ("#" in line or seconds is None and not line.strip()):
@@ -143,7 +143,7 @@ class Table:
             else self._number(number, text, line, bool(rest["unit"]) or "clock" in rest["event"])
         )
         percent, spread = self._tail(number, line, rest)
-        self._last = Row(
+        self._last = PerfCount(
             line=number,
             event=rest["event"].removesuffix(" (msec)"),
             value=value,
@@ -158,7 +158,7 @@ class Table:
         )
         return self._last
 
-    def _further(self, number: int, line: str, seconds: Decimal | None) -> Row | None:
+    def _further(self, number: int, line: str, seconds: Decimal | None) -> PerfCount | None:
         """The row above with what stands behind its last metric; None for other metrics, and their groups."""
         found = _FURTHER.fullmatch(line)
         last, self._last = self._last, self._last if found else None

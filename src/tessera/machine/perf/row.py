@@ -81,7 +81,7 @@ WORDS = {
 
 
 @dataclass(frozen=True)
-class Row:
+class PerfCount:
     """What perf wrote about one event; ``value`` is None exactly if ``missing`` has the reason.
 
     Attributes:

@@ -89,12 +89,12 @@ def keep_huge_pages(
     return {key[0] if isinstance(key, tuple) else key: count for key, count in record.added.items()}
 
 
-def _reserved(count_2mb: int, count_1gb: int, node: int | None, allowed: bool | None) -> Record:
+def _reserved(count_2mb: int, count_1gb: int, node: int | None, allowed: bool | None) -> ReservationFile:
     """Reserve all pages and return the record; on an error, restore the pools."""
     restore_leftovers()
     permitted = reserving_allowed() if allowed is None else allowed
     wanted = {size: n for size, n in ((PAGE_2MB, count_2mb), (PAGE_1GB, count_1gb)) if n > 0}
-    record = Record()
+    record = ReservationFile()
     try:
         with adjusting():
             for size, count in wanted.items():
@@ -107,7 +107,7 @@ def _reserved(count_2mb: int, count_1gb: int, node: int | None, allowed: bool | 
     return record
 
 
-def _grow(record: Record, key: PoolKey, count: int, permitted: bool) -> None:
+def _grow(record: ReservationFile, key: PoolKey, count: int, permitted: bool) -> None:
     """Reserve pages until ``count`` are free; writes the record first."""
     page_bytes, *node = key if isinstance(key, tuple) else (key,)
     require_room(page_bytes, count)
@@ -167,7 +167,7 @@ def adjusting() -> Iterator[None]:
         yield
 
 
-class Record:
+class ReservationFile:
     """A reservation's file; ``added`` maps a pool to the pages added."""
 
     def __init__(self):

@@ -32,7 +32,7 @@ def settings_folder() -> Path:
     return folder
 
 
-def chosen(path: Path) -> str:
+def chosen_word(path: Path) -> str:
     """The value of a setting: the word in brackets, if the file lists several."""
     text = path.read_text().strip()
     found = re.search(r"\[(.*?)\]", text)
@@ -143,7 +143,7 @@ def _restore(before: Mapping[str, str], undo: Sequence[Sequence[str]] = ()) -> N
 
 def _read(path: Path) -> str:
     try:
-        return chosen(path)
+        return chosen_word(path)
     except OSError as error:
         raise _rejected(f"read {path}", error.strerror or str(error)) from None
 

@@ -7,7 +7,7 @@ and :mod:`json_files` (strict), :mod:`archive` (folder or zip, packed counts, su
 :mod:`merge` and :mod:`store` (folders, and downloads of what the index lists).
 """
 
-from tessera.measure.bundles.reader import read
+from tessera.measure.bundles.reader import read_bundle
 from tessera.measure.bundles.writer import seal
 
-__all__ = ["read", "seal"]
+__all__ = ["read_bundle", "seal"]

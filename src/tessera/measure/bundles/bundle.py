@@ -37,7 +37,7 @@ class About:
 
 
 @dataclass(frozen=True)
-class Machine:
+class MeasuredMachine:
     """``machine.json``. ``cpuid``: leaf, subleaf, eax, ebx, ecx, edx of the leaves of TLBs and caches."""
 
     vendor: str
@@ -74,7 +74,7 @@ class CountedEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class MeasuredRun:
     """A row of ``runs.csv``: one start of a program. Numbers are None unless the status is ok."""
 
     run: int
@@ -96,7 +96,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class EventCount:
     """A row of ``counts.csv``; ``enabled_ns`` and ``running_ns`` as perf_event_open(2) defines them."""
 
     run: int
@@ -106,7 +106,7 @@ class Count:
     running_ns: int
 
 
-class Counts(Mapping[int, tuple[Count, ...]]):
+class BundleCounts(Mapping[int, tuple[EventCount, ...]]):
     """Run -> its counts, in the order of the file. They are kept as columns, 28 bytes a count.
 
     ``runs`` has each run once, in order, and ``sizes`` how many counts it has. ``event``, ``value``,
@@ -142,12 +142,12 @@ class Counts(Mapping[int, tuple[Count, ...]]):
         self._ends = array("q", np.append(first, len(of_run)).astype(np.int64).tobytes())
 
     @classmethod
-    def of(cls, rows: Iterable[Count]) -> Counts:
+    def of(cls, rows: Iterable[EventCount]) -> BundleCounts:
         """From single counts."""
         found = [(c.run, c.event, c.value, c.enabled_ns, c.running_ns) for c in rows]
         return cls([list(zip(*found, strict=True))] if found else [])
 
-    def __getitem__(self, run: int) -> tuple[Count, ...]:
+    def __getitem__(self, run: int) -> tuple[EventCount, ...]:
         here = self._here(run)
         if here.start == here.stop:
             raise KeyError(run)
@@ -168,10 +168,10 @@ class Counts(Mapping[int, tuple[Count, ...]]):
         """Names of the first events of a run, at most ``most``."""
         return [self.names[event] for event in self.event[self._here(run)][:most].tolist()]
 
-    def row(self, run: int, at: int) -> Count:
+    def row(self, run: int, at: int) -> EventCount:
         """The count in row ``at`` of the columns, which is one of ``run``."""
         value, enabled, running = (int(one[at]) for one in (self.value, self.enabled_ns, self.running_ns))
-        return Count(run, self.names[self.event[at]], value, enabled, running)
+        return EventCount(run, self.names[self.event[at]], value, enabled, running)
 
     def _here(self, run: int) -> slice:
         """The rows of a run; none if it has no counts."""
@@ -181,7 +181,7 @@ class Counts(Mapping[int, tuple[Count, ...]]):
 
 
 @dataclass(frozen=True)
-class Workload:
+class MeasuredWorkload:
     """An entry of ``workloads.json``; ``verified``: the program's results were checked in every ok run."""
 
     name: str
@@ -200,12 +200,12 @@ class Bundle:
 
     name: str
     about: About
-    machine: Machine
+    machine: MeasuredMachine
     environment: tuple[Condition, ...]
     events: tuple[CountedEvent, ...]
-    runs: tuple[Run, ...]
-    counts: Counts
-    workloads: dict[str, Workload]
+    runs: tuple[MeasuredRun, ...]
+    counts: BundleCounts
+    workloads: dict[str, MeasuredWorkload]
     layouts: dict[tuple[str, str], Layout]
     cells: str | None = None
     sums: str = field(default="", repr=False)
@@ -232,17 +232,17 @@ class Bundle:
         return {(event.pass_name, event.name): event.role for event in self.events}
 
     @cached_property
-    def rounds(self) -> dict[tuple[str, str], dict[int, list[Run]]]:
+    def rounds(self) -> dict[tuple[str, str], dict[int, list[MeasuredRun]]]:
         """(workload, layout) -> round -> its runs, in the order of the rounds and of the passes' names."""
-        found: dict[tuple[str, str], dict[int, list[Run]]] = {}
+        found: dict[tuple[str, str], dict[int, list[MeasuredRun]]] = {}
         for run in sorted(self.runs, key=lambda run: (run.round, run.pass_name)):
             found.setdefault((run.workload, run.layout), {}).setdefault(run.round, []).append(run)
         return found
 
     @cached_property
-    def by_workload(self) -> dict[str, dict[str, dict[int, list[Run]]]]:
+    def by_workload(self) -> dict[str, dict[str, dict[int, list[MeasuredRun]]]]:
         """workload -> layout -> round -> its runs, as in :attr:`rounds`."""
-        found: dict[str, dict[str, dict[int, list[Run]]]] = {name: {} for name in self.workloads}
+        found: dict[str, dict[str, dict[int, list[MeasuredRun]]]] = {name: {} for name in self.workloads}
         for (workload, layout), by_round in self.rounds.items():
             found.setdefault(workload, {})[layout] = by_round
         return found
@@ -255,7 +255,7 @@ class Bundle:
             found.setdefault(workload, {})[name] = layout
         return found
 
-    def values_by_role(self, run: Run) -> dict[str, int]:
+    def values_by_role(self, run: MeasuredRun) -> dict[str, int]:
         """Quantity -> its count in this run."""
         known = self.counts.names
         found = {(run.pass_name, known[event]): value for event, value in self.counts.values_of(run.run)}

@@ -17,7 +17,7 @@ from tessera.core.results.loader import workload_order
 from tessera.core.results.outcomes import FAILED, OK
 from tessera.core.statistics import mean_interval
 from tessera.machine.counters.event_table import INPUTS, CounterClass
-from tessera.measure.bundles.bundle import REGION, Bundle, Run, software_quantities
+from tessera.measure.bundles.bundle import REGION, Bundle, MeasuredRun, software_quantities
 from tessera.measure.bundles.file_format import wrong
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ COLUMN_QUANTITIES = {
 _OF_INPUT = {"H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
 
 
-class Counted(Protocol):
+class LocatedCount(Protocol):
     """One event of one pass: our name of it, its count, and where the count stands (for messages)."""
 
     quantity: str
@@ -60,7 +60,7 @@ class Counted(Protocol):
     software: bool
 
 
-def cell_of_run(run: str, totals: Iterable[Counted], found: CounterClass) -> dict[str, Decimal | None]:
+def cell_of_run(run: str, totals: Iterable[LocatedCount], found: CounterClass) -> dict[str, Decimal | None]:
     """Columns of the cell of one run from all counts of its passes; ``run`` names it in messages.
 
     Raises:
@@ -69,13 +69,13 @@ def cell_of_run(run: str, totals: Iterable[Counted], found: CounterClass) -> dic
     return numbers_of(run, counts_of(run, totals), found)
 
 
-def counts_of(run: str, totals: Iterable[Counted]) -> dict[str, Decimal]:
+def counts_of(run: str, totals: Iterable[LocatedCount]) -> dict[str, Decimal]:
     """Quantity -> count of one run.
 
     Raises:
         TesseraError: R differs by more than 5% between passes; another event was counted twice.
     """
-    found: dict[str, list[Counted]] = {}
+    found: dict[str, list[LocatedCount]] = {}
     for total in totals:
         if not total.software:
             found.setdefault(total.quantity, []).append(total)
@@ -198,7 +198,7 @@ def _whole(value: Decimal) -> int:
 
 
 class CountedPart(NamedTuple):
-    """A count of a run: a :class:`Counted`."""
+    """A count of a run: a :class:`LocatedCount`."""
 
     quantity: str
     value: Decimal
@@ -252,7 +252,7 @@ def cells_text(rows: Iterable[dict]) -> str:
     return stream.getvalue()
 
 
-def counted_parts(bundle: Bundle, runs: list[Run]) -> list[CountedPart]:
+def counted_parts(bundle: Bundle, runs: list[MeasuredRun]) -> list[CountedPart]:
     """Every event of these runs, with its role."""
     named = bundle.counts.names
     return [

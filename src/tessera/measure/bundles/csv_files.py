@@ -15,14 +15,14 @@ from tessera.core.units import KB
 from tessera.machine.environment.condition import LEVELS, Condition
 from tessera.machine.environment.condition import STATUSES as ANSWERS
 from tessera.measure.bundles import file_format
-from tessera.measure.bundles.bundle import Count, CountedEvent, Run
+from tessera.measure.bundles.bundle import EventCount, CountedEvent, MeasuredRun
 from tessera.measure.bundles.file_format import (
     HEX,
     LARGEST_NUMBER,
     NAME,
     TEXT,
     WHOLE,
-    Kind,
+    FieldFormat,
     maybe,
     one_of,
     shown,
@@ -89,7 +89,7 @@ _BLOCK = 256 * KB  #: bytes that are parsed at a time; no line is longer
 
 
 @dataclass(frozen=True)
-class Shape:
+class CsvFormat:
     """``kinds`` belong to the fields of ``make``, in order; ``columns`` are the names in the file.
 
     ``most``: rows of the largest bundle. ``plain``: a faster way to parse a block of lines, or None.
@@ -98,7 +98,7 @@ class Shape:
     file: str
     make: type
     most: int
-    kinds: tuple[Kind, ...]
+    kinds: tuple[FieldFormat, ...]
     plain: Callable[[bytes, int], list | None] | None = None
 
     @property
@@ -106,29 +106,29 @@ class Shape:
         return tuple("pass" if f.name == "pass_name" else f.name for f in fields(self.make))
 
 
-ENVIRONMENT_SHAPE = Shape(
+ENVIRONMENT_SHAPE = CsvFormat(
     file_format.ENVIRONMENT_FILE, Condition, file_format.MOST_CONDITIONS,
     (NAME, one_of(*LEVELS), TEXT, TEXT, one_of(*ANSWERS), TEXT),
 )  # fmt: skip
-EVENTS_SHAPE = Shape(
+EVENTS_SHAPE = CsvFormat(
     file_format.EVENTS_FILE, CountedEvent, file_format.MOST_EVENTS,
     (NAME, TEXT, NAME, WHOLE, HEX, HEX, HEX, one_of("u", "k", "uk")),
 )  # fmt: skip
-RUNS_SHAPE = Shape(
-    file_format.RUNS_FILE, Run, file_format.MOST_RUNS,
+RUNS_SHAPE = CsvFormat(
+    file_format.RUNS_FILE, MeasuredRun, file_format.MOST_RUNS,
     (WHOLE, NAME, NAME, NAME, WHOLE, NAME, one_of(*STATUSES), TEXT, *[maybe(WHOLE)] * 4),
 )  # fmt: skip
-COUNTS_SHAPE = Shape(
-    file_format.COUNTS_FILE, Count, file_format.MOST_COUNTS, (WHOLE, NAME, WHOLE, WHOLE, WHOLE), plain_counts
+COUNTS_SHAPE = CsvFormat(
+    file_format.COUNTS_FILE, EventCount, file_format.MOST_COUNTS, (WHOLE, NAME, WHOLE, WHOLE, WHOLE), plain_counts
 )
 
 
-def parse_csv(shape: Shape, data: bytes) -> list:
+def parse_csv(shape: CsvFormat, data: bytes) -> list:
     """Rows of a file, as ``shape.make``; raises as :func:`csv_columns`."""
     return [row for block in csv_columns(shape, [data]) for row in map(shape.make, *block)]
 
 
-def csv_columns(shape: Shape, pieces: Iterable[bytes]) -> Iterator[list[list]]:
+def csv_columns(shape: CsvFormat, pieces: Iterable[bytes]) -> Iterator[list[list]]:
     """The values of a file in blocks of rows: a list for each column. Equal values are one object.
 
     Args:
@@ -155,21 +155,21 @@ def csv_columns(shape: Shape, pieces: Iterable[bytes]) -> Iterator[list[list]]:
         raise wrong(shape.file, "the file is empty", "header")
 
 
-def _check_header(shape: Shape, line: bytes) -> None:
+def _check_header(shape: CsvFormat, line: bytes) -> None:
     rows = _rows(shape, line)
     if tuple(rows[0]) != shape.columns:
         found = f"header {shown(','.join(rows[0]))}; it must be {','.join(shape.columns)}"
         raise wrong(f"{shape.file} line 1", found, "header")
 
 
-def _rows(shape: Shape, block: bytes) -> list[list[str]]:
+def _rows(shape: CsvFormat, block: bytes) -> list[list[str]]:
     try:
         return list(csv.reader(io.StringIO(block.decode("utf-8"), newline=""), strict=True))
     except (UnicodeDecodeError, csv.Error) as error:
         raise wrong(shape.file, f"not a CSV file in UTF-8: {error}", "csv") from None
 
 
-def _by_cell(shape: Shape, block: bytes, line: int) -> list[list]:
+def _by_cell(shape: CsvFormat, block: bytes, line: int) -> list[list]:
     """The columns of a block that begins with ``line``; the error is that of its first wrong row."""
     rows = _rows(shape, block)
     try:
@@ -182,12 +182,12 @@ def _by_cell(shape: Shape, block: bytes, line: int) -> list[list]:
         raise
 
 
-def _values(kind: Kind, cells: Iterable[str]) -> list:
+def _values(kind: FieldFormat, cells: Iterable[str]) -> list:
     made = {cell: kind.read(cell) for cell in set(cells)}
     return [made[cell] for cell in cells]
 
 
-def _blocks(shape: Shape, pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _blocks(shape: CsvFormat, pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Whole lines, some thousand at a time."""
     rest = b""
     for piece in pieces:
@@ -203,7 +203,7 @@ def _blocks(shape: Shape, pieces: Iterable[bytes]) -> Iterator[bytes]:
         raise wrong(shape.file, "its last line has no end: the file is cut off", "cut-off")
 
 
-def _row(shape: Shape, line: int, cells: list[str]):
+def _row(shape: CsvFormat, line: int, cells: list[str]):
     if len(cells) != len(shape.kinds):
         raise wrong(f"{shape.file} line {line}", f"{len(cells)} cells; a row has {len(shape.kinds)}", "row")
     try:
@@ -219,7 +219,7 @@ def _row(shape: Shape, line: int, cells: list[str]):
     return shape.make(*values)
 
 
-def csv_text(shape: Shape, rows: Iterable, *, header: bool = True) -> str:
+def csv_text(shape: CsvFormat, rows: Iterable, *, header: bool = True) -> str:
     """The rows as the content of the file; each value is checked.
 
     Raises:

@@ -77,7 +77,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Kind:
+class FieldFormat:
     """``read`` raises ValueError for a text that is not of this kind; ``rule`` is for people."""
 
     rule: str
@@ -106,15 +106,15 @@ def _text(text: str) -> str:
     return text
 
 
-WHOLE = Kind("a whole number from 0 to 2^53 - 1, without sign or leading zero", _whole)
+WHOLE = FieldFormat("a whole number from 0 to 2^53 - 1, without sign or leading zero", _whole)
 _HEX_RULE = "a hexadecimal number: 0x, lower-case digits, no leading zero"
-HEX = Kind(_HEX_RULE, _matching(_HEX, lambda text: int(text, 16)), hex)
-NAME = Kind("a name of letters, digits and _.:-", _matching(_NAME))
-SHA256 = Kind("a SHA-256 of 64 lower-case hexadecimal digits", _matching(_SHA256))
-TEXT = Kind(f"printable text of at most {LONGEST_TEXT} characters", _text)
+HEX = FieldFormat(_HEX_RULE, _matching(_HEX, lambda text: int(text, 16)), hex)
+NAME = FieldFormat("a name of letters, digits and _.:-", _matching(_NAME))
+SHA256 = FieldFormat("a SHA-256 of 64 lower-case hexadecimal digits", _matching(_SHA256))
+TEXT = FieldFormat(f"printable text of at most {LONGEST_TEXT} characters", _text)
 
 
-def one_of(*names: str) -> Kind:
+def one_of(*names: str) -> FieldFormat:
     """One of these words."""
 
     def read(text: str) -> str:
@@ -122,21 +122,21 @@ def one_of(*names: str) -> Kind:
             raise ValueError(text)
         return text
 
-    return Kind(f"one of: {', '.join(names)}", read)
+    return FieldFormat(f"one of: {', '.join(names)}", read)
 
 
-def maybe(kind: Kind) -> Kind:
+def maybe(kind: FieldFormat) -> FieldFormat:
     """The kind, or nothing (None)."""
-    return Kind(
+    return FieldFormat(
         f"empty, or {kind.rule}",
         lambda text: None if text == "" else kind.read(text),
         lambda value: "" if value is None else kind.write(value),
     )
 
 
-def matching(pattern: str, rule: str) -> Kind:
+def matching(pattern: str, rule: str) -> FieldFormat:
     """Text that matches a pattern completely."""
-    return Kind(rule, _matching(re.compile(pattern, re.ASCII)))
+    return FieldFormat(rule, _matching(re.compile(pattern, re.ASCII)))
 
 
 # The largest bundle that is read.

@@ -12,7 +12,7 @@ from pathlib import Path
 from tessera.core.files import sha256_of
 from tessera.machine.counters.event import AMD, GENERIC, TYPE_RAW
 from tessera.machine.counters.event_table import CounterClass, everywhere
-from tessera.machine.environment import CHECKS, RUN_CHECKS, RunFacts, judge
+from tessera.machine.environment import CHECKS, RUN_CHECKS, RunFacts, run_conditions
 from tessera.machine.environment.condition import BARS, NOTED, OK, UNKNOWN, Condition, barring, stopping
 from tessera.machine.environment.preparation import RULES
 from tessera.machine.environment.runs import NO_THROTTLE_COUNTS
@@ -30,7 +30,7 @@ CURRENT_PROTOCOL = "rounds-1"
 
 
 @dataclass(frozen=True)
-class Protocol:
+class MeasurementProtocol:
     """``rounds``: least and most rounds; ``half_width``: of the difference to 4KB pages, as a fraction.
 
     Spreads are (largest - smallest) / largest of instructions between runs of a workload, and of R between
@@ -52,19 +52,19 @@ class Protocol:
 
 
 @cache
-def protocols(folder: Path = PROTOCOLS_FOLDER) -> dict[str, Protocol]:
+def measurement_protocols(folder: Path = PROTOCOLS_FOLDER) -> dict[str, MeasurementProtocol]:
     """Every protocol by name."""
     found = {}
     for path in sorted(folder.glob("*.json")):
         values = json.loads(path.read_text())
         values["rounds"] = tuple(values["rounds"])
-        found[path.stem] = Protocol(**values, sha256=sha256_of(path))
+        found[path.stem] = MeasurementProtocol(**values, sha256=sha256_of(path))
     return found
 
 
-def current_protocol() -> Protocol:
+def current_protocol() -> MeasurementProtocol:
     """The protocol of new bundles."""
-    return protocols()[CURRENT_PROTOCOL]
+    return measurement_protocols()[CURRENT_PROTOCOL]
 
 
 # What a bundle says about itself: protocol, class, machine, and the codes of its events.
@@ -75,9 +75,9 @@ _SIGNATURE_LEAF = 1
 def check_protocol(bundle: Bundle) -> Iterator[str]:
     """The protocol is known, and its text is the one that was used."""
     about = bundle.about
-    found = protocols().get(about.protocol)
+    found = measurement_protocols().get(about.protocol)
     if found is None:
-        yield f"protocol {about.protocol} is not known; known: {', '.join(protocols())}"
+        yield f"protocol {about.protocol} is not known; known: {', '.join(measurement_protocols())}"
         return
     if found.sha256 != about.protocol_sha256:
         yield f"protocol_sha256 is not that of {about.protocol}: {found.sha256}"
@@ -183,7 +183,7 @@ def _code(code: tuple[int, int, int, int]) -> str:
 
 # The conditions of the environment: all are recorded, and those of runs follow from the counts.
 #
-# :func:`bars` lists what keeps a correct bundle from deciding claims.
+# :func:`why_no_evidence` lists what keeps a correct bundle from deciding claims.
 
 #: Conditions of runs that counts say nothing about.
 _NOT_COUNTED = ("pages-obtained", "heat")
@@ -240,7 +240,7 @@ def conditions_of_runs(bundle: Bundle) -> list[Condition]:
         for run, of_run in zip(bundle.runs, counts, strict=True)
         if run.good
     ]
-    return judge(facts, None, None)
+    return run_conditions(facts, None, None)
 
 
 def _counted(value: int) -> int | None:
@@ -256,12 +256,12 @@ def conditions_with_runs(bundle: Bundle, conditions: Iterable[Condition]) -> lis
     ]
 
 
-def bars(bundle: Bundle) -> list[str]:
+def why_no_evidence(bundle: Bundle) -> list[str]:
     """Reasons why this bundle decides no claim, even if every check passes; empty if it may."""
     found = []
     if bundle.about.rehearsal:
         found.append("rehearsal: its counts were simulated")
-    rule = protocols().get(bundle.about.protocol)
+    rule = measurement_protocols().get(bundle.about.protocol)
     if rule is not None and not rule.current:
         found.append(
             f"protocol {rule.name} is older than {CURRENT_PROTOCOL}: it is joined to no other bundle"

@@ -10,14 +10,14 @@ from dataclasses import asdict
 from tessera.core.errors import TesseraError
 from tessera.machine.counters.passes import MODES
 from tessera.measure.bundles import file_format
-from tessera.measure.bundles.bundle import About, Machine, Workload
+from tessera.measure.bundles.bundle import About, MeasuredMachine, MeasuredWorkload
 from tessera.measure.bundles.file_format import (
     HEX,
     LARGEST_NUMBER,
     NAME,
     SHA256,
     TEXT,
-    Kind,
+    FieldFormat,
     matching,
     one_of,
     shown,
@@ -34,7 +34,7 @@ _DAY = matching(r"20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])", "a day: 
 _MACHINE_ID = matching(r"[0-9a-f]{32}", "32 hexadecimal digits")
 
 
-def _word(kind: Kind) -> tuple[str, Check]:
+def _word(kind: FieldFormat) -> tuple[str, Check]:
     def check(value: object) -> bool:
         try:
             return isinstance(value, str) and kind.read(value) is not None
@@ -114,19 +114,19 @@ def about_text(about: About) -> str:
     return _text(file_format.ABOUT_FILE, found, read_about)
 
 
-def read_machine(data: bytes) -> Machine:
+def read_machine(data: bytes) -> MeasuredMachine:
     """``machine.json``; TesseraError as :func:`read_about`."""
     found = _checked(file_format.MACHINE_FILE, _object(file_format.MACHINE_FILE, data), _MACHINE)
     leaves = tuple(tuple(int(part, 16) for part in leaf) for leaf in found["cpuid"])
-    return Machine(**found | {"cpuid": leaves})
+    return MeasuredMachine(**found | {"cpuid": leaves})
 
 
-def machine_text(machine: Machine) -> str:
+def machine_text(machine: MeasuredMachine) -> str:
     found = asdict(machine) | {"cpuid": [[hex(part) for part in leaf] for leaf in machine.cpuid]}
     return _text(file_format.MACHINE_FILE, found, read_machine)
 
 
-def read_workloads(data: bytes) -> dict[str, Workload]:
+def read_workloads(data: bytes) -> dict[str, MeasuredWorkload]:
     """``workloads.json``; TesseraError as :func:`read_about`."""
     found = {}
     for name, entry in _object(file_format.WORKLOADS_FILE, data).items():
@@ -136,11 +136,11 @@ def read_workloads(data: bytes) -> dict[str, Workload]:
         if not isinstance(entry, dict):
             raise wrong(place, "it must be an object", "value")
         values = _checked(place, entry, _WORKLOAD)
-        found[name] = Workload(name, **values | {"arguments": tuple(values["arguments"])})
+        found[name] = MeasuredWorkload(name, **values | {"arguments": tuple(values["arguments"])})
     return found
 
 
-def workloads_text(workloads: dict[str, Workload]) -> str:
+def workloads_text(workloads: dict[str, MeasuredWorkload]) -> str:
     found = {}
     for name, one in workloads.items():
         found[name] = {key: value for key, value in asdict(one).items() if key != "name"}

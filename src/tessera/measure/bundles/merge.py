@@ -13,9 +13,9 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import writing
 from tessera.machine.environment.condition import worse_of
 from tessera.measure.bundles import archive, csv_files, file_format, writer
-from tessera.measure.bundles.bundle import Bundle, Count, Run
+from tessera.measure.bundles.bundle import Bundle, EventCount, MeasuredRun
 from tessera.measure.bundles.head_checks import conditions_with_runs
-from tessera.measure.bundles.reader import parse
+from tessera.measure.bundles.reader import parse_bundle
 from tessera.measure.bundles.writer import sealed_files
 
 #: Fields of bundle.json and machine.json that parts of one machine share; the later day is kept.
@@ -55,12 +55,12 @@ def merged(first: Bundle, second: Bundle) -> dict[str, bytes]:
         csv_files.COUNTS_SHAPE, _joined(first, second, numbers)
     )
     files = {name: text.encode() for name, text in texts.items()}
-    both = parse(f"{first.name} + {second.name}", files)
+    both = parse_bundle(f"{first.name} + {second.name}", files)
     files[file_format.ENVIRONMENT_FILE] = writer.environment_text(conditions_with_runs(both, worse)).encode()
     return sealed_files(both.name, files)
 
 
-def _joined(first: Bundle, second: Bundle, numbers: dict[int, int]) -> Iterator[Count]:
+def _joined(first: Bundle, second: Bundle, numbers: dict[int, int]) -> Iterator[EventCount]:
     """The counts of both; ``numbers``: of the second's runs, in their order."""
     for rows in first.counts.values():
         yield from rows
@@ -118,7 +118,7 @@ def _conflicts(first: Bundle, second: Bundle) -> list[str]:
 def _runs(bundle: Bundle, workload: str) -> set[tuple]:
     """The runs of a workload without their numbers."""
 
-    def one(run: Run) -> tuple:
+    def one(run: MeasuredRun) -> tuple:
         counts = tuple((c.event, c.value, c.enabled_ns, c.running_ns) for c in bundle.counts.get(run.run, ()))
         return run.layout, run.pass_name, run.roi_ns, counts
 

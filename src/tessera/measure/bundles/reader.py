@@ -11,7 +11,7 @@ from tessera.core.layouts.layout import Layout, Window, canonical_name, layout_t
 from tessera.core.layouts.layout_format import LayoutRefused, Parser
 from tessera.measure.bundles import csv_files, file_format, json_files
 from tessera.measure.bundles.archive import contents, unpacked_pieces
-from tessera.measure.bundles.bundle import REGION, Bundle, Counts, Run
+from tessera.measure.bundles.bundle import REGION, Bundle, BundleCounts, MeasuredRun
 from tessera.measure.bundles.file_format import shown, wrong
 
 # The files.
@@ -20,7 +20,7 @@ _LAYOUT = re.compile(rf"{file_format.LAYOUTS_FOLDER}/([A-Za-z0-9_.:-]+)/([A-Za-z
 _HEAD = re.compile(rb"[ -~\n]*")
 
 
-def read(path: Path | str) -> Bundle:
+def read_bundle(path: Path | str) -> Bundle:
     """Read a folder or a zip file, sealed or not; sums and cells are not checked (``verify`` does).
 
     Raises:
@@ -28,11 +28,11 @@ def read(path: Path | str) -> Bundle:
             that is not of its kind; or it refers to something that the bundle does not have. ``code`` begins
             with ``bundle-``.
     """
-    return parse(str(path), contents(Path(path)))
+    return parse_bundle(str(path), contents(Path(path)))
 
 
-def parse(name: str, files: Mapping[str, bytes]) -> Bundle:
-    """A bundle from the bytes of its files; raises as :func:`read`, and the message begins with ``name``."""
+def parse_bundle(name: str, files: Mapping[str, bytes]) -> Bundle:
+    """A bundle from the bytes of its files; raises as :func:`read_bundle`, and the message begins with ``name``."""
     try:
         return _parsed(name, files)
     except TesseraError as error:
@@ -54,7 +54,7 @@ def _parsed(name: str, files: Mapping[str, bytes]) -> Bundle:
         ),
         events=tuple(csv_files.parse_csv(csv_files.EVENTS_SHAPE, files[file_format.EVENTS_FILE])),
         runs=tuple(csv_files.parse_csv(csv_files.RUNS_SHAPE, files[file_format.RUNS_FILE])),
-        counts=Counts(csv_files.csv_columns(csv_files.COUNTS_SHAPE, counts)),
+        counts=BundleCounts(csv_files.csv_columns(csv_files.COUNTS_SHAPE, counts)),
         workloads=json_files.read_workloads(files[file_format.WORKLOADS_FILE]),
         layouts=_layouts(files),
         cells=_text(file_format.CELLS_FILE, files[file_format.CELLS_FILE]) if sealed else None,
@@ -130,7 +130,7 @@ def check_links(bundle: Bundle) -> None:
     _check_used(bundle)
 
 
-def _check_run(bundle: Bundle, run: Run) -> None:
+def _check_run(bundle: Bundle, run: MeasuredRun) -> None:
     place = f"{file_format.RUNS_FILE}, run {run.run}"
     if run.workload not in bundle.workloads:
         raise wrong(place, f"workload {run.workload} is not in {file_format.WORKLOADS_FILE}", "link")

@@ -15,7 +15,7 @@ from tessera.core.results.outcomes import is_ok
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
 from tessera.machine.counters.event import LATE_NS, LATE_SHARE
 from tessera.machine.counters.event_table import SIDES
-from tessera.measure.bundles.bundle import REGION, Bundle, Count, Run
+from tessera.measure.bundles.bundle import REGION, Bundle, EventCount, MeasuredRun
 from tessera.measure.bundles.cell_arithmetic import (
     INSTRUCTIONS,
     LARGEST_SPREAD,
@@ -23,7 +23,7 @@ from tessera.measure.bundles.cell_arithmetic import (
     cells_text,
     rows_of_bundle,
 )
-from tessera.measure.bundles.head_checks import protocols
+from tessera.measure.bundles.head_checks import measurement_protocols
 
 # Relations that counts of one run, one round or one workload have on every processor.
 
@@ -57,7 +57,7 @@ def check_whole(bundle: Bundle) -> Iterator[str]:
             yield f"{place}: {count.enabled_ns - count.running_ns} of {count.enabled_ns} ns were not counted"
 
 
-def check_region(bundle: Bundle) -> Iterator[str]:
+def check_region_clocks(bundle: Bundle) -> Iterator[str]:
     """The launcher's clock, the program's clock and the time that counters were enabled agree."""
     counts, clock = bundle.counts, _is_region(bundle)
     without = np.setdiff1d(counts.runs, np.repeat(counts.runs, counts.sizes)[clock])
@@ -145,7 +145,7 @@ def check_rates(bundle: Bundle) -> Iterator[str]:
 
 def check_instructions(bundle: Bundle) -> Iterator[str]:
     """A workload executes the same instructions under each layout."""
-    rule = protocols().get(bundle.about.protocol)
+    rule = measurement_protocols().get(bundle.about.protocol)
     if rule is None:
         return
     executed = bundle.column(INSTRUCTIONS)
@@ -169,20 +169,20 @@ def _is_region(bundle: Bundle) -> np.ndarray:
     return bundle.counts.event == (names.index(REGION) if REGION in names else -1)
 
 
-def _counts_where(bundle: Bundle, wrong: np.ndarray) -> Iterator[tuple[Run, Count]]:
+def _counts_where(bundle: Bundle, wrong: np.ndarray) -> Iterator[tuple[MeasuredRun, EventCount]]:
     """The counts that a mask has, with their runs."""
     for at in np.flatnonzero(wrong):
         run = bundle.runs[bundle.place_of_count[at]]
         yield run, bundle.counts.row(run.run, int(at))
 
 
-def _runs_where(bundle: Bundle, wrong: np.ndarray) -> Iterator[tuple[Run, int]]:
+def _runs_where(bundle: Bundle, wrong: np.ndarray) -> Iterator[tuple[MeasuredRun, int]]:
     """The runs that a mask has, with their places."""
     for at in np.flatnonzero(wrong):
         yield bundle.runs[at], at
 
 
-def _place(run: Run, what: str) -> str:
+def _place(run: MeasuredRun, what: str) -> str:
     return f"run {run.run} ({run.workload}, {run.layout}, pass {run.pass_name}), {what}"
 
 
@@ -276,7 +276,7 @@ def check_layouts(bundle: Bundle) -> Iterator[str]:
 
 def check_equal_layouts(bundle: Bundle) -> Iterator[str]:
     """Layouts with the same windows are the same experiment, so their R agrees."""
-    rule = protocols().get(bundle.about.protocol)
+    rule = measurement_protocols().get(bundle.about.protocol)
     if rule is None:
         return
     groups: dict[tuple, list[str]] = {}

@@ -24,7 +24,7 @@ from tessera.measure.bundles.archive import contents, unpacked_pieces
 from tessera.measure.bundles.bundle import Bundle
 from tessera.measure.bundles.file_format import SHA256
 from tessera.measure.bundles.merge import write
-from tessera.measure.bundles.reader import read
+from tessera.measure.bundles.reader import read_bundle
 from tessera.measure.bundles.verify import fails, verify_files
 
 # The folders and the index.
@@ -39,7 +39,7 @@ _ID = re.compile(r"[a-z0-9]+-[0-9a-f]{8}-[0-9a-f]{8}", re.ASCII)  #: also a name
 
 
 @dataclass(frozen=True)
-class Entry:
+class StoredBundle:
     """A bundle of the repository; ``doi`` is empty if its folder is here, ``folder`` None if it is not."""
 
     id: str
@@ -53,12 +53,12 @@ def default_folder() -> Path:
     return repo_root() / "bundles"
 
 
-def download_of(entry: Entry) -> Path:
+def download_of(entry: StoredBundle) -> Path:
     """Where the zip file of a deposit is kept, whether it is there or not."""
     return repo_root() / "datasets" / "cache" / "bundles" / f"{entry.id}.zip"
 
 
-def entries(root: Path) -> list[Entry]:
+def stored_bundles(root: Path) -> list[StoredBundle]:
     """All bundles, by id.
 
     Raises:
@@ -69,7 +69,7 @@ def entries(root: Path) -> list[Entry]:
             f"bundles of {root}", "no such folder", "tessera measure bundle add FOLDER makes one"
         )
     folders = sorted(p for p in root.iterdir() if p.is_dir())
-    found = {p.name: Entry(p.name, "", "", p) for p in folders if not p.name.startswith(".")}
+    found = {p.name: StoredBundle(p.name, "", "", p) for p in folders if not p.name.startswith(".")}
     for number, row in _index(root / INDEX):
         place = f"{root / INDEX} line {number}"
         if len(row) != len(INDEX_COLUMNS) or not _ID.fullmatch(row[0]) or not _DOI.fullmatch(row[1]):
@@ -80,7 +80,7 @@ def entries(root: Path) -> list[Entry]:
             raise _wrong_index(place, f"sha256 '{row[2]}'; it must be {SHA256.rule}") from None
         if row[0] in found:
             raise _wrong_index(place, f"{row[0]} stands twice, here or as a folder")
-        found[row[0]] = Entry(*row, None)
+        found[row[0]] = StoredBundle(*row, None)
     return [found[name] for name in sorted(found)]
 
 
@@ -107,7 +107,7 @@ def add_bundle(source: Path, root: Path) -> str:
         )  # fmt: skip
     name = bundle_id(done.bundle)
     mine = _runs_digest(files)
-    for entry in entries(root) if root.exists() else ():
+    for entry in stored_bundles(root) if root.exists() else ():
         if entry.id == name or (entry.folder is not None and _runs_digest(contents(entry.folder)) == mine):
             raise TesseraError(
                 f"add {source}", f"{entry.id} has the same runs", "keep one of them", exit_code=EXIT_FAILED,
@@ -122,12 +122,12 @@ def add_bundle(source: Path, root: Path) -> str:
     return name
 
 
-def describe_entry(entry: Entry) -> tuple[str, ...]:
+def describe_entry(entry: StoredBundle) -> tuple[str, ...]:
     """id, class, runs, day, place: a row for people."""
     if entry.folder is None:
         here = " (downloaded)" if download_of(entry).is_file() else ""
         return entry.id, entry.id.split("-")[0], "", "", f"https://doi.org/{entry.doi}{here}"
-    bundle = read(entry.folder)
+    bundle = read_bundle(entry.folder)
     good = sum(run.good for run in bundle.runs)
     return entry.id, bundle.about.class_name, str(good), bundle.about.created, entry.folder.name
 
@@ -177,13 +177,13 @@ def doi_of(word: str) -> str:
     return found[1] if found else ""
 
 
-def listed_in_deposit(doi: str, root: Path) -> list[Entry]:
+def listed_in_deposit(doi: str, root: Path) -> list[StoredBundle]:
     """The bundles of the index that lie in this deposit; one deposit may have several.
 
     Raises:
         TesseraError: the index does not have this DOI (``bundle-not-listed``), or is wrong.
     """
-    known = [entry for entry in entries(root) if entry.doi] if root.is_dir() else []
+    known = [entry for entry in stored_bundles(root) if entry.doi] if root.is_dir() else []
     found = [entry for entry in known if entry.doi.lower() == doi.lower()]
     if not found:
         others = ", ".join(sorted({entry.doi for entry in known})) or "no DOI"
@@ -196,7 +196,7 @@ def listed_in_deposit(doi: str, root: Path) -> list[Entry]:
 
 
 def fetch_deposit(
-    entry: Entry, *, progress: Show = lambda name, done, total: None, pause_s: float | None = None
+    entry: StoredBundle, *, progress: Show = lambda name, done, total: None, pause_s: float | None = None
 ) -> Path:
     """The zip file of a bundle of the index. A file that is here with its SHA-256 is not downloaded again.
 
@@ -209,12 +209,12 @@ def fetch_deposit(
             (``bundle-offline``, exit status 2), has no such record or file (``bundle-deposit``), or its file
             is damaged (``bundle-damaged``), is not the listed one (``bundle-sum``), or has another id
             (``bundle-other``). As :meth:`tessera.core.downloads.Download.complete` and
-            :func:`tessera.measure.bundles.reader.read`.
+            :func:`tessera.measure.bundles.reader.read_bundle`.
     """
     path = download_of(entry)
     if not path.is_file() or sha256_of(path) != entry.sha256:
         _download(entry, path, progress, PAUSE_S if pause_s is None else pause_s)
-    found = bundle_id(read(path))
+    found = bundle_id(read_bundle(path))
     if found != entry.id:
         raise _fetch_failed(
             entry, f"the zip file has the bundle {found}", "correct the id in the index", "other"
@@ -222,7 +222,7 @@ def fetch_deposit(
     return path
 
 
-def _download(entry: Entry, path: Path, progress: Show, pause_s: float) -> None:
+def _download(entry: StoredBundle, path: Path, progress: Show, pause_s: float) -> None:
     file = _file_of_record(entry, pause_s)
     part = path.with_name(f"{path.name}.part")
     again = f"look at https://doi.org/{entry.doi}, then name the DOI again: an interrupted download continues"
@@ -243,7 +243,7 @@ def _download(entry: Entry, path: Path, progress: Show, pause_s: float) -> None:
     )
 
 
-def _file_of_record(entry: Entry, pause_s: float) -> downloads.OfferedFile:
+def _file_of_record(entry: StoredBundle, pause_s: float) -> downloads.OfferedFile:
     """The file of the record: ``<id>.zip``, or its only zip file."""
     number = _ZENODO.fullmatch(entry.doi)
     if not number:
@@ -277,7 +277,7 @@ def _md5(path: Path) -> str:
         return hashlib.file_digest(file, "md5").hexdigest()
 
 
-def _fetch_failed(entry: Entry, found: str, remedy: str, code: str) -> TesseraError:
+def _fetch_failed(entry: StoredBundle, found: str, remedy: str, code: str) -> TesseraError:
     return TesseraError(
         f"bundle {entry.id} ({entry.doi})", found, remedy, exit_code=EXIT_FAILED, code=f"bundle-{code}"
     )

@@ -16,7 +16,7 @@ from tessera.measure.bundles import archive, file_format, head_checks, run_check
 from tessera.measure.bundles.archive import contents
 from tessera.measure.bundles.bundle import Bundle
 from tessera.measure.bundles.file_format import MOST_PROBLEMS
-from tessera.measure.bundles.reader import parse
+from tessera.measure.bundles.reader import parse_bundle
 
 MOST_REASONS = 20  #: of one check; further ones are counted
 _READABLE = "readable"
@@ -33,7 +33,7 @@ CHECKS = {
     "rounds": ("every run of a round is there", run_checks.check_rounds),
     "pages": ("runs had the pages of their layout", run_checks.check_pages),
     "whole": ("every event was counted all the time", run_checks.check_whole),
-    "region": ("clocks of program and counters agree", run_checks.check_region),
+    "region": ("clocks of program and counters agree", run_checks.check_region_clocks),
     "bounds": ("C <= walkers x R; cycles with a walk <= R", run_checks.check_bounds),
     "sizes": ("counts by page size add up", run_checks.check_sizes),
     "rates": ("clock rates are possible", run_checks.check_rates),
@@ -75,7 +75,7 @@ class Verified:
         return self.passed and not self.bars
 
 
-def verify(path: Path | str) -> Verified:
+def verify_bundle(path: Path | str) -> Verified:
     """Check a folder or a zip file.
 
     Raises:
@@ -99,21 +99,21 @@ def verify_files(name: str, files: Mapping[str, bytes]) -> Verified:
             else [f"no {file_format.SUMS_FILE}: it is not sealed"]
         )
         found = [Checked("sums", "every file has its sum", _few(changed))]
-        bundle = parse(name, files)
+        bundle = parse_bundle(name, files)
     except TesseraError as error:
         return _unreadable(error)
     found.append(Checked(_READABLE, "every file is as documented"))
     found += [Checked(name, about, _few(check(bundle))) for name, (about, check) in CHECKS.items()]
-    return Verified(tuple(found), tuple(head_checks.bars(bundle)), bundle)
+    return Verified(tuple(found), tuple(head_checks.why_no_evidence(bundle)), bundle)
 
 
-def passed(path: Path | str) -> Bundle:
+def verified_bundle(path: Path | str) -> Bundle:
     """The bundle, if every check passes.
 
     Raises:
         TesseraError: nothing is at this path, or a check fails (``bundle-fails``).
     """
-    done = verify(path)
+    done = verify_bundle(path)
     if done.bundle is None or not done.passed:
         raise fails(str(path), done)
     return done.bundle

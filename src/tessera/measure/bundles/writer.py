@@ -16,9 +16,9 @@ from tessera.core.layouts.layout import Layout, layout_text
 from tessera.machine.environment.condition import Condition
 from tessera.measure.bundles import archive, cell_arithmetic, csv_files, file_format, json_files
 from tessera.measure.bundles.archive import contents, pack_counts, unpack_counts
-from tessera.measure.bundles.bundle import About, Bundle, Count, CountedEvent, Machine, Run, Workload
+from tessera.measure.bundles.bundle import About, Bundle, EventCount, CountedEvent, MeasuredMachine, MeasuredRun, MeasuredWorkload
 from tessera.measure.bundles.file_format import wrong
-from tessera.measure.bundles.reader import parse, read
+from tessera.measure.bundles.reader import parse_bundle, read_bundle
 from tessera.measure.bundles.texts import clean
 
 # While measuring.
@@ -38,7 +38,7 @@ class Writer:
     def __init__(self, folder: Path, runs: int = 0, counts: int = 0):
         self.folder, self.runs, self.counts = folder, runs, counts
 
-    def append(self, run: Run, counts: Iterable[Count] = ()) -> None:
+    def append(self, run: MeasuredRun, counts: Iterable[EventCount] = ()) -> None:
         """Add a run with its counts; both are on the disk when this returns. Its message is cleaned.
 
         Raises:
@@ -61,10 +61,10 @@ class Writer:
 def create_bundle(
     folder: Path,
     about: About,
-    machine: Machine,
+    machine: MeasuredMachine,
     environment: Iterable[Condition],
     events: Iterable[CountedEvent],
-    workloads: Mapping[str, Workload],
+    workloads: Mapping[str, MeasuredWorkload],
     layouts: Mapping[tuple[str, str], Layout],
 ) -> Writer:
     """Write everything but runs. ``environment`` can be written again later (:func:`write_environment`).
@@ -81,10 +81,10 @@ def create_bundle(
 
 def head_files(
     about: About,
-    machine: Machine,
+    machine: MeasuredMachine,
     environment: Iterable[Condition],
     events: Iterable[CountedEvent],
-    workloads: Mapping[str, Workload],
+    workloads: Mapping[str, MeasuredWorkload],
     layouts: Mapping[tuple[str, str], Layout],
 ) -> dict[str, str]:
     """Name -> content of every file of a bundle without runs."""
@@ -129,7 +129,7 @@ def resume_bundle(folder: Path) -> tuple[Writer, Bundle]:
     elif (folder / file_format.PACKED_FILE).exists():
         raise wrong(str(folder), "its counts are packed already", "sealed", "seal it")
     _drop_torn(folder)
-    bundle = read(folder)
+    bundle = read_bundle(folder)
     return Writer(folder, len(bundle.runs), int(bundle.counts.sizes.sum())), bundle
 
 
@@ -194,7 +194,7 @@ def seal(folder: Path | str) -> Bundle:
     if file_format.SUMS_FILE in files:
         raise wrong(str(folder), "it is sealed already", "sealed", "name a folder that is still measured")
     made = sealed_files(str(folder), files)
-    bundle = parse(str(folder), made)
+    bundle = parse_bundle(str(folder), made)
     _write_sealed(folder, {name: made[name] for name in (file_format.PACKED_FILE, file_format.CELLS_FILE)})
     (folder / file_format.COUNTS_FILE).unlink(missing_ok=True)
     _write_sealed(folder, {file_format.SUMS_FILE: made[file_format.SUMS_FILE]})
@@ -209,7 +209,7 @@ def sealed_files(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
         made[file_format.COUNTS_FILE] = unpack_counts(made[file_format.PACKED_FILE])
     for old in (file_format.PACKED_FILE, file_format.CELLS_FILE):
         made.pop(old, None)
-    bundle = parse(name, made)
+    bundle = parse_bundle(name, made)
     if not any(run.good for run in bundle.runs):
         raise wrong(file_format.RUNS_FILE, "no run is ok, so there is nothing to seal", "empty")
     made[file_format.PACKED_FILE] = pack_counts(made.pop(file_format.COUNTS_FILE))

@@ -13,19 +13,19 @@ from dataclasses import dataclass, field, replace
 from tessera.core.layouts.layout import ALL_4KB
 from tessera.core.results.outcomes import FAILED, OK, SKIPPED
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
-from tessera.machine.environment import Condition, RunFacts, judge, throttles
+from tessera.machine.environment import Condition, RunFacts, run_conditions, throttles
 from tessera.machine.environment.preparation import Guardian
-from tessera.measure.bundles.bundle import REGION, Bundle, Count, Run
+from tessera.measure.bundles.bundle import REGION, Bundle, EventCount, MeasuredRun
 from tessera.measure.bundles.cell_arithmetic import R
 from tessera.measure.bundles.file_format import LAYOUTS_FOLDER
 from tessera.measure.bundles.writer import Writer
-from tessera.measure.counted.counted_run import Counted, Ended
+from tessera.measure.counted.counted_run import RunCounters, Ended
 from tessera.measure.counted.host import Host, bound
-from tessera.measure.counted.plan import Plan, duration_text
+from tessera.measure.counted.plan import MeasurementPlan, duration_text
 from tessera.measure.counted.request import ReadyWorkload
-from tessera.measure.counted.setting import Setting
-from tessera.measure.counted.turns import Pass, Turn, Turns, finished, value
-from tessera.measure.rounds import Rule, difference, run_rounds
+from tessera.measure.counted.setting import MeasurementSetting
+from tessera.measure.counted.turns import TurnRun, Turn, Turns, finished, role_count
+from tessera.measure.rounds import StoppingRule, relative_runtime, run_rounds
 
 
 @dataclass
@@ -35,17 +35,17 @@ class Measurement:
     ``spent``: minutes that this process took before its first round; with ``--minutes`` they count.
     """
 
-    counted: dict[str, Counted]
+    counted: dict[str, RunCounters]
     bundle: Bundle
     writer: Writer
-    plan: Plan
+    plan: MeasurementPlan
     rows: Sequence[ReadyWorkload]
-    setting: Setting
+    setting: MeasurementSetting
     guardian: Guardian | None
     lacking: str
     spent: float = 0.0
-    runs: list[Run] = field(init=False)
-    counts: dict[int, Sequence[Count]] = field(init=False)
+    runs: list[MeasuredRun] = field(init=False)
+    counts: dict[int, Sequence[EventCount]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.runs, self.counts = list(self.bundle.runs), dict(self.bundle.counts)
@@ -64,7 +64,7 @@ class Measurement:
             if at >= first:
                 self._run(row, self._rule(at))
 
-    def _run(self, row: ReadyWorkload, rule: Rule) -> None:
+    def _run(self, row: ReadyWorkload, rule: StoppingRule) -> None:
         """The rounds of one workload; the one that an earlier process began is finished first."""
         name = row.workload
         before = [run for run in self.runs if run.workload == name]
@@ -84,7 +84,7 @@ class Measurement:
             begun=max((run.round for run in before), default=None),
         )
 
-    def _rule(self, at: int) -> Rule:
+    def _rule(self, at: int) -> StoppingRule:
         """The stopping rule of a workload: with ``--minutes``, its share of the time that is left."""
         request = self.setting.request
         if request.minutes is None:
@@ -101,7 +101,7 @@ class Measurement:
             row,
             {layout: folder / f"{layout}.csv" for layout in self.plan.rows[row.workload].layouts},
             {
-                name: Pass(counted, lambda ended, name=name: self._cycles(name, ended))
+                name: TurnRun(counted, lambda ended, name=name: self._cycles(name, ended))
                 for name, counted in self.counted.items()
             },
             setting.where,
@@ -113,21 +113,21 @@ class Measurement:
         )
 
     def _cycles(self, name: str, ended: Ended) -> int:
-        return value([Count(0, *event) for event in ended.counts.events], self.passes[name], R)
+        return role_count([EventCount(0, *event) for event in ended.counts.events], self.passes[name], R)
 
     def found(self, row: ReadyWorkload, layout: str, number: int) -> dict[str, int]:
         """Passes of a turn that an earlier process ran, with their R."""
         here = (row.workload, layout, number)
         done = {r.pass_name: r for r in self.runs if (r.workload, r.layout, r.round) == here}
-        return {name: value(self.counts[r.run], self.passes[name], R) for name, r in done.items()}
+        return {name: role_count(self.counts[r.run], self.passes[name], R) for name, r in done.items()}
 
     def keep(self, row: ReadyWorkload, layout: str, number: int, name: str, ended: Ended) -> None:
         """Write one run and its counts, and show it.
 
         ``roi_ns`` is the program's own clock if that was counted, so that two clocks can be compared.
         """
-        run = Run(len(self.runs), row.workload, row.size.label, layout, number, name, FAILED, ended.message)
-        counts: list[Count] = []
+        run = MeasuredRun(len(self.runs), row.workload, row.size.label, layout, number, name, FAILED, ended.message)
+        counts: list[EventCount] = []
         if not ended.message:
             small, large, largest = (ended.pages[size] for size in (PAGE_4KB, PAGE_2MB, PAGE_1GB))
             region_ns = ended.counts.region_ns
@@ -139,7 +139,7 @@ class Measurement:
                 pages_2mb=large,
                 pages_1gb=largest,
             )
-            counts = [Count(run.run, *event) for event in (*ended.counts.events, (REGION, region_ns, 0, 0))]
+            counts = [EventCount(run.run, *event) for event in (*ended.counts.events, (REGION, region_ns, 0, 0))]
         self._append(run, counts)
         shown = ended.message or f"R {self._cycles(name, ended):.4g} cycles, {run.roi_ns / 1e9:.3f} s"
         self.setting.say(
@@ -149,11 +149,11 @@ class Measurement:
     def _skip(self, row: ReadyWorkload, layout: str) -> None:
         name = next(iter(self.passes))
         self._append(
-            Run(len(self.runs), row.workload, row.size.label, layout, 0, name, SKIPPED, self.lacking), []
+            MeasuredRun(len(self.runs), row.workload, row.size.label, layout, 0, name, SKIPPED, self.lacking), []
         )
         self.setting.say(f"{row.workload}, {layout} is skipped: {self.lacking}")
 
-    def _append(self, run: Run, counts: Sequence[Count]) -> None:
+    def _append(self, run: MeasuredRun, counts: Sequence[EventCount]) -> None:
         self.writer.append(run, counts)
         self.runs.append(run)
         self.counts[run.run] = tuple(counts)
@@ -193,17 +193,17 @@ _FACT_FIELDS = {
 
 
 def judged_conditions(
-    done: Measurement, before: Sequence[Condition], kept: Plan, where: Host
+    done: Measurement, before: Sequence[Condition], kept: MeasurementPlan, where: Host
 ) -> list[Condition]:
     """Rows of ``environment.csv``. A launcher confirms the pages of every run that is ok."""
     found = [run_facts(done, run) for run in done.runs if run.good]
-    return [*before, *judge(found, kept.throttles, throttles(where.root))]
+    return [*before, *run_conditions(found, kept.throttles, throttles(where.root))]
 
 
 def run_facts(done: Measurement, run) -> RunFacts:
     """A run's numbers by role. A program that is bound to one processor does not migrate."""
     events = done.passes[run.pass_name]
-    numbers = {name: value(done.counts[run.run], events, role) for role, name in _FACT_FIELDS.items()}
+    numbers = {name: role_count(done.counts[run.run], events, role) for role, name in _FACT_FIELDS.items()}
     if numbers["migrations"] is None and bound(done.setting.binding):
         numbers["migrations"] = 0
     return RunFacts(
@@ -241,7 +241,7 @@ def summary_rows(bundle: Bundle) -> Iterator[tuple[str, ...]]:
 
 def _summary_numbers(turns: list[Turn], layout: str) -> tuple[str, ...]:
     values = [turn.runtime for turn in turns if turn.layout == layout]
-    ratio = difference(turns, layout)
+    ratio = relative_runtime(turns, layout)
     shown = ("-", "-") if ratio is None else (f"{ratio.value:.4f}", f"{ratio.half_width:.2%}")
     return str(len(values)), f"{statistics.fmean(values):.4g}", *shown, spread(values)
 

@@ -18,38 +18,38 @@ from tessera.core.layouts.layout import ALL_4KB, Layout, write_layout
 from tessera.machine import environment
 from tessera.machine.environment import Needs
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
-from tessera.measure.bundles import read, seal, writer
+from tessera.measure.bundles import read_bundle, seal, writer
 from tessera.measure.bundles.bundle import Bundle
 from tessera.measure.bundles.file_format import COUNTS_FILE, RUNS_FILE, SUMS_FILE
-from tessera.measure.bundles.head_checks import COUNTING, bars, protocols
+from tessera.measure.bundles.head_checks import COUNTING, why_no_evidence, measurement_protocols
 from tessera.measure.counted import plan
 from tessera.measure.counted.bundle_rounds import Measurement, judged_conditions
-from tessera.measure.counted.counted_run import Counted, launched
+from tessera.measure.counted.counted_run import RunCounters, launched
 from tessera.measure.counted.host import Host, this_host
-from tessera.measure.counted.layout_sets import choose
-from tessera.measure.counted.plan import Plan, WorkloadPlan
+from tessera.measure.counted.layout_sets import layouts_of_workload
+from tessera.measure.counted.plan import MeasurementPlan, WorkloadPlan
 from tessera.measure.counted.request import (
     MEASURED,
     PERF,
     ReadyWorkload,
-    Request,
+    MeasurementOptions,
     candidate_workloads,
     ready_workload,
 )
 from tessera.measure.counted.setting import (
     Say,
-    Setting,
+    MeasurementSetting,
     begin_bundle,
     require_same_heads,
     setting_of,
-    sliding_windows,
+    sliding_windows_condition,
 )
-from tessera.measure.launch import pages_needed
+from tessera.measure.launch import huge_pages_needed
 from tessera.record import workloads
 from tessera.record.workloads.definition import Size, Workload
 
 
-def measure(request: Request, *, fix: bool = False, say: Say = lambda text: None) -> Bundle:
+def measure_bundle(request: MeasurementOptions, *, fix: bool = False, say: Say = lambda text: None) -> Bundle:
     """Measure into ``request.out`` and seal it. The same request continues after an interruption.
 
     Raises:
@@ -64,7 +64,7 @@ def measure(request: Request, *, fix: bool = False, say: Say = lambda text: None
         work = Path(mkdtemp(prefix="runs-", dir=stack.enter_context(plan.locked_folder(out)))).absolute()
         guardian = _settings_fixed(stack, where, request, say) if fix else None
         setting = setting_of(request, where, work, say)
-        _stop(environment.examine(where.root, Needs(request.mode)), request)
+        _stop(environment.examine_conditions(where.root, Needs(request.mode)), request)
         ready, kept = _begun(setting)
         appender, bundle = writer.resume_bundle(out)
         require_same_heads(out, bundle, setting.events, setting.machine, setting.head, ready)
@@ -74,12 +74,12 @@ def measure(request: Request, *, fix: bool = False, say: Say = lambda text: None
             for reason in _known_bars(bundle):
                 say(f"the bundle decides no claim as long as this holds: {reason}")
         needs = _needs(bundle, request, where)
-        conditions = environment.examine(where.root, needs)
+        conditions = environment.examine_conditions(where.root, needs)
         _stop(conditions, request)
         if bundle.runs:  # they were made under the conditions of earlier starts
             earlier = [one for one in bundle.environment if one.check in environment.CHECKS]
             conditions = environment.worse_of(earlier, conditions)
-        writer.write_environment(out, [*conditions, sliding_windows(kept)])
+        writer.write_environment(out, [*conditions, sliding_windows_condition(kept)])
         pages, lacking = _reserved(where, needs)
         stack.enter_context(pages)
         spent = (time.monotonic() - began) / 60
@@ -88,13 +88,13 @@ def measure(request: Request, *, fix: bool = False, say: Say = lambda text: None
         )
         done.run()
         found = judged_conditions(done, conditions, kept, where)
-        writer.write_environment(out, [*found, sliding_windows(kept)])
+        writer.write_environment(out, [*found, sliding_windows_condition(kept)])
         sealed = seal(out)
-    shutil.rmtree(plan.working_folder(out))
+    shutil.rmtree(plan.unsealed_folder(out))
     return sealed
 
 
-def _sealed_before(request: Request) -> Bundle:
+def _sealed_before(request: MeasurementOptions) -> Bundle:
     """The bundle, if a kill of this measurement left nothing to do but to remove working files."""
     out, kept = request.out, plan.load_plan(request.out)
     if kept is None:
@@ -105,13 +105,13 @@ def _sealed_before(request: Request) -> Bundle:
         )  # fmt: skip
     plan.require_same(out, "option", kept.request, request.described())
     (out / COUNTS_FILE).unlink(missing_ok=True)  # packed already
-    shutil.rmtree(plan.working_folder(out))
-    return read(out)
+    shutil.rmtree(plan.unsealed_folder(out))
+    return read_bundle(out)
 
 
-def _settings_fixed(stack: ExitStack, where: Host, request: Request, say: Say):
+def _settings_fixed(stack: ExitStack, where: Host, request: MeasurementOptions, say: Say):
     """Change settings until the end of ``stack``; the guardian of the changes."""
-    planned = environment.plan(where.root, Needs(request.mode))
+    planned = environment.plan_changes(where.root, Needs(request.mode))
     for line in planned.lines():
         say(f"--fix: {line}")
     return stack.enter_context(environment.fixed(planned))
@@ -119,11 +119,11 @@ def _settings_fixed(stack: ExitStack, where: Host, request: Request, say: Say):
 
 def _known_bars(bundle: Bundle) -> list[str]:
     """Reasons, known before the first run, why the bundle will decide no claim."""
-    known = bundle.about.protocol in protocols()
-    return [*([] if known else ["rounds or region are not those of a protocol"]), *bars(bundle)]
+    known = bundle.about.protocol in measurement_protocols()
+    return [*([] if known else ["rounds or region are not those of a protocol"]), *why_no_evidence(bundle)]
 
 
-def _begun(setting: Setting) -> tuple[list[ReadyWorkload], Plan]:
+def _begun(setting: MeasurementSetting) -> tuple[list[ReadyWorkload], MeasurementPlan]:
     """The rows and the plan of this measurement, whose bundle has its heads; new ones, or those of before."""
     request, where = setting.request, setting.where
     out, kept, layouts = request.out, plan.load_plan(request.out), None
@@ -140,12 +140,12 @@ def _begun(setting: Setting) -> tuple[list[ReadyWorkload], Plan]:
     else:
         ready, layouts, kept = _planned(setting)
     if layouts is not None:
-        conditions = [*environment.examine(where.root, Needs(request.mode)), sliding_windows(kept)]
+        conditions = [*environment.examine_conditions(where.root, Needs(request.mode)), sliding_windows_condition(kept)]
         begin_bundle(out, kept, ready, layouts, setting.events, setting.machine, setting.head, conditions)
     return ready, kept
 
 
-def _stop(conditions: Sequence[environment.Condition], request: Request) -> None:
+def _stop(conditions: Sequence[environment.Condition], request: MeasurementOptions) -> None:
     """Raises TesseraError (``environment``) with all conditions that forbid runs.
 
     Whether perf may open events, which this process may not, is seen in the trial run.
@@ -162,7 +162,7 @@ def _stop(conditions: Sequence[environment.Condition], request: Request) -> None
         )  # fmt: skip
 
 
-def _planned(setting: Setting) -> tuple[list[ReadyWorkload], dict, Plan]:
+def _planned(setting: MeasurementSetting) -> tuple[list[ReadyWorkload], dict, MeasurementPlan]:
     """Trial runs, layouts, and the plan, which is written."""
     request, where, say = setting.request, setting.where, setting.say
     candidates, left_out = candidate_workloads(request)
@@ -173,7 +173,7 @@ def _planned(setting: Setting) -> tuple[list[ReadyWorkload], dict, Plan]:
     chosen = {}
     for one in list(tried):
         try:
-            chosen[one.row.workload] = choose(one.row, one.used, request, where, setting.found.name)
+            chosen[one.row.workload] = layouts_of_workload(one.row, one.used, request, where, setting.found.name)
         except TesseraError as error:
             if request.workloads or len(tried) == 1:
                 raise
@@ -189,7 +189,7 @@ def _planned(setting: Setting) -> tuple[list[ReadyWorkload], dict, Plan]:
         wanted = plan.fitting_layouts(seconds, wanted, len(counted), request.rule.min_repeats, left, spent)
     tried = [one for one in tried if one.row.workload in wanted]
     by_source = sorted((chosen[one.row.workload] for one in tried), key=lambda one: one.source == MEASURED)
-    kept = Plan(
+    kept = MeasurementPlan(
         request.described(),
         {
             one.row.workload: WorkloadPlan(one.seconds, one.used, tuple(wanted[one.row.workload]))
@@ -211,19 +211,19 @@ def _planned(setting: Setting) -> tuple[list[ReadyWorkload], dict, Plan]:
     return [one.row for one in tried], layouts, kept
 
 
-def _layouts_again(ready: Sequence[ReadyWorkload], kept: Plan, setting: Setting) -> dict:
+def _layouts_again(ready: Sequence[ReadyWorkload], kept: MeasurementPlan, setting: MeasurementSetting) -> dict:
     """The layouts of a plan whose heads were not written completely."""
     return {
         (row.workload, layout.name): layout
         for row in ready
-        for layout in choose(
+        for layout in layouts_of_workload(
             row, kept.rows[row.workload].used, setting.request, setting.where, setting.found.name
         ).layouts
         if layout.name in kept.rows[row.workload].layouts
     }
 
 
-def _say_eta(kept: Plan, count: int, request: Request, say: Say) -> None:
+def _say_eta(kept: MeasurementPlan, count: int, request: MeasurementOptions, say: Say) -> None:
     runs = {name: (row.seconds, len(row.layouts)) for name, row in kept.rows.items()}
     least, most = (
         plan.duration_text(plan.seconds_of_runs(runs, count, rounds))
@@ -236,14 +236,14 @@ def _say_eta(kept: Plan, count: int, request: Request, say: Say) -> None:
     )
 
 
-def _ready_again(name: str, request: Request, where: Host) -> ReadyWorkload:
-    workload = workloads.load(name)
+def _ready_again(name: str, request: MeasurementOptions, where: Host) -> ReadyWorkload:
+    workload = workloads.load_workload(name)
     return ready_workload(workload, workload.size(request.size), where)
 
 
-def _needs(bundle: Bundle, request: Request, where: Host) -> Needs:
+def _needs(bundle: Bundle, request: MeasurementOptions, where: Host) -> Needs:
     """Huge pages of the most demanding layouts."""
-    return Needs(request.mode, *pages_needed(bundle.layouts.values()), where.node)
+    return Needs(request.mode, *huge_pages_needed(bundle.layouts.values()), where.node)
 
 
 def _reserved(where: Host, needs: Needs) -> tuple[AbstractContextManager, str]:
@@ -276,10 +276,10 @@ class Tried:
 
 def try_all(
     candidates: Sequence[tuple[Workload, Size]],
-    request: Request,
+    request: MeasurementOptions,
     where: Host,
     work: Path,
-    passes: Sequence[Counted],
+    passes: Sequence[RunCounters],
     binding: Sequence[str],
     say: Callable[[str], None],
 ) -> tuple[list[Tried], list[str]]:

@@ -18,7 +18,7 @@ from tessera.measure.counted import perf_stat
 from tessera.measure.counted.host import Host
 from tessera.measure.counted.perf_stat import RunCounts
 from tessera.measure.counted.request import ROI, ReadyWorkload
-from tessera.measure.launch import ProgramEnd, last_words, start
+from tessera.measure.launch import ProgramEnd, last_words, start_program
 from tessera.measure.mosalloc.report import Report, read_report
 from tessera.record.workloads.execution import ROI_NS
 from tessera.record.workloads.program_run import Finished
@@ -45,7 +45,7 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Counted:
+class RunCounters:
     """The counters of a run: the events file, and the names in it.
 
     ``perf``: words of ``perf stat -e`` if perf counts (:mod:`tessera.measure.counted.perf_stat`).
@@ -64,7 +64,7 @@ def launched(
     layout: Path,
     work: Path,
     where: Host,
-    counted: Counted | None,
+    counted: RunCounters | None,
     binding: Sequence[str] = (),
     pinned: bool = True,
 ) -> Ended:
@@ -74,7 +74,7 @@ def launched(
         work: folder for the launcher's files, emptied of older ones.
         counted: None for a run without counters: its counts have the clock time of the region only.
         binding: words before the launcher's.
-        pinned: as in :func:`tessera.measure.launch.start`.
+        pinned: as in :func:`tessera.measure.launch.start_program`.
     """
     report, counts = work / "report.json", work / "counts.csv"
     for path in (report, counts):
@@ -84,7 +84,7 @@ def launched(
         asked += ["--target", row.run.target]
     if counted and not counted.perf:
         asked += ["--count", str(counted.events), "--counts", str(counts), "--count-region", counted.region]
-    end = start(
+    end = start_program(
         where.toolchain(row.run),
         where.launcher,
         layout,
@@ -106,7 +106,7 @@ def launched(
 
 
 def _judged(
-    row: ReadyWorkload, end: ProgramEnd, report: Path, counts: Path, counted: Counted | None, work: Path
+    row: ReadyWorkload, end: ProgramEnd, report: Path, counts: Path, counted: RunCounters | None, work: Path
 ) -> Ended:
     if end.status == NOT_FOUND and counted and counted.perf:
         return Ended(f"no perf where the program runs: install {perf_stat.PACKAGE} there", end.seconds)
@@ -118,16 +118,16 @@ def _judged(
         return Ended(f"pages {found.verdict}: {found.reason}", end.seconds)
     own_clock = clock_ns(result) if counted and counted.region == ROI else None
     return Ended(
-        "", end.seconds, found.used_bytes, pages_of(found), _counts(counts, counted, result), own_clock
+        "", end.seconds, found.used_bytes, pages_by_size(found), _counts(counts, counted, result), own_clock
     )
 
 
-def _counts(path: Path, counted: Counted | None, result: Mapping[str, object]) -> RunCounts:
+def _counts(path: Path, counted: RunCounters | None, result: Mapping[str, object]) -> RunCounts:
     if counted is None:
         return RunCounts(region_ns=clock_ns(result))
     if counted.perf:
         return perf_stat.read_perf_counts(path, counted.shown, counted.names)
-    return read_counts(path, counted.names)
+    return read_run_counts(path, counted.names)
 
 
 def clock_ns(result: Mapping[str, object]) -> int:
@@ -146,7 +146,7 @@ def clock_ns(result: Mapping[str, object]) -> int:
     return time
 
 
-def pages_of(report: Report) -> dict[int, int]:
+def pages_by_size(report: Report) -> dict[int, int]:
     """Pages by size: those of windows as they were found, and 4KB pages of what else the pools used."""
     pages = dict.fromkeys(PAGE_SIZES, 0)
     rest = dict(report.used_bytes)
@@ -159,7 +159,7 @@ def pages_of(report: Report) -> dict[int, int]:
     return pages
 
 
-def read_counts(path: Path, names: Sequence[str]) -> RunCounts:
+def read_run_counts(path: Path, names: Sequence[str]) -> RunCounts:
     """The file of counts.
 
     Raises:

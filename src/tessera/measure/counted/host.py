@@ -23,10 +23,10 @@ from tessera.machine.container.toolchain import HostToolchain, Toolchain
 from tessera.machine.counters import sysfs
 from tessera.machine.counters.event import Cpu
 from tessera.machine.counters.event_table import CounterClass
-from tessera.measure.bundles.bundle import Machine
+from tessera.measure.bundles.bundle import MeasuredMachine
 from tessera.measure.launch import launcher
-from tessera.record.workloads.execution import image_of
-from tessera.record.workloads.program_run import Run
+from tessera.record.workloads.execution import toolchain_of
+from tessera.record.workloads.program_run import ProgramRun
 
 # Where a measurement happens: the machine's files and the launcher. Tests replace both.
 #
@@ -45,9 +45,9 @@ class Host:
     launcher: Path
     rehearsal: bool
 
-    def toolchain(self, run: Run) -> Toolchain:
+    def toolchain(self, run: ProgramRun) -> Toolchain:
         """Where the program runs; rehearsals start nothing but the launcher, on this machine."""
-        return HostToolchain() if self.rehearsal else image_of(run)
+        return HostToolchain() if self.rehearsal else toolchain_of(run)
 
     @property
     def node(self) -> int | None:
@@ -212,7 +212,7 @@ def cpu(root: Path) -> Cpu | None:
 _CPUINFO_FIELDS = ("vendor_id", "cpu family", "model", "stepping", "microcode")
 
 
-def machine_facts(where: Host, processor: int | None = None) -> Machine:
+def machine_facts(where: Host, processor: int | None = None) -> MeasuredMachine:
     """Facts of the machine below ``where.root``.
 
     Args:
@@ -231,7 +231,7 @@ def machine_facts(where: Host, processor: int | None = None) -> Machine:
         )
     sockets = {cpu.get("physical id", "0") for cpu in processors}
     cores = {(cpu.get("physical id", "0"), cpu.get("core id", str(n))) for n, cpu in enumerate(processors)}
-    return Machine(
+    return MeasuredMachine(
         vendor=first["vendor_id"],
         family=int(first["cpu family"]),
         model=int(first["model"]),

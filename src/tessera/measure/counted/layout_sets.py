@@ -17,13 +17,13 @@ from tessera.core.layouts import generation
 from tessera.core.layouts.generation import Space
 from tessera.core.layouts.layout import Layout
 from tessera.core.results.cell_tables import PROFILE
-from tessera.core.results.outcomes import recorded
+from tessera.core.results.outcomes import read_recording
 from tessera.core.results.table_io import read_file
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.core.units import PAGE_2MB, format_bytes, round_up
 from tessera.machine.container.toolchain import HostToolchain
 from tessera.measure.counted.host import Host
-from tessera.measure.counted.request import CORE, MEASURED, SIMULATED, ReadyWorkload, Request
+from tessera.measure.counted.request import CORE, MEASURED, SIMULATED, ReadyWorkload, MeasurementOptions
 from tessera.measure.suggest import sampled_profile
 from tessera.record.workloads.program_run import WORKLOADS
 
@@ -43,8 +43,8 @@ class Chosen:
     reason: str = ""
 
 
-def choose(
-    row: ReadyWorkload, used: dict[str, int], request: Request, where: Host, class_name: str
+def layouts_of_workload(
+    row: ReadyWorkload, used: dict[str, int], request: MeasurementOptions, where: Host, class_name: str
 ) -> Chosen:
     """The layouts of one workload.
 
@@ -62,11 +62,11 @@ def choose(
         return Chosen((*named, space.layout_1gb()))
     reason = _not_sampled(row, where)
     if not reason:  # samples do not reach every page, so windows may lie on all of them
-        return Chosen(tuple(generation.generate(space, _measured(row), seed=request.seed)), MEASURED)
+        return Chosen(tuple(generation.generate_layouts(space, _measured(row), seed=request.seed)), MEASURED)
     platform = f"{class_name}-sim"
     profile = _simulated(row, used, request.results, platform, reason)
     space = generation.on_touched(space, profile)
-    layouts = tuple(generation.generate(space, profile, seed=request.seed))
+    layouts = tuple(generation.generate_layouts(space, profile, seed=request.seed))
     return Chosen(layouts, SIMULATED, platform, reason)
 
 
@@ -96,7 +96,7 @@ def _measured(row: ReadyWorkload) -> pd.DataFrame:
 def _simulated(
     row: ReadyWorkload, used: dict[str, int], results: Path, platform: str, reason: str
 ) -> pd.DataFrame:
-    tree = Tree(results)
+    tree = ResultsTree(results)
     path = tree.profile(row.workload, platform)
     if not path.exists():
         raise TesseraError(
@@ -105,7 +105,7 @@ def _simulated(
             "name a results folder with this workload and platform: --results DIR; or --layouts core",
             code="no-profile",
         )
-    info, _ = recorded(tree.info(row.workload))
+    info, _ = read_recording(tree.info(row.workload))
     for pool in info.get("pools", ()):
         there, here = pool["used_bytes"], used.get(pool["kind"], 0)
         if pool["kind"] in used and abs(there - here) > max(PAGE_2MB, _SAME_SPAN * here):

@@ -36,10 +36,10 @@ class WorkloadPlan:
 
 
 @dataclass(frozen=True)
-class Plan:
+class MeasurementPlan:
     """What was planned; ``throttles`` of the processors before the first run.
 
-    ``request``: as :meth:`tessera.measure.counted.request.Request.described`.
+    ``request``: as :meth:`tessera.measure.counted.request.MeasurementOptions.described`.
     ``source``, ``platform`` and ``reason``: of :class:`tessera.measure.counted.layout_sets.Chosen`.
     """
 
@@ -55,7 +55,7 @@ class Plan:
         return json.dumps(asdict(self), indent=1) + "\n"
 
     @classmethod
-    def parse(cls, text: str) -> Plan:
+    def parse(cls, text: str) -> MeasurementPlan:
         found = json.loads(text)
         rows = {
             name: WorkloadPlan(**row | {"layouts": tuple(row["layouts"])})
@@ -64,19 +64,19 @@ class Plan:
         return cls(**found | {"rows": rows})
 
 
-def working_folder(out: Path) -> Path:
+def unsealed_folder(out: Path) -> Path:
     """For the plan, the events files and the launcher's reports of a bundle that is not sealed."""
     return out.with_name(f"{out.name}.measuring")
 
 
-def load_plan(out: Path) -> Plan | None:
+def load_plan(out: Path) -> MeasurementPlan | None:
     """The plan of a measurement that was begun; None if there is none."""
-    path = working_folder(out) / PLAN
-    return Plan.parse(path.read_text()) if path.exists() else None
+    path = unsealed_folder(out) / PLAN
+    return MeasurementPlan.parse(path.read_text()) if path.exists() else None
 
 
-def save_plan(out: Path, plan: Plan) -> None:
-    write_text(working_folder(out) / PLAN, plan.text())
+def save_plan(out: Path, plan: MeasurementPlan) -> None:
+    write_text(unsealed_folder(out) / PLAN, plan.text())
 
 
 def require_same(out: Path, what: str, before: Mapping[str, object], now: Mapping[str, object]) -> None:
@@ -110,7 +110,7 @@ def _locked(file: IO) -> bool:
 @contextmanager
 def locked_folder(out: Path) -> Iterator[Path]:
     """The working folder, locked: a second process for the same bundle is refused."""
-    folder = working_folder(out)
+    folder = unsealed_folder(out)
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as file:
         if not _locked(file):

@@ -12,11 +12,11 @@ from tessera.machine.counters.passes import MODES, OPTIONAL
 from tessera.measure.add_workload import OWN
 from tessera.measure.bundles.json_files import COUNTERS, REGIONS
 from tessera.measure.counted.host import Host
-from tessera.measure.rounds import Rule
+from tessera.measure.rounds import StoppingRule
 from tessera.record import workloads
 from tessera.record.workloads import prepared
 from tessera.record.workloads.definition import Size, Workload
-from tessera.record.workloads.program_run import HOST, Run
+from tessera.record.workloads.program_run import HOST, ProgramRun
 
 FULL, CORE = "full", "core"
 ROI, PROGRAM, WHOLE = REGIONS
@@ -26,7 +26,7 @@ _MOST_ROUNDS = 1000
 
 
 @dataclass(frozen=True)
-class Request:
+class MeasurementOptions:
     """Options. ``workloads`` empty: every workload that can be measured. ``minutes``: length of the whole.
 
     ``results`` has the simulated profiles; ``also`` names optional passes (:data:`OPTIONAL`); ``class_name``
@@ -40,7 +40,7 @@ class Request:
     mode: str = "u"
     region: str = ROI
     minutes: float | None = None
-    rule: Rule = field(default_factory=Rule)
+    rule: StoppingRule = field(default_factory=StoppingRule)
     seed: int = 1
     also: tuple[str, ...] = ()
     results: Path = Path("results/default")
@@ -90,7 +90,7 @@ class ReadyWorkload:
 
     workload: str
     size: Size
-    run: Run
+    run: ProgramRun
     sha256: str
 
     @property
@@ -100,15 +100,15 @@ class ReadyWorkload:
         return {name: round_up(size, PAGE_1GB) for name, size in pools.items()}
 
 
-def candidate_workloads(request: Request) -> tuple[list[tuple[Workload, Size]], list[str]]:
+def candidate_workloads(request: MeasurementOptions) -> tuple[list[tuple[Workload, Size]], list[str]]:
     """Workloads of the request, smallest first, and why others are left out.
 
     Raises:
         TesseraError: a workload that was asked for by name cannot be measured, or none can.
     """
     found, left_out = [], []
-    for name in dict.fromkeys(request.workloads) or workloads.names():
-        workload = workloads.load(name)
+    for name in dict.fromkeys(request.workloads) or workloads.workload_names():
+        workload = workloads.load_workload(name)
         reason = _unfit(workload, request)
         if not reason:
             found.append((workload, workload.size(request.size)))
@@ -123,7 +123,7 @@ def candidate_workloads(request: Request) -> tuple[list[tuple[Workload, Size]], 
     return sorted(found, key=lambda pair: pair[1].footprint), left_out
 
 
-def _unfit(workload: Workload, request: Request) -> tuple[str, str] | None:
+def _unfit(workload: Workload, request: MeasurementOptions) -> tuple[str, str] | None:
     """(found, remedy), or None."""
     if workload.source == OWN:
         return (
@@ -163,7 +163,7 @@ def ready_workload(workload: Workload, size: Size, where: Host) -> ReadyWorkload
     return ReadyWorkload(workload.name, size, run, _sha256(run, where))
 
 
-def _sha256(run: Run, where: Host) -> str:
+def _sha256(run: ProgramRun, where: Host) -> str:
     """Of the program that is counted; of an image's program, computed in the image."""
     program = Path(run.target or run.argv[0])
     if where.rehearsal or run.image == HOST or program.is_relative_to(repo_root()):

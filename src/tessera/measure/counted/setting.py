@@ -16,29 +16,29 @@ from tessera.core.layouts.layout import Layout
 from tessera.machine.counters import sysfs
 from tessera.machine.counters.attributes import HEADER, Attribute, attributes
 from tessera.machine.counters.event_table import CounterClass, of_cpu
-from tessera.machine.counters.passes import passes
+from tessera.machine.counters.passes import counter_passes
 from tessera.machine.environment import Condition
 from tessera.machine.environment.condition import DIFFERS, NOTED, OK
 from tessera.measure.bundles import file_format, json_files, texts, writer
-from tessera.measure.bundles.bundle import About, Bundle, CountedEvent, Machine, Workload
+from tessera.measure.bundles.bundle import About, Bundle, CountedEvent, MeasuredMachine, MeasuredWorkload
 from tessera.measure.bundles.head_checks import current_protocol
 from tessera.measure.counted import host, perf_stat
-from tessera.measure.counted.counted_run import Counted
+from tessera.measure.counted.counted_run import RunCounters
 from tessera.measure.counted.host import Host
-from tessera.measure.counted.plan import Plan, load_plan, require_same
-from tessera.measure.counted.request import MEASURED, PERF, ReadyWorkload, Request
+from tessera.measure.counted.plan import MeasurementPlan, load_plan, require_same
+from tessera.measure.counted.request import MEASURED, PERF, ReadyWorkload, MeasurementOptions
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Setting:
+class MeasurementSetting:
     """What all runs share: options, machine, class, events, working folder."""
 
-    request: Request
+    request: MeasurementOptions
     where: Host
     found: CounterClass
-    machine: Machine
+    machine: MeasuredMachine
     head: About
     events: tuple[CountedEvent, ...]
     work: Path
@@ -51,7 +51,7 @@ class Setting:
             named[event.pass_name] = (*named.get(event.pass_name, ()), event)
         return named
 
-    def counted(self) -> dict[str, Counted]:
+    def counted(self) -> dict[str, RunCounters]:
         """pass -> the counters of its runs; writes the events files."""
         found = {}
         for name, events in self.passes().items():
@@ -59,7 +59,7 @@ class Setting:
             write_events(events, path)
             words, shown = self._perf(events)
             names = tuple(event.name for event in events)
-            found[name] = Counted(path, names, self.request.region, words, shown)
+            found[name] = RunCounters(path, names, self.request.region, words, shown)
         return found
 
     def _perf(self, events: Sequence[CountedEvent]) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -70,16 +70,16 @@ class Setting:
         return perf_stat.perf_terms(events, pmu), perf_stat.shown_names(events)
 
 
-def setting_of(request: Request, where: Host, work: Path, say: Say) -> Setting:
+def setting_of(request: MeasurementOptions, where: Host, work: Path, say: Say) -> MeasurementSetting:
     """The setting of this machine, now; raises TesseraError as :func:`counter_class` and ``attributes``."""
     found = counter_class(where, request)
     machine = host.machine_facts(where, where.processor(found))
-    events = events_of(_passes(found, where, request))
+    events = counted_events(_passes(found, where, request))
     head = bundle_about(request, found.name, machine, where.rehearsal)
-    return Setting(request, where, found, machine, head, events, work, where.binding(found), say)
+    return MeasurementSetting(request, where, found, machine, head, events, work, where.binding(found), say)
 
 
-def counter_class(where: Host, request: Request) -> CounterClass:
+def counter_class(where: Host, request: MeasurementOptions) -> CounterClass:
     """The class of the processor.
 
     Raises:
@@ -103,9 +103,9 @@ def counter_class(where: Host, request: Request) -> CounterClass:
     )  # fmt: skip
 
 
-def _passes(found: CounterClass, where: Host, request: Request) -> Iterator[tuple[str, list[Attribute]]]:
+def _passes(found: CounterClass, where: Host, request: MeasurementOptions) -> Iterator[tuple[str, list[Attribute]]]:
     """(name, attributes) of the passes of H, M and C, and of the optional ones that were asked for."""
-    for one in passes(found, sysfs.counting_machine(where.root)):
+    for one in counter_passes(found, sysfs.counting_machine(where.root)):
         if not one.optional or one.optional in request.also:
             yield one.name, attributes(one, found, where.root, mode=request.mode)
 
@@ -115,7 +115,7 @@ def _passes(found: CounterClass, where: Host, request: Request) -> Iterator[tupl
 OTHER_PROTOCOL = "other"  #: rules that are not those of a known protocol
 
 
-def bundle_about(request: Request, class_name: str, machine: Machine, rehearsal: bool) -> About:
+def bundle_about(request: MeasurementOptions, class_name: str, machine: MeasuredMachine, rehearsal: bool) -> About:
     """``bundle.json``. Rules of no known protocol have the name ``other``."""
     known = current_protocol()
     rule = request.rule
@@ -135,13 +135,13 @@ def bundle_about(request: Request, class_name: str, machine: Machine, rehearsal:
     )
 
 
-def _sha256(request: Request) -> str:
+def _sha256(request: MeasurementOptions) -> str:
     """Of the rules that ``other`` stands for."""
     rules = {key: request.described()[key] for key in ("region", "half_width", "least_rounds", "most_rounds")}
     return hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()
 
 
-def events_of(passes: Iterable[tuple[str, Sequence[Attribute]]]) -> tuple[CountedEvent, ...]:
+def counted_events(passes: Iterable[tuple[str, Sequence[Attribute]]]) -> tuple[CountedEvent, ...]:
     """Rows of ``events.csv``."""
     return tuple(CountedEvent(name, **asdict(event)) for name, found in passes for event in found)
 
@@ -156,7 +156,7 @@ def write_events(events: Iterable[CountedEvent], path: Path) -> None:
     path.write_text("\n".join([HEADER, *found]) + "\n")
 
 
-def sliding_windows(plan: Plan) -> Condition:
+def sliding_windows_condition(plan: MeasurementPlan) -> Condition:
     """A row of ``environment.csv``: which misses the sliding windows follow."""
     wanted = "a profile measured on this machine"
     if plan.source == MEASURED:
@@ -170,11 +170,11 @@ def sliding_windows(plan: Plan) -> Condition:
 
 def begin_bundle(
     out: Path,
-    plan: Plan,
+    plan: MeasurementPlan,
     rows: Sequence[ReadyWorkload],
     layouts: dict[tuple[str, str], Layout],
     events: Sequence[CountedEvent],
-    machine: Machine,
+    machine: MeasuredMachine,
     head: About,
     environment: Sequence[object],
 ) -> None:
@@ -184,7 +184,7 @@ def begin_bundle(
     known = {}
     for row in rows:
         label, arguments = row.size.label, _arguments(row)
-        known[row.workload] = Workload(row.workload, label, arguments, row.sha256, verified=True)
+        known[row.workload] = MeasuredWorkload(row.workload, label, arguments, row.sha256, verified=True)
     writer.create_bundle(out, head, machine, environment, events, known, layouts)
 
 
@@ -210,7 +210,7 @@ def require_same_heads(
     out: Path,
     bundle: Bundle,
     events: Sequence[CountedEvent],
-    machine: Machine,
+    machine: MeasuredMachine,
     head: About,
     rows: Sequence[ReadyWorkload],
 ) -> None:

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Protocol
 
 from tessera.core.results.outcomes import FAILED, OK
-from tessera.measure.bundles.bundle import Count, CountedEvent, Run
+from tessera.measure.bundles.bundle import EventCount, CountedEvent, MeasuredRun
 from tessera.measure.bundles.cell_arithmetic import LARGEST_SPREAD, R
-from tessera.measure.counted.counted_run import Counted, Ended, launched
+from tessera.measure.counted.counted_run import RunCounters, Ended, launched
 from tessera.measure.counted.host import Host
 from tessera.measure.counted.request import ReadyWorkload
 
@@ -41,16 +41,16 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Pass:
+class TurnRun:
     """One run of a turn: what is counted (None: only the clock), and the ``runtime`` of a run that counts."""
 
-    counted: Counted | None
+    counted: RunCounters | None
     runtime: Callable[[Ended], int]
 
 
-def clock() -> dict[str, Pass]:
+def clock_pass() -> dict[str, TurnRun]:
     """The one pass of runs without counters: the clock time of the region of interest, in ns."""
-    return {CLOCK: Pass(None, lambda ended: ended.counts.region_ns)}
+    return {CLOCK: TurnRun(None, lambda ended: ended.counts.region_ns)}
 
 
 class Journal(Protocol):
@@ -79,7 +79,7 @@ class Turns:
 
     row: ReadyWorkload
     files: Mapping[str, Path]
-    passes: Mapping[str, Pass]
+    passes: Mapping[str, TurnRun]
     where: Host
     work: Path
     journal: Journal
@@ -96,7 +96,7 @@ class Turns:
                 continue
             self.before()
             one = self.passes[name]
-            ended = attempt(
+            ended = run_until_it_counts(
                 lambda one=one: self._launched(layout, one),
                 list(found.values()),
                 one.runtime,
@@ -109,7 +109,7 @@ class Turns:
             found[name] = one.runtime(ended)
         return Turn(layout, number, OK, sum(found.values()) / len(found))
 
-    def _launched(self, layout: str, one: Pass) -> Ended:
+    def _launched(self, layout: str, one: TurnRun) -> Ended:
         return launched(self.row, self.files[layout], self.work, self.where, one.counted, self.binding)
 
 
@@ -119,13 +119,13 @@ def order(passes: Sequence[str], number: int) -> list[str]:
     return [*passes[first:], *passes[:first]]
 
 
-def value(counts: Sequence[Count], events: Sequence[CountedEvent], role: str) -> int | None:
+def role_count(counts: Sequence[EventCount], events: Sequence[CountedEvent], role: str) -> int | None:
     """The count of a role in a run; None if its pass does not count it."""
     names = [event.name for event in events if event.role == role]
     return next((count.value for count in counts if count.event in names), None)
 
 
-def disagreement(found: Sequence[int]) -> str:
+def why_runs_differ(found: Sequence[int]) -> str:
     """Why these R are not those of one program; empty if they agree."""
     mean = sum(found) / len(found)
     spread = (max(found) - min(found)) / mean if mean else 0.0
@@ -134,14 +134,14 @@ def disagreement(found: Sequence[int]) -> str:
     return f"R is {min(found)} to {max(found)} cycles in the passes of this round: {spread:.1%} apart"
 
 
-def attempt(
+def run_until_it_counts(
     run_pass: Callable[[], Ended], others: Sequence[int], runtime: Callable[[Ended], int],
     say: Callable[[str], None], attempts: int = ATTEMPTS,
 ) -> Ended:  # fmt: skip
     """One pass, tried until it counts and agrees with the ``others``' R; at most ``attempts`` times."""
     for number in range(1, attempts + 1):
         ended = run_pass()
-        message = ended.message or disagreement([*others, runtime(ended)])
+        message = ended.message or why_runs_differ([*others, runtime(ended)])
         if not message:
             return ended
         if number < attempts:
@@ -150,8 +150,8 @@ def attempt(
 
 
 def finished(
-    runs: Sequence[Run],
-    counts: dict[int, Sequence[Count]],
+    runs: Sequence[MeasuredRun],
+    counts: dict[int, Sequence[EventCount]],
     passes: dict[str, Sequence[CountedEvent]],
     workload: str,
 ) -> list[Turn]:
@@ -159,7 +159,7 @@ def finished(
     found: dict[tuple[int, str], dict[str, int]] = {}
     for run in runs:
         if run.workload == workload and run.good:
-            cycles = value(counts[run.run], passes[run.pass_name], R)
+            cycles = role_count(counts[run.run], passes[run.pass_name], R)
             found.setdefault((run.round, run.layout), {})[run.pass_name] = cycles
     whole = {key: values for key, values in found.items() if values.keys() == passes.keys()}
     return [

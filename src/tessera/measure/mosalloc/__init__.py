@@ -9,7 +9,7 @@ Launcher and report use the standard library only, also what this file imports: 
 :mod:`tessera.lab.allocator_proof` run in an image that has nothing else.
 """
 
-from tessera.measure.mosalloc.launcher import command, run_under_layout
+from tessera.measure.mosalloc.launcher import mosalloc_command, run_under_layout
 from tessera.measure.mosalloc.report import Report, WindowReport, read_report
 
-__all__ = ["Report", "WindowReport", "command", "read_report", "run_under_layout"]
+__all__ = ["Report", "WindowReport", "mosalloc_command", "read_report", "run_under_layout"]

@@ -99,7 +99,7 @@ def rough_size(count: float) -> str:
     return f"{count:.0f}B"
 
 
-def summary(found: Analysis) -> list[str]:
+def analysis_lines(found: Analysis) -> list[str]:
     """The lines that ``tessera mosalloc analyze`` prints."""
     seconds = found.duration_ms / 1000
     lines = [f"{len(found.samples)} samples, one in {found.interval_ms} ms, over {seconds:.2f} s", ""]
@@ -122,7 +122,7 @@ def summary(found: Analysis) -> list[str]:
         lines += [
             f"  {OUTSIDE[key]}: {rough_size(size)}" for key, size in outside_bytes(found).items() if size
         ]
-    return lines + ["", *[f"- {line}" for line in advice(found)]]
+    return lines + ["", *[f"- {line}" for line in recommended_changes(found)]]
 
 
 def outside_bytes(found: Analysis) -> dict[str, int]:
@@ -132,7 +132,7 @@ def outside_bytes(found: Analysis) -> dict[str, int]:
     return sizes
 
 
-def advice(found: Analysis) -> list[str]:
+def recommended_changes(found: Analysis) -> list[str]:
     """Recommended changes, most important first."""
     counters, outside, sizes = found.counters, found.outside, outside_bytes(found)
     lines = []

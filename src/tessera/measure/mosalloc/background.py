@@ -195,7 +195,7 @@ _ENDING_SECONDS = 10
 
 
 @contextmanager
-def fragmented(index: float | None) -> Iterator[int]:
+def fragmented_memory(index: float | None) -> Iterator[int]:
     """Inside, the unusable index of free memory is at least ``index``; gives the number of broken blocks.
 
     Args:

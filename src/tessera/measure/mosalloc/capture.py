@@ -19,9 +19,9 @@ from pathlib import Path
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built, check_target, write_text
 from tessera.core.layouts.layout import ALL_4KB, Layout, write_layout
-from tessera.core.mapping.capture import Span, capture, check_allowed
+from tessera.core.mapping.capture import Span, capture_pools, check_allowed
 from tessera.core.mapping.mapping_file import write_mapping
-from tessera.core.mapping.page_mapping import PAGES_OF_2MB, POOLS, PageMapping, Rows
+from tessera.core.mapping.page_mapping import PAGES_OF_2MB, POOLS, PageMapping, MappingRows
 from tessera.core.units import GB, PAGE_4KB
 from tessera.machine.program_paths import preloadable
 from tessera.measure.mosalloc.launcher import forwarding
@@ -32,16 +32,16 @@ from tessera.measure.mosalloc.pools import (
     large_pages_wanted,
     read_pool_map,
 )
-from tessera.measure.mosalloc.stopping import Moment, NotStarted, Program
+from tessera.measure.mosalloc.stopping import StopPoint, NotStarted, StartedProgram
 
 DEFAULT_POOL_BYTES = 64 * GB  #: address space only, as in traces
 
 
 @dataclass(frozen=True)
-class Done:
+class CapturedProgram:
     """What was captured, and the program's exit status (None while it runs)."""
 
-    rows: Rows
+    rows: MappingRows
     facts: dict[str, object]
     exit_status: int | None = None
 
@@ -54,12 +54,12 @@ def facts_file(out: Path) -> Path:
 def capture_program(
     argv: Sequence[str],
     out: Path,
-    moment: Moment,
+    moment: StopPoint,
     *,
     thp: str = "never",
     pools: Mapping[str, int] | None = None,
-    tell: Callable[[Done], None] | None = None,
-) -> Done:
+    tell: Callable[[CapturedProgram], None] | None = None,
+) -> CapturedProgram:
     """Run a program, write the mapping that it has at the moment, and let it run to its end.
 
     Args:
@@ -94,7 +94,7 @@ def capture_program(
         program = None
         with forwarding() as forwarder:
             try:
-                program = Program(
+                program = StartedProgram(
                     [executable, *argv[1:]],
                     environment,
                     large_pages=large,
@@ -105,7 +105,7 @@ def capture_program(
                 done = _captured(program, argv, out, moment, pool_map, machine | {"thp": thp})
                 if tell:
                     tell(done)
-                return Done(done.rows, done.facts, program.finish())
+                return CapturedProgram(done.rows, done.facts, program.finish())
             except NotStarted as error:
                 raise _refused(argv, str(error), "check the program and this machine's policy") from None
             except BaseException:
@@ -116,8 +116,8 @@ def capture_program(
 
 
 def _captured(
-    program: Program, argv: Sequence[str], out: Path, moment: Moment, pool_map: Path, machine: dict
-) -> Done:
+    program: StartedProgram, argv: Sequence[str], out: Path, moment: StopPoint, pool_map: Path, machine: dict
+) -> CapturedProgram:
     reason = program.run_to(moment)
     _check_moment(program, argv, moment, reason)
     places = read_pool_map(pool_map, program.pid) if pool_map.exists() else []
@@ -131,7 +131,7 @@ def _captured(
             code="mapping/no-pools",
         )
     started = time.monotonic()
-    found = capture(program.pid, used)
+    found = capture_pools(program.pid, used)
     seconds = time.monotonic() - started
     facts = {
         "provenance": "measured",
@@ -148,10 +148,10 @@ def _captured(
     }
     write_mapping(PageMapping.fixed(out.stem, found.rows), out)
     write_text(facts_file(out), json.dumps(facts, indent=2) + "\n")
-    return Done(found.rows, facts)
+    return CapturedProgram(found.rows, facts)
 
 
-def _check_moment(program: Program, argv: Sequence[str], moment: Moment, reason: str) -> None:
+def _check_moment(program: StartedProgram, argv: Sequence[str], moment: StopPoint, reason: str) -> None:
     """Reject a program that ended too early, failed, or has no marker."""
     if reason == "unmarked":
         raise TesseraError(

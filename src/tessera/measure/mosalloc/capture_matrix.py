@@ -32,8 +32,8 @@ from tessera.core.mapping.contiguity import ChunkHistogram, MappingSummary
 from tessera.core.mapping.free_blocks import machine_free_blocks, unusable_index
 from tessera.core.mapping.mapping_file import read_mapping
 from tessera.core.processes import module_command
-from tessera.machine.reserve.settings import changed_settings, chosen
-from tessera.measure.mosalloc.background import co_running, fragmented
+from tessera.machine.reserve.settings import changed_settings, chosen_word
+from tessera.measure.mosalloc.background import co_running, fragmented_memory
 from tessera.measure.mosalloc.pools import LARGE_PAGE_SYSFS
 
 OK, FAILED = "ok", "failed"
@@ -51,7 +51,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Case:
+class MemoryState:
     """One combination; ``index`` is None if free memory stays as it is."""
 
     thp: str
@@ -85,10 +85,10 @@ class Asked:
     warm_seconds: float = 2.0
     progress: Callable[[str], None] = field(default=lambda line: None)
 
-    def cases(self) -> Iterator[Case]:
+    def cases(self) -> Iterator[MemoryState]:
         """Every combination once; large pages change first."""
         for index, copies, thp in product(self.indices, self.co_runners, self.thp):
-            yield Case(thp, index, copies)
+            yield MemoryState(thp, index, copies)
 
 
 def settings_for(asked: Asked, enabled: Path = ENABLED) -> dict[Path, str]:
@@ -96,10 +96,10 @@ def settings_for(asked: Asked, enabled: Path = ENABLED) -> dict[Path, str]:
     found = {}
     breaks = any(index is not None for index in asked.indices)
     needs_pages = breaks or any(thp != "never" for thp in asked.thp)
-    if needs_pages and enabled.exists() and chosen(enabled) == "never":
+    if needs_pages and enabled.exists() and chosen_word(enabled) == "never":
         found[enabled] = "madvise"
     if breaks:
-        found |= {path: value for path, value in QUIET.items() if path.exists() and chosen(path) != value}
+        found |= {path: value for path, value in QUIET.items() if path.exists() and chosen_word(path) != value}
     return found
 
 
@@ -126,7 +126,7 @@ def capture_matrix(asked: Asked, *, allowed: bool | None = None) -> list[dict]:
     return rows
 
 
-def _captured(asked: Asked, case: Case) -> dict:
+def _captured(asked: Asked, case: MemoryState) -> dict:
     row: dict[str, object] = dict.fromkeys(COLUMNS, "") | {
         "case": case.name, "thp": case.thp, "target_index": "" if case.index is None else case.index,
         "co_runners": case.co_runners, "index_before": _index(), "provenance": "measured",
@@ -135,7 +135,7 @@ def _captured(asked: Asked, case: Case) -> dict:
         _compact()
     try:
         with (
-            fragmented(case.index),
+            fragmented_memory(case.index),
             co_running(asked.partners or [asked.program], case.co_runners, asked.warm_seconds) as running,
         ):
             row["index_at_start"] = _index()
@@ -145,10 +145,10 @@ def _captured(asked: Asked, case: Case) -> dict:
         said = error.sentence
     if said:
         return row | {"status": FAILED, "message": " ".join(said.split())}
-    return row | {"status": OK} | described(_summary(asked, case)) | {"mapping": f"{case.name}.csv"}
+    return row | {"status": OK} | chunk_columns(_summary(asked, case)) | {"mapping": f"{case.name}.csv"}
 
 
-def described(found: MappingSummary) -> dict[str, object]:
+def chunk_columns(found: MappingSummary) -> dict[str, object]:
     """Columns about the chunks."""
     return {
         "mapped_pages": found.mapped_pages,
@@ -165,7 +165,7 @@ def median_chunk(histogram: ChunkHistogram) -> int:
     return int(histogram.contiguity[np.searchsorted(pages, pages[-1] / 2)])
 
 
-def _capture(asked: Asked, case: Case) -> str:
+def _capture(asked: Asked, case: MemoryState) -> str:
     """Run ``tessera mapping capture``; the empty text, or why it failed."""
     argv = module_command("tessera", "mapping", "capture", "--out", str(_file(asked, case)))
     argv += ["--thp", case.thp, *asked.options, "--", *asked.program]
@@ -179,11 +179,11 @@ def _capture(asked: Asked, case: Case) -> str:
     return "" if process.returncode == 0 else errors.strip() or f"status {process.returncode}"
 
 
-def _summary(asked: Asked, case: Case) -> MappingSummary:
+def _summary(asked: Asked, case: MemoryState) -> MappingSummary:
     return MappingSummary.of(read_mapping(_file(asked, case)).at(0))
 
 
-def _file(asked: Asked, case: Case) -> Path:
+def _file(asked: Asked, case: MemoryState) -> Path:
     return asked.folder / f"{case.name}.csv"
 
 

@@ -22,7 +22,7 @@ from tessera.core.layouts.layout import read_layout
 # host's. The launcher and the library are linked so that any host with glibc 2.34 or later can load them.
 
 
-def command(
+def mosalloc_command(
     program: Sequence[str],
     layout: Path | str,
     *,
@@ -85,19 +85,19 @@ def run_under_layout(
     then_raise: bool = True,
     **options,
 ) -> subprocess.CompletedProcess:
-    """Run ``program`` under ``layout`` to its end; ``options`` are those of :func:`command`.
+    """Run ``program`` under ``layout`` to its end; ``options`` are those of :func:`mosalloc_command`.
 
     The return code is the program's own, 2 for a wrong request or missing huge pages, 1 if the pages found
     are not the pages asked for; the launcher has then said why on stderr. Signals are passed on, and the
     program ends in its own time. With ``then_raise`` they have their usual effect afterwards.
     """
-    argv = command(program, layout, **options)
+    argv = mosalloc_command(program, layout, **options)
     return run_forwarding(argv, env=env, capture=capture, cwd=cwd, then_raise=then_raise)
 
 
 def become_launcher(program: Sequence[str], layout: Path | str, **options) -> NoReturn:
-    """Replace this process by the launcher; ``options`` are those of :func:`command`."""
-    become(command(program, layout, **options))
+    """Replace this process by the launcher; ``options`` are those of :func:`mosalloc_command`."""
+    become(mosalloc_command(program, layout, **options))
 
 
 # Signals reach the program, and it ends in its own time.

@@ -37,7 +37,7 @@ ROOM_BYTES = 64 * GB
 
 
 @dataclass(frozen=True)
-class PeakMemory:
+class PoolPeaks:
     """High-water marks of the two pools (bytes)."""
 
     heap: int
@@ -55,7 +55,7 @@ class PeakMemory:
 
 def measure_footprint(
     argv: Sequence[str], *, cwd: Path, target: str | None = None, env: Mapping[str, str] | None = None
-) -> PeakMemory:
+) -> PoolPeaks:
     """Run ``argv`` once; ``target`` is the executable to look at when ``argv`` is a script that starts it.
 
     Raises:
@@ -77,7 +77,7 @@ def measure_footprint(
                 exit_code=EXIT_FAILED,
             )
         used = read_report(report).used_bytes
-    found = PeakMemory(used.get("brk", 0), used.get("mmap", 0))
+    found = PoolPeaks(used.get("brk", 0), used.get("mmap", 0))
     if found.footprint == 0:
         of = f" of {target}" if target else ""
         raise TesseraError(

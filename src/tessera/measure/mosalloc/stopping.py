@@ -27,7 +27,7 @@ _JOB_CONTROL = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
 
 @dataclass(frozen=True)
-class Moment:
+class StopPoint:
     """When to stop: ``begin`` or ``end`` (a marker; without markers the program's end), or ``after``."""
 
     kind: str
@@ -38,7 +38,7 @@ class NotStarted(Exception):
     """The program could not be executed; the text is the system's."""
 
 
-class Program:
+class StartedProgram:
     """A started program; :meth:`run_to` and then :meth:`finish`, from one thread.
 
     Args:
@@ -59,7 +59,7 @@ class Program:
     ):
         self._at_exec = at_exec
         self._at_entry = at_entry
-        self._moment = Moment("end")
+        self._moment = StopPoint("end")
         self._known: set[int] = set()
         self._held: dict[int, int | None] = {}  # None: its stop was handled
         self._breakpoints: Breakpoints | None = None  # of the program that the process has executed
@@ -74,7 +74,7 @@ class Program:
         if self.status is None and not (number in (signal.SIGINT, signal.SIGQUIT) and _in_foreground()):
             os.kill(self.pid, number)
 
-    def run_to(self, moment: Moment) -> str:
+    def run_to(self, moment: StopPoint) -> str:
         """Continue until the moment, with all threads stopped.
 
         Returns:
@@ -101,7 +101,7 @@ class Program:
         if self.status is None:
             if self._breakpoints:
                 self._breakpoints.remove_all()
-            self._moment = Moment("never")
+            self._moment = StopPoint("never")
             while self._run() != "gone":
                 pass
         code = os.waitstatus_to_exitcode(self.status)

@@ -19,9 +19,9 @@ from tessera.core.layouts.layout import read_layout
 from tessera.core.statistics import Interval, mean_interval, paired_ratio_interval
 from tessera.core.units import PAGE_1GB, PAGE_2MB, format_bytes
 from tessera.machine.reserve import huge_pages_free, require_room, reserve_huge_pages
-from tessera.measure.mosalloc.launcher import command
+from tessera.measure.mosalloc.launcher import mosalloc_command
 from tessera.measure.mosalloc.pools import LARGE_PAGE_SYSFS, large_page_settings
-from tessera.measure.program.single_run import Usage, start
+from tessera.measure.program.single_run import Usage, run_watched
 from tessera.measure.suggest.server_load import Load
 
 # The variants.
@@ -31,7 +31,7 @@ _TUNABLE = "GLIBC_TUNABLES"
 
 
 @dataclass(frozen=True)
-class Variant:
+class PageVariant:
     """``pages`` says in words what the program gets; ``layout``: a file for the allocator."""
 
     name: str
@@ -44,8 +44,8 @@ class Variant:
 
     def run(self, program: Sequence[str], load: Load | None, *, watch: bool = False) -> Usage:
         """Run the program once; the allocator of a layout checks its pages itself."""
-        argv = command(program, self.layout) if self.layout else list(program)
-        return start(
+        argv = mosalloc_command(program, self.layout) if self.layout else list(program)
+        return run_watched(
             argv,
             variables=dict(self.variables),
             without_thp=self.without_thp,
@@ -79,11 +79,11 @@ class Variant:
         return f"{self.pages}; up to {format_bytes(warm.huge_bytes)} seen in the program itself"
 
 
-def base_variant() -> Variant:
-    return Variant(BASE, "4KB pages (transparent huge pages off for this program)")
+def base_variant() -> PageVariant:
+    return PageVariant(BASE, "4KB pages (transparent huge pages off for this program)")
 
 
-def variant(name: str, sysfs: Path = LARGE_PAGE_SYSFS) -> Variant:
+def variant(name: str, sysfs: Path = LARGE_PAGE_SYSFS) -> PageVariant:
     """The variant of a word of ``--try``.
 
     Raises:
@@ -99,22 +99,22 @@ def variant(name: str, sysfs: Path = LARGE_PAGE_SYSFS) -> Variant:
                 f"--try {name}", "no 2MB page is free", "reserve some: tessera mosalloc reserve --help",
                 code="no-huge-pages",
             )  # fmt: skip
-        return Variant(name, "2MB pages of hugetlb for malloc", variables=_tunable("2"), huge=True)
+        return PageVariant(name, "2MB pages of hugetlb for malloc", variables=_tunable("2"), huge=True)
     path = Path(name)
     if not path.is_file():
         raise TesseraError(
             f"--try {name}", "no such word, and no such file", f"use {THP}, {HUGETLB}, or a layout file"
         )
     layout = read_layout(path)
-    return Variant(path.stem, f"mosaic of {path.name}: {len(layout.windows)} windows", layout=path, huge=True)
+    return PageVariant(path.stem, f"mosaic of {path.name}: {len(layout.windows)} windows", layout=path, huge=True)
 
 
-def _thp(enabled: str, sysfs: Path) -> Variant:
+def _thp(enabled: str, sysfs: Path) -> PageVariant:
     if enabled == "always":
-        return Variant(THP, "transparent huge pages for all memory", without_thp=False, huge=True)
+        return PageVariant(THP, "transparent huge pages for all memory", without_thp=False, huge=True)
     if enabled == "madvise":
         _require_glibc(THP)
-        return Variant(
+        return PageVariant(
             THP,
             "transparent huge pages for malloc",
             without_thp=False,
@@ -156,7 +156,7 @@ def _require_glibc(name: str) -> None:
 class Gain:
     """``seconds`` of a variant (mean, 95% interval); ``gain``: the saved share of the time of 4KB pages."""
 
-    variant: Variant
+    variant: PageVariant
     pages: str
     seconds: Interval
     gain: Interval
@@ -169,7 +169,7 @@ class Gain:
 
 def compare_variants(
     program: Sequence[str],
-    variants: Sequence[Variant],
+    variants: Sequence[PageVariant],
     *,
     load: Load | None = None,
     pairs: int = 10,
@@ -201,7 +201,7 @@ def compare_variants(
     return [_gain_of_pairs(one, pages[one.name], seconds[one.name], seconds[names[0]]) for one in all_of_them]
 
 
-def _gain_of_pairs(one: Variant, pages: str, values: Sequence[float], plain: Sequence[float]) -> Gain:
+def _gain_of_pairs(one: PageVariant, pages: str, values: Sequence[float], plain: Sequence[float]) -> Gain:
     ratio = paired_ratio_interval(values, plain)
     return Gain(one, pages, mean_interval(values), Interval(1 - ratio.value, ratio.half_width, ratio.count))
 

@@ -27,7 +27,7 @@ HEADS = ("region", "size", "TLB misses", "share of all")
 
 
 @dataclass(frozen=True)
-class Region:
+class HotRegion:
     """Neighbouring 2MB pages of a pool (bytes from its start), and the misses in them."""
 
     pool: str
@@ -55,7 +55,7 @@ def sampled(program: Sequence[str], *, load: Load | None) -> Profile:
         return sampled_profile.recorded_profile(program, Path(name), pool_bytes=dict(_POOLS), load=load)
 
 
-def hot_regions(profile: Profile, share: float = SHARE) -> list[Region]:
+def hot_regions(profile: Profile, share: float = SHARE) -> list[HotRegion]:
     """The fewest 2MB pages that hold ``share`` of the pools' misses.
 
     Neighbouring pages are one region; the region with most misses comes first.
@@ -74,7 +74,7 @@ def hot_regions(profile: Profile, share: float = SHARE) -> list[Region]:
         )
     held = pages[: fewest_pages(profile, pages, share)]
     found = [
-        Region(
+        HotRegion(
             one.pool,
             one.start,
             one.end,
@@ -89,7 +89,7 @@ def hot_regions(profile: Profile, share: float = SHARE) -> list[Region]:
     return sorted(found, key=lambda one: (-one.misses, one.pool, one.start))
 
 
-def rows(regions: Sequence[Region], profile: Profile) -> Iterator[tuple[str, str, str, str]]:
+def region_rows(regions: Sequence[HotRegion], profile: Profile) -> Iterator[tuple[str, str, str, str]]:
     """Rows under :data:`HEADS`; misses outside the pools are a part of all."""
     for one in regions[:MOST]:
         place = f"{_NAMES[one.pool]} {format_bytes(one.start)}"

@@ -20,22 +20,22 @@ from tessera.core.layouts.generation import Space
 from tessera.core.layouts.layout import ALL_2MB, ALL_4KB, Layout, read_layout, write_layout
 from tessera.core.results.cell_tables import MODELS_OF_RUN
 from tessera.core.results.outcomes import ok_rows
-from tessera.core.results.table_io import Unreadable, read_cells, read_tree_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.table_io import UnreadableTable, read_cells, read_tree_table
+from tessera.core.results.tree import ResultsTree
 from tessera.core.units import PAGE_2MB, round_up
 from tessera.machine.counters import sysfs
 from tessera.machine.counters.attributes import attributes, events_file
 from tessera.machine.counters.event_table import CounterClass
-from tessera.machine.counters.passes import passes
+from tessera.machine.counters.passes import counter_passes
 from tessera.machine.reserve import reserve_huge_pages
 from tessera.measure.bundles.cell_arithmetic import CountedPart, cell_of_run, counted_part, mean_count
-from tessera.measure.counted.counted_run import Counted, Ended, launched
+from tessera.measure.counted.counted_run import RunCounters, Ended, launched
 from tessera.measure.counted.host import Host
 from tessera.measure.counted.request import WHOLE, ReadyWorkload
-from tessera.measure.launch import pages_needed
+from tessera.measure.launch import huge_pages_needed
 from tessera.record.workloads.definition import Size
 from tessera.record.workloads.kinds.program import verified
-from tessera.record.workloads.program_run import HOST, Run
+from tessera.record.workloads.program_run import HOST, ProgramRun
 
 # H, M, C and R of a program under mosaics, by this machine's counters: samples for runtime models.
 #
@@ -50,7 +50,7 @@ _NAME = "program"
 
 @dataclass(frozen=True)
 class _Pass:
-    counted: Counted
+    counted: RunCounters
     roles: tuple[str, ...]
 
 
@@ -83,7 +83,7 @@ def mosaic_samples(
         used = _run(row, small, work, where, made[0], binding).used_bytes  # its counts are not used
         wanted = [small, _all_2mb(used, small.pool_bytes), *layouts]
         if not where.rehearsal:
-            stack.enter_context(reserve_huge_pages(*pages_needed(wanted), node=where.node))
+            stack.enter_context(reserve_huge_pages(*huge_pages_needed(wanted), node=where.node))
         numbers: dict[str, list[dict]] = {one.name: [] for one in wanted}
         for number in range(rounds):
             for one in wanted:
@@ -102,7 +102,7 @@ def mosaic_samples(
 
 def _row(program: Sequence[str]) -> ReadyWorkload:
     """The program in the caller's folder. Its exit status is its result, unless it prints one."""
-    run = Run(tuple(program), folder=Path.cwd(), image=HOST, verify=lambda done: verified(program[0], done))
+    run = ProgramRun(tuple(program), folder=Path.cwd(), image=HOST, verify=lambda done: verified(program[0], done))
     return ReadyWorkload(_NAME, Size(_NAME, (), 0, 0, 0), run, "")
 
 
@@ -129,12 +129,12 @@ def _all_2mb(used: dict[str, int], pools: dict[str, int]) -> Layout:
 
 def _passes(found: CounterClass, where: Host, mode: str, work: Path) -> list[_Pass]:
     made = []
-    for one in passes(found, sysfs.counting_machine(where.root)):
+    for one in counter_passes(found, sysfs.counting_machine(where.root)):
         if one.optional:
             continue
         path, wanted = work / f"{one.name}.events", attributes(one, found, where.root, mode=mode)
         path.write_text(events_file(one, found, where.root, mode=mode))
-        counted = Counted(path, tuple(event.name for event in wanted), WHOLE)
+        counted = RunCounters(path, tuple(event.name for event in wanted), WHOLE)
         made.append(_Pass(counted, tuple(event.role for event in wanted)))
     return made
 
@@ -180,12 +180,12 @@ class Slopes:
         return f"{shown} ({self.source})"
 
 
-def published_slope() -> Slopes:
+def published_slopes() -> Slopes:
     """(R of 4KB - R of 2MB pages) / (C of 4KB - C of 2MB pages), as printed."""
 
     def difference(counter: str) -> float:
         where = {"agent": "program", "counter": counter}
-        rows = reference.select(PUBLISHED_TABLE, where).set_index("page_size")["value"]
+        rows = reference.select_published(PUBLISHED_TABLE, where).set_index("page_size")["value"]
         return rows["4KB"] - rows["2MB"]
 
     slope = difference("runtime_cycles") / difference("walk_cycles")
@@ -194,10 +194,10 @@ def published_slope() -> Slopes:
 
 def slopes_of_results(folder: Path) -> Slopes | None:
     """Slopes of the pairs of a results folder, with the provenance of their R; None without any."""
-    tree = Tree(folder)
+    tree = ResultsTree(folder)
     try:
         table, cells = read_tree_table(MODELS_OF_RUN["coefficients"], tree), read_cells(tree.cells)
-    except Unreadable:
+    except UnreadableTable:
         return None
     rows = table[(table["model"] == SLOPE_MODEL) & (table["term"] == SLOPE_TERM)]
     if rows.empty:
@@ -210,6 +210,6 @@ def slopes_of_results(folder: Path) -> Slopes | None:
 
 def known_slopes(folder: Path) -> Iterator[Slopes]:
     """The published slope, then those of our own pairs if there are any."""
-    yield published_slope()
+    yield published_slopes()
     if found := slopes_of_results(folder):
         yield found

@@ -19,7 +19,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.machine.container.process import DIE_WITH_PARENT, stopped_at_exit
 from tessera.measure.mosalloc.launcher import forwarding
 from tessera.measure.suggest.server_load import Load, LoadRun, ended_well
-from tessera.record.traces.companion import beside
+from tessera.record.traces.companion import run_beside
 
 LAST_BYTES = 2000  #: of a failed program's output
 _PR_SET_THP_DISABLE = 41  #: linux/prctl.h; kept over fork and exec
@@ -43,7 +43,7 @@ class Usage:
     huge_bytes: int | None = None
 
 
-def start(
+def run_watched(
     argv: Sequence[str],
     *,
     variables: Mapping[str, str] | None = None,
@@ -80,7 +80,7 @@ def start(
             **output,
         )
         seen: list[int] = []
-        with stopped_at_exit(process), forwarding() as forwarder, beside(process, companion):
+        with stopped_at_exit(process), forwarding() as forwarder, run_beside(process, companion):
             forwarder.follow(process)
             if watch:
                 threading.Thread(target=_watch, args=(process, seen), daemon=True).start()

@@ -15,10 +15,10 @@ from tessera.machine.container.process import DIE_WITH_PARENT
 from tessera.machine.counters import sysfs
 from tessera.machine.counters.attributes import attributes, events_file
 from tessera.machine.counters.event_table import CounterClass, of_cpu
-from tessera.machine.counters.passes import passes
+from tessera.machine.counters.passes import counter_passes
 from tessera.measure.bundles.cell_arithmetic import INSTRUCTIONS, R
 from tessera.measure.counted import host
-from tessera.measure.counted.counted_run import read_counts
+from tessera.measure.counted.counted_run import read_run_counts
 from tessera.measure.counted.host import LAUNCHER_VARIABLE, Host
 from tessera.measure.launch import last_words
 
@@ -39,7 +39,7 @@ class PassCounts:
         return self.counts[quantity] / below if quantity in self.counts and below else None
 
 
-def unusable(root: Path) -> str:
+def why_no_counters(root: Path) -> str:
     """Why this machine counts no TLB events; empty if it does."""
     found = of_cpu(host.cpu(root))
     if not found:
@@ -49,7 +49,7 @@ def unusable(root: Path) -> str:
     return ""
 
 
-def count(
+def count_walks(
     program: Sequence[str], where: Host, *, mode: str, say: Callable[[str], None] = lambda text: None
 ) -> tuple[CounterClass, list[PassCounts]]:
     """Run the program once for each pass; with two types of cores, on those of the first class.
@@ -64,7 +64,7 @@ def count(
     done = []
     with tempfile.TemporaryDirectory(prefix="tessera-measure-") as name:
         events, counts = Path(name) / "events", Path(name) / "counts.csv"
-        for one in passes(found, sysfs.counting_machine(root)):
+        for one in counter_passes(found, sysfs.counting_machine(root)):
             say(f"pass {one.name}: {', '.join(event.quantity for event in one.events)}")
             wanted = attributes(one, found, root, mode=mode)
             events.write_text(events_file(one, found, root, mode=mode))
@@ -80,13 +80,13 @@ def count(
                     "tessera measure counters check says which events this machine counts",
                     exit_code=EXIT_FAILED,
                 )
-            rows = read_counts(counts, [event.name for event in wanted]).events
+            rows = read_run_counts(counts, [event.name for event in wanted]).events
             done.append(PassCounts(one.name, {a.role: row[1] for a, row in zip(wanted, rows, strict=True)}))
             counts.unlink()
     return found, done
 
 
-def numbers(found: CounterClass, done: Sequence[PassCounts]) -> list[tuple[str, str]]:
+def count_lines(found: CounterClass, done: Sequence[PassCounts]) -> list[tuple[str, str]]:
     """(what, value) for people; each ratio is of one run."""
     rows: list[tuple[str, str]] = []
 

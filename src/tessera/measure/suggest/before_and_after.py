@@ -17,10 +17,10 @@ from tessera.core.statistics import Interval, paired_ratio_interval
 from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.machine.container.process import DIE_WITH_PARENT, stopped_at_exit
 from tessera.machine.reserve import reserve_huge_pages
-from tessera.measure.mosalloc.launcher import command, forwarding
+from tessera.measure.mosalloc.launcher import mosalloc_command, forwarding
 from tessera.measure.mosalloc.report import read_report
 from tessera.measure.suggest.server_load import Load, LoadRun, ended_well, number_in
-from tessera.record.traces.companion import beside
+from tessera.record.traces.companion import run_beside
 
 LAST_BYTES = 2000  #: of a failed program's output
 
@@ -65,7 +65,7 @@ class Trial:
         return abs(gain.value) > gain.half_width
 
 
-def run_once(program: Sequence[str], layout: Path, load: Load | None, metric: Metric) -> float:
+def metric_of_run(program: Sequence[str], layout: Path, load: Load | None, metric: Metric) -> float:
     """One run under ``layout``; raises if the run fails or its page sizes are not confirmed."""
     companion = None
     if load is not None:
@@ -73,13 +73,13 @@ def run_once(program: Sequence[str], layout: Path, load: Load | None, metric: Me
         companion = LoadRun(load)
     with tempfile.TemporaryDirectory(prefix="tessera-trial-") as name:
         report, said = Path(name) / "report.json", Path(name) / "output"
-        argv = [*DIE_WITH_PARENT, *command(program, layout, report=report)]
+        argv = [*DIE_WITH_PARENT, *mosalloc_command(program, layout, report=report)]
         with said.open("w") as output:
             start = time.monotonic()
             process = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
             )
-            with stopped_at_exit(process), forwarding() as forwarder, beside(process, companion):
+            with stopped_at_exit(process), forwarding() as forwarder, run_beside(process, companion):
                 forwarder.follow(process)
                 process.wait()
             if forwarder.received:
@@ -100,7 +100,7 @@ def run_once(program: Sequence[str], layout: Path, load: Load | None, metric: Me
     return companion.seconds if companion else seconds
 
 
-def compare(
+def compare_runs(
     program: Sequence[str],
     layout: Path,
     *,
@@ -127,10 +127,10 @@ def compare(
         write_layout(Layout(plain.stem, proposal.pool_bytes), plain)
         files = {"before": plain, "after": layout}
         for file in files.values():  # the first run of each also warms files, clocks and memory: not counted
-            run_once(program, file, load, metric)
+            metric_of_run(program, file, load, metric)
         for pair in range(pairs):
             for side in order.sample(list(files), 2):
-                values[side].append(run_once(program, files[side], load, metric))
+                values[side].append(metric_of_run(program, files[side], load, metric))
             progress(
                 f"pair {pair + 1} of {pairs}: 4KB {values['before'][-1]:.4g}, "
                 f"suggested {values['after'][-1]:.4g} {metric.name}"

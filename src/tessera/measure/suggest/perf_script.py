@@ -129,7 +129,7 @@ def _why(line: str) -> str:
 _PRINT_AGAIN = f"perf script -i perf.data -F {FIELDS},data_src > samples.txt"
 
 
-def parse_lines(lines: Iterable[str], owner: str = "perf script") -> Iterator[Sample]:
+def parse_samples(lines: Iterable[str], owner: str = "perf script") -> Iterator[Sample]:
     """Samples of lines, in their order.
 
     Raises:
@@ -141,7 +141,7 @@ def parse_lines(lines: Iterable[str], owner: str = "perf script") -> Iterator[Sa
             yield parse_line(owner, number, line)
 
 
-def read_samples(path: Path | str) -> list[Sample]:
+def read_perf_samples(path: Path | str) -> list[Sample]:
     """Samples of a file; at least one.
 
     Raises:
@@ -150,7 +150,7 @@ def read_samples(path: Path | str) -> list[Sample]:
     """
     owner = f"samples {path}"
     text = read_text(path, owner, _PRINT_AGAIN, "samples-row")
-    found = list(parse_lines(text.split("\n"), owner))
+    found = list(parse_samples(text.split("\n"), owner))
     if not found:
         raise TesseraError(owner, "it has no sample", _PRINT_AGAIN, code="samples-empty")
     return found

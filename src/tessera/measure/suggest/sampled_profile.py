@@ -19,19 +19,19 @@ from tessera.machine.counters.event import Cpu
 from tessera.machine.counters.event_table import CounterClass, of_cpu
 from tessera.machine.doctor import hardware
 from tessera.machine.doctor.hardware import cpu_facts
-from tessera.measure.mosalloc.launcher import command
+from tessera.measure.mosalloc.launcher import mosalloc_command
 from tessera.measure.suggest.perf_events import SamplingPlan, sampling_plan
 from tessera.measure.suggest.perf_script import (
     FIELDS,
     RecordedPools,
-    parse_lines,
+    parse_samples,
     read_recorded_pools,
-    read_samples,
+    read_perf_samples,
 )
 from tessera.measure.suggest.profile import Profile, add_up, effective_samples
 from tessera.measure.suggest.sample_weights import Weighed, weigh
 from tessera.measure.suggest.server_load import Load, LoadRun, ended_well
-from tessera.record.traces.companion import beside
+from tessera.record.traces.companion import run_beside
 
 # Addresses and their misses become misses of each 2MB of the pools, and halves to check a choice.
 
@@ -74,10 +74,10 @@ def profile_from_files(samples: Path, report: Path) -> Profile:
     """The profile of a run that was recorded elsewhere: text of ``perf script``, and the run's report.
 
     Raises:
-        TesseraError: as :func:`read_samples`, :func:`read_recorded_pools` and :func:`weigh`.
+        TesseraError: as :func:`read_perf_samples`, :func:`read_recorded_pools` and :func:`weigh`.
     """
     place = read_recorded_pools(report)
-    found = weigh(read_samples(samples), place.pid, f"samples {samples}")
+    found = weigh(read_perf_samples(samples), place.pid, f"samples {samples}")
     made = _profile_of_weighed(found, place, "TLB misses in a recording of perf")
     if len(found.cores) != 1:
         return made
@@ -168,7 +168,7 @@ def recorded_profile(
     chosen = recording or _plan_of_machine(_where_we_run(of_cpu(Cpu.from_cpuinfo(cpu_facts()))))
     layout, report, data = folder / "growing-0.csv", folder / "report.json", folder / "perf.data"
     write_layout(Layout(ALL_4KB, dict(pool_bytes)), layout)
-    _run_to_end([*chosen.record(str(data)), *command(program, layout, report=report)], load)
+    _run_to_end([*chosen.record(str(data)), *mosalloc_command(program, layout, report=report)], load)
     # Messages go to a file: a pipe that nobody reads would stop perf when it is full.
     with (
         tempfile.TemporaryFile("w+") as messages,
@@ -176,7 +176,7 @@ def recorded_profile(
             chosen.script(str(data)), stdout=subprocess.PIPE, stderr=messages, text=True
         ) as process,
     ):
-        samples = list(parse_lines(process.stdout))
+        samples = list(parse_samples(process.stdout))
         process.wait()
         messages.seek(0)
         errors = messages.read()
@@ -201,7 +201,7 @@ def _run_to_end(argv: list[str], load: Load | None) -> None:
         load.require_free_port()
         companion = LoadRun(load)
     process = subprocess.Popen([*DIE_WITH_PARENT, *argv], stdin=subprocess.DEVNULL)
-    with stopped_at_exit(process), beside(process, companion):
+    with stopped_at_exit(process), run_beside(process, companion):
         process.wait()
     if not ended_well(process.returncode, load):
         raise TesseraError(

@@ -26,7 +26,7 @@ class Load:
 
     def require_free_port(self) -> None:
         """Raise if the port accepts connections before the server starts: another program owns it."""
-        if self.ready_port is not None and answers(self.ready_port):
+        if self.ready_port is not None and port_answers(self.ready_port):
             raise TesseraError(
                 f"--ready-port {self.ready_port}",
                 "another program already accepts connections on this port",
@@ -70,12 +70,12 @@ class LoadRun:
                 exit_code=EXIT_FAILED,
             )
         if not ended_early:
-            stop(program, self.load.stop_signal)
+            signal_stop(program, self.load.stop_signal)
 
     def _wait_until_ready(self, program: subprocess.Popen) -> None:
         port = self.load.ready_port
         give_up = time.monotonic() + READY_TIMEOUT_SECONDS
-        while port is not None and not answers(port):
+        while port is not None and not port_answers(port):
             if program.poll() is not None:
                 raise TesseraError(
                     f"--ready-port {port}",
@@ -94,7 +94,7 @@ class LoadRun:
             time.sleep(POLL_SECONDS)
 
 
-def stop(program: subprocess.Popen, number: signal.Signals) -> None:
+def signal_stop(program: subprocess.Popen, number: signal.Signals) -> None:
     """Send the program a signal to stop; ``terminate`` also reaches a program in a container."""
     if number == signal.SIGTERM:
         program.terminate()
@@ -102,7 +102,7 @@ def stop(program: subprocess.Popen, number: signal.Signals) -> None:
         program.send_signal(number)
 
 
-def answers(port: int) -> bool:
+def port_answers(port: int) -> bool:
     """Whether something accepts connections on this port of this machine."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=1):

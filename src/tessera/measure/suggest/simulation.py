@@ -22,7 +22,7 @@ from tessera.machine.container.command import mounts
 from tessera.measure.suggest.profile import Page, Profile, page_of, windows_of_pages
 from tessera.measure.suggest.server_load import Load, LoadRun
 from tessera.record import traces
-from tessera.simulate.runner import CellCache, miss_profile, simulate
+from tessera.simulate.runner import CellCache, miss_profile, simulate_platform
 from tessera.simulate.sampling import Sampling
 
 # The effect of a proposal: exact TLB misses of several layouts in one pass.
@@ -51,7 +51,7 @@ def count_misses(
             path = Path(name) / f"choice-{number}.csv"
             write_layout(Layout(path.stem, dict(pool_bytes), windows_of_pages(pages)), path)
             paths.append(path)
-        rows = simulate(
+        rows = simulate_platform(
             trace,
             platform,
             paths,
@@ -121,12 +121,12 @@ HOST_PLATFORM = "host-sim"
 def platform_of(name: str, folder: Path) -> Platform:
     """A platform by name or file; ``host-sim`` is this machine, described by CPUID in ``folder``."""
     if name != HOST_PLATFORM:
-        return platforms.load(name)
+        return platforms.load_platform(name)
     from tessera.simulate.platform_files import detect_platform
 
     file = folder / f"{HOST_PLATFORM}.yaml"
     detect_platform(file)
-    return platforms.load(file)
+    return platforms.load_platform(file)
 
 
 def starts_threads(program: str) -> bool:
@@ -159,7 +159,7 @@ def record_trace(
     if load is not None:
         load.require_free_port()
         companion = LoadRun(load)
-    done = traces.record(
+    done = traces.record_program(
         program,
         folder / "trace.tst",
         heap_pool=pool_bytes["brk"],
@@ -185,7 +185,7 @@ def opened_paths(program: Sequence[str]) -> list[Path]:
 
 def simulated_profile(trace: Path, platform: Platform, folder: Path) -> Profile:
     """Misses of a trace under 4KB pages on ``platform``."""
-    info = traces.info(trace)
+    info = traces.trace_info(trace)
     pool_bytes = {pool["kind"]: pool["size_bytes"] for pool in info["pools"]}
     misses = {}
     with miss_profile(trace, platform, folder / "misses.csv").open(newline="") as stream:

@@ -19,7 +19,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.record.debian_programs import input_counts
 from tessera.record.debian_programs.random_numbers import mix64
 from tessera.record.workloads.definition import Size, Workload
-from tessera.record.workloads.program_run import WORKLOADS, Finished, Run
+from tessera.record.workloads.program_run import WORKLOADS, Finished, ProgramRun
 
 DATA, MODEL = "clicks.txt", "clicks.model"
 _DEFAULTS = {"rows": 10000, "features": 110000, "seed": 1, "tolerance-percent": 1, "skip": 0}
@@ -27,7 +27,7 @@ _COST = 1.0  #: LIBLINEAR's default C
 _HEADER_LINES = 6  #: of a model file; the weights follow, one a line
 
 
-def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+def prepare(workload: Workload, size: Size, folder: Path) -> ProgramRun:
     """Write the data set into ``folder``; the run writes the model there."""
     owner = f"{workload.name}, size {size.label}"
     least = {"rows": 1, "features": FIELDS, "tolerance-percent": 1}
@@ -38,7 +38,7 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     model.unlink(missing_ok=True)
     tolerance = chosen["tolerance-percent"] / 100
     options = ("-s", "2", "-c", f"{_COST:g}", "-e", f"{tolerance:g}")
-    return Run(
+    return ProgramRun(
         argv=(workload.executable, *options, str(data), str(model)),
         paths=(folder,),
         folder=folder,

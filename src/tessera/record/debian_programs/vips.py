@@ -27,7 +27,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.record.debian_programs import input_counts
 from tessera.record.debian_programs.random_numbers import mix64
 from tessera.record.workloads.definition import Size, Workload
-from tessera.record.workloads.program_run import VIPS, Finished, Run
+from tessera.record.workloads.program_run import VIPS, Finished, ProgramRun
 
 INPUT, OUTPUT = "picture.png", "turned.v"
 WORKER = "3"  #: number of the thread that computes
@@ -43,7 +43,7 @@ _HEADER_BYTES, _UCHAR, _MAGIC = 64, 0, b"\xb6\xa6\xf2\x08"
 _PIXELS_A_PIECE = 1 << 21
 
 
-def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+def prepare(workload: Workload, size: Size, folder: Path) -> ProgramRun:
     """Write the picture into ``folder``; the run writes the turned one there."""
     owner = f"{workload.name}, size {size.label}"
     chosen = input_counts(owner, size.args, _DEFAULTS, {"width": LEAST, "height": LEAST})
@@ -51,7 +51,7 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     source, target = folder / INPUT, folder / OUTPUT
     picture.write(source)
     target.unlink(missing_ok=True)
-    return Run(
+    return ProgramRun(
         argv=(workload.executable, "affine", str(source), str(target), f"0 -{SCALE} {SCALE} 0"),
         paths=(folder,),
         environment={"VIPS_CONCURRENCY": "1", "VIPS_DISC_THRESHOLD": _IN_MEMORY},

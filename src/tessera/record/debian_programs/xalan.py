@@ -21,7 +21,7 @@ from pathlib import Path
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.record.debian_programs import input_counts
 from tessera.record.workloads.definition import Size, Workload
-from tessera.record.workloads.program_run import WORKLOADS, Finished, Run
+from tessera.record.workloads.program_run import WORKLOADS, Finished, ProgramRun
 
 DOCUMENT, SHEET, OUTPUT = "auction.xml", "report.xsl", "report.txt"
 _DEFAULTS = {"people": 1000, "items": 1000, "bids": 5000, "categories": 20, "seed": 1, "skip": 0}
@@ -30,7 +30,7 @@ _DEFAULTS = {"people": 1000, "items": 1000, "bids": 5000, "categories": 20, "see
 BEGINS = {"tree": f"closed:{DOCUMENT}", "output": f"written:{OUTPUT}"}
 
 
-def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+def prepare(workload: Workload, size: Size, folder: Path) -> ProgramRun:
     """Write document and stylesheet into ``folder``; the run writes the report there."""
     owner = f"{workload.name}, size {size.label}"
     words, rest = _words(owner, size.args)
@@ -51,7 +51,7 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     (folder / SHEET).write_text(STYLESHEET)
     (folder / OUTPUT).unlink(missing_ok=True)
     files = [str(folder / name) for name in (DOCUMENT, SHEET, OUTPUT)]
-    return Run(
+    return ProgramRun(
         argv=(workload.executable, "-q", "-in", files[0], "-xsl", files[1], "-out", files[2]),
         paths=(folder,),
         folder=folder,

@@ -6,23 +6,23 @@ recorded), :mod:`guest` (QEMU's command line, where the program is and who start
 (``tessera-trace``).
 """
 
-from tessera.record.traces.companion import Switch
-from tessera.record.traces.header import info, outside_note
-from tessera.record.traces.recording import Counted, Recorded, count, record
-from tessera.record.traces.trace_tool import cut, events, export_champsim, import_champsim, touches, verify
+from tessera.record.traces.companion import RecordingSwitch
+from tessera.record.traces.header import trace_info, outside_note
+from tessera.record.traces.recording import RegionCounts, Recorded, count_accesses, record_program
+from tessera.record.traces.trace_tool import cut, trace_events, export_champsim, import_champsim, write_touches, verify_trace
 
 __all__ = [
-    "Counted",
+    "RegionCounts",
     "Recorded",
-    "Switch",
-    "count",
+    "RecordingSwitch",
+    "count_accesses",
     "cut",
-    "events",
+    "trace_events",
     "export_champsim",
     "import_champsim",
-    "info",
+    "trace_info",
     "outside_note",
-    "record",
-    "touches",
-    "verify",
+    "record_program",
+    "write_touches",
+    "verify_trace",
 ]

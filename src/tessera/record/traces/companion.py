@@ -14,7 +14,7 @@ from typing import Protocol, TextIO
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import check_target
-from tessera.machine.container.process import stop
+from tessera.machine.container.process import end_process
 
 # A callable that runs beside a recorded program: a server's load, which also stops the server.
 
@@ -31,7 +31,7 @@ class Companion(Protocol):
 
 
 @contextmanager
-def beside(program: subprocess.Popen, companion: Companion | None) -> Iterator[None]:
+def run_beside(program: subprocess.Popen, companion: Companion | None) -> Iterator[None]:
     """Run ``companion`` while the block waits for ``program``."""
     if companion is None:
         yield
@@ -43,7 +43,7 @@ def beside(program: subprocess.Popen, companion: Companion | None) -> Iterator[N
             companion(program)
         except BaseException as error:  # raised again below, in the thread that can be seen
             failure.append(error)
-            stop(program)
+            end_process(program)
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
@@ -97,10 +97,10 @@ BYTES = 4
 POLL_SECONDS = 0.002
 
 
-class Switch:
+class RecordingSwitch:
     """The control file at ``path``, made if it is missing (an existing one goes back to "off").
 
-    Pass ``roi=switch.roi`` to :func:`tessera.record.traces.recording.record`; the companion calls :meth:`on`
+    Pass ``roi=switch.roi`` to :func:`tessera.record.traces.recording.record_program`; the companion calls :meth:`on`
     and :meth:`off`.
     """
 
@@ -111,7 +111,7 @@ class Switch:
         self._map()
 
     @classmethod
-    def existing(cls, path: Path) -> Switch:
+    def existing(cls, path: Path) -> RecordingSwitch:
         """The control file of a recording that runs, as it is."""
         found = cls.__new__(cls)
         found.path = Path(path).absolute()

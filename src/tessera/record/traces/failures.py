@@ -18,7 +18,7 @@ from pathlib import Path
 from tessera.core.units import MB, format_bytes
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import HostToolchain
-from tessera.record.traces.guest import Guest, Place
+from tessera.record.traces.guest import TracedProgram, Place
 
 #: Instruction sets that QEMU lacks, and what shows them in ``objdump -dw``: the bytes of an instruction begin
 #: with AVX-512's prefix 62, or the text has one of its mask registers; the names of the others.
@@ -50,7 +50,7 @@ _REMEDIES = {
 }
 
 
-def why_it_failed(place: Place, guest: Guest, status: int, stderr: str) -> tuple[str, str]:
+def why_it_failed(place: Place, guest: TracedProgram, status: int, stderr: str) -> tuple[str, str]:
     """What was found and the remedy, for a program that ended with another status than 0."""
     if NEWER_LEVEL in stderr:
         level = "a newer level of x86-64 than the emulated processor has (x86-64-v3, without AVX-512)"

@@ -39,7 +39,7 @@ PINNED_TUNABLES = "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX5
 
 
 @dataclass(frozen=True)
-class Guest:
+class TracedProgram:
     """A program under QEMU with the tracing plugin and libmosalloc.
 
     Attributes:
@@ -169,7 +169,7 @@ class Place:
         """The engine that runs the program."""
         return self.where or toolchain()
 
-    def guest(self, argv: list[str], folder: Path, pools: dict[str, int]) -> Guest:
+    def guest(self, argv: list[str], folder: Path, pools: dict[str, int]) -> TracedProgram:
         """The program that QEMU loads, staged below ``folder`` if it must be.
 
         Raises:
@@ -182,15 +182,15 @@ class Place:
             )
         name = self.target or argv[0]
         if self.where is not None and not on_host and self.target is None:
-            return Guest(self._in_image(name), argv, folder, **pools)
+            return TracedProgram(self._in_image(name), argv, folder, **pools)
         program = _executable(name)
         _refuse_sanitizers(program)
         if on_host or program.resolve().is_relative_to(repo_root()):
-            return Guest(program.resolve(), argv, folder, **pools)
+            return TracedProgram(program.resolve(), argv, folder, **pools)
         sysroot = folder / "sysroot"
-        return Guest(stage_program(program, sysroot), argv, folder, **pools, sysroot=sysroot)
+        return TracedProgram(stage_program(program, sysroot), argv, folder, **pools, sysroot=sysroot)
 
-    def command(self, guest: Guest, argv: list[str]) -> list[str]:
+    def command(self, guest: TracedProgram, argv: list[str]) -> list[str]:
         """The whole argument list: QEMU, or the script with the library that starts QEMU for the target."""
         command = guest.command()
         if self.target is not None:

@@ -44,7 +44,7 @@ _MOST_64, _MOST_32, _MOST_EVENT_BYTES = (1 << 64) - 1, (1 << 32) - 1, 1 << 32
 ADDRESS_LIMIT = 1 << 48  #: of pools; the simulator rejects addresses at and above it
 
 
-def info(path: Path | str) -> dict:
+def trace_info(path: Path | str) -> dict:
     """Header of the trace at ``path``.
 
     Keys: ``program, origin, accesses, stores, instructions, block_executions, distinct_4kb_pages,
@@ -92,7 +92,7 @@ def info(path: Path | str) -> dict:
 
 
 def outside_note(found: dict) -> str:
-    """Which share of a trace no layout acts on, of :func:`info`'s result; empty below LEAST_OUTSIDE.
+    """Which share of a trace no layout acts on, of :func:`trace_info`'s result; empty below LEAST_OUTSIDE.
 
     Pages that lie in no pool have 4KB pages under every layout: stack, program, libraries, and arrays of an
     imported trace that its pools do not reach.
@@ -123,7 +123,7 @@ def _parse(path: Path, offset: int, text: bytes) -> dict:
     if not whole or checksum != hashlib.sha256(body).hexdigest().encode() + b"\n":
         raise _refused(path, f"header at byte {offset}", "the checksum differs: damaged", "trace-checksum")
     try:
-        return parse(body.decode(errors="surrogateescape"))
+        return parse_header(body.decode(errors="surrogateescape"))
     except _WrongError as wrong:
         raise _refused(path, f"header at byte {offset}", str(wrong), "trace-header") from None
 
@@ -132,8 +132,8 @@ class _WrongError(ValueError):
     """A broken rule of the header; its text says which."""
 
 
-def parse(text: str) -> dict:
-    """The keys of :func:`info`, without ``file_bytes``, from the header's lines without ``sha256=``."""
+def parse_header(text: str) -> dict:
+    """The keys of :func:`trace_info`, without ``file_bytes``, from the header's lines without ``sha256=``."""
     found: dict = {"pools": []}
     for line in text.split("\n")[:-1]:
         key, equals, value = line.partition("=")

@@ -8,7 +8,7 @@
   own code and all code that it calls (counted per block, so the program runs slower than under QEMU
   alone).
 - ``switch:FILE``: while a companion enables it through FILE
-  (:class:`tessera.record.traces.companion.Switch`).
+  (:class:`tessera.record.traces.companion.RecordingSwitch`).
 - ``closed:NAME``, ``written:NAME``: from the close of, or the first write to, a file with this name (the
   last part of its path) to the program's end. Nothing is counted for it, so the part before runs at QEMU's
   speed.
@@ -240,7 +240,7 @@ def plan_windows(windows: int, max_accesses: int | None, region_accesses: int | 
 _COUNT = "count the region: tessera trace record --count -- PROGRAM; then give --region-accesses N"
 
 
-def check_region(program: str, declared: int | None, span: int | None, header: dict) -> None:
+def refuse_region(program: str, declared: int | None, span: int | None, header: dict) -> None:
     """Refuse a region with another number of accesses than was declared, or one that ends within its span.
 
     A region that was stopped before its end is not checked.

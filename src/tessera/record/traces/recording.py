@@ -27,11 +27,11 @@ from tessera.machine.container.command import caller_folder
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import HostToolchain, Toolchain
 from tessera.machine.program_paths import FixedNames
-from tessera.record.traces.companion import Companion, beside, communicate
+from tessera.record.traces.companion import Companion, run_beside, communicate
 from tessera.record.traces.failures import NEWER_LEVEL, signal_of, why_it_failed
-from tessera.record.traces.guest import Guest, Place
-from tessera.record.traces.header import info
-from tessera.record.traces.options import Options, check_region
+from tessera.record.traces.guest import TracedProgram, Place
+from tessera.record.traces.header import trace_info
+from tessera.record.traces.options import Options, refuse_region
 
 #: QEMU keeps a table over reserved pages, touched or not: 64GB cost it 400MB.
 MAX_POOL_BYTES = 64 * GB
@@ -52,7 +52,7 @@ class Recorded:
     stderr: str = ""
 
 
-def record(
+def record_program(
     argv: Sequence[str | Path],
     out: Path | str,
     *,
@@ -105,7 +105,7 @@ def record(
             one the names stay.
         windows: record so many parts, spread over the region
             (:func:`tessera.record.traces.options.plan_windows`).
-        region_accesses: data accesses of the region (:func:`count`); needed for several windows. If the
+        region_accesses: data accesses of the region (:func:`count_accesses`); needed for several windows. If the
             program runs to the end of its region, another number is an error.
         window_span: accesses at the beginning of the region that several windows lie in; all of them if None.
         fixed_clocks: the program sees a clock that advances by one microsecond with each look at it. Not for
@@ -160,11 +160,11 @@ def record(
         status, stdout, stderr = _run(place, guest, words, visible, show_stdout, companion, names)
         stderr = with_names(stderr, names.back())
         stderr = with_names(stderr, {partial: out, f"{scratch}/": ""})
-        stopped = partial.exists() and info(partial)["stopped"]
+        stopped = partial.exists() and trace_info(partial)["stopped"]
         _check(command_line, place, guest, partial, status, stdout, stderr)
-        check_region(command_line, region_accesses, window_span, info(partial))
+        refuse_region(command_line, region_accesses, window_span, trace_info(partial))
         partial.rename(out)
-    if note := note_sentence(note_of(info(out))):
+    if note := note_sentence(note_of(trace_info(out))):
         click.echo(f"warning: {note} (--thread {options.thread})", err=True)
     return Recorded(status, stdout, out, stopped, stderr)
 
@@ -182,7 +182,7 @@ def _pool(size: int | str, owner: str) -> int:
 
 def _run(
     place: Place,
-    guest: Guest,
+    guest: TracedProgram,
     argv: list[str],
     paths: Sequence[Path],
     show_stdout: bool,
@@ -207,13 +207,13 @@ def _run(
         text=True,
         errors="replace",
     )
-    with stopped_at_exit(process), beside(process, companion):
+    with stopped_at_exit(process), run_beside(process, companion):
         stdout, stderr = communicate(process, show_stdout)
     return process.returncode, stdout, stderr
 
 
 def _check(
-    command: str, place: Place, guest: Guest, trace: Path, status: int, stdout: str, stderr: str
+    command: str, place: Place, guest: TracedProgram, trace: Path, status: int, stdout: str, stderr: str
 ) -> None:
     """Raise unless the program succeeded and left a trace."""
     said = re.search(
@@ -258,22 +258,22 @@ def _says_unverified(stdout: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Counted:
+class RegionCounts:
     """A region of interest: its data accesses and its instructions."""
 
     accesses: int
     instructions: int
 
 
-def count(argv: Sequence[str | Path], **options: Any) -> Counted:
+def count_accesses(argv: Sequence[str | Path], **options: Any) -> RegionCounts:
     """Run ``argv`` to its end under QEMU and count its region, as positions of windows are counted.
 
     Args:
-        options: those of :func:`record` that say which region is meant and where the program runs.
+        options: those of :func:`record_program` that say which region is meant and where the program runs.
 
     Raises:
-        TesseraError: as of :func:`record`: the program failed, or its region never began.
+        TesseraError: as of :func:`record_program`: the program failed, or its region never began.
     """
     with tempfile.TemporaryDirectory(prefix="tessera-count-") as folder:
-        found = info(record(argv, Path(folder) / "count.tst", windows=0, **options).trace)
-    return Counted(found["region_accesses_seen"], found["region_instructions_seen"])
+        found = trace_info(record_program(argv, Path(folder) / "count.tst", windows=0, **options).trace)
+    return RegionCounts(found["region_accesses_seen"], found["region_instructions_seen"])

@@ -15,7 +15,7 @@ from tessera.machine.container import toolchain
 from tessera.record.traces.packed import DAMAGED, packing_of, unpacked
 
 
-def verify(trace: Path | str) -> str:
+def verify_trace(trace: Path | str) -> str:
     """Check every frame and the checksum of a trace; returns the tool's output."""
     path = _existing(trace)
     return _tool(["verify", path], [path.parent])
@@ -38,7 +38,7 @@ def cut(trace: Path | str, out: Path | str, *, start_access: int, accesses: int)
     _tool(["cut", path, target, *span], [path.parent, target.parent])
 
 
-def events(trace: Path | str, *, csv: bool = False) -> str:
+def trace_events(trace: Path | str, *, csv: bool = False) -> str:
     """The events of ``trace`` in their order, as text for readers or as CSV.
 
     Raises:
@@ -48,7 +48,7 @@ def events(trace: Path | str, *, csv: bool = False) -> str:
     return _tool(["events", path, *(["--csv"] if csv else [])], [path.parent])
 
 
-def touches(trace: Path | str, out: Path | str) -> None:
+def write_touches(trace: Path | str, out: Path | str) -> None:
     """Write ``pool,page,access`` of the first touch of each 4KB page of the pools, in order, to ``out``.
 
     Raises:

@@ -102,25 +102,25 @@ class Workload:
         return [str(built("workloads", self.executable)), *chosen.args]
 
 
-def folder() -> Path:
+def workloads_folder() -> Path:
     """Where the workload files are."""
     return repo_root() / "config" / "workloads"
 
 
-def names() -> list[str]:
+def workload_names() -> list[str]:
     """Names of all workloads."""
-    return sorted(path.stem for path in folder().glob("*.yaml"))
+    return sorted(path.stem for path in workloads_folder().glob("*.yaml"))
 
 
-def load(name: str) -> Workload:
+def load_workload(name: str) -> Workload:
     """The workload of this name.
 
     Raises:
         TesseraError: unknown name (with the valid ones), or a file that breaks the contract.
     """
-    path = folder() / f"{name}.yaml"
-    if name not in names():
-        raise unknown_name("workload", name, names())
+    path = workloads_folder() / f"{name}.yaml"
+    if name not in workload_names():
+        raise unknown_name("workload", name, workload_names())
     return read_workload(path)
 
 

@@ -17,10 +17,10 @@ from tessera.machine.container.toolchain import (
     workloads_toolchain,
 )
 from tessera.record import traces
-from tessera.record.traces.companion import beside, communicate
+from tessera.record.traces.companion import run_beside, communicate
 from tessera.record.workloads.definition import Size, Workload
 from tessera.record.workloads.kinds import prepare
-from tessera.record.workloads.program_run import HOST, VIPS, WORKLOADS, Finished, Run, last_line_json
+from tessera.record.workloads.program_run import HOST, VIPS, WORKLOADS, Finished, ProgramRun, last_line_json
 
 # How a run is traced: the options that recording it and counting its region share.
 
@@ -32,8 +32,8 @@ def installed(image: str) -> Toolchain | None:
     return vips_toolchain() if image == VIPS else None
 
 
-def tracing_options(run: Run, size: Size, folder: Path) -> dict[str, Any]:
-    """Keywords of :func:`tessera.record.traces.recording.record` for a run with its inputs in ``folder``."""
+def tracing_options(run: ProgramRun, size: Size, folder: Path) -> dict[str, Any]:
+    """Keywords of :func:`tessera.record.traces.recording.record_program` for a run with its inputs in ``folder``."""
     return {
         "heap_pool": size.heap_pool,
         "anon_pool": size.anon_pool,
@@ -55,7 +55,7 @@ def tracing_options(run: Run, size: Size, folder: Path) -> dict[str, Any]:
 
 def count_region(
     workload: Workload, label: str, folder: Path, prepared: Path | None = None
-) -> traces.Counted:
+) -> traces.RegionCounts:
     """Accesses and instructions of the region of interest of a size, for ``region_accesses`` of its file.
 
     Args:
@@ -66,7 +66,7 @@ def count_region(
         TesseraError: the program failed, or has no region that can be counted (threads, a server).
     """
     run = prepare(workload, label, folder, prepared)
-    return traces.count(run.argv, **tracing_options(run, workload.size(label), folder))
+    return traces.count_accesses(run.argv, **tracing_options(run, workload.size(label), folder))
 
 
 # Run a workload once in its image without tracing, to inspect it and to time it natively.
@@ -75,14 +75,14 @@ def count_region(
 ROI_NS = "roi_ns"
 
 
-def image_of(run: Run) -> Toolchain:
+def toolchain_of(run: ProgramRun) -> Toolchain:
     """Where the program is installed."""
     if run.image == HOST:
         return HostToolchain()
     return installed(run.image) or toolchain()
 
 
-def execute(run: Run, folder, *, show_stdout: bool = False) -> tuple[Finished, dict]:
+def execute(run: ProgramRun, folder, *, show_stdout: bool = False) -> tuple[Finished, dict]:
     """Run the program (and its companion) to its end and verify the result.
 
     Args:
@@ -92,7 +92,7 @@ def execute(run: Run, folder, *, show_stdout: bool = False) -> tuple[Finished, d
         TesseraError: it ended with another status than 0, or its verifier refused the result.
     """
     argv = ["env", "-C", str(run.folder), *run.argv] if run.folder else list(run.argv)
-    process = image_of(run).popen(
+    process = toolchain_of(run).popen(
         argv,
         [folder, *run.paths],
         dict(run.environment),
@@ -102,7 +102,7 @@ def execute(run: Run, folder, *, show_stdout: bool = False) -> tuple[Finished, d
         text=True,
         errors="replace",
     )
-    with stopped_at_exit(process), beside(process, run.companion):
+    with stopped_at_exit(process), run_beside(process, run.companion):
         stdout, stderr = communicate(process, show_stdout)
     done = Finished(process.returncode, stdout, stderr, folder)
     if done.returncode != 0 and run.companion is None:  # a server is ended by its companion, and by a signal

@@ -73,7 +73,7 @@ def ensure(asked: Prepared, path: Path) -> dict:
         return known
 
 
-def drop(path: Path) -> int:
+def drop_prepared(path: Path) -> int:
     """Remove the data and keep its note; returns the bytes that are free now."""
     with _alone(path):
         size = path.stat().st_size if path.exists() else 0

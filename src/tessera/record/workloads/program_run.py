@@ -1,6 +1,6 @@
 """Everything that is needed to run a workload once, for any kind of program.
 
-A kind (:mod:`tessera.record.workloads.kinds`) turns a size of a workload into a :class:`Run`; whoever
+A kind (:mod:`tessera.record.workloads.kinds`) turns a size of a workload into a :class:`ProgramRun`; whoever
 records, measures or tests it needs to know nothing else.
 """
 
@@ -61,7 +61,7 @@ def last_line_json(done: Finished) -> dict:
 
 
 @dataclass(frozen=True)
-class Run:
+class ProgramRun:
     """One run of a program.
 
     Attributes:
@@ -75,7 +75,7 @@ class Run:
             script); None when it is ``argv[0]`` itself.
         roi: region of interest, as in :mod:`tessera.record.traces.options`.
         threads: the program starts threads.
-        thread: which of them is recorded, as of :func:`tessera.record.traces.recording.record`; None: its
+        thread: which of them is recorded, as of :func:`tessera.record.traces.recording.record_program`; None: its
             default.
         companion: what runs beside it and ends it (a server's load).
         verify: takes the finished run and returns its result (a flat dict that can be written as JSON,

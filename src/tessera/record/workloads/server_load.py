@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.record.traces.companion import Switch
+from tessera.record.traces.companion import RecordingSwitch
 from tessera.record.workloads.program_run import Finished
 
 # Requests to a server and their expected answers: redis's protocol (RESP) and memcached's (text).
@@ -134,7 +134,7 @@ def require_free(port: int) -> int:
     return port
 
 
-class Client:
+class BatchClient:
     """Exchanges batches with the server and compares every answer with the expected one."""
 
     def __init__(self, store: Store, port: int, program: subprocess.Popen):
@@ -224,7 +224,7 @@ ZIPF_EXPONENT = 0.99  #: YCSB's
 
 
 @dataclass
-class Session:
+class ServerLoad:
     """Load of one run; an instance is the run's companion and, afterwards, its verifier.
 
     Attributes:
@@ -240,7 +240,7 @@ class Session:
     items: int
     requests: int
     distribution: str
-    switch: Switch
+    switch: RecordingSwitch
     seed: int = 1
     farewell: bytes = b""
     done: dict = field(default_factory=dict)
@@ -248,7 +248,7 @@ class Session:
     def __call__(self, program: subprocess.Popen) -> None:
         """The whole session; see :class:`tessera.record.traces.companion.Companion`."""
         self.done = {}
-        client = Client(self.store, self.port, program)
+        client = BatchClient(self.store, self.port, program)
         try:
             began = time.monotonic()
             for first in range(0, self.items, STORE_BATCH):
@@ -287,7 +287,7 @@ class Session:
             )
         return self.done
 
-    def _fetch(self, client: Client) -> int:
+    def _fetch(self, client: BatchClient) -> int:
         fetched = 0
         for batch in self._batches():
             client.exchange(self.store.fetch(batch), "read items")
@@ -310,7 +310,7 @@ class Session:
         rank = (1 + share * (float(self.items) ** power - 1)) ** (1 / power)
         return (rank.astype(np.int64) * 0x9E3779B1) % self.items
 
-    def _wake(self, client: Client):
+    def _wake(self, client: BatchClient):
         """Wake the main thread: redis answers requests in it, memcached accepts connections in it."""
 
         def wake() -> None:
@@ -320,7 +320,7 @@ class Session:
 
         return wake
 
-    def _end(self, client: Client, program: subprocess.Popen) -> None:
+    def _end(self, client: BatchClient, program: subprocess.Popen) -> None:
         if self.farewell:
             client.send(self.farewell)
         else:

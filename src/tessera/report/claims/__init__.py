@@ -6,17 +6,17 @@ obtained) < ``registry`` < ``load`` < the module ``evaluate``.
 """
 
 from tessera.report.claims.claim import Claim
-from tessera.report.claims.evaluate import evaluate, failing_claims, unexplained
+from tessera.report.claims.evaluate import judged_claims, failing_claims, unexplained
 from tessera.report.claims.load import load_claims
-from tessera.report.claims.verdicts import VERDICTS, Verdict, verdict
+from tessera.report.claims.verdicts import VERDICTS, Verdict, judge_value
 
 __all__ = [
     "VERDICTS",
     "Claim",
     "Verdict",
     "failing_claims",
-    "evaluate",
+    "judged_claims",
     "load_claims",
     "unexplained",
-    "verdict",
+    "judge_value",
 ]

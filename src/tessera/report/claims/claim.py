@@ -12,7 +12,7 @@ from itertools import permutations
 
 from tessera.core.errors import unknown_name
 from tessera.core.results.loader import GENERATIONS
-from tessera.machine.counters.event_table import classes
+from tessera.machine.counters.event_table import counter_classes
 
 #: One number, or named numbers that are judged together (all of them must hold).
 Value = float | Mapping[str, float]
@@ -92,7 +92,7 @@ def class_matches(wanted: str, machine: str) -> bool:
         return True
     if machine not in GENERATIONS:
         return False
-    return wanted == ("intel-pmu" if classes()[machine].intel else "other-pmu")
+    return wanted == ("intel-pmu" if counter_classes()[machine].intel else "other-pmu")
 
 
 # Is an obtained value close enough to the published one? One function, six rules.

@@ -19,12 +19,12 @@ from tessera.report.claims import registry
 from tessera.report.claims.claim import OURS, Beside, Claim, Missing, Outcome, join_readings, value_text
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.load import load_claims
-from tessera.report.claims.verdicts import BAD, UNDECIDED, Verdict, verdict
+from tessera.report.claims.verdicts import BAD, UNDECIDED, Verdict, judge_value
 
 BROKEN = "the check broke"
 
 
-def evaluate(
+def judged_claims(
     results_dir: Path | str,
     claims_path: Path | str | None = None,
     reference_dir: Path | str | None = None,
@@ -36,7 +36,7 @@ def evaluate(
     """
     claims = load_claims(claims_path, reference_dir)
     evidence = Evidence(results_dir, reference_dir)
-    rows = [row_of(claim, *judge(claim, evidence), beside(claim, evidence)) for claim in claims]
+    rows = [claim_row(claim, *judge_claim(claim, evidence), undecided_numbers(claim, evidence)) for claim in claims]
     return frame_of(CLAIMS, rows)
 
 
@@ -54,8 +54,8 @@ def unexplained(claims: pd.DataFrame) -> list[str]:
     return list(claims.loc[bad & (claims["explanation"].fillna("") == ""), "id"])
 
 
-def row_of(claim: Claim, outcome: Outcome | None, judged: Verdict, others: str = "") -> dict:
-    """The claim's row of ``claims.csv``; ``others``: numbers that decide nothing (:func:`beside`)."""
+def claim_row(claim: Claim, outcome: Outcome | None, judged: Verdict, others: str = "") -> dict:
+    """The claim's row of ``claims.csv``; ``others``: numbers that decide nothing (:func:`undecided_numbers`)."""
     return {
         "id": claim.id,
         "paper": claim.paper,
@@ -89,11 +89,11 @@ def _depends_on(claim: Claim, outcome: Outcome | None) -> str:
     return DEPENDS_ON if simulated and claim.id in dependent() else ""
 
 
-def judge(claim: Claim, evidence: Evidence) -> tuple[Outcome | None, Verdict]:
+def judge_claim(claim: Claim, evidence: Evidence) -> tuple[Outcome | None, Verdict]:
     """The obtained value, None if there is none, and the verdict."""
     try:
         outcome = _obtain(claim, evidence)
-        judged = verdict(
+        judged = judge_value(
             claim,
             outcome.value,
             outcome.provenance,
@@ -103,10 +103,10 @@ def judge(claim: Claim, evidence: Evidence) -> tuple[Outcome | None, Verdict]:
         )
         return outcome, judged
     except Missing as missing:
-        return None, verdict(claim, None, "", "", str(missing))
+        return None, judge_value(claim, None, "", "", str(missing))
     except Exception as error:  # a claim that can't be judged must not stop the others
         detail = f"{BROKEN}: evaluator '{claim.evaluator}': {type(error).__name__}: {error}"
-        return None, verdict(claim, None, "", "", detail)
+        return None, judge_value(claim, None, "", "", detail)
 
 
 def _obtain(claim: Claim, evidence: Evidence) -> Outcome:
@@ -119,10 +119,10 @@ def _obtain(claim: Claim, evidence: Evidence) -> Outcome:
 
 
 def _call(claim: Claim, evidence: Evidence, name: str, parameters: Mapping[str, object]) -> Outcome:
-    return registry.find(name, parameters)(claim, evidence, **parameters)
+    return registry.find_evaluator(name, parameters)(claim, evidence, **parameters)
 
 
-def beside(claim: Claim, evidence: Evidence) -> str:
+def undecided_numbers(claim: Claim, evidence: Evidence) -> str:
     """The claim's numbers that decide nothing, each with what it is; or why it is absent."""
     return "; ".join(f"{one.says}: {_shown(claim, evidence, one)}" for one in claim.beside)
 

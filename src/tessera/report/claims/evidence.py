@@ -20,7 +20,7 @@ from tessera.core import reference
 from tessera.core.results.cell_tables import MANIFEST, MODELS_OF_RUN
 from tessera.core.results.loader import Loader, Pair
 from tessera.core.results.schema import Table
-from tessera.core.results.table_io import Unreadable
+from tessera.core.results.table_io import UnreadableTable
 from tessera.report.claims.claim import Missing
 
 Made = TypeVar("Made")
@@ -55,7 +55,7 @@ class Evidence:
 
     def rows(self, table: str, where: Mapping[str, object] | None = None) -> pd.DataFrame:
         """Rows of a published table."""
-        return reference.select(table, where, self.reference_dir)
+        return reference.select_published(table, where, self.reference_dir)
 
     # -- cells
 
@@ -64,7 +64,7 @@ class Evidence:
         """Every row of ``cells.csv``."""
         try:
             return self.loader.cells
-        except Unreadable as error:
+        except UnreadableTable as error:
             raise Missing(f"no readable cells: {error.found}") from None
 
     @cached_property
@@ -128,7 +128,7 @@ class Evidence:
         extra = [command] if command else []
         try:
             found = self.loader.read(table)
-        except Unreadable as error:
+        except UnreadableTable as error:
             why = "does not exist in the results" if error.absent else error.found
             raise Missing(f"{table.pattern} {why}", *extra) from None
         if found.empty:
@@ -181,7 +181,7 @@ class Evidence:
         pairs = [Pair(*path.parts[-3:-1]) for path in self.tree.found(MANIFEST.place(self.tree))]
         try:
             found = {pair: self.loader.read(MANIFEST, *pair) for pair in pairs}
-        except Unreadable as error:
+        except UnreadableTable as error:
             raise Missing(f"{error.asked} {error.found}") from None
         return {pair: table for pair, table in found.items() if len(table)}
 

@@ -77,9 +77,9 @@ def _loaded(files: tuple[Path, ...], reference_dir: Path | str | None, stamps: t
             )
         seen.add(claim.id)
         for parameters in (claim.parameters, *claim.readings.values()):
-            registry.find(claim.evaluator, parameters)
+            registry.find_evaluator(claim.evaluator, parameters)
         for one in claim.beside:
-            registry.find(one.evaluator, one.parameters)
+            registry.find_evaluator(one.evaluator, one.parameters)
         _check_readings(claim, path)
         _check_implementation(claim, path)
     return [claim for claim, _ in found]
@@ -180,7 +180,7 @@ def _published(spec: dict, reference_dir: Path | str | None) -> tuple[Value, str
     table, where = spec["table"], spec["where"]
     if "key" not in spec:
         return reference.lookup(table, where, reference_dir), f"reference-results/{table}.csv"
-    rows = reference.select(table, where, reference_dir)
+    rows = reference.select_published(table, where, reference_dir)
     if spec["key"] not in rows.columns or rows[spec["key"]].duplicated().any():
         raise TesseraError(
             f"published value from table '{table}', key '{spec['key']}'",

@@ -62,7 +62,7 @@ def uses_our_system(name: str) -> bool:
     return name in evaluators() and name in _OURS
 
 
-def find(name: str, parameters: Mapping[str, object]) -> Callable:
+def find_evaluator(name: str, parameters: Mapping[str, object]) -> Callable:
     """The evaluator ``name``, after checking that it takes exactly these parameters.
 
     Raises:

@@ -95,7 +95,7 @@ class Selection:
         return replace(found, over_pairs=how)
 
 
-def select(claim: Claim, evidence: Evidence, *, insensitive: bool = False) -> Selection:
+def deciding_pairs(claim: Claim, evidence: Evidence, *, insensitive: bool = False) -> Selection:
     """The pairs that decide ``claim``.
 
     Args:

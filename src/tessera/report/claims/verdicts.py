@@ -63,7 +63,7 @@ class Verdict(NamedTuple):
     reason: str
 
 
-def verdict(
+def judge_value(
     claim: Claim,
     obtained: Value | None,
     provenance: str,

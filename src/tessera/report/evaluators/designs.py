@@ -188,7 +188,7 @@ def power_saved(claim, evidence, design: str, mapping: str) -> Outcome:
     Power is energy / R. To the energy of ``baseline`` comes that of its L1 TLB for 4KB pages: a read for each
     access, and leakage.
     """
-    platform = platforms.load(PLATFORM)
+    platform = platforms.load_platform(PLATFORM)
     frequency = int(platform.values[design_catalogue.FREQUENCY].value)
     l1 = design_catalogue.costs()[L1_TLB]
 

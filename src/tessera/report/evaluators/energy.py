@@ -7,7 +7,7 @@ import numpy as np
 from tessera.lab.energy import cell_energy, guz_model, power
 from tessera.report.claims.claim import Missing, Outcome
 from tessera.report.claims.registry import evaluator
-from tessera.report.claims.selection import select
+from tessera.report.claims.selection import deciding_pairs
 
 # OPERA's "energy follows runtime" on simulated cells, with the assumed constants of E8.
 
@@ -23,7 +23,7 @@ def energy_over_runtime_saved(claim, evidence, how: str) -> Outcome:
             raise Missing(f"{pair}: 2MB pages do not change the runtime")
         return float(row["ratio_2mb"])
 
-    return select(claim, evidence).each(ratio, how)
+    return deciding_pairs(claim, evidence).each(ratio, how)
 
 
 @evaluator
@@ -39,7 +39,7 @@ def fastest_needs_least(claim, evidence, slack: float) -> Outcome:
         rows = _energy_rows(evidence, pair, constants)
         return float(all(row["excess_of_fastest"] <= slack for row in rows))
 
-    return select(claim, evidence).each(always, "mean")
+    return deciding_pairs(claim, evidence).each(always, "mean")
 
 
 def _energy_rows(evidence, pair, constants: list) -> list[dict]:

@@ -15,7 +15,7 @@ from tessera.report.claims.claim import Missing, Outcome, Value
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.formula import formula_value
 from tessera.report.claims.registry import evaluator
-from tessera.report.claims.selection import aggregate, describe_distribution, select
+from tessera.report.claims.selection import aggregate, describe_distribution, deciding_pairs
 from tessera.report.evaluators.designs import PROVENANCE, design_number
 from tessera.report.evaluators.model_errors import ALL_SAMPLES, error_percent
 from tessera.report.evaluators.model_inputs import coefficient
@@ -100,7 +100,7 @@ def over_pairs(
 
         return _number(str(pair), formula, value)
 
-    return select(claim, evidence, insensitive=insensitive).each(of, how)
+    return deciding_pairs(claim, evidence, insensitive=insensitive).each(of, how)
 
 
 @evaluator

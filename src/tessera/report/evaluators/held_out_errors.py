@@ -17,7 +17,7 @@ from tessera.core.results.loader import Pair
 from tessera.report.claims.claim import Missing, Outcome
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.registry import evaluator
-from tessera.report.claims.selection import Selection, aggregate, select
+from tessera.report.claims.selection import Selection, aggregate, deciding_pairs
 from tessera.report.evaluators.invariants import outcome_over
 from tessera.report.evaluators.model_errors import ALL_SAMPLES, error_percent
 
@@ -66,7 +66,7 @@ def _cv_each(evidence: Evidence, selection: Selection, model: str, folds: int | 
 @evaluator
 def cv_max_error(claim, evidence, model: str, folds: int | str, samples_from=None) -> Outcome:
     """Worst error over pairs and folds; with ``samples_from``, only of runs with so many samples."""
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     if samples_from is not None:
         wanted = int(evidence.number(samples_from))
         for pair in selection.pairs:
@@ -82,7 +82,7 @@ def cv_max_error(claim, evidence, model: str, folds: int | str, samples_from=Non
 @evaluator
 def cv_share_above(claim, evidence, model: str, folds: int | str, above_percent) -> Outcome:
     """Share of pairs whose worst error over the folds is above a bound, percent."""
-    selection, above = select(claim, evidence), evidence.number(above_percent)
+    selection, above = deciding_pairs(claim, evidence), evidence.number(above_percent)
     errors = [_cv_percent(evidence, pair, model, folds) for pair in selection.pairs]
     found = selection.outcome(100 * sum(error > above for error in errors) / len(errors))
     return replace(found, protocol=_cv_protocol(evidence, selection, [model], folds))
@@ -91,7 +91,7 @@ def cv_share_above(claim, evidence, model: str, folds: int | str, above_percent)
 @evaluator
 def cv_rank(claim, evidence, model: str, models: list, folds: int | str) -> Outcome:
     """Rank of ``model`` by that error, 1 = smallest."""
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     worst = {name: _cv_worst(evidence, selection, name, folds) for name in models}
     found = selection.outcome(1 + sum(other < worst[model] for other in worst.values()))
     return replace(found, protocol=_cv_protocol(evidence, selection, models, folds))
@@ -100,7 +100,7 @@ def cv_rank(claim, evidence, model: str, models: list, folds: int | str) -> Outc
 @evaluator
 def cv_best_k(claim, evidence, model: str, folds: list) -> Outcome:
     """The smallest worst error over the values of K: what the paper may have printed without its K."""
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     return min((_cv_each(evidence, selection, model, k) for k in folds), key=lambda found: found.value)
 
 
@@ -113,7 +113,7 @@ def cv_best_rank(claim, evidence, model: str, models: list, folds: list) -> Outc
 @evaluator
 def cv_over_all(claim, evidence, models: list, folds: int | str) -> Outcome:
     """Smallest ratio, over ``models``, of that error to the worst error on fitted samples."""
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     ratios = []
     for model in models:
         fitted = aggregate(
@@ -128,7 +128,7 @@ def cv_over_all(claim, evidence, models: list, folds: int | str) -> Outcome:
 @evaluator
 def cv_over_seeds(claim, evidence, model: str) -> Outcome:
     """The worst error over the pairs under each seed of the folds: median, least and most, percent."""
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     by_seed: dict[float, list[float]] = {}
     for pair in selection.pairs:
         for row in evidence.records("cv", pair, model=model, protocol=SEEDS):
@@ -158,7 +158,7 @@ def setting_worse_pairs(claim, evidence, model: str, protocol: str, setting: str
 
     A training set that does not determine the model counts as an error without bound.
     """
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     worse = 0
     for pair in selection.pairs:
         rows = [_protocol_row(evidence, pair, model, protocol, name) for name in (setting, base)]
@@ -201,7 +201,7 @@ def learning_ratio(claim, evidence, model: str, how: str) -> Outcome:
             raise Missing(f"{pair}: the learning curve of {model} has fewer than two points")
         return float(rows["max_error"].iloc[0] / rows["max_error"].iloc[-1])
 
-    return select(claim, evidence).each(of, how)
+    return deciding_pairs(claim, evidence).each(of, how)
 
 
 # Predictions of the 1GB run, which no model was fitted to (MICRO'20 section VII-D), in percent.
@@ -210,7 +210,7 @@ def learning_ratio(claim, evidence, model: str, how: str) -> Outcome:
 @evaluator
 def error_1gb(claim, evidence, model: str, how: str) -> Outcome:
     """``how`` over the pairs of the error at the 1GB layout."""
-    return select(claim, evidence).each(lambda pair: error_percent(evidence, pair, model, ALL_1GB), how)
+    return deciding_pairs(claim, evidence).each(lambda pair: error_percent(evidence, pair, model, ALL_1GB), how)
 
 
 @evaluator
@@ -237,7 +237,7 @@ def predictions_1gb_differ(claim, evidence) -> Outcome:
 @evaluator
 def error_1gb_ratio(claim, evidence, model: str, base: str) -> Outcome:
     """Worst such error of ``model`` over the worst of ``base``."""
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     worst = {
         name: aggregate([error_percent(evidence, pair, name, ALL_1GB) for pair in selection.pairs], "max")
         for name in (model, base)

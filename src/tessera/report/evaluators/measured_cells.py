@@ -13,14 +13,14 @@ from tessera.core.results.loader import Pair
 from tessera.report.claims.claim import Missing, Outcome
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.registry import evaluator
-from tessera.report.claims.selection import aggregate, describe_distribution, select
+from tessera.report.claims.selection import aggregate, describe_distribution, deciding_pairs
 from tessera.report.results import against_fewer_pages
 
 
 @evaluator
 def miss_ratio_within_reach(claim, evidence, layout: str, base: str, entries) -> Outcome:
     """Largest ratio of misses to those of ``base``, over pairs whose 2MB pages number at most ``entries``."""
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     reach = evidence.number(entries)
     within = []
     for pair in selection.pairs:
@@ -54,7 +54,7 @@ def gain_percent(evidence: Evidence, pair: Pair, layout: str) -> float:
 @evaluator
 def sensitivity_ratio(claim, evidence, layout: str, platform: str, base: str) -> Outcome:
     """Median gain on one generation over the median gain on another."""
-    selection = select(claim, evidence, insensitive=True)
+    selection = deciding_pairs(claim, evidence, insensitive=True)
     medians = {
         name: aggregate(
             [gain_percent(evidence, p, layout) for p in selection.pairs if p.generation == name],
@@ -81,7 +81,7 @@ def loss_of_all_large_pages(claim, evidence, layout: str, how: str) -> Outcome:
             raise Missing(f"{pair}: no layout with fewer 2MB pages ran")
         return 100 * found.loss
 
-    return select(claim, evidence).each(of, how)
+    return deciding_pairs(claim, evidence).each(of, how)
 
 
 # The fastest of the fitted layouts, and what the others lose against it (OPERA 2.5.3).
@@ -102,7 +102,7 @@ def loss_against_fastest(claim, evidence, layout: str, how: str) -> Outcome:
         best = evidence.cell(pair, _fastest(evidence, pair), RUNTIME)
         return 100 * (evidence.cell(pair, layout, RUNTIME) / best - 1)
 
-    return select(claim, evidence).each(of, how)
+    return deciding_pairs(claim, evidence).each(of, how)
 
 
 @evaluator
@@ -115,7 +115,7 @@ def least_over_fastest(claim, evidence, column: str, how: str) -> Outcome:
             raise Missing(f"{pair}: {column} is missing or zero for some layout, so there is no ratio")
         return float(evidence.cell(pair, _fastest(evidence, pair), column) / counts.min())
 
-    return select(claim, evidence).each(of, how)
+    return deciding_pairs(claim, evidence).each(of, how)
 
 
 @evaluator
@@ -128,7 +128,7 @@ def layout_over_fastest(claim, evidence, column: str, layout: str, how: str) -> 
             raise Missing(f"{pair}: {column} of the fastest layout is zero, so there is no ratio")
         return evidence.cell(pair, layout, column) / best
 
-    return select(claim, evidence).each(of, how)
+    return deciding_pairs(claim, evidence).each(of, how)
 
 
 # What the layout heuristics achieve (MICRO'20 section VI-B): hot regions and diverse samples.
@@ -157,7 +157,7 @@ def diversity_ratio(claim, evidence, bins: int, how: str) -> Outcome:
             raise Missing(f"{pair}: no random or no sliding layout ran")
         return float(sliding.max() / groups["random"])
 
-    return select(claim, evidence).each(of, how)
+    return deciding_pairs(claim, evidence).each(of, how)
 
 
 @evaluator
@@ -172,4 +172,4 @@ def random_near_anchors(claim, evidence, tenths: int, how: str) -> Outcome:
         edge = tenths / 10
         return 100 * float(((places <= edge) | (places >= 1 - edge)).mean())
 
-    return select(claim, evidence).each(of, how)
+    return deciding_pairs(claim, evidence).each(of, how)

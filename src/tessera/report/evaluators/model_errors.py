@@ -14,7 +14,7 @@ from tessera.core.results.loader import Pair
 from tessera.report.claims.claim import Missing, Outcome
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.registry import evaluator
-from tessera.report.claims.selection import Selection, aggregate, describe_distributions, select
+from tessera.report.claims.selection import Selection, aggregate, describe_distributions, deciding_pairs
 
 # Errors on the fitted samples (``models/errors.csv``).
 #
@@ -49,13 +49,13 @@ def _worst_error(evidence: Evidence, selection: Selection, models: list) -> dict
 @evaluator
 def max_error(claim, evidence, model: str, how: str) -> Outcome:
     """``how`` over the pairs of the model's largest error, percent."""
-    return select(claim, evidence).each(lambda pair: error_percent(evidence, pair, model, ALL_SAMPLES), how)
+    return deciding_pairs(claim, evidence).each(lambda pair: error_percent(evidence, pair, model, ALL_SAMPLES), how)
 
 
 @evaluator
 def geomean_error(claim, evidence, model: str, how: str) -> Outcome:
     """``how`` over the pairs of the model's geometric mean error, percent."""
-    return select(claim, evidence).each(
+    return deciding_pairs(claim, evidence).each(
         lambda pair: error_percent(evidence, pair, model, ALL_SAMPLES, "geomean_error"), how
     )
 
@@ -63,7 +63,7 @@ def geomean_error(claim, evidence, model: str, how: str) -> Outcome:
 @evaluator
 def max_errors(claim, evidence, models: list, how: str) -> Outcome:
     """The same for several models, by name."""
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     errors = _pair_errors(evidence, selection, models)
     worst = {model: aggregate(values, how) for model, values in errors.items()}
     return selection.outcome(worst, describe_distributions(errors, how))
@@ -72,7 +72,7 @@ def max_errors(claim, evidence, models: list, how: str) -> Outcome:
 @evaluator
 def max_error_rank(claim, evidence, model: str, models: list) -> Outcome:
     """Rank of ``model`` by worst error, 1 = smallest."""
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     worst = _worst_error(evidence, selection, models)
     return selection.outcome(1 + sum(other < worst[model] for other in worst.values()))
 
@@ -80,7 +80,7 @@ def max_error_rank(claim, evidence, model: str, models: list) -> Outcome:
 @evaluator
 def worse_workloads(claim, evidence, model: str, base: str) -> Outcome:
     """Number of workloads for which ``model`` has a larger maximal error than ``base`` on some platform."""
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     worse = {
         pair.workload
         for pair in selection.pairs
@@ -93,7 +93,7 @@ def worse_workloads(claim, evidence, model: str, base: str) -> Outcome:
 @evaluator
 def orders_better(claim, evidence, model: str, others: list) -> Outcome:
     """Orders of magnitude between the worst error of the best of ``others`` and that of ``model``."""
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     worst = _worst_error(evidence, selection, [model, *others])
     best = min(worst[other] for other in others)
     if best == 0:
@@ -104,7 +104,7 @@ def orders_better(claim, evidence, model: str, others: list) -> Outcome:
 @evaluator
 def platform_error_ratio(claim, evidence, models: list, platform: str) -> Outcome:
     """Worst error of any of ``models`` on one generation over the worst on the others."""
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     errors: dict[bool, list[float]] = {True: [], False: []}
     for pair in selection.pairs:
         for model in models:
@@ -170,7 +170,7 @@ def optimism_at_fewest_misses(claim, evidence, model: str, how: str) -> Outcome:
         table = fitted_predictions(evidence, pair, model)
         return 100 * float(table.loc[table["stlb_misses"].idxmin(), "optimism"])
 
-    return select(claim, evidence).each(of, how)
+    return deciding_pairs(claim, evidence).each(of, how)
 
 
 @evaluator
@@ -185,13 +185,13 @@ def misses_at_worst_error(claim, evidence, model: str, how: str) -> Outcome:
         worst = misses[table["optimism"].abs().idxmax()]
         return float((worst - misses.min()) / (misses.max() - misses.min()))
 
-    return select(claim, evidence).each(of, how)
+    return deciding_pairs(claim, evidence).each(of, how)
 
 
 @evaluator
 def optimistic_pairs(claim, evidence, model: str) -> Outcome:
     """Share of pairs where the median prediction is too low, percent; the 4KB anchor left out."""
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     optimistic = [
         without_layout(fitted_predictions(evidence, pair, model), ALL_4KB)["optimism"].median()
         for pair in selection.pairs
@@ -202,7 +202,7 @@ def optimistic_pairs(claim, evidence, model: str) -> Outcome:
 @evaluator
 def negative_share(claim, evidence, model: str, above_percent) -> Outcome:
     """Of the predictions that err by more than ``above_percent``, how many are negative, percent."""
-    selection, above = select(claim, evidence), evidence.number(above_percent) / 100
+    selection, above = deciding_pairs(claim, evidence), evidence.number(above_percent) / 100
     tables = [fitted_predictions(evidence, pair, model) for pair in selection.pairs]
     wrong = pd.concat([table[table["optimism"].abs() > above] for table in tables])
     if wrong.empty:
@@ -222,13 +222,13 @@ def largest_error_between(claim, evidence, models: list) -> Outcome:
             raise Missing(f"{pair}: no layout has walk cycles between those of the 2MB and the 4KB run")
         return max(100 * float(errors.abs().max()) for errors in between)
 
-    return select(claim, evidence).each(of, "max")
+    return deciding_pairs(claim, evidence).each(of, "max")
 
 
 @evaluator
 def runtime_over_prediction(claim, evidence, model: str, layout: str, how: str) -> Outcome:
     """Runtime of one layout over its prediction."""
-    return select(claim, evidence).each(
+    return deciding_pairs(claim, evidence).each(
         lambda pair: _runtime_over_prediction(evidence, pair, model, layout), how
     )
 
@@ -243,7 +243,7 @@ def _runtime_over_prediction(evidence: Evidence, pair: Pair, model: str, layout:
 @evaluator
 def prediction_shortfall(claim, evidence, model: str, layout: str, how: str) -> Outcome:
     """By how much the runtime of one layout exceeds its prediction, percent of the prediction."""
-    return select(claim, evidence).each(
+    return deciding_pairs(claim, evidence).each(
         lambda pair: 100 * (_runtime_over_prediction(evidence, pair, model, layout) - 1), how
     )
 
@@ -251,7 +251,7 @@ def prediction_shortfall(claim, evidence, model: str, layout: str, how: str) -> 
 @evaluator
 def prediction_excess(claim, evidence, model: str, layout: str, how: str) -> Outcome:
     """By how much the prediction of one layout is too high, percent of the runtime."""
-    return select(claim, evidence).each(
+    return deciding_pairs(claim, evidence).each(
         lambda pair: -100 * float(_prediction_at(evidence, pair, model, layout)["optimism"]), how
     )
 
@@ -264,4 +264,4 @@ def predictions_differ(claim, evidence, first: str, second: str, layout: str, ho
         one, other = (_prediction_at(evidence, pair, model, layout) for model in (first, second))
         return 100 * abs(float(one["predicted"] - other["predicted"])) / float(one["runtime_cycles"])
 
-    return select(claim, evidence).each(of, how)
+    return deciding_pairs(claim, evidence).each(of, how)

@@ -17,14 +17,14 @@ from tessera.record import workloads
 from tessera.report.claims.claim import Missing, Outcome
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.registry import evaluator
-from tessera.report.claims.selection import aggregate, select
+from tessera.report.claims.selection import aggregate, deciding_pairs
 
 # How much each of C, M and H explains (``models/rsquared.csv``), and how they go together.
 
 INPUTS = ("C", "M", "H")
 
 
-def r_squared(evidence: Evidence, pair: Pair) -> dict[str, float]:
+def r_squared_of_pair(evidence: Evidence, pair: Pair) -> dict[str, float]:
     """R^2 of each input for one pair."""
     rows = evidence.records("rsquared", pair)
     found = {row["input"]: float(row["r_squared"]) for row in rows}
@@ -39,8 +39,8 @@ def r_squared(evidence: Evidence, pair: Pair) -> dict[str, float]:
 @evaluator
 def rsquared(claim, evidence, inputs: list) -> Outcome:
     """R^2 by input, mean over the pairs (one pair in Table 8's claims)."""
-    selection = select(claim, evidence)
-    found = [r_squared(evidence, pair) for pair in selection.pairs]
+    selection = deciding_pairs(claim, evidence)
+    found = [r_squared_of_pair(evidence, pair) for pair in selection.pairs]
     value = {name: aggregate([row[name] for row in found], "mean") for name in inputs}
     return selection.outcome(value)
 
@@ -48,8 +48,8 @@ def rsquared(claim, evidence, inputs: list) -> Outcome:
 @evaluator
 def rsquared_rank(claim, evidence, input: str) -> Outcome:
     """Rank of ``input`` by mean R^2, 1 = smallest."""
-    selection = select(claim, evidence)
-    found = [r_squared(evidence, pair) for pair in selection.pairs]
+    selection = deciding_pairs(claim, evidence)
+    found = [r_squared_of_pair(evidence, pair) for pair in selection.pairs]
     means = {name: aggregate([row[name] for row in found], "mean") for name in INPUTS}
     return selection.outcome(1 + sum(other < means[input] for other in means.values()))
 
@@ -57,10 +57,10 @@ def rsquared_rank(claim, evidence, input: str) -> Outcome:
 @evaluator
 def best_inputs(claim, evidence) -> Outcome:
     """Number of inputs that are strictly the best for some pair."""
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     best = set()
     for pair in selection.pairs:
-        values = r_squared(evidence, pair)
+        values = r_squared_of_pair(evidence, pair)
         leaders = [name for name in INPUTS if values[name] == max(values.values())]
         if len(leaders) == 1:
             best.update(leaders)
@@ -78,7 +78,7 @@ def correlation(claim, evidence, first: str, second: str, how: str) -> Outcome:
             raise Missing(f"{pair}: {first} or {second} doesn't vary over the layouts")
         return float(np.corrcoef(columns[first], columns[second])[0, 1])
 
-    return select(claim, evidence).each(of, how)
+    return deciding_pairs(claim, evidence).each(of, how)
 
 
 # All rows of MICRO'20 Table 8 at once: how many of the printed R^2 come out within a distance.
@@ -87,9 +87,9 @@ def correlation(claim, evidence, first: str, second: str, how: str) -> Outcome:
 @cache
 def _rsquared_row(workload: str) -> str:
     """The published row of our workload, as ``config/workloads`` says; empty without one."""
-    if workload not in workloads.names():
+    if workload not in workloads.workload_names():
         return ""
-    return workloads.load(workload).rows.get("micro20", "")
+    return workloads.load_workload(workload).rows.get("micro20", "")
 
 
 def _printed_rsquared(evidence: Evidence, input: str) -> dict[tuple[str, str], float]:
@@ -104,11 +104,11 @@ def rsquared_rows_within(claim, evidence, input: str, within: float) -> Outcome:
 
     Printed pairs that are not TLB-sensitive here count on neither side.
     """
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     values = _printed_rsquared(evidence, input)
     keys = {pair: (_rsquared_row(pair.workload), pair.generation) for pair in selection.pairs}
     hits = [
-        abs(r_squared(evidence, pair)[input] - values[key]) <= within
+        abs(r_squared_of_pair(evidence, pair)[input] - values[key]) <= within
         for pair, key in keys.items()
         if key in values
     ]
@@ -123,10 +123,10 @@ def rsquared_where_printed(claim, evidence, input: str, printed: float, how: str
 
     Such pairs that are not TLB-sensitive here are left out.
     """
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     values = _printed_rsquared(evidence, input)
     found = [
-        r_squared(evidence, pair)[input]
+        r_squared_of_pair(evidence, pair)[input]
         for pair in selection.pairs
         if values.get((_rsquared_row(pair.workload), pair.generation)) == printed
     ]
@@ -146,7 +146,7 @@ def coefficient(evidence: Evidence, pair: Pair, model: str, term: str) -> float:
 @evaluator
 def workloads_above_slope(claim, evidence, model: str, above) -> Outcome:
     """Number of workloads whose slope is above a bound on each platform that analyses them."""
-    selection, bound = select(claim, evidence), evidence.number(above)
+    selection, bound = deciding_pairs(claim, evidence), evidence.number(above)
     lowest: dict[str, float] = {}
     for pair in selection.pairs:
         found = coefficient(evidence, pair, model, "C")
@@ -157,7 +157,7 @@ def workloads_above_slope(claim, evidence, model: str, above) -> Outcome:
 @evaluator
 def most_common_inputs(claim, evidence, model: str) -> Outcome:
     """Share of pairs whose terms use the set of inputs (of H, M, C) that most pairs use, percent."""
-    selection = select(claim, evidence)
+    selection = deciding_pairs(claim, evidence)
     found: Counter[frozenset[str]] = Counter()
     for pair in selection.pairs:
         rows = evidence.records("coefficients", pair, model=model)

@@ -6,7 +6,7 @@ from tessera.core import platforms
 from tessera.core.results.cell_tables import HOST_CELLS
 from tessera.core.results.loader import Pair
 from tessera.core.results.outcomes import ok_rows
-from tessera.machine.counters.event_table import CounterClass, classes
+from tessera.machine.counters.event_table import CounterClass, counter_classes
 from tessera.report.claims import selection
 from tessera.report.claims.claim import Missing, Outcome, class_matches
 from tessera.report.claims.evidence import Evidence
@@ -23,7 +23,7 @@ MEASURE = "./run measure --out bundle; ./run reproduce --bundle bundle"
 
 def amd_classes() -> list[CounterClass]:
     """The classes of AMD's processors in the table of events, at least one."""
-    found = [one for one in classes().values() if not one.intel]
+    found = [one for one in counter_classes().values() if not one.intel]
     if not found:
         raise Missing("the table of events has no class of AMD's processors", "tessera measure counters show")
     return found
@@ -94,7 +94,7 @@ def platform_mismatches(claim, evidence, table: str) -> Outcome:
     """Entries of a published table of TLBs that the platform file of the same generation doesn't have."""
     wrong = 0
     for generation, rows in evidence.rows(table).groupby("generation"):
-        values = {name: leaf.value for name, leaf in platforms.load(f"{generation}-sim").values.items()}
+        values = {name: leaf.value for name, leaf in platforms.load_platform(f"{generation}-sim").values.items()}
         for row in rows.fillna({"page_size": ""}).itertuples():
             wrong += float(_ENTRIES[row.structure, row.page_size](values)) != float(row.value)
     return Outcome(wrong, "published")

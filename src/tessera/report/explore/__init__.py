@@ -39,8 +39,8 @@ from tessera.report.explore.machine import (
 )
 from tessera.report.explore.miss_heat import draw_heat, draw_windows, hot_regions, profile, suggestion
 from tessera.report.explore.source import (
-    Pair,
-    Source,
+    PairSamples,
+    ResultsSource,
     claims,
     findings,
     open_results,
@@ -50,7 +50,7 @@ from tessera.report.explore.source import (
 )
 
 __all__ = [
-    "Design", "FAMILIES", "MyMachine", "Pair", "Source", "anchors", "answers", "by_cross_validation",
+    "Design", "FAMILIES", "MyMachine", "PairSamples", "ResultsSource", "anchors", "answers", "by_cross_validation",
     "claims", "coefficient_shares", "controls", "decided", "draw_fits", "draw_heat", "draw_inputs",
     "draw_machine", "draw_windows", "error_table", "findings", "for_a_new_design", "formulas", "hot_regions",
     "judge_models", "look", "my_machine", "open_results", "profile", "published_errors", "register", "scores",

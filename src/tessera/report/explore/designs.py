@@ -20,7 +20,7 @@ from tessera.core.results.table_io import read_file
 from tessera.core.results.transfer_tables import NEW_DESIGNS, VERDICTS
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.registry import MODELS, create
-from tessera.fit.predict.decision import Decision, Question, decide
+from tessera.fit.predict.decision import Decision, Question, decide_question
 from tessera.fit.predict.processor import MEASURED, SIMULATED, of_table
 from tessera.lab.transfer.classes import DESIGN, changed, groups_of
 from tessera.lab.transfer.points import asked
@@ -29,8 +29,8 @@ from tessera.record import traces
 from tessera.report import new_designs
 from tessera.report.explore.display import shares
 from tessera.report.explore.miss_heat import profile, suggestion
-from tessera.report.explore.source import Pair, Source
-from tessera.simulate.runner import CellCache, simulate
+from tessera.report.explore.source import PairSamples, ResultsSource
+from tessera.simulate.runner import CellCache, simulate_platform
 from tessera.simulate.sampling import Plan, Sampling
 
 # H, M, C of designs that nobody has built, simulated without a runtime (engine `partial`), or with it.
@@ -81,7 +81,7 @@ class Design:
 
 
 def simulate_designs(
-    source: Source, pair: Pair, designs: list[Design], *, timed: bool = False
+    source: ResultsSource, pair: PairSamples, designs: list[Design], *, timed: bool = False
 ) -> pd.DataFrame:
     """H, M, C of each design with 4KB pages: a table as in the archive, which `tessera.fit.predict` reads.
 
@@ -104,11 +104,11 @@ def simulate_designs(
 
 
 def simulate_on_trace(
-    trace: Path, pair: Pair, designs: list[Design], space: Space, misses: pd.DataFrame, *, timed: bool
+    trace: Path, pair: PairSamples, designs: list[Design], space: Space, misses: pd.DataFrame, *, timed: bool
 ) -> pd.DataFrame:
     """The designs on a trace, one after another, by the real simulator; ``misses`` as `miss_heat.profile`."""
-    plan = plan_for(traces.info(trace)["accesses"])
-    base, rows = platforms.load(pair.platform), []
+    plan = plan_for(traces.trace_info(trace)["accesses"])
+    base, rows = platforms.load_platform(pair.platform), []
     with tempfile.TemporaryDirectory(prefix="tessera-designs-") as folder:
         for design in designs:
             layout, changed = Path(folder) / "design.csv", design.platform(base)
@@ -121,7 +121,7 @@ def simulate_on_trace(
                 "engine": "timing" if timed else "partial",
                 "sampling": plan,
             }
-            (row,) = simulate(trace, changed, [layout], cache=CellCache(None), **options)
+            (row,) = simulate_platform(trace, changed, [layout], cache=CellCache(None), **options)
             if not is_ok(row):
                 raise TesseraError(
                     f"design '{design.name}'", row["message"], "change the design", exit_code=EXIT_FAILED
@@ -135,7 +135,7 @@ def plan_for(accesses: int) -> Plan:
     return Sampling(units=0) if accesses < WHOLE_BELOW_ACCESSES else Sampling()
 
 
-def _archived(pair: Pair, designs: list[Design]) -> pd.DataFrame:
+def _archived(pair: PairSamples, designs: list[Design]) -> pd.DataFrame:
     path = pair.tree.archived_designs(pair.workload, pair.platform)
     if not path.is_file():
         there = ", ".join(sorted(other.stem for other in path.parent.glob("*.csv")))
@@ -157,14 +157,14 @@ def _archived(pair: Pair, designs: list[Design]) -> pd.DataFrame:
 
 # What may be said of the runtime of designs: the one decision, asked with what the notebooks have.
 #
-# :func:`tessera.fit.predict.decision.decide` decides. P is the pair's samples. No notebook measures them, so
+# :func:`tessera.fit.predict.decision.decide_question` decides. P is the pair's samples. No notebook measures them, so
 # no class needs to be open. Formulas of papers stand apart.
 
 SHOWN_COUNTS = ("stlb_hits", "stlb_misses", "walk_cycles")
 NO_RUNTIME = "no runtime"  #: in place of a prediction that is negative, 0 or not finite
 
 
-def studied_pair(source: Source, workload: str = "", platform: str = "") -> Pair:
+def studied_pair(source: ResultsSource, workload: str = "", platform: str = "") -> PairSamples:
     """The pair; without names, the first whose platform is in the study of transfer, if there is one."""
     if not (workload or platform):
         studied = set(source.results.read(VERDICTS)["platform"])
@@ -175,7 +175,7 @@ def studied_pair(source: Source, workload: str = "", platform: str = "") -> Pair
 
 
 def answers(
-    source: Source, pair: Pair, designs: list[Design], points: pd.DataFrame, *, clock: bool = False
+    source: ResultsSource, pair: PairSamples, designs: list[Design], points: pd.DataFrame, *, clock: bool = False
 ) -> list[Decision]:
     """A decision for each design.
 
@@ -187,7 +187,7 @@ def answers(
         TesseraError: ``points`` lacks a design; the simulator rejects one; or one is another organisation of
             translation (``mmu.design``), whose look-ups these counts do not have.
     """
-    base, known = platforms.load(pair.platform), points.set_index("design")
+    base, known = platforms.load_platform(pair.platform), points.set_index("design")
     processor = of_table(pair.table).with_hardware(base)
     simulated = processor.origin == SIMULATED
     timed = None
@@ -214,11 +214,11 @@ def answers(
             simulated=simulated, measured=processor.origin == MEASURED,
             layout="design" if design.hot_share else ALL_4KB,
         )  # fmt: skip
-        found.append(decide(question, processor.bracket, None))
+        found.append(decide_question(question, processor.bracket, None))
     return found
 
 
-def formulas(pair: Pair, points: pd.DataFrame) -> pd.DataFrame:
+def formulas(pair: PairSamples, points: pd.DataFrame) -> pd.DataFrame:
     """What each published formula says of the points: a formula of a paper is no answer.
 
     A row for each model of MICRO'20 that fits this pair. Two columns for each point: the change of R against
@@ -245,7 +245,7 @@ def formulas(pair: Pair, points: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("formula of a paper")
 
 
-def for_a_new_design(source: Source, platform: str) -> pd.DataFrame:
+def for_a_new_design(source: ResultsSource, platform: str) -> pd.DataFrame:
     """The table "For a new design" of the study of transfer, without rows if these data have none.
 
     Classes by the workloads on which nothing was tuned, if there are any; counts are points.

@@ -48,7 +48,7 @@ def tidy(table: pd.DataFrame, *columns: str) -> pd.DataFrame:
 
 def shares(table: pd.DataFrame) -> pd.DataFrame:
     """Fractions as percentages, empty where there is none."""
-    return table.map(lambda share: "" if pd.isna(share) else style.percent(float(share)))
+    return table.map(lambda share: "" if pd.isna(share) else style.percent_text(float(share)))
 
 
 # Widgets of a notebook, and outputs that follow them.

@@ -14,9 +14,9 @@ from tessera.fit.fit_folder import FitResult
 from tessera.fit.models.base import CannotFit, RuntimeModel
 from tessera.fit.models.registry import EVERY, MODELS, create
 from tessera.fit.models.samples import Samples
-from tessera.fit.models.terms import evaluate
+from tessera.fit.models.terms import predict_runtime
 from tessera.report.explore.display import Followed, shares, widget_bar
-from tessera.report.explore.source import Pair, Source
+from tessera.report.explore.source import PairSamples, ResultsSource
 from tessera.report.figures import style
 
 # Samples and fitted models of one pair, as tables and pictures.
@@ -27,15 +27,15 @@ INPUTS = {"C": ("walk_cycles", "walk cycles"), "M": ("stlb_misses", "misses"), "
 SHOWN = ("basu", "yaniv", "poly1", "poly3", "mosmodel")  #: nine curves in one picture hide each other
 
 
-def anchors(pair: Pair) -> pd.DataFrame:
+def anchors(pair: PairSamples) -> pd.DataFrame:
     """R, H, M, C with 4KB, 2MB and 1GB pages only, and R relative to 4KB."""
     rows = {words: pair.at(name) for name, words in PAGE_SIZE_OF.items() if name in pair.table.frame.index}
     table = pd.DataFrame(rows).T
-    table["R / R with 4KB"] = [style.percent(r / table["R"].iloc[0]) for r in table["R"]]
+    table["R / R with 4KB"] = [style.percent_text(r / table["R"].iloc[0]) for r in table["R"]]
     return table
 
 
-def draw_inputs(pair: Pair):
+def draw_inputs(pair: PairSamples):
     """R over C, M and H: three views of the same layouts."""
     known = pair.table.fitted
     scale, unit = style.count_unit(known.R.max())
@@ -110,12 +110,12 @@ def draw_fits(title: str, provenance: str, models: dict, fitted: Samples, held_o
     return figure
 
 
-def coefficient_shares(pair: Pair, model, layout: str = ALL_4KB) -> pd.DataFrame:
+def coefficient_shares(pair: PairSamples, model, layout: str = ALL_4KB) -> pd.DataFrame:
     """Each term's part of the runtime that a fitted polynomial predicts at a layout."""
     point = {symbol: value for symbol, value in pair.at(layout).items() if symbol != "R"}
     total = float(model.predict(**point))
     rows = [
-        (term, coefficient, style.percent(float(evaluate({term: coefficient}, **point)) / total))
+        (term, coefficient, style.percent_text(float(predict_runtime({term: coefficient}, **point)) / total))
         for term, coefficient in model.coefficients_.items()
     ]
     return (
@@ -152,7 +152,7 @@ def split_samples(samples: Samples, training: str) -> tuple[Samples, Samples]:
     return trains, held_out
 
 
-def fit_on(pair: Pair, models: Iterable[str], families: Iterable[str], training: str):
+def fit_on(pair: PairSamples, models: Iterable[str], families: Iterable[str], training: str):
     """Models fitted to a training set of the chosen heuristics' layouts.
 
     Returns:
@@ -193,7 +193,7 @@ def fit_on(pair: Pair, models: Iterable[str], families: Iterable[str], training:
 class Controls(Followed):
     """Menus and the picture and table that follow them."""
 
-    def __init__(self, source: Source, workload: str, platform: str):
+    def __init__(self, source: ResultsSource, workload: str, platform: str):
         pair = source.pair(workload, platform)
         self.source = source
         self.chosen = {
@@ -222,7 +222,7 @@ class Controls(Followed):
         return _menu_bar(self)
 
 
-def controls(source: Source, workload: str = "", platform: str = "") -> None:
+def controls(source: ResultsSource, workload: str = "", platform: str = "") -> None:
     """Show the menus with a pair chosen; nothing is returned, so that the cell prints nothing else."""
     Controls(source, workload, platform).show()
 
@@ -276,7 +276,7 @@ def register(model: type[RuntimeModel]) -> type[RuntimeModel]:
     return model
 
 
-def judge_models(pair: Pair, names=(), folds: int = 6, seed: int = 0) -> pd.DataFrame:
+def judge_models(pair: PairSamples, names=(), folds: int = 6, seed: int = 0) -> pd.DataFrame:
     """Errors on layouts that a model has not been fitted to, best first.
 
     Trained models: ``folds``-fold cross validation, duplicates in one fold; `effective n` is the number of

@@ -46,7 +46,7 @@ def _of(name: str, chosen: dict[str, str]) -> pd.DataFrame:
     return rows.drop(columns=list(chosen))
 
 
-class Choice(Followed):
+class ScenarioSliders(Followed):
     """Three sliders, and picture and table that follow them."""
 
     def __init__(self, **chosen: str):
@@ -54,7 +54,7 @@ class Choice(Followed):
 
     def view(self):
         """(page sizes over time and faults by kind, a table of the faults) of what is chosen."""
-        return draw(self.chosen), faults(**self.chosen)
+        return draw_choice(self.chosen), fault_counts(**self.chosen)
 
     def changed(self, key: str, value: str) -> None:
         """A slider moved."""
@@ -68,10 +68,10 @@ class Choice(Followed):
 
 def sliders(**chosen: str) -> None:
     """Show the sliders; nothing is returned, so that the cell prints nothing else."""
-    Choice(**chosen).show()
+    ScenarioSliders(**chosen).show()
 
 
-def _bar(owner: Choice):
+def _bar(owner: ScenarioSliders):
     import ipywidgets
 
     rows = []
@@ -87,7 +87,7 @@ def _bar(owner: Choice):
     return found
 
 
-def draw(chosen: dict[str, str]):
+def draw_choice(chosen: dict[str, str]):
     """Mapped memory by page size over the run, and faults by kind."""
     sizes = _of("sizes", chosen)
     figure, (over_time, at_end) = style.panels(1, 2, width=style.WIDTH, height=2.8)
@@ -115,7 +115,7 @@ def _by_kind(chosen: dict[str, str]) -> pd.Series:
     return pd.Series(kinds["faults"].to_numpy() / 1000, index=names)
 
 
-def faults(**chosen: str) -> pd.DataFrame:
+def fault_counts(**chosen: str) -> pd.DataFrame:
     """Faults by kind of one choice."""
     return _of("kinds", chosen).reset_index(drop=True)
 

@@ -15,22 +15,22 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
 from tessera.core.results.loader import Pair as Place
 from tessera.core.results.loader import average_repeats, workload_order
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.fit.fit_folder import FitResult
 from tessera.report.claims import load_claims
 from tessera.report.claims.claim import Claim, value_text
 from tessera.report.explore.display import shares
-from tessera.report.explore.source import ARCHIVE, CANDIDATES, Pair, _shown
+from tessera.report.explore.source import ARCHIVE, CANDIDATES, PairSamples, _shown
 from tessera.report.figures import style
 from tessera.report.figures.measured_machines import (
     Kept,
     machine_rows,
     machines_picture,
     open_kept,
-    page_sizes,
+    page_size_rows,
 )
-from tessera.report.machines.evaluate import FINDING, UNAVAILABLE, of_results
-from tessera.report.machines.groups import coverage, in_scope
+from tessera.report.machines.evaluate import FINDING, UNAVAILABLE, judge_results
+from tessera.report.machines.groups import scope_coverage, in_scope
 
 REHEARSAL = "REHEARSAL: a fake launcher gave simulated counts; no number here is of a real processor"
 
@@ -47,7 +47,7 @@ class MyMachine:
     def workloads(self) -> list[str]:
         return workload_order(self.kept.good["workload"])
 
-    def pair(self, workload: str = "") -> Pair:
+    def pair(self, workload: str = "") -> PairSamples:
         """The samples of a workload; the first one if the name is empty.
 
         Raises:
@@ -61,7 +61,7 @@ class MyMachine:
             )
         name, good = workload or self.workloads[0], average_repeats(self.kept.good)
         samples = good[good["workload"] == name].sort_values("walk_cycles").reset_index(drop=True)
-        return Pair(name, self.kept.bundle.about.platform, samples, Tree(self.results or repo_root()))
+        return PairSamples(name, self.kept.bundle.about.platform, samples, ResultsTree(self.results or repo_root()))
 
     def __str__(self) -> str:
         about = self.kept.bundle.about
@@ -84,7 +84,7 @@ def my_machine(bundle: Path | str = "", results_dir: Path | str = "") -> MyMachi
         path = repo_root() / bundle
         return MyMachine(open_kept(path), _shown(path), None)
     for name in (*((str(results_dir),) if str(results_dir) else CANDIDATES), ARCHIVE):
-        folders = Tree(repo_root() / name).machines.bundles()
+        folders = ResultsTree(repo_root() / name).machines.bundles()
         if folders:
             run = None if name == ARCHIVE else repo_root() / name
             return MyMachine(open_kept(folders[0]), _shown(folders[0]), run)
@@ -93,7 +93,7 @@ def my_machine(bundle: Path | str = "", results_dir: Path | str = "") -> MyMachi
 
 def sizes(machine: MyMachine) -> pd.DataFrame:
     """Of each workload: R and C with 4KB pages (cycles), C / R, and what larger pages save of R."""
-    table = pd.DataFrame(page_sizes(machine.kept)).set_index("workload").rename_axis(None)
+    table = pd.DataFrame(page_size_rows(machine.kept)).set_index("workload").rename_axis(None)
     table[["share", "saved_2mb", "saved_1gb"]] = shares(table[["share", "saved_2mb", "saved_1gb"]])
     words = {
         "R": "R, 4KB",
@@ -119,7 +119,7 @@ def by_cross_validation(fit: FitResult) -> str:
     if found.empty:
         return "No model could be cross-validated: they need the layouts of MICRO'20."
     best, *others = [
-        f"{style.model_look(name).label} ({style.percent(e)})" for name, e in found.sort_values().items()
+        f"{style.model_look(name).label} ({style.percent_text(e)})" for name, e in found.sort_values().items()
     ]
     return f"Smallest largest error in cross validation: {best}. Then: {', '.join(others) or 'none'}."
 
@@ -147,7 +147,7 @@ def _covered(claim: Claim, machine: MyMachine) -> str:
     mine = in_scope(claim, [Place(name, platform) for name in machine.workloads])
     if not mine:
         return ""
-    found = coverage(claim, mine)
+    found = scope_coverage(claim, mine)
     return f"{found.here}, no list of workloads" if found.whole is None else f"{found.here} of {found.whole}"
 
 
@@ -157,7 +157,7 @@ def decided(machine: MyMachine) -> pd.DataFrame | str:
         return "It decides no claim: " + "; ".join(machine.kept.bars)
     if machine.results is None:
         return "It took part in no run. To judge: ./run tessera measure bundle judge BUNDLE --out judged"
-    judged = of_results(machine.results)
+    judged = judge_results(machine.results)
     statements = dict(zip(judged.claims["id"], judged.claims["statement"], strict=True))
     verdicts = dict(zip(judged.claims["id"], judged.claims["verdict"], strict=True))
     rows = [

@@ -25,14 +25,14 @@ from tessera.measure.suggest.profile import (
     page_of,
     ranked_pages,
 )
-from tessera.report.explore.source import Pair, Source
+from tessera.report.explore.source import PairSamples, ResultsSource
 from tessera.report.figures import style
 from tessera.simulate.runner import miss_profile
 
 COLUMNS = 64  #: of the heat map
 
 
-def profile(source: Source, pair: Pair) -> tuple[Space, pd.DataFrame]:
+def profile(source: ResultsSource, pair: PairSamples) -> tuple[Space, pd.DataFrame]:
     """The program's address space, and its misses under 4KB pages: `pool,offset_bytes,stlb_misses` per 2MB.
 
     From the archive's table, or counted by the simulator from the trace of the results tree.
@@ -50,7 +50,7 @@ def profile(source: Source, pair: Pair) -> tuple[Space, pd.DataFrame]:
         raise _absent(f"trace of {pair.workload} in {source.where}")
     with tempfile.TemporaryDirectory(prefix="tessera-profile-") as scratch:
         out = Path(scratch) / "misses.csv"
-        return space, read_file(PROFILE, miss_profile(trace, platforms.load(pair.platform), out))
+        return space, read_file(PROFILE, miss_profile(trace, platforms.load_platform(pair.platform), out))
 
 
 def _absent(what: str) -> TesseraError:
@@ -70,11 +70,11 @@ def hot_regions(space: Space, misses: pd.DataFrame) -> pd.DataFrame:
     columns = ["misses asked for", "from_mb", "to_mb", "share of the space", "misses held"]
     table = pd.DataFrame(rows, columns=columns).set_index("misses asked for").rename_axis(None)
     for name in columns[3:]:
-        table[name] = [style.percent(value) for value in table[name]]
+        table[name] = [style.percent_text(value) for value in table[name]]
     return table
 
 
-def draw_heat(pair: Pair, space: Space, misses: pd.DataFrame):
+def draw_heat(pair: PairSamples, space: Space, misses: pd.DataFrame):
     """The space S as a map, row by row, :data:`COLUMNS` pieces a row; dark is hot (the scale is a square
     root, so that warm parts show beside hot ones). Hot regions below it.
     """
@@ -117,7 +117,7 @@ def draw_heat(pair: Pair, space: Space, misses: pd.DataFrame):
     return figure
 
 
-def draw_windows(pair: Pair, space: Space, layouts: list[Layout]):
+def draw_windows(pair: PairSamples, space: Space, layouts: list[Layout]):
     """One strip per layout: which part of S has 2MB pages; right, the runtime that followed."""
     runtimes = pair.table.frame["runtime_cycles"]
     with style.context():
@@ -150,7 +150,7 @@ def draw_windows(pair: Pair, space: Space, layouts: list[Layout]):
     return figure
 
 
-def suggestion(pair: Pair, space: Space, misses: pd.DataFrame, share: float) -> Layout:
+def suggestion(pair: PairSamples, space: Space, misses: pd.DataFrame, share: float) -> Layout:
     """The layout of the fewest 2MB pages that hold ``share`` of the misses (as `tessera mosalloc suggest`).
 
     By the profile alone: huge pages miss too, which only `suggest` on a trace counts.

@@ -16,15 +16,15 @@ from tessera.core.files import repo_root
 from tessera.core.results.loader import platform_order, workload_order
 from tessera.core.results.outcomes import NOTE_MARK, note_sentence
 from tessera.core.results.report_tables import CLAIMS
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.fit.fit_folder import FitResult
 from tessera.fit.fitting import fit_all
-from tessera.fit.models.samples import Table, check_samples
+from tessera.fit.models.samples import SamplesTable, check_samples
 from tessera.report.figures import style
 from tessera.report.figures.model_errors import max_errors_table
 from tessera.report.results import Results
 from tessera.report.trace_marks import footnote
-from tessera.report.verdicts import SCORES, VERDICTS, counts
+from tessera.report.verdicts import SCORES, VERDICTS, verdict_lines
 
 ARCHIVE = "notebooks/data"
 #: Looked for in this order where no folder is named.
@@ -37,17 +37,17 @@ NOTES = {
 
 
 @dataclass(frozen=True)
-class Pair:
+class PairSamples:
     """One workload on one platform. ``samples``: a row per layout, columns of the cells file."""
 
     workload: str
     platform: str
     samples: pd.DataFrame = field(repr=False)
-    tree: Tree = field(repr=False)
+    tree: ResultsTree = field(repr=False)
     note: str = ""  #: which part of the program the trace has; empty for all of it
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> SamplesTable:
         """The samples, checked; TesseraError if models can't be fitted to them."""
         return check_samples(self.samples, f"{self.workload} on {self.platform}")
 
@@ -79,7 +79,7 @@ class Pair:
         return f"{text}\n({NOTE_MARK} {note_sentence(self.note)})" if self.note else text
 
 
-class Source:
+class ResultsSource:
     """A results tree, and where it is."""
 
     def __init__(self, results: Results, where: str):
@@ -97,7 +97,7 @@ class Source:
         platforms = platform_order(platform for _, platform in found)
         return sorted(found, key=lambda pair: (workloads.index(pair[0]), platforms.index(pair[1])))
 
-    def pair(self, workload: str = "", platform: str = "") -> Pair:
+    def pair(self, workload: str = "", platform: str = "") -> PairSamples:
         """Samples of a pair; the first that matches where a name is left empty.
 
         Raises:
@@ -115,7 +115,7 @@ class Source:
             )
         workload, platform = found[0]
         note = self.results.trace_notes.get(workload, "")
-        return Pair(workload, platform, self.results.samples(workload, platform), self.results.tree, note)
+        return PairSamples(workload, platform, self.results.samples(workload, platform), self.results.tree, note)
 
     def __str__(self) -> str:
         rows = self.results.simulated
@@ -129,7 +129,7 @@ class Source:
         return "\n".join([text, *more])
 
 
-def open_results(results_dir: Path | str = "") -> Source:
+def open_results(results_dir: Path | str = "") -> ResultsSource:
     """A results tree by its folder (relative to the checkout, or absolute).
 
     Without a folder: `results/default` if it has cells, else `results/smoke`, else the archive; the
@@ -142,7 +142,7 @@ def open_results(results_dir: Path | str = "") -> Source:
         directory = repo_root() / name
         results = Results(directory)
         if results.tree.cells.exists() and results.pairs():
-            return Source(results, _shown(directory))
+            return ResultsSource(results, _shown(directory))
     raise TesseraError(
         f"results {results_dir or ' or '.join(CANDIDATES)}",
         "; ".join(results.notes) or "no cell with a runtime in cycles",
@@ -163,7 +163,7 @@ def _shown(directory: Path) -> str:
 UNPRINTED = "not published as data"
 
 
-def claims(source: Source) -> pd.DataFrame:
+def claims(source: ResultsSource) -> pd.DataFrame:
     """The claims table (docs/contracts.md): evaluated now on a results tree, read from the archive.
 
     The archive holds three workloads but the claims are about all of them, so it has the table of the whole
@@ -171,14 +171,14 @@ def claims(source: Source) -> pd.DataFrame:
     """
     if source.archived:
         return source.results.read(CLAIMS)
-    from tessera.report.machines import of_results
+    from tessera.report.machines import judge_results
 
-    return of_results(source.results.directory).claims
+    return judge_results(source.results.directory).claims
 
 
 def scores(table: pd.DataFrame) -> str:
     """The three scores, a line each: how many claims, and which verdicts they got."""
-    return counts(table)
+    return verdict_lines(table)
 
 
 def verdict_counts(table: pd.DataFrame) -> pd.DataFrame:
@@ -202,18 +202,18 @@ def findings(table: pd.DataFrame, paper: str = "", verdict: str = "", words: str
     return kept.set_index("id")[columns].rename_axis(None)
 
 
-def published_errors(source: Source) -> pd.DataFrame:
+def published_errors(source: ResultsSource) -> pd.DataFrame:
     """The largest error of each model over all analysed pairs, with the value that MICRO'20 prints."""
     rows = max_errors_table(source.results, repo_root() / "reference-results")
     rows = rows[rows["scope"] == "all"]
     ours = rows[rows["source"] == "Tessera"].set_index("model")
     paper = rows[rows["source"] == "paper"].set_index("model")
     bounds = paper["bound"].map({"below": "below ", "above": "above ", "at-most": "at most "}).fillna("")
-    printed = {name: f"{bounds[name]}{style.percent(paper.at[name, 'max_error'])}" for name in paper.index}
+    printed = {name: f"{bounds[name]}{style.percent_text(paper.at[name, 'max_error'])}" for name in paper.index}
     rows = [
         (
             printed.get(name, UNPRINTED),
-            style.percent(row.max_error),
+            style.percent_text(row.max_error),
             f"{row.workload} on {row.platform}",
         )
         for name, row in zip(ours.index, ours.itertuples(), strict=True)

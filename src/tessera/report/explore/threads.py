@@ -16,7 +16,7 @@ from tessera.lab.energy import cell_energy, guz_model, power, thread_runs
 from tessera.lab.energy.cell_energy import pair_rows
 from tessera.lab.energy.sourced_values import ASSUMED
 from tessera.report.explore.display import Followed, widget_bar
-from tessera.report.explore.source import Pair
+from tessera.report.explore.source import PairSamples
 from tessera.report.figures import style
 
 #: key of the machine -> (words, least, greatest), on a logarithmic scale
@@ -89,14 +89,14 @@ def table(machine: str, threads: Sequence[int]) -> pd.DataFrame:
     )
 
 
-def _cells(pair: Pair) -> tuple[pd.DataFrame, dict[str, float]]:
+def _cells(pair: PairSamples) -> tuple[pd.DataFrame, dict[str, float]]:
     """Usable cells of the pair, and Hz of its platform."""
     rows = pair.samples.assign(workload=pair.workload, platform=pair.platform)
     detected = pair.tree.platform(pair.platform).parent
     return cell_energy.usable_cells(rows), {pair.platform: cell_energy.frequency_of(pair.platform, detected)}
 
 
-def savings(pair: Pair) -> pd.DataFrame:
+def savings(pair: PairSamples) -> pd.DataFrame:
     """What mosaics of one pair save, a row for each set of constants (``savings.csv``)."""
     rows, hertz = _cells(pair)
     sets = power.swept(power.read_power(power.default_power_file()))
@@ -108,7 +108,7 @@ def sentences_of(saved: pd.DataFrame) -> list[str]:
     return cell_energy.sentences(saved)
 
 
-def _split(pair: Pair) -> pd.DataFrame:
+def _split(pair: PairSamples) -> pd.DataFrame:
     """By layout without 1gb, over the 4KB run: ``time``, ``dynamic`` energy, whole ``energy``."""
     rows, hertz = _cells(pair)
     rows = rows[rows["layout"] != ALL_1GB].drop_duplicates("layout")
@@ -122,7 +122,7 @@ def _split(pair: Pair) -> pd.DataFrame:
     return found / found.loc[ALL_4KB]
 
 
-def draw_energy(pair: Pair):
+def draw_energy(pair: PairSamples):
     """Energy over runtime of every mosaic, both over the 4KB run; on the line both save alike."""
     found = _split(pair)
     figure, axes = style.panels(width=style.WIDTH, height=3.2)
@@ -136,7 +136,7 @@ def draw_energy(pair: Pair):
     return figure
 
 
-def joint(pair: Pair, machine: str, threads: Sequence[int], layouts: int = 3) -> pd.DataFrame:
+def joint(pair: PairSamples, machine: str, threads: Sequence[int], layouts: int = 3) -> pd.DataFrame:
     """Time and energy of threads and mosaics together, over one thread with 4KB pages; least energy first.
 
     Energy of an instruction: L t + J(n) d, with t = (time of the mosaic) / IPS(n) and d the mosaic's share of

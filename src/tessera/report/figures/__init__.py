@@ -13,7 +13,7 @@ from functools import partial
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReportFigure:
     """One figure: its name and texts, the page that shows it (empty if ``per_pair``), what draws it."""
 
     name: str
@@ -48,7 +48,7 @@ def figure(
 
     def mark(function: Callable) -> Callable:
         draw = partial(function, argument) if argument else function
-        entry = Entry(name, title, caption, "" if per_pair else page, per_pair, draw)
+        entry = ReportFigure(name, title, caption, "" if per_pair else page, per_pair, draw)
         # the lowest decorator is applied first: figures are in the order of the file
         function.figures = [entry, *getattr(function, "figures", ())]
         return function

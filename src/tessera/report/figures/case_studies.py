@@ -9,7 +9,7 @@ import pandas as pd
 from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB, PAGE_SIZE_OF
 from tessera.core.results.cell_tables import MANIFEST
 from tessera.report.figures import cases, curves, figure, published, style
-from tessera.report.figures.cases import CASES, Case
+from tessera.report.figures.cases import CASES, CaseStudy
 from tessera.report.results import FewerPages, NotDrawn, Results, against_fewer_pages
 
 # A case of :mod:`.cases`: the paper's workload, and below it the most extreme pair.
@@ -43,7 +43,7 @@ def choose_case_pairs(name: str, results: Results) -> list[Pick]:
     return picks[:1] if len({pick[:2] for pick in picks}) == 1 else picks
 
 
-def _pair_of_the_paper(case: Case, results: Results) -> Pick | None:
+def _pair_of_the_paper(case: CaseStudy, results: Results) -> Pick | None:
     for word in case.wanted:
         for workload, platform in results.pairs():
             parts = workload.lower().replace("_", "-").split("-")
@@ -53,7 +53,7 @@ def _pair_of_the_paper(case: Case, results: Results) -> Pick | None:
     return None
 
 
-def _extreme_pair(case: Case, results: Results) -> Pick | None:
+def _extreme_pair(case: CaseStudy, results: Results) -> Pick | None:
     analysed = set(results.analysed_pairs())
     scores = case.score(results)
     scores = scores[[pair in analysed for pair in scores.index]].dropna()
@@ -195,14 +195,14 @@ def draw_case(name: str, results, reference):
     return figure, rows
 
 
-def printed_in_words(case: Case, reference) -> str:
+def printed_in_words(case: CaseStudy, reference) -> str:
     """The paper's printed numbers: ``Yaniv 10%, Mosmodel 1%; the curve is not published as data``."""
     bounds = {"equal": "", "below": "below "}
     parts = [
         f"{style.model_look(row.model).label} {bounds.get(row.bound, row.bound + ' ')}{row.value:g}%"
         + (" too low" if row.statistic == "optimism" else "")
         for location in case.printed
-        for row in published.printed(reference, location).itertuples()
+        for row in published.published_figure_errors(reference, location).itertuples()
         if row.model in style.PAPER_MODELS
     ]
     for quantity, words in case.values:
@@ -250,7 +250,7 @@ def counters_table(results, reference) -> pd.DataFrame:
     ours = pd.DataFrame(rows, columns=_COUNTER_COLUMNS)
     if ours.loc[ours["counter"].str.endswith("_loads"), "count"].isna().all():
         raise NotDrawn("figure table7", f"{picks[0].workload} on {picks[0].platform} has no load counts")
-    paper = published.counters(reference)
+    paper = published.published_counters(reference)
     if not paper.empty:
         paper = paper.assign(source="paper", provenance="published", choice="as printed")
     return pd.concat([ours, paper]).reindex(columns=_COUNTER_COLUMNS).reset_index(drop=True)
@@ -284,7 +284,7 @@ def draw_counters(results, reference):
     rows = counters_table(results, reference)
     groups = [group for _, group in rows.groupby(["source", "workload", "platform"], sort=False)]
     groups.sort(key=lambda g: (g["choice"].iloc[0].startswith("the pair"), g["source"].iloc[0] == "paper"))
-    figure = style.figure(width=style.WIDTH, height=0.7 + 3.4 * len(groups))
+    figure = style.empty_figure(width=style.WIDTH, height=0.7 + 3.4 * len(groups))
     parts = figure.subfigures(len(groups), 1, squeeze=False)[:, 0]
     for part, mine in zip(parts, groups, strict=True):
         spot = mine.iloc[0]
@@ -410,7 +410,7 @@ def draw_page_counts(results, reference):
         _page_count_panel(axes, shown, scale)
         axes.set_ylabel(f"runtime (cycles, {unit})")
     loss = spot["loss_of_all_2mb"]
-    obtained = f"{style.percent(abs(loss))} {'slower' if loss > 0 else 'faster'}"
+    obtained = f"{style.percent_text(abs(loss))} {'slower' if loss > 0 else 'faster'}"
     words = style.wrapped(
         f"{spot['workload']} on {spot['platform']}: {spot['choice']}; labels are 2MB pages",
         f"obtained: all 2MB pages are {obtained} than the best with fewer", f"paper: {spot['printed']}",

@@ -69,7 +69,7 @@ def errors_in_words(*models: str, protocol: str = "all") -> Words:
         for model in models:
             scores = largest_error(model, protocol)(results)
             if (workload, platform) in scores.index:
-                parts.append(f"{style.model_look(model).label} {style.percent(scores[workload, platform])}")
+                parts.append(f"{style.model_look(model).label} {style.percent_text(scores[workload, platform])}")
         what = "error at 1GB" if protocol == ALL_1GB else "largest error"
         return f"{what} {', '.join(parts)}" if parts else "no model was fitted"
 
@@ -95,7 +95,7 @@ def signed_in_words(model: str, layout: str, text: str) -> Words:
         if (workload, platform) not in scores.index:
             return "no prediction"
         value = scores[workload, platform]
-        return f"{text} {style.percent(abs(value))} {'above' if value > 0 else 'below'} the runtime"
+        return f"{text} {style.percent_text(abs(value))} {'above' if value > 0 else 'below'} the runtime"
 
     return found
 
@@ -132,7 +132,7 @@ def basu_in_words(results: Results, workload: str, platform: str) -> str:
     signed = ((basu - real) / real).drop(ALL_1GB, errors="ignore").dropna()
     if signed.empty:
         return "no prediction"
-    low, high = style.percent(signed.min()), style.percent(signed.max())
+    low, high = style.percent_text(signed.min()), style.percent_text(signed.max())
     sign = "+" if signed.max() > 0 else ""
     return f"Basu's predictions are off by {low} to {sign}{high} of the runtime"
 
@@ -150,7 +150,7 @@ _XALANCBMK = ("xalancbmk", "xml-transform")
 
 
 @dataclass(frozen=True)
-class Case:
+class CaseStudy:
     """What the paper's figure shows, and how the pair beside it is chosen."""
 
     title: str
@@ -170,17 +170,17 @@ class Case:
 
 
 MICRO20_CASES = {
-    "fig3": Case(
+    "fig3": CaseStudy(
         "A linear model against Mosmodel", "spec06/mcf on SandyBridge", _MCF, SANDYBRIDGE,
         ("yaniv", "poly1", "mosmodel"), "largest error of poly1",
         largest_error("poly1"), errors_in_words("yaniv", "poly1", "mosmodel"), printed=("Figure 3",),
     ),
-    "fig7": Case(
+    "fig7": CaseStudy(
         "What the Basu model predicts", "gapbs/sssp-twitter on SandyBridge", ("sssp-twitter", "sssp"),
         SANDYBRIDGE, ("basu",), "largest error of Basu", largest_error("basu"), basu_in_words,
         column="stlb_misses", axis="TLB misses M", printed=("Figure 7",),
     ),
-    "fig8": Case(
+    "fig8": CaseStudy(
         "Workloads that a straight line describes well and badly",
         "spec06/omnetpp, machine not named", _OMNETPP, SANDYBRIDGE,
         ("poly1",), "largest error of poly1", largest_error("poly1"),
@@ -188,16 +188,16 @@ MICRO20_CASES = {
             number_in_words(line_r_squared, "R\u00b2 of the line"), errors_in_words("poly1")
         ),
     ),
-    "fig9": Case(
+    "fig9": CaseStudy(
         "The slope of runtime against walk cycles", "spec17/xalancbmk on Broadwell", _XALANCBMK, BROADWELL,
         ("poly1",), "largest slope", line_slope, number_in_words(line_slope, "slope"),
     ),
-    "fig10": Case(
+    "fig10": CaseStudy(
         "A workload that a straight line describes badly", "gups/16GB on SandyBridge", ("gups-16gb", "gups"),
         SANDYBRIDGE, ("poly1", "poly2", "poly3"), "largest error of poly1", largest_error("poly1"),
         errors_in_words("poly1", "poly2", "poly3"), printed=("VII-B text", "Figure 10"),
     ),
-    "fig11": Case(
+    "fig11": CaseStudy(
         "Predicting 1GB pages", "gapbs/pr-twitter on SandyBridge", ("pr-twitter", "pr", "pagerank"),
         SANDYBRIDGE, ("yaniv", "mosmodel", "mosmodel-authors"), "largest error of Yaniv at 1GB",
         largest_error("yaniv", ALL_1GB),
@@ -209,14 +209,14 @@ MICRO20_CASES = {
 _PHAM = (("alam", "Pham in OPERA, Alam in MICRO'20"),)
 _OPERA_GUPS = ("gups-4gb", "gups-8gb", "gups")
 OPERA_CASES = {
-    "opera-fig2": Case(
+    "opera-fig2": CaseStudy(
         "Linear prediction of the 1GB run", "GUPS/4GB, machine not named", _OPERA_GUPS, SANDYBRIDGE,
         ("yaniv", "poly3"), "longest 1GB run for its linear prediction",
         signed_error("yaniv", ALL_1GB, -1),
         ratio_in_words("yaniv", ALL_1GB, "the 1GB run takes"),
         values=(("linear_deviation", "the 1GB run takes {} times its linear prediction"),), zoom=2.0,
     ),
-    "opera-fig4": Case(
+    "opera-fig4": CaseStudy(
         "R = C + \u03b2 predicts too much", "graph500/4GB on SandyBridge", ("graph500-4gb", "graph500"),
         SANDYBRIDGE, ("alam",), "4KB run predicted most too high",
         signed_error("alam", ALL_4KB, 1),
@@ -224,28 +224,28 @@ OPERA_CASES = {
         values=(("pham_overestimate_graph500", "prediction of the 4KB run {}% above the runtime"),),
         aliases=_PHAM,
     ),
-    "opera-fig5": Case(
+    "opera-fig5": CaseStudy(
         "R = C + \u03b2 predicts too little", "spec17/xalancbmk on Broadwell", _XALANCBMK, BROADWELL,
         ("alam",), "4KB run predicted most too low", signed_error("alam", ALL_4KB, -1),
         signed_in_words("alam", ALL_4KB, "prediction of the 4KB run"),
         values=(("pham_underestimate_xalancbmk", "the 4KB run takes {}% longer than predicted"),),
         aliases=_PHAM,
     ),
-    "opera-fig7": Case(
+    "opera-fig7": CaseStudy(
         "A workload that a line describes", "spec06/omnetpp, machine not named", _OMNETPP, SANDYBRIDGE,
         ("poly1",), "largest error of poly1", largest_error("poly1"), errors_in_words("poly1"),
     ),
-    "opera-fig8": Case(
+    "opera-fig8": CaseStudy(
         "Three polynomials", "spec06/mcf, machine not named", _MCF, SANDYBRIDGE,
         ("poly1", "poly2", "poly3"), "largest error of poly1", largest_error("poly1"),
         errors_in_words("poly1", "poly2", "poly3"),
         values=(("poly3_max_error_mcf", "largest error of poly3 below {}%"),),
     ),
-    "opera-fig9": Case(
+    "opera-fig9": CaseStudy(
         "A slope above 1", "spec17/xalancbmk on Broadwell", _XALANCBMK, BROADWELL,
         ("poly1",), "largest slope", line_slope, number_in_words(line_slope, "slope"),
         values=(("slope", "slope {}"),),
     ),
 }  # fmt: skip
 
-CASES: dict[str, Case] = MICRO20_CASES | OPERA_CASES
+CASES: dict[str, CaseStudy] = MICRO20_CASES | OPERA_CASES

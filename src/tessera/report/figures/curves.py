@@ -119,7 +119,7 @@ def _samples(axes, samples: pd.DataFrame, column: str, x_scale: float, y_scale: 
         # The layouts share their samples, so differences are far sharper than each interval: bars that
         # leave the picture would hide that and the points.
         axes.plot(x, y, "o", zorder=4, label="layouts", **look)
-        half = style.percent(float((bars / y).median()))
+        half = style.percent_text(float((bars / y).median()))
         axes.annotate(
             f"95% interval of each runtime: \u00b1{half} (common to all layouts)",
             (0.985, 0.03), xycoords="axes fraction", ha="right", fontsize=7.5, color=style.MUTED,

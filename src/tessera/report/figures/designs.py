@@ -133,7 +133,7 @@ def _mapping_panel(axes, rows: pd.DataFrame, designs: list[str], workloads: list
         there = dict(zip(part["design"], part["relative"], strict=True))
         for line, design in enumerate(designs):
             if there.get(design, 0) < SMALL_BAR:
-                text = style.percent(there[design]) if design in there else "no cell"
+                text = style.percent_text(there[design]) if design in there else "no cell"
                 axes.text(0.01, line + shift, text, va="center", fontsize=6.5, color=style.MUTED)
     axes.axvline(1, color=style.MUTED, linewidth=1)
     style.percent_axis(axes.xaxis)

@@ -90,7 +90,7 @@ def slope_table(results, reference) -> pd.DataFrame:
 
 
 def _published_slope(reference, columns) -> pd.DataFrame:
-    rows = published.counters(reference)
+    rows = published.published_counters(reference)
     if rows.empty:
         return pd.DataFrame(columns=columns)
     count = rows[rows["side"] == "program"].set_index(["counter", "pages"])["count"]
@@ -221,7 +221,7 @@ def draw_fewer_pages(results, reference):
     for row in paper.itertuples():
         axes.axvline(
             row.loss, color=style.INK, linestyle=(0, (5, 3)), linewidth=1.2,
-            label=f"published: {row.workload} on {row.platform}, {style.percent(row.loss)}",
+            label=f"published: {row.workload} on {row.platform}, {style.percent_text(row.loss)}",
         )  # fmt: skip
     axes.set_xlabel("all-2MB slower than the fastest with fewer 2MB pages")
     style.percent_axis(axes.xaxis)
@@ -247,7 +247,7 @@ def one_gb_table(results, reference) -> pd.DataFrame:
     ours = errors.rename(columns={"max_error": "error"}).assign(
         source="Tessera", provenance="simulated", note=""
     )
-    paper = published.printed(reference, "Figure 11")
+    paper = published.published_figure_errors(reference, "Figure 11")
     parts = [ours]
     if len(paper):
         paper = paper.assign(error=paper["value"] / 100, source="paper", note="MICRO'20 Figure 11")
@@ -298,7 +298,7 @@ def draw_one_gb(results, reference):
             pair_panel(axes, mine, "error", lowest=_ONE_GB_FLOOR)
         printed = rows[(rows["source"] == "paper") & (rows["model"] == style.printed_model(model))]
         for row, dash in zip(printed.itertuples(), dashes, strict=False):
-            words = f"{style.model_look(row.model).label}, {row.workload}, {style.percent(row.error)}"
+            words = f"{style.model_look(row.model).label}, {row.workload}, {style.percent_text(row.error)}"
             axes.axvline(
                 row.error, color=style.INK, linestyle=dash, linewidth=1.3, label=f"published: {words}"
             )

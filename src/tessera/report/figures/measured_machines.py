@@ -10,11 +10,11 @@ import pandas as pd
 from tessera.core.layouts.layout import ALL_1GB, ALL_2MB, ALL_4KB, PAGE_SIZE_OF
 from tessera.core.results.loader import workload_order
 from tessera.core.results.outcomes import ok_rows
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.measure.bundles import cell_arithmetic
 from tessera.measure.bundles.bundle import Bundle
-from tessera.measure.bundles.head_checks import bars
-from tessera.measure.bundles.reader import read
+from tessera.measure.bundles.head_checks import why_no_evidence
+from tessera.measure.bundles.reader import read_bundle
 from tessera.measure.bundles.store import bundle_id
 from tessera.report.figures import figure, style
 from tessera.report.results import NotDrawn, Results
@@ -44,16 +44,16 @@ class Kept:
 
 def open_kept(folder: Path) -> Kept:
     """A sealed bundle by its folder or zip file; TesseraError if it can't be read."""
-    bundle = read(folder)
-    return Kept(bundle_id(bundle), bundle, tuple(bars(bundle)), cell_arithmetic.compute_cells(bundle))
+    bundle = read_bundle(folder)
+    return Kept(bundle_id(bundle), bundle, tuple(why_no_evidence(bundle)), cell_arithmetic.compute_cells(bundle))
 
 
 def kept_bundles(results: Path) -> list[Kept]:
     """All bundles that took part, by id."""
-    return [open_kept(folder) for folder in Tree(results).machines.bundles()]
+    return [open_kept(folder) for folder in ResultsTree(results).machines.bundles()]
 
 
-def page_sizes(one: Kept) -> list[dict]:
+def page_size_rows(one: Kept) -> list[dict]:
     """A row for each workload: R and C with one page size, C / R, and what larger pages save of R.
 
     ``None`` stands for a number that the bundle lacks. R and C are in cycles, the rest are fractions.

@@ -97,7 +97,7 @@ def _table_placement_panel(axes, cells: pd.DataFrame, sockets: list[int]) -> Non
             share = cell["remote_share"]
             colour = _REMOTE_SHADES(float(share)) if share == share else _REMOTE_SHADES(0.0)
             axes.add_patch(Rectangle((right - 0.47, down - 0.46), 0.94, 0.92, facecolor=colour, linewidth=0))
-            words = f"{int(cell['pages'])} \u00b7 {style.percent(share, 0)}" if share == share else "empty"
+            words = f"{int(cell['pages'])} \u00b7 {style.percent_text(share, 0)}" if share == share else "empty"
             axes.text(right, down, words, ha="center", va="center", fontsize=7.5, color=_CELL_TEXT)
     axes.set_xlim(-0.5, len(sockets) - 0.5)
     axes.set_ylim(len(PAGE_TABLE_LEVELS) - 0.5, -0.5)
@@ -194,7 +194,7 @@ def _printed_line(axes, rows: pd.DataFrame, config: str, at: list[int]) -> None:
         words, dash = _PRINTED_LINES[config]
         axes.plot(
             [at[0] - 0.5, at[-1] + 0.5], [row.remote_leaf_share] * 2, color=style.INK, linestyle=dash,
-            linewidth=1.1, label=f"published: {words}{style.percent(row.remote_leaf_share, 0)}",
+            linewidth=1.1, label=f"published: {words}{style.percent_text(row.remote_leaf_share, 0)}",
         )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ def max_errors_table(results, reference) -> pd.DataFrame:
     rows = pd.concat([worst, each])
     rows = rows.assign(source="Tessera", provenance="simulated")
     columns = ["source", "provenance", "scope", "model", "max_error", "bound", "workload", "platform"]
-    paper = published.max_errors(reference)
+    paper = published.published_max_errors(reference)
     if not paper.empty:
         paper = paper.assign(source="paper", provenance="published", scope="all")
     rows = pd.concat([rows, paper]).reindex(columns=columns)
@@ -101,7 +101,7 @@ def _max_errors_panel(axes, rows: pd.DataFrame, models, floor: float) -> None:
             markersize=4.5,
             label="each platform" if first else None,
         )
-        text = style.percent(value)
+        text = style.percent_text(value)
         if len(paper):
             axes.plot(
                 paper,
@@ -115,7 +115,7 @@ def _max_errors_panel(axes, rows: pd.DataFrame, models, floor: float) -> None:
                 label="printed in the paper" if first else None,
             )
             bound = "below " if paper_rows["bound"].iloc[0] == "below" else ""
-            text += f" (paper {bound}{style.percent(paper.iloc[0], 0)})"
+            text += f" (paper {bound}{style.percent_text(paper.iloc[0], 0)})"
         elif (rows["source"] == "paper").any():
             text += " (not published as data)"
         right = max([value, *paper, *ticks])
@@ -162,7 +162,7 @@ def workload_errors_table(column: str, results, reference) -> pd.DataFrame:
         raise NotDrawn(f"figure of {column}", "no model was fitted (models/errors.csv has no rows)")
     rows = errors[["platform", "workload", "model", column, "dropped_zero_errors"]]
     rows = rows.assign(source="Tessera", provenance="simulated")
-    paper = published.printed(reference, _WORKLOAD_ERROR_TITLES[column][2])
+    paper = published.published_figure_errors(reference, _WORKLOAD_ERROR_TITLES[column][2])
     if len(paper):
         paper = paper.assign(source="paper", **{column: paper["value"] / 100})
         paper = paper[["source", "platform", "workload", "model", column, "bound", "provenance"]]
@@ -210,7 +210,7 @@ def draw_workload_errors(column: str, results, reference):
                 axes.text(_LEAST_DRAWN_ERROR * 1.4, place, words, va="center", fontsize=8, color=style.MUTED)
         for row in paper.itertuples():
             value = getattr(row, column)
-            label = f"paper: {style.model_look(row.model).label} typically below {style.percent(value)}"
+            label = f"paper: {style.model_look(row.model).label} typically below {style.percent_text(value)}"
             axes.axvline(value, color=style.INK, linestyle=(0, (5, 3)), linewidth=1.1, label=label)
         axes.set_title(platform)
     all_axes[0, 0].set_xlim(_LEAST_DRAWN_ERROR / 1.5, max(2.0, ours[column].max() * 1.5))
@@ -311,7 +311,7 @@ def draw_cross_validation(results, reference):
         for value in paper["max_error"]:
             axes.axhline(value, color=style.INK, linestyle=(0, (5, 3)), linewidth=1.2)
             axes.annotate(
-                f"paper {style.percent(value)}",
+                f"paper {style.percent_text(value)}",
                 (0, value),
                 xytext=(0, 4),
                 textcoords="offset points",
@@ -344,7 +344,7 @@ def _cross_validation_panel(axes, mine: pd.DataFrame, model: str, places: dict) 
     for row in mine[mine["protocol"] == LEAVE_ONE_OUT].itertuples():
         axes.plot([places[LEAVE_ONE_OUT]], [row.max_error], marker, **look)
         axes.annotate(
-            style.percent(row.max_error),
+            style.percent_text(row.max_error),
             (places[LEAVE_ONE_OUT], row.max_error),
             xytext=(0, 8),
             textcoords="offset points",

@@ -23,7 +23,7 @@ COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE, style.SKY, style
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 
-def sizes(results) -> pd.DataFrame:
+def mapped_sizes(results) -> pd.DataFrame:
     """Columns: workload, scenario, part (fraction of the run), size, mapped_mb, provenance."""
     rows = Results.of(results).needed(SCENARIO_SIZES, "os-sizes", why=WHY).copy()
     rows["part"] = rows["block"] / rows.groupby(["workload", "scenario"])["block"].transform("max").clip(1)
@@ -44,7 +44,7 @@ def sizes(results) -> pd.DataFrame:
 )
 def draw_sizes(results, reference):
     """A line of panels for each program, a panel for each scenario: memory by page size, stacked."""
-    rows = sizes(results)
+    rows = mapped_sizes(results)
     names = _names(rows)
     columns = max(map(len, names.values()))
     figure, all_axes = style.panels(
@@ -70,7 +70,7 @@ def draw_sizes(results, reference):
     return figure, rows
 
 
-def faults(results) -> pd.DataFrame:
+def fault_kinds(results) -> pd.DataFrame:
     """Columns: workload, scenario, kind (with the page size), faults, provenance."""
     rows = Results.of(results).needed(SCENARIO_FAULTS, "os-faults", why=WHY).copy()
     rows["kind"] = rows["kind"] + " " + rows["page_size"]
@@ -87,7 +87,7 @@ def faults(results) -> pd.DataFrame:
 )
 def draw_faults(results, reference):
     """A panel for each program: a line for each scenario, a mark for each kind of faults."""
-    rows = faults(results)
+    rows = fault_kinds(results)
     names, kinds = _names(rows), sorted(set(rows["kind"]))
     figure, all_axes = style.panels(
         len(names), 1, width=style.WIDTH, height=1.3 + sum(0.6 + 0.25 * len(one) for one in names.values()),

@@ -32,12 +32,12 @@ TWINS: dict[str, tuple[str, ...]] = {
 def _load(name: str, reference: Path | str, key: str) -> pd.DataFrame:
     """A reference table; an empty one with a ``value`` and a ``key`` column if it can't be read."""
     try:
-        return published_tables.load(name, reference)
+        return published_tables.load_published(name, reference)
     except TesseraError:
         return pd.DataFrame({column: [] for column in {key, "value"}})
 
 
-def max_errors(reference: Path | str) -> pd.DataFrame:
+def published_max_errors(reference: Path | str) -> pd.DataFrame:
     """Figure 2: columns model, max_error (fraction), bound (``equal`` or ``below``)."""
     rows = _load("printed_errors", reference, "model")
     if rows.empty:
@@ -53,13 +53,13 @@ def cv_errors(reference: Path | str) -> pd.DataFrame:
     return rows.assign(max_error=rows["value"] / 100)[["model", "max_error"]].reset_index(drop=True)
 
 
-def printed(reference: Path | str, location: str) -> pd.DataFrame:
+def published_figure_errors(reference: Path | str, location: str) -> pd.DataFrame:
     """Printed errors of one figure, with the text's own passages about it (``VII-B text``)."""
     rows = _load("printed_errors", reference, "model")
     return rows if rows.empty else rows[rows["location"] == location]
 
 
-def rsquared(reference: Path | str) -> pd.DataFrame:
+def published_rsquared(reference: Path | str) -> pd.DataFrame:
     """Table 8: columns paper_workload, platform (our name: ``haswell-sim``), input, r_squared."""
     rows = _load("table8_rsquared", reference, "input")
     if rows.empty:
@@ -95,7 +95,7 @@ def allocator_costs(reference: Path | str) -> pd.DataFrame:
     return wide.assign(overhead=wide["overhead"] / 100).rename_axis(columns=None)
 
 
-def counters(reference: Path | str) -> pd.DataFrame:
+def published_counters(reference: Path | str) -> pd.DataFrame:
     """Table 7 whole: columns workload, platform, counter, side, pages, count."""
     rows = _load("table7_xalancbmk", reference, "counter")
     if rows.empty:

@@ -8,17 +8,17 @@ from functools import cache
 
 from tessera.core.errors import unknown_name
 from tessera.report import figures as package
-from tessera.report.figures import Entry
+from tessera.report.figures import ReportFigure
 
 
 @cache
-def figures() -> dict[str, Entry]:
+def all_figures() -> dict[str, ReportFigure]:
     """Every figure by name, in the order of the files and of their lines. The first call imports matplotlib.
 
     Raises:
         RuntimeError: two figures have the same name.
     """
-    found: dict[str, Entry] = {}
+    found: dict[str, ReportFigure] = {}
     for file in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"tessera.report.figures.{file.name}")
         for function in vars(module).values():
@@ -31,14 +31,14 @@ def figures() -> dict[str, Entry]:
     return found
 
 
-def get(name: str) -> Entry:
+def get(name: str) -> ReportFigure:
     """The figure of that name; the error lists the valid names."""
-    if name not in figures():
-        raise unknown_name("figure", name, list(figures()))
-    return figures()[name]
+    if name not in all_figures():
+        raise unknown_name("figure", name, list(all_figures()))
+    return all_figures()[name]
 
 
-def select(names: list[str] | None) -> list[Entry]:
-    """The named figures in the order of :func:`figures`; all of them without names."""
-    wanted = {get(name).name for name in names} if names else figures()
-    return [entry for entry in figures().values() if entry.name in wanted]
+def select_figures(names: list[str] | None) -> list[ReportFigure]:
+    """The named figures in the order of :func:`all_figures`; all of them without names."""
+    wanted = {get(name).name for name in names} if names else all_figures()
+    return [entry for entry in all_figures().values() if entry.name in wanted]

@@ -39,7 +39,7 @@ def stem_of(name: str, workload: str = "", platform: str = "") -> str:
     return "-".join(part.replace("/", "-") for part in (name, workload, platform) if part)
 
 
-def render(
+def write_figures(
     results_dir: Path | str | Results,
     reference: Path | str,
     out_dir: Path | str,
@@ -49,7 +49,7 @@ def render(
     results = Results.of(results_dir)
     out = Path(out_dir)
     drawn = []
-    for entry in registry.select(only):
+    for entry in registry.select_figures(only):
         pairs = results.pairs() if entry.per_pair else [("", "")]
         for workload, platform in pairs:
             drawn.append(_draw(entry, results, Path(reference), out, workload, platform))

@@ -23,7 +23,7 @@ def table(results, reference) -> pd.DataFrame:
     mine = mine[mine["input"].isin(INPUTS)]
     if mine.empty:
         raise NotDrawn("figure table8", "no R\u00b2 was computed (models/rsquared.csv has no rows)")
-    paper = published.rsquared(reference)
+    paper = published.published_rsquared(reference)
     nearest = {name: published.nearest_workload(name, paper) for name in mine["workload"].unique()}
     mine = mine.assign(source="Tessera", provenance="simulated", paper_workload=mine["workload"].map(nearest))
     rows = [mine]

@@ -23,11 +23,11 @@ from tessera.core.drawing import (
     YELLOW,
     context,
     count_unit,
-    figure,
+    empty_figure,
     headline,
     legend_below,
     panels,
-    percent,
+    percent_text,
     percent_axis,
     save_svg,
     wrapped,
@@ -96,7 +96,7 @@ def platform_mark(platform: str) -> tuple[str, str]:
     generation = platform.split("-")[0]
     if generation in PLATFORMS:
         return PLATFORMS[generation]
-    others = [name for name in platforms.names() if name.split("-")[0] not in PLATFORMS]
+    others = [name for name in platforms.platform_names() if name.split("-")[0] not in PLATFORMS]
     place = others.index(platform) if platform in others else len(others)
     return OTHER_PLATFORM_COLOURS[place % len(OTHER_PLATFORM_COLOURS)], OTHER_PLATFORM_MARKERS[
         place % len(OTHER_PLATFORM_MARKERS)

@@ -69,7 +69,7 @@ def _footprint_sizes(results: Results, pair: Pair) -> dict:
     row: dict = {}
     known = None
     with suppress(TesseraError):  # results of a workload that has since been renamed or removed
-        known = workloads.load(pair.workload)
+        known = workloads.load_workload(pair.workload)
         row["published_bytes"] = workload_table.published_bytes(known)
     try:
         info = json.loads(results.tree.info(pair.workload).read_text())
@@ -81,7 +81,7 @@ def _footprint_sizes(results: Results, pair: Pair) -> dict:
         row["touched_share"] = row["touched_bytes"] / row["published_bytes"]
         row["as_published"] = "yes" if row["touched_share"] >= AS_PUBLISHED else "no"
     try:
-        platform = platforms.load(pair.platform)
+        platform = platforms.load_platform(pair.platform)
     except TesseraError:
         return row
     leaves = pages * LEAF_ENTRY_BYTES
@@ -94,7 +94,7 @@ def _footprint_sizes(results: Results, pair: Pair) -> dict:
 def _printed_regimes(reference: Path | str) -> list[dict]:
     """MICRO'20 Table 7 (OPERA D5.10 Table 6 prints the same measurement): C/M, C/R, gain of 2MB pages."""
     rows = []
-    counters = published.counters(reference)
+    counters = published.published_counters(reference)
     for (workload, platform), part in counters.groupby(["workload", "platform"], sort=False):
         count = part.set_index(["side", "counter", "pages"])["count"]
         with_4kb = {name: count.get(("program", name, "4KB")) for name in ("runtime_cycles", "walk_cycles")}

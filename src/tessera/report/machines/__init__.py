@@ -5,6 +5,6 @@ From the bottom: `groups` (which machines decide a claim together, what a part o
 (bundles as a results folder).
 """
 
-from tessera.report.machines.evaluate import Judged, evaluate, of_results
+from tessera.report.machines.evaluate import Judged, judge_machines, judge_results
 
-__all__ = ["Judged", "evaluate", "of_results"]
+__all__ = ["Judged", "judge_machines", "judge_results"]

@@ -8,12 +8,12 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.core.layouts.generation import manifest
+from tessera.core.layouts.generation import layouts_manifest
 from tessera.core.results.cell_tables import MANIFEST
 from tessera.core.results.loader import pairs_of
 from tessera.core.results.outcomes import ok_rows
 from tessera.core.results.table_io import frame_of, write_cells, write_table
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.measure.bundles import cell_arithmetic
 from tessera.measure.bundles.bundle import Bundle
 
@@ -43,7 +43,7 @@ def write_tree(bundles: Sequence[Bundle], root: Path, *, rehearsals: bool = Fals
                 "merge them: tessera measure bundle merge --help", code="bundle-twice",
             )  # fmt: skip
         seen[bundle.about.platform] = bundle.name
-    tree = Tree(root)
+    tree = ResultsTree(root)
     table = pd.concat([cell_arithmetic.compute_cells(bundle) for bundle in bundles], ignore_index=True)
     if rehearsals:
         good = table["status"].isin(ok_rows(table)["status"])
@@ -53,7 +53,7 @@ def write_tree(bundles: Sequence[Bundle], root: Path, *, rehearsals: bool = Fals
         for workload in bundle.workloads:
             mine = [one for (w, _), one in bundle.layouts.items() if w == workload]
             place = tree.manifest(workload, bundle.about.platform)
-            write_table(MANIFEST, frame_of(MANIFEST, manifest(mine)), place)
+            write_table(MANIFEST, frame_of(MANIFEST, layouts_manifest(mine)), place)
     paths = []
     for pair in pairs_of(ok_rows(table)):
         paths.append(tree.cells_of(*pair))

@@ -13,14 +13,14 @@ import pandas as pd
 
 from tessera.core.results.report_tables import CLAIMS, ELSEWHERE
 from tessera.core.results.table_io import frame_of
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.report import claims
 from tessera.report.claims.claim import Missing
-from tessera.report.claims.evaluate import beside, judge, row_of
+from tessera.report.claims.evaluate import undecided_numbers, judge_claim, claim_row
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.load import load_claims
 from tessera.report.machines import verdicts
-from tessera.report.machines.groups import Machines, machines
+from tessera.report.machines.groups import Machines, known_machines
 
 FINDING = "finding"
 UNAVAILABLE = "unavailable"  #: evaluator of findings that no cells decide
@@ -32,10 +32,10 @@ class Judged:
 
     claims: pd.DataFrame
     elsewhere: pd.DataFrame
-    measured: Mapping[str, list[verdicts.Measured]] = field(default_factory=dict)
+    measured: Mapping[str, list[verdicts.JudgedGroup]] = field(default_factory=dict)
 
 
-def evaluate(
+def judge_machines(
     results_dir: Path | str,
     claims_path: Path | str | None = None,
     reference_dir: Path | str | None = None,
@@ -56,7 +56,7 @@ def evaluate(
     rest = evidence.limited(_platforms(evidence) - set(here)) if mixed else evidence
     rows, others, measured = [], [], {}
     for claim in load_claims(claims_path, reference_dir):
-        row = row_of(claim, *judge(claim, rest), beside(claim, rest))
+        row = claim_row(claim, *judge_claim(claim, rest), undecided_numbers(claim, rest))
         if here and claim.kind == FINDING:
             groups = verdicts.all_measured(claim, counted, here)
             row = verdicts.finding_row(claim, groups, row)
@@ -66,7 +66,7 @@ def evaluate(
     return Judged(frame_of(CLAIMS, rows), frame_of(ELSEWHERE, others), measured)
 
 
-def of_results(
+def judge_results(
     results_dir: Path | str,
     claims_path: Path | str | None = None,
     reference_dir: Path | str | None = None,
@@ -74,17 +74,17 @@ def of_results(
     """Judge each claim, with the machines whose bundles took part in this results folder.
 
     Raises:
-        TesseraError: as :func:`evaluate`.
+        TesseraError: as :func:`judge_machines`.
     """
-    tree = Tree(results_dir).machines
+    tree = ResultsTree(results_dir).machines
     if tree.cells.exists():
-        return evaluate(results_dir, claims_path, reference_dir, tree.root)
-    return Judged(claims.evaluate(results_dir, claims_path, reference_dir), frame_of(ELSEWHERE, []))
+        return judge_machines(results_dir, claims_path, reference_dir, tree.root)
+    return Judged(claims.judged_claims(results_dir, claims_path, reference_dir), frame_of(ELSEWHERE, []))
 
 
 def _machines(evidence: Evidence) -> Machines:
     try:
-        return machines(evidence)
+        return known_machines(evidence)
     except Missing:
         return {}
 

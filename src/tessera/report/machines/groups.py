@@ -19,7 +19,7 @@ Machines = Mapping[str, Sequence[Pair]]  #: platform -> its measured pairs
 
 
 @dataclass(frozen=True)
-class Group:
+class MachineGroup:
     """``claim`` has the scope that the machines cover; ``coverage`` says which part of the whole it is."""
 
     machines: tuple[str, ...]
@@ -44,7 +44,7 @@ class Coverage:
         return f"{self.here} of {self.whole} pairs"
 
 
-def machines(evidence: Evidence) -> Machines:
+def known_machines(evidence: Evidence) -> Machines:
     """Every machine of a known class, with its measured pairs."""
     found: dict[str, list[Pair]] = {}
     for pair, kind in evidence.provenances.items():
@@ -53,17 +53,17 @@ def machines(evidence: Evidence) -> Machines:
     return found
 
 
-def whole_groups(claim: Claim, here: Machines) -> list[Group]:
+def whole_groups(claim: Claim, here: Machines) -> list[MachineGroup]:
     """Every choice of machines that covers the claim's scope."""
     usable = _usable(claim, here)
     return [
-        Group(names, claim, True, str(coverage(claim, _pairs(usable, names))))
+        MachineGroup(names, claim, True, str(scope_coverage(claim, _pairs(usable, names))))
         for names in _choices(claim, usable)
         if not lacking(claim, _pairs(usable, names))
     ]
 
 
-def part_groups(claim: Claim, here: Machines, without: Collection[str]) -> list[Group]:
+def part_groups(claim: Claim, here: Machines, without: Collection[str]) -> list[MachineGroup]:
     """Each machine of the claim's class and scope alone, but those of ``without``."""
     return [
         single_group(claim, name, pairs)
@@ -72,12 +72,12 @@ def part_groups(claim: Claim, here: Machines, without: Collection[str]) -> list[
     ]
 
 
-def single_group(claim: Claim, name: str, pairs: Sequence[Pair]) -> Group:
+def single_group(claim: Claim, name: str, pairs: Sequence[Pair]) -> MachineGroup:
     """One machine, with the scope that it covers."""
     workloads = tuple(w for w in claim.scope.workloads if w in {pair.workload for pair in pairs})
     platforms = (pairs[0].generation,) if claim.scope.platforms else ()
     scope = replace(claim.scope, workloads=workloads, platforms=platforms)
-    return Group((name,), replace(claim, scope=scope), False, str(coverage(claim, pairs)))
+    return MachineGroup((name,), replace(claim, scope=scope), False, str(scope_coverage(claim, pairs)))
 
 
 def _usable(claim: Claim, here: Machines) -> Machines:
@@ -118,7 +118,7 @@ def _pairs(usable: Machines, names: Sequence[str]) -> list[Pair]:
     return [pair for name in names for pair in usable[name]]
 
 
-def coverage(claim: Claim, pairs: Sequence[Pair]) -> Coverage:
+def scope_coverage(claim: Claim, pairs: Sequence[Pair]) -> Coverage:
     """How much of a claim's scope these pairs of it are; two machines of one class are the same part."""
     here, scope = len({(pair.workload, pair.generation) for pair in pairs}), claim.scope
     whole = len(scope.workloads) * max(1, len(scope.platforms))

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 from tessera.core.results.loader import Pair
 from tessera.report.claims.claim import Claim, Outcome
-from tessera.report.claims.evaluate import judge, row_of
+from tessera.report.claims.evaluate import judge_claim, claim_row
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.verdicts import DEVIATES, NOT_MEASURABLE, REPRODUCED, UNDECIDED, Verdict
 from tessera.report.machines.groups import (
-    Group,
+    MachineGroup,
     Machines,
     is_about,
     part_decides,
@@ -28,10 +28,10 @@ from tessera.report.machines.groups import (
 
 
 @dataclass(frozen=True)
-class Measured:
+class JudgedGroup:
     """A group with its value. ``decides``: it is whole, or a part that decides one way."""
 
-    group: Group
+    group: MachineGroup
     outcome: Outcome
     verdict: Verdict
     decides: bool
@@ -49,32 +49,32 @@ class Measured:
         return "undecided" if self.undecided else "holds" if self.holds else "fails"
 
 
-def measured(group: Group, evidence: Evidence) -> Measured | None:
+def judged_group(group: MachineGroup, evidence: Evidence) -> JudgedGroup | None:
     """The group's value; None if there is none, or it was not measured."""
-    outcome, judged = judge(group.claim, evidence.limited(group.machines))
+    outcome, judged = judge_claim(group.claim, evidence.limited(group.machines))
     if outcome is None or judged.name not in (REPRODUCED, DEVIATES, UNDECIDED):
         return None
     if outcome.hardware_class not in _classes(group):  # of a guest, or of this machine's clock
         return None
     holds = judged.name == REPRODUCED
     alone = judged.name != UNDECIDED and part_decides(outcome.over_pairs, group.claim.tolerance.rule, holds)
-    return Measured(group, outcome, judged, group.whole or alone)
+    return JudgedGroup(group, outcome, judged, group.whole or alone)
 
 
-def _classes(group: Group) -> set[str]:
+def _classes(group: MachineGroup) -> set[str]:
     """What an evaluator calls the class of these machines (:mod:`tessera.report.claims.selection`)."""
     generations = {Pair("", name).generation for name in group.machines}
     return generations if len(generations) == 1 else {group.claim.hardware_class}
 
 
-def all_measured(claim: Claim, evidence: Evidence, here: Machines) -> list[Measured]:
+def all_measured(claim: Claim, evidence: Evidence, here: Machines) -> list[JudgedGroup]:
     """Every whole group with a value, then the parts of machines that belong to none."""
-    found = [one for group in whole_groups(claim, here) if (one := measured(group, evidence))]
+    found = [one for group in whole_groups(claim, here) if (one := judged_group(group, evidence))]
     used = {name for one in found for name in one.group.machines}
-    return found + [one for group in part_groups(claim, here, used) if (one := measured(group, evidence))]
+    return found + [one for group in part_groups(claim, here, used) if (one := judged_group(group, evidence))]
 
 
-def finding_row(claim: Claim, groups: list[Measured], otherwise: dict) -> dict:
+def finding_row(claim: Claim, groups: list[JudgedGroup], otherwise: dict) -> dict:
     """The claim's row of ``claims.csv``; ``otherwise`` (its row without machines) if none decides."""
     deciding = [one for one in groups if one.decides]
     if not deciding:
@@ -83,14 +83,14 @@ def finding_row(claim: Claim, groups: list[Measured], otherwise: dict) -> dict:
     open_ones = [one for one in deciding if one.undecided]
     if open_ones and not fails:
         judged = open_ones[0].verdict
-        return row_of(claim, open_ones[0].outcome, judged) | {"obtained": _group_values(deciding)}
+        return claim_row(claim, open_ones[0].outcome, judged) | {"obtained": _group_values(deciding)}
     shown = (fails or deciding)[0]
-    return row_of(claim, shown.outcome, Verdict(*_group_words(deciding, fails))) | {
+    return claim_row(claim, shown.outcome, Verdict(*_group_words(deciding, fails))) | {
         "obtained": _group_values(deciding)
     }
 
 
-def _group_words(deciding: list[Measured], fails: list[Measured]) -> tuple[str, str]:
+def _group_words(deciding: list[JudgedGroup], fails: list[JudgedGroup]) -> tuple[str, str]:
     coverage = [f"{one.group}: {one.group.coverage}" for one in deciding if not one.group.whole]
     if not fails:
         return REPRODUCED, "; ".join(coverage)
@@ -107,14 +107,14 @@ def _group_words(deciding: list[Measured], fails: list[Measured]) -> tuple[str, 
     return DEVIATES, "; ".join([*reasons, *coverage])
 
 
-def _group_values(deciding: list[Measured]) -> str:
+def _group_values(deciding: list[JudgedGroup]) -> str:
     """The value, with the machines' names if there are several."""
     if len(deciding) == 1:
         return str(deciding[0].outcome)
     return "; ".join(f"{one.group}: {one.outcome}" for one in deciding)
 
 
-def _undecided(otherwise: dict, groups: list[Measured]) -> str:
+def _undecided(otherwise: dict, groups: list[JudgedGroup]) -> str:
     """The reason of the row, and which parts were measured. A row that was judged keeps its reason."""
     if otherwise["verdict"] != NOT_MEASURABLE or not groups:
         return otherwise["reason"]
@@ -140,7 +140,7 @@ def elsewhere_rows(claim: Claim, evidence: Evidence, here: Machines) -> list[dic
             continue
         platforms = (generation,) if claim.scope.platforms else ()
         moved = replace(claim, hardware_class=generation, scope=replace(claim.scope, platforms=platforms))
-        done = measured(single_group(moved, name, mine), evidence)
+        done = judged_group(single_group(moved, name, mine), evidence)
         if done is not None and not done.undecided:
             found.append({
                 "id": claim.id, "machine": name, "class": generation,

@@ -5,6 +5,6 @@ machine without a network needs. The same input gives the same bytes. The zip co
 that made it.
 """
 
-from tessera.report.package.zip_file import Package, make, verify
+from tessera.report.package.zip_file import WrittenPackage, make, verify_package
 
-__all__ = ["Package", "make", "verify"]
+__all__ = ["WrittenPackage", "make", "verify_package"]

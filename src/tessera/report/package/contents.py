@@ -18,8 +18,8 @@ from pathlib import Path, PurePosixPath
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import repo_root
 from tessera.core.results.loader import Loader
-from tessera.core.results.table_io import Unreadable, read_texts
-from tessera.core.results.tree import Tree
+from tessera.core.results.table_io import UnreadableTable, read_texts
+from tessera.core.results.tree import ResultsTree
 from tessera.measure.bundles import file_format
 from tessera.measure.bundles.json_files import read_about
 from tessera.report.provenance import user_name
@@ -80,7 +80,7 @@ def data_files(results: Path, traces: bool) -> list[Path]:
     Raises:
         TesseraError: the folder is missing, has no ``cells.csv``, or has a symbolic link.
     """
-    if not (Tree(results).cells).is_file():
+    if not (ResultsTree(results).cells).is_file():
         raise TesseraError(
             f"results {results}",
             "this folder has no cells.csv" if results.is_dir() else "no such folder",
@@ -141,7 +141,7 @@ _NOBODY = frozenset({"root", "user", "localhost", "ubuntu", "debian", "runner", 
 _SHORTEST_NAME = 4
 
 
-def machine_names(results: Path | None = None) -> tuple[list[str], list[str]]:
+def identifying_texts(results: Path | None = None) -> tuple[list[str], list[str]]:
     """Texts that identify this machine or its user.
 
     Returns:
@@ -249,7 +249,7 @@ class Origins:
         """Of the cells that models and claims use: cells with a runtime in cycles."""
         try:
             cells = Loader(self.results).cells
-        except Unreadable:
+        except UnreadableTable:
             return "unknown"
         fitted = cells[cells["runtime_cycles"].notna()]
         return _joined(set(fitted["runtime_provenance"]) | set(fitted["tlb_provenance"])) or "unknown"
@@ -257,18 +257,18 @@ class Origins:
     @cached_property
     def machines(self) -> Origins:
         """Those of the measured cells."""
-        return Origins(Tree(self.results).machines.root)
+        return Origins(ResultsTree(self.results).machines.root)
 
     def of(self, path: Path) -> str:
         """Provenance of a file of this folder."""
         inside = PurePosixPath(path.relative_to(self.results).as_posix())
-        if path.is_relative_to(Tree(self.results).machines.root):
+        if path.is_relative_to(ResultsTree(self.results).machines.root):
             return self.machines._of_machines(path)
         if stated := _stated(path):
             return stated
         if path.suffix == ".svg" and (stated := _stated(path.with_suffix(".csv"))):
             return stated
-        if path == Tree(self.results).claims_elsewhere:
+        if path == ResultsTree(self.results).claims_elsewhere:
             return f"derived from {self.machines.cells}"
         if inside.parts[0] == "benchmarks" or inside.parts[:2] == ("host", "runs.csv"):
             return "measured"
@@ -280,7 +280,7 @@ class Origins:
 
     def _of_machines(self, path: Path) -> str:
         """The same if this is the tree of measured cells, which has bundles, too."""
-        tree = Tree(self.results)
+        tree = ResultsTree(self.results)
         if not path.is_relative_to(tree.all_bundles):
             return INPUT if path == tree.bundles_list else self.of(path)
         identity, *inside = path.relative_to(tree.all_bundles).parts
@@ -289,7 +289,7 @@ class Origins:
 
 def is_of_bundle(path: Path, results: Path) -> bool:
     """Whether this file is of the copy of a bundle, whose own sums hold for its bytes."""
-    return path.is_relative_to(Tree(results).machines.all_bundles)
+    return path.is_relative_to(ResultsTree(results).machines.all_bundles)
 
 
 def _rehearsal(bundle: Path) -> bool:
@@ -302,7 +302,7 @@ def _stated(path: Path) -> str:
         return ""
     try:
         frame = read_texts(path)
-    except Unreadable:
+    except UnreadableTable:
         return ""
     stated = [name for name in frame.columns if name.endswith("provenance")]
     return _joined({word for name in stated for value in frame[name].unique() for word in value.split()})

@@ -23,10 +23,10 @@ from tessera import __version__
 from tessera.core import archives
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import writing
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.core.units import GB, MB
 from tessera.report.package import contents, offline
-from tessera.report.package.contents import TEXT_SUFFIXES, NameWatch, machine_names, scrub_names, words_in
+from tessera.report.package.contents import TEXT_SUFFIXES, NameWatch, identifying_texts, scrub_names, words_in
 
 MANIFEST, SUMS, ABOUT = "manifest.csv", "SHA256SUMS", "package.json"
 MANIFEST_COLUMNS = ("path", "bytes", "sha256", "provenance", "scrubbed")
@@ -35,7 +35,7 @@ THIRD_PARTY = "third party"  #: provenance of wheels, images, and the kernel's s
 
 
 @dataclass(frozen=True)
-class Package:
+class WrittenPackage:
     """The written package; ``scrubbed`` counts the names of this machine that were removed from results.
 
     ``left_in``: host or user names that the code uses as words, too; results keep them.
@@ -60,7 +60,7 @@ def make(
     traces: bool = False,
     allow_dirty: bool = False,
     without: Collection[str] | None = None,
-) -> Package:
+) -> WrittenPackage:
     """Pack the committed code and ``results``, a folder like ``results/default``.
 
     With ``without`` also pack what ``./run --offline`` needs, except for these parts of it.
@@ -94,7 +94,7 @@ def make(
             writing(out, "wb") as stream,
             zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive,
         ):
-            writer = _Writer(archive, about["name"], found.seconds, *machine_names(results))
+            writer = _Writer(archive, about["name"], found.seconds, *identifying_texts(results))
             for name, body, executable in contents.code_files(found):
                 writer.add_code(name, body, executable)
             for part in extra:
@@ -114,7 +114,7 @@ def make(
         ) from error
     with out.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return Package(
+    return WrittenPackage(
         path=out,
         size_bytes=out.stat().st_size,
         sha256=sha256,
@@ -222,7 +222,7 @@ def _sizes(files: Iterable[offline.OfflineFile]) -> dict[str, int]:
 def _about(found: contents.Commit, results: Path, traces: bool) -> dict:
     """The content of ``package.json``: commits of the code and of the results, bundles that took part."""
     try:
-        made_by = json.loads((Tree(results).all_provenance / "git.json").read_text())
+        made_by = json.loads((ResultsTree(results).all_provenance / "git.json").read_text())
     except (OSError, ValueError):
         made_by = {}
     return {
@@ -234,7 +234,7 @@ def _about(found: contents.Commit, results: Path, traces: bool) -> dict:
         "results_commit": made_by.get("commit"),
         "results_from_a_dirty_tree": made_by.get("dirty"),
         "traces": traces,
-        "bundles": [folder.name for folder in Tree(results).machines.bundles()],
+        "bundles": [folder.name for folder in ResultsTree(results).machines.bundles()],
         "verify": f"sha256sum -c {SUMS} in the unpacked folder, or: tessera dev package verify FILE",
     }
 
@@ -246,7 +246,7 @@ MOST_BYTES = 1024 * GB  #: unpacked; with recordings it has some 100GB
 MOST_TABLE_BYTES = 64 * MB  #: of the lists of files: about 300 bytes a file
 
 
-def verify(path: Path) -> dict[str, int]:
+def verify_package(path: Path) -> dict[str, int]:
     """``{"files": ..., "bytes": ...}`` of a correct package; sizes are unpacked.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The pages: each has a function from :class:`tessera.report.facts.Facts` to variables of its template.
+"""The pages: each has a function from :class:`tessera.report.facts.ReportData` to variables of its template.
 
 A new page is a function ``<name>_page(facts)`` in one of these files, one template in ``report/templates``,
 and one line in :data:`PAGES`.

@@ -10,7 +10,7 @@ import yaml
 
 from tessera.core.results.cell_tables import MODELS_OF_RUN
 from tessera.core.results.outcomes import FAILED, other_rows
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.core.units import format_bytes
 from tessera.fit.models.registry import EVERY, MODELS
 
@@ -44,7 +44,7 @@ def gap_count(facts) -> int:
     return int((facts.results.gaps["status"] == FAILED).sum()) + len(_absent(facts))
 
 
-def pair_notes(tree: Tree) -> list[dict]:
+def pair_notes(tree: ResultsTree) -> list[dict]:
     """Notes of the pipeline on a pair: few distinct layouts, or why no model was fitted."""
     found = []
     for pattern in (tree.layouts_note("*", "*"), tree.why_no_models("*", "*", "not_*")):

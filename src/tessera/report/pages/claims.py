@@ -38,7 +38,7 @@ def claims_page(facts) -> dict:
         "proof_reading_line": score_line(PROOF_READING, facts.claims),
         "reasons": notes,
         "claims_reason": facts.claims_reason,
-        "bars": bars(claims),
+        "bars": verdict_bars(claims),
         "unmeasured": VERDICTS[NOT_MEASURABLE],
         "choices": [
             choice(
@@ -114,7 +114,7 @@ def choice(key: str, label: str, values: list[tuple[str, str]]) -> dict:
     return {"key": key, "label": label, "options": sorted(options, key=lambda one: one["label"])}
 
 
-def bars(claims: list[dict]) -> list[dict]:
+def verdict_bars(claims: list[dict]) -> list[dict]:
     """Per score the verdicts as parts of a bar: number and share in percent. No number is over two scores."""
     found = []
     for kind, score in SCORES.items():

@@ -6,7 +6,7 @@ import pandas as pd
 
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.platforms import changed
+from tessera.core.platforms import changed_platform
 from tessera.core.reference import published_tables
 from tessera.core.results.outcomes import is_ok, ok_rows, other_rows
 from tessera.core.results.study_tables import (
@@ -54,8 +54,8 @@ def _platform(facts, name: str) -> dict:
     cells = facts.results.simulated
     about = {"name": name, "cells": int((cells["platform"] == name).sum())}
     try:
-        platform = platforms.load(detected if detected.exists() else name)
-        platform = changed(platform, facts.config.get("changes") or {})
+        platform = platforms.load_platform(detected if detected.exists() else name)
+        platform = changed_platform(platform, facts.config.get("changes") or {})
     except TesseraError as error:
         return {**about, "problem": f"{error.asked}: {error.found}.", "todo": error.remedy}
     values = [
@@ -106,8 +106,8 @@ def designs_page(facts) -> dict:
 def _probes(facts) -> list[dict]:
     """Rows of the probes; ``printed``: Park's number for the same quantity, if there is one."""
     found = ok_rows(facts.results.read(PROBES)).to_dict("records")
-    saved = published_tables.load("park_table22_synonym_filter", facts.reference)
-    values = published_tables.load("park_values", facts.reference)
+    saved = published_tables.load_published("park_table22_synonym_filter", facts.reference)
+    values = published_tables.load_published("park_values", facts.reference)
     hit = values.loc[values["quantity"] == "index_cache_hit", "value"]
     for row in found:
         same = saved[(saved["workload"] == row["case"]) & (saved["quantity"] == row["quantity"])]["value"]
@@ -119,7 +119,7 @@ def _probes(facts) -> list[dict]:
 
 def printed_distances(reference) -> pd.DataFrame:
     """Park's anchor distances in pages; columns workload, mapping, value."""
-    return published_tables.load(PRINTED_DISTANCES, reference)[["workload", "mapping", "value"]]
+    return published_tables.load_published(PRINTED_DISTANCES, reference)[["workload", "mapping", "value"]]
 
 
 def program_of(workload: str) -> str:
@@ -229,7 +229,7 @@ def _machines() -> list[dict]:
 
 def _printed_energy(reference) -> list[dict]:
     try:
-        found = published_tables.load(PRINTED_ENERGY, reference)
+        found = published_tables.load_published(PRINTED_ENERGY, reference)
     except TesseraError:
         return []
     return found[found["note"] != ""].to_dict("records")

@@ -10,7 +10,7 @@ from tessera.core.results.cell_tables import HOST_MANIFEST
 from tessera.core.results.loader import GENERATIONS, Pair
 from tessera.core.results.machine_tables import ALLOCATOR, COMPARISON, RUNS
 from tessera.core.results.outcomes import is_ok, ok_rows
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 from tessera.machine.environment.condition import barring
 from tessera.measure.bundles.texts import bundle_summary
 from tessera.report.claims import load_claims
@@ -18,7 +18,7 @@ from tessera.report.claims.claim import Claim
 from tessera.report.claims.verdicts import UNDECIDED
 from tessera.report.claims_table import claim_for_reading
 from tessera.report.figures import style
-from tessera.report.figures.measured_machines import MEASURE_COMMAND, Kept, kept_bundles, page_sizes
+from tessera.report.figures.measured_machines import MEASURE_COMMAND, Kept, kept_bundles, page_size_rows
 from tessera.report.machines.evaluate import UNAVAILABLE
 from tessera.report.page_elements import other_figures
 from tessera.report.pages.about import grouped_gaps
@@ -41,7 +41,7 @@ def machines_page(facts) -> dict:
         "bundles": [_bundle(one) for one in bundles],
         "machines_figure": facts.figure("machines"),
         "errors": bundle_errors(facts),
-        "decided": decided(facts),
+        "decided": decided_findings(facts),
         "elsewhere": _elsewhere(facts),
         "elsewhere_words": ELSEWHERE,
         "measure_command": MEASURE_COMMAND,
@@ -59,7 +59,7 @@ def _bundle(one: Kept) -> dict:
         "about": [row for row in bundle_summary(one.bundle) if row[0] != "workload"],
         "bars": one.bars,
         "conditions": [{"bars": c.check in barred, "row": c} for c in one.bundle.environment],
-        "workloads": page_sizes(one),
+        "workloads": page_size_rows(one),
     }
 
 
@@ -68,7 +68,7 @@ def bundle_errors(facts) -> list[dict]:
 
     Errors are relative, as fractions, of models fitted to all layouts but 1gb and tested on these.
     """
-    folder = Tree(facts.results.directory).machines.root
+    folder = ResultsTree(facts.results.directory).machines.root
     if not folder.is_dir():
         return []
     measured, simulated = (_bundle_errors(one) for one in (Results(folder), facts.results))
@@ -94,7 +94,7 @@ def _bundle_errors(results: Results) -> dict[tuple[Pair, str], dict]:
     return {(Pair(row["workload"], row["platform"]), row["model"]): row for row in table.to_dict("records")}
 
 
-def decided(facts) -> list[dict]:
+def decided_findings(facts) -> list[dict]:
     """Findings that machines decided: the claim's row, and what each group of machines gave."""
     rows = []
     for claim in facts.claims.to_dict("records"):

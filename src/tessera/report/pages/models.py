@@ -42,12 +42,12 @@ def models_page(facts) -> dict:
         "title": "Models",
         "parts": _sections(facts),
         "worst": _worst(facts),
-        "protocols": protocols(facts),
-        "anchored": anchored(facts),
+        "protocols": protocol_errors(facts),
+        "anchored": anchored_errors(facts),
         "one_gb_worse": one_gb_worse(facts),
         "learning": learning(facts),
-        "adaptive": adaptive(facts),
-        "one_gb": one_gb(facts),
+        "adaptive": adaptive_orders(facts),
+        "one_gb": one_gb_rows(facts),
         "budget": budget(facts),
     }
 
@@ -119,7 +119,7 @@ def _model_labels(models) -> list[tuple[str, str]]:
     return [(name, style.model_look(name).label) for name in style.ordered_models(models)]
 
 
-def protocols(facts) -> dict | None:
+def protocol_errors(facts) -> dict | None:
     """Largest error of each model under each protocol."""
     table = facts.results.analysed(facts.results.read(MODELS_OF_RUN["protocols"]))
     if table.empty:
@@ -151,7 +151,7 @@ def protocols(facts) -> dict | None:
     }
 
 
-def anchored(facts) -> dict | None:
+def anchored_errors(facts) -> dict | None:
     """Largest errors with both anchors in training, by kind of tested row; medians over shuffles.
 
     ``low`` and ``high``: range over the shuffles of the pair with the largest error over all tested rows.
@@ -205,7 +205,7 @@ def learning(facts) -> dict | None:
     return {"sizes": [int(n) for n in sizes], "rows": rows, "pairs": len(pairs_of(table))}
 
 
-def adaptive(facts) -> dict | None:
+def adaptive_orders(facts) -> dict | None:
     """Layouts that an order needs to reach the error of all of them, and to hold it."""
     table = facts.results.models("adaptive")
     if table.empty:
@@ -232,7 +232,7 @@ def adaptive(facts) -> dict | None:
 BUDGET_PARTS = ("model", "simulator", "sampling", "noise", "total")
 
 
-def one_gb(facts) -> list[dict]:
+def one_gb_rows(facts) -> list[dict]:
     """A row per pair and model: prediction, interval, simulated runtime, and whether it lies inside."""
     table = facts.results.models("one_gb")
     cells = facts.results.simulated

@@ -162,7 +162,7 @@ MEASURED, PUBLISHED = "measured", "published"
 
 
 @dataclass(frozen=True)
-class Column:
+class Heading:
     """A heading; ``provenance`` is that of the column's numbers, ``unit`` follows the name."""
 
     name: str
@@ -173,7 +173,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Shown:
-    columns: tuple[Column, ...]
+    columns: tuple[Heading, ...]
     rows: list[tuple]  #: texts and numbers; numbers are shown with four digits
 
 
@@ -187,8 +187,8 @@ def table4(table: pd.DataFrame) -> Shown:
         size = f"{mine['page_table_bytes'].iloc[0] / scale:.2f} {unit}"
         rows.append((name, "function", size, *_digits(mine["overhead"], copies)))
         rows.append((name, "printed", _printed_size(name), *_digits(mine["published_overhead"], copies)))
-    head = (Column("memory", number=False), Column("source", number=False), Column("size of one copy"))
-    return Shown((*head, *(Column(f"{n} copies" if n > 1 else "1 copy") for n in copies)), rows)
+    head = (Heading("memory", number=False), Heading("source", number=False), Heading("size of one copy"))
+    return Shown((*head, *(Heading(f"{n} copies" if n > 1 else "1 copy") for n in copies)), rows)
 
 
 def table4_measured(table: pd.DataFrame) -> Shown:
@@ -203,11 +203,11 @@ def table4_measured(table: pd.DataFrame) -> Shown:
         rows.append((*asked, f"{calculated / 1024:.0f}", int(row.page_table_bytes) - calculated))
     return Shown(
         (
-            Column("memory", number=False),
-            Column("copies"),
-            Column("accounted by the kernel", "KB", MEASURED),
-            Column("the paper's function", "KB"),
-            Column("difference", "bytes"),
+            Heading("memory", number=False),
+            Heading("copies"),
+            Heading("accounted by the kernel", "KB", MEASURED),
+            Heading("the paper's function", "KB"),
+            Heading("difference", "bytes"),
         ),
         rows,
     )
@@ -223,13 +223,13 @@ def table5(table: pd.DataFrame) -> Shown:
     ]  # fmt: skip
     return Shown(
         (
-            Column("call", number=False),
-            Column("region", number=False),
-            Column("4 copies / off", "ratio of instructions", MEASURED),
-            Column("4 copies / off", "ratio of cycles", PUBLISHED),
-            Column("off / unpatched", "ratio of instructions", MEASURED),
-            Column("off", "instructions", MEASURED),
-            Column("4 copies", "instructions", MEASURED),
+            Heading("call", number=False),
+            Heading("region", number=False),
+            Heading("4 copies / off", "ratio of instructions", MEASURED),
+            Heading("4 copies / off", "ratio of cycles", PUBLISHED),
+            Heading("off / unpatched", "ratio of instructions", MEASURED),
+            Heading("off", "instructions", MEASURED),
+            Heading("4 copies", "instructions", MEASURED),
         ),
         rows,
     )
@@ -245,11 +245,11 @@ def table6(table: pd.DataFrame) -> Shown:
     ]  # fmt: skip
     return Shown(
         (
-            Column("program", number=False),
-            Column("4 copies add", "% of instructions", MEASURED),
-            Column("copies add", "% of time", PUBLISHED),
-            Column("off", "instructions", MEASURED),
-            Column("4 copies", "instructions", MEASURED),
+            Heading("program", number=False),
+            Heading("4 copies add", "% of instructions", MEASURED),
+            Heading("copies add", "% of time", PUBLISHED),
+            Heading("off", "instructions", MEASURED),
+            Heading("4 copies", "instructions", MEASURED),
         ),
         rows,
     )
@@ -263,7 +263,7 @@ def outcome_counts(name: str) -> Callable[[pd.DataFrame], Shown]:
         for outcome, part in table.groupby("outcome", sort=False):
             names = "" if outcome == "passed" else ", ".join(part[name].astype(str))
             rows.append((outcome, len(part), names))
-        return Shown((Column("outcome", number=False), Column("count"), Column("which", number=False)), rows)
+        return Shown((Heading("outcome", number=False), Heading("count"), Heading("which", number=False)), rows)
 
     return build
 
@@ -298,7 +298,7 @@ def table_for_reading(stem: str, table: pd.DataFrame) -> Shown:
     if build and set(needed) <= set(table.columns) and table[list(needed)[:1]].notna().all().all():
         return build(table)
     columns = tuple(
-        Column(name.replace("_", " "), number=pd.api.types.is_numeric_dtype(table[name]))
+        Heading(name.replace("_", " "), number=pd.api.types.is_numeric_dtype(table[name]))
         for name in table.columns
     )
     rows = table.astype(object).where(table.notna(), "")
@@ -310,7 +310,7 @@ def _digits(ratios: pd.Series, copies: list[int]) -> list[str]:
 
 
 def _printed_size(footprint: str) -> str:
-    row = reference.select("mitosis_table4", {"footprint": footprint, "quantity": "page_table_size"}).iloc[0]
+    row = reference.select_published("mitosis_table4", {"footprint": footprint, "quantity": "page_table_size"}).iloc[0]
     decimals = 1 if row["value"] >= 10 else 2  # as printed: 32.0 GB, 2.00 GB
     return f"{row['value']:.{decimals}f} {row['unit']}"
 

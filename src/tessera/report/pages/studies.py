@@ -6,7 +6,7 @@ import pandas as pd
 
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.platforms import changed
+from tessera.core.platforms import changed_platform
 from tessera.core.results.outcomes import FAILED, ok_rows, other_rows
 from tessera.core.results.study_tables import SAMPLING, SHAPES, SWEEP, VARIANTS
 from tessera.lab import walk_cost
@@ -219,7 +219,7 @@ def _values_of_this_run(facts) -> list[dict]:
     found = []
     for name in facts.config.get("platforms") or []:
         try:
-            platform = changed(platforms.load(name), facts.config.get("changes") or {})
+            platform = changed_platform(platforms.load_platform(name), facts.config.get("changes") or {})
         except TesseraError:
             continue  # the page "Platforms" says what is wrong
         found.append({"platform": name, "cycles": platform.values[walk_cost.KEY].value})

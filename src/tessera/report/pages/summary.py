@@ -11,21 +11,21 @@ from tessera.core.results.transfer_tables import NEW_DESIGNS
 from tessera.report import new_designs
 from tessera.report.facts import MACHINE
 from tessera.report.page_elements import other_figures
-from tessera.report.pages.claims import bars, claim_rows, without_proof_reading
-from tessera.report.verdicts import HELD, PROOF_READING, SCORES, Score, in_order, score_line
+from tessera.report.pages.claims import verdict_bars, claim_rows, without_proof_reading
+from tessera.report.verdicts import HELD, PROOF_READING, SCORES, Score, ordered_verdicts, score_line
 
 
 def summary_page(facts) -> dict:
     claims = claim_rows(facts)
     return {
         "title": "Summary",
-        "summary": summary(facts),
+        "summary": run_in_words(facts),
         "tiles": _tiles(facts, claims),
         "new_designs": _new_designs(facts),
         "notes": _notes(facts),
         "claims": claims,
         "claims_reason": facts.claims_reason,
-        "bars": bars(without_proof_reading(claims)),
+        "bars": verdict_bars(without_proof_reading(claims)),
         "proof_reading_line": score_line(PROOF_READING, facts.claims),
         "required": _required(claims),
         "headlines": judged_headlines(facts, claims),
@@ -35,7 +35,7 @@ def summary_page(facts) -> dict:
     }
 
 
-def summary(facts) -> str:
+def run_in_words(facts) -> str:
     """Workloads, platforms and layouts of the run, in one or two sentences."""
     cells = facts.results.simulated
     cells = cells[~cells["platform"].isin(MACHINE)]
@@ -64,7 +64,7 @@ def _new_designs(facts) -> dict:
     for platform, scope, rows in new_designs.tables(table):
         about = f"{_counted(int(rows['workloads'].max()), 'workload')} {words[scope]}"
         found.append({"platform": platform, "about": about, "rows": rows.to_dict("records")})
-    return {"tables": found, "sentences": new_designs.sentences(table), "last": new_designs.LAST}
+    return {"tables": found, "sentences": new_designs.class_sentences(table), "last": new_designs.LAST}
 
 
 def _required(claims: list[dict]) -> list[dict]:
@@ -109,7 +109,7 @@ def _tile(score: Score, verdicts: list[str]) -> dict:
     return {
         "label": score.name,
         "value": ", ".join(f"{good} of {good + bad}" for good, bad in parts if good + bad) or "0 of 0",
-        "detail": ", ".join(f"{verdicts.count(name)} {name}" for name in in_order(verdicts)) or "none",
+        "detail": ", ".join(f"{verdicts.count(name)} {name}" for name in ordered_verdicts(verdicts)) or "none",
     }
 
 

@@ -133,9 +133,9 @@ def workload_page(facts, workload: str) -> dict:
 
 def _about(workload: str) -> str:
     try:
-        from tessera.record.workloads import load
+        from tessera.record.workloads import load_workload
 
-        return str(load(workload).description)
+        return str(load_workload(workload).description)
     except (ImportError, TesseraError, AttributeError):
         return ""  # a workload that isn't in config/workloads has no description
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tessera.core.units import MB
-from tessera.measure.mosalloc.launcher import command
+from tessera.measure.mosalloc.launcher import mosalloc_command
 
 
 class WrongAnswer(Exception):
@@ -233,7 +233,7 @@ class Box:
         raise TimedOut(f"the server did not answer within {READY_SECONDS} s")
 
     def _under(self, words: list[str], report: Path, target: str | None) -> list[str]:
-        argv = command(words, self.layout, report=report, target=target, allow_fallback=self.allow_fallback)
+        argv = mosalloc_command(words, self.layout, report=report, target=target, allow_fallback=self.allow_fallback)
         if self.launcher is not None:
             argv[0] = str(self.launcher)
         argv[1:1] = self.options

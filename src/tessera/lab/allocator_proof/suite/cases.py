@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.core.checks import FAIL, PASS, SKIP, Check, counts
+from tessera.core.checks import FAIL, PASS, SKIP, Check, status_counts
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import build_dir
 from tessera.core.tables import table_text
 from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section, tail
 from tessera.machine.container.component_tests import OPTIONS, TIMEOUT_SECONDS, huge_pages
 from tessera.machine.container.toolchain import toolchain
-from tessera.machine.limits import processors
+from tessera.machine.limits import usable_processors
 
 # ctest's JUnit file: the result of each test.
 
@@ -106,7 +106,7 @@ def others_text(tests: Sequence[Test]) -> str:
         groups.setdefault(test.name if prefix in _SINGLE else prefix, []).append(test)
     heads, rows = ("test", "verdict", "passed", "failed", "skipped", "s"), []
     for name, members in groups.items():
-        found = counts(test.verdict for test in members)
+        found = status_counts(test.verdict for test in members)
         worst = next(verdict for verdict in (FAIL, SKIP, PASS) if found[verdict])
         numbers = [str(found[verdict]) for verdict in (PASS, FAIL, SKIP)]
         rows.append((name, worst, *numbers, f"{sum(test.seconds for test in members):.1f}"))
@@ -124,7 +124,7 @@ def run(request: ProofRequest) -> Findings:
     for file in (tests_file, log):
         file.unlink(missing_ok=True)
     argv: list[str | Path] = ["ctest", "--test-dir", build_dir("mosalloc"), "--no-tests=error", "--quiet"]
-    argv += ["--timeout", str(TIMEOUT_SECONDS), "--parallel", str(processors())]
+    argv += ["--timeout", str(TIMEOUT_SECONDS), "--parallel", str(usable_processors())]
     argv += ["--output-on-failure", "--output-log", log, "--output-junit", tests_file]
     argv += ["-R", request.cases] if request.cases is not None else []
     with huge_pages(request.say):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from tessera.core.checks import FAIL, PASS, SKIP, Check, counts
+from tessera.core.checks import FAIL, PASS, SKIP, Check, status_counts
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir, built, repo_root
 from tessera.core.tables import table_text
@@ -186,7 +186,7 @@ def run(request: ProofRequest) -> Findings:
             request.say(f"glibc {base.version}")
             started = time.monotonic()
             found = _under(base, request, missing)
-            results = counts(check.status for check in found)
+            results = status_counts(check.status for check in found)
             numbers = {status.lower(): count for status, count in results.items()}
             seconds = round(time.monotonic() - started, 1)
             rows.append({"glibc": base.version, "system": base.system, "runs": len(found), **numbers,
@@ -219,7 +219,7 @@ def _under(base: Base, request: ProofRequest, no_pages: str) -> list[Check]:
     found = library_checks(base.version, ScriptRun(output, folder), names)
     if no_pages:
         found.append(Check(f"{base.version} 2mb", SKIP, no_pages))
-    failed = counts(check.status for check in found)[FAIL]
+    failed = status_counts(check.status for check in found)[FAIL]
     request.say(f"glibc {base.version}: {len(found)} runs, {failed} failed")
     return found
 

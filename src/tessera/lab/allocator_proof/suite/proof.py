@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tessera.core.checks import FAIL, PASS, SKIP, Check, counts, summary
+from tessera.core.checks import FAIL, PASS, SKIP, Check, status_counts, status_summary
 from tessera.core.errors import unknown_name
 from tessera.core.files import write_text, writing
 from tessera.lab.allocator_proof.suite import (
@@ -93,7 +93,7 @@ def outcome_text(number: int, outcome: CheckOutcome) -> str:
     lines = [title, "=" * len(title), found.text]
     lines += [f"note: {note}" for note in found.notes]
     lines += _grouped(FAIL, found.checks) + _grouped(SKIP, found.checks)
-    return "\n".join([*lines, summary(check.status for check in found.checks), ""])
+    return "\n".join([*lines, status_summary(check.status for check in found.checks), ""])
 
 
 def _grouped(status: str, checks) -> list[str]:
@@ -126,7 +126,7 @@ def write_outcome(outcome: CheckOutcome, folder: Path, *, library: str) -> None:
         "title": outcome.section.title,
         "subject": library,
         "seconds": round(outcome.seconds, 2),
-        **counts(check.status for check in found.checks),
+        **status_counts(check.status for check in found.checks),
         "notes": list(found.notes),
         "checks": [{"name": c.name, "verdict": c.status, "reason": c.found} for c in found.checks],
     }
@@ -140,5 +140,5 @@ def write_outcome(outcome: CheckOutcome, folder: Path, *, library: str) -> None:
 
 def proof_passed(outcomes: Sequence[CheckOutcome]) -> bool:
     """True if something was proven and nothing failed."""
-    found = counts(check.status for outcome in outcomes for check in outcome.findings.checks)
+    found = status_counts(check.status for outcome in outcomes for check in outcome.findings.checks)
     return found[FAIL] == 0 and found[PASS] > 0

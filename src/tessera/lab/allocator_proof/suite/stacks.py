@@ -19,7 +19,7 @@ from tessera.core.units import MB, PAGE_2MB
 from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section, tail
 from tessera.machine.container.process import HostProcess, stopped_at_exit
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
-from tessera.measure.mosalloc.launcher import command
+from tessera.measure.mosalloc.launcher import mosalloc_command
 from tessera.measure.mosalloc.report import read_report
 
 RUNS, QUICK_RUNS = 1000, 50
@@ -82,7 +82,7 @@ def _once(line: Line, number: int, folder: Path) -> None:
     report, stacks = folder / "report.json", STACKS[number % len(STACKS)]
     report.unlink(missing_ok=True)
     argv = [str(built("mosalloc", "own_stacks")), line.case]
-    argv = command(argv, folder / "layout.csv", report=report, allow_fallback=True, stacks=stacks)
+    argv = mosalloc_command(argv, folder / "layout.csv", report=report, allow_fallback=True, stacks=stacks)
     line.runs += 1
     # The output is a file: a process that is left over does not keep us waiting.
     with (folder / "output").open("w+") as output:

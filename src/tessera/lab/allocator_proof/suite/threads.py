@@ -20,7 +20,7 @@ from tessera.core.units import GB, MB, PAGE_1GB, PAGE_2MB, PAGE_4KB, format_byte
 from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section, tail
 from tessera.machine.container.process import HostProcess, stopped_at_exit
 from tessera.machine.reserve import HugePagesUnavailable, huge_pages_free, reserve_huge_pages, supported_sizes
-from tessera.measure.mosalloc.launcher import command
+from tessera.measure.mosalloc.launcher import mosalloc_command
 from tessera.measure.mosalloc.report import read_report
 
 # Page sizes by offset in a pool that a program read in its own smaps, beside those of its layout.
@@ -198,7 +198,7 @@ def _under(layout: Layout, plain: str, folder: Path) -> Iterator[Line]:
     write_layout(layout, file)
     report_file.unlink(missing_ok=True)
     with reserve_huge_pages(pages * (1 + CHILDREN), needed_1gb):
-        done = _execute(command(_program(), file, report=report_file))
+        done = _execute(mosalloc_command(_program(), file, report=report_file))
     ended = f"status {done.returncode}"
     yield Line.of(
         layout.name, "exit", "status 0", ended if done.returncode == 0 else f"{ended}: {tail(done.stderr)}"
@@ -224,7 +224,7 @@ def _too_few(folder: Path) -> Iterator[Line]:
     )
     file = folder / "too-few.csv"
     write_layout(layout, file)
-    done = _execute(command(_program(), file))
+    done = _execute(mosalloc_command(_program(), file))
     yield Line.of(layout.name, "exit", "status 2", f"status {done.returncode}")
     yield Line.of(layout.name, "output of the program", "nothing", done.stdout.strip() or "nothing")
     for words in (f"asked for {pages} pages of 2MB", "sysctl vm.nr_hugepages="):

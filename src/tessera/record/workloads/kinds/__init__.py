@@ -24,7 +24,7 @@ from types import ModuleType
 
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.record.workloads.definition import PREPARED, Size, Workload
-from tessera.record.workloads.program_run import Run
+from tessera.record.workloads.program_run import ProgramRun
 
 KINDS = {
     "server": "tessera.record.workloads.kinds.server",
@@ -37,7 +37,7 @@ KINDS = {
 }
 
 
-def prepare(workload: Workload, label: str, folder: Path, prepared: Path | None = None) -> Run:
+def prepare(workload: Workload, label: str, folder: Path, prepared: Path | None = None) -> ProgramRun:
     """The run of this size of the workload.
 
     Args:

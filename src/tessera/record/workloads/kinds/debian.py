@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tessera.core.errors import unknown_name
 from tessera.record.workloads.definition import Size, Workload
-from tessera.record.workloads.program_run import VIPS, WORKLOADS, Run
+from tessera.record.workloads.program_run import VIPS, WORKLOADS, ProgramRun
 
 PROGRAMS = {
     "liblinear-train": "tessera.record.debian_programs.liblinear",
@@ -24,12 +24,12 @@ PROGRAMS = {
 IMAGES = {"vips": VIPS}
 
 
-def image_of(executable: str) -> str:
+def image_folder(executable: str) -> str:
     """The folder of ``docker/`` whose image has the program."""
     return IMAGES.get(executable, WORKLOADS)
 
 
-def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+def prepare(workload: Workload, size: Size, folder: Path) -> ProgramRun:
     """The input of this size in ``folder``, and how the program is started on it."""
     if workload.executable not in PROGRAMS:
         raise unknown_name(f"Debian program of workload {workload.name}", workload.executable, list(PROGRAMS))

@@ -7,10 +7,10 @@ from pathlib import Path
 from tessera.core.files import built
 from tessera.record import datasets
 from tessera.record.workloads.definition import Size, Workload
-from tessera.record.workloads.program_run import Run
+from tessera.record.workloads.program_run import ProgramRun
 
 
-def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+def prepare(workload: Workload, size: Size, folder: Path) -> ProgramRun:
     """The built program with the size's arguments, datasets' paths filled in."""
     program = str(built("workloads", workload.executable))
-    return Run(tuple(datasets.expand([program, *size.args])))
+    return ProgramRun(tuple(datasets.expand([program, *size.args])))

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tessera.core.errors import TesseraError
 from tessera.record.workloads.definition import Size, Workload
-from tessera.record.workloads.program_run import HOST, Finished, Run
+from tessera.record.workloads.program_run import HOST, Finished, ProgramRun
 
 VARIABLE = "PARSECDIR"  #: set by PARSEC's env.sh
 INPUTS = ("test", "simdev", "simsmall", "simmedium", "simlarge", "native")
@@ -27,7 +27,7 @@ _ASSIGNED = re.compile(r"(export\s+)?(\w+)=(.*)")
 _THREADS = re.compile(r"\$\{?NTHREADS\}?")
 
 
-def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+def prepare(workload: Workload, size: Size, folder: Path) -> ProgramRun:
     """The package's command for this input, with the input unpacked into ``folder``."""
     asked = _options(f"{workload.name}, size {size.label}", size.args)
     package = _package(workload.executable)
@@ -35,7 +35,7 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     archive = package / "inputs" / f"input_{asked['--input']}.tar"
     if archive.is_file():
         _unpack(archive, folder)
-    return Run(
+    return ProgramRun(
         argv=(str(_program(package, words[0])), *words[1:]),
         paths=(package,),
         environment=environment,

@@ -14,7 +14,7 @@ from pathlib import Path
 from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
 from tessera.record.workloads.definition import Size, Workload
-from tessera.record.workloads.program_run import HOST, Finished, Run, last_line_json
+from tessera.record.workloads.program_run import HOST, Finished, ProgramRun, last_line_json
 
 #: Files below these are the image's own, or are staged with the program.
 _SYSTEM = tuple(
@@ -22,10 +22,10 @@ _SYSTEM = tuple(
 )
 
 
-def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+def prepare(workload: Workload, size: Size, folder: Path) -> ProgramRun:
     """The program, to be run in a separate folder."""
-    return Run(
-        argv=(str(find(workload.executable)), *size.args),
+    return ProgramRun(
+        argv=(str(program_path(workload.executable)), *size.args),
         paths=visible(size.args),
         folder=folder,
         image=HOST,
@@ -34,7 +34,7 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     )
 
 
-def find(name: str) -> Path:
+def program_path(name: str) -> Path:
     """The program's path; an error if it has gone."""
     found = shutil.which(name)
     if found is None:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.record.workloads.definition import Size, Workload
-from tessera.record.workloads.kinds.program import find, visible
-from tessera.record.workloads.program_run import HOST, Finished, Run
+from tessera.record.workloads.kinds.program import program_path, visible
+from tessera.record.workloads.program_run import HOST, Finished, ProgramRun
 
 PRE, RUN, POST = (
     ("pre_run.sh", "prerun.sh", "warmup.sh"),
@@ -26,7 +26,7 @@ PRE, RUN, POST = (
 _MADE_BY_US = ".tessera-copy"
 
 
-def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+def prepare(workload: Workload, size: Size, folder: Path) -> ProgramRun:
     """A fresh copy of the benchmark's folder, in which ``pre_run.sh`` has run."""
     if len(size.args) != 1:
         raise TesseraError(
@@ -39,10 +39,10 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     environment = environment_of(folder)
     if script := _script(folder, PRE):
         _call(script, folder, environment)
-    target = find(
+    target = program_path(
         str(folder / workload.executable) if (folder / workload.executable).exists() else workload.executable
     )
-    return Run(
+    return ProgramRun(
         argv=("bash", RUN),
         paths=() if target.is_relative_to(folder) else visible((str(target),)),
         environment=environment,

@@ -15,14 +15,14 @@ from pathlib import Path
 
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.core.units import MB
-from tessera.record.traces.companion import Switch
+from tessera.record.traces.companion import RecordingSwitch
 from tessera.record.workloads.definition import Size, Workload
-from tessera.record.workloads.program_run import WORKLOADS, Run
+from tessera.record.workloads.program_run import WORKLOADS, ProgramRun
 from tessera.record.workloads.server_load import (
     HOST,
     Memcached,
     Redis,
-    Session,
+    ServerLoad,
     Store,
     free_port,
     require_free,
@@ -61,7 +61,7 @@ SERVERS = {
 }
 
 
-def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+def prepare(workload: Workload, size: Size, folder: Path) -> ProgramRun:
     """The server's command, and its load as the companion.
 
     Raises:
@@ -72,8 +72,8 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     server = SERVERS[workload.executable]
     asked = _arguments(workload, size)
     port = require_free(asked.port) if asked.port else free_port()
-    switch = Switch(folder / "switch")
-    session = Session(
+    switch = RecordingSwitch(folder / "switch")
+    session = ServerLoad(
         server.protocol(),
         port,
         asked.items,
@@ -83,7 +83,7 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
         farewell=server.farewell,
     )
     memory = max(64 * MB, size.heap_pool + size.anon_pool - 128 * MB)
-    return Run(
+    return ProgramRun(
         ("/usr/bin/" + workload.executable, *server.arguments(port, memory, folder)),
         folder=folder,
         image=WORKLOADS,

@@ -17,10 +17,10 @@ from pathlib import Path
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.core.files import build_dir, write_text
 from tessera.record.workloads.definition import Size, Workload
-from tessera.record.workloads.program_run import HOST, Finished, Run
+from tessera.record.workloads.program_run import HOST, Finished, ProgramRun
 
 
-def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+def prepare(workload: Workload, size: Size, folder: Path) -> ProgramRun:
     """The chosen command of the benchmark's run folder."""
     owner = f"{workload.name}, size {size.label}"
     asked = _options(owner, size.args)
@@ -45,7 +45,7 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     data = root / suite.benchmarks / workload.executable / "data" / asked["--input"] / "output"
     expected = sorted(path for path in data.glob("*") if path.is_file())
     _link(source, folder, {command.stdout, command.stderr} | {path.name for path in expected})
-    return Run(
+    return ProgramRun(
         argv=(str(command.program), *command.args),
         paths=(root,),
         environment=command.environment,
