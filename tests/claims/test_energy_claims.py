@@ -129,4 +129,4 @@ def test_rules_of_the_model_can_fail():
 @pytest.mark.parametrize("claim", ["opera-threads-same-rate", "opera-energy-measured"])
 def test_what_needs_rapl_names_the_command(verdict, claim):
     row = verdict(claim, nothing)
-    assert row["verdict"] == "NOT-MEASURABLE-HERE" and "tessera threads measure" in row["reason"]
+    assert row["verdict"] == "NOT-MEASURABLE-HERE" and "tessera lab threads measure" in row["reason"]

@@ -1,4 +1,4 @@
-"""``tessera threads measure`` with a fake sysfs tree and a fake perf: order, counts, energy, refusals."""
+"""``tessera lab threads measure`` with a fake sysfs tree and a fake perf: order, counts, energy, refusals."""
 
 from __future__ import annotations
 

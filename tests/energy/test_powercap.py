@@ -126,7 +126,7 @@ def test_no_permission(locked):
 
 def test_the_doctor_names_what_is_there(tmp_path):
     (row,) = hardware.energy_checks(tmp_path)
-    assert (row.name, row.status) == ("RAPL", SKIP) and "tessera threads measure" in row.remedy
+    assert (row.name, row.status) == ("RAPL", SKIP) and "tessera lab threads measure" in row.remedy
     two_sockets(tmp_path)
     (row,) = hardware.energy_checks(tmp_path)
     assert row.status == PASS and "package-0, package-1" in row.found and row.remedy == ""

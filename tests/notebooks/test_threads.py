@@ -56,5 +56,5 @@ def test_drawings(pair):
 
 
 def test_runs(tmp_path):
-    assert "tessera threads measure" in threads.measured("")
+    assert "tessera lab threads measure" in threads.measured("")
     assert str(tmp_path / "absent.csv") in threads.measured(str(tmp_path / "absent.csv"))

@@ -42,8 +42,8 @@ ALLOCATOR = Table(
     """) + PROVENANCE,
 )  # fmt: skip
 
-_CHASE = "tessera validate chase"
-_EXPLAIN = "tessera validate explain"
+_CHASE = "tessera lab run chase"
+_EXPLAIN = "tessera lab run explain-chase"
 CHASE = Table(
     "chase", lambda t: t.validation("chase"), _CHASE, "column",
     "every measured chase; rows with 0 elements give the clock: `accesses` cycles took `ns`",
@@ -124,7 +124,7 @@ CALIBRATION = Table(
     """),
 )  # fmt: skip
 
-_MOSAICS = "tessera validate mosaics"
+_MOSAICS = "tessera lab run mosaics"
 MOSAICS = Table(
     "mosaics", lambda t: t.validation("mosaics"), _MOSAICS, "measured and simulated",
     "simulated differences between mosaics, compared with measured ones",
@@ -155,7 +155,7 @@ MOSAICS_SUMMARY = Table(
     """),
 )  # fmt: skip
 ENGINES = Table(
-    "engines", lambda t: t.validation("engines"), "tessera validate engines", "simulated",
+    "engines", lambda t: t.validation("engines"), "tessera lab run engines", "simulated",
     "cells of each engine that differ from the reference engine on random cases",
     columns("""
     comparison        text   -      engine and options
@@ -167,7 +167,7 @@ ENGINES = Table(
     """),
 )  # fmt: skip
 CLOSED_FORMS = Table(
-    "closed_forms", lambda t: t.validation("closed_forms"), "tessera validate closed-forms", "simulated",
+    "closed_forms", lambda t: t.validation("closed_forms"), "tessera lab run closed-forms", "simulated",
     "simulated counts compared with formulas",
     columns("""
     case       text    -  access pattern
@@ -182,7 +182,7 @@ CLOSED_FORMS = Table(
     """),
 )  # fmt: skip
 INVARIANTS = Table(
-    "invariants", lambda t: t.validation("invariants"), "tessera validate invariants", "simulated",
+    "invariants", lambda t: t.validation("invariants"), "tessera lab run invariants", "simulated",
     "rules that every simulated cell must satisfy",
     columns("""
     invariant     text   -      the rule
@@ -214,7 +214,7 @@ MACHINE_TABLES = (
 
 # Micro-benchmarks and programs on this machine's clock, beside the simulated core.
 
-_CLOCK = "tessera validate clock"
+_CLOCK = "tessera lab run clock"
 _MEASURED = """
     pages        text    -       4KB or 2MB: pages behind the data
     source       text    -       native, or a simulated platform
@@ -227,7 +227,7 @@ _MEASURED = """
     message      text    -       why there is no number
     """
 CLOCK_MEASURED = Table(
-    "clock_measured", lambda t: t.validation("clock_measured"), "tessera validate clock-measure", "measured",
+    "clock_measured", lambda t: t.validation("clock_measured"), "tessera lab run clock-measure", "measured",
     "micro-benchmarks and programs on this machine's clock",
     columns("""
     kind         text    -       mark or program

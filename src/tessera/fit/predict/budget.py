@@ -98,7 +98,7 @@ def _simulator(fitted: FittedModel, n: int, mosaics: str | Path | None) -> Part:
             "unknown: the samples are measured; the simulated H, M, C of the design are unchecked",
         )
     if mosaics is None:
-        return unknown, "", "unknown: no real runs are given (tessera validate mosaics writes mosaics.csv)"
+        return unknown, "", "unknown: no real runs are given (tessera lab run mosaics writes mosaics.csv)"
     frame = read_file(MOSAICS, Path(mosaics), f"error budget: {mosaics}")
     frame = frame.dropna(subset=["measured_delta", "simulated_delta"])
     platform = _platform(fitted)

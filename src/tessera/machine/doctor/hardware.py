@@ -303,7 +303,7 @@ def _class_row(known: CounterClass, name: str) -> Check:
 
 _PERF_PMU = "power"
 _LOST_WITHOUT_ENERGY = (
-    "claims about measured energy are NOT-MEASURABLE-HERE; elsewhere: ./run tessera threads measure"
+    "claims about measured energy are NOT-MEASURABLE-HERE; elsewhere: ./run tessera lab threads measure"
 )
 
 

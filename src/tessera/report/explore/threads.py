@@ -162,7 +162,7 @@ def joint(pair: PairSamples, machine: str, threads: Sequence[int], layouts: int 
 def measured(path: str) -> str:
     """The fitted constants of a file of runs, as lines; a sentence without a file."""
     if not path:
-        return "No runs: set `runs` to the file of tessera threads measure."
+        return "No runs: set `runs` to the file of tessera lab threads measure."
     try:
         found = power.fit_runs(thread_runs.read_runs(path))
     except TesseraError as error:

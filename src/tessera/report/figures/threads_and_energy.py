@@ -18,7 +18,7 @@ from tessera.report.results import NotDrawn, Results
 
 # Energy over runtime that 2MB pages save, for every pair and every set of constants (docs/energy.md).
 
-ENERGY_HINT = "tessera energy cells --cells results/default/cells.csv --out results/default/energy"
+ENERGY_HINT = "tessera lab run energy cells=results/default/cells.csv --out results/default/energy"
 
 
 def savings_table(results):
