@@ -68,6 +68,6 @@ def test_walks_that_take_time_before_their_first_load(begin, more, holds):
     """50 loads are 10 to 50 walks of 220 cycles each; rounding may hide 3 (4 + 12 + 36 + 200) cycles."""
     one = group(walk_cycles=GOOD["walk_cycles"] + more)
     cells = one.cells.iloc[1:]
-    changed_platform = changed_platform(HASWELL, {"walker.begin_cycles": begin})
-    found = broken(Group("gups", cells, changed_platform, one.manifest, pages_4kb=50))
+    slower = changed_platform(HASWELL, {"walker.begin_cycles": begin})
+    found = broken(Group("gups", cells, slower, one.manifest, pages_4kb=50))
     assert (WALK_SUM not in found) == holds

@@ -110,7 +110,7 @@ class GaussianProcess(RuntimeModel):
 
 
 def evaluate_state(state: dict, H, M, C) -> np.ndarray:
-    """Predicted runtime in cycles from the learned state; inputs as for `terms.evaluate`."""
+    """Predicted runtime in cycles from the learned state; inputs as for `terms.predict_runtime`."""
     inputs = checked_inputs(H, M, C)
     return sum((part for part, _ in _parts(state, inputs)), np.full(inputs["H"].shape, state["mean"]))
 
