@@ -287,7 +287,9 @@ def _judged(study: Study, trace: Path, platform_name: str) -> dict:
     folder = trace.parent / "layouts" / platform.name
     folder.mkdir(parents=True, exist_ok=True)
     info = traces.trace_info(trace)
-    made = write_chosen_layouts(trace, info, platform, folder, seed=study.seed, random_count=study.random_count)
+    made = write_chosen_layouts(
+        trace, info, platform, folder, seed=study.seed, random_count=study.random_count
+    )
     cells = simulate_platform(
         trace,
         platform,

@@ -7,11 +7,11 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.fit.evaluation.adaptive import (
     adaptive_order,
-    prediction_spread,
     distances,
     fit_committee,
     layouts_needed,
     next_layouts,
+    prediction_spread,
     random_order,
     replay_orders,
     replay_summary,

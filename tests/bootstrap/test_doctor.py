@@ -12,8 +12,8 @@ import pytest
 from tessera.core.checks import FAIL, PASS, SKIP
 from tessera.machine.counters import sysfs
 from tessera.machine.counters.event_table import class_named
-from tessera.machine.doctor import part_missing, hardware, part_found, skipped, software
-from tessera.machine.doctor.examine import as_json, as_table, examine_machine, doctor_exit_status
+from tessera.machine.doctor import hardware, part_found, part_missing, skipped, software
+from tessera.machine.doctor.examine import as_json, as_table, doctor_exit_status, examine_machine
 
 ROWS = [part_found("a", "here"), skipped("bb", "gone", "get it")]
 

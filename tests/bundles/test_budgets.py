@@ -216,7 +216,9 @@ def test_a_writer_ends_before_a_bundle_is_too_large(tmp_path, monkeypatch):
         with monkeypatch.context() as patched:
             patched.setattr(file_format, name, most)
             with pytest.raises(TesseraError) as error:
-                writer.resume_bundle(tmp_path)[0].append(replace(last, run=99), [EventCount(99, "e", 1, 1, 1)])
+                writer.resume_bundle(tmp_path)[0].append(
+                    replace(last, run=99), [EventCount(99, "e", 1, 1, 1)]
+                )
         assert error.value.code == "bundle-full"
     assert json.loads((tmp_path / file_format.ABOUT_FILE).read_text())["schema"] == 1
     assert len(writer.resume_bundle(tmp_path)[1].runs) == 4

@@ -73,7 +73,9 @@ def test_cells_are_means_over_passes_and_rounds(class_name):
 def test_the_interval_is_that_of_student():
     """Three rounds: half-width = 4.302653 s / sqrt(3), rounded up."""
     bundle = made(Plan(rounds=3), seed=3)
-    row = cell_arithmetic.compute_cells(parse_bundle("made", bundle.files)).set_index("layout").loc["growing-0"]
+    row = (
+        cell_arithmetic.compute_cells(parse_bundle("made", bundle.files)).set_index("layout").loc["growing-0"]
+    )
     runs = [r for r in bundle.runs if r.layout == "growing-0"]
     values = [bundle.truth[r.run, "R cycles"] for r in runs]
     mean = sum(values) / 3

@@ -17,7 +17,7 @@ from tessera.report.claims import judged_claims as plain
 from tessera.report.claims.claim import Claim, Scope, Tolerance
 from tessera.report.machines import judge_machines
 from tessera.report.machines.bundle_tree import write_tree
-from tessera.report.machines.groups import Coverage, scope_coverage, in_scope, part_decides, whole_groups
+from tessera.report.machines.groups import Coverage, in_scope, part_decides, scope_coverage, whole_groups
 from tessera.report.verdicts import objections
 from tests.bundles.processor import Plan, made, put
 

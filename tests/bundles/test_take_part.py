@@ -74,7 +74,10 @@ def report(results, claims):
     (row,) = facts.claims.to_dict("records")
     text = ResultsTree(results).report.with_name("machines.html").read_text()
     assert verdicts.objections(facts.claims) == {}
-    assert verdicts.objections(verdicts.shown_verdicts(ResultsTree(results).report.with_name("machines.html"))) == {}
+    assert (
+        verdicts.objections(verdicts.shown_verdicts(ResultsTree(results).report.with_name("machines.html")))
+        == {}
+    )
     return row, text
 
 
@@ -222,7 +225,10 @@ def test_another_class_has_its_own_table_and_changes_no_claim(tmp_path, results,
     assert ResultsTree(results).claims.read_bytes() == before
     lines = ResultsTree(results).claims_elsewhere.read_text().splitlines()
     assert len(lines) == 2 and lines[1].startswith(f"{WALKS},haswell-") and "FAILS-ELSEWHERE" in lines[1]
-    assert "FAILS-ELSEWHERE" in text and (ResultsTree(results).report.parent / "data/claims_elsewhere.csv").exists()
+    assert (
+        "FAILS-ELSEWHERE" in text
+        and (ResultsTree(results).report.parent / "data/claims_elsewhere.csv").exists()
+    )
     take(results)
     report(results, claims)
     assert not ResultsTree(results).claims_elsewhere.exists()
@@ -233,7 +239,10 @@ def test_a_barred_bundle_is_shown_and_decides_nothing(tmp_path, results, claims)
     before = ResultsTree(results).claims.read_bytes()
     take(results, bundle(tmp_path / "short", rounds=2, workloads=GUPS))
     _, text = report(results, claims)
-    assert ResultsTree(results).claims.read_bytes() == before and not ResultsTree(results).machines.cells.exists()
+    assert (
+        ResultsTree(results).claims.read_bytes() == before
+        and not ResultsTree(results).machines.cells.exists()
+    )
     assert "gups-8gb: 2 rounds; rounds-1 needs 5" in text
     assert "<p>None.</p>" in text and "figures/machines.svg" in text
 

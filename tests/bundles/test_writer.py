@@ -155,7 +155,9 @@ def test_a_bundle_has_no_names_of_its_machine(alice, tmp_path):
     for run in bundle.runs:
         add.append(run, bundle.counts.get(run.run, ()))
     for number, message in enumerate(MESSAGES):
-        run = MeasuredRun(100 + number, "gups-16gb", "paper", "growing-0", 2 + number, "data", "failed", message)
+        run = MeasuredRun(
+            100 + number, "gups-16gb", "paper", "growing-0", 2 + number, "data", "failed", message
+        )
         add.append(run)
     bundles.seal(tmp_path / "b")
     everything = b"".join(p.read_bytes() for p in (tmp_path / "b").rglob("*") if p.is_file())

@@ -12,7 +12,7 @@ import yaml
 from tessera.core import reference
 from tessera.core.files import repo_root
 from tessera.core.results.report_tables import CLAIMS
-from tessera.report.claims import VERDICTS, judged_claims, failing_claims
+from tessera.report.claims import VERDICTS, failing_claims, judged_claims
 from tessera.report.claims.load import PROOF_READING
 from tessera.report.verdicts import objections
 

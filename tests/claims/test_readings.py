@@ -11,7 +11,7 @@ import yaml
 
 from tessera.core.errors import TesseraError
 from tessera.report import verdicts
-from tessera.report.claims import judged_claims, failing_claims, load_claims, unexplained
+from tessera.report.claims import failing_claims, judged_claims, load_claims, unexplained
 from tessera.report.claims.claim import Claim, Outcome, Tolerance, join_readings
 from tessera.report.claims.verdicts import BAD, GOOD, UNDECIDED, doubt, judge_value
 from tessera.report.claims_table import claims_text
@@ -298,7 +298,9 @@ def test_a_machine_whose_readings_disagree_leaves_the_finding_undecided():
     row = finding_row(BELOW_3, [split], {})
     assert (row["verdict"], row["obtained"]) == (UNDECIDED, "ours=2.5 authors=5")
     bad = judge_value(BELOW_3, 4.0, "measured", "haswell")
-    fails = JudgedGroup(MachineGroup(("bdw",), BELOW_3, True, "all"), Outcome(4.0, "measured", "haswell"), bad, True)
+    fails = JudgedGroup(
+        MachineGroup(("bdw",), BELOW_3, True, "all"), Outcome(4.0, "measured", "haswell"), bad, True
+    )
     row = finding_row(BELOW_3, [split, fails], {})
     assert row["verdict"] == "DEVIATES" and "undecided on hsw" in row["reason"]
     assert groups.part_decides(

@@ -72,7 +72,11 @@ def test_the_snapshot_makes_both_images_again(machine):
     machine.there.add(base_tag())
     said = ensure()
     assert machine.built == ["tessera-toolchain live", "tessera-base snapshot", "tessera-toolchain snapshot"]
-    assert images.image_manifest(toolchain_tag())["origin"] == images.image_manifest(base_tag())["origin"] == "snapshot"
+    assert (
+        images.image_manifest(toolchain_tag())["origin"]
+        == images.image_manifest(base_tag())["origin"]
+        == "snapshot"
+    )
     assert images.image_manifest(base_tag())["arguments"]["DEBIAN_MIRROR"] == ""  # no path of this machine
     assert [line for line in said if "live" in line and "404" in line]
 

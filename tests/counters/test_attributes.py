@@ -75,7 +75,10 @@ def test_a_hybrid_processor_has_the_number_of_its_pmu(tmp_path):
     root = kernel(tmp_path, "cpu_core", 8)
     kernel(tmp_path, "cpu_atom", 10)
     found = attributes(
-        counter_passes(class_named("goldencove"), CounterSharing())[0], class_named("goldencove"), root, mode="uk"
+        counter_passes(class_named("goldencove"), CounterSharing())[0],
+        class_named("goldencove"),
+        root,
+        mode="uk",
     )
     by_role = {event.role: event for event in found}
     assert (by_role["C loads"].type, by_role["C loads"].config) == (8, 0x1012)

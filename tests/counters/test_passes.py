@@ -15,10 +15,10 @@ from tessera.machine.counters.event_table import class_named, counter_classes
 from tessera.machine.counters.passes import (
     CounterSharing,
     base_events,
-    perf_groups,
+    counter_passes,
     fit_on_counters,
     matched,
-    counter_passes,
+    perf_groups,
     perf_stat,
 )
 
@@ -133,7 +133,9 @@ def test_hybrid_events_name_their_pmu():
         text.startswith("{cpu_core/cycles/uk,")
         and "cpu_core/event=0x12,umask=0x20,name=H_loads_uk/uk" in text
     )
-    assert "cpu/event=0x08" in perf_groups(counter_passes(class_named("crestmont"), CounterSharing())[0], "u", "cpu")
+    assert "cpu/event=0x08" in perf_groups(
+        counter_passes(class_named("crestmont"), CounterSharing())[0], "u", "cpu"
+    )
 
 
 def test_unknown_mode():
@@ -147,7 +149,9 @@ def test_sysfs_of_a_hybrid_machine(tmp_path):
         (tmp_path / "sys/bus/event_source/devices" / name / "type").write_text(f"{number}\n")
     assert sysfs.pmu_type(class_named("gracemont").pmus, tmp_path) == ("cpu_atom", 10)
     assert sysfs.pmu_type(("cpu",), tmp_path) is None
-    assert sysfs.counting_machine(tmp_path) == CounterSharing(smt=True, watchdog=True)  # unknown: fewer counters
+    assert sysfs.counting_machine(tmp_path) == CounterSharing(
+        smt=True, watchdog=True
+    )  # unknown: fewer counters
     (tmp_path / "sys/devices/system/cpu/smt").mkdir(parents=True)
     (tmp_path / "sys/devices/system/cpu/smt/active").write_text("0\n")
     (tmp_path / "proc/sys/kernel").mkdir(parents=True)

@@ -73,7 +73,9 @@ def test_published_numbers_come_from_the_reference_tables():
 
 def test_without_reference_results_figures_show_what_was_obtained(small_tree, tmp_path):
     (tmp_path / "empty").mkdir()
-    figures = write_figures(small_tree, tmp_path / "empty", tmp_path / "out", ["fig2", "table6", "table7", "table8"])
+    figures = write_figures(
+        small_tree, tmp_path / "empty", tmp_path / "out", ["fig2", "table6", "table7", "table8"]
+    )
     assert all(one.ok for one in figures), [one.reason for one in figures]
     assert set(pd.read_csv(tmp_path / "out" / "fig2.csv")["source"]) == {"Tessera"}
 

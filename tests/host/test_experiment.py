@@ -122,7 +122,13 @@ def test_failed_runs_are_tried_again(bench):
 
 
 @pytest.mark.parametrize(
-    "rule", [StoppingRule(half_width=0), StoppingRule(half_width=1), StoppingRule(min_repeats=1), StoppingRule(max_repeats=0)]
+    "rule",
+    [
+        StoppingRule(half_width=0),
+        StoppingRule(half_width=1),
+        StoppingRule(min_repeats=1),
+        StoppingRule(max_repeats=0),
+    ],
 )
 def test_wrong_precision_is_refused(bench, rule):
     with pytest.raises(TesseraError, match="must be"):

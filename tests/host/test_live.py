@@ -33,7 +33,9 @@ def test_a_real_mosaic_gives_measured_times(tmp_path, layouts):
         pytest.skip(f"needs {needed} free 2MB pages: TESSERA_RESERVE=1, or sysctl vm.nr_hugepages={needed}")
     out = tmp_path / "cells.csv"
     run_host(
-        Experiment("gups", "tiny", layouts, out, rule=StoppingRule(half_width=0.5, min_repeats=2, max_repeats=2))
+        Experiment(
+            "gups", "tiny", layouts, out, rule=StoppingRule(half_width=0.5, min_repeats=2, max_repeats=2)
+        )
     )
     cells = read_cells(out).set_index("layout")
     assert set(cells.status) == {"ok"}, list(cells.message)

@@ -84,7 +84,9 @@ def test_few_pages_give_few_layouts_and_a_reason():
     assert generation.distinct(table) == 11  # every window of 4 pages (4 * 5 / 2) and the empty one
     assert "4 pages of 2MB" in generation.too_few_reason(table, small)
     assert (
-        generation.too_few_reason(generation.layouts_manifest(generation.generate_layouts(SPACE, profile(0, 40))), SPACE)
+        generation.too_few_reason(
+            generation.layouts_manifest(generation.generate_layouts(SPACE, profile(0, 40))), SPACE
+        )
         == ""
     )
 

@@ -15,7 +15,7 @@ import pytest
 from tessera.core.files import build_dir
 from tessera.core.mapping.mapping_file import read_mapping
 from tessera.measure.mosalloc import pools
-from tessera.measure.mosalloc.stopping import StopPoint, NotStarted, StartedProgram
+from tessera.measure.mosalloc.stopping import NotStarted, StartedProgram, StopPoint
 from tests.docs import pages
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.core.mapping.contiguity import chunk_pages
-from tessera.core.mapping.page_mapping import PageMapping, MappingRows, compose_mappings, compose_states
+from tessera.core.mapping.page_mapping import MappingRows, PageMapping, compose_mappings, compose_states
 from tessera.core.mapping.synthetic import UsedPages, synthetic_rows
 
 from .page_by_page import pages_of, sound

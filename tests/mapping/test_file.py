@@ -8,7 +8,7 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.core.mapping import mapping_file
 from tessera.core.mapping.mapping_file import RULES, MappingRefused, read_mapping, write_mapping
-from tessera.core.mapping.page_mapping import PageMapping, MappingRows
+from tessera.core.mapping.page_mapping import MappingRows, PageMapping
 
 HEAD = "epoch,pool,page,frame,pages,page_size\n"
 GOOD = HEAD + (

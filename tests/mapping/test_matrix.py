@@ -18,7 +18,7 @@ from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
 from tessera.core.mapping.contiguity import ChunkHistogram
 from tessera.core.mapping.mapping_file import write_mapping
-from tessera.core.mapping.page_mapping import PageMapping, MappingRows
+from tessera.core.mapping.page_mapping import MappingRows, PageMapping
 from tessera.measure.mosalloc import background
 from tessera.measure.mosalloc import capture_matrix as matrix
 from tessera.measure.mosalloc.capture_matrix import Asked, capture_matrix, median_chunk, settings_for

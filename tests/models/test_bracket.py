@@ -18,10 +18,10 @@ from tessera.fit.predict.bracket import (
     KNOTS,
     RIDGE,
     STEEPEST,
-    ProcessorCounts,
     Bracket,
     ChangedCounts,
     PiecewiseLine,
+    ProcessorCounts,
     StraightEnds,
     fit_lines,
 )
@@ -91,7 +91,9 @@ def test_a_planted_truth_is_inside(family):
     for seed in range(60):
         truth, before, after, bracket = planted(family, seed)
         R = float(truth(after))
-        found = bracket.answer(ProcessorCounts(float(truth(before)), HITS, before), ChangedCounts(HITS, after))
+        found = bracket.answer(
+            ProcessorCounts(float(truth(before)), HITS, before), ChangedCounts(HITS, after)
+        )
         if isinstance(found, Refused):
             assert found.codes == ("wide",)
             continue
@@ -157,7 +159,8 @@ def test_the_interval_widens_with_the_distance(family):
         truth, before, _, bracket = planted(family, seed)
         base = ProcessorCounts(float(truth(before)), HITS, before)
         found = [
-            bracket.answer(base, ChangedCounts(HITS, C)) for C in np.linspace(before, 3.9 * bracket.largest, 30)
+            bracket.answer(base, ChangedCounts(HITS, C))
+            for C in np.linspace(before, 3.9 * bracket.largest, 30)
         ]
         widths = [one.high - one.low for one in found]
         assert np.all(np.diff(widths) >= -1e-9 * widths[0])
@@ -253,7 +256,11 @@ REFUSED = {
     "look-ups are NaN": (GOOD_BASE, ChangedCounts(HITS, 4e8, miss_cycles=math.nan), "miss-cycles-not-finite"),
     "wide": (GOOD_BASE, ChangedCounts(HITS, 4e8, miss_cycles=1e9), "wide"),
     "down to the floor": (GOOD_BASE, ChangedCounts(HITS, 1e7, miss_cycles=-1e10, walkers=10**12), "wide"),
-    "beyond doubles": (ProcessorCounts(1.7e308, HITS, 5e8), ChangedCounts(HITS, 6e8, miss_cycles=1.7e308), "not-finite"),
+    "beyond doubles": (
+        ProcessorCounts(1.7e308, HITS, 5e8),
+        ChangedCounts(HITS, 6e8, miss_cycles=1.7e308),
+        "not-finite",
+    ),
 }
 
 
@@ -283,7 +290,9 @@ def test_what_no_source_may_say(case):
 
 
 def test_all_that_is_wrong_is_said():
-    found = Bracket.fit(samples(line()), hit_cycles=7).answer(ProcessorCounts(None, -1.0, 5e8), ChangedCounts(math.nan, 4e8))
+    found = Bracket.fit(samples(line()), hit_cycles=7).answer(
+        ProcessorCounts(None, -1.0, 5e8), ChangedCounts(math.nan, 4e8)
+    )
     assert found.codes == ("r0-absent", "h0-negative", "h-not-finite")
 
 
@@ -354,7 +363,9 @@ def test_the_order_of_the_samples_changes_no_bit():
     known = samples(FAMILIES["convex"](0.2, 0.9, 0.5, TOP))
     known = Samples(known.layouts, known.H, known.M, known.C, known.R + 2e9)
     shuffled = known.subset(np.random.default_rng(1).permutation(19))
-    answers = [Bracket.fit(s, hit_cycles=7).answer(GOOD_BASE, ChangedCounts(HITS, 7e8)) for s in (known, shuffled)]
+    answers = [
+        Bracket.fit(s, hit_cycles=7).answer(GOOD_BASE, ChangedCounts(HITS, 7e8)) for s in (known, shuffled)
+    ]
     assert answers[0] == answers[1]
 
 

@@ -15,7 +15,7 @@ import pytest
 from tessera.fit.models.registry import create
 from tessera.fit.models.samples import check_samples
 from tessera.fit.predict.answers import Answer
-from tessera.fit.predict.bracket import ProcessorCounts, Bracket, ChangedCounts
+from tessera.fit.predict.bracket import Bracket, ChangedCounts, ProcessorCounts
 from tessera.lab.transfer import rules
 
 DATA = Path(__file__).parent / "data" / "transfer"
@@ -59,7 +59,9 @@ def asked() -> pd.DataFrame:
             late = 7.0 * point.Mc if point.variant == "stlb-slower" else 0.0
             walkers = 2 if point.variant == "walkers-x2" else 1
             found = bracket.answer(
-                ProcessorCounts(point.base_runtime_cycles, float(base["stlb_hits"]), float(base["walk_cycles"])),
+                ProcessorCounts(
+                    point.base_runtime_cycles, float(base["stlb_hits"]), float(base["walk_cycles"])
+                ),
                 ChangedCounts(point.H, point.C, walkers, late),
             )
             R, R_0 = point.runtime_cycles, point.base_runtime_cycles

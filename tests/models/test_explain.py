@@ -7,7 +7,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.fit.models.registry import create
-from tessera.fit.models.terms import TERMS, predict_runtime, gradient
+from tessera.fit.models.terms import TERMS, gradient, predict_runtime
 
 from .builders import noisy
 from .test_preexisting import anchors

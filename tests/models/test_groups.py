@@ -21,7 +21,14 @@ def test_equal_rows_and_manifest_join():
         values[4] = values[1]  # growing-4 equals growing-1
     joined = make_samples(R, H, M, C)
     assert list(duplicate_groups(joined)) == [0, 1, 2, 3, 1, 4]
-    assert list(duplicate_groups(joined, {"growing-5": "growing-4", "growing-9": "growing-0"})) == [0, 1, 2, 3, 1, 1]
+    assert list(duplicate_groups(joined, {"growing-5": "growing-4", "growing-9": "growing-0"})) == [
+        0,
+        1,
+        2,
+        3,
+        1,
+        1,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from tessera.core.results.cell_tables import K_FOLD, LEAVE_ONE_OUT, SEEDS
 from tessera.fit.evaluation.cross_validation import held_out_errors
 from tessera.fit.fitting import SPREAD_FOLDS, fit_all
-from tessera.fit.models.registry import EVERY, MODELS, READINGS, other_readings, create
+from tessera.fit.models.registry import EVERY, MODELS, READINGS, create, other_readings
 
 from .builders import LAYOUTS, make_frame, make_samples, noisy
 
@@ -119,6 +119,11 @@ def test_a_model_beside_that_cannot_be_fitted_leaves_a_message():
 
 def test_a_named_model_is_not_beside_itself():
     assert other_readings(MODELS) == [AUTHORS] == list(READINGS.values())
-    assert other_readings(["mosmodel", AUTHORS]) == other_readings(["yaniv", "poly1"]) == other_readings(EVERY) == []
+    assert (
+        other_readings(["mosmodel", AUTHORS])
+        == other_readings(["yaniv", "poly1"])
+        == other_readings(EVERY)
+        == []
+    )
     both = fit_all(make_frame(noisy().subset(range(20))), [3], models=["mosmodel", AUTHORS], beside=[AUTHORS])
     assert both.cv["model"].tolist() == ["mosmodel", AUTHORS]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models.terms import TERMS, predict_runtime, monomials
+from tessera.fit.models.terms import TERMS, monomials, predict_runtime
 
 
 def test_nineteen_features_in_the_order_of_the_equation():
@@ -39,7 +39,9 @@ def test_arrays_and_scalars_agree_to_the_last_bit():
     coefficients = {name: generator.uniform(-1, 1) for name in TERMS}
     H, M, C = (np.array([generator.uniform(0, 1e9) for _ in range(33)]) for _ in range(3))
     together = predict_runtime(coefficients, H, M, C)
-    assert [float(predict_runtime(coefficients, *point)) for point in zip(H, M, C, strict=True)] == list(together)
+    assert [float(predict_runtime(coefficients, *point)) for point in zip(H, M, C, strict=True)] == list(
+        together
+    )
 
 
 def test_order_of_the_mapping_does_not_matter():

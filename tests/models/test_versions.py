@@ -14,7 +14,9 @@ NO_NETWORK = ("connect", "dns", "resolve", "fetch", "timed out", "network", "off
 
 
 def test_equal_terms_within_the_tolerance():
-    found = version_difference("a", {"1.5": {"1": 100.0, "C": 2.0}, "1.6": {"1": 100.0, "C": 2.0 * (1 + 5e-11)}})
+    found = version_difference(
+        "a", {"1.5": {"1": 100.0, "C": 2.0}, "1.6": {"1": 100.0, "C": 2.0 * (1 + 5e-11)}}
+    )
     assert found.equal and found.difference == pytest.approx(5e-11, rel=1e-3)
 
 

@@ -12,7 +12,13 @@ from click.testing import CliRunner
 
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
-from tessera.measure.mosalloc.analysis import COLUMNS, recommended_changes, read_analysis, rough_size, analysis_lines
+from tessera.measure.mosalloc.analysis import (
+    COLUMNS,
+    analysis_lines,
+    read_analysis,
+    recommended_changes,
+    rough_size,
+)
 
 MB, GB = 1 << 20, 1 << 30
 

@@ -84,7 +84,7 @@ def test_two_regions_in_two_pools(tmp_path):
 
 def test_recorded_samples_give_the_pages_that_were_touched():
     """The recording of tests/mosalloc/samples: 4MB from the pool's base on, and two faults in the heap."""
-    from tessera.measure.suggest.perf_script import read_recorded_pools, read_perf_samples
+    from tessera.measure.suggest.perf_script import read_perf_samples, read_recorded_pools
     from tessera.measure.suggest.sampled_profile import profile_of_pools
 
     scripts = Path(__file__).with_name("samples") / "scripts"

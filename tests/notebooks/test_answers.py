@@ -13,7 +13,7 @@ from tessera.core.files import repo_root
 from tessera.core.results.cell_tables import ARCHIVED_DESIGNS
 from tessera.core.results.table_io import frame_of, write_table
 from tessera.core.results.transfer_tables import NEW_DESIGNS, VERDICTS
-from tessera.fit.predict.bracket import ProcessorCounts, Bracket
+from tessera.fit.predict.bracket import Bracket, ProcessorCounts
 from tessera.fit.predict.bracket import ChangedCounts as Asked
 from tessera.report import explore
 from tessera.report.explore import Design, answers
@@ -64,7 +64,9 @@ def test_a_larger_tlb_has_the_interval_of_the_bracket(source, pair, points):
     (found,) = answers(source, pair, [BIGGER], points)
     base, row = pair.at("growing-0"), points.iloc[0]
     bracket = Bracket.fit(pair.table.fitted, hit_cycles=7)
-    own = bracket.answer(ProcessorCounts(base["R"], base["H"], base["C"]), Asked(row.stlb_hits, row.walk_cycles))
+    own = bracket.answer(
+        ProcessorCounts(base["R"], base["H"], base["C"]), Asked(row.stlb_hits, row.walk_cycles)
+    )
     assert (found.source, found.level, found.question.groups) == ("bracket", "C", ("reach",))
     assert (found.answer.low, found.answer.high) == (own.low, own.high)
     assert base["R"] == pytest.approx(found.base_runtime) and found.answer.high < base["R"]
@@ -107,7 +109,9 @@ def test_an_archive_without_r_has_no_engine(source, pair, points):
 
 
 def test_the_engine_is_not_asked_about_a_measured_processor(source, pair, points):
-    measured = explore.PairSamples(WORKLOAD, PLATFORM, pair.samples.assign(runtime_provenance="measured"), pair.tree)
+    measured = explore.PairSamples(
+        WORKLOAD, PLATFORM, pair.samples.assign(runtime_provenance="measured"), pair.tree
+    )
     (found,) = answers(source, measured, [BIGGER], points, clock=True)
     assert (found.source, found.level) == ("bracket", "C") and "not-open" in found.codes
     (walkers,) = answers(source, measured, [WALKERS], points, clock=True)

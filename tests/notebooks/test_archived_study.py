@@ -169,4 +169,6 @@ def test_only_the_study_is_replaced_and_the_readme_says_from_where(results, tmp_
     commit = study.split("commit ")[1].split(",")[0]
     assert len(commit) == 12 and "seed 7, workloads made" in study
     assert archived.packed(transfer_tables.POINTS, ResultsTree(out)).is_file()
-    assert np.isfinite(archived.read(ResultsTree(out))[transfer_tables.PREDICTIONS.name]["predicted_cycles"]).all()
+    assert np.isfinite(
+        archived.read(ResultsTree(out))[transfer_tables.PREDICTIONS.name]["predicted_cycles"]
+    ).all()

@@ -49,7 +49,8 @@ def built_and_removed(checkout, steps: list[str]) -> None:
     At most 16 GB of files are there at once.
     """
     sizes = {
-        name: workloads.load_workload(name).size(one["size"]) for name, one in config(checkout)["workloads"].items()
+        name: workloads.load_workload(name).size(one["size"])
+        for name, one in config(checkout)["workloads"].items()
     }
     files = prepared.of(sizes.values())
     assert len(files) == 10 and sum(one.prepared is not None for one in sizes.values()) == 12

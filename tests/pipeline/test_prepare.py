@@ -16,7 +16,9 @@ from tessera.lab.study import Run
 def row(monkeypatch):
     """A workload whose one size loads a file, as the workload files state it."""
     size = SimpleNamespace(prepared="asked")
-    monkeypatch.setattr(steps.workloads, "load_workload", lambda name: SimpleNamespace(size=lambda label: size))
+    monkeypatch.setattr(
+        steps.workloads, "load_workload", lambda name: SimpleNamespace(size=lambda label: size)
+    )
     return size
 
 

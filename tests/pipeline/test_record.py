@@ -140,7 +140,9 @@ def test_windows_of_a_size_reach_the_tracer(world, tmp_path, monkeypatch):
     size = Size("tiny", (), 1 << 21, 1 << 21, 1 << 22, windows=4, region_accesses=10**9)
     monkeypatch.setitem(SIZES, "tiny", size)
     traced = record.traces.record_program
-    monkeypatch.setattr(record.traces, "record_program", lambda *a, **more: seen.update(more) or traced(*a, **more))
+    monkeypatch.setattr(
+        record.traces, "record_program", lambda *a, **more: seen.update(more) or traced(*a, **more)
+    )
     assert recorded(tmp_path, "good")[0]["status"] == "ok"
     assert (seen["windows"], seen["region_accesses"], seen["max_accesses"]) == (4, 10**9, 1000)
 
@@ -180,7 +182,9 @@ def test_kinds_and_tracer_get_absolute_paths_from_the_workflows_relative_ones(wo
         lambda w, s, folder, file: [seen.append(folder), prepare(w, s, folder, file)][1],
     )
     monkeypatch.setattr(
-        record.traces, "record_program", lambda argv, out, **more: [seen.append(out), traced(argv, out, **more)][1]
+        record.traces,
+        "record_program",
+        lambda argv, out, **more: [seen.append(out), traced(argv, out, **more)][1],
     )
     record.record.function(Run(Path("traces/good/info.json")), "good", "tiny", 1000)
     assert seen == [tmp_path / "traces" / "good" / name for name in ("run", "trace.tst")]

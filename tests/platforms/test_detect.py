@@ -6,7 +6,12 @@ import pytest
 
 from tessera.core import configuration_files, platforms
 from tessera.core.platforms import platforms_folder
-from tessera.simulate.platform_files import DetectionReport, generation_of, cpuinfo_values, write_detected_platform
+from tessera.simulate.platform_files import (
+    DetectionReport,
+    cpuinfo_values,
+    generation_of,
+    write_detected_platform,
+)
 
 CLOCK, LEVELS = "core.frequency_hz", "page_table.levels"
 EMERALD_RAPIDS = DetectionReport(
@@ -62,7 +67,9 @@ def test_what_the_kernel_knows(text, expected):
     assert {k: v.value for k, v in cpuinfo_values(text).items()} == expected
 
 
-@pytest.mark.parametrize("path", sorted((platforms_folder() / "hosts").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted((platforms_folder() / "hosts").glob("*.yaml")), ids=lambda path: path.stem
+)
 def test_each_generation_makes_a_platform(path, tmp_path):
     tree = configuration_files.read_yaml(path, "core generation")
     assert set(tree) == {"vendor", "models", "values"} and tree["models"]

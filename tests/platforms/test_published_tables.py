@@ -90,7 +90,9 @@ def test_virtuoso_table_4():
         "prefetch.l1d.kind": "stride", "prefetch.l2.kind": "stream",
     }  # fmt: skip
     expect("virtuoso-baseline", "Virtuoso (ASPLOS'25) Table 4", expected)
-    assert platforms.load_platform("virtuoso-baseline").values["dram.row_hit_saves_cycles"].value == round(12.5 * 2.9)
+    assert platforms.load_platform("virtuoso-baseline").values["dram.row_hit_saves_cycles"].value == round(
+        12.5 * 2.9
+    )
 
 
 def test_mitosis_section_8():

@@ -498,7 +498,9 @@ def test_an_answer_takes_little_time_after_the_imports():
     """Fit and decision of 40 layouts: 0.1 s; the bound leaves room for a busy machine."""
     processor = of_samples(LINE).with_hardware(None, walkers=1, hit_cycles=7)
     began = time.process_time()
-    found = answer(DesignPoint("mine", H=1e7, M=5e7, C=2e9), Statement("latency", "busy", ("reach",)), processor)
+    found = answer(
+        DesignPoint("mine", H=1e7, M=5e7, C=2e9), Statement("latency", "busy", ("reach",)), processor
+    )
     assert found.source == "bracket" and time.process_time() - began < 2
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tessera.fit.models.base import CannotFit
 from tessera.fit.predict.answers import Answer, Refused
-from tessera.fit.predict.bracket import ProcessorCounts, Bracket, ChangedCounts
+from tessera.fit.predict.bracket import Bracket, ChangedCounts, ProcessorCounts
 from tessera.fit.predict.calibrated import Calibrated, Clocks
 from tessera.fit.predict.decision import (
     LEVELS,
@@ -198,7 +198,9 @@ def test_the_engine_is_beside_the_bracket_and_has_no_interval():
 def test_a_question_that_states_too_little():
     from tessera.fit.predict.answers import Reason
 
-    found = refused_question(question(**MEASURED), [Reason("hits-unstated", "nothing says what stlb_hits counts")])
+    found = refused_question(
+        question(**MEASURED), [Reason("hits-unstated", "nothing says what stlb_hits counts")]
+    )
     assert (found.source, found.codes, found.others) == ("none", ("hits-unstated",), {})
     assert found.lines()[0] == "nothing says what stlb_hits counts" and "--hits-are" in found.lines()[1]
     check_printed(found)

@@ -80,7 +80,9 @@ def zenodo(monkeypatch):
 def record():
     """Makes a record without tables."""
 
-    def make(name: str = "sample", tables: tuple[RecordTable, ...] = (), files: dict | None = None) -> ArchivedRecord:
+    def make(
+        name: str = "sample", tables: tuple[RecordTable, ...] = (), files: dict | None = None
+    ) -> ArchivedRecord:
         return ArchivedRecord(
             name=name,
             paper="mitosis-asplos20",

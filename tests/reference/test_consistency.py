@@ -43,7 +43,9 @@ def test_table8_lacks_exactly_one_pair():
 
 
 def test_table8_names_the_workloads_of_table5():
-    assert set(load_published("table8_rsquared")["workload"]) == set(load_published("table5_workloads")["workload"])
+    assert set(load_published("table8_rsquared")["workload"]) == set(
+        load_published("table5_workloads")["workload"]
+    )
 
 
 def test_layouts_add_up():

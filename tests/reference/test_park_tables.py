@@ -18,7 +18,9 @@ def value(quantity, subject, **keys):
 
 
 def test_distances_are_fourteen_workloads_under_six_mappings():
-    table = load_published("park_table36_distances").pivot(index="workload", columns="mapping", values="value")
+    table = load_published("park_table36_distances").pivot(
+        index="workload", columns="mapping", values="value"
+    )
     assert set(table.index) == CHAPTER_3 and set(table.columns) == MAPPINGS
     assert table.notna().all(axis=None)
     assert table.sum().to_dict() == {
@@ -44,7 +46,11 @@ def test_segments_have_thirteen_workloads_and_one_count_is_not_printed():
 
 
 def test_known_defect_firefox_is_above_the_bound_of_the_text():
-    rates = load_published("park_table22_synonym_filter").query("quantity == 'false_positive'").set_index("workload")
+    rates = (
+        load_published("park_table22_synonym_filter")
+        .query("quantity == 'false_positive'")
+        .set_index("workload")
+    )
     above = rates[rates["value"] >= value("false_positive", "all")]
     assert above["value"].to_dict() == {"firefox": 0.521944}
 
@@ -71,7 +77,9 @@ def test_known_defect_cluster_has_more_entries_than_the_text_says():
 
 
 def test_known_defect_canneal_leaves_less_unused_than_the_text_says():
-    usage = load_published("park_table23_segments").query("quantity == 'usage'").set_index("workload")["value"]
+    usage = (
+        load_published("park_table23_segments").query("quantity == 'usage'").set_index("workload")["value"]
+    )
     unused = (100 - usage).round(1).sort_values()[-4:]
     assert unused.to_dict() == {"canneal": 15.3, "cactusADM": 16.8, "mcf": 27.5, "streamcluster": 75.3}
     assert value("unused_low", "four applications") == 17

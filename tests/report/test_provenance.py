@@ -24,7 +24,11 @@ def test_the_configuration_of_a_run_is_the_one_it_started_with(small_tree):
     """Not that of config/<name>.yaml, which may be another; a new start replaces it."""
     for seed in (5, 6):
         keep_config(small_tree, {"name": "small", "seed": seed, "changes": {"core.mshrs": 5}})
-        assert collect_provenance(small_tree)["config"] == {"name": "small", "seed": seed, "changes": {"core.mshrs": 5}}
+        assert collect_provenance(small_tree)["config"] == {
+            "name": "small",
+            "seed": seed,
+            "changes": {"core.mshrs": 5},
+        }
     assert collect_provenance(small_tree, {"seed": 7})["config"] == {"seed": 7}
 
 

@@ -53,5 +53,8 @@ def test_each_score_has_a_line_and_words_of_its_own(table):
         "self-checks of Tessera: 1 PASS, 1 FAIL",
     ]
     older = table.assign(verdict=table["verdict"].replace("CONSISTENT", "REPRODUCED"))
-    assert verdicts.verdict_lines(older).splitlines()[1] == "proof-reading of papers: 1 REPRODUCED, 1 CONTRADICTED"
+    assert (
+        verdicts.verdict_lines(older).splitlines()[1]
+        == "proof-reading of papers: 1 REPRODUCED, 1 CONTRADICTED"
+    )
     assert verdicts.verdict_lines(table.head(0)).splitlines()[0] == "findings: none"

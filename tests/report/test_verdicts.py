@@ -99,4 +99,6 @@ def test_a_page_that_shows_a_forbidden_verdict_is_found(tmp_path):
 def test_a_page_without_claims_has_no_objections(tmp_path):
     page = tmp_path / "index.html"
     page.write_text("<p>nothing</p>")
-    assert isinstance(verdicts.shown_verdicts(page), pd.DataFrame) and not verdicts.objections(verdicts.shown_verdicts(page))
+    assert isinstance(verdicts.shown_verdicts(page), pd.DataFrame) and not verdicts.objections(
+        verdicts.shown_verdicts(page)
+    )

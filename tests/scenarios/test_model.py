@@ -176,4 +176,6 @@ def test_the_page_has_every_key(root):
 def test_the_example_of_the_page_is_a_scenario(root, tmp_path):
     (example,) = re.findall(r"```yaml\n(.*?)```", (root / "docs" / "os.md").read_text(), re.S)
     (tmp_path / "example.yaml").write_text(example)
-    assert scenarios.load_scenario(tmp_path / "example.yaml").values["fragmentation.target_thousandths"] == 900
+    assert (
+        scenarios.load_scenario(tmp_path / "example.yaml").values["fragmentation.target_thousandths"] == 900
+    )

@@ -48,7 +48,9 @@ def setting(tmp_path, monkeypatch):
 
     def run(**changes):
         options = {"workload": "w", "engine": "timing", "sampling": FULL, "cache": CellCache(tmp_path / "c")}
-        return runner.simulate_platform(tmp_path / "t.tst", PLATFORM, layout_files(folder), **(options | changes))
+        return runner.simulate_platform(
+            tmp_path / "t.tst", PLATFORM, layout_files(folder), **(options | changes)
+        )
 
     return run, calls, tmp_path
 

@@ -6,8 +6,12 @@ from tessera.simulate.progress import SimulationProgress, Ticker, duration, pars
 
 
 def test_a_line_of_the_simulator():
-    assert parse_progress("4000000 10000000 2000000 3") == SimulationProgress(4_000_000, 10_000_000, 2_000_000, 3)
-    assert parse_progress("4000000 10000000 2000000 3").sentence() == "40%, 2.0 M accesses x layouts/s, 3 s left"
+    assert parse_progress("4000000 10000000 2000000 3") == SimulationProgress(
+        4_000_000, 10_000_000, 2_000_000, 3
+    )
+    assert (
+        parse_progress("4000000 10000000 2000000 3").sentence() == "40%, 2.0 M accesses x layouts/s, 3 s left"
+    )
     assert parse_progress("0 10 - -").sentence() == "0%"
     assert parse_progress("0 0 - -").sentence() == "100%"
 

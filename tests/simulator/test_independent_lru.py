@@ -131,7 +131,9 @@ def setting(tmp_path_factory):
     trace = folder / "t.tst"
     _run([tracer, "import-champsim", folder / "records", trace, *pools], folder)
 
-    values = {key: leaf.value for key, leaf in platforms.load_platform("haswell-sim").values.items()} | CHANGES
+    values = {
+        key: leaf.value for key, leaf in platforms.load_platform("haswell-sim").values.items()
+    } | CHANGES
     (folder / "flat").write_text("".join(f"{key} = {value}\n" for key, value in values.items()))
     layouts = {"growing-0": []} | {f"random-{i}": random_windows(rng) for i in range(1, 7)}
     for name, rows in layouts.items():

@@ -211,7 +211,9 @@ def test_faults_of_a_first_touch_are_counted_by_hand(phases, tmp_path):
         numbers = [f"-DSTORED={stored}", f"-DLOADED={loaded}", f"-DCOPIED={copied}"]
         argv = ["g++", "-x", "c++", "-O1", "-march=x86-64-v3", *numbers, str(source), "-o", str(program)]
         toolchain().run(argv, paths=[tmp_path])
-        traces.record_program([program], tmp_path / f"{name}.tst", anon_pool="64MB", paths=[tmp_path], **WHOLE)
+        traces.record_program(
+            [program], tmp_path / f"{name}.tst", anon_pool="64MB", paths=[tmp_path], **WHOLE
+        )
         out = tmp_path / f"{name}-study"
         done = study_of(tmp_path / f"{name}.tst", "thp-never", "thp-always", out=out)
         assert set(done["status"]) == {"ok"}, list(done["message"])

@@ -47,7 +47,9 @@ def test_block_vectors_are_the_two_loops(two_phases):
 
 def test_intervals_that_abut_are_the_full_simulation(two_phases, layouts, tmp_path):
     vectors = block_vectors(two_phases, LENGTH)
-    units = unit_counts(two_phases, platforms.load_platform("haswell-sim"), layouts, covering(vectors), tmp_path)
+    units = unit_counts(
+        two_phases, platforms.load_platform("haswell-sim"), layouts, covering(vectors), tmp_path
+    )
     assert units.groupby("layout")["start_access"].apply(list).to_dict() == {
         path.stem: vectors.start_access.tolist() for path in layouts
     }

@@ -35,7 +35,9 @@ def table(change=lambda case, layout, cell: cell, gb: int = 64):
     """The table of :data:`PLACEMENTS`; ``change`` may replace cells."""
     asked = list(placement_cases(published_machine()))
     found = [{layout: change(case, layout, cell(case, layout, gb)) for layout in LOADS} for case in asked]
-    return placements_table(asked, found, platforms.load_platform(PLATFORM), published_machine(), Gups(gb, UPDATES))
+    return placements_table(
+        asked, found, platforms.load_platform(PLATFORM), published_machine(), Gups(gb, UPDATES)
+    )
 
 
 def one_failed(case: PlacementCase, layout: str, of_case: dict) -> dict:
@@ -47,7 +49,10 @@ def one_failed(case: PlacementCase, layout: str, of_case: dict) -> dict:
 
 def program(name: str = "GUPS", scale: float = 16, change=lambda case, layout, cell: cell):
     """The table of :data:`PROGRAMS` of one workload, ``mitosis-<name>``; R = C + data as above."""
-    platform, asked = scaled(platforms.load_platform(PLATFORM), scale), list(placement_cases(published_machine()))
+    platform, asked = (
+        scaled(platforms.load_platform(PLATFORM), scale),
+        list(placement_cases(published_machine())),
+    )
     workload = {"workload": f"mitosis-{name.lower()}"}
     found = [
         {layout: change(case, layout, cell(case, layout) | workload) for layout in LOADS} for case in asked

@@ -204,7 +204,9 @@ def test_another_thread_maps_what_the_recorded_one_uses(compiled, dumped, tmp_pa
 
 
 def test_without_the_option_there_is_no_section_and_no_code_for_it(compiled, tmp_path: Path):
-    done = traces.record_program([compiled("plain", "int main() { return 0; }")], tmp_path / "t.tst", roi="whole")
+    done = traces.record_program(
+        [compiled("plain", "int main() { return 0; }")], tmp_path / "t.tst", roi="whole"
+    )
     assert "events" not in traces.trace_info(done.trace)
     with pytest.raises(TesseraError, match="without") as caught:
         traces.trace_events(done.trace)
@@ -218,6 +220,7 @@ def test_recordings_with_events_repeat(compiled, tmp_path: Path):
     program = compiled("again", "int main() { free(malloc(1 << 20)); return 0; }")
     options = {"roi": "whole", "kernel_accesses": True, "events": True, "fixed_names": True}
     first, second = (
-        traces.record_program([program], tmp_path / f"{name}.tst", **options).trace.read_bytes() for name in "ab"
+        traces.record_program([program], tmp_path / f"{name}.tst", **options).trace.read_bytes()
+        for name in "ab"
     )
     assert first == second

@@ -133,7 +133,9 @@ def test_the_stream_is_the_same_whether_the_plugin_listens(compiled, tmp_path: P
     for number in (0, 1):
         monkeypatch.setattr(Options, "settings", lambda self, n=number: settings(self) | {"events": n})
         out = tmp_path / "t.tst"
-        traces.record_program([program, "4"], out, roi="whole", events=True, fixed_names=True, kernel_accesses=True)
+        traces.record_program(
+            [program, "4"], out, roi="whole", events=True, fixed_names=True, kernel_accesses=True
+        )
         found = traces.trace_info(out)
         data = out.read_bytes()
         tail = int.from_bytes(data[8:16], "little")

@@ -110,7 +110,9 @@ def test_the_switch_records_one_thread_for_a_while(compiled, dumped, tmp_path: P
     }
     assert halves == {half}
     assert traces.trace_info(done.trace)["threads"] >= 2
-    assert traces.trace_info(done.trace)["accesses"] < said["rounds"] * 4096  # it ran longer than it was recorded
+    assert (
+        traces.trace_info(done.trace)["accesses"] < said["rounds"] * 4096
+    )  # it ran longer than it was recorded
 
 
 @pytest.mark.toolchain

@@ -108,7 +108,9 @@ def test_used_bytes_are_those_at_the_limit(compiled, tmp_path: Path):
         found = traces.record_program(
             [program], tmp_path / f"{number}.tst", heap_pool=64 << 20, max_accesses=max_accesses
         )
-        return next(pool["used_bytes"] for pool in traces.trace_info(found.trace)["pools"] if pool["kind"] == "brk")
+        return next(
+            pool["used_bytes"] for pool in traces.trace_info(found.trace)["pools"] if pool["kind"] == "brk"
+        )
 
     limited = [used(number, 1_000_000) for number in range(3)]
     # The limit lies in the second or third buffer of 2^19 events, each access one; the whole heap has 16 MB.

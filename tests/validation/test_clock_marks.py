@@ -292,7 +292,9 @@ class TestBuilt:
         recordings = simulated.record_all(commands, tmp_path)
         assert recordings["no-such-mark"].error and not recordings["chain-alu"].error
         with batch() as work:
-            found = simulated.simulate_all(work, recordings, platforms.load_platform(TEMPLATE), "4KB", halves=True)
+            found = simulated.simulate_all(
+                work, recordings, platforms.load_platform(TEMPLATE), "4KB", halves=True
+            )
         assert found["chain-alu"] > 0 and isinstance(found["no-such-mark"], str)
 
 

@@ -18,7 +18,9 @@ def small(**keys):
         "tlb.l1d.4kb.entries": 2, "tlb.l1d.4kb.ways": 1, "tlb.stlb.entries": 4, "tlb.stlb.ways": 2,
         "tlb.l1d.2mb.entries": 1, "tlb.l1d.2mb.ways": 1,
     }  # fmt: skip
-    return engine_cases.bent(platforms.load_platform("haswell-sim"), "small", engine_cases.PLAIN | values | keys)
+    return engine_cases.bent(
+        platforms.load_platform("haswell-sim"), "small", engine_cases.PLAIN | values | keys
+    )
 
 
 def of_pages(*numbers):

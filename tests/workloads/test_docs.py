@@ -64,7 +64,9 @@ def test_commands_of_spec(checkout, tmp_path, spec_installation, monkeypatch):
 
 def test_every_spec_row_is_in_the_table():
     rows = re.findall(r"^\| `(spec[0-9a-z-]+)` \| (\S+) \|.* \| (.*) \|$", pages.text(PAGES[1]), re.MULTILINE)
-    assert {name for name, *_ in rows} == {name for name in workloads.workload_names() if name.startswith("spec")}
+    assert {name for name, *_ in rows} == {
+        name for name in workloads.workload_names() if name.startswith("spec")
+    }
     for name, benchmark, stand_in in rows:
         assert workloads.load_workload(name).executable == benchmark
         if stand_in != "none":

@@ -29,7 +29,11 @@ def written(folder, tree):
 
 
 #: Tessera's own rows; a user's additions have the kinds program and scripts.
-OURS = [name for name in workloads.workload_names() if workloads.load_workload(name).kind not in ("program", "scripts")]
+OURS = [
+    name
+    for name in workloads.workload_names()
+    if workloads.load_workload(name).kind not in ("program", "scripts")
+]
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -94,7 +94,7 @@ def proof_read(reference: Path | None) -> None:
     """
     from tessera.core.files import repo_root
     from tessera.report import claims_table, verdicts
-    from tessera.report.claims import judged_claims, failing_claims
+    from tessera.report.claims import failing_claims, judged_claims
     from tessera.report.claims.load import PROOF_READING, claims_path
 
     found = judged_claims(repo_root() / "results", claims_path().with_name(PROOF_READING), reference)

@@ -129,8 +129,8 @@ def simulate(trace, platform, layout_words, mapping_words, log_words, changes, c
     """
     from tessera.core.results import outcomes, table_io
     from tessera.core.scenarios import check_name
-    from tessera.record.traces import trace_info as trace_info
     from tessera.record.traces import outside_note
+    from tessera.record.traces import trace_info as trace_info
     from tessera.simulate.inputs import LAYOUT, LOG, MAPPING, find_inputs
     from tessera.simulate.operating_system import write_faults
     from tessera.simulate.outputs import check_outputs, write_parts, write_variants_table

@@ -113,7 +113,9 @@ def _count(program, out: Path | None, max_accesses: int | None, asked: dict) -> 
              if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]  # fmt: skip
     if given:
         raise click.UsageError(f"--count records nothing: leave out --{given[0].replace('_', '-')}")
-    found = traces.count_accesses(program, **{name: value for name, value in asked.items() if name not in _OF_RECORDS})
+    found = traces.count_accesses(
+        program, **{name: value for name, value in asked.items() if name not in _OF_RECORDS}
+    )
     click.echo(json.dumps({"accesses": found.accesses, "instructions": found.instructions}))
 
 

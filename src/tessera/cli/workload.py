@@ -264,7 +264,9 @@ def verify(names: tuple[str, ...]) -> None:
     from tessera.core.errors import EXIT_FAILED, TesseraError
     from tessera.record import datasets as inputs
 
-    chosen = list(names) or [n for n in inputs.dataset_names() if inputs.state(inputs.load_dataset(n)).state == "present"]
+    chosen = list(names) or [
+        n for n in inputs.dataset_names() if inputs.state(inputs.load_dataset(n)).state == "present"
+    ]
     if not chosen:
         click.echo("no dataset was downloaded; to list them: ./run tessera workload data show")
     failed = False

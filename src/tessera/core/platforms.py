@@ -95,7 +95,9 @@ def own_key(key: str) -> PlatformKey | None:
         return None
     if not all(WORD.fullmatch(part) for part in rest.split(".")) or rest.count(".") != 1:
         return None
-    return PlatformKey(key, "the component's unit", 0, LARGEST, None, "", "a component's own key (tessera-sim keys)")
+    return PlatformKey(
+        key, "the component's unit", 0, LARGEST, None, "", "a component's own key (tessera-sim keys)"
+    )
 
 
 def shown_value(value: object) -> str:

@@ -214,7 +214,9 @@ class StoredFit:
         try:
             entry = json.loads(path.read_text(encoding="utf-8"))["models"][self.model(model).name]
             others = [_restored(model, {"parameters": {}} | other) for other in entry["others"]]
-            return UnseenErrors(entry["method"], np.array(entry["residuals_cycles"]), others, entry["message"])
+            return UnseenErrors(
+                entry["method"], np.array(entry["residuals_cycles"]), others, entry["message"]
+            )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise _damaged(path, error) from error
 

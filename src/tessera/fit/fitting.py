@@ -136,7 +136,9 @@ def fit_all(
         folds=tuple(folds),
         seed=seed,
         notes=list(table.notes),
-        calibrations={n: unseen_errors(m, table.fitted, refits[n]) for n, m in fitted.items() if n not in slow}
+        calibrations={
+            n: unseen_errors(m, table.fitted, refits[n]) for n, m in fitted.items() if n not in slow
+        }
         if intervals
         else {},
     )

@@ -54,7 +54,9 @@ class VersionDifference:
         return self.difference <= TOLERANCE
 
 
-def compare_versions(samples: Sequence[str | Path], versions: Sequence[str] = VERSIONS) -> list[VersionDifference]:
+def compare_versions(
+    samples: Sequence[str | Path], versions: Sequence[str] = VERSIONS
+) -> list[VersionDifference]:
     """The models of every samples file under every version, one comparison per file and model.
 
     Raises:

@@ -337,7 +337,11 @@ def available_memory(root: Path | None = None) -> UsableMemory:
     """Memory that this process can have now without swapping: MemAvailable, or what the limits leave."""
     machine = machine_memory("MemAvailable", root)
     tightest = min(Cgroups(root).memory(), key=lambda limit: limit.free, default=None)
-    return UsableMemory(tightest.free, tightest) if tightest and tightest.free < machine else UsableMemory(machine)
+    return (
+        UsableMemory(tightest.free, tightest)
+        if tightest and tightest.free < machine
+        else UsableMemory(machine)
+    )
 
 
 def total_memory_bytes(root: Path | None = None) -> int:

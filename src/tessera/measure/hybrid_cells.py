@@ -30,7 +30,15 @@ from tessera.measure.counted.host import real_host
 from tessera.measure.counted.request import ready_workload
 from tessera.measure.counted.turns import Turns, clock_pass
 from tessera.measure.launch import huge_pages_needed
-from tessera.measure.rounds import StoppingRule, relative_runtime, fraction, known, precision, run_rounds, times
+from tessera.measure.rounds import (
+    StoppingRule,
+    fraction,
+    known,
+    precision,
+    relative_runtime,
+    run_rounds,
+    times,
+)
 from tessera.record import workloads
 
 Progress = Callable[[str], None]
@@ -234,7 +242,12 @@ def empty_row(workload: str, layout: str, status: str, message: str) -> dict:
 
 
 def hybrid_cell(
-    workload: str, layout: str, runs: list[LoggedRun], simulated: pd.DataFrame, rule: StoppingRule, based: bool
+    workload: str,
+    layout: str,
+    runs: list[LoggedRun],
+    simulated: pd.DataFrame,
+    rule: StoppingRule,
+    based: bool,
 ) -> dict:
     """The hybrid cell of one layout: measured time, simulated H, M, C, no cycles."""
     failures = [r.message for r in runs if r.layout == layout and not is_ok(r.status)]

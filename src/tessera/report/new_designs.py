@@ -189,7 +189,9 @@ def new_design_table(folder: Path) -> pd.DataFrame:
     Raises:
         TesseraError: it has none.
     """
-    return read_file(NEW_DESIGNS, NEW_DESIGNS.place(ResultsTree(folder)), f"the table of new designs in {folder}")
+    return read_file(
+        NEW_DESIGNS, NEW_DESIGNS.place(ResultsTree(folder)), f"the table of new designs in {folder}"
+    )
 
 
 def rewritten(page: str, block: str) -> str:

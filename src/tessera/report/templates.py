@@ -24,7 +24,9 @@ def page_templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    env.filters["percent"] = lambda value: "" if value is None or value != value else style.percent_text(value)
+    env.filters["percent"] = lambda value: (
+        "" if value is None or value != value else style.percent_text(value)
+    )
     env.globals["verdicts"] = VERDICTS
     env.globals["scores"] = SCORES
     env.globals["verdicts_of"] = of_kind

@@ -16,7 +16,15 @@ import yaml
 from tessera.core import configuration_files
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built, with_names, write_text
-from tessera.core.platforms import TEMPLATE, Platform, Value, all_keys, platforms_folder, leaves, load_platform
+from tessera.core.platforms import (
+    TEMPLATE,
+    Platform,
+    Value,
+    all_keys,
+    leaves,
+    load_platform,
+    platforms_folder,
+)
 from tessera.machine.container import toolchain
 
 # ``tessera platform show``: the components that platform files can name.

@@ -19,7 +19,7 @@ from tessera.machine.container import toolchain
 from tessera.record import traces
 from tessera.simulate.inputs import LAYOUT, PageSource, file_bytes
 from tessera.simulate.sampling import Plan
-from tessera.simulate.simulator import FAULT_TIMES, KERNEL, Simulation, Keep, Progress, died, run_simulator
+from tessera.simulate.simulator import FAULT_TIMES, KERNEL, Keep, Progress, Simulation, died, run_simulator
 
 #: What units, and structures of the design, are called in a cached cell.
 UNITS, STRUCTURES = "units", "structures"

@@ -83,7 +83,9 @@ def wrong(changes):
     for at, chase in enumerate(CHASES):
         first, second = (counts(at, changes, loads) for loads in (FIRST_LOADS, FIRST_LOADS + LOADS))
         found |= {
-            (bound.role, chase.name) for bound, _, holds in judged_bounds(chase, first, second, 2) if not holds
+            (bound.role, chase.name)
+            for bound, _, holds in judged_bounds(chase, first, second, 2)
+            if not holds
         }
     return found
 

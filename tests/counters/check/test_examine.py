@@ -143,7 +143,8 @@ def test_without_a_pmu(tmp_path, program):
     rows = check(tmp_path, program, pmus={})
     assert [(row.subject, row.status) for row in failed_checks(rows)] == [("PMU", "refused")]
     assert (
-        "bare metal" in failed_checks(rows)[0].remedy and "perf_event_paranoid" in failed_checks(rows)[0].remedy
+        "bare metal" in failed_checks(rows)[0].remedy
+        and "perf_event_paranoid" in failed_checks(rows)[0].remedy
     )
     assert {row.status for row in of(rows, "software")} == {"ok"}
 

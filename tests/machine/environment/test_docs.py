@@ -9,7 +9,7 @@ import pytest
 from tessera.cli import machine as command
 from tessera.machine.counter_check import known_programs
 from tessera.machine.counter_check.opening import STATUSES as CHECK_STATUSES
-from tessera.machine.environment import CHECKS, RUN_CHECKS, examine_conditions, run_conditions, plan_changes
+from tessera.machine.environment import CHECKS, RUN_CHECKS, examine_conditions, plan_changes, run_conditions
 from tessera.machine.environment.condition import LEVELS, STATUSES, KernelSetting
 from tests.docs import pages
 

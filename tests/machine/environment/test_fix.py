@@ -13,7 +13,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.machine.environment import CHECKS, Needs, examine_conditions, fixed, free_memory, plan_changes
-from tessera.machine.environment.condition import Hold, Service, KernelSetting
+from tessera.machine.environment.condition import Hold, KernelSetting, Service
 from tessera.machine.reserve.settings import restore_settings, settings_folder
 
 from . import trees
@@ -84,7 +84,9 @@ def owner(root, *, keeps_the_pipe=False):
 
 def test_the_plan_names_every_setting(machine):
     planned = plan_changes(machine)
-    settings = {str(c.path.relative_to(machine)): c.value for c in planned.changes if isinstance(c, KernelSetting)}
+    settings = {
+        str(c.path.relative_to(machine)): c.value for c in planned.changes if isinstance(c, KernelSetting)
+    }
     assert settings == trees.SET
     assert list(settings)[-2:] == ["sys/devices/system/cpu/cpu3/online", "sys/devices/system/cpu/smt/control"]
     (service,) = [c for c in planned.changes if isinstance(c, Service)]
@@ -256,7 +258,9 @@ def test_the_record_is_complete_before_anything_changes(machine):
 
 def test_steps_that_cannot_be_undone_are_apart(machine):
     """No plan contains them."""
-    assert not any(word in line for line in plan_changes(machine).lines() for word in ("drop_caches", "compact"))
+    assert not any(
+        word in line for line in plan_changes(machine).lines() for word in ("drop_caches", "compact")
+    )
     free_memory(machine)
     assert (machine / "proc/sys/vm/drop_caches").read_text() == "3"
     assert (machine / "proc/sys/vm/compact_memory").read_text() == "1"

@@ -13,7 +13,7 @@ from tessera.machine.container.toolchain import DockerToolchain
 from tessera.measure.counted import plan
 from tessera.measure.counted.host import Host
 from tessera.measure.counted.layout_sets import layouts_of_workload
-from tessera.measure.counted.request import ReadyWorkload, MeasurementOptions
+from tessera.measure.counted.request import MeasurementOptions, ReadyWorkload
 from tessera.measure.suggest import sampled_profile
 from tessera.measure.suggest.profile import Profile
 from tessera.record.workloads.definition import Size

@@ -42,7 +42,9 @@ def counted_runs(world):
 def test_twenty_kills_lose_at_most_a_run_each(world, monkeypatch):
     monkeypatch.setenv("TESSERA_FAKE_NOISE", "0.0005")
     world.change(TWO_PASSES)
-    request = world.request(rule=StoppingRule(0.005, 3, 3))  # 2 workloads x 10 layouts x 2 passes x 3: 120 runs
+    request = world.request(
+        rule=StoppingRule(0.005, 3, 3)
+    )  # 2 workloads x 10 layouts x 2 passes x 3: 120 runs
     chance, kills, finished = random.Random(11), 0, False
     while kills < KILLS and not finished:
         before = counted_runs(world)

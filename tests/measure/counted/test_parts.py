@@ -6,7 +6,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.core.units import MB, PAGE_1GB, PAGE_2MB, PAGE_4KB
-from tessera.measure.bundles.bundle import EventCount, CountedEvent, MeasuredRun
+from tessera.measure.bundles.bundle import CountedEvent, EventCount, MeasuredRun
 from tessera.measure.counted import bundle_rounds, plan, turns
 from tessera.measure.counted.counted_run import Ended, pages_by_size, read_run_counts
 from tessera.measure.mosalloc.report import Report, WindowReport
@@ -91,7 +91,9 @@ def ended(cycles=100, message=""):
 
 def tried(outcomes, others=(100,)):
     left, said = list(outcomes), []
-    done = turns.run_until_it_counts(lambda: left.pop(0), others, lambda one: round(one.seconds * 100), said.append)
+    done = turns.run_until_it_counts(
+        lambda: left.pop(0), others, lambda one: round(one.seconds * 100), said.append
+    )
     return done, len(outcomes) - len(left), said
 
 

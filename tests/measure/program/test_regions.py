@@ -46,7 +46,9 @@ def machine(monkeypatch, tmp_path):
     monkeypatch.setattr(sampled_profile, "cpu_facts", lambda: BROADWELL)
     monkeypatch.setattr(sampled_profile.sysfs, "pmu_type", lambda names: ("cpu", 4))
     monkeypatch.setattr(
-        sampled_profile, "mosalloc_command", lambda program, layout, report: ["run", "--report", str(report), *program]
+        sampled_profile,
+        "mosalloc_command",
+        lambda program, layout, report: ["run", "--report", str(report), *program],
     )
     monkeypatch.setattr(walk_counts, "why_no_counters", lambda root: "counters are not part of this test")
     return log

@@ -84,7 +84,9 @@ def test_a_hang_is_found_and_said(monkeypatch, tmp_path, build):
     stacks_section._once(line, 0, tmp_path)
     assert (line.runs, line.hangs, line.failures) == (1, 1, 0)
     assert "0.5 s" in line.reason and "kernel" in line.reason
-    monkeypatch.setattr(stacks_section, "mosalloc_command", lambda *_, **__: ["sh", "-c", "echo wrong; exit 3"])
+    monkeypatch.setattr(
+        stacks_section, "mosalloc_command", lambda *_, **__: ["sh", "-c", "echo wrong; exit 3"]
+    )
     line = stacks_section.Line("y")
     stacks_section._once(line, 1, tmp_path)
     assert (line.hangs, line.failures) == (0, 1)

@@ -21,8 +21,8 @@ from tessera.measure.suggest.perf_script import (
     Sample,
     parse_line,
     parse_samples,
-    read_recorded_pools,
     read_perf_samples,
+    read_recorded_pools,
     tlb_outcome,
 )
 from tessera.measure.suggest.sample_weights import weigh

@@ -8,7 +8,7 @@ import pytest
 
 from tessera.core.results import transfer_tables as schema
 from tessera.core.results.table_io import frame_of
-from tessera.fit.predict.bracket import ProcessorCounts, Bracket, ChangedCounts
+from tessera.fit.predict.bracket import Bracket, ChangedCounts, ProcessorCounts
 from tessera.lab.transfer import bracket_answers, study
 from tessera.lab.transfer.bracket_answers import family_openness, new_designs, openness
 from tessera.lab.transfer.classes import HIT

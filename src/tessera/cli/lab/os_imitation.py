@@ -96,5 +96,6 @@ def list_scenarios(keys: bool) -> None:
         print_table(["key", "default", "unit", "value", "meaning"], rows)
         return
     print_table(
-        ["scenario", "description"], [(name, scenarios.load_scenario(name).description) for name in scenarios.scenario_names()]
+        ["scenario", "description"],
+        [(name, scenarios.load_scenario(name).description) for name in scenarios.scenario_names()],
     )

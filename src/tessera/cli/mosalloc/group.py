@@ -136,7 +136,7 @@ def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Pat
     """
     from tessera.core.files import check_target
     from tessera.core.layouts.layout import Layout, write_layout
-    from tessera.measure.mosalloc.analysis import read_analysis, analysis_lines
+    from tessera.measure.mosalloc.analysis import analysis_lines, read_analysis
     from tessera.measure.mosalloc.launcher import run_under_layout
 
     if plot is not None:

@@ -68,7 +68,9 @@ def drop(results: Path, failed: list[Failure]) -> None:
             path.unlink(missing_ok=True)
 
 
-def _tables(tree: ResultsTree, unmeasured: frozenset) -> Iterator[tuple[Path, frozenset, Callable[[Path], tuple]]]:
+def _tables(
+    tree: ResultsTree, unmeasured: frozenset
+) -> Iterator[tuple[Path, frozenset, Callable[[Path], tuple]]]:
     """Tables with a column ``status``: path pattern, statuses that are failures, other outputs of the job."""
 
     def alone(path: Path) -> tuple[Path, ...]:

@@ -31,7 +31,7 @@ def plan(
     if results is not None:
         raise SystemExit(_check(configuration, results))
     from tessera.cli.plan import estimate
-    from tessera.machine.limits import UsableMemory, usable_processors, total_memory
+    from tessera.machine.limits import UsableMemory, total_memory, usable_processors
 
     cores = usable_processors() if cores is None else cores
     each = total_memory() if memory is None else UsableMemory(int(memory * GB))

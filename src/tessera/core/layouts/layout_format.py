@@ -29,12 +29,16 @@ class FormatRule:
 
 
 RULES = {
-    "layout/byte": FormatRule("must be printable ASCII, a tab or a line end", "save the file as plain ASCII text"),
+    "layout/byte": FormatRule(
+        "must be printable ASCII, a tab or a line end", "save the file as plain ASCII text"
+    ),
     "layout/quote": FormatRule("must not contain quotes", "write the cells without quotes"),
     "layout/header": FormatRule(
         "must be type,pageSize,startOffset,endOffset", "make this the first line of the file"
     ),
-    "layout/columns": FormatRule("must have 4 columns, has", "write exactly type,pageSize,startOffset,endOffset"),
+    "layout/columns": FormatRule(
+        "must have 4 columns, has", "write exactly type,pageSize,startOffset,endOffset"
+    ),
     "layout/type": FormatRule("must be one of brk, mmap, file", "write one of the three types"),
     "layout/page-size": FormatRule(
         "must be -1 or one of 4096, 2097152, 1073741824", "write one of these page sizes"
@@ -46,9 +50,13 @@ RULES = {
     ),
     "layout/too-large": FormatRule("must be below 2^63 bytes", "write a smaller size"),
     "layout/pool-start": FormatRule("must be 0 in a row that gives a pool's size", "write 0"),
-    "layout/alignment": FormatRule("must be a multiple of the page size", "round the offset to such a multiple"),
+    "layout/alignment": FormatRule(
+        "must be a multiple of the page size", "round the offset to such a multiple"
+    ),
     "layout/empty-window": FormatRule("must be above startOffset", "correct the row or remove it"),
-    "layout/window-limit": FormatRule("too many windows in one layout, the limit is", "merge adjacent windows"),
+    "layout/window-limit": FormatRule(
+        "too many windows in one layout, the limit is", "merge adjacent windows"
+    ),
     "layout/outside-pool": FormatRule(
         "the window ends outside its pool of", "enlarge the pool in its size row, or end the window inside it"
     ),

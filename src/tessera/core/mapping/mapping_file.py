@@ -17,8 +17,8 @@ from tessera.core.mapping.page_mapping import (
     SIZE_NAMES,
     SIZES,
     UNMAPPED,
-    PageMapping,
     MappingRows,
+    PageMapping,
     cut_pages,
     replaced_rows,
 )

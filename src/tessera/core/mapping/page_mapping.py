@@ -53,7 +53,9 @@ class MappingRows:
     def joined(cls, parts: Sequence[MappingRows]) -> MappingRows:
         """The rows of all parts, in order of the parts."""
         parts = parts or [cls.empty()]
-        return cls(*(np.concatenate(columns) for columns in zip(*map(MappingRows.columns, parts), strict=True)))
+        return cls(
+            *(np.concatenate(columns) for columns in zip(*map(MappingRows.columns, parts), strict=True))
+        )
 
     def __len__(self) -> int:
         return len(self.page)
@@ -110,7 +112,9 @@ class MappingRows:
         )
         first = np.concatenate(([0], np.flatnonzero(apart) + 1))
         found = self.where(first)
-        return MappingRows(found.pool, found.page, found.frame, np.add.reduceat(self.pages, first), found.size)
+        return MappingRows(
+            found.pool, found.page, found.frame, np.add.reduceat(self.pages, first), found.size
+        )
 
     def split(self, cuts: np.ndarray) -> MappingRows:
         """The same pages with a row boundary at each of ``cuts`` (sorted numbers as :attr:`start`)."""
@@ -249,7 +253,9 @@ def compose_mappings(guest: PageMapping, host: PageMapping) -> PageMapping:
     return PageMapping(f"{guest.name}-over-{host.name}", found)
 
 
-def compose_states(guest: MappingRows, host: MappingRows, guest_name: str = "guest", host_name: str = "host") -> MappingRows:
+def compose_states(
+    guest: MappingRows, host: MappingRows, guest_name: str = "guest", host_name: str = "host"
+) -> MappingRows:
     """The same for one state of each."""
     host = host.where(host.pool == POOLS.index(HOST_POOL))
     # where the guest's rows lie in its physical memory, as rows whose `page` is the guest's frame

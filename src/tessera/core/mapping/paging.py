@@ -98,7 +98,9 @@ def eager_paging(regions: Sequence[UsedPages], buddy: Buddy) -> MappingRows:
     return demand_paging(regions, pool, page, buddy)
 
 
-def demand_paging(regions: Sequence[UsedPages], pool: np.ndarray, page: np.ndarray, buddy: Buddy) -> MappingRows:
+def demand_paging(
+    regions: Sequence[UsedPages], pool: np.ndarray, page: np.ndarray, buddy: Buddy
+) -> MappingRows:
     """Rows of the touched pages, and of the rest of their 2MB pages; takes frames from ``buddy``.
 
     Args:

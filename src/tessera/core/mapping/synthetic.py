@@ -41,7 +41,9 @@ def regions_of_bytes(sizes: Mapping[str, int], owner: str) -> list[UsedPages]:
             raise TesseraError(
                 f"pool {pool} of {size} bytes", "the limit is 2^48 bytes", "give a smaller size"
             )
-    found = [UsedPages(pool, round_up(sizes[pool], PAGE_4KB) // PAGE_4KB) for pool in POOLS if sizes.get(pool)]
+    found = [
+        UsedPages(pool, round_up(sizes[pool], PAGE_4KB) // PAGE_4KB) for pool in POOLS if sizes.get(pool)
+    ]
     if not found:
         raise TesseraError(
             owner,
@@ -129,7 +131,9 @@ CHUNK_LENGTHS: dict[str, tuple[int, int] | None] = {
 EQUAL_LENGTHS = {f"pages-{1 << power}": (1 << power, 1 << power) for power in range(17)}
 
 
-def synthetic_rows(kind: str, regions: Sequence[UsedPages], seed: int, alignment: int = PAGES_OF_2MB) -> MappingRows:
+def synthetic_rows(
+    kind: str, regions: Sequence[UsedPages], seed: int, alignment: int = PAGES_OF_2MB
+) -> MappingRows:
     """Rows of every page of the regions, sorted.
 
     Args:

@@ -6,6 +6,13 @@ here), :mod:`fetch`, :mod:`archived` (their numbers), :mod:`quarantine` (numbers
 :mod:`comparison` (with printed numbers and ours).
 """
 
-from tessera.core.reference.published_tables import COMMON_COLUMNS, default_dir, load_published, lookup, published_names, select_published
+from tessera.core.reference.published_tables import (
+    COMMON_COLUMNS,
+    default_dir,
+    load_published,
+    lookup,
+    published_names,
+    select_published,
+)
 
 __all__ = ["COMMON_COLUMNS", "default_dir", "load_published", "lookup", "published_names", "select_published"]

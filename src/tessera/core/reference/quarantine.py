@@ -130,7 +130,9 @@ def broken_sum(rows: pd.DataFrame, record: ArchivedRecord) -> Iterator[Quarantin
             reason = f"{what}, non-walk cycles lost its last digit"
             yield QuarantinedNumbers(str(file), reason, line=int(line), quantity="non_walk")
         else:
-            yield QuarantinedNumbers(str(file), f"{what}, non-walk cycles are {values['non_walk']:.0f}", line=int(line))
+            yield QuarantinedNumbers(
+                str(file), f"{what}, non-walk cycles are {values['non_walk']:.0f}", line=int(line)
+            )
 
 
 # Rule: operations whose cycles contradict the table that the paper prints (Mitosis: most of Table 5).
@@ -158,7 +160,9 @@ def not_as_printed(rows: pd.DataFrame, record: ArchivedRecord) -> Iterator[Quara
             continue
         reasons = list(_differences(found, {what: table[*key, what] for what in ("off", "on", "overhead")}))
         for line in pair["line"] if reasons else ():
-            yield QuarantinedNumbers(str(file), f"{label} of {region} bytes: " + "; ".join(reasons), line=int(line))
+            yield QuarantinedNumbers(
+                str(file), f"{label} of {region} bytes: " + "; ".join(reasons), line=int(line)
+            )
 
 
 def _differences(found: dict[str, float], printed: dict[str, float]) -> Iterator[str]:

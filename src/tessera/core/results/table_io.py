@@ -273,7 +273,9 @@ def read_cells(path: Path | str) -> pd.DataFrame:
     try:
         frame = pd.read_parquet(path, dtype_backend="numpy_nullable")
     except ValueError as error:  # pyarrow's own are ValueErrors
-        raise UnreadableTable(name, f"cannot be read: {error}", "write it again with tessera simulate") from error
+        raise UnreadableTable(
+            name, f"cannot be read: {error}", "write it again with tessera simulate"
+        ) from error
     return checked_table(CELLS, frame, name)
 
 

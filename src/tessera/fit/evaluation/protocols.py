@@ -22,8 +22,8 @@ from tessera.fit.evaluation.cross_validation import (
     SEED,
     FitRows,
     Fits,
-    grouped_folds,
     duplicate_groups,
+    grouped_folds,
     shared_fits,
 )
 from tessera.fit.models.base import CannotFit, RuntimeModel, check_one_in_ten
@@ -112,7 +112,9 @@ def kfold_settings(data: ProtocolData) -> list[ProtocolSetting]:
     return [*(fold_splits(data, data.rows, k) for k in data.folds), replace(alone, name="leave-one-out")]
 
 
-KFOLD = CrossValidationProtocol("kfold", "K-fold cross validation, duplicates in one fold", kfold_settings, trains=True)
+KFOLD = CrossValidationProtocol(
+    "kfold", "K-fold cross validation, duplicates in one fold", kfold_settings, trains=True
+)
 
 
 # Protocol `hundred`: 6-fold cross validation with more layouts (MICRO'20 section VI-C).
@@ -150,7 +152,9 @@ def _number(layout: str) -> int:
     return int(tail) if head == "random" and tail.isdigit() else -1
 
 
-HUNDRED = CrossValidationProtocol("hundred", "6-fold cross validation with up to 100 layouts", hundred_settings, trains=True)
+HUNDRED = CrossValidationProtocol(
+    "hundred", "6-fold cross validation with up to 100 layouts", hundred_settings, trains=True
+)
 
 
 # Protocol `heuristics`: fitted to layouts of some heuristics, tested on those of another.

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.layouts.layout import canonical_name
 from tessera.fit.models.samples import Samples
-from tessera.fit.models.terms import INPUT_COLUMNS, TERMS, predict_runtime, gradient
+from tessera.fit.models.terms import INPUT_COLUMNS, TERMS, gradient, predict_runtime
 
 # The input contract of the models as scikit-learn estimators: X has the columns H, M, C.
 #

@@ -7,7 +7,13 @@ import warnings
 import numpy as np
 
 from tessera.fit.models.base import CannotFit, RuntimeModel
-from tessera.fit.models.design_matrix import CONSTANT_TOLERANCE, DesignMatrix, standardised_terms, least_squares, raw_units
+from tessera.fit.models.design_matrix import (
+    CONSTANT_TOLERANCE,
+    DesignMatrix,
+    least_squares,
+    raw_units,
+    standardised_terms,
+)
 from tessera.fit.models.lasso import FLOOR, PathError, Segment, lasso_path, least_penalised
 from tessera.fit.models.samples import Samples
 from tessera.fit.models.terms import INPUTS, Monomial, monomials

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tessera.fit.models.base import CannotFit, RuntimeModel
-from tessera.fit.models.design_matrix import AGREEMENT, standardised_terms, least_squares, power_of_two_above
+from tessera.fit.models.design_matrix import AGREEMENT, least_squares, power_of_two_above, standardised_terms
 from tessera.fit.models.samples import Samples
-from tessera.fit.models.terms import predict_runtime, monomials
+from tessera.fit.models.terms import monomials, predict_runtime
 
 # poly1, poly2, poly3 (MICRO'20 paper, section VII-A and VII-B): polynomials in C by least squares.
 #

@@ -103,7 +103,9 @@ def why_not(samples: Samples) -> list[Reason]:
     """Why these samples of P cannot answer for a design, whatever the source; [] if they can."""
     for symbol, what in (("R", "runtime"), ("C", "walk cycles"), ("H", "STLB hits"), ("M", "STLB misses")):
         for layout, value in zip(samples.layouts, getattr(samples, symbol), strict=True):
-            found = number_reasons(symbol.lower(), f"{what} of layout {layout}", float(value), above=symbol == "R")
+            found = number_reasons(
+                symbol.lower(), f"{what} of layout {layout}", float(value), above=symbol == "R"
+            )
             if found:
                 return found
     distinct = int(duplicate_groups(samples).max(initial=-1)) + 1

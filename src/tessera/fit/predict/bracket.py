@@ -188,7 +188,9 @@ class Bracket:
                 negative, one C (in all layouts, or in the 4KB and the 2MB run), or too few for a cubic.
             TesseraError: there is no 4KB or no 2MB run.
         """
-        wrong = number_reasons("hit-cycles", "the hit time of P's STLB", hit_cycles, above=True) or why_not(samples)
+        wrong = number_reasons("hit-cycles", "the hit time of P's STLB", hit_cycles, above=True) or why_not(
+            samples
+        )
         if wrong:
             raise CannotFit(SOURCE, wrong[0].text, "give counts of more mosaics of P", code=wrong[0].code)
         samples = samples.in_order()
@@ -244,7 +246,9 @@ class Bracket:
         high = max(max(estimates.values()) + max(0.0, lookups), floor)
         centre = (low + high) / 2 if rise > 0 else max(centre, floor)
         more = self.widening * centre
-        return finite_answer(Answer(SOURCE, centre, max(low - more, floor), high + more, R, estimates), WIDEST)
+        return finite_answer(
+            Answer(SOURCE, centre, max(low - more, floor), high + more, R, estimates), WIDEST
+        )
 
     def tangent(self, C: float) -> float:
         """Slope of `free` around C, clipped to [0, 1]."""
@@ -280,7 +284,9 @@ def _wrong(base: ProcessorCounts, design: ChangedCounts) -> list[Reason]:
         *number_reasons("h", "H', the STLB hits of the design,", design.hits),
         *number_reasons("c", "C', the busy walk cycles of the design,", design.walk_cycles),
         *number_reasons("walkers", "the number of walkers", design.walkers, above=True),
-        *number_reasons("miss-cycles", "the extra cycles of misses' look-ups", miss if miss is None else abs(miss)),
+        *number_reasons(
+            "miss-cycles", "the extra cycles of misses' look-ups", miss if miss is None else abs(miss)
+        ),
     ]
     if design.walkers is not None and math.isfinite(design.walkers) and design.walkers % 1:
         found.append(Reason("walkers-fraction", f"{design.walkers} walkers: the number must be whole"))

@@ -17,7 +17,14 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_4KB, canonical_name
 from tessera.core.results.outcomes import ok_rows, other_rows
-from tessera.core.table_columns import TableRefused, is_missing, finite_number, refuse_twice, shown, spelled_names
+from tessera.core.table_columns import (
+    TableRefused,
+    finite_number,
+    is_missing,
+    refuse_twice,
+    shown,
+    spelled_names,
+)
 from tessera.core.table_file import read_table
 from tessera.fit.predict.answers import Reason, number_reasons
 from tessera.fit.predict.bracket import ChangedCounts

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from tessera.fit.models.base import CannotFit
 from tessera.fit.predict.answers import LEAST_LAYOUTS, Answer, Reason, Refused, number_reasons
 from tessera.fit.predict.bracket import SOURCE as BRACKET
-from tessera.fit.predict.bracket import ProcessorCounts, Bracket, ChangedCounts
+from tessera.fit.predict.bracket import Bracket, ChangedCounts, ProcessorCounts
 from tessera.fit.predict.calibrated import SOURCE as CALIBRATED
 from tessera.fit.predict.calibrated import Calibrated, Clocks
 

@@ -15,9 +15,15 @@ from tessera.core.layouts.layout import canonical_name, name_notes
 from tessera.core.results.cell_tables import MODELS_OF_PAIR
 from tessera.core.results.outcomes import notes_in, ok_rows, other_rows
 from tessera.core.results.table_io import frame_of
-from tessera.core.table_columns import number_column, refuse_twice, rounding_note, spelled_names, warn_of_spelling
+from tessera.core.table_columns import (
+    number_column,
+    refuse_twice,
+    rounding_note,
+    spelled_names,
+    warn_of_spelling,
+)
 from tessera.core.table_file import read_table
-from tessera.fit.evaluation.intervals import LEVEL, UnseenErrors, PredictionInterval, unseen_errors
+from tessera.fit.evaluation.intervals import LEVEL, PredictionInterval, UnseenErrors, unseen_errors
 from tessera.fit.models.base import ORDER, RuntimeModel, check_one_in_ten
 from tessera.fit.models.registry import create
 from tessera.fit.models.samples import Samples, SamplesTable, check_samples, read_samples, trace_notes
@@ -227,7 +233,9 @@ class FittedModel:
         return self.calibration.interval(design.H, design.M, design.C, centre, level)
 
 
-def fit_to(samples: str | Path | pd.DataFrame | SamplesTable, model: str = "mosmodel", **parameters) -> FittedModel:
+def fit_to(
+    samples: str | Path | pd.DataFrame | SamplesTable, model: str = "mosmodel", **parameters
+) -> FittedModel:
     """Fit one model by name; TesseraError as `tessera models fit`."""
     if isinstance(samples, SamplesTable):
         table = samples

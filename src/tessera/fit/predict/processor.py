@@ -22,7 +22,7 @@ from tessera.core.table_file import read_table
 from tessera.fit import fit_folder
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.samples import Samples, SamplesTable, check_samples, read_samples
-from tessera.fit.predict.bracket import ProcessorCounts, Bracket
+from tessera.fit.predict.bracket import Bracket, ProcessorCounts
 from tessera.fit.predict.calibrated import SOURCE, Calibrated
 from tessera.fit.predict.decision import EXIT_NO_ANSWER, REMEDIES
 

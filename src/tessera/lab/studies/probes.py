@@ -17,7 +17,7 @@ import pandas as pd
 
 from tessera.core import reference
 from tessera.core.layouts.layout import Layout
-from tessera.core.mapping.page_mapping import PAGES_OF_2MB, POOLS, PageMapping, MappingRows
+from tessera.core.mapping.page_mapping import PAGES_OF_2MB, POOLS, MappingRows, PageMapping
 from tessera.core.platforms import Platform, Value
 from tessera.core.results.outcomes import FAILED, OK, ok_rows
 from tessera.core.results.study_tables import PROBES
@@ -154,7 +154,9 @@ SHARES, SAVED = "park_table21_shared_memory", "park_table22_synonym_filter"
 
 def filter_workloads() -> list[str]:
     """Those whose savings Table 2.2 prints."""
-    return list(dict.fromkeys(reference.select_published(SAVED, {"quantity": "tlb_access_reduction"})["workload"]))
+    return list(
+        dict.fromkeys(reference.select_published(SAVED, {"quantity": "tlb_access_reduction"})["workload"])
+    )
 
 
 def synonym_filter_cases(accesses: int, seed: int) -> list[Case]:

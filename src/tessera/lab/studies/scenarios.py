@@ -161,7 +161,9 @@ def _simulated(inputs: Inputs, kind: PageSource) -> list[dict]:
     if not inputs.files:
         return []
     try:
-        return simulate_platform(inputs.trace, inputs.platform, list(inputs.files), kind=kind, **inputs.options)
+        return simulate_platform(
+            inputs.trace, inputs.platform, list(inputs.files), kind=kind, **inputs.options
+        )
     except TesseraError as error:
         return [{"status": FAILED, "message": error.one_line} for _ in inputs.files]
 

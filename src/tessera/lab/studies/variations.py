@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tessera.core.errors import unknown_name
-from tessera.core.platforms import PlatformKey, Platform, with_values
+from tessera.core.platforms import Platform, PlatformKey, with_values
 
 # A platform with some values changed, and the ablations: variants that switch one mechanism off.
 

@@ -23,7 +23,7 @@ from tessera.core.results.tree import ResultsTree
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.samples import SamplesTable, check_samples
 from tessera.fit.predict.answers import Answer
-from tessera.fit.predict.bracket import SOURCE, ProcessorCounts, Bracket, ChangedCounts
+from tessera.fit.predict.bracket import SOURCE, Bracket, ChangedCounts, ProcessorCounts
 from tessera.fit.predict.calibrated import Clocks
 from tessera.fit.predict.counts import layout_absent
 from tessera.fit.predict.decision import Decision, Question, decide_question, refused_question
@@ -104,7 +104,10 @@ class Study:
         """P of the study: simulated, with R_0, H_0 and C_0 also under its mappings."""
         rows, found = self.samples_table, of_table(self.table)
         counts = rows[["layout", "runtime_cycles", "stlb_hits", "walk_cycles"]]
-        bases = {name: ProcessorCounts(float(R), float(H), float(C)) for name, R, H, C in counts.itertuples(index=False)}
+        bases = {
+            name: ProcessorCounts(float(R), float(H), float(C))
+            for name, R, H, C in counts.itertuples(index=False)
+        }
         notes = [self.note] if self.note else []
         return replace(found, bases=bases, engine=True, notes=notes).with_hardware(self.hardware)
 
@@ -173,7 +176,9 @@ def answer_design(
     return decide_question(question, bracket, own.calibrated)
 
 
-def _same_counts(bracket: Bracket, base: ProcessorCounts, simulated: Processor, pages: str) -> CannotFit | None:
+def _same_counts(
+    bracket: Bracket, base: ProcessorCounts, simulated: Processor, pages: str
+) -> CannotFit | None:
     """Why the simulator's counts cannot be compared with P's: no change at all would look like one."""
     theirs = simulated.bases.get(pages)
     if theirs is None:

@@ -14,7 +14,7 @@ from tessera.core.results.table_io import frame_of
 from tessera.core.results.transfer_tables import NEW_DESIGNS
 from tessera.fit.models.samples import check_samples
 from tessera.fit.predict.answers import Answer, Reason, Refused
-from tessera.fit.predict.bracket import SOURCE, ProcessorCounts, Bracket, ChangedCounts
+from tessera.fit.predict.bracket import SOURCE, Bracket, ChangedCounts, ProcessorCounts
 from tessera.fit.predict.decision import OF_BRACKET
 from tessera.lab.transfer import rules
 from tessera.lab.transfer.classes import GROUPS, IDEAL
@@ -157,7 +157,9 @@ def answer_rows(samples: Sequence[Mapping], points: Sequence[Mapping], hit_cycle
     found = []
     for key, rows in by_input.items():
         hits, walks = rows[LATENCY], rows[BUSY]
-        design = ChangedCounts(hits["stlb_hits"], walks["walk_cycles"], int(walks["walkers"]), walks["miss_cycles"])
+        design = ChangedCounts(
+            hits["stlb_hits"], walks["walk_cycles"], int(walks["walkers"]), walks["miss_cycles"]
+        )
         said = bracket if isinstance(bracket, Reason) else bracket.answer(bases[hits["layout"]], design)
         found.append(dict(zip(POINT, key, strict=True)) | _answer_row(hits, refused(hits["group"], said)))
     return found

@@ -17,7 +17,14 @@ from tessera.core.results.transfer_tables import DESIGN_ANSWERS
 from tessera.core.results.tree import ResultsTree
 from tessera.fit.predict import counts as by_counts
 from tessera.fit.predict import processor as processors
-from tessera.fit.predict.counts import HITS_ARE, WALK_CYCLES_ARE, DesignPoint, CountsTable, Statement, read_design_points
+from tessera.fit.predict.counts import (
+    HITS_ARE,
+    WALK_CYCLES_ARE,
+    CountsTable,
+    DesignPoint,
+    Statement,
+    read_design_points,
+)
 from tessera.fit.predict.decision import Decision
 from tessera.fit.predict.processor import Processor
 from tessera.lab.transfer.answer import Study, answer_design

@@ -24,9 +24,9 @@ from tessera.machine.container.command import (
     RunOptions,
     apptainer_exec,
     clean_environment,
+    container_folder,
     docker_run,
     mounts,
-    container_folder,
 )
 from tessera.machine.container.image_inputs import (
     kernel_tag,

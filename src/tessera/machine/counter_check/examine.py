@@ -14,8 +14,8 @@ from tessera.machine.counter_check.opening import (
     REFUSED,
     TYPE_SOFTWARE,
     UNPROVEN,
-    Kernel,
     CounterCheck,
+    Kernel,
     failed_checks,
     opening_rows,
     scheduled_row,
@@ -50,7 +50,10 @@ def check_counters(
     if not found:
         name = str(cpu or "CPUID unknown")
         remedy = "add its class to src/tessera/machine/counters/pmu-events.csv (docs/measure.md)"
-        return [*rows, CounterCheck("", "opens", "class of the processor", "a known one", name, REFUSED, remedy)]
+        return [
+            *rows,
+            CounterCheck("", "opens", "class of the processor", "a known one", name, REFUSED, remedy),
+        ]
     present = [one for one in found if sysfs.pmu_type(one.pmus, root)]
     for one in found:
         if one in present:
@@ -116,7 +119,9 @@ def _proved(
         return []
     if not program.exists():
         text = f"{program.name} is not built"
-        return [CounterCheck(found.name, "proof", f"pass {one.name}", "counts of chase", text, UNPROVEN, _BUILD)]
+        return [
+            CounterCheck(found.name, "proof", f"pass {one.name}", "counts of chase", text, UNPROVEN, _BUILD)
+        ]
     return chase_proofs(count, program, found.name, one.name, events, found.walkers)
 
 

@@ -15,9 +15,9 @@ from tessera.machine.counter_check.opening import (
     DIFFERS,
     OK,
     UNPROVEN,
-    TimedCount,
-    Kernel,
     CounterCheck,
+    Kernel,
+    TimedCount,
     opening_rows,
     spin,
 )
@@ -76,7 +76,9 @@ def _software_row(name: str, count: TimedCount | None, least: int, most: int, wh
     if count is not None and least <= count.value <= most:
         return CounterCheck("", "software", name, wanted, str(count.value), OK)
     found = "no count" if count is None else str(count.value)
-    return CounterCheck("", "software", name, wanted, found, DIFFERS, "report it: this kernel counts in another way")
+    return CounterCheck(
+        "", "software", name, wanted, found, DIFFERS, "report it: this kernel counts in another way"
+    )
 
 
 # What the counters must show for a pointer chase: bounds that follow from its pages and loads alone.
@@ -145,13 +147,20 @@ def count_bounds(chase: PageChase, cycles: int, walkers: int | None) -> list[Cou
     ]
     hits, misses, walking = _translation(chase, cycles, walkers)
     for side in ("loads", "any"):
-        found += [CountBound(f"H {side}", *hits), CountBound(f"M {side}", *misses), CountBound(f"C {side}", *walking)]
+        found += [
+            CountBound(f"H {side}", *hits),
+            CountBound(f"M {side}", *misses),
+            CountBound(f"C {side}", *walking),
+        ]
         active = (walking[0] / walkers if walkers else 0, 0.02 * cycles if chase is FEW else cycles)
         found.append(CountBound(f"C active {side}", *active))
     found += [CountBound("H stores", 0, 0.02 * LOADS), CountBound("M stores", 0, 0.02 * LOADS)]
     if chase is MANY:
         written = chase.pages - MOST_ENTRIES
-        found += [CountBound("M stores", written, 6 * chase.pages, True), CountBound("C stores", written, None, True)]
+        found += [
+            CountBound("M stores", written, 6 * chase.pages, True),
+            CountBound("C stores", written, None, True),
+        ]
     return found
 
 
@@ -261,7 +270,9 @@ def _command(program: Path, chase: PageChase, loads: int) -> list[str]:
     return [str(program), "--elements", str(chase.pages), "--accesses", str(loads), *fixed]
 
 
-def _chase_row(class_name: str, name: str, chase: PageChase, bound: CountBound, value: int, holds: bool) -> CounterCheck:
+def _chase_row(
+    class_name: str, name: str, chase: PageChase, bound: CountBound, value: int, holds: bool
+) -> CounterCheck:
     what = "while it starts" if bound.total else f"of {LOADS} loads"
     most = "" if bound.most is None else f" to {bound.most:.0f}"
     wanted = f"{bound.least:.0f}{most}{'' if most else ' or more'} {what}"

@@ -103,7 +103,9 @@ def _amd(text: str) -> ProcessorRange:
     if not re.fullmatch(r"models [0-9A-F]{2}-[0-9A-F]{2}( [0-9A-F]{2}-[0-9A-F]{2})*", which):
         raise ValueError(f"cpuid '{text}'")
     spans = re.findall(r"(\w\w)-(\w\w)", which)
-    return ProcessorRange(AMD, family, frozenset(m for a, b in spans for m in range(int(a, 16), int(b, 16) + 1)))
+    return ProcessorRange(
+        AMD, family, frozenset(m for a, b in spans for m in range(int(a, 16), int(b, 16) + 1))
+    )
 
 
 # One event of one class of processors.

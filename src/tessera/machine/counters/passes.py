@@ -48,7 +48,9 @@ class CounterSharing:
     watchdog: bool = True
 
 
-def fit_on_counters(found: CounterClass, events: Sequence[Event], machine: CounterSharing) -> dict[str, str] | None:
+def fit_on_counters(
+    found: CounterClass, events: Sequence[Event], machine: CounterSharing
+) -> dict[str, str] | None:
     """Counters for the events beside R and instructions; None if they do not fit.
 
     The NMI watchdog counts cycles, so it takes a counter that could count R.

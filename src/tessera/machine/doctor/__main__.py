@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from tessera.core.errors import TesseraError
-from tessera.machine.doctor.examine import as_json, as_table, examine_machine, doctor_exit_status
+from tessera.machine.doctor.examine import as_json, as_table, doctor_exit_status, examine_machine
 
 
 def main() -> int:

@@ -24,7 +24,7 @@ from tessera.machine.counters import sysfs
 from tessera.machine.counters.event import Cpu
 from tessera.machine.counters.event_table import CounterClass, of_cpu
 from tessera.machine.counters.passes import base_events, counter_passes
-from tessera.machine.doctor import part_missing, part_found, skipped
+from tessera.machine.doctor import part_found, part_missing, skipped
 from tessera.machine.reserve.pools import command_for, free_in_pool, huge_pages_total, supported_sizes
 
 # Processor, memory, limits, disk, C library, hypervisor, Slurm.
@@ -122,7 +122,9 @@ def _cgroups() -> Check:
     if groups.unreadable:
         remedy = "mount /sys/fs/cgroup, readable; limits that are unknown can end recordings and real runs"
         return skipped("cgroups", f"limits unknown: {'; '.join(groups.unreadable)}", remedy)
-    return part_found("cgroups", "limits are listed in the rows that they bound" if any(known) else "no limits")
+    return part_found(
+        "cgroups", "limits are listed in the rows that they bound" if any(known) else "no limits"
+    )
 
 
 def _disk() -> Check:

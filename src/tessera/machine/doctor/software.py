@@ -13,7 +13,7 @@ from tessera.machine.container.build import COMPONENTS, missing_programs
 from tessera.machine.container.image_inputs import toolchain_tag
 from tessera.machine.container.images import image_exists
 from tessera.machine.container.sif import require_sif, sif_path
-from tessera.machine.doctor import part_missing, part_found, skipped
+from tessera.machine.doctor import part_found, part_missing, skipped
 
 _PREPARES = "./run setup prepares it (./run smoke and ./run reproduce do too)"
 
@@ -31,7 +31,9 @@ def _engine() -> list[Check]:
         missing = missing_programs()
         if missing:
             return [
-                part_missing("engine none", f"no {', '.join(missing)}", "./run --engine none setup installs them")
+                part_missing(
+                    "engine none", f"no {', '.join(missing)}", "./run --engine none setup installs them"
+                )
             ]
         return [part_found("engine none", "compilers and QEMU of this machine")]
     return [*_docker(), *(_apptainer_too() if shutil.which("apptainer") else [])]

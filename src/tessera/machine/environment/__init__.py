@@ -6,7 +6,15 @@ settings for the duration of a block), :mod:`guardian` (its process), :mod:`runs
 """
 
 from tessera.machine.environment.condition import Condition, Needs, barring, stopping, worse_of
-from tessera.machine.environment.preparation import CHECKS, MachineChanges, as_csv, examine_conditions, fixed, free_memory, plan_changes
+from tessera.machine.environment.preparation import (
+    CHECKS,
+    MachineChanges,
+    as_csv,
+    examine_conditions,
+    fixed,
+    free_memory,
+    plan_changes,
+)
 from tessera.machine.environment.runs import RUN_CHECKS, RunFacts, run_conditions, throttles
 
 __all__ = [

@@ -9,11 +9,11 @@ from tessera.machine.environment.condition import (
     NOTED,
     STOP,
     Change,
+    ConditionRule,
+    KernelSetting,
     Needs,
     Reading,
-    ConditionRule,
     Service,
-    KernelSetting,
     SystemFiles,
     UnreadableFact,
 )
@@ -166,7 +166,9 @@ KERNEL_RULES = (
         _irqbalance,
         _stop_irqbalance,
     ),
-    ConditionRule("ksm", NOTED, "0", f"echo 0 | sudo tee /{KSM}/run", _zero(KSM, "run"), _set_zero(f"{KSM}/run")),
+    ConditionRule(
+        "ksm", NOTED, "0", f"echo 0 | sudo tee /{KSM}/run", _zero(KSM, "run"), _set_zero(f"{KSM}/run")
+    ),
     ConditionRule(
         "aslr",
         NOTED,

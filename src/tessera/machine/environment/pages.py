@@ -9,10 +9,10 @@ from tessera.machine.environment.condition import (
     BARS,
     NOTED,
     STOP,
-    Needs,
-    Reading,
     ConditionRule,
     KernelSetting,
+    Needs,
+    Reading,
     SystemFiles,
     UnreadableFact,
 )

@@ -10,11 +10,11 @@ from tessera.machine.environment.condition import (
     BARS,
     NOTED,
     Change,
+    ConditionRule,
     Hold,
+    KernelSetting,
     Needs,
     Reading,
-    ConditionRule,
-    KernelSetting,
     SystemFiles,
     UnreadableFact,
 )

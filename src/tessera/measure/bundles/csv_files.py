@@ -15,7 +15,7 @@ from tessera.core.units import KB
 from tessera.machine.environment.condition import LEVELS, Condition
 from tessera.machine.environment.condition import STATUSES as ANSWERS
 from tessera.measure.bundles import file_format
-from tessera.measure.bundles.bundle import EventCount, CountedEvent, MeasuredRun
+from tessera.measure.bundles.bundle import CountedEvent, EventCount, MeasuredRun
 from tessera.measure.bundles.file_format import (
     HEX,
     LARGEST_NUMBER,
@@ -119,7 +119,11 @@ RUNS_SHAPE = CsvFormat(
     (WHOLE, NAME, NAME, NAME, WHOLE, NAME, one_of(*STATUSES), TEXT, *[maybe(WHOLE)] * 4),
 )  # fmt: skip
 COUNTS_SHAPE = CsvFormat(
-    file_format.COUNTS_FILE, EventCount, file_format.MOST_COUNTS, (WHOLE, NAME, WHOLE, WHOLE, WHOLE), plain_counts
+    file_format.COUNTS_FILE,
+    EventCount,
+    file_format.MOST_COUNTS,
+    (WHOLE, NAME, WHOLE, WHOLE, WHOLE),
+    plain_counts,
 )
 
 

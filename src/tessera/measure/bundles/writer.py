@@ -16,7 +16,15 @@ from tessera.core.layouts.layout import Layout, layout_text
 from tessera.machine.environment.condition import Condition
 from tessera.measure.bundles import archive, cell_arithmetic, csv_files, file_format, json_files
 from tessera.measure.bundles.archive import contents, pack_counts, unpack_counts
-from tessera.measure.bundles.bundle import About, Bundle, EventCount, CountedEvent, MeasuredMachine, MeasuredRun, MeasuredWorkload
+from tessera.measure.bundles.bundle import (
+    About,
+    Bundle,
+    CountedEvent,
+    EventCount,
+    MeasuredMachine,
+    MeasuredRun,
+    MeasuredWorkload,
+)
 from tessera.measure.bundles.file_format import wrong
 from tessera.measure.bundles.reader import parse_bundle, read_bundle
 from tessera.measure.bundles.texts import clean

@@ -19,12 +19,12 @@ from tessera.measure.bundles.bundle import REGION, Bundle, EventCount, MeasuredR
 from tessera.measure.bundles.cell_arithmetic import R
 from tessera.measure.bundles.file_format import LAYOUTS_FOLDER
 from tessera.measure.bundles.writer import Writer
-from tessera.measure.counted.counted_run import RunCounters, Ended
+from tessera.measure.counted.counted_run import Ended, RunCounters
 from tessera.measure.counted.host import Host, bound
 from tessera.measure.counted.plan import MeasurementPlan, duration_text
 from tessera.measure.counted.request import ReadyWorkload
 from tessera.measure.counted.setting import MeasurementSetting
-from tessera.measure.counted.turns import TurnRun, Turn, Turns, finished, role_count
+from tessera.measure.counted.turns import Turn, TurnRun, Turns, finished, role_count
 from tessera.measure.rounds import StoppingRule, relative_runtime, run_rounds
 
 
@@ -126,7 +126,9 @@ class Measurement:
 
         ``roi_ns`` is the program's own clock if that was counted, so that two clocks can be compared.
         """
-        run = MeasuredRun(len(self.runs), row.workload, row.size.label, layout, number, name, FAILED, ended.message)
+        run = MeasuredRun(
+            len(self.runs), row.workload, row.size.label, layout, number, name, FAILED, ended.message
+        )
         counts: list[EventCount] = []
         if not ended.message:
             small, large, largest = (ended.pages[size] for size in (PAGE_4KB, PAGE_2MB, PAGE_1GB))
@@ -139,7 +141,9 @@ class Measurement:
                 pages_2mb=large,
                 pages_1gb=largest,
             )
-            counts = [EventCount(run.run, *event) for event in (*ended.counts.events, (REGION, region_ns, 0, 0))]
+            counts = [
+                EventCount(run.run, *event) for event in (*ended.counts.events, (REGION, region_ns, 0, 0))
+            ]
         self._append(run, counts)
         shown = ended.message or f"R {self._cycles(name, ended):.4g} cycles, {run.roi_ns / 1e9:.3f} s"
         self.setting.say(
@@ -149,7 +153,8 @@ class Measurement:
     def _skip(self, row: ReadyWorkload, layout: str) -> None:
         name = next(iter(self.passes))
         self._append(
-            MeasuredRun(len(self.runs), row.workload, row.size.label, layout, 0, name, SKIPPED, self.lacking), []
+            MeasuredRun(len(self.runs), row.workload, row.size.label, layout, 0, name, SKIPPED, self.lacking),
+            [],
         )
         self.setting.say(f"{row.workload}, {layout} is skipped: {self.lacking}")
 

@@ -21,7 +21,7 @@ from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 from tessera.measure.bundles import read_bundle, seal, writer
 from tessera.measure.bundles.bundle import Bundle
 from tessera.measure.bundles.file_format import COUNTS_FILE, RUNS_FILE, SUMS_FILE
-from tessera.measure.bundles.head_checks import COUNTING, why_no_evidence, measurement_protocols
+from tessera.measure.bundles.head_checks import COUNTING, measurement_protocols, why_no_evidence
 from tessera.measure.counted import plan
 from tessera.measure.counted.bundle_rounds import Measurement, judged_conditions
 from tessera.measure.counted.counted_run import RunCounters, launched
@@ -31,14 +31,14 @@ from tessera.measure.counted.plan import MeasurementPlan, WorkloadPlan
 from tessera.measure.counted.request import (
     MEASURED,
     PERF,
-    ReadyWorkload,
     MeasurementOptions,
+    ReadyWorkload,
     candidate_workloads,
     ready_workload,
 )
 from tessera.measure.counted.setting import (
-    Say,
     MeasurementSetting,
+    Say,
     begin_bundle,
     require_same_heads,
     setting_of,
@@ -140,7 +140,10 @@ def _begun(setting: MeasurementSetting) -> tuple[list[ReadyWorkload], Measuremen
     else:
         ready, layouts, kept = _planned(setting)
     if layouts is not None:
-        conditions = [*environment.examine_conditions(where.root, Needs(request.mode)), sliding_windows_condition(kept)]
+        conditions = [
+            *environment.examine_conditions(where.root, Needs(request.mode)),
+            sliding_windows_condition(kept),
+        ]
         begin_bundle(out, kept, ready, layouts, setting.events, setting.machine, setting.head, conditions)
     return ready, kept
 
@@ -173,7 +176,9 @@ def _planned(setting: MeasurementSetting) -> tuple[list[ReadyWorkload], dict, Me
     chosen = {}
     for one in list(tried):
         try:
-            chosen[one.row.workload] = layouts_of_workload(one.row, one.used, request, where, setting.found.name)
+            chosen[one.row.workload] = layouts_of_workload(
+                one.row, one.used, request, where, setting.found.name
+            )
         except TesseraError as error:
             if request.workloads or len(tried) == 1:
                 raise
@@ -211,7 +216,9 @@ def _planned(setting: MeasurementSetting) -> tuple[list[ReadyWorkload], dict, Me
     return [one.row for one in tried], layouts, kept
 
 
-def _layouts_again(ready: Sequence[ReadyWorkload], kept: MeasurementPlan, setting: MeasurementSetting) -> dict:
+def _layouts_again(
+    ready: Sequence[ReadyWorkload], kept: MeasurementPlan, setting: MeasurementSetting
+) -> dict:
     """The layouts of a plan whose heads were not written completely."""
     return {
         (row.workload, layout.name): layout

@@ -23,7 +23,7 @@ from tessera.core.results.tree import ResultsTree
 from tessera.core.units import PAGE_2MB, format_bytes, round_up
 from tessera.machine.container.toolchain import HostToolchain
 from tessera.measure.counted.host import Host
-from tessera.measure.counted.request import CORE, MEASURED, SIMULATED, ReadyWorkload, MeasurementOptions
+from tessera.measure.counted.request import CORE, MEASURED, SIMULATED, MeasurementOptions, ReadyWorkload
 from tessera.measure.suggest import sampled_profile
 from tessera.record.workloads.program_run import WORKLOADS
 

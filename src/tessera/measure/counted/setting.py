@@ -26,7 +26,7 @@ from tessera.measure.counted import host, perf_stat
 from tessera.measure.counted.counted_run import RunCounters
 from tessera.measure.counted.host import Host
 from tessera.measure.counted.plan import MeasurementPlan, load_plan, require_same
-from tessera.measure.counted.request import MEASURED, PERF, ReadyWorkload, MeasurementOptions
+from tessera.measure.counted.request import MEASURED, PERF, MeasurementOptions, ReadyWorkload
 
 Say = Callable[[str], None]
 
@@ -103,7 +103,9 @@ def counter_class(where: Host, request: MeasurementOptions) -> CounterClass:
     )  # fmt: skip
 
 
-def _passes(found: CounterClass, where: Host, request: MeasurementOptions) -> Iterator[tuple[str, list[Attribute]]]:
+def _passes(
+    found: CounterClass, where: Host, request: MeasurementOptions
+) -> Iterator[tuple[str, list[Attribute]]]:
     """(name, attributes) of the passes of H, M and C, and of the optional ones that were asked for."""
     for one in counter_passes(found, sysfs.counting_machine(where.root)):
         if not one.optional or one.optional in request.also:
@@ -115,7 +117,9 @@ def _passes(found: CounterClass, where: Host, request: MeasurementOptions) -> It
 OTHER_PROTOCOL = "other"  #: rules that are not those of a known protocol
 
 
-def bundle_about(request: MeasurementOptions, class_name: str, machine: MeasuredMachine, rehearsal: bool) -> About:
+def bundle_about(
+    request: MeasurementOptions, class_name: str, machine: MeasuredMachine, rehearsal: bool
+) -> About:
     """``bundle.json``. Rules of no known protocol have the name ``other``."""
     known = current_protocol()
     rule = request.rule

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Protocol
 
 from tessera.core.results.outcomes import FAILED, OK
-from tessera.measure.bundles.bundle import EventCount, CountedEvent, MeasuredRun
+from tessera.measure.bundles.bundle import CountedEvent, EventCount, MeasuredRun
 from tessera.measure.bundles.cell_arithmetic import LARGEST_SPREAD, R
-from tessera.measure.counted.counted_run import RunCounters, Ended, launched
+from tessera.measure.counted.counted_run import Ended, RunCounters, launched
 from tessera.measure.counted.host import Host
 from tessera.measure.counted.request import ReadyWorkload
 

@@ -21,7 +21,7 @@ from tessera.core.files import built, check_target, write_text
 from tessera.core.layouts.layout import ALL_4KB, Layout, write_layout
 from tessera.core.mapping.capture import Span, capture_pools, check_allowed
 from tessera.core.mapping.mapping_file import write_mapping
-from tessera.core.mapping.page_mapping import PAGES_OF_2MB, POOLS, PageMapping, MappingRows
+from tessera.core.mapping.page_mapping import PAGES_OF_2MB, POOLS, MappingRows, PageMapping
 from tessera.core.units import GB, PAGE_4KB
 from tessera.machine.program_paths import preloadable
 from tessera.measure.mosalloc.launcher import forwarding
@@ -32,7 +32,7 @@ from tessera.measure.mosalloc.pools import (
     large_pages_wanted,
     read_pool_map,
 )
-from tessera.measure.mosalloc.stopping import StopPoint, NotStarted, StartedProgram
+from tessera.measure.mosalloc.stopping import NotStarted, StartedProgram, StopPoint
 
 DEFAULT_POOL_BYTES = 64 * GB  #: address space only, as in traces
 

@@ -99,7 +99,9 @@ def settings_for(asked: Asked, enabled: Path = ENABLED) -> dict[Path, str]:
     if needs_pages and enabled.exists() and chosen_word(enabled) == "never":
         found[enabled] = "madvise"
     if breaks:
-        found |= {path: value for path, value in QUIET.items() if path.exists() and chosen_word(path) != value}
+        found |= {
+            path: value for path, value in QUIET.items() if path.exists() and chosen_word(path) != value
+        }
     return found
 
 

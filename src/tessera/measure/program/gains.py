@@ -106,7 +106,9 @@ def variant(name: str, sysfs: Path = LARGE_PAGE_SYSFS) -> PageVariant:
             f"--try {name}", "no such word, and no such file", f"use {THP}, {HUGETLB}, or a layout file"
         )
     layout = read_layout(path)
-    return PageVariant(path.stem, f"mosaic of {path.name}: {len(layout.windows)} windows", layout=path, huge=True)
+    return PageVariant(
+        path.stem, f"mosaic of {path.name}: {len(layout.windows)} windows", layout=path, huge=True
+    )
 
 
 def _thp(enabled: str, sysfs: Path) -> PageVariant:

@@ -29,7 +29,7 @@ from tessera.machine.counters.event_table import CounterClass
 from tessera.machine.counters.passes import counter_passes
 from tessera.machine.reserve import reserve_huge_pages
 from tessera.measure.bundles.cell_arithmetic import CountedPart, cell_of_run, counted_part, mean_count
-from tessera.measure.counted.counted_run import RunCounters, Ended, launched
+from tessera.measure.counted.counted_run import Ended, RunCounters, launched
 from tessera.measure.counted.host import Host
 from tessera.measure.counted.request import WHOLE, ReadyWorkload
 from tessera.measure.launch import huge_pages_needed
@@ -102,7 +102,9 @@ def mosaic_samples(
 
 def _row(program: Sequence[str]) -> ReadyWorkload:
     """The program in the caller's folder. Its exit status is its result, unless it prints one."""
-    run = ProgramRun(tuple(program), folder=Path.cwd(), image=HOST, verify=lambda done: verified(program[0], done))
+    run = ProgramRun(
+        tuple(program), folder=Path.cwd(), image=HOST, verify=lambda done: verified(program[0], done)
+    )
     return ReadyWorkload(_NAME, Size(_NAME, (), 0, 0, 0), run, "")
 
 

@@ -17,7 +17,7 @@ from tessera.core.statistics import Interval, paired_ratio_interval
 from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.machine.container.process import DIE_WITH_PARENT, stopped_at_exit
 from tessera.machine.reserve import reserve_huge_pages
-from tessera.measure.mosalloc.launcher import mosalloc_command, forwarding
+from tessera.measure.mosalloc.launcher import forwarding, mosalloc_command
 from tessera.measure.mosalloc.report import read_report
 from tessera.measure.suggest.server_load import Load, LoadRun, ended_well, number_in
 from tessera.record.traces.companion import run_beside

@@ -25,8 +25,8 @@ from tessera.measure.suggest.perf_script import (
     FIELDS,
     RecordedPools,
     parse_samples,
-    read_recorded_pools,
     read_perf_samples,
+    read_recorded_pools,
 )
 from tessera.measure.suggest.profile import Profile, add_up, effective_samples
 from tessera.measure.suggest.sample_weights import Weighed, weigh

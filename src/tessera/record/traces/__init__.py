@@ -7,9 +7,16 @@ recorded), :mod:`guest` (QEMU's command line, where the program is and who start
 """
 
 from tessera.record.traces.companion import RecordingSwitch
-from tessera.record.traces.header import trace_info, outside_note
-from tessera.record.traces.recording import RegionCounts, Recorded, count_accesses, record_program
-from tessera.record.traces.trace_tool import cut, trace_events, export_champsim, import_champsim, write_touches, verify_trace
+from tessera.record.traces.header import outside_note, trace_info
+from tessera.record.traces.recording import Recorded, RegionCounts, count_accesses, record_program
+from tessera.record.traces.trace_tool import (
+    cut,
+    export_champsim,
+    import_champsim,
+    trace_events,
+    verify_trace,
+    write_touches,
+)
 
 __all__ = [
     "RegionCounts",

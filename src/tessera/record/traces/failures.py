@@ -18,7 +18,7 @@ from pathlib import Path
 from tessera.core.units import MB, format_bytes
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import HostToolchain
-from tessera.record.traces.guest import TracedProgram, Place
+from tessera.record.traces.guest import Place, TracedProgram
 
 #: Instruction sets that QEMU lacks, and what shows them in ``objdump -dw``: the bytes of an instruction begin
 #: with AVX-512's prefix 62, or the text has one of its mask registers; the names of the others.

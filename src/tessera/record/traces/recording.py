@@ -27,9 +27,9 @@ from tessera.machine.container.command import caller_folder
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import HostToolchain, Toolchain
 from tessera.machine.program_paths import FixedNames
-from tessera.record.traces.companion import Companion, run_beside, communicate
+from tessera.record.traces.companion import Companion, communicate, run_beside
 from tessera.record.traces.failures import NEWER_LEVEL, signal_of, why_it_failed
-from tessera.record.traces.guest import TracedProgram, Place
+from tessera.record.traces.guest import Place, TracedProgram
 from tessera.record.traces.header import trace_info
 from tessera.record.traces.options import Options, refuse_region
 

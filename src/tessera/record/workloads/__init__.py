@@ -5,7 +5,7 @@ From the bottom: :mod:`definition` (a file and its sizes), :mod:`program_run` (o
 built once), :mod:`execution` (run it, or trace it).
 """
 
-from tessera.record.workloads.definition import Regime, Size, Workload, load_workload, workload_names, regime
+from tessera.record.workloads.definition import Regime, Size, Workload, load_workload, regime, workload_names
 from tessera.record.workloads.execution import count_region
 from tessera.record.workloads.kinds import missing, prepare
 from tessera.record.workloads.program_run import Finished, ProgramRun

@@ -17,7 +17,7 @@ from tessera.machine.container.toolchain import (
     workloads_toolchain,
 )
 from tessera.record import traces
-from tessera.record.traces.companion import run_beside, communicate
+from tessera.record.traces.companion import communicate, run_beside
 from tessera.record.workloads.definition import Size, Workload
 from tessera.record.workloads.kinds import prepare
 from tessera.record.workloads.program_run import HOST, VIPS, WORKLOADS, Finished, ProgramRun, last_line_json

@@ -6,7 +6,7 @@ obtained) < ``registry`` < ``load`` < the module ``evaluate``.
 """
 
 from tessera.report.claims.claim import Claim
-from tessera.report.claims.evaluate import judged_claims, failing_claims, unexplained
+from tessera.report.claims.evaluate import failing_claims, judged_claims, unexplained
 from tessera.report.claims.load import load_claims
 from tessera.report.claims.verdicts import VERDICTS, Verdict, judge_value
 

@@ -36,7 +36,10 @@ def judged_claims(
     """
     claims = load_claims(claims_path, reference_dir)
     evidence = Evidence(results_dir, reference_dir)
-    rows = [claim_row(claim, *judge_claim(claim, evidence), undecided_numbers(claim, evidence)) for claim in claims]
+    rows = [
+        claim_row(claim, *judge_claim(claim, evidence), undecided_numbers(claim, evidence))
+        for claim in claims
+    ]
     return frame_of(CLAIMS, rows)
 
 

@@ -15,7 +15,7 @@ from tessera.report.claims.claim import Missing, Outcome, Value
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.formula import formula_value
 from tessera.report.claims.registry import evaluator
-from tessera.report.claims.selection import aggregate, describe_distribution, deciding_pairs
+from tessera.report.claims.selection import aggregate, deciding_pairs, describe_distribution
 from tessera.report.evaluators.designs import PROVENANCE, design_number
 from tessera.report.evaluators.model_errors import ALL_SAMPLES, error_percent
 from tessera.report.evaluators.model_inputs import coefficient

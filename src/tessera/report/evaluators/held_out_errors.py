@@ -210,7 +210,9 @@ def learning_ratio(claim, evidence, model: str, how: str) -> Outcome:
 @evaluator
 def error_1gb(claim, evidence, model: str, how: str) -> Outcome:
     """``how`` over the pairs of the error at the 1GB layout."""
-    return deciding_pairs(claim, evidence).each(lambda pair: error_percent(evidence, pair, model, ALL_1GB), how)
+    return deciding_pairs(claim, evidence).each(
+        lambda pair: error_percent(evidence, pair, model, ALL_1GB), how
+    )
 
 
 @evaluator

@@ -13,7 +13,7 @@ from tessera.core.results.loader import Pair
 from tessera.report.claims.claim import Missing, Outcome
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.registry import evaluator
-from tessera.report.claims.selection import aggregate, describe_distribution, deciding_pairs
+from tessera.report.claims.selection import aggregate, deciding_pairs, describe_distribution
 from tessera.report.results import against_fewer_pages
 
 

@@ -14,7 +14,7 @@ from tessera.core.results.loader import Pair
 from tessera.report.claims.claim import Missing, Outcome
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.registry import evaluator
-from tessera.report.claims.selection import Selection, aggregate, describe_distributions, deciding_pairs
+from tessera.report.claims.selection import Selection, aggregate, deciding_pairs, describe_distributions
 
 # Errors on the fitted samples (``models/errors.csv``).
 #
@@ -49,7 +49,9 @@ def _worst_error(evidence: Evidence, selection: Selection, models: list) -> dict
 @evaluator
 def max_error(claim, evidence, model: str, how: str) -> Outcome:
     """``how`` over the pairs of the model's largest error, percent."""
-    return deciding_pairs(claim, evidence).each(lambda pair: error_percent(evidence, pair, model, ALL_SAMPLES), how)
+    return deciding_pairs(claim, evidence).each(
+        lambda pair: error_percent(evidence, pair, model, ALL_SAMPLES), how
+    )
 
 
 @evaluator

@@ -94,7 +94,9 @@ def platform_mismatches(claim, evidence, table: str) -> Outcome:
     """Entries of a published table of TLBs that the platform file of the same generation doesn't have."""
     wrong = 0
     for generation, rows in evidence.rows(table).groupby("generation"):
-        values = {name: leaf.value for name, leaf in platforms.load_platform(f"{generation}-sim").values.items()}
+        values = {
+            name: leaf.value for name, leaf in platforms.load_platform(f"{generation}-sim").values.items()
+        }
         for row in rows.fillna({"page_size": ""}).itertuples():
             wrong += float(_ENTRIES[row.structure, row.page_size](values)) != float(row.value)
     return Outcome(wrong, "published")

@@ -175,7 +175,12 @@ def studied_pair(source: ResultsSource, workload: str = "", platform: str = "") 
 
 
 def answers(
-    source: ResultsSource, pair: PairSamples, designs: list[Design], points: pd.DataFrame, *, clock: bool = False
+    source: ResultsSource,
+    pair: PairSamples,
+    designs: list[Design],
+    points: pd.DataFrame,
+    *,
+    clock: bool = False,
 ) -> list[Decision]:
     """A decision for each design.
 

@@ -30,7 +30,7 @@ from tessera.report.figures.measured_machines import (
     page_size_rows,
 )
 from tessera.report.machines.evaluate import FINDING, UNAVAILABLE, judge_results
-from tessera.report.machines.groups import scope_coverage, in_scope
+from tessera.report.machines.groups import in_scope, scope_coverage
 
 REHEARSAL = "REHEARSAL: a fake launcher gave simulated counts; no number here is of a real processor"
 
@@ -61,7 +61,9 @@ class MyMachine:
             )
         name, good = workload or self.workloads[0], average_repeats(self.kept.good)
         samples = good[good["workload"] == name].sort_values("walk_cycles").reset_index(drop=True)
-        return PairSamples(name, self.kept.bundle.about.platform, samples, ResultsTree(self.results or repo_root()))
+        return PairSamples(
+            name, self.kept.bundle.about.platform, samples, ResultsTree(self.results or repo_root())
+        )
 
     def __str__(self) -> str:
         about = self.kept.bundle.about

@@ -115,7 +115,9 @@ class ResultsSource:
             )
         workload, platform = found[0]
         note = self.results.trace_notes.get(workload, "")
-        return PairSamples(workload, platform, self.results.samples(workload, platform), self.results.tree, note)
+        return PairSamples(
+            workload, platform, self.results.samples(workload, platform), self.results.tree, note
+        )
 
     def __str__(self) -> str:
         rows = self.results.simulated
@@ -209,7 +211,9 @@ def published_errors(source: ResultsSource) -> pd.DataFrame:
     ours = rows[rows["source"] == "Tessera"].set_index("model")
     paper = rows[rows["source"] == "paper"].set_index("model")
     bounds = paper["bound"].map({"below": "below ", "above": "above ", "at-most": "at most "}).fillna("")
-    printed = {name: f"{bounds[name]}{style.percent_text(paper.at[name, 'max_error'])}" for name in paper.index}
+    printed = {
+        name: f"{bounds[name]}{style.percent_text(paper.at[name, 'max_error'])}" for name in paper.index
+    }
     rows = [
         (
             printed.get(name, UNPRINTED),

@@ -69,7 +69,9 @@ def errors_in_words(*models: str, protocol: str = "all") -> Words:
         for model in models:
             scores = largest_error(model, protocol)(results)
             if (workload, platform) in scores.index:
-                parts.append(f"{style.model_look(model).label} {style.percent_text(scores[workload, platform])}")
+                parts.append(
+                    f"{style.model_look(model).label} {style.percent_text(scores[workload, platform])}"
+                )
         what = "error at 1GB" if protocol == ALL_1GB else "largest error"
         return f"{what} {', '.join(parts)}" if parts else "no model was fitted"
 

@@ -45,7 +45,9 @@ class Kept:
 def open_kept(folder: Path) -> Kept:
     """A sealed bundle by its folder or zip file; TesseraError if it can't be read."""
     bundle = read_bundle(folder)
-    return Kept(bundle_id(bundle), bundle, tuple(why_no_evidence(bundle)), cell_arithmetic.compute_cells(bundle))
+    return Kept(
+        bundle_id(bundle), bundle, tuple(why_no_evidence(bundle)), cell_arithmetic.compute_cells(bundle)
+    )
 
 
 def kept_bundles(results: Path) -> list[Kept]:

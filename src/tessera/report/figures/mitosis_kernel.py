@@ -97,7 +97,9 @@ def _table_placement_panel(axes, cells: pd.DataFrame, sockets: list[int]) -> Non
             share = cell["remote_share"]
             colour = _REMOTE_SHADES(float(share)) if share == share else _REMOTE_SHADES(0.0)
             axes.add_patch(Rectangle((right - 0.47, down - 0.46), 0.94, 0.92, facecolor=colour, linewidth=0))
-            words = f"{int(cell['pages'])} \u00b7 {style.percent_text(share, 0)}" if share == share else "empty"
+            words = (
+                f"{int(cell['pages'])} \u00b7 {style.percent_text(share, 0)}" if share == share else "empty"
+            )
             axes.text(right, down, words, ha="center", va="center", fontsize=7.5, color=_CELL_TEXT)
     axes.set_xlim(-0.5, len(sockets) - 0.5)
     axes.set_ylim(len(PAGE_TABLE_LEVELS) - 0.5, -0.5)

@@ -16,7 +16,7 @@ from tessera.core.results.table_io import frame_of
 from tessera.core.results.tree import ResultsTree
 from tessera.report import claims
 from tessera.report.claims.claim import Missing
-from tessera.report.claims.evaluate import undecided_numbers, judge_claim, claim_row
+from tessera.report.claims.evaluate import claim_row, judge_claim, undecided_numbers
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.load import load_claims
 from tessera.report.machines import verdicts

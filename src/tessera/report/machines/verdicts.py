@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from tessera.core.results.loader import Pair
 from tessera.report.claims.claim import Claim, Outcome
-from tessera.report.claims.evaluate import judge_claim, claim_row
+from tessera.report.claims.evaluate import claim_row, judge_claim
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.verdicts import DEVIATES, NOT_MEASURABLE, REPRODUCED, UNDECIDED, Verdict
 from tessera.report.machines.groups import (

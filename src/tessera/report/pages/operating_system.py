@@ -62,7 +62,9 @@ def _described(rows: pd.DataFrame) -> list[dict]:
     """Scenarios of the table with their sentences; a user's own file has none here."""
     known = set(scenarios.scenario_names())
     names = list(dict.fromkeys(rows.loc[rows["pages"] == "scenario", "name"]))
-    return [{"name": n, "sentence": scenarios.load_scenario(n).description if n in known else ""} for n in names]
+    return [
+        {"name": n, "sentence": scenarios.load_scenario(n).description if n in known else ""} for n in names
+    ]
 
 
 def _scenario_row(row: dict) -> dict:

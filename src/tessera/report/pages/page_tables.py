@@ -263,7 +263,9 @@ def outcome_counts(name: str) -> Callable[[pd.DataFrame], Shown]:
         for outcome, part in table.groupby("outcome", sort=False):
             names = "" if outcome == "passed" else ", ".join(part[name].astype(str))
             rows.append((outcome, len(part), names))
-        return Shown((Heading("outcome", number=False), Heading("count"), Heading("which", number=False)), rows)
+        return Shown(
+            (Heading("outcome", number=False), Heading("count"), Heading("which", number=False)), rows
+        )
 
     return build
 
@@ -310,7 +312,9 @@ def _digits(ratios: pd.Series, copies: list[int]) -> list[str]:
 
 
 def _printed_size(footprint: str) -> str:
-    row = reference.select_published("mitosis_table4", {"footprint": footprint, "quantity": "page_table_size"}).iloc[0]
+    row = reference.select_published(
+        "mitosis_table4", {"footprint": footprint, "quantity": "page_table_size"}
+    ).iloc[0]
     decimals = 1 if row["value"] >= 10 else 2  # as printed: 32.0 GB, 2.00 GB
     return f"{row['value']:.{decimals}f} {row['unit']}"
 

@@ -11,7 +11,7 @@ from tessera.core.results.transfer_tables import NEW_DESIGNS
 from tessera.report import new_designs
 from tessera.report.facts import MACHINE
 from tessera.report.page_elements import other_figures
-from tessera.report.pages.claims import verdict_bars, claim_rows, without_proof_reading
+from tessera.report.pages.claims import claim_rows, verdict_bars, without_proof_reading
 from tessera.report.verdicts import HELD, PROOF_READING, SCORES, Score, ordered_verdicts, score_line
 
 
@@ -109,7 +109,8 @@ def _tile(score: Score, verdicts: list[str]) -> dict:
     return {
         "label": score.name,
         "value": ", ".join(f"{good} of {good + bad}" for good, bad in parts if good + bad) or "0 of 0",
-        "detail": ", ".join(f"{verdicts.count(name)} {name}" for name in ordered_verdicts(verdicts)) or "none",
+        "detail": ", ".join(f"{verdicts.count(name)} {name}" for name in ordered_verdicts(verdicts))
+        or "none",
     }
 
 

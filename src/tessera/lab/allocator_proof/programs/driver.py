@@ -233,7 +233,9 @@ class Box:
         raise TimedOut(f"the server did not answer within {READY_SECONDS} s")
 
     def _under(self, words: list[str], report: Path, target: str | None) -> list[str]:
-        argv = mosalloc_command(words, self.layout, report=report, target=target, allow_fallback=self.allow_fallback)
+        argv = mosalloc_command(
+            words, self.layout, report=report, target=target, allow_fallback=self.allow_fallback
+        )
         if self.launcher is not None:
             argv[0] = str(self.launcher)
         argv[1:1] = self.options
