@@ -87,7 +87,8 @@ def done(tmp_path_factory):
     take_part([request.out], out, seed=1, orders=2, rehearsals=True, say=said.append)
     judged = judge_results(results.root)
     return SimpleNamespace(
-        bundle=request.out, cells=cells, refused=refused.value, said=said, tree=ResultsTree(results.root).machines,
+        bundle=request.out, cells=cells, refused=refused.value, said=said,
+        tree=ResultsTree(results.root).machines,
         judged=judged, claims=judged.claims.set_index("id"),
     )  # fmt: skip
 

@@ -115,8 +115,8 @@ CASES = {
     "C' is NaN": (question(C=math.nan, **MEASURED), BRACKET, None, "none", "none", ("c-not-finite",)),
     "H' is absent": (question(asked=ChangedCounts(None, WALKS), **MEASURED), BRACKET, None, "none", "none",
                      ("h-absent",)),
-    "R_0 is absent": (question(base=ProcessorCounts(None, HITS, TOP), **MEASURED), BRACKET, None, "none", "none",
-                      ("r0-absent",)),
+    "R_0 is absent": (question(base=ProcessorCounts(None, HITS, TOP), **MEASURED), BRACKET, None, "none",
+                      "none", ("r0-absent",)),
     "no base at all": (question(base=None, **MEASURED), BRACKET, None, "none", "none",
                        ("r0-absent", "h0-absent", "c0-absent")),
     "the engine's R is 0": (
@@ -239,8 +239,8 @@ GROUPS = st.lists(
 )  # fmt: skip
 def test_whatever_is_asked_nothing_bare_or_negative_is_said(groups, unknown, origin, n, bracket, calibrated):
     asked = Question(
-        "x", tuple(groups), ("core.rob=9",) if unknown else (), ProcessorCounts(*n[:3]), ChangedCounts(n[3], n[4]),
-        Clocks(*n[5:8]), n[8] if origin == "simulated" else None, origin == "simulated", origin == "measured",
+        "x", tuple(groups), ("core.rob=9",) if unknown else (), ProcessorCounts(*n[:3]),
+        ChangedCounts(n[3], n[4]), Clocks(*n[5:8]), n[8] if origin == "simulated" else None, origin == "simulated", origin == "measured",
         OPEN,
     )  # fmt: skip
     found = decide_question(asked, bracket, calibrated)

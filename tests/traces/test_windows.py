@@ -8,6 +8,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -22,9 +23,10 @@ from tessera.record.traces.options import (
     MIN_WINDOW_ACCESSES,
     Options,
     WindowPlan,
-    refuse_region,
     plan_windows,
+    refuse_region,
 )
+from tests.traces.conftest import dumped_lines
 
 #: Loads of a region whose addresses are those of a generator, one a round, and what else is in it.
 LOADS = 16_000_000
@@ -45,13 +47,14 @@ GENERATOR = f"""int main() {{
 WINDOWS, LIMIT = 3, 3 * MIN_WINDOW_ACCESSES
 
 
-def generated() -> list[int]:
+def generated() -> np.ndarray:
     """Positions in the array, in the order of the loads."""
-    x, positions = 1, []
-    for _ in range(LOADS):
-        x = (x * 6364136223846793005 + 1442695040888963407) % (1 << 64)
-        positions.append(x >> 44)
-    return positions
+    factor, step = np.array([6364136223846793005], np.uint64), np.array([1442695040888963407], np.uint64)
+    found = factor + step  # x = 1, once
+    while len(found) < LOADS:  # twice as many: those found, each len(found) steps later
+        found = np.concatenate([found, found * factor + step])
+        factor, step = factor * factor, step * factor + step
+    return found[:LOADS] >> np.uint64(44)
 
 
 @pytest.fixture
@@ -74,7 +77,7 @@ def test_each_window_holds_the_loads_from_its_position_on(program, dumped, tmp_p
     expected, length = generated(), LIMIT // WINDOWS
     starts = [w * (length + (LOADS - LIMIT) // WINDOWS) for w in range(WINDOWS)]
     assert [found[w * length : (w + 1) * length] for w in range(WINDOWS)] == [
-        expected[start : start + length] for start in starts
+        expected[start : start + length].tolist() for start in starts
     ]
     header = traces.trace_info(done.trace)
     assert header["accesses"] == LIMIT and not header["complete_roi"] and not header["stopped"]
@@ -107,9 +110,7 @@ def test_windows_are_slices_of_the_whole_recording_and_repeat(program, tmp_path:
 
 
 def stream(trace: Path) -> list[str]:
-    words = [str(build_dir("tracer") / "tessera-trace"), "dump", str(trace), "100000000"]
-    lines = toolchain().run(words, paths=[trace.parent], capture=True).stdout.splitlines()
-    return [line for line in lines if line.startswith(("  load", "  store"))]
+    return [line for line in dumped_lines(trace) if line.startswith(("  load", "  store"))]
 
 
 @pytest.mark.toolchain
@@ -117,7 +118,7 @@ def test_the_region_is_counted_without_a_recording(program):
     counted = traces.count_accesses([program])
     assert counted.accesses == LOADS
     assert counted.instructions % LOADS < 100 and counted.instructions // LOADS in range(4, 12)
-    said = CliRunner().invoke(cli, ["trace", "count", "--", str(program)])
+    said = CliRunner().invoke(cli, ["trace", "record", "--count", "--", str(program)])
     assert json.loads(said.output) == {"accesses": LOADS, "instructions": counted.instructions}
 
 
@@ -146,7 +147,9 @@ def test_where_a_program_is_stopped_does_not_depend_on_the_load(program, tmp_pat
 
 @pytest.mark.toolchain
 def test_a_region_within_the_limit_is_recorded_whole(program, tmp_path: Path):
-    done = traces.record_program([program], tmp_path / "t.tst", windows=4, max_accesses=LOADS, region_accesses=LOADS)
+    done = traces.record_program(
+        [program], tmp_path / "t.tst", windows=4, max_accesses=LOADS, region_accesses=LOADS
+    )
     header = traces.trace_info(done.trace)
     assert header["complete_roi"] and header["accesses"] == LOADS
     assert (header["windows"], header["gap_accesses"], header["region_ended"]) == (1, 0, True)

@@ -1,7 +1,7 @@
 """Simulated platforms: YAML files in ``config/platforms`` whose every value carries its source.
 
-First the simulator's keys, then a platform file (:func:`load_platform` reads one), then a platform with some values
-changed.
+First the simulator's keys, then a platform file (:func:`load_platform` reads one), then a platform with some
+values changed.
 """
 
 from __future__ import annotations
@@ -323,7 +323,8 @@ def changed_platform(platform: Platform, changes: Mapping[str, int | str]) -> Pl
 def set_values(platform: Platform, changes: Mapping[str, int | str], option: str = "--set") -> Platform:
     """``platform`` with the ``changes`` of ``option``; each value obeys the bounds of its key.
 
-    Unlike :func:`changed_platform`, a change may name a key of a component that the platform's file does not have.
+    Unlike :func:`changed_platform`, a change may name a key of a component that the platform's file does not
+    have.
 
     Raises:
         TesseraError: no such key, or a value that breaks its rule.

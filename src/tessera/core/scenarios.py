@@ -108,7 +108,9 @@ KEYS: tuple[ScenarioKey, ...] = (
         words=("always", "defer", "defer+madvise", "madvise", "never"),
     ),
     ScenarioKey("thp.use_zero_page", True, "switch", LINUX, "Loads of untouched 2MB get the huge zero page"),
-    ScenarioKey("thp.khugepaged.defrag", True, "switch", LINUX, "khugepaged may ask for compaction and reclaim"),
+    ScenarioKey(
+        "thp.khugepaged.defrag", True, "switch", LINUX, "khugepaged may ask for compaction and reclaim"
+    ),
     _entries("thp.khugepaged.max_ptes_none", 511, "Empty entries that khugepaged fills"),
     _entries("thp.khugepaged.max_ptes_swap", 64, "Swapped entries that it accepts"),
     _entries("thp.khugepaged.max_ptes_shared", 256, "Shared entries that it accepts"),

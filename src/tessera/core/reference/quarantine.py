@@ -1,7 +1,7 @@
 """Put archived numbers that cannot be correct into quarantine; a rule gives the reason for each.
 
-A rule is a function of all rows and of the record that yields :class:`QuarantinedNumbers` objects, and has a line in
-:data:`RULES`. Rules describe defects and name no file, so a corrected archive passes.
+A rule is a function of all rows and of the record that yields :class:`QuarantinedNumbers` objects, and has a
+line in :data:`RULES`. Rules describe defects and name no file, so a corrected archive passes.
 """
 
 from __future__ import annotations

@@ -321,7 +321,8 @@ def _contradiction(found: Mapping[str, Answer]) -> Reason | None:
         text = f"`calibrated` says {_ends(calibrated)}, and `bracket` {_ends(bracket)}"
         return Reason("disjoint", text)
     if bracket and engine and not bracket.low <= engine.centre <= bracket.high:
-        text = f"the timing engine says {cycles_text(engine.centre)} cycles, outside the bracket: {_ends(bracket)}"
+        said = cycles_text(engine.centre)
+        text = f"the timing engine says {said} cycles, outside the bracket: {_ends(bracket)}"
         return Reason("engine-outside", text)
     return None
 

@@ -219,7 +219,7 @@ def nothing_to_set(tree: SystemFiles) -> Sequence[Change]:
 
 @dataclass(frozen=True)
 class ConditionRule:
-    """``read`` may raise :class:`UnreadableFact`: the condition is unknown. ``fix`` lists changes to set it."""
+    """``read`` may raise :class:`UnreadableFact`: the condition is unknown. ``fix`` lists changes."""
 
     check: str
     level: str

@@ -32,7 +32,7 @@ def read_bundle(path: Path | str) -> Bundle:
 
 
 def parse_bundle(name: str, files: Mapping[str, bytes]) -> Bundle:
-    """A bundle from the bytes of its files; raises as :func:`read_bundle`, and the message begins with ``name``."""
+    """A bundle from the bytes of its files; raises as :func:`read_bundle`; messages begin with ``name``."""
     try:
         return _parsed(name, files)
     except TesseraError as error:

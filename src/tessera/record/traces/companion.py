@@ -100,8 +100,8 @@ POLL_SECONDS = 0.002
 class RecordingSwitch:
     """The control file at ``path``, made if it is missing (an existing one goes back to "off").
 
-    Pass ``roi=switch.roi`` to :func:`tessera.record.traces.recording.record_program`; the companion calls :meth:`on`
-    and :meth:`off`.
+    Pass ``roi=switch.roi`` to :func:`tessera.record.traces.recording.record_program`; the companion calls
+    :meth:`on` and :meth:`off`.
     """
 
     def __init__(self, path: Path):

@@ -105,8 +105,8 @@ def record_program(
             one the names stay.
         windows: record so many parts, spread over the region
             (:func:`tessera.record.traces.options.plan_windows`).
-        region_accesses: data accesses of the region (:func:`count_accesses`); needed for several windows. If the
-            program runs to the end of its region, another number is an error.
+        region_accesses: data accesses of the region (:func:`count_accesses`); needed for several windows. If
+            the program runs to the end of its region, another number is an error.
         window_span: accesses at the beginning of the region that several windows lie in; all of them if None.
         fixed_clocks: the program sees a clock that advances by one microsecond with each look at it. Not for
             programs that time their own region of interest.

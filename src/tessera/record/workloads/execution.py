@@ -33,7 +33,7 @@ def installed(image: str) -> Toolchain | None:
 
 
 def tracing_options(run: ProgramRun, size: Size, folder: Path) -> dict[str, Any]:
-    """Keywords of :func:`tessera.record.traces.recording.record_program` for a run with its inputs in ``folder``."""
+    """Keywords of :func:`tessera.record.traces.recording.record_program`; inputs are in ``folder``."""
     return {
         "heap_pool": size.heap_pool,
         "anon_pool": size.anon_pool,

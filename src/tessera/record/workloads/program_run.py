@@ -75,8 +75,8 @@ class ProgramRun:
             script); None when it is ``argv[0]`` itself.
         roi: region of interest, as in :mod:`tessera.record.traces.options`.
         threads: the program starts threads.
-        thread: which of them is recorded, as of :func:`tessera.record.traces.recording.record_program`; None: its
-            default.
+        thread: which of them is recorded, as of :func:`tessera.record.traces.recording.record_program`;
+            None: its default.
         companion: what runs beside it and ends it (a server's load).
         verify: takes the finished run and returns its result (a flat dict that can be written as JSON,
             ``verified: true`` in it), or raises a TesseraError.

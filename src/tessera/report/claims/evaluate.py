@@ -58,7 +58,7 @@ def unexplained(claims: pd.DataFrame) -> list[str]:
 
 
 def claim_row(claim: Claim, outcome: Outcome | None, judged: Verdict, others: str = "") -> dict:
-    """The claim's row of ``claims.csv``; ``others``: numbers that decide nothing (:func:`undecided_numbers`)."""
+    """The claim's row of ``claims.csv``; ``others``: :func:`undecided_numbers`."""
     return {
         "id": claim.id,
         "paper": claim.paper,

@@ -157,8 +157,8 @@ def _archived(pair: PairSamples, designs: list[Design]) -> pd.DataFrame:
 
 # What may be said of the runtime of designs: the one decision, asked with what the notebooks have.
 #
-# :func:`tessera.fit.predict.decision.decide_question` decides. P is the pair's samples. No notebook measures them, so
-# no class needs to be open. Formulas of papers stand apart.
+# :func:`tessera.fit.predict.decision.decide_question` decides. P is the pair's samples. No notebook measures
+# them, so no class needs to be open. Formulas of papers stand apart.
 
 SHOWN_COUNTS = ("stlb_hits", "stlb_misses", "walk_cycles")
 NO_RUNTIME = "no runtime"  #: in place of a prediction that is negative, 0 or not finite
