@@ -240,7 +240,8 @@ GROUPS = st.lists(
 def test_whatever_is_asked_nothing_bare_or_negative_is_said(groups, unknown, origin, n, bracket, calibrated):
     asked = Question(
         "x", tuple(groups), ("core.rob=9",) if unknown else (), ProcessorCounts(*n[:3]),
-        ChangedCounts(n[3], n[4]), Clocks(*n[5:8]), n[8] if origin == "simulated" else None, origin == "simulated", origin == "measured",
+        ChangedCounts(n[3], n[4]), Clocks(*n[5:8]),
+        n[8] if origin == "simulated" else None, origin == "simulated", origin == "measured",
         OPEN,
     )  # fmt: skip
     found = decide_question(asked, bracket, calibrated)
