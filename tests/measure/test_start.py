@@ -16,7 +16,7 @@ from tessera.machine.container.process import HostProcess
 from tessera.machine.container.toolchain import HostToolchain, Toolchain
 from tessera.measure import hybrid_cells
 from tessera.measure.counted.counted_run import RunCounters, launched
-from tessera.measure.counted.host import Host
+from tessera.measure.counted.host import MeasurementSite
 from tessera.measure.counted.request import ReadyWorkload
 from tessera.measure.hybrid_cells import Experiment, run_host
 from tessera.measure.launch import huge_pages_needed
@@ -54,10 +54,10 @@ def row(*argv, **more):
 
 def test_a_counted_run_adds_options_of_the_launcher_and_nothing_else(tmp_path, monkeypatch):
     layout, work, events = tmp_path / "layouts" / "a.csv", tmp_path / "work", tmp_path / "events"
-    where, seen = Host(Path("/"), Path("/launcher"), False), []
+    where, seen = MeasurementSite(Path("/"), Path("/launcher"), False), []
     for counted in (None, RunCounters(events, ("x",), "roi")):
         seen.append(Recorder())
-        monkeypatch.setattr(Host, "toolchain", lambda self, run: seen[-1])
+        monkeypatch.setattr(MeasurementSite, "toolchain", lambda self, run: seen[-1])
         launched(row("/program", "--size", "1"), layout, work, where, counted)
     plain, counted = seen
     head, program = ["/launcher", "--layout", str(layout), "--report", str(work / "report.json")], ["--"]
@@ -73,8 +73,8 @@ def test_a_counted_run_adds_options_of_the_launcher_and_nothing_else(tmp_path, m
 
 def test_all_that_a_counted_run_may_ask_for(tmp_path, monkeypatch):
     seen, layout, work = Recorder(), tmp_path / "a.csv", tmp_path / "work"
-    monkeypatch.setattr(Host, "toolchain", lambda self, run: seen)
-    where, events = Host(Path("/"), Path("/launcher"), False), tmp_path / "events"
+    monkeypatch.setattr(MeasurementSite, "toolchain", lambda self, run: seen)
+    where, events = MeasurementSite(Path("/"), Path("/launcher"), False), tmp_path / "events"
     program = row("sh", "run.sh", folder=Path("/f"), target="/t", paths=(Path("/p"),), environment={"A": "1"})
     launched(program, layout, work, where, RunCounters(events, ("x",), "roi"), ("taskset", "--cpu-list", "1"))
     assert seen.argv == [
@@ -102,15 +102,15 @@ def test_an_output_that_is_no_text_fails_a_run_by_its_status(tmp_path, monkeypat
         def popen(self, argv, paths=(), env=None, *, options=None, **keywords):
             return HostProcess(["sh", "-c", r"printf '\377' >&2; exit 3"], **keywords)
 
-    monkeypatch.setattr(Host, "toolchain", lambda self, run: Noise())
-    found = launched(row("p"), tmp_path / "a.csv", tmp_path, Host(Path("/"), Path("/l"), False), None)
+    monkeypatch.setattr(MeasurementSite, "toolchain", lambda self, run: Noise())
+    found = launched(row("p"), tmp_path / "a.csv", tmp_path, MeasurementSite(Path("/"), Path("/l"), False), None)
     assert found.message.startswith("status 3: ")
 
 
 def test_tables_of_real_runs_are_those_of_the_launchers_times(world, monkeypatch):
     """The fake launcher's region takes R / 2 ns in each run, so intervals are 0 and ratios are those of R."""
-    monkeypatch.setattr(Host, "toolchain", lambda self, run: HostToolchain())
-    monkeypatch.setattr(hybrid_cells, "real_host", lambda: Host(Path("/"), LAUNCHER, False))
+    monkeypatch.setattr(MeasurementSite, "toolchain", lambda self, run: HostToolchain())
+    monkeypatch.setattr(hybrid_cells, "real_host", lambda: MeasurementSite(Path("/"), LAUNCHER, False))
     monkeypatch.setattr(hybrid_cells.launch, "common_key", lambda command: "k")
     monkeypatch.setattr(hybrid_cells, "reserve_huge_pages", lambda *counts: nullcontext())
     files = []

@@ -21,7 +21,7 @@ from tessera.lab.allocator_proof.suite.c_libraries import (
     image_of,
 )
 from tessera.lab.allocator_proof.suite.section import ProofRequest
-from tessera.machine.container.engine import DOCKER, engine_name
+from tessera.machine.container.engine import DOCKER, container_engine_name
 from tessera.machine.program_paths import preloadable
 from tests.mosalloc.needed_symbols import OLDEST_GLIBC, glibc_version, needed_symbols
 
@@ -70,7 +70,7 @@ def test_what_is_no_elf_file_is_an_error(tmp_path):
 @pytest.fixture
 def newer():
     """Tag of the image with the C library of Debian 13; SKIP with the reason if it can't be had."""
-    if engine_name() != DOCKER:
+    if container_engine_name() != DOCKER:
         pytest.skip("a container holds the other C library: use the engine docker")
     try:
         with image_of(Base("2.41", "Debian 13", "built"), print) as tag:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.machine.container.engine import DOCKER, engine_name
+from tessera.machine.container.engine import DOCKER, container_engine_name
 from tessera.machine.container.toolchain import workloads_toolchain
 from tessera.record import traces, workloads
 from tessera.record.traces.companion import RecordingSwitch
@@ -160,7 +160,7 @@ def image():
     except TesseraError as error:
         pytest.skip(f"{error.found}; {error.remedy}")
     if (
-        engine_name() != DOCKER
+        container_engine_name() != DOCKER
         and where.run(["sh", "-c", "command -v memcached redis-server"], check=False).returncode
     ):
         pytest.skip("redis-server and memcached are not installed")

@@ -11,7 +11,7 @@ from tessera.core.layouts.layout import Window
 from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
 from tessera.machine.container.toolchain import DockerToolchain
 from tessera.measure.counted import plan
-from tessera.measure.counted.host import Host
+from tessera.measure.counted.host import MeasurementSite
 from tessera.measure.counted.layout_sets import layouts_of_workload
 from tessera.measure.counted.request import MeasurementOptions, ReadyWorkload
 from tessera.measure.suggest import sampled_profile
@@ -62,7 +62,7 @@ def test_sliding_windows_follow_samples_where_the_processor_has_them(tmp_path, m
     """S is 8MB of one pool: 4 pages. All samples lie in the third, so 20% of them need this page only."""
     size = Size("s", (), 8 * MB, 2 * MB, 32 * MB)
     row = ReadyWorkload("w", size, WorkloadRun(("/bin/true",)), "0" * 64)
-    where, asked = Host(tmp_path, Path("launcher"), rehearsal=False), []
+    where, asked = MeasurementSite(tmp_path, Path("launcher"), rehearsal=False), []
 
     def profile(argv, folder, *, pool_bytes, load):
         asked.append((argv, pool_bytes))
@@ -95,7 +95,7 @@ def test_samples_are_of_the_program_in_its_folder_with_its_variables(tmp_path, m
 
     monkeypatch.setattr(sampled_profile, "why_unusable", lambda: "")
     monkeypatch.setattr(sampled_profile, "recorded_profile", profile)
-    where = Host(tmp_path, Path("launcher"), rehearsal=False)
+    where = MeasurementSite(tmp_path, Path("launcher"), rehearsal=False)
     layouts_of_workload(row, {"mmap": 8 * MB}, MeasurementOptions(tmp_path / "b"), where, "haswell")
     assert asked == [["env", "-C", str(tmp_path / "f"), "A=1", "run", "-x"]]
 
@@ -109,9 +109,9 @@ def test_samples_are_of_the_program_in_its_folder_with_its_variables(tmp_path, m
 )
 def test_programs_that_perf_would_not_sample_alone(tmp_path, monkeypatch, run, words):
     monkeypatch.setattr(sampled_profile, "why_unusable", lambda: "")
-    monkeypatch.setattr(Host, "toolchain", lambda self, run: DockerToolchain("tag"))
+    monkeypatch.setattr(MeasurementSite, "toolchain", lambda self, run: DockerToolchain("tag"))
     row = ReadyWorkload("w", Size("s", (), 8 * MB, 2 * MB, 32 * MB), run, "0" * 64)
-    where = Host(tmp_path, Path("launcher"), rehearsal=False)
+    where = MeasurementSite(tmp_path, Path("launcher"), rehearsal=False)
     request = MeasurementOptions(tmp_path / "b", results=tmp_path / "none")
     with pytest.raises(TesseraError) as error:
         layouts_of_workload(row, {"mmap": 8 * MB}, request, where, "haswell")
@@ -120,7 +120,7 @@ def test_programs_that_perf_would_not_sample_alone(tmp_path, monkeypatch, run, w
 
 def test_core_layouts_need_no_profile_and_share_their_pools(tmp_path):
     row = ReadyWorkload("w", Size("s", (), 8 * MB, 2 * MB, 32 * MB), WorkloadRun(("/bin/true",)), "0" * 64)
-    where = Host(tmp_path, Path("launcher"), rehearsal=True)
+    where = MeasurementSite(tmp_path, Path("launcher"), rehearsal=True)
     request = MeasurementOptions(tmp_path / "b", layouts="core")
     found = layouts_of_workload(row, {"brk": 1, "mmap": 16 * MB}, request, where, "haswell")
     assert [one.name for one in found.layouts] == [*(f"growing-{n}" for n in range(9)), "1gb"]

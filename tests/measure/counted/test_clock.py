@@ -12,7 +12,7 @@ from tessera.machine.container.process import HostProcess
 from tessera.machine.container.toolchain import HostToolchain
 from tessera.measure.counted import host, turns
 from tessera.measure.counted.counted_run import clock_ns, launched
-from tessera.measure.counted.host import Host
+from tessera.measure.counted.host import MeasurementSite
 from tessera.measure.counted.request import ReadyWorkload
 from tessera.measure.counted.turns import Turns
 from tessera.measure.launch import last_words
@@ -42,8 +42,8 @@ class Ends(HostToolchain):
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     def once(**ends):
-        monkeypatch.setattr(Host, "toolchain", lambda self, run: Ends(**ends))
-        return launched(ROW, tmp_path / "a.csv", tmp_path, Host(Path("/"), Path("/launcher"), False), None)
+        monkeypatch.setattr(MeasurementSite, "toolchain", lambda self, run: Ends(**ends))
+        return launched(ROW, tmp_path / "a.csv", tmp_path, MeasurementSite(Path("/"), Path("/launcher"), False), None)
 
     return once
 
@@ -103,8 +103,8 @@ class Journal:
 @pytest.fixture
 def turn(tmp_path, monkeypatch):
     def once(journal, attempts, **ends):
-        monkeypatch.setattr(Host, "toolchain", lambda self, run: Ends(**ends))
-        where, files = Host(Path("/"), Path("/launcher"), False), {"a": tmp_path / "a.csv"}
+        monkeypatch.setattr(MeasurementSite, "toolchain", lambda self, run: Ends(**ends))
+        where, files = MeasurementSite(Path("/"), Path("/launcher"), False), {"a": tmp_path / "a.csv"}
         made = Turns(
             ROW, files, turns.clock_pass(), where, tmp_path, journal, lambda text: None, attempts=attempts
         )
@@ -138,5 +138,5 @@ def test_variables_of_rehearsals_do_not_change_the_real_machine(monkeypatch, tmp
     monkeypatch.setenv("TESSERA_LAUNCHER", "/bin/true")
     monkeypatch.setenv("TESSERA_MACHINE_ROOT", str(tmp_path))
     monkeypatch.setattr(host, "launcher", lambda: Path("/real"))
-    assert host.real_host() == Host(Path("/"), Path("/real"), False)
-    assert host.this_host() == Host(tmp_path, Path("/bin/true"), True)
+    assert host.real_host() == MeasurementSite(Path("/"), Path("/real"), False)
+    assert host.this_host() == MeasurementSite(tmp_path, Path("/bin/true"), True)

@@ -11,7 +11,7 @@ from tessera.core.errors import TesseraError
 from tessera.machine.counters import sysfs
 from tessera.machine.counters.event_table import class_named
 from tessera.measure.counted import host
-from tessera.measure.counted.host import Host, bound, this_host
+from tessera.measure.counted.host import MeasurementSite, bound, this_host
 
 from .world import ID
 
@@ -55,7 +55,7 @@ def test_a_launcher_of_tests_makes_a_rehearsal(world, monkeypatch, tmp_path):
 def test_a_rehearsal_on_this_machine_keeps_its_number_with_its_user(monkeypatch, tmp_path):
     """A fake launcher alone: the root is /, where nothing may be written."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    found = host._machine_id(Host(Path("/"), Path("launcher"), rehearsal=True))
+    found = host._machine_id(MeasurementSite(Path("/"), Path("launcher"), rehearsal=True))
     assert (tmp_path / "tessera/machine-id").read_text().strip() == found
 
 
@@ -63,7 +63,7 @@ def test_cpuid_is_read_on_the_processor_of_the_runs(monkeypatch):
     """P-cores and E-cores have other caches. The binding ends with the reading."""
     before = os.sched_getaffinity(0)
     monkeypatch.setattr(host, "cpuid_leaves", lambda vendor: tuple(os.sched_getaffinity(0)))
-    where = Host(Path("/"), Path("launcher"), rehearsal=False)
+    where = MeasurementSite(Path("/"), Path("launcher"), rehearsal=False)
     for number in before:
         assert host._leaves(where, "GenuineIntel", number) == (number,)
     assert set(host._leaves(where, "GenuineIntel", None)) == before == os.sched_getaffinity(0)
@@ -100,7 +100,7 @@ def test_a_run_is_bound_to_one_processor_of_the_right_type(tmp_path, monkeypatch
     place.mkdir(parents=True)
     (place / "type").write_text("4")
     (place / "cpus").write_text("0-7,16")
-    where = Host(tmp_path, Path("launcher"), rehearsal=False)
+    where = MeasurementSite(tmp_path, Path("launcher"), rehearsal=False)
     assert where.binding(class_named("goldencove")) == ("taskset", "--cpu-list", "16") and where.node is None
     for node in (0, 1):
         (tmp_path / f"sys/devices/system/node/node{node}").mkdir(parents=True)
@@ -108,7 +108,7 @@ def test_a_run_is_bound_to_one_processor_of_the_right_type(tmp_path, monkeypatch
     words = where.binding(class_named("goldencove"))
     assert words == ("taskset", "--cpu-list", "7") and where.node == 0
     assert bound(words) and not bound(())
-    assert Host(tmp_path, Path("launcher"), rehearsal=True).binding(class_named("goldencove")) == ()
+    assert MeasurementSite(tmp_path, Path("launcher"), rehearsal=True).binding(class_named("goldencove")) == ()
     assert where.type_binding(class_named("goldencove")) == ("taskset", "--cpu-list", "0,1,2,3,4,5,6,7,16")
 
 
@@ -126,7 +126,7 @@ def test_no_other_type_of_core_and_no_other_node_takes_its_place(tmp_path, monke
     for node in (0, 1):
         (tmp_path / f"sys/devices/system/node/node{node}").mkdir(parents=True)
     (tmp_path / "sys/devices/system/node/node0/cpulist").write_text("0-11\n")
-    where = Host(tmp_path, Path("launcher"), rehearsal=False)
+    where = MeasurementSite(tmp_path, Path("launcher"), rehearsal=False)
     with pytest.raises(TesseraError) as error:
         where.binding(class_named("goldencove"))
     assert error.value.code == "binding" and "taskset" in error.value.remedy
@@ -136,7 +136,7 @@ def test_no_other_type_of_core_and_no_other_node_takes_its_place(tmp_path, monke
 def test_cores_of_one_type_need_no_binding_of_the_type(tmp_path):
     (tmp_path / "sys/bus/event_source/devices/cpu").mkdir(parents=True)
     (tmp_path / "sys/bus/event_source/devices/cpu/type").write_text("4")
-    where = Host(tmp_path, Path("launcher"), rehearsal=False)
+    where = MeasurementSite(tmp_path, Path("launcher"), rehearsal=False)
     assert where.type_binding(class_named("broadwell")) == ()
 
 

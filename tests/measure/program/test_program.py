@@ -16,7 +16,7 @@ from tessera.core.statistics import Interval
 from tessera.core.units import MB, PAGE_2MB
 from tessera.machine.counters import sysfs
 from tessera.machine.counters.event_table import class_named
-from tessera.measure.counted.host import Host
+from tessera.measure.counted.host import MeasurementSite
 from tessera.measure.counted.perf_stat import RunCounts
 from tessera.measure.program import gains, walk_counts
 from tessera.measure.program.single_run import Usage, run_watched
@@ -279,7 +279,7 @@ def test_a_counted_program_stays_on_cores_of_its_class(tmp_path, monkeypatch):
     launcher.chmod(0o755)
     monkeypatch.setenv("TESSERA_LAUNCHER", str(launcher))
     allowed = sorted(os.sched_getaffinity(0) & {0, 1})
-    where = Host(tmp_path / "machine", launcher, rehearsal=False)
+    where = MeasurementSite(tmp_path / "machine", launcher, rehearsal=False)
     found, done = walk_counts.count_walks(["true"], where, mode="u")
     assert found.name == "goldencove" and done
     seen = {line.split()[1] for line in (tmp_path / "seen").read_text().splitlines()}

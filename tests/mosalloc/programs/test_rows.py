@@ -8,7 +8,7 @@ from tessera.core.checks import PASS, SKIP
 from tessera.lab.allocator_proof.programs.driver import ProgramOutcome
 from tessera.lab.allocator_proof.programs.registry import PROGRAMS
 from tessera.lab.allocator_proof.programs.session import MOSAIC_NAMES, Session, failure_details
-from tessera.machine.container.engine import DOCKER, engine_name
+from tessera.machine.container.engine import DOCKER, container_engine_name
 from tessera.machine.container.images import ensure_programs_image
 
 pytestmark = [pytest.mark.toolchain, pytest.mark.slow]
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.toolchain, pytest.mark.slow]
 @pytest.fixture(scope="module")
 def outcomes(build):
     """``outcomes(name)``: one program's outcome by layout; all layouts run once, beside one plain run."""
-    if engine_name() == DOCKER:
+    if container_engine_name() == DOCKER:
         ensure_programs_image(print)
     session, known = Session(), {}
 

@@ -7,7 +7,7 @@ import click
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.machine.container import build as builder
 from tessera.machine.container import component_tests, image_packages
-from tessera.machine.container.engine import NONE, engine_name
+from tessera.machine.container.engine import NONE, container_engine_name
 from tessera.machine.container.images import (
     ensure_images,
     ensure_vips_image,
@@ -70,7 +70,7 @@ def build(
         click.echo(image_packages.write_packages(_say))
         return
     only = image or workloads_image or vips_image
-    if engine_name() != NONE:
+    if container_engine_name() != NONE:
         ensure = ensure_images
         if workloads_image or vips_image:
             ensure = ensure_workloads_image if workloads_image else ensure_vips_image

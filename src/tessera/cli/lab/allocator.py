@@ -127,7 +127,7 @@ def programs(
         outcomes_table,
         write_outcomes,
     )
-    from tessera.machine.container.engine import NONE, engine_name
+    from tessera.machine.container.engine import NONE, container_engine_name
     from tessera.machine.container.images import ensure_programs_image
 
     if only_list:
@@ -139,7 +139,7 @@ def programs(
             raise unknown_name("layout", layout, MOSAIC_NAMES)
     if out is not None:
         check_target(out)
-    if engine_name() != NONE:
+    if container_engine_name() != NONE:
         ensure_programs_image(lambda text: click.echo(f"tessera lab allocator programs: {text}", err=True))
     started = time.monotonic()
     session = Session(launcher=None if launcher is None else launcher.absolute())

@@ -197,7 +197,7 @@ def repeat_exception(run: ProgramRun) -> str:
         return THREADS
     if run.target is not None:
         return SCRIPT
-    return NO_CONTAINER if engine.engine_name() == engine.NONE or run.image == HOST else ""
+    return NO_CONTAINER if engine.container_engine_name() == engine.NONE or run.image == HOST else ""
 
 
 def recording_key(run: ProgramRun, size: Size, max_accesses: int | None, folder: Path) -> str:

@@ -23,7 +23,7 @@ AGREEMENT = 1e-6  #: raw-unit and standardised predictions must agree to this sh
 
 
 @dataclass(frozen=True)
-class DesignMatrix:
+class StandardisedTerms:
     """``columns`` (n, p) standardised; ``terms`` (p); ``scales``, ``means``, ``deviations`` (p,).
 
     Column j is ``(term_j / scales[j] - means[j]) / deviations[j]``. Constant terms are absent
@@ -44,7 +44,7 @@ def power_of_two_above(values: np.ndarray) -> float:
     return float(np.ldexp(1.0, np.frexp(largest)[1])) if largest > 0 else 1.0
 
 
-def standardised_terms(samples: Samples, terms: list[Monomial]) -> DesignMatrix:
+def standardised_terms(samples: Samples, terms: list[Monomial]) -> StandardisedTerms:
     """Standardise ``terms`` over ``samples``."""
     scale = {symbol: power_of_two_above(getattr(samples, symbol)) for symbol in INPUTS}
     scaled = {symbol: getattr(samples, symbol) / scale[symbol] for symbol in INPUTS}
@@ -53,7 +53,7 @@ def standardised_terms(samples: Samples, terms: list[Monomial]) -> DesignMatrix:
     varying = deviations > CONSTANT_TOLERANCE * np.abs(raw).max(axis=0)
     kept = [term for term, keep in zip(terms, varying, strict=True) if keep]
     factors = [math.prod(scale[s] ** p for s, p in zip(INPUTS, t.powers, strict=True)) for t in kept]
-    return DesignMatrix(
+    return StandardisedTerms(
         columns=(raw[:, varying] - means[varying]) / deviations[varying],
         terms=kept,
         scales=np.array(factors),
@@ -63,7 +63,7 @@ def standardised_terms(samples: Samples, terms: list[Monomial]) -> DesignMatrix:
     )
 
 
-def least_squares(model: str, design: DesignMatrix, samples: Samples, picked: list[int]) -> dict[str, float]:
+def least_squares(model: str, design: StandardisedTerms, samples: Samples, picked: list[int]) -> dict[str, float]:
     """Ordinary least squares with an intercept on the ``picked`` columns; raw-unit coefficients.
 
     Raises:
@@ -83,7 +83,7 @@ def least_squares(model: str, design: DesignMatrix, samples: Samples, picked: li
 
 
 def raw_units(
-    model: str, design: DesignMatrix, samples: Samples, picked: list[int], weights: np.ndarray
+    model: str, design: StandardisedTerms, samples: Samples, picked: list[int], weights: np.ndarray
 ) -> dict[str, float]:
     """Coefficients in raw units of ``weights`` on the ``picked`` standardised columns.
 

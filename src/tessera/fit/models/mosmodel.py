@@ -9,7 +9,7 @@ import numpy as np
 from tessera.fit.models.base import CannotFit, RuntimeModel
 from tessera.fit.models.design_matrix import (
     CONSTANT_TOLERANCE,
-    DesignMatrix,
+    StandardisedTerms,
     least_squares,
     raw_units,
     standardised_terms,
@@ -72,7 +72,7 @@ class Mosmodel(RuntimeModel):
             constant_terms=design.constant,
         )
 
-    def _select(self, design: DesignMatrix, samples: Samples) -> tuple[list[Segment], Segment | None]:
+    def _select(self, design: StandardisedTerms, samples: Samples) -> tuple[list[Segment], Segment | None]:
         """The path, and its least-penalised stretch within the cap (None: the model is a constant)."""
         if np.ptp(samples.R) <= CONSTANT_TOLERANCE * samples.R.max():
             return [], None
@@ -83,7 +83,7 @@ class Mosmodel(RuntimeModel):
         return segments, least_penalised(segments, self.max_nonzero)
 
     def _coefficients(
-        self, design: DesignMatrix, samples: Samples, chosen: Segment | None
+        self, design: StandardisedTerms, samples: Samples, chosen: Segment | None
     ) -> dict[str, float]:
         """Step 4."""
         return least_squares(self.name, design, samples, list(chosen.active) if chosen else [])

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir, repo_root
 from tessera.machine.container import RunOptions
-from tessera.machine.container.engine import NONE, engine_name
+from tessera.machine.container.engine import NONE, container_engine_name
 from tessera.machine.container.toolchain import Toolchain
 from tessera.machine.program_paths import CHECKOUT, FixedNames, splits
 
@@ -68,7 +68,7 @@ def run_build_script(tools: Toolchain, argv: Sequence[Path | str], env: Mapping[
             ``kernel-path``).
     """
     second = checkout_names()
-    if second.names and engine_name() == NONE:
+    if second.names and container_engine_name() == NONE:
         raise TesseraError(
             f"build the kernel in {repo_root()}",
             "the kernel's Makefile refuses folders whose path has spaces",

@@ -24,7 +24,7 @@ from tessera.lab.kernel.source import (
     kernel_folder,
     patches,
 )
-from tessera.machine.container.engine import NONE, engine_name
+from tessera.machine.container.engine import NONE, container_engine_name
 from tessera.machine.container.images import ensure_kernel_image
 from tessera.machine.container.toolchain import Toolchain, kernel_toolchain
 
@@ -61,7 +61,7 @@ VARIANTS = {
 
 def ready(say: Say) -> Toolchain:
     """The tools, their image built if need be."""
-    if engine_name() != NONE:
+    if container_engine_name() != NONE:
         ensure_kernel_image(say)
     return kernel_toolchain()
 

@@ -22,7 +22,7 @@ ENGINES = (DOCKER, APPTAINER, NONE)
 ANSWER_TIMEOUT_SECONDS = 20
 
 
-def engine_name() -> str:
+def container_engine_name() -> str:
     """The engine in ``$TESSERA_ENGINE`` (default ``docker``); an unknown name is an error."""
     name = os.environ.get("TESSERA_ENGINE") or DOCKER
     if name not in ENGINES:

@@ -25,7 +25,7 @@ from tessera.machine.container.engine import (
     APPTAINER,
     docker,
     docker_client,
-    engine_name,
+    container_engine_name,
     require_docker,
     server_version,
 )
@@ -82,7 +82,7 @@ def ensure_images(say: Say) -> str:
     """
     arguments = BaseArguments.from_environment()
     toolchain = toolchain_tag(arguments)
-    if engine_name() == APPTAINER:
+    if container_engine_name() == APPTAINER:
         return ensure_sif(toolchain, say)
     if image_exists(toolchain):
         return toolchain
@@ -160,7 +160,7 @@ def ensure_libc_image(say: Say) -> str:
 
 
 def _ensure_on_toolchain(tag: str, say: Say) -> str:
-    if engine_name() == APPTAINER:
+    if container_engine_name() == APPTAINER:
         return ensure_sif(tag, say)
     if image_exists(tag):
         return tag

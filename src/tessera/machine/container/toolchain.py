@@ -203,7 +203,7 @@ def kernel_toolchain() -> Toolchain:
 
 def _in_image(tag: Callable[[], str]) -> Toolchain:
     """The image with this tag, or this machine with engine none, which needs no tag."""
-    chosen = engine.engine_name()
+    chosen = engine.container_engine_name()
     if chosen == engine.NONE:
         return HostToolchain()
     if chosen == engine.APPTAINER:

@@ -24,7 +24,7 @@ def software_checks() -> list[Check]:
 
 
 def _engine() -> list[Check]:
-    chosen = engine.engine_name()
+    chosen = engine.container_engine_name()
     if chosen == engine.APPTAINER:
         return _apptainer()
     if chosen == engine.NONE:

@@ -20,7 +20,7 @@ from tessera.measure.bundles.cell_arithmetic import R
 from tessera.measure.bundles.file_format import LAYOUTS_FOLDER
 from tessera.measure.bundles.writer import Writer
 from tessera.measure.counted.counted_run import Ended, RunCounters
-from tessera.measure.counted.host import Host, bound
+from tessera.measure.counted.host import MeasurementSite, bound
 from tessera.measure.counted.plan import MeasurementPlan, duration_text
 from tessera.measure.counted.request import ReadyWorkload
 from tessera.measure.counted.setting import MeasurementSetting
@@ -198,7 +198,7 @@ _FACT_FIELDS = {
 
 
 def judged_conditions(
-    done: Measurement, before: Sequence[Condition], kept: MeasurementPlan, where: Host
+    done: Measurement, before: Sequence[Condition], kept: MeasurementPlan, where: MeasurementSite
 ) -> list[Condition]:
     """Rows of ``environment.csv``. A launcher confirms the pages of every run that is ok."""
     found = [run_facts(done, run) for run in done.runs if run.good]

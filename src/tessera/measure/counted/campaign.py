@@ -25,7 +25,7 @@ from tessera.measure.bundles.head_checks import COUNTING, measurement_protocols,
 from tessera.measure.counted import plan
 from tessera.measure.counted.bundle_rounds import Measurement, judged_conditions
 from tessera.measure.counted.counted_run import RunCounters, launched
-from tessera.measure.counted.host import Host, this_host
+from tessera.measure.counted.host import MeasurementSite, this_host
 from tessera.measure.counted.layout_sets import layouts_of_workload
 from tessera.measure.counted.plan import MeasurementPlan, WorkloadPlan
 from tessera.measure.counted.request import (
@@ -109,7 +109,7 @@ def _sealed_before(request: MeasurementOptions) -> Bundle:
     return read_bundle(out)
 
 
-def _settings_fixed(stack: ExitStack, where: Host, request: MeasurementOptions, say: Say):
+def _settings_fixed(stack: ExitStack, where: MeasurementSite, request: MeasurementOptions, say: Say):
     """Change settings until the end of ``stack``; the guardian of the changes."""
     planned = environment.plan_changes(where.root, Needs(request.mode))
     for line in planned.lines():
@@ -243,17 +243,17 @@ def _say_eta(kept: MeasurementPlan, count: int, request: MeasurementOptions, say
     )
 
 
-def _ready_again(name: str, request: MeasurementOptions, where: Host) -> ReadyWorkload:
+def _ready_again(name: str, request: MeasurementOptions, where: MeasurementSite) -> ReadyWorkload:
     workload = workloads.load_workload(name)
     return ready_workload(workload, workload.size(request.size), where)
 
 
-def _needs(bundle: Bundle, request: MeasurementOptions, where: Host) -> Needs:
+def _needs(bundle: Bundle, request: MeasurementOptions, where: MeasurementSite) -> Needs:
     """Huge pages of the most demanding layouts."""
     return Needs(request.mode, *huge_pages_needed(bundle.layouts.values()), where.node)
 
 
-def _reserved(where: Host, needs: Needs) -> tuple[AbstractContextManager, str]:
+def _reserved(where: MeasurementSite, needs: Needs) -> tuple[AbstractContextManager, str]:
     """A block with the pages, and why layouts with 1GB pages are skipped (empty: they are not)."""
     if where.rehearsal:
         return nullcontext(), ""
@@ -284,7 +284,7 @@ class Tried:
 def try_all(
     candidates: Sequence[tuple[Workload, Size]],
     request: MeasurementOptions,
-    where: Host,
+    where: MeasurementSite,
     work: Path,
     passes: Sequence[RunCounters],
     binding: Sequence[str],

@@ -15,7 +15,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
 from tessera.measure.bundles.bundle import REGION
 from tessera.measure.counted import perf_stat
-from tessera.measure.counted.host import Host
+from tessera.measure.counted.host import MeasurementSite
 from tessera.measure.counted.perf_stat import RunCounts
 from tessera.measure.counted.request import ROI, ReadyWorkload
 from tessera.measure.launch import ProgramEnd, last_words, start_program
@@ -63,7 +63,7 @@ def launched(
     row: ReadyWorkload,
     layout: Path,
     work: Path,
-    where: Host,
+    where: MeasurementSite,
     counted: RunCounters | None,
     binding: Sequence[str] = (),
     pinned: bool = True,

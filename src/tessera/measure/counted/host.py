@@ -38,7 +38,7 @@ LAUNCHER_VARIABLE, MACHINE_ROOT_VARIABLE = "TESSERA_LAUNCHER", "TESSERA_MACHINE_
 
 
 @dataclass(frozen=True)
-class Host:
+class MeasurementSite:
     """``root`` holds ``proc`` and ``sys``; ``launcher`` takes the command line of ``mosalloc-run``."""
 
     root: Path
@@ -125,16 +125,16 @@ def machine_root() -> Path:
     return Path(os.environ.get(MACHINE_ROOT_VARIABLE) or "/")
 
 
-def this_host() -> Host:
+def this_host() -> MeasurementSite:
     """The machine and the launcher of this process."""
     named, root = os.environ.get(LAUNCHER_VARIABLE, ""), machine_root()
     path = Path(shutil.which(named) or named) if named else launcher()
-    return Host(root, path.absolute(), bool(named) or root != Path("/"))
+    return MeasurementSite(root, path.absolute(), bool(named) or root != Path("/"))
 
 
-def real_host() -> Host:
+def real_host() -> MeasurementSite:
     """This machine and its launcher, never a rehearsal: for results that have no mark of one."""
-    return Host(Path("/"), launcher().absolute(), rehearsal=False)
+    return MeasurementSite(Path("/"), launcher().absolute(), rehearsal=False)
 
 
 # CPUID leaves of TLBs and caches, read by this process.
@@ -212,7 +212,7 @@ def cpu(root: Path) -> Cpu | None:
 _CPUINFO_FIELDS = ("vendor_id", "cpu family", "model", "stepping", "microcode")
 
 
-def machine_facts(where: Host, processor: int | None = None) -> MeasuredMachine:
+def machine_facts(where: MeasurementSite, processor: int | None = None) -> MeasuredMachine:
     """Facts of the machine below ``where.root``.
 
     Args:
@@ -264,7 +264,7 @@ def _mitigations(root: Path) -> dict[str, str]:
     return {path.name: path.read_text().strip() for path in sorted(folder.glob("*"))}
 
 
-def _leaves(where: Host, vendor: str, processor: int | None) -> tuple[tuple[int, ...], ...]:
+def _leaves(where: MeasurementSite, vendor: str, processor: int | None) -> tuple[tuple[int, ...], ...]:
     """CPUID of this processor; of another machine, its file ``cpuid.csv`` (six hexadecimal columns)."""
     if where.root == Path("/"):
         return _leaves_of_processor(vendor, processor)
@@ -282,7 +282,7 @@ def _leaves_of_processor(vendor: str, processor: int | None) -> tuple[tuple[int,
         os.sched_setaffinity(0, before)
 
 
-def _machine_id(where: Host) -> str:
+def _machine_id(where: MeasurementSite) -> str:
     """A random number that this machine keeps, so that parts of one machine can be merged."""
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share"
     elsewhere = where.root != Path("/")

@@ -22,7 +22,7 @@ from tessera.core.results.table_io import read_file
 from tessera.core.results.tree import ResultsTree
 from tessera.core.units import PAGE_2MB, format_bytes, round_up
 from tessera.machine.container.toolchain import HostToolchain
-from tessera.measure.counted.host import Host
+from tessera.measure.counted.host import MeasurementSite
 from tessera.measure.counted.request import CORE, MEASURED, SIMULATED, MeasurementOptions, ReadyWorkload
 from tessera.measure.suggest import sampled_profile
 from tessera.record.workloads.program_run import WORKLOADS
@@ -44,7 +44,7 @@ class Chosen:
 
 
 def layouts_of_workload(
-    row: ReadyWorkload, used: dict[str, int], request: MeasurementOptions, where: Host, class_name: str
+    row: ReadyWorkload, used: dict[str, int], request: MeasurementOptions, where: MeasurementSite, class_name: str
 ) -> Chosen:
     """The layouts of one workload.
 
@@ -70,7 +70,7 @@ def layouts_of_workload(
     return Chosen(layouts, SIMULATED, platform, reason)
 
 
-def _not_sampled(row: ReadyWorkload, where: Host) -> str:
+def _not_sampled(row: ReadyWorkload, where: MeasurementSite) -> str:
     """Why the misses of this program are not sampled here; empty if they are."""
     if where.rehearsal:
         return "a rehearsal samples nothing"

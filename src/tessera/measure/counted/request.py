@@ -11,7 +11,7 @@ from tessera.core.units import PAGE_1GB, round_up
 from tessera.machine.counters.passes import MODES, OPTIONAL
 from tessera.measure.add_workload import OWN
 from tessera.measure.bundles.json_files import COUNTERS, REGIONS
-from tessera.measure.counted.host import Host
+from tessera.measure.counted.host import MeasurementSite
 from tessera.measure.rounds import StoppingRule
 from tessera.record import workloads
 from tessera.record.workloads import prepared
@@ -142,7 +142,7 @@ def _unfit(workload: Workload, request: MeasurementOptions) -> tuple[str, str] |
     return None
 
 
-def ready_workload(workload: Workload, size: Size, where: Host) -> ReadyWorkload:
+def ready_workload(workload: Workload, size: Size, where: MeasurementSite) -> ReadyWorkload:
     """Make the inputs of a workload, and describe its program.
 
     Raises:
@@ -163,7 +163,7 @@ def ready_workload(workload: Workload, size: Size, where: Host) -> ReadyWorkload
     return ReadyWorkload(workload.name, size, run, _sha256(run, where))
 
 
-def _sha256(run: ProgramRun, where: Host) -> str:
+def _sha256(run: ProgramRun, where: MeasurementSite) -> str:
     """Of the program that is counted; of an image's program, computed in the image."""
     program = Path(run.target or run.argv[0])
     if where.rehearsal or run.image == HOST or program.is_relative_to(repo_root()):

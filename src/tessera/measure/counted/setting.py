@@ -24,7 +24,7 @@ from tessera.measure.bundles.bundle import About, Bundle, CountedEvent, Measured
 from tessera.measure.bundles.head_checks import current_protocol
 from tessera.measure.counted import host, perf_stat
 from tessera.measure.counted.counted_run import RunCounters
-from tessera.measure.counted.host import Host
+from tessera.measure.counted.host import MeasurementSite
 from tessera.measure.counted.plan import MeasurementPlan, load_plan, require_same
 from tessera.measure.counted.request import MEASURED, PERF, MeasurementOptions, ReadyWorkload
 
@@ -36,7 +36,7 @@ class MeasurementSetting:
     """What all runs share: options, machine, class, events, working folder."""
 
     request: MeasurementOptions
-    where: Host
+    where: MeasurementSite
     found: CounterClass
     machine: MeasuredMachine
     head: About
@@ -70,7 +70,7 @@ class MeasurementSetting:
         return perf_stat.perf_terms(events, pmu), perf_stat.shown_names(events)
 
 
-def setting_of(request: MeasurementOptions, where: Host, work: Path, say: Say) -> MeasurementSetting:
+def setting_of(request: MeasurementOptions, where: MeasurementSite, work: Path, say: Say) -> MeasurementSetting:
     """The setting of this machine, now; raises TesseraError as :func:`counter_class` and ``attributes``."""
     found = counter_class(where, request)
     machine = host.machine_facts(where, where.processor(found))
@@ -79,7 +79,7 @@ def setting_of(request: MeasurementOptions, where: Host, work: Path, say: Say) -
     return MeasurementSetting(request, where, found, machine, head, events, work, where.binding(found), say)
 
 
-def counter_class(where: Host, request: MeasurementOptions) -> CounterClass:
+def counter_class(where: MeasurementSite, request: MeasurementOptions) -> CounterClass:
     """The class of the processor.
 
     Raises:
@@ -104,7 +104,7 @@ def counter_class(where: Host, request: MeasurementOptions) -> CounterClass:
 
 
 def _passes(
-    found: CounterClass, where: Host, request: MeasurementOptions
+    found: CounterClass, where: MeasurementSite, request: MeasurementOptions
 ) -> Iterator[tuple[str, list[Attribute]]]:
     """(name, attributes) of the passes of H, M and C, and of the optional ones that were asked for."""
     for one in counter_passes(found, sysfs.counting_machine(where.root)):

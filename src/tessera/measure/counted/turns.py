@@ -20,7 +20,7 @@ from tessera.core.results.outcomes import FAILED, OK
 from tessera.measure.bundles.bundle import CountedEvent, EventCount, MeasuredRun
 from tessera.measure.bundles.cell_arithmetic import LARGEST_SPREAD, R
 from tessera.measure.counted.counted_run import Ended, RunCounters, launched
-from tessera.measure.counted.host import Host
+from tessera.measure.counted.host import MeasurementSite
 from tessera.measure.counted.request import ReadyWorkload
 
 ATTEMPTS = 3
@@ -80,7 +80,7 @@ class Turns:
     row: ReadyWorkload
     files: Mapping[str, Path]
     passes: Mapping[str, TurnRun]
-    where: Host
+    where: MeasurementSite
     work: Path
     journal: Journal
     say: Callable[[str], None]

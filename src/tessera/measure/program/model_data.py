@@ -30,7 +30,7 @@ from tessera.machine.counters.passes import counter_passes
 from tessera.machine.reserve import reserve_huge_pages
 from tessera.measure.bundles.cell_arithmetic import CountedPart, cell_of_run, counted_part, mean_count
 from tessera.measure.counted.counted_run import Ended, RunCounters, launched
-from tessera.measure.counted.host import Host
+from tessera.measure.counted.host import MeasurementSite
 from tessera.measure.counted.request import WHOLE, ReadyWorkload
 from tessera.measure.launch import huge_pages_needed
 from tessera.record.workloads.definition import Size
@@ -58,7 +58,7 @@ def mosaic_samples(
     program: Sequence[str],
     files: Sequence[Path],
     found: CounterClass,
-    where: Host,
+    where: MeasurementSite,
     *,
     mode: str,
     rounds: int,
@@ -129,7 +129,7 @@ def _all_2mb(used: dict[str, int], pools: dict[str, int]) -> Layout:
     return space.layout(ALL_2MB, *space.span(*spans[ALL_2MB]))
 
 
-def _passes(found: CounterClass, where: Host, mode: str, work: Path) -> list[_Pass]:
+def _passes(found: CounterClass, where: MeasurementSite, mode: str, work: Path) -> list[_Pass]:
     made = []
     for one in counter_passes(found, sysfs.counting_machine(where.root)):
         if one.optional:
@@ -142,7 +142,7 @@ def _passes(found: CounterClass, where: Host, mode: str, work: Path) -> list[_Pa
 
 
 def _run(
-    row: ReadyWorkload, layout: Layout, work: Path, where: Host, one: _Pass, binding: Sequence[str]
+    row: ReadyWorkload, layout: Layout, work: Path, where: MeasurementSite, one: _Pass, binding: Sequence[str]
 ) -> Ended:
     path = work / _NAME / f"{layout.name}.csv"
     write_layout(layout, path)

@@ -19,7 +19,7 @@ from tessera.machine.counters.passes import counter_passes
 from tessera.measure.bundles.cell_arithmetic import INSTRUCTIONS, R
 from tessera.measure.counted import host
 from tessera.measure.counted.counted_run import read_run_counts
-from tessera.measure.counted.host import LAUNCHER_VARIABLE, Host
+from tessera.measure.counted.host import LAUNCHER_VARIABLE, MeasurementSite
 from tessera.measure.launch import last_words
 
 SIDES = ("loads", "stores", "any")
@@ -50,7 +50,7 @@ def why_no_counters(root: Path) -> str:
 
 
 def count_walks(
-    program: Sequence[str], where: Host, *, mode: str, say: Callable[[str], None] = lambda text: None
+    program: Sequence[str], where: MeasurementSite, *, mode: str, say: Callable[[str], None] = lambda text: None
 ) -> tuple[CounterClass, list[PassCounts]]:
     """Run the program once for each pass; with two types of cores, on those of the first class.
 

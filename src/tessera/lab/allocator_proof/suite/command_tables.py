@@ -18,7 +18,7 @@ from tessera.lab.allocator_proof.programs.session import (
     outcomes_table,
 )
 from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section
-from tessera.machine.container.engine import NONE, engine_name
+from tessera.machine.container.engine import NONE, container_engine_name
 from tessera.machine.container.images import ensure_programs_image
 
 # Well-known programs under every kind of mosaic: the table of ``tessera lab allocator programs``.
@@ -31,7 +31,7 @@ QUICK_LAYOUTS = ("4kb",)
 def run_programs(request: ProofRequest) -> Findings:
     """Every program under every layout; quick: three of them on 4KB pages."""
     chosen = [program(name) for name in QUICK_PROGRAMS] if request.quick else list(PROGRAMS.values())
-    if engine_name() != NONE:
+    if container_engine_name() != NONE:
         ensure_programs_image(request.say)
     session = Session()
     outcomes = []

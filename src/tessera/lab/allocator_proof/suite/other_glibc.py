@@ -25,7 +25,7 @@ from tessera.core.tables import table_text
 from tessera.lab.allocator_proof.suite.c_libraries import Base, BaseMissing, bases, image_of
 from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section, tail
 from tessera.machine.container.component_tests import OPTIONS
-from tessera.machine.container.engine import DOCKER, engine_name
+from tessera.machine.container.engine import DOCKER, container_engine_name
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import DockerToolchain
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
@@ -197,7 +197,7 @@ def run(request: ProofRequest) -> Findings:
 
 
 def _under(base: Base, request: ProofRequest, no_pages: str) -> list[Check]:
-    if engine_name() != DOCKER:
+    if container_engine_name() != DOCKER:
         reason = "a container holds the other C library: use the engine docker"
         return [Check(base.version, SKIP, reason)]
     conditions = [name for name in CONDITIONS if name != "2mb" or not no_pages]
