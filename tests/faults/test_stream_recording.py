@@ -128,9 +128,9 @@ def test_at_most_one_line_of_an_ordinary_fault_has_no_structure(recording):
 def test_show(folder):
     shown = CliRunner().invoke(faults, ["stream", "show", "--recording", str(folder)])
     assert shown.exit_code == 0 and "LRU batch" in shown.output and "write-2mb" in shown.output
-    shown = CliRunner().invoke(faults, ["stream", "show", "--recording", str(folder), "--kind", "write-4kb"])
+    shown = CliRunner().invoke(faults, ["stream", "show", "--recording", str(folder), "--fault", "write-4kb"])
     assert shown.exit_code == 0 and "page table 1" in shown.output
-    wrong = CliRunner().invoke(faults, ["stream", "show", "--recording", str(folder), "--kind", "x"])
+    wrong = CliRunner().invoke(faults, ["stream", "show", "--recording", str(folder), "--fault", "x"])
     assert isinstance(wrong.exception, TesseraError) and "write-4kb" in wrong.exception.remedy
 
 

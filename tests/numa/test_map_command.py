@@ -28,7 +28,7 @@ def run(*words):
 
 
 def test_expect_writes_a_map(touches, tmp_path):
-    done = run("expect", "--touches", touches, "--config", "LP-RD", "--out", tmp_path / "map.csv")
+    done = run("expect", "--touches", touches, "--mitosis", "LP-RD", "--out", tmp_path / "map.csv")
     assert done.exit_code == 0, done.output
     assert "first 1201 of 1201 touches" in done.output
     found = read_map(tmp_path / "map.csv")
@@ -38,7 +38,7 @@ def test_expect_writes_a_map(touches, tmp_path):
 
 def test_begin_and_end_of_a_capture(touches, tmp_path):
     words = ["--begin", DATA_FOLDER / "guest-rp-ld-begin.csv", "--as-far-as", DATA_FOLDER / "guest-rp-ld.csv"]
-    done = run("expect", "--touches", touches, "--config", "RP-LD", *words, "--out", tmp_path / "map.csv")
+    done = run("expect", "--touches", touches, "--mitosis", "RP-LD", *words, "--out", tmp_path / "map.csv")
     assert "first 1211 of 1211 touches" in done.output  # 10 pages before; page 9 of the heap is none of them
 
 
@@ -53,10 +53,10 @@ def test_compare_says_equal_or_different(tmp_path):
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (["capture", "--workload", "mitosis-gups", "--config", "auto"], "numa-map-rule"),
-        (["capture", "--workload", "mitosis-gups", "--config", "RPI-LD"], None),
-        (["capture", "--workload", "mitosis-redis", "--config", "LP-LD"], None),
-        (["capture", "--workload", "none", "--config", "LP-LD"], None),
+        (["capture", "--workload", "mitosis-gups", "--mitosis", "auto"], "numa-map-rule"),
+        (["capture", "--workload", "mitosis-gups", "--mitosis", "RPI-LD"], None),
+        (["capture", "--workload", "mitosis-redis", "--mitosis", "LP-LD"], None),
+        (["capture", "--workload", "none", "--mitosis", "LP-LD"], None),
     ],
 )
 def test_capture_refuses_before_it_builds(words, code, tmp_path, monkeypatch):
@@ -69,6 +69,6 @@ def test_capture_refuses_before_it_builds(words, code, tmp_path, monkeypatch):
 
 def test_expect_refuses_a_wrong_split(touches, tmp_path):
     done = run(
-        "expect", "--touches", touches, "--config", "auto", "--split", "x", "--out", tmp_path / "map.csv"
+        "expect", "--touches", touches, "--mitosis", "auto", "--split", "x", "--out", tmp_path / "map.csv"
     )
     assert isinstance(done.exception, TesseraError) and "blocks" in str(done.exception)

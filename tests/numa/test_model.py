@@ -80,7 +80,7 @@ def test_table_2_has_these_configurations_only():
     assert "RPI-RDI" in caught.value.remedy
     with pytest.raises(TesseraError) as caught:
         placement("TRPI-LD+M")
-    assert caught.value.code == "numa-2mb" and "--config RPI-LD+M --layout 2mb" in caught.value.remedy
+    assert caught.value.code == "numa-2mb" and "--mitosis RPI-LD+M --layout 2mb" in caught.value.remedy
 
 
 @pytest.mark.parametrize(("local", "remote", "wait"), [(0, 580, 0), (280, 279, 0), (280, 580, -1)])

@@ -53,7 +53,11 @@ class Group(click.Group):
 
 def refuse_old_name(ctx: click.Context, args: list[str]) -> None:
     """One line with the new name and status 2, if these words are an old command that is gone."""
-    above = ctx.command_path.split()[1:]
+    above: list[str] = []
+    here = ctx
+    while here.parent is not None:  # the outermost name is that of the program
+        above.insert(0, str(here.info_name))
+        here = here.parent
     if found := new_name([*above, *args]):
         old, new = found
         click.echo(f"tessera: '{old}' is gone: use tessera {new}", err=True)

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from tessera.core.errors import TesseraError
+from tessera.core.files import repo_root
 
 PATH = click.Path(path_type=Path)
 #: Signals that may stop a server.
@@ -60,13 +61,15 @@ fit = click.option("--fit", type=PATH, help="Folder that `models fit` wrote: P i
 
 
 def config(shown: str, **more: Any) -> Decorator:
-    """``--config``; ``shown`` says what the default is."""
-    return click.option(
-        "--config",
-        "configuration",
-        help=f"Configuration: name in config/, or a path.  [default: {shown}]",
-        **more,
-    )
+    """``--config``; ``shown`` says what the default is. :func:`configuration_path` finds the file."""
+    text = f"Configuration: name in config/, or a path.  [default: {shown}]"
+    return click.option("--config", "configuration", help=text, **more)
+
+
+def configuration_path(configuration: str) -> Path:
+    """The file of a configuration that is named by its name in ``config/``, or by its path."""
+    named = repo_root() / "config" / f"{configuration}.yaml"
+    return named if named.is_file() else Path(configuration)
 
 
 # What is simulated, measured or fitted.

@@ -26,7 +26,7 @@ def faults() -> None:
 
 
 @faults.command()
-@click.option("--kind", "names", multiple=True, type=click.Choice([kind.name for kind in KINDS]),
+@click.option("--fault", "names", multiple=True, type=click.Choice([kind.name for kind in KINDS]),
               help="Kind of touch; may be repeated.  [default: all]")  # fmt: skip
 @click.option("--size", default="128MB", show_default=True, help="Memory of a pass, a multiple of 2MB.")
 @click.option(
@@ -139,11 +139,11 @@ def record(accept_series: bool, out: Path) -> None:
 @stream.command("show")
 @click.option("--recording", "folder", default=RECORDED, show_default=True, type=_FOLDER,
               help="Folder that `record` wrote.")  # fmt: skip
-@click.option("--kind", help="Print the lines by structure of this kind.  [default: counts of all kinds]")
+@click.option("--fault", "kind", help="Print the lines by structure of this kind.  [default: counts of all kinds]")
 def show_stream(folder: Path, kind: str | None) -> None:
-    """Print instructions, loads, stores and lines of each kind of fault; with --kind, lines by structure.
+    """Print instructions, loads, stores and lines of each kind of fault; with --fault, lines by structure.
 
-    Example: ./run tessera lab faults stream show --kind write-4kb
+    Example: ./run tessera lab faults stream show --fault write-4kb
     """
     from tessera.core.errors import unknown_name
     from tessera.lab.faults.recording import load_recording

@@ -92,7 +92,7 @@ def machine() -> None:
 @numa.command()
 @_of_cell
 @click.option(
-    "--config",
+    "--mitosis",
     "names",
     multiple=True,
     help="Configuration of Table 2, +M allowed; repeatable.  [default: all]",
@@ -119,7 +119,7 @@ def predict(
     gives. Only walk cycles (C) are predicted, not runtime.
 
     Example: ./run tessera lab numa predict --cells notebooks/data/cells.csv --workload gups-8gb
-    --platform haswell-sim --config RP-LD --remote-load-cycles 500 --hog-lines 140
+    --platform haswell-sim --mitosis RP-LD --remote-load-cycles 500 --hog-lines 140
     """
     from tessera.lab.numa.placement_costs import placement, placements, published_machine
     from tessera.lab.numa.predicted_costs import memory_of, nearly_no_effect, predict_placements, walks_of
@@ -216,7 +216,7 @@ def _show(rows, out: Path | None) -> None:
 
 MOST_NAMED = 5  #: differences that `compare` prints
 _CONFIG = click.option(
-    "--config",
+    "--mitosis",
     "rule",
     required=True,
     help="Configuration of Table 2 without a hog (LP-LD, LP-RD, RP-LD, RP-RD), or a policy (first-touch, "
@@ -249,7 +249,7 @@ def capture(accept_series, name, label, rule, out, begin, logs, timeout) -> None
 
     \b
     Example (after: tessera dev build mosalloc workloads):
-      ./run tessera lab numa map capture --workload mitosis-gups --config RP-LD --out /tmp/rp-ld.csv
+      ./run tessera lab numa map capture --workload mitosis-gups --mitosis RP-LD --out /tmp/rp-ld.csv
     """
     import tempfile
 
@@ -293,7 +293,7 @@ def expect(touches, rule, sockets, how, begin, trace, captured, out) -> None:
 
     \b
     Example (after: tessera trace touches):
-      ./run tessera lab numa map expect --touches /tmp/touches.csv --config RP-LD --out /tmp/expected.csv
+      ./run tessera lab numa map expect --touches /tmp/touches.csv --mitosis RP-LD --out /tmp/expected.csv
     """
     from tessera.cli.output import say_trace_notes
     from tessera.core.errors import unknown_name

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import yaml
 
+from tessera.cli.options import configuration_path
 from tessera.cli.plan import costs
 from tessera.cli.plan.costs import RecordingRow
 from tessera.core.errors import EXIT_FAILED, TesseraError
@@ -121,8 +122,7 @@ def read_configuration(configuration: str) -> tuple[dict, Path]:
     Raises:
         TesseraError: there is none.
     """
-    named = repo_root() / "config" / f"{configuration}.yaml"
-    path = named if named.is_file() else Path(configuration)
+    path = configuration_path(configuration)
     try:
         config = yaml.safe_load(path.read_text())
     except (OSError, ValueError, yaml.YAMLError) as error:

@@ -115,7 +115,7 @@ def require(tree: SystemFiles, found: Environment, *, bytes_: int, huge: bool, a
         raise TesseraError(
             "kind write-2mb",
             f"/{THP} is '{found.thp}'" if found.thp else f"/{THP} does not exist",
-            f"echo madvise | sudo tee /{THP}; or leave the kind out with --kind",
+            f"echo madvise | sudo tee /{THP}; or leave the kind out with --fault",
             code="no-thp",
         )
     # The pass, the file of read-file, and room for the latencies.

@@ -163,7 +163,7 @@ def placement(name: str) -> Placement:
         raise TesseraError(
             f"configuration '{name}'",
             "T stands for 2MB pages, which are a property of the layout",
-            f"give --config {name[1:]} --layout 2mb (a bound: Linux gives a program only some 2MB pages)",
+            f"give --mitosis {name[1:]} --layout 2mb (a bound: Linux gives a program only some 2MB pages)",
             code="numa-2mb",
         )
     raise unknown_name("configuration", name, [*known, f"one of them with {MIGRATED}"])
