@@ -33,7 +33,7 @@ def report() -> None:
 @options.out("Report folder.  [default: <results>/report]", required=False)
 @click.option("--claims", type=click.Path(path_type=Path), help="Claims file.  [default: config/claims.yaml]")
 @options.reference
-@options.config("the one that the results name", type=options.PATH)
+@options.config("the one that the results name")
 def render(results: Path, out: Path | None, claims, reference, configuration) -> None:
     """Write claims.csv, figures, provenance and the HTML report, then print the claims.
 
@@ -41,7 +41,8 @@ def render(results: Path, out: Path | None, claims, reference, configuration) ->
     """
     from tessera.report import claims_table, site, verdicts
 
-    facts = site.render_report(_existing(results), out, claims, reference, configuration)
+    config = None if configuration is None else options.configuration_path(configuration)
+    facts = site.render_report(_existing(results), out, claims, reference, config)
     if len(facts.claims):
         claims_table.print_claims(facts.claims)
         click.echo(f"\n{verdicts.verdict_lines(facts.claims)}")
@@ -74,7 +75,8 @@ def check(results: Path) -> None:
     if len(unexpected):
         claims_table.print_claims(unexpected)
     click.echo(
-        f"{len(unexpected)} of {len(table)} claims fail unexpectedly; all are in {ResultsTree(results).claims}"
+        f"{len(unexpected)} of {len(table)} claims fail unexpectedly; "
+        f"all are in {ResultsTree(results).claims}"
     )
     click.echo(verdicts.verdict_lines(table))
     click.echo(f"report: {ResultsTree(results).report}")
