@@ -23,7 +23,7 @@ def test_whole_command(checkout, tmp_path):
     data.mkdir()
     argv = docker_run("image:tag", ["prog", checkout / "x"], paths=[data], env={"A": "b c"}, name="n")
     assert argv == [
-        *["docker", "run", "--rm", "--init", "--name", "n"],
+        *["docker", "run", "--rm", "--init", "--log-driver", "none", "--name", "n"],
         *["--user", f"{os.getuid()}:{os.getgid()}"],
         *["--volume", f"{checkout}:{checkout}", "--volume", f"{data}:{data}"],
         *["--workdir", str(checkout / "inner"), "--env", "A=b c", "--network", "none"],

@@ -123,10 +123,11 @@ def docker_run(
 ) -> list[str]:
     """The ``docker run`` that executes ``argv`` in ``image``; the container is deleted when ``argv`` ends.
 
-    Without ``paths`` only the checkout is visible. ``name`` is the name for ``docker kill``.
+    Without ``paths`` only the checkout is visible. ``name`` is the name for ``docker kill``. Docker keeps no
+    log of what ``argv`` prints: it would be written to disk as JSON, and deleted with the container.
     """
     mounted = mounts(paths)
-    command = [docker_client(), "run", "--rm", "--init"]
+    command = [docker_client(), "run", "--rm", "--init", "--log-driver", "none"]
     if name:
         command += ["--name", name]
     command += ["--user", f"{os.getuid()}:{os.getgid()}"]
