@@ -6,9 +6,6 @@ walks do not wait for data. So C is that at 280 cycles + n x 300. The same follo
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -24,6 +21,7 @@ from tessera.lab.numa.placement_costs import (
 from tessera.lab.numa.placement_study import placed_platform, placement_cases
 from tessera.lab.numa.predicted_costs import walks_of
 from tessera.record import traces
+from tests.in_process import tessera
 
 pytestmark = pytest.mark.toolchain
 POOL, BASE, ACCESSES = 64 << 20, 64 << 30, 100_000
@@ -66,9 +64,7 @@ def simulated(random_trace):
         line = ["simulate", "--trace", random_trace / "random.tst", "--platform", "haswell-4s-sim", *sets]
         line += ["--layouts", random_trace / "4kb.csv", "--engine", engine, "--sampling", "full"]
         line += ["--workload", "random", "--out", out, "--cache", random_trace / "cache"]
-        done = subprocess.run(
-            [sys.executable, "-m", "tessera", *map(str, line)], capture_output=True, text=True, timeout=300
-        )
+        done = tessera(*line)
         assert done.returncode == 0, done.stderr
         return walks_of(out, "random", "haswell-4s-sim")
 

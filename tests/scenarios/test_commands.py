@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import cache
 
 import pandas as pd
 import pytest
@@ -15,17 +16,13 @@ from tessera.core import progress, scenarios
 from tessera.core.files import build_dir
 from tessera.core.results.table_io import read_cells
 from tessera.simulate import operating_system
+from tests.in_process import tessera
 
 pytestmark = pytest.mark.toolchain
 SIX = ("thp-always", "thp-never", "fragmented-50", "fragmented-90", "small-memory", "small-fragmented")
 SHORT = ("pressure-swap", "pressure-thp", "pressure-zram", "page-cache-full", "hugetlb-pool")
 NEEDED = (("imitation", "tessera-os"), ("simulator", "tessera-sim"), ("tracer", "tessera-trace"))
 COUNTS = ["stlb_hits", "stlb_misses", "walk_cycles", "program_dram_loads", "walker_dram_loads"]
-
-
-def tessera(*words, **options):
-    line = [sys.executable, "-m", "tessera", *(str(word) for word in words)]
-    return subprocess.run(line, capture_output=True, text=True, timeout=300, **options)
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +43,12 @@ def logs(trace, tmp_path_factory):
     return folder
 
 
+@cache
 def table(log, name) -> pd.DataFrame:
-    return pd.read_csv(io.StringIO(operating_system.show_log(log, name)))
+    """Not to be changed. A container for each of these many tables would take a second."""
+    line = [build_dir("imitation") / "tessera-os", "show", log, "--csv", name]
+    done = subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True)
+    return pd.read_csv(io.StringIO(done.stdout))
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,8 @@ def mixed(trace, tmp_path_factory):
 def test_faults_by_kind(logs):
     """A fault of 2MB stands for at most 512 faults of 4KB."""
     always, never = (table(logs / f"{name}.oslog", "faults") for name in ("thp-always", "thp-never"))
+    shown = operating_system.show_log(logs / "thp-never.oslog", "faults")
+    assert pd.read_csv(io.StringIO(shown)).equals(never)
     assert set(never.page_size) == {"4KB"}
     large = always[always.page_size == "2MB"]
     assert len(large) > 0

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pandas as pd
 import pytest
 
 from tessera.core.results.table_io import CELL_COLUMNS, read_cells
+from tests.in_process import tessera
 
 pytestmark = pytest.mark.toolchain
 TLBS = ["--engine", "partial", "--sampling", "tlbs"]
 DISTANCES = [2**n for n in range(1, 17)]
-
-
-def tessera(*words):
-    line = [sys.executable, "-m", "tessera", *(str(word) for word in words)]
-    return subprocess.run(line, capture_output=True, text=True, timeout=300)
 
 
 @pytest.fixture(scope="module")
