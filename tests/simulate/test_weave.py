@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -20,6 +18,7 @@ from tessera.simulate.inputs import LOG
 from tessera.simulate.runner import CellCache
 from tessera.simulate.sampling import FULL
 from tessera.simulate.simulator import FAULT_TIME_COLUMNS, KERNEL_COLUMNS, SimulatorOutput
+from tests.in_process import tessera
 
 RECORDING = "artifacts/kernel-stream/recording"
 NEEDED = (("imitation", "tessera-os"), ("simulator", "tessera-sim"), ("tracer", "tessera-trace"))
@@ -121,11 +120,6 @@ def test_options_that_cannot_be_are_named(words, found):
         command, ["--trace", "t.tst", "--platform", "haswell-sim", "--out", "/tmp/o.csv", *words]
     )
     assert isinstance(done.exception, TesseraError) and found in str(done.exception)
-
-
-def tessera(*words):
-    line = [sys.executable, "-m", "tessera", *(str(word) for word in words)]
-    return subprocess.run(line, capture_output=True, text=True, timeout=300)
 
 
 @pytest.mark.toolchain

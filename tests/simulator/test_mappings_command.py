@@ -6,9 +6,6 @@ so each 2MB page misses L1 once, at its first access.
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pandas as pd
 import pytest
 import yaml
@@ -16,6 +13,7 @@ import yaml
 from tessera.core import configuration_files
 from tessera.core.platforms import platforms_folder
 from tessera.core.results.table_io import read_cells
+from tests.in_process import tessera
 
 from .conftest import write_layout
 
@@ -23,11 +21,6 @@ pytestmark = pytest.mark.toolchain
 WHOLE = ["--engine", "partial", "--sampling", "full"]
 COUNTS = ["stlb_hits", "stlb_misses", "walk_cycles"]
 LARGE_PAGES = 32
-
-
-def tessera(*words):
-    line = [sys.executable, "-m", "tessera", *(str(word) for word in words)]
-    return subprocess.run(line, capture_output=True, text=True, timeout=300)
 
 
 @pytest.fixture(scope="module")
