@@ -103,7 +103,9 @@ def test_an_output_that_is_no_text_fails_a_run_by_its_status(tmp_path, monkeypat
             return HostProcess(["sh", "-c", r"printf '\377' >&2; exit 3"], **keywords)
 
     monkeypatch.setattr(MeasurementSite, "toolchain", lambda self, run: Noise())
-    found = launched(row("p"), tmp_path / "a.csv", tmp_path, MeasurementSite(Path("/"), Path("/l"), False), None)
+    found = launched(
+        row("p"), tmp_path / "a.csv", tmp_path, MeasurementSite(Path("/"), Path("/l"), False), None
+    )
     assert found.message.startswith("status 3: ")
 
 

@@ -43,7 +43,9 @@ class Ends(HostToolchain):
 def run(tmp_path, monkeypatch):
     def once(**ends):
         monkeypatch.setattr(MeasurementSite, "toolchain", lambda self, run: Ends(**ends))
-        return launched(ROW, tmp_path / "a.csv", tmp_path, MeasurementSite(Path("/"), Path("/launcher"), False), None)
+        return launched(
+            ROW, tmp_path / "a.csv", tmp_path, MeasurementSite(Path("/"), Path("/launcher"), False), None
+        )
 
     return once
 

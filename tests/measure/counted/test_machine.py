@@ -108,7 +108,9 @@ def test_a_run_is_bound_to_one_processor_of_the_right_type(tmp_path, monkeypatch
     words = where.binding(class_named("goldencove"))
     assert words == ("taskset", "--cpu-list", "7") and where.node == 0
     assert bound(words) and not bound(())
-    assert MeasurementSite(tmp_path, Path("launcher"), rehearsal=True).binding(class_named("goldencove")) == ()
+    assert (
+        MeasurementSite(tmp_path, Path("launcher"), rehearsal=True).binding(class_named("goldencove")) == ()
+    )
     assert where.type_binding(class_named("goldencove")) == ("taskset", "--cpu-list", "0,1,2,3,4,5,6,7,16")
 
 

@@ -63,7 +63,9 @@ def standardised_terms(samples: Samples, terms: list[Monomial]) -> StandardisedT
     )
 
 
-def least_squares(model: str, design: StandardisedTerms, samples: Samples, picked: list[int]) -> dict[str, float]:
+def least_squares(
+    model: str, design: StandardisedTerms, samples: Samples, picked: list[int]
+) -> dict[str, float]:
     """Ordinary least squares with an intercept on the ``picked`` columns; raw-unit coefficients.
 
     Raises:

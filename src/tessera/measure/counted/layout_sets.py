@@ -44,7 +44,11 @@ class Chosen:
 
 
 def layouts_of_workload(
-    row: ReadyWorkload, used: dict[str, int], request: MeasurementOptions, where: MeasurementSite, class_name: str
+    row: ReadyWorkload,
+    used: dict[str, int],
+    request: MeasurementOptions,
+    where: MeasurementSite,
+    class_name: str,
 ) -> Chosen:
     """The layouts of one workload.
 

@@ -70,7 +70,9 @@ class MeasurementSetting:
         return perf_stat.perf_terms(events, pmu), perf_stat.shown_names(events)
 
 
-def setting_of(request: MeasurementOptions, where: MeasurementSite, work: Path, say: Say) -> MeasurementSetting:
+def setting_of(
+    request: MeasurementOptions, where: MeasurementSite, work: Path, say: Say
+) -> MeasurementSetting:
     """The setting of this machine, now; raises TesseraError as :func:`counter_class` and ``attributes``."""
     found = counter_class(where, request)
     machine = host.machine_facts(where, where.processor(found))

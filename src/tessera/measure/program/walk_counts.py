@@ -50,7 +50,11 @@ def why_no_counters(root: Path) -> str:
 
 
 def count_walks(
-    program: Sequence[str], where: MeasurementSite, *, mode: str, say: Callable[[str], None] = lambda text: None
+    program: Sequence[str],
+    where: MeasurementSite,
+    *,
+    mode: str,
+    say: Callable[[str], None] = lambda text: None,
 ) -> tuple[CounterClass, list[PassCounts]]:
     """Run the program once for each pass; with two types of cores, on those of the first class.
 
