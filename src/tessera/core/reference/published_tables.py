@@ -91,7 +91,7 @@ def _folder(reference_dir: Path | str | None) -> Path:
 
 # Pick numbers out of a published table by the values of its keys.
 #
-# ``select`` returns rows, ``lookup`` exactly one number. A condition is a text, or a list of texts
+# ``select_published`` returns rows, ``lookup`` exactly one number. A condition is a text, or a list of texts
 # of which one must match.
 
 

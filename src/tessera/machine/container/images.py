@@ -23,9 +23,9 @@ from tessera.machine.container import image_packages
 from tessera.machine.container.command import docker_run
 from tessera.machine.container.engine import (
     APPTAINER,
+    container_engine_name,
     docker,
     docker_client,
-    container_engine_name,
     require_docker,
     server_version,
 )

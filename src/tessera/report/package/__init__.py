@@ -1,7 +1,7 @@
 """Make the upload of this artifact: one zip with code, results, manifest and checksums.
 
-``make`` writes it, ``verify`` checks it (`zip_file`); `contents` says what goes in, `offline` adds what a
-machine without a network needs. The same input gives the same bytes. The zip contains no name of the machine
+``make`` writes it, ``verify_package`` checks it (`zip_file`); `contents` says what goes in, `offline` adds
+what a machine without a network needs. The same input gives the same bytes. The zip contains no name of the machine
 that made it.
 """
 
