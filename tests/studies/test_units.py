@@ -3,6 +3,7 @@
 import csv
 import json
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from tessera.lab.studies.intervals import block_vectors, covering, unit_counts
 from tessera.lab.studies.windows import window
 from tessera.lab.study import Recording, Run
 from tessera.record import traces
+from tessera.simulate.runner import CellCache
 from tessera.simulate.sampling import parse_sampling
 
 from .builders import inputs, lab_run
@@ -47,9 +49,8 @@ def test_block_vectors_are_the_two_loops(two_phases):
 
 def test_intervals_that_abut_are_the_full_simulation(two_phases, layouts, tmp_path):
     vectors = block_vectors(two_phases, LENGTH)
-    units = unit_counts(
-        two_phases, platforms.load_platform("haswell-sim"), layouts, covering(vectors), tmp_path
-    )
+    platform = platforms.load_platform("haswell-sim")
+    units = unit_counts(inputs(platform, layouts, two_phases, sampling=covering(vectors)))
     assert units.groupby("layout")["start_access"].apply(list).to_dict() == {
         path.stem: vectors.start_access.tolist() for path in layouts
     }
@@ -65,9 +66,12 @@ def test_intervals_that_abut_are_the_full_simulation(two_phases, layouts, tmp_pa
 
 def test_a_finished_run_is_kept(two_phases, layouts, tmp_path, monkeypatch):
     platform = platforms.load_platform("haswell-sim")
-    first = unit_counts(two_phases, platform, layouts, parse_sampling(PLAN), tmp_path)
+    made = replace(
+        inputs(platform, layouts, two_phases), sampling=parse_sampling(PLAN), cache=CellCache(tmp_path)
+    )
+    first = unit_counts(made)
     monkeypatch.setattr("tessera.simulate.runner._run", lambda *_: pytest.fail("simulated again"))
-    assert unit_counts(two_phases, platform, layouts, parse_sampling(PLAN), tmp_path).equals(first)
+    assert unit_counts(made).equals(first)
 
 
 def test_blind_sampling_of_the_first_phase_sees_no_walks(two_phases, layouts, tmp_path):
