@@ -20,7 +20,7 @@ from tessera.lab.transfer import rules
 
 DATA = Path(__file__).parent / "data" / "transfer"
 SHA256 = {
-    "points.csv.gz": "92bf8220c5b9ba80540b69d6f927f2a693f119ec3d946d8f9bb6e67cc3c815fd",
+    "points.csv.gz": "308bd8f38bdcafd4ea88ebb2efa29a82003b7029ad085ef0856928a8c497de71",
     "samples.csv.gz": "7b383bf1c239591e59e3297dd6c6fa26848c173f4a9ee1efbb9391badc168f34",
 }
 HIT_CYCLES = 7  #: of haswell-sim

@@ -229,10 +229,10 @@ def test_files_of_counts_that_are_wrong(cells, tmp_path):
 # Counts or statements that contradict each other: (samples, words instead of the point, words more) -> code
 SWAPPED = ("--point", "1e7,2e9,5e7")
 CONTRADICTIONS = {
-    "C' in millions of cycles": (LINE, (*POINT[:-1], "2e3"), (), "units"),
+    "C' in millions of cycles": (LINE, ("--point", "1e7,5e7,2e3"), (), "units"),
     "C' and M' swapped": (LINE, SWAPPED, (), "units"),
     "C of all in millions": (
-        LINE.assign(walk_cycles=LINE["walk_cycles"] / 1e6), (*POINT[:-1], "2e3"), (), "units"),
+        LINE.assign(walk_cycles=LINE["walk_cycles"] / 1e6), ("--point", "1e7,5e7,2e3"), (), "units"),
     "R in seconds": (LINE.assign(runtime_cycles=LINE["runtime_cycles"] / 3e9), POINT, (), "units"),
     "walks of two walkers": (LINE.assign(runtime_cycles=LINE["walk_cycles"] / 2 + 1), POINT, (), "units"),
     "a second walker": (LINE, POINT, ("--walkers", "2"), "walkers-differ"),
@@ -257,7 +257,7 @@ def test_a_contradiction_is_shown_once(cells):
         assert shown.exit_code == 3 and shown.stdout.count("class control") == lines
 
 
-def test_k0_beside_a_class_is_that_class(cells):
+def test_control_beside_a_class_is_that_class(cells):
     entry = json.loads(run("--samples", cells, *POINT, *STATED, "--design-class", "control", "--json").stdout)
     assert (entry["classes"], entry["source"]) == (["reach"], "bracket")
 

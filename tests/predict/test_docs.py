@@ -66,7 +66,7 @@ def test_levels_are_those_of_the_code():
     assert f"at least {LEAST_LAYOUTS} layouts" in PAGE
 
 
-def test_answers_of_k1_by_family_are_those_of_the_archive():
+def test_answers_of_reach_by_family_are_those_of_the_archive():
     rows = pd.read_csv(pages.ROOT / "notebooks/data/studies/transfer/answers.csv.gz")
     rows = rows[(rows["group"] == "reach") & (rows["status"] == "answered") & rows["judged"].eq(True)]
     for family in ("STLB", "coalescing"):
@@ -79,7 +79,7 @@ def test_commands_on_samples_run_as_printed(tmp_path, monkeypatch):
     samples().to_csv("cells.csv", index=False)
     design(design=["mine"]).to_csv("counts.csv", index=False)
     # --design needs a run; tests/studies/transfer has the rest
-    assert pages.invoke_all("predict.md", but=("--design",)) == 3
+    assert pages.invoke_all("predict.md", but=("--design examples",)) == 3
 
 
 def test_the_python_asks_as_the_function_takes_it(monkeypatch):
@@ -107,5 +107,5 @@ def test_example_designs_are_valid_and_in_the_class_that_they_state(path):
     own, platform = own_design.read_own(path), platforms.load_platform("haswell-sim")
     changed(platform, own.changes)
     groups, unknown = own_design.classes(own, platform)
-    stated = re.findall(r"Class (K\d)", path.read_text())
+    stated = re.findall(r"Class `([a-z0-9-]+)`", path.read_text())
     assert stated == groups if stated else (unknown or groups == ["control"])

@@ -194,7 +194,7 @@ def _walkers_differ(statement: Statement, processor: Processor) -> list[Reason]:
     stated, own = statement.walkers, processor.walkers
     if stated is None or stated <= 0 or own in (None, stated) or "invisible" in statement.groups:
         return []
-    text = f"the design has {stated} walkers and P has {own}, which is class `invisible`"
+    text = f"the design has {stated} walkers and P has {own}, which is class invisible"
     return [Reason("walkers-differ", text)]
 
 

@@ -331,7 +331,7 @@ def _changed(question: Question, found: Mapping[str, Answer]) -> Reason | None:
     """Why a design that is said to change nothing does change something."""
     for source in (CALIBRATED, BRACKET):
         if question.groups == ("control",) and source in found and found[source].differs:
-            text = f"class `control` changes nothing, and R of P is outside what `{source}` says"
+            text = f"class control changes nothing, and R of P is outside what `{source}` says"
             return Reason("changed", text)
     return None
 
