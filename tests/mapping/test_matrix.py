@@ -50,7 +50,7 @@ def world(monkeypatch, tmp_path):
         write_mapping(PageMapping.fixed(case.name, rows), asked.folder / f"{case.name}.csv")
         return ""
 
-    for name, value in (("fragmented", fragmented), ("co_running", co_running), ("_capture", capture)):
+    for name, value in (("fragmented_memory", fragmented), ("co_running", co_running), ("_capture", capture)):
         monkeypatch.setattr(matrix, name, value)
     monkeypatch.setattr(matrix, "_index", lambda: 0.25)
     monkeypatch.setattr(matrix, "ENABLED", tmp_path / "enabled")
