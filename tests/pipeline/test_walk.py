@@ -92,9 +92,7 @@ def test_a_changed_model_is_fitted_again_and_nothing_is_simulated(world):
     path = world.folder / "src" / "tessera" / "fit" / "models" / "anchors.py"
     before = edited(path, "\nCHANGED = True\n")
     fitting = {"dev step fit", "dev step adaptive", "dev step one-gb", "dev step machines"}
-    studies = {
-        f"lab run {name}" for name in ("sampling", "ablations", "sweep", "transfer", "transfer-verdicts")
-    }
+    studies = {f"lab run {name}" for name in ("ablations", "sweep", "transfer", "transfer-verdicts")}
     shown = SHOWN | {"models collect", "dev notebooks run"}
     expected = fitting | studies | shown
     assert kinds(world.steps("smoke", **RETRY)) == expected
