@@ -143,6 +143,7 @@ def clock(
         amount: that of `measured`; quick has a few marks and programs.
         measured: table of `tessera lab run clock-measure`; default: measure first.
     """
+    base = load_platform(platform)
     found = read_measured(measured) if measured else measure(amount, run.say)
     chosen, programs = marks_of(amount), programs_of(amount)
     names = [mark.name for mark in chosen]
@@ -150,7 +151,6 @@ def clock(
     run.say(f"clock: recording {len(names)} micro-benchmarks and {len(programs)} programs")
     recordings = record_marks(names, folder)
     recorded = record_all({p.name: p.argv() for p in programs}, folder)
-    base = load_platform(platform)
     with batch() as work:
         run.say("clock: calibrating the core")
         keys = _keys(work, base, found[MARK]["4KB"], recordings)
