@@ -16,7 +16,7 @@ from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir, repo_root
 from tessera.core.results import transfer_tables
-from tessera.core.results.table_io import frame_of, read_file
+from tessera.core.results.table_io import frame_of, read_file, write_table
 from tessera.core.results.tree import ResultsTree
 from tessera.fit.models.registry import create
 from tessera.fit.models.samples import check_samples
@@ -53,7 +53,7 @@ def same(found: pd.DataFrame, kept: pd.DataFrame, rtol: float) -> None:
 
 def as_read(table, frame: pd.DataFrame, folder) -> pd.DataFrame:
     """What a reader of the written table has."""
-    step.write_table(table, frame, folder / table.file)
+    write_table(table, frame, folder / table.file)
     return read_file(table, folder / table.file)
 
 
