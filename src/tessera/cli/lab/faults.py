@@ -139,7 +139,9 @@ def record(accept_series: bool, out: Path) -> None:
 @stream.command("show")
 @click.option("--recording", "folder", default=RECORDED, show_default=True, type=_FOLDER,
               help="Folder that `record` wrote.")  # fmt: skip
-@click.option("--fault", "kind", help="Print the lines by structure of this kind.  [default: counts of all kinds]")
+@click.option(
+    "--fault", "kind", help="Print the lines by structure of this kind.  [default: counts of all kinds]"
+)
 def show_stream(folder: Path, kind: str | None) -> None:
     """Print instructions, loads, stores and lines of each kind of fault; with --fault, lines by structure.
 

@@ -181,7 +181,8 @@ def take_part(
 def _fails(source: Path, done: Verified) -> TesseraError:
     failed = [f"check {check.name} fails: {check.reasons[0]}" for check in done.checks if not check.passed]
     return TesseraError(
-        f"bundle {source}", "; ".join(failed), f"tessera measure bundle verify {source} prints all checks",
+        f"bundle {source}", "; ".join(failed),
+        f"tessera measure bundle verify {source} prints all checks",
         exit_code=EXIT_FAILED, code="bundle-fails",
     )  # fmt: skip
 
