@@ -23,14 +23,6 @@ PAGES = ("sampling.html", "ablations.html", "assumptions.html", "designs.html")
 FINDINGS = 3
 
 
-@pytest.fixture(scope="module")
-def rendered(full_tree, tmp_path_factory):
-    """Only the studies' figures, so that it is quick."""
-    out = tmp_path_factory.mktemp("studies") / "report"
-    site.render_report(full_tree, out, only=FIGURES)
-    return out
-
-
 def text(path) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", path.read_text()))
 
