@@ -17,8 +17,10 @@ from pathlib import Path
 sys.modules["rfc3987_syntax"] = (
     None  # as tessera.core.configuration_files does: not needed, and slow to import
 )
+import click  # noqa: E402, F401
 import jsonschema  # noqa: E402, F401
 import pandas  # noqa: E402, F401
+import smart_open  # noqa: E402, F401
 import snakemake.cli  # noqa: E402
 
 COMMAND = str(Path(sys.executable).with_name("snakemake"))
