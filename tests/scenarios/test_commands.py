@@ -38,7 +38,9 @@ def logs(trace, tmp_path_factory):
     """A folder with the logs of eleven scenarios; in SHORT, memory is short, or in pools."""
     folder = tmp_path_factory.mktemp("logs")
     for name in (*SIX, *SHORT):
-        done = tessera("os", "run", "--trace", trace, "--scenario", name, "--out", folder / f"{name}.oslog")
+        done = tessera(
+            "lab", "os", "run", "--trace", trace, "--scenario", name, "--out", folder / f"{name}.oslog"
+        )
         assert done.returncode == 0, done.stderr
     return folder
 
@@ -62,7 +64,9 @@ def mixed(trace, tmp_path_factory):
         "thp: {enabled: always, defrag: always}\nhugetlb: {pages_2mb: 4}\nswap: {bytes: 67108864}\n"
         "page_cache: {at_start: files, other_bytes: 67108864}\nslab: {areas: true}\n"
     )
-    done = tessera("os", "run", "--trace", example, "--scenario", scenario, "--out", folder / "mixed.oslog")
+    done = tessera(
+        "lab", "os", "run", "--trace", example, "--scenario", scenario, "--out", folder / "mixed.oslog"
+    )
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -165,7 +169,7 @@ def test_files_and_huge_pages_are_equal_on_all_engines(mixed, tmp_path):
 def test_a_rerun_is_bit_identical(trace, logs, tmp_path):
     for name in ("fragmented-50", *SHORT):
         out = tmp_path / "new" / f"{name}.oslog"
-        assert tessera("os", "run", "--trace", trace, "--scenario", name, "--out", out).returncode == 0
+        assert tessera("lab", "os", "run", "--trace", trace, "--scenario", name, "--out", out).returncode == 0
         assert out.read_bytes() == (logs / f"{name}.oslog").read_bytes()
 
 
@@ -226,15 +230,17 @@ def test_bad_input_is_named(trace, logs, tmp_path, root):
     tiny = tmp_path / "tiny.yaml"
     tiny.write_text("description: too small\nmemory_bytes: 16777216\nthp: {enabled: never}\n")
     out = tmp_path / "out.oslog"
-    text = refused("os", "run", "--trace", trace, "--scenario", tiny, "--out", out, status=1)
+    text = refused("lab", "os", "run", "--trace", trace, "--scenario", tiny, "--out", out, status=1)
     assert "os/out-of-memory" in text and "block" in text and "page" in text
     assert not out.exists()
     tiny.write_text(tiny.read_text() + "swap: {bytes: 1048576}\n")
-    text = refused("os", "run", "--trace", trace, "--scenario", tiny, "--out", out, status=1)
+    text = refused("lab", "os", "run", "--trace", trace, "--scenario", tiny, "--out", out, status=1)
     assert "os/out-of-memory" in text and "255 of 255" in text
-    assert "tiny.yaml" in refused("os", "run", "--trace", trace, "--scenario", tiny, "--out", tiny, status=2)
+    assert "tiny.yaml" in refused(
+        "lab", "os", "run", "--trace", trace, "--scenario", tiny, "--out", tiny, status=2
+    )
     assert "memory_bytes" in tiny.read_text()
-    text = refused("os", "run", "--trace", trace, "--scenario", "thp-always", "--out", trace, status=2)
+    text = refused("lab", "os", "run", "--trace", trace, "--scenario", "thp-always", "--out", trace, status=2)
     assert "phases.tst" in text
     assert "kinds" in refused("os", "show", logs / "thp-always.oslog", "--csv", "pictures", status=2)
     assert "os/log-magic" in refused("os", "show", trace, status=1)
@@ -292,7 +298,9 @@ def test_a_trace_without_events_is_named(trace, tmp_path):
     records.write_bytes((0x401000).to_bytes(8, "little").ljust(64, b"\0") * 10)
     tool = build_dir("tracer") / "tessera-trace"
     assert subprocess.run([tool, "import-champsim", records, other], capture_output=True).returncode == 0
-    done = tessera("os", "run", "--trace", other, "--scenario", "thp-always", "--out", tmp_path / "x.oslog")
+    done = tessera(
+        "lab", "os", "run", "--trace", other, "--scenario", "thp-always", "--out", tmp_path / "x.oslog"
+    )
     assert done.returncode == 2
     assert "--events" in done.stderr and "--roi whole" in done.stderr
 
