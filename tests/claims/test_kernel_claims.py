@@ -245,7 +245,7 @@ def test_a_damaged_table_decides_nothing(tables, tmp_path, file, damage, message
 def test_a_part_that_failed_is_the_reason_unless_it_left_its_table(tables, tmp_path):
     folder = write(tables, tmp_path) / "kernel" / "table5"
     outcome = {
-        "command": "tessera kernel table5",
+        "command": "tessera lab run kernel-table5",
         "status": "failed",
         "message": "building\npatch-7\n  what to do: wait",
         "seconds": 1,

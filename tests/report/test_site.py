@@ -239,7 +239,12 @@ def test_check_fails_on_a_part_of_the_kernel_that_failed(small_tree, five_claims
     for part, status, message in (("table4", "ok", ""), ("test", "failed", "not ok 7 - fork")):
         folder = small_tree / "kernel" / part
         folder.mkdir(parents=True)
-        outcome = {"command": f"tessera lab run kernel-{part}", "status": status, "message": message, "seconds": 1.0}
+        outcome = {
+            "command": f"tessera lab run kernel-{part}",
+            "status": status,
+            "message": message,
+            "seconds": 1.0,
+        }
         (folder / "attempt.json").write_text(json.dumps(outcome))
     (problem,) = exit_status.problems(small_tree)
     assert "part test" in problem and "not ok 7 - fork" in problem
