@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from tessera.core.results.catalogue import TABLES
-from tessera.report.claims import judged_claims, failing_claims, load_claims
+from tessera.report.claims import failing_claims, judged_claims, load_claims
 from tessera.report.claims.claim import Claim, Missing, Tolerance
 from tessera.report.claims.evidence import Evidence
 from tessera.report.claims.registry import find_evaluator

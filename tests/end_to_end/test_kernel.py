@@ -70,7 +70,9 @@ def commands() -> list[str]:
     With whatever version of the source Debian has today, as the pipeline does it.
     """
     text = pages.text("kernel.md")
-    found = re.findall(r"^\./run (tessera lab (?:kernel boot|kernel pagetables|run kernel-table4).*)$", text, re.M)
+    found = re.findall(
+        r"^\./run (tessera lab (?:kernel boot|kernel pagetables|run kernel-table4).*)$", text, re.M
+    )
     return [command.split("  #")[0].strip() for command in found]
 
 

@@ -39,7 +39,7 @@ def request(program, **changes):
         "words": [str(program), "{threads}"], "threads": [1, 2, 4], "socket": 0, "repeats": 2, "idle_s": 0.01,
         "backend": "powercap", "root": root,
     }  # fmt: skip
-    return thread_measurement.MeasurementRequest(**asked | changes)
+    return thread_measurement.RepeatedRuns(**asked | changes)
 
 
 def test_counts_energy_and_order(machine):

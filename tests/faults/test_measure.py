@@ -15,7 +15,7 @@ from tessera.core.results.tree import ResultsTree
 from tessera.lab.faults import measured as measuring
 from tessera.lab.faults.kinds import KINDS, named
 from tessera.lab.faults.latencies import read_cycles
-from tessera.lab.faults.measured import Plan, measure
+from tessera.lab.faults.measured import FaultProgramSettings, measure
 
 MB = 1 << 20
 
@@ -100,7 +100,7 @@ def good(monkeypatch):
     """A machine that has everything."""
     monkeypatch.setattr(measuring, "require", lambda *_, **__: None)
     monkeypatch.setattr("tessera.lab.faults.measured.built", lambda *_: "tessera-faults")
-    return Plan(4 * MB, 4, 1, measuring.processor_of(None))
+    return FaultProgramSettings(4 * MB, 4, 1, measuring.processor_of(None))
 
 
 def test_the_tables_and_what_show_prints(good, tmp_path):

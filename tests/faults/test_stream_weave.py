@@ -8,7 +8,7 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.lab.faults import weave
 from tessera.lab.faults.recorded_faults import Access, Fault, ordinary
-from tessera.lab.faults.recording import RECORDED, Recording, load_recording
+from tessera.lab.faults.recording import RECORDED, RecordedFaults, load_recording
 
 STEP = re.compile(r"\d+ [lsLS] [a-z0-9-]+ [0-9a-f]+ \d+")
 
@@ -89,5 +89,5 @@ def test_what_is_inserted_is_found_by_the_accesses_around_it():
 def test_a_recording_without_tables_is_named():
     fault = Fault(1, (Access(1, True, False, 0, 0, 8, "stack"),), 0, 0, 0, (4096, 8192))
     with pytest.raises(TesseraError) as error:
-        list(weave.template_lines(Recording({"kernel": "6.12.1"}, {"read-zero": [fault]}, {})))
+        list(weave.template_lines(RecordedFaults({"kernel": "6.12.1"}, {"read-zero": [fault]}, {})))
     assert error.value.code == "no-table" and "read-zero" in str(error.value)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tessera.lab.kernel.qemu import Channel, ChannelClosed, GuestFile, GuestRequest, connect_channel
+from tessera.lab.kernel.qemu import Channel, ChannelClosed, GuestFile, GuestQuery, connect_channel
 
 
 def talk(data, deadline_seconds=5.0):
@@ -24,8 +24,8 @@ def test_requests_and_files_until_bye():
     )
     with guest:
         assert list(channel.messages()) == [
-            GuestRequest("ready", ("6.12",)),
-            GuestRequest("walk", ("now", "home=1000")),
+            GuestQuery("ready", ("6.12",)),
+            GuestQuery("walk", ("now", "home=1000")),
             GuestFile("a/b c", content),
         ]
 

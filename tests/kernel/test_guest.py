@@ -9,7 +9,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.lab.kernel.guest import GuestProgram, run_in_guest
-from tessera.lab.kernel.qemu import Machine
+from tessera.lab.kernel.qemu import EmulatedMachine
 
 #: Listens on the channel that QEMU would, says what the test wants, and waits.
 FAKE = """\
@@ -101,6 +101,6 @@ def test_warnings_of_the_kernel_are_found(boot, tmp_path):
 
     log = base64.b64encode(b"fine\nWARNING: CPU: 1 at x\npgtable_replica: difference: level 1\n")
     done = boot(
-        b"@file dmesg\n" + log + b"\n@end\n@file status\nMAo=\n@end\n@bye\n", machine=Machine(nodes=1, cpus=1)
+        b"@file dmesg\n" + log + b"\n@end\n@file status\nMAo=\n@end\n@bye\n", machine=EmulatedMachine(nodes=1, cpus=1)
     )
     assert len(done.warnings) == 2

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.lab.kernel.qemu import Machine
+from tessera.lab.kernel.qemu import EmulatedMachine
 
 
 def command(machine):
@@ -13,7 +13,7 @@ def command(machine):
 
 
 def test_every_node_has_its_memory_file_and_processors():
-    line = command(Machine(nodes=2, cpus=4, memory_mb=1024))
+    line = command(EmulatedMachine(nodes=2, cpus=4, memory_mb=1024))
     for node, cpus in ((0, "0-1"), (1, "2-3")):
         assert f"size=536870912,mem-path=/run/g/node{node}.memory,share=on" in line
         assert f"nodeid={node},cpus={cpus},memdev=mem{node}" in line
@@ -22,13 +22,13 @@ def test_every_node_has_its_memory_file_and_processors():
 
 
 def test_one_processor_leaves_the_other_nodes_with_memory_only():
-    line = command(Machine(nodes=2, cpus=1, icount=True))
+    line = command(EmulatedMachine(nodes=2, cpus=1, icount=True))
     assert "nodeid=0,cpus=0,memdev=mem0" in line and "nodeid=1,memdev=mem1" in line
     assert "-icount shift=0" in line and "thread=single" in line
 
 
 def test_a_node_without_memory_has_no_backend():
-    machine = Machine(nodes=2, cpus=2, memory_mb=512, memoryless=1)
+    machine = EmulatedMachine(nodes=2, cpus=2, memory_mb=512, memoryless=1)
     line = command(machine)
     assert machine.node_bytes == 512 << 20
     assert "memdev=mem0" in line and "memdev=mem1" not in line and "nodeid=1,cpus=1-1" in line
@@ -53,8 +53,8 @@ def test_a_node_without_memory_has_no_backend():
 )
 def test_impossible_machines_are_refused(arguments, message):
     with pytest.raises(TesseraError, match=message):
-        Machine(**arguments)
+        EmulatedMachine(**arguments)
 
 
 def test_the_smallest_machine_is_accepted():
-    assert Machine(nodes=4, cpus=4, memory_mb=512).node_bytes == 128 << 20
+    assert EmulatedMachine(nodes=4, cpus=4, memory_mb=512).node_bytes == 128 << 20

@@ -15,12 +15,12 @@ from tessera.core.errors import TesseraError
 from tessera.lab.allocator_proof.suite import c_libraries, other_glibc
 from tessera.lab.allocator_proof.suite.c_libraries import (
     BASES_VARIABLE,
-    Base,
+    CLibrary,
     BaseMissing,
     bases,
     image_of,
 )
-from tessera.lab.allocator_proof.suite.section import ProofRequest
+from tessera.lab.allocator_proof.suite.section import ProofSettings
 from tessera.machine.container.engine import DOCKER, container_engine_name
 from tessera.machine.program_paths import preloadable
 from tests.mosalloc.needed_symbols import OLDEST_GLIBC, glibc_version, needed_symbols
@@ -73,7 +73,7 @@ def newer():
     if container_engine_name() != DOCKER:
         pytest.skip("a container holds the other C library: use the engine docker")
     try:
-        with image_of(Base("2.41", "Debian 13", "built"), print) as tag:
+        with image_of(CLibrary("2.41", "Debian 13", "built"), print) as tag:
             yield tag
     except BaseMissing as reason:
         pytest.skip(str(reason))
@@ -81,7 +81,7 @@ def newer():
 
 @pytest.fixture
 def request_of(tmp_path):
-    return ProofRequest(tmp_path, print)
+    return ProofSettings(tmp_path, print)
 
 
 def test_cases_and_random_calls_under_debian_13(build, newer, request_of, monkeypatch):

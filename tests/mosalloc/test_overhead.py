@@ -14,7 +14,7 @@ from tessera.cli.lab.allocator import allocator
 from tessera.core.errors import TesseraError
 from tessera.core.results.machine_tables import ALLOCATOR
 from tessera.lab.allocator_proof import overhead
-from tessera.lab.allocator_proof.overhead import Cost, CostProgram, measure, overheads, run_once
+from tessera.lab.allocator_proof.overhead import TimeAndMemory, CostProgram, measure, overheads, run_once
 from tessera.machine import program_paths
 from tessera.measure.mosalloc.pools import ACTIVE, MAGIC, library_started
 
@@ -55,7 +55,7 @@ def test_each_pair_has_both_sides_and_only_one_has_the_library(files):
 
     def run(argv, library):
         seen.append((argv[0].rsplit("/", 1)[-1], "LD_PRELOAD" in library))
-        return Cost(1000 + 10 * ("LD_PRELOAD" in library), 7)
+        return TimeAndMemory(1000 + 10 * ("LD_PRELOAD" in library), 7)
 
     table = measure(
         files, (CostProgram("a/1", ("a",)), CostProgram("b/1", ("b",))), pairs=3, seconds=60, run=run
@@ -68,7 +68,7 @@ def test_each_pair_has_both_sides_and_only_one_has_the_library(files):
 
 def test_when_the_time_is_up_every_program_has_one_pair(files):
     programs = tuple(CostProgram(name, (name,)) for name in "abc")
-    table = measure(files, programs, pairs=9, seconds=0, run=lambda argv, library: Cost(1, 1))
+    table = measure(files, programs, pairs=9, seconds=0, run=lambda argv, library: TimeAndMemory(1, 1))
     assert sorted(table["workload"]) == ["a", "a", "b", "b", "c", "c"]
 
 

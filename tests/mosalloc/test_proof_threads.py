@@ -18,7 +18,7 @@ from tessera.core.layouts.layout import read_layout
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
 from tessera.lab.allocator_proof.bench import Result, Row
 from tessera.lab.allocator_proof.suite import command_tables, threads
-from tessera.lab.allocator_proof.suite.section import ProofRequest
+from tessera.lab.allocator_proof.suite.section import ProofSettings
 from tessera.machine.reserve import HugePagesUnavailable
 
 HASH = "0123456789abcdef"
@@ -77,12 +77,12 @@ def machine(monkeypatch):
 
 
 def failed(tmp_path) -> list[str]:
-    found = threads.run(ProofRequest(tmp_path, lambda _: None))
+    found = threads.run(ProofSettings(tmp_path, lambda _: None))
     return [check.name for check in found.checks if check.status == FAIL]
 
 
 def test_a_right_run(machine, tmp_path):
-    found = threads.run(ProofRequest(tmp_path, lambda _: None))
+    found = threads.run(ProofSettings(tmp_path, lambda _: None))
     assert {check.status for check in found.checks} == {PASS}
     assert "1GB at 2GB-3GB, 2MB at 0-2MB 4MB-10MB 64MB-68MB" in found.text
     assert len(found.checks) == 3 * 7 + 4
@@ -143,7 +143,7 @@ def test_pages_that_cannot_be_had_are_skipped_and_a_hang_fails(machine, tmp_path
     monkeypatch.setattr(
         threads, "reserve_huge_pages", lambda pages, _: unavailable() if pages else nullcontext()
     )
-    found = {check.name: check for check in threads.run(ProofRequest(tmp_path, lambda _: None)).checks}
+    found = {check.name: check for check in threads.run(ProofSettings(tmp_path, lambda _: None)).checks}
     assert found["4kb: run"].status == FAIL and "it hung" in found["4kb: run"].found
     assert found["2mb: huge pages"].status == SKIP
     assert "sysctl vm.nr_hugepages=81" in found["2mb: huge pages"].found

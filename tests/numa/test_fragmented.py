@@ -7,7 +7,7 @@ import pytest
 
 from tessera.core.mapping.free_blocks import machine_free_blocks, unusable_index
 from tessera.lab.numa.fragmented_memory import CASES, FREE, listed_pages, numbers, page_bytes
-from tessera.lab.numa.guest_map import Mapped
+from tessera.lab.numa.guest_map import CapturedMap
 from tessera.lab.numa.mitosis_figures import figure11_gains
 from tessera.lab.numa.placement_map import DATA, TABLE, PlacementMap
 
@@ -21,7 +21,7 @@ Node 1, zone DMA32 4 0 0 0 0 0 0 0 0 0 0
 
 def mapped(*rows):
     found = PlacementMap.of([*rows, (TABLE, 1, 0, 0, 512, 0)])
-    return Mapped(found, found, 0, [], [])
+    return CapturedMap(found, found, 0, [], [])
 
 
 @pytest.mark.parametrize(("node", "frames", "large"), [(0, 1 + 512 + 1024 + 488 + 16 + 512, 2048), (1, 4, 0)])

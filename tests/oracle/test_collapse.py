@@ -3,7 +3,7 @@
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.lab.oracle.collapse import Decision, cells, entries_of, guest_decisions
+from tessera.lab.oracle.collapse import ScanOutcome, cells, entries_of, guest_decisions
 
 TABLE = ["rw s64 o192 y256", "r z1 y511"]
 TRACE = "trace 511:64 0 khugepaged-26 [000] 2.4: mm_khugepaged_scan_pmd: mm=1, scan_pfn=0x1, writable=1, "
@@ -29,7 +29,7 @@ def test_limits_have_cells_at_their_value_and_one_above():
 
 def test_decisions_of_the_guest():
     assert guest_decisions(GOOD, TABLE) == {
-        "511:64": [Decision("collapsed", 0, 64, 256), Decision("read-only", 1, 0, 511)]
+        "511:64": [ScanOutcome("collapsed", 0, 64, 256), ScanOutcome("read-only", 1, 0, 511)]
     }
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from tessera.lab.oracle.allocator import Comparison, block_lines, first_difference
 from tessera.lab.oracle.comparisons import failed_rows
-from tessera.lab.oracle.imitation import FREE, NONE, Compared, frames_of, outcomes, without_used
+from tessera.lab.oracle.imitation import FREE, NONE, Agreement, frames_of, outcomes, without_used
 
 #: alloc, alloc, free of the first, alloc
 EVENTS = np.array([0, 1, FREE | 0, 2], dtype=np.uint32)
@@ -48,8 +48,8 @@ def test_states_are_compared_without_blocks_in_use():
 
 def test_the_free_running_row_never_fails_and_the_others_need_999_of_1000():
     rows = [
-        Compared(10, 1, what="10 events, free-running"),
-        Compared(1000, 999, what="a"),
-        Compared(1000, 998, what="b"),
+        Agreement(10, 1, what="10 events, free-running"),
+        Agreement(1000, 999, what="a"),
+        Agreement(1000, 998, what="b"),
     ]
     assert [row.what for row in failed_rows(rows)] == ["b"]

@@ -3,12 +3,12 @@
 import numpy as np
 
 from tessera.lab.kernel.page_tables import GuestMemory
-from tessera.lab.oracle.imitation import Compared
+from tessera.lab.oracle.imitation import Agreement
 from tessera.lab.oracle.process_faults import (
     PAGE,
     REGION,
     ZERO,
-    Mapped,
+    ProcessMap,
     _follow,
     compare_frames,
     mapped,
@@ -68,13 +68,13 @@ def test_what_the_imitation_maps_at_each_look():
 
 
 def test_pages_are_compared_when_they_are_new():
-    guest = {"one": Mapped({1: 10, 2: 20}, {5}), "two": Mapped({1: 10, 2: 21}, {5, 6})}
-    mine = {"one": Mapped({1: 10, 2: 20}, {5}), "two": Mapped({1: 99, 2: 21, 3: 30}, {5})}
+    guest = {"one": ProcessMap({1: 10, 2: 20}, {5}), "two": ProcessMap({1: 10, 2: 21}, {5, 6})}
+    mine = {"one": ProcessMap({1: 10, 2: 20}, {5}), "two": ProcessMap({1: 99, 2: 21, 3: 30}, {5})}
     found = compare_frames(guest, mine)
-    assert found["one"] == (Compared(2, 2), Compared(1, 1))
+    assert found["one"] == (Agreement(2, 2), Agreement(1, 1))
     # Page 2 is new and equal, page 3 is the imitation's only; page 1 changed in the imitation only.
     pages, tables = found["two"]
-    assert (pages.compared, pages.equal, tables) == (3, 1, Compared(2, 1))
+    assert (pages.compared, pages.equal, tables) == (3, 1, Agreement(2, 1))
     assert pages.first == "look two: address 0x1000: guest 10, imitation 99"
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.lab.kernel.page_tables import GuestMemory
-from tessera.lab.kernel.qemu import Machine
+from tessera.lab.kernel.qemu import EmulatedMachine
 from tessera.lab.oracle.guest_memory import KernelMemory
 
 MB = 1 << 20
@@ -60,8 +60,8 @@ def test_an_address_that_nothing_maps_is_named(memory):
 
 
 def test_a_machine_with_memory_above_4gb(tmp_path):
-    split = Machine(nodes=1, cpus=1, memory_mb=1024, low_mb=512).command(tmp_path, tmp_path, tmp_path)
-    whole = Machine(nodes=1, cpus=1, memory_mb=1024).command(tmp_path, tmp_path, tmp_path)
+    split = EmulatedMachine(nodes=1, cpus=1, memory_mb=1024, low_mb=512).command(tmp_path, tmp_path, tmp_path)
+    whole = EmulatedMachine(nodes=1, cpus=1, memory_mb=1024).command(tmp_path, tmp_path, tmp_path)
     assert "pc,max-ram-below-4g=512M" in split and "pc" in whole
 
 

@@ -136,8 +136,8 @@ def cells_of(trace, logs, folder) -> dict[str, pd.DataFrame]:
         out = folder / f"{engine}.csv"
         done = tessera(
             "simulate", "--trace", trace, "--platform", "haswell-sim", "--os", logs, "--engine", engine,
-            "--sampling", "full", "--set", "memory.allocator=mapped", "--write", f"faults={folder / 'faults.csv'}",
-            "--out", out,
+            "--sampling", "full", "--set", "memory.allocator=mapped",
+            "--write", f"faults={folder / 'faults.csv'}", "--out", out,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         found[engine] = read_cells(out).set_index("layout")

@@ -9,7 +9,16 @@ from tessera.simulate.sampling import FULL, TLBS, Intervals, Sampling, parse_sam
 
 
 @pytest.mark.parametrize(
-    "text", ["fast", "units=0", "units=x", "units=2,timed_instructions=0", "period=3", "units=\u00b2"]
+    "text",
+    [
+        "fast",
+        "units=0",
+        "units=x",
+        "units=2,timed_instructions=0",
+        "period=3",
+        "units=\u00b2",
+        "units=2,units=3",
+    ],
 )
 def test_bad_sampling_is_refused(text):
     with pytest.raises(TesseraError, match="sampling"):

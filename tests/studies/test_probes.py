@@ -13,7 +13,7 @@ from tessera.core.mapping.contiguity import chunk_pages
 from tessera.core.results.study_tables import PROBES
 from tessera.core.results.table_io import read_file
 from tessera.lab.studies import probes
-from tessera.lab.studies.probes import Counted
+from tessera.lab.studies.probes import SimulatedCounts
 from tessera.lab.validation.synthetic import ANON_BASE, HEAP_BASE
 
 from .builders import lab_run
@@ -107,7 +107,7 @@ def test_streams_have_the_printed_shares():
 
 
 def test_quantities_by_hand():
-    counted = Counted(
+    counted = SimulatedCounts(
         30, 10, 100, {"index-cache": (160, 150), "synonym-filter": (1000, 200), "synonym": (200, 150)}
     )
     assert probes.index_cache_hits(counted) == {"node_hits": 93.75, "traversal_hits": 75}

@@ -132,6 +132,9 @@ def test_only_words_have_values_and_finished_simulations_are_beside_the_tables(t
     assert set(read(out=tmp_path)) == {*NEEDED, "cache"}
     assert read(out=tmp_path)["cache"].folder == tmp_path / ".cache"
     assert read(out=tmp_path / "x.csv")["cache"].folder == tmp_path / ".cache"
+    assert read(out=tmp_path / "v1.2")["cache"].folder == tmp_path / "v1.2" / ".cache"  # no suffix of a file
+    (tmp_path / "folder.csv").mkdir()
+    assert read(out=tmp_path / "folder.csv")["cache"].folder == tmp_path / "folder.csv" / ".cache"
 
 
 @pytest.mark.parametrize(
@@ -325,6 +328,7 @@ def test_a_section_becomes_words_and_words_values_again(tmp_path):
 
 def test_an_empty_list_is_a_word_without_a_value():
     assert catalogue.words({"names": []}) == "names=''"
+    assert catalogue.words({"plans": ["units=1", "units=2"]}) == "plans=units=1 plans=units=2"
     assert read("names=")["names"] == ()
 
 

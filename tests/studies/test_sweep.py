@@ -8,7 +8,7 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.lab.studies import sweep
 from tessera.lab.studies.sweep import CONCLUSIONS, fitted, judged_conclusions
-from tessera.lab.studies.variations import Point
+from tessera.lab.studies.variations import Variation
 
 from .builders import inputs, platform, rows
 
@@ -36,7 +36,7 @@ def swept(*arguments) -> pd.DataFrame:
 
 
 def test_a_variation_overturns_what_it_should(simulated):
-    points = [Point(KEY, "x2", {KEY: 180}), Point(KEY, "x0.9", {KEY: 81}), Point(KEY, "x0.5", {KEY: 50})]
+    points = [Variation(KEY, "x2", {KEY: 180}), Variation(KEY, "x0.9", {KEY: 81}), Variation(KEY, "x0.5", {KEY: 50})]
     table = swept(points, {"pwc.kind": "no alternative is known"})
     slope = table[table["conclusion"] == "slope-above-1"].set_index("alternative")
     assert slope.loc["", "number"] == pytest.approx(0.9) and not slope.loc["", "holds"]
@@ -70,7 +70,7 @@ def test_a_failed_layout_is_a_refusal_with_its_message(monkeypatch):
 def test_a_point_whose_simulator_dies_is_refused(monkeypatch):
     good, dead = rows(lambda C: 1e9 + C), TesseraError("tessera-sim", "ended with status -11", "see above")
     monkeypatch.setattr(sweep, "simulate_each", lambda *_, **__: [good, dead])
-    table = swept([Point(KEY, "x2", {KEY: 180})], {})
+    table = swept([Variation(KEY, "x2", {KEY: 180})], {})
     assert table[table["status"] == "refused"]["message"].tolist() == ["tessera-sim: ended with status -11"]
 
 

@@ -34,7 +34,12 @@ def write(root: Path) -> None:
         table.reindex(columns=declared.names if declared else table.columns).to_csv(path, index=False)
     for part, status, message in (("table5", "ok", ""), ("prove", "failed", FAILED)):
         (folder / part).mkdir(exist_ok=True)
-        outcome = {"command": f"tessera lab run kernel-{part}", "status": status, "message": message, "seconds": 9.0}
+        outcome = {
+            "command": f"tessera lab run kernel-{part}",
+            "status": status,
+            "message": message,
+            "seconds": 9.0,
+        }
         (folder / part / "attempt.json").write_text(json.dumps(outcome))
 
 

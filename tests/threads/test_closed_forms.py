@@ -22,7 +22,7 @@ def made(shared=False, **values):
         "instruction_j": 1.0, "cache_j": 2.0, "memory_j": 8.0, "cycles_per_instruction": 2,
         "memory_per_instruction": 0.5, "locality_exponent": 2.0, "locality_bytes": 16,
     } | values  # fmt: skip
-    return guz_model.Machine("made", "", {k: Leaf(v, "test") for k, v in numbers.items()}, shared)
+    return guz_model.ModelledMachine("made", "", {k: Leaf(v, "test") for k, v in numbers.items()}, shared)
 
 
 def test_by_hand():

@@ -161,7 +161,7 @@ def test_a_program_that_does_not_verify_has_no_time():
 
 def test_a_program_that_fails_is_a_reason_and_the_others_go_on(monkeypatch):
     monkeypatch.setattr(measured, "frequency_ghz", lambda: 2.0)
-    monkeypatch.setattr(measured.Program, "argv", lambda self: [self.name])
+    monkeypatch.setattr(measured.TimedProgram, "argv", lambda self: [self.name])
 
     def run_under(layout, argv, paths=()):
         if argv == ["bad"]:
@@ -169,7 +169,7 @@ def test_a_program_that_fails_is_a_reason_and_the_others_go_on(monkeypatch):
         return json.dumps({"roi_ns": 100, "verified": True})
 
     monkeypatch.setattr(measured, "run_under", run_under)
-    both = [measured.Program(name, (name,), True) for name in ("bad", "good")]
+    both = [measured.TimedProgram(name, (name,), True) for name in ("bad", "good")]
     found = measured.measure_programs(both, "4KB", 3, lambda text: None)
     assert found == {"bad": "run bad: status 1: no memory", "good": exactly_of_runs(200.0, 3)}
 
@@ -213,10 +213,10 @@ def test_without_huge_pages_marks_and_programs_are_skipped(monkeypatch):
     monkeypatch.setattr(marks, "measure_marks", refuse)
     monkeypatch.setattr(measured, "run_under", refuse)
     monkeypatch.setattr(measured, "frequency_ghz", lambda: 2.0)
-    monkeypatch.setattr(measured.Program, "argv", lambda self: [self.name])
+    monkeypatch.setattr(measured.TimedProgram, "argv", lambda self: [self.name])
     why = Skipped("reserve 9 pages of 2MB: none may be reserved; use --reserve")
     assert measured.measured_marks(["a"], "2MB", "quick") == {"a": why}
-    one = [measured.Program("a", ("a",), True)]
+    one = [measured.TimedProgram("a", ("a",), True)]
     assert measured.measure_programs(one, "2MB", 2, lambda text: None) == {"a": why}
 
 

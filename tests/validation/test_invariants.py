@@ -5,7 +5,7 @@ import pytest
 
 from tessera.core import platforms
 from tessera.core.platforms import changed_platform
-from tessera.lab.validation.invariants import INVARIANTS, Group
+from tessera.lab.validation.invariants import INVARIANTS, PairCells
 
 HASWELL = platforms.load_platform("haswell-sim")  # loads take 4, 12, 36 and 200 cycles
 GOOD = {
@@ -23,7 +23,7 @@ def group(**bent):
     """Two layouts that are duplicates of each other; the second one bent."""
     cells = pd.DataFrame([GOOD, GOOD | bent], index=["growing-0", "growing-1"])
     manifest = pd.DataFrame({"layout": ["growing-0", "growing-1"], "duplicate_of": ["", "growing-0"]})
-    return Group("gups", cells, HASWELL, manifest, pages_4kb=50)
+    return PairCells("gups", cells, HASWELL, manifest, pages_4kb=50)
 
 
 def broken(g):
@@ -69,5 +69,5 @@ def test_walks_that_take_time_before_their_first_load(begin, more, holds):
     one = group(walk_cycles=GOOD["walk_cycles"] + more)
     cells = one.cells.iloc[1:]
     slower = changed_platform(HASWELL, {"walker.begin_cycles": begin})
-    found = broken(Group("gups", cells, slower, one.manifest, pages_4kb=50))
+    found = broken(PairCells("gups", cells, slower, one.manifest, pages_4kb=50))
     assert (WALK_SUM not in found) == holds

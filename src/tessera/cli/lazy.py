@@ -43,7 +43,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
-class Group(click.Group):
+class OldNamesGroup(click.Group):
     """A click group where an old name of a command says the new one."""
 
     def resolve_command(self, ctx, args):

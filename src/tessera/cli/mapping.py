@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from tessera.cli import options
-from tessera.cli.lazy import Group
+from tessera.cli.lazy import OldNamesGroup
 from tessera.cli.options import PATH
 
 
-@click.group(cls=Group)
+@click.group(cls=OldNamesGroup)
 def mapping() -> None:
     """Generate, capture, show and compose mappings (pages to physical frames).
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tessera.cli import options
-from tessera.cli.lazy import Group
+from tessera.cli.lazy import OldNamesGroup
 from tessera.cli.options import PATH
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.core.layouts.layout import ALL_1GB
@@ -23,7 +23,7 @@ from tessera.fit.models.registry import EVERY, MODELS
 from tessera.fit.models.samples import Samples, read_samples
 
 
-@click.group(cls=Group)
+@click.group(cls=OldNamesGroup)
 def models() -> None:
     """Fit runtime models of P, show and test them.
 

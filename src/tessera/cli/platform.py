@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from tessera.cli import options
-from tessera.cli.lazy import Group
+from tessera.cli.lazy import OldNamesGroup
 
 
-@click.group(cls=Group)
+@click.group(cls=OldNamesGroup)
 def platform() -> None:
     """Show, check and detect platforms.
 

@@ -249,7 +249,7 @@ def _fitted(options: dict):
     from tessera.core.errors import TesseraError
     from tessera.core.results.tree import ResultsTree
     from tessera.fit.predict import formula, prediction
-    from tessera.lab.transfer.from_python import RESULTS, Study
+    from tessera.lab.transfer.from_python import RESULTS, TransferTables
 
     sources = [name for name in ("samples", "fit") if options[name] is not None]
     if options["results"] is not None or (options["workload"] is not None and not sources):
@@ -269,5 +269,5 @@ def _fitted(options: dict):
             "tessera predict --formula of results", "they have many workloads and platforms",
             "name one pair: --workload NAME --platform NAME", code="pair-unstated",
         )  # fmt: skip
-    study = Study(ResultsTree(options["results"] or RESULTS), options["workload"], options["platform"])
+    study = TransferTables(ResultsTree(options["results"] or RESULTS), options["workload"], options["platform"])
     return prediction.fit_to(study.table, options["formula"])

@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from tessera.cli import options
-from tessera.cli.lazy import Group
+from tessera.cli.lazy import OldNamesGroup
 from tessera.cli.options import PATH
 from tessera.cli.output import say_trace_notes
 from tessera.core.units import format_bytes
@@ -18,7 +18,7 @@ from tessera.record.traces.companion import RecordingSwitch
 from tessera.record.traces.trace_tool import describe
 
 
-@click.group(cls=Group)
+@click.group(cls=OldNamesGroup)
 def trace() -> None:
     """Record, inspect, check and convert memory traces.
 

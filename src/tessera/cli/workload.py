@@ -10,13 +10,13 @@ from pathlib import Path
 import click
 
 from tessera.cli import options
-from tessera.cli.lazy import Group
+from tessera.cli.lazy import OldNamesGroup
 from tessera.cli.options import PATH
 from tessera.core.errors import TesseraError
 from tessera.core.progress import amount, download_progress
 
 
-@click.group(cls=Group)
+@click.group(cls=OldNamesGroup)
 def workload() -> None:
     """Show, run and add workloads; their input data.
 
@@ -208,7 +208,7 @@ def spec(root: Path) -> None:
 # uses synthetic inputs of the same shape.
 
 
-@workload.group(cls=Group)
+@workload.group(cls=OldNamesGroup)
 def data() -> None:
     """Show, download and verify published input data.
 

@@ -230,7 +230,8 @@ CHOOSE_JOBS = {"workload", "workloads", "platform", "platforms", "window_accesse
 def words(section: Mapping[str, Any], **more: Any) -> str:
     """Words KEY=VALUE of a section of the configuration and of ``more``, quoted for a shell.
 
-    A list is comma-separated; if an item has a comma, the key is repeated instead. None gives no word.
+    A list of names is comma-separated; of other texts (with a comma or ``=``, as plans) each repeats the key.
+    None gives no word.
     """
     found = []
     for key, value in (section | more).items():
@@ -238,7 +239,8 @@ def words(section: Mapping[str, Any], **more: Any) -> str:
             continue
         items = list(value) if isinstance(value, list | tuple) else [value]
         texts = [("no", "yes")[item] if isinstance(item, bool) else str(item) for item in items]
-        for text in texts if any("," in text for text in texts) else [",".join(texts)]:
+        names = not any("," in text or "=" in text for text in texts)
+        for text in [",".join(texts)] if names else texts:
             found.append(f"{key}={shlex.quote(text)}")
     return " ".join(found)
 

@@ -46,6 +46,9 @@ from tessera.simulate.sampling import FULL, Plan, parse_sampling
 # What annotations mean.
 
 
+FILE_SUFFIXES = (".csv", ".json", ".parquet", ".tst", ".txt", ".yaml")
+
+
 @dataclass
 class Run:
     """Where a study writes, and whom it tells.
@@ -61,12 +64,17 @@ class Run:
     wrong: list[str] = field(default_factory=list)
 
     @property
+    def names_file(self) -> bool:
+        """Whether ``out`` names a file: by its suffix, also before it is there."""
+        return self.out.suffix in FILE_SUFFIXES and not self.out.is_dir()
+
+    @property
     def folder(self) -> Path:
-        return self.out.parent if self.out.suffix else self.out
+        return self.out.parent if self.names_file else self.out
 
     def file(self, name: str) -> Path:
-        """``out`` if it is a file, else the file of this name in the folder."""
-        return self.out if self.out.suffix else self.out / name
+        """``out`` if it names a file, else the file of this name in the folder."""
+        return self.out if self.names_file else self.out / name
 
 
 class Recording:
@@ -450,7 +458,7 @@ def paths_of(one: Study, run: Run) -> list[Path]:
     """The file of each table; the first one may have the name that the user gave."""
     names = (f"{table.name}.csv" if "*" in table.file else table.file for table in one.tables)
     found = [run.folder / name for name in names]
-    return [run.out, *found[1:]] if found and run.out.suffix else found
+    return [run.out, *found[1:]] if found and run.names_file else found
 
 
 def _failure(one: Study, values: Mapping[str, Any], error: TesseraError) -> tuple[pd.DataFrame, ...]:

@@ -123,6 +123,8 @@ def parse_sampling(text: str) -> Sampling:
     values: dict[str, int] = {}
     for part in text.split(","):
         key, _, number = part.partition("=")
+        if key.strip() in values:
+            raise TesseraError(f"--sampling {text}", f"'{key.strip()}' is given twice", "keep one")
         if key.strip() not in KEYS or not number.strip().isdecimal():
             raise TesseraError(
                 f"--sampling {text}",

@@ -9,7 +9,7 @@ import pytest
 from tessera.core.checks import FAIL, PASS
 from tessera.core.files import built
 from tessera.lab.allocator_proof.suite import stacks as stacks_section
-from tessera.lab.allocator_proof.suite.section import ProofRequest
+from tessera.lab.allocator_proof.suite.section import ProofSettings
 
 from .conftest import execute
 
@@ -55,7 +55,7 @@ def test_fifty_runs_of_each_case(tmp_path, build, exactly, userfaultfd):
     """What the proof does a thousand times."""
     exactly(PAGES)
     said = []
-    found = stacks_section.run(ProofRequest(tmp_path, said.append, quick=True))
+    found = stacks_section.run(ProofSettings(tmp_path, said.append, quick=True))
     skipped = [check.found for check in found.checks if check.name == "huge pages"]
     if skipped:
         pytest.skip(skipped[0])
@@ -70,24 +70,24 @@ def test_fifty_runs_of_each_case(tmp_path, build, exactly, userfaultfd):
 
 
 def test_forks_that_share_pages_are_said():
-    lines = [stacks_section.Line("fork", runs=1), stacks_section.Line("setstack", runs=1, split_pages=2)]
+    lines = [stacks_section.StackRuns("fork", runs=1), stacks_section.StackRuns("setstack", runs=1, split_pages=2)]
     assert [stacks_section._check(line).status for line in lines] == [PASS, PASS]
     assert len(stacks_section._notes(lines)) == 1 and " 30 " in stacks_section._notes(lines)[0]
-    assert stacks_section._check(stacks_section.Line("setstack", runs=1)).status == FAIL
+    assert stacks_section._check(stacks_section.StackRuns("setstack", runs=1)).status == FAIL
 
 
 def test_a_hang_is_found_and_said(monkeypatch, tmp_path, build):
     """The watchdog of the section: a case that never ends."""
     monkeypatch.setattr(stacks_section, "TIMEOUT_SECONDS", 0.5)
     monkeypatch.setattr(stacks_section, "mosalloc_command", lambda *_, **__: ["sleep", "60"])
-    line = stacks_section.Line("x")
+    line = stacks_section.StackRuns("x")
     stacks_section._once(line, 0, tmp_path)
     assert (line.runs, line.hangs, line.failures) == (1, 1, 0)
     assert "0.5 s" in line.reason and "kernel" in line.reason
     monkeypatch.setattr(
         stacks_section, "mosalloc_command", lambda *_, **__: ["sh", "-c", "echo wrong; exit 3"]
     )
-    line = stacks_section.Line("y")
+    line = stacks_section.StackRuns("y")
     stacks_section._once(line, 1, tmp_path)
     assert (line.hangs, line.failures) == (0, 1)
     assert "status 3" in line.reason and "pool" in line.reason

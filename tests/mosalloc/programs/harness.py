@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from tessera.lab.allocator_proof.programs import driver
-from tessera.lab.allocator_proof.programs.driver import Need, Program, expect
+from tessera.lab.allocator_proof.programs.driver import Need, ProvedProgram, expect
 from tessera.lab.allocator_proof.programs.worker import become_subreaper, run_program
 
 FOLDER = Path(sys.argv[2])
@@ -59,7 +59,7 @@ def main() -> None:
     kind = sys.argv[1]
     needs = (Need("no-such-command", "no-such-package"),) if kind == "missing" else ()
     driver.mosalloc_command = launcher
-    program = Program(kind, "", DRIVES[kind], needs, timeout_seconds=2)
+    program = ProvedProgram(kind, "", DRIVES[kind], needs, timeout_seconds=2)
     become_subreaper()
     run_program(program, ["4kb"], FOLDER, None, lambda found: print(json.dumps(dataclasses.asdict(found))))
 

@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from tessera.lab.allocator_proof.programs.driver import Program
+from tessera.lab.allocator_proof.programs.driver import ProvedProgram
 from tessera.lab.allocator_proof.programs.worker import answer_fault, page_fault, report_numbers
 
-PLAIN = Program("p", "", lambda box: "", ())
+PLAIN = ProvedProgram("p", "", lambda box: "", ())
 SPLITS = dataclasses.replace(PLAIN, splits=True)
 MAPS = dataclasses.replace(PLAIN, maps_huge_pages=True)
 

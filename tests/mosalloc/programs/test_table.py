@@ -14,11 +14,11 @@ from tessera.core.checks import FAIL, PASS, SKIP
 from tessera.core.errors import TesseraError
 from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
 from tessera.lab.allocator_proof.programs import session
-from tessera.lab.allocator_proof.programs.driver import Program, ProgramOutcome
+from tessera.lab.allocator_proof.programs.driver import ProvedProgram, ProgramOutcome
 from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program, table
 from tessera.lab.allocator_proof.programs.session import MOSAIC_NAMES, mosaic, pages_needed
 
-SMALL = Program("small", "", lambda box: "", (), heap_bytes=8 * MB, anon_bytes=6 * MB)
+SMALL = ProvedProgram("small", "", lambda box: "", (), heap_bytes=8 * MB, anon_bytes=6 * MB)
 
 
 def test_the_same_name_twice_is_refused():

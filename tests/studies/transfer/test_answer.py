@@ -19,9 +19,9 @@ from tessera.core.results.transfer_tables import DESIGN_ANSWERS
 from tessera.core.results.tree import ResultsTree
 from tessera.fit.predict.bracket import ChangedCounts
 from tessera.lab.transfer import own_design
-from tessera.lab.transfer.answer import Study, answer_design
+from tessera.lab.transfer.answer import TransferTables, answer_design
 from tessera.lab.transfer.from_python import ask, known_of
-from tessera.lab.transfer.own_design import Counted, OwnDesign, read_own
+from tessera.lab.transfer.own_design import SimulatedDesign, OwnDesign, read_own
 from tessera.lab.transfer.runs import Units
 from tessera.simulate.runner import CellCache
 from tessera.simulate.sampling import Intervals
@@ -85,16 +85,16 @@ def simulated(monkeypatch):
     def one(design, window, platform, cache=None, progress=None):
         asked.append(design)
         cycles, R = found.get(next(iter(design.changes), ""), (TOP, R0))
-        return Counted(ChangedCounts(HITS, cycles, 1), R)
+        return SimulatedDesign(ChangedCounts(HITS, cycles, 1), R)
 
-    monkeypatch.setattr(own_design.Window, "of", classmethod(lambda *of: None))
+    monkeypatch.setattr(own_design.TraceWindow, "of", classmethod(lambda *of: None))
     monkeypatch.setattr(own_design, "simulate_own", one)
     one.asked, one.found = asked, found
     return one
 
 
 def decision(results, changes, **pages):
-    return answer_design(Study(ResultsTree(results), "w0", PLATFORM), OwnDesign("mine", changes, **pages))
+    return answer_design(TransferTables(ResultsTree(results), "w0", PLATFORM), OwnDesign("mine", changes, **pages))
 
 
 def test_the_bracket_answers_beside_the_engine(results, simulated):
@@ -314,7 +314,7 @@ def test_a_design_in_python_calls_its_layout_as_counts_do_and_its_keys_are_names
 
 
 def test_an_unknown_layout_file_is_named(tmp_path, results):
-    window = own_design.Window("w0", tmp_path / "t.tst", 2, 100, 1, tmp_path / "manifest.csv")
+    window = own_design.TraceWindow("w0", tmp_path / "t.tst", 2, 100, 1, tmp_path / "manifest.csv")
     with pytest.raises(TesseraError) as refused:
         own_design._pages(OwnDesign("d", {}, layout="growing-77"), window, tmp_path, print)
     assert refused.value.code == "layout-unknown" and "growing-77" in str(refused.value)
@@ -377,7 +377,7 @@ def test_units_of_a_window_are_read_once(monkeypatch, tmp_path):
     read = []
     monkeypatch.setattr(own_design, "units_of_length", lambda *of: read.append(of) or made)
     monkeypatch.setattr(own_design, "trace_identity", str)
-    window = own_design.Window("w0", tmp_path / "t.tst", 1, 100, 1, tmp_path / "manifest.csv")
+    window = own_design.TraceWindow("w0", tmp_path / "t.tst", 1, 100, 1, tmp_path / "manifest.csv")
     cache = CellCache(tmp_path / "cache")
     assert own_design._units(window, cache) == made == own_design._units(window, cache)
     assert len(read) == 1

@@ -46,7 +46,8 @@ def package(
         return
     if results is None or out is None:
         raise click.UsageError(
-            "missing --results or --out; example: tessera dev package --results results/default --out tessera.zip"
+            "missing --results or --out; example: "
+            "tessera dev package --results results/default --out tessera.zip"
         )
     if without and not offline:
         raise click.UsageError("--without names a part of an offline package; add --offline")
@@ -81,7 +82,7 @@ def package(
             " Their owners must agree to the upload; tessera measure bundle show prints the texts"
         )
     click.echo(
-        f"next: tessera dev package verify {done.path}; then upload the zip, with its .zenodo.json as metadata"
+        f"next: tessera dev package verify {done.path}; then upload the zip, with .zenodo.json as metadata"
     )
 
 

@@ -64,14 +64,14 @@ def proof(
         run_sections,
         write_outcome,
     )
-    from tessera.lab.allocator_proof.suite.section import ProofRequest
+    from tessera.lab.allocator_proof.suite.section import ProofSettings
 
     sections = chosen_sections(names)
     folder = (out or build_dir("mosalloc") / "proof").absolute()
     remove_old_results(folder, [section.name for section in sections])
     subject = proof_header(build_dir("mosalloc") / "libmosalloc.so")
     click.echo(f"{subject}\n")
-    request = ProofRequest(
+    request = ProofSettings(
         folder=folder,
         say=lambda text: click.echo(f"proof: {text}", err=True),
         quick=quick,

@@ -71,7 +71,7 @@ def measure(
     from tessera.core.errors import TesseraError
     from tessera.core.units import MB, parse_bytes
     from tessera.lab.faults.kinds import named
-    from tessera.lab.faults.measured import LEAST_PASSES, Plan, processor_of, ready
+    from tessera.lab.faults.measured import LEAST_PASSES, FaultProgramSettings, processor_of, ready
     from tessera.lab.faults.measured import measure as run
 
     bytes_ = parse_bytes(size, owner="--size")
@@ -83,7 +83,7 @@ def measure(
             f"{passes - warmup} passes would count, {LEAST_PASSES} are needed",
             "give more --passes",
         )
-    plan = Plan(bytes_, passes, warmup, processor_of(processor))
+    plan = FaultProgramSettings(bytes_, passes, warmup, processor_of(processor))
     kinds = [named(name) for name in names] or list(KINDS)
     run(ready(_say), kinds, plan, out, _say, any_governor=any_governor, keep=keep)
     _show(out)

@@ -85,9 +85,9 @@ def boot(
     """
     from tessera.lab.kernel import image
     from tessera.lab.kernel.guest import run_in_guest
-    from tessera.lab.kernel.qemu import Machine
+    from tessera.lab.kernel.qemu import EmulatedMachine
 
-    machine = Machine(nodes=nodes, cpus=cpus or nodes, memory_mb=memory_mb, icount=icount)
+    machine = EmulatedMachine(nodes=nodes, cpus=cpus or nodes, memory_mb=memory_mb, icount=icount)
     program = image.program(variant, say, accept_series=accept_series, stress_ng=stress_ng)
     more = {f"/run/{path.name}": path.read_bytes() for path in files}
     done = run_in_guest(
@@ -160,11 +160,11 @@ def pagetables_dump(
     from tessera.core.results.table_io import write_table
     from tessera.lab.kernel import image
     from tessera.lab.kernel.placement_experiments import PlacementRun, observe_placement
-    from tessera.lab.kernel.qemu import Machine
+    from tessera.lab.kernel.qemu import EmulatedMachine
 
     program = image.program("checked", say, accept_series=accept_series)
     what = PlacementRun(workload or Path(command[0]).name, tuple(command), replicas, interleave, after)
-    machine = Machine(nodes=nodes, cpus=nodes, memory_mb=memory_mb)
+    machine = EmulatedMachine(nodes=nodes, cpus=nodes, memory_mb=memory_mb)
     table, differences = observe_placement(image.ready(say), program, what, out, machine, timeout)
     write_table(PLACEMENT, table, out / PLACEMENT.file)
     click.echo(f"{out / PLACEMENT.file}: {len(table)} rows")

@@ -36,7 +36,7 @@ def run(trace: Path, scenario: str, out: Path) -> None:
 
     \b
     Example:
-      ./run tessera lab os run --trace /tmp/os/gups.tst --scenario fragmented-90 --out /tmp/os/fragmented-90.oslog
+      ./run tessera lab os run --trace /tmp/os/gups.tst --scenario fragmented-90 --out /tmp/os/f90.oslog
     """
     from tessera.cli.output import say_trace_notes
     from tessera.core import scenarios

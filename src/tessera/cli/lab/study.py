@@ -40,6 +40,7 @@ def run_command(name: str, words: tuple[str, ...], out: Path) -> None:
 def run_named(catalogue: Mapping[str, Entry], kind: str, name: str, words, out: Path) -> None:
     """Run a study or step; print what its rows say, and notes of its recordings."""
     from tessera.cli.output import Log
+    from tessera.core.files import check_target
     from tessera.core.platforms import Platform
     from tessera.core.results.outcomes import STATUSES, note_sentence, other_rows
     from tessera.lab.study import Recording, Run, load, paths_of, read_words, run_study
@@ -50,6 +51,8 @@ def run_named(catalogue: Mapping[str, Entry], kind: str, name: str, words, out: 
     of += [v.name for v in values.values() if isinstance(v, Platform)]
     log = Log(f"{name}: {' on '.join(of)}" if of else name)
     run = Run(out, log)
+    for path in paths_of(one, run):
+        check_target(path)  # before any work
     tables = run_study(one, run, values)
     log.ticker.close()
     written = list(zip(paths_of(one, run), tables, strict=False))

@@ -123,7 +123,7 @@ def measure(socket, threads_text, repeats, idle_seconds, backend, seed, out, cur
     from tessera.lab.energy.l3_sweep import parse_threads
 
     root = Path(os.environ.get("TESSERA_MACHINE_ROOT", "/"))
-    request = thread_measurement.MeasurementRequest(
+    request = thread_measurement.RepeatedRuns(
         program, parse_threads(threads_text), socket, repeats, idle_seconds, backend, seed, root
     )
     for path in (out, curve):

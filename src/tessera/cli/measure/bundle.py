@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 
 from tessera.cli import options
-from tessera.cli.lazy import Group
+from tessera.cli.lazy import OldNamesGroup
 
 PATH = click.Path(path_type=Path)
 
 
-@click.group(cls=Group)
+@click.group(cls=OldNamesGroup)
 def bundle() -> None:
     """Check, show, merge and collect bundles: runs with hardware counters on real machines.
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 
 from tessera.cli import options
-from tessera.cli.lazy import Group
+from tessera.cli.lazy import OldNamesGroup
 
 _HOW = {("loads", "stores"): "loads + stores", ("any",): "loads and stores together", (): "not counted"}
 
 
-@click.group(cls=Group)
+@click.group(cls=OldNamesGroup)
 def counters() -> None:
     """List the events of H, M and C on each class of processors; print commands; check this machine.
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import click
 
 from tessera.cli import options
-from tessera.cli.lazy import Group
+from tessera.cli.lazy import OldNamesGroup
 from tessera.cli.mosalloc.suggest import suggest
 from tessera.cli.options import PATH
 from tessera.core.errors import EXIT_FAILED, TesseraError
 
 
-@click.group(cls=Group)
+@click.group(cls=OldNamesGroup)
 def mosalloc() -> None:
     """Run programs under a layout (mosaic of page sizes); reserve and suggest huge pages.
 

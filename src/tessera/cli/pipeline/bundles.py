@@ -69,14 +69,14 @@ def machines(run: Run, bundle: Texts = (), seed: Seed = 1, orders: Count = 10) -
     _tell(take_part(paths, run.out, seed=seed, orders=orders, say=run.say), run.say)
 
 
-def _tell(entries: Iterable[Entry], say: Callable[[str], None]) -> None:
+def _tell(entries: Iterable[AcceptedBundle], say: Callable[[str], None]) -> None:
     for entry in entries:
         decides = "its cells decide claims" if not entry.bars else f"barred: {'; '.join(entry.bars)}"
         say(f"bundle {entry.identity}: all checks pass; {decides}")
 
 
 @dataclass(frozen=True)
-class Entry:
+class AcceptedBundle:
     """A bundle that takes part. ``bars``: why it decides no claim; empty if it may."""
 
     identity: str
@@ -112,7 +112,7 @@ def doi_of(word: str) -> str:
     return "" if os.path.exists(word) else store.doi_of(word)  # Path.exists raises for long names
 
 
-def accepted(sources: Iterable[Path], *, rehearsals: bool = False) -> list[Entry]:
+def accepted(sources: Iterable[Path], *, rehearsals: bool = False) -> list[AcceptedBundle]:
     """Verify bundles (folders or zip files); one that is named twice counts once.
 
     Args:
@@ -122,7 +122,7 @@ def accepted(sources: Iterable[Path], *, rehearsals: bool = False) -> list[Entry
         TesseraError: nothing is at a path, a check fails (``bundle-fails``, with all checks that fail), or a
             bundle is a rehearsal (``bundle-rehearsal``).
     """
-    found: dict[str, Entry] = {}
+    found: dict[str, AcceptedBundle] = {}
     for source in sources:
         done = verify_bundle(source)
         if not done.passed or done.bundle is None:
@@ -136,7 +136,7 @@ def accepted(sources: Iterable[Path], *, rehearsals: bool = False) -> list[Entry
                 )  # fmt: skip
             bars = tuple(bar for bar in bars if not bar.startswith("rehearsal"))
         identity = store.bundle_id(done.bundle)
-        found.setdefault(identity, Entry(identity, done.bundle, contents(source), bars))
+        found.setdefault(identity, AcceptedBundle(identity, done.bundle, contents(source), bars))
     return list(found.values())
 
 
@@ -148,7 +148,7 @@ def take_part(
     orders: int,
     rehearsals: bool = False,
     say: Callable[[str], None] = lambda text: None,
-) -> list[Entry]:
+) -> list[AcceptedBundle]:
     """Write the tree of measured cells anew, with fits, and ``out``: the list of the bundles in it.
 
     Args:
@@ -224,7 +224,9 @@ def write_fitted(
         fit.function(run, paths, seed, tree.layouts)
         adaptive.function(run, paths, orders)
         one_gb.function(run, paths)
-        write_collected(collect_fits([tree.all_models / p.parent.name / p.stem for p in paths]), tree.all_models)
+        write_collected(
+            collect_fits([tree.all_models / p.parent.name / p.stem for p in paths]), tree.all_models
+        )
 
 
 def _has_all_layouts(cells: Path, say: Callable[[str], None]) -> bool:

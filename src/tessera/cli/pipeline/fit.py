@@ -53,8 +53,8 @@ def fit(run: Run, cells: Paths, seed: Seed, layouts: Path | None = None, models:
         table = _table(cells_path)
         fits = Fits(table.fitted)
         fit_all(
-            table, seed=seed, models=models, intervals=True, fits=fits,
-            leave_one_out=True, seeds=range(SEEDS), beside=registry.other_readings(registry.select_models(models)),
+            table, seed=seed, models=models, intervals=True, fits=fits, leave_one_out=True,
+            seeds=range(SEEDS), beside=registry.other_readings(registry.select_models(models)),
         ).write(folder, cells_path)  # fmt: skip
         manifest = layouts / cells_path.parent.name / cells_path.stem / MANIFEST.file if layouts else None
         same = read_duplicates(manifest) if manifest else None

@@ -75,7 +75,7 @@ class Machines:
 
 
 @dataclass(frozen=True)
-class Line:
+class RuleEstimate:
     """All jobs of a rule: ``seconds`` of one core in all; memory of the largest job, in bytes, and on average
     over the jobs' time (0 where it is small)."""
 
@@ -87,10 +87,10 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReproductionEstimate:
     """The result; ``too_large`` are rows that need more memory than a node has."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[RuleEstimate, ...]
     disk: int
     longest_seconds: float
     too_large: tuple[RecordingRow, ...]
@@ -140,13 +140,13 @@ def read_configuration(configuration: str) -> tuple[dict, Path]:
     return config, path
 
 
-def plan(configuration: str, machines: Machines) -> Plan:
+def plan(configuration: str, machines: Machines) -> ReproductionEstimate:
     """Cost of a configuration on these machines."""
     config, path = read_configuration(configuration)
     return cost_of(config, count_jobs(path), machines)
 
 
-def cost_of(config: Mapping, counts: Mapping[str, int], machines: Machines) -> Plan:
+def cost_of(config: Mapping, counts: Mapping[str, int], machines: Machines) -> ReproductionEstimate:
     """Cost of so many jobs of each rule."""
     model, rows = costs.load_costs(), costs.recording_rows(config)
     per_job = costs.rule_units(config, rows)
@@ -157,9 +157,9 @@ def cost_of(config: Mapping, counts: Mapping[str, int], machines: Machines) -> P
     for rule, number in sorted(counts.items()):
         terms = model.get(rule)
         one = costs.job_seconds(terms, per_job.get(rule, {})) if terms else costs.UNKNOWN_SECONDS
-        lines.append(Line(rule, number, number * one, *memory.get(rule, (0, 0.0))))
+        lines.append(RuleEstimate(rule, number, number * one, *memory.get(rule, (0, 0.0))))
     files = costs.prepared_bytes(config)
-    return Plan(
+    return ReproductionEstimate(
         lines=tuple(lines),
         disk=sum(row.disk for row in rows) + sum(files.values()) + OTHER_BYTES,
         longest_seconds=max(recordings) + _seconds_after_recordings(model, per_job),

@@ -163,7 +163,10 @@ def _instructions(results: Path | None) -> dict[str, dict]:
 # ``status.csv``, which states for each record whether it is present. Without the records, the comparison
 # still has every printed number.
 
-OFFLINE_NOTE = "reference-results/ has what the papers print and is used alone; archived data: tessera dev reference fetch"
+OFFLINE_NOTE = (
+    "reference-results/ has what the papers print and is used alone; "
+    "archived data: tessera dev reference fetch"
+)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Fetch an archived record and extract its reference data: the two steps of ``tessera dev reference fetch``."""
+"""Fetch an archived record and extract its reference data: the steps of ``tessera dev reference fetch``."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def _failed(record: ArchivedRecord, found: str, code: str) -> TesseraError:
 
 def _remedy(record: ArchivedRecord) -> str:
     return (
-        f"look at https://doi.org/{record.doi}, then run: tessera dev reference fetch {record.name}. It keeps "
-        "complete files and continues interrupted ones"
+        f"look at https://doi.org/{record.doi}, then run: tessera dev reference fetch {record.name}. It "
+        "keeps complete files and continues interrupted ones"
     )
 
 

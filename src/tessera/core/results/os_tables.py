@@ -123,7 +123,8 @@ FAULT_TIME_COMBS = Table(
     """), *PROVENANCE),
 )  # fmt: skip
 SIMULATOR_COSTS = Table(
-    "simulator_costs", lambda t, w="*": t.virtuoso(w, "simulator"), "tessera lab run virtuoso-costs", "column",
+    "simulator_costs", lambda t, w="*": t.virtuoso(w, "simulator"),
+    "tessera lab run virtuoso-costs", "column",
     "processor time and memory of the simulator with and without the work of its faults",
     (*PAIR, *_SCENARIO, *columns("""
     repeats                     count   1             runs with and without this work

@@ -48,7 +48,7 @@ PROGRAMS: tuple[CostProgram, ...] = (
 )
 
 
-class Cost(NamedTuple):
+class TimeAndMemory(NamedTuple):
     """Time and memory of one run."""
 
     memory_bytes: int
@@ -73,7 +73,7 @@ print(os.waitstatus_to_exitcode(status), used.ru_maxrss, used.ru_utime, used.ru_
 """
 
 
-def run_once(argv: Sequence[str], library: Mapping[str, str]) -> Cost:
+def run_once(argv: Sequence[str], library: Mapping[str, str]) -> TimeAndMemory:
     """Peak resident memory and processor time (user and system) of one run, as the kernel counts them.
 
     Args:
@@ -106,11 +106,11 @@ def run_once(argv: Sequence[str], library: Mapping[str, str]) -> Cost:
         raise TesseraError(
             f"run {' '.join(argv)} under {library.get('LD_PRELOAD', '')}",
             f"libmosalloc did not start in the program: {done.stderr.strip()[-500:] or 'no message'}",
-            "run this command by hand with these variables; ./run tessera dev build mosalloc builds the library",
+            "run this command by hand with these variables; ./run tessera dev build mosalloc builds it",
             exit_code=EXIT_FAILED,
             code="not-preloaded",
         )
-    return Cost(int(peak_kb) * _KB, round((float(user) + float(system)) * 1e9))
+    return TimeAndMemory(int(peak_kb) * _KB, round((float(user) + float(system)) * 1e9))
 
 
 def measure(
@@ -120,7 +120,7 @@ def measure(
     pairs: int = 15,
     seconds: float = 50,
     seed: int = 1,
-    run: Callable[[Sequence[str], Mapping[str, str]], Cost] = run_once,
+    run: Callable[[Sequence[str], Mapping[str, str]], TimeAndMemory] = run_once,
 ) -> pd.DataFrame:
     """Runs of each program under each allocator, columns of `allocator.csv`, provenance ``measured``.
 

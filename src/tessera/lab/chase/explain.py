@@ -14,7 +14,7 @@ from tessera.core.platforms import Platform, load_platform
 from tessera.core.results.machine_tables import CALIBRATION, CHASE, CHASE_SERIES, FINDINGS, LATENCY, STEPS
 from tessera.core.results.table_io import frame_of, read_file
 from tessera.lab.chase import calibrate, findings, latency_steps
-from tessera.lab.chase.measured import SCALES, Series, series_named
+from tessera.lab.chase.measured import SCALES, FootprintSweep, series_named
 from tessera.lab.chase.simulated import add_chases, simulate
 from tessera.lab.study import Amount, NewFile, Run, Seed, study
 from tessera.lab.validation.synthetic import batch
@@ -67,7 +67,7 @@ def explain_chase(
     )
 
 
-def simulated_series(rows: pd.DataFrame) -> list[Series]:
+def simulated_series(rows: pd.DataFrame) -> list[FootprintSweep]:
     """The series that were measured and can be simulated, with the footprints that were measured."""
     chosen = []
     for name in SIMULATED_SERIES:

@@ -85,7 +85,7 @@ STEP_COLUMNS = STEPS.names[:-2]  #: what the file says is added later
 
 
 @dataclass(frozen=True)
-class Step:
+class LatencyJump:
     """A jump at ``entries`` (fractional footprint) from one level of cycles to the next."""
 
     entries: float
@@ -104,7 +104,7 @@ def translation_cycles(curves: Mapping[str, pd.Series], series: str) -> pd.Serie
     return pages - interpolated(curves[CACHES], pages.index.to_numpy(float))
 
 
-def find_steps(cost: pd.Series, most: int = 2) -> list[Step]:
+def find_steps(cost: pd.Series, most: int = 2) -> list[LatencyJump]:
     """At most ``most`` upward steps of a cost by footprint; small ones are left out."""
     footprints, cycles = cost.index.to_numpy(float), cost.to_numpy(float)
     n = len(cycles)
@@ -146,7 +146,7 @@ def _best_edges(values: np.ndarray, count: int) -> tuple[int, ...]:
     return tuple(reversed(edges))
 
 
-def _located(footprints: np.ndarray, cycles: np.ndarray, edge: int, below: float, above: float) -> Step:
+def _located(footprints: np.ndarray, cycles: np.ndarray, edge: int, below: float, above: float) -> LatencyJump:
     """The crossing of the middle nearest to the edge, interpolated in the logarithm of the footprint."""
     middle = (below + above) / 2
     crossings = [i for i in range(1, len(cycles)) if cycles[i - 1] < middle <= cycles[i]]
@@ -156,7 +156,7 @@ def _located(footprints: np.ndarray, cycles: np.ndarray, edge: int, below: float
     share = (middle - y0) / (y1 - y0) if y1 > y0 else 0.5
     share = min(max(share, 0.0), 1.0)
     entries = float(np.exp(x0 + share * (x1 - x0)))
-    return Step(entries, int(footprints[at - 1]), int(footprints[at]), below, above)
+    return LatencyJump(entries, int(footprints[at - 1]), int(footprints[at]), below, above)
 
 
 def steps_table(rows: pd.DataFrame, source: str, seed: int = 1, resamples: int = RESAMPLES) -> pd.DataFrame:

@@ -48,7 +48,7 @@ MANY_PAGES = 1 << 15
 
 
 @dataclass(frozen=True)
-class Series:
+class FootprintSweep:
     """One sweep over footprints.
 
     Attributes:
@@ -82,10 +82,10 @@ class Series:
         return Layout(f"chase-{self.name}", {"brk": 64 * MB, "mmap": pool}, windows)
 
 
-SERIES: tuple[Series, ...] = (
-    Series("pages", "4KB pages, scattered frames", PAGE_4KB, PAGE_4KB, PAGES),
-    Series("contiguous", "4KB pages, contiguous frames", PAGE_4KB, PAGE_4KB, PAGES, frames="contiguous"),
-    Series(
+SERIES: tuple[FootprintSweep, ...] = (
+    FootprintSweep("pages", "4KB pages, scattered frames", PAGE_4KB, PAGE_4KB, PAGES),
+    FootprintSweep("contiguous", "4KB pages, contiguous frames", PAGE_4KB, PAGE_4KB, PAGES, frames="contiguous"),
+    FootprintSweep(
         "ascending",
         "4KB pages in ascending order, contiguous frames",
         PAGE_4KB,
@@ -94,11 +94,11 @@ SERIES: tuple[Series, ...] = (
         order="ascending",
         frames="contiguous",
     ),
-    Series("lines", "adjacent lines (data caches)", PAGE_4KB, 64, LINES),
-    Series("large-pages", "the same bytes in 2MB pages", PAGE_2MB, PAGE_4KB, PAGES),
-    Series("large-stride", "one line per 2MB page", PAGE_2MB, PAGE_2MB, LARGE),
-    Series("line-chains", "independent chains over 6MB of lines", PAGE_4KB, 64, (MANY_LINES,), chains=CHAINS),
-    Series(
+    FootprintSweep("lines", "adjacent lines (data caches)", PAGE_4KB, 64, LINES),
+    FootprintSweep("large-pages", "the same bytes in 2MB pages", PAGE_2MB, PAGE_4KB, PAGES),
+    FootprintSweep("large-stride", "one line per 2MB page", PAGE_2MB, PAGE_2MB, LARGE),
+    FootprintSweep("line-chains", "independent chains over 6MB of lines", PAGE_4KB, 64, (MANY_LINES,), chains=CHAINS),
+    FootprintSweep(
         "page-chains",
         "independent chains over 32768 4KB pages",
         PAGE_4KB,
@@ -133,7 +133,7 @@ SCALES = {
 }
 
 
-def series_for(scale: Scale) -> list[Series]:
+def series_for(scale: Scale) -> list[FootprintSweep]:
     """All series, cut to what the scale allows; a series with no footprint left is left out."""
     cut = []
     for one in SERIES:
@@ -144,7 +144,7 @@ def series_for(scale: Scale) -> list[Series]:
     return cut
 
 
-def series_named(name: str) -> Series:
+def series_named(name: str) -> FootprintSweep:
     """The series of that name."""
     index = {one.name: one for one in SERIES}
     if name not in index:
@@ -189,7 +189,7 @@ def chase(run: Run, amount: Amount = "full", seed: Seed = 1) -> tuple[pd.DataFra
     return frame_of(CHASE, kept), frame_of(CHASE_SERIES, list(heads.values()))
 
 
-def _pass(series: Series, scale: Scale, seed: int, number: int, head: dict) -> list[dict]:
+def _pass(series: FootprintSweep, scale: Scale, seed: int, number: int, head: dict) -> list[dict]:
     """Rows of one pass; what went wrong, or which frames it had, goes to the series' ``head``."""
     try:
         with reserve_huge_pages(series.pages_2mb):
@@ -208,7 +208,7 @@ class _Failed(Exception):
     """A run that gave no numbers."""
 
 
-def command(series: Series, scale: Scale, seed: int) -> list[str]:
+def command(series: FootprintSweep, scale: Scale, seed: int) -> list[str]:
     """The program and its arguments."""
     options = {
         "elements": ",".join(map(str, series.elements)),
@@ -224,7 +224,7 @@ def command(series: Series, scale: Scale, seed: int) -> list[str]:
     return [str(built("workloads", "chase")), *pairs]
 
 
-def _run(series: Series, scale: Scale, seed: int) -> tuple[list[dict], dict]:
+def _run(series: FootprintSweep, scale: Scale, seed: int) -> tuple[list[dict], dict]:
     with tempfile.TemporaryDirectory(prefix="tessera-chase-") as name:
         layout = Path(name) / "layout.csv"
         write_layout(series.layout(), layout)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from tessera.core.platforms import Platform
 from tessera.core.units import GB, PAGE_4KB, round_up
-from tessera.lab.chase.measured import Series
+from tessera.lab.chase.measured import FootprintSweep
 from tessera.lab.validation.synthetic import ANON_BASE, Batch, Stream, loads
 
 LEVELS = ("l1d", "l2", "l3", "dram")
@@ -32,7 +32,7 @@ TIMED = 40_000  #: accesses that are timed
 class Chase:
     """One footprint of one series as a trace: warm-up, then what is timed."""
 
-    series: Series
+    series: FootprintSweep
     elements: int
     chains: int
     trace: Path
@@ -55,21 +55,21 @@ def offsets(elements: np.ndarray, stride_bytes: int) -> np.ndarray:
     return elements * stride_bytes + part * PAGE_4KB + line * 64
 
 
-def visits(series: Series, elements: int, seed: int) -> tuple[np.ndarray, int]:
+def visits(series: FootprintSweep, elements: int, seed: int) -> tuple[np.ndarray, int]:
     """Elements in the order of their visits, and how many of the visits are warm-up."""
     random = np.random.default_rng([seed, elements])
     tour = np.arange(elements) if series.order == "ascending" else random.permutation(elements)
     return tour[np.arange(elements + TIMED) % elements], elements
 
 
-def stream(series: Series, elements: int, chains: int, seed: int) -> tuple[Stream, int]:
+def stream(series: FootprintSweep, elements: int, chains: int, seed: int) -> tuple[Stream, int]:
     """The accesses of a chase (one load each), and how many of them are warm-up."""
     order, warmup = visits(series, elements, seed)
     pool = round_up(series.array_bytes, GB)
     return loads(ANON_BASE + offsets(order, series.stride_bytes), chains=chains, anon_bytes=pool), warmup
 
 
-def add_chases(batch: Batch, series: list[Series], seed: int) -> list[Chase]:
+def add_chases(batch: Batch, series: list[FootprintSweep], seed: int) -> list[Chase]:
     """Traces of every footprint of every series (they exist after the batch has run)."""
     made = []
     for one in series:

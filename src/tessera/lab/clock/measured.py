@@ -46,7 +46,7 @@ ANON_BYTES = {"4KB": 2 * GB, "2MB": 640 * MB}  #: of 2MB pages, as many as the l
 
 
 @dataclass(frozen=True)
-class Program:
+class TimedProgram:
     """A program and its arguments; ``quick``: whether the small amount has it."""
 
     name: str
@@ -58,18 +58,18 @@ class Program:
         return [str(built("workloads", self.command[0])), *self.command[1:]]
 
 
-def programs_of(amount: Amount) -> list[Program]:
+def programs_of(amount: Amount) -> list[TimedProgram]:
     """The programs of an amount, in the order of the table."""
     with Path(__file__).with_name("programs.csv").open() as stream:
         rows = [
-            Program(row["program"], tuple(row["arguments"].split()), row["quick"] == "1")
+            TimedProgram(row["program"], tuple(row["arguments"].split()), row["quick"] == "1")
             for row in csv.DictReader(stream)
         ]
     return [program for program in rows if amount == "full" or program.quick]
 
 
 def measure_programs(
-    programs: Sequence[Program], pages: str, rounds: int, progress: Progress
+    programs: Sequence[TimedProgram], pages: str, rounds: int, progress: Progress
 ) -> dict[str, Found]:
     """Cycles of each program's region, or why there are none. Rounds take turns, each with its frequency."""
     values: dict[str, list[float]] = {program.name: [] for program in programs}

@@ -20,7 +20,7 @@ from tessera.core.units import GB, round_up
 from tessera.lab.chase.explain import write_platform
 from tessera.lab.clock import calibrate, marks
 from tessera.lab.clock.marks import CALIBRATE, NATIVE, PAGES, Cycles, layout_of, marks_of
-from tessera.lab.clock.measured import MARK, PROGRAM, Program, measure, programs_of, read_measured, row_of
+from tessera.lab.clock.measured import MARK, PROGRAM, TimedProgram, measure, programs_of, read_measured, row_of
 from tessera.lab.study import Amount, NewFile, Run, study
 from tessera.lab.validation.synthetic import Batch, batch
 from tessera.record import traces
@@ -37,7 +37,7 @@ RECORDERS = 2  #: recordings at once
 
 
 @dataclass(frozen=True)
-class Recording:
+class MarkTrace:
     """A trace on disk, or why there is none."""
 
     trace: Path
@@ -46,7 +46,7 @@ class Recording:
     error: str = ""
 
 
-def record_marks(names: Sequence[str], folder: Path) -> dict[str, Recording]:
+def record_marks(names: Sequence[str], folder: Path) -> dict[str, MarkTrace]:
     """Records each mark once; those that are in ``folder`` already are kept."""
     program = str(built("workloads", "clockmarks"))
     commands = {name: [program, "--marks", name, "--rounds", "1"] for name in names}
@@ -55,7 +55,7 @@ def record_marks(names: Sequence[str], folder: Path) -> dict[str, Recording]:
 
 def record_all(
     commands: dict[str, list[str]], folder: Path, paths: Sequence[Path] = ()
-) -> dict[str, Recording]:
+) -> dict[str, MarkTrace]:
     """Records commands, a few at once: name -> recording."""
     folder.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(RECORDERS) as pool:
@@ -65,18 +65,18 @@ def record_all(
         return {name: job.result() for name, job in jobs.items()}
 
 
-def _record(argv: list[str], trace: Path, paths: Sequence[Path]) -> Recording:
+def _record(argv: list[str], trace: Path, paths: Sequence[Path]) -> MarkTrace:
     try:
         if not trace.exists():
             traces.record_program(argv, trace, anon_pool=2 * GB, paths=paths)
         info = traces.trace_info(trace)
     except TesseraError as error:
-        return Recording(trace, error=error.problem)
-    return Recording(trace, info["accesses"], info["instructions"])
+        return MarkTrace(trace, error=error.problem)
+    return MarkTrace(trace, info["accesses"], info["instructions"])
 
 
 def simulate_all(
-    work: Batch, recordings: dict[str, Recording], platform: Platform, pages: str, *, halves: bool
+    work: Batch, recordings: dict[str, MarkTrace], platform: Platform, pages: str, *, halves: bool
 ) -> dict[str, float | str]:
     """Cycles of each recording on a platform, or why there are none (``halves``: marks, of two rounds)."""
     flat = work.add_platform(platform.flat())
@@ -174,14 +174,14 @@ def clock(
     )
 
 
-def _built_key(programs: list[Program]) -> str:
+def _built_key(programs: list[TimedProgram]) -> str:
     """Names the programs as they are built: recordings of others are not used."""
     names = sorted({"clockmarks", *(program.command[0] for program in programs)})
     return content_key(*[sha256_of(built("workloads", name)) for name in names])[:16]
 
 
 def _keys(
-    work: Batch, base: Platform, measured: Mapping[str, object], recordings: dict[str, Recording]
+    work: Batch, base: Platform, measured: Mapping[str, object], recordings: dict[str, MarkTrace]
 ) -> list[calibrate.Set]:
     """Keys from the marks that calibrate and were measured. The refill time is last: it needs the others."""
     halves = {mark.name for mark in marks_of("full") if mark.half == CALIBRATE}

@@ -44,7 +44,7 @@ MACHINE_BOUNDS = {
 
 
 @dataclass(frozen=True)
-class Machine:
+class ModelledMachine:
     """A machine and a program; ``shared``: all threads use the same data, so E2 has n = 1."""
 
     name: str
@@ -57,7 +57,7 @@ class Machine:
             return self.__dict__["values"][key].value
         raise AttributeError(key)
 
-    def changed(self, why: str, **changes: float) -> Machine:
+    def changed(self, why: str, **changes: float) -> ModelledMachine:
         """The same with other values.
 
         Raises:
@@ -80,7 +80,7 @@ def machine_names() -> list[str]:
     return sorted(path.stem for path in machines_folder().glob("*.yaml"))
 
 
-def load_machine(name: str) -> Machine:
+def load_machine(name: str) -> ModelledMachine:
     """A committed machine by name, or a file by its path.
 
     Raises:
@@ -93,7 +93,7 @@ def load_machine(name: str) -> Machine:
     if values["memory_cycles"].value < values["cache_cycles"].value:
         found = f"memory_cycles {values['memory_cycles'].value:g} is below cache_cycles"
         raise TesseraError(f"{MACHINE_FILE} {path}", found, "memory is not faster than the cache")
-    return Machine(texts["name"], texts["description"], values)
+    return ModelledMachine(texts["name"], texts["description"], values)
 
 
 # The equations E1 to E7.
@@ -105,60 +105,60 @@ def load_machine(name: str) -> Machine:
 # array, n > 0, also fractions.
 
 
-def miss_rate(machine: Machine, n):
+def miss_rate(machine: ModelledMachine, n):
     """1 - P of E2: misses per memory instruction of a program whose n threads share the cache evenly."""
     share = machine.cache_bytes / (1.0 if machine.shared else np.asarray(n, dtype=float))
     found = (share / machine.locality_bytes + 1) ** -(machine.locality_exponent - 1)
     return np.broadcast_to(found, np.shape(n))
 
 
-def access_cycles(machine: Machine, n):
+def access_cycles(machine: ModelledMachine, n):
     """E1: T, mean cycles of a memory instruction."""
     return machine.cache_cycles + miss_rate(machine, n) * (machine.memory_cycles - machine.cache_cycles)
 
 
-def stall_factor(machine: Machine, n):
+def stall_factor(machine: ModelledMachine, n):
     """1 + m T / c: cycles of an instruction over those with perfect memory."""
     per_instruction = machine.memory_per_instruction * access_cycles(machine, n)
     return 1 + per_instruction / machine.cycles_per_instruction
 
 
-def utilization(machine: Machine, n):
+def utilization(machine: ModelledMachine, n):
     """E3: u, the share of the cores' time with an instruction to execute."""
     return np.minimum(1.0, np.asarray(n, dtype=float) / (machine.cores * stall_factor(machine, n)))
 
 
-def unlimited_ips(machine: Machine, n):
+def unlimited_ips(machine: ModelledMachine, n):
     """E4: instructions per second with any bandwidth."""
     peak = machine.cores * machine.frequency_hz / machine.cycles_per_instruction
     return peak * utilization(machine, n)
 
 
-def bandwidth_ips(machine: Machine, n):
+def bandwidth_ips(machine: ModelledMachine, n):
     """E5: instructions per second that the bandwidth allows; infinite without memory instructions."""
     per_instruction = machine.memory_per_instruction * machine.bytes_per_miss * miss_rate(machine, n)
     with np.errstate(divide="ignore"):
         return np.where(per_instruction > 0, machine.bandwidth_bytes_per_s / per_instruction, np.inf)
 
 
-def ips(machine: Machine, n, bandwidth: bool = True):
+def ips(machine: ModelledMachine, n, bandwidth: bool = True):
     """E4, and E5 if ``bandwidth``: instructions per second."""
     found = unlimited_ips(machine, n)
     return np.minimum(found, bandwidth_ips(machine, n)) if bandwidth else found
 
 
-def joules_per_instruction(machine: Machine, n):
+def joules_per_instruction(machine: ModelledMachine, n):
     """J of E6: dynamic energy of an instruction. A miss pays e_c and e_m, as in `power`."""
     memory = machine.cache_j + miss_rate(machine, n) * machine.memory_j
     return machine.instruction_j + machine.memory_per_instruction * memory
 
 
-def power_w(machine: Machine, n, bandwidth: bool = True):
+def power_w(machine: ModelledMachine, n, bandwidth: bool = True):
     """E6: watts."""
     return machine.static_w + ips(machine, n, bandwidth) * joules_per_instruction(machine, n)
 
 
-def ipj(machine: Machine, n, bandwidth: bool = True):
+def ipj(machine: ModelledMachine, n, bandwidth: bool = True):
     """E7: instructions per joule; infinite if nothing needs power."""
     with np.errstate(divide="ignore"):
         return ips(machine, n, bandwidth) / power_w(machine, n, bandwidth)
@@ -190,7 +190,7 @@ _RANGES = {
 }
 
 
-def random_machines(count: int, seed: int, **fixed: tuple[float, float]) -> list[Machine]:
+def random_machines(count: int, seed: int, **fixed: tuple[float, float]) -> list[ModelledMachine]:
     """``count`` machines; ``fixed`` replaces ranges of keys."""
     draw = np.random.default_rng(seed)
     ranges = {**_RANGES, **fixed}
@@ -199,16 +199,16 @@ def random_machines(count: int, seed: int, **fixed: tuple[float, float]) -> list
         values = {key: float(np.exp(draw.uniform(*np.log(bounds)))) for key, bounds in ranges.items()}
         values = {key: round(value) if MACHINE_BOUNDS[key].whole else value for key, value in values.items()}
         leaves = {key: Leaf(value, "assumed: drawn") for key, value in values.items()}
-        found.append(Machine(f"drawn-{number}", "drawn", leaves))
+        found.append(ModelledMachine(f"drawn-{number}", "drawn", leaves))
     return found
 
 
-def static_share(machine: Machine, n, bandwidth: bool = True):
+def static_share(machine: ModelledMachine, n, bandwidth: bool = True):
     """L / Power: the elasticity of IPJ by IPS at constant J (form 1). OPERA's "same rate" needs 1."""
     return machine.static_w / power_w(machine, n, bandwidth)
 
 
-def elasticity_error(machine: Machine, n: float, step: float = 1e-4) -> float:
+def elasticity_error(machine: ModelledMachine, n: float, step: float = 1e-4) -> float:
     """|numeric d ln IPJ / d ln IPS at constant J - L/Power|; the difference quotient is central."""
     joules, now = float(joules_per_instruction(machine, n)), float(ips(machine, n))
     fast, slow = now * np.exp(step), now * np.exp(-step)
@@ -220,20 +220,20 @@ def elasticity_error(machine: Machine, n: float, step: float = 1e-4) -> float:
     return abs(float(numeric) - float(static_share(machine, n)))
 
 
-def deepest_fall(machine: Machine, n, bandwidth: bool = False) -> float:
+def deepest_fall(machine: ModelledMachine, n, bandwidth: bool = False) -> float:
     """The valley's depth: the largest 1 - IPS(n2)/IPS(n1) with n1 < n2 of the ascending array ``n``."""
     rates = ips(machine, np.asarray(n, dtype=float), bandwidth)
     return float(np.max(1 - rates / np.maximum.accumulate(rates)))
 
 
-def most_speedup_per_thread(machine: Machine, n, bandwidth: bool = False) -> float:
+def most_speedup_per_thread(machine: ModelledMachine, n, bandwidth: bool = False) -> float:
     """Largest IPS(n) / (n IPS(1)): above 1 would be faster than linear (form 6)."""
     n = np.asarray(n, dtype=float)
     one = float(ips(machine, 1.0, bandwidth))
     return float(np.max(ips(machine, n, bandwidth) / (n * one)))
 
 
-def smallest_rise_of_misses(machine: Machine, n) -> float:
+def smallest_rise_of_misses(machine: ModelledMachine, n) -> float:
     """Smallest relative change of the miss rate from one n to the next; below 0 if it falls (form 5)."""
     rates = miss_rate(machine, np.asarray(n, dtype=float))
     return float(np.min(rates[1:] / rates[:-1] - 1))
@@ -244,7 +244,7 @@ def equivalent_threads(threads: float, cache_bytes: float, other_bytes: float) -
     return threads * other_bytes / cache_bytes
 
 
-def scaled_cache(machine: Machine, factor: float) -> Machine:
+def scaled_cache(machine: ModelledMachine, factor: float) -> ModelledMachine:
     """The machine with a cache ``factor`` times as large."""
     return machine.changed("assumed: scaled", cache_bytes=machine.cache_bytes * factor)
 
@@ -256,7 +256,7 @@ MEASURED = "measured"
 
 
 def threads_curve(
-    machine: Machine, threads: Sequence[int], workload: str, *, shared: bool = False, bandwidth: bool = True
+    machine: ModelledMachine, threads: Sequence[int], workload: str, *, shared: bool = False, bandwidth: bool = True
 ) -> pd.DataFrame:
     """E1 to E7 for each number of threads; all values are ``assumed``.
 

@@ -121,7 +121,7 @@ _TOPOLOGY = "sys/devices/system/cpu/cpu{number}/topology/physical_package_id"
 
 
 @dataclass(frozen=True)
-class MeasurementRequest:
+class RepeatedRuns:
     """What is measured; ``words`` contain ``{threads}``."""
 
     words: Sequence[str]
@@ -153,7 +153,7 @@ def processors(socket: int, root: Path = sysfs.ROOT) -> list[int]:
     return sorted(found[socket])
 
 
-def check_request(request: MeasurementRequest) -> None:
+def check_request(request: RepeatedRuns) -> None:
     """Everything that can be known before the first run.
 
     Raises:
@@ -198,7 +198,7 @@ def check_request(request: MeasurementRequest) -> None:
 
 
 def measure_threads(
-    request: MeasurementRequest,
+    request: RepeatedRuns,
     progress: Callable[[str], None] = lambda line: None,
     keep: Callable[[pd.DataFrame], None] = lambda table: None,
 ) -> pd.DataFrame:
@@ -226,13 +226,13 @@ def measure_threads(
     return pd.DataFrame(rows, columns=list(RUN_COLUMNS))
 
 
-def _idle_w(request: MeasurementRequest) -> float:
+def _idle_w(request: RepeatedRuns) -> float:
     """Mean power of the socket while nothing of ours runs."""
     seconds, joules, _ = _energy(request, ["sleep", str(request.idle_s)], [])
     return joules / seconds
 
 
-def _run(request: MeasurementRequest, threads: int) -> dict:
+def _run(request: RepeatedRuns, threads: int) -> dict:
     words = [word.replace(THREADS, str(threads)) for word in request.words]
     bound = ["taskset", "-c", ",".join(map(str, processors(request.socket, request.root)))]
     seconds, joules, rows = _energy(request, [*bound, *words], list(EVENTS.values()))
@@ -241,7 +241,7 @@ def _run(request: MeasurementRequest, threads: int) -> dict:
 
 
 def _energy(
-    request: MeasurementRequest, words: list[str], events: list[str]
+    request: RepeatedRuns, words: list[str], events: list[str]
 ) -> tuple[float, float, list[PerfCount]]:
     """(seconds, joules of the socket, perf's rows of ``events``) of a command."""
     with tempfile.TemporaryDirectory(prefix="tessera-threads-") as name:

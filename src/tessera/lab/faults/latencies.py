@@ -22,7 +22,7 @@ SERIES_HEAD = "pass,touch,tsc_cycles"
 
 
 @dataclass(frozen=True)
-class Pass:
+class TouchLatencies:
     """Touches of new memory, page after page.
 
     Attributes:
@@ -46,7 +46,7 @@ class Pass:
 
 
 @dataclass(frozen=True)
-class Series:
+class KindLatencies:
     """All passes of a kind.
 
     Attributes:
@@ -57,17 +57,17 @@ class Series:
     kind: Kind
     hertz: float
     clock_cycles: int
-    passes: tuple[Pass, ...]
+    passes: tuple[TouchLatencies, ...]
 
     @property
-    def counted(self) -> list[Pass]:
+    def counted(self) -> list[TouchLatencies]:
         """Passes that count."""
         return [one for one in self.passes if not one.refused]
 
 
 def judged_series(
     kind: Kind, cycles: np.ndarray, facts: list[dict], hertz: float, clock_cycles: int, warmup: int
-) -> Series:
+) -> KindLatencies:
     """A series from what ``tessera-faults`` wrote.
 
     Args:
@@ -79,8 +79,8 @@ def judged_series(
     for number, (row, fact) in enumerate(zip(cycles, facts, strict=True)):
         outside = row > OUTSIDE_SECONDS * hertz
         refused = _refused(kind, number, warmup, outside, fact)
-        passes.append(Pass(row, outside, fact["minor_faults"], fact["huge_bytes"], refused))
-    return Series(kind, hertz, clock_cycles, tuple(passes))
+        passes.append(TouchLatencies(row, outside, fact["minor_faults"], fact["huge_bytes"], refused))
+    return KindLatencies(kind, hertz, clock_cycles, tuple(passes))
 
 
 def _refused(kind: Kind, number: int, warmup: int, outside: np.ndarray, fact: dict) -> str:

@@ -24,8 +24,8 @@ from tessera.core.results.tree import ResultsTree as ResultsTree
 from tessera.core.units import format_bytes
 from tessera.lab.faults.kinds import Kind
 from tessera.lab.faults.latencies import (
-    Pass,
-    Series,
+    TouchLatencies,
+    KindLatencies,
     clipped,
     comb,
     cosine,
@@ -158,7 +158,7 @@ COMPONENT = "faults"
 
 
 @dataclass(frozen=True)
-class Plan:
+class FaultProgramSettings:
     """How a kind is measured.
 
     Attributes:
@@ -179,7 +179,7 @@ def ready(say: Say) -> Toolchain:
     return toolchain()
 
 
-def measured(tools: Toolchain, kind: Kind, plan: Plan, keep: Path | None = None) -> Series:
+def measured(tools: Toolchain, kind: Kind, plan: FaultProgramSettings, keep: Path | None = None) -> KindLatencies:
     """The passes of a kind.
 
     Args:
@@ -206,7 +206,7 @@ def measured(tools: Toolchain, kind: Kind, plan: Plan, keep: Path | None = None)
 MEASURED = {"provenance": "measured"}
 
 
-def latency_rows(series: Series) -> list[dict]:
+def latency_rows(series: KindLatencies) -> list[dict]:
     """A row for each quantile; none if no pass counts."""
     counted = [one.kept for one in series.counted]
     if not counted:
@@ -221,7 +221,7 @@ def latency_rows(series: Series) -> list[dict]:
     ]  # fmt: skip
 
 
-def comb_rows(series: Series) -> list[dict]:
+def comb_rows(series: KindLatencies) -> list[dict]:
     """A row for each comb that the kind can have; none if no pass counts."""
     counted = [one.cycles for one in series.counted]
     rows = []
@@ -237,7 +237,7 @@ def comb_rows(series: Series) -> list[dict]:
     return rows
 
 
-def pass_rows(series: Series) -> list[dict]:
+def pass_rows(series: KindLatencies) -> list[dict]:
     """A row for each pass."""
     following = {id(one): other for one, other in pairwise(series.counted)}
     rows = []
@@ -253,7 +253,7 @@ def pass_rows(series: Series) -> list[dict]:
     return rows
 
 
-def _repeat(one: Pass, other: Pass | None) -> dict:
+def _repeat(one: TouchLatencies, other: TouchLatencies | None) -> dict:
     """Cosines with the next pass that counts."""
     if other is None:
         return {}
@@ -263,7 +263,7 @@ def _repeat(one: Pass, other: Pass | None) -> dict:
     }
 
 
-def environment_row(found: Environment, series: Series, pass_bytes: int) -> dict:
+def environment_row(found: Environment, series: KindLatencies, pass_bytes: int) -> dict:
     """The one row of the environment."""
     clock = {"tsc_hertz": series.hertz, "clock_cycles": series.clock_cycles, "pass_bytes": pass_bytes}
     return asdict(found) | clock | MEASURED
@@ -278,14 +278,14 @@ LEAST_PASSES = 2
 def measure(
     tools: Toolchain,
     kinds: Sequence[Kind],
-    plan: Plan,
+    plan: FaultProgramSettings,
     out: Path,
     say: Callable[[str], None],
     *,
     root: Path = Path("/"),
     any_governor: bool = False,
     keep: Path | None = None,
-) -> list[Series]:
+) -> list[KindLatencies]:
     """Measure kinds one after the other and write the tables below ``out``, a results folder.
 
     Args:
@@ -327,5 +327,5 @@ def measure(
     return all_series
 
 
-def _reasons(series: Series) -> str:
+def _reasons(series: KindLatencies) -> str:
     return ", ".join(dict.fromkeys(one.refused for one in series.passes if one.refused))

@@ -17,10 +17,10 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import build_dir, built, repo_root
 from tessera.lab.faults.guest_facts import GuestReader, symbols_of
 from tessera.lab.faults.recorded_faults import Dropped, Fault, count, faults
-from tessera.lab.faults.recording import Facts, Recording, Structures, choose, named
+from tessera.lab.faults.recording import Facts, RecordedFaults, Structures, choose, named
 from tessera.lab.kernel import image
 from tessera.lab.kernel.guest import GuestProgram, Look, run_in_guest
-from tessera.lab.kernel.qemu import Machine
+from tessera.lab.kernel.qemu import EmulatedMachine
 from tessera.machine.container.build import build_component
 from tessera.machine.container.toolchain import Toolchain
 
@@ -47,7 +47,7 @@ sleep 1
 
 
 @dataclass(frozen=True)
-class RecordingMachine(Machine):
+class RecordingMachine(EmulatedMachine):
     """A machine with the plugin.
 
     Attributes:
@@ -87,7 +87,7 @@ def kinds_of(program: dict[str, int]) -> dict[int, str]:
     return dict(sorted(found.items()))
 
 
-def record(out: Path, say: Callable[[str], None], *, accept_series: bool = False) -> Recording:
+def record(out: Path, say: Callable[[str], None], *, accept_series: bool = False) -> RecordedFaults:
     """Build everything, record, and write the folder ``out``.
 
     Raises:
@@ -133,7 +133,7 @@ def record(out: Path, say: Callable[[str], None], *, accept_series: bool = False
     return recording
 
 
-def _read(raw: Path, kinds: dict[int, str], structures: Structures, facts: dict) -> Recording:
+def _read(raw: Path, kinds: dict[int, str], structures: Structures, facts: dict) -> RecordedFaults:
     """Counts of all faults, then the chosen ones with names: the recording is too large to keep."""
     dropped = Counter()
     counts = {name: [] for name in kinds.values()}
@@ -155,7 +155,7 @@ def _read(raw: Path, kinds: dict[int, str], structures: Structures, facts: dict)
     for kind, number, fault in _numbered(raw, kinds):
         if number in wanted[kind] and isinstance(fault, Fault):
             chosen[kind].append(named(fault, kind, structures))
-    return Recording(facts | {"dropped": dict(dropped)}, chosen, counts)
+    return RecordedFaults(facts | {"dropped": dict(dropped)}, chosen, counts)
 
 
 def _numbered(raw: Path, kinds: dict[int, str]) -> Iterator[tuple[str, int, Fault | Dropped]]:

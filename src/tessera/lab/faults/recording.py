@@ -152,7 +152,7 @@ PAGE_BYTES = {"write-2mb": 2 << 20}
 
 
 @dataclass(frozen=True)
-class Recording:
+class RecordedFaults:
     """What was recorded.
 
     Attributes:
@@ -178,7 +178,7 @@ class Recording:
         _write(folder / FACTS, (json.dumps(facts, indent=2) + "\n").encode())
 
 
-def load_recording(folder: Path) -> Recording:
+def load_recording(folder: Path) -> RecordedFaults:
     """A recording.
 
     Raises:
@@ -200,7 +200,7 @@ def load_recording(folder: Path) -> Recording:
         if fault.pc not in kinds:
             raise _damaged(folder, f"{FAULTS} has a fault at {fault.pc:x}, which {FACTS} does not name")
         chosen[kinds[fault.pc]].append(fault)
-    return Recording(facts, dict(chosen), _read_counts(folder))
+    return RecordedFaults(facts, dict(chosen), _read_counts(folder))
 
 
 def _read_counts(folder: Path) -> dict[str, list[Count]]:

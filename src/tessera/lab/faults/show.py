@@ -10,7 +10,7 @@ from tessera.core.results.tree import ResultsTree
 from tessera.lab.faults.kinds import BATCH, TABLE
 from tessera.lab.faults.latencies import comb
 from tessera.lab.faults.recorded_faults import in_order, largest, lines_by_structure, ordinary, summary
-from tessera.lab.faults.recording import Recording
+from tessera.lab.faults.recording import RecordedFaults
 
 # The tables of a measurement as lines for people.
 
@@ -86,7 +86,7 @@ INSTRUCTIONS_FACTOR = 1.2
 NO_LINES = (0, 0, 0)
 
 
-def kind_lines(recording: Recording) -> Lines:
+def kind_lines(recording: RecordedFaults) -> Lines:
     """A line for each kind: counts of all its faults."""
     heads = [
         "kind", "faults", "instructions: least", "median", "largest", "loads", "stores", "bytes by strings",
@@ -100,7 +100,7 @@ def kind_lines(recording: Recording) -> Lines:
     return heads, rows
 
 
-def structure_lines(recording: Recording, kind: str) -> Lines:
+def structure_lines(recording: RecordedFaults, kind: str) -> Lines:
     """A line for each structure: lines of 64 bytes of the ordinary fault, and of the largest."""
     heads = ["structure", "lines loaded", "lines stored", "lines", "lines of the largest fault"]
     one, other = (lines_by_structure(of(recording.chosen[kind])) for of in (ordinary, largest))
@@ -110,7 +110,7 @@ def structure_lines(recording: Recording, kind: str) -> Lines:
     ]
 
 
-def recorded_comb_lines(recording: Recording) -> Lines:
+def recorded_comb_lines(recording: RecordedFaults) -> Lines:
     """The combs of the kinds that have them, in instructions instead of time."""
     heads = ["kind", "reason", "period", "hits", "asked", "extra instructions"]
     rows = []

@@ -19,7 +19,7 @@ TOLERANCE = 0.5  #: of the printed value, for NEAR
 
 
 @dataclass(frozen=True)
-class Claim:
+class PrintedNumber:
     """One printed number.
 
     Attributes:
@@ -38,31 +38,31 @@ class Claim:
 
 
 CLAIMS = (
-    Claim(
+    PrintedNumber(
         "faults-short", "1", "short programs spend this share of their time in page faults, on average",
         0.32, NEAR, "other programs on a simulated machine",
     ),
-    Claim(
+    PrintedNumber(
         "translation-short", "1", "short programs spend less than this share in address translation",
         0.01, AT_MOST, "the paper states a bound",
     ),
-    Claim(
+    PrintedNumber(
         "faults-long", "1", "programs of more than 100 s spend this share in page faults, on average",
         0.049, ELSEWHERE, "a recording has less than a second; needs counters on a machine: ./run measure",
     ),
-    Claim(
+    PrintedNumber(
         "translation-long", "1", "programs of more than 100 s spend this share in address translation",
         0.25, ELSEWHERE, "a recording has less than a second; needs counters on a machine: ./run measure",
     ),
-    Claim(
+    PrintedNumber(
         "walk-latency", "3", "largest over smallest mean latency of a page walk, of 45 programs",
         180 / 39, AT_LEAST, "fewer programs, so half of the printed ratio is enough",
     ),
-    Claim(
+    PrintedNumber(
         "accuracy-ipc", "8", "accuracy of simulated IPC", 0.80, ELSEWHERE,
         "needs a Xeon with a PMU and the paper's programs",
     ),
-    Claim(
+    PrintedNumber(
         "accuracy-walks", "10", "accuracy of simulated latency of page walks", 0.85, ELSEWHERE,
         "needs a Xeon with a PMU and the paper's programs",
     ),
@@ -71,7 +71,7 @@ CLAIMS = (
 ENOUGH = {"walk-latency": 0.5}
 
 
-def claim_holds(claim: Claim, obtained: float) -> bool | None:
+def claim_holds(claim: PrintedNumber, obtained: float) -> bool | None:
     """Whether an obtained value agrees; None if the claim has no verdict here or there is no value."""
     if claim.rule == ELSEWHERE or math.isnan(obtained):
         return None
@@ -123,7 +123,7 @@ def _values(shares: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def _row(claim: Claim, values: dict[str, dict[str, float]], programs: int) -> dict:
+def _row(claim: PrintedNumber, values: dict[str, dict[str, float]], programs: int) -> dict:
     obtained, small = (float(values[name].get(claim.id, math.nan)) for name in (LARGE, SMALL))
     verdict = {True: HOLDS, False: FAILS, None: ""}[claim_holds(claim, obtained)]
     return {

@@ -17,7 +17,7 @@ from tessera.lab.faults.recording import (
     RECORDED,
     STRUCT_PAGE,
     VMEMMAP,
-    Recording,
+    RecordedFaults,
     load_recording,
 )
 from tessera.lab.study import Run, study
@@ -126,7 +126,7 @@ def operands_of(fault: Fault, frames: int = 1) -> Operands:
 
 
 @dataclass(frozen=True)
-class Step:
+class TemplateAccess:
     """An access of a template: ``access`` with addresses relative to ``base``."""
 
     access: Access
@@ -153,7 +153,7 @@ class Template:
         return self._fault.instructions
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[TemplateAccess]:
         """The accesses in order, relative to what they move with."""
         return list(self._steps)
 
@@ -168,10 +168,10 @@ class Template:
         return replace(self._fault, accesses=tuple(accesses), touch=touch)
 
 
-def _step(one: Access, operands: Operands) -> Step:
+def _step(one: Access, operands: Operands) -> TemplateAccess:
     base = _base_of(one, operands)
-    virtual, physical = _base(Step(one, base), operands)
-    return Step(replace(one, virtual=one.virtual - virtual, physical=one.physical - physical), base)
+    virtual, physical = _base(TemplateAccess(one, base), operands)
+    return TemplateAccess(replace(one, virtual=one.virtual - virtual, physical=one.physical - physical), base)
 
 
 def _base_of(one: Access, operands: Operands) -> str:
@@ -186,7 +186,7 @@ def _base_of(one: Access, operands: Operands) -> str:
     return FIXED
 
 
-def _base(step: Step, operands: Operands) -> tuple[int, int]:
+def _base(step: TemplateAccess, operands: Operands) -> tuple[int, int]:
     """Virtual and physical address that a step's addresses are relative to."""
     if step.base == FIXED:
         return 0, 0
@@ -247,7 +247,7 @@ def templates(run: Run, recording: Path = RECORDED) -> None:
     run.say(f"{text.count(chr(10) + 'template ')} templates -> {file}")
 
 
-def template_lines(recording: Recording) -> Iterator[str]:
+def template_lines(recording: RecordedFaults) -> Iterator[str]:
     """The file, line by line.
 
     Raises:
@@ -300,7 +300,7 @@ def _template(kind: str, fault: Fault) -> Iterator[str]:
     yield f"end {fault.tail}"
 
 
-def _based(step: Step) -> tuple[str, int]:
+def _based(step: TemplateAccess) -> tuple[str, int]:
     one = step.access
     if step.base != FIXED:
         return BASES.get(step.base, step.base.replace(" ", "-")), one.physical

@@ -33,7 +33,7 @@ from tessera.lab.kernel.guest import (
     script_failed,
 )
 from tessera.lab.kernel.page_tables import ENTRIES
-from tessera.lab.kernel.qemu import Machine
+from tessera.lab.kernel.qemu import EmulatedMachine
 from tessera.lab.study import Names, Run, printed, study
 from tessera.machine.container.toolchain import Toolchain
 
@@ -129,7 +129,7 @@ def measure_footprint(tools: Toolchain, program: GuestProgram, out: Path) -> pd.
     """
     runs = "\n".join(_FOOTPRINT_RUN.format(nodes=nodes, copies=copies) for copies, nodes in COPIES.items())
     script = FOOTPRINT_SCRIPT.format(footprints=" ".join(map(str, FOOTPRINTS_BYTES)), runs=runs)
-    done = run_in_guest(tools, program, script, out, machine=Machine(memory_mb=3072), timeout_seconds=600)
+    done = run_in_guest(tools, program, script, out, machine=EmulatedMachine(memory_mb=3072), timeout_seconds=600)
     if done.status != 0:
         raise script_failed("the memory of page tables", done)
     return footprint_table(done.text("stdout"))
@@ -226,7 +226,7 @@ def vma_operations(
     _, begin, wrapper, copies = REPLICA_CONFIGS[config]
     asked = " ".join(f"{size}:{REPEATS[name]}" for name, size in regions.items())
     script = begin + _VMAOPS.format(regions=asked, wrapper=wrapper)
-    machine = Machine(nodes=4, cpus=1, memory_mb=2048, icount=True)
+    machine = EmulatedMachine(nodes=4, cpus=1, memory_mb=2048, icount=True)
     done = run_in_guest(tools, program, script, out, machine=machine, timeout_seconds=1800)
     if done.status != 0:
         raise script_failed(f"a count of instructions, {config}", done)
@@ -336,7 +336,7 @@ def measure_whole_run(tools: Toolchain, config: str, program: GuestProgram, out:
         _WHOLE_RUN_SCRIPT.format(wrapper=wrapper, command=command, name=name)
         for name, command in WHOLE_RUN_PROGRAMS.items()
     )
-    machine = Machine(nodes=4, cpus=1, memory_mb=2048, icount=True)
+    machine = EmulatedMachine(nodes=4, cpus=1, memory_mb=2048, icount=True)
     done = run_in_guest(tools, program, script, out, machine=machine, timeout_seconds=1800)
     rows = []
     for name in WHOLE_RUN_PROGRAMS:

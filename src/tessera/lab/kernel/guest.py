@@ -17,8 +17,8 @@ from tessera.lab.kernel.qemu import (
     Channel,
     ChannelClosed,
     GuestFile,
-    GuestRequest,
-    Machine,
+    GuestQuery,
+    EmulatedMachine,
     Monitor,
     connect_channel,
 )
@@ -107,7 +107,7 @@ def run_in_guest(
     script: str,
     out: Path,
     *,
-    machine: Machine | None = None,
+    machine: EmulatedMachine | None = None,
     timeout_seconds: float = 300,
     files: Mapping[str, bytes] | None = None,
     append: str = "",
@@ -122,7 +122,7 @@ def run_in_guest(
     Raises:
         TesseraError: the guest didn't come up, crashed or took too long; the console's end is in the message.
     """
-    machine = machine or Machine()
+    machine = machine or EmulatedMachine()
     out.mkdir(parents=True, exist_ok=True)
     for name in OWN_FILES:  # an earlier run's must not pass for this one's
         (out / name).unlink(missing_ok=True)
@@ -154,7 +154,7 @@ def run_in_guest(
 
 
 def _serve(
-    process, folder: Path, machine: Machine, deadline: float, out: Path, on_walk: OnWalk | None
+    process, folder: Path, machine: EmulatedMachine, deadline: float, out: Path, on_walk: OnWalk | None
 ) -> str:
     """Answer the guest's requests until ``@bye``; returns its kernel's version."""
     release = ""
@@ -174,7 +174,7 @@ def _serve(
     return release
 
 
-def _answer(request: GuestRequest, folder: Path, machine: Machine, on_walk: OnWalk | None) -> str:
+def _answer(request: GuestQuery, folder: Path, machine: EmulatedMachine, on_walk: OnWalk | None) -> str:
     if request.word != "walk" or not request.arguments:
         return f"unknown request {request.word}"
     if on_walk is None:

@@ -33,7 +33,7 @@ CACHE = {"CCACHE_DEPEND": "1", "CCACHE_MAXSIZE": "2G"}
 
 
 @dataclass(frozen=True)
-class Variant:
+class KernelBuild:
     """A variant of the kernel.
 
     Attributes:
@@ -50,12 +50,12 @@ class Variant:
 
 
 VARIANTS = {
-    "checked": Variant(True, ("base", "replication", "debug", "checked")),
-    "measure": Variant(True, ("base", "replication", "debug")),
-    "broken": Variant(True, ("base", "replication", "debug", "checked"), "mprotect-forgets-replicas"),
-    "off": Variant(True, ("base",)),
-    "plain": Variant(False, ("base",)),
-    "oracle": Variant(False, ("base", "oracle"), oracle=True),
+    "checked": KernelBuild(True, ("base", "replication", "debug", "checked")),
+    "measure": KernelBuild(True, ("base", "replication", "debug")),
+    "broken": KernelBuild(True, ("base", "replication", "debug", "checked"), "mprotect-forgets-replicas"),
+    "off": KernelBuild(True, ("base",)),
+    "plain": KernelBuild(False, ("base",)),
+    "oracle": KernelBuild(False, ("base", "oracle"), oracle=True),
 }
 
 

@@ -125,7 +125,7 @@ def walk(memory: GuestMemory, root: int) -> Tree:
 
 
 @dataclass(frozen=True)
-class Difference:
+class EntryMismatch:
     """Where two trees disagree."""
 
     level: int
@@ -137,30 +137,30 @@ class Difference:
         return f"level {self.level} address {self.address:#x}: {self.expected:#x} against {self.found:#x}"
 
 
-def tree_differences(one: Tree, other: Tree, at_most: int = 20) -> list[Difference]:
+def tree_differences(one: Tree, other: Tree, at_most: int = 20) -> list[EntryMismatch]:
     """Where the trees don't translate alike: frames and flags of leaves, flags of pointers to tables.
 
     Which tables a pointer leads to is not compared: that is what replicas differ in.
     """
-    found: list[Difference] = []
+    found: list[EntryMismatch] = []
     for level in (4, 3, 2, 1):
         mine, theirs = one.levels[level], other.levels[level]
         if not np.array_equal(mine.virtual, theirs.virtual):
             for address in sorted(set(mine.virtual.tolist()) ^ set(theirs.virtual.tolist())):
                 present = address in set(mine.virtual.tolist())
-                found.append(Difference(level, address, int(present), int(not present)))
+                found.append(EntryMismatch(level, address, int(present), int(not present)))
             break
         a, b = mine.entries & ~WRITTEN_BY_HARDWARE, theirs.entries & ~WRITTEN_BY_HARDWARE
         pointer = (a & PRESENT != 0) & (a & LARGE == 0) & (level > 1)
         a, b = np.where(pointer, a & ~FRAME, a), np.where(pointer, b & ~FRAME, b)
         for table, index in zip(*np.nonzero(a != b), strict=True):
             address = int(mine.virtual[table]) + int(index) * (1 << (12 + 9 * (level - 1)))
-            found.append(Difference(level, address, int(a[table, index]), int(b[table, index])))
+            found.append(EntryMismatch(level, address, int(a[table, index]), int(b[table, index])))
             if len(found) >= at_most:
                 return found
     for index in np.flatnonzero((one.kernel_half ^ other.kernel_half) & ~WRITTEN_BY_HARDWARE):
         address = (USER_HALF + int(index)) << 39 | 0xFFFF << 48
-        found.append(Difference(4, address, int(one.kernel_half[index]), int(other.kernel_half[index])))
+        found.append(EntryMismatch(4, address, int(one.kernel_half[index]), int(other.kernel_half[index])))
     return found[:at_most]
 
 

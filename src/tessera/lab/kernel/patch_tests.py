@@ -15,7 +15,7 @@ from tessera.lab.kernel import build_tools, image
 from tessera.lab.kernel.build_tools import checkout_names, run_build_script
 from tessera.lab.kernel.guest import GuestProgram, GuestRun, Look, run_in_guest, script_failed
 from tessera.lab.kernel.page_tables import HOME, tree_differences, walk
-from tessera.lab.kernel.qemu import Machine
+from tessera.lab.kernel.qemu import EmulatedMachine
 from tessera.lab.kernel.source import component_script, find_source, fragment_files, patches
 from tessera.lab.study import Count, Run, Seed, printed, study
 from tessera.machine.container.toolchain import Toolchain
@@ -30,8 +30,8 @@ replication-report
 
 #: On machines where replicas make no sense, the tool must refuse and say why: (machine, arguments, message).
 REFUSALS = (
-    (Machine(nodes=1, cpus=1, memory_mb=512), "-r all", "one node with memory"),
-    (Machine(nodes=3, cpus=3, memory_mb=768, memoryless=1), "-r 0-2", "no memory; nodes with memory are 0-1"),
+    (EmulatedMachine(nodes=1, cpus=1, memory_mb=512), "-r all", "one node with memory"),
+    (EmulatedMachine(nodes=3, cpus=3, memory_mb=768, memoryless=1), "-r 0-2", "no memory; nodes with memory are 0-1"),
 )
 REFUSAL = """echo 1 > /proc/sys/vm/pgtable_replication
 pgtblrepl {arguments} true 2> /out/refused
@@ -104,7 +104,7 @@ def selftests_and_stress(
         TesseraError: the kernel cannot be built, or QEMU failed.
     """
     program, tools = image.program("checked", run.say, accept_series=accept_series), image.ready(run.say)
-    say, out, machine = run.say, run.folder, Machine()
+    say, out, machine = run.say, run.folder, EmulatedMachine()
     failures: list[str] = []
     rows: list[tuple] = []
     say("running the selftests in the guest")

@@ -13,7 +13,7 @@ from tessera.core.results.table_io import frame_of
 from tessera.lab.kernel import image, page_tables
 from tessera.lab.kernel.guest import GuestProgram, GuestRun, Look, run_in_guest
 from tessera.lab.kernel.page_tables import Tree, tree_differences, walk
-from tessera.lab.kernel.qemu import Machine
+from tessera.lab.kernel.qemu import EmulatedMachine
 from tessera.lab.study import Count, Run, printed, study
 from tessera.machine.container.toolchain import Toolchain
 
@@ -63,7 +63,7 @@ def observe_placement(
     program: GuestProgram,
     what: PlacementRun,
     out: Path,
-    machine: Machine,
+    machine: EmulatedMachine,
     timeout_seconds: float,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Placement table of a run, and where its two sources or its replicas disagree."""
@@ -140,7 +140,7 @@ def placement(
     for what in figure4_runs(megabytes):
         run.say(f"page tables of {what.workload}, {what.config}")
         folder = run.folder / f"{what.workload}-{what.config}"
-        table, found = observe_placement(image.ready(run.say), program, what, folder, Machine(), 600)
+        table, found = observe_placement(image.ready(run.say), program, what, folder, EmulatedMachine(), 600)
         tables.append(table)
         run.wrong.extend(f"{what.workload} {what.config}: {line}" for line in found)
     return pd.concat(tables), figure4(pd.concat(tables))
@@ -243,7 +243,7 @@ class Moment:
 
 
 def observe_balancing(
-    tools: Toolchain, program: GuestProgram, out: Path, machine: Machine, megabytes: int, seconds: int
+    tools: Toolchain, program: GuestProgram, out: Path, machine: EmulatedMachine, megabytes: int, seconds: int
 ) -> tuple[dict[str, Moment], list[str]]:
     """What was seen at each moment, and where the two sources or the replicas disagree.
 
@@ -307,7 +307,7 @@ def balancing(
     """
     program = image.program("checked", run.say, accept_series=accept_series)
     moments, wrong = observe_balancing(
-        image.ready(run.say), program, run.folder / "guest", Machine(), megabytes, seconds
+        image.ready(run.say), program, run.folder / "guest", EmulatedMachine(), megabytes, seconds
     )
     run.wrong.extend(wrong)
     return balancing_table(moments)

@@ -30,7 +30,7 @@ PATIENCE = "no_timer_check watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300
 
 
 @dataclass(frozen=True)
-class Machine:
+class EmulatedMachine:
     """The emulated machine.
 
     Attributes:
@@ -125,7 +125,7 @@ class ChannelClosed(Exception):
 
 
 @dataclass(frozen=True)
-class GuestRequest:
+class GuestQuery:
     """A request of the guest: a word and its arguments."""
 
     word: str
@@ -148,7 +148,7 @@ class Channel:
         self._deadline = deadline
         self._buffer = b""
 
-    def messages(self) -> Iterator[GuestRequest | GuestFile]:
+    def messages(self) -> Iterator[GuestQuery | GuestFile]:
         """Messages until ``@bye``.
 
         Raises:
@@ -172,7 +172,7 @@ class Channel:
                 yield GuestFile(path, _decoded(path, lines))
                 path = None
             else:
-                yield GuestRequest(word, tuple(arguments))
+                yield GuestQuery(word, tuple(arguments))
 
     def answer(self, line: str) -> None:
         """Answer a request."""

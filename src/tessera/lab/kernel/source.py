@@ -63,7 +63,7 @@ _RECORD_RULES = {
 
 
 @dataclass(frozen=True)
-class Source:
+class KernelSource:
     """The kernel source that the series is made for.
 
     Attributes:
@@ -101,7 +101,7 @@ class Source:
         }
 
 
-def recorded_source() -> Source:
+def recorded_source() -> KernelSource:
     """The content of ``SOURCE``.
 
     Raises:
@@ -119,7 +119,7 @@ def recorded_source() -> Source:
                 "git checkout -- artifacts/kernel/SOURCE",
                 code="kernel-source-record",
             )
-    return Source(**{name.replace("-", "_"): words[name] for name in _RECORD_RULES})
+    return KernelSource(**{name.replace("-", "_"): words[name] for name in _RECORD_RULES})
 
 
 # The compressed source tree of the kernel, out of Debian's package at an address.
@@ -132,7 +132,7 @@ _HEADER_BYTES = 60
 _NAME, _SIZE = slice(0, 16), slice(48, 58)
 
 
-def fetch_tree(url: str, wanted: Source, folder: Path) -> Path:
+def fetch_tree(url: str, wanted: KernelSource, folder: Path) -> Path:
     """Download the package from ``url``; the source tree in ``folder``. The package's file is removed.
 
     Raises:
@@ -157,7 +157,7 @@ def fetch_tree(url: str, wanted: Source, folder: Path) -> Path:
         part.unlink(missing_ok=True)
 
 
-def unpacked_tree(package: Path, wanted: Source, folder: Path) -> Path:
+def unpacked_tree(package: Path, wanted: KernelSource, folder: Path) -> Path:
     """The source tree of a package's file, in ``folder``."""
     target = folder / wanted.tree
     with package.open("rb") as file, making(target) as unfinished:
@@ -294,7 +294,7 @@ def installed_version(tools: Toolchain, package: str) -> str:
     return tools.run(query, capture=True, check=False).stdout.strip()
 
 
-def _first_in_order(wanted: Source, installed: str, say: Say, applies: Applies | None) -> FoundSource:
+def _first_in_order(wanted: KernelSource, installed: str, say: Say, applies: Applies | None) -> FoundSource:
     if installed == wanted.version:
         return FoundSource(installed, "installed")
     passed = [f"installed: {installed or f'no package {wanted.package}'}"]
@@ -329,7 +329,7 @@ def _first_in_order(wanted: Source, installed: str, say: Say, applies: Applies |
     )
 
 
-def _is_recorded(archive: Path, wanted: Source) -> bool:
+def _is_recorded(archive: Path, wanted: KernelSource) -> bool:
     return archive.is_file() and sha256_of(archive) == wanted.tree_sha256
 
 

@@ -11,7 +11,7 @@ from tessera.core.results.kernel_tables import SELFTESTS_MM, STRESS_NG
 from tessera.core.results.table_io import frame_of
 from tessera.lab.kernel import image
 from tessera.lab.kernel.guest import GuestRun, run_in_guest
-from tessera.lab.kernel.qemu import Machine
+from tessera.lab.kernel.qemu import EmulatedMachine
 from tessera.lab.study import Count, Names, Run, printed, study
 
 # The kernel's own tests of memory management (tools/testing/selftests/mm), as they are and under replicas.
@@ -87,7 +87,7 @@ def selftests_mm(run: Run, seconds: Count = 120, accept_series: bool = False) ->
         for how, wrapper in (("plain", ""), ("replicated", "pgtblrepl -r all"))
     )
     done = run_in_guest(
-        image.ready(run.say), program, SELFTESTS_SCRIPT.format(runs=runs), run.folder, machine=Machine(),
+        image.ready(run.say), program, SELFTESTS_SCRIPT.format(runs=runs), run.folder, machine=EmulatedMachine(),
         timeout_seconds=300 + 2 * seconds * len(SELFTESTS_MM_RUNS),
     )  # fmt: skip
     table, failures = judge_selftests(done, list(SELFTESTS_MM_RUNS))
@@ -188,7 +188,7 @@ def stress_ng(
     chosen = list(stressors) or STRESSORS
     script = STRESS_SCRIPT.format(stressors=" ".join(chosen), seconds=seconds, sizes=STRESS_SIZES)
     done = run_in_guest(
-        image.ready(run.say), program, script, run.folder, machine=Machine(),
+        image.ready(run.say), program, script, run.folder, machine=EmulatedMachine(),
         timeout_seconds=300 + len(chosen) * 60,
     )  # fmt: skip
     passed, skipped, failures = judge_stress(done, chosen)

@@ -22,7 +22,7 @@ from tessera.lab.numa.placement_costs import (
     LOCAL,
     REMOTE_HOGGED,
     LoadCosts,
-    Machine,
+    NumaMachine,
     greatest_ratio,
     hog_lines,
     placement,
@@ -168,7 +168,7 @@ def unchanged(archive: Archive) -> Iterator[BoundedValue]:
 # to these values.
 
 
-def implied_waits(rows: pd.DataFrame, page_size: str, machine: Machine) -> pd.DataFrame:
+def implied_waits(rows: pd.DataFrame, page_size: str, machine: NumaMachine) -> pd.DataFrame:
     """Implied waits of Figure 6.
 
     Args:

@@ -26,7 +26,7 @@ from tessera.core.results.kernel_tables import FRAGMENTED
 from tessera.core.results.outcomes import FAILED, OK, is_ok
 from tessera.core.results.table_io import frame_of
 from tessera.core.units import KB, MB
-from tessera.lab.numa.guest_map import Guest, Mapped, ready_guest
+from tessera.lab.numa.guest_map import Guest, CapturedMap, ready_guest
 from tessera.lab.numa.map_rules import map_rule, node_of
 from tessera.lab.numa.placement_map import DATA, LEVELS, PAGE_BYTES, PlacementMap, unit_pages
 from tessera.lab.study import Run, printed, study
@@ -95,7 +95,7 @@ def listed_pages(zoneinfo: str, node: int) -> int:
     return sum(int(count) for zone in mine for count in re.findall(r"cpu: \d+\n +count: +(\d+)", zone))
 
 
-def numbers(found: Mapped, before: list[int], after: list[int], smaps: str, listed: int = 0) -> dict:
+def numbers(found: CapturedMap, before: list[int], after: list[int], smaps: str, listed: int = 0) -> dict:
     """Columns of a run from its map, the free blocks of the data's node, and ``smaps_rollup``."""
     by_level = page_bytes(found.map)
     total, large = sum(by_level.values()), sum(by_level[level] for level in by_level if level > 1)
@@ -136,7 +136,7 @@ def _row(guest: Guest, configuration: str, blocks: str, index: float, out: Path)
     return same | {"status": OK, "message": ""} | got
 
 
-def _check(found: Mapped, got: dict, index: float, out: Path) -> None:
+def _check(found: CapturedMap, got: dict, index: float, out: Path) -> None:
     """The memory is as fragmented as asked, and two readings agree with the map.
 
     Raises:

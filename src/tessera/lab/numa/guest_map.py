@@ -32,7 +32,7 @@ from tessera.lab.kernel.page_tables import (
     walk,
 )
 from tessera.lab.kernel.placement_experiments import placement_disagreements
-from tessera.lab.kernel.qemu import Machine
+from tessera.lab.kernel.qemu import EmulatedMachine
 from tessera.lab.numa.map_rules import INTERLEAVE, LOCAL_NODE, guest_rule, map_rule, node_of
 from tessera.lab.numa.placement_map import DATA, LEAVES, LEVELS, PAGE_BYTES, TABLE, PlacementMap, unit_pages
 from tessera.machine.container.toolchain import Toolchain, toolchain
@@ -124,7 +124,7 @@ def _seen_rows(
 # takes this back (tool ``pools-huge``). khugepaged sleeps, so only page faults give 2MB pages.
 
 FIRST_TOUCH = "first-touch"
-GUEST_MACHINE = Machine(nodes=2, cpus=2, memory_mb=1024)
+GUEST_MACHINE = EmulatedMachine(nodes=2, cpus=2, memory_mb=1024)
 FILE_POOL_BYTES = 64 * MB
 GUEST_FOLDER = "/program"  #: of the guest
 _LAYOUT, _POOLS = f"{GUEST_FOLDER}/layout.csv", "/tmp/pools"
@@ -162,7 +162,7 @@ while grep -q '^State:.[^Z]' /proc/$program/status 2> /dev/null; do sleep 0.2; d
 
 
 @dataclass(frozen=True)
-class Mapped:
+class CapturedMap:
     """What a guest showed.
 
     Attributes:
@@ -241,11 +241,11 @@ def capture(
     files: dict[str, bytes],
     out: Path,
     *,
-    machine: Machine = GUEST_MACHINE,
+    machine: EmulatedMachine = GUEST_MACHINE,
     timeout_seconds: float = 600,
     defrag: str = "never",
     before: str = "",
-) -> Mapped:
+) -> CapturedMap:
     """Run the program in the guest; the guest's files go to ``out``.
 
     Args:
@@ -296,7 +296,7 @@ def capture(
     found, zeros = map_of_seen(views[last], places)
     inside = placement_of_dump(done.text("dump-moved" if rule.migrated else "dump"))
     inside = inside[inside["observer"] == observer.get(last, HOME)]
-    return Mapped(begin, found, zeros, unlike + placement_disagreements(inside, counts[last]), places)
+    return CapturedMap(begin, found, zeros, unlike + placement_disagreements(inside, counts[last]), places)
 
 
 # A workload that is ready to run in the guest: its files, the kernel and the tools, for several runs.
@@ -323,7 +323,7 @@ class Guest:
     program: GuestProgram
     timeout_seconds: float = 900
 
-    def map(self, rule: str, out: Path, **options) -> Mapped:
+    def map(self, rule: str, out: Path, **options) -> CapturedMap:
         """The map under a rule; ``options`` are those of :func:`capture`."""
         return capture(
             self.tools, self.program, self.run, rule, self.files, out,

@@ -21,7 +21,7 @@ TIMING_TABLE = "mitosis_timing"
 
 
 @dataclass(frozen=True)
-class Machine:
+class NumaMachine:
     """Sockets and memory; latencies of one load in core cycles, rates in bytes per second."""
 
     sockets: int
@@ -54,9 +54,9 @@ def printed_number(quantity: str) -> float:
     return reference.lookup(TIMING_TABLE, {"quantity": quantity})
 
 
-def published_machine() -> Machine:
+def published_machine() -> NumaMachine:
     """The four-socket Xeon E7-4850 v3 as section 8 describes it."""
-    return Machine(
+    return NumaMachine(
         sockets=int(printed_number("sockets")),
         cores_per_socket=int(printed_number("cores_per_socket")),
         frequency_hz=printed_number("frequency") * 1e9,
@@ -86,7 +86,7 @@ HOG_SWEEP: dict[float, str] = {
 }
 
 
-def hog_lines(machine: Machine) -> int:
+def hog_lines(machine: NumaMachine) -> int:
     """Outstanding lines of a hog on all cores of one socket; assumed."""
     return machine.cores_per_socket * FILL_BUFFERS
 

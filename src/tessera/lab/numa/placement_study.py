@@ -24,7 +24,7 @@ from tessera.lab.numa.placement_costs import (
     PLATFORM,
     REMOTE_HOGGED,
     LoadCosts,
-    Machine,
+    NumaMachine,
     Placement,
     hog_lines,
     placement,
@@ -55,7 +55,7 @@ class PlacementCase:
     assumption: str = ""
 
 
-def placement_cases(machine: Machine) -> Iterator[PlacementCase]:
+def placement_cases(machine: NumaMachine) -> Iterator[PlacementCase]:
     """The configurations of Table 2 and :data:`MOVED_TABLES`; several where a load waits for the hog."""
     for where in [*placements().values(), placement(MOVED_TABLES)]:
         if where.hog not in (where.tables, where.data):
@@ -65,7 +65,7 @@ def placement_cases(machine: Machine) -> Iterator[PlacementCase]:
             yield PlacementCase(where, round(factor * hog_lines(machine)), reason)
 
 
-def placed_platform(platform: Platform, machine: Machine, case: PlacementCase) -> Platform:
+def placed_platform(platform: Platform, machine: NumaMachine, case: PlacementCase) -> Platform:
     """The platform with the keys of the placement."""
     where = case.where
     keys = {
@@ -86,7 +86,7 @@ PAGE_SIZES = {"4kb": "4KB", "2mb": "2MB"}  #: layout -> size of all its pages
 
 
 def placement_rows(
-    asked: list[PlacementCase], cells: list[dict[str, dict]], platform: Platform, machine: Machine, same: dict
+    asked: list[PlacementCase], cells: list[dict[str, dict]], platform: Platform, machine: NumaMachine, same: dict
 ) -> list[dict]:
     """A row for each layout and placement, with the columns ``same`` of all rows.
 
@@ -106,7 +106,7 @@ def placement_rows(
     return rows
 
 
-def placement_row(case: PlacementCase, cell: dict, base: dict, platform: Platform, machine: Machine) -> dict:
+def placement_row(case: PlacementCase, cell: dict, base: dict, platform: Platform, machine: NumaMachine) -> dict:
     """Columns of a placement from its cell and from that of LP-LD with the same pages.
 
     Without ``status`` ok in both there is only ``status`` and ``message``. Cycles are those of the cell;
@@ -226,7 +226,7 @@ def placements_of_gups(
 
 
 def placed_cells(
-    inputs: Inputs, machine: Machine, asked: list[PlacementCase], layouts: Iterable[str], engine: str
+    inputs: Inputs, machine: NumaMachine, asked: list[PlacementCase], layouts: Iterable[str], engine: str
 ) -> list[dict[str, dict]]:
     """For each placement the cells by layout; ``layouts`` are the names of ``inputs.files``."""
     tables = simulate_all(
@@ -237,7 +237,7 @@ def placed_cells(
 
 
 def placements_table(
-    asked: list[PlacementCase], cells: list[dict[str, dict]], platform: Platform, machine: Machine, gups: Gups
+    asked: list[PlacementCase], cells: list[dict[str, dict]], platform: Platform, machine: NumaMachine, gups: Gups
 ) -> pd.DataFrame:
     """:data:`PLACEMENTS` from a cell for each placement and layout, in the order of ``asked``."""
     rows = placement_rows(

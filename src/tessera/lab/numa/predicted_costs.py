@@ -22,7 +22,7 @@ from tessera.lab.numa.placement_costs import (
     LEAST_RATIO,
     PLATFORM,
     LoadCosts,
-    Machine,
+    NumaMachine,
     Placement,
     greatest_ratio,
     hog_lines,
@@ -111,7 +111,7 @@ class Memory:
     lines: float
 
 
-def memory_of(platform: str, machine: Machine, remote_cycles: float | None, lines: float | None) -> Memory:
+def memory_of(platform: str, machine: NumaMachine, remote_cycles: float | None, lines: float | None) -> Memory:
     """Latencies of a platform; those of another node are published for ``haswell-4s-sim`` only.
 
     Raises:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tessera.lab.oracle.imitation import FREE, NONE, Compared, Replay, event_line, frames_of, printed, replay
+from tessera.lab.oracle.imitation import FREE, NONE, Agreement, Replay, event_line, frames_of, printed, replay
 
 # Decisions of the guest beside the imitation's.
 #
@@ -21,7 +21,7 @@ from tessera.lab.oracle.imitation import FREE, NONE, Compared, Replay, event_lin
 
 
 @dataclass(frozen=True)
-class Difference:
+class FirstDivergence:
     """The first event with another decision: its index and text, and both frames (-1: nothing)."""
 
     index: int
@@ -55,7 +55,7 @@ class Comparison:
     equal: int = 0
     blocks: int = 0
     equal_states: int = 0
-    first: Difference | None = None
+    first: FirstDivergence | None = None
     state_differences: list[str] = field(default_factory=list)
 
     @property
@@ -74,7 +74,7 @@ class Comparison:
         wrong = np.flatnonzero(asks & ~same)
         if len(wrong) and self.first is None:
             index = at.start + int(wrong[0])
-            self.first = Difference(
+            self.first = FirstDivergence(
                 index, event_line(events, index), int(guest[wrong[0]]), int(mine[wrong[0]])
             )
 
@@ -283,12 +283,12 @@ def _pageblocks(state: str, zones: set[str]) -> Counter:
     return found
 
 
-def check_counts(program: Path, state: str, kernel_text: str) -> dict[str, Compared]:
+def check_counts(program: Path, state: str, kernel_text: str) -> dict[str, Agreement]:
     """File -> a state beside the kernel's own counts of the same moment."""
     mine = state_values(program, state)
-    found: dict[str, Compared] = {}
+    found: dict[str, Agreement] = {}
     for key, value in kernel_values(kernel_text).items():
         same = mine.get(key) == value
         first = "" if same else f"{' '.join(key)}: the kernel has {value}, the state {mine.get(key)}"
-        found[key[0]] = found.get(key[0], Compared()) + Compared(1, int(same), first)
+        found[key[0]] = found.get(key[0], Agreement()) + Agreement(1, int(same), first)
     return found

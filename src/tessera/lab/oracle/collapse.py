@@ -41,7 +41,7 @@ BUILT = re.compile(r"^cell (\S+) (\d+) (\d+) (\d+) (\d+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Decision:
+class ScanOutcome:
     """A decision and the counts of entries that the scan read."""
 
     name: str
@@ -80,7 +80,7 @@ def _random(random: SplitMix64) -> Iterator[str]:
         yield " ".join(["rw" if random.below(8) else "r", *runs])
 
 
-def guest_decisions(output: str, table: Sequence[str]) -> dict[str, list[Decision]]:
+def guest_decisions(output: str, table: Sequence[str]) -> dict[str, list[ScanOutcome]]:
     """Decisions by limits, from what the guest printed.
 
     Raises:
@@ -95,10 +95,10 @@ def guest_decisions(output: str, table: Sequence[str]) -> dict[str, list[Decisio
                 f"cell {cell} of the guest ({table[int(cell)]})",
                 f"{present} entries are present and {swapped} swapped, under limits {limits}",
             )
-    found: dict[str, list[Decision]] = {}
+    found: dict[str, list[ScanOutcome]] = {}
     for limits, _, young, none, status, swap in TRACED.findall(output):
         name = STATUS.get(status, status)
-        found.setdefault(limits, []).append(Decision(name, int(none), int(swap), int(young)))
+        found.setdefault(limits, []).append(ScanOutcome(name, int(none), int(swap), int(young)))
     for limits in {limits for limits, *_ in BUILT.findall(output)} | found.keys():
         decisions = len(found.get(limits, []))
         if decisions != len(table):
@@ -114,7 +114,7 @@ def entries_of(cell: str) -> dict[str, int]:
     return counts
 
 
-def imitated(program: Path, table: Sequence[str], limits: str) -> list[Decision]:
+def imitated(program: Path, table: Sequence[str], limits: str) -> list[ScanOutcome]:
     """The imitation's decisions; ``program`` is ``tessera-collapse``."""
     none, swap = limits.split(":")
     words = ["cells", "--max-ptes-none", none, "--max-ptes-swap", swap]
@@ -123,7 +123,7 @@ def imitated(program: Path, table: Sequence[str], limits: str) -> list[Decision]
     for line in output.splitlines():
         _, name, *counts = line.split()
         numbers = dict(count.split("=") for count in counts)
-        decisions.append(Decision(name, *(int(numbers[key]) for key in ("none", "swap", "young"))))
+        decisions.append(ScanOutcome(name, *(int(numbers[key]) for key in ("none", "swap", "young"))))
     return decisions
 
 

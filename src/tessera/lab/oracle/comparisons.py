@@ -11,8 +11,8 @@ from tessera.core.files import built
 from tessera.core.results.schema import Table, columns
 from tessera.core.results.table_io import frame_of
 from tessera.lab.oracle import allocator, collapse, paging, process_faults, readahead, scenes
-from tessera.lab.oracle.imitation import Compared
-from tessera.lab.oracle.recording import Recording, load
+from tessera.lab.oracle.imitation import Agreement
+from tessera.lab.oracle.recording import GuestHistory, load
 from tessera.lab.oracle.scenes import SCENES
 from tessera.lab.study import Count, Run, printed, study
 
@@ -40,7 +40,7 @@ class Programs:
     vm: Path
 
 
-def comparison_rows(recording: Recording, events, programs: Programs) -> list[Compared]:
+def comparison_rows(recording: GuestHistory, events, programs: Programs) -> list[Agreement]:
     """All comparisons that a recording allows without a guest."""
     return [
         *event_rows(recording, events, programs.phys),
@@ -55,18 +55,18 @@ def comparison_rows(recording: Recording, events, programs: Programs) -> list[Co
     ]
 
 
-def event_rows(recording: Recording, events, phys: Path) -> list[Compared]:
+def event_rows(recording: GuestHistory, events, phys: Path) -> list[Agreement]:
     """Mixed events: free-running, and each kept block from the guest's own lists."""
     done = allocator.replay_events(phys, recording.states[0], events)
     free = allocator.free_running(events, recording.frames, done)
     found = [
-        Compared(free.decisions, free.equal, str(free.first or ""), f"{free.events} events, free-running")
+        Agreement(free.decisions, free.equal, str(free.first or ""), f"{free.events} events, free-running")
     ]
     if len(events) in recording.states:
         end = recording.states[len(events)]
         same = end == done.state
         first = "" if same else allocator.first_difference(end, done.state)
-        found.append(Compared(1, int(same), first, "whole state after all events"))
+        found.append(Agreement(1, int(same), first, "whole state after all events"))
     blocks = allocator.Comparison()
     size = recording.facts["block"]
     for start in sorted(recording.states):
@@ -76,24 +76,24 @@ def event_rows(recording: Recording, events, phys: Path) -> list[Compared]:
             at = slice(start, stop)
             allocator.compare_block(blocks, phys, (before, after), events, at, recording.frames[:stop])
     name = f"{blocks.blocks} blocks of {size} events from the guest's lists"
-    found.append(Compared(blocks.decisions, blocks.equal, str(blocks.first or ""), f"{name}: requests"))
+    found.append(Agreement(blocks.decisions, blocks.equal, str(blocks.first or ""), f"{name}: requests"))
     first = blocks.state_differences[0] if blocks.state_differences else ""
-    found.append(Compared(blocks.blocks, blocks.equal_states, first, f"{name}: whole states"))
+    found.append(Agreement(blocks.blocks, blocks.equal_states, first, f"{name}: whole states"))
     return found
 
 
-def count_rows(recording: Recording, phys: Path) -> list[Compared]:
+def count_rows(recording: GuestHistory, phys: Path) -> list[Agreement]:
     """The kernel's own counts and indices, over all moments."""
     checked = [allocator.check_counts(phys, state, text) for state, text in recording.counts.values()]
     return [
-        sum((one[file] for one in checked if file in one), Compared()).named(
+        sum((one[file] for one in checked if file in one), Agreement()).named(
             f"{file}, {len(checked)} moments"
         )
         for file in sorted({file for one in checked for file in one})
     ]
 
 
-def collapse_rows(recording: Recording, program: Path) -> list[Compared]:
+def collapse_rows(recording: GuestHistory, program: Path) -> list[Agreement]:
     """khugepaged's table, by limits."""
     found = []
     for limits, guest in recording.decisions.items():
@@ -105,11 +105,11 @@ def collapse_rows(recording: Recording, program: Path) -> list[Compared]:
         ]
         none, swap = limits.split(":")
         name = f"khugepaged, max_ptes_none {none}, max_ptes_swap {swap}: ranges"
-        found.append(Compared(len(guest), len(guest) - len(wrong), wrong[0] if wrong else "", name))
+        found.append(Agreement(len(guest), len(guest) - len(wrong), wrong[0] if wrong else "", name))
     return found
 
 
-def fault_rows(recording: Recording, program: Path) -> list[Compared]:
+def fault_rows(recording: GuestHistory, program: Path) -> list[Agreement]:
     """Frames of a process: pages that are new at a look, and the tables at the last one."""
     process = recording.faults
     mine = process_faults.imitated_frames(
@@ -117,7 +117,7 @@ def fault_rows(recording: Recording, program: Path) -> list[Compared]:
     )
     looks = process_faults.compare_frames(process.looks, mine)
     accesses = sum(event.startswith("touch") for event in process.events)
-    pages = sum((pages for pages, _ in looks.values()), Compared())
+    pages = sum((pages for pages, _ in looks.values()), Agreement())
     missing = next((look for look, (_, one) in looks.items() if one.equal < one.compared), "")
     _, tables = list(looks.values())[-1]
     return [
@@ -126,7 +126,7 @@ def fault_rows(recording: Recording, program: Path) -> list[Compared]:
     ]
 
 
-def file_rows(recording: Recording, program: Path) -> list[Compared]:
+def file_rows(recording: GuestHistory, program: Path) -> list[Agreement]:
     """Readahead of reads; readahead and fault-around of accesses to a mapping."""
     lines, printed = recording.files
     found = readahead.compare_file_steps(
@@ -139,14 +139,14 @@ def file_rows(recording: Recording, program: Path) -> list[Compared]:
     return [one.named(names[kind]) for kind, one in found.items()]
 
 
-def copy_row(recording: Recording, program: Path) -> Compared:
+def copy_row(recording: GuestHistory, program: Path) -> Agreement:
     """Copy on write."""
     lines, letters = recording.copies
     found = process_faults.compare_copies(lines, letters, process_faults.imitated_copies(program, lines))
     return found.named(f"accesses after fork, {letters.count('o')} of them copies: copy or reuse")
 
 
-def swap_rows(recording: Recording, program: Path) -> list[Compared]:
+def swap_rows(recording: GuestHistory, program: Path) -> list[Agreement]:
     """Slots of swap, and what swap faults read."""
     lines, printed = recording.swaps
     slots, steps = readahead.compare_swaps(
@@ -158,14 +158,14 @@ def swap_rows(recording: Recording, program: Path) -> list[Compared]:
     ]
 
 
-def _both(recording: Recording, program: Path, name: str):
+def _both(recording: GuestHistory, program: Path, name: str):
     """Maps of a process in the guest and in the imitation."""
     process, scene = recording.pagings[name], SCENES[name]
     replayed = replace(process, events=scene.replayed(process.events))
     return process.looks, paging.imitated_maps(program, replayed, scene.options)
 
 
-def move_rows(recording: Recording, program: Path) -> list[Compared]:
+def move_rows(recording: GuestHistory, program: Path) -> list[Agreement]:
     """Compaction: pages that moved, and new pages of faults that compacted. Pages of a pool of huge pages."""
     found = []
     for name, what in (("compact", "compact_memory"), ("direct", "compaction for faults of 2MB")):
@@ -175,10 +175,10 @@ def move_rows(recording: Recording, program: Path) -> list[Compared]:
             found.append(one.named(f"{what}: frames of {which}"))
     guest, mine = _both(recording, program, "pool")
     parts = [paging.compare_maps(guest, mine, moved=moved, span=512) for moved in (True, False)]
-    return [*found, sum(parts, Compared()).named("a pool of huge pages: frames of pages of 2MB")]
+    return [*found, sum(parts, Agreement()).named("a pool of huge pages: frames of pages of 2MB")]
 
 
-def list_rows(recording: Recording, program: Path) -> list[Compared]:
+def list_rows(recording: GuestHistory, program: Path) -> list[Agreement]:
     """Pages that reclaim took: by request, and kswapd."""
     guest, mine = _both(recording, program, "reclaim")
     by_request = scenes.compare_reclaimed(guest, mine)
@@ -190,7 +190,7 @@ def list_rows(recording: Recording, program: Path) -> list[Compared]:
     ]
 
 
-def failed_rows(found: list[Compared]) -> list[Compared]:
+def failed_rows(found: list[Agreement]) -> list[Agreement]:
     """Rows below 99.9%. The free-running replay and the frames of tables may diverge: they never fail."""
     free = [row for row in found if "free-running" in row.what or row.what == TABLES]
     return [row for row in found if row not in free and row.equal < 0.999 * row.compared]

@@ -15,14 +15,14 @@ import numpy as np
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.lab.kernel import image
 from tessera.lab.kernel.guest import GuestProgram, GuestRun, Look, OnWalk, run_in_guest
-from tessera.lab.kernel.qemu import Machine
+from tessera.lab.kernel.qemu import EmulatedMachine
 from tessera.lab.oracle.guest_memory import KernelMemory, Vmlinux
 from tessera.lab.oracle.imitation import text_of
-from tessera.lab.oracle.process_faults import Mapped, mapped
+from tessera.lab.oracle.process_faults import ProcessMap, mapped
 from tessera.lab.oracle.snapshot import Reader
 from tessera.machine.container.toolchain import Toolchain
 
-MACHINE = Machine(nodes=1, cpus=1, memory_mb=1024, low_mb=512)
+MACHINE = EmulatedMachine(nodes=1, cpus=1, memory_mb=1024, low_mb=512)
 MODULE = "tessera_oracle"
 SECONDS = 1500
 
@@ -190,10 +190,10 @@ sleep 2
 FAULTS_RUN = "/run/faults /run/events\n"
 
 
-def run_faults(oracle: Oracle, lines: list[str], out: Path) -> tuple[str, dict[str, Mapped], int]:
+def run_faults(oracle: Oracle, lines: list[str], out: Path) -> tuple[str, dict[str, ProcessMap], int]:
     """Events of a process: the state at its look ``start``, what it maps at later looks, its root's frame."""
     state = ""
-    found: dict[str, Mapped] = {}
+    found: dict[str, ProcessMap] = {}
     root = 0
 
     def look(look: Look) -> bool:

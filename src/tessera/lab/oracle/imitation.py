@@ -16,7 +16,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 
 
 @dataclass(frozen=True)
-class Compared:
+class Agreement:
     """What was compared; the sum of two has the first difference of either and no name.
 
     Attributes:
@@ -35,10 +35,10 @@ class Compared:
         """Share of equal values, in per cent."""
         return f"{100 * self.equal / self.compared:.4f}" if self.compared else "-"
 
-    def __add__(self, other: Compared) -> Compared:
-        return Compared(self.compared + other.compared, self.equal + other.equal, self.first or other.first)
+    def __add__(self, other: Agreement) -> Agreement:
+        return Agreement(self.compared + other.compared, self.equal + other.equal, self.first or other.first)
 
-    def named(self, what: str) -> Compared:
+    def named(self, what: str) -> Agreement:
         """With its name in the table."""
         return replace(self, what=what)
 

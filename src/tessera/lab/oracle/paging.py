@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from tessera.lab.kernel.page_tables import FRAME, LARGE, PRESENT, GuestMemory, walk
-from tessera.lab.oracle.imitation import Compared, printed, text_of
+from tessera.lab.oracle.imitation import Agreement, printed, text_of
 from tessera.lab.oracle.process_faults import PAGE, REGION, WRITABLE, ZERO, with_root
 
 NONE, SWAPPED = -2, -3
@@ -145,14 +145,14 @@ def _printed_map(part: str) -> np.ndarray:
 
 def compare_maps(
     guest: dict[str, np.ndarray], mine: dict[str, np.ndarray], *, moved: bool, span: int = 1
-) -> Compared:
+) -> Agreement:
     """Pages that one of both mapped, or mapped elsewhere, since the look before.
 
     Args:
         moved: pages that both looks have, instead of those that are new.
         span: pages of one value, 512 for huge pages: only each span's first page counts.
     """
-    found = Compared()
+    found = Agreement()
     before, mine_before = nothing(), nothing()
     for look, theirs in guest.items():
         ours = mine[look]
@@ -166,6 +166,6 @@ def compare_maps(
             page = other[0]
             where = f"look {look}, address {REGION + page * PAGE:#x}"
             first = f"{where}: guest {theirs[page]}, imitation {ours[page]}"
-        found += Compared(int(at.sum()), int(at.sum()) - len(other), first)
+        found += Agreement(int(at.sum()), int(at.sum()) - len(other), first)
         before, mine_before = theirs, ours
     return found

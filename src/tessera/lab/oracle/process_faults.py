@@ -12,7 +12,7 @@ import numpy as np
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.lab.kernel.page_tables import FRAME, LARGE, PRESENT, GuestMemory, walk
-from tessera.lab.oracle.imitation import Compared, SplitMix64, printed, text_of
+from tessera.lab.oracle.imitation import Agreement, SplitMix64, printed, text_of
 
 # Frames that faults of a process get in the guest beside those of ``tessera-vm``.
 #
@@ -34,7 +34,7 @@ Frames = dict[int, int]
 
 
 @dataclass(frozen=True)
-class Mapped:
+class ProcessMap:
     """What a process maps in the region.
 
     Attributes:
@@ -82,7 +82,7 @@ def _touches(random: SplitMix64, base: int, size: int, count: int) -> list[str]:
     return [f"touch {base + random.below(pages) * PAGE:#x} {'rw'[random.below(4) > 0]}" for _ in range(count)]
 
 
-def mapped(memory: GuestMemory, root: int) -> Mapped:
+def mapped(memory: GuestMemory, root: int) -> ProcessMap:
     """What the page tables below ``root`` map in the region."""
     tree = walk(memory, root)
     first, end = REGION, REGION + (1 << 39)
@@ -103,7 +103,7 @@ def mapped(memory: GuestMemory, root: int) -> Mapped:
                 # Without fork, only zero pages are read-only.
                 zero = not int(entries[slot]) & WRITABLE
                 pages |= {page + part: ZERO if zero else frame + part for part in range(span)}
-    return Mapped(pages, tables)
+    return ProcessMap(pages, tables)
 
 
 def with_root(state: str, root: int) -> str:
@@ -137,7 +137,7 @@ def _end_of_percpu(lines: list[str]) -> int:
     return next(i for i, line in enumerate(lines) if line.startswith(("used ", "lru ", "end")))
 
 
-def imitated_frames(program: Path, state: str, lines: list[str]) -> dict[str, Mapped]:
+def imitated_frames(program: Path, state: str, lines: list[str]) -> dict[str, ProcessMap]:
     """Look -> what the imitation's process maps then.
 
     Args:
@@ -157,11 +157,11 @@ FAULT = re.compile(
 )
 
 
-def _follow(output: str, looks: list[str]) -> dict[str, Mapped]:
+def _follow(output: str, looks: list[str]) -> dict[str, ProcessMap]:
     """What is mapped at each look, from the faults and the calls that give memory back."""
     pages: Frames = {}
     tables: set[int] = set()
-    found: dict[str, Mapped] = {}
+    found: dict[str, ProcessMap] = {}
     names = iter(looks)
     for line in output.splitlines():
         if line.startswith("> munmap") or (line.startswith("> madvise") and line.endswith("dontneed")):
@@ -170,7 +170,7 @@ def _follow(output: str, looks: list[str]) -> dict[str, Mapped]:
             for page in range(first, first + int(size, 16) // PAGE):
                 pages.pop(page, None)
         elif line.startswith("fault 0x1000 "):
-            found[next(names)] = Mapped(dict(pages), set(tables))
+            found[next(names)] = ProcessMap(dict(pages), set(tables))
         elif line.startswith("fault "):
             address, kind, order, frame, made, more = FAULT.fullmatch(line).groups()
             tables |= {int(table) for table in made.split(",")} if made else set()
@@ -185,7 +185,7 @@ def _follow(output: str, looks: list[str]) -> dict[str, Mapped]:
     return found
 
 
-def compare_frames(guest: dict[str, Mapped], mine: dict[str, Mapped]) -> dict[str, tuple[Compared, Compared]]:
+def compare_frames(guest: dict[str, ProcessMap], mine: dict[str, ProcessMap]) -> dict[str, tuple[Agreement, Agreement]]:
     """Look after the start -> frames of pages that one of both mapped, or mapped anew, since the look before;
     and tables of the guest: equal is a frame that is a table's in the imitation, too.
 
@@ -203,8 +203,8 @@ def compare_frames(guest: dict[str, Mapped], mine: dict[str, Mapped]) -> dict[st
             page = wrong[0]
             where = f"look {look}: address {page * PAGE:#x}"
             first = f"{where}: guest {theirs.pages.get(page)}, imitation {ours.get(page)}"
-        pages = Compared(len(changed | extra), len(changed | extra) - len(wrong), first)
-        found[look] = pages, Compared(len(theirs.tables), len(theirs.tables & mine[look].tables))
+        pages = Agreement(len(changed | extra), len(changed | extra) - len(wrong), first)
+        found[look] = pages, Agreement(len(theirs.tables), len(theirs.tables & mine[look].tables))
         before, mine_before = theirs.pages, ours
     return found
 
@@ -268,7 +268,7 @@ def imitated_copies(program: Path, lines: list[str]) -> str:
     return "".join(letters)
 
 
-def compare_copies(lines: list[str], guest: str, mine: str) -> Compared:
+def compare_copies(lines: list[str], guest: str, mine: str) -> Agreement:
     """Letter by letter."""
     touches = [line for line in lines if line.startswith("touch") and len(line.split()) == 3]
     if not len(touches) == len(guest) == len(mine):
@@ -283,4 +283,4 @@ def compare_copies(lines: list[str], guest: str, mine: str) -> Compared:
     if wrong:
         at = wrong[0]
         first = f"access {at} ({touches[at]}): guest {guest[at]}, imitation {mine[at]}"
-    return Compared(len(touches), len(touches) - len(wrong), first)
+    return Agreement(len(touches), len(touches) - len(wrong), first)

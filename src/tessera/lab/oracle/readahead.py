@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.units import PAGE_4KB
-from tessera.lab.oracle.imitation import Compared, SplitMix64, printed, text_of
+from tessera.lab.oracle.imitation import Agreement, SplitMix64, printed, text_of
 
 # What reads and faults bring into the page cache, in the guest and in ``tessera-vm``: readahead and fault-
 # around.
@@ -84,7 +84,7 @@ def imitated_file_steps(program: Path, lines: list[str]) -> list[FileStep]:
     return steps
 
 
-def compare_file_steps(lines: list[str], guest: list[FileStep], mine: list[FileStep]) -> dict[str, Compared]:
+def compare_file_steps(lines: list[str], guest: list[FileStep], mine: list[FileStep]) -> dict[str, Agreement]:
     """Kind of event (``read``, ``touch``) -> comparison of pages and mapped entries."""
     steps = [line for line in lines if line.startswith(("read", "touch"))]
     if not len(steps) == len(guest) == len(mine):
@@ -105,7 +105,7 @@ def compare_file_steps(lines: list[str], guest: list[FileStep], mine: list[FileS
                 f"{steps[wrong[0]]}: only in the guest {sorted(theirs.pages - ours.pages)[:4]}, only in the "
                 f"imitation {sorted(ours.pages - theirs.pages)[:4]}; mapped {theirs.mapped}, {ours.mapped}"
             )
-        found[kind] = Compared(len(at), len(at) - len(wrong), first)
+        found[kind] = Agreement(len(at), len(at) - len(wrong), first)
     return found
 
 
@@ -215,7 +215,7 @@ def _slots(part: str) -> Slots:
     }
 
 
-def compare_swaps(lines: list[str], guest: SwapRun, mine: SwapRun) -> tuple[Compared, Compared]:
+def compare_swaps(lines: list[str], guest: SwapRun, mine: SwapRun) -> tuple[Agreement, Agreement]:
     """Slots of pages that went to swap since the look before; and accesses, with what they read."""
     touches = [line for line in lines if line.startswith("touch") and len(line.split()) == 3]
     if not len(touches) == len(guest.steps) == len(mine.steps) or len(guest.slots) != len(mine.slots):
@@ -229,8 +229,8 @@ def compare_swaps(lines: list[str], guest: SwapRun, mine: SwapRun) -> tuple[Comp
     return _compare_slots(guest.slots, mine.slots), _compare_swap_steps(touches, guest.steps, mine.steps)
 
 
-def _compare_slots(guest: list[Slots], mine: list[Slots]) -> Compared:
-    found = Compared()
+def _compare_slots(guest: list[Slots], mine: list[Slots]) -> Agreement:
+    found = Agreement()
     before: Slots = {}
     for look, (theirs, ours) in enumerate(zip(guest, mine, strict=True)):
         new = {page for page, slot in theirs.items() if before.get(page) != slot} | (
@@ -241,12 +241,12 @@ def _compare_slots(guest: list[Slots], mine: list[Slots]) -> Compared:
         if other:
             page = other[0]
             first = f"look {look}, page {page}: guest slot {theirs.get(page)}, imitation {ours.get(page)}"
-        found += Compared(len(new), len(new) - len(other), first)
+        found += Agreement(len(new), len(new) - len(other), first)
         before = theirs
     return found
 
 
-def _compare_swap_steps(touches: list[str], guest: list[SwapStep], mine: list[SwapStep]) -> Compared:
+def _compare_swap_steps(touches: list[str], guest: list[SwapStep], mine: list[SwapStep]) -> Agreement:
     other = [index for index in range(len(touches)) if guest[index] != mine[index]]
     first = ""
     if other:
@@ -255,4 +255,4 @@ def _compare_swap_steps(touches: list[str], guest: list[SwapStep], mine: list[Sw
             f"access {other[0]} ({touches[other[0]]}): guest {theirs.letter} {sorted(theirs.pages)}, "
             f"imitation {ours.letter} {sorted(ours.pages)}"
         )
-    return Compared(len(touches), len(touches) - len(other), first)
+    return Agreement(len(touches), len(touches) - len(other), first)

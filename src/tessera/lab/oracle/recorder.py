@@ -22,7 +22,7 @@ from tessera.lab.oracle.guest_runs import (
     run_swaps,
 )
 from tessera.lab.oracle.imitation import FREE, NONE, Mix, mixed_events
-from tessera.lab.oracle.recording import Faults, Recording
+from tessera.lab.oracle.recording import Faults, GuestHistory
 from tessera.lab.oracle.scenes import SCENES
 
 #: Frames of the machine: fill levels of the mix are shares of them.
@@ -97,7 +97,7 @@ def record_all(
             "state_differences": result.state_differences,
         },
     }
-    recording = Recording(
+    recording = GuestHistory(
         facts,
         mix,
         frames,

@@ -22,10 +22,10 @@ import numpy as np
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import writing
-from tessera.lab.oracle.collapse import Decision
+from tessera.lab.oracle.collapse import ScanOutcome
 from tessera.lab.oracle.imitation import FREE, NONE, Mix, mixed_events
 from tessera.lab.oracle.paging import Paging
-from tessera.lab.oracle.process_faults import ZERO, Mapped
+from tessera.lab.oracle.process_faults import ZERO, ProcessMap
 
 #: Files of a recording.
 FILES = (
@@ -56,11 +56,11 @@ class Faults:
     events: list[str]
     state: str
     root: int
-    looks: dict[str, Mapped]
+    looks: dict[str, ProcessMap]
 
 
 @dataclass
-class Recording:
+class GuestHistory:
     """What the guest did.
 
     Attributes:
@@ -84,7 +84,7 @@ class Recording:
     states: dict[int, str]
     counts: dict[str, tuple[str, str]]
     cells: list[str]
-    decisions: dict[str, list[Decision]]
+    decisions: dict[str, list[ScanOutcome]]
     faults: Faults
     files: tuple[list[str], str]
     copies: tuple[list[str], str]
@@ -115,7 +115,7 @@ class Recording:
         _write(folder / "pagings.xz", _packed_json(pagings))
 
 
-def load(folder: Path, count: int | None = None) -> tuple[Recording, np.ndarray]:
+def load(folder: Path, count: int | None = None) -> tuple[GuestHistory, np.ndarray]:
     """A recording, or its first ``count`` events; and its events.
 
     Raises:
@@ -144,15 +144,15 @@ def load(folder: Path, count: int | None = None) -> tuple[Recording, np.ndarray]
     frames[asks] = got[: len(asks)]
     states = {int(key): text for key, text in _read(folder / "states.xz").items()}
     collapse = _read(folder / "collapse.xz")
-    decisions = {limits: [Decision(*one) for one in all_] for limits, all_ in collapse["decisions"].items()}
+    decisions = {limits: [ScanOutcome(*one) for one in all_] for limits, all_ in collapse["decisions"].items()}
     counts = {moment: tuple(pair) for moment, pair in _read(folder / "counts.xz").items()}
     faults = _read(folder / "faults.xz")
     looks = {
-        name: Mapped(pages_of(of_pages), set(tables)) for name, (of_pages, tables) in faults["looks"].items()
+        name: ProcessMap(pages_of(of_pages), set(tables)) for name, (of_pages, tables) in faults["looks"].items()
     }
     process = Faults(faults["events"], faults["state"], faults["root"], looks)
     return (
-        Recording(
+        GuestHistory(
             facts,
             mix,
             frames,

@@ -10,7 +10,7 @@ import numpy as np
 
 from tessera.lab.kernel.guest import Look
 from tessera.lab.oracle.guest_runs import FAULTS, FAULTS_RUN, Oracle
-from tessera.lab.oracle.imitation import Compared, SplitMix64, text_of
+from tessera.lab.oracle.imitation import Agreement, SplitMix64, text_of
 from tessera.lab.oracle.paging import SWAPPED, Paging, nothing, read_map
 from tessera.lab.oracle.process_faults import HUGE, PAGE, REGION
 
@@ -214,9 +214,9 @@ def _reclaim_accesses(random: SplitMix64, pages: int, count: int) -> list[str]:
     return lines
 
 
-def compare_reclaimed(guest: dict[str, np.ndarray], mine: dict[str, np.ndarray]) -> Compared:
+def compare_reclaimed(guest: dict[str, np.ndarray], mine: dict[str, np.ndarray]) -> Agreement:
     """Pages that one of both has in swap and did not have there at the look before, of all looks."""
-    found = Compared()
+    found = Agreement()
     before, mine_before = nothing(), nothing()
     for look, theirs in guest.items():
         ours = mine[look]
@@ -226,12 +226,12 @@ def compare_reclaimed(guest: dict[str, np.ndarray], mine: dict[str, np.ndarray])
         if len(other):
             where = "guest" if theirs[other[0]] == SWAPPED else "imitation"
             first = f"look {look}, address {REGION + other[0] * PAGE:#x}: in swap in the {where} only"
-        found += Compared(int(taken.sum()), int(taken.sum()) - len(other), first)
+        found += Agreement(int(taken.sum()), int(taken.sum()) - len(other), first)
         before, mine_before = theirs, ours
     return found
 
 
-def compare_reclaim_order(guest: dict[str, np.ndarray], mine: dict[str, np.ndarray]) -> Compared:
+def compare_reclaim_order(guest: dict[str, np.ndarray], mine: dict[str, np.ndarray]) -> Agreement:
     """Pages in swap when memory has been filled in order, and no page has come back: those of the one that
     took less, and how many of them are in swap in both.
 
@@ -242,7 +242,7 @@ def compare_reclaim_order(guest: dict[str, np.ndarray], mine: dict[str, np.ndarr
     fewer, more = sorted((theirs, ours), key=lambda taken: int(taken.sum()))
     other = np.flatnonzero(fewer & ~more)
     first = f"look {look}, address {REGION + other[0] * PAGE:#x}: not in swap in both" if len(other) else ""
-    return Compared(int(fewer.sum()), int(fewer.sum()) - len(other), first)
+    return Agreement(int(fewer.sum()), int(fewer.sum()) - len(other), first)
 
 
 # The scenes by name.

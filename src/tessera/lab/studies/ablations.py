@@ -111,7 +111,7 @@ def _max_error(model: str, samples: Samples) -> float:
 # Each ablation of :data:`tessera.lab.studies.variations.ABLATIONS` is simulated under the same layouts with
 # the same samples as the baseline. Only the switches of one mechanism change. So H and M are equal in all of
 # them. C is, too, except in the variants that say otherwise
-# (:attr:`~tessera.lab.studies.variations.Variant.walks`).
+# (:attr:`~tessera.lab.studies.variations.Ablation.walks`).
 
 CHEAP_PLAN = parse_sampling("units=10,warmup_accesses=500000,timed_instructions=500000")
 #: program loads that the 4KB run has more than the 2MB run, at each level (MICRO'20 Table 7 compares them)

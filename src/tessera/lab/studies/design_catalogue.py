@@ -55,7 +55,7 @@ class Array:
 
 
 @dataclass(frozen=True)
-class Compared:
+class CataloguedDesign:
     """A design of the study.
 
     Attributes:
@@ -107,45 +107,45 @@ _SEGMENT_ARRAYS = (
     ),
     Array("segment-table", ("segment-table",), "", 2048),
 )
-DESIGNS: tuple[Compared, ...] = (
-    Compared(BASELINE_DESIGN, "two levels of TLBs on 4KB pages only", (_second_level(SECOND_LEVEL),)),
-    Compared(THP, "the same on the pages of the mapping", (_second_level(SECOND_LEVEL),)),
-    Compared("cluster", "an array of 4KB pages and an array of groups of eight"),
-    Compared("cluster-2mb", "cluster, with 2MB pages in the array of pages"),
-    Compared("rmm", "thp and 32 ranges beside it"),
-    Compared(
+DESIGNS: tuple[CataloguedDesign, ...] = (
+    CataloguedDesign(BASELINE_DESIGN, "two levels of TLBs on 4KB pages only", (_second_level(SECOND_LEVEL),)),
+    CataloguedDesign(THP, "the same on the pages of the mapping", (_second_level(SECOND_LEVEL),)),
+    CataloguedDesign("cluster", "an array of 4KB pages and an array of groups of eight"),
+    CataloguedDesign("cluster-2mb", "cluster, with 2MB pages in the array of pages"),
+    CataloguedDesign("rmm", "thp and 32 ranges beside it"),
+    CataloguedDesign(
         "anchor",
         "one array for pages and anchors; the distance is chosen once, by the reading count of Algorithm 1",
         (_second_level("regular", "anchor"),),
     ),
-    Compared("direct-segment", "the largest chunk needs no TLB; thp outside it"),
-    Compared(
+    CataloguedDesign("direct-segment", "the largest chunk needs no TLB; thp outside it"),
+    CataloguedDesign(
         "hvc-delayed-tlb", "virtually addressed caches, and a TLB of 1,024 entries behind L3", _DELAYED_ARRAYS
     ),
-    Compared(
+    CataloguedDesign(
         "hvc-many-segment",
         "virtually addressed caches, and up to 2,048 segments behind L3",
         (*_SEGMENT_ARRAYS, _SEGMENT_CACHE),
     ),
-    Compared(IDEAL, "every data access hits in L1: the bound"),
+    CataloguedDesign(IDEAL, "every data access hits in L1: the bound"),
 )
 DESIGN_NAMES = tuple(one.name for one in DESIGNS)
-DESIGN_VARIANTS: tuple[Compared, ...] = (
-    Compared(
+DESIGN_VARIANTS: tuple[CataloguedDesign, ...] = (
+    CataloguedDesign(
         "hvc-delayed-tlb-32k",
         "hvc-delayed-tlb with 32,768 entries",
         _DELAYED_ARRAYS,
         "hvc-delayed-tlb",
         {f"{_DELAYED}.entries": 32768},
     ),
-    Compared(
+    CataloguedDesign(
         "hvc-many-segment-no-sc",
         "hvc-many-segment without its segment cache",
         _SEGMENT_ARRAYS,
         "hvc-many-segment",
         {f"{_SEGMENTS}.sc_entries": 0},
     ),
-    Compared(
+    CataloguedDesign(
         "hvc-many-segment-8kb",
         "hvc-many-segment with an index cache of 8KB",
         (),
@@ -157,9 +157,9 @@ DESIGN_VARIANTS: tuple[Compared, ...] = (
 HIDDEN_SECOND_LEVEL = (BASELINE_DESIGN, THP)
 
 
-def named_design(name: str) -> Compared:
+def named_design(name: str) -> CataloguedDesign:
     """The row of a design or variant; any other name is a design of the simulator, without energy."""
-    return next((one for one in (*DESIGNS, *DESIGN_VARIANTS) if one.name == name), Compared(name, ""))
+    return next((one for one in (*DESIGNS, *DESIGN_VARIANTS) if one.name == name), CataloguedDesign(name, ""))
 
 
 def arrays_of(design: str) -> tuple[Array, ...]:
@@ -188,7 +188,7 @@ _NJ_OF_PJ, _NJ_OF_MJ = 1e-3, 1e6  #: mW x s = mJ
 
 
 @dataclass(frozen=True)
-class Cost:
+class ArrayEnergy:
     """Of one array."""
 
     read_pj: float
@@ -196,16 +196,16 @@ class Cost:
 
 
 @cache
-def costs() -> dict[tuple[str, int], Cost]:
+def costs() -> dict[tuple[str, int], ArrayEnergy]:
     """(kind of array, its size in entries, bytes or bits) -> cost."""
     with ENERGY_FILE.open(encoding="utf-8", newline="") as stream:
         return {
-            (row["array"], int(row["size"])): Cost(float(row["read_pj"]), float(row["leakage_mw"]))
+            (row["array"], int(row["size"])): ArrayEnergy(float(row["read_pj"]), float(row["leakage_mw"]))
             for row in csv.DictReader(stream)
         }
 
 
-def cost_of(array: Array, platform: Platform) -> Cost | None:
+def cost_of(array: Array, platform: Platform) -> ArrayEnergy | None:
     """None: ``design_energy.csv`` has no such size."""
     return costs().get((array.kind, array.size_on(platform)))
 

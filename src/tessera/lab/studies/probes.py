@@ -31,7 +31,7 @@ from tessera.lab.validation.synthetic import ANON_BASE, HEAP_BASE, Batch, Stream
 
 
 @dataclass(frozen=True)
-class Counted:
+class SimulatedCounts:
     """Counts of one simulation: H, M, data accesses, and structure -> (accesses, hits)."""
 
     hits: int
@@ -41,7 +41,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Case:
+class ProbeSimulation:
     """One simulation.
 
     Attributes:
@@ -56,7 +56,7 @@ class Case:
     stream: Stream
     changes: dict[str, int | str]
     place: Layout | PageMapping
-    read: Callable[[Counted], dict[str, float]]
+    read: Callable[[SimulatedCounts], dict[str, float]]
 
 
 def percent(part: int, whole: int) -> float:
@@ -83,11 +83,11 @@ _GAP_FRAMES = PAGES_OF_2MB
 _SEGMENT_DESIGN = "hvc-many-segment"
 
 
-def index_cache_cases(accesses: int, seed: int) -> list[Case]:
+def index_cache_cases(accesses: int, seed: int) -> list[ProbeSimulation]:
     """A case for each number of segments and each fill, on the same accesses."""
     stream = random_stream(accesses, seed)
     return [
-        Case(
+        ProbeSimulation(
             INDEX_CACHE,
             f"{segments} segments, {fill}",
             stream,
@@ -125,7 +125,7 @@ def equal_segments(segments: int) -> PageMapping:
     return PageMapping.fixed(f"segments-{segments}", rows)
 
 
-def index_cache_hits(counted: Counted) -> dict[str, float]:
+def index_cache_hits(counted: SimulatedCounts) -> dict[str, float]:
     """Hits of a node, and walks all of whose nodes hit, percent."""
     nodes, hits = counted.structures["index-cache"]
     return {
@@ -159,7 +159,7 @@ def filter_workloads() -> list[str]:
     )
 
 
-def synonym_filter_cases(accesses: int, seed: int) -> list[Case]:
+def synonym_filter_cases(accesses: int, seed: int) -> list[ProbeSimulation]:
     """A case for each workload."""
     layout = Layout("pages-of-4kb", {"brk": POOL_BYTES, "mmap": POOL_BYTES})
     found = []
@@ -171,7 +171,7 @@ def synonym_filter_cases(accesses: int, seed: int) -> list[Case]:
         granules = shared_granules(area)
         keys = {"mmu.design": _FILTER_DESIGN, f"design.{_FILTER_DESIGN}.synonym_granules": granules}
         found.append(
-            Case(
+            ProbeSimulation(
                 SYNONYM_FILTER,
                 workload,
                 mixed_stream(accesses, share, granules, seed),
@@ -201,7 +201,7 @@ def mixed_stream(accesses: int, share: float, granules: int, seed: int) -> Strea
     )
 
 
-def synonym_filter_savings(counted: Counted) -> dict[str, float]:
+def synonym_filter_savings(counted: SimulatedCounts) -> dict[str, float]:
     """Accesses that need no TLB, false positives and real synonyms, percent of all accesses."""
     asked, candidates = counted.structures["synonym-filter"]
     _, real = counted.structures["synonym"]
@@ -263,7 +263,7 @@ def probes(
     return frame_of(PROBES, rows)
 
 
-def _added(work: Batch, number: int, case: Case, trace: Path, platform: Platform) -> tuple[Path, Path]:
+def _added(work: Batch, number: int, case: ProbeSimulation, trace: Path, platform: Platform) -> tuple[Path, Path]:
     """Files of the cell and of the structures, which exist after the run."""
     values = {key: Value(value, f"probe {case.probe}") for key, value in case.changes.items()}
     flat = work.add_platform(replace(platform, values=platform.values | values).flat())
@@ -274,7 +274,7 @@ def _added(work: Batch, number: int, case: Case, trace: Path, platform: Platform
     return work.add_run(trace, flat, places, ENGINE, options=options, mappings=mapped), structures
 
 
-def _counted(work: Batch, cell: Path, structures: Path) -> tuple[Counted | None, str]:
+def _counted(work: Batch, cell: Path, structures: Path) -> tuple[SimulatedCounts | None, str]:
     found = work.rows(cell)
     if found.error:
         return None, found.error
@@ -283,10 +283,10 @@ def _counted(work: Batch, cell: Path, structures: Path) -> tuple[Counted | None,
         parts = {
             part["structure"]: (int(part["accesses"]), int(part["hits"])) for part in csv.DictReader(stream)
         }
-    return Counted(int(row["stlb_hits"]), int(row["stlb_misses"]), int(row["accesses"]), parts), ""
+    return SimulatedCounts(int(row["stlb_hits"]), int(row["stlb_misses"]), int(row["accesses"]), parts), ""
 
 
-def _rows(case: Case, accesses: int, platform: Platform, counted: Counted | None, error: str) -> list[dict]:
+def _rows(case: ProbeSimulation, accesses: int, platform: Platform, counted: SimulatedCounts | None, error: str) -> list[dict]:
     head = {
         "probe": case.probe, "case": case.name, "platform": platform.name, "accesses": accesses,
         "provenance": "simulated",

@@ -20,7 +20,7 @@ from tessera.fit.fitting import fit_all
 from tessera.fit.models.samples import Samples, check_samples
 from tessera.lab.studies.ablations import CHEAP_PLAN, Shape, shape
 from tessera.lab.studies.placements import chosen_layouts
-from tessera.lab.studies.variations import BASELINE, Point, points, varied
+from tessera.lab.studies.variations import BASELINE, Variation, points, varied
 from tessera.lab.study import Inputs, Jobs, Names, Recording, Run, study
 from tessera.simulate.runner import CellCache, simulate_each
 from tessera.simulate.sampling import Plan
@@ -230,7 +230,7 @@ def sweep(
     return swept(inputs, *points(platform, all_keys(), keys))
 
 
-def swept(inputs: Inputs, points: list[Point], reasons: dict[str, str]) -> pd.DataFrame:
+def swept(inputs: Inputs, points: list[Variation], reasons: dict[str, str]) -> pd.DataFrame:
     """The table :data:`SWEEP`: rows of the baseline first, then of each point, then what is ``skipped``.
 
     Raises:
@@ -247,7 +247,7 @@ def swept(inputs: Inputs, points: list[Point], reasons: dict[str, str]) -> pd.Da
     rows = [_row(inputs, BASELINE, "", {}) | cost | row | _against(row, base) for row in truth]
     done = 0
 
-    def one(point: Point) -> list[dict]:
+    def one(point: Variation) -> list[dict]:
         nonlocal done
         head = _row(inputs, point.key, point.alternative, point.changes)
         try:
@@ -269,7 +269,7 @@ def swept(inputs: Inputs, points: list[Point], reasons: dict[str, str]) -> pd.Da
     return frame_of(SWEEP, rows)
 
 
-def _each(work: Callable[[Point], list[dict]], points: list[Point], jobs: int) -> Iterator[list[dict]]:
+def _each(work: Callable[[Variation], list[dict]], points: list[Variation], jobs: int) -> Iterator[list[dict]]:
     """``work`` of each point, in order, ``jobs`` at a time; if one raises, the rest is cancelled."""
     if jobs == 1:  # in the main thread, where an interrupt stops the simulator at once
         yield from map(work, points)
@@ -308,7 +308,7 @@ def survival(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _simulated(inputs: Inputs, points: list[Point]) -> dict[str, list[dict] | TesseraError]:
+def _simulated(inputs: Inputs, points: list[Variation]) -> dict[str, list[dict] | TesseraError]:
     """Cells of each point, by its name, and of the baseline, in one run; or why a point has none."""
     found: dict[str, list[dict] | TesseraError] = {}
     platforms = {BASELINE: inputs.platform}

@@ -15,7 +15,7 @@ NO_MISPREDICTIONS = "no-mispredictions"
 
 
 @dataclass(frozen=True)
-class Variant:
+class Ablation:
     """``changes`` of a platform's values, and their meaning in one line.
 
     ``walks``: the mechanism changes where walks find their entries, so C may differ from the baseline's.
@@ -27,31 +27,31 @@ class Variant:
     walks: bool = False
 
 
-ABLATIONS: tuple[Variant, ...] = (
-    Variant(BASELINE, "the unchanged platform"),
-    Variant(
+ABLATIONS: tuple[Ablation, ...] = (
+    Ablation(BASELINE, "the unchanged platform"),
+    Ablation(
         "no-pollution",
         "walker loads do not change the caches that the program sees; walks take as long as before",
         {"walker.pollutes": 0},
     ),
-    Variant("infinite-walkers", "no walk waits for a walker", {"walker.count": 0}),
-    Variant("no-overlap", "each instruction waits for the one before it", {"core.overlap": 0}),
-    Variant(NO_MISPREDICTIONS, "all branches are predicted right", {"branch.predictor": "perfect"}),
-    Variant(
+    Ablation("infinite-walkers", "no walk waits for a walker", {"walker.count": 0}),
+    Ablation("no-overlap", "each instruction waits for the one before it", {"core.overlap": 0}),
+    Ablation(NO_MISPREDICTIONS, "all branches are predicted right", {"branch.predictor": "perfect"}),
+    Ablation(
         "no-ports",
         "any number of loads, stores and computations begin in a cycle",
         {"core.ports.load": 0, "core.ports.store": 0, "core.ports.alu": 0},
     ),
-    Variant("no-forwarding", "loads do not see stores that wait", {"core.store_forward_cycles": 0}),
-    Variant(
+    Ablation("no-forwarding", "loads do not see stores that wait", {"core.store_forward_cycles": 0}),
+    Ablation(
         "no-string-costs",
         "string instructions and copies of the kernel take no time but that of their accesses",
         {"core.string.begin_cycles": 0, "core.string.page_cycles": 0},
     ),
-    Variant("late-registers", "the stack pointer waits for loaded data", {"core.early_registers": 0}),
-    Variant("no-write-backs", "written lines are not sent back to memory", {"cache.write_backs": 0}),
-    Variant("unqueued-walks", "loads of walks wait in no queue of memory", {"dram.queues_walks": 0}),
-    Variant(
+    Ablation("late-registers", "the stack pointer waits for loaded data", {"core.early_registers": 0}),
+    Ablation("no-write-backs", "written lines are not sent back to memory", {"cache.write_backs": 0}),
+    Ablation("unqueued-walks", "loads of walks wait in no queue of memory", {"dram.queues_walks": 0}),
+    Ablation(
         "no-slices", "the set of a line in L3 is chosen without a hash", {"cache.l3.slices": 0}, walks=True
     ),
 )
@@ -61,7 +61,7 @@ ABLATIONS: tuple[Variant, ...] = (
 EXPLANATIONS = ("no-pollution", "infinite-walkers", "no-overlap", NO_MISPREDICTIONS)
 
 
-def named_ablation(names: Sequence[str]) -> tuple[Variant, ...]:
+def named_ablation(names: Sequence[str]) -> tuple[Ablation, ...]:
     """The baseline and the ablations with these names; without names, all.
 
     Raises:
@@ -127,7 +127,7 @@ SWITCHES: tuple[Switch, ...] = (
 
 
 @dataclass(frozen=True)
-class Point:
+class Variation:
     """One variation: the assumed ``key``, the ``alternative`` in words, the values that change."""
 
     key: str
@@ -141,7 +141,7 @@ class Point:
 
 def points(
     platform: Platform, keys: dict[str, PlatformKey], only: Sequence[str] = ()
-) -> tuple[list[Point], dict[str, str]]:
+) -> tuple[list[Variation], dict[str, str]]:
     """(points, {assumed key: why it is not varied}) of ``platform``; ``keys`` has the bounds.
 
     ``only``: beginnings of keys; without any, every assumed value is varied.
@@ -155,8 +155,8 @@ def points(
             reasons[key] = "the key belongs to a component, and only the simulator knows its bounds"
             continue
         own = list(_of(key, value.value, platform, keys[key]))
-        found += [point for point in own if isinstance(point, Point)]
-        if not any(isinstance(point, Point) for point in own):
+        found += [point for point in own if isinstance(point, Variation)]
+        if not any(isinstance(point, Variation) for point in own):
             reasons[key] = "; ".join(dict.fromkeys(map(str, own))) or "no alternative is known"
     switched = [point for point in _switched(platform) if point.key.startswith(wanted)]
     return found + switched, {k: v for k, v in reasons.items() if not _in_switch(k)}
@@ -166,25 +166,25 @@ def _in_switch(key: str) -> bool:
     return any(key.startswith(switch.prefix) for switch in SWITCHES)
 
 
-def _switched(platform: Platform) -> Iterator[Point]:
+def _switched(platform: Platform) -> Iterator[Variation]:
     for switch in SWITCHES:
         mine = [value for key, value in platform.values.items() if key.startswith(switch.prefix)]
         if any(value.assumed for value in mine):
             is_on = platform.values[switch.indicator].value not in (0, "none")
             changes = switch.off if is_on else switch.on
-            yield Point(switch.prefix.rstrip("."), "off" if is_on else "on", dict(changes))
+            yield Variation(switch.prefix.rstrip("."), "off" if is_on else "on", dict(changes))
 
 
-def _of(key: str, value: int | float | str, platform: Platform, bounds: PlatformKey) -> Iterator[Point | str]:
+def _of(key: str, value: int | float | str, platform: Platform, bounds: PlatformKey) -> Iterator[Variation | str]:
     """Points of one key, or sentences why there are none."""
     if isinstance(value, str):
         names = PREDICTORS if key == "branch.predictor" else POLICIES if key.endswith(".replacement") else ()
         for name in names:
             if name != value:
-                yield Point(key, name, {key: name})
+                yield Variation(key, name, {key: name})
         return
     if bounds.unit == FLAG:
-        yield Point(key, str(1 - int(value)), {key: 1 - int(value)})
+        yield Variation(key, str(1 - int(value)), {key: 1 - int(value)})
         return
     if value == 0:
         yield "the mechanism is off"
@@ -198,7 +198,7 @@ def _of(key: str, value: int | float | str, platform: Platform, bounds: Platform
         elif not bounds.least <= changes[key] <= bounds.most:
             yield f"{changes[key]} is outside {bounds.least} to {bounds.most}"
         else:
-            yield Point(key, f"x{factor:g}", changes)
+            yield Variation(key, f"x{factor:g}", changes)
 
 
 def _scaled(key: str, value: int | float, factor: float, platform: Platform) -> Changes | str:

@@ -31,11 +31,11 @@ from tessera.fit.predict.processor import MEASURED, SIMULATED, Processor, of_tab
 from tessera.lab.transfer import own_design
 from tessera.lab.transfer.bracket_answers import family_openness
 from tessera.lab.transfer.classes import families_of
-from tessera.lab.transfer.own_design import OwnDesign, Progress, Window
+from tessera.lab.transfer.own_design import OwnDesign, Progress, TraceWindow
 
 
 @dataclass(frozen=True)
-class Study:
+class TransferTables:
     """The tables of a study of transfer, asked about one workload on one platform."""
 
     tree: ResultsTree
@@ -126,13 +126,13 @@ class Study:
         """Whether R of other samples comes from the engine of this study, so that it is no other clock."""
         return processor.origin == SIMULATED and processor.platform == self.platform
 
-    def window(self) -> Window:
-        """Errors as of :meth:`Window.of`."""
-        return Window.of(self.tree, self.samples_table, self.workload, self.platform)
+    def window(self) -> TraceWindow:
+        """Errors as of :meth:`TraceWindow.of`."""
+        return TraceWindow.of(self.tree, self.samples_table, self.workload, self.platform)
 
 
 def answer_design(
-    study: Study, design: OwnDesign, processor: Processor | None = None, cache: Path | None = None,
+    study: TransferTables, design: OwnDesign, processor: Processor | None = None, cache: Path | None = None,
     progress: Progress = lambda line: None,
 ) -> Decision:  # fmt: skip
     """Simulate a design with time on the window of the study, and decide.
@@ -157,7 +157,7 @@ def answer_design(
         return refused_question(question, [layout_absent(design.pages, own)])
     window = study.window()
 
-    def simulated(one: OwnDesign) -> own_design.Counted:
+    def simulated(one: OwnDesign) -> own_design.SimulatedDesign:
         return own_design.simulate_own(one, window, study.hardware, cache, progress)
 
     counted = simulated(design)

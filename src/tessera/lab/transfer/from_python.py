@@ -27,7 +27,7 @@ from tessera.fit.predict.counts import (
 )
 from tessera.fit.predict.decision import Decision
 from tessera.fit.predict.processor import Processor
-from tessera.lab.transfer.answer import Study, answer_design
+from tessera.lab.transfer.answer import TransferTables, answer_design
 from tessera.lab.transfer.classes import GROUPS, IDEAL
 from tessera.lab.transfer.own_design import OwnDesign, of_tree, read_own
 
@@ -56,7 +56,7 @@ class Known:
     """P, and the study of transfer if results are given."""
 
     processor: Processor
-    study: Study | None
+    study: TransferTables | None
 
     @property
     def pair(self) -> dict[str, str]:
@@ -235,7 +235,7 @@ def known_of(results=None, workload=None, platform=None, samples=None, fit=None,
                 f"tessera predict --results {results}", "it has many workloads and platforms",
                 "name one pair: --workload NAME --platform NAME", code="pair-unstated",
             )  # fmt: skip
-        study = Study(ResultsTree(Path(results)), workload, platform)
+        study = TransferTables(ResultsTree(Path(results)), workload, platform)
     if samples is None and fit is None:
         if study is None:
             raise TesseraError("tessera predict: P", "nothing says what P is", _SOURCES, code="no-p")

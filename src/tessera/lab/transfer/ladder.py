@@ -25,7 +25,7 @@ TREE_CYCLES = 20
 
 
 @dataclass(frozen=True)
-class Step:
+class Rung:
     """``changes`` of P after the step (all of them, not only its own)."""
 
     mechanism: str
@@ -60,22 +60,22 @@ def _ranges(cycles: int | None) -> Callable[[Platform], Changes]:
     }  # fmt: skip
 
 
-LADDERS: dict[str, tuple[Step, ...]] = {
+LADDERS: dict[str, tuple[Rung, ...]] = {
     "anchor-8": (
-        Step(CONTENTS, _anchored(0, 0)),
-        Step(BACKGROUND, _anchored(0, 1)),
-        Step(HIT_TIME, _anchored(1, 1)),
+        Rung(CONTENTS, _anchored(0, 0)),
+        Rung(BACKGROUND, _anchored(0, 1)),
+        Rung(HIT_TIME, _anchored(1, 1)),
     ),
     "delayed-tlb": (
-        Step(CONTENTS, _delayed(hit=False, caches=True)),
-        Step(HIT_TIME, _delayed(hit=True, caches=True)),
-        Step(WALK_CACHES, _delayed(hit=True, caches=False)),
-        Step(PLACE, lambda p: {DESIGN: "hvc-delayed-tlb"}),
+        Rung(CONTENTS, _delayed(hit=False, caches=True)),
+        Rung(HIT_TIME, _delayed(hit=True, caches=True)),
+        Rung(WALK_CACHES, _delayed(hit=True, caches=False)),
+        Rung(PLACE, lambda p: {DESIGN: "hvc-delayed-tlb"}),
     ),
     "many-segment": (
-        Step(CONTENTS, _ranges(None)),
-        Step(HIT_TIME, _ranges(TREE_CYCLES)),
-        Step(PLACE, lambda p: {DESIGN: "hvc-many-segment"}),
+        Rung(CONTENTS, _ranges(None)),
+        Rung(HIT_TIME, _ranges(TREE_CYCLES)),
+        Rung(PLACE, lambda p: {DESIGN: "hvc-many-segment"}),
     ),
 }
 

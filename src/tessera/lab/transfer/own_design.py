@@ -99,7 +99,7 @@ def _is_name(value: object) -> bool:
 
 
 @dataclass(frozen=True)
-class Window:
+class TraceWindow:
     """The window of the study of a pair, with its units."""
 
     workload: str
@@ -110,7 +110,7 @@ class Window:
     manifest: Path
 
     @classmethod
-    def of(cls, tree: ResultsTree, samples: pd.DataFrame, workload: str, platform: str) -> Window:
+    def of(cls, tree: ResultsTree, samples: pd.DataFrame, workload: str, platform: str) -> TraceWindow:
         """From a results tree that still has the window, or the trace that it was cut from.
 
         Raises:
@@ -136,7 +136,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Counted:
+class SimulatedDesign:
     """A simulated design: as the bracket asks for it, and R of the timing engine in cycles."""
 
     asked: ChangedCounts
@@ -150,9 +150,9 @@ def classes(design: OwnDesign, platform: Platform) -> tuple[list[str], list[str]
 
 
 def simulate_own(
-    design: OwnDesign, window: Window, base: Platform, cache: Path | None = None,
+    design: OwnDesign, window: TraceWindow, base: Platform, cache: Path | None = None,
     progress: Progress = lambda line: None,
-) -> Counted:  # fmt: skip
+) -> SimulatedDesign:  # fmt: skip
     """H, M, C and R of a variant of ``base`` on the window of the study, in one run of the timing engine.
 
     Raises:
@@ -166,10 +166,10 @@ def simulate_own(
         if kind is MAPPING and DESIGN not in design.changes:
             platform = changed(platform, {DESIGN: THP})
         cell = _cell(runs.cells(platform, [file], kind, TIMING), design)
-    return Counted(asked(cell.row, cell.structures, platform, base), cell.runtime)
+    return SimulatedDesign(asked(cell.row, cell.structures, platform, base), cell.runtime)
 
 
-def _units(window: Window, cache: CellCache) -> Units:
+def _units(window: TraceWindow, cache: CellCache) -> Units:
     """The units of the window; from the cache if they are known, because the simulator reads them."""
     length, warm = window.interval_instructions, window.warm_units
     key = content_key("units of a window", trace_identity(window.trace), str(length), str(warm))
@@ -181,7 +181,7 @@ def _units(window: Window, cache: CellCache) -> Units:
     return units
 
 
-def _pages(design: OwnDesign, window: Window, folder: Path, progress: Progress):
+def _pages(design: OwnDesign, window: TraceWindow, folder: Path, progress: Progress):
     """(file, kind) of the layout or mapping."""
     if design.mapping:
         made = placements.make_mappings(window.trace, [design.mapping], window.seed, folder, progress)

@@ -9,7 +9,7 @@ from tessera.core.platforms import Platform
 from tessera.core.results.outcomes import is_ok
 from tessera.fit.predict.bracket import ChangedCounts
 from tessera.lab.transfer import rules
-from tessera.lab.transfer.classes import DESIGN, HIT, OWN_HIT, WALKERS, Variant, text_of
+from tessera.lab.transfer.classes import DESIGN, HIT, OWN_HIT, WALKERS, ProcessorVariant, text_of
 from tessera.lab.transfer.runs import Cell, difference
 
 # The three inputs that a study can declare: what H and C count (docs/transfer.md, Three inputs).
@@ -22,7 +22,7 @@ _DELAYED_CYCLES = ("design.hvc-delayed-tlb.delayed_cycles", 7)
 
 
 @dataclass(frozen=True)
-class Point:
+class DeclaredInput:
     """(H, M, C) in translations, translations, cycles."""
 
     H: float
@@ -40,14 +40,14 @@ def background_cycles(structures: Sequence[Mapping]) -> float:
 
 def declared(
     row: Mapping, structures: Sequence[Mapping], platform: Platform, base: Platform
-) -> dict[str, Point]:
+) -> dict[str, DeclaredInput]:
     """Input -> (H, M, C) of a cell of ``platform``, a variant of ``base``."""
     hits, misses, cycles = (float(row[name]) for name in ("stlb_hits", "stlb_misses", "walk_cycles"))
     latency = look_up_cycles(hits, misses, structures, platform)[0] / int(base.values[HIT].value)
     return {
-        COUNTED: Point(hits, misses, cycles),
-        LATENCY: Point(latency, misses, cycles),
-        BUSY: Point(hits, misses, cycles + background_cycles(structures)),
+        COUNTED: DeclaredInput(hits, misses, cycles),
+        LATENCY: DeclaredInput(latency, misses, cycles),
+        BUSY: DeclaredInput(hits, misses, cycles + background_cycles(structures)),
     }
 
 
@@ -104,11 +104,11 @@ class Measured:
     ``asked``: the design as the bracket asks for it; None without numbers.
     """
 
-    variant: Variant
+    variant: ProcessorVariant
     changes: Mapping[str, int | str]
     cell: Cell
     base: Cell | None
-    x: Mapping[str, Point]
+    x: Mapping[str, DeclaredInput]
     ideal: float
     asked: ChangedCounts | None = None
 
@@ -122,7 +122,7 @@ class Measured:
 
 
 def measured(
-    variant: Variant, platform: Platform, base_platform: Platform, cell: Cell, base: Cell | None, ideal: float
+    variant: ProcessorVariant, platform: Platform, base_platform: Platform, cell: Cell, base: Cell | None, ideal: float
 ) -> Measured:
     """A point; without numbers if the cell or P's is not ok."""
     changes = variant.changes(base_platform)

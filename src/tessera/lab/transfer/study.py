@@ -45,7 +45,7 @@ from tessera.lab.transfer.classes import (
     NEW_LAYOUTS,
     SOME_LAYOUTS,
     THP,
-    Variant,
+    ProcessorVariant,
     changed,
     chosen,
 )
@@ -77,7 +77,7 @@ class Subject:
     platform: Platform
     layouts: Sequence[Path]
     mappings: Mapping[str, Path]
-    variants: Sequence[Variant]
+    variants: Sequence[ProcessorVariant]
     models: Sequence[str]
     folder: Path
     twins: int
@@ -87,7 +87,7 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Base:
+class ProcessorCells:
     """P under layouts and mappings, and R of the design ideal by mapping (``growing-0`` for layouts)."""
 
     layouts: dict[str, Cell]
@@ -103,7 +103,7 @@ class Base:
 class Simulated:
     """P, all points in the order of the registry, and the layouts in which twins are looked for."""
 
-    base: Base
+    base: ProcessorCells
     points: list[Measured]
     more: Sequence[Path]
 
@@ -151,7 +151,7 @@ def samples_of(cells: Mapping[str, Cell], names: Sequence[str]) -> Samples:
     return check_samples(pd.DataFrame(rows), "study of transfer").fitted
 
 
-def sample_rows(subject: Subject, base: Base, samples: Samples) -> list[dict]:
+def sample_rows(subject: Subject, base: ProcessorCells, samples: Samples) -> list[dict]:
     units = subject.runs.units
     about = {
         "window_accesses": units.accesses, "warm_accesses": units.warm_accesses, "units": units.count,
@@ -172,7 +172,7 @@ def sample_rows(subject: Subject, base: Base, samples: Samples) -> list[dict]:
     return found
 
 
-def _base(subject: Subject, new: Sequence[Path]) -> Base:
+def _base(subject: Subject, new: Sequence[Path]) -> ProcessorCells:
     runs, p = subject.runs, subject.platform
     runs.progress(f"P under {len(subject.layouts)} layouts and {len(subject.mappings)} mappings")
     small = [path for path in subject.layouts if path.stem == ALL_4KB]
@@ -186,10 +186,10 @@ def _base(subject: Subject, new: Sequence[Path]) -> Base:
         lambda: runs.cells(ideal, maps, MAPPING) if maps else {},
     ]
     layouts, of_small, mappings, of_maps = runs.each(asked)
-    return Base(layouts, mappings, of_maps | of_small)
+    return ProcessorCells(layouts, mappings, of_maps | of_small)
 
 
-def _points(subject: Subject, base: Base, new: Sequence[Path]) -> Iterator[Measured]:
+def _points(subject: Subject, base: ProcessorCells, new: Sequence[Path]) -> Iterator[Measured]:
     """All points, in the order of the registry."""
     files = {
         LAYOUTS: list(subject.layouts),
@@ -199,7 +199,7 @@ def _points(subject: Subject, base: Base, new: Sequence[Path]) -> Iterator[Measu
     }
     done, asked = 0, [v for v in subject.variants if files[v.under]]
 
-    def one(variant: Variant) -> dict[str, Cell]:
+    def one(variant: ProcessorVariant) -> dict[str, Cell]:
         nonlocal done
         platform = changed(subject.platform, variant.changes(subject.platform))
         kind = MAPPING if variant.under == MAPPINGS else LAYOUT
@@ -217,7 +217,7 @@ def _points(subject: Subject, base: Base, new: Sequence[Path]) -> Iterator[Measu
             yield measured(variant, platform, subject.platform, cell, of_p, ideal)
 
 
-def _ladders(subject: Subject, base: Base, fitted: predictions.FittedModels) -> Iterator[dict]:
+def _ladders(subject: Subject, base: ProcessorCells, fitted: predictions.FittedModels) -> Iterator[dict]:
     """Every ladder under every mapping; P under a mapping is the first step."""
     model = fitted.models.get(MODEL_OF_LADDER)
     predict = (lambda x: None) if model is None else (lambda x: predictions.predicted(model, x))

@@ -25,7 +25,7 @@ from tessera.lab.validation.synthetic import ANON_BASE, Stream, arithmetic, batc
 # within 4.5 standard deviations (once in 150,000), or a runtime up to what filling and draining the pipeline
 # costs.
 #
-# A new case is a function that yields :class:`Case` and one entry of :data:`CASES`.
+# A new case is a function that yields :class:`ClosedForm` and one entry of :data:`CASES`.
 
 SIGMAS = 4.5
 ENDS_CYCLES = 20  #: the first and the last instruction on their way through the pipeline
@@ -33,7 +33,7 @@ ROUNDS = 20
 
 
 @dataclass(frozen=True)
-class Case:
+class ClosedForm:
     """One stream under one layout; ``expected``: column -> (value, tolerance)."""
 
     name: str
@@ -67,17 +67,17 @@ def _pool(count: int, page_bytes: int = PAGE_4KB) -> int:
     return -(-count * page_bytes // GB) * GB
 
 
-def stride(platform: Platform) -> Iterator[Case]:
+def stride(platform: Platform) -> Iterator[ClosedForm]:
     """A walk through memory, line by line: one miss a page and no second-level hit."""
     count, lines = 3000, 64
     addresses = ANON_BASE + np.arange(count * lines) * 64
-    yield Case(
+    yield ClosedForm(
         "stride of a line", "M = pages, H = 0", loads(addresses), platform,
         {"stlb_misses": (count, 0), "stlb_hits": (0, 0)},
     )  # fmt: skip
 
 
-def cyclic(platform: Platform) -> Iterator[Case]:
+def cyclic(platform: Platform) -> Iterator[ClosedForm]:
     """LRU keeps a cycle that fits, and nothing of one that exceeds every set."""
     l1, stlb = _value(platform, "tlb.l1d.4kb.entries"), _value(platform, "tlb.stlb.entries")
     for name, formula, n, misses, hits in (
@@ -86,22 +86,22 @@ def cyclic(platform: Platform) -> Iterator[Case]:
         ("cycle of twice the STLB", "M = n rounds, H = 0", 2 * stlb, 2 * stlb * ROUNDS, 0),
     ):
         stream = loads(pages(np.tile(np.arange(n), ROUNDS)), anon_bytes=_pool(n))
-        yield Case(name, formula, stream, platform, {"stlb_misses": (misses, 0), "stlb_hits": (hits, 0)})
+        yield ClosedForm(name, formula, stream, platform, {"stlb_misses": (misses, 0), "stlb_hits": (hits, 0)})
 
 
-def one_set(platform: Platform) -> Iterator[Case]:
+def one_set(platform: Platform) -> Iterator[ClosedForm]:
     """One page more than a set has ways, all of that set: every access misses that level."""
     ways = _value(platform, "tlb.l1d.4kb.ways")
     sets = _value(platform, "tlb.l1d.4kb.entries") // ways
     numbers = np.tile(np.arange(ways + 1) * sets, ROUNDS)
     n = ways + 1
-    yield Case(
+    yield ClosedForm(
         "w + 1 pages of one L1 set", "M = w + 1, H = (w + 1)(rounds - 1)", loads(pages(numbers)), platform,
         {"stlb_misses": (n, 0), "stlb_hits": (n * (ROUNDS - 1), 0)},
     )  # fmt: skip
 
 
-def cyclic_2mb(platform: Platform) -> Iterator[Case]:
+def cyclic_2mb(platform: Platform) -> Iterator[ClosedForm]:
     """2MB pages: beyond L1 they hit the STLB where it holds them, else every access walks."""
     n = 2 * _value(platform, "tlb.l1d.2mb.entries")
     stream = loads(pages(np.tile(np.arange(n), ROUNDS), PAGE_2MB), anon_bytes=_pool(n, PAGE_2MB))
@@ -109,13 +109,13 @@ def cyclic_2mb(platform: Platform) -> Iterator[Case]:
         formula, misses, hits = "M = n, H = n (rounds - 1): the STLB holds 2MB pages", n, n * (ROUNDS - 1)
     else:
         formula, misses, hits = "M = n rounds: no second level holds 2MB pages", n * ROUNDS, 0
-    yield Case(
+    yield ClosedForm(
         "cycle of 2MB pages beyond L1", formula, stream, platform,
         {"stlb_misses": (misses, 0), "stlb_hits": (hits, 0)}, PAGE_2MB,
     )  # fmt: skip
 
 
-def uniform(platform: Platform) -> Iterator[Case]:
+def uniform(platform: Platform) -> Iterator[ClosedForm]:
     """Independent uniform references: under LRU the rank of the next page is uniform, so misses are binomial.
 
     With k of n pages held, an access misses with probability 1 - k/n whatever came before (all n pages are
@@ -145,13 +145,13 @@ def uniform(platform: Platform) -> Iterator[Case]:
         share = 1 - k / n
         spread = SIGMAS * math.sqrt(count * share * (1 - share))
         stream = loads(pages(numbers), anon_bytes=_pool(n))
-        case = Case(
+        case = ClosedForm(
             name, formula, stream, bent(platform, platform.name, keys), {column: (n + count * share, spread)}
         )
         yield replace(case, formula=f"{formula}, k = {k}, n = {n}, a = {count}")
 
 
-def walk_cycles(platform: Platform) -> Iterator[Case]:
+def walk_cycles(platform: Platform) -> Iterator[ClosedForm]:
     """512 pages in order below one page-directory entry: a line of leaf entries serves eight walks.
 
     The first walk loads three upper entries from memory, later ones start below the kept PDE. Each eighth
@@ -161,13 +161,13 @@ def walk_cycles(platform: Platform) -> Iterator[Case]:
     addresses = ANON_BASE + np.arange(512) * PAGE_4KB + 2048
     begin = _value(platform, "walker.begin_cycles")
     expected = 512 * begin + 3 * memory + 64 * memory + 448 * l1d
-    yield Case(
+    yield ClosedForm(
         "512 cold walks in order", "C = 512 begin + 3 mem + 64 mem + 448 L1D", loads(addresses), platform,
         {"walk_cycles": (expected, 0), "walker_l1d_loads": (515, 0), "walker_dram_loads": (67, 0)},
     )  # fmt: skip
 
 
-def runtime(platform: Platform) -> Iterator[Case]:
+def runtime(platform: Platform) -> Iterator[ClosedForm]:
     """Chains and throughput: what a dependent and an independent stream takes.
 
     Chases are timed after a warm-up of two rounds. Additions wait for one cold load (a walk of four loads
@@ -182,7 +182,7 @@ def runtime(platform: Platform) -> Iterator[Case]:
         ("chase of L1 DTLB hits", "R = a x L1D", entries // 2, l1d),
         ("chase of STLB hits", "R = a x (L1D + STLB)", 2 * entries, l1d + hit),
     ):
-        yield Case(
+        yield ClosedForm(
             name, formula, loads(pages(np.arange(count) % n)), platform,
             {"runtime_cycles": (count * step, ENDS_CYCLES)},
             sampling=f"units=1,warmup_accesses={2 * n},timed_instructions={count - 3 * n}",
@@ -191,11 +191,11 @@ def runtime(platform: Platform) -> Iterator[Case]:
     ports = _value(platform, "core.ports.alu")
     rate = min(width, ports) if ports else width
     hidden = _value(platform, "core.rob_entries") / rate
-    yield Case(
+    yield ClosedForm(
         "chain of additions", "R = a + begin + 5 mem + STLB", arithmetic(count, True), platform,
         {"runtime_cycles": (count + cold, ENDS_CYCLES)},
     )  # fmt: skip
-    yield Case(
+    yield ClosedForm(
         "independent additions",
         "R = a / r + begin + 5 mem + STLB - ROB / r, r = min(width, ports that compute)",
         arithmetic(count, False),
@@ -204,7 +204,7 @@ def runtime(platform: Platform) -> Iterator[Case]:
     )
 
 
-CASES: tuple[Callable[[Platform], Iterator[Case]], ...] = (
+CASES: tuple[Callable[[Platform], Iterator[ClosedForm]], ...] = (
     stride, cyclic, one_set, cyclic_2mb, uniform, walk_cycles, runtime,
 )  # fmt: skip
 
@@ -266,7 +266,7 @@ def closed_forms(run: Run, platforms: tuple[Platform, ...] = ()) -> pd.DataFrame
     return frame_of(CLOSED_FORMS, rows)
 
 
-def judged_case(case: Case, row: dict[str, str], error: str = "") -> list[dict]:
+def judged_case(case: ClosedForm, row: dict[str, str], error: str = "") -> list[dict]:
     """A row per expected quantity; ``holds`` is false where nothing was obtained."""
     rows = []
     for quantity, (expected, tolerance) in case.expected.items():

@@ -32,7 +32,7 @@ MOST_LOADS = 5  #: of a walk: one for each level of the page table
 
 
 @dataclass(frozen=True)
-class Group:
+class PairCells:
     """The good cells of one workload on one platform, by layout, and what they were made from."""
 
     workload: str
@@ -48,18 +48,18 @@ class Invariant:
 
     sentence: str
     because: str
-    broken: Callable[[Group], list[str]]
+    broken: Callable[[PairCells], list[str]]
 
 
 def _names(cells: pd.DataFrame, wrong: pd.Series) -> list[str]:
     return list(cells.index[wrong])
 
 
-def _within_accesses(g: Group) -> list[str]:
+def _within_accesses(g: PairCells) -> list[str]:
     return _names(g.cells, g.cells["stlb_hits"] + g.cells["stlb_misses"] > g.cells["accesses"])
 
 
-def _walk_sum(g: Group) -> list[str]:
+def _walk_sum(g: PairCells) -> list[str]:
     loads = [g.cells[f"walker_{level}_loads"] for level in LEVELS]
     served = [a - b for a, b in zip(loads, [*loads[1:], 0], strict=True)]
     cycles = sum(n * float(g.platform.values[key].value) for n, key in zip(served, LATENCY_KEYS, strict=True))
@@ -70,7 +70,7 @@ def _walk_sum(g: Group) -> list[str]:
     return _names(g.cells, (rest < most / MOST_LOADS - slack) | (rest > most + slack))
 
 
-def _levels(g: Group) -> list[str]:
+def _levels(g: PairCells) -> list[str]:
     wrong = pd.Series(False, index=g.cells.index)
     for who in ("program", "walker"):
         for near, far in zip(LEVELS, LEVELS[1:], strict=False):
@@ -78,23 +78,23 @@ def _levels(g: Group) -> list[str]:
     return _names(g.cells, wrong)
 
 
-def _same_program(g: Group) -> list[str]:
+def _same_program(g: PairCells) -> list[str]:
     columns = ["instructions", "accesses", "timed_instructions", "program_l1d_loads"]
     return _names(g.cells, (g.cells[columns] != g.cells[columns].iloc[0]).any(axis=1))
 
 
-def _width(g: Group) -> list[str]:
+def _width(g: PairCells) -> list[str]:
     width = float(g.platform.values["core.dispatch_width"].value)
     return _names(g.cells, g.cells["runtime_cycles"] < g.cells["instructions"] / width - ROUNDING)
 
 
-def _cold(g: Group) -> list[str]:
+def _cold(g: PairCells) -> list[str]:
     least = pd.Series(0.0, index=g.cells.index)
     least[g.cells.index == ALL_4KB] = g.pages_4kb
     return _names(g.cells, g.cells["stlb_misses"] < least)
 
 
-def _duplicates(g: Group) -> list[str]:
+def _duplicates(g: PairCells) -> list[str]:
     numbers = [c for c in g.cells.columns if pd.api.types.is_numeric_dtype(g.cells[c])]
     broken = []
     for row in g.manifest[g.manifest["duplicate_of"] != ""].itertuples():
@@ -184,7 +184,7 @@ def invariants(run: Run, results: Path, changes: Names = ()) -> pd.DataFrame:
 
 def _group(
     path: Path, tree: ResultsTree, detected: dict[str, Path], changes: Mapping[str, int | str]
-) -> Group | None:
+) -> PairCells | None:
     """The group of a cells file; None where no cell is good."""
     cells = ok_rows(read_cells(path))
     if cells.empty:
@@ -194,4 +194,4 @@ def _group(
     info = json.loads(tree.info(workload).read_text())
     pages = int(info.get("distinct_4kb_pages") or 0)
     simulated = changed_platform(load_platform(detected.get(platform, platform)), changes)
-    return Group(workload, cells.set_index("layout"), simulated, manifest, pages)
+    return PairCells(workload, cells.set_index("layout"), simulated, manifest, pages)

@@ -49,7 +49,7 @@ _TRUTH = {"true": True, "false": False}
 
 
 @dataclass(frozen=True)
-class Source:
+class WalkCostBound:
     """One source; ``None``: it gives no such bound."""
 
     source: str
@@ -61,7 +61,7 @@ class Source:
     why: str
 
 
-def sources(path: Path = EVIDENCE_FILE) -> tuple[Source, ...]:
+def sources(path: Path = EVIDENCE_FILE) -> tuple[WalkCostBound, ...]:
     """All sources, in the order of the file.
 
     Raises:
@@ -76,12 +76,12 @@ def sources(path: Path = EVIDENCE_FILE) -> tuple[Source, ...]:
         return tuple(_source(path, number, row) for number, row in enumerate(reader, 2))
 
 
-def deciding(found: tuple[Source, ...]) -> tuple[Source, ...]:
+def deciding(found: tuple[WalkCostBound, ...]) -> tuple[WalkCostBound, ...]:
     """The sources that may decide the value."""
     return tuple(one for one in found if one.may_decide)
 
 
-def _source(path: Path, line: int, row: dict) -> Source:
+def _source(path: Path, line: int, row: dict) -> WalkCostBound:
     if None in row or None in row.values():
         raise _bad_evidence(path, line, f"not {len(EVIDENCE_COLUMNS)} cells")
     if empty := [name for name in ("source", "processor", "what", "why") if not row[name].strip()]:
@@ -96,7 +96,7 @@ def _source(path: Path, line: int, row: dict) -> Source:
         raise _bad_evidence(path, line, "a source that may decide needs cycles_low and cycles_high")
     if decides and row["source"].startswith(JUDGED):
         raise _bad_evidence(path, line, f"'{row['source']}' would decide claims of its own paper")
-    return Source(row["source"], row["processor"], row["what"], low, high, decides, row["why"])
+    return WalkCostBound(row["source"], row["processor"], row["what"], low, high, decides, row["why"])
 
 
 def _cycles(path: Path, line: int, row: dict, name: str) -> float | None:

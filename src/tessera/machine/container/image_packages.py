@@ -123,8 +123,8 @@ def write_packages(say: Callable[[str], None]) -> Path:
             raise TesseraError(
                 f"packages of image {tag}",
                 "the engine does not have this image",
-                "build it: ./run tessera dev build --image, --workloads-image, --vips-image; mosalloc programs; "
-                "kernel build",
+                "build it: ./run tessera dev build --image, --workloads-image, --vips-image; "
+                "lab allocator programs; lab kernel build",
             )
     say(f"asking Debian's archive for the packages of {len(tags)} images")
     path = repo_root() / "docker" / "packages.csv"

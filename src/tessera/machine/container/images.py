@@ -323,8 +323,8 @@ def _export_image(tag: str, say: Say) -> Path:
     if shutil.which("apptainer") is None:
         say(
             f"{tag}: apptainer is not installed here. On a machine that has it: copy {archive.name} to its "
-            f"folder of SIF files, then ./run --engine apptainer tessera dev build --sif; or: apptainer build "
-            f"{sif_path(tag).name} docker-archive:{archive.name}"
+            f"folder of SIF files, then ./run --engine apptainer tessera dev build --sif; or: apptainer "
+            f"build {sif_path(tag).name} docker-archive:{archive.name}"
         )
         return archive
     made = convert_to_sif(tag, archive, say)

@@ -59,8 +59,8 @@ def require_sif(tag: str) -> str:
         raise TesseraError(
             f"image {tag} for engine 'apptainer'",
             f"the file {sif_path(tag)} does not exist",
-            f"on a machine with Docker: {build_command(tag)}, then ./run tessera dev build --sif {name}; copy "
-            f"its file to {sif_folder()}. If it is a .tar file, then run here: ./run --engine apptainer "
+            f"on a machine with Docker: {build_command(tag)}, then ./run tessera dev build --sif {name}; "
+            f"copy its file to {sif_folder()}. If it is a .tar file, then run here: ./run --engine apptainer "
             f"tessera dev build --sif {name}. For files in another folder, set {FOLDER}",
             code="no-sif",
         )

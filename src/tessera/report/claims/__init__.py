@@ -1,4 +1,4 @@
-"""The claims of the papers: ``judged_claims`` gives the table, ``failing_claims`` the required ones that fail.
+"""The claims of the papers: ``judged_claims`` gives the table, ``failing_claims`` required ones that fail.
 
 Bottom-up: ``claim`` (claim, tolerance, outcome) < ``verdicts`` (the one judgement) < ``evidence`` (inputs
 of evaluators) < ``selection`` (which pairs decide) < :mod:`tessera.report.evaluators` (how a value is

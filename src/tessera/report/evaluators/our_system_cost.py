@@ -1,7 +1,7 @@
 """What Tessera's own kernel and allocator cost, measured.
 
-Replicated page tables in the guest (tables of ``tessera lab run kernel-table4`` to ``table6``), and the allocator
-against glibc in real runs on this machine (``host/allocator.csv``).
+Replicated page tables in the guest (tables of ``tessera lab run kernel-table4`` to ``table6``), and the
+allocator against glibc in real runs on this machine (``host/allocator.csv``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tessera.report.claims.registry import evaluator
 from tessera.report.claims.selection import aggregate
 from tessera.report.evaluators.real_machines import THIS_MACHINE
 
-# What replicated page tables cost in the guest: the tables of ``tessera lab run kernel-table4`` to ``table6``.
+# What replicated page tables cost in the guest: tables of ``tessera lab run kernel-table4`` to ``table6``.
 #
 # Instructions are counted under emulation; they say how much more work the kernel does, not how long a
 # processor takes for it.

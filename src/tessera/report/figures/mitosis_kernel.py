@@ -34,7 +34,7 @@ def kernel_configs_of(table: pd.DataFrame) -> list[str]:
 
 # Mitosis figure 3: tables of each level on each socket, and how many of their entries point elsewhere.
 #
-# The paper prints one process (Memcached, 363 GB); ours are the programs of ``tessera lab run kernel-placement``.
+# The paper prints one process (Memcached, 363 GB); ours are those of ``tessera lab run kernel-placement``.
 # Only home tables, which the kernel itself walks, and only runs without replicas: with them all lie on one
 # node.
 

@@ -6,7 +6,7 @@ import os
 
 from tessera.core.files import repo_root
 from tessera.core.units import MB
-from tessera.lab.allocator_proof.programs.driver import Box, Need, Program, expect
+from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect
 
 SOURCE = repo_root() / "artifacts" / "mosalloc" / "programs" / "churn.c"
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
@@ -56,13 +56,13 @@ def verified(box: Box, allocator: str, env: dict[str, str]) -> str:
     return out
 
 
-def rows(allocator: str) -> tuple[Program, ...]:
+def rows(allocator: str) -> tuple[ProvedProgram, ...]:
     _, library, to_link, to_run = ALLOCATORS[allocator]
     needs = (Need("gcc", "gcc"), Need(f"{LIBRARIES}/{library}", to_run))
     header = Need(f"{LIBRARIES}/{library.split('.so')[0]}.so", to_link)
 
-    def program(how: str, what: str, drive, needs: tuple[Need, ...]) -> Program:
-        return Program(
+    def program(how: str, what: str, drive, needs: tuple[Need, ...]) -> ProvedProgram:
+        return ProvedProgram(
             f"{allocator}-{how}",
             what,
             drive,

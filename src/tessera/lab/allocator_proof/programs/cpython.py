@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tessera.core.units import MB
-from tessera.lab.allocator_proof.programs.driver import Box, Need, Program, WrongAnswer
+from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, WrongAnswer
 
 #: Debian's python3, whose tests are packaged.
 PYTHON = "/usr/bin/python3"
@@ -35,8 +35,8 @@ def driver(test: str):
     return drive
 
 
-def row(test: str) -> Program:
-    return Program(
+def row(test: str) -> ProvedProgram:
+    return ProvedProgram(
         name=f"cpython-{test}",
         what=f"python3 -m test {test}: all pass, as many as in the plain run",
         drive=driver(test),

@@ -31,7 +31,7 @@ class Need:
 
 
 @dataclass(frozen=True)
-class Program:
+class ProvedProgram:
     """One row of the table.
 
     Contract of ``drive``: runs the program in the box it gets (under a mosaic, or plain), raises
@@ -116,7 +116,7 @@ class Done:
 
 
 @dataclass
-class Step:
+class StartedProcess:
     """A step that was started: its files, and how to start it again by hand."""
 
     argv: list[str]
@@ -165,8 +165,8 @@ class Box:
         self.launcher = launcher
         self.timeout_seconds = timeout_seconds
         self.deadline = time.monotonic() + timeout_seconds
-        self.steps: list[Step] = []
-        self.last: Step | None = None
+        self.steps: list[StartedProcess] = []
+        self.last: StartedProcess | None = None
         self._count = 0
 
     def run(
@@ -197,7 +197,7 @@ class Box:
         text: str = "",
         env: Mapping[str, str] | None = None,
         target: Path | str | None = None,
-    ) -> Step:
+    ) -> StartedProcess:
         """Start a program under the mosaic; :meth:`finish` waits for it."""
         words, report = [str(word) for word in argv], None
         if self.layout is not None:
@@ -208,7 +208,7 @@ class Box:
         self._launch(step, text)
         return step
 
-    def finish(self, step: Step, *, status: int = 0) -> Done:
+    def finish(self, step: StartedProcess, *, status: int = 0) -> Done:
         """Wait for a step; check its status."""
         try:
             found = step.process.wait(max(0.0, self.deadline - time.monotonic()))
@@ -220,7 +220,7 @@ class Box:
             raise WrongAnswer(f"{Path(self._name(step)).name}: {ended}, expected status {status}")
         return Done(found, step.out.read_text(errors="replace"), step.err.read_text(errors="replace"))
 
-    def wait_ready(self, step: Step, ready: Callable[[], bool]) -> None:
+    def wait_ready(self, step: StartedProcess, ready: Callable[[], bool]) -> None:
         """Wait until a server answers; raises if the server exits before."""
         end = min(self.deadline, time.monotonic() + READY_SECONDS)
         self.last = step
@@ -241,14 +241,14 @@ class Box:
         argv[1:1] = self.options
         return argv
 
-    def _step(self, kind: str, argv: list[str], env: Mapping[str, str] | None, report: Path | None) -> Step:
+    def _step(self, kind: str, argv: list[str], env: Mapping[str, str] | None, report: Path | None) -> StartedProcess:
         stem = self.folder / f"{self._count:02d}-{kind}"
         self._count += 1
-        return Step(
+        return StartedProcess(
             argv, dict(env or {}), self.folder, stem.with_suffix(".out"), stem.with_suffix(".err"), report
         )
 
-    def _launch(self, step: Step, text: str) -> None:
+    def _launch(self, step: StartedProcess, text: str) -> None:
         self.last = step
         given = step.out.with_suffix(".in")
         given.write_text(text)
@@ -257,7 +257,7 @@ class Box:
                 step.argv, stdin=stdin, stdout=out, stderr=err, cwd=self.folder, env=os.environ | step.env
             )
 
-    def _name(self, step: Step) -> str:
+    def _name(self, step: StartedProcess) -> str:
         return step.argv[step.argv.index("--") + 1] if step.report is not None else step.argv[0]
 
 

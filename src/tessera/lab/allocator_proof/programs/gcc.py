@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tessera.core.files import repo_root
 from tessera.core.units import MB
-from tessera.lab.allocator_proof.programs.driver import Box, Need, Program, expect
+from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect
 
 FLAGS = ("-O2", "-g", "-gno-record-gcc-switches", "-std=c17", "-pthread")
 
@@ -36,7 +36,7 @@ def drive(box: Box) -> str:
     return f"{assembly}\n{out}"
 
 
-PROGRAM = Program(
+PROGRAM = ProvedProgram(
     name="gcc",
     what="cc1, as and ld on a C program, which then runs; the assembly is byte for byte the plain run's",
     drive=drive,

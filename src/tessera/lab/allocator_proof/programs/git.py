@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from tessera.core.units import MB
-from tessera.lab.allocator_proof.programs.driver import Box, Need, Program, expect
+from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect
 
 FILES = 120
 VERSIONS = 3
@@ -58,7 +58,7 @@ def drive(box: Box) -> str:
     return log + "\n".join(loose)
 
 
-PROGRAM = Program(
+PROGRAM = ProvedProgram(
     name="git",
     what="init, 3 commits of 120 files, gc, fsck, log; commit hashes as in the plain run",
     drive=drive,

@@ -12,7 +12,7 @@ from tessera.core.units import MB
 from tessera.lab.allocator_proof.programs.driver import (
     Box,
     Need,
-    Program,
+    ProvedProgram,
     WrongAnswer,
     expect,
     free_port,
@@ -107,7 +107,7 @@ def drive(box: Box) -> str:
     return digest.hexdigest()
 
 
-PROGRAM = Program(
+PROGRAM = ProvedProgram(
     name="memcached",
     what="4 threads, 4 clients: values read back, a shared counter, digest of all values",
     drive=drive,

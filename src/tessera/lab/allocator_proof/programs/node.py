@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tessera.core.files import repo_root
 from tessera.core.units import MB
-from tessera.lab.allocator_proof.programs.driver import Box, Need, Program, expect
+from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect
 
 SCRIPT = repo_root() / "artifacts" / "mosalloc" / "programs" / "churn.js"
 
@@ -17,8 +17,8 @@ def drive(box: Box) -> str:
     return out
 
 
-def row(name: str, what: str, options: tuple[str, ...]) -> Program:
-    return Program(
+def row(name: str, what: str, options: tuple[str, ...]) -> ProvedProgram:
+    return ProvedProgram(
         name=name,
         what=what,
         drive=drive,

@@ -12,8 +12,8 @@ from tessera.core.units import MB
 from tessera.lab.allocator_proof.programs.driver import (
     Box,
     Need,
-    Program,
-    Step,
+    ProvedProgram,
+    StartedProcess,
     TimedOut,
     WrongAnswer,
     expect,
@@ -107,7 +107,7 @@ def drive(box: Box) -> str:
     return digest.decode()
 
 
-def start(box: Box, port: int) -> Step:
+def start(box: Box, port: int) -> StartedProcess:
     """A server on the loopback that answers."""
     options = ["--port", port, "--bind", "127.0.0.1", "--save", "", "--enable-debug-command", "local"]
     server = box.start(["redis-server", *options])
@@ -146,7 +146,7 @@ def snapshot(client: Resp) -> None:
     expect("BGSAVE", b"rdb_last_bgsave_status:ok" in client.call("INFO", "persistence"), True)
 
 
-def stop(box: Box, server: Step, client: Resp) -> None:
+def stop(box: Box, server: StartedProcess, client: Resp) -> None:
     """Shut the server down in order, so that its pages are checked."""
     try:
         client.call("SHUTDOWN", "NOSAVE")
@@ -156,7 +156,7 @@ def stop(box: Box, server: Step, client: Resp) -> None:
     box.finish(server)
 
 
-PROGRAM = Program(
+PROGRAM = ProvedProgram(
     name="redis",
     what="redis-server under redis-benchmark; values, DBSIZE, digest, before and after BGSAVE and reload",
     drive=drive,

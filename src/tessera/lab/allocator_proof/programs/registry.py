@@ -17,12 +17,12 @@ from tessera.lab.allocator_proof.programs import (
     sqlite3,
     stress_ng,
 )
-from tessera.lab.allocator_proof.programs.driver import Program
+from tessera.lab.allocator_proof.programs.driver import ProvedProgram
 
 
-def table(programs: Iterable[Program]) -> dict[str, Program]:
+def table(programs: Iterable[ProvedProgram]) -> dict[str, ProvedProgram]:
     """Programs by name, in order; the same name twice is a mistake in the source."""
-    found: dict[str, Program] = {}
+    found: dict[str, ProvedProgram] = {}
     for program in programs:
         if program.name in found:
             raise ValueError(f"two programs have the name '{program.name}'; rename one")
@@ -30,7 +30,7 @@ def table(programs: Iterable[Program]) -> dict[str, Program]:
     return found
 
 
-PROGRAMS: dict[str, Program] = table(
+PROGRAMS: dict[str, ProvedProgram] = table(
     [
         redis.PROGRAM,
         memcached.PROGRAM,
@@ -46,7 +46,7 @@ PROGRAMS: dict[str, Program] = table(
 )
 
 
-def program(name: str) -> Program:
+def program(name: str) -> ProvedProgram:
     """The program ``name``; an unknown one is an error that lists the valid names."""
     if name not in PROGRAMS:
         raise unknown_name("program", name, tuple(PROGRAMS))

@@ -19,7 +19,7 @@ from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.core.processes import module_command
 from tessera.core.tables import table_text
 from tessera.core.units import GB, MB, PAGE_1GB, PAGE_2MB
-from tessera.lab.allocator_proof.programs.driver import Program, ProgramOutcome
+from tessera.lab.allocator_proof.programs.driver import ProvedProgram, ProgramOutcome
 from tessera.machine.container.command import RunOptions
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import Toolchain, programs_toolchain
@@ -42,7 +42,7 @@ PERIOD_BYTES = 4 * MB
 WINDOW_1GB = Window("mmap", 1 * GB, 2 * GB, PAGE_1GB)
 
 
-def mosaic(name: str, program: Program, *, page_1gb: bool = False) -> Layout:
+def mosaic(name: str, program: ProvedProgram, *, page_1gb: bool = False) -> Layout:
     """Layout ``name`` for the part of the pools that ``program`` uses.
 
     ``4kb`` has no windows, ``2mb`` one window over that part of both pools, ``mixed`` every second 2MB of it
@@ -61,7 +61,7 @@ def mosaic(name: str, program: Program, *, page_1gb: bool = False) -> Layout:
     return Layout(name, dict(POOL_BYTES), tuple(sorted(windows)))
 
 
-def pages_needed(name: str, program: Program) -> int:
+def pages_needed(name: str, program: ProvedProgram) -> int:
     """2MB pages that one run needs: those of its windows, for each process that can be alive at a time."""
     return mosaic(name, program).pages(PAGE_2MB) * program.processes
 
@@ -151,7 +151,7 @@ class Session:
     _page_1gb: bool = field(default=False, init=False)
 
     def run(
-        self, programs: Sequence[Program], layouts: Sequence[str] = MOSAIC_NAMES
+        self, programs: Sequence[ProvedProgram], layouts: Sequence[str] = MOSAIC_NAMES
     ) -> Iterator[ProgramOutcome]:
         """Outcomes of all rows; huge pages are held meanwhile, and given back however this ends."""
         if self.launcher is None:
@@ -164,7 +164,7 @@ class Session:
                 yield from self._program(tools, program, layouts)
 
     def _program(
-        self, tools: Toolchain, program: Program, layouts: Sequence[str]
+        self, tools: Toolchain, program: ProvedProgram, layouts: Sequence[str]
     ) -> Iterator[ProgramOutcome]:
         """One program's rows, with exactly the 2MB pages that the largest needs: none is spare for forks."""
         with ExitStack() as held:
@@ -191,7 +191,7 @@ class Session:
             return False
         return huge_pages_free(PAGE_1GB) > 0
 
-    def _worker(self, tools: Toolchain, program: Program, layouts: list[str]) -> Iterator[ProgramOutcome]:
+    def _worker(self, tools: Toolchain, program: ProvedProgram, layouts: list[str]) -> Iterator[ProgramOutcome]:
         folder = build_dir("programs") / program.name
         folder.mkdir(parents=True, exist_ok=True)
         for name in layouts:
@@ -228,7 +228,7 @@ class Session:
             reason = f"the worker ended with status {process.returncode} before this layout"
             yield self._finished(ProgramOutcome(program.name, name, FAIL, reason, tail=tail), program)
 
-    def _finished(self, outcome: ProgramOutcome, program: Program) -> ProgramOutcome:
+    def _finished(self, outcome: ProgramOutcome, program: ProvedProgram) -> ProgramOutcome:
         pages = mosaic(outcome.layout, program).pages(PAGE_2MB)
         again = f"./run tessera lab allocator programs {program.name} --layout {outcome.layout}"
         inner = f"\n  inside: {outcome.repeat}" if outcome.repeat else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tessera.core.units import MB
-from tessera.lab.allocator_proof.programs.driver import Box, Need, Program, expect
+from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect
 
 #: 7919 and 104729 are primes: the rows come in an order that the index has to sort.
 SCRIPT = """
@@ -36,7 +36,7 @@ def drive(box: Box) -> str:
     return out
 
 
-PROGRAM = Program(
+PROGRAM = ProvedProgram(
     name="sqlite3",
     what="inserts, index, update, VACUUM on a mapped file and in memory; integrity_check and queries",
     drive=drive,

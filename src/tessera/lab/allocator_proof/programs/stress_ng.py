@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tessera.core.units import MB
-from tessera.lab.allocator_proof.programs.driver import Box, Need, Program, WrongAnswer
+from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, WrongAnswer
 
 #: stressor -> operations, about a second of work without the library; and its own options.
 STRESSORS: dict[str, tuple[int, tuple[str, ...]]] = {
@@ -42,8 +42,8 @@ def driver(stressor: str):
     return drive
 
 
-def row(stressor: str) -> Program:
-    return Program(
+def row(stressor: str) -> ProvedProgram:
+    return ProvedProgram(
         name=f"stress-{stressor}",
         what=f"stress-ng --{stressor} 2 --verify",
         drive=driver(stressor),

@@ -26,7 +26,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.processes import signals_raise
 from tessera.lab.allocator_proof.programs.driver import (
     Box,
-    Program,
+    ProvedProgram,
     ProgramOutcome,
     TimedOut,
     WrongAnswer,
@@ -107,7 +107,7 @@ def read_reports(paths: list[Path]) -> list[dict]:
     return [json.loads(path.read_text()) for path in paths if path.exists()]
 
 
-def page_fault(program: Program, reports: list[dict], asked: int) -> str:
+def page_fault(program: ProvedProgram, reports: list[dict], asked: int) -> str:
     """Why the pages differ from the layout; empty if they do not.
 
     ``fallback`` passes only where the row says that it protects parts of huge pages, or maps some itself, and
@@ -184,7 +184,7 @@ def _max(values) -> int | None:
 # The program's runs: plain, then under each layout.
 
 
-def install_command(program: Program) -> str:
+def install_command(program: ProvedProgram) -> str:
     """The command that installs missing programs; empty if none is missing."""
     packages = [need.package for need in program.needs if not _installed(need.probe)]
     return f"sudo apt-get install {' '.join(dict.fromkeys(packages))}" if packages else ""
@@ -194,7 +194,7 @@ def _installed(probe: str) -> bool:
     return bool(glob.glob(probe)) if "/" in probe else shutil.which(probe) is not None
 
 
-def attempt(program: Program, box: Box) -> tuple[str, str]:
+def attempt(program: ProvedProgram, box: Box) -> tuple[str, str]:
     """Drive the program once; returns its answer and why it failed (one of them empty)."""
     try:
         return program.drive(box), ""
@@ -210,7 +210,7 @@ def attempt(program: Program, box: Box) -> tuple[str, str]:
 
 
 def run_layout(
-    program: Program, layout: str, folder: Path, plain: str, launcher: Path | None
+    program: ProvedProgram, layout: str, folder: Path, plain: str, launcher: Path | None
 ) -> ProgramOutcome:
     """One layout: drive, then judge answer and pages."""
     box = Box(
@@ -236,7 +236,7 @@ def run_layout(
     return outcome
 
 
-def run_program(program: Program, layouts: list[str], folder: Path, launcher: Path | None, emit) -> None:
+def run_program(program: ProvedProgram, layouts: list[str], folder: Path, launcher: Path | None, emit) -> None:
     """Every layout after one plain run, whose answer is the measure."""
     if command := install_command(program):
         for layout in layouts:

@@ -34,7 +34,7 @@ class BaseMissing(Exception):
 
 
 @dataclass(frozen=True)
-class Base:
+class CLibrary:
     """A version of glibc, a system that has it, and where its files are (empty: nowhere)."""
 
     version: str
@@ -45,10 +45,10 @@ class Base:
 BUILT = "built"
 
 #: Releases after the oldest glibc that the library promises. Only Debian's archive needs no registry.
-KNOWN_BASES = (Base("2.35", "Ubuntu 22.04"), Base("2.39", "Ubuntu 24.04"), Base("2.41", "Debian 13", BUILT))
+KNOWN_BASES = (CLibrary("2.35", "Ubuntu 22.04"), CLibrary("2.39", "Ubuntu 24.04"), CLibrary("2.41", "Debian 13", BUILT))
 
 
-def bases(environ: Mapping[str, str] = os.environ) -> list[Base]:
+def bases(environ: Mapping[str, str] = os.environ) -> list[CLibrary]:
     """The known bases and those of the environment, lowest version first; given ones replace known ones."""
     found = {base.version: base for base in KNOWN_BASES}
     for entry in filter(None, environ.get(BASES_VARIABLE, "").split(",")):
@@ -59,12 +59,12 @@ def bases(environ: Mapping[str, str] = os.environ) -> list[Base]:
                 "an entry is VERSION=FOLDER, VERSION=FILE.tar or VERSION=image:NAME",
                 f"for example {BASES_VARIABLE}=2.35=/srv/jammy,2.39=image:ubuntu:24.04",
             )
-        found[version] = Base(version, source, source)
+        found[version] = CLibrary(version, source, source)
     return sorted(found.values(), key=lambda base: int(base.version.partition(".")[2]))
 
 
 @contextmanager
-def image_of(base: Base, say: Callable[[str], None]) -> Iterator[str]:
+def image_of(base: CLibrary, say: Callable[[str], None]) -> Iterator[str]:
     """Tag of an image with the base's files, during the block.
 
     Raises:

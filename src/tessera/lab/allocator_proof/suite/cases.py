@@ -15,7 +15,7 @@ from tessera.core.checks import FAIL, PASS, SKIP, Check, status_counts
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import build_dir
 from tessera.core.tables import table_text
-from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section, tail
+from tessera.lab.allocator_proof.suite.section import Findings, ProofSettings, Section, tail
 from tessera.machine.container.component_tests import OPTIONS, TIMEOUT_SECONDS, huge_pages
 from tessera.machine.container.toolchain import toolchain
 from tessera.machine.limits import usable_processors
@@ -116,7 +116,7 @@ def others_text(tests: Sequence[Test]) -> str:
 # The section.
 
 
-def run(request: ProofRequest) -> Findings:
+def run(request: ProofSettings) -> Findings:
     """Run ctest where the component was built, with huge pages if they can be had."""
     # Below the checkout: the toolchain does not see every folder.
     tests_file = build_dir("mosalloc") / "proof-ctest.xml"

@@ -17,7 +17,7 @@ from tessera.lab.allocator_proof.programs.session import (
     outcome_line,
     outcomes_table,
 )
-from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section
+from tessera.lab.allocator_proof.suite.section import Findings, ProofSettings, Section
 from tessera.machine.container.engine import NONE, container_engine_name
 from tessera.machine.container.images import ensure_programs_image
 
@@ -28,7 +28,7 @@ QUICK_PROGRAMS = ("redis", "sqlite3", "git")
 QUICK_LAYOUTS = ("4kb",)
 
 
-def run_programs(request: ProofRequest) -> Findings:
+def run_programs(request: ProofSettings) -> Findings:
     """Every program under every layout; quick: three of them on 4KB pages."""
     chosen = [program(name) for name in QUICK_PROGRAMS] if request.quick else list(PROGRAMS.values())
     if container_engine_name() != NONE:
@@ -66,7 +66,7 @@ def benchmark_check(result: Result) -> Check:
     return Check(result.row, result.verdict, reason)
 
 
-def run_benchmark(request: ProofRequest) -> Findings:
+def run_benchmark(request: ProofSettings) -> Findings:
     """All rows; those without a bound are in the table only."""
     results = []
     with tempfile.TemporaryDirectory(prefix="tessera-proof-") as folder:

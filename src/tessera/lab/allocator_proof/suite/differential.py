@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from tessera.core.checks import FAIL, PASS, SKIP, Check
 from tessera.core.files import build_dir, built, repo_root
 from tessera.core.tables import table_text
-from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section, tail
+from tessera.lab.allocator_proof.suite.section import Findings, ProofSettings, Section, tail
 from tessera.machine.container.component_tests import OPTIONS
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import toolchain
@@ -30,7 +30,7 @@ _LINE = re.compile(
 
 
 @dataclass(frozen=True)
-class Line:
+class RandomCallsOutcome:
     """One layout with one number of threads, as compare.py judged it; None: it did not get that far."""
 
     layout: str
@@ -42,14 +42,14 @@ class Line:
     reason: str = ""
 
 
-def parse(output: str, layout: str, threads: int, operations: int, status: int) -> Line:
+def parse(output: str, layout: str, threads: int, operations: int, status: int) -> RandomCallsOutcome:
     """compare.py's verdict; anything but a PASS over all operations with status 0 is none."""
     found = [match for match in map(_LINE.match, output.splitlines()) if match]
     skipped = re.search(r"^SKIP \S+: (.*)$", output, re.M)
     if skipped and status == 77 and not found:
-        return Line(layout, threads, SKIP, reason=skipped.group(1))
+        return RandomCallsOutcome(layout, threads, SKIP, reason=skipped.group(1))
     if len(found) != 1 or found[0]["layout"] != layout or int(found[0]["threads"]) != threads:
-        return Line(layout, threads, FAIL, reason=f"status {status}, no verdict: {tail(output)}")
+        return RandomCallsOutcome(layout, threads, FAIL, reason=f"status {status}, no verdict: {tail(output)}")
     numbers = (int(found[0]["operations"]), int(found[0]["differences"]), float(found[0]["seconds"]))
     reason = ""
     if found[0]["verdict"] != PASS or numbers[1] or status != 0:
@@ -57,10 +57,10 @@ def parse(output: str, layout: str, threads: int, operations: int, status: int) 
         reason = f"status {status}: {tail(output, 12)}"
     elif numbers[0] != operations:
         reason = f"{operations} operations were asked for"
-    return Line(layout, threads, FAIL if reason else PASS, *numbers, reason)
+    return RandomCallsOutcome(layout, threads, FAIL if reason else PASS, *numbers, reason)
 
 
-def run(request: ProofRequest) -> Findings:
+def run(request: ProofSettings) -> Findings:
     """4KB pages first; then windows, if the huge pages can be had."""
     built("mosalloc", "differential")
     lines = [_compare(request, "4kb", threads, request.operations) for threads in THREADS]
@@ -73,7 +73,7 @@ def run(request: ProofRequest) -> Findings:
         for layout in WINDOW_LAYOUTS:
             for threads in THREADS:
                 if missing:
-                    lines.append(Line(layout, threads, SKIP, reason=missing))
+                    lines.append(RandomCallsOutcome(layout, threads, SKIP, reason=missing))
                     continue
                 operations = min(WINDOW_OPERATIONS, request.operations)
                 lines.append(_compare(request, layout, threads, operations))
@@ -81,7 +81,7 @@ def run(request: ProofRequest) -> Findings:
     return Findings(checks, _text(lines), [asdict(line) for line in lines])
 
 
-def _compare(request: ProofRequest, layout: str, threads: int, operations: int) -> Line:
+def _compare(request: ProofSettings, layout: str, threads: int, operations: int) -> RandomCallsOutcome:
     script = repo_root() / "artifacts/mosalloc/tests/differential/compare.py"
     argv = ["python3", script, build_dir("mosalloc"), "--operations", str(operations)]
     argv += ["--layout", layout, "--threads", str(threads)]
@@ -96,7 +96,7 @@ def _compare(request: ProofRequest, layout: str, threads: int, operations: int) 
     return line
 
 
-def _text(lines: list[Line]) -> str:
+def _text(lines: list[RandomCallsOutcome]) -> str:
     def shown(value: float | None, form: str) -> str:
         return "-" if value is None else format(value, form)
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from tessera.core.checks import FAIL, PASS, SKIP, Check
 from tessera.core.files import build_dir, built, repo_root
 from tessera.core.tables import table_text
-from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section, tail
+from tessera.lab.allocator_proof.suite.section import Findings, ProofSettings, Section, tail
 from tessera.machine.container.component_tests import OPTIONS
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import toolchain
@@ -30,7 +30,7 @@ _LINE = re.compile(
 
 
 @dataclass(frozen=True)
-class Line:
+class LivesOutcome:
     """One layout as compare.py judged it; None: it did not get that far."""
 
     layout: str
@@ -49,15 +49,15 @@ def share(operations: int) -> int:
     return max(min(LEAST_OPERATIONS, operations), -(-operations // len(LAYOUTS)))
 
 
-def parse(output: str, layout: str, operations: int, status: int) -> Line:
+def parse(output: str, layout: str, operations: int, status: int) -> LivesOutcome:
     """compare.py's verdict; anything but a PASS over all operations with status 0 is none."""
     found = [match for match in map(_LINE.match, output.splitlines()) if match]
     skipped = re.search(r"^SKIP \S+: (.*)$", output, re.M)
     if skipped and status == 77 and not found:
-        return Line(layout, SKIP, reason=skipped.group(1))
+        return LivesOutcome(layout, SKIP, reason=skipped.group(1))
     counted = re.search(rf"^hits {layout}: (.*)$", output, re.M)
     if len(found) != 1 or found[0]["layout"] != layout or counted is None:
-        return Line(layout, FAIL, reason=f"status {status}, no verdict: {tail(output)}")
+        return LivesOutcome(layout, FAIL, reason=f"status {status}, no verdict: {tail(output)}")
     line = found[0]
     numbers = (int(line["operations"]), int(line["lives"]), int(line["differences"]))
     hits = re.findall(r"([^,]+?) (\d+)(?:, |$)", counted.group(1))
@@ -70,10 +70,10 @@ def parse(output: str, layout: str, operations: int, status: int) -> Line:
         reason = f"{operations} operations were asked for"
     fewest = f"{least[1]}: {least[0]}"
     verdict = FAIL if reason else PASS
-    return Line(layout, verdict, *numbers, fewest, counted.group(1), float(line["seconds"]), reason)
+    return LivesOutcome(layout, verdict, *numbers, fewest, counted.group(1), float(line["seconds"]), reason)
 
 
-def run(request: ProofRequest) -> Findings:
+def run(request: ProofSettings) -> Findings:
     """4KB pages first; then windows, if the huge pages can be had."""
     built("mosalloc", "lives")
     lines = [_compare(request, LAYOUTS[0])]
@@ -84,13 +84,13 @@ def run(request: ProofRequest) -> Findings:
         except HugePagesUnavailable as error:
             missing = error.sentence
         for layout in LAYOUTS[1:]:
-            lines.append(Line(layout, SKIP, reason=missing) if missing else _compare(request, layout))
+            lines.append(LivesOutcome(layout, SKIP, reason=missing) if missing else _compare(request, layout))
     checks = [Check(line.layout, line.verdict, line.reason) for line in lines]
     notes = [f"hits under {line.layout}: {line.hits}" for line in lines if line.hits]
     return Findings(checks, _text(lines), [asdict(line) for line in lines], notes)
 
 
-def _compare(request: ProofRequest, layout: str) -> Line:
+def _compare(request: ProofSettings, layout: str) -> LivesOutcome:
     operations = share(request.operations)
     hits = HITS if operations >= LEAST_OPERATIONS else 0
     script = repo_root() / "artifacts/mosalloc/tests/lives/compare.py"
@@ -107,7 +107,7 @@ def _compare(request: ProofRequest, layout: str) -> Line:
     return line
 
 
-def _text(lines: list[Line]) -> str:
+def _text(lines: list[LivesOutcome]) -> str:
     def shown(value: float | None, form: str) -> str:
         return "-" if value is None else format(value, form)
 

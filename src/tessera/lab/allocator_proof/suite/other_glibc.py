@@ -22,8 +22,8 @@ from tessera.core.checks import FAIL, PASS, SKIP, Check, status_counts
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir, built, repo_root
 from tessera.core.tables import table_text
-from tessera.lab.allocator_proof.suite.c_libraries import Base, BaseMissing, bases, image_of
-from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section, tail
+from tessera.lab.allocator_proof.suite.c_libraries import CLibrary, BaseMissing, bases, image_of
+from tessera.lab.allocator_proof.suite.section import Findings, ProofSettings, Section, tail
 from tessera.machine.container.component_tests import OPTIONS
 from tessera.machine.container.engine import DOCKER, container_engine_name
 from tessera.machine.container.process import stopped_at_exit
@@ -171,7 +171,7 @@ SCRIPT_SECONDS = 300
 HEADS = ("glibc", "system", "runs", "passed", "failed", "skipped", "s")
 
 
-def run(request: ProofRequest) -> Findings:
+def run(request: ProofSettings) -> Findings:
     """Every base in turn; one without files is a skip with the reason."""
     built("mosalloc", "cases")
     checks: list[Check] = []
@@ -196,7 +196,7 @@ def run(request: ProofRequest) -> Findings:
     return Findings(checks, text, rows)
 
 
-def _under(base: Base, request: ProofRequest, no_pages: str) -> list[Check]:
+def _under(base: CLibrary, request: ProofSettings, no_pages: str) -> list[Check]:
     if container_engine_name() != DOCKER:
         reason = "a container holds the other C library: use the engine docker"
         return [Check(base.version, SKIP, reason)]

@@ -26,7 +26,7 @@ from tessera.lab.allocator_proof.suite import (
     stacks,
     threads,
 )
-from tessera.lab.allocator_proof.suite.section import CheckOutcome, Findings, ProofRequest, Section
+from tessera.lab.allocator_proof.suite.section import CheckOutcome, Findings, ProofSettings, Section
 from tessera.machine.limits import machine_processors
 
 # In the order of the proof.
@@ -51,7 +51,7 @@ def chosen_sections(names: tuple[str, ...]) -> list[Section]:
     return [section for section in SECTIONS if not names or section.name in names]
 
 
-def run_sections(sections: Sequence[Section], request: ProofRequest) -> Iterator[CheckOutcome]:
+def run_sections(sections: Sequence[Section], request: ProofSettings) -> Iterator[CheckOutcome]:
     """Each section's outcome when it is done. Interrupts are not caught: they end the proof."""
     for section in sections:
         request.say(f"{section.title} ...")
@@ -60,7 +60,7 @@ def run_sections(sections: Sequence[Section], request: ProofRequest) -> Iterator
         yield CheckOutcome(section, findings, time.monotonic() - started)
 
 
-def _findings(section: Section, request: ProofRequest) -> Findings:
+def _findings(section: Section, request: ProofSettings) -> Findings:
     try:
         found = section.run(request)
     except Exception as error:  # whatever it is, it is this section's failure and no other's

@@ -27,7 +27,7 @@ class Findings:
 
 
 @dataclass(frozen=True)
-class ProofRequest:
+class ProofSettings:
     """The request to the sections.
 
     Attributes:
@@ -52,7 +52,7 @@ class Section:
 
     name: str
     title: str
-    run: Callable[[ProofRequest], Findings]
+    run: Callable[[ProofSettings], Findings]
 
 
 @dataclass(frozen=True)

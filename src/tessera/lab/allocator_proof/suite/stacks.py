@@ -16,7 +16,7 @@ from tessera.core.files import built
 from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.core.tables import table_text
 from tessera.core.units import MB, PAGE_2MB
-from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section, tail
+from tessera.lab.allocator_proof.suite.section import Findings, ProofSettings, Section, tail
 from tessera.machine.container.process import HostProcess, stopped_at_exit
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 from tessera.measure.mosalloc.launcher import mosalloc_command
@@ -36,7 +36,7 @@ LAYOUT = Layout(
 
 
 @dataclass
-class Line:
+class StackRuns:
     """All runs of one case; ``reason`` is that of the first failure."""
 
     case: str
@@ -56,9 +56,9 @@ def cases() -> list[str]:
     ).stdout.split()
 
 
-def run(request: ProofRequest) -> Findings:
+def run(request: ProofSettings) -> Findings:
     """All cases in turn, until each has had its runs; one that hung or failed is not run again."""
-    lines = [Line(case) for case in cases()]
+    lines = [StackRuns(case) for case in cases()]
     runs = QUICK_RUNS if request.quick else RUNS
     try:
         with (
@@ -78,7 +78,7 @@ def run(request: ProofRequest) -> Findings:
     return Findings([_check(line) for line in lines], _text(lines), rows, _notes(lines))
 
 
-def _once(line: Line, number: int, folder: Path) -> None:
+def _once(line: StackRuns, number: int, folder: Path) -> None:
     report, stacks = folder / "report.json", STACKS[number % len(STACKS)]
     report.unlink(missing_ok=True)
     argv = [str(built("mosalloc", "own_stacks")), line.case]
@@ -105,7 +105,7 @@ def _once(line: Line, number: int, folder: Path) -> None:
     line.copied_mb += counters["fork_copied_bytes"] // MB
 
 
-def _check(line: Line) -> Check:
+def _check(line: StackRuns) -> Check:
     if line.reason:
         return Check(line.case, FAIL, line.reason)
     if line.split_pages == 0 and not line.case.startswith("fork"):
@@ -113,14 +113,14 @@ def _check(line: Line) -> Check:
     return Check(line.case, PASS)
 
 
-def _notes(lines: list[Line]) -> list[str]:
+def _notes(lines: list[StackRuns]) -> list[str]:
     """A fork needs copies, and its stack another page, only while few huge pages are free."""
     shared = [line.case for line in lines if line.case.startswith("fork") and line.copied_mb == 0]
     more = "more 2MB pages were free than in use, so that its children shared pages"
     return [f"{case}: {more}; reserve {LAYOUT.pages(PAGE_2MB)} to test copies" for case in shared]
 
 
-def _text(lines: list[Line]) -> str:
+def _text(lines: list[StackRuns]) -> str:
     heads = ("case", "runs", "hangs", "failures", "pages split", "MB copied for children", "verdict")
     rows = []
     for line in lines:

@@ -17,7 +17,7 @@ from tessera.core.files import built
 from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.core.tables import table_text
 from tessera.core.units import GB, MB, PAGE_1GB, PAGE_2MB, PAGE_4KB, format_bytes
-from tessera.lab.allocator_proof.suite.section import Findings, ProofRequest, Section, tail
+from tessera.lab.allocator_proof.suite.section import Findings, ProofSettings, Section, tail
 from tessera.machine.container.process import HostProcess, stopped_at_exit
 from tessera.machine.reserve import HugePagesUnavailable, huge_pages_free, reserve_huge_pages, supported_sizes
 from tessera.measure.mosalloc.launcher import mosalloc_command
@@ -103,7 +103,7 @@ PAGES_TOO_MANY = 9
 
 
 @dataclass(frozen=True)
-class Line:
+class ThreadObservation:
     """One thing that was looked at."""
 
     layout: str
@@ -113,15 +113,15 @@ class Line:
     verdict: str
 
     @classmethod
-    def of(cls, layout: str, what: str, expected: str, found: str) -> Line:
+    def of(cls, layout: str, what: str, expected: str, found: str) -> ThreadObservation:
         """PASS if both are the same."""
         return cls(layout, what, expected, found, PASS if expected == found else FAIL)
 
 
-def run(request: ProofRequest) -> Findings:
+def run(request: ProofSettings) -> Findings:
     """The program under each layout, and once with too few pages."""
     plain = _plain()
-    lines: list[Line] = []
+    lines: list[ThreadObservation] = []
     with tempfile.TemporaryDirectory(prefix="tessera-proof-") as name:
         for layout in LAYOUTS:
             lines += _guarded(layout.name, _under(layout, plain, Path(name)))
@@ -141,19 +141,19 @@ def run(request: ProofRequest) -> Findings:
     return Findings(checks, table_text(heads, rows), [asdict(line) for line in lines])
 
 
-def _worst(lines: list[Line], layout: str) -> str:
+def _worst(lines: list[ThreadObservation], layout: str) -> str:
     verdicts = {line.verdict for line in lines if line.layout == layout}
     return next((verdict for verdict in (FAIL, SKIP, PASS) if verdict in verdicts), FAIL)
 
 
-def _guarded(layout: str, lines: Iterator[Line]) -> Iterator[Line]:
+def _guarded(layout: str, lines: Iterator[ThreadObservation]) -> Iterator[ThreadObservation]:
     """A layout that can't be had is a SKIP, one that breaks is a FAIL; the next ones go on."""
     try:
         yield from lines
     except HugePagesUnavailable as error:
-        yield Line(layout, "huge pages", "free", error.sentence, SKIP)
+        yield ThreadObservation(layout, "huge pages", "free", error.sentence, SKIP)
     except TesseraError as error:
-        yield Line(layout, "run", "ends with results", error.problem, FAIL)
+        yield ThreadObservation(layout, "run", "ends with results", error.problem, FAIL)
 
 
 def _execute(argv: list[str]) -> subprocess.CompletedProcess[str]:
@@ -187,7 +187,7 @@ def _plain() -> str:
     return done.stdout.strip()
 
 
-def _under(layout: Layout, plain: str, folder: Path) -> Iterator[Line]:
+def _under(layout: Layout, plain: str, folder: Path) -> Iterator[ThreadObservation]:
     pages = layout.pages(PAGE_2MB)
     needed_1gb = layout.pages(PAGE_1GB)
     if needed_1gb and PAGE_1GB not in supported_sizes():
@@ -200,21 +200,21 @@ def _under(layout: Layout, plain: str, folder: Path) -> Iterator[Line]:
     with reserve_huge_pages(pages * (1 + CHILDREN), needed_1gb):
         done = _execute(mosalloc_command(_program(), file, report=report_file))
     ended = f"status {done.returncode}"
-    yield Line.of(
+    yield ThreadObservation.of(
         layout.name, "exit", "status 0", ended if done.returncode == 0 else f"{ended}: {tail(done.stderr)}"
     )
-    yield Line.of(layout.name, "hash as in the plain run", plain, done.stdout.strip() or "nothing")
+    yield ThreadObservation.of(layout.name, "hash as in the plain run", plain, done.stdout.strip() or "nothing")
     report = read_report(report_file)
-    yield Line.of(layout.name, "launcher's verdict", "confirmed", report.verdict)
+    yield ThreadObservation.of(layout.name, "launcher's verdict", "confirmed", report.verdict)
     for pool in report.pools:
         for when in ("halfway", "end"):
             found = seen_pages(done.stderr, when, pool.base, pool.size_bytes)
             text = describe_pages(pages_above_4kb(found)) if found else "no page of this pool in smaps"
-            yield Line.of(layout.name, f"huge pages of {pool.pool}, {when}",
+            yield ThreadObservation.of(layout.name, f"huge pages of {pool.pool}, {when}",
                           describe_pages(asked_pages(layout.windows, pool.pool)), text)  # fmt: skip
 
 
-def _too_few(folder: Path) -> Iterator[Line]:
+def _too_few(folder: Path) -> Iterator[ThreadObservation]:
     """Windows for more pages than are free: refused before the program runs, with the command to type."""
     free = huge_pages_free(PAGE_2MB) if PAGE_2MB in supported_sizes() else 0
     pages = free + PAGES_TOO_MANY
@@ -225,11 +225,11 @@ def _too_few(folder: Path) -> Iterator[Line]:
     file = folder / "too-few.csv"
     write_layout(layout, file)
     done = _execute(mosalloc_command(_program(), file))
-    yield Line.of(layout.name, "exit", "status 2", f"status {done.returncode}")
-    yield Line.of(layout.name, "output of the program", "nothing", done.stdout.strip() or "nothing")
+    yield ThreadObservation.of(layout.name, "exit", "status 2", f"status {done.returncode}")
+    yield ThreadObservation.of(layout.name, "output of the program", "nothing", done.stdout.strip() or "nothing")
     for words in (f"asked for {pages} pages of 2MB", "sysctl vm.nr_hugepages="):
         said = words if words in done.stderr else tail(done.stderr) or "nothing"
-        yield Line.of(layout.name, "message", words, said)
+        yield ThreadObservation.of(layout.name, "message", words, said)
 
 
 SECTION = Section("threads", "Eight threads that look at their own pages", run)
