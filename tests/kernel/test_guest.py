@@ -101,6 +101,7 @@ def test_warnings_of_the_kernel_are_found(boot, tmp_path):
 
     log = base64.b64encode(b"fine\nWARNING: CPU: 1 at x\npgtable_replica: difference: level 1\n")
     done = boot(
-        b"@file dmesg\n" + log + b"\n@end\n@file status\nMAo=\n@end\n@bye\n", machine=EmulatedMachine(nodes=1, cpus=1)
+        b"@file dmesg\n" + log + b"\n@end\n@file status\nMAo=\n@end\n@bye\n",
+        machine=EmulatedMachine(nodes=1, cpus=1),
     )
     assert len(done.warnings) == 2

@@ -15,8 +15,8 @@ from tessera.core.errors import TesseraError
 from tessera.lab.allocator_proof.suite import c_libraries, other_glibc
 from tessera.lab.allocator_proof.suite.c_libraries import (
     BASES_VARIABLE,
-    CLibrary,
     BaseMissing,
+    CLibrary,
     bases,
     image_of,
 )

@@ -14,7 +14,7 @@ from tessera.cli.lab.allocator import allocator
 from tessera.core.errors import TesseraError
 from tessera.core.results.machine_tables import ALLOCATOR
 from tessera.lab.allocator_proof import overhead
-from tessera.lab.allocator_proof.overhead import TimeAndMemory, CostProgram, measure, overheads, run_once
+from tessera.lab.allocator_proof.overhead import CostProgram, TimeAndMemory, measure, overheads, run_once
 from tessera.machine import program_paths
 from tessera.measure.mosalloc.pools import ACTIVE, MAGIC, library_started
 

@@ -71,7 +71,10 @@ def test_ten_times_the_samples_cost_ten_times_their_part():
 
 
 def test_days_are_bounded_by_cores_memory_and_the_longest_chain():
-    lines = (estimate.RuleEstimate("trace", 4, 4000.0, 8 * GB, 8.0 * GB), estimate.RuleEstimate("fit", 1, 1000.0))
+    lines = (
+        estimate.RuleEstimate("trace", 4, 4000.0, 8 * GB, 8.0 * GB),
+        estimate.RuleEstimate("fit", 1, 1000.0),
+    )
     plan = estimate.ReproductionEstimate(lines, 0, 1500.0, (), Machines(1, 5, 100 * GB))
     assert plan.elapsed_seconds == 1500  # the chain; 5000 s / 5 cores are less
     assert replace(plan, machines=Machines(1, 2, 100 * GB)).elapsed_seconds == 2500

@@ -36,7 +36,11 @@ def swept(*arguments) -> pd.DataFrame:
 
 
 def test_a_variation_overturns_what_it_should(simulated):
-    points = [Variation(KEY, "x2", {KEY: 180}), Variation(KEY, "x0.9", {KEY: 81}), Variation(KEY, "x0.5", {KEY: 50})]
+    points = [
+        Variation(KEY, "x2", {KEY: 180}),
+        Variation(KEY, "x0.9", {KEY: 81}),
+        Variation(KEY, "x0.5", {KEY: 50}),
+    ]
     table = swept(points, {"pwc.kind": "no alternative is known"})
     slope = table[table["conclusion"] == "slope-above-1"].set_index("alternative")
     assert slope.loc["", "number"] == pytest.approx(0.9) and not slope.loc["", "holds"]

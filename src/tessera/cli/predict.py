@@ -269,5 +269,7 @@ def _fitted(options: dict):
             "tessera predict --formula of results", "they have many workloads and platforms",
             "name one pair: --workload NAME --platform NAME", code="pair-unstated",
         )  # fmt: skip
-    study = TransferTables(ResultsTree(options["results"] or RESULTS), options["workload"], options["platform"])
+    study = TransferTables(
+        ResultsTree(options["results"] or RESULTS), options["workload"], options["platform"]
+    )
     return prediction.fit_to(study.table, options["formula"])

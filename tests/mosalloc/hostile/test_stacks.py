@@ -70,7 +70,10 @@ def test_fifty_runs_of_each_case(tmp_path, build, exactly, userfaultfd):
 
 
 def test_forks_that_share_pages_are_said():
-    lines = [stacks_section.StackRuns("fork", runs=1), stacks_section.StackRuns("setstack", runs=1, split_pages=2)]
+    lines = [
+        stacks_section.StackRuns("fork", runs=1),
+        stacks_section.StackRuns("setstack", runs=1, split_pages=2),
+    ]
     assert [stacks_section._check(line).status for line in lines] == [PASS, PASS]
     assert len(stacks_section._notes(lines)) == 1 and " 30 " in stacks_section._notes(lines)[0]
     assert stacks_section._check(stacks_section.StackRuns("setstack", runs=1)).status == FAIL

@@ -14,7 +14,7 @@ from tessera.core.checks import FAIL, PASS, SKIP
 from tessera.core.errors import TesseraError
 from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
 from tessera.lab.allocator_proof.programs import session
-from tessera.lab.allocator_proof.programs.driver import ProvedProgram, ProgramOutcome
+from tessera.lab.allocator_proof.programs.driver import ProgramOutcome, ProvedProgram
 from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program, table
 from tessera.lab.allocator_proof.programs.session import MOSAIC_NAMES, mosaic, pages_needed
 

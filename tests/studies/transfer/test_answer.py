@@ -21,7 +21,7 @@ from tessera.fit.predict.bracket import ChangedCounts
 from tessera.lab.transfer import own_design
 from tessera.lab.transfer.answer import TransferTables, answer_design
 from tessera.lab.transfer.from_python import ask, known_of
-from tessera.lab.transfer.own_design import SimulatedDesign, OwnDesign, read_own
+from tessera.lab.transfer.own_design import OwnDesign, SimulatedDesign, read_own
 from tessera.lab.transfer.runs import Units
 from tessera.simulate.runner import CellCache
 from tessera.simulate.sampling import Intervals
@@ -94,7 +94,9 @@ def simulated(monkeypatch):
 
 
 def decision(results, changes, **pages):
-    return answer_design(TransferTables(ResultsTree(results), "w0", PLATFORM), OwnDesign("mine", changes, **pages))
+    return answer_design(
+        TransferTables(ResultsTree(results), "w0", PLATFORM), OwnDesign("mine", changes, **pages)
+    )
 
 
 def test_the_bracket_answers_beside_the_engine(results, simulated):

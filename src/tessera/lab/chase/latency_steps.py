@@ -146,7 +146,9 @@ def _best_edges(values: np.ndarray, count: int) -> tuple[int, ...]:
     return tuple(reversed(edges))
 
 
-def _located(footprints: np.ndarray, cycles: np.ndarray, edge: int, below: float, above: float) -> LatencyJump:
+def _located(
+    footprints: np.ndarray, cycles: np.ndarray, edge: int, below: float, above: float
+) -> LatencyJump:
     """The crossing of the middle nearest to the edge, interpolated in the logarithm of the footprint."""
     middle = (below + above) / 2
     crossings = [i for i in range(1, len(cycles)) if cycles[i - 1] < middle <= cycles[i]]

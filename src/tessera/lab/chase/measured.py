@@ -84,7 +84,9 @@ class FootprintSweep:
 
 SERIES: tuple[FootprintSweep, ...] = (
     FootprintSweep("pages", "4KB pages, scattered frames", PAGE_4KB, PAGE_4KB, PAGES),
-    FootprintSweep("contiguous", "4KB pages, contiguous frames", PAGE_4KB, PAGE_4KB, PAGES, frames="contiguous"),
+    FootprintSweep(
+        "contiguous", "4KB pages, contiguous frames", PAGE_4KB, PAGE_4KB, PAGES, frames="contiguous"
+    ),
     FootprintSweep(
         "ascending",
         "4KB pages in ascending order, contiguous frames",
@@ -97,7 +99,9 @@ SERIES: tuple[FootprintSweep, ...] = (
     FootprintSweep("lines", "adjacent lines (data caches)", PAGE_4KB, 64, LINES),
     FootprintSweep("large-pages", "the same bytes in 2MB pages", PAGE_2MB, PAGE_4KB, PAGES),
     FootprintSweep("large-stride", "one line per 2MB page", PAGE_2MB, PAGE_2MB, LARGE),
-    FootprintSweep("line-chains", "independent chains over 6MB of lines", PAGE_4KB, 64, (MANY_LINES,), chains=CHAINS),
+    FootprintSweep(
+        "line-chains", "independent chains over 6MB of lines", PAGE_4KB, 64, (MANY_LINES,), chains=CHAINS
+    ),
     FootprintSweep(
         "page-chains",
         "independent chains over 32768 4KB pages",

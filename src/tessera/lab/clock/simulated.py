@@ -20,7 +20,15 @@ from tessera.core.units import GB, round_up
 from tessera.lab.chase.explain import write_platform
 from tessera.lab.clock import calibrate, marks
 from tessera.lab.clock.marks import CALIBRATE, NATIVE, PAGES, Cycles, layout_of, marks_of
-from tessera.lab.clock.measured import MARK, PROGRAM, TimedProgram, measure, programs_of, read_measured, row_of
+from tessera.lab.clock.measured import (
+    MARK,
+    PROGRAM,
+    TimedProgram,
+    measure,
+    programs_of,
+    read_measured,
+    row_of,
+)
 from tessera.lab.study import Amount, NewFile, Run, study
 from tessera.lab.validation.synthetic import Batch, batch
 from tessera.record import traces

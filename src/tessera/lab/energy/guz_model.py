@@ -256,7 +256,12 @@ MEASURED = "measured"
 
 
 def threads_curve(
-    machine: ModelledMachine, threads: Sequence[int], workload: str, *, shared: bool = False, bandwidth: bool = True
+    machine: ModelledMachine,
+    threads: Sequence[int],
+    workload: str,
+    *,
+    shared: bool = False,
+    bandwidth: bool = True,
 ) -> pd.DataFrame:
     """E1 to E7 for each number of threads; all values are ``assumed``.
 

@@ -24,8 +24,8 @@ from tessera.core.results.tree import ResultsTree as ResultsTree
 from tessera.core.units import format_bytes
 from tessera.lab.faults.kinds import Kind
 from tessera.lab.faults.latencies import (
-    TouchLatencies,
     KindLatencies,
+    TouchLatencies,
     clipped,
     comb,
     cosine,
@@ -179,7 +179,9 @@ def ready(say: Say) -> Toolchain:
     return toolchain()
 
 
-def measured(tools: Toolchain, kind: Kind, plan: FaultProgramSettings, keep: Path | None = None) -> KindLatencies:
+def measured(
+    tools: Toolchain, kind: Kind, plan: FaultProgramSettings, keep: Path | None = None
+) -> KindLatencies:
     """The passes of a kind.
 
     Args:

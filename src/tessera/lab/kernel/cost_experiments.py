@@ -129,7 +129,9 @@ def measure_footprint(tools: Toolchain, program: GuestProgram, out: Path) -> pd.
     """
     runs = "\n".join(_FOOTPRINT_RUN.format(nodes=nodes, copies=copies) for copies, nodes in COPIES.items())
     script = FOOTPRINT_SCRIPT.format(footprints=" ".join(map(str, FOOTPRINTS_BYTES)), runs=runs)
-    done = run_in_guest(tools, program, script, out, machine=EmulatedMachine(memory_mb=3072), timeout_seconds=600)
+    done = run_in_guest(
+        tools, program, script, out, machine=EmulatedMachine(memory_mb=3072), timeout_seconds=600
+    )
     if done.status != 0:
         raise script_failed("the memory of page tables", done)
     return footprint_table(done.text("stdout"))

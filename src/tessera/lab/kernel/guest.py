@@ -16,9 +16,9 @@ from tessera.lab.kernel.page_tables import GuestMemory
 from tessera.lab.kernel.qemu import (
     Channel,
     ChannelClosed,
+    EmulatedMachine,
     GuestFile,
     GuestQuery,
-    EmulatedMachine,
     Monitor,
     connect_channel,
 )

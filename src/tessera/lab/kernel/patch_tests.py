@@ -31,7 +31,11 @@ replication-report
 #: On machines where replicas make no sense, the tool must refuse and say why: (machine, arguments, message).
 REFUSALS = (
     (EmulatedMachine(nodes=1, cpus=1, memory_mb=512), "-r all", "one node with memory"),
-    (EmulatedMachine(nodes=3, cpus=3, memory_mb=768, memoryless=1), "-r 0-2", "no memory; nodes with memory are 0-1"),
+    (
+        EmulatedMachine(nodes=3, cpus=3, memory_mb=768, memoryless=1),
+        "-r 0-2",
+        "no memory; nodes with memory are 0-1",
+    ),
 )
 REFUSAL = """echo 1 > /proc/sys/vm/pgtable_replication
 pgtblrepl {arguments} true 2> /out/refused

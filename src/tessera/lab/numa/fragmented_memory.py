@@ -26,7 +26,7 @@ from tessera.core.results.kernel_tables import FRAGMENTED
 from tessera.core.results.outcomes import FAILED, OK, is_ok
 from tessera.core.results.table_io import frame_of
 from tessera.core.units import KB, MB
-from tessera.lab.numa.guest_map import Guest, CapturedMap, ready_guest
+from tessera.lab.numa.guest_map import CapturedMap, Guest, ready_guest
 from tessera.lab.numa.map_rules import map_rule, node_of
 from tessera.lab.numa.placement_map import DATA, LEVELS, PAGE_BYTES, PlacementMap, unit_pages
 from tessera.lab.study import Run, printed, study

@@ -86,7 +86,11 @@ PAGE_SIZES = {"4kb": "4KB", "2mb": "2MB"}  #: layout -> size of all its pages
 
 
 def placement_rows(
-    asked: list[PlacementCase], cells: list[dict[str, dict]], platform: Platform, machine: NumaMachine, same: dict
+    asked: list[PlacementCase],
+    cells: list[dict[str, dict]],
+    platform: Platform,
+    machine: NumaMachine,
+    same: dict,
 ) -> list[dict]:
     """A row for each layout and placement, with the columns ``same`` of all rows.
 
@@ -106,7 +110,9 @@ def placement_rows(
     return rows
 
 
-def placement_row(case: PlacementCase, cell: dict, base: dict, platform: Platform, machine: NumaMachine) -> dict:
+def placement_row(
+    case: PlacementCase, cell: dict, base: dict, platform: Platform, machine: NumaMachine
+) -> dict:
     """Columns of a placement from its cell and from that of LP-LD with the same pages.
 
     Without ``status`` ok in both there is only ``status`` and ``message``. Cycles are those of the cell;
@@ -237,7 +243,11 @@ def placed_cells(
 
 
 def placements_table(
-    asked: list[PlacementCase], cells: list[dict[str, dict]], platform: Platform, machine: NumaMachine, gups: Gups
+    asked: list[PlacementCase],
+    cells: list[dict[str, dict]],
+    platform: Platform,
+    machine: NumaMachine,
+    gups: Gups,
 ) -> pd.DataFrame:
     """:data:`PLACEMENTS` from a cell for each placement and layout, in the order of ``asked``."""
     rows = placement_rows(

@@ -111,7 +111,9 @@ class Memory:
     lines: float
 
 
-def memory_of(platform: str, machine: NumaMachine, remote_cycles: float | None, lines: float | None) -> Memory:
+def memory_of(
+    platform: str, machine: NumaMachine, remote_cycles: float | None, lines: float | None
+) -> Memory:
     """Latencies of a platform; those of another node are published for ``haswell-4s-sim`` only.
 
     Raises:

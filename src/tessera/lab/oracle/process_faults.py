@@ -185,7 +185,9 @@ def _follow(output: str, looks: list[str]) -> dict[str, ProcessMap]:
     return found
 
 
-def compare_frames(guest: dict[str, ProcessMap], mine: dict[str, ProcessMap]) -> dict[str, tuple[Agreement, Agreement]]:
+def compare_frames(
+    guest: dict[str, ProcessMap], mine: dict[str, ProcessMap]
+) -> dict[str, tuple[Agreement, Agreement]]:
     """Look after the start -> frames of pages that one of both mapped, or mapped anew, since the look before;
     and tables of the guest: equal is a frame that is a table's in the imitation, too.
 

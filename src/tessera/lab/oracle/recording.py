@@ -144,11 +144,14 @@ def load(folder: Path, count: int | None = None) -> tuple[GuestHistory, np.ndarr
     frames[asks] = got[: len(asks)]
     states = {int(key): text for key, text in _read(folder / "states.xz").items()}
     collapse = _read(folder / "collapse.xz")
-    decisions = {limits: [ScanOutcome(*one) for one in all_] for limits, all_ in collapse["decisions"].items()}
+    decisions = {
+        limits: [ScanOutcome(*one) for one in all_] for limits, all_ in collapse["decisions"].items()
+    }
     counts = {moment: tuple(pair) for moment, pair in _read(folder / "counts.xz").items()}
     faults = _read(folder / "faults.xz")
     looks = {
-        name: ProcessMap(pages_of(of_pages), set(tables)) for name, (of_pages, tables) in faults["looks"].items()
+        name: ProcessMap(pages_of(of_pages), set(tables))
+        for name, (of_pages, tables) in faults["looks"].items()
     }
     process = Faults(faults["events"], faults["state"], faults["root"], looks)
     return (

@@ -263,7 +263,9 @@ def probes(
     return frame_of(PROBES, rows)
 
 
-def _added(work: Batch, number: int, case: ProbeSimulation, trace: Path, platform: Platform) -> tuple[Path, Path]:
+def _added(
+    work: Batch, number: int, case: ProbeSimulation, trace: Path, platform: Platform
+) -> tuple[Path, Path]:
     """Files of the cell and of the structures, which exist after the run."""
     values = {key: Value(value, f"probe {case.probe}") for key, value in case.changes.items()}
     flat = work.add_platform(replace(platform, values=platform.values | values).flat())
@@ -286,7 +288,9 @@ def _counted(work: Batch, cell: Path, structures: Path) -> tuple[SimulatedCounts
     return SimulatedCounts(int(row["stlb_hits"]), int(row["stlb_misses"]), int(row["accesses"]), parts), ""
 
 
-def _rows(case: ProbeSimulation, accesses: int, platform: Platform, counted: SimulatedCounts | None, error: str) -> list[dict]:
+def _rows(
+    case: ProbeSimulation, accesses: int, platform: Platform, counted: SimulatedCounts | None, error: str
+) -> list[dict]:
     head = {
         "probe": case.probe, "case": case.name, "platform": platform.name, "accesses": accesses,
         "provenance": "simulated",

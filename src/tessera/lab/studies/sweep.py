@@ -269,7 +269,9 @@ def swept(inputs: Inputs, points: list[Variation], reasons: dict[str, str]) -> p
     return frame_of(SWEEP, rows)
 
 
-def _each(work: Callable[[Variation], list[dict]], points: list[Variation], jobs: int) -> Iterator[list[dict]]:
+def _each(
+    work: Callable[[Variation], list[dict]], points: list[Variation], jobs: int
+) -> Iterator[list[dict]]:
     """``work`` of each point, in order, ``jobs`` at a time; if one raises, the rest is cancelled."""
     if jobs == 1:  # in the main thread, where an interrupt stops the simulator at once
         yield from map(work, points)

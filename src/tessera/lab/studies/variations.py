@@ -175,7 +175,9 @@ def _switched(platform: Platform) -> Iterator[Variation]:
             yield Variation(switch.prefix.rstrip("."), "off" if is_on else "on", dict(changes))
 
 
-def _of(key: str, value: int | float | str, platform: Platform, bounds: PlatformKey) -> Iterator[Variation | str]:
+def _of(
+    key: str, value: int | float | str, platform: Platform, bounds: PlatformKey
+) -> Iterator[Variation | str]:
     """Points of one key, or sentences why there are none."""
     if isinstance(value, str):
         names = PREDICTORS if key == "branch.predictor" else POLICIES if key.endswith(".replacement") else ()

@@ -122,7 +122,12 @@ class Measured:
 
 
 def measured(
-    variant: ProcessorVariant, platform: Platform, base_platform: Platform, cell: Cell, base: Cell | None, ideal: float
+    variant: ProcessorVariant,
+    platform: Platform,
+    base_platform: Platform,
+    cell: Cell,
+    base: Cell | None,
+    ideal: float,
 ) -> Measured:
     """A point; without numbers if the cell or P's is not ok."""
     changes = variant.changes(base_platform)

@@ -86,7 +86,9 @@ def cyclic(platform: Platform) -> Iterator[ClosedForm]:
         ("cycle of twice the STLB", "M = n rounds, H = 0", 2 * stlb, 2 * stlb * ROUNDS, 0),
     ):
         stream = loads(pages(np.tile(np.arange(n), ROUNDS)), anon_bytes=_pool(n))
-        yield ClosedForm(name, formula, stream, platform, {"stlb_misses": (misses, 0), "stlb_hits": (hits, 0)})
+        yield ClosedForm(
+            name, formula, stream, platform, {"stlb_misses": (misses, 0), "stlb_hits": (hits, 0)}
+        )
 
 
 def one_set(platform: Platform) -> Iterator[ClosedForm]:

@@ -241,7 +241,9 @@ class Box:
         argv[1:1] = self.options
         return argv
 
-    def _step(self, kind: str, argv: list[str], env: Mapping[str, str] | None, report: Path | None) -> StartedProcess:
+    def _step(
+        self, kind: str, argv: list[str], env: Mapping[str, str] | None, report: Path | None
+    ) -> StartedProcess:
         stem = self.folder / f"{self._count:02d}-{kind}"
         self._count += 1
         return StartedProcess(

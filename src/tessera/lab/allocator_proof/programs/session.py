@@ -19,7 +19,7 @@ from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.core.processes import module_command
 from tessera.core.tables import table_text
 from tessera.core.units import GB, MB, PAGE_1GB, PAGE_2MB
-from tessera.lab.allocator_proof.programs.driver import ProvedProgram, ProgramOutcome
+from tessera.lab.allocator_proof.programs.driver import ProgramOutcome, ProvedProgram
 from tessera.machine.container.command import RunOptions
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import Toolchain, programs_toolchain
@@ -191,7 +191,9 @@ class Session:
             return False
         return huge_pages_free(PAGE_1GB) > 0
 
-    def _worker(self, tools: Toolchain, program: ProvedProgram, layouts: list[str]) -> Iterator[ProgramOutcome]:
+    def _worker(
+        self, tools: Toolchain, program: ProvedProgram, layouts: list[str]
+    ) -> Iterator[ProgramOutcome]:
         folder = build_dir("programs") / program.name
         folder.mkdir(parents=True, exist_ok=True)
         for name in layouts:

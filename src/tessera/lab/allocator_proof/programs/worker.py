@@ -26,8 +26,8 @@ from tessera.core.errors import TesseraError
 from tessera.core.processes import signals_raise
 from tessera.lab.allocator_proof.programs.driver import (
     Box,
-    ProvedProgram,
     ProgramOutcome,
+    ProvedProgram,
     TimedOut,
     WrongAnswer,
 )
@@ -236,7 +236,9 @@ def run_layout(
     return outcome
 
 
-def run_program(program: ProvedProgram, layouts: list[str], folder: Path, launcher: Path | None, emit) -> None:
+def run_program(
+    program: ProvedProgram, layouts: list[str], folder: Path, launcher: Path | None, emit
+) -> None:
     """Every layout after one plain run, whose answer is the measure."""
     if command := install_command(program):
         for layout in layouts:

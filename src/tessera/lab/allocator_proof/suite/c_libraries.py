@@ -45,7 +45,11 @@ class CLibrary:
 BUILT = "built"
 
 #: Releases after the oldest glibc that the library promises. Only Debian's archive needs no registry.
-KNOWN_BASES = (CLibrary("2.35", "Ubuntu 22.04"), CLibrary("2.39", "Ubuntu 24.04"), CLibrary("2.41", "Debian 13", BUILT))
+KNOWN_BASES = (
+    CLibrary("2.35", "Ubuntu 22.04"),
+    CLibrary("2.39", "Ubuntu 24.04"),
+    CLibrary("2.41", "Debian 13", BUILT),
+)
 
 
 def bases(environ: Mapping[str, str] = os.environ) -> list[CLibrary]:

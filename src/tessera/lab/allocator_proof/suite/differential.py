@@ -49,7 +49,9 @@ def parse(output: str, layout: str, threads: int, operations: int, status: int) 
     if skipped and status == 77 and not found:
         return RandomCallsOutcome(layout, threads, SKIP, reason=skipped.group(1))
     if len(found) != 1 or found[0]["layout"] != layout or int(found[0]["threads"]) != threads:
-        return RandomCallsOutcome(layout, threads, FAIL, reason=f"status {status}, no verdict: {tail(output)}")
+        return RandomCallsOutcome(
+            layout, threads, FAIL, reason=f"status {status}, no verdict: {tail(output)}"
+        )
     numbers = (int(found[0]["operations"]), int(found[0]["differences"]), float(found[0]["seconds"]))
     reason = ""
     if found[0]["verdict"] != PASS or numbers[1] or status != 0:

@@ -22,7 +22,7 @@ from tessera.core.checks import FAIL, PASS, SKIP, Check, status_counts
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir, built, repo_root
 from tessera.core.tables import table_text
-from tessera.lab.allocator_proof.suite.c_libraries import CLibrary, BaseMissing, bases, image_of
+from tessera.lab.allocator_proof.suite.c_libraries import BaseMissing, CLibrary, bases, image_of
 from tessera.lab.allocator_proof.suite.section import Findings, ProofSettings, Section, tail
 from tessera.machine.container.component_tests import OPTIONS
 from tessera.machine.container.engine import DOCKER, container_engine_name

@@ -203,7 +203,9 @@ def _under(layout: Layout, plain: str, folder: Path) -> Iterator[ThreadObservati
     yield ThreadObservation.of(
         layout.name, "exit", "status 0", ended if done.returncode == 0 else f"{ended}: {tail(done.stderr)}"
     )
-    yield ThreadObservation.of(layout.name, "hash as in the plain run", plain, done.stdout.strip() or "nothing")
+    yield ThreadObservation.of(
+        layout.name, "hash as in the plain run", plain, done.stdout.strip() or "nothing"
+    )
     report = read_report(report_file)
     yield ThreadObservation.of(layout.name, "launcher's verdict", "confirmed", report.verdict)
     for pool in report.pools:
@@ -226,7 +228,9 @@ def _too_few(folder: Path) -> Iterator[ThreadObservation]:
     write_layout(layout, file)
     done = _execute(mosalloc_command(_program(), file))
     yield ThreadObservation.of(layout.name, "exit", "status 2", f"status {done.returncode}")
-    yield ThreadObservation.of(layout.name, "output of the program", "nothing", done.stdout.strip() or "nothing")
+    yield ThreadObservation.of(
+        layout.name, "output of the program", "nothing", done.stdout.strip() or "nothing"
+    )
     for words in (f"asked for {pages} pages of 2MB", "sysctl vm.nr_hugepages="):
         said = words if words in done.stderr else tail(done.stderr) or "nothing"
         yield ThreadObservation.of(layout.name, "message", words, said)
