@@ -41,7 +41,7 @@ SAME, STLB, COALESCING, SEGMENT, QUEUES, WALK, BEHIND_L3 = (
 
 
 @dataclass(frozen=True)
-class ProcessorVariant:
+class Variant:
     """``changes`` of P, its class and family, and what it runs under."""
 
     name: str
@@ -88,49 +88,49 @@ def _pde(factor: int) -> Callable[[Platform], Changes]:
     return lambda p: {"pwc.pde.entries": _of(p, "pwc.pde.entries") * factor, **ways}
 
 
-VARIANTS: tuple[ProcessorVariant, ...] = (
-    ProcessorVariant(NOOP, "control", SAME, "P on the code path of all designs", _design(NOOP), SOME_LAYOUTS),
-    ProcessorVariant("new-layouts", "control", SAME, "P under layouts that no model saw", _always(), NEW_LAYOUTS),
-    ProcessorVariant(THP, "control", SAME, "P under mappings", _design(THP), MAPPINGS),
-    ProcessorVariant("stlb-x2", "reach", STLB, "twice the STLB entries", _times("tlb.stlb.entries", 2)),
-    ProcessorVariant("stlb-x4", "reach", STLB, "four times the STLB entries", _times("tlb.stlb.entries", 4)),
-    ProcessorVariant("cluster-2mb", "reach", COALESCING, "groups of eight pages", _design("cluster-2mb", 0), MAPPINGS),
-    ProcessorVariant("anchor", "reach", COALESCING, "anchors", _design("anchor", 0), MAPPINGS),
-    ProcessorVariant("rmm", "reach", COALESCING, "ranges", _design("rmm", 0), MAPPINGS),
-    ProcessorVariant(
+VARIANTS: tuple[Variant, ...] = (
+    Variant(NOOP, "control", SAME, "P on the code path of all designs", _design(NOOP), SOME_LAYOUTS),
+    Variant("new-layouts", "control", SAME, "P under layouts that no model saw", _always(), NEW_LAYOUTS),
+    Variant(THP, "control", SAME, "P under mappings", _design(THP), MAPPINGS),
+    Variant("stlb-x2", "reach", STLB, "twice the STLB entries", _times("tlb.stlb.entries", 2)),
+    Variant("stlb-x4", "reach", STLB, "four times the STLB entries", _times("tlb.stlb.entries", 4)),
+    Variant("cluster-2mb", "reach", COALESCING, "groups of eight pages", _design("cluster-2mb", 0), MAPPINGS),
+    Variant("anchor", "reach", COALESCING, "anchors", _design("anchor", 0), MAPPINGS),
+    Variant("rmm", "reach", COALESCING, "ranges", _design("rmm", 0), MAPPINGS),
+    Variant(
         "direct-segment", "reach", SEGMENT, "a segment without TLBs", _design("direct-segment"), MAPPINGS
     ),
-    ProcessorVariant("stlb-slower", "hit-time", STLB, "twice the hit time of the STLB", _times(HIT, 2)),
-    ProcessorVariant(
+    Variant("stlb-slower", "hit-time", STLB, "twice the hit time of the STLB", _times(HIT, 2)),
+    Variant(
         "cluster-2mb-8", "hit-time", COALESCING, "clusters take a cycle more", _design("cluster-2mb", 1),
         MAPPINGS,
     ),
-    ProcessorVariant("anchor-8", "hit-time", COALESCING, "anchors take a cycle more", _design("anchor", 1), MAPPINGS),
-    ProcessorVariant("rmm-8", "hit-time", COALESCING, "ranges take a cycle more", _design("rmm", 1), MAPPINGS),
-    ProcessorVariant("walkers-x2", "invisible", QUEUES, "twice the walkers", _times(WALKERS, 2)),
-    ProcessorVariant(
+    Variant("anchor-8", "hit-time", COALESCING, "anchors take a cycle more", _design("anchor", 1), MAPPINGS),
+    Variant("rmm-8", "hit-time", COALESCING, "ranges take a cycle more", _design("rmm", 1), MAPPINGS),
+    Variant("walkers-x2", "invisible", QUEUES, "twice the walkers", _times(WALKERS, 2)),
+    Variant(
         "mshrs-flipped", "invisible", QUEUES, "walks hold MSHRs, or do not",
         lambda p: {"walker.uses_mshrs": 1 - _of(p, "walker.uses_mshrs")},
     ),
-    ProcessorVariant("no-pollution", "invisible", QUEUES, "walks leave the caches alone", _always(walker__pollutes=0)),
-    ProcessorVariant("no-pde-cache", "walk-cost", WALK, "no cache of page-directory entries", _pde(0)),
-    ProcessorVariant("pde-cache-x4", "walk-cost", WALK, "four times the page-directory entries", _pde(4)),
-    ProcessorVariant("five-levels", "walk-cost", WALK, "page tables of five levels", _always(page_table__levels=5)),
-    ProcessorVariant(
+    Variant("no-pollution", "invisible", QUEUES, "walks leave the caches alone", _always(walker__pollutes=0)),
+    Variant("no-pde-cache", "walk-cost", WALK, "no cache of page-directory entries", _pde(0)),
+    Variant("pde-cache-x4", "walk-cost", WALK, "four times the page-directory entries", _pde(4)),
+    Variant("five-levels", "walk-cost", WALK, "page tables of five levels", _always(page_table__levels=5)),
+    Variant(
         "slower-loads", "walk-cost", WALK, "each load of a walk takes 20 cycles more",
         lambda p: {"walker.load_adds_cycles": _of(p, "walker.load_adds_cycles") + 20},
     ),
-    ProcessorVariant("nested", "walk-cost", WALK, "two-dimensional walks", _design("nested"), MAPPINGS),
-    ProcessorVariant("delayed-tlb", "behind-l3", BEHIND_L3, "a TLB behind L3", _design("hvc-delayed-tlb"), MAPPINGS),
-    ProcessorVariant(
+    Variant("nested", "walk-cost", WALK, "two-dimensional walks", _design("nested"), MAPPINGS),
+    Variant("delayed-tlb", "behind-l3", BEHIND_L3, "a TLB behind L3", _design("hvc-delayed-tlb"), MAPPINGS),
+    Variant(
         "many-segment", "behind-l3", BEHIND_L3, "segments behind L3", _design("hvc-many-segment"), MAPPINGS
     ),
-    ProcessorVariant(IDEAL, "ideal", IDEAL, "translation takes no time", _design(IDEAL), MAPPINGS),
+    Variant(IDEAL, "ideal", IDEAL, "translation takes no time", _design(IDEAL), MAPPINGS),
 )  # fmt: skip
 NAMES = tuple(one.name for one in VARIANTS)
 
 
-def chosen(groups: Sequence[str] = (), names: Sequence[str] = ()) -> tuple[ProcessorVariant, ...]:
+def chosen(groups: Sequence[str] = (), names: Sequence[str] = ()) -> tuple[Variant, ...]:
     """Variants of these classes and with these names; without any, all.
 
     Raises:

@@ -9,7 +9,7 @@ from tessera.core.platforms import Platform
 from tessera.core.results.outcomes import is_ok
 from tessera.fit.predict.bracket import ChangedCounts
 from tessera.lab.transfer import rules
-from tessera.lab.transfer.classes import DESIGN, HIT, OWN_HIT, WALKERS, ProcessorVariant, text_of
+from tessera.lab.transfer.classes import DESIGN, HIT, OWN_HIT, WALKERS, Variant, text_of
 from tessera.lab.transfer.runs import Cell, difference
 
 # The three inputs that a study can declare: what H and C count (docs/transfer.md, Three inputs).
@@ -104,7 +104,7 @@ class Measured:
     ``asked``: the design as the bracket asks for it; None without numbers.
     """
 
-    variant: ProcessorVariant
+    variant: Variant
     changes: Mapping[str, int | str]
     cell: Cell
     base: Cell | None
@@ -122,7 +122,7 @@ class Measured:
 
 
 def measured(
-    variant: ProcessorVariant,
+    variant: Variant,
     platform: Platform,
     base_platform: Platform,
     cell: Cell,

@@ -45,7 +45,7 @@ from tessera.lab.transfer.classes import (
     NEW_LAYOUTS,
     SOME_LAYOUTS,
     THP,
-    ProcessorVariant,
+    Variant,
     changed,
     chosen,
 )
@@ -77,7 +77,7 @@ class Subject:
     platform: Platform
     layouts: Sequence[Path]
     mappings: Mapping[str, Path]
-    variants: Sequence[ProcessorVariant]
+    variants: Sequence[Variant]
     models: Sequence[str]
     folder: Path
     twins: int
@@ -199,7 +199,7 @@ def _points(subject: Subject, base: ProcessorCells, new: Sequence[Path]) -> Iter
     }
     done, asked = 0, [v for v in subject.variants if files[v.under]]
 
-    def one(variant: ProcessorVariant) -> dict[str, Cell]:
+    def one(variant: Variant) -> dict[str, Cell]:
         nonlocal done
         platform = changed(subject.platform, variant.changes(subject.platform))
         kind = MAPPING if variant.under == MAPPINGS else LAYOUT
