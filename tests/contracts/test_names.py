@@ -9,21 +9,18 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "tessera"
-#: wings whose classes have a name of their own over all of them
-WINGS = ("core", "machine", "record", "simulate", "measure", "fit", "report")
 MOST_TERMS = 40
 #: A class of this name says what it is for, not what it is.
 AT_MOST = {"Request": 0}
 
 
-def public_classes(wings):
-    """Name -> places of public classes at the top of a module."""
+def public_classes():
+    """Name -> places of public classes at the top of a module, over all wings."""
     found = defaultdict(list)
-    for wing in wings:
-        for path in sorted((SOURCE / wing).rglob("*.py")):
-            for node in ast.parse(path.read_text()).body:
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                    found[node.name].append(f"{path.relative_to(SOURCE)}:{node.lineno}")
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(f"{path.relative_to(SOURCE)}:{node.lineno}")
     return found
 
 
@@ -34,12 +31,12 @@ def terms():
 
 
 def test_a_class_has_a_name_of_its_own():
-    assert {name: places for name, places in public_classes(WINGS).items() if len(places) > 1} == {}
+    assert {name: places for name, places in public_classes().items() if len(places) > 1} == {}
 
 
 @pytest.mark.parametrize("ending", AT_MOST)
 def test_classes_are_not_named_for_their_use(ending):
-    assert len([name for name in public_classes(WINGS) if name.endswith(ending)]) <= AT_MOST[ending]
+    assert len([name for name in public_classes() if name.endswith(ending)]) <= AT_MOST[ending]
 
 
 def test_the_glossary_is_short_and_explains_each_term_once():

@@ -33,7 +33,7 @@ def machine(tmp_path, monkeypatch):
     return program
 
 
-def request(program, **changes):
+def runs(program, **changes):
     root = changes.pop("root", None) or program.parent / "root"
     asked = {
         "words": [str(program), "{threads}"], "threads": [1, 2, 4], "socket": 0, "repeats": 2, "idle_s": 0.01,
@@ -43,13 +43,13 @@ def request(program, **changes):
 
 
 def test_counts_energy_and_order(machine):
-    table = thread_measurement.measure_threads(request(machine))
+    table = thread_measurement.measure_threads(runs(machine))
     assert len(table) == 6 and set(table["provenance"]) == {"measured"}
     for _, part in table.groupby("round"):
         assert sorted(part["threads"]) == [1, 2, 4]
     orders = {
         tuple(part["threads"])
-        for _, part in thread_measurement.measure_threads(request(machine, repeats=6)).groupby("round")
+        for _, part in thread_measurement.measure_threads(runs(machine, repeats=6)).groupby("round")
     }
     assert len(orders) > 1
     by = table.groupby("threads").mean(numeric_only=True)
@@ -62,9 +62,9 @@ def test_energy_of_one_socket_by_perf(machine):
     device = machine.parent / "root/sys/bus/event_source/devices/power"
     device.mkdir(parents=True)
     (device / "type").write_text("9\n")
-    table = thread_measurement.measure_threads(request(machine, backend="perf"))
+    table = thread_measurement.measure_threads(runs(machine, backend="perf"))
     assert table.groupby("threads")["energy_j"].mean().to_dict() == pytest.approx({1: 31, 2: 32, 4: 34})
-    other = thread_measurement.measure_threads(request(machine, backend="perf", socket=1))
+    other = thread_measurement.measure_threads(runs(machine, backend="perf", socket=1))
     assert set(other["energy_j"]) == {7.0}
 
 
@@ -84,7 +84,7 @@ def test_processors_of_a_socket(machine):
 )
 def test_refused_before_the_first_run(machine, changes, code):
     with pytest.raises(TesseraError) as caught:
-        thread_measurement.measure_threads(request(machine, **changes))
+        thread_measurement.measure_threads(runs(machine, **changes))
     assert caught.value.code == code
 
 
@@ -92,21 +92,21 @@ def test_no_rapl(machine, tmp_path):
     for zone in (tmp_path / "root/sys/class/powercap").glob("intel-rapl*"):
         (zone / "name").unlink(missing_ok=True)
     with pytest.raises(TesseraError) as caught:
-        thread_measurement.measure_threads(request(machine))
+        thread_measurement.measure_threads(runs(machine))
     assert caught.value.code == "rapl-absent"
 
 
 def test_an_event_that_is_not_supported(machine, tmp_path):
     programs(tmp_path / "bin", 'lambda event, n: "<not supported>" if event == "LLC-loads" else 5')
     with pytest.raises(TesseraError, match="LLC-loads") as caught:
-        thread_measurement.measure_threads(request(machine))
+        thread_measurement.measure_threads(runs(machine))
     assert caught.value.code == "event-not-counted"
 
 
 def test_a_program_that_fails(machine):
     machine.write_text("#!/bin/sh\nexit 3\n")
     with pytest.raises(TesseraError, match="3") as caught:
-        thread_measurement.measure_threads(request(machine))
+        thread_measurement.measure_threads(runs(machine))
     assert caught.value.code == "run-failed"
 
 

@@ -80,14 +80,14 @@ def newer():
 
 
 @pytest.fixture
-def request_of(tmp_path):
+def settings(tmp_path):
     return ProofSettings(tmp_path, print)
 
 
-def test_cases_and_random_calls_under_debian_13(build, newer, request_of, monkeypatch):
+def test_cases_and_random_calls_under_debian_13(build, newer, settings, monkeypatch):
     """fork_late_lock is part of the check of each case: the lock must be taken inside this fork, too."""
     monkeypatch.setattr(other_glibc, "CONDITIONS", ("kernel", "4kb"))
-    checks = {check.name: check for check in other_glibc.run(request_of).checks}
+    checks = {check.name: check for check in other_glibc.run(settings).checks}
     assert {c.found for c in checks.values() if c.status == FAIL} == set()
     for condition in ("kernel", "4kb"):
         passed = [
@@ -102,10 +102,10 @@ def test_cases_and_random_calls_under_debian_13(build, newer, request_of, monkey
 
 
 @pytest.mark.hugepages
-def test_windows_under_debian_13(build, newer, request_of, huge_pages, monkeypatch):
+def test_windows_under_debian_13(build, newer, settings, huge_pages, monkeypatch):
     huge_pages(other_glibc.PAGES_2MB)
     monkeypatch.setattr(other_glibc, "CONDITIONS", ("2mb",))
-    checks = {check.name: check for check in other_glibc.run(request_of).checks}
+    checks = {check.name: check for check in other_glibc.run(settings).checks}
     assert {name: checks[f"2.41 2mb.{name}"].found for name in other_glibc.case_names()} == dict.fromkeys(
         other_glibc.case_names(), ""
     )
@@ -120,7 +120,7 @@ def short(monkeypatch):
 
 
 @pytest.mark.parametrize("form", ["folder", "tar", "image"])
-def test_a_base_can_be_given(build, newer, short, request_of, tmp_path, monkeypatch, form):
+def test_a_base_can_be_given(build, newer, short, settings, tmp_path, monkeypatch, form):
     """The files of Debian 13 once more, in each form; a wrong version is named."""
     source = f"image:{newer}"
     if form != "image":
@@ -136,14 +136,14 @@ def test_a_base_can_be_given(build, newer, short, request_of, tmp_path, monkeypa
         subprocess.run(["tar", "-C", folder, "--exclude=dev/*", "-xf", source], check=True)
         source = folder
     monkeypatch.setenv(BASES_VARIABLE, f"2.40={source}")
-    checks = {check.name: check for check in other_glibc.run(request_of).checks}
+    checks = {check.name: check for check in other_glibc.run(settings).checks}
     assert checks["2.40 version"].status == FAIL and "2.41" in checks["2.40 version"].found
     assert checks["2.40 4kb.fork"].status == checks["2.40 random calls, 4 threads"].status == PASS
 
 
-def test_a_base_that_is_not_usable_fails_alone(build, newer, short, request_of, monkeypatch):
+def test_a_base_that_is_not_usable_fails_alone(build, newer, short, settings, monkeypatch):
     monkeypatch.setenv(BASES_VARIABLE, f"2.35=/does/not/exist,2.39=image:tessera-none:1,2.41=image:{newer}")
-    checks = {check.name: check for check in other_glibc.run(request_of).checks}
+    checks = {check.name: check for check in other_glibc.run(settings).checks}
     assert checks["2.35"].status == FAIL and "/does/not/exist" in checks["2.35"].found
     assert checks["2.39"].status == FAIL and "tessera-none:1" in checks["2.39"].found
     assert checks["2.41 4kb.fork"].status == PASS

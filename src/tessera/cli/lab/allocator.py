@@ -71,7 +71,7 @@ def proof(
     remove_old_results(folder, [section.name for section in sections])
     subject = proof_header(build_dir("mosalloc") / "libmosalloc.so")
     click.echo(f"{subject}\n")
-    request = ProofSettings(
+    settings = ProofSettings(
         folder=folder,
         say=lambda text: click.echo(f"proof: {text}", err=True),
         quick=quick,
@@ -79,7 +79,7 @@ def proof(
         cases=cases,
     )
     outcomes = []
-    for number, outcome in enumerate(run_sections(sections, request), start=1):
+    for number, outcome in enumerate(run_sections(sections, settings), start=1):
         outcomes.append(outcome)
         write_outcome(outcome, folder, library=subject)
         click.echo(outcome_text(number, outcome))

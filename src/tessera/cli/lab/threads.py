@@ -123,14 +123,14 @@ def measure(socket, threads_text, repeats, idle_seconds, backend, seed, out, cur
     from tessera.lab.energy.l3_sweep import parse_threads
 
     root = Path(os.environ.get("TESSERA_MACHINE_ROOT", "/"))
-    request = thread_measurement.RepeatedRuns(
+    runs = thread_measurement.RepeatedRuns(
         program, parse_threads(threads_text), socket, repeats, idle_seconds, backend, seed, root
     )
     for path in (out, curve):
         if path:
             check_target(path)
     table = thread_measurement.measure_threads(
-        request, lambda line: click.echo(line, err=True), lambda rounds: write_csv(rounds, out)
+        runs, lambda line: click.echo(line, err=True), lambda rounds: write_csv(rounds, out)
     )
     counted = thread_runs.checked_runs(table, f"runs {out}")
     if curve:

@@ -153,31 +153,29 @@ def processors(socket: int, root: Path = sysfs.ROOT) -> list[int]:
     return sorted(found[socket])
 
 
-def check_request(request: RepeatedRuns) -> None:
+def check_runs(runs: RepeatedRuns) -> None:
     """Everything that can be known before the first run.
 
     Raises:
         TesseraError: too few numbers of threads, more threads than processors, no ``{threads}``, no perf, or
             no energy counter.
     """
-    if len(set(request.threads)) < 2:
+    if len(set(runs.threads)) < 2:
         raise TesseraError(
-            f"--threads {','.join(map(str, request.threads))}",
+            f"--threads {','.join(map(str, runs.threads))}",
             "one number of threads shows no trend; two are needed",
             "give several, such as 1,2,4,8",
             code="runs-threads",
         )
-    if not any(THREADS in word for word in request.words):
+    if not any(THREADS in word for word in runs.words):
         found = f"no word of the program contains {THREADS}"
         raise TesseraError(
-            f"program {' '.join(request.words)}", found, f"write {THREADS} where the number belongs"
+            f"program {' '.join(runs.words)}", found, f"write {THREADS} where the number belongs"
         )
-    there = processors(request.socket, request.root)
-    if max(request.threads) > len(there):
-        found = f"socket {request.socket} has {len(there)} processors"
-        raise TesseraError(
-            f"--threads {max(request.threads)}", found, "give fewer threads", code="threads-many"
-        )
+    there = processors(runs.socket, runs.root)
+    if max(runs.threads) > len(there):
+        found = f"socket {runs.socket} has {len(there)} processors"
+        raise TesseraError(f"--threads {max(runs.threads)}", found, "give fewer threads", code="threads-many")
     if shutil.which(PERF) is None:
         raise failed_run(
             "counts of the program",
@@ -185,12 +183,12 @@ def check_request(request: RepeatedRuns) -> None:
             "install it: sudo apt-get install linux-perf",
             "perf-absent",
         )
-    if request.backend == POWERCAP:
-        for package in sysfs.package_of_socket(request.socket, request.root):
+    if runs.backend == POWERCAP:
+        for package in sysfs.package_of_socket(runs.socket, runs.root):
             package.read_uj()
-    elif sysfs.pmu_type(["power"], request.root) is None:
+    elif sysfs.pmu_type(["power"], runs.root) is None:
         raise failed_run(
-            f"energy of socket {request.socket}",
+            f"energy of socket {runs.socket}",
             "perf has no PMU power",
             "use --backend powercap",
             "rapl-absent",
@@ -198,7 +196,7 @@ def check_request(request: RepeatedRuns) -> None:
 
 
 def measure_threads(
-    request: RepeatedRuns,
+    runs: RepeatedRuns,
     progress: Callable[[str], None] = lambda line: None,
     keep: Callable[[pd.DataFrame], None] = lambda table: None,
 ) -> pd.DataFrame:
@@ -208,52 +206,50 @@ def measure_threads(
         keep: gets the table of all complete rounds after each round, so a later failure loses none of them.
 
     Raises:
-        TesseraError: as :func:`check_request`; a run failed, or an event was not counted.
+        TesseraError: as :func:`check_runs`; a run failed, or an event was not counted.
     """
-    check_request(request)
-    draw, rows = np.random.default_rng(request.seed), []
-    before = _idle_w(request)
-    for number in range(request.repeats):
-        order = [int(n) for n in draw.permutation(list(request.threads))]
+    check_runs(runs)
+    draw, rows = np.random.default_rng(runs.seed), []
+    before = _idle_w(runs)
+    for number in range(runs.repeats):
+        order = [int(n) for n in draw.permutation(list(runs.threads))]
         found = []
         for threads in order:
-            progress(f"round {number + 1} of {request.repeats}: {threads} threads")
-            found.append({"round": number, "threads": threads, **_run(request, threads)})
-        after = _idle_w(request)
+            progress(f"round {number + 1} of {runs.repeats}: {threads} threads")
+            found.append({"round": number, "threads": threads, **_run(runs, threads)})
+        after = _idle_w(runs)
         rows += [row | {"idle_w": (before + after) / 2, "provenance": "measured"} for row in found]
         before = after
         keep(pd.DataFrame(rows, columns=list(RUN_COLUMNS)))
     return pd.DataFrame(rows, columns=list(RUN_COLUMNS))
 
 
-def _idle_w(request: RepeatedRuns) -> float:
+def _idle_w(runs: RepeatedRuns) -> float:
     """Mean power of the socket while nothing of ours runs."""
-    seconds, joules, _ = _energy(request, ["sleep", str(request.idle_s)], [])
+    seconds, joules, _ = _energy(runs, ["sleep", str(runs.idle_s)], [])
     return joules / seconds
 
 
-def _run(request: RepeatedRuns, threads: int) -> dict:
-    words = [word.replace(THREADS, str(threads)) for word in request.words]
-    bound = ["taskset", "-c", ",".join(map(str, processors(request.socket, request.root)))]
-    seconds, joules, rows = _energy(request, [*bound, *words], list(EVENTS.values()))
+def _run(runs: RepeatedRuns, threads: int) -> dict:
+    words = [word.replace(THREADS, str(threads)) for word in runs.words]
+    bound = ["taskset", "-c", ",".join(map(str, processors(runs.socket, runs.root)))]
+    seconds, joules, rows = _energy(runs, [*bound, *words], list(EVENTS.values()))
     counts = {name: _count(rows, event) for name, event in EVENTS.items()}
     return {"seconds": seconds, "energy_j": joules, **counts}
 
 
-def _energy(
-    request: RepeatedRuns, words: list[str], events: list[str]
-) -> tuple[float, float, list[PerfCount]]:
+def _energy(runs: RepeatedRuns, words: list[str], events: list[str]) -> tuple[float, float, list[PerfCount]]:
     """(seconds, joules of the socket, perf's rows of ``events``) of a command."""
     with tempfile.TemporaryDirectory(prefix="tessera-threads-") as name:
         log, energy_log = Path(name) / "counts", Path(name) / "energy"
         if events:
             words = [PERF, "stat", "-x", ";", "-o", str(log), "-e", ",".join(events), "--", *words]
-        if request.backend == PERF:
+        if runs.backend == PERF:
             options = ["-a", "--per-socket", "-x", ";", "-o", str(energy_log), "-e", ENERGY_EVENT]
             seconds = _execute([PERF, "stat", *options, "--", *words])
-            joules = _socket_joules(read_log(energy_log), request.socket)
+            joules = _socket_joules(read_log(energy_log), runs.socket)
         else:
-            with Powercap.of_socket(request.socket, request.root) as meter:
+            with Powercap.of_socket(runs.socket, runs.root) as meter:
                 _execute(words)
             seconds, joules = meter.seconds, meter.joules
         return seconds, joules, read_log(log) if events else []

@@ -1,4 +1,4 @@
-"""One run of a script in the guest: start QEMU, serve the guest's requests, keep its files, stop QEMU."""
+"""One run of a script in the guest: start QEMU, serve the guest's queries, keep its files, stop QEMU."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def run_in_guest(
 def _serve(
     process, folder: Path, machine: EmulatedMachine, deadline: float, out: Path, on_walk: OnWalk | None
 ) -> str:
-    """Answer the guest's requests until ``@bye``; returns its kernel's version."""
+    """Answer the guest's queries until ``@bye``; returns its kernel's version."""
     release = ""
     with connect_channel(folder / "channel", deadline, lambda: process.poll() is None) as connection:
         channel = Channel(connection, deadline)
@@ -174,12 +174,12 @@ def _serve(
     return release
 
 
-def _answer(request: GuestQuery, folder: Path, machine: EmulatedMachine, on_walk: OnWalk | None) -> str:
-    if request.word != "walk" or not request.arguments:
-        return f"unknown request {request.word}"
+def _answer(query: GuestQuery, folder: Path, machine: EmulatedMachine, on_walk: OnWalk | None) -> str:
+    if query.word != "walk" or not query.arguments:
+        return f"unknown query {query.word}"
     if on_walk is None:
         return "nobody walks"
-    name, *named = request.arguments
+    name, *named = query.arguments
     roots = {observer: int(root, 16) for observer, root in (word.split("=") for word in named)}
     files = [machine.memory_file(folder, node) for node in range(machine.filled)]
     with Monitor(folder / "monitor") as monitor:

@@ -114,10 +114,10 @@ class EmulatedMachine:
         return [*command, "-qmp", f"unix:{folder / 'monitor'},server=on,wait=off"]
 
 
-# The guest's second serial port: lines with an ``@`` are its requests, the rest is a file's content.
+# The guest's second serial port: lines with an ``@`` are its words, the rest is a file's content.
 #
 # ``@ready VERSION``: the guest has booted; ``@file PATH``, lines of base64 and ``@end`` send a file;
-# ``@bye`` ends the run; any other ``@WORD ARGUMENTS`` is a request that the host answers with a line.
+# ``@bye`` ends the run; any other ``@WORD ARGUMENTS`` is a query that the host answers with a line.
 
 
 class ChannelClosed(Exception):
@@ -126,7 +126,7 @@ class ChannelClosed(Exception):
 
 @dataclass(frozen=True)
 class GuestQuery:
-    """A request of the guest: a word and its arguments."""
+    """What the guest asks: a word and its arguments."""
 
     word: str
     arguments: tuple[str, ...]
@@ -175,7 +175,7 @@ class Channel:
                 yield GuestQuery(word, tuple(arguments))
 
     def answer(self, line: str) -> None:
-        """Answer a request."""
+        """Answer a query."""
         self._connection.sendall(line.encode() + b"\n")
 
     def _line(self) -> bytes:

@@ -87,9 +87,13 @@ def selftests_mm(run: Run, seconds: Count = 120, accept_series: bool = False) ->
         for how, wrapper in (("plain", ""), ("replicated", "pgtblrepl -r all"))
     )
     done = run_in_guest(
-        image.ready(run.say), program, SELFTESTS_SCRIPT.format(runs=runs), run.folder, machine=EmulatedMachine(),
+        image.ready(run.say),
+        program,
+        SELFTESTS_SCRIPT.format(runs=runs),
+        run.folder,
+        machine=EmulatedMachine(),
         timeout_seconds=300 + 2 * seconds * len(SELFTESTS_MM_RUNS),
-    )  # fmt: skip
+    )
     table, failures = judge_selftests(done, list(SELFTESTS_MM_RUNS))
     run.wrong.extend(failures)
     return table

@@ -116,7 +116,7 @@ def others_text(tests: Sequence[Test]) -> str:
 # The section.
 
 
-def run(request: ProofSettings) -> Findings:
+def run(settings: ProofSettings) -> Findings:
     """Run ctest where the component was built, with huge pages if they can be had."""
     # Below the checkout: the toolchain does not see every folder.
     tests_file = build_dir("mosalloc") / "proof-ctest.xml"
@@ -126,13 +126,13 @@ def run(request: ProofSettings) -> Findings:
     argv: list[str | Path] = ["ctest", "--test-dir", build_dir("mosalloc"), "--no-tests=error", "--quiet"]
     argv += ["--timeout", str(TIMEOUT_SECONDS), "--parallel", str(usable_processors())]
     argv += ["--output-on-failure", "--output-log", log, "--output-junit", tests_file]
-    argv += ["-R", request.cases] if request.cases is not None else []
-    with huge_pages(request.say):
+    argv += ["-R", settings.cases] if settings.cases is not None else []
+    with huge_pages(settings.say):
         status = toolchain().run(argv, check=False, options=OPTIONS).returncode
     said = log.read_text(errors="replace") if log.exists() else "ctest wrote no log"
     if not tests_file.exists():
         raise TesseraError(
-            f"ctest {f'-R {request.cases}' if request.cases is not None else 'of mosalloc'}",
+            f"ctest {f'-R {settings.cases}' if settings.cases is not None else 'of mosalloc'}",
             f"status {status}, no results: {tail(said)}",
             "build mosalloc with its tests: ./run tessera dev build --test mosalloc",
             exit_code=EXIT_FAILED,

@@ -28,16 +28,16 @@ QUICK_PROGRAMS = ("redis", "sqlite3", "git")
 QUICK_LAYOUTS = ("4kb",)
 
 
-def run_programs(request: ProofSettings) -> Findings:
+def run_programs(settings: ProofSettings) -> Findings:
     """Every program under every layout; quick: three of them on 4KB pages."""
-    chosen = [program(name) for name in QUICK_PROGRAMS] if request.quick else list(PROGRAMS.values())
+    chosen = [program(name) for name in QUICK_PROGRAMS] if settings.quick else list(PROGRAMS.values())
     if container_engine_name() != NONE:
-        ensure_programs_image(request.say)
+        ensure_programs_image(settings.say)
     session = Session()
     outcomes = []
-    for outcome in session.run(chosen, QUICK_LAYOUTS if request.quick else MOSAIC_NAMES):
+    for outcome in session.run(chosen, QUICK_LAYOUTS if settings.quick else MOSAIC_NAMES):
         outcomes.append(outcome)
-        request.say(failure_details(outcome) if outcome.verdict == FAIL else outcome_line(outcome))
+        settings.say(failure_details(outcome) if outcome.verdict == FAIL else outcome_line(outcome))
     checks = [
         Check(
             f"{o.program} {o.layout}", o.verdict, "" if o.verdict == PASS else o.reason or "no reason given"
@@ -66,14 +66,14 @@ def benchmark_check(result: Result) -> Check:
     return Check(result.row, result.verdict, reason)
 
 
-def run_benchmark(request: ProofSettings) -> Findings:
+def run_benchmark(settings: ProofSettings) -> Findings:
     """All rows; those without a bound are in the table only."""
     results = []
     with tempfile.TemporaryDirectory(prefix="tessera-proof-") as folder:
-        bench = Bench(Path(folder), pairs=QUICK_PAIRS if request.quick else PAIRS, quick=request.quick)
+        bench = Bench(Path(folder), pairs=QUICK_PAIRS if settings.quick else PAIRS, quick=settings.quick)
         for result in bench.results(ROWS):
             results.append(result)
-            request.say(f"{result.row}: {result.verdict}")
+            settings.say(f"{result.row}: {result.verdict}")
     counted = [result for result in results if result.verdict in STATUSES]
     notes = ["rows without a bound are reported and not counted"] if len(counted) < len(results) else []
     return Findings(

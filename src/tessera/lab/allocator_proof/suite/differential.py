@@ -62,10 +62,10 @@ def parse(output: str, layout: str, threads: int, operations: int, status: int) 
     return RandomCallsOutcome(layout, threads, FAIL if reason else PASS, *numbers, reason)
 
 
-def run(request: ProofSettings) -> Findings:
+def run(settings: ProofSettings) -> Findings:
     """4KB pages first; then windows, if the huge pages can be had."""
     built("mosalloc", "differential")
-    lines = [_compare(request, "4kb", threads, request.operations) for threads in THREADS]
+    lines = [_compare(settings, "4kb", threads, settings.operations) for threads in THREADS]
     with ExitStack() as held:
         missing = ""
         try:
@@ -77,24 +77,24 @@ def run(request: ProofSettings) -> Findings:
                 if missing:
                     lines.append(RandomCallsOutcome(layout, threads, SKIP, reason=missing))
                     continue
-                operations = min(WINDOW_OPERATIONS, request.operations)
-                lines.append(_compare(request, layout, threads, operations))
+                operations = min(WINDOW_OPERATIONS, settings.operations)
+                lines.append(_compare(settings, layout, threads, operations))
     checks = [Check(f"{line.layout}, {line.threads} threads", line.verdict, line.reason) for line in lines]
     return Findings(checks, _text(lines), [asdict(line) for line in lines])
 
 
-def _compare(request: ProofSettings, layout: str, threads: int, operations: int) -> RandomCallsOutcome:
+def _compare(settings: ProofSettings, layout: str, threads: int, operations: int) -> RandomCallsOutcome:
     script = repo_root() / "artifacts/mosalloc/tests/differential/compare.py"
     argv = ["python3", script, build_dir("mosalloc"), "--operations", str(operations)]
     argv += ["--layout", layout, "--threads", str(threads)]
-    request.say(f"{layout}, {threads} threads, {operations} operations")
+    settings.say(f"{layout}, {threads} threads, {operations} operations")
     process = toolchain().popen(
         argv, options=OPTIONS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     with stopped_at_exit(process):
         output = process.communicate()[0]
     line = parse(output, layout, threads, operations, process.returncode)
-    request.say(f"{line.verdict} {layout}, {threads} threads{f': {line.reason}' if line.reason else ''}")
+    settings.say(f"{line.verdict} {layout}, {threads} threads{f': {line.reason}' if line.reason else ''}")
     return line
 
 

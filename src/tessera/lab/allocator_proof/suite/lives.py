@@ -73,10 +73,10 @@ def parse(output: str, layout: str, operations: int, status: int) -> LivesOutcom
     return LivesOutcome(layout, verdict, *numbers, fewest, counted.group(1), float(line["seconds"]), reason)
 
 
-def run(request: ProofSettings) -> Findings:
+def run(settings: ProofSettings) -> Findings:
     """4KB pages first; then windows, if the huge pages can be had."""
     built("mosalloc", "lives")
-    lines = [_compare(request, LAYOUTS[0])]
+    lines = [_compare(settings, LAYOUTS[0])]
     with ExitStack() as held:
         missing = ""
         try:
@@ -84,26 +84,28 @@ def run(request: ProofSettings) -> Findings:
         except HugePagesUnavailable as error:
             missing = error.sentence
         for layout in LAYOUTS[1:]:
-            lines.append(LivesOutcome(layout, SKIP, reason=missing) if missing else _compare(request, layout))
+            lines.append(
+                LivesOutcome(layout, SKIP, reason=missing) if missing else _compare(settings, layout)
+            )
     checks = [Check(line.layout, line.verdict, line.reason) for line in lines]
     notes = [f"hits under {line.layout}: {line.hits}" for line in lines if line.hits]
     return Findings(checks, _text(lines), [asdict(line) for line in lines], notes)
 
 
-def _compare(request: ProofSettings, layout: str) -> LivesOutcome:
-    operations = share(request.operations)
+def _compare(settings: ProofSettings, layout: str) -> LivesOutcome:
+    operations = share(settings.operations)
     hits = HITS if operations >= LEAST_OPERATIONS else 0
     script = repo_root() / "artifacts/mosalloc/tests/lives/compare.py"
     argv = ["python3", script, build_dir("mosalloc"), "--layout", layout]
     argv += ["--operations", str(operations), "--min-hits", str(hits)]
-    request.say(f"lives, {layout}, {operations} operations")
+    settings.say(f"lives, {layout}, {operations} operations")
     process = toolchain().popen(
         argv, options=OPTIONS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     with stopped_at_exit(process):
         output = process.communicate()[0]
     line = parse(output, layout, operations, process.returncode)
-    request.say(f"{line.verdict} lives, {layout}{f': {line.reason}' if line.reason else ''}")
+    settings.say(f"{line.verdict} lives, {layout}{f': {line.reason}' if line.reason else ''}")
     return line
 
 

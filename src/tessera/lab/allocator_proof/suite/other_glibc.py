@@ -171,7 +171,7 @@ SCRIPT_SECONDS = 300
 HEADS = ("glibc", "system", "runs", "passed", "failed", "skipped", "s")
 
 
-def run(request: ProofSettings) -> Findings:
+def run(settings: ProofSettings) -> Findings:
     """Every base in turn; one without files is a skip with the reason."""
     built("mosalloc", "cases")
     checks: list[Check] = []
@@ -183,9 +183,9 @@ def run(request: ProofSettings) -> Findings:
         except HugePagesUnavailable as error:
             missing = error.sentence
         for base in bases():
-            request.say(f"glibc {base.version}")
+            settings.say(f"glibc {base.version}")
             started = time.monotonic()
-            found = _under(base, request, missing)
+            found = _under(base, settings, missing)
             results = status_counts(check.status for check in found)
             numbers = {status.lower(): count for status, count in results.items()}
             seconds = round(time.monotonic() - started, 1)
@@ -196,7 +196,7 @@ def run(request: ProofSettings) -> Findings:
     return Findings(checks, text, rows)
 
 
-def _under(base: CLibrary, request: ProofSettings, no_pages: str) -> list[Check]:
+def _under(base: CLibrary, settings: ProofSettings, no_pages: str) -> list[Check]:
     if container_engine_name() != DOCKER:
         reason = "a container holds the other C library: use the engine docker"
         return [Check(base.version, SKIP, reason)]
@@ -206,7 +206,7 @@ def _under(base: CLibrary, request: ProofSettings, no_pages: str) -> list[Check]
     folder.mkdir(parents=True)
     script, names = write_script(folder, conditions)
     try:
-        with image_of(base, request.say) as tag:
+        with image_of(base, settings.say) as tag:
             process = DockerToolchain(tag).popen(
                 ["sh", script], options=OPTIONS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
             )
@@ -220,7 +220,7 @@ def _under(base: CLibrary, request: ProofSettings, no_pages: str) -> list[Check]
     if no_pages:
         found.append(Check(f"{base.version} 2mb", SKIP, no_pages))
     failed = status_counts(check.status for check in found)[FAIL]
-    request.say(f"glibc {base.version}: {len(found)} runs, {failed} failed")
+    settings.say(f"glibc {base.version}: {len(found)} runs, {failed} failed")
     return found
 
 

@@ -51,18 +51,18 @@ def chosen_sections(names: tuple[str, ...]) -> list[Section]:
     return [section for section in SECTIONS if not names or section.name in names]
 
 
-def run_sections(sections: Sequence[Section], request: ProofSettings) -> Iterator[CheckOutcome]:
+def run_sections(sections: Sequence[Section], settings: ProofSettings) -> Iterator[CheckOutcome]:
     """Each section's outcome when it is done. Interrupts are not caught: they end the proof."""
     for section in sections:
-        request.say(f"{section.title} ...")
+        settings.say(f"{section.title} ...")
         started = time.monotonic()
-        findings = _findings(section, request)
+        findings = _findings(section, settings)
         yield CheckOutcome(section, findings, time.monotonic() - started)
 
 
-def _findings(section: Section, request: ProofSettings) -> Findings:
+def _findings(section: Section, settings: ProofSettings) -> Findings:
     try:
-        found = section.run(request)
+        found = section.run(settings)
     except Exception as error:  # whatever it is, it is this section's failure and no other's
         reason = f"{type(error).__name__}: {error}"
         return Findings([Check(section.name, FAIL, reason)], f"FAIL: {reason}")

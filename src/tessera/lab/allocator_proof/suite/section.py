@@ -28,7 +28,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class ProofSettings:
-    """The request to the sections.
+    """What all sections are told.
 
     Attributes:
         folder: for results and for files of the runs.

@@ -56,10 +56,10 @@ def cases() -> list[str]:
     ).stdout.split()
 
 
-def run(request: ProofSettings) -> Findings:
+def run(settings: ProofSettings) -> Findings:
     """All cases in turn, until each has had its runs; one that hung or failed is not run again."""
     lines = [StackRuns(case) for case in cases()]
-    runs = QUICK_RUNS if request.quick else RUNS
+    runs = QUICK_RUNS if settings.quick else RUNS
     try:
         with (
             tempfile.TemporaryDirectory(prefix="tessera-proof-") as folder,
@@ -71,7 +71,7 @@ def run(request: ProofSettings) -> Findings:
                     if not line.reason:
                         _once(line, number, Path(folder))
                 if (number + 1) % 50 == 0:
-                    request.say(f"stacks: {number + 1} of {runs} runs of {len(lines)} cases")
+                    settings.say(f"stacks: {number + 1} of {runs} runs of {len(lines)} cases")
     except HugePagesUnavailable as error:
         return Findings([Check("huge pages", SKIP, error.sentence)], "no case ran")
     rows = [asdict(line) for line in lines]

@@ -118,16 +118,16 @@ class ThreadObservation:
         return cls(layout, what, expected, found, PASS if expected == found else FAIL)
 
 
-def run(request: ProofSettings) -> Findings:
+def run(settings: ProofSettings) -> Findings:
     """The program under each layout, and once with too few pages."""
     plain = _plain()
     lines: list[ThreadObservation] = []
     with tempfile.TemporaryDirectory(prefix="tessera-proof-") as name:
         for layout in LAYOUTS:
             lines += _guarded(layout.name, _under(layout, plain, Path(name)))
-            request.say(f"{_worst(lines, layout.name)} eight threads under {layout.name}")
+            settings.say(f"{_worst(lines, layout.name)} eight threads under {layout.name}")
         lines += _guarded("too few pages", _too_few(Path(name)))
-        request.say(f"{_worst(lines, 'too few pages')} eight threads with too few pages")
+        settings.say(f"{_worst(lines, 'too few pages')} eight threads with too few pages")
     checks = [
         Check(
             f"{line.layout}: {line.what}",
