@@ -121,7 +121,7 @@ def test_the_command_writes_both_tables(tmp_path):
     assert joules["layout"].tolist() == ["growing-0", "growing-8"] and (joules["energy_j"] > 0).all()
     saved = read_file(SAVINGS, tmp_path / "energy" / "savings.csv")
     assert saved["constants"].tolist() == [
-        one.name for one in power.swept(power.read_power(power.default_power_file()))
+        one.name for one in power.swept_power(power.read_power(power.default_power_file()))
     ]
     limit = saved.set_index("constants").loc["static only"]
     assert limit["energy_saved_2mb"] == pytest.approx(0.3, rel=1e-12)
@@ -131,8 +131,8 @@ def test_real_runs_and_failed_cells_are_left_out(tmp_path):
     rows = [cell("growing-0", None, runtime_ns=5.0), cell("growing-8", None, status="failed")]
     found = cell_energy.energy_table(table(*rows), constants())
     assert tuple(found.columns) == ENERGY.names and found.empty
-    assert cell_energy.savings_table(table(*rows), constants()).empty
-    assert cell_energy.sentences(cell_energy.savings_table(table(*rows), constants())) == []
+    assert cell_energy.savings_of_cells(table(*rows), constants()).empty
+    assert cell_energy.sentences(cell_energy.savings_of_cells(table(*rows), constants())) == []
 
 
 def test_frequency_of_a_detected_platform(tmp_path):

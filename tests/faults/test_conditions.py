@@ -3,7 +3,7 @@
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.lab.faults.measured import SPARE_BYTES, THP, environment, processor_of, require
+from tessera.lab.faults.measured import SPARE_BYTES, THP, read_environment, processor_of, require
 from tessera.machine.environment.condition import SystemFiles
 
 MB = 1 << 20
@@ -27,12 +27,12 @@ def tree(tmp_path, **changed):
 
 
 def check(found_tree, *, bytes_=64 * MB, huge=True, any_governor=False):
-    require(found_tree, environment(found_tree, 1), bytes_=bytes_, huge=huge, any_governor=any_governor)
+    require(found_tree, read_environment(found_tree, 1), bytes_=bytes_, huge=huge, any_governor=any_governor)
 
 
 def test_the_row_of_a_good_machine(tmp_path):
     good = tree(tmp_path)
-    found = environment(good, 1)
+    found = read_environment(good, 1)
     assert (found.kernel, found.processor, found.virtual) == ("6.12.0", "Some CPU", True)
     assert (found.thp, found.governor, found.free_bytes) == ("madvise", "performance", 1 << 30)
     check(good)
@@ -71,13 +71,13 @@ def test_a_governor_that_changes_the_frequency(tmp_path):
 
 def test_no_driver_of_frequencies_is_no_governor(tmp_path):
     found = tree(tmp_path, **{GOVERNOR.replace("/", "__"): None})
-    assert environment(found, 1).governor == ""
+    assert read_environment(found, 1).governor == ""
     check(found)
 
 
 def test_a_machine_without_meminfo(tmp_path):
     with pytest.raises(TesseraError) as error:
-        environment(tree(tmp_path, proc__meminfo="MemTotal: 1 kB\n"), 1)
+        read_environment(tree(tmp_path, proc__meminfo="MemTotal: 1 kB\n"), 1)
     assert error.value.code == "meminfo" and "MemAvailable" in error.value.found
 
 

@@ -13,9 +13,9 @@ from tessera.core.results.os_tables import FAULT_LATENCY
 from tessera.core.results.table_io import read_file
 from tessera.core.results.tree import ResultsTree
 from tessera.lab.faults import measured as measuring
-from tessera.lab.faults.kinds import KINDS, named
+from tessera.lab.faults.kinds import KINDS, kind_named
 from tessera.lab.faults.latencies import read_cycles
-from tessera.lab.faults.measured import FaultProgramSettings, measure
+from tessera.lab.faults.measured import FaultProgramSettings, measure_kinds
 
 MB = 1 << 20
 
@@ -57,7 +57,7 @@ def test_a_tiny_real_run(program, tmp_path, kind):
     cycles = read_cycles(out, 3, 512)
     assert said["touches"] == 512 and len(said["passes"]) == 3
     assert 1e8 < said["tsc_hertz"] < 1e10 and cycles.min() >= said["clock_cycles"] > 0
-    if named(kind).faults:
+    if kind_named(kind).faults:
         assert all(one["minor_faults"] >= 512 for one in said["passes"])
 
 
@@ -104,7 +104,7 @@ def good(monkeypatch):
 
 
 def test_the_tables_and_what_show_prints(good, tmp_path):
-    measure(Tools(0.01), KINDS, good, tmp_path, print, keep=tmp_path / "series")
+    measure_kinds(Tools(0.01), KINDS, good, tmp_path, print, keep=tmp_path / "series")
     latency = read_file(FAULT_LATENCY, ResultsTree(tmp_path).host_faults("latency"))
     assert set(latency["kind"]) == {kind.name for kind in KINDS} and set(latency["passes"]) == {3}
     # Values 2000 to 2006 in equal shares, at 2 GHz.
@@ -117,7 +117,7 @@ def test_the_tables_and_what_show_prints(good, tmp_path):
 
 def test_too_few_passes_leave_the_tables_and_a_reason(good, tmp_path):
     with pytest.raises(TesseraError) as error:
-        measure(Tools(0.2), [named("write-4kb")], good, tmp_path, print)
+        measure_kinds(Tools(0.2), [kind_named("write-4kb")], good, tmp_path, print)
     assert error.value.code == "too-few-passes" and error.value.exit_code == 1
     assert "write-4kb" in error.value.found and ResultsTree(tmp_path).host_faults("passes").exists()
 

@@ -6,7 +6,7 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.core.results.os_tables import FAULT_COMB, FAULT_LATENCY, FAULT_PASSES
 from tessera.core.results.table_io import frame_of
-from tessera.lab.faults.kinds import KINDS, named
+from tessera.lab.faults.kinds import KINDS, kind_named
 from tessera.lab.faults.latencies import SERIES_HEAD, judged_series, read_cycles
 from tessera.lab.faults.measured import comb_rows, latency_rows, pass_rows
 
@@ -21,7 +21,7 @@ def one_pass(outside):
 
 
 def of(kind, rows, facts=None, warmup=0):
-    return judged_series(named(kind), np.array(rows), facts or [FACT] * len(rows), HERTZ, 50, warmup)
+    return judged_series(kind_named(kind), np.array(rows), facts or [FACT] * len(rows), HERTZ, 50, warmup)
 
 
 def test_a_pass_counts_with_5_in_100_from_outside_and_not_with_6():
@@ -100,5 +100,5 @@ def test_a_damaged_file_is_named(tmp_path, lines):
 def test_kinds_have_names_of_their_own():
     assert len({kind.name for kind in KINDS}) == len(KINDS)
     with pytest.raises(TesseraError) as error:
-        named("write-8kb")
+        kind_named("write-8kb")
     assert "write-2mb" in error.value.remedy

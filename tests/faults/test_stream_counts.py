@@ -8,12 +8,12 @@ from tessera.lab.faults.recorded_faults import (
     Access,
     Count,
     Fault,
-    count,
+    counts_of_fault,
     in_order,
     largest,
     lines_by_structure,
     ordinary,
-    summary,
+    summary_of_counts,
 )
 
 
@@ -34,7 +34,7 @@ HAND = fault(
 
 def test_counts_by_hand():
     """3 + 1 + 1 + 2 + 5 instructions; lines 0x40, 0x41 and 64 of the page."""
-    assert count(HAND, 7) == Count(7, 12, 3, 2, 4096, 66, 2)
+    assert counts_of_fault(HAND, 7) == Count(7, 12, 3, 2, 4096, 66, 2)
 
 
 def test_lines_by_structure_by_hand():
@@ -51,7 +51,7 @@ def test_a_summary_has_medians():
         Count(i, instructions, loads, 0, 0, 1, 0)
         for i, (instructions, loads) in enumerate([(9, 1), (5, 2), (7, 6)])
     ]
-    found = summary(rows)
+    found = summary_of_counts(rows)
     assert (found.faults, found.instructions, found.loads) == (3, (5, 7, 9), 2)
 
 

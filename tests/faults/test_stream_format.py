@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tessera.core.errors import TesseraError
-from tessera.lab.faults.recorded_faults import RECORDING_HEAD, Access, Dropped, Fault, faults, text_of_faults
+from tessera.lab.faults.recorded_faults import RECORDING_HEAD, Access, Dropped, Fault, faults_of_lines, text_of_faults
 
 GOOD = [
     RECORDING_HEAD,
@@ -25,7 +25,7 @@ GOOD = [
 
 
 def test_a_recording_by_hand():
-    one, dropped, two = faults(GOOD, "x")
+    one, dropped, two = faults_of_lines(GOOD, "x")
     assert one == Fault(
         0x401925,
         (
@@ -49,8 +49,8 @@ def test_lines_of_an_access(physical, bytes_, lines):
 
 
 def test_what_is_written_is_read_back():
-    kept = [one for one in faults(GOOD, "x") if isinstance(one, Fault)]
-    assert list(faults(text_of_faults(kept), "x")) == kept
+    kept = [one for one in faults_of_lines(GOOD, "x") if isinstance(one, Fault)]
+    assert list(faults_of_lines(text_of_faults(kept), "x")) == kept
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_is_written_is_read_back():
 )
 def test_a_wrong_line_is_named(lines, number):
     with pytest.raises(TesseraError) as error:
-        list(faults(lines, "some.txt"))
+        list(faults_of_lines(lines, "some.txt"))
     assert f"some.txt line {number}" in error.value.asked
 
 
@@ -104,7 +104,7 @@ def test_damaged_text_is_read_or_refused(data):
         elif how == "replace":
             lines[at] = data.draw(st.text(max_size=40))
     try:
-        found = [one for one in faults(lines, "x") if isinstance(one, Fault)]
+        found = [one for one in faults_of_lines(lines, "x") if isinstance(one, Fault)]
     except TesseraError:
         return
-    assert list(faults(text_of_faults(found), "x")) == found
+    assert list(faults_of_lines(text_of_faults(found), "x")) == found

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from tessera.cli.lab.faults import faults
 from tessera.core.errors import TesseraError
-from tessera.lab.faults.recorded_faults import count, lines_by_structure, ordinary
+from tessera.lab.faults.recorded_faults import counts_of_fault, lines_by_structure, ordinary
 from tessera.lab.faults.recorder import kinds_of, settings_text
 from tessera.lab.faults.recording import COUNTS, DIRECT_MAP, FACTS, FAULTS, RECORDED, VMEMMAP, load_recording
 
@@ -57,7 +57,7 @@ def test_the_counts_are_those_of_a_plain_reading(folder, recording):
     ours = Counter()
     for kind, chosen in recording.chosen.items():
         for one in chosen if kind != "write-2mb" else ():
-            found = count(one, 0)
+            found = counts_of_fault(one, 0)
             ours[kind, found.instructions, found.loads, found.stores, found.lines] += 1
     assert ours == plain and sum(plain.values()) > 30
 
@@ -68,7 +68,7 @@ def test_every_chosen_fault_is_in_the_table_of_all(folder, recording):
         rows = {(row["kind"], *(int(row[name]) for name in names)) for row in csv.DictReader(stream)}
     for kind, chosen in recording.chosen.items():
         for one in chosen:
-            found = count(one, 0)
+            found = counts_of_fault(one, 0)
             assert (kind, found.instructions, found.loads, found.stores, found.lines) in rows
 
 
@@ -185,8 +185,8 @@ def test_the_settings_of_the_plugin(tmp_path):
     os.environ.get("TESSERA_TEST_ORACLE") != "1", reason="TESSERA_TEST_ORACLE=1 boots the guest"
 )
 def test_the_guest_makes_the_recording_again(recording, tmp_path):
-    from tessera.lab.faults.recorder import record
+    from tessera.lab.faults.recorder import record_faults
 
-    again = record(tmp_path / "again", print)
+    again = record_faults(tmp_path / "again", print)
     for kind in KINDS:
         assert ordinary(again.chosen[kind]).instructions == ordinary(recording.chosen[kind]).instructions

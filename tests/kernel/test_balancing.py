@@ -21,7 +21,7 @@ from tessera.lab.kernel.placement_experiments import (
     Moment,
     balancing_table,
     moment_lines,
-    moved_tables,
+    ranges_of_moved_tables,
     table_addresses,
     unlike_replicas,
 )
@@ -76,7 +76,7 @@ def test_a_table_that_moved_is_found(moments):
     tables[moving] += 1 << 29  # to the next node of a guest with 2 GB
     found = balancing_table(changed(moments, "balanced", tables=tables)).set_index("moment")
     assert found["moved_home_tables"].tolist() == [0, 1, 0]
-    assert moved_tables(moments["before"].tables, tables) == [moving]
+    assert ranges_of_moved_tables(moments["before"].tables, tables) == [moving]
 
 
 def test_tables_that_exchange_places_have_moved(moments):
@@ -84,13 +84,13 @@ def test_tables_that_exchange_places_have_moved(moments):
     tables = dict(moments["balanced"].tables)
     one, other = [key for key in tables if key[0] == 1][:2]
     tables[one], tables[other] = tables[other], tables[one]
-    assert moved_tables(moments["before"].tables, tables) == [one, other]
+    assert ranges_of_moved_tables(moments["before"].tables, tables) == [one, other]
 
 
 def test_new_and_freed_tables_have_not_moved(moments):
     tables = dict(moments["balanced"].tables)
     tables.pop(next(iter(tables)))
-    assert moved_tables(moments["before"].tables, tables | {(1, 0x200000): 0x1000}) == []
+    assert ranges_of_moved_tables(moments["before"].tables, tables | {(1, 0x200000): 0x1000}) == []
 
 
 def test_leaf_tables_on_the_new_socket_are_not_remote(moments):
@@ -138,7 +138,7 @@ def small_tree(leaf_at: int, target: int = 0x9000) -> Tree:
 def test_addresses_name_each_table_of_a_walk():
     one, other = table_addresses(small_tree(0x4000)), table_addresses(small_tree(0x5000))
     assert one == {(4, 0): 0x1000, (3, 0): 0x2000, (2, 0): 0x3000, (1, 0): 0x4000}
-    assert moved_tables(one, other) == [(1, 0)]
+    assert ranges_of_moved_tables(one, other) == [(1, 0)]
 
 
 def test_a_replica_that_translates_otherwise_is_named():

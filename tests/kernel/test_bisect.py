@@ -25,7 +25,7 @@ def play(monkeypatch, tmp_path, unbuilt, guests):
     monkeypatch.setattr(image, "build_guest", lambda say: tmp_path)
     folders = {patch: tmp_path / patch.stem for patch in source.patches()}
     monkeypatch.setattr(patch_tests, "build_series", lambda say, accept_series: folders)
-    monkeypatch.setattr(image, "ready", lambda say: None)
+    monkeypatch.setattr(image, "kernel_tools", lambda say: None)
     monkeypatch.setattr(patch_tests, "run_in_guest", run)
     run = Run(tmp_path / "out")
     table = patch_tests.bisect.function(run)
@@ -77,7 +77,7 @@ def test_a_changed_patch_builds_the_kernels_from_it_on(monkeypatch, tmp_path):
         patch.write_text(f"patch {patch.stem}")
     builder = Builder()
     monkeypatch.setattr(patch_tests, "patches", lambda: series)
-    monkeypatch.setattr(image, "ready", lambda say: builder)
+    monkeypatch.setattr(image, "kernel_tools", lambda say: builder)
     monkeypatch.setattr(build_tools, "build_folder", lambda: tmp_path / "build")
     first = patch_tests.build_series(lambda line: None)
     assert builder.built == ["1", "2", "3", "4"]

@@ -12,7 +12,7 @@ from tessera.core.mapping.paging import read_touches
 from tessera.lab.kernel import image
 from tessera.lab.kernel.guest import GuestProgram
 from tessera.lab.numa.fragmented_memory import page_bytes
-from tessera.lab.numa.guest_map import capture, guest_script, staged
+from tessera.lab.numa.guest_map import capture_in_guest, guest_script, staged
 from tessera.lab.numa.map_rules import Reach, expected_map, touches_as_far_as, touches_behind
 from tessera.lab.numa.placement_map import compare_maps, count_differences
 from tessera.machine.container.toolchain import toolchain
@@ -58,7 +58,7 @@ def test_pages_and_tables_lie_where_the_rule_puts_them(run, rule, tmp_path):
     said: list[str] = []
     program = GuestProgram(kernel, (image.build_guest(said.append) / "common.cpio",))
     files = staged(run, size, toolchain())
-    found = capture(image.ready(said.append), program, run, rule, files, tmp_path / "guest")
+    found = capture_in_guest(image.kernel_tools(said.append), program, run, rule, files, tmp_path / "guest")
     order = touches_behind(found.begin, read_touches(tmp_path / "touches.csv"))
     reach = Reach.of(found.begin, traces.trace_info(tmp_path / "trace.tst"))
     by_rule = expected_map(touches_as_far_as(order, found.map), rule, 2, reach=reach)

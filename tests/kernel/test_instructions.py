@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.lab.kernel.cost_experiments import check_calibration, table5
+from tessera.lab.kernel.cost_experiments import check_calibration, operations_table
 from tessera.lab.kernel.page_tables import PLACEMENT_COLUMNS
 from tessera.lab.kernel.placement_experiments import figure4, figure4_runs
 
@@ -15,7 +15,7 @@ def test_ratios_are_to_the_patched_kernel_with_the_mechanism_off():
         [("mmap", "4KB", 4096, config, 1, count, "measured") for config, count in counts.items()],
         columns=["operation", "region", "bytes", "config", "copies", "instructions", "provenance"],
     )
-    (row,) = table5(measured).to_dict("records")
+    (row,) = operations_table(measured).to_dict("records")
     assert row["replicated_ratio"] == 1.5
     assert row["off_ratio"] == pytest.approx(100 / 99)
     assert (row["off_instructions"], row["on_not_replicated_instructions"]) == (100, 110)

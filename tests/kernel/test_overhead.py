@@ -3,7 +3,7 @@
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.lab.kernel.cost_experiments import memory_overhead, table4, table_bytes, table_count
+from tessera.lab.kernel.cost_experiments import memory_overhead, memory_table, table_bytes, table_count
 
 #: Table 4 of the Mitosis paper (ASPLOS 2020): footprint in bytes -> ratios for 1, 2, 4, 8, 16 copies.
 PRINTED = {
@@ -35,7 +35,7 @@ def test_number_of_tables_counted_by_hand():
 
 
 def test_table_has_all_cells_beside_the_printed_digits():
-    table = table4()
+    table = memory_table()
     assert len(table) == 20
     printed = [float(digits) for row in PRINTED.values() for digits in row]
     assert table.published_overhead.tolist() == printed

@@ -30,8 +30,8 @@ def prove(monkeypatch, tmp_path):
 
         monkeypatch.setattr(patch_tests, "run_in_guest", run)
         program = GuestProgram(tmp_path / "bzImage", ())
-        monkeypatch.setattr(image, "program", lambda variant, say, accept_series: program)
-        monkeypatch.setattr(image, "ready", lambda say: None)
+        monkeypatch.setattr(image, "guest_program", lambda variant, say, accept_series: program)
+        monkeypatch.setattr(image, "kernel_tools", lambda say: None)
         run = Run(tmp_path)
         run_study(patch_tests.selftests_and_stress, run, {"stress_seconds": 10})
         return run.wrong, pd.read_csv(tmp_path / "summary.csv", index_col="part")

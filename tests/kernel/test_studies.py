@@ -16,8 +16,8 @@ from tessera.lab.study import Run, run_study
 @pytest.fixture(autouse=True)
 def guest(monkeypatch):
     """No kernel is built; the program of a guest is the name of its variant."""
-    monkeypatch.setattr(image, "program", lambda variant, say, **options: (variant, options))
-    monkeypatch.setattr(image, "ready", lambda say: None)
+    monkeypatch.setattr(image, "guest_program", lambda variant, say, **options: (variant, options))
+    monkeypatch.setattr(image, "kernel_tools", lambda say: None)
 
 
 @pytest.fixture

@@ -185,7 +185,7 @@ COUNTS = "hits 4kb: forks 31, ended marks 24, window mmap 6MB 90\n"
     ("", 1, "FAIL", "status 1, no verdict"),
 ])  # fmt: skip
 def test_the_verdict_of_the_proof(output, status, verdict, reason):
-    line = lives.parse(output, "4kb", 500, status)
+    line = lives.lives_outcome(output, "4kb", 500, status)
     assert line.verdict == verdict
     assert re.search(reason, line.reason), line.reason
     if verdict == "PASS":

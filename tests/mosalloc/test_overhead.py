@@ -14,7 +14,7 @@ from tessera.cli.lab.allocator import allocator
 from tessera.core.errors import TesseraError
 from tessera.core.results.machine_tables import ALLOCATOR
 from tessera.lab.allocator_proof import overhead
-from tessera.lab.allocator_proof.overhead import CostProgram, TimeAndMemory, measure, overheads, run_once
+from tessera.lab.allocator_proof.overhead import CostProgram, TimeAndMemory, measure_overheads, overheads, run_once
 from tessera.machine import program_paths
 from tessera.measure.mosalloc.pools import ACTIVE, MAGIC, library_started
 
@@ -57,7 +57,7 @@ def test_each_pair_has_both_sides_and_only_one_has_the_library(files):
         seen.append((argv[0].rsplit("/", 1)[-1], "LD_PRELOAD" in library))
         return TimeAndMemory(1000 + 10 * ("LD_PRELOAD" in library), 7)
 
-    table = measure(
+    table = measure_overheads(
         files, (CostProgram("a/1", ("a",)), CostProgram("b/1", ("b",))), pairs=3, seconds=60, run=run
     )
     assert sorted(seen) == sorted([("a", False), ("a", True), ("b", False), ("b", True)] * 3)
@@ -68,7 +68,7 @@ def test_each_pair_has_both_sides_and_only_one_has_the_library(files):
 
 def test_when_the_time_is_up_every_program_has_one_pair(files):
     programs = tuple(CostProgram(name, (name,)) for name in "abc")
-    table = measure(files, programs, pairs=9, seconds=0, run=lambda argv, library: TimeAndMemory(1, 1))
+    table = measure_overheads(files, programs, pairs=9, seconds=0, run=lambda argv, library: TimeAndMemory(1, 1))
     assert sorted(table["workload"]) == ["a", "a", "b", "b", "c", "c"]
 
 
@@ -144,5 +144,5 @@ def test_a_library_below_a_folder_with_spaces_is_preloaded(monkeypatch, tmp_path
     for module in (overhead, program_paths):
         monkeypatch.setattr(module, "built", lambda component, name: places[component] / name)
     program = CostProgram("gups/1MB", ("gups", "--size", "1MB", "--reads", "1000"))
-    table = measure(tmp_path, (program,), pairs=1, seconds=0)
+    table = measure_overheads(tmp_path, (program,), pairs=1, seconds=0)
     assert table["allocator"].tolist().count("mosalloc") == 1 and len(table) == 2

@@ -224,7 +224,7 @@ DIFFERENT = (
     (OK.replace("4kb", "2mb"), 0, FAIL, "no verdict"),
 ])  # fmt: skip
 def test_the_judges_verdict(output, status, verdict, reason):
-    line = differential.parse(output, "4kb", 1, 500, status)
+    line = differential.differential_outcome(output, "4kb", 1, 500, status)
     assert line.verdict == verdict
     assert re.search(reason, line.reason), line.reason
 

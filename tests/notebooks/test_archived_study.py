@@ -23,7 +23,7 @@ from tessera.fit.models.samples import check_samples
 from tessera.lab.transfer import archived, bracket_answers
 from tessera.lab.transfer import study as step
 from tessera.lab.transfer.classes import HIT
-from tessera.lab.transfer.predictions import predicted
+from tessera.lab.transfer.predictions import predicted_cycles
 from tessera.report import notebook_archive
 from tessera.report.explore.source import ARCHIVE
 from tests.synthetic import transfer
@@ -95,7 +95,7 @@ def test_models_fitted_again_predict_what_the_archive_says(tables):
             model = create(name).fit(known)
             counts = own[["stlb_hits", "stlb_misses", "walk_cycles"]].to_numpy()
             kept = predictions[(predictions["workload"] == workload) & (predictions["model"] == name)]
-            found = [predicted(model, x) for x in counts]
+            found = [predicted_cycles(model, x) for x in counts]
             assert len(found) == len(kept)
             assert found == pytest.approx(kept["predicted_cycles"].to_list(), rel=1e-7, nan_ok=True), REMEDY
 

@@ -12,7 +12,7 @@ from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
 from tessera.lab.numa import archive
 from tessera.lab.numa.archive import BAR_FIGURES, archived_bars
-from tessera.lab.numa.arithmetic import CONSISTENT, CONTRADICTED, PARTS, arithmetic, extra_cycles_a_page
+from tessera.lab.numa.arithmetic import CONSISTENT, CONTRADICTED, PARTS, archive_checks, extra_cycles_a_page
 from tessera.lab.numa.defects import RULES, defects
 
 from .conftest import figure6
@@ -73,7 +73,7 @@ def test_a_workload_without_its_base(folder):
 
 
 def test_sound_data_are_consistent(read):
-    rows = arithmetic(read(), ALGEBRA)
+    rows = archive_checks(read(), ALGEBRA)
     assert set(rows["verdict"]) == {CONSISTENT}, rows[rows["verdict"] != CONSISTENT]
     assert set(rows["part"]) == set(ALGEBRA)
     waits = rows[rows["part"] == "waits"]["value"]
@@ -100,7 +100,7 @@ CONTRADICTIONS = [
 )
 def test_what_contradicts_algebra(read, part, check, sound, broken):
     for rows, verdict in ((sound, CONSISTENT), (broken, CONTRADICTED)):
-        found = arithmetic(read(rows=rows), [part])
+        found = archive_checks(read(rows=rows), [part])
         assert one(found, check=check, workload="GUPS", page_size="4KB")["verdict"] == verdict
         assert one(found, check=check, workload="Redis", page_size="4KB")["verdict"] == CONSISTENT
 
@@ -111,7 +111,7 @@ def test_what_contradicts_algebra(read, part, check, sound, broken):
 )
 def test_the_share_of_2mb_pages_that_figure_11_implies(read, factor, share, verdict):
     # walk cycles of GUPS RPI-LD, millions: 4KB 1300, in pieces 980, 2MB 660 x factor; local tables give 0.5
-    found = arithmetic(read(rows=scaled("GUPS", "TRPI-LD", 1, factor)), ["coverage"])
+    found = archive_checks(read(rows=scaled("GUPS", "TRPI-LD", 1, factor)), ["coverage"])
     row = one(found, workload="GUPS")
     assert row["value"] == pytest.approx(share, abs=1e-3) and row["verdict"] == verdict
     assert one(found, workload="Redis")["verdict"] == CONSISTENT
@@ -119,12 +119,12 @@ def test_the_share_of_2mb_pages_that_figure_11_implies(read, factor, share, verd
 
 def test_an_implied_wait_out_of_noise_has_no_verdict(read):
     near = scaled("GUPS", "RP-LD", 1, 0.54)  # 324e6 of 300e6: 8% more than local
-    row = one(arithmetic(read(rows=near), ["waits"]), workload="GUPS", page_size="4KB")
+    row = one(archive_checks(read(rows=near), ["waits"]), workload="GUPS", page_size="4KB")
     assert row["verdict"] == "" and "8.0%" in row["note"]
 
 
 def test_a_quarantined_number_has_no_verdict(read):
-    found = arithmetic(read(rows={("GUPS", "TRPI-LD"): figure6()["GUPS"]["RPI-LD"]}), ["waits"])
+    found = archive_checks(read(rows={("GUPS", "TRPI-LD"): figure6()["GUPS"]["RPI-LD"]}), ["waits"])
     row = one(found, workload="GUPS", page_size="2MB")
     assert math.isnan(row["value"]) and row["verdict"] == "" and row["note"]
 
@@ -137,13 +137,13 @@ def test_table_6_by_hand():
 
 @pytest.mark.parametrize(("extra", "verdict"), [(52, CONSISTENT), (50, CONTRADICTED), (277, CONTRADICTED)])
 def test_table_6_beside_mmap(read, extra, verdict):
-    rows = arithmetic(read(mmap=(10**9, 10**9 + extra * 2**20)), ["table6"])
+    rows = archive_checks(read(mmap=(10**9, 10**9 + extra * 2**20)), ["table6"])
     row = one(rows, check="mmap beside Table 6", workload="GUPS")  # 163.9 +- 2 x 56.4: 51.1 to 276.7
     assert row["value"] == extra and row["verdict"] == verdict
 
 
 def test_printed_numbers(read):
-    rows = arithmetic(read(shares={"Beta": (99, 1, 100, 100)}), ["printed"])
+    rows = archive_checks(read(shares={"Beta": (99, 1, 100, 100)}), ["printed"])
     assert one(rows, check="working_set_least")["verdict"] == CONTRADICTED  # 32 in Table 1, 17 in the text
     assert one(rows, check="working_set_most")["verdict"] == CONSISTENT
     assert one(rows, check="remote_leaf_share_one_socket")["verdict"] == CONTRADICTED  # 100, the text says 99

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tessera.core.mapping.free_blocks import machine_free_blocks, unusable_index
-from tessera.lab.numa.fragmented_memory import CASES, FREE, listed_pages, numbers, page_bytes
+from tessera.lab.numa.fragmented_memory import CASES, FREE, listed_pages, columns_of_run, page_bytes
 from tessera.lab.numa.guest_map import CapturedMap
 from tessera.lab.numa.mitosis_figures import figure11_gains
 from tessera.lab.numa.placement_map import DATA, TABLE, PlacementMap
@@ -35,7 +35,7 @@ def test_free_memory_of_a_node(tmp_path, node, frames, large):
 def test_shares_are_of_bytes():
     found = mapped((DATA, 1, 1, 0, 512, 0), (DATA, 2, 1, 512, 512 * 4, 0))
     assert page_bytes(found.map) == {1: 2 << 20, 2: 6 << 20, 3: 0}
-    got = numbers(found, [512] + [0] * 8 + [1], [4] + [0] * 9, "AnonHugePages:      6144 kB\n")
+    got = columns_of_run(found, [512] + [0] * 8 + [1], [4] + [0] * 9, "AnonHugePages:      6144 kB\n")
     assert got["share"] == 0.75 and got["index"] == 0.5 and got["index_after"] == 1
     assert (got["free_bytes"], got["large_free_bytes"]) == (4 << 20, 2 << 20)
     assert got["large_data_bytes"] == got["smaps_large_bytes"] == 6 << 20
@@ -48,7 +48,7 @@ def test_pages_in_lists_of_processors_are_counted_by_node():
 
 
 def test_a_kernel_that_counts_nothing_gives_no_number():
-    assert numbers(mapped((DATA, 1, 1, 0, 1, 0)), [1], [1], "Rss: 4 kB\n")["smaps_large_bytes"] is None
+    assert columns_of_run(mapped((DATA, 1, 1, 0, 1, 0)), [1], [1], "Rss: 4 kB\n")["smaps_large_bytes"] is None
 
 
 def test_the_first_case_is_a_control():

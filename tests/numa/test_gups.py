@@ -18,10 +18,10 @@ from tessera.lab.numa.gups import (
     PERIOD,
     UPDATE,
     Gups,
-    numbers,
+    random_blocks,
     power,
     product,
-    write_layouts,
+    write_gups_layouts,
     write_trace,
 )
 from tessera.record import traces
@@ -48,7 +48,7 @@ def test_the_stream_is_hpccs():
 
 @pytest.mark.parametrize("count", [1, 63, 65_536, 65_537, 70_000])
 def test_blocks_join_without_a_gap(count):
-    blocks = list(numbers(41, count))
+    blocks = list(random_blocks(41, count))
     assert np.concatenate(blocks).tolist() == one_by_one(41, count)
 
 
@@ -80,7 +80,7 @@ def test_wrong_requests(asked):
 
 
 def test_layouts_are_the_whole_table(tmp_path):
-    small, large = (read_layout(path) for path in write_layouts(Gups(64, 1), tmp_path))
+    small, large = (read_layout(path) for path in write_gups_layouts(Gups(64, 1), tmp_path))
     assert small.pool_bytes == large.pool_bytes == {"mmap": 64 * GB}
     assert not small.windows and large.pages(2 << 20) == 32768
 

@@ -17,7 +17,7 @@ from tessera.lab.numa.placement_map import (
     PlacementMap,
     compare_maps,
     count_differences,
-    leaf_entries,
+    pages_by_leaf_node,
     named_differences,
     read_map,
     write_map,
@@ -171,11 +171,11 @@ def test_leaf_entries_by_the_node_of_their_table():
     found = PlacementMap.of(
         [(DATA, 1, MMAP, 500, 520, 0), (TABLE, 1, MMAP, 0, 512, 2), (TABLE, 1, MMAP, 512, 1024, 1)]
     )
-    assert leaf_entries(found, 3).tolist() == [0, 8, 12]
+    assert pages_by_leaf_node(found, 3).tolist() == [0, 8, 12]
     with pytest.raises(TesseraError, match="give --sockets 3"):
-        leaf_entries(found, 2)
+        pages_by_leaf_node(found, 2)
     with pytest.raises(TesseraError) as refused:
-        leaf_entries(PlacementMap.of([(DATA, 1, MMAP, 0, 1, 0), (TABLE, 1, MMAP, 512, 1024, 0)]), 1)
+        pages_by_leaf_node(PlacementMap.of([(DATA, 1, MMAP, 0, 1, 0), (TABLE, 1, MMAP, 512, 1024, 0)]), 1)
     assert refused.value.code == "numa-map-leaves"
 
 

@@ -13,11 +13,11 @@ from tessera.lab.numa.placement_costs import (
     LoadCosts,
     greatest_ratio,
     hog_lines,
-    placement,
+    placement_named,
     placements,
     published_machine,
     wait_cycles,
-    walk_cycles,
+    placed_walk_cycles,
 )
 
 COUNTS = st.integers(0, 2**40)
@@ -67,7 +67,7 @@ CHAINS = {
 
 @pytest.mark.parametrize("name", CHAINS)
 def test_a_chain_of_one_walker_load_and_one_data_load(name):
-    where, costs = placement(name), LoadCosts(280, 580, 700)
+    where, costs = placement_named(name), LoadCosts(280, 580, 700)
     tables, data, hog, cycles = CHAINS[name]
     assert (where.name, where.program, where.tables, where.data, where.hog) == (name, "A", tables, data, hog)
     assert costs.walker_load_cycles(where) + costs.data_load_cycles(where) == cycles
@@ -76,10 +76,10 @@ def test_a_chain_of_one_walker_load_and_one_data_load(name):
 def test_table_2_has_these_configurations_only():
     assert set(placements()) == {name for name in CHAINS if "+" not in name}
     with pytest.raises(TesseraError) as caught:
-        placement("LP-XD")
+        placement_named("LP-XD")
     assert "RPI-RDI" in caught.value.remedy
     with pytest.raises(TesseraError) as caught:
-        placement("TRPI-LD+M")
+        placement_named("TRPI-LD+M")
     assert caught.value.code == "numa-2mb" and "--mitosis RPI-LD+M --layout 2mb" in caught.value.remedy
 
 
@@ -92,22 +92,22 @@ def test_impossible_costs(local, remote, wait):
 
 def test_the_formula_by_hand():
     costs = LoadCosts(280, 580, 700)
-    assert walk_cycles(10_000, 20, placement("RP-LD"), costs) == 16_000
-    assert walk_cycles(10_000, 20, placement("RPI-RDI"), costs) == 30_000
-    assert walk_cycles(10_000, 20, placement("LP-RDI"), costs) == 10_000
-    assert greatest_ratio(placement("RP-LD"), costs) == pytest.approx(2.0714, abs=1e-4)
+    assert placed_walk_cycles(10_000, 20, placement_named("RP-LD"), costs) == 16_000
+    assert placed_walk_cycles(10_000, 20, placement_named("RPI-RDI"), costs) == 30_000
+    assert placed_walk_cycles(10_000, 20, placement_named("LP-RDI"), costs) == 10_000
+    assert greatest_ratio(placement_named("RP-LD"), costs) == pytest.approx(2.0714, abs=1e-4)
 
 
 @given(NAMES, COUNTS, COUNTS, LATENCY)
 def test_one_latency_changes_nothing(name, cycles, loads, latency):
-    assert walk_cycles(cycles, loads, PLACES[name], LoadCosts(latency, latency)) == cycles
+    assert placed_walk_cycles(cycles, loads, PLACES[name], LoadCosts(latency, latency)) == cycles
 
 
 @given(NAMES, COUNTS, COUNTS, COUNTS, LATENCY, LATENCY, LATENCY)
 def test_it_is_linear_in_loads(name, cycles, one, other, local, more, wait):
     where, costs = PLACES[name], LoadCosts(local, local + more, wait)
-    both = walk_cycles(cycles, one + other, where, costs)
-    assert both - cycles == sum(walk_cycles(0, n, where, costs) for n in (one, other))
+    both = placed_walk_cycles(cycles, one + other, where, costs)
+    assert both - cycles == sum(placed_walk_cycles(0, n, where, costs) for n in (one, other))
 
 
 @given(NAMES, COUNTS, COUNTS, LATENCY, LATENCY, LATENCY)
@@ -116,7 +116,7 @@ def test_ratios_stay_within_the_bound(name, loads, rest, local, more, wait):
     cycles = loads * local + rest  # every load from memory takes at least this long
     assert (
         cycles
-        <= walk_cycles(cycles, loads, where, costs)
+        <= placed_walk_cycles(cycles, loads, where, costs)
         <= cycles * greatest_ratio(where, costs) * (1 + 1e-12)
     )
 
@@ -124,7 +124,7 @@ def test_ratios_stay_within_the_bound(name, loads, rest, local, more, wait):
 @given(COUNTS, st.integers(1, 2**40), LATENCY, LATENCY, LATENCY)
 def test_local_is_best_and_interference_worst(cycles, loads, local, more, wait):
     costs = LoadCosts(local, local + more, wait)
-    found = {name: walk_cycles(cycles, loads, where, costs) for name, where in PLACES.items()}
+    found = {name: placed_walk_cycles(cycles, loads, where, costs) for name, where in PLACES.items()}
     assert min(found.values()) == found[LOCAL] == found["LP-RD"] == found["LP-RDI"]
     assert found[LOCAL] < found["RP-LD"] == found["RP-RD"] < found["RPI-LD"] == found["RPI-RDI"]
-    assert walk_cycles(cycles, loads, PLACES["RPI-LD"].migrated(), costs) == found[LOCAL]
+    assert placed_walk_cycles(cycles, loads, PLACES["RPI-LD"].migrated(), costs) == found[LOCAL]

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
 from tessera.core.results.cell_tables import CELLS
-from tessera.lab.numa.placement_costs import placement, published_machine
+from tessera.lab.numa.placement_costs import placement_named, published_machine
 from tessera.lab.numa.predicted_costs import Walks, memory_of, nearly_no_effect, predict_placements, walks_of
 
 GOOD = {
@@ -86,11 +86,11 @@ def test_remote_memory_is_published_for_one_platform_only():
 def test_a_prediction_by_hand():
     memory = memory_of("haswell-4s-sim", published_machine(), None, None)
     rows = predict_placements(
-        Walks(1_000_000, 10_000, 2_000, 10_000), memory, [placement("RP-LD"), placement("RPI-LD+M")]
+        Walks(1_000_000, 10_000, 2_000, 10_000), memory, [placement_named("RP-LD"), placement_named("RPI-LD+M")]
     )
     assert list(rows["walk_cycles"]) == [1_600_000, 1_000_000]  # 2000 x 300 more; nothing after migration
     assert list(rows["walk_cycles_ratio"]) == [1.6, 1.0] and set(rows["walk_cycles_ci95"]) == {10_000}
-    swept = predict_placements(Walks(1_000_000, 0, 2_000, 10_000), memory, [placement("RPI-LD")])
+    swept = predict_placements(Walks(1_000_000, 0, 2_000, 10_000), memory, [placement_named("RPI-LD")])
     assert [round(value) for value in swept["wait_cycles"]] == [350, 700, 933, 1400]
     assert swept["walk_cycles"].iloc[1] == 1_000_000 + 2_000 * 1_000
     assert (swept["assumption"] != "").all()
@@ -98,7 +98,7 @@ def test_a_prediction_by_hand():
 
 def test_no_walks_stay_no_walks():
     memory = memory_of("haswell-4s-sim", published_machine(), None, None)
-    rows = predict_placements(Walks(0, 0, 0, 0), memory, [placement("RP-LD")])
+    rows = predict_placements(Walks(0, 0, 0, 0), memory, [placement_named("RP-LD")])
     assert list(rows["walk_cycles"]) == [0] and list(rows["walk_cycles_ratio"]) == [1]
 
 
@@ -107,10 +107,10 @@ def test_loads_that_overlap_are_refused(loads, overlap):
     memory = memory_of("haswell-4s-sim", published_machine(), None, None)  # a load takes at least 250 cycles
     walks = Walks(1_000_000, 0, loads, 10_000)
     if not overlap:
-        assert len(predict_placements(walks, memory, [placement("RP-LD")])) == 1
+        assert len(predict_placements(walks, memory, [placement_named("RP-LD")])) == 1
         return
     with pytest.raises(TesseraError) as caught:
-        predict_placements(walks, memory, [placement("RP-LD")])
+        predict_placements(walks, memory, [placement_named("RP-LD")])
     assert caught.value.code == "numa-overlap"
 
 

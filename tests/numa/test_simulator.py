@@ -16,7 +16,7 @@ from tessera.lab.numa.placement_costs import (
     Placement,
     published_machine,
     wait_cycles,
-    walk_cycles,
+    placed_walk_cycles,
 )
 from tessera.lab.numa.placement_study import placed_platform, placement_cases
 from tessera.lab.numa.predicted_costs import walks_of
@@ -78,7 +78,7 @@ ENGINES = pytest.mark.parametrize("engine", ["partial", "timing", "reference"])
 def test_the_formula_is_what_the_engines_count(simulated, engine):
     near, far = (simulated(engine, str(cycles), f"memory.load_cycles={cycles}") for cycles in (280, 580))
     assert near.loads == far.loads > ACCESSES / 10
-    assert walk_cycles(near.cycles, near.loads, REMOTE_TABLES, LoadCosts(280, 580)) == far.cycles
+    assert placed_walk_cycles(near.cycles, near.loads, REMOTE_TABLES, LoadCosts(280, 580)) == far.cycles
 
 
 @ENGINES
@@ -93,4 +93,4 @@ def test_the_formula_is_what_they_count_with_nodes(simulated, engine):
         found = simulated(engine, case.where.name, *keys)
         costs = LoadCosts(280, 580, wait_cycles(case.lines, 5))
         assert found.loads == near.loads and found.walks == near.walks
-        assert walk_cycles(near.cycles, near.loads, case.where, costs) == found.cycles
+        assert placed_walk_cycles(near.cycles, near.loads, case.where, costs) == found.cycles

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.lab.numa.map_rules import POLICIES, SPLITS, Touched, pages_of, remote_shares, split_touches
+from tessera.lab.numa.map_rules import POLICIES, SPLITS, Touched, touched_pages, remote_leaf_shares, split_touches
 from tessera.lab.numa.predicted_costs import Memory, Walks, measured_shares, published_shares, socket_costs
 
 MEMORY = Memory(280, 250, 5, 580, 140)
@@ -29,7 +29,7 @@ def test_shares_sum_to_one_less_than_the_sockets(policy, nodes):
         randomly_touched(nodes, nodes),
         *(split_touches(np.arange(5000), nodes, how) for how in SPLITS),
     ):
-        shares = remote_shares(touched, policy)
+        shares = remote_leaf_shares(touched, policy)
         assert len(shares) == nodes and shares.sum() == pytest.approx(nodes - 1)
         assert (shares >= 0).all() and (shares <= 1).all()
 
@@ -43,18 +43,18 @@ def test_a_plain_loop_over_pages_has_the_same_shares(policy):
     local = np.zeros(4)
     for page in touched.pages.tolist():
         local[where[page // 512]] += 1
-    assert remote_shares(touched, policy) == pytest.approx(1 - local / 6000)
+    assert remote_leaf_shares(touched, policy) == pytest.approx(1 - local / 6000)
 
 
 def test_first_touches_of_one_thread_blocks_and_pages():
     pages = np.arange(4 * 8 * 512)
     for policy in ("first-touch", "auto"):
-        assert list(remote_shares(split_touches(pages, 4, "one"), policy)) == [0, 1, 1, 1]
-        assert list(remote_shares(split_touches(pages, 4, "blocks"), policy)) == [0.75] * 4
+        assert list(remote_leaf_shares(split_touches(pages, 4, "one"), policy)) == [0, 1, 1, 1]
+        assert list(remote_leaf_shares(split_touches(pages, 4, "blocks"), policy)) == [0.75] * 4
         # the first page of each table is a multiple of 4: socket 0 has all tables
-        assert list(remote_shares(split_touches(pages, 4, "pages"), policy)) == [0, 1, 1, 1]
+        assert list(remote_leaf_shares(split_touches(pages, 4, "pages"), policy)) == [0, 1, 1, 1]
     for how in SPLITS:
-        assert list(remote_shares(split_touches(pages, 4, how), "interleave")) == [0.75] * 4
+        assert list(remote_leaf_shares(split_touches(pages, 4, how), "interleave")) == [0.75] * 4
 
 
 def test_renamed_sockets_have_the_shares_of_their_old_names():
@@ -62,11 +62,11 @@ def test_renamed_sockets_have_the_shares_of_their_old_names():
     names = np.array([2, 0, 3, 1])
     renamed = Touched(touched.pages, names[touched.sockets], 4)
     for policy in ("first-touch", "auto"):
-        assert list(remote_shares(renamed, policy)[names]) == list(remote_shares(touched, policy))
+        assert list(remote_leaf_shares(renamed, policy)[names]) == list(remote_leaf_shares(touched, policy))
 
 
 def test_first_touches_of_random_sockets_are_binomial():
-    shares = remote_shares(randomly_touched(3, 4), "first-touch")
+    shares = remote_leaf_shares(randomly_touched(3, 4), "first-touch")
     tables = 100_000 / 512
     assert abs(shares - 0.75).max() < 4.5 * (0.75 * 0.25 / tables) ** 0.5
 
@@ -144,4 +144,4 @@ def test_the_command(tmp_path, root):
     ):
         assert CliRunner().invoke(cli, [*words, *wrong]).exit_code != 0
     with pytest.raises(TesseraError):
-        pages_of(touches, 3)
+        touched_pages(touches, 3)

@@ -3,7 +3,7 @@
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.lab.oracle.collapse import ScanOutcome, cells, entries_of, guest_decisions
+from tessera.lab.oracle.collapse import ScanOutcome, range_cells, entries_of, guest_decisions
 
 TABLE = ["rw s64 o192 y256", "r z1 y511"]
 TRACE = "trace 511:64 0 khugepaged-26 [000] 2.4: mm_khugepaged_scan_pmd: mm=1, scan_pfn=0x1, writable=1, "
@@ -16,14 +16,14 @@ cell 511:64 1 512 0 0
 
 
 def test_every_cell_has_512_entries_and_is_there_once():
-    table = cells()
+    table = range_cells()
     assert len(set(table)) == len(table) > 400
     assert {sum(entries_of(cell).values()) for cell in table} == {512}
 
 
 def test_limits_have_cells_at_their_value_and_one_above():
-    swaps = {entries_of(cell)["s"] for cell in cells()}
-    nones = {entries_of(cell)["n"] for cell in cells()}
+    swaps = {entries_of(cell)["s"] for cell in range_cells()}
+    nones = {entries_of(cell)["n"] for cell in range_cells()}
     assert {8, 9, 64, 65} <= swaps and {255, 256, 511, 512} <= nones
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from tessera.lab.oracle.allocator import Comparison, block_lines, first_difference
-from tessera.lab.oracle.comparisons import failed_rows
-from tessera.lab.oracle.imitation import FREE, NONE, Agreement, frames_of, outcomes, without_used
+from tessera.lab.oracle.allocator import Comparison, block_lines, first_divergence
+from tessera.lab.oracle.comparisons import disagreements
+from tessera.lab.oracle.imitation import FREE, NONE, Agreement, frames_of, frames_by_id, without_used
 
 #: alloc, alloc, free of the first, alloc
 EVENTS = np.array([0, 1, FREE | 0, 2], dtype=np.uint32)
@@ -36,14 +36,14 @@ def test_a_free_of_what_an_earlier_block_did_not_get_is_no_line():
 
 
 def test_outcomes_of_the_imitation():
-    found = outcomes("> alloc 3 0 Movable\n  alloc cpu=0\n3 512\n4 none memory\n")
+    found = frames_by_id("> alloc 3 0 Movable\n  alloc cpu=0\n3 512\n4 none memory\n")
     assert found == {3: 512, 4: NONE}
     assert frames_of(found, 6).tolist() == [NONE, NONE, NONE, 512, NONE, NONE]
 
 
 def test_states_are_compared_without_blocks_in_use():
     assert without_used("cpus 1\nused 0 5 1\nend\n") == "cpus 1\nend\n"
-    assert "'free DMA 0'" in first_difference("cpus 1\nfree DMA 0\n", "cpus 1\nfree DMA 1\n")
+    assert "'free DMA 0'" in first_divergence("cpus 1\nfree DMA 0\n", "cpus 1\nfree DMA 1\n")
 
 
 def test_the_free_running_row_never_fails_and_the_others_need_999_of_1000():
@@ -52,4 +52,4 @@ def test_the_free_running_row_never_fails_and_the_others_need_999_of_1000():
         Agreement(1000, 999, what="a"),
         Agreement(1000, 998, what="b"),
     ]
-    assert [row.what for row in failed_rows(rows)] == ["b"]
+    assert [row.what for row in disagreements(rows)] == ["b"]

@@ -1,7 +1,7 @@
 """How a recording keeps what a process maps."""
 
 from tessera.lab.oracle.process_faults import ZERO
-from tessera.lab.oracle.recording import pages_of, runs
+from tessera.lab.oracle.recording import pages_of_runs, runs
 
 
 def test_runs_of_consecutive_frames_and_of_zero_pages():
@@ -11,4 +11,4 @@ def test_runs_of_consecutive_frames_and_of_zero_pages():
 
 def test_the_pages_come_back():
     pages = {5: 1, 6: 2, 7: ZERO, 9: 3, 10: 4, 11: 0}
-    assert pages_of(runs(pages)) == pages and runs({}) == []
+    assert pages_of_runs(runs(pages)) == pages and runs({}) == []

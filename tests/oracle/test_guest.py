@@ -6,7 +6,7 @@ import pytest
 
 from tessera.core.files import built
 from tessera.lab.oracle import comparisons
-from tessera.lab.oracle.recording import load
+from tessera.lab.oracle.recording import read_history
 
 pytestmark = [
     pytest.mark.slow,
@@ -19,14 +19,14 @@ pytestmark = [
 
 
 def test_a_new_recording_is_equal(tmp_path):
-    from tessera.lab.oracle.guest_runs import oracle
-    from tessera.lab.oracle.recorder import record_all
+    from tessera.lab.oracle.guest_runs import ready_oracle
+    from tessera.lab.oracle.recorder import record_history
 
     programs = comparisons.Programs(
         *(built("imitation", f"tessera-{name}") for name in ("phys", "collapse", "vm"))
     )
-    record_all(
-        oracle(print, accept_series=True),
+    record_history(
+        ready_oracle(print, accept_series=True),
         programs,
         tmp_path / "recording",
         tmp_path / "logs",
@@ -35,7 +35,7 @@ def test_a_new_recording_is_equal(tmp_path):
         seed=7,
         say=print,
     )
-    recording, events = load(tmp_path / "recording")
+    recording, events = read_history(tmp_path / "recording")
     rows = comparisons.comparison_rows(recording, events, programs)
-    assert len(rows) >= 15 and comparisons.failed_rows(rows) == []
+    assert len(rows) >= 15 and comparisons.disagreements(rows) == []
     assert recording.facts["block_by_block"]["blocks_with_equal_state"] == 20

@@ -9,7 +9,7 @@ from tessera.lab.oracle.paging import (
     Paging,
     _printed_map,
     changed_runs,
-    compare_maps,
+    page_differences,
     nothing,
 )
 from tessera.lab.oracle.process_faults import PAGE, REGION
@@ -54,15 +54,15 @@ def test_what_the_imitation_prints():
 
 def test_moved_pages_and_new_pages_are_counted_apart():
     guest = {"a": with_pages(p0=[1, 2, 3]), "b": with_pages(p0=[1, 8, 9, 4])}
-    assert compare_maps(guest, guest, moved=True).compared == 2
-    assert compare_maps(guest, guest, moved=False).compared == 4
+    assert page_differences(guest, guest, moved=True).compared == 2
+    assert page_differences(guest, guest, moved=False).compared == 4
     other = {"a": guest["a"], "b": with_pages(p0=[7, 8, 9, 5])}
-    moved, new = compare_maps(guest, other, moved=True), compare_maps(guest, other, moved=False)
+    moved, new = page_differences(guest, other, moved=True), page_differences(guest, other, moved=False)
     assert (moved.compared, moved.equal) == (3, 2) and f"{REGION:#x}: guest 1, imitation 7" in moved.first
     assert (new.compared, new.equal) == (4, 3)
 
 
 def test_a_huge_page_counts_once():
     guest = {"a": with_pages(p512=list(range(1024, 1536)))}
-    found = compare_maps(guest, guest, moved=False, span=512)
+    found = page_differences(guest, guest, moved=False, span=512)
     assert (found.compared, found.equal) == (1, 1)

@@ -8,7 +8,7 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.core.files import built
 from tessera.lab.oracle import allocator, comparisons
-from tessera.lab.oracle.recording import load
+from tessera.lab.oracle.recording import read_history
 
 FOLDER = Path(__file__).parent / "recording"
 #: Of one million: a tenth in CI; `tessera lab run oracle-compare` replays all.
@@ -19,7 +19,7 @@ POOL_PAGES = 7_000
 
 @pytest.fixture(scope="module")
 def recording():
-    return load(FOLDER, EVENTS)
+    return read_history(FOLDER, EVENTS)
 
 
 @pytest.fixture(scope="module")
@@ -127,4 +127,4 @@ def test_another_start_state_is_found_out(recording, programs, change):
 
 def test_a_recording_without_a_file_is_refused(tmp_path):
     with pytest.raises(TesseraError, match="recording.json"):
-        load(tmp_path)
+        read_history(tmp_path)

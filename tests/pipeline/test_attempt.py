@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from tessera.cli.pipeline.failures import attempt, failures
+from tessera.cli.pipeline.failures import run_and_record, failures
 from tessera.core.results.outcomes import part_outcomes
 
 
@@ -28,7 +28,7 @@ def command(tmp_path, monkeypatch):
 def test_a_part_that_succeeds(command, tmp_path, capsys):
     command('echo "$@"; echo "a,b" > "$4/table.csv"')
     out = tmp_path / "results" / "kernel" / "table4" / "attempt.json"
-    found = attempt(["kernel", "table4"], out)
+    found = run_and_record(["kernel", "table4"], out)
     assert (found["status"], found["message"]) == ("ok", "")
     assert capsys.readouterr().out == f"kernel table4 --out {out.parent}\n"
     assert (out.parent / "table.csv").exists() and json.loads(out.read_text()) == found
@@ -39,7 +39,7 @@ def test_a_part_that_fails_says_its_last_lines_and_leaves_no_old_table(command, 
     out = tmp_path / "results" / "kernel" / "test" / "attempt.json"
     out.parent.mkdir(parents=True)
     (out.parent / "summary.csv").write_text("of yesterday\n")
-    found = attempt(["kernel", "test"], out)
+    found = run_and_record(["kernel", "test"], out)
     assert found["status"] == "failed"
     assert found["message"].splitlines() == [*map(str, range(14, 21)), "what to do: mend it"]
     assert not (out.parent / "summary.csv").exists()
@@ -49,7 +49,7 @@ def test_a_part_that_fails_says_its_last_lines_and_leaves_no_old_table(command, 
 def test_a_part_that_was_ended_is_no_failure(command, tmp_path):
     command("kill -TERM $$")
     with pytest.raises(SystemExit) as ended:
-        attempt(["kernel", "test"], tmp_path / "test" / "attempt.json")
+        run_and_record(["kernel", "test"], tmp_path / "test" / "attempt.json")
     assert ended.value.code == -signal.SIGTERM
     assert part_outcomes(tmp_path) == {}
 

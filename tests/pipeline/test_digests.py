@@ -238,23 +238,23 @@ def test_a_new_module_of_a_package_that_is_imported_by_name_counts(copy):
 
 def test_a_component_is_what_it_is_built_from(copy):
     root, fresh = copy
-    before = fresh(digests.programs, "docker", "simulator")
+    before = fresh(digests.programs_digest, "docker", "simulator")
     for name in (
         "simulator/README.md", "simulator/tests/platform_test.cpp", "tracer/plugin/CMakeLists.txt",
         "layout-format/refused.csv", "layout-format/accepted/crlf.expected",
     ):  # fmt: skip
         changed(root / "artifacts" / name)
-    assert fresh(digests.programs, "docker", "simulator") == before
-    assert fresh(digests.programs, "none", "simulator") != before
+    assert fresh(digests.programs_digest, "docker", "simulator") == before
+    assert fresh(digests.programs_digest, "none", "simulator") != before
     for name in (
         "artifacts/simulator/src/tlb/array.h",
         "artifacts/tracer/lib/CMakeLists.txt",
         "artifacts/layout-format/CMakeLists.txt",
         "docker/toolchain/Dockerfile",
     ):
-        now = fresh(digests.programs, "docker", "simulator")
+        now = fresh(digests.programs_digest, "docker", "simulator")
         changed(root / name)
-        assert fresh(digests.programs, "docker", "simulator") != now, name
+        assert fresh(digests.programs_digest, "docker", "simulator") != now, name
 
 
 @pytest.mark.parametrize("engine", ["docker", "none"])
@@ -271,15 +271,15 @@ def test_a_copy_in_another_folder_has_the_same_digests(tmp_path, monkeypatch, en
         monkeypatch.chdir(root)
         found.append(
             {
-                "simulator": fresh(digests.programs, engine, "simulator"),
-                "both": digests.programs(engine, "simulator", "tracer"),
+                "simulator": fresh(digests.programs_digest, engine, "simulator"),
+                "both": digests.programs_digest(engine, "simulator", "tracer"),
                 "code": digests.code("tessera.cli.pipeline.fit"),
-                "relative": digests.content("docker/base", "requirements.lock"),
-                "absolute": digests.content(root / "docker" / "base", root / "requirements.lock"),
-                "elsewhere": digests.content(elsewhere),
+                "relative": digests.content_digest("docker/base", "requirements.lock"),
+                "absolute": digests.content_digest(root / "docker" / "base", root / "requirements.lock"),
+                "elsewhere": digests.content_digest(elsewhere),
             }
         )
-        with_another_name = digests.content(elsewhere.rename(elsewhere.with_name("yours")))
+        with_another_name = digests.content_digest(elsewhere.rename(elsewhere.with_name("yours")))
         assert with_another_name != found[-1]["elsewhere"]
     monkeypatch.undo()
     fresh(digests._modules)
@@ -315,6 +315,6 @@ def test_digests_cost_little(copy):
         begin = time.process_time()
         fresh(digests.code, "tessera.report.site")
         digests.code("tessera.cli.pipeline.record")
-        digests.programs("docker", "simulator", "tracer")
+        digests.programs_digest("docker", "simulator", "tracer")
         seconds.append(time.process_time() - begin)
     assert min(seconds) < 0.3, sys.version

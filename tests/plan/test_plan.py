@@ -64,7 +64,7 @@ def test_ten_times_the_samples_cost_ten_times_their_part():
     ).seconds_per_unit
     sampling = config["sampling"].replace("units=20", "units=200")
     once, more = (
-        estimate.cost_of(words, {"cells": 57}, ONE).seconds
+        estimate.estimate_of_jobs(words, {"cells": 57}, ONE).seconds
         for words in (config, config | {"sampling": sampling})
     )
     assert more - once == pytest.approx(57 * 630 * rate)

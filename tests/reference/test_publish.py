@@ -9,7 +9,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.reference import load_published, records
 from tessera.core.reference.comparison import write_reference
 from tessera.core.results.report_tables import REFERENCE
-from tessera.lab.kernel.cost_experiments import table5
+from tessera.lab.kernel.cost_experiments import operations_table
 
 from .conftest import cycles_text, operations_text
 
@@ -143,7 +143,7 @@ def test_our_own_numbers_stand_beside(results):
         )
     ]
     measured = pd.DataFrame(rows, columns=["operation", "region", "config", "instructions"])
-    table5(measured).to_csv(kernel / "table5.csv", index=False)
+    operations_table(measured).to_csv(kernel / "table5.csv", index=False)
     table = write_reference(results).comparison
     assert row(table, "overhead of mprotect 8MB")["obtained"] == 3.1
     assert row(table, "overhead of mprotect 8MB")["obtained_provenance"] == "measured"

@@ -16,7 +16,7 @@ def words(rendered) -> str:
 
 def test_every_set_of_constants_and_every_pair_is_there(rendered):
     shown = words(rendered)
-    for one in power.swept(power.read_power(power.default_power_file())):
+    for one in power.swept_power(power.read_power(power.default_power_file())):
         assert one.name in shown
     saved = pd.read_csv(rendered.parent / "energy" / "savings.csv")
     for workload in set(saved["workload"]):

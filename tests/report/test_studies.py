@@ -42,7 +42,7 @@ def test_sampling_says_what_blind_samples_miss(full_tree, rendered):
     assert blind.loc["growing-8", "difference_error"].tolist() == pytest.approx([1.0, 1.0])
     shown = text(rendered / "sampling.html")
     assert "blind, first 100%" in shown and "systematic 0.00%" in shown
-    assert "95%" in sentences.sampling(errors)[2]
+    assert "95%" in sentences.sampling_sentences(errors)[2]
 
 
 def test_ablations_judge_the_papers_explanations(full_tree, rendered):

@@ -152,7 +152,7 @@ def test_the_slopes_with_and_without_mispredictions_and_their_sentence(cells):
     found = sentences.slopes(ablations.shapes(both))
     assert found["workload"].tolist() == ["made"]  # the other has no such ablation
     assert found[["with_them", "without"]].iloc[0].tolist() == pytest.approx([2.0, 0.5])
-    said = sentences.mispredictions(found)
+    said = sentences.mispredictions_sentence(found)
     assert "exceeds 1 in 1 of 1 pairs; without them, in 0." in said and "from 0.50 to 2.00" in said
     assert len(sentences.slopes(ablations.shapes(cells[cells["variant"] == "baseline"]))) == 0
 

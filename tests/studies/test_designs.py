@@ -62,7 +62,7 @@ def request_of(monkeypatch):
 
 def simulated(request, designs):
     """The tables of designs, each under every mapping of the request."""
-    return cells.simulate_designs(request, {one: [f.stem for f in request.files] for one in designs})
+    return cells.cells_and_structures(request, {one: [f.stem for f in request.files] for one in designs})
 
 
 def test_changes_are_to_baseline_and_thp_under_the_same_mapping(request_of):
@@ -145,7 +145,7 @@ def test_every_energy_is_marked_as_assumed_and_every_array_is_in_the_file():
     )
     park = platforms.load_platform("park-haswell")
     for one in design_catalogue.DESIGNS:
-        assert all(design_catalogue.cost_of(array, park) for array in one.arrays), one.name
+        assert all(design_catalogue.array_energy(array, park) for array in one.arrays), one.name
 
 
 def test_a_mapping_is_described_by_both_readings():
@@ -193,7 +193,7 @@ def test_a_design_has_each_mapping_once():
 
 
 def test_a_mapping_without_a_file_has_no_cells(request_of):
-    found, _ = cells.simulate_designs(request_of("low"), {"baseline": ["low", "gone"], "thp": ["gone"]})
+    found, _ = cells.cells_and_structures(request_of("low"), {"baseline": ["low", "gone"], "thp": ["gone"]})
     assert found[["design", "mapping"]].values.tolist() == [["baseline", "low"]]
 
 
@@ -219,7 +219,7 @@ def test_sentences_leave_out_designs_behind_l3_and_those_without_all_workloads(r
     found, _ = simulated(request_of("max"), ["baseline", "thp", "anchor", "rmm", "hvc-delayed-tlb"])
     other = found.assign(workload="other")
     both = pd.concat([found, other[other["design"] != "rmm"]], ignore_index=True)
-    said = sentences.designs(both)
+    said = sentences.design_sentences(both)
     assert len(said) == 1
     assert said[0].startswith("Mapping max: anchor leaves the fewest misses, 10.0%")
     assert said[0].endswith("then thp with 40.0%.") and "2 workloads" in said[0]

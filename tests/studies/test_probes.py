@@ -130,7 +130,7 @@ def table(tmp_path_factory, tools):
 @pytest.mark.parametrize("segments", [1024, 2048])
 @pytest.mark.parametrize(("fill", "children"), [("full", 7), ("half-full", 4)])
 def test_the_simulators_index_cache_is_that_of_the_second_tree(table, segments, fill, children):
-    addresses = probes.random_stream(ACCESSES, 7).addresses() - np.uint64(ANON_BASE)
+    addresses = probes.random_loads(ACCESSES, 7).addresses() - np.uint64(ANON_BASE)
     nodes, walks, _ = walked(segments, children, addresses)
     found = table["index-cache", f"{segments} segments, {fill}"]
     # an access whose line a cache still holds does not look up: a few of 6,000 random words in 2^40 bytes

@@ -60,7 +60,7 @@ def world(monkeypatch, tmp_path):
         scenarios.operating_system, "log_lines", lambda log, table: iter(SHOWN[table].splitlines())
     )
     monkeypatch.setattr(scenarios, "simulate_platform", simulate)
-    monkeypatch.setattr(scenarios, "write_layouts", layouts)
+    monkeypatch.setattr(scenarios, "write_uniform_layouts", layouts)
     simulate.asked = asked
     info = ResultsTree(tmp_path).scenario_recording("made")
     info.parent.mkdir(parents=True)

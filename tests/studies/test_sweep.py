@@ -32,7 +32,7 @@ def simulated(monkeypatch):
 
 def swept(*arguments) -> pd.DataFrame:
     made = platform(memory__load_cycles=(90, "assumed: for a test"))
-    return sweep.swept(inputs(made, [Path("growing-0.csv")], jobs=2), *arguments)
+    return sweep.simulated_variations(inputs(made, [Path("growing-0.csv")], jobs=2), *arguments)
 
 
 def test_a_variation_overturns_what_it_should(simulated):

@@ -77,7 +77,7 @@ def test_a_finished_run_is_kept(two_phases, layouts, tmp_path, monkeypatch):
 def test_blind_sampling_of_the_first_phase_sees_no_walks(two_phases, layouts, tmp_path):
     # 64 pages stay in the STLB: the first phase walks for its first touches only.
     made = inputs(platforms.load_platform("haswell-sim"), layouts, two_phases)
-    errors, intervals = sampling.compared(made, (PLAN,), 1)
+    errors, intervals = sampling.sampling_tables(made, (PLAN,), 1)
     found = errors.set_index(["method", "warmup", "quantity", "layout"])
     blind = found.loc[("blind-first", "perfect", "C", "growing-8")]
     assert abs(blind["difference_error"]) > 0.9  # nearly all of the gain is in the other phase

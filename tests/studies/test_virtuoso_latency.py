@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tessera.lab.faults.kinds import BATCH, TABLE
-from tessera.lab.faults.virtuoso import ALL, LEAST_RUN, comb_rows, consecutive_runs, quantile_rows
+from tessera.lab.faults.virtuoso import ALL, LEAST_RUN, simulated_comb_rows, consecutive_runs, quantile_rows
 
 
 def faults(pages, cycles, kind="write-4kb"):
@@ -34,7 +34,7 @@ def test_runs_begin_at_a_page_table_and_have_one():
 
 def test_combs_of_a_program_that_touches_memory_in_two_parts():
     pages = np.concatenate([np.arange(8192, 8192 + 2048), np.arange(65536, 65536 + 1024)])
-    rows = comb_rows(faults(pages, np.concatenate([with_teeth(2048), with_teeth(1024, first=7)])))
+    rows = simulated_comb_rows(faults(pages, np.concatenate([with_teeth(2048), with_teeth(1024, first=7)])))
     table, batch = rows
     assert (table["reason"], table["asked"], table["hits"]) == (TABLE.reason, 6, 6)
     assert table["extra_cycles"] == 4000 and table["runs"] == 2 and table["faults"] == 3072
@@ -43,10 +43,10 @@ def test_combs_of_a_program_that_touches_memory_in_two_parts():
 
 def test_a_program_without_runs_or_of_other_kinds_has_no_comb():
     rng = np.random.default_rng(1)
-    assert comb_rows(faults(rng.permutation(5000), np.full(5000, 3000))) == []
-    assert comb_rows(faults(np.arange(2048), with_teeth(2048), kind="read-file")) == []
-    (only,) = comb_rows(faults(np.arange(2048), np.full(2048, 3000), kind="read-zero"))
-    (copies,) = comb_rows(faults(np.arange(2048), with_teeth(2048), kind="write-zero"))
+    assert simulated_comb_rows(faults(rng.permutation(5000), np.full(5000, 3000))) == []
+    assert simulated_comb_rows(faults(np.arange(2048), with_teeth(2048), kind="read-file")) == []
+    (only,) = simulated_comb_rows(faults(np.arange(2048), np.full(2048, 3000), kind="read-zero"))
+    (copies,) = simulated_comb_rows(faults(np.arange(2048), with_teeth(2048), kind="write-zero"))
     assert copies["reason"] == BATCH.reason and copies["hits"] > 50
     assert only["hits"] == 0 and math.isnan(only["extra_cycles"]) and only["asked"] == 2048 // LEAST_RUN
 

@@ -22,7 +22,7 @@ def write(root: Path, workload: str = "gups", platform: str = "sandybridge-sim")
     cells, constants = read_tree_table(CELLS, ResultsTree(root)), power.read_power(power.default_power_file())
     cells = cells[~cells["platform"].str.startswith("host")]
     put(root, ENERGY, cell_energy.energy_table(cells, constants))
-    put(root, SAVINGS, cell_energy.savings_table(cells, constants))
+    put(root, SAVINGS, cell_energy.savings_of_cells(cells, constants))
     rows = [
         {
             "workload": workload, "platform": platform, "threads": n, "l3_bytes": L3 // n, "status": "ok",

@@ -9,7 +9,7 @@ import pandas as pd
 
 from tessera.core.results.catalogue import TABLES
 from tessera.core.results.kernel_tables import PLACEMENT
-from tessera.lab.kernel.cost_experiments import table4
+from tessera.lab.kernel.cost_experiments import memory_table
 
 #: Leaf tables and entries to sockets 0 and 1, by (program, policy): shares of 25% and 75% are easy to see.
 LEAVES = {
@@ -52,7 +52,7 @@ def tables() -> dict[str, pd.DataFrame]:
     columns = ["operation", "region", "off_instructions", "replicated_instructions", "replicated_ratio"]
     instructions = pd.DataFrame([("mmap", "off", 100_000)], columns=["operation", "config", "instructions"])
     return {
-        "table4/table4.csv": table4(),
+        "table4/table4.csv": memory_table(),
         "table4/table4_measured.csv": pd.DataFrame(
             [(1 << 20, 2, 9 * 4096, 1.02, 1.0154, "measured")],
             columns=[

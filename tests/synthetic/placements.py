@@ -8,8 +8,8 @@ from tessera.core import platforms
 from tessera.core.results.kernel_tables import FRAGMENTED, MAPS, PLACEMENTS, PROGRAMS
 from tessera.core.results.table_io import frame_of
 from tessera.lab.numa.gups import Gups
-from tessera.lab.numa.placement_costs import PLATFORM, LoadCosts, published_machine, wait_cycles, walk_cycles
-from tessera.lab.numa.placement_study import PlacementCase, placement_cases, placement_rows, placements_table
+from tessera.lab.numa.placement_costs import PLATFORM, LoadCosts, published_machine, wait_cycles, placed_walk_cycles
+from tessera.lab.numa.placement_study import PlacementCase, placement_cases, placement_rows, placements_of_cells
 from tessera.lab.numa.program_study import scaled
 
 from .tables import put
@@ -22,7 +22,7 @@ UPDATES = 2000
 def cell(case: PlacementCase, layout: str, gb: int = 64) -> dict:
     """R = C + 1000 loads of data + 100,000."""
     costs = LoadCosts(280, 580, wait_cycles(case.lines, 5))
-    walks = walk_cycles(100_000 + 280 * LOADS[layout], LOADS[layout], case.where, costs)
+    walks = placed_walk_cycles(100_000 + 280 * LOADS[layout], LOADS[layout], case.where, costs)
     runtime = walks + DATA / 2 * costs.data_load_cycles(case.where) + 100_000
     return {
         "workload": f"gups-{gb}gb", "status": "ok", "message": "", "stlb_misses": UPDATES,
@@ -35,7 +35,7 @@ def table(change=lambda case, layout, cell: cell, gb: int = 64):
     """The table of :data:`PLACEMENTS`; ``change`` may replace cells."""
     asked = list(placement_cases(published_machine()))
     found = [{layout: change(case, layout, cell(case, layout, gb)) for layout in LOADS} for case in asked]
-    return placements_table(
+    return placements_of_cells(
         asked, found, platforms.load_platform(PLATFORM), published_machine(), Gups(gb, UPDATES)
     )
 

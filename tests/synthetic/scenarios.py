@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.results.os_tables import OF_LOG, SCENARIO_CELLS
-from tessera.lab.studies.scenarios import Decided, tables_of
+from tessera.lab.studies.scenarios import Decided, log_tables
 
 from .tables import put
 
@@ -55,7 +55,7 @@ def write(root: Path, workloads: tuple[str, ...] = ("gups", "graph500")) -> None
         }  # fmt: skip
         rows += [failed, *(_cell(workload, "layout", name, misses) for name, misses in LAYOUTS.items())]
         put(root, SCENARIO_CELLS, rows, workload)
-        for name, found in tables_of(decided, workload).items():
+        for name, found in log_tables(decided, workload).items():
             put(root, OF_LOG[name], found, workload)
 
 

@@ -72,7 +72,7 @@ def test_a_row_has_the_rate_of_the_cell(monkeypatch, tmp_path):
 
     monkeypatch.setattr(l3_sweep, "_cells", cells)
     platform = platforms.load_platform("haswell-sim")
-    table = l3_sweep.sweep(Inputs("w", tmp_path, platform, (), CellCache(None)), [1, 2, 4])
+    table = l3_sweep.l3_sweep_table(Inputs("w", tmp_path, platform, (), CellCache(None)), [1, 2, 4])
     assert tuple(table.columns) == THREADS_SWEEP.names
     assert table["hit_rate"].tolist()[:2] == pytest.approx([0.99, 0.98])
     assert table["fitted_hit_rate"].tolist()[:2] == pytest.approx([0.99, 0.98], abs=1e-6)

@@ -76,7 +76,7 @@ def test_a_missing_key_and_an_unknown_machine(tmp_path):
 
 def test_power_constants_are_swept_one_at_a_time_and_to_both_limits():
     given = power.read_power(power.default_power_file())
-    sets = {one.name: one for one in power.swept(given)}
+    sets = {one.name: one for one in power.swept_power(given)}
     assert len(sets) == 1 + 2 * len(power.KEYS) + 2
     for key in power.KEYS:
         up, down = sets[f"{key} x 4"], sets[f"{key} / 4"]

@@ -48,18 +48,18 @@ def test_a_step_becomes_the_usual_size_near_it(entries, size, ways):
 
 def test_reported_sizes_are_kept():
     platform = platforms.load_platform(TEMPLATE)
-    assert calibrate.sizes(platform, steps(L1, STLB))["tlb.stlb.entries"] == 2048
+    assert calibrate.tlb_geometries(platform, steps(L1, STLB))["tlb.stlb.entries"] == 2048
     reported = platform.values | {"tlb.stlb.entries": Value(1536, "CPUID of this machine")}
-    found = calibrate.sizes(replace(platform, values=reported), steps(L1, STLB))
+    found = calibrate.tlb_geometries(replace(platform, values=reported), steps(L1, STLB))
     assert "tlb.stlb.entries" not in found and found["tlb.l1d.4kb.entries"] == 96
 
 
 def test_entries_for_2mb_pages_are_not_read_off_splintered_pages():
     platform = platforms.load_platform(TEMPLATE)
     whole = steps(L1, LARGE)  # no step inside 2MB pages: they stay whole
-    assert calibrate.sizes(platform, whole)["tlb.l1d.2mb.entries"] == 32
+    assert calibrate.tlb_geometries(platform, whole)["tlb.l1d.2mb.entries"] == 32
     split = steps(L1, LARGE, L1 | {"series": "large-pages", "key": ""})
-    assert "tlb.l1d.2mb.entries" not in calibrate.sizes(platform, split)
+    assert "tlb.l1d.2mb.entries" not in calibrate.tlb_geometries(platform, split)
 
 
 def test_the_file_names_its_sources_and_keeps_the_rest(tmp_path):

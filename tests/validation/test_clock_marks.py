@@ -145,8 +145,8 @@ def test_times_are_multiplied_by_the_frequency_beside_them():
 
 def test_an_interval_holds_the_median_and_few_runs_have_none():
     # Of 9 values, the 2nd smallest and the 2nd largest bound the median with 96% (binomial, 9 tosses).
-    assert marks.cycles_of([5, 1, 2, 3, 4, 6, 7, 8, 100]) == Cycles(5, 2, 8, 9)
-    few = marks.cycles_of([1.0, 2.0])
+    assert marks.median_cycles([5, 1, 2, 3, 4, 6, 7, 8, 100]) == Cycles(5, 2, 8, 9)
+    few = marks.median_cycles([1.0, 2.0])
     assert (few.median, few.low, few.high, few.runs) == (1.5, None, None, 2)
 
 
@@ -168,14 +168,14 @@ def test_a_program_that_fails_is_a_reason_and_the_others_go_on(monkeypatch):
             raise TesseraError("run bad", "status 1: no memory", "buy some")
         return json.dumps({"roi_ns": 100, "verified": True})
 
-    monkeypatch.setattr(measured, "run_under", run_under)
+    monkeypatch.setattr(measured, "run_on_last_processor", run_under)
     both = [measured.TimedProgram(name, (name,), True) for name in ("bad", "good")]
     found = measured.measure_programs(both, "4KB", 3, lambda text: None)
     assert found == {"bad": "run bad: status 1: no memory", "good": exactly_of_runs(200.0, 3)}
 
 
 def exactly_of_runs(cycles, runs):
-    return replace(marks.cycles_of([cycles] * runs), runs=runs)
+    return replace(marks.median_cycles([cycles] * runs), runs=runs)
 
 
 def test_failed_and_skipped_measurements_become_rows_with_reasons():
@@ -211,7 +211,7 @@ def test_without_huge_pages_marks_and_programs_are_skipped(monkeypatch):
         raise HugePagesUnavailable("reserve 9 pages of 2MB", "none may be reserved", "use --reserve")
 
     monkeypatch.setattr(marks, "measure_marks", refuse)
-    monkeypatch.setattr(measured, "run_under", refuse)
+    monkeypatch.setattr(measured, "run_on_last_processor", refuse)
     monkeypatch.setattr(measured, "frequency_ghz", lambda: 2.0)
     monkeypatch.setattr(measured.TimedProgram, "argv", lambda self: [self.name])
     why = Skipped("reserve 9 pages of 2MB: none may be reserved; use --reserve")
@@ -225,7 +225,7 @@ def test_the_table_of_measurements_reads_back_what_was_found(tmp_path):
         "mark": {"4KB": {"a": Cycles(0.1 + 0.2, 1e-9, 1e17, 9), "b": Cycles(5, None, None, 2)}, "2MB": {}},
         "program": {"4KB": {"p": "run p: status 1"}, "2MB": {"p": Skipped("no pages, so none")}},
     }
-    write_table(CLOCK_MEASURED, measured.table_of(found), tmp_path / "clock_measured.csv")
+    write_table(CLOCK_MEASURED, measured.measured_table(found), tmp_path / "clock_measured.csv")
     assert measured.read_measured(tmp_path / "clock_measured.csv") == found
 
 
@@ -233,7 +233,7 @@ def test_the_table_of_measurements_reads_back_what_was_found(tmp_path):
 def test_measurements_of_another_kind_are_refused(tmp_path, before, after):
     path = tmp_path / "clock_measured.csv"
     found = {"mark": {"4KB": {}, "2MB": {}}, "program": {"4KB": {}, "2MB": {"p": "status 1"}}}
-    write_table(CLOCK_MEASURED, measured.table_of(found), path)
+    write_table(CLOCK_MEASURED, measured.measured_table(found), path)
     path.write_text(path.read_text().replace(before, after))
     with pytest.raises(TesseraError, match=after):
         measured.read_measured(path)
@@ -261,12 +261,12 @@ class TestBuilt:
     def test_a_wrong_answer_is_found(self):
         argv = [str(build_dir("workloads") / "clockmarks"), "--marks", "chain-alu", "--self-test-corrupt"]
         with pytest.raises(TesseraError, match="clockmarks"):
-            marks.run_under(marks.layout_of("4KB", 64 << 20), argv)
+            marks.run_on_last_processor(marks.layout_of("4KB", 64 << 20), argv)
 
     def test_a_mark_that_is_not_there_is_named(self):
         argv = [str(build_dir("workloads") / "clockmarks"), "--marks", "nothing"]
         with pytest.raises(TesseraError, match="nothing"):
-            marks.run_under(marks.layout_of("4KB", 64 << 20), argv)
+            marks.run_on_last_processor(marks.layout_of("4KB", 64 << 20), argv)
 
     def test_two_marks_are_recorded_and_simulated(self, tmp_path):
         """A chain of one-cycle instructions takes its steps; a recording that is there is kept."""
@@ -278,7 +278,7 @@ class TestBuilt:
         assert {name: kept[name].trace.stat().st_mtime_ns for name in names} == times
         platform = platforms.load_platform(TEMPLATE)
         with batch() as work:
-            found = simulated.simulate_all(work, recordings, platform, "4KB", halves=True)
+            found = simulated.simulate_recordings(work, recordings, platform, "4KB", halves=True)
         steps = marks.units()
         l1 = platform.values["cache.l1d.load_cycles"].value
         for name, least in (("chain-alu", steps["chain-alu"]), ("chain-l1", l1 * steps["chain-l1"])):
@@ -289,10 +289,10 @@ class TestBuilt:
         commands = {
             name: [program, "--marks", name, "--rounds", "1"] for name in ("chain-alu", "no-such-mark")
         }
-        recordings = simulated.record_all(commands, tmp_path)
+        recordings = simulated.record_commands(commands, tmp_path)
         assert recordings["no-such-mark"].error and not recordings["chain-alu"].error
         with batch() as work:
-            found = simulated.simulate_all(
+            found = simulated.simulate_recordings(
                 work, recordings, platforms.load_platform(TEMPLATE), "4KB", halves=True
             )
         assert found["chain-alu"] > 0 and isinstance(found["no-such-mark"], str)

@@ -21,7 +21,7 @@ def test_expected_values_on_haswell():
     assert cycles["cycle of twice the STLB"].expected == {"stlb_misses": (40960, 0), "stlb_hits": (0, 0)}
     assert made(closed_forms.one_set)["w + 1 pages of one L1 set"].expected["stlb_hits"] == (95, 0)
     assert made(closed_forms.cyclic_2mb)["cycle of 2MB pages beyond L1"].expected["stlb_hits"] == (64 * 19, 0)
-    assert made(closed_forms.walk_cycles)["512 cold walks in order"].expected["walk_cycles"] == (
+    assert made(closed_forms.cold_walks)["512 cold walks in order"].expected["walk_cycles"] == (
         67 * 200 + 448 * 4,
         0,
     )

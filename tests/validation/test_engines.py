@@ -66,7 +66,7 @@ def test_random_layouts_are_valid(tmp_path, seed):
 
 
 def test_random_programs_use_every_kind_of_access():
-    stream = engine_cases.random_stream(np.random.default_rng(1), 5000)
+    stream = engine_cases.random_program(np.random.default_rng(1), 5000)
     loaded, stored = stream.load != 0, stream.store != 0
     for kind in (loaded & ~stored, stored & ~loaded, loaded & stored, ~loaded & ~stored):
         assert kind.sum() > 100

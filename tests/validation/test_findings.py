@@ -22,7 +22,7 @@ def answers(steps, aligned=1.0, known="True"):
     status = pd.DataFrame(
         [{"series": "contiguous", "frames_known": known, "aligned_runs_of_8_frames": aligned}]
     )
-    found = findings.findings(steps, status, NOTHING)
+    found = findings.findings_table(steps, status, NOTHING)
     return dict(zip(found["finding"], found["answer"], strict=True))
 
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from tessera.lab.allocator_proof.programs import driver
-from tessera.lab.allocator_proof.programs.driver import Need, ProvedProgram, expect
+from tessera.lab.allocator_proof.programs.driver import Need, ProvedProgram, expect_equal
 from tessera.lab.allocator_proof.programs.worker import become_subreaper, run_program
 
 FOLDER = Path(sys.argv[2])
@@ -34,7 +34,7 @@ DRIVES = {
     "wrong-answer": lambda box: box.run(["echo", "42" if under_mosaic(box) else "41"]).out,
     "wrong-status": lambda box: only_under_mosaic(box, "echo last words >&2; exit 3"),
     "signal": lambda box: only_under_mosaic(box, "kill -SEGV $$"),
-    "own-check": lambda box: expect("rows", box.run(["echo", "6"]).out, "7\n") or "",
+    "own-check": lambda box: expect_equal("rows", box.run(["echo", "6"]).out, "7\n") or "",
     "client-dies": lambda box: str({}["no such key"]),
     "hangs": lambda box: only_under_mosaic(box, f"{DAEMON}; sleep 1000"),
     "leaves-a-daemon": lambda box: only_under_mosaic(box, DAEMON),

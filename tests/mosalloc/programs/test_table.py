@@ -15,7 +15,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
 from tessera.lab.allocator_proof.programs import session
 from tessera.lab.allocator_proof.programs.driver import ProgramOutcome, ProvedProgram
-from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program, table
+from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program_named, programs_by_name
 from tessera.lab.allocator_proof.programs.session import MOSAIC_NAMES, mosaic, pages_needed
 
 SMALL = ProvedProgram("small", "", lambda box: "", (), heap_bytes=8 * MB, anon_bytes=6 * MB)
@@ -23,12 +23,12 @@ SMALL = ProvedProgram("small", "", lambda box: "", (), heap_bytes=8 * MB, anon_b
 
 def test_the_same_name_twice_is_refused():
     with pytest.raises(ValueError, match="'small'"):
-        table([SMALL, SMALL])
+        programs_by_name([SMALL, SMALL])
 
 
 def test_an_unknown_program_lists_the_valid_names():
     with pytest.raises(TesseraError, match="program 'emacs'") as error:
-        program("emacs")
+        program_named("emacs")
     assert "redis" in str(error.value) and "stress-vm" in str(error.value)
 
 

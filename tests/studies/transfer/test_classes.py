@@ -159,7 +159,7 @@ def test_steps_sum_to_the_gap_and_a_rejected_end_has_none():
 
 def test_variants_under_mappings_are_designs():
     assert all("mmu.design" in v.changes(P) for v in VARIANTS if v.under == MAPPINGS)
-    assert classes.text_of({"a": 1, "b": "x"}) == "a=1 b=x"
+    assert classes.text_of_changes({"a": 1, "b": "x"}) == "a=1 b=x"
 
 
 @pytest.mark.parametrize(

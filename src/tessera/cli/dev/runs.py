@@ -22,7 +22,7 @@ def attempt(outcome: Path, command: tuple[str, ...]) -> None:
 
     Example: ./run tessera dev attempt --outcome /tmp/table4/outcome.json -- lab run kernel-table4
     """
-    from tessera.cli.pipeline.failures import attempt as try_it
+    from tessera.cli.pipeline.failures import run_and_record as try_it
 
     found = try_it(list(command), outcome)
     click.echo(f"{found['status']}: {found['command']}", err=True)

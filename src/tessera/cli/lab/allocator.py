@@ -118,7 +118,7 @@ def programs(
     from tessera.core.errors import unknown_name
     from tessera.core.files import check_target
     from tessera.core.tables import print_table
-    from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program
+    from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program_named
     from tessera.lab.allocator_proof.programs.session import (
         MOSAIC_NAMES,
         Session,
@@ -133,7 +133,7 @@ def programs(
     if only_list:
         print_table((), [(row.name, row.what) for row in PROGRAMS.values()])
         return
-    chosen = [program(name) for name in dict.fromkeys(names)] or list(PROGRAMS.values())
+    chosen = [program_named(name) for name in dict.fromkeys(names)] or list(PROGRAMS.values())
     for layout in layouts:
         if layout not in MOSAIC_NAMES:
             raise unknown_name("layout", layout, MOSAIC_NAMES)
@@ -222,11 +222,11 @@ def overhead(out: Path, pairs: int, seconds: float, seed: int) -> None:
     from tessera.core.results.machine_tables import ALLOCATOR
     from tessera.core.results.table_io import write_table
     from tessera.core.tables import print_table
-    from tessera.lab.allocator_proof.overhead import measure, overheads
+    from tessera.lab.allocator_proof.overhead import measure_overheads, overheads
 
     check_target(out)
     with tempfile.TemporaryDirectory(prefix="tessera-overhead-") as folder:
-        table = measure(Path(folder), pairs=pairs, seconds=seconds, seed=seed)
+        table = measure_overheads(Path(folder), pairs=pairs, seconds=seconds, seed=seed)
     write_table(ALLOCATOR, table, out)
     units = {"memory_bytes": (1 << 20, "MB"), "cpu_ns": (1e9, "s")}
     rows = []

@@ -70,9 +70,9 @@ def measure(
     """
     from tessera.core.errors import TesseraError
     from tessera.core.units import MB, parse_bytes
-    from tessera.lab.faults.kinds import named
-    from tessera.lab.faults.measured import LEAST_PASSES, FaultProgramSettings, processor_of, ready
-    from tessera.lab.faults.measured import measure as run
+    from tessera.lab.faults.kinds import kind_named
+    from tessera.lab.faults.measured import LEAST_PASSES, FaultProgramSettings, processor_of, built_tools
+    from tessera.lab.faults.measured import measure_kinds as run
 
     bytes_ = parse_bytes(size, owner="--size")
     if not bytes_ or bytes_ % (2 * MB):
@@ -84,8 +84,8 @@ def measure(
             "give more --passes",
         )
     plan = FaultProgramSettings(bytes_, passes, warmup, processor_of(processor))
-    kinds = [named(name) for name in names] or list(KINDS)
-    run(ready(_say), kinds, plan, out, _say, any_governor=any_governor, keep=keep)
+    kinds = [kind_named(name) for name in names] or list(KINDS)
+    run(built_tools(_say), kinds, plan, out, _say, any_governor=any_governor, keep=keep)
     _show(out)
 
 
@@ -131,7 +131,7 @@ def record(accept_series: bool, out: Path) -> None:
 
     Example: ./run tessera lab faults stream record --out /tmp/recording
     """
-    from tessera.lab.faults.recorder import record as run
+    from tessera.lab.faults.recorder import record_faults as run
 
     _show_stream(run(out, _say, accept_series=accept_series), None)
 

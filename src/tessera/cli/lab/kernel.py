@@ -88,10 +88,10 @@ def boot(
     from tessera.lab.kernel.qemu import EmulatedMachine
 
     machine = EmulatedMachine(nodes=nodes, cpus=cpus or nodes, memory_mb=memory_mb, icount=icount)
-    program = image.program(variant, say, accept_series=accept_series, stress_ng=stress_ng)
+    program = image.guest_program(variant, say, accept_series=accept_series, stress_ng=stress_ng)
     more = {f"/run/{path.name}": path.read_bytes() for path in files}
     done = run_in_guest(
-        image.ready(say),
+        image.kernel_tools(say),
         program,
         script.read_text(),
         out,
@@ -162,10 +162,10 @@ def pagetables_dump(
     from tessera.lab.kernel.placement_experiments import PlacementRun, observe_placement
     from tessera.lab.kernel.qemu import EmulatedMachine
 
-    program = image.program("checked", say, accept_series=accept_series)
+    program = image.guest_program("checked", say, accept_series=accept_series)
     what = PlacementRun(workload or Path(command[0]).name, tuple(command), replicas, interleave, after)
     machine = EmulatedMachine(nodes=nodes, cpus=nodes, memory_mb=memory_mb)
-    table, differences = observe_placement(image.ready(say), program, what, out, machine, timeout)
+    table, differences = observe_placement(image.kernel_tools(say), program, what, out, machine, timeout)
     write_table(PLACEMENT, table, out / PLACEMENT.file)
     click.echo(f"{out / PLACEMENT.file}: {len(table)} rows")
     for difference in differences:

@@ -121,10 +121,10 @@ def predict(
     Example: ./run tessera lab numa predict --cells notebooks/data/cells.csv --workload gups-8gb
     --platform haswell-sim --mitosis RP-LD --remote-load-cycles 500 --hog-lines 140
     """
-    from tessera.lab.numa.placement_costs import placement, placements, published_machine
+    from tessera.lab.numa.placement_costs import placement_named, placements, published_machine
     from tessera.lab.numa.predicted_costs import memory_of, nearly_no_effect, predict_placements, walks_of
 
-    chosen = [placement(name) for name in names] or list(placements().values())
+    chosen = [placement_named(name) for name in names] or list(placements().values())
     memory = memory_of(platform, published_machine(), remote_load_cycles, hog_lines)
     walks = walks_of(cells_file, workload, platform, layout)
     click.echo(
@@ -173,7 +173,7 @@ def sockets(
     from tessera.core.errors import TesseraError, unknown_name
     from tessera.lab.numa import predicted_costs
     from tessera.lab.numa.archive import read_archive
-    from tessera.lab.numa.map_rules import POLICIES, SPLITS, pages_of, remote_shares, split_touches
+    from tessera.lab.numa.map_rules import POLICIES, SPLITS, touched_pages, remote_leaf_shares, split_touches
     from tessera.lab.numa.placement_costs import published_machine
     from tessera.lab.numa.placement_map import read_map
 
@@ -187,7 +187,7 @@ def sockets(
             raise unknown_name("policy", policy, list(POLICIES))
         if how not in SPLITS:
             raise unknown_name("split", how, list(SPLITS))
-        shares = remote_shares(split_touches(pages_of(touches, pages), sockets, how), policy)
+        shares = remote_leaf_shares(split_touches(touched_pages(touches, pages), sockets, how), policy)
     elif placement:
         if not guest_run:
             raise click.UsageError("--placement needs --run PROGRAM CONFIG")

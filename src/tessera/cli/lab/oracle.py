@@ -48,10 +48,10 @@ def record(accept_series: bool, events: int, block: int, seed: int, out: Path) -
     Example: ./run tessera lab oracle record --events 20000 --out /tmp/recording
     """
     from tessera.lab.oracle.comparisons import built_programs
-    from tessera.lab.oracle.guest_runs import oracle as build
-    from tessera.lab.oracle.recorder import record_all
+    from tessera.lab.oracle.guest_runs import ready_oracle as build
+    from tessera.lab.oracle.recorder import record_history
 
-    result = record_all(
+    result = record_history(
         build(guest.say, accept_series=accept_series),
         built_programs(),
         out,

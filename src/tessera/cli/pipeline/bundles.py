@@ -59,7 +59,7 @@ def machines(run: Run, bundle: Texts = (), seed: Seed = 1, orders: Count = 10) -
         seed: of the folds.
         orders: random orders of layouts, for claims about adaptive orders.
     """
-    if dois := [doi for word in bundle if (doi := doi_of(word))]:
+    if dois := [doi for word in bundle if (doi := doi_unless_path(word))]:
         raise TesseraError(
             f"bundle {dois[0]}", "a step of a run downloads nothing",
             f"tessera measure bundle fetch {dois[0]} downloads it and prints its path: name this path",
@@ -98,7 +98,7 @@ def located(
     """
     found: list[Path] = []
     for word in words:
-        if doi := doi_of(word):
+        if doi := doi_unless_path(word):
             found += [
                 store.fetch_deposit(one, progress=progress) for one in store.listed_in_deposit(doi, root)
             ]
@@ -107,7 +107,7 @@ def located(
     return list(dict.fromkeys(found))
 
 
-def doi_of(word: str) -> str:
+def doi_unless_path(word: str) -> str:
     """The DOI that a word names; empty if it names a path."""
     return "" if os.path.exists(word) else store.doi_of(word)  # Path.exists raises for long names
 

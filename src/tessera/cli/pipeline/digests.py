@@ -81,7 +81,7 @@ def code(*modules: str, without: tuple[str, ...] = ()) -> str:
 
 
 @cache
-def content(*paths: Path | str) -> str:
+def content_digest(*paths: Path | str) -> str:
     """Digest of files, by name and bytes; a folder stands for all files in it.
 
     Names are those inside the checkout, so that a copy of it in another folder has the same digests. A file
@@ -92,7 +92,7 @@ def content(*paths: Path | str) -> str:
 
 
 @cache
-def programs(engine: str, *components: str) -> str:
+def programs_digest(engine: str, *components: str) -> str:
     """Digest of what components are built from: sources, compilers and their options."""
     artifacts = repo_root() / "artifacts"
     folders = {name for component in components for name in (component, *ALSO.get(component, ()))}
@@ -101,7 +101,7 @@ def programs(engine: str, *components: str) -> str:
     ]
     parts = [(_name(path, artifacts), _file(path)) for path in [*files, repo_root() / BUILDER]]
     folders_of_image = [repo_root() / "docker" / name for name in ("base", "toolchain")]
-    image = content(*folders_of_image) if engine != "none" else ""
+    image = content_digest(*folders_of_image) if engine != "none" else ""
     return _digest([*parts, ("engine", engine.encode()), ("image", image.encode())])
 
 

@@ -139,7 +139,7 @@ def _row_with(path: Path, statuses: frozenset) -> str:
 KEPT_LINES = 8
 
 
-def attempt(command: list[str], out: Path) -> dict:
+def run_and_record(command: list[str], out: Path) -> dict:
     """Run ``tessera COMMAND --out <folder of out>`` and write ``out``: ``command, status, message, seconds``.
 
     ``status`` is ``ok`` or ``failed``; ``message`` has the last lines of output of a failed command. Deletes

@@ -35,7 +35,7 @@ def plan(
 
     cores = usable_processors() if cores is None else cores
     each = total_memory() if memory is None else UsableMemory(int(memory * GB))
-    done = estimate.plan(configuration, estimate.Machines(nodes, cores, each.bytes))
+    done = estimate.estimate_reproduction(configuration, estimate.Machines(nodes, cores, each.bytes))
     click.echo("rule,jobs,core_hours,memory_gb")
     for line in sorted(done.lines, key=lambda line: -line.seconds):
         if line.seconds >= 0.001 * done.seconds:

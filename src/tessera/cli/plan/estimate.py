@@ -140,13 +140,13 @@ def read_configuration(configuration: str) -> tuple[dict, Path]:
     return config, path
 
 
-def plan(configuration: str, machines: Machines) -> ReproductionEstimate:
+def estimate_reproduction(configuration: str, machines: Machines) -> ReproductionEstimate:
     """Cost of a configuration on these machines."""
     config, path = read_configuration(configuration)
-    return cost_of(config, count_jobs(path), machines)
+    return estimate_of_jobs(config, count_jobs(path), machines)
 
 
-def cost_of(config: Mapping, counts: Mapping[str, int], machines: Machines) -> ReproductionEstimate:
+def estimate_of_jobs(config: Mapping, counts: Mapping[str, int], machines: Machines) -> ReproductionEstimate:
     """Cost of so many jobs of each rule."""
     model, rows = costs.load_costs(), costs.recording_rows(config)
     per_job = costs.rule_units(config, rows)
@@ -219,7 +219,7 @@ def _no_run(path: Path, found: str) -> TesseraError:
 def compare_with_run(config: Mapping, measured: Mapping[str, tuple[int, float]]) -> list[ComparedRule]:
     """The model for the jobs that a run had; the rules with most time come first."""
     counts = {rule: number for rule, (number, _) in measured.items()}
-    lines = {line.rule: line for line in cost_of(config, counts, Machines(1, 1, 1)).lines}
+    lines = {line.rule: line for line in estimate_of_jobs(config, counts, Machines(1, 1, 1)).lines}
     found = [ComparedRule(rule, n, seconds, lines[rule].seconds) for rule, (n, seconds) in measured.items()]
     return sorted(found, key=lambda one: -one.measured)
 

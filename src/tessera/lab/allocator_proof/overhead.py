@@ -113,7 +113,7 @@ def run_once(argv: Sequence[str], library: Mapping[str, str]) -> TimeAndMemory:
     return TimeAndMemory(int(peak_kb) * _KB, round((float(user) + float(system)) * 1e9))
 
 
-def measure(
+def measure_overheads(
     folder: Path,
     programs: Sequence[CostProgram] = PROGRAMS,
     *,

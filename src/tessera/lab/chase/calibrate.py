@@ -13,7 +13,7 @@ from scipy.optimize import least_squares
 from tessera.core.platforms import Platform, Value
 from tessera.core.units import MB
 from tessera.lab.chase import findings
-from tessera.lab.chase.simulated import LATENCY_KEYS, LEVELS, STLB_KEY, WALK_KEY, Chase, simulate
+from tessera.lab.chase.simulated import LATENCY_KEYS, LEVELS, STLB_KEY, WALK_KEY, Chase, simulate_chases
 from tessera.lab.validation.engine_cases import PLAIN, bent
 from tessera.lab.validation.synthetic import Batch
 
@@ -103,7 +103,7 @@ class Calibration:
     def simulated(self, series: dict[str, int], platform: Platform) -> pd.DataFrame:
         """Simulated chases beside the measured ones; ``series``: name -> smallest footprint."""
         chosen = [c for c in self.chases if c.elements >= series.get(c.series.name, c.elements + 1)]
-        return joined(simulate(self.batch, chosen, platform), self.measured)
+        return joined(simulate_chases(self.batch, chosen, platform), self.measured)
 
     def set(self, values: dict[str, int], why: str = "") -> None:
         """Correct keys that the platform has."""
@@ -142,14 +142,14 @@ def calibrate(
     work = Calibration(batch, chases, measured, described)
     if platform.values["core.frequency_hz"].assumed and math.isfinite(clock_ghz):
         work.set({"core.frequency_hz": round(clock_ghz * 1000) * 1_000_000}, "chain of one-cycle operations")
-    work.set(sizes(platform, steps), "steps; associativity assumed")
+    work.set(tlb_geometries(platform, steps), "steps; associativity assumed")
     for choose in (_last_level, _walk_caches, _latencies, _mshrs, _walkers) if latencies_too else ():
         progress(f"calibrating: {choose.__doc__}")
         choose(work)
     return work.platform
 
 
-def sizes(platform: Platform, steps: pd.DataFrame) -> dict[str, int]:
+def tlb_geometries(platform: Platform, steps: pd.DataFrame) -> dict[str, int]:
     """TLB geometries from steps, for keys that CPUID doesn't report; 2MB pages only where they stay whole."""
     found: dict[str, int] = {}
     split = findings.splintered(steps) == findings.YES

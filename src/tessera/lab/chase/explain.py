@@ -15,7 +15,7 @@ from tessera.core.results.machine_tables import CALIBRATION, CHASE, CHASE_SERIES
 from tessera.core.results.table_io import frame_of, read_file
 from tessera.lab.chase import calibrate, findings, latency_steps
 from tessera.lab.chase.measured import SCALES, FootprintSweep, series_named
-from tessera.lab.chase.simulated import add_chases, simulate
+from tessera.lab.chase.simulated import add_chases, simulate_chases
 from tessera.lab.study import Amount, NewFile, Run, Seed, study
 from tessera.lab.validation.synthetic import batch
 
@@ -56,12 +56,12 @@ def explain_chase(
         simulated = {}
         for one in (before, corrected):
             run.say(f"chase simulated on {one.name}")
-            simulated[one.name] = simulate(work, chases, one)
+            simulated[one.name] = simulate_chases(work, chases, one)
     write_platform(corrected, platform, calibrated)
     parts = [found, *(latency_steps.steps_table(as_rows(t), name) for name, t in simulated.items())]
     return (
         with_file_entries(pd.concat(parts), before),
-        findings.findings(found, status, measured),
+        findings.findings_table(found, status, measured),
         latency_table(measured, simulated),
         calibration_table(before, corrected, measured, simulated),
     )

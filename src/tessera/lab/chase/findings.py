@@ -90,7 +90,7 @@ def splintered(steps: pd.DataFrame) -> str:
     return _splintering(steps)[0]
 
 
-def findings(steps: pd.DataFrame, status: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
+def findings_table(steps: pd.DataFrame, status: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
     """One row per finding, from measured steps, the state of each series and latencies by footprint."""
     rows = [
         ("2MB pages are splintered", *_splintering(steps)),

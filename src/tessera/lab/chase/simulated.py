@@ -62,7 +62,7 @@ def visits(series: FootprintSweep, elements: int, seed: int) -> tuple[np.ndarray
     return tour[np.arange(elements + TIMED) % elements], elements
 
 
-def stream(series: FootprintSweep, elements: int, chains: int, seed: int) -> tuple[Stream, int]:
+def chase_stream(series: FootprintSweep, elements: int, chains: int, seed: int) -> tuple[Stream, int]:
     """The accesses of a chase (one load each), and how many of them are warm-up."""
     order, warmup = visits(series, elements, seed)
     pool = round_up(series.array_bytes, GB)
@@ -78,7 +78,7 @@ def add_chases(batch: Batch, series: list[FootprintSweep], seed: int) -> list[Ch
         layouts = batch.add_layouts([type(layout)(layout.name, {"mmap": pool}, layout.windows)])
         for elements in one.elements:
             for chains in one.chains:
-                accesses, warmup = stream(one, elements, chains, seed)
+                accesses, warmup = chase_stream(one, elements, chains, seed)
                 sampling = f"units=1,warmup_accesses={warmup},timed_instructions={TIMED - 1}"
                 made.append(
                     Chase(
@@ -88,7 +88,7 @@ def add_chases(batch: Batch, series: list[FootprintSweep], seed: int) -> list[Ch
     return made
 
 
-def simulate(batch: Batch, chases: list[Chase], platform: Platform) -> pd.DataFrame:
+def simulate_chases(batch: Batch, chases: list[Chase], platform: Platform) -> pd.DataFrame:
     """Every chase on one platform (COLUMNS): cycles per access, and what each access needed."""
     flat = batch.add_platform(platform.flat())
     outputs = [batch.add_run(c.trace, flat, c.layouts, "timing", sampling=c.sampling) for c in chases]

@@ -94,7 +94,7 @@ class Skipped:
 Found = Cycles | Skipped | str  #: a measurement, or why there is none (text: it failed)
 
 
-def cycles_of(values: Sequence[float]) -> Cycles:
+def median_cycles(values: Sequence[float]) -> Cycles:
     """Median and order-statistic interval of at least one measurement."""
     low, high = quantile_test(values, q=float(np.median(values)), p=0.5).confidence_interval()
     known = [None if np.isnan(bound) else float(bound) for bound in (low, high)]
@@ -108,7 +108,7 @@ def layout_of(pages: str, anon_bytes: int, heap_bytes: int = 64 * MB) -> Layout:
     return Layout(f"clock-{pages.lower()}", pools, windows)
 
 
-def run_under(layout: Layout, argv: Sequence[str], paths: Sequence[Path] = ()) -> str:
+def run_on_last_processor(layout: Layout, argv: Sequence[str], paths: Sequence[Path] = ()) -> str:
     """Standard output of a program under a layout, on the last processor that this process may use.
 
     Raises:
@@ -161,7 +161,7 @@ def measure_marks(names: Sequence[str], pages: str, rounds: int, processes: int 
     sizes = array_bytes()
     anon = sum(round_up(sizes[name], PAGE_2MB) + PAGE_2MB for name in names) + 64 * MB
     argv = [str(built("workloads", "clockmarks")), "--marks", ",".join(names), "--rounds", str(rounds)]
-    return parse_marks([run_under(layout_of(pages, anon), argv) for _ in range(processes)])
+    return parse_marks([run_on_last_processor(layout_of(pages, anon), argv) for _ in range(processes)])
 
 
 def parse_marks(outputs: Sequence[str]) -> dict[str, Cycles]:
@@ -174,13 +174,13 @@ def parse_marks(outputs: Sequence[str]) -> dict[str, Cycles]:
                 gigahertz = int(row["units"]) / int(row["ns"])
             else:
                 found.setdefault(row["mark"], []).append(int(row["ns"]) * gigahertz)
-    return {name: cycles_of(values) for name, values in found.items()}
+    return {name: median_cycles(values) for name, values in found.items()}
 
 
 def frequency_ghz() -> float:
     """Cycles per nanosecond now: the median of some chains of one-cycle instructions."""
     argv = [str(built("workloads", "clockmarks")), "--marks", "chain-alu", "--rounds", "9"]
-    rows = csv.DictReader(run_under(layout_of("4KB", 64 * MB), argv).splitlines())
+    rows = csv.DictReader(run_on_last_processor(layout_of("4KB", 64 * MB), argv).splitlines())
     clock = [int(row["units"]) / int(row["ns"]) for row in rows if row["mark"] == CLOCK]
     return float(np.median(clock))
 

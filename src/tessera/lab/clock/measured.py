@@ -26,12 +26,12 @@ from tessera.lab.clock.marks import (
     Found,
     Progress,
     Skipped,
-    cycles_of,
+    median_cycles,
     frequency_ghz,
     layout_of,
     marks_of,
     roi_ns,
-    run_under,
+    run_on_last_processor,
 )
 from tessera.lab.study import Amount, Run, study
 from tessera.machine.reserve import HugePagesUnavailable
@@ -81,14 +81,14 @@ def measure_programs(
             if program.name in failed:
                 continue
             try:
-                said = run_under(layout_of(pages, ANON_BYTES[pages]), program.argv())
+                said = run_on_last_processor(layout_of(pages, ANON_BYTES[pages]), program.argv())
                 values[program.name].append(roi_ns(said) * gigahertz)
             except HugePagesUnavailable as error:
                 why = Skipped(error.sentence)
                 return {one.name: why for one in programs}
             except TesseraError as error:
                 failed[program.name] = error.problem
-    return failed | {name: cycles_of(found) for name, found in values.items() if found and name not in failed}
+    return failed | {name: median_cycles(found) for name, found in values.items() if found and name not in failed}
 
 
 # What was measured of marks and programs, as a table.
@@ -110,10 +110,10 @@ def clock_measure(run: Run, amount: Amount = "full") -> pd.DataFrame:
     Args:
         amount: quick measures a few marks and programs, in few rounds.
     """
-    return table_of(measure(amount, run.say))
+    return measured_table(measure_marks_and_programs(amount, run.say))
 
 
-def measure(amount: Amount, progress: Progress = lambda text: None) -> Measured:
+def measure_marks_and_programs(amount: Amount, progress: Progress = lambda text: None) -> Measured:
     """Measure the marks and programs of an amount in pages of both sizes.
 
     Rows with 2MB pages are ``Skipped`` if none can be reserved.
@@ -137,7 +137,7 @@ def measured_marks(names: list[str], pages: str, amount: Amount) -> dict[str, Fo
         return {name: error.problem for name in names}
 
 
-def table_of(found: Measured) -> pd.DataFrame:
+def measured_table(found: Measured) -> pd.DataFrame:
     """A row of :data:`CLOCK_MEASURED` for each mark and program."""
     rows = [
         {"kind": kind, "name": name, "pages": pages} | row_of(one)

@@ -24,7 +24,7 @@ from tessera.lab.clock.measured import (
     MARK,
     PROGRAM,
     TimedProgram,
-    measure,
+    measure_marks_and_programs,
     programs_of,
     read_measured,
     row_of,
@@ -58,10 +58,10 @@ def record_marks(names: Sequence[str], folder: Path) -> dict[str, MarkTrace]:
     """Records each mark once; those that are in ``folder`` already are kept."""
     program = str(built("workloads", "clockmarks"))
     commands = {name: [program, "--marks", name, "--rounds", "1"] for name in names}
-    return record_all(commands, folder)
+    return record_commands(commands, folder)
 
 
-def record_all(
+def record_commands(
     commands: dict[str, list[str]], folder: Path, paths: Sequence[Path] = ()
 ) -> dict[str, MarkTrace]:
     """Records commands, a few at once: name -> recording."""
@@ -83,7 +83,7 @@ def _record(argv: list[str], trace: Path, paths: Sequence[Path]) -> MarkTrace:
     return MarkTrace(trace, info["accesses"], info["instructions"])
 
 
-def simulate_all(
+def simulate_recordings(
     work: Batch, recordings: dict[str, MarkTrace], platform: Platform, pages: str, *, halves: bool
 ) -> dict[str, float | str]:
     """Cycles of each recording on a platform, or why there are none (``halves``: marks, of two rounds)."""
@@ -152,21 +152,21 @@ def clock(
         measured: table of `tessera lab run clock-measure`; default: measure first.
     """
     base = load_platform(platform)
-    found = read_measured(measured) if measured else measure(amount, run.say)
+    found = read_measured(measured) if measured else measure_marks_and_programs(amount, run.say)
     chosen, programs = marks_of(amount), programs_of(amount)
     names = [mark.name for mark in chosen]
     folder = run.folder / "clock-recordings" / _built_key(programs)
     run.say(f"clock: recording {len(names)} micro-benchmarks and {len(programs)} programs")
     recordings = record_marks(names, folder)
-    recorded = record_all({p.name: p.argv() for p in programs}, folder)
+    recorded = record_commands({p.name: p.argv() for p in programs}, folder)
     with batch() as work:
         run.say("clock: calibrating the core")
         keys = _keys(work, base, found[MARK]["4KB"], recordings)
         after = calibrate.with_keys(base, base.name, keys)
         run.say("clock: simulating")
         cells = {
-            pages: simulate_all(work, recordings, after, pages, halves=True)
-            | simulate_all(work, recorded, after, pages, halves=False)
+            pages: simulate_recordings(work, recordings, after, pages, halves=True)
+            | simulate_recordings(work, recorded, after, pages, halves=False)
             for pages in PAGES
         }
     write_platform(after, platform, calibrated)
@@ -207,7 +207,7 @@ def _keys(
         tried = calibrate.Set(calibrate.REFILL, refill, (), "tried")
         platform = calibrate.with_keys(base, f"refill-{refill}", [*keys, tried])
         only = {RANDOM: recordings[RANDOM]}
-        cycles = simulate_all(work, only, platform, "4KB", halves=True)[RANDOM]
+        cycles = simulate_recordings(work, only, platform, "4KB", halves=True)[RANDOM]
         if isinstance(cycles, str):
             raise TesseraError(
                 "calibrate branch.refill_cycles", cycles, "report it as a bug", exit_code=EXIT_FAILED

@@ -25,7 +25,7 @@ from tessera.lab.energy.power import (
     Power,
     default_power_file,
     read_power,
-    swept,
+    swept_power,
 )
 from tessera.lab.study import Run, study
 
@@ -128,7 +128,7 @@ def energy(run: Run, cells: Path, power: Path | None = None) -> tuple[pd.DataFra
     """
     table, constants = read_file(CELLS, cells), read_power(power or default_power_file())
     detected = cells.parent / "platforms"
-    return energy_table(table, constants, detected), savings_table(table, constants, detected)
+    return energy_table(table, constants, detected), savings_of_cells(table, constants, detected)
 
 
 #: Two energies within this fraction are the same.
@@ -145,14 +145,14 @@ def energy_table(cells: pd.DataFrame, power: Power, detected: Path | None = None
     return frame_of(ENERGY, rows[list(ENERGY.names)])
 
 
-def savings_table(cells: pd.DataFrame, power: Power, detected: Path | None = None) -> pd.DataFrame:
-    """The table :data:`SAVINGS`, for every set of :func:`tessera.lab.energy.power.swept`."""
+def savings_of_cells(cells: pd.DataFrame, power: Power, detected: Path | None = None) -> pd.DataFrame:
+    """The table :data:`SAVINGS`, for every set of :func:`tessera.lab.energy.power.swept_power`."""
     rows = _good(cells)
     found = []
     if len(rows):
         hertz = frequencies(rows, detected)
         for names, part in rows.groupby(["workload", "platform"], sort=False):
-            found += pair_rows(*names, part, swept(power), hertz)
+            found += pair_rows(*names, part, swept_power(power), hertz)
     return frame_of(SAVINGS, found) if found else empty_table(SAVINGS)
 
 

@@ -189,10 +189,10 @@ def threads_sweep(
         cache: folder of finished simulations; default: .cache beside the table.
     """
     inputs = Inputs(trace.workload, trace.trace, platform, (), cache, sampling, jobs, run.say)
-    return sweep(inputs, parse_threads(threads))
+    return l3_sweep_table(inputs, parse_threads(threads))
 
 
-def sweep(inputs: Inputs, threads: Sequence[int]) -> pd.DataFrame:
+def l3_sweep_table(inputs: Inputs, threads: Sequence[int]) -> pd.DataFrame:
     """The table :data:`THREADS_SWEEP`; ``threads`` ascending, each once. ``inputs.files`` are not used.
 
     Raises:

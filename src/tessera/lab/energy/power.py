@@ -73,7 +73,7 @@ def read_power(path: Path) -> Power:
     return Power(texts["name"], texts["description"], values)
 
 
-def swept(power: Power) -> list[Power]:
+def swept_power(power: Power) -> list[Power]:
     """The constants as given, each nonzero one divided and multiplied by `SWEEP_FACTOR`, and both limits.
 
     The limits: ``static only`` (every energy 0, where E9 is exact), and ``no static`` (0 W).

@@ -65,7 +65,7 @@ KINDS = (
 )
 
 
-def named(name: str) -> Kind:
+def kind_named(name: str) -> Kind:
     """The kind of that name."""
     for kind in KINDS:
         if kind.name == name:

@@ -69,7 +69,7 @@ class Environment:
     free_bytes: int
 
 
-def environment(tree: SystemFiles, processor: int) -> Environment:
+def read_environment(tree: SystemFiles, processor: int) -> Environment:
     """Read the row.
 
     Raises:
@@ -173,13 +173,13 @@ class FaultProgramSettings:
     processor: int
 
 
-def ready(say: Say) -> Toolchain:
+def built_tools(say: Say) -> Toolchain:
     """The tools, with the program built."""
     build_component(COMPONENT, say)
     return toolchain()
 
 
-def measured(
+def passes_of_kind(
     tools: Toolchain, kind: Kind, plan: FaultProgramSettings, keep: Path | None = None
 ) -> KindLatencies:
     """The passes of a kind.
@@ -277,7 +277,7 @@ def environment_row(found: Environment, series: KindLatencies, pass_bytes: int) 
 LEAST_PASSES = 2
 
 
-def measure(
+def measure_kinds(
     tools: Toolchain,
     kinds: Sequence[Kind],
     plan: FaultProgramSettings,
@@ -301,11 +301,11 @@ def measure(
     """
     tree = SystemFiles(root)
     processor_of(plan.processor)
-    found = environment(tree, plan.processor)
+    found = read_environment(tree, plan.processor)
     require(tree, found, bytes_=plan.bytes_, huge=any(kind.huge for kind in kinds), any_governor=any_governor)
     all_series = []
     for kind in kinds:
-        series = measured(tools, kind, plan, keep)
+        series = passes_of_kind(tools, kind, plan, keep)
         all_series.append(series)
         say(f"{kind.name}: {len(series.counted)} of {len(series.passes)} passes count")
     paths = ResultsTree(out)

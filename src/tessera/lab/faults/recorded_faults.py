@@ -102,7 +102,7 @@ class _Damaged(Exception):
     """A wrong line; the text is the reason."""
 
 
-def faults(lines: Iterable[str], owner: str) -> Iterator[Fault | Dropped]:
+def faults_of_lines(lines: Iterable[str], owner: str) -> Iterator[Fault | Dropped]:
     """The faults of a recording, in order.
 
     Args:
@@ -228,7 +228,7 @@ class Count:
     interrupts: int
 
 
-def count(fault: Fault, number: int) -> Count:
+def counts_of_fault(fault: Fault, number: int) -> Count:
     """Count one fault."""
     stores = sum(access.store for access in fault.accesses)
     lines: set[int] = set()
@@ -281,7 +281,7 @@ class Summary:
     lines: float
 
 
-def summary(counts: Iterable[Count]) -> Summary:
+def summary_of_counts(counts: Iterable[Count]) -> Summary:
     """Of at least one fault."""
     rows = list(counts)
     instructions = np.array([row.instructions for row in rows])

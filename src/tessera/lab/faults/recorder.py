@@ -16,8 +16,8 @@ from pathlib import Path
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import build_dir, built, repo_root
 from tessera.lab.faults.guest_facts import GuestReader, symbols_of
-from tessera.lab.faults.recorded_faults import Dropped, Fault, count, faults
-from tessera.lab.faults.recording import Facts, RecordedFaults, Structures, choose, named
+from tessera.lab.faults.recorded_faults import Dropped, Fault, counts_of_fault, faults_of_lines
+from tessera.lab.faults.recording import Facts, RecordedFaults, Structures, choose, with_structures
 from tessera.lab.kernel import image
 from tessera.lab.kernel.guest import GuestProgram, Look, run_in_guest
 from tessera.lab.kernel.qemu import EmulatedMachine
@@ -87,15 +87,15 @@ def kinds_of(program: dict[str, int]) -> dict[int, str]:
     return dict(sorted(found.items()))
 
 
-def record(out: Path, say: Callable[[str], None], *, accept_series: bool = False) -> RecordedFaults:
+def record_faults(out: Path, say: Callable[[str], None], *, accept_series: bool = False) -> RecordedFaults:
     """Build everything, record, and write the folder ``out``.
 
     Raises:
         TesseraError: the guest failed, or a kind has no fault.
     """
     build_component(COMPONENT, say)
-    guest = image.program("oracle", say, accept_series=accept_series)
-    tools, folder = image.ready(say), build_dir(COMPONENT) / "run"
+    guest = image.guest_program("oracle", say, accept_series=accept_series)
+    tools, folder = image.kernel_tools(say), build_dir(COMPONENT) / "run"
     folder.mkdir(parents=True, exist_ok=True)
     structs = _structs(tools, guest)
     kernel, program = symbols_of(guest.kernel.parent / "System.map"), _program_symbols(tools)
@@ -141,7 +141,7 @@ def _read(raw: Path, kinds: dict[int, str], structures: Structures, facts: dict)
         if isinstance(fault, Dropped):
             dropped[f"{kind}: {fault.reason}"] += 1
         else:
-            counts[kind].append(count(fault, number))
+            counts[kind].append(counts_of_fault(fault, number))
     empty = [name for name, all_ in counts.items() if not all_]
     if empty:
         raise TesseraError(
@@ -154,7 +154,7 @@ def _read(raw: Path, kinds: dict[int, str], structures: Structures, facts: dict)
     chosen = {name: [] for name in counts}
     for kind, number, fault in _numbered(raw, kinds):
         if number in wanted[kind] and isinstance(fault, Fault):
-            chosen[kind].append(named(fault, kind, structures))
+            chosen[kind].append(with_structures(fault, kind, structures))
     return RecordedFaults(facts | {"dropped": dict(dropped)}, chosen, counts)
 
 
@@ -162,7 +162,7 @@ def _numbered(raw: Path, kinds: dict[int, str]) -> Iterator[tuple[str, int, Faul
     """Kind, number in its kind, and fault."""
     seen = Counter()
     with raw.open() as stream:
-        for fault in faults(stream, str(raw)):
+        for fault in faults_of_lines(stream, str(raw)):
             kind = kinds[fault.pc]
             yield kind, seen[kind], fault
             seen[kind] += 1

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import writing
-from tessera.lab.faults.recorded_faults import LINE_BYTES, Count, Dropped, Fault, faults, text_of_faults
+from tessera.lab.faults.recorded_faults import LINE_BYTES, Count, Dropped, Fault, faults_of_lines, text_of_faults
 
 RECORDED = Path("artifacts/kernel-stream/recording")  #: page faults of Linux 6.12, in the repository
 
@@ -194,7 +194,7 @@ def load_recording(folder: Path) -> RecordedFaults:
     except (ValueError, KeyError, lzma.LZMAError) as error:
         raise _damaged(folder, f"{FACTS} or {FAULTS}: {error}") from None
     chosen = defaultdict(list)
-    for fault in faults(lines, str(folder / FAULTS)):
+    for fault in faults_of_lines(lines, str(folder / FAULTS)):
         if isinstance(fault, Dropped):
             raise _damaged(folder, f"{FAULTS} has a dropped fault")
         if fault.pc not in kinds:
@@ -232,7 +232,7 @@ def choose(counts: Sequence[Count]) -> list[int]:
     return sorted([*common[:COMMON], *others[::-1][: MOST - COMMON]])
 
 
-def named(fault: Fault, kind: str, structures: Structures) -> Fault:
+def with_structures(fault: Fault, kind: str, structures: Structures) -> Fault:
     """The fault with a structure for each access."""
     bytes_ = PAGE_BYTES.get(kind, PAGE)
     start = fault.touch[1] // bytes_ * bytes_

@@ -9,7 +9,7 @@ from tessera.core.results.table_io import read_file
 from tessera.core.results.tree import ResultsTree
 from tessera.lab.faults.kinds import BATCH, TABLE
 from tessera.lab.faults.latencies import comb
-from tessera.lab.faults.recorded_faults import in_order, largest, lines_by_structure, ordinary, summary
+from tessera.lab.faults.recorded_faults import in_order, largest, lines_by_structure, ordinary, summary_of_counts
 from tessera.lab.faults.recording import RecordedFaults
 
 # The tables of a measurement as lines for people.
@@ -94,7 +94,7 @@ def kind_lines(recording: RecordedFaults) -> Lines:
     ]  # fmt: skip
     rows = []
     for kind, counts in recording.counts.items():
-        one = summary(counts)
+        one = summary_of_counts(counts)
         numbers = (*one.instructions, one.loads, one.stores, one.string_bytes, one.lines)
         rows.append([kind, str(one.faults), *(f"{number:,.0f}" for number in numbers)])
     return heads, rows

@@ -85,7 +85,7 @@ def quantile_rows(faults: pd.DataFrame, hertz: float | None) -> list[dict]:
     return rows
 
 
-def comb_rows(faults: pd.DataFrame) -> list[dict]:
+def simulated_comb_rows(faults: pd.DataFrame) -> list[dict]:
     """A row for each comb that a kind can have, if the program has a run of that kind."""
     rows = []
     for kind, combs in TEETH.items():
@@ -199,7 +199,7 @@ def _rows(inputs: Inputs, asked: Sequence[Scenario], weave: bytes) -> dict[str, 
         faults, head = frame_of_faults(done.faults), {"scenario": one.name}
         times = quantile_rows(faults, _hertz(inputs.platform))
         rows[FAULT_TIMES.name] += [head | row for row in times]
-        rows[FAULT_TIME_COMBS.name] += [head | row for row in comb_rows(faults)]
+        rows[FAULT_TIME_COMBS.name] += [head | row for row in simulated_comb_rows(faults)]
     return rows
 
 

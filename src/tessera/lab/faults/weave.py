@@ -257,13 +257,13 @@ def template_lines(recording: RecordedFaults) -> Iterator[str]:
     yield f"kernel {recording.facts['kernel']}"
     for kind, found in recording.chosen.items():
         for fault in _one_of_each(found):
-            yield f"template {kind} {tables_of(fault)} {int(moves_batch(fault))}"
+            yield f"template {kind} {allocated_tables(fault)} {int(moves_batch(fault))}"
             yield from _template(kind, fault)
     yield f"template {TABLE} 1 0"
     yield from _allocation(recording.chosen.get(OF_TABLES, []))
 
 
-def tables_of(fault: Fault) -> int:
+def allocated_tables(fault: Fault) -> int:
     """Page tables that a fault allocates: those it clears."""
     return sum(_clears_table(one) for one in fault.accesses)
 
@@ -277,9 +277,9 @@ def moves_batch(fault: Fault) -> bool:
 def _one_of_each(found: Sequence[Fault]) -> list[Fault]:
     """The ordinary fault, then the first of each other number of tables, with and without a batch."""
     first = ordinary(found)
-    chosen = {(tables_of(first), moves_batch(first)): first}
+    chosen = {(allocated_tables(first), moves_batch(first)): first}
     for fault in found:
-        chosen.setdefault((tables_of(fault), moves_batch(fault)), fault)
+        chosen.setdefault((allocated_tables(fault), moves_batch(fault)), fault)
     return list(chosen.values())
 
 
@@ -315,8 +315,8 @@ def _line(one: Access, base: str, offset: int) -> str:
 
 def _allocation(found: Sequence[Fault]) -> Iterator[str]:
     """The kind ``table``: the run of accesses by which a fault with a table is longer than one without."""
-    longer = next((fault for fault in found if tables_of(fault) == 1 and not moves_batch(fault)), None)
-    shorter = next((fault for fault in found if tables_of(fault) == 0), None)
+    longer = next((fault for fault in found if allocated_tables(fault) == 1 and not moves_batch(fault)), None)
+    shorter = next((fault for fault in found if allocated_tables(fault) == 0), None)
     if longer is None or shorter is None:
         raise TesseraError(
             f"the allocation of a page table, from faults of kind {OF_TABLES}",

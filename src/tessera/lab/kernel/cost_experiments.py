@@ -78,7 +78,7 @@ def memory_overhead(footprint_bytes: int, replicas: int) -> float:
     return (footprint_bytes + replicas * one) / (footprint_bytes + one)
 
 
-def table4() -> pd.DataFrame:
+def memory_table() -> pd.DataFrame:
     """Table 4: the function (``overhead``) beside the printed numbers (``published_overhead``).
 
     Footprints and numbers of copies are those of the printed table.
@@ -100,7 +100,7 @@ def table4() -> pd.DataFrame:
 
 # Table 4, measured: the memory of page tables and their copies, as the kernel counts it.
 
-#: What fits in the guest. Larger footprints are arithmetic: :func:`table4`.
+#: What fits in the guest. Larger footprints are arithmetic: :func:`memory_table`.
 FOOTPRINTS_BYTES = (1 << 20, 64 << 20, 1 << 30)
 #: Copies of the tables -> nodes that ``pgtblrepl`` is asked for.
 COPIES = {1: "none", 2: "0-1", 4: "0-3"}
@@ -117,7 +117,7 @@ _FOOTPRINT_RUN = (
 )
 
 
-def measure_footprint(tools: Toolchain, program: GuestProgram, out: Path) -> pd.DataFrame:
+def run_footprint(tools: Toolchain, program: GuestProgram, out: Path) -> pd.DataFrame:
     """Run ``footprint`` in the guest for all sizes and numbers of copies.
 
     The kernel doesn't count roots among the home tables, and those of replicas exist before the region
@@ -182,11 +182,11 @@ def table4_study(
         TesseraError: the kernel cannot be built, or the script in the guest failed.
     """
     if not measured:
-        return table4(), empty_table(TABLE4_MEASURED)
-    program = image.program("checked", run.say, accept_series=accept_series)
-    found = measure_footprint(image.ready(run.say), program, run.folder)
+        return memory_table(), empty_table(TABLE4_MEASURED)
+    program = image.guest_program("checked", run.say, accept_series=accept_series)
+    found = run_footprint(image.kernel_tools(run.say), program, run.folder)
     run.wrong.extend(footprint_disagreements(found))
-    return table4(), found
+    return memory_table(), found
 
 
 def footprint_disagreements(measured: pd.DataFrame) -> list[str]:
@@ -263,7 +263,7 @@ def table5_study(
             raise unknown_name("region", name, tuple(REGIONS_BYTES))
     asked = {name: REGIONS_BYTES[name] for name in regions}
     measured = _count(run, accept_series, list(REPLICA_CONFIGS), partial(vma_operations, regions=asked))
-    return measured, table5(measured)
+    return measured, operations_table(measured)
 
 
 def _count(
@@ -273,8 +273,8 @@ def _count(
     tables = []
     for config in configs:
         run.say(f"counting instructions: {config}")
-        program = image.program(REPLICA_CONFIGS[config][0], run.say, accept_series=accept_series)
-        tables.append(measure(image.ready(run.say), config, program, run.folder / config_folder_name(config)))
+        program = image.guest_program(REPLICA_CONFIGS[config][0], run.say, accept_series=accept_series)
+        tables.append(measure(image.kernel_tools(run.say), config, program, run.folder / config_folder_name(config)))
     return pd.concat(tables)
 
 
@@ -290,7 +290,7 @@ def check_calibration(frame: pd.DataFrame) -> None:
         )
 
 
-def table5(measured: pd.DataFrame) -> pd.DataFrame:
+def operations_table(measured: pd.DataFrame) -> pd.DataFrame:
     """One row an operation and region: instructions by configuration, and their ratios.
 
     ``replicated_ratio`` is the paper's (4 copies to the patched kernel with the mechanism off),
@@ -362,10 +362,10 @@ def table6_study(run: Run, accept_series: bool = False) -> tuple[pd.DataFrame, p
         TesseraError: a kernel cannot be built, or the script in the guest failed.
     """
     measured = _count(run, accept_series, ["off", "replicated"], measure_whole_run)
-    return measured, table6(measured)
+    return measured, program_overheads(measured)
 
 
-def table6(measured: pd.DataFrame) -> pd.DataFrame:
+def program_overheads(measured: pd.DataFrame) -> pd.DataFrame:
     """One row a program: instructions off and replicated, overhead in per cent, and the paper's (of time)."""
     wide = measured.pivot_table(index="program", columns="config", values="instructions", sort=False)
     table = pd.DataFrame(

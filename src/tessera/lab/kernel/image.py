@@ -59,7 +59,7 @@ VARIANTS = {
 }
 
 
-def ready(say: Say) -> Toolchain:
+def kernel_tools(say: Say) -> Toolchain:
     """The tools, their image built if need be."""
     if container_engine_name() != NONE:
         ensure_kernel_image(say)
@@ -70,7 +70,7 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False, jobs: int 
     """Folder of the built kernel of a variant; ``jobs`` compilers at a time, by default one for each core."""
     if name not in VARIANTS:
         raise unknown_name("kernel variant", name, tuple(VARIANTS))
-    variant, tools = VARIANTS[name], ready(say)
+    variant, tools = VARIANTS[name], kernel_tools(say)
     found = find_source(tools, accept_series, say)
     series = patches() if variant.patched else []
     if variant.broken:
@@ -105,7 +105,7 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False, jobs: int 
 
 def build_guest(say: Say) -> Path:
     """Folder with ``common.cpio`` and ``stress-ng.cpio``."""
-    tools, component = ready(say), kernel_folder()
+    tools, component = kernel_tools(say), kernel_folder()
     parts = ("guest", "tools", "selftests", "stress", "experiments")
     roots = [component / part for part in parts] + [component.parent / "workloads"]
     files = sorted(p for root in roots for p in root.rglob("*") if p.is_file())
@@ -124,7 +124,7 @@ def build_guest(say: Say) -> Path:
 
 def build_selftests_mm(say: Say, *, accept_series: bool = False) -> Path:
     """Archive with the kernel's own tests of memory management, in the guest's ``/mm``."""
-    tools, build = ready(say), component_script("build-selftests-mm.sh")
+    tools, build = kernel_tools(say), component_script("build-selftests-mm.sh")
     found = find_source(tools, accept_series, say)
     out = (
         build_tools.build_folder() / f"selftests-mm-{build_tools.build_key(tools, build, found.version)}.cpio"
@@ -141,7 +141,7 @@ def build_selftests_mm(say: Say, *, accept_series: bool = False) -> Path:
     return out
 
 
-def program(
+def guest_program(
     name: str,
     say: Say,
     *,

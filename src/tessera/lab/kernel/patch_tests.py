@@ -107,7 +107,7 @@ def selftests_and_stress(
     Raises:
         TesseraError: the kernel cannot be built, or QEMU failed.
     """
-    program, tools = image.program("checked", run.say, accept_series=accept_series), image.ready(run.say)
+    program, tools = image.guest_program("checked", run.say, accept_series=accept_series), image.kernel_tools(run.say)
     say, out, machine = run.say, run.folder, EmulatedMachine()
     failures: list[str] = []
     rows: list[tuple] = []
@@ -212,8 +212,8 @@ def prove(run: Run, accept_series: bool = False) -> pd.DataFrame:
     """
     seen = {}
     for variant in ("checked", "broken"):
-        program = image.program(variant, run.say, accept_series=accept_series)
-        seen[variant] = observe_hook(image.ready(run.say), program, run.folder / variant)
+        program = image.guest_program(variant, run.say, accept_series=accept_series)
+        seen[variant] = observe_hook(image.kernel_tools(run.say), program, run.folder / variant)
         for line in (*seen[variant].checker[:2], *seen[variant].walker[:2]):
             run.say(f"{variant}: {line}")
     table = judge_hook(seen)
@@ -253,7 +253,7 @@ def build_series(say: Callable[[str], None], *, accept_series: bool = False) -> 
 
     A folder is named by the hash of these patches: a changed one builds the kernels from itself on.
     """
-    tools, series, fragments = image.ready(say), patches(), fragment_files(BISECT_FRAGMENTS)
+    tools, series, fragments = image.kernel_tools(say), patches(), fragment_files(BISECT_FRAGMENTS)
     found, recipe = find_source(tools, accept_series, say), component_script("build-series.sh")
     folders = {
         patch: build_tools.build_folder()
@@ -303,7 +303,7 @@ def _try_kernel(kernel: Path, archive: Path, out: Path, say: Callable[[str], Non
         return "not built", 0.0, (kernel / "errors").read_text()[:300]
     try:
         done = run_in_guest(
-            image.ready(say),
+            image.kernel_tools(say),
             GuestProgram(kernel / "bzImage", (archive,)),
             BOOT_SCRIPT,
             out,

@@ -136,11 +136,11 @@ def placement(
     Raises:
         TesseraError: the kernel cannot be built, or the script in the guest failed.
     """
-    program, tables = image.program("checked", run.say, accept_series=accept_series), []
+    program, tables = image.guest_program("checked", run.say, accept_series=accept_series), []
     for what in figure4_runs(megabytes):
         run.say(f"page tables of {what.workload}, {what.config}")
         folder = run.folder / f"{what.workload}-{what.config}"
-        table, found = observe_placement(image.ready(run.say), program, what, folder, EmulatedMachine(), 600)
+        table, found = observe_placement(image.kernel_tools(run.say), program, what, folder, EmulatedMachine(), 600)
         tables.append(table)
         run.wrong.extend(f"{what.workload} {what.config}: {line}" for line in found)
     return pd.concat(tables), figure4(pd.concat(tables))
@@ -305,9 +305,9 @@ def balancing(
     Raises:
         TesseraError: the kernel cannot be built, or the data had not moved in time.
     """
-    program = image.program("checked", run.say, accept_series=accept_series)
+    program = image.guest_program("checked", run.say, accept_series=accept_series)
     moments, wrong = observe_balancing(
-        image.ready(run.say), program, run.folder / "guest", EmulatedMachine(), megabytes, seconds
+        image.kernel_tools(run.say), program, run.folder / "guest", EmulatedMachine(), megabytes, seconds
     )
     run.wrong.extend(wrong)
     return balancing_table(moments)
@@ -341,7 +341,7 @@ def balancing_table(moments: dict[str, Moment]) -> pd.DataFrame:
     before = moments[MOMENTS[0]].tables
     for name, moment in moments.items():
         socket, pages, local, seconds = moment.said
-        leaves, remote = leaf_entries(moment.rows, socket)
+        leaves, remote = walked_leaf_entries(moment.rows, socket)
         rows.append(
             {
                 "moment": name,
@@ -349,7 +349,7 @@ def balancing_table(moments: dict[str, Moment]) -> pd.DataFrame:
                 "data_pages": pages,
                 "local_data_pages": local,
                 "home_tables": len(moment.tables),
-                "moved_home_tables": len(moved_tables(before, moment.tables)),
+                "moved_home_tables": len(ranges_of_moved_tables(before, moment.tables)),
                 "leaf_entries": leaves,
                 "remote_leaf_entries": remote,
                 "remote_leaf_share": remote / leaves,
@@ -360,14 +360,14 @@ def balancing_table(moments: dict[str, Moment]) -> pd.DataFrame:
     return frame_of(BALANCING, rows)
 
 
-def moved_tables(
+def ranges_of_moved_tables(
     before: dict[tuple[int, int], int], now: dict[tuple[int, int], int]
 ) -> list[tuple[int, int]]:
     """Ranges whose table is another physical page than before; new and freed tables don't count."""
     return [key for key, physical in now.items() if before.get(key, physical) != physical]
 
 
-def leaf_entries(rows: pd.DataFrame, socket: int) -> tuple[int, int]:
+def walked_leaf_entries(rows: pd.DataFrame, socket: int) -> tuple[int, int]:
     """Present leaf entries that a processor of the socket walks, and those in tables on other sockets."""
     seen = page_tables.leaves_of(rows, socket)
     return int(seen.pointers.sum()), int(seen[seen.socket != socket].pointers.sum())

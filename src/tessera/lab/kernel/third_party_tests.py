@@ -80,14 +80,14 @@ def selftests_mm(run: Run, seconds: Count = 120, accept_series: bool = False) ->
     Raises:
         TesseraError: the kernel or its tests cannot be built, or QEMU failed.
     """
-    program = image.program("checked", run.say, accept_series=accept_series, selftests_mm=True)
+    program = image.guest_program("checked", run.say, accept_series=accept_series, selftests_mm=True)
     runs = "".join(
         _SELFTEST_RUN.format(seconds=seconds, wrapper=wrapper, command=command, name=name, how=how)
         for name, command in SELFTESTS_MM_RUNS.items()
         for how, wrapper in (("plain", ""), ("replicated", "pgtblrepl -r all"))
     )
     done = run_in_guest(
-        image.ready(run.say),
+        image.kernel_tools(run.say),
         program,
         SELFTESTS_SCRIPT.format(runs=runs),
         run.folder,
@@ -188,11 +188,11 @@ def stress_ng(
     for name in stressors:
         if name not in STRESSORS:
             raise unknown_name("stressor", name, tuple(STRESSORS))
-    program = image.program("checked", run.say, accept_series=accept_series, stress_ng=True)
+    program = image.guest_program("checked", run.say, accept_series=accept_series, stress_ng=True)
     chosen = list(stressors) or STRESSORS
     script = STRESS_SCRIPT.format(stressors=" ".join(chosen), seconds=seconds, sizes=STRESS_SIZES)
     done = run_in_guest(
-        image.ready(run.say), program, script, run.folder, machine=EmulatedMachine(),
+        image.kernel_tools(run.say), program, script, run.folder, machine=EmulatedMachine(),
         timeout_seconds=300 + len(chosen) * 60,
     )  # fmt: skip
     passed, skipped, failures = judge_stress(done, chosen)

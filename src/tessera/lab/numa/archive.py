@@ -54,7 +54,7 @@ def read_archive(folder: Path | None = None) -> Archive:
     return Archive(every, good, aside)
 
 
-def cycles_of(rows: pd.DataFrame, figure: str, quantity: str, page_size: str) -> pd.DataFrame:
+def figure_cycles(rows: pd.DataFrame, figure: str, quantity: str, page_size: str) -> pd.DataFrame:
     """Cycles of one figure, a row for each workload and a column for each configuration.
 
     Args:
@@ -74,7 +74,7 @@ def cycles_of(rows: pd.DataFrame, figure: str, quantity: str, page_size: str) ->
 
 
 def column(wide: pd.DataFrame, configuration: str) -> pd.Series:
-    """One configuration of :func:`cycles_of`; all NaN if no row has it."""
+    """One configuration of :func:`figure_cycles`; all NaN if no row has it."""
     return wide[configuration] if configuration in wide else pd.Series(float("nan"), index=wide.index)
 
 
@@ -151,9 +151,9 @@ def archived_bars(archive: Archive) -> pd.DataFrame:
 
 def _figure_bars(archive: Archive, figure: str) -> list[list]:
     location, base_name, size, names = BAR_FIGURES[figure]
-    base = column(cycles_of(archive.good, location, "runtime", "4KB"), base_name)
-    runtime, walk = (cycles_of(archive.good, location, quantity, size) for quantity in ("runtime", "walk"))
-    every = cycles_of(archive.every, location, "runtime", size)
+    base = column(figure_cycles(archive.good, location, "runtime", "4KB"), base_name)
+    runtime, walk = (figure_cycles(archive.good, location, quantity, size) for quantity in ("runtime", "walk"))
+    every = figure_cycles(archive.every, location, "runtime", size)
     rows = []
     for workload in every.index:
         if pd.isna(base.get(workload)):

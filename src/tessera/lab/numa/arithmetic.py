@@ -15,7 +15,7 @@ from tessera.core.reference.comparison import compare_printed
 from tessera.core.results.schema import Table, columns
 from tessera.core.results.table_io import frame_of
 from tessera.core.units import PAGE_2MB, PAGE_4KB
-from tessera.lab.numa.archive import Archive, column, cycles_of, read_archive
+from tessera.lab.numa.archive import Archive, column, figure_cycles, read_archive
 from tessera.lab.numa.placement_costs import (
     HOG_SWEEP,
     LINE_BYTES,
@@ -25,7 +25,7 @@ from tessera.lab.numa.placement_costs import (
     NumaMachine,
     greatest_ratio,
     hog_lines,
-    placement,
+    placement_named,
     printed_number,
     published_machine,
     wait_cycles,
@@ -120,7 +120,7 @@ _ADDITIVE_SUMS = (
 def additive(archive: Archive) -> Iterator[BoundedValue]:
     """Runtime with remote tables and data is the sum of both effects."""
     for size in QUIET_TOLERANCE:
-        runtime = cycles_of(archive.good, "Figure 6", "runtime", size)
+        runtime = figure_cycles(archive.good, "Figure 6", "runtime", size)
         for both, data, tables, tolerance in _ADDITIVE_SUMS:
             apart = column(runtime, data) + column(runtime, tables) - column(runtime, LOCAL)
             for workload, value in (column(runtime, both) / apart - 1).items():
@@ -152,7 +152,7 @@ _UNCHANGED_PAIRS = (
 def unchanged(archive: Archive) -> Iterator[BoundedValue]:
     """Walk cycles do not depend on where data lie."""
     for size in QUIET_TOLERANCE:
-        walk = cycles_of(archive.good, "Figure 6", "walk", size)
+        walk = figure_cycles(archive.good, "Figure 6", "walk", size)
         for remote, local, tolerance in _UNCHANGED_PAIRS:
             for workload, value in (column(walk, remote) / column(walk, local) - 1).items():
                 yield BoundedValue(
@@ -177,7 +177,7 @@ def implied_waits(rows: pd.DataFrame, page_size: str, machine: NumaMachine) -> p
     Returns:
         A row for each workload: ``extra`` = C(RP-LD) / C(LP-LD) - 1, and ``wait_cycles``.
     """
-    walk = cycles_of(rows, "Figure 6", "walk", page_size)
+    walk = figure_cycles(rows, "Figure 6", "walk", page_size)
     local, remote, hogged = (column(walk, name) for name in (LOCAL, "RP-LD", REMOTE_HOGGED))
     loads = (remote - local) / (machine.remote_load_cycles - machine.local_load_cycles)
     return pd.DataFrame({"extra": remote / local - 1, "wait_cycles": (hogged - remote) / loads})
@@ -216,13 +216,13 @@ def bounds(archive: Archive) -> Iterator[BoundedValue]:
     wait = wait_cycles(hog_lines(machine), machine.local_cycles_per_line)
     costs = LoadCosts(machine.local_load_cycles, machine.remote_load_cycles, wait)
     pairs = [
-        ("Figure 6", name, LOCAL, greatest_ratio(placement(name), costs)) for name in ("RP-LD", REMOTE_HOGGED)
+        ("Figure 6", name, LOCAL, greatest_ratio(placement_named(name), costs)) for name in ("RP-LD", REMOTE_HOGGED)
     ]
     spread = machine.first_touch_load_cycles / machine.local_load_cycles
     pairs += [("Figure 9a", name, f"{name}+M", spread) for name in ("F", "F-A", "I")]
     for size, noise in QUIET_TOLERANCE.items():
         for figure, far, near, upper in pairs:
-            walk = cycles_of(archive.good, figure, "walk", size)
+            walk = figure_cycles(archive.good, figure, "walk", size)
             for workload, value in (column(walk, far) / column(walk, near)).items():
                 yield BoundedValue(
                     f"walks of {far}",
@@ -275,10 +275,10 @@ def archived_mmap(archive: Archive) -> float:
     return float(rows["on"] - rows["off"]) / (MMAP_REGION_BYTES / PAGE_4KB)
 
 
-def table6(archive: Archive) -> Iterator[BoundedValue]:
+def table6_units(archive: Archive) -> Iterator[BoundedValue]:
     """Table 6 costs as much for a page as mmap does, and its unit is seconds."""
     mmap = archived_mmap(archive)
-    runtime = column(cycles_of(archive.good, "Figure 6", "runtime", "4KB"), LOCAL)
+    runtime = column(figure_cycles(archive.good, "Figure 6", "runtime", "4KB"), LOCAL)
     for program in TABLE6_PROGRAMS:
         extra, spread = extra_cycles_a_page(program)
         yield BoundedValue(
@@ -317,9 +317,9 @@ def implied_shares(rows: pd.DataFrame) -> dict[str, pd.Series]:
     Args:
         rows: rows of the archive in use.
     """
-    pieces = cycles_of(rows, FRAGMENTED_FIGURE, "walk", "2MB")
+    pieces = figure_cycles(rows, FRAGMENTED_FIGURE, "walk", "2MB")
     small, large = (
-        cycles_of(rows, WHOLE_FIGURE, "walk", size).reindex(pieces.index) for size in ("4KB", "2MB")
+        figure_cycles(rows, WHOLE_FIGURE, "walk", size).reindex(pieces.index) for size in ("4KB", "2MB")
     )
     return {
         name: (column(small, name) - column(pieces, name)) / (column(small, name) - column(large, name))
@@ -397,13 +397,13 @@ PARTS: dict[str, Callable[[Archive], Iterable[BoundedValue]]] = {
     "unchanged": unchanged,
     "waits": waits,
     "bounds": bounds,
-    "table6": table6,
+    "table6": table6_units,
     "coverage": coverage,
     "printed": printed_values,
 }
 
 
-def arithmetic(archive: Archive, parts: Iterable[str] = PARTS) -> pd.DataFrame:
+def archive_checks(archive: Archive, parts: Iterable[str] = PARTS) -> pd.DataFrame:
     """Rows of the named parts: the table :data:`CHECKS`."""
     return frame_of(CHECKS, [[name, *check.row()] for name in parts for check in PARTS[name](archive)])
 
@@ -434,4 +434,4 @@ def arithmetic_study(run: Run, source: Path | None = None, part: str = "") -> pd
     """
     if part and part not in PARTS:
         raise unknown_name("part", part, tuple(PARTS))
-    return arithmetic(read_archive(source), [part] if part else list(PARTS))
+    return archive_checks(read_archive(source), [part] if part else list(PARTS))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from tessera.core.results.schema import Table, columns
 from tessera.core.results.table_io import frame_of
-from tessera.lab.numa.archive import Archive, column, cycles_of, read_archive
+from tessera.lab.numa.archive import Archive, column, figure_cycles, read_archive
 from tessera.lab.numa.arithmetic import LEAST_EXTRA, implied_waits
 from tessera.lab.numa.placement_costs import LOCAL, MIGRATED, REMOTE_HOGGED, published_machine
 from tessera.lab.study import Run, printed, study
@@ -103,7 +103,7 @@ _SUM_LIMIT = 0.25
 def not_additive(archive: Archive) -> Iterator[Finding]:
     """Runtime with remote tables and data that is over 25% from the sum of both effects."""
     for size, prefix in (("4KB", ""), ("2MB", "T")):
-        runtime = cycles_of(archive.every, "Figure 6", "runtime", size)
+        runtime = figure_cycles(archive.every, "Figure 6", "runtime", size)
         for both, data, tables in (("RP-RD", "LP-RD", "RP-LD"), ("RPI-RDI", "LP-RDI", REMOTE_HOGGED)):
             apart = column(runtime, data) + column(runtime, tables) - column(runtime, LOCAL)
             for workload, value in (column(runtime, both) / apart - 1).dropna().items():
@@ -156,7 +156,7 @@ def slower_when_moved(archive: Archive) -> Iterator[Finding]:
 
 def _restored_ratios(archive: Archive, base: str) -> Iterator[tuple[str, str, float]]:
     for size, prefix in (("4KB", ""), ("2MB", "T")):
-        runtime = cycles_of(archive.every, "Figure 6", "runtime", size)
+        runtime = figure_cycles(archive.every, "Figure 6", "runtime", size)
         for workload, value in (column(runtime, _MOVED) / column(runtime, base) - 1).dropna().items():
             yield prefix + _MOVED, str(workload), float(value)
 

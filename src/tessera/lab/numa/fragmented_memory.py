@@ -95,7 +95,7 @@ def listed_pages(zoneinfo: str, node: int) -> int:
     return sum(int(count) for zone in mine for count in re.findall(r"cpu: \d+\n +count: +(\d+)", zone))
 
 
-def numbers(found: CapturedMap, before: list[int], after: list[int], smaps: str, listed: int = 0) -> dict:
+def columns_of_run(found: CapturedMap, before: list[int], after: list[int], smaps: str, listed: int = 0) -> dict:
     """Columns of a run from its map, the free blocks of the data's node, and ``smaps_rollup``."""
     by_level = page_bytes(found.map)
     total, large = sum(by_level.values()), sum(by_level[level] for level in by_level if level > 1)
@@ -127,7 +127,7 @@ def _row(guest: Guest, configuration: str, blocks: str, index: float, out: Path)
         found = guest.map(configuration, out, defrag=defrag, before=before)
         listed = listed_pages((out / "before" / "zoneinfo").read_text(), node)
         smaps = (out / "smaps").read_text()
-        got = numbers(
+        got = columns_of_run(
             found, machine_free_blocks(out / "before", node), machine_free_blocks(out, node), smaps, listed
         )
         _check(found, got, index, out)

@@ -233,7 +233,7 @@ def staged(run: ProgramRun, size: Size, where: Toolchain) -> dict[str, bytes]:
     return files | {_LAYOUT: layout_text(Layout(ALL_4KB, pools)).encode()}
 
 
-def capture(
+def capture_in_guest(
     tools: Toolchain,
     program: GuestProgram,
     run: ProgramRun,
@@ -324,8 +324,8 @@ class Guest:
     timeout_seconds: float = 900
 
     def map(self, rule: str, out: Path, **options) -> CapturedMap:
-        """The map under a rule; ``options`` are those of :func:`capture`."""
-        return capture(
+        """The map under a rule; ``options`` are those of :func:`capture_in_guest`."""
+        return capture_in_guest(
             self.tools, self.program, self.run, rule, self.files, out,
             timeout_seconds=self.timeout_seconds, **options,
         )  # fmt: skip
@@ -348,5 +348,5 @@ def ready_guest(
     one = workloads.load_workload(workload)
     run, size = workloads.prepare(one, label, inputs), one.size(label)
     files = staged(run, size, toolchain())
-    program = image.program("checked", say, accept_series=accept_series)
-    return Guest(workload, label, run, size, files, image.ready(say), program, timeout_seconds)
+    program = image.guest_program("checked", say, accept_series=accept_series)
+    return Guest(workload, label, run, size, files, image.kernel_tools(say), program, timeout_seconds)

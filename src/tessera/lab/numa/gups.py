@@ -98,7 +98,7 @@ def position(seed: int) -> int:
     return ((z ^ z >> 31) * PERIOD) >> 64
 
 
-def numbers(begin: int, count: int) -> Iterator[np.ndarray]:
+def random_blocks(begin: int, count: int) -> Iterator[np.ndarray]:
     """x^(begin + 1), x^(begin + 2), ... in blocks of uint64; ``count`` in all.
 
     1024 streams advance beside each other, 64 steps apart, so numpy does the work.
@@ -154,7 +154,7 @@ class Gups:
     def addresses(self) -> Iterator[np.ndarray]:
         """Virtual addresses of the updated elements, uint64, in blocks."""
         mask = np.uint64(self.table_bytes // ELEMENT_BYTES - 1)
-        for block in numbers(position(self.seed), self.updates):
+        for block in random_blocks(position(self.seed), self.updates):
             yield np.uint64(BASE) + (block & mask) * np.uint64(ELEMENT_BYTES)
 
     def records(self) -> Iterator[np.ndarray]:
@@ -226,7 +226,7 @@ def _feed(gups: Gups, pipe: Path) -> None:
             sink.write(block.tobytes())
 
 
-def write_layouts(gups: Gups, folder: Path) -> list[Path]:
+def write_gups_layouts(gups: Gups, folder: Path) -> list[Path]:
     """Write ``4kb.csv`` and ``2mb.csv``: the whole table in pages of one size."""
     made = []
     for name, page_bytes in LAYOUTS.items():
@@ -258,5 +258,5 @@ def gups(run: Run, gb: int = 64, updates: int = 2_000_000, seed: int = 1) -> Non
     asked = Gups(gb, updates, seed)
     trace = write_trace(asked, run.file("gups.tst"))
     run.say(f"{updates} updates of {gb} GB, {2 * updates} accesses -> {trace}")
-    for path in write_layouts(asked, run.folder):
+    for path in write_gups_layouts(asked, run.folder):
         run.say(f"layout {path}")

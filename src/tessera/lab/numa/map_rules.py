@@ -72,7 +72,7 @@ def split_touches(pages: np.ndarray, nodes: int, how: str) -> Touched:
 SPLITS = ("one", "blocks", "pages")
 
 
-def pages_of(file: Path | None, count: int | None) -> np.ndarray:
+def touched_pages(file: Path | None, count: int | None) -> np.ndarray:
     """Pages in the order of their first touch: of a file of ``tessera trace touches``, or 0 to ``count`` - 1.
 
     Raises:
@@ -114,7 +114,7 @@ POLICIES: dict[str, Callable[[Touched], tuple[np.ndarray, np.ndarray]]] = {
 }
 
 
-def remote_shares(touches: Touched, policy: str) -> np.ndarray:
+def remote_leaf_shares(touches: Touched, policy: str) -> np.ndarray:
     """Share of the leaf entries that each socket finds on another socket."""
     tables, sockets = POLICIES[policy](touches)
     entries = np.bincount(np.searchsorted(tables, touches.pages // TABLE_PAGES), minlength=len(tables))

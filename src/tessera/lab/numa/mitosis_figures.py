@@ -12,7 +12,7 @@ from tessera.core.results.kernel_tables import PROGRAMS
 from tessera.core.results.outcomes import ok_rows
 from tessera.core.results.schema import Table, columns
 from tessera.core.results.table_io import frame_of, read_file
-from tessera.lab.numa.archive import column, cycles_of, read_archive
+from tessera.lab.numa.archive import column, figure_cycles, read_archive
 from tessera.lab.numa.arithmetic import FRAGMENTED_FIGURE, implied_shares, verdicts_shown
 from tessera.lab.numa.placement_costs import HOG_SWEEP, LEAST_RATIO, LOCAL, MIGRATED, REMOTE_HOGGED
 from tessera.lab.study import Paths, Run, study
@@ -147,8 +147,8 @@ def _published(archived: pd.DataFrame, program: str, page_size: str) -> dict[str
     """Archived quotients of a program by configuration; none without an archive or for other programs."""
     if archived.empty or not program:
         return {}
-    six = cycles_of(archived, "Figure 6", "runtime", page_size)
-    ten = cycles_of(archived, "Figure 10a", "runtime", page_size)
+    six = figure_cycles(archived, "Figure 6", "runtime", page_size)
+    ten = figure_cycles(archived, "Figure 10a", "runtime", page_size)
     found = {}
     if program in six.index:
         base = column(six, LOCAL)[program]
@@ -243,7 +243,7 @@ def figure11_gains(
             for name, share in implied.items()
             if share is not None and 0 <= share <= 1
         ]
-        cycles = cycles_of(archived, FRAGMENTED_FIGURE, "runtime", "2MB")
+        cycles = figure_cycles(archived, FRAGMENTED_FIGURE, "runtime", "2MB")
         quotient = column(cycles, REMOTE_HOGGED) / column(cycles, REMOTE_HOGGED + MIGRATED)
         published = float(quotient.get(FIGURE11_PROGRAM, math.nan))
     rows = [

@@ -149,7 +149,7 @@ def placements() -> dict[str, Placement]:
     return found
 
 
-def placement(name: str) -> Placement:
+def placement_named(name: str) -> Placement:
     """The placement of this name, with ``+M`` or without.
 
     Raises:
@@ -212,7 +212,7 @@ class LoadCosts:
         return base + (self.wait_cycles if node == where.hog else 0.0)
 
 
-def walk_cycles(local_walk_cycles: float, loads: float, where: Placement, costs: LoadCosts) -> float:
+def placed_walk_cycles(local_walk_cycles: float, loads: float, where: Placement, costs: LoadCosts) -> float:
     """C of the placement in cycles.
 
     Args:

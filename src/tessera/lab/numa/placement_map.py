@@ -115,7 +115,7 @@ class PlacementMap:
         return int(self.node.max()) + 1 if len(self) else 0
 
 
-def leaf_entries(found: PlacementMap, nodes: int) -> np.ndarray:
+def pages_by_leaf_node(found: PlacementMap, nodes: int) -> np.ndarray:
     """4KB pages of the map by the node of the leaf table that maps them, shape ``(nodes,)``.
 
     Raises:

@@ -16,7 +16,7 @@ from tessera.core.results.kernel_tables import PLACEMENTS
 from tessera.core.results.outcomes import FAILED, is_ok
 from tessera.core.results.table_io import frame_of
 from tessera.core.tables import frame_rows, print_table
-from tessera.lab.numa.gups import LAYOUTS, Gups, write_layouts, write_trace
+from tessera.lab.numa.gups import LAYOUTS, Gups, write_gups_layouts, write_trace
 from tessera.lab.numa.placement_costs import (
     HOG_SWEEP,
     LOCAL,
@@ -27,11 +27,11 @@ from tessera.lab.numa.placement_costs import (
     NumaMachine,
     Placement,
     hog_lines,
-    placement,
+    placement_named,
     placements,
     published_machine,
     wait_cycles,
-    walk_cycles,
+    placed_walk_cycles,
 )
 from tessera.lab.study import Engine, Inputs, Jobs, Run, study
 from tessera.simulate.runner import CellCache, simulate_all
@@ -57,7 +57,7 @@ class PlacementCase:
 
 def placement_cases(machine: NumaMachine) -> Iterator[PlacementCase]:
     """The configurations of Table 2 and :data:`MOVED_TABLES`; several where a load waits for the hog."""
-    for where in [*placements().values(), placement(MOVED_TABLES)]:
+    for where in [*placements().values(), placement_named(MOVED_TABLES)]:
         if where.hog not in (where.tables, where.data):
             yield PlacementCase(where)
             continue
@@ -129,7 +129,7 @@ def placement_row(
         "stlb_misses": cell["stlb_misses"],
         "walk_cycles": cell["walk_cycles"],
         "walk_cycles_ci95": cell["walk_cycles_ci95"],
-        "formula_walk_cycles": walk_cycles(walks, float(base["walker_dram_loads"]), case.where, costs),
+        "formula_walk_cycles": placed_walk_cycles(walks, float(base["walker_dram_loads"]), case.where, costs),
         "runtime_cycles": cell["runtime_cycles"],
         "runtime_cycles_ci95": cell["runtime_cycles_ci95"],
         "walker_dram_local": cell["walker_dram_loads"] if case.where.tables == own else 0,
@@ -224,11 +224,11 @@ def placements_of_gups(
         run.say(f"writing {updates} updates of {gb} GB")
         trace = write_trace(gups, folder / "gups.tst")
         inputs = Inputs(
-            f"gups-{gb}gb", trace, platform, write_layouts(gups, folder / "layouts"), cache,
+            f"gups-{gb}gb", trace, platform, write_gups_layouts(gups, folder / "layouts"), cache,
             gups_sampling(gups), jobs, run.say,
         )  # fmt: skip
         cells = placed_cells(inputs, machine, asked, LAYOUTS, engine)
-    return placements_table(asked, cells, platform, machine, gups)
+    return placements_of_cells(asked, cells, platform, machine, gups)
 
 
 def placed_cells(
@@ -242,7 +242,7 @@ def placed_cells(
     return [dict(zip(layouts, cells, strict=True)) for cells in tables]
 
 
-def placements_table(
+def placements_of_cells(
     asked: list[PlacementCase],
     cells: list[dict[str, dict]],
     platform: Platform,

@@ -27,9 +27,9 @@ from tessera.lab.numa.placement_costs import (
     greatest_ratio,
     hog_lines,
     wait_cycles,
-    walk_cycles,
+    placed_walk_cycles,
 )
-from tessera.lab.numa.placement_map import PlacementMap, leaf_entries
+from tessera.lab.numa.placement_map import PlacementMap, pages_by_leaf_node
 
 # One thread: the closed form on one row of cells.
 #
@@ -159,7 +159,7 @@ def predict_placements(walks: Walks, memory: Memory, configurations: list[Placem
         for factor, reason in HOG_SWEEP.items() if where.hogged_tables else [(0.0, "")]:
             wait = wait_cycles(factor * memory.lines, memory.cycles_per_line)
             costs = LoadCosts(memory.local_cycles, memory.remote_cycles, wait)
-            cycles = walk_cycles(walks.cycles, walks.loads, where, costs)
+            cycles = placed_walk_cycles(walks.cycles, walks.loads, where, costs)
             ratio = cycles / walks.cycles if walks.cycles else 1.0
             rows.append(
                 [where.name, reason, costs.walker_load_cycles(where), wait, cycles, walks.cycles_ci95, ratio,
@@ -215,7 +215,7 @@ def mapped_shares(found: PlacementMap, nodes: int) -> np.ndarray:
     Raises:
         TesseraError: more nodes than sockets, or a page without a table.
     """
-    local = leaf_entries(found, nodes)
+    local = pages_by_leaf_node(found, nodes)
     return 1 - local / local.sum()
 
 

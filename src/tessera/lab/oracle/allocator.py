@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tessera.lab.oracle.imitation import FREE, NONE, Agreement, Replay, event_line, frames_of, printed, replay
+from tessera.lab.oracle.imitation import FREE, NONE, Agreement, Replay, event_line, frames_of, output_of, replay
 
 # Decisions of the guest beside the imitation's.
 #
@@ -83,10 +83,10 @@ class Comparison:
         self.blocks += 1
         self.equal_states += guest == mine
         if guest != mine and len(self.state_differences) < 10:
-            self.state_differences.append(f"block {block}: {first_difference(guest, mine)}")
+            self.state_differences.append(f"block {block}: {first_divergence(guest, mine)}")
 
 
-def first_difference(guest: str, mine: str) -> str:
+def first_divergence(guest: str, mine: str) -> str:
     """The first line that differs, of both."""
     for one, other in zip(guest.splitlines(), mine.splitlines(), strict=False):
         if one != other:
@@ -204,7 +204,7 @@ def _values(text: str, when: str) -> Values:
 def state_values(program: Path, state: str) -> Values:
     """The same values of a state, by ``tessera-phys show`` and from its lines."""
     words = ["show", "--snapshot", "state"]
-    found = _shown(printed(program, words, {"state": state}, "of a state of the guest"))
+    found = _shown(output_of(program, words, {"state": state}, "of a state of the guest"))
     found |= _lines(state)
     return found
 

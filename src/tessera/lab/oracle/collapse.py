@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.lab.oracle.imitation import SplitMix64, printed, text_of
+from tessera.lab.oracle.imitation import SplitMix64, output_of, text_of_lines
 
 ENTRIES = 512
 #: max_ptes_none:max_ptes_swap of the passes over the table: the defaults, and lower ones.
@@ -50,7 +50,7 @@ class ScanOutcome:
     young: int
 
 
-def cells(seed: int = 1) -> list[str]:
+def range_cells(seed: int = 1) -> list[str]:
     """The table: all combinations of the values above that fit in a range, and random orders of runs."""
     return list(dict.fromkeys([*_grid(), *_random(SplitMix64(seed))]))
 
@@ -118,7 +118,7 @@ def imitated(program: Path, table: Sequence[str], limits: str) -> list[ScanOutco
     """The imitation's decisions; ``program`` is ``tessera-collapse``."""
     none, swap = limits.split(":")
     words = ["cells", "--max-ptes-none", none, "--max-ptes-swap", swap]
-    output = printed(program, words, {"cells": text_of(table)}, "of khugepaged's table")
+    output = output_of(program, words, {"cells": text_of_lines(table)}, "of khugepaged's table")
     decisions = []
     for line in output.splitlines():
         _, name, *counts = line.split()

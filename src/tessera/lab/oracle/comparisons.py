@@ -12,7 +12,7 @@ from tessera.core.results.schema import Table, columns
 from tessera.core.results.table_io import frame_of
 from tessera.lab.oracle import allocator, collapse, paging, process_faults, readahead, scenes
 from tessera.lab.oracle.imitation import Agreement
-from tessera.lab.oracle.recording import GuestHistory, load
+from tessera.lab.oracle.recording import GuestHistory, read_history
 from tessera.lab.oracle.scenes import SCENES
 from tessera.lab.study import Count, Run, printed, study
 
@@ -65,7 +65,7 @@ def event_rows(recording: GuestHistory, events, phys: Path) -> list[Agreement]:
     if len(events) in recording.states:
         end = recording.states[len(events)]
         same = end == done.state
-        first = "" if same else allocator.first_difference(end, done.state)
+        first = "" if same else allocator.first_divergence(end, done.state)
         found.append(Agreement(1, int(same), first, "whole state after all events"))
     blocks = allocator.Comparison()
     size = recording.facts["block"]
@@ -171,10 +171,10 @@ def move_rows(recording: GuestHistory, program: Path) -> list[Agreement]:
     for name, what in (("compact", "compact_memory"), ("direct", "compaction for faults of 2MB")):
         guest, mine = _both(recording, program, name)
         for moved, which in ((True, "pages that moved"), (False, "new pages")):
-            one = paging.compare_maps(guest, mine, moved=moved)
+            one = paging.page_differences(guest, mine, moved=moved)
             found.append(one.named(f"{what}: frames of {which}"))
     guest, mine = _both(recording, program, "pool")
-    parts = [paging.compare_maps(guest, mine, moved=moved, span=512) for moved in (True, False)]
+    parts = [paging.page_differences(guest, mine, moved=moved, span=512) for moved in (True, False)]
     return [*found, sum(parts, Agreement()).named("a pool of huge pages: frames of pages of 2MB")]
 
 
@@ -190,7 +190,7 @@ def list_rows(recording: GuestHistory, program: Path) -> list[Agreement]:
     ]
 
 
-def failed_rows(found: list[Agreement]) -> list[Agreement]:
+def disagreements(found: list[Agreement]) -> list[Agreement]:
     """Rows below 99.9%. The free-running replay and the frames of tables may diverge: they never fail."""
     free = [row for row in found if "free-running" in row.what or row.what == TABLES]
     return [row for row in found if row not in free and row.equal < 0.999 * row.compared]
@@ -217,7 +217,7 @@ def compare(run: Run, recording: Path = Path(RECORDING), events: Count | None = 
     Raises:
         TesseraError: no recording, or the imitation is not built.
     """
-    loaded, made = load(recording, events)
+    loaded, made = read_history(recording, events)
     found = comparison_rows(loaded, made, built_programs())
-    run.wrong.extend(f"{row.what}: {row.share}% are equal; first: {row.first}" for row in failed_rows(found))
+    run.wrong.extend(f"{row.what}: {row.share}% are equal; first: {row.first}" for row in disagreements(found))
     return frame_of(COMPARISONS, [(row.what, row.compared, row.equal, row.share, row.first) for row in found])

@@ -17,7 +17,7 @@ from tessera.lab.kernel import image
 from tessera.lab.kernel.guest import GuestProgram, GuestRun, Look, OnWalk, run_in_guest
 from tessera.lab.kernel.qemu import EmulatedMachine
 from tessera.lab.oracle.guest_memory import KernelMemory, Vmlinux
-from tessera.lab.oracle.imitation import text_of
+from tessera.lab.oracle.imitation import text_of_lines
 from tessera.lab.oracle.process_faults import ProcessMap, mapped
 from tessera.lab.oracle.snapshot import Reader
 from tessera.machine.container.toolchain import Toolchain
@@ -71,11 +71,11 @@ class Oracle:
         return done
 
 
-def oracle(say: Callable[[str], None], *, accept_series: bool = False) -> Oracle:
+def ready_oracle(say: Callable[[str], None], *, accept_series: bool = False) -> Oracle:
     """The oracle, built if need be."""
-    program = image.program("oracle", say, accept_series=accept_series)
+    program = image.guest_program("oracle", say, accept_series=accept_series)
     folder = program.kernel.parent
-    return Oracle(image.ready(say), folder, program, Vmlinux(folder / "layouts.json"))
+    return Oracle(image.kernel_tools(say), folder, program, Vmlinux(folder / "layouts.json"))
 
 
 #: Called with the number of events done, the state, and the guest's frames so far (-1: none).
@@ -177,7 +177,7 @@ def run_collapse(oracle: Oracle, cells: list[str], limits: list[str], batch: int
     """
     script = COLLAPSE.format(limits=" ".join(limits), cells=len(cells), batch=batch)
     files = {"/run/collapse_cells": oracle.file("collapse_cells")}
-    files["/run/cells"] = text_of(cells).encode()
+    files["/run/cells"] = text_of_lines(cells).encode()
     return oracle.run(script, files, out).text("stdout")
 
 
@@ -205,7 +205,7 @@ def run_faults(oracle: Oracle, lines: list[str], out: Path) -> tuple[str, dict[s
             found[look.name] = mapped(look.memory, root)
         return False
 
-    files = {"/run/faults": oracle.file("faults"), "/run/events": text_of(lines).encode()}
+    files = {"/run/faults": oracle.file("faults"), "/run/events": text_of_lines(lines).encode()}
     oracle.run(FAULTS + FAULTS_RUN, files, out, look)
     return state, found, root // 4096
 
@@ -220,7 +220,7 @@ swapon /dev/ram0
 
 def run_swaps(oracle: Oracle, lines: list[str], out: Path) -> str:
     """Memory that goes to a swap area on a RAM disk and comes back; what the guest's program printed."""
-    more = {"/run/swaps": oracle.file("swaps"), "/run/events": text_of(lines).encode()}
+    more = {"/run/swaps": oracle.file("swaps"), "/run/events": text_of_lines(lines).encode()}
     return oracle.run(SWAPS, more, out).text("stdout")
 
 
@@ -237,7 +237,7 @@ def run_files(oracle: Oracle, lines: list[str], out: Path) -> str:
     """Reads and faults of two RAM disks; what the guest's program printed."""
     more = {
         "/run/files": oracle.file("files"),
-        "/run/events": text_of(lines).encode(),
+        "/run/events": text_of_lines(lines).encode(),
     }
     return oracle.run(FILES, more, out).text("stdout")
 
@@ -245,6 +245,6 @@ def run_files(oracle: Oracle, lines: list[str], out: Path) -> str:
 def run_copies(oracle: Oracle, lines: list[str], out: Path) -> str:
     """A process and its children; a letter for each access."""
     more = {"/run/copies": oracle.file("copies")}
-    more["/run/events"] = text_of(lines).encode()
+    more["/run/events"] = text_of_lines(lines).encode()
     done = oracle.run("chmod +x /run/copies\n/run/copies /run/events\n", more, out)
     return done.text("stdout").strip()

@@ -191,7 +191,7 @@ class Replay:
     output: str
 
 
-def printed(program: Path, words: Sequence[str], files: Mapping[str, str], about: str) -> str:
+def output_of(program: Path, words: Sequence[str], files: Mapping[str, str], about: str) -> str:
     """What a program of the imitation prints.
 
     Args:
@@ -212,7 +212,7 @@ def printed(program: Path, words: Sequence[str], files: Mapping[str, str], about
     return done.stdout
 
 
-def text_of(lines: Sequence[str]) -> str:
+def text_of_lines(lines: Sequence[str]) -> str:
     """Lines as a file has them."""
     return "".join(f"{line}\n" for line in lines)
 
@@ -242,7 +242,7 @@ def replay(program: Path, snapshot: str, events: Sequence[str], *, decisions: bo
     with TemporaryDirectory(prefix="tessera-oracle-") as temporary:
         folder = Path(temporary)
         (folder / "snapshot").write_text(snapshot)
-        (folder / "events").write_text(text_of(events))
+        (folder / "events").write_text(text_of_lines(events))
         command = [program, "replay", folder / "events", "--snapshot", folder / "snapshot"]
         command += ["--write-snapshot", folder / "end"] + (["--decisions"] if decisions else [])
         with (folder / "output").open("w") as stream:
@@ -250,10 +250,10 @@ def replay(program: Path, snapshot: str, events: Sequence[str], *, decisions: bo
         output = (folder / "output").read_text()
         if done.returncode != 0:
             raise _refused(f"'{program.name} replay' from a state of the guest", done)
-        return Replay(outcomes(output), without_used((folder / "end").read_text()), output)
+        return Replay(frames_by_id(output), without_used((folder / "end").read_text()), output)
 
 
-def outcomes(output: str) -> dict[int, int]:
+def frames_by_id(output: str) -> dict[int, int]:
     """ID -> frame of the lines ``ID FRAME`` and ``ID none REASON``."""
     found = {}
     for line in output.splitlines():

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from tessera.lab.kernel.page_tables import FRAME, LARGE, PRESENT, GuestMemory, walk
-from tessera.lab.oracle.imitation import Agreement, printed, text_of
+from tessera.lab.oracle.imitation import Agreement, output_of, text_of_lines
 from tessera.lab.oracle.process_faults import PAGE, REGION, WRITABLE, ZERO, with_root
 
 NONE, SWAPPED = -2, -3
@@ -56,7 +56,7 @@ class Paging:
         """The opposite of :meth:`packed`."""
         looks, frames = {}, nothing()
         for name, columns in packed["looks"].items():
-            frames = with_changes(frames, columns)
+            frames = map_after_changes(frames, columns)
             looks[name] = frames
         return cls(packed["events"], packed["state"], packed["root"], looks)
 
@@ -66,7 +66,7 @@ def nothing() -> np.ndarray:
     return np.full(PAGES, NONE, dtype=np.int64)
 
 
-def read_map(memory: GuestMemory, root: int) -> np.ndarray:
+def walked_map(memory: GuestMemory, root: int) -> np.ndarray:
     """What the page tables below ``root`` (physical address) map in the region."""
     frames = nothing()
     for level, content in walk(memory, root).levels.items():
@@ -105,7 +105,7 @@ def changed_runs(before: np.ndarray, now: np.ndarray) -> Columns:
     return np.diff(first, prepend=0).tolist(), np.diff(value, prepend=0).tolist(), counts.tolist()
 
 
-def with_changes(before: np.ndarray, columns: Columns) -> np.ndarray:
+def map_after_changes(before: np.ndarray, columns: Columns) -> np.ndarray:
     """The map after the changes of :func:`changed_runs`."""
     now = before.copy()
     firsts, values = np.cumsum(columns[0]).tolist(), np.cumsum(columns[1]).tolist()
@@ -122,8 +122,8 @@ def imitated_maps(program: Path, paging: Paging, options: list[str]) -> dict[str
     names = [line.split()[2] for line in paging.events if line.startswith("# look")]
     lines = [text for line in paging.events for text in (shown if line.startswith("# look") else [line])]
     words = ["replay", "events", "--snapshot", "state", "--root-order", "0", *options]
-    files = {"state": with_root(paging.state, paging.root), "events": text_of(lines)}
-    output = printed(program, words, files, "from a state of the guest")
+    files = {"state": with_root(paging.state, paging.root), "events": text_of_lines(lines)}
+    output = output_of(program, words, files, "from a state of the guest")
     parts = re.split(r"^fault 0x1000 .*\n", output, flags=re.MULTILINE)[1:]
     return {name: _printed_map(part) for name, part in zip(names, parts, strict=True)}
 
@@ -143,7 +143,7 @@ def _printed_map(part: str) -> np.ndarray:
     return frames
 
 
-def compare_maps(
+def page_differences(
     guest: dict[str, np.ndarray], mine: dict[str, np.ndarray], *, moved: bool, span: int = 1
 ) -> Agreement:
     """Pages that one of both mapped, or mapped elsewhere, since the look before.

@@ -12,7 +12,7 @@ import numpy as np
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.lab.kernel.page_tables import FRAME, LARGE, PRESENT, GuestMemory, walk
-from tessera.lab.oracle.imitation import Agreement, SplitMix64, printed, text_of
+from tessera.lab.oracle.imitation import Agreement, SplitMix64, output_of, text_of_lines
 
 # Frames that faults of a process get in the guest beside those of ``tessera-vm``.
 #
@@ -148,8 +148,8 @@ def imitated_frames(program: Path, state: str, lines: list[str]) -> dict[str, Pr
     looks = [line.split()[2] for line in lines if line.startswith("# look")]
     marked = ["touch 0x1000 r" if line.startswith("# look") else line for line in lines]
     words = ["replay", "events", "--snapshot", "state", "--root-order", "0", "--decisions"]
-    files = {"state": state, "events": text_of(marked)}
-    return _follow(printed(program, words, files, "from a state of the guest"), looks)
+    files = {"state": state, "events": text_of_lines(marked)}
+    return _follow(output_of(program, words, files, "from a state of the guest"), looks)
 
 
 FAULT = re.compile(
@@ -259,7 +259,7 @@ def _copy_accesses(random: SplitMix64) -> list[str]:
 def imitated_copies(program: Path, lines: list[str]) -> str:
     """Letters of the imitation, on a PC with 1 GB. ``program`` is ``tessera-vm``."""
     words = ["replay", "events", "--memory", "1GB", "--decisions"]
-    output = printed(program, words, {"events": text_of(lines)}, "of fork and writes")
+    output = output_of(program, words, {"events": text_of_lines(lines)}, "of fork and writes")
     letters = []
     for part in output.split("\n> "):
         words = part.removeprefix("> ").split("\n")[0].split()

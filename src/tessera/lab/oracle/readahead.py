@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.units import PAGE_4KB
-from tessera.lab.oracle.imitation import Agreement, SplitMix64, printed, text_of
+from tessera.lab.oracle.imitation import Agreement, SplitMix64, output_of, text_of_lines
 
 # What reads and faults bring into the page cache, in the guest and in ``tessera-vm``: readahead and fault-
 # around.
@@ -70,7 +70,7 @@ def guest_file_steps(output: str) -> list[FileStep]:
 def imitated_file_steps(program: Path, lines: list[str]) -> list[FileStep]:
     """Steps of the imitation, on a PC with 1 GB and RAM disks. ``program`` is ``tessera-vm``."""
     words = ["replay", "events", "--memory", "1GB", "--ram-disk", "--decisions"]
-    output = printed(program, words, {"events": text_of(lines)}, "of accesses to files")
+    output = output_of(program, words, {"events": text_of_lines(lines)}, "of accesses to files")
     steps = []
     for part in output.split("\n> "):
         name = part.removeprefix("> ").split()[0]
@@ -187,7 +187,7 @@ def guest_swap_run(output: str) -> SwapRun:
 def imitated_swap_run(program: Path, lines: list[str]) -> SwapRun:
     """The imitation on a PC with 1 GB. ``program`` is ``tessera-vm``."""
     words = ["replay", "events", "--memory", "1GB", "--swap", SWAP, "--swap-device", "zram", "--decisions"]
-    output = printed(program, words, {"events": text_of(lines)}, "of accesses to swapped memory")
+    output = output_of(program, words, {"events": text_of_lines(lines)}, "of accesses to swapped memory")
     steps: list[SwapStep] = []
     slots: list[Slots] = []
     swapped: dict[int, int] = {}  # slot -> page, of the last look

@@ -33,7 +33,7 @@ KEPT_BLOCKS = 10
 BATCH = 64
 
 
-def record_all(
+def record_history(
     oracle: Oracle,
     programs: Programs,
     out: Path,
@@ -60,7 +60,7 @@ def record_all(
         for moment, (state, text) in run_counts(oracle, logs / "counts").items()
     }
     say("khugepaged's table")
-    cells = collapse.cells()
+    cells = collapse.range_cells()
     printed = run_collapse(oracle, cells, list(collapse.LIMITS), BATCH, logs / "collapse")
     decisions = collapse.guest_decisions(printed, cells)
     say("faults of a process")

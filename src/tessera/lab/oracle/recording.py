@@ -115,7 +115,7 @@ class GuestHistory:
         _write(folder / "pagings.xz", _packed_json(pagings))
 
 
-def load(folder: Path, count: int | None = None) -> tuple[GuestHistory, np.ndarray]:
+def read_history(folder: Path, count: int | None = None) -> tuple[GuestHistory, np.ndarray]:
     """A recording, or its first ``count`` events; and its events.
 
     Raises:
@@ -150,7 +150,7 @@ def load(folder: Path, count: int | None = None) -> tuple[GuestHistory, np.ndarr
     counts = {moment: tuple(pair) for moment, pair in _read(folder / "counts.xz").items()}
     faults = _read(folder / "faults.xz")
     looks = {
-        name: ProcessMap(pages_of(of_pages), set(tables))
+        name: ProcessMap(pages_of_runs(of_pages), set(tables))
         for name, (of_pages, tables) in faults["looks"].items()
     }
     process = Faults(faults["events"], faults["state"], faults["root"], looks)
@@ -187,7 +187,7 @@ def runs(pages: dict[int, int]) -> list[list[int]]:
     return found
 
 
-def pages_of(found: list[list[int]]) -> dict[int, int]:
+def pages_of_runs(found: list[list[int]]) -> dict[int, int]:
     """The pages of :func:`runs`."""
     return {
         first + part: ZERO if frame == ZERO else frame + part

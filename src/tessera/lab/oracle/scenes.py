@@ -10,8 +10,8 @@ import numpy as np
 
 from tessera.lab.kernel.guest import Look
 from tessera.lab.oracle.guest_runs import FAULTS, FAULTS_RUN, Oracle
-from tessera.lab.oracle.imitation import Agreement, SplitMix64, text_of
-from tessera.lab.oracle.paging import SWAPPED, Paging, nothing, read_map
+from tessera.lab.oracle.imitation import Agreement, SplitMix64, text_of_lines
+from tessera.lab.oracle.paging import SWAPPED, Paging, nothing, walked_map
 from tessera.lab.oracle.process_faults import HUGE, PAGE, REGION
 
 # Pages that compaction moves: all of memory at once, and for faults of huge pages in fragmented memory.
@@ -279,11 +279,11 @@ class Scene:
             if look.name == "start":
                 state, root = oracle.reader(look).text(others=True), look.processors[0]
             # Later, the processor may have another process's root: it keeps the last one while it sleeps.
-            looks[look.name] = read_map(look.memory, root)
+            looks[look.name] = walked_map(look.memory, root)
             return False
 
         lines = self.events()
-        files = {"/run/faults": oracle.file("faults"), "/run/events": text_of(lines).encode()}
+        files = {"/run/faults": oracle.file("faults"), "/run/events": text_of_lines(lines).encode()}
         oracle.run(FAULTS + self.setup + FAULTS_RUN, files, out, look, self.append)
         return Paging(lines, state, root // 4096, looks)
 

@@ -196,7 +196,7 @@ class ArrayEnergy:
 
 
 @cache
-def costs() -> dict[tuple[str, int], ArrayEnergy]:
+def energy_by_size() -> dict[tuple[str, int], ArrayEnergy]:
     """(kind of array, its size in entries, bytes or bits) -> cost."""
     with ENERGY_FILE.open(encoding="utf-8", newline="") as stream:
         return {
@@ -205,22 +205,22 @@ def costs() -> dict[tuple[str, int], ArrayEnergy]:
         }
 
 
-def cost_of(array: Array, platform: Platform) -> ArrayEnergy | None:
+def array_energy(array: Array, platform: Platform) -> ArrayEnergy | None:
     """None: ``design_energy.csv`` has no such size."""
-    return costs().get((array.kind, array.size_on(platform)))
+    return energy_by_size().get((array.kind, array.size_on(platform)))
 
 
 def read_energy_nj(design: str, structure: str, accesses: int, platform: Platform) -> float | None:
     """Energy of the reads of one structure; None: it is not known."""
     for array in arrays_of(design):
-        if structure in array.structures and (cost := cost_of(array, platform)):
+        if structure in array.structures and (cost := array_energy(array, platform)):
             return accesses * array.reads * cost.read_pj * _NJ_OF_PJ
     return None
 
 
 def leakage_nj(design: str, runtime_cycles: float, platform: Platform) -> float | None:
     """Leakage of all arrays of a design during R; None: an array is not known, or there is none."""
-    found = [(array, cost_of(array, platform)) for array in arrays_of(design)]
+    found = [(array, array_energy(array, platform)) for array in arrays_of(design)]
     if not found or any(cost is None for _, cost in found):
         return None
     seconds = runtime_cycles / int(platform.values[FREQUENCY].value)

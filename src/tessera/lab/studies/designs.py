@@ -51,7 +51,7 @@ CHANGES = {
 KEYS = ["workload", "platform", "mapping"]
 
 
-def simulate_designs(
+def cells_and_structures(
     inputs: Inputs, wanted: Mapping[str, Sequence[str]]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The tables :data:`DESIGN_CELLS` (with changes) and :data:`DESIGN_STRUCTURES`.
@@ -237,7 +237,7 @@ def designs(
         made = placements.make_mappings(window, kinds, seed, folder, run.say)
         files = list(made.files.values())
         inputs = Inputs(trace.workload, window, platform, files, cache, jobs=jobs, say=run.say)
-        cells, structures = simulate_designs(inputs, wanted)
+        cells, structures = cells_and_structures(inputs, wanted)
     return cells, structures, frame_of(DESIGN_MAPPINGS, [inputs.pair | row for row in made.rows])
 
 

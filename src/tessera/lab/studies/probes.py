@@ -59,7 +59,7 @@ class ProbeSimulation:
     read: Callable[[SimulatedCounts], dict[str, float]]
 
 
-def percent(part: int, whole: int) -> float:
+def percent_of(part: int, whole: int) -> float:
     """``part`` of ``whole``; 0 of nothing is 0."""
     return 100 * part / whole if whole else 0.0
 
@@ -85,7 +85,7 @@ _SEGMENT_DESIGN = "hvc-many-segment"
 
 def index_cache_cases(accesses: int, seed: int) -> list[ProbeSimulation]:
     """A case for each number of segments and each fill, on the same accesses."""
-    stream = random_stream(accesses, seed)
+    stream = random_loads(accesses, seed)
     return [
         ProbeSimulation(
             INDEX_CACHE,
@@ -104,7 +104,7 @@ def index_cache_cases(accesses: int, seed: int) -> list[ProbeSimulation]:
     ]
 
 
-def random_stream(accesses: int, seed: int) -> Stream:
+def random_loads(accesses: int, seed: int) -> Stream:
     """Independent loads of random words of 8 bytes."""
     words = np.random.default_rng(seed).integers(0, SPACE_BYTES // 8, accesses)
     return loads(ANON_BASE + 8 * words, dependent=False, anon_bytes=SPACE_BYTES)
@@ -129,8 +129,8 @@ def index_cache_hits(counted: SimulatedCounts) -> dict[str, float]:
     """Hits of a node, and walks all of whose nodes hit, percent."""
     nodes, hits = counted.structures["index-cache"]
     return {
-        "node_hits": percent(hits, nodes),
-        "traversal_hits": percent(counted.hits, counted.hits + counted.misses),
+        "node_hits": percent_of(hits, nodes),
+        "traversal_hits": percent_of(counted.hits, counted.hits + counted.misses),
     }
 
 
@@ -206,9 +206,9 @@ def synonym_filter_savings(counted: SimulatedCounts) -> dict[str, float]:
     asked, candidates = counted.structures["synonym-filter"]
     _, real = counted.structures["synonym"]
     return {
-        "tlb_access_reduction": percent(asked - candidates, asked),
-        "false_positive": percent(candidates - real, asked),
-        "shared_access": percent(real, asked),
+        "tlb_access_reduction": percent_of(asked - candidates, asked),
+        "false_positive": percent_of(candidates - real, asked),
+        "shared_access": percent_of(real, asked),
     }
 
 

@@ -98,7 +98,7 @@ def _shown(log: Path, name: str) -> pd.DataFrame:
     return pd.DataFrame(typed, columns=rows.fieldnames)
 
 
-def tables_of(decided: Sequence[Decided], workload: str) -> dict[str, list[dict]]:
+def log_tables(decided: Sequence[Decided], workload: str) -> dict[str, list[dict]]:
     """Rows of each of :data:`OF_LOG` for all scenarios that have tables."""
     rows: dict[str, list[dict]] = {name: [] for name in OF_LOG}
     for one in decided:
@@ -136,12 +136,12 @@ def cells_of(inputs: Inputs, decided: Sequence[Decided], folder: Path) -> list[d
         else:
             row = _row(inputs, SCENARIO, one.name, by_name[one.name])
             rows.append(row | (one.summary() if is_ok(row) else {}))
-    files = write_layouts(inputs.trace, folder)
+    files = write_uniform_layouts(inputs.trace, folder)
     found = _simulated(replace(inputs, files=files), LAYOUT)
     return rows + [_row(inputs, OF_LAYOUT, f.stem, cell) for f, cell in zip(files, found, strict=True)]
 
 
-def write_layouts(trace: Path, folder: Path) -> list[Path]:
+def write_uniform_layouts(trace: Path, folder: Path) -> list[Path]:
     """The layouts of all 4KB and of all 2MB pages of the recording's pools."""
     space = Space.from_trace_info(traces.trace_info(trace))
     files = []
@@ -237,7 +237,7 @@ def scenarios(
         with tempfile.TemporaryDirectory(prefix="tessera-scenarios-") as name:
             decided = decide(inputs.trace, asked, Path(name), run.say)
             cells = cells_of(inputs, decided, Path(name))
-        rows = tables_of(decided, trace.workload)
+        rows = log_tables(decided, trace.workload)
     except TesseraError as error:  # of the recording: no scenario has a number
         cells = [failed(pair, one.name, error.one_line) for one in asked]
     return frame_of(SCENARIO_CELLS, cells), *(frame_of(table, rows[name]) for name, table in OF_LOG.items())

@@ -21,7 +21,7 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:.{0 if size >= 10 else 1 if size >= 1 else 2}f}%"
 
 
-def sampling(errors: pd.DataFrame) -> list[str]:
+def sampling_sentences(errors: pd.DataFrame) -> list[str]:
     """``errors`` as :data:`tessera.core.results.study_tables.SAMPLING`, good rows only."""
     runtime = errors[errors["quantity"] == "R"]
     plans = list(dict.fromkeys(runtime[runtime["warmup"] != PERFECT]["warmup"]))
@@ -64,7 +64,7 @@ def _coverage(errors: pd.DataFrame) -> str:
     )
 
 
-def ablations(shapes: pd.DataFrame) -> list[str]:
+def ablation_sentences(shapes: pd.DataFrame) -> list[str]:
     """``shapes`` as :data:`tessera.core.results.study_tables.SHAPES`, good rows only."""
     slope, bend = (
         shapes.pivot_table(index=["workload", "platform"], columns="variant", values=name, sort=False)
@@ -107,7 +107,7 @@ def slopes(shapes: pd.DataFrame) -> pd.DataFrame:
     return found[list(names)].rename(columns=names).rename_axis(columns=None).dropna().reset_index()
 
 
-def mispredictions(table: pd.DataFrame) -> str:
+def mispredictions_sentence(table: pd.DataFrame) -> str:
     """``table`` as :func:`slopes` gives it, not empty."""
     added = table["with_them"] - table["without"]
     most = table.loc[added.idxmax()]
@@ -120,7 +120,7 @@ def mispredictions(table: pd.DataFrame) -> str:
     )
 
 
-def sweep(survival: pd.DataFrame, table: pd.DataFrame) -> list[str]:
+def sweep_sentences(survival: pd.DataFrame, table: pd.DataFrame) -> list[str]:
     """``survival`` as :func:`tessera.lab.studies.sweep.survival`; ``table`` is the whole sweep."""
     variations = int(survival["points"].max())
     whole = survival[survival["survives"] == survival["points"]]
@@ -147,7 +147,7 @@ def sweep(survival: pd.DataFrame, table: pd.DataFrame) -> list[str]:
 # What the study of designs found, in one sentence for each mapping, from its tables.
 
 
-def designs(cells: pd.DataFrame) -> list[str]:
+def design_sentences(cells: pd.DataFrame) -> list[str]:
     """For each mapping the design with the smallest median of misses relative to the baseline."""
     other = cells["design"].isin((BASELINE_DESIGN, IDEAL)) | cells["design"].map(behind_l3)
     rows = cells[cells["misses_to_baseline_percent"].notna() & ~other]

@@ -227,10 +227,10 @@ def sweep(
     recorded = trace.trace  # first: a recording that failed has no layouts, either
     files = chosen_layouts(manifest, layouts)
     inputs = Inputs(trace.workload, recorded, platform, files, cache, sampling, jobs, run.say)
-    return swept(inputs, *points(platform, all_keys(), keys))
+    return simulated_variations(inputs, *points(platform, all_keys(), keys))
 
 
-def swept(inputs: Inputs, points: list[Variation], reasons: dict[str, str]) -> pd.DataFrame:
+def simulated_variations(inputs: Inputs, points: list[Variation], reasons: dict[str, str]) -> pd.DataFrame:
     """The table :data:`SWEEP`: rows of the baseline first, then of each point, then what is ``skipped``.
 
     Raises:

@@ -153,7 +153,7 @@ def changed(platform: Platform, changes: Mapping[str, int | str], why: str = SOU
     return replace(made, values=made.values | {key: Value(v, why) for key, v in changes.items()})
 
 
-def text_of(changes: Mapping[str, int | str]) -> str:
+def text_of_changes(changes: Mapping[str, int | str]) -> str:
     """``key=value`` pairs, as in the tables."""
     return " ".join(f"{key}={value}" for key, value in changes.items())
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tessera.core.platforms import Platform, all_keys, own_key
 from tessera.core.results.outcomes import is_ok
-from tessera.lab.transfer.classes import DESIGN, HIT, THP, Changes, text_of
+from tessera.lab.transfer.classes import DESIGN, HIT, THP, Changes, text_of_changes
 from tessera.lab.transfer.points import background_cycles
 from tessera.lab.transfer.runs import Cell
 
@@ -117,7 +117,7 @@ def ladder_rows(
     for number, (mechanism, changes, cell) in enumerate(cells):
         row = {
             "ladder": name, "layout": layout, "step": number, "mechanism": mechanism,
-            "status": cell.status, "message": cell.message, "changes": text_of(changes),
+            "status": cell.status, "message": cell.message, "changes": text_of_changes(changes),
         }  # fmt: skip
         if is_ok(cell.status):
             H, M, C = cell.x

@@ -9,7 +9,7 @@ from tessera.core.platforms import Platform
 from tessera.core.results.outcomes import is_ok
 from tessera.fit.predict.bracket import ChangedCounts
 from tessera.lab.transfer import rules
-from tessera.lab.transfer.classes import DESIGN, HIT, OWN_HIT, WALKERS, Variant, text_of
+from tessera.lab.transfer.classes import DESIGN, HIT, OWN_HIT, WALKERS, Variant, text_of_changes
 from tessera.lab.transfer.runs import Cell, difference
 
 # The three inputs that a study can declare: what H and C count (docs/transfer.md, Three inputs).
@@ -121,7 +121,7 @@ class Measured:
         return self.ok and rules.matters(self.base.runtime, self.ideal)
 
 
-def measured(
+def point_of_cell(
     variant: Variant,
     platform: Platform,
     base_platform: Platform,
@@ -149,7 +149,7 @@ def point_rows(point: Measured) -> list[dict]:
     """Rows of the table of points; one without numbers if the simulator rejected it."""
     head = {
         "family": point.variant.family, "status": point.cell.status, "message": point.cell.message,
-        "changes": text_of(point.changes),
+        "changes": text_of_changes(point.changes),
     }  # fmt: skip
     if not point.ok:
         if is_ok(point.cell.status):

@@ -70,7 +70,7 @@ class FittedModels:
         return found
 
 
-def fit_all(samples: Samples, names: Sequence[str]) -> FittedModels:
+def fit_and_validate(samples: Samples, names: Sequence[str]) -> FittedModels:
     """Fit each model to P's samples, and cross-validate it with 6 folds.
 
     Raises:
@@ -102,7 +102,7 @@ def intercept(model: RuntimeModel) -> float | None:
         return None
 
 
-def predicted(model: RuntimeModel, point: Sequence[float]) -> float:
+def predicted_cycles(model: RuntimeModel, point: Sequence[float]) -> float:
     """Cycles at (H, M, C); NaN if the model overflows there."""
     H, M, C = point
     try:
@@ -170,7 +170,7 @@ def prediction_rows(
     for inputs in DECLARED_INPUTS if point.ok else ():
         x, at_twin = point.x[inputs], twins[inputs]
         for name, model in (*fitted.models.items(), (CONSTANT, None)):
-            guess = point.base.runtime if model is None else predicted(model, x)
+            guess = point.base.runtime if model is None else predicted_cycles(model, x)
             used = () if model is None else inputs_used(model)
             found.append(
                 point_key(point, inputs) | {"model": name} | judged_predictions(point, guess, at_twin)

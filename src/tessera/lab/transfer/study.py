@@ -50,7 +50,7 @@ from tessera.lab.transfer.classes import (
     chosen,
 )
 from tessera.lab.transfer.ladder import LADDERS, START, ladder_rows, steps_of
-from tessera.lab.transfer.points import COUNTED, Measured, measured, point_rows
+from tessera.lab.transfer.points import COUNTED, Measured, point_of_cell, point_rows
 from tessera.lab.transfer.predictions import Hull, prediction_rows, twin_rows
 from tessera.lab.transfer.runs import Cell, Runs, needed, units_of
 from tessera.lab.transfer.twins import find_twins, random_layouts
@@ -128,7 +128,7 @@ def study_tables(subject: Subject) -> dict[str, list[dict]]:
     simulated = measured_points(subject)
     base, points = simulated.base, simulated.points
     samples = samples_of(base.layouts, [path.stem for path in subject.layouts])
-    fitted, hull = predictions.fit_all(samples, subject.models), Hull(samples)
+    fitted, hull = predictions.fit_and_validate(samples, subject.models), Hull(samples)
     at_twins = find_twins(subject.runs, subject.platform, samples, simulated.more, points)
     found = {
         SAMPLES.name: sample_rows(subject, base, samples),
@@ -214,13 +214,13 @@ def _points(subject: Subject, base: ProcessorCells, new: Sequence[Path]) -> Iter
         for name, cell in cells.items():
             of_p = (base.mappings if mapping else base.layouts).get(name)
             ideal = base.ideal_runtime(name if mapping else None)
-            yield measured(variant, platform, subject.platform, cell, of_p, ideal)
+            yield point_of_cell(variant, platform, subject.platform, cell, of_p, ideal)
 
 
 def _ladders(subject: Subject, base: ProcessorCells, fitted: predictions.FittedModels) -> Iterator[dict]:
     """Every ladder under every mapping; P under a mapping is the first step."""
     model = fitted.models.get(MODEL_OF_LADDER)
-    predict = (lambda x: None) if model is None else (lambda x: predictions.predicted(model, x))
+    predict = (lambda x: None) if model is None else (lambda x: predictions.predicted_cycles(model, x))
     maps = list(subject.mappings.values())
     for name in LADDERS if maps else ():
         steps = steps_of(name, subject.platform)

@@ -16,7 +16,7 @@ from tessera.core.results.table_io import frame_of
 from tessera.core.units import GB, PAGE_2MB, PAGE_4KB
 from tessera.lab.study import Run, study
 from tessera.lab.validation.engine_cases import PLAIN, bent
-from tessera.lab.validation.synthetic import ANON_BASE, Stream, arithmetic, batch, loads
+from tessera.lab.validation.synthetic import ANON_BASE, Stream, one_cycle_operations, batch, loads
 
 # The cases: a stream, a platform, a layout, and what a formula expects of H, M, C or R.
 #
@@ -153,7 +153,7 @@ def uniform(platform: Platform) -> Iterator[ClosedForm]:
         yield replace(case, formula=f"{formula}, k = {k}, n = {n}, a = {count}")
 
 
-def walk_cycles(platform: Platform) -> Iterator[ClosedForm]:
+def cold_walks(platform: Platform) -> Iterator[ClosedForm]:
     """512 pages in order below one page-directory entry: a line of leaf entries serves eight walks.
 
     The first walk loads three upper entries from memory, later ones start below the kept PDE. Each eighth
@@ -194,20 +194,20 @@ def runtime(platform: Platform) -> Iterator[ClosedForm]:
     rate = min(width, ports) if ports else width
     hidden = _value(platform, "core.rob_entries") / rate
     yield ClosedForm(
-        "chain of additions", "R = a + begin + 5 mem + STLB", arithmetic(count, True), platform,
+        "chain of additions", "R = a + begin + 5 mem + STLB", one_cycle_operations(count, True), platform,
         {"runtime_cycles": (count + cold, ENDS_CYCLES)},
     )  # fmt: skip
     yield ClosedForm(
         "independent additions",
         "R = a / r + begin + 5 mem + STLB - ROB / r, r = min(width, ports that compute)",
-        arithmetic(count, False),
+        one_cycle_operations(count, False),
         platform,
         {"runtime_cycles": (count / rate + cold - hidden, ENDS_CYCLES)},
     )
 
 
 CASES: tuple[Callable[[Platform], Iterator[ClosedForm]], ...] = (
-    stride, cyclic, one_set, cyclic_2mb, uniform, walk_cycles, runtime,
+    stride, cyclic, one_set, cyclic_2mb, uniform, cold_walks, runtime,
 )  # fmt: skip
 
 

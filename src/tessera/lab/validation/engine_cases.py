@@ -124,7 +124,7 @@ OUTSIDE = 0x7FFF_F000_0000  #: a stack: addresses in no pool
 STATIC_INSTRUCTIONS = 40
 
 
-def random_stream(random: np.random.Generator, count: int) -> Stream:
+def random_program(random: np.random.Generator, count: int) -> Stream:
     """``count`` instructions of a random program: loads, stores, both or neither, with dependences."""
     kinds = random.integers(0, 4, STATIC_INSTRUCTIONS)  # 0 arithmetic, 1 load, 2 store, 3 both
     sources = random.integers(-1, 8, STATIC_INSTRUCTIONS)

@@ -184,7 +184,7 @@ def engines(
     for number in range(traces):
         run.say(f"engines: random trace {number + 1} of {traces}")
         random = np.random.default_rng([seed, number])
-        stream = engine_cases.random_stream(random, instructions)
+        stream = engine_cases.random_program(random, instructions)
         layouts = [engine_cases.random_layout(random, f"random-{i}") for i in range(layouts_of_each)]
         part = instructions // 12
         sampled = f"units=3,warmup_accesses={part},timed_instructions={part}"

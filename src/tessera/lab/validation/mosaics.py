@@ -34,7 +34,7 @@ SIGMAS = 3.0
 MET, MISSED, UNDECIDED = "MET", "MISSED", "NOT MEASURED"
 
 
-def judge(comparison: pd.DataFrame, cells: pd.DataFrame, platform: str) -> pd.DataFrame:
+def mosaic_rows(comparison: pd.DataFrame, cells: pd.DataFrame, platform: str) -> pd.DataFrame:
     """One row per measured layout (:data:`MOSAICS`); empty where the 4KB or the 2MB layout is missing.
 
     Args:
@@ -67,7 +67,7 @@ def judge(comparison: pd.DataFrame, cells: pd.DataFrame, platform: str) -> pd.Da
     return frame_of(MOSAICS, rows)
 
 
-def summary(judged: pd.DataFrame, platform: str, ranks: tuple[int, int], reason: str) -> pd.DataFrame:
+def mosaics_summary(judged: pd.DataFrame, platform: str, ranks: tuple[int, int], reason: str) -> pd.DataFrame:
     """Errors, skills and ranks of one platform (:data:`MOSAICS_SUMMARY`).
 
     Args:
@@ -196,9 +196,9 @@ def mosaics(
     for path in simulated:
         cells = read_cells(path)
         name = str(cells["platform"].iloc[0]) if len(cells) else path.stem
-        judged = judge(compared, cells, name)
+        judged = mosaic_rows(compared, cells, name)
         good = ok_rows(cells).drop_duplicates("layout").set_index("layout")["runtime_cycles"].astype(float)
         ranks = rank_pairs(comparison.with_name("runs.csv"), good) if len(judged) else (0, 0)
         layouts.append(judged)
-        summaries.append(summary(judged, name, ranks, reason_of(found, name)))
+        summaries.append(mosaics_summary(judged, name, ranks, reason_of(found, name)))
     return pd.concat(layouts, ignore_index=True), pd.concat(summaries, ignore_index=True)

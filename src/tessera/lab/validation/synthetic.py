@@ -102,7 +102,7 @@ def loads(
     )
 
 
-def arithmetic(count: int, dependent: bool) -> Stream:
+def one_cycle_operations(count: int, dependent: bool) -> Stream:
     """``count`` one-cycle operations (and one load before them, as a trace holds at least one access)."""
     pc = np.full(count + 1, 0x500000, np.uint64)
     pc[0] = 0x400000

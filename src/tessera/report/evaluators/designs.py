@@ -190,7 +190,7 @@ def power_saved(claim, evidence, design: str, mapping: str) -> Outcome:
     """
     platform = platforms.load_platform(PLATFORM)
     frequency = int(platform.values[design_catalogue.FREQUENCY].value)
-    l1 = design_catalogue.costs()[L1_TLB]
+    l1 = design_catalogue.energy_by_size()[L1_TLB]
 
     def watts(workload: str, name: str) -> float:
         nj, runtime, accesses = (

@@ -33,7 +33,7 @@ def fastest_needs_least(claim, evidence, slack: float) -> Outcome:
     Args:
         slack: energies within this fraction of the least count as the least.
     """
-    constants = power.swept(power.read_power(power.default_power_file()))
+    constants = power.swept_power(power.read_power(power.default_power_file()))
 
     def always(pair) -> float:
         rows = _energy_rows(evidence, pair, constants)

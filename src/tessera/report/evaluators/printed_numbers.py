@@ -9,7 +9,7 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera.core.units import GB, MB, PAGE_1GB, PAGE_2MB, parse_bytes
-from tessera.lab.kernel.cost_experiments import memory_overhead, table4, table_bytes
+from tessera.lab.kernel.cost_experiments import memory_overhead, memory_table, table_bytes
 from tessera.report.claims.claim import Outcome
 from tessera.report.claims.registry import evaluator
 
@@ -95,7 +95,7 @@ UNITS = {"MB": MB, "GB": GB}
 @evaluator
 def replica_overheads(claim, evidence, footprint: str) -> Outcome:
     """Memory with so many copies of the page tables over that with one, by number of copies (ratios)."""
-    rows = table4().set_index("footprint").loc[footprint]
+    rows = memory_table().set_index("footprint").loc[footprint]
     return Outcome(dict(zip(rows["replicas"].astype(str), rows["overhead"], strict=True)), "published")
 
 

@@ -99,7 +99,7 @@ def _cells(pair: PairSamples) -> tuple[pd.DataFrame, dict[str, float]]:
 def savings(pair: PairSamples) -> pd.DataFrame:
     """What mosaics of one pair save, a row for each set of constants (``savings.csv``)."""
     rows, hertz = _cells(pair)
-    sets = power.swept(power.read_power(power.default_power_file()))
+    sets = power.swept_power(power.read_power(power.default_power_file()))
     return pd.DataFrame(pair_rows(pair.workload, pair.platform, rows, sets, hertz))
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.core.results.kernel_tables import PLACEMENTS, PROGRAMS
 from tessera.core.results.report_tables import REFERENCE
-from tessera.lab.numa.archive import column, cycles_of
+from tessera.lab.numa.archive import column, figure_cycles
 from tessera.lab.numa.mitosis_figures import FAILS, HOLDS, judge_bars
 from tessera.lab.numa.placement_costs import HOG_SWEEP, LOCAL
 from tessera.report.figures import figure, style
@@ -53,7 +53,7 @@ def _archived_ratios(read: Results, configurations) -> list[tuple]:
     found = []
     for quantity, words in PLACEMENT_QUANTITIES.items():
         for size in _PAGE_SIZE_COLOURS if len(archived) else ():
-            wide = cycles_of(archived, "Figure 6", quantity, size)
+            wide = figure_cycles(archived, "Figure 6", quantity, size)
             if ARCHIVED_WORKLOAD not in wide.index:
                 continue
             base = column(wide, LOCAL)[ARCHIVED_WORKLOAD]

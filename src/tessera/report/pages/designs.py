@@ -91,7 +91,7 @@ def designs_page(facts) -> dict:
         "title": "Designs",
         "figure": facts.figure("designs"),
         "nested": facts.figure("designs-nested"),
-        "sentences": sentences.designs(cells) if len(cells) else [],
+        "sentences": sentences.design_sentences(cells) if len(cells) else [],
         "designs": [{"name": one.name, "sentence": one.sentence} for one in (*DESIGNS, *DESIGN_VARIANTS)],
         "windows": _design_windows(cells, mappings),
         "mappings": _mappings(mappings, facts.reference) if len(mappings) else [],

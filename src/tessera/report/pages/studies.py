@@ -27,7 +27,7 @@ def sampling_page(facts) -> dict:
         "title": "Sampling",
         "figure": facts.figure("sampling"),
         "phases": facts.figure("sampling-phases"),
-        "sentences": sentences.sampling(errors) if len(errors) else [],
+        "sentences": sentences.sampling_sentences(errors) if len(errors) else [],
         "windows": _sampling_windows(errors),
         "rows": _sampling_rows(errors),
         "failed": other_rows(everything).to_dict("records"),
@@ -78,7 +78,7 @@ def ablations_page(facts) -> dict:
     return {
         "title": "Ablations",
         "figure": facts.figure("ablations"),
-        "sentences": sentences.ablations(shapes) if len(shapes) else [],
+        "sentences": sentences.ablation_sentences(shapes) if len(shapes) else [],
         "mispredictions": _mispredictions(shapes),
         "variants": [{"name": variant.name, "sentence": variant.sentence} for variant in ABLATIONS],
         "hypotheses": ablations.judged_hypotheses(shapes) if len(shapes) else [],
@@ -92,7 +92,7 @@ def _mispredictions(shapes) -> dict:
     found = sentences.slopes(shapes) if len(shapes) else shapes
     if not len(found):
         return {}
-    return {"sentence": sentences.mispredictions(found), "rows": found.to_dict("records")}
+    return {"sentence": sentences.mispredictions_sentence(found), "rows": found.to_dict("records")}
 
 
 def _ablation_windows(cells) -> list[str]:
@@ -115,7 +115,7 @@ def assumptions_page(facts) -> dict:
     return {
         "title": "Assumptions",
         "figure": facts.figure("sweep"),
-        "sentences": sentences.sweep(found, table) if found is not None else [],
+        "sentences": sentences.sweep_sentences(found, table) if found is not None else [],
         "cost": good[good["key"] == BASELINE].drop_duplicates(["workload", "platform"]).to_dict("records"),
         "rows": [_conclusion_row(row) for row in found.to_dict("records")] if found is not None else [],
         "left_out": _left_out(table),

@@ -6,7 +6,7 @@ import os
 
 from tessera.core.files import repo_root
 from tessera.core.units import MB
-from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect
+from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect_equal
 
 SOURCE = repo_root() / "artifacts" / "mosalloc" / "programs" / "churn.c"
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
@@ -31,7 +31,7 @@ def linked(allocator: str):
     def drive(box: Box) -> str:
         option = ALLOCATORS[allocator][0]
         compile_churn(box, "-Wl,--no-as-needed", option)
-        return verified(box, allocator, {})
+        return verified_allocator(box, allocator, {})
 
     return drive
 
@@ -41,7 +41,7 @@ def preloaded(allocator: str):
 
     def drive(box: Box) -> str:
         compile_churn(box)
-        return verified(box, allocator, {"LD_PRELOAD": f"{LIBRARIES}/{ALLOCATORS[allocator][1]}"})
+        return verified_allocator(box, allocator, {"LD_PRELOAD": f"{LIBRARIES}/{ALLOCATORS[allocator][1]}"})
 
     return drive
 
@@ -50,9 +50,9 @@ def compile_churn(box: Box, *options: str) -> None:
     box.tool(["gcc", "-O2", "-pthread", SOURCE, "-o", "churn", *options])
 
 
-def verified(box: Box, allocator: str, env: dict[str, str]) -> str:
+def verified_allocator(box: Box, allocator: str, env: dict[str, str]) -> str:
     out = box.run([os.path.join(box.folder, "churn"), *WORK, allocator], env=env).out
-    expect("churn", out, "churn: ok\n")
+    expect_equal("churn", out, "churn: ok\n")
     return out
 
 

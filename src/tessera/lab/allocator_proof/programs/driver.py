@@ -279,7 +279,7 @@ def server_answers(port: int) -> bool:
     return True
 
 
-def expect(what: str, found: object, wanted: object) -> None:
+def expect_equal(what: str, found: object, wanted: object) -> None:
     """A check of a driver: ``found`` must equal ``wanted``."""
     if found != wanted:
         raise WrongAnswer(f"{what}: {str(found)[:200]!r}, expected {str(wanted)[:200]!r}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tessera.core.files import repo_root
 from tessera.core.units import MB
-from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect
+from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect_equal
 
 FLAGS = ("-O2", "-g", "-gno-record-gcc-switches", "-std=c17", "-pthread")
 
@@ -31,7 +31,7 @@ def drive(box: Box) -> str:
     linker = os.path.realpath("/usr/bin/ld")
     box.run(["gcc", "-pthread", "-fuse-ld=bfd", "churn.o", "-o", "churn"], target=linker)
     out = box.run(["./churn", "2", "20000"]).out
-    expect("the compiled program's last line", out.splitlines()[-1], "churn: ok")
+    expect_equal("the compiled program's last line", out.splitlines()[-1], "churn: ok")
     assembly = hashlib.sha256((box.folder / "churn.s").read_bytes()).hexdigest()
     return f"{assembly}\n{out}"
 

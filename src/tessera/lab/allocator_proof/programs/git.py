@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from tessera.core.units import MB
-from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect
+from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect_equal
 
 FILES = 120
 VERSIONS = 3
@@ -23,7 +23,7 @@ ENV = {
 }
 
 
-def content(number: int, version: int) -> str:
+def file_text(number: int, version: int) -> str:
     """Lines that compress, but not to nothing; versions share most of them, so that deltas are found."""
     lines = [hashlib.sha256(f"{number}.{i}".encode()).hexdigest() for i in range(20 + number % 150)]
     lines[number % len(lines)] = f"version {version}"
@@ -44,15 +44,15 @@ def drive(box: Box) -> str:
     git("config", "pack.threads", "2")
     for version in range(VERSIONS):
         for number in range(FILES):
-            (tree / f"file{number:03d}.txt").write_text(content(number, version))
+            (tree / f"file{number:03d}.txt").write_text(file_text(number, version))
         git("add", "--all")
         git("commit", "--quiet", "--message", f"version {version}")
     git("gc", "--quiet", "--aggressive", "--prune=now")
     fsck = git("fsck", "--full", "--strict")
-    expect("git fsck", fsck, "")
-    expect("git status", git("status", "--short"), "")
+    expect_equal("git fsck", fsck, "")
+    expect_equal("git status", git("status", "--short"), "")
     log = git("log", "--format=%H %T", "--stat=80")
-    expect("commits", log.count("file000.txt"), VERSIONS)
+    expect_equal("commits", log.count("file000.txt"), VERSIONS)
     counted = git("count-objects", "-v")
     loose = [line for line in counted.splitlines() if line.startswith(("count:", "packs:", "in-pack:"))]
     return log + "\n".join(loose)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tessera.core.files import repo_root
 from tessera.core.units import MB
-from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect
+from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect_equal
 
 SOURCE = repo_root() / "artifacts" / "mosalloc" / "programs" / "Churn.java"
 
@@ -19,9 +19,9 @@ def drive(box: Box) -> str:
     box.tool([f"{JAVA}c", "-d", box.folder, SOURCE])
     out = box.run([JAVA, *FLAGS, "-cp", box.folder, "Churn"]).out
     lines = dict(line.rsplit(" ", 1) for line in out.splitlines())
-    expect("the stack's end is a StackOverflowError", lines["stack overflow"], "true")
-    expect("faults that became NullPointerException", lines["null pointers"], "20")
-    expect("a spinning thread stops for a collection", lines["safepoints"], "true")
+    expect_equal("the stack's end is a StackOverflowError", lines["stack overflow"], "true")
+    expect_equal("faults that became NullPointerException", lines["null pointers"], "20")
+    expect_equal("a spinning thread stops for a collection", lines["safepoints"], "true")
     return out
 
 

@@ -14,7 +14,7 @@ from tessera.lab.allocator_proof.programs.driver import (
     Need,
     ProvedProgram,
     WrongAnswer,
-    expect,
+    expect_equal,
     free_port,
     server_answers,
 )
@@ -48,7 +48,7 @@ class Client:
         requests = [b"set %s 0 0 %d\r\n%s\r\n" % (k.encode(), len(v), v) for k, v in items.items()]
         self._socket.sendall(b"".join(requests))
         for key in items:
-            expect(f"set {key}", self._stream.readline(), b"STORED\r\n")
+            expect_equal(f"set {key}", self._stream.readline(), b"STORED\r\n")
 
     def fetch(self, keys: list[str]) -> dict[str, bytes]:
         """Those of ``keys`` that the server has."""
@@ -60,7 +60,7 @@ class Client:
         return found
 
 
-def load(port: int, number: int, faults: list[str]) -> None:
+def work_of_client(port: int, number: int, faults: list[str]) -> None:
     """One client's work on its own keys."""
     try:
         client = Client(port)
@@ -72,8 +72,8 @@ def load(port: int, number: int, faults: list[str]) -> None:
                 client.store(items)
                 if client.fetch(part) != items:
                     raise WrongAnswer(f"client {number}: values differ from those stored")
-        expect("delete", client.ask(b"delete %s\r\n" % keys[0].encode()), b"DELETED\r\n")
-        expect("get of a deleted key", client.fetch(keys[:1]), {})
+        expect_equal("delete", client.ask(b"delete %s\r\n" % keys[0].encode()), b"DELETED\r\n")
+        expect_equal("get of a deleted key", client.fetch(keys[:1]), {})
         for _ in range(500):
             client.ask(b"incr counter 1\r\n")
     except Exception as error:  # told to the main thread: a thread's own exception would get lost
@@ -88,7 +88,7 @@ def drive(box: Box) -> str:
     client = Client(port)
     client.store({"counter": b"0"})
     faults: list[str] = []
-    threads = [threading.Thread(target=load, args=(port, n, faults)) for n in range(CLIENTS)]
+    threads = [threading.Thread(target=work_of_client, args=(port, n, faults)) for n in range(CLIENTS)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -101,7 +101,7 @@ def drive(box: Box) -> str:
         for key in sorted(found):
             digest.update(key.encode() + found[key])
     counter = client.fetch(["counter"])["counter"]
-    expect("counter that all clients raised", counter, b"%d" % (CLIENTS * 500))
+    expect_equal("counter that all clients raised", counter, b"%d" % (CLIENTS * 500))
     server.process.send_signal(signal.SIGTERM)
     box.finish(server)
     return digest.hexdigest()

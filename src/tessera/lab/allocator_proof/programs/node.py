@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tessera.core.files import repo_root
 from tessera.core.units import MB
-from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect
+from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect_equal
 
 SCRIPT = repo_root() / "artifacts" / "mosalloc" / "programs" / "churn.js"
 
@@ -12,8 +12,8 @@ SCRIPT = repo_root() / "artifacts" / "mosalloc" / "programs" / "churn.js"
 def drive(box: Box) -> str:
     out = box.run(["node", SCRIPT]).out
     lines = dict(line.split(" ", 1) for line in out.splitlines())
-    expect("pages that WebAssembly had before each growth", lines["webassembly"], "1,2,4,8,16,32,-1")
-    expect("the stack's end is a RangeError", lines["recursion"], "true")
+    expect_equal("pages that WebAssembly had before each growth", lines["webassembly"], "1,2,4,8,16,32,-1")
+    expect_equal("the stack's end is a RangeError", lines["recursion"], "true")
     return out
 
 

@@ -16,7 +16,7 @@ from tessera.lab.allocator_proof.programs.driver import (
     StartedProcess,
     TimedOut,
     WrongAnswer,
-    expect,
+    expect_equal,
     free_port,
     server_answers,
 )
@@ -88,11 +88,11 @@ def drive(box: Box) -> str:
     port = free_port()
     server = start(box, port)
     benchmark = box.tool(["redis-benchmark", "-p", port, *BENCHMARK]).out
-    expect("redis-benchmark's tests", benchmark.count("requests per second"), 7)
+    expect_equal("redis-benchmark's tests", benchmark.count("requests per second"), 7)
     box.last = server  # from here on the server is what a failure is about
     client = Resp(port)
-    expect("FLUSHALL", client.call("FLUSHALL", "SYNC"), b"OK")
-    load(client)
+    expect_equal("FLUSHALL", client.call("FLUSHALL", "SYNC"), b"OK")
+    write_keys(client)
     digest = client.call("DEBUG", "DIGEST")
     snapshot(client)
     stop(box, server, client)
@@ -100,9 +100,9 @@ def drive(box: Box) -> str:
     port = free_port()
     server = start(box, port)
     client = Resp(port)
-    expect("keys after the snapshot was loaded", client.call("DBSIZE"), KEYS // 2)
-    expect("digest after the snapshot was loaded", client.call("DEBUG", "DIGEST"), digest)
-    check(client)
+    expect_equal("keys after the snapshot was loaded", client.call("DBSIZE"), KEYS // 2)
+    expect_equal("digest after the snapshot was loaded", client.call("DEBUG", "DIGEST"), digest)
+    check_values(client)
     stop(box, server, client)
     return digest.decode()
 
@@ -115,17 +115,17 @@ def start(box: Box, port: int) -> StartedProcess:
     return server
 
 
-def load(client: Resp) -> None:
+def write_keys(client: Resp) -> None:
     """Write all keys, overwrite a part, delete every second: holes for the allocator to fill."""
     for first in range(0, KEYS, BATCH):
         numbers = range(first, first + BATCH)
         client.pipeline([("SET", f"key:{n}", value(n)) for n in numbers])
         client.pipeline([("APPEND", f"key:{n}", b"x" * (n % 97)) for n in numbers])
         client.pipeline([("DEL", f"key:{n}") for n in numbers if n % 2])
-    expect("DBSIZE", client.call("DBSIZE"), KEYS // 2)
+    expect_equal("DBSIZE", client.call("DBSIZE"), KEYS // 2)
 
 
-def check(client: Resp) -> None:
+def check_values(client: Resp) -> None:
     """Every value equals the written one."""
     for first in range(0, KEYS, BATCH):
         numbers = range(first, first + BATCH, 2)
@@ -143,7 +143,7 @@ def snapshot(client: Resp) -> None:
         client.pipeline([("SET", "scratch", value(n)) for n in range(0, KEYS, 501)] + [("DEL", "scratch")])
         if time.monotonic() > end:
             raise TimedOut(f"BGSAVE still ran after {SNAPSHOT_SECONDS} s")
-    expect("BGSAVE", b"rdb_last_bgsave_status:ok" in client.call("INFO", "persistence"), True)
+    expect_equal("BGSAVE", b"rdb_last_bgsave_status:ok" in client.call("INFO", "persistence"), True)
 
 
 def stop(box: Box, server: StartedProcess, client: Resp) -> None:

@@ -20,7 +20,7 @@ from tessera.lab.allocator_proof.programs import (
 from tessera.lab.allocator_proof.programs.driver import ProvedProgram
 
 
-def table(programs: Iterable[ProvedProgram]) -> dict[str, ProvedProgram]:
+def programs_by_name(programs: Iterable[ProvedProgram]) -> dict[str, ProvedProgram]:
     """Programs by name, in order; the same name twice is a mistake in the source."""
     found: dict[str, ProvedProgram] = {}
     for program in programs:
@@ -30,7 +30,7 @@ def table(programs: Iterable[ProvedProgram]) -> dict[str, ProvedProgram]:
     return found
 
 
-PROGRAMS: dict[str, ProvedProgram] = table(
+PROGRAMS: dict[str, ProvedProgram] = programs_by_name(
     [
         redis.PROGRAM,
         memcached.PROGRAM,
@@ -46,7 +46,7 @@ PROGRAMS: dict[str, ProvedProgram] = table(
 )
 
 
-def program(name: str) -> ProvedProgram:
+def program_named(name: str) -> ProvedProgram:
     """The program ``name``; an unknown one is an error that lists the valid names."""
     if name not in PROGRAMS:
         raise unknown_name("program", name, tuple(PROGRAMS))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tessera.core.units import MB
-from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect
+from tessera.lab.allocator_proof.programs.driver import Box, Need, ProvedProgram, expect_equal
 
 #: 7919 and 104729 are primes: the rows come in an order that the index has to sort.
 SCRIPT = """
@@ -30,9 +30,9 @@ SELECT sum(a.shelf * 1.0 / (b.c + 1)) FROM item a JOIN m.word b ON substr(a.name
 
 def drive(box: Box) -> str:
     out = box.run(["sqlite3", "items.db"], text=SCRIPT).out
-    expect("PRAGMA integrity_check", out.splitlines()[1], "ok")
+    expect_equal("PRAGMA integrity_check", out.splitlines()[1], "ok")
     again = box.run(["sqlite3", "items.db", "PRAGMA integrity_check; SELECT count(*) FROM item;"]).out
-    expect("the file, read again", again, f"ok\n{60000 - 60000 // 7}\n")
+    expect_equal("the file, read again", again, f"ok\n{60000 - 60000 // 7}\n")
     return out
 
 

@@ -194,7 +194,7 @@ def _installed(probe: str) -> bool:
     return bool(glob.glob(probe)) if "/" in probe else shutil.which(probe) is not None
 
 
-def attempt(program: ProvedProgram, box: Box) -> tuple[str, str]:
+def drive_once(program: ProvedProgram, box: Box) -> tuple[str, str]:
     """Drive the program once; returns its answer and why it failed (one of them empty)."""
     try:
         return program.drive(box), ""
@@ -222,7 +222,7 @@ def run_layout(
         launcher=launcher,
     )
     started = time.monotonic()
-    answer, fault = attempt(program, box)
+    answer, fault = drive_once(program, box)
     seconds = round(time.monotonic() - started, 2)
     reports = read_reports([step.report for step in box.steps])
     pages = page_fault(program, reports, len(box.steps))
@@ -245,7 +245,7 @@ def run_program(
             emit(ProgramOutcome(program.name, layout, SKIP, f"not installed: {command}"))
         return
     box = Box(_clean(folder / "plain"), layout=None, timeout_seconds=program.timeout_seconds)
-    plain, fault = attempt(program, box)
+    plain, fault = drive_once(program, box)
     for layout in layouts:
         if fault:
             tail, repeat = (box.last.tail(), box.last.shell()) if box.last else ("", "")
@@ -267,7 +267,7 @@ def _emit(outcome: ProgramOutcome) -> None:
 
 def main() -> None:
     """Parse, run, and kill all started processes at the end, also after a signal."""
-    from tessera.lab.allocator_proof.programs.registry import program
+    from tessera.lab.allocator_proof.programs.registry import program_named
 
     parser = argparse.ArgumentParser(prog="worker")
     parser.add_argument("name")
@@ -278,7 +278,7 @@ def main() -> None:
     become_subreaper()
     with signals_raise():
         try:
-            run_program(program(asked.name), asked.layouts, asked.folder, asked.launcher, _emit)
+            run_program(program_named(asked.name), asked.layouts, asked.folder, asked.launcher, _emit)
         finally:
             kill_below(os.getpid())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tessera.core.checks import FAIL, PASS, STATUSES, Check
 from tessera.lab.allocator_proof.bench import ROWS, Bench, Result, format_table
-from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program
+from tessera.lab.allocator_proof.programs.registry import PROGRAMS, program_named
 from tessera.lab.allocator_proof.programs.session import (
     MOSAIC_NAMES,
     OUTCOME_COLUMNS,
@@ -30,7 +30,7 @@ QUICK_LAYOUTS = ("4kb",)
 
 def run_programs(settings: ProofSettings) -> Findings:
     """Every program under every layout; quick: three of them on 4KB pages."""
-    chosen = [program(name) for name in QUICK_PROGRAMS] if settings.quick else list(PROGRAMS.values())
+    chosen = [program_named(name) for name in QUICK_PROGRAMS] if settings.quick else list(PROGRAMS.values())
     if container_engine_name() != NONE:
         ensure_programs_image(settings.say)
     session = Session()

@@ -42,7 +42,7 @@ class RandomCallsOutcome:
     reason: str = ""
 
 
-def parse(output: str, layout: str, threads: int, operations: int, status: int) -> RandomCallsOutcome:
+def differential_outcome(output: str, layout: str, threads: int, operations: int, status: int) -> RandomCallsOutcome:
     """compare.py's verdict; anything but a PASS over all operations with status 0 is none."""
     found = [match for match in map(_LINE.match, output.splitlines()) if match]
     skipped = re.search(r"^SKIP \S+: (.*)$", output, re.M)
@@ -93,7 +93,7 @@ def _compare(settings: ProofSettings, layout: str, threads: int, operations: int
     )
     with stopped_at_exit(process):
         output = process.communicate()[0]
-    line = parse(output, layout, threads, operations, process.returncode)
+    line = differential_outcome(output, layout, threads, operations, process.returncode)
     settings.say(f"{line.verdict} {layout}, {threads} threads{f': {line.reason}' if line.reason else ''}")
     return line
 

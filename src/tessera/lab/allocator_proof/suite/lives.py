@@ -49,7 +49,7 @@ def share(operations: int) -> int:
     return max(min(LEAST_OPERATIONS, operations), -(-operations // len(LAYOUTS)))
 
 
-def parse(output: str, layout: str, operations: int, status: int) -> LivesOutcome:
+def lives_outcome(output: str, layout: str, operations: int, status: int) -> LivesOutcome:
     """compare.py's verdict; anything but a PASS over all operations with status 0 is none."""
     found = [match for match in map(_LINE.match, output.splitlines()) if match]
     skipped = re.search(r"^SKIP \S+: (.*)$", output, re.M)
@@ -104,7 +104,7 @@ def _compare(settings: ProofSettings, layout: str) -> LivesOutcome:
     )
     with stopped_at_exit(process):
         output = process.communicate()[0]
-    line = parse(output, layout, operations, process.returncode)
+    line = lives_outcome(output, layout, operations, process.returncode)
     settings.say(f"{line.verdict} lives, {layout}{f': {line.reason}' if line.reason else ''}")
     return line
 

@@ -52,7 +52,7 @@ run() {{
 """
 
 
-def run_under() -> ModuleType:
+def runner_module() -> ModuleType:
     """The component's own runner of cases: its layouts, options and judgement of reports."""
     path = repo_root() / "artifacts/mosalloc/tests/run_under.py"
     spec = importlib.util.spec_from_file_location("mosalloc_run_under", path)
@@ -72,7 +72,7 @@ def write_script(
     folder: Path, conditions: Iterable[str], operations: int = OPERATIONS
 ) -> tuple[Path, list[str]]:
     """Write the script and its layouts into the folder; the script and the names of its runs."""
-    build, runner = build_dir("mosalloc"), run_under()
+    build, runner = build_dir("mosalloc"), runner_module()
     commands: dict[str, str] = {}
     for condition in conditions:
         layout = folder / f"{condition}.csv"
@@ -147,7 +147,7 @@ def _wrong_in_case(ran: ScriptRun, name: str, status: int | None) -> str:
     report = json.loads((ran.folder / f"{name}.json").read_text())
     if report["counters"]["fork_late_lock"] != 0:
         return "the library could not patch libc's fork, so a fork can hang: fork_late_lock is 1"
-    return run_under().wrong_in(report, condition, case)
+    return runner_module().wrong_in(report, condition, case)
 
 
 def _difference(ran: ScriptRun, threads: int, statuses: dict[str, int]) -> str:
