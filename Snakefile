@@ -16,7 +16,7 @@
 from pathlib import Path
 from snakemake.utils import validate
 from tessera.core.configuration_files import jsonschema
-from tessera.cli.pipeline.digests import code, content
+from tessera.cli.pipeline.digests import code, content_digest
 from tessera.core.results.tree import MODEL_TABLES, REFERENCE_TABLES, ResultsTree
 
 if not config:

@@ -6,7 +6,7 @@ compares the content of stamps, which is small (profiles/default), not their tim
 import os
 
 from tessera.cli.pipeline.job_log import show_counts
-from tessera.cli.pipeline.digests import programs
+from tessera.cli.pipeline.digests import programs_digest
 
 show_counts(workflow, logger)  # `./run reproduce -n --quiet` prints how many jobs each rule has
 
@@ -16,23 +16,23 @@ COMPONENTS = ("mosalloc", "tracer", "simulator", "workloads", "imitation")
 
 def images(wildcards=None):
     """The toolchain image; none if this machine builds the components."""
-    return [] if ENGINE == "none" else [f"build/images-{content('docker/base', 'docker/toolchain')}.stamp"]
+    return [] if ENGINE == "none" else [f"build/images-{content_digest('docker/base', 'docker/toolchain')}.stamp"]
 
 
 def workloads_image():
     """The image of the programs of Debian."""
-    digest = content("docker/base", "docker/toolchain", "docker/workloads")
+    digest = content_digest("docker/base", "docker/toolchain", "docker/workloads")
     return f"build/image-workloads-{digest}.stamp"
 
 
 def vips_image():
     """The image of the workload vips."""
-    return f"build/image-vips-{content('docker/base', 'docker/toolchain', 'docker/vips')}.stamp"
+    return f"build/image-vips-{content_digest('docker/base', 'docker/toolchain', 'docker/vips')}.stamp"
 
 
 def component_stamps(*components):
     """Stamps of built components."""
-    return [f"build/{component}-{programs(ENGINE, component)}.stamp" for component in components]
+    return [f"build/{component}-{programs_digest(ENGINE, component)}.stamp" for component in components]
 
 
 rule images:

@@ -9,7 +9,7 @@ rule energy:
     benchmark: TREE.benchmark("energy")
     params:
         out=lambda w, output: Path(output[0]).parent, code=study_code("energy"),
-        files=content("config/machines", "config/platforms"),
+        files=content_digest("config/machines", "config/platforms"),
     message: "Computing the energy of all cells"
     shell: "tessera lab run energy cells={input} --out {params.out} > {log} 2>&1"
 

@@ -10,7 +10,7 @@ rule host_platform:
     log: TREE.log("host-platform"),
     params:
         code=code("tessera.simulate.platform_files"),
-        files=content("config/platforms/host-template.yaml"),
+        files=content_digest("config/platforms/host-template.yaml"),
     message: "Writing a platform file for this machine"
     shell: "tessera platform detect --out {output} 2> >(tee {log} >&2)"
 

@@ -21,7 +21,7 @@ rule kernel_numa:
     wildcard_constraints: part="|".join(GUEST_PARTS)
     params:
         code=lambda w: study_code(f"numa-{w.part}"),
-        files=content("artifacts/kernel", "docker/kernel", "config/workloads/mitosis-gups.yaml"),
+        files=content_digest("artifacts/kernel", "docker/kernel", "config/workloads/mitosis-gups.yaml"),
     message: "Running the kernel job {wildcards.part}"
     threads: 1
     priority: 70  # as the other jobs of the kernel

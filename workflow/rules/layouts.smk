@@ -10,7 +10,7 @@ def platform_file(platform):
 
 def platform_content(platform):
     """Digest of a committed platform."""
-    return "" if platform == "host-sim" else content(f"config/platforms/{platform}.yaml")
+    return "" if platform == "host-sim" else content_digest(f"config/platforms/{platform}.yaml")
 
 
 #: Values of every simulated platform that the configuration changes, as a key of a step.

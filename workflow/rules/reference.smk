@@ -14,6 +14,6 @@ rule reference:
     output: [TREE.reference(name) for name in REFERENCE_TABLES],
     log: TREE.log("reference"),
     benchmark: TREE.benchmark("reference")
-    params: results=TREE.root, code=code("tessera.core.reference.comparison"), files=content(*PRINTED, *fetched_data()),
+    params: results=TREE.root, code=code("tessera.core.reference.comparison"), files=content_digest(*PRINTED, *fetched_data()),
     message: "Comparing the papers' archived data with the printed numbers"
     shell: "tessera dev reference compare --results {params.results} > {log} 2>&1"

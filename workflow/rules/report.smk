@@ -34,7 +34,7 @@ rule machines:
     params:
         words=catalogue.words({}, seed=config["seed"], orders=config.get("adaptive_orders", 10)),
         bundles=catalogue.repeated("bundle", BUNDLES),
-        files=content(*BUNDLES), code=code("tessera.cli.pipeline.bundles"),
+        files=content_digest(*BUNDLES), code=code("tessera.cli.pipeline.bundles"),
     message: "Verifying bundles of real machines"
     shell: "tessera dev step machines {params.words} {params.bundles} --out {output} 2> >(tee {log} >&2)"
 
@@ -52,7 +52,7 @@ rule notebook:
     params:
         workload=EXPLORE["workload"], platform=EXPLORE["platform"], results=TREE.root,
         code=code("tessera.report.notebooks", "tessera.report.explore"),
-        files=lambda w: content(f"notebooks/{w.notebook}.ipynb", "report", "reference-results"),
+        files=lambda w: content_digest(f"notebooks/{w.notebook}.ipynb", "report", "reference-results"),
     message: "Executing notebook {wildcards.notebook}"
     shell:
         "tessera dev notebooks run --results {params.results} --only {wildcards.notebook}"
@@ -75,7 +75,7 @@ rule report:
     log: TREE.log("report"),
     benchmark: TREE.benchmark("report")
     params:
-        results=TREE.root, files=content(*SHOWN),
+        results=TREE.root, files=content_digest(*SHOWN),
         code=code("tessera.report.site", "tessera.report.claims_table"),
     message: "Writing the report"
     shell: "tessera report render --results {params.results} > {log} 2>&1"

@@ -206,7 +206,7 @@ rule study_probes:
     params:
         words=catalogue.words(STUDIES.get("probes", {}), seed=config["seed"]), code=study_code("probes"),
         files=lambda w: platform_content(STUDIES["probes"]["platform"]),
-        printed=content(*(f"reference-results/park_{n}.csv" for n in ("table21_shared_memory", "table22_synonym_filter"))),
+        printed=content_digest(*(f"reference-results/park_{n}.csv" for n in ("table21_shared_memory", "table22_synonym_filter"))),
     priority: 15
     resources: mem_mb=1000
     message: "Probing single structures of designs"
@@ -225,7 +225,7 @@ rule study_placements:
         words=catalogue.words(STUDIES.get("placements", {}), seed=config["seed"], cache=TREE.cache),
         code=study_code("numa-placements"),
         files=lambda w: platform_content(STUDIES["placements"]["platform"]),
-        printed=content(*(f"reference-results/mitosis_{n}.csv" for n in ("table2", "timing"))),
+        printed=content_digest(*(f"reference-results/mitosis_{n}.csv" for n in ("table2", "timing"))),
     priority: 15
     resources: mem_mb=1000
     message: "Simulating placements of page tables"
@@ -248,7 +248,7 @@ rule study_program:
         ),
         code=study_code("numa-program"),
         files=lambda w: platform_content(STUDIES["placements"]["platform"]),
-        printed=content(*(f"reference-results/mitosis_{n}.csv" for n in ("table2", "timing"))),
+        printed=content_digest(*(f"reference-results/mitosis_{n}.csv" for n in ("table2", "timing"))),
     priority: 15
     resources: mem_mb=1000
     message: "Simulating placements of page tables for {wildcards.workload}"

@@ -39,7 +39,7 @@ rule study_recording:
     params:
         size=lambda w: WHOLE_SIZES[w.workload],
         code=study_code("recording", without=("tessera.core.layouts.", "tessera.core.platforms.")),
-        files=lambda w: content(f"config/workloads/{w.workload}.yaml"),
+        files=lambda w: content_digest(f"config/workloads/{w.workload}.yaml"),
     priority: 20
     resources: mem_mb=1000
     message: "Recording {wildcards.workload} ({params.size}) from its first instruction"
@@ -62,7 +62,7 @@ rule study_scenarios:
         code=study_code("scenarios"),
         files=lambda w: [
             platform_content(STUDIES["scenarios"]["platform"]),
-            content(*(f"config/scenarios/{name}.yaml" for name in scenarios_of(w.workload))),
+            content_digest(*(f"config/scenarios/{name}.yaml" for name in scenarios_of(w.workload))),
         ],
     priority: 15
     resources: mem_mb=1000
@@ -83,8 +83,8 @@ rule study_virtuoso:
     params:
         words=catalogue.words(STUDIES.get("virtuoso", {}), cache=TREE.cache), code=study_code("virtuoso"),
         files=lambda w: [
-            platform_content(STUDIES["virtuoso"]["platform"]), content("artifacts/kernel-stream/recording"),
-            content(*(f"config/scenarios/{name}.yaml" for name in STUDIES["virtuoso"]["scenarios"])),
+            platform_content(STUDIES["virtuoso"]["platform"]), content_digest("artifacts/kernel-stream/recording"),
+            content_digest(*(f"config/scenarios/{name}.yaml" for name in STUDIES["virtuoso"]["scenarios"])),
         ],
     priority: 15
     resources: mem_mb=1500

@@ -79,7 +79,7 @@ def installed(name):
 def workload_files(name):
     """Digest of the files that define a workload."""
     datasets = ["datasets/manifest.csv"] if size_of(name).datasets else []
-    return content(f"config/workloads/{name}.yaml", *datasets)
+    return content_digest(f"config/workloads/{name}.yaml", *datasets)
 
 
 try:

@@ -19,7 +19,7 @@ rule validate_engines:
     params:
         words=catalogue.words({}, amount=AMOUNT, seed=config["seed"], platforms=None if THOROUGH else PLATFORMS),
         code=study_code("engines"),
-        files=content(*COMPARED),
+        files=content_digest(*COMPARED),
     message: "Comparing the engines on random traces, layouts and platforms"
     shell: "tessera lab run engines {params.words} --out {output} 2> >(tee {log} >&2)"
 
@@ -31,7 +31,7 @@ rule validate_closed_forms:
     benchmark: TREE.benchmark("validate-closed-forms")
     params:
         words=catalogue.words({}, platforms=None if THOROUGH else PLATFORMS[0]), code=study_code("closed-forms"),
-        files=content(*COMPARED),
+        files=content_digest(*COMPARED),
     message: "Comparing simulated counts with formulas"
     shell: "tessera lab run closed-forms {params.words} --out {output} 2> >(tee {log} >&2)"
 
@@ -77,7 +77,7 @@ rule clock_measure:
     benchmark: TREE.benchmark("clock-measure")
     params:
         amount=AMOUNT, code=study_code("clock-measure"),
-        files=content("src/tessera/lab/clock/marks.csv", "src/tessera/lab/clock/programs.csv"),
+        files=content_digest("src/tessera/lab/clock/marks.csv", "src/tessera/lab/clock/programs.csv"),
     threads: workflow.cores
     priority: 1800  # soon after the chases, before anything else runs
     message: "Measuring micro-benchmarks and programs on this machine's clock"
@@ -96,7 +96,7 @@ rule clock:
     benchmark: TREE.benchmark("clock")
     params:
         amount=AMOUNT, out=TREE.all_validation, code=study_code("clock"),
-        files=content("src/tessera/lab/clock/marks.csv", "src/tessera/lab/clock/programs.csv"),
+        files=content_digest("src/tessera/lab/clock/marks.csv", "src/tessera/lab/clock/programs.csv"),
     priority: 15
     message: "Holding the simulated core against this machine's clock"
     shell:
@@ -146,7 +146,7 @@ rule invariants:
     log: TREE.log("invariants"),
     params:
         words=catalogue.words({}, results=TREE.root, changes=CHANGES), code=study_code("invariants"),
-        files=content(*(f"config/platforms/{name}.yaml" for name in PLATFORMS)),
+        files=content_digest(*(f"config/platforms/{name}.yaml" for name in PLATFORMS)),
     message: "Checking the rules that every cell must satisfy"
     shell: "tessera lab run invariants {params.words} --out {output} > {log} 2>&1"
 
