@@ -3,7 +3,7 @@
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.lab.faults.measured import SPARE_BYTES, THP, read_environment, processor_of, require
+from tessera.lab.faults.measured import SPARE_BYTES, THP, processor_of, read_environment, require
 from tessera.machine.environment.condition import SystemFiles
 
 MB = 1 << 20

@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tessera.core.errors import TesseraError
-from tessera.lab.faults.recorded_faults import RECORDING_HEAD, Access, Dropped, Fault, faults_of_lines, text_of_faults
+from tessera.lab.faults.recorded_faults import (
+    RECORDING_HEAD,
+    Access,
+    Dropped,
+    Fault,
+    faults_of_lines,
+    text_of_faults,
+)
 
 GOOD = [
     RECORDING_HEAD,

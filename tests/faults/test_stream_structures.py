@@ -3,7 +3,15 @@
 import pytest
 
 from tessera.lab.faults.recorded_faults import Access, Count, Fault
-from tessera.lab.faults.recording import DIRECT_MAP, VMEMMAP, Facts, Range, Structures, choose, with_structures
+from tessera.lab.faults.recording import (
+    DIRECT_MAP,
+    VMEMMAP,
+    Facts,
+    Range,
+    Structures,
+    choose,
+    with_structures,
+)
 
 BASE = DIRECT_MAP + 0x3DE00000
 FACTS = Facts(
@@ -67,7 +75,9 @@ def access(physical, store=False, string=False, bytes_=8):
 def names_of(accesses, kind="write-cow", touch=0x300_008):
     return [
         one.structure
-        for one in with_structures(Fault(1, tuple(accesses), 0, 0, 0, (0, touch)), kind, Structures(FACTS)).accesses
+        for one in with_structures(
+            Fault(1, tuple(accesses), 0, 0, 0, (0, touch)), kind, Structures(FACTS)
+        ).accesses
     ]
 
 

@@ -92,7 +92,8 @@ def test_a_plan_is_for_what_this_process_may_use(limited, monkeypatch):
     asked = []
     made = SimpleNamespace(lines=[], seconds=0, jobs=0, disk=0, elapsed_seconds=0, too_large=[])
     monkeypatch.setattr(
-        "tessera.cli.plan.estimate.estimate_reproduction", lambda name, machines: asked.append(machines) or made
+        "tessera.cli.plan.estimate.estimate_reproduction",
+        lambda name, machines: asked.append(machines) or made,
     )
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 2, 3})
     limited(memory__max=2 * GB)

@@ -14,7 +14,13 @@ from tessera.cli.lab.allocator import allocator
 from tessera.core.errors import TesseraError
 from tessera.core.results.machine_tables import ALLOCATOR
 from tessera.lab.allocator_proof import overhead
-from tessera.lab.allocator_proof.overhead import CostProgram, TimeAndMemory, measure_overheads, overheads, run_once
+from tessera.lab.allocator_proof.overhead import (
+    CostProgram,
+    TimeAndMemory,
+    measure_overheads,
+    overheads,
+    run_once,
+)
 from tessera.machine import program_paths
 from tessera.measure.mosalloc.pools import ACTIVE, MAGIC, library_started
 
@@ -68,7 +74,9 @@ def test_each_pair_has_both_sides_and_only_one_has_the_library(files):
 
 def test_when_the_time_is_up_every_program_has_one_pair(files):
     programs = tuple(CostProgram(name, (name,)) for name in "abc")
-    table = measure_overheads(files, programs, pairs=9, seconds=0, run=lambda argv, library: TimeAndMemory(1, 1))
+    table = measure_overheads(
+        files, programs, pairs=9, seconds=0, run=lambda argv, library: TimeAndMemory(1, 1)
+    )
     assert sorted(table["workload"]) == ["a", "a", "b", "b", "c", "c"]
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tessera.core.mapping.free_blocks import machine_free_blocks, unusable_index
-from tessera.lab.numa.fragmented_memory import CASES, FREE, listed_pages, columns_of_run, page_bytes
+from tessera.lab.numa.fragmented_memory import CASES, FREE, columns_of_run, listed_pages, page_bytes
 from tessera.lab.numa.guest_map import CapturedMap
 from tessera.lab.numa.mitosis_figures import figure11_gains
 from tessera.lab.numa.placement_map import DATA, TABLE, PlacementMap

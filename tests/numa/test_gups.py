@@ -18,9 +18,9 @@ from tessera.lab.numa.gups import (
     PERIOD,
     UPDATE,
     Gups,
-    random_blocks,
     power,
     product,
+    random_blocks,
     write_gups_layouts,
     write_trace,
 )

@@ -17,8 +17,8 @@ from tessera.lab.numa.placement_map import (
     PlacementMap,
     compare_maps,
     count_differences,
-    pages_by_leaf_node,
     named_differences,
+    pages_by_leaf_node,
     read_map,
     write_map,
 )

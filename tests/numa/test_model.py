@@ -13,11 +13,11 @@ from tessera.lab.numa.placement_costs import (
     LoadCosts,
     greatest_ratio,
     hog_lines,
+    placed_walk_cycles,
     placement_named,
     placements,
     published_machine,
     wait_cycles,
-    placed_walk_cycles,
 )
 
 COUNTS = st.integers(0, 2**40)

@@ -86,7 +86,9 @@ def test_remote_memory_is_published_for_one_platform_only():
 def test_a_prediction_by_hand():
     memory = memory_of("haswell-4s-sim", published_machine(), None, None)
     rows = predict_placements(
-        Walks(1_000_000, 10_000, 2_000, 10_000), memory, [placement_named("RP-LD"), placement_named("RPI-LD+M")]
+        Walks(1_000_000, 10_000, 2_000, 10_000),
+        memory,
+        [placement_named("RP-LD"), placement_named("RPI-LD+M")],
     )
     assert list(rows["walk_cycles"]) == [1_600_000, 1_000_000]  # 2000 x 300 more; nothing after migration
     assert list(rows["walk_cycles_ratio"]) == [1.6, 1.0] and set(rows["walk_cycles_ci95"]) == {10_000}

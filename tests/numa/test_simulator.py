@@ -14,9 +14,9 @@ from tessera.lab.numa.placement_costs import (
     HOG_SWEEP,
     LoadCosts,
     Placement,
+    placed_walk_cycles,
     published_machine,
     wait_cycles,
-    placed_walk_cycles,
 )
 from tessera.lab.numa.placement_study import placed_platform, placement_cases
 from tessera.lab.numa.predicted_costs import walks_of

@@ -9,7 +9,14 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.lab.numa.map_rules import POLICIES, SPLITS, Touched, touched_pages, remote_leaf_shares, split_touches
+from tessera.lab.numa.map_rules import (
+    POLICIES,
+    SPLITS,
+    Touched,
+    remote_leaf_shares,
+    split_touches,
+    touched_pages,
+)
 from tessera.lab.numa.predicted_costs import Memory, Walks, measured_shares, published_shares, socket_costs
 
 MEMORY = Memory(280, 250, 5, 580, 140)

@@ -3,7 +3,7 @@
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.lab.oracle.collapse import ScanOutcome, range_cells, entries_of, guest_decisions
+from tessera.lab.oracle.collapse import ScanOutcome, entries_of, guest_decisions, range_cells
 
 TABLE = ["rw s64 o192 y256", "r z1 y511"]
 TRACE = "trace 511:64 0 khugepaged-26 [000] 2.4: mm_khugepaged_scan_pmd: mm=1, scan_pfn=0x1, writable=1, "

@@ -4,7 +4,7 @@ import numpy as np
 
 from tessera.lab.oracle.allocator import Comparison, block_lines, first_divergence
 from tessera.lab.oracle.comparisons import disagreements
-from tessera.lab.oracle.imitation import FREE, NONE, Agreement, frames_of, frames_by_id, without_used
+from tessera.lab.oracle.imitation import FREE, NONE, Agreement, frames_by_id, frames_of, without_used
 
 #: alloc, alloc, free of the first, alloc
 EVENTS = np.array([0, 1, FREE | 0, 2], dtype=np.uint32)

@@ -9,8 +9,8 @@ from tessera.lab.oracle.paging import (
     Paging,
     _printed_map,
     changed_runs,
-    page_differences,
     nothing,
+    page_differences,
 )
 from tessera.lab.oracle.process_faults import PAGE, REGION
 

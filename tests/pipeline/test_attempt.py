@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from tessera.cli.pipeline.failures import run_and_record, failures
+from tessera.cli.pipeline.failures import failures, run_and_record
 from tessera.core.results.outcomes import part_outcomes
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tessera.lab.faults.kinds import BATCH, TABLE
-from tessera.lab.faults.virtuoso import ALL, LEAST_RUN, simulated_comb_rows, consecutive_runs, quantile_rows
+from tessera.lab.faults.virtuoso import ALL, LEAST_RUN, consecutive_runs, quantile_rows, simulated_comb_rows
 
 
 def faults(pages, cycles, kind="write-4kb"):

@@ -8,8 +8,19 @@ from tessera.core import platforms
 from tessera.core.results.kernel_tables import FRAGMENTED, MAPS, PLACEMENTS, PROGRAMS
 from tessera.core.results.table_io import frame_of
 from tessera.lab.numa.gups import Gups
-from tessera.lab.numa.placement_costs import PLATFORM, LoadCosts, published_machine, wait_cycles, placed_walk_cycles
-from tessera.lab.numa.placement_study import PlacementCase, placement_cases, placement_rows, placements_of_cells
+from tessera.lab.numa.placement_costs import (
+    PLATFORM,
+    LoadCosts,
+    placed_walk_cycles,
+    published_machine,
+    wait_cycles,
+)
+from tessera.lab.numa.placement_study import (
+    PlacementCase,
+    placement_cases,
+    placement_rows,
+    placements_of_cells,
+)
 from tessera.lab.numa.program_study import scaled
 
 from .tables import put

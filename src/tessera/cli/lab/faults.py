@@ -71,7 +71,7 @@ def measure(
     from tessera.core.errors import TesseraError
     from tessera.core.units import MB, parse_bytes
     from tessera.lab.faults.kinds import kind_named
-    from tessera.lab.faults.measured import LEAST_PASSES, FaultProgramSettings, processor_of, built_tools
+    from tessera.lab.faults.measured import LEAST_PASSES, FaultProgramSettings, built_tools, processor_of
     from tessera.lab.faults.measured import measure_kinds as run
 
     bytes_ = parse_bytes(size, owner="--size")

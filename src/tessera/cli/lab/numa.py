@@ -173,7 +173,7 @@ def sockets(
     from tessera.core.errors import TesseraError, unknown_name
     from tessera.lab.numa import predicted_costs
     from tessera.lab.numa.archive import read_archive
-    from tessera.lab.numa.map_rules import POLICIES, SPLITS, touched_pages, remote_leaf_shares, split_touches
+    from tessera.lab.numa.map_rules import POLICIES, SPLITS, remote_leaf_shares, split_touches, touched_pages
     from tessera.lab.numa.placement_costs import published_machine
     from tessera.lab.numa.placement_map import read_map
 

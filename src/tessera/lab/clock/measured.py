@@ -26,10 +26,10 @@ from tessera.lab.clock.marks import (
     Found,
     Progress,
     Skipped,
-    median_cycles,
     frequency_ghz,
     layout_of,
     marks_of,
+    median_cycles,
     roi_ns,
     run_on_last_processor,
 )
@@ -88,7 +88,9 @@ def measure_programs(
                 return {one.name: why for one in programs}
             except TesseraError as error:
                 failed[program.name] = error.problem
-    return failed | {name: median_cycles(found) for name, found in values.items() if found and name not in failed}
+    return failed | {
+        name: median_cycles(found) for name, found in values.items() if found and name not in failed
+    }
 
 
 # What was measured of marks and programs, as a table.

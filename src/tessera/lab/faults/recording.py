@@ -14,7 +14,14 @@ from pathlib import Path
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import writing
-from tessera.lab.faults.recorded_faults import LINE_BYTES, Count, Dropped, Fault, faults_of_lines, text_of_faults
+from tessera.lab.faults.recorded_faults import (
+    LINE_BYTES,
+    Count,
+    Dropped,
+    Fault,
+    faults_of_lines,
+    text_of_faults,
+)
 
 RECORDED = Path("artifacts/kernel-stream/recording")  #: page faults of Linux 6.12, in the repository
 

@@ -9,7 +9,13 @@ from tessera.core.results.table_io import read_file
 from tessera.core.results.tree import ResultsTree
 from tessera.lab.faults.kinds import BATCH, TABLE
 from tessera.lab.faults.latencies import comb
-from tessera.lab.faults.recorded_faults import in_order, largest, lines_by_structure, ordinary, summary_of_counts
+from tessera.lab.faults.recorded_faults import (
+    in_order,
+    largest,
+    lines_by_structure,
+    ordinary,
+    summary_of_counts,
+)
 from tessera.lab.faults.recording import RecordedFaults
 
 # The tables of a measurement as lines for people.

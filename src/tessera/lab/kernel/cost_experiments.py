@@ -274,7 +274,9 @@ def _count(
     for config in configs:
         run.say(f"counting instructions: {config}")
         program = image.guest_program(REPLICA_CONFIGS[config][0], run.say, accept_series=accept_series)
-        tables.append(measure(image.kernel_tools(run.say), config, program, run.folder / config_folder_name(config)))
+        tables.append(
+            measure(image.kernel_tools(run.say), config, program, run.folder / config_folder_name(config))
+        )
     return pd.concat(tables)
 
 

@@ -107,7 +107,10 @@ def selftests_and_stress(
     Raises:
         TesseraError: the kernel cannot be built, or QEMU failed.
     """
-    program, tools = image.guest_program("checked", run.say, accept_series=accept_series), image.kernel_tools(run.say)
+    program, tools = (
+        image.guest_program("checked", run.say, accept_series=accept_series),
+        image.kernel_tools(run.say),
+    )
     say, out, machine = run.say, run.folder, EmulatedMachine()
     failures: list[str] = []
     rows: list[tuple] = []

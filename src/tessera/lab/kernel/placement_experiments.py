@@ -140,7 +140,9 @@ def placement(
     for what in figure4_runs(megabytes):
         run.say(f"page tables of {what.workload}, {what.config}")
         folder = run.folder / f"{what.workload}-{what.config}"
-        table, found = observe_placement(image.kernel_tools(run.say), program, what, folder, EmulatedMachine(), 600)
+        table, found = observe_placement(
+            image.kernel_tools(run.say), program, what, folder, EmulatedMachine(), 600
+        )
         tables.append(table)
         run.wrong.extend(f"{what.workload} {what.config}: {line}" for line in found)
     return pd.concat(tables), figure4(pd.concat(tables))

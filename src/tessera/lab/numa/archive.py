@@ -152,7 +152,9 @@ def archived_bars(archive: Archive) -> pd.DataFrame:
 def _figure_bars(archive: Archive, figure: str) -> list[list]:
     location, base_name, size, names = BAR_FIGURES[figure]
     base = column(figure_cycles(archive.good, location, "runtime", "4KB"), base_name)
-    runtime, walk = (figure_cycles(archive.good, location, quantity, size) for quantity in ("runtime", "walk"))
+    runtime, walk = (
+        figure_cycles(archive.good, location, quantity, size) for quantity in ("runtime", "walk")
+    )
     every = figure_cycles(archive.every, location, "runtime", size)
     rows = []
     for workload in every.index:

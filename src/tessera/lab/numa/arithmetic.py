@@ -216,7 +216,8 @@ def bounds(archive: Archive) -> Iterator[BoundedValue]:
     wait = wait_cycles(hog_lines(machine), machine.local_cycles_per_line)
     costs = LoadCosts(machine.local_load_cycles, machine.remote_load_cycles, wait)
     pairs = [
-        ("Figure 6", name, LOCAL, greatest_ratio(placement_named(name), costs)) for name in ("RP-LD", REMOTE_HOGGED)
+        ("Figure 6", name, LOCAL, greatest_ratio(placement_named(name), costs))
+        for name in ("RP-LD", REMOTE_HOGGED)
     ]
     spread = machine.first_touch_load_cycles / machine.local_load_cycles
     pairs += [("Figure 9a", name, f"{name}+M", spread) for name in ("F", "F-A", "I")]

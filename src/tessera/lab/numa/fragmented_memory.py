@@ -95,7 +95,9 @@ def listed_pages(zoneinfo: str, node: int) -> int:
     return sum(int(count) for zone in mine for count in re.findall(r"cpu: \d+\n +count: +(\d+)", zone))
 
 
-def columns_of_run(found: CapturedMap, before: list[int], after: list[int], smaps: str, listed: int = 0) -> dict:
+def columns_of_run(
+    found: CapturedMap, before: list[int], after: list[int], smaps: str, listed: int = 0
+) -> dict:
     """Columns of a run from its map, the free blocks of the data's node, and ``smaps_rollup``."""
     by_level = page_bytes(found.map)
     total, large = sum(by_level.values()), sum(by_level[level] for level in by_level if level > 1)

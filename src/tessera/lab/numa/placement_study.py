@@ -27,11 +27,11 @@ from tessera.lab.numa.placement_costs import (
     NumaMachine,
     Placement,
     hog_lines,
+    placed_walk_cycles,
     placement_named,
     placements,
     published_machine,
     wait_cycles,
-    placed_walk_cycles,
 )
 from tessera.lab.study import Engine, Inputs, Jobs, Run, study
 from tessera.simulate.runner import CellCache, simulate_all

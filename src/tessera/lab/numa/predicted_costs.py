@@ -26,8 +26,8 @@ from tessera.lab.numa.placement_costs import (
     Placement,
     greatest_ratio,
     hog_lines,
-    wait_cycles,
     placed_walk_cycles,
+    wait_cycles,
 )
 from tessera.lab.numa.placement_map import PlacementMap, pages_by_leaf_node
 

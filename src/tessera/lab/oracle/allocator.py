@@ -9,7 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
-from tessera.lab.oracle.imitation import FREE, NONE, Agreement, Replay, event_line, frames_of, output_of, replay
+from tessera.lab.oracle.imitation import (
+    FREE,
+    NONE,
+    Agreement,
+    Replay,
+    event_line,
+    frames_of,
+    output_of,
+    replay,
+)
 
 # Decisions of the guest beside the imitation's.
 #

@@ -219,5 +219,7 @@ def compare(run: Run, recording: Path = Path(RECORDING), events: Count | None = 
     """
     loaded, made = read_history(recording, events)
     found = comparison_rows(loaded, made, built_programs())
-    run.wrong.extend(f"{row.what}: {row.share}% are equal; first: {row.first}" for row in disagreements(found))
+    run.wrong.extend(
+        f"{row.what}: {row.share}% are equal; first: {row.first}" for row in disagreements(found)
+    )
     return frame_of(COMPARISONS, [(row.what, row.compared, row.equal, row.share, row.first) for row in found])

@@ -167,7 +167,9 @@ def sampling(
     return sampling_tables(Inputs(trace.workload, recorded, platform, files, cache, say=run.say), plans, seed)
 
 
-def sampling_tables(inputs: Inputs, plan_texts: Sequence[str], seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+def sampling_tables(
+    inputs: Inputs, plan_texts: Sequence[str], seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The tables of :func:`sampling`; ``inputs.sampling`` is not used."""
     names = [canonical_name(path.stem) for path in inputs.files]
     if missing := [name for name in (ALL_4KB, ALL_2MB) if name not in names]:

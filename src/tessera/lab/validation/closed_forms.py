@@ -16,7 +16,7 @@ from tessera.core.results.table_io import frame_of
 from tessera.core.units import GB, PAGE_2MB, PAGE_4KB
 from tessera.lab.study import Run, study
 from tessera.lab.validation.engine_cases import PLAIN, bent
-from tessera.lab.validation.synthetic import ANON_BASE, Stream, one_cycle_operations, batch, loads
+from tessera.lab.validation.synthetic import ANON_BASE, Stream, batch, loads, one_cycle_operations
 
 # The cases: a stream, a platform, a layout, and what a formula expects of H, M, C or R.
 #

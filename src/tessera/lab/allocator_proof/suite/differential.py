@@ -42,7 +42,9 @@ class RandomCallsOutcome:
     reason: str = ""
 
 
-def differential_outcome(output: str, layout: str, threads: int, operations: int, status: int) -> RandomCallsOutcome:
+def differential_outcome(
+    output: str, layout: str, threads: int, operations: int, status: int
+) -> RandomCallsOutcome:
     """compare.py's verdict; anything but a PASS over all operations with status 0 is none."""
     found = [match for match in map(_LINE.match, output.splitlines()) if match]
     skipped = re.search(r"^SKIP \S+: (.*)$", output, re.M)
