@@ -19,6 +19,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from tessera.core.files import write_text
+from tessera.core.units import percent_text
 
 INK, MUTED, GRID, PAPER = "#1d2129", "#5b6471", "#dde1e7", "#fefefe"
 DARK = {INK: "#e9ecf1", MUTED: "#a4adba", GRID: "#323946", PAPER: "#181c23"}
@@ -108,15 +109,6 @@ def legend_below(figure: Figure, all_axes, columns: int = 3) -> None:
         figure.legend(
             list(found.values()), list(found), loc="outside lower center", ncols=columns, columnspacing=1.2
         )
-
-
-def percent_text(fraction: float, digits: int | None = None) -> str:
-    """``0.0123`` as ``1.2%``; as many digits as are worth reading."""
-    value = 100 * fraction
-    if digits is None:
-        size = abs(value)
-        digits = 0 if size >= 10 else 1 if size >= 1 else 2
-    return f"{value:.{digits}f}%"
 
 
 def percent_axis(axis, *, digits: int | None = None) -> None:

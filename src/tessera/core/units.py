@@ -1,4 +1,4 @@
-"""Byte sizes as people write them (``64MB``) and as programs write them (``67108864``).
+"""Byte sizes as people write them (``64MB``) and as programs write them (``67108864``); shares in per cent.
 
 Powers of two throughout, as in the virtual-memory literature: 1KB = 1024 bytes.
 """
@@ -52,3 +52,12 @@ def format_bytes(count: int) -> str:
 def round_up(count: int, unit: int) -> int:
     """Smallest multiple of ``unit`` that is at least ``count``."""
     return -(-count // unit) * unit
+
+
+def percent_text(fraction: float, digits: int | None = None) -> str:
+    """``0.0123`` as ``1.2%``; as many digits as are worth reading."""
+    value = 100 * fraction
+    if digits is None:
+        size = abs(value)
+        digits = 0 if size >= 10 else 1 if size >= 1 else 2
+    return f"{value:.{digits}f}%"

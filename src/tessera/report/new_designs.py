@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.core.drawing import percent_text
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
 from tessera.core.results.table_io import read_file
 from tessera.core.results.transfer_tables import NEW_DESIGNS
 from tessera.core.results.tree import ResultsTree
+from tessera.core.units import percent_text
 from tessera.lab.transfer.rules import LEAST_INFORMATIVE, TRIVIAL
 
 #: A class has a sentence on the first page from so many judged points of so many workloads on.

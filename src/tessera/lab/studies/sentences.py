@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera.core.results.outcomes import SKIPPED
+from tessera.core.units import percent_text
 from tessera.lab.studies.design_catalogue import BASELINE_DESIGN, IDEAL, behind_l3
 from tessera.lab.studies.sweep import conclusion_named
 from tessera.lab.studies.variations import BASELINE, NO_MISPREDICTIONS
@@ -13,12 +14,6 @@ from tessera.lab.studies.variations import BASELINE, NO_MISPREDICTIONS
 
 PERFECT = "perfect"
 MAX_NAMED = 3
-
-
-def percent(fraction: float) -> str:
-    """``0.0123`` as ``1.2%``."""
-    size = abs(100 * fraction)
-    return f"{100 * fraction:.{0 if size >= 10 else 1 if size >= 1 else 2}f}%"
 
 
 def sampling_sentences(errors: pd.DataFrame) -> list[str]:
@@ -30,15 +25,15 @@ def sampling_sentences(errors: pd.DataFrame) -> list[str]:
     worst = own.loc[own["difference_error"].abs().idxmax()]
     first = (
         f"The pipeline takes systematic samples with a warm-up of {plans[0]} and times at most "
-        f"{percent(cost)} of the instructions. Its errors are at most "
-        f"{percent(abs(worst['difference_error']))} of the full gain for differences of runtime "
-        f"({worst['workload']}, {worst['layout']}), and {percent(own['error'].abs().max())} for totals."
+        f"{percent_text(cost)} of the instructions. Its errors are at most "
+        f"{percent_text(abs(worst['difference_error']))} of the full gain for differences of runtime "
+        f"({worst['workload']}, {worst['layout']}), and {percent_text(own['error'].abs().max())} for totals."
     )
     perfect = runtime[runtime["warmup"] == PERFECT]
     reached = {
         name: part["difference_error"].abs().max() for name, part in perfect.groupby("method", sort=False)
     }
-    parts = [f"{name.replace('-', ', ')} {percent(reached[name])}" for name in reached]
+    parts = [f"{name.replace('-', ', ')} {percent_text(reached[name])}" for name in reached]
     second = (
         "Errors of differences that come from the choice of intervals alone (same cost, exact contents of "
         f"TLBs and caches), at most: {'; '.join(parts)}."
@@ -48,8 +43,8 @@ def sampling_sentences(errors: pd.DataFrame) -> list[str]:
         short = runtime[runtime["warmup"] == plans[-1]]
         third += (
             f" With a warm-up of {plans[-1]}, errors are at most "
-            f"{percent(short['error'].abs().max())} for totals and "
-            f"{percent(short['difference_error'].abs().max())} for differences."
+            f"{percent_text(short['error'].abs().max())} for totals and "
+            f"{percent_text(short['difference_error'].abs().max())} for differences."
         )
     return [first, second, third]
 
@@ -87,7 +82,7 @@ def ablation_sentences(shapes: pd.DataFrame) -> list[str]:
         gone = (1 - more["no-pollution"] / more["baseline"]).median()
         third = (
             f"In {len(more)} of {pairs} pairs the program loads more often from L3 with 4KB pages than with "
-            f"2MB pages; without pollution, this excess is {percent(gone)} smaller in the median pair."
+            f"2MB pages; without pollution, this excess is {percent_text(gone)} smaller in the median pair."
         )
     return [
         f"Number of pairs where the slope of R over C exceeds 1: {count(slope, 1)} (medians: "

@@ -11,7 +11,7 @@ import pandas as pd
 from tessera.core.results.outcomes import ok_rows
 from tessera.core.results.table_io import frame_of
 from tessera.core.results.transfer_tables import VERDICTS, WIDTHS
-from tessera.lab.studies.sentences import percent
+from tessera.core.units import percent_text
 from tessera.lab.transfer import rules
 from tessera.lab.transfer.classes import GROUPS, IDEAL
 from tessera.lab.transfer.points import BUSY, COUNTED, DECLARED_INPUTS, LATENCY
@@ -220,5 +220,5 @@ def _bound(verdicts: pd.DataFrame, group: str) -> str:
     bound = rows["least_error"].max()
     if not bound > rules.BOUND:
         return ""
-    least = percent(bound)
+    least = percent_text(bound)
     return f" Some designs have H, M and C of P and another R: no function is nearer than {least} to both."

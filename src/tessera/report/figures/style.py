@@ -28,10 +28,10 @@ from tessera.core.drawing import (
     legend_below,
     panels,
     percent_axis,
-    percent_text,
     save_svg,
     wrapped,
 )
+from tessera.core.units import percent_text
 from tessera.fit.models.registry import EVERY, READINGS
 
 #: with what all drawings share, so that figures import one module
