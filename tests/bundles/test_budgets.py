@@ -27,11 +27,11 @@ SECONDS, MEMORY_MB = 2, 300
 CHILD = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
-from tessera.measure.bundles.verify import verify
+from tessera.measure.bundles.verify import verify_bundle
 from tests.bundles.clock import at_most
 for path in sys.argv[1:]:
     with at_most(SECONDS) as time:
-        done = verify(path)
+        done = verify_bundle(path)
         spent = time()
     status = dict(line.split(":", 1) for line in open("/proc/self/status"))
     peak = int(status["VmHWM"].split()[0]) // 1024  # ru_maxrss would begin with that of the parent

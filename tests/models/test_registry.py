@@ -34,8 +34,8 @@ def test_a_class_answers_to_the_name_of_its_line():
 def test_names_cost_no_import_of_the_models():
     source = """
 import sys
-from tessera.fit.models.registry import select
-select(["gp"])
+from tessera.fit.models.registry import select_models
+select_models(["gp"])
 sys.exit(any(name in sys.modules for name in ("pandas", "sklearn", "numpy")))
 """
     subprocess.run([sys.executable, "-c", source], check=True)

@@ -18,9 +18,9 @@ from tessera.report.figures.job_timeline import table
 SNAKEFILE = """
 import sys
 from tessera.cli.pipeline.job_log import watch_jobs
-from tessera.core.results.tree import Tree
+from tessera.core.results.tree import ResultsTree
 onstart:
-    watch_jobs(Tree("results/x").timeline, workflow, logger)
+    watch_jobs(ResultsTree("results/x").timeline, workflow, logger)
 onsuccess: print("limiter", workflow.scheduler.job_rate_limiter, file=sys.stderr)
 rule all:
     input: expand("out/{name}", name=["a", "b"])

@@ -7,8 +7,8 @@ simulated, and ``tessera.predict`` asks all of them.
 Formulas: `prediction` (at given points, and how far outside the samples these lie) < `budget` (where the
 error comes from), `formula` (what may be printed). They are for tables in which they are compared with R:
 
->>> from tessera.fit.predict import predict
->>> table = predict("cells.csv", "design.csv")  # doctest: +SKIP
+>>> from tessera.fit.predict import predict_designs
+>>> table = predict_designs("cells.csv", "design.csv")  # doctest: +SKIP
 >>> table[["design", "predicted_runtime_cycles", "low_cycles", "high_cycles"]]  # doctest: +SKIP
 """
 

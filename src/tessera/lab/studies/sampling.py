@@ -130,7 +130,7 @@ def sampling(
     manifest: Path,
     platform: Platform,
     cache: CellCache,
-    layouts: Names = ("growing-0", "growing-4", "growing-8", "sliding-40-4"),
+    layouts: Names = (ALL_4KB, "growing-4", ALL_2MB, "sliding-40-4"),
     plans: Texts = (PLAN,),
     seed: Seed = 1,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:

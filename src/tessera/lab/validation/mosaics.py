@@ -25,6 +25,7 @@ from tessera.core.layouts.layout import ALL_2MB, ALL_4KB
 from tessera.core.results.machine_tables import COMPARISON, FINDINGS, MOSAICS, MOSAICS_SUMMARY
 from tessera.core.results.outcomes import is_ok, ok_rows
 from tessera.core.results.table_io import empty_table, frame_of, read_cells, read_file
+from tessera.core.results.tree import ResultsTree
 from tessera.lab.study import Run, study
 from tessera.measure.hybrid_cells import RunLog
 from tessera.measure.rounds import times
@@ -192,13 +193,14 @@ def mosaics(
         findings: findings.csv of `tessera lab run explain-chase`.
     """
     compared, found = read_file(COMPARISON, comparison), read_file(FINDINGS, findings)
+    runs = comparison.with_name(ResultsTree(".").host_runs.name)
     layouts, summaries = [], []
     for path in simulated:
         cells = read_cells(path)
         name = str(cells["platform"].iloc[0]) if len(cells) else path.stem
         judged = mosaic_rows(compared, cells, name)
         good = ok_rows(cells).drop_duplicates("layout").set_index("layout")["runtime_cycles"].astype(float)
-        ranks = rank_pairs(comparison.with_name("runs.csv"), good) if len(judged) else (0, 0)
+        ranks = rank_pairs(runs, good) if len(judged) else (0, 0)
         layouts.append(judged)
         summaries.append(mosaics_summary(judged, name, ranks, reason_of(found, name)))
     return pd.concat(layouts, ignore_index=True), pd.concat(summaries, ignore_index=True)
