@@ -63,7 +63,7 @@ INPUTS = (
     "lab run numa-defects source={in} --out {out}",
     "lab numa predict --cells {in} --workload w --platform haswell-4s-sim",
     "dev package verify {in}",
-    "pagetables show {in}",
+    "lab kernel pagetables-show {in}",
     "dev step accept bundle={in} --out {out}",
     "dev step adaptive seeds=1 cells={in} --out {tree}",
     "dev step cells trace={in} manifest={in} platform={in} cache={tree} engine=partial sampling=full"
