@@ -104,6 +104,7 @@ FINE = {
     ("trace switch {in} on", "dangling link"),
     ("dev reference compare --results {in}", "folder"),
     ("report figures --results {in} --out {tree}", "folder"),
+    ("dev step concat cells={small} --out {out}", "folder"),  # a folder gets the table
 }
 
 #: Renders a whole report of nothing.
@@ -200,5 +201,8 @@ def test_an_output_that_cannot_be_written_is_named_and_refused(line, kind, tmp_p
     (tmp_path / "records").write_bytes((0x401000).to_bytes(8, "little").ljust(64, b"\0"))
     places = {"out": path, "design": DESIGN, "small": small_cells(tmp_path), "records": tmp_path / "records"}
     status, said = run([word.format(**places) for word in line.split()], monkeypatch, capsys)
+    if (line, kind) in FINE:
+        assert status == 0 and (path / "cells.csv").is_file(), said
+        return
     assert status in (1, 2), said
     assert path.name in said and "Traceback" not in said
