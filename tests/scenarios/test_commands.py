@@ -242,9 +242,9 @@ def test_bad_input_is_named(trace, logs, tmp_path, root):
     assert "memory_bytes" in tiny.read_text()
     text = refused("lab", "os", "run", "--trace", trace, "--scenario", "thp-always", "--out", trace, status=2)
     assert "phases.tst" in text
-    assert "kinds" in refused("os", "show", logs / "thp-always.oslog", "--csv", "pictures", status=2)
-    assert "os/log-magic" in refused("os", "show", trace, status=1)
-    assert "directory" in refused("os", "show", logs, status=1)
+    assert "kinds" in refused("lab", "os", "show", logs / "thp-always.oslog", "--csv", "pictures", status=2)
+    assert "os/log-magic" in refused("lab", "os", "show", trace, status=1)
+    assert "directory" in refused("lab", "os", "show", logs, status=1)
     damaged = tmp_path / "damaged.oslog"
     content = bytearray((logs / "thp-always.oslog").read_bytes())
     content[len(content) // 2] ^= 1
@@ -306,6 +306,6 @@ def test_a_trace_without_events_is_named(trace, tmp_path):
 
 
 def test_list_names_scenarios_and_keys():
-    text = tessera("os", "list").stdout
+    text = tessera("lab", "os", "list").stdout
     assert all(name in text for name in scenarios.scenario_names())
-    assert "fragmentation.target_thousandths" in tessera("os", "list", "--keys").stdout
+    assert "fragmentation.target_thousandths" in tessera("lab", "os", "list", "--keys").stdout
