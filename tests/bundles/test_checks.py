@@ -261,7 +261,7 @@ def test_an_older_protocol_is_named_and_bars(monkeypatch, tmp_path):
         (tmp_path / f"{name}.json").write_text(text.replace("rounds-1", name))
     found = head_checks.measurement_protocols(tmp_path)
     for module in (head_checks, run_checks):
-        monkeypatch.setattr(module, "protocols", lambda: found)
+        monkeypatch.setattr(module, "measurement_protocols", lambda: found)
     monkeypatch.setattr(head_checks, "CURRENT_PROTOCOL", "rounds-2")
     done = verify_files("made", files)
     assert done.passed and not done.decides

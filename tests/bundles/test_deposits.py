@@ -88,7 +88,7 @@ def test_words_that_are_dois(word, doi):
     assert store.doi_of(word) == doi
 
 
-def test_a_listed_bundle_is_downloaded_once_and_checked(zenodo, checkout):
+def test_a_listed_bundle_is_downloaded_once_and_checked(zenodo, checkout, check):
     server = Behaviour({"notes.txt": b"hello\n", "measured.zip": BODY})
     with zenodo(server):
         status, out, said, _ = check(f"https://doi.org/{DOI}", DOI.upper().replace("ZENODO", "Zenodo"))
@@ -102,7 +102,7 @@ def test_a_listed_bundle_is_downloaded_once_and_checked(zenodo, checkout):
     assert status == 0 and ID in out and f"https://doi.org/{DOI} (downloaded)" in out
 
 
-def test_it_takes_part_like_its_folder(zenodo, checkout, tmp_path):
+def test_it_takes_part_like_its_folder(zenodo, checkout, tmp_path, check):
     """The path that the step accept writes is what the step of the workflow gets."""
     with zenodo(Behaviour({f"{ID}.zip": BODY, "other.zip": b"PK"})):
         path = check(DOI)[1].strip()
@@ -126,7 +126,7 @@ def test_a_path_of_this_form_is_a_path(checkout):
     assert bundles.located([DOI], checkout / "bundles")[0].samefile(folder)
 
 
-def test_a_doi_with_two_bundles_stands_for_both(zenodo, checkout):
+def test_a_doi_with_two_bundles_stands_for_both(zenodo, checkout, check):
     files = made(Plan(layouts=PLAN.layouts, machine_id="b" * 32)).files
     second, other = zipped(files), store.bundle_id(parse_bundle("made", files))
     index(checkout, (ID, DOI, sha256(BODY)), (other, DOI, sha256(second)))
@@ -135,7 +135,7 @@ def test_a_doi_with_two_bundles_stands_for_both(zenodo, checkout):
     assert status == 0 and len(out.splitlines()) == 2 and ID in said and other in said
 
 
-def test_an_interrupted_download_goes_on(zenodo, checkout):
+def test_an_interrupted_download_goes_on(zenodo, checkout, check):
     server = Behaviour(ONE, cut_after=[1000, 0, 0, 0])
     with zenodo(server):
         status, _, said, code = check(DOI)
@@ -144,7 +144,7 @@ def test_an_interrupted_download_goes_on(zenodo, checkout):
     assert server.contents()[-1] == (206, "bytes=1000-")
 
 
-def test_a_download_that_was_changed_afterwards_is_made_again(zenodo, checkout):
+def test_a_download_that_was_changed_afterwards_is_made_again(zenodo, checkout, check):
     with zenodo(Behaviour(ONE)):
         path = checkout / check(DOI)[1].strip()
         path.write_bytes(BODY[:-1])
@@ -179,7 +179,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused(zenodo, checkout, name):
+def test_what_is_refused(zenodo, checkout, name, check):
     rows, server, values, code, status = REFUSED[name]
     if rows is not None:
         index(checkout, *rows)
@@ -193,7 +193,7 @@ def test_what_is_refused(zenodo, checkout, name):
         assert not list((checkout / "datasets").rglob("*.zip*"))
 
 
-def test_the_sum_of_the_index_counts_and_not_the_archives_md5(zenodo, checkout):
+def test_the_sum_of_the_index_counts_and_not_the_archives_md5(zenodo, checkout, check):
     """An archive that gives a wrong MD5 for the right bytes changes nothing."""
     with zenodo(Behaviour(ONE, md5=WRONG_MD5)):
         assert check(DOI)[0] == 0
