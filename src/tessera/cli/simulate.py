@@ -174,7 +174,7 @@ def simulate(trace, platform, layout_words, mapping_words, log_words, changes, c
         *layouts,
         *(Path(name) for name in [*",".join(platform).split(","), *([sampling] if sampling else [])]),
     ]
-    check_outputs({"--out": out, **{f"--write {name}=": path for name, path in files.items()}}, inputs, kept)
+    check_outputs({"--out": out, **{f"--write {name}": path for name, path in files.items()}}, inputs, kept)
     label = workload or _label(trace)
     columns = {
         "units": UNIT_COLUMNS, "designs": DESIGN_COLUMNS, "kernel": KERNEL_COLUMNS,
