@@ -126,4 +126,9 @@ def test_the_schema_refuses(change):
 @pytest.mark.parametrize("rule", ["layouts", "cells", "host"])
 def test_the_steps_that_simulate_pass_the_changes_on(rule):
     text = Path(repo_root() / "workflow" / "rules" / f"{rule}.smk").read_text()
-    assert "changes=CHANGES" in text and "{params.changes}" in text
+    given = {
+        "layouts": "changes=CHANGES",
+        "cells": "words=cell_words(CHANGES)",
+        "host": "words=cell_words(CHANGES)",
+    }
+    assert given[rule] in text and "{params.words}" in text
