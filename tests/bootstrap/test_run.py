@@ -162,7 +162,7 @@ def test_a_test_run_waits_for_its_kernel_and_not_for_the_engine(dry_checkout):
     with (dry_checkout / "bootstrap" / "environment.sh").open("a") as steps:  # sourced last
         steps.write("ensure_engine() { sleep 20 > /dev/null 2>&1 & echo $! > engine; }\n")
     tessera = dry_checkout / ".venv" / "bin" / "tessera"
-    tessera.write_text('#!/bin/sh\n[ "$1" != kernel ] || { sleep 1; touch built; exit 1; }\n')
+    tessera.write_text('#!/bin/sh\n[ "$1 $2" != "lab kernel" ] || { sleep 1; touch built; exit 1; }\n')
     start = time.monotonic()
     done = run(dry_checkout, "test")
     engine = int((dry_checkout / "engine").read_text())
@@ -210,16 +210,16 @@ def test_images_are_built_only_for_docker(dry_checkout):
     run(dry_checkout, "--engine", "none", "setup")
     assert not (dry_checkout / "calls").exists()
     run(dry_checkout, "setup")
-    assert (dry_checkout / "calls").read_text() == "build --image\n"
+    assert (dry_checkout / "calls").read_text() == "dev build --image\n"
 
 
 def test_apptainer_asks_for_its_image_but_not_before_a_command_that_may_make_it(dry_checkout):
     tessera = dry_checkout / ".venv" / "bin" / "tessera"
     tessera.write_text(f'#!/bin/sh\necho "$*" >> {dry_checkout}/calls\n')
-    run(dry_checkout, "--engine", "apptainer", "tessera", "build", "--sif")
-    assert (dry_checkout / "calls").read_text() == "build --sif\n"
+    run(dry_checkout, "--engine", "apptainer", "tessera", "dev", "build", "--sif")
+    assert (dry_checkout / "calls").read_text() == "dev build --sif\n"
     done = run(dry_checkout, "--engine", "apptainer", "smoke")
-    assert (dry_checkout / "calls").read_text() == "build --sif\nbuild --image\n"
+    assert (dry_checkout / "calls").read_text() == "dev build --sif\ndev build --image\n"
     assert "engine=apptainer" in done.stdout
 
 
