@@ -1,10 +1,14 @@
 """The committed configurations ask for studies that can be made."""
 
+import json
+
 import pytest
 import yaml
 
 from tessera.cli.pipeline.simulation import expected_names
 from tessera.core import platforms, scenarios
+from tessera.lab import catalogue
+from tessera.lab import study as studies_of_lab
 from tessera.lab.studies import design_catalogue
 from tessera.lab.studies.designs import check_pairs
 from tessera.record import workloads
@@ -77,3 +81,15 @@ def test_default_studies_three_rows_on_all_platforms_and_paper_500_million_acces
     assert len(studied) == 3 and studied == set(default["studies"]["sampling"]["workloads"])
     assert paper["studies"]["sampling"]["window_accesses"] == 500_000_000
     assert len(paper["studies"]["sampling"]["layouts"]) == 4
+
+
+#: Sections of the configuration that another name of a study reads.
+STUDY_OF = {"placements": "numa-placements", "threads": "threads-sweep"}
+
+
+def test_a_key_of_a_section_chooses_jobs_or_is_a_key_of_its_study(root):
+    schema = json.loads((root / "workflow" / "schemas" / "config.schema.json").read_text())
+    for section, about in schema["properties"]["studies"]["properties"].items():
+        one = studies_of_lab.load(catalogue.STUDIES, STUDY_OF.get(section, section))
+        left = set(about["properties"]) - catalogue.CHOOSE_JOBS - set(one.parameters)
+        assert left <= ({"every_on", "mispredictions"} if section == "ablations" else set()), section

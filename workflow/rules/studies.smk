@@ -29,7 +29,7 @@ def ablated():
         one = asked | {"only": None if p in every else EXPLANATIONS}
         found |= {(w, p): one for w in asked["workloads"]}
     if others is not None:
-        rest = others | {"only": [NO_MISPREDICTIONS], "layouts": asked.get("layouts")}
+        rest = asked | others | {"only": [NO_MISPREDICTIONS]}
         found = {(w, p): rest for w in config["workloads"] for p in config["platforms"]} | found
     return found
 
