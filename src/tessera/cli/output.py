@@ -1,4 +1,4 @@
-"""What commands share: defaults, lists of names, progress, and the last lines."""
+"""What commands share: progress, and the last lines."""
 
 from __future__ import annotations
 
@@ -7,10 +7,6 @@ from pathlib import Path
 import click
 
 from tessera.core.results.outcomes import FAILED, note_of, note_sentence
-
-
-def names_of(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 class Log:

@@ -21,7 +21,7 @@ from tessera.fit.evaluation.accuracy import relative_errors
 from tessera.fit.models.registry import create
 from tessera.fit.models.samples import Samples, check_samples
 from tessera.lab.studies import variations
-from tessera.lab.studies.placements import chosen_layouts
+from tessera.lab.studies.placements import inputs_under_layouts
 from tessera.lab.study import Inputs, Names, Recording, Run, study
 from tessera.simulate.runner import CellCache, simulate_each
 from tessera.simulate.sampling import Plan, parse_sampling
@@ -148,9 +148,7 @@ def ablations(
         only: names of ablations; default: all.
         cache: folder of finished simulations; default: .cache beside the tables.
     """
-    recorded = trace.trace  # first: a recording that failed has no layouts, either
-    files = chosen_layouts(manifest, layouts)
-    inputs = Inputs(trace.workload, recorded, platform, files, cache, sampling, say=run.say)
+    inputs = inputs_under_layouts(run, trace, manifest, platform, cache, layouts, sampling)
     table = simulate_variants(inputs, only)
     return shapes(table), table
 

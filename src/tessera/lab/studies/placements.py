@@ -14,10 +14,14 @@ from tessera.core.mapping.kinds import MappingInputs
 from tessera.core.mapping.mapping_file import write_mapping
 from tessera.core.mapping.page_mapping import PageMapping
 from tessera.core.mapping.paging import Touches, read_touches
+from tessera.core.platforms import Platform
 from tessera.core.results.cell_tables import MANIFEST
 from tessera.core.results.outcomes import FAILED, OK
 from tessera.core.results.table_io import read_file
+from tessera.lab.study import Inputs, Names, Recording, Run
 from tessera.record import traces
+from tessera.simulate.runner import CellCache
+from tessera.simulate.sampling import FULL, Plan
 
 # Which layouts of a manifest a study simulates.
 
@@ -40,6 +44,26 @@ def chosen_layouts(manifest: Path, names: list[str] | None = None) -> list[Path]
             f"layouts {', '.join(missing)}", f"they are not in {manifest}", f"use some of: {', '.join(there)}"
         )
     return [manifest.with_name(f"{name}.csv") for name in wanted]
+
+
+def inputs_under_layouts(
+    run: Run,
+    trace: Recording,
+    manifest: Path,
+    platform: Platform,
+    cache: CellCache,
+    layouts: Names,
+    sampling: Plan = FULL,
+    jobs: int = 1,
+) -> Inputs:
+    """What a study of a recording simulates under these layouts; a failed recording is said first.
+
+    Raises:
+        TesseraError: the recording failed (it has no layouts, either), or as :func:`chosen_layouts`.
+    """
+    recorded = trace.trace
+    files = chosen_layouts(manifest, layouts)
+    return Inputs(trace.workload, recorded, platform, files, cache, sampling, jobs, run.say)
 
 
 # Mappings: one of each kind for the pools that a window uses, and what they look like.

@@ -27,7 +27,7 @@ from tessera.lab.studies.intervals import (
     covering,
     unit_counts,
 )
-from tessera.lab.studies.placements import chosen_layouts
+from tessera.lab.studies.placements import inputs_under_layouts
 from tessera.lab.study import Inputs, Names, Recording, Run, Seed, Texts, study
 from tessera.simulate.runner import CellCache, trace_note
 from tessera.simulate.sampling import PLAN, Plan, parse_sampling
@@ -162,9 +162,8 @@ def sampling(
         TesseraError: the anchors ``growing-0`` and ``growing-8`` are not among the layouts, a plan is not
             of the form ``units=..``, or a simulation failed.
     """
-    recorded = trace.trace  # first: a recording that failed has no layouts, either
-    files = chosen_layouts(manifest, layouts)
-    return sampling_tables(Inputs(trace.workload, recorded, platform, files, cache, say=run.say), plans, seed)
+    inputs = inputs_under_layouts(run, trace, manifest, platform, cache, layouts)
+    return sampling_tables(inputs, plans, seed)
 
 
 def sampling_tables(

@@ -19,7 +19,7 @@ from tessera.core.results.table_io import frame_of
 from tessera.fit.fitting import fit_all
 from tessera.fit.models.samples import Samples, check_samples
 from tessera.lab.studies.ablations import CHEAP_PLAN, Shape, shape
-from tessera.lab.studies.placements import chosen_layouts
+from tessera.lab.studies.placements import inputs_under_layouts
 from tessera.lab.studies.variations import BASELINE, Variation, points, varied
 from tessera.lab.study import Inputs, Jobs, Names, Recording, Run, study
 from tessera.simulate.runner import CellCache, simulate_each
@@ -224,9 +224,7 @@ def sweep(
         jobs: points at the same time.
         cache: folder of finished simulations; default: .cache beside the table.
     """
-    recorded = trace.trace  # first: a recording that failed has no layouts, either
-    files = chosen_layouts(manifest, layouts)
-    inputs = Inputs(trace.workload, recorded, platform, files, cache, sampling, jobs, run.say)
+    inputs = inputs_under_layouts(run, trace, manifest, platform, cache, layouts, sampling, jobs)
     return simulated_variations(inputs, *points(platform, all_keys(), keys))
 
 
