@@ -11,7 +11,7 @@
 #   reference.smk  the papers' archived data, compared with the printed numbers
 #   report.smk   bundles of real machines, claims, figures, notebooks, provenance, HTML report
 #
-# Reading this file changes nothing. `code` and `files` of a rule are digests of more that it depends on (docs/pipeline.md).
+# Reading this file changes nothing. `code` and `files` of a rule are digests of more that it depends on (docs/dev/pipeline.md).
 
 from pathlib import Path
 from snakemake.utils import validate

@@ -23,7 +23,7 @@ unpack() {
 apply() {
     patch -p1 --fuzz=0 --silent < "$1" ||
         refuse "patch $1" "it doesn't apply to $(make -s kernelversion)" \
-               "rebase the series (docs/kernel.md), or install the version of artifacts/kernel/SOURCE"
+               "rebase the series (docs/explain/kernel.md), or install the version of artifacts/kernel/SOURCE"
 }
 
 # last_lines FRAGMENT...: the last line of each option, sorted.

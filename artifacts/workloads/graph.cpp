@@ -1,4 +1,4 @@
-// graph - prints the shape of an input graph. docs/datasets.md quotes its output for the stand-in graphs.
+// graph - prints the shape of an input graph. docs/howto/datasets.md quotes its output for the stand-in graphs.
 //
 // It is not a benchmark, and nothing records it. Definitions: common/graph_shape.h.
 #include "common/graph_input.h"

@@ -36,7 +36,9 @@ def added(root, checkout):
     for page in PAGES:
         if page != "add-a-design.md":  # its line names a C++ file: test_component.py
             addition(root / "docs" / page).apply(checkout)
-    (entry,) = re.findall(r"```yaml\n(  - id: .*?)```", (root / "docs/claims.md").read_text(), re.DOTALL)
+    (entry,) = re.findall(
+        r"```yaml\n(  - id: .*?)```", (root / "docs/explain/claims.md").read_text(), re.DOTALL
+    )
     with (checkout / "config/claims.yaml").open("a") as file:
         file.write(entry)
     haswell = (checkout / "config/platforms/haswell-sim.yaml").read_text()

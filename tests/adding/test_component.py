@@ -120,7 +120,7 @@ def test_check_says_what_took_its_default_and_what_is_not_in_use(simulator, tool
 def test_a_key_is_a_field_of_the_platform(root, checkout, toolchain, tmp_path):
     table = "artifacts/simulator/src/base/platform_keys.def"
     if "core.l1d_ports" not in (checkout / table).read_text():
-        addition(root / "docs/add-a-platform.md").apply(checkout)
+        addition(root / "docs/howto/add-a-platform.md").apply(checkout)
     source = checkout / "artifacts/simulator/src"
     (tmp_path / "main.cpp").write_text(MAIN)
     flat = platforms.load_platform("haswell-sim").flat()  # written before there was such a key

@@ -269,6 +269,6 @@ def test_an_older_protocol_is_named_and_bars(monkeypatch, tmp_path):
 
 
 def test_every_check_is_described(root):
-    table = (root / "docs" / "bundles.md").read_text().split("## Checks")[1].split("\n## ")[0]
+    table = (root / "docs" / "howto" / "bundles.md").read_text().split("## Checks")[1].split("\n## ")[0]
     described = [line.split("`")[1] for line in table.splitlines() if line.startswith("| `")]
     assert described == ["sums", "readable", *CHECKS]

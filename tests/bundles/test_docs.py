@@ -1,4 +1,4 @@
-"""docs/bundles.md: its commands run, in their order, on bundles made for them."""
+"""docs/howto/bundles.md: its commands run, in their order, on bundles made for them."""
 
 from __future__ import annotations
 

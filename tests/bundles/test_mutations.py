@@ -1,4 +1,4 @@
-"""Fields of every file are changed, with all sums written again: found, or listed in docs/bundles.md.
+"""Fields of every file are changed, with all sums written again: found, or listed in docs/howto/bundles.md.
 
 A random 15% of the changes are made; all of them with TESSERA_MUTATIONS=1.
 """
@@ -25,7 +25,12 @@ def good():
 @pytest.fixture(scope="module")
 def listed(root):
     """(file, field, change) of the table "What cannot be known"."""
-    section = (root / "docs" / "bundles.md").read_text().split("## What cannot be known")[1].split("\n## ")[0]
+    section = (
+        (root / "docs" / "howto" / "bundles.md")
+        .read_text()
+        .split("## What cannot be known")[1]
+        .split("\n## ")[0]
+    )
     rows = [line.split("|")[1:4] for line in section.splitlines() if line.startswith("| `")]
     return [tuple(cell.strip().strip("`") for cell in row) for row in rows]
 

@@ -20,7 +20,7 @@ def claim(kind: str, hardware_class: str = "broadwell") -> Claim:
 
 
 def expected(kind: str, provenance: str, same_class: bool, good: bool) -> str:
-    """The table of docs/claims.md, written a second time."""
+    """The table of docs/explain/claims.md, written a second time."""
     if kind == "arithmetic":
         if provenance != "published":
             return "NOT-MEASURABLE-HERE"

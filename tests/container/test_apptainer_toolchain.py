@@ -20,7 +20,7 @@ from tessera.machine.container.sif import sif_path
 from tessera.machine.container.toolchain import ApptainerToolchain
 
 pytestmark = pytest.mark.skipif(
-    shutil.which("apptainer") is None, reason="apptainer is not installed (docs/cluster.md)"
+    shutil.which("apptainer") is None, reason="apptainer is not installed (docs/howto/cluster.md)"
 )
 
 

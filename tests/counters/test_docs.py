@@ -1,4 +1,4 @@
-"""docs/measure.md: its commands run, its tables are those of the program."""
+"""docs/howto/measure.md: its commands run, its tables are those of the program."""
 
 from __future__ import annotations
 

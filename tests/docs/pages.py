@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from tessera.cli.main import cli
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = {path.name: path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
+PAGES = {path.name: path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))}
 
 
 def text(page: str, part: str = "") -> str:

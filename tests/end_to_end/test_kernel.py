@@ -65,7 +65,7 @@ def test_stress_leaves_no_difference_to_either_observer(tested):
 
 
 def commands() -> list[str]:
-    """What docs/kernel.md has a reader type that needs no other kernel and no quarter of an hour.
+    """What docs/explain/kernel.md has a reader type that needs no other kernel and no quarter of an hour.
 
     With whatever version of the source Debian has today, as the pipeline does it.
     """

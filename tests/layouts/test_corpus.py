@@ -42,7 +42,8 @@ def test_every_example_is_listed_and_every_rule_has_one():
     assert {path.stem for path in (CORPUS / "accepted").glob("*.expected")} == {
         path.stem for path in (CORPUS / "accepted").glob("*.csv")
     }
-    # 16385 windows make a file of 400KB: every reader's test writes its own (docs/layout-format.md).
+    # 16385 windows make a file of 400KB: every reader's test writes its own
+    # (docs/reference/layout-format.md).
     assert {code for code, _ in REFUSED.values()} == set(RULES) - {"layout/window-limit"}
 
 
@@ -66,7 +67,7 @@ def test_both_tables_of_rules_and_the_document_agree():
     rows = re.findall(r'\{"(layout/[a-z0-9-]+)", "([^"]*)", "([^"]*)"\}', header)
     assert [(code, rule.found, rule.remedy) for code, rule in RULES.items()] == rows
     assert f"kMaxWindows = {MAX_WINDOWS};" in header
-    document = (ROOT / "docs" / "layout-format.md").read_text()
+    document = (ROOT / "docs" / "reference" / "layout-format.md").read_text()
     assert re.findall(r"^\| `(layout/[a-z0-9-]+)` \|", document, re.M) == list(RULES)
     assert f"{MAX_WINDOWS} windows" in document
 

@@ -173,5 +173,5 @@ def test_the_codes_are_on_the_page(root):
     sources = [root / "src/tessera/core/mapping/capture.py"]
     sources += [root / "src/tessera/measure/mosalloc" / f"{name}.py" for name in ("capture", "pools")]
     used = {code for path in sources for code in re.findall(r'"(mapping/[a-z-]+)"', path.read_text())}
-    table = (root / "docs/mappings.md").read_text().split("| code | reason")[1]
+    table = (root / "docs/reference/mappings.md").read_text().split("| code | reason")[1]
     assert used == set(re.findall(r"`(mapping/[a-z-]+)`", table.split("\n\n")[0]))

@@ -1,4 +1,4 @@
-"""docs/mappings.md: its example is a mapping, its commands run, its tables are complete."""
+"""docs/reference/mappings.md: its example is a mapping, its commands run, its tables are complete."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ def test_help_teaches():
 
 
 def test_the_codes_and_columns_are_on_the_page(root):
-    page = (root / "docs/mappings.md").read_text().split("## Captures of a fragmented machine")[1]
+    page = (root / "docs/reference/mappings.md").read_text().split("## Captures of a fragmented machine")[1]
     names = ("measure/mosalloc/background.py", "core/mapping/free_blocks.py", "machine/reserve/settings.py")
     sources = [(root / "src/tessera" / name).read_text() for name in names]
     used = {code for text in sources for code in re.findall(r'code="((?:mapping|settings)/[a-z-]+)"', text)}

@@ -1,4 +1,4 @@
-"""The bracket on frozen points of one study of transfer: the counts that docs/models.md prints.
+"""The bracket on frozen points of one study of transfer: the counts that docs/explain/models.md prints.
 
 `data/transfer` has the tables of a timed run of commit 9fd4e2c8 (three workloads on haswell-sim, simulated).
 Members, slopes and widening were chosen on these points, so the counts are exploratory: they say that this
@@ -78,7 +78,7 @@ def asked() -> pd.DataFrame:
 
 
 def passes(base: float, runtime: float, predicted: float) -> bool:
-    """S1 and S2 of docs/transfer.md."""
+    """S1 and S2 of docs/explain/transfer.md."""
     bound = rules.bound_holds(runtime, predicted)
     return rules.passes(bound, rules.gain_holds(base, runtime, predicted))
 

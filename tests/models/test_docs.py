@@ -1,4 +1,4 @@
-"""The commands of docs/models.md and the example of docs/add-a-model.md run as printed."""
+"""The commands of docs/explain/models.md and the example of docs/howto/add-a-model.md run as printed."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""docs/numa.md: its commands run, its tables are complete and computed."""
+"""docs/explain/numa.md: its commands run, its tables are complete and computed."""
 
 from __future__ import annotations
 

@@ -105,7 +105,10 @@ def test_compaction_and_pools_give_the_same_frames(recording, programs):
 
 @pytest.mark.toolchain
 def test_reclaim_takes_nearly_the_same_pages(recording, programs):
-    """Free-running: counters lag behind lists (docs/os-oracle.md). Another recording of reclaim had 92.3%."""
+    """Free-running: counters lag behind lists. Another recording of reclaim had 92.3%.
+
+    See docs/results/os-oracle.md.
+    """
     asked, between, first = comparisons.list_rows(recording[0], programs.vm)
     assert asked.compared >= 10_000 and asked.equal >= 0.92 * asked.compared
     assert between.compared >= 10_000 and between.equal >= 0.89 * between.compared

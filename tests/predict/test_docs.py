@@ -1,4 +1,4 @@
-"""docs/predict.md: its tables are those of the code, and its commands and Python run as printed."""
+"""docs/explain/predict.md: its tables are those of the code, and its commands and Python run as printed."""
 
 import re
 

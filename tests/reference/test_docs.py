@@ -1,4 +1,4 @@
-"""docs/reference.md and docs/artifact-appendix.md: their commands run, their facts are the code's."""
+"""archived-data.md and artifact-appendix.md: their commands run, their facts are the code's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.docs import pages
 APPENDIX = "artifact-appendix.md"
 
 
-@pytest.mark.parametrize("page", ["reference.md", APPENDIX])
+@pytest.mark.parametrize("page", ["archived-data.md", APPENDIX])
 def test_its_commands_run_without_a_network(page, tmp_path, zenodo):
     (tmp_path / "default").mkdir()
     lines = [line for line in pages.typed(page) if line.startswith("./run tessera dev reference ")]
@@ -24,7 +24,7 @@ def test_its_commands_run_without_a_network(page, tmp_path, zenodo):
 
 
 def test_the_page_names_every_record_and_rule():
-    text = pages.text("reference.md")
+    text = pages.text("archived-data.md")
     for record in (records.load_record(name) for name in records.record_names()):
         assert f"| `{record.name}` | {record.doi} |" in text
     for rule in RULES:

@@ -1,4 +1,4 @@
-"""docs/add-a-design.md: its code is compiled by the simulator's tests, its names and paths exist."""
+"""docs/howto/add-a-design.md: its code is compiled by the simulator's tests, its names and paths exist."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def page(root):
-    return (root / "docs" / "add-a-design.md").read_text()
+    return (root / "docs" / "howto" / "add-a-design.md").read_text()
 
 
 def test_code_is_that_of_the_compiled_examples(root, page):

@@ -64,7 +64,10 @@ def test_a_recording_does_not_take_the_memory_of_what_runs_around_it(root, rules
     """Snakemake twice and `tessera`, 250 MB each: with less, the step finds too little free, and fails."""
     text = (root / "workflow" / "rules" / "trace.smk").read_text()
     around = int(re.search(r"^AROUND_MB = (\d+)$", text, re.MULTILINE)[1])
-    assert around >= 3 * 250 and f"{around} MB for Snakemake" in (root / "docs" / "cluster.md").read_text()
+    assert (
+        around >= 3 * 250
+        and f"{around} MB for Snakemake" in (root / "docs" / "howto" / "cluster.md").read_text()
+    )
     assert [name for name, rule in rules.items() if "job_mb(" in rule] == ["prepare", "trace"]
 
 

@@ -88,7 +88,7 @@ def test_headers_of_mappings_say_how_the_file_was_saved(way, tmp_path):
     with pytest.raises(TesseraError) as refused:
         read_mapping(tmp_path / "m.csv")
     assert refused.value.code == "mapping/header" and words in refused.value.found
-    assert "docs/table-files.md" in refused.value.remedy
+    assert "docs/reference/table-files.md" in refused.value.remedy
 
 
 def cells(change):

@@ -1,4 +1,4 @@
-"""Kernels read the clock in one place, outside their markers: docs/trace.md, "Recordings that repeat"."""
+"""Kernels read the clock in one place, outside their markers (trace.md, "Recordings that repeat")."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""docs/add-a-workload.md and docs/spec.md: each console command runs, in a checkout made for the test."""
+"""add-a-workload.md and spec.md: each console command runs, in a checkout made for the test."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def test_wrong_options(args):
 
 
 def test_the_page_lists_every_row_and_its_messages_are_in_the_code():
-    page = (repo_root() / "docs" / "parsec.md").read_text()
+    page = (repo_root() / "docs" / "howto" / "parsec.md").read_text()
     assert {row for row in ROWS if f"| `{row}` |" in page} == set(ROWS) and len(ROWS) == 6
     code = Path(parsec.__file__).read_text()
     for line in page.split("## What can be missing")[1].splitlines():

@@ -1,4 +1,4 @@
-"""Energy of the cells with assumed constants, and hit rates of one trace by the size of L3 (docs/energy.md)."""
+"""Energy of the cells with assumed constants, and hit rates of one trace by the size of L3 (docs/explain/energy.md)."""
 
 
 rule energy:

@@ -1,4 +1,4 @@
-"""A program in the guest: maps of its pages and page tables, and its 2MB pages in fragmented memory (docs/numa.md).
+"""A program in the guest: maps of its pages and page tables, and its 2MB pages in fragmented memory (docs/explain/numa.md).
 
 These jobs are parts of the kernel's results (`kernel.smk`). They also need the allocator, the tracer and the workloads."""
 

@@ -1,4 +1,4 @@
-"""Linux 6.12 in a guest as the oracle of the imitation's decisions (docs/os-oracle.md).
+"""Linux 6.12 in a guest as the oracle of the imitation's decisions (docs/results/os-oracle.md).
 
 `snakemake os_oracle` builds the kernel of variant `oracle` (10 to 20 min the first time), runs it, and makes the recording of
 `tests/oracle/recording` again. It fails if less than 99.9% of the decisions are equal. No other target needs it."""

@@ -9,7 +9,7 @@ NOTEBOOKS = sorted(path.stem for path in Path("notebooks").glob("*.ipynb"))
 #: Files that people edit and the report shows.
 SHOWN = (
     "report", "reference-results", "config/claims.yaml", "config/proof-reading.yaml", "config/claims-changes.md", "config/platforms", "config/machines",
-    "config/workloads", "config/scenarios", "docs/os-oracle.md", "workflow/schemas/claims.schema.json", "requirements.in", *workflow.configfiles,
+    "config/workloads", "config/scenarios", "docs/results/os-oracle.md", "workflow/schemas/claims.schema.json", "requirements.in", *workflow.configfiles,
 )  # fmt: skip
 
 

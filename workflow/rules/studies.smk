@@ -1,4 +1,4 @@
-"""Studies of the simulator (docs/studies.md, docs/transfer.md): sampling, mechanisms, assumed values, new designs.
+"""Studies of the simulator (docs/explain/studies.md, docs/explain/transfer.md): sampling, mechanisms, assumed values, new designs.
 
 Each simulates a window in the middle of a recorded trace. `snakemake studies` runs only the studies."""
 

@@ -1,4 +1,4 @@
-"""Studies of recordings from the first instruction, under scenarios of an operating system (docs/os.md, docs/faults.md)."""
+"""Studies of recordings from the first instruction, under scenarios of an operating system (docs/explain/os.md, docs/explain/faults.md)."""
 
 from tessera.core.results import os_tables
 

@@ -19,7 +19,7 @@ from tessera.record.workloads.program_run import VIPS
 INSTALLED_KINDS = ("debian", "server")
 MB = 1 << 20
 
-#: Memory of a cluster's job besides its work: Snakemake twice, and the step that checks what is free (docs/cluster.md).
+#: Memory of a cluster's job besides its work: Snakemake twice, and the step that checks what is free (docs/howto/cluster.md).
 AROUND_MB = 1000
 
 # Recordings run in parallel if their memory fits. One that needs more memory than this limit runs alone, and fails

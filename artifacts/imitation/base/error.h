@@ -1,4 +1,4 @@
-// error.h - an error has three parts: what was asked, what was found, what to do (docs/style.md, "Messages").
+// error.h - an error has three parts: what was asked, what was found, what to do (docs/dev/style.md, "Messages").
 //
 // Contract: functions that can fail take a `struct error *` that is not NULL, and return false after they filled it. Longer texts
 // are cut at the size of the field.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // stream.h - the recording: from the kernel's entry in a page fault to the program's next instruction.
 //
-// The recording is text (docs/faults.md). A fault is
+// The recording is text (docs/explain/faults.md). A fault is
 //
 //   fault PC                                 address of the instruction that faulted
 //   COUNT l|s VIRTUAL PHYSICAL BYTES         a load or store; COUNT instructions ran since the line before

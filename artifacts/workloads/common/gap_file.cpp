@@ -14,7 +14,7 @@ namespace tessera::workloads {
 namespace {
 
 constexpr uint64_t kHeaderBytes = 1 + 2 * sizeof(int64_t);
-const char* const kMakeAgain = "create it again with the converter of GAPBS, see docs/datasets.md";
+const char* const kMakeAgain = "create it again with the converter of GAPBS, see docs/howto/datasets.md";
 
 [[noreturn]] void refuse(const std::string& path, const std::string& found) {
     throw Error("graph file " + path, found, kMakeAgain);

@@ -1,5 +1,5 @@
 // The stand-in graphs of config/workloads/gapbs-*.yaml at smaller scales: the diameter class and the degrees that
-// docs/datasets.md gives. They run the `graph` program as it was built for measuring, so seconds, not minutes.
+// docs/howto/datasets.md gives. They run the `graph` program as it was built for measuring, so seconds, not minutes.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -17,7 +17,7 @@ def mapping() -> None:
     """Generate, capture, show and compose mappings (pages to physical frames).
 
     A mapping decides how contiguous physical memory is. Anchors, clusters and ranges of a TLB depend on it.
-    docs/mappings.md describes the file and the kinds.
+    docs/reference/mappings.md describes the file and the kinds.
 
     \b
     Example:
@@ -245,7 +245,7 @@ def capture(out, at, after_seconds, thp, heap_pool, anon_pool, matrix, program, 
     With --matrix: makes free memory unusable for 2MB pages up to each index, starts the co-runners, and
     captures PROGRAM. This changes settings of this machine, so it needs ./run --reserve. At the end, settings
     and memory are as before. After kill -9, the next ./run restores the settings. Exit status 1 if a case
-    failed. docs/mappings.md describes matrix.csv.
+    failed. docs/reference/mappings.md describes matrix.csv.
 
     \b
     Example (as root, after: tessera dev build mosalloc workloads):

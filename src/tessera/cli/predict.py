@@ -79,7 +79,7 @@ class _Sections(click.Command):
     "--design-class",
     "classes",
     multiple=True,
-    help="Class of the designs (docs/transfer.md); may be repeated.",
+    help="Class of the designs (docs/explain/transfer.md); may be repeated.",
 )
 @click.option("--walkers", type=int, help="Page walkers of the designs.  [default: those of the platform]")
 @click.option("--hit-cycles", type=float, help="Hit time of P's STLB.  [default: that of the platform]")
@@ -103,7 +103,7 @@ def predict(**options) -> None:
 
     P is the processor that you know, simulated or measured. The answer states its source (calibrated,
     bracket, engine or none) and its level, A to D. Exit status: 0 if every design has a runtime, 3 if one
-    has none, 2 if the request is wrong. docs/predict.md explains each refusal.
+    has none, 2 if the request is wrong. docs/explain/predict.md explains each refusal.
 
     \b
     Example 1, your design on the window of a run (after ./run reproduce):

@@ -73,7 +73,7 @@ def trace() -> None:
 def record(out, count, max_accesses, kernel_accesses, program, **asked) -> None:
     """Record the memory accesses of PROGRAM in its region of interest (ROI), or count them.
 
-    PROGRAM and its arguments follow `--`. It runs under QEMU with 4KB pages. See docs/trace.md.
+    PROGRAM and its arguments follow `--`. It runs under QEMU with 4KB pages. See docs/reference/trace.md.
 
     \b
     Example (after: tessera dev build):

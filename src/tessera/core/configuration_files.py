@@ -20,7 +20,7 @@ from tessera.core.errors import TesseraError
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
 DECIMAL = re.compile(r"-?(0|[1-9][0-9]{0,18})")
-REMEDY = "correct the file; docs/add-a-platform.md shows its form"
+REMEDY = "correct the file; docs/howto/add-a-platform.md shows its form"
 
 
 class _StrictLoader(yaml.SafeLoader):

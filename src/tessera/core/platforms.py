@@ -135,7 +135,7 @@ def _kind_of_value(value: object) -> str:
 HEAD = ("name", "description", "hardware_class")
 TEMPLATE = "host-template"  #: the host's assumed values; `tessera platform detect` completes it
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  #: names become file names and table cells
-HELP = "see docs/add-a-platform.md"
+HELP = "see docs/howto/add-a-platform.md"
 
 
 @dataclass(frozen=True)

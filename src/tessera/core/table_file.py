@@ -1,7 +1,7 @@
 """The one reader of tables that a person may bring: CSV text as spreadsheets, scripts and editors save it.
 
-docs/table-files.md says what is read and what is refused. A table is read if its text can mean only one
-thing; else the error names the line, what was found, and how to save the table.
+docs/reference/table-files.md says what is read and what is refused. A table is read if its text can mean only
+one thing; else the error names the line, what was found, and how to save the table.
 
 bytes -> :func:`decoded` text -> :func:`regular` rows -> :func:`read_table` a data frame of text, with lines.
 :mod:`tessera.core.table_columns` reads names of columns and numbers.
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 MOST_BYTES = 64 << 20  #: of a file; a row of cells.csv has about 300 bytes
 MOST_IN_ROW = 131_072  #: characters; no cell of Python's csv module may have more
 MOST_CELLS = 8_000_000  #: of a table; each takes about 65 bytes of memory
-SAVE = "save it as a CSV file in UTF-8, with commas between cells and points in numbers (docs/table-files.md)"
+SAVE = (
+    "save it as a CSV file in UTF-8, with commas between cells and points in numbers "
+    "(docs/reference/table-files.md)"
+)
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF32_MARKS = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")

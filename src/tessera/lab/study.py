@@ -1,4 +1,4 @@
-"""One way to run a study: words KEY=VALUE go in, a function runs, tables come out (docs/studies.md).
+"""One way to run a study: words KEY=VALUE go in, a function runs, tables come out (docs/explain/studies.md).
 
 A study is one file with a function that :func:`study` decorates, and a line of :mod:`tessera.lab.catalogue`.
 The parameters of the function are its keys, in ``tessera lab run NAME KEY=VALUE`` and in its section of a

@@ -111,7 +111,7 @@ def _dataset_of_row(path: Path, row: dict[str, str]) -> Dataset:
 
 
 def _bad_manifest(path: Path, found: str, rule: str) -> TesseraError:
-    remedy = "correct the file; docs/datasets.md describes its columns"
+    remedy = "correct the file; docs/howto/datasets.md describes its columns"
     return TesseraError(f"dataset manifest {path}", found, remedy, code=f"manifest-{rule}")
 
 
@@ -188,7 +188,7 @@ def graph_file(name: str, suffix: str) -> Path:
     raise TesseraError(
         f"dataset {name} as {path.name}",
         f"{dataset.file_name} is here, but has not been converted",
-        f"make {path} with the converter of GAPBS, see docs/datasets.md",
+        f"make {path} with the converter of GAPBS, see docs/howto/datasets.md",
         exit_code=EXIT_FAILED,
         code="dataset-not-converted",
     )

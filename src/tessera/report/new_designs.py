@@ -1,9 +1,10 @@
 """The table "For a new design": README, docs and the report's first page show it, all from one file.
 
-The file is `new_designs.csv` of the study of transfer (docs/transfer.md). The pages in git show that of the
-archive; after a new archive, this writes it into them again::
+The file is `new_designs.csv` of the study of transfer (docs/explain/transfer.md). The pages in git show that
+of the archive; after a new archive, this writes it into them again::
 
-    python -m tessera.report.new_designs notebooks/data README.md docs/predict.md docs/transfer.md
+    python -m tessera.report.new_designs notebooks/data README.md docs/explain/predict.md
+    docs/explain/transfer.md
 """
 
 from __future__ import annotations
@@ -169,7 +170,7 @@ def _of_row(row: pd.Series) -> str:
 
 
 def _level(row: pd.Series) -> str:
-    """What an answer of this class is worth (docs/predict.md)."""
+    """What an answer of this class is worth (docs/explain/predict.md)."""
     opened = 0 if pd.isna(row["open_for"]) else int(row["open_for"])
     if not opened:
         return " Its answers have level C at most."

@@ -66,7 +66,7 @@ A small part of one run of `config/default.yaml`, made by `tessera dev notebooks
 | `cells.csv` | R, H, M, C of {workloads} on {platforms}: all layouts, columns of docs/contracts.md |
 | `profiles/` | STLB misses under 4KB pages per 2MB of each pool, by workload and platform |
 | `designs/` | H, M, C and R of the designs of notebook 03, engine `timing`; of the pairs that have a file |
-| `studies/transfer/` | the study of transfer without ladders, and a fingerprint (docs/transfer.md) |
+| `studies/transfer/` | the study of transfer without ladders, and a fingerprint (docs/explain/transfer.md) |
 | `traces/*/info.json` | pools and counts of the recorded traces (which are too large to be here) |
 | `machines/bundles/` | a rehearsal of notebook 07: a fake machine that counts archived cells, with noise |
 | `claims.csv`, `models/errors.csv` | claims and errors of **all** {pairs} pairs of that run |

@@ -16,7 +16,7 @@ from tessera.core.scenarios import Scenario
 from tessera.machine.container import toolchain
 from tessera.machine.container.process import stopped_at_exit
 
-#: Tables of ``tessera lab os show --csv`` (docs/os.md).
+#: Tables of ``tessera lab os show --csv`` (docs/explain/os.md).
 LOG_TABLES = ("records", "faults", "kinds", "sizes", "areas", "chunks", "counters")
 
 #: Called with the percent of the accesses that are done, and their number.
@@ -31,7 +31,7 @@ def run_scenario(
     The log is complete or absent: it is written beside ``out`` and renamed at the end.
 
     Raises:
-        TesseraError: no events in the trace, out of memory, a call that is not modelled (docs/os.md).
+        TesseraError: no events in the trace, out of memory, a call that is not modelled (docs/explain/os.md).
     """
     target = check_target(out)
     if target == trace.resolve():
@@ -102,7 +102,8 @@ def _failure(status: int, errors: str) -> TesseraError:
 
 # The table of faults of several logs: ``tessera simulate --os ... --write faults=FILE``.
 
-#: ``access``: data accesses before the fault; ``kind``: docs/os.md; ``order``: log2 of the page in 4KB pages.
+#: ``access``: data accesses before the fault; ``kind``: docs/explain/os.md; ``order``: log2 of the page in
+#: 4KB pages.
 FAULT_COLUMNS = "layout access block kind order pool page frame write fallback major".split()
 PAGE_ORDER = {"4KB": 0, "2MB": 9, "1GB": 18}
 

@@ -89,12 +89,13 @@ def simulate_all(
 ) -> list[list[dict]]:
     """For each platform, rows of the cells table, one per layout, in the order of ``layouts``.
 
-    The platforms share passes over the trace, and what their designs have in common (docs/simulate.md,
-    "Several designs in one run"); the rows are those of each platform alone. Finished cells of ``cache`` are
-    not simulated again; new ones are put there one by one as their pass ends. A layout that can't be read, or
-    that the simulator refuses, is a ``failed`` row. So are all rows of a platform that it refuses, if there
-    are several. The ``message`` of an ok row says so if the trace has one of several threads, or
-    accesses outside its pools (:mod:`tessera.core.results.outcomes`); the cache does not keep this.
+    The platforms share passes over the trace, and what their designs have in common
+    (docs/reference/simulate.md, "Several designs in one run"); the rows are those of each platform alone.
+    Finished cells of ``cache`` are not simulated again; new ones are put there one by one as their pass ends.
+    A layout that can't be read, or that the simulator refuses, is a ``failed`` row. So are all rows of a
+    platform that it refuses, if there are several. The ``message`` of an ok row says so if the trace has one
+    of several threads, or accesses outside its pools (:mod:`tessera.core.results.outcomes`); the cache does
+    not keep this.
 
     Args:
         threads: threads of the simulator; the result does not depend on it.

@@ -1,7 +1,7 @@
 """The sampling plan: which part of the region of interest is simulated with caches and time.
 
 H and M are always exact over the whole region; C and R come from the plan's units and are scaled by
-instructions (docs/simulate.md). A plan is a :class:`Sampling` (evenly spaced units, or all), an
+instructions (docs/reference/simulate.md). A plan is a :class:`Sampling` (evenly spaced units, or all), an
 :class:`Intervals` (units at chosen places) or :class:`Tlbs` (no units: H and M only). All have
 ``argument()``, a text that describes the whole plan, and ``arguments(folder)``, the options for
 ``tessera-sim run``.

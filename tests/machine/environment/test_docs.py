@@ -1,4 +1,4 @@
-"""docs/environment.md: its tables and numbers are those of the program."""
+"""docs/howto/environment.md: its tables and numbers are those of the program."""
 
 from __future__ import annotations
 

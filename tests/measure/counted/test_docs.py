@@ -1,4 +1,4 @@
-"""docs/measure.md: its commands run on a machine of files, its options are those of the commands."""
+"""docs/howto/measure.md: its commands run on a machine of files, its options are those of the commands."""
 
 from __future__ import annotations
 

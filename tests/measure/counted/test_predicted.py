@@ -18,7 +18,7 @@ from .test_command import command
 from .world import engine_cells
 
 MOSAICS = list("abcdefg")
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "measure.md").read_text()
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "howto" / "measure.md").read_text()
 POOLS = {"brk": 2 * MB, "mmap": 32 * MB}
 
 

@@ -1,4 +1,4 @@
-"""docs/measure.md, "Servers": its command on redis, or on a small server if redis is not installed."""
+"""docs/howto/measure.md, "Servers": its command on redis, or on a small server if redis is not installed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "measure.md").read_text()
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "howto" / "measure.md").read_text()
 SERVER = """import http.server, signal, sys
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(print(f"got-{_[0]}", flush=True)))
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), http.server.SimpleHTTPRequestHandler).serve_forever()

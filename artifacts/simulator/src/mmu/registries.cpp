@@ -5,7 +5,7 @@ namespace tessera::sim {
 
 void Design::changed(VirtRange) {
     throw Refusal("a mapping of several epochs under this mmu.design", "the design cannot follow changes (changed() in mmu/design.h)",
-                  "use a mapping with one epoch, or another design (docs/designs.md)");
+                  "use a mapping with one epoch, or another design (docs/explain/designs.md)");
 }
 
 Registry<Design, const DesignContext&>& designs() {

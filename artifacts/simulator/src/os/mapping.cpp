@@ -1,4 +1,4 @@
-// mapping.cpp - reads a mapping file in one pass over its bytes and checks the rules of docs/mappings.md.
+// mapping.cpp - reads a mapping file in one pass over its bytes and checks the rules of docs/reference/mappings.md.
 //
 // A plain line (at most 18 digits in a number) is read at once. Any other line is read by its cells, which accepts leading
 // zeros and names the rule that the line breaks. The file has no blank lines, so row i is line i + 2. Rules apply in this order:

@@ -1,4 +1,4 @@
-// mapping.h - a mapping file: physical frames and sizes of the pages of both pools, over time (docs/mappings.md).
+// mapping.h - a mapping file: physical frames and sizes of the pages of both pools, over time (docs/reference/mappings.md).
 //
 // Numbers of pages and frames count in 4KB and are relative to the pool, as in layout files. A mapping takes a layout's place.
 #pragma once
@@ -34,7 +34,7 @@ struct Mapping {
     std::shared_ptr<const OsLog> log = nullptr;  ///< in the place of epochs: what an operating system did
 };
 
-/// Throws Refusal with the file, line, column, value and the code of the rule of docs/mappings.md. In the simulator, rows must
+/// Throws Refusal with the file, line, column, value and the code of the rule of docs/reference/mappings.md. In the simulator, rows must
 /// also lie in the pools of the trace, and frames below 2^36 (page tables begin at 2^48 bytes).
 Mapping parse_mapping(const std::string& text, const std::string& path, const std::vector<trace::Pool>& pools);
 Mapping read_mapping(const std::string& path, const std::vector<trace::Pool>& pools);

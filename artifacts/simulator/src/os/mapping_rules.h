@@ -1,4 +1,4 @@
-// mapping_rules.h - the rules of mapping files (docs/mappings.md) and of their place in a trace: code, rule, next step.
+// mapping_rules.h - the rules of mapping files (docs/reference/mappings.md) and of their place in a trace: code, rule, next step.
 #pragma once
 
 #include <cstdio>

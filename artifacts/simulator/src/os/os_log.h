@@ -1,4 +1,4 @@
-// os_log.h - the mapping log of an imitated operating system (docs/os.md), read and checked against the trace.
+// os_log.h - the mapping log of an imitated operating system (docs/explain/os.md), read and checked against the trace.
 //
 // An epoch is all that happens before one access: most faults are hoisted to the first access of their block. Where an access has several
 // records, the pages are as after the last one.

@@ -6,7 +6,7 @@ namespace tessera::sim {
 const MappedPages& mapping_of(const AddressSpace& space, const std::string& who) {
     if (space.mapping() != nullptr) return *space.mapping();
     throw Refusal(who + ", which needs the frames of pages", "a layout, which gives pages only sizes",
-                  "give mappings instead of layouts (--mappings; docs/mappings.md)");
+                  "give mappings instead of layouts (--mappings; docs/reference/mappings.md)");
 }
 
 Refusal missing_page(const Unmapped& missing, uint64_t access) {

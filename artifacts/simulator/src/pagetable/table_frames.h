@@ -1,4 +1,4 @@
-// table_frames.h - the frames of real page tables, where an operating system's log has them (docs/os.md).
+// table_frames.h - the frames of real page tables, where an operating system's log has them (docs/explain/os.md).
 #pragma once
 
 #include <array>

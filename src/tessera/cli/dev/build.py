@@ -54,8 +54,8 @@ def build(
 
     Components: mosalloc, tracer, simulator, workloads, imitation. Engine docker (default): builds missing
     images first (about 3 min), then the components in the toolchain image. TESSERA_ENGINE=apptainer: uses the
-    image's SIF file, see docs/cluster.md; none: uses this machine's compilers. Exit status 1 if a build or a
-    test fails; the other components are still built.
+    image's SIF file, see docs/howto/cluster.md; none: uses this machine's compilers. Exit status 1 if a build
+    or a test fails; the other components are still built.
 
     Example: ./run tessera dev build simulator
     """

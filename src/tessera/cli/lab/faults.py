@@ -19,7 +19,7 @@ def _say(text: str) -> None:
 
 @click.group()
 def faults() -> None:
-    """Measure what page faults cost on this machine; count what Linux does in them (docs/faults.md).
+    """Measure what page faults cost on this machine; count what Linux does in them (docs/explain/faults.md).
 
     Example: ./run tessera lab faults measure --out /tmp/faults
     """

@@ -36,7 +36,7 @@ def _of_cell(command):
 
 @click.group()
 def numa() -> None:
-    """Compute what remote page tables cost; map pages and page tables in a guest (docs/numa.md).
+    """Compute what remote page tables cost; map pages and page tables in a guest (docs/explain/numa.md).
 
     Simulated placements, and checks of the archived measurements of Mitosis, are studies: tessera lab list.
 
@@ -226,7 +226,7 @@ _CONFIG = click.option(
 
 @numa.group("map")
 def numa_map() -> None:
-    """Map the nodes of pages and page tables at the offsets of a trace (docs/numa.md, Maps).
+    """Map the nodes of pages and page tables at the offsets of a trace (docs/explain/numa.md, Maps).
 
     Example: ./run tessera lab numa map --help
     """

@@ -12,9 +12,11 @@ from tessera.core.files import build_dir
 
 @click.group()
 def oracle() -> None:
-    """Record decisions of Linux 6.12 in a guest (docs/os-oracle.md); `lab run oracle-compare` compares them.
+    """Record decisions of Linux 6.12 in a guest; `lab run oracle-compare` compares them.
 
     Example: ./run tessera lab oracle record --events 20000 --out /tmp/recording
+
+    See docs/results/os-oracle.md.
     """
 
 

@@ -117,7 +117,7 @@ def show_named(catalogue: Mapping[str, Entry], kind: str, name: str) -> None:
         formatter.write_dl(rows)
     click.echo(formatter.getvalue(), nl=False)
     if one.tables:
-        click.echo("\nTables (docs/results.md):")
+        click.echo("\nTables (docs/reference/tables.md):")
         for path, table in zip(paths_of(one, Run(Path())), one.tables, strict=True):
             click.echo(f"  {path.name}: {table.about}")
 

@@ -21,7 +21,7 @@ _PROGRAM = {
 
 @click.group()
 def threads() -> None:
-    """Predict and measure how runtime and energy depend on threads (docs/energy.md).
+    """Predict and measure how runtime and energy depend on threads (docs/explain/energy.md).
 
     The studies threads-sweep and threads-fit are in `tessera lab list`.
 

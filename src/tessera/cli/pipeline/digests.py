@@ -1,7 +1,7 @@
 """Digests of all that a step's results depend on besides its input files, and the bundles that take part.
 
 A rule gives digests as ``params``; Snakemake keeps the params of every output and makes it again when they
-differ (docs/pipeline.md). Times of change play no part.
+differ (docs/dev/pipeline.md). Times of change play no part.
 
 All functions read and compute only, and only the standard library and light modules are imported: every start
 of Snakemake does it while it parses.

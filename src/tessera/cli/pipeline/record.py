@@ -181,7 +181,8 @@ def _memory(found: dict, region_accesses: int | None) -> dict:
 # ``build/recordings/<key>.json`` keeps the SHA-256 of a trace for each key. The key is the hash of program,
 # libraries of the recording, image, arguments as the program sees them, variables, inputs and limits.
 
-#: Why two recordings may differ; such rows are not compared. docs/trace.md has the list for readers.
+#: Why two recordings may differ; such rows are not compared. docs/reference/trace.md has the list for
+#: readers.
 SERVER, THREADS = "a client's timing decides the order of requests", "threads run at the host's pace"
 SCRIPT, NO_CONTAINER = (
     "a script starts the program",
@@ -255,7 +256,8 @@ def compare_with_known(name: str, key: str, trace: str, known: Path | None = Non
     raise TesseraError(
         f"recording {name}",
         f"its trace has SHA-256 {trace[:16]}..., the same program, image and inputs gave {before[:16]}...",
-        "record it again; if it differs again, the program reads a clock or random bytes: docs/trace.md, "
+        "record it again; if it differs again, the program reads a clock or random bytes: "
+        "docs/reference/trace.md, "
         f"'Recordings that repeat'; to accept the new trace, delete {file}",
         exit_code=EXIT_FAILED,
         code="trace-differs",

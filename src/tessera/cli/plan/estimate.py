@@ -44,7 +44,7 @@ def count_jobs(configuration: Path, target: str = "reproduce") -> dict[str, int]
         raise TesseraError(
             f"the jobs of {configuration}",
             f"snakemake --dry-run exited with status {done.returncode}:\n{said}",
-            "correct the configuration; docs/pipeline.md describes it",
+            "correct the configuration; docs/dev/pipeline.md describes it",
             exit_code=EXIT_FAILED,
         )
     return counts_in_text(done.stdout + done.stderr)

@@ -1,4 +1,7 @@
-"""A layout, its name and its CSV file (MICRO'20 section V; docs/layout-format.md), and those of a folder."""
+"""A layout, its name and its CSV file (MICRO'20 section V), and those of a folder.
+
+See docs/reference/layout-format.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The format of a layout file: the reasons to reject one, and the parser (docs/layout-format.md)."""
+"""The format of a layout file: the reasons to reject one, and the parser.
+
+See docs/reference/layout-format.md.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.table_columns import ascii_shown
 from tessera.core.units import PAGE_4KB, PAGE_SIZES, format_bytes
 
-# The reasons to reject a layout file: one row per rule (docs/layout-format.md).
+# The reasons to reject a layout file: one row per rule (docs/reference/layout-format.md).
 #
 # The allocator and the simulator use the same table, ``rules.h`` in ``artifacts/layout-format``. A test
 # checks that both tables and the document agree. Codes are stable, texts are not.
@@ -81,7 +84,7 @@ class LayoutRefused(TesseraError):
 
 # Parses a layout file into pool sizes and windows, or reports the first rule that it breaks.
 #
-# docs/layout-format.md defines the grammar. The allocator and the simulator use the C++ parser in
+# docs/reference/layout-format.md defines the grammar. The allocator and the simulator use the C++ parser in
 # ``artifacts/layout-format``; its examples test all three programs. All three check the rules in the same
 # order, so they report the same one of several mistakes: rows from the top, cells from the left, and after
 # the last row, windows against pools and against each other.

@@ -1,4 +1,7 @@
-"""The CSV file of a mapping (docs/mappings.md): reasons to reject one, the parser, reading and writing."""
+"""The CSV file of a mapping: reasons to reject one, the parser, reading and writing.
+
+See docs/reference/mappings.md.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from tessera.core.mapping.page_mapping import (
 from tessera.core.table_columns import SEPARATORS, TableRefused, ascii_shown
 from tessera.core.table_file import decoded, regular
 
-# Reads and writes mapping files (docs/mappings.md); a mapping's name is the stem of its file.
+# Reads and writes mapping files (docs/reference/mappings.md); a mapping's name is the stem of its file.
 
 _LINES_AT_ONCE = 1 << 16
 
@@ -78,11 +81,12 @@ def _written_lines(epoch: int, rows) -> str:
     )
 
 
-# The reasons to reject a mapping file: one row per rule (docs/mappings.md). Codes are stable.
+# The reasons to reject a mapping file: one row per rule (docs/reference/mappings.md). Codes are stable.
 
 _AGAIN = "correct the row, or make the file again: tessera mapping generate --help"
 _SAVE = (
-    "save it in UTF-8 without a byte order mark, with commas between cells (docs/table-files.md, Mappings)"
+    "save it in UTF-8 without a byte order mark, with commas between cells "
+    "(docs/reference/table-files.md, Mappings)"
 )
 
 RULES = {

@@ -78,7 +78,7 @@ STATISTICS: dict[str, Statistic] = {
 
 
 def compare_printed(good: pd.DataFrame, everything: pd.DataFrame, results: Path | None) -> pd.DataFrame:
-    """All printed numbers of the paper with archived and obtained ones; columns as in docs/results.md.
+    """All printed numbers of the paper with archived and obtained ones; columns: docs/reference/tables.md.
 
     Args:
         good: archived rows that no rule set aside (empty: nothing is archived here).

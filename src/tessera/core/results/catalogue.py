@@ -1,6 +1,6 @@
 """Every table of `results/<config>`, declared once: path, writer, columns, units, provenance, row rule.
 
-``python -m tessera.core.results.catalogue`` generates docs/results.md from it.
+``python -m tessera.core.results.catalogue`` generates docs/reference/tables.md from it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ for _table in (
     if TABLES.setdefault(_table.name, _table) is not _table:
         raise ValueError(f"table {_table.name} is declared twice")
 
-# The page docs/results.md.
+# The page docs/reference/tables.md.
 
-RESULTS_PAGE = "docs/results.md"
+RESULTS_PAGE = "docs/reference/tables.md"
 _TITLE = """# Tables of a results folder
 
 This page lists every table below `results/<config>/`. `tessera.core.results.catalogue` generates it from the

@@ -152,7 +152,7 @@ def _models_writer(name: str) -> str:
 
 
 _declare_models("coefficients", "terms of each model, in raw units", """
-    model        text    -       name of a model (docs/models.md)
+    model        text    -       name of a model (docs/explain/models.md)
     term         text    -       product of inputs: 1, C, M, H, C^2, C M, ...
     coefficient  number  cycles  cycles per unit of the term
 """)  # fmt: skip
@@ -192,7 +192,7 @@ _declare_models("rsquared", "R squared of a straight line in one input (MICRO'20
 """, "r_squared", ADDED)  # fmt: skip
 _declare_models("protocols", "errors of every model under every protocol", """
     model          text    -        name of a model
-    protocol       text    -        how training and test samples are chosen (docs/models.md)
+    protocol       text    -        how training and test samples are chosen (docs/explain/models.md)
     setting        text    -        parameter: number of folds, or the training and test groups
     samples        count   layouts  samples of the pair
     train_samples  count   layouts  training samples of the smallest fit

@@ -1,10 +1,14 @@
-"""Tables of the kernel's parts (docs/kernel.md), and of placements of page tables (docs/numa.md)."""
+"""Tables of the kernel's parts, and of placements of page tables (docs/explain/numa.md).
+
+See docs/explain/kernel.md.
+"""
 
 from __future__ import annotations
 
 from tessera.core.results.schema import MESSAGE, PAIR, PROVENANCE, Table, columns
 
-# Tables of the kernel's parts (docs/kernel.md). `attempt.json` beside them has the outcome of the part.
+# Tables of the kernel's parts (docs/explain/kernel.md). `attempt.json` beside them has the outcome of the
+# part.
 
 _DIGITS, _SECONDS = "%.4f", "%.1f"
 
@@ -139,7 +143,7 @@ KERNEL_TABLES = (
 )  # fmt: skip
 
 
-# Runtime and walk cycles by the placement of page tables and data (docs/numa.md).
+# Runtime and walk cycles by the placement of page tables and data (docs/explain/numa.md).
 
 _PLACED = """
 page_size            text    -       of all pages: 4KB or 2MB

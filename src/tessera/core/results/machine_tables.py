@@ -48,7 +48,7 @@ CHASE = Table(
     "chase", lambda t: t.validation("chase"), _CHASE, "column",
     "every measured chase; rows with 0 elements give the clock: `accesses` cycles took `ns`",
     columns("""
-    series    text   -         name of the series (docs/validation.md)
+    series    text   -         name of the series (docs/explain/validation.md)
     elements  count  elements  footprint, in elements of the series
     chains    count  1         number of chains that are followed at the same time
     round     count  1         number of the round, from 0

@@ -1,17 +1,20 @@
-"""Tables of page faults (docs/faults.md), and of programs under scenarios of a system (docs/os.md)."""
+"""Tables of page faults, and of programs under scenarios of a system (docs/explain/os.md).
+
+See docs/explain/faults.md.
+"""
 
 from __future__ import annotations
 
 from tessera.core.results.schema import MESSAGE, PAIR, PROVENANCE, Table, columns
 
-# What page faults cost on this machine (docs/faults.md).
+# What page faults cost on this machine (docs/explain/faults.md).
 
 _MEASURE = "tessera lab faults measure"
 FAULT_LATENCY = Table(
     "fault_latency", lambda t: t.host_faults("latency"), _MEASURE, "column",
     "quantiles of the latency of first touches, over the passes that count",
     columns("""
-    kind         text    -           what a touch does (docs/faults.md)
+    kind         text    -           what a touch does (docs/explain/faults.md)
     share        number  1           share of touches that are at most as slow
     tsc_cycles   number  TSC cycles  median over passes
     low_cycles   number  TSC cycles  minimum over passes
@@ -69,7 +72,7 @@ FAULT_ENVIRONMENT = Table(
 MACHINE_FAULT_TABLES = (FAULT_LATENCY, FAULT_COMB, FAULT_PASSES, FAULT_ENVIRONMENT)
 
 
-# What page faults cost a program, as figures of Virtuoso (ASPLOS 2025) show it (docs/faults.md).
+# What page faults cost a program, as figures of Virtuoso (ASPLOS 2025) show it (docs/explain/faults.md).
 
 _FAULTS_WRITER = "tessera lab run virtuoso"
 _SCENARIO = columns("scenario  text  -  name of the scenario (config/scenarios)")
@@ -99,7 +102,7 @@ FAULT_TIMES = Table(
     "fault_times", lambda t, w="*": t.virtuoso(w, "latency"), _FAULTS_WRITER, "column",
     "quantiles of the latencies of its simulated faults",
     (*PAIR, *_SCENARIO, *columns("""
-    kind        text    -       template of the fault (docs/faults.md), or all
+    kind        text    -       template of the fault (docs/explain/faults.md), or all
     share       number  1       share of faults that are at most as slow
     cycles      number  cycles  latency of the fault, in cycles of the simulated core
     us          number  us      the same as time; empty if the platform states no frequency
@@ -153,7 +156,7 @@ OF_PROGRAM = (FAULT_SHARES, FAULT_TIMES, FAULT_TIME_COMBS)
 PROGRAM_FAULT_TABLES = (*OF_PROGRAM, SIMULATOR_COSTS)
 
 
-# The study of scenarios (docs/os.md): one program under several states of a machine's memory.
+# The study of scenarios (docs/explain/os.md): one program under several states of a machine's memory.
 
 _SCENARIO_WRITER = "tessera lab run scenarios"
 _SCENARIO_KEYS = columns("""
@@ -204,7 +207,7 @@ SCENARIO_SIZES = _scenario_table("sizes", "pages by size at up to 201 places of 
     faults           count  faults  page faults so far
     """)  # fmt: skip
 SCENARIO_FAULTS = _scenario_table("faults", "page faults by kind", """
-    kind       text   -       kind of the fault (docs/os.md)
+    kind       text   -       kind of the fault (docs/explain/os.md)
     page_size  text   -       4KB, 2MB or 1GB
     faults     count  faults  faults of this kind
     """)  # fmt: skip

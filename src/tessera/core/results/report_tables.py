@@ -5,7 +5,8 @@ from __future__ import annotations
 from tessera.core.results.schema import MESSAGE, PAIR, Table, columns
 
 CLAIMS = Table(
-    "claims", lambda t: t.claims, "tessera report render", "column", "one row per claim (docs/claims.md)",
+    "claims", lambda t: t.claims, "tessera report render", "column",
+    "one row per claim (docs/explain/claims.md)",
     columns("""
     id              text   -  identifier in config/claims.yaml
     paper           text   -  paper that makes the claim
@@ -29,7 +30,7 @@ CLAIMS = Table(
     required        truth  -  whether a run fails if the claim fails
     figure          text   -  figure that shows the claim
     explanation     text   -  why the claim does not hold, written by a person
-    depends_on      text   -  assumption that the verdict depends on (docs/studies.md), or empty
+    depends_on      text   -  assumption that the verdict depends on (docs/explain/studies.md), or empty
     """),
     added=("distribution", "protocol", "beside", "implementation", "depends_on"),
 )  # fmt: skip
@@ -155,7 +156,8 @@ def _reference(name: str, provenance: str, about: str, own: tuple) -> Table:
 
 REFERENCE = {
     "comparison": _reference("comparison", "published; measured: `obtained_provenance`",
-        "printed, archived and obtained numbers side by side (docs/reference.md)", (*_PLACE, *columns("""
+        "printed, archived and obtained numbers side by side (docs/reference/archived-data.md)",
+        (*_PLACE, *columns("""
         quantity                   text    -  printed quantity
         bound                      text    -  equal, or at most
         printed                    number  1  printed number, in `unit`

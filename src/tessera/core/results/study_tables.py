@@ -1,11 +1,14 @@
-"""Tables of studies of the simulator and of designs (docs/studies.md), and of energy (docs/energy.md)."""
+"""Tables of studies of the simulator and of designs, and of energy (docs/explain/energy.md).
+
+See docs/explain/studies.md.
+"""
 
 from __future__ import annotations
 
 from tessera.core.results.cell_tables import CELLS
 from tessera.core.results.schema import MESSAGE, PAIR, PROVENANCE, Table, columns
 
-# Studies of the simulator (docs/studies.md): sampling, ablations, a sweep over assumed values.
+# Studies of the simulator (docs/explain/studies.md): sampling, ablations, a sweep over assumed values.
 
 _STATUS = columns("status  text  -  ok or failed")
 SAMPLING = Table(
@@ -96,7 +99,8 @@ SWEEP = Table(
 STUDY_TABLES = (SAMPLING, INTERVALS, SHAPES, VARIANTS, SWEEP)
 
 
-# The study of translation designs (docs/studies.md): cells, structures, mappings; probes of structures.
+# The study of translation designs (docs/explain/studies.md): cells, structures, mappings; probes of
+# structures.
 
 _DESIGN_WRITER = "tessera lab run designs"
 _DESIGN_KEYS = columns("""
@@ -170,7 +174,7 @@ PROBES = Table(
 DESIGN_TABLES = (DESIGN_CELLS, DESIGN_STRUCTURES, DESIGN_MAPPINGS, PROBES)
 
 
-# Energy of cells with assumed constants, and hit rates by size of L3 (docs/energy.md).
+# Energy of cells with assumed constants, and hit rates by size of L3 (docs/explain/energy.md).
 
 ENERGY = Table(
     "energy", lambda t: t.energy("energy"), "tessera lab run energy", "column",

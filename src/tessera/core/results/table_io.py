@@ -41,7 +41,7 @@ _AGAIN = "write it again with this version of Tessera"
 
 
 class UnreadableTable(TesseraError):
-    """A table that is missing (``absent``) or does not match docs/results.md.
+    """A table that is missing (``absent``) or does not match docs/reference/tables.md.
 
     ``code`` is ``table-absent``, ``table-columns`` or ``table-content``.
     """
@@ -255,7 +255,8 @@ def frame_of(table: Table, rows: list | pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-# Files of cells: one row per workload x platform x layout x repeat (docs/results.md), as CSV or Parquet.
+# Files of cells: one row per workload x platform x layout x repeat (docs/reference/tables.md), as CSV or
+# Parquet.
 
 CELL_COLUMNS = CELLS.names
 CELL_FORMATS = (".csv", ".parquet")

@@ -1,4 +1,7 @@
-"""Tables of the study of transfer (docs/transfer.md), and of ``tessera predict`` (docs/predict.md)."""
+"""Tables of the study of transfer, and of ``tessera predict`` (docs/explain/predict.md).
+
+See docs/explain/transfer.md.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ from pathlib import PurePath
 
 from tessera.core.results.schema import MESSAGE, PAIR, PROVENANCE, Table, columns
 
-# The study of transfer (docs/transfer.md): a runtime model of P, asked for a new design.
+# The study of transfer (docs/explain/transfer.md): a runtime model of P, asked for a new design.
 
 _WRITER = "tessera lab run transfer-verdicts"
 _POINT = columns("""
-group    text  -  class of the variant (docs/transfer.md)
+group    text  -  class of the variant (docs/explain/transfer.md)
 variant  text  -  name of the variant of P
 layout   text  -  layout or mapping
 inputs   text  -  counted, latency or busy: what H and C count
@@ -147,7 +150,7 @@ VERDICTS = Table(
     informative_passing    count   points     those of them that pass
     constant_passing       count   points     judged points that the prediction R_0 passes
     variant_share          number  1          mean over variants of passing / judged
-    worth                  text    -          trivial, useless, or empty (docs/transfer.md)
+    worth                  text    -          trivial, useless, or empty (docs/explain/transfer.md)
     level                  number  1          least level of the intervals from the other workloads
     half_width             number  1          their median half-width, as a share of the prediction
     covered                count   points     judged points inside these intervals
@@ -191,13 +194,13 @@ ANSWERED = Table(
     "transfer_answers", lambda t: t.transfer("answers"), _WRITER, "column",
     "what the source `bracket` answers for each point, from P's samples and H and C of the design",
     (*PAIR, *columns("""
-    group                text    -       class of the variant (docs/transfer.md)
+    group                text    -       class of the variant (docs/explain/transfer.md)
     variant              text    -       name of the variant of P
     family               text    -       family of designs: STLB, coalescing, walk, ...
     layout               text    -       layout or mapping
     source               text    -       bracket
     status               text    -       answered or refused
-    codes                text    -       why it is refused, separated by spaces (docs/predict.md)
+    codes                text    -       why it is refused, separated by spaces (docs/explain/predict.md)
     """), *MESSAGE, *columns("""
     low_cycles           number  cycles  lower end of the interval; also of a refusal that has one
     centre_cycles        number  cycles  predicted R; empty if refused
@@ -256,7 +259,7 @@ def _of_pair(table: Table) -> Table:
 TRANSFER_TABLES = (*OF_RUN, *(_of_pair(table) for table in PARTS))
 
 
-# What ``tessera predict`` writes with ``--out``; no part of a results folder (docs/predict.md).
+# What ``tessera predict`` writes with ``--out``; no part of a results folder (docs/explain/predict.md).
 
 DESIGN_ANSWERS = Table(
     "design_answers", lambda t: t.transfer("design_answers"), "tessera predict", "column",
@@ -266,7 +269,7 @@ DESIGN_ANSWERS = Table(
     layout               text    -       layout or mapping
     classes              text    -       classes of the study that it falls in
     source               text    -       calibrated, bracket, engine or none
-    level                text    -       A to D, or none (docs/predict.md)
+    level                text    -       A to D, or none (docs/explain/predict.md)
     runtime_cycles       number  cycles  R; empty without an answer
     low_cycles           number  cycles  lower end of the interval; empty without one
     high_cycles          number  cycles  upper end

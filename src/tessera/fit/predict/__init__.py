@@ -1,4 +1,4 @@
-"""Answers for a design, and formulas of papers beside them (docs/predict.md).
+"""Answers for a design, and formulas of papers beside them (docs/explain/predict.md).
 
 Answers: `answers` < `bracket`, `calibrated` < `decision` (which source answers, at which level) < `processor`
 (P: its samples, its clock) < `counts` (designs by their counts); the study of transfer adds designs that are

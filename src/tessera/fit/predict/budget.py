@@ -187,7 +187,9 @@ def _noise(fitted: FittedModel, n: int, repeats: str | Path | None) -> Part:
     frame = ok_rows(read_table(repeats, owner, _REPEATS, _CLOCKS).frame)
     if "layout" not in frame:
         found = ", ".join(frame)
-        raise TesseraError(f"repeats {repeats}: column layout", f"found {found}", "see docs/models.md")
+        raise TesseraError(
+            f"repeats {repeats}: column layout", f"found {found}", "see docs/explain/models.md"
+        )
     require_one_pair(frame, owner)
     column = next((c for c in _CLOCKS if c in frame and not frame[c].map(is_missing).all()), None)
     if column is None:

@@ -1,7 +1,7 @@
 """Designs by their counts, and what the user states of them.
 
 Counts are refused, not guessed: a number that is absent, negative or not finite reaches the decision, which
-names it. What H and C count, the class, and the walkers must be stated (docs/predict.md).
+names it. What H and C count, the class, and the walkers must be stated (docs/explain/predict.md).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Statement:
     Args:
         hits_are: `latency` (hits x their cycles / hit time of P) or `accesses`.
         walk_cycles_are: `busy` (of all walks) or `waited` (of those that an access waits for).
-        groups: classes of the designs (docs/transfer.md, Classes).
+        groups: classes of the designs (docs/explain/transfer.md, Classes).
         walkers: of the designs; None: those of P.
         miss_cycles: what their look-ups of misses take more than on P, in total.
     """
@@ -238,7 +238,8 @@ def check_groups(groups: Sequence[str], known: Sequence[str]) -> tuple[str, ...]
     found = tuple(dict.fromkeys(part for text in groups for part in text.replace(",", " ").split()))
     if wrong := [group for group in found if group not in known]:
         raise TesseraError(
-            f"class '{wrong[0]}'", "no such class", f"use {', '.join(known)} (docs/transfer.md, Classes)",
+            f"class '{wrong[0]}'", "no such class",
+            f"use {', '.join(known)} (docs/explain/transfer.md, Classes)",
             code="class-unknown",
         )  # fmt: skip
     return tuple(group for group in found if group != "control" or len(found) == 1)  # as groups_of a design

@@ -1,4 +1,4 @@
-"""Which source answers for a design, and how far it can be trusted (docs/predict.md).
+"""Which source answers for a design, and how far it can be trusted (docs/explain/predict.md).
 
 One decision for the command, Python and notebooks. It is pure: the caller fits the sources and counts the
 design. Every source is asked, and what each said is kept.
@@ -58,7 +58,7 @@ _QUANTITIES = {
     "miss-cycles": "state the extra look-up cycles of misses as a finite number: --miss-cycles N",
     "hit-cycles": "state the hit time of P's STLB: --hit-cycles N, or --platform",
 }
-#: code of a refusal -> what mends it (docs/predict.md has the same table)
+#: code of a refusal -> what mends it (docs/explain/predict.md has the same table)
 REMEDIES: dict[str, str] = {
     f"{quantity}-{wrong}": text for quantity, text in _QUANTITIES.items() for wrong in _WRONG
 } | {
@@ -73,7 +73,10 @@ REMEDIES: dict[str, str] = {
     "walkers-fraction": "give a whole number of walkers",
     "walkers-differ": "state --design-class invisible; or --hit-cycles, not --platform, for another P",
     "units": "check the units of counts and samples, and the number of walkers: plain counts and cycles",
-    "changed": "state the class of what the design changes: --design-class reach (docs/transfer.md, Classes)",
+    "changed": (
+        "state the class of what the design changes: --design-class reach "
+        "(docs/explain/transfer.md, Classes)"
+    ),
     "error": "the simulator does not follow P over page sizes: mend its platform file, or use a bracket",
     "slope": "the simulator's walks cost much more or less than P's: mend its platform file",
     "apart": "the change is too large for this calibration: use a simulator closer to P",
@@ -83,7 +86,7 @@ REMEDIES: dict[str, str] = {
     "layouts-differ": "run and simulate P under the same layouts, with the same names",
     "unclassed": "only a clock tells: ask with --design and a study of a simulated P (--results)",
     "class": "give clocks of P and of the design (--clock, runtime_cycles), or simulate with time (--design)",
-    "class-absent": "state the class: --design-class reach (docs/transfer.md, Classes)",
+    "class-absent": "state the class: --design-class reach (docs/explain/transfer.md, Classes)",
     "no-samples": "give P: --results FOLDER with --workload and --platform, or --samples FILE",
     "no-clock": "give a simulator's clock of P: --clock FILE, or --results beside --samples",
     "no-engine": "ask with --design about a simulated P: --results FOLDER",
@@ -109,7 +112,7 @@ class Question:
     """A design, and all that is known of it.
 
     Args:
-        groups: classes that it falls in (docs/transfer.md).
+        groups: classes that it falls in (docs/explain/transfer.md).
         unknown: ``key=value`` of its changes that belong to no class.
         base: P under the layout asked about; None if P has no such run.
         asked: H' (by latency), busy C' and walkers of the design; None if nobody counted them.

@@ -1,7 +1,7 @@
 """Formulas of papers, printed as such: a value, its interval, and how far it is from the samples.
 
-The value of a formula is not an answer (docs/predict.md). A value that is zero, negative or not finite is no
-runtime, so it is no value: its cell is empty, and the message says why.
+The value of a formula is not an answer (docs/explain/predict.md). A value that is zero, negative or not
+finite is no runtime, so it is no value: its cell is empty, and the message says why.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The model of Guz et al. for n threads that share a cache (equations E1 to E7 of docs/energy.md).
+"""The model of Guz et al. for n threads that share a cache (equations E1 to E7 of docs/explain/energy.md).
 
 Its machines (``config/machines/*.yaml``), the equations, closed forms of what they imply, and its table
 ``threads.csv``.
@@ -164,7 +164,7 @@ def ipj(machine: ModelledMachine, n, bandwidth: bool = True):
         return ips(machine, n, bandwidth) / power_w(machine, n, bandwidth)
 
 
-# What the equations imply for the statements of OPERA D5.10 chapter 3 (docs/energy.md, Closed forms).
+# What the equations imply for the statements of OPERA D5.10 chapter 3 (docs/explain/energy.md, Closed forms).
 #
 # Each function gives the number that a claim compares, over parameter sets drawn with a fixed seed
 # (:func:`random_machines`), so that a claim about *all* parameters has many chances to fail.

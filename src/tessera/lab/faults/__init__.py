@@ -1,4 +1,4 @@
-"""What page faults cost: measured on this machine, and recorded in Linux 6.12 (docs/faults.md).
+"""What page faults cost: measured on this machine, and recorded in Linux 6.12 (docs/explain/faults.md).
 
 Measured: ``kinds`` (of first touches, and the periods of their latencies), ``latencies`` (what counts,
 quantiles, combs, cosines), ``measured`` (on this machine).

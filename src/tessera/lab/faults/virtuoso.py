@@ -1,4 +1,4 @@
-"""Figures 1 to 3, 11 and 12 of Virtuoso (ASPLOS 2025) for recorded programs (docs/faults.md).
+"""Figures 1 to 3, 11 and 12 of Virtuoso (ASPLOS 2025) for recorded programs (docs/explain/faults.md).
 
 The studies write the tables of one program (failures are rows of shares), costs, and verdicts.
 """

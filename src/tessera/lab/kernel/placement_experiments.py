@@ -338,7 +338,7 @@ def moment_lines(text: str) -> dict[str, tuple[int, int, int, float]]:
 
 
 def balancing_table(moments: dict[str, Moment]) -> pd.DataFrame:
-    """One row a moment, as docs/results.md declares them."""
+    """One row a moment, as docs/reference/tables.md declares them."""
     rows = []
     before = moments[MOMENTS[0]].tables
     for name, moment in moments.items():

@@ -323,7 +323,7 @@ def _first_in_order(wanted: KernelSource, installed: str, say: Say, applies: App
         f"the kernel source {wanted.package} {wanted.version}",
         "no source has it:" + "".join(f"\n    {line}" for line in passed),
         f"apt-get install {wanted.package}={wanted.version}; or try another version of {wanted.series}: "
-        "--accept-series; or rebase the series (docs/kernel.md)",
+        "--accept-series; or rebase the series (docs/explain/kernel.md)",
         exit_code=EXIT_FAILED,
         code="kernel-source",
     )

@@ -57,7 +57,8 @@ def split_touches(pages: np.ndarray, nodes: int, how: str) -> Touched:
     """First touches by threads on ``nodes`` sockets.
 
     ``one``: a thread on socket 0 touches all; ``blocks``: each of successive blocks of equal size has its own
-    socket; ``pages``: page by page in turn. The programs ``touched-by-*`` of docs/kernel.md do the same.
+    socket; ``pages``: page by page in turn. The programs ``touched-by-*`` of docs/explain/kernel.md do the
+    same.
     """
     span = int(pages.max()) - int(pages.min()) + 1
     from_first = pages - pages.min()

@@ -1,4 +1,4 @@
-"""Walk cycles of a placement of page tables in closed form (docs/numa.md, The formula).
+"""Walk cycles of a placement of page tables in closed form (docs/explain/numa.md, The formula).
 
 The machine of Mitosis, the wait behind a bandwidth hog, the placements of Table 2, and the formula.
 """

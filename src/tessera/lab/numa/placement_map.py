@@ -1,4 +1,7 @@
-"""The node of each page and page table of a program (docs/numa.md, Maps): the map, its file, comparisons."""
+"""The node of each page and page table of a program: the map, its file, comparisons.
+
+See docs/explain/numa.md, Maps.
+"""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ from tessera.simulate.sampling import Intervals
 # The program's socket is node 0, the other one node 1. Latency and rate of remote memory are published for
 # one machine (:mod:`tessera.lab.numa.placement_costs`), so a platform of another one needs values of its own.
 
-PLACED_SOURCE = "assumed: a placement of Mitosis Table 2 (docs/numa.md)"
+PLACED_SOURCE = "assumed: a placement of Mitosis Table 2 (docs/explain/numa.md)"
 MOVED_TABLES = REMOTE_HOGGED + MIGRATED  #: after Mitosis moved them (Figures 6 and 10)
 
 

@@ -195,7 +195,7 @@ def published_shares(archive: Archive, workload: str) -> np.ndarray:
 
 
 def measured_shares(path: Path, workload: str, config: str) -> np.ndarray:
-    """Shares in a guest with our kernel, from its table of page tables (docs/kernel.md).
+    """Shares in a guest with our kernel, from its table of page tables (docs/explain/kernel.md).
 
     Raises:
         TesseraError: an unreadable table, or no such run in it.

@@ -87,7 +87,10 @@ def scaled(platform: Platform, scale: float) -> Platform:
             "record a larger size of the program, which needs a smaller scale",
             code="numa-scale-l3",
         )
-    why = f"assumed: 1/{scale:g} of {platform.name}, as the footprint (docs/numa.md, The scaled machine)"
+    why = (
+        f"assumed: 1/{scale:g} of {platform.name}, as the footprint "
+        "(docs/explain/numa.md, The scaled machine)"
+    )
     return replace(with_values(platform, keys, why), name=f"{platform.name}-by-{scale:g}")
 
 

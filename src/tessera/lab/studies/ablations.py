@@ -132,7 +132,8 @@ def ablations(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Switch off one mechanism at a time; report slope and curvature of runtime over walk cycles.
 
-    docs/studies.md lists the ablations. The baseline is always simulated, too. cells.csv has every cell.
+    docs/explain/studies.md lists the ablations. The baseline is always simulated, too. cells.csv has every
+    cell.
 
     Example, after ./run smoke:
       ./run tessera lab run ablations platform=sandybridge-sim --out /tmp/study \\

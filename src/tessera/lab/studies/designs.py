@@ -1,4 +1,7 @@
-"""The study of designs: each translation design under each mapping of one window (docs/studies.md)."""
+"""The study of designs: each translation design under each mapping of one window.
+
+See docs/explain/studies.md.
+"""
 
 from __future__ import annotations
 
@@ -211,7 +214,7 @@ def designs(
 
     Generates the mappings for the pools of the trace, and simulates each design under each of them, in full.
     A design that the simulator rejects for a mapping is a row with the reason. Prints the misses of each
-    design relative to the design `baseline`. docs/studies.md describes the tables.
+    design relative to the design `baseline`. docs/explain/studies.md describes the tables.
 
     Example, after ./run smoke:
       ./run tessera lab run designs trace=results/smoke/traces/gups/info.json accesses=200000 \\

@@ -1,4 +1,4 @@
-"""Probes: single structures of Park's designs under accesses from a formula (docs/studies.md).
+"""Probes: single structures of Park's designs under accesses from a formula (docs/explain/studies.md).
 
 The structures are those of the simulator, inside their designs; only accesses and mappings are made here.
 All cases run in one start of the simulator and give one table.
@@ -232,7 +232,7 @@ def probes(
     index-cache: 2^40 bytes in 1,024 or 2,048 equal segments (Figure 2.7b). Prints hits of a node and of a
     whole walk, with full and with half-full nodes. synonym-filter: shares of shared memory as in Table 2.1.
     Prints the accesses that need no TLB. A case that the simulator rejects is a row with the reason.
-    docs/studies.md describes both.
+    docs/explain/studies.md describes both.
 
     Example (after: tessera dev build simulator tracer):
       ./run tessera lab run probes platform=park-haswell accesses=100000 --out /tmp/probes

@@ -1,4 +1,4 @@
-"""The study of scenarios: one program under several states of a machine's memory (docs/os.md)."""
+"""The study of scenarios: one program under several states of a machine's memory (docs/explain/os.md)."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def scenarios(
 
     Writes cells.csv (H, M, C, R, faults, beside layouts of all 4KB and all 2MB pages), sizes.csv (page sizes
     over time), faults.csv, chunks.csv, areas.csv and counters.csv. A scenario that ends early is a row with
-    the reason, and so is each one if the recording failed. docs/os.md describes scenarios.
+    the reason, and so is each one if the recording failed. docs/explain/os.md describes scenarios.
 
     Example (after: tessera dev build imitation simulator tracer):
       ./run tessera lab run scenarios trace=tests/traces/examples/phases.tst platform=haswell-sim \\

@@ -28,7 +28,7 @@ from tessera.lab.transfer.points import BUSY, COUNTED, LATENCY
 #
 # An answer needs more than an open class: `family_openness` asks the same of the design's family (larger
 # STLBs, coalescing, ...). This was added after the run, because larger STLBs are most of `reach`, and
-# coalescing designs are covered far less (docs/predict.md).
+# coalescing designs are covered far less (docs/explain/predict.md).
 
 LEAST_WORKLOADS = 9  #: other workloads with judged answers
 COVERED = 0.9  #: share of a workload's answers whose interval contains R

@@ -64,7 +64,7 @@ def _always(**changes: int | str) -> Callable[[Platform], Changes]:
     return lambda p: {key.replace("__", "."): value for key, value in changes.items()}
 
 
-#: design -> the key of the look-up of its own entries, and its default (docs/designs.md)
+#: design -> the key of the look-up of its own entries, and its default (docs/explain/designs.md)
 OWN_HIT = {
     "cluster": ("design.cluster.cluster_cycles", 8),
     "cluster-2mb": ("design.cluster-2mb.cluster_cycles", 8),

@@ -129,7 +129,7 @@ class TraceWindow:
         raise TesseraError(
             f"window of {workload} with {first['window_accesses']} accesses",
             f"{tree.studies} has none, so the design cannot be simulated",
-            "run ./run reproduce; or give counts: --counts FILE.csv (docs/predict.md)",
+            "run ./run reproduce; or give counts: --counts FILE.csv (docs/explain/predict.md)",
             exit_code=EXIT_FAILED,
             code="no-window",
         )

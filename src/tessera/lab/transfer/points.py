@@ -12,7 +12,7 @@ from tessera.lab.transfer import rules
 from tessera.lab.transfer.classes import DESIGN, HIT, OWN_HIT, WALKERS, Variant, text_of_changes
 from tessera.lab.transfer.runs import Cell, difference
 
-# The three inputs that a study can declare: what H and C count (docs/transfer.md, Three inputs).
+# The three inputs that a study can declare: what H and C count (docs/explain/transfer.md, Three inputs).
 
 COUNTED, LATENCY, BUSY = DECLARED_INPUTS = ("counted", "latency", "busy")
 BACKGROUND = "background"

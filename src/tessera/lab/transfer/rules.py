@@ -1,4 +1,7 @@
-"""How a prediction is judged: rules S1, S2 and S3 (docs/transfer.md, Verdicts), and conformal intervals."""
+"""How a prediction is judged: rules S1, S2 and S3, and conformal intervals.
+
+See docs/explain/transfer.md, Verdicts.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-# The rules S1, S2 and S3, informative points, and the verdict (docs/transfer.md, Verdicts).
+# The rules S1, S2 and S3, informative points, and the verdict (docs/explain/transfer.md, Verdicts).
 
 BOUND = 0.03  #: S1: Mosmodel's bound on P (MICRO'20, abstract)
 LEAST_GAIN, GAIN_SLACK = 0.05, 0.25  #: S2, as shares of R_0 and of the gain

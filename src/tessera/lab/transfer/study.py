@@ -259,7 +259,7 @@ def transfer(
     """Ask models of a processor P for the runtime of new designs, and compare with the timing engine.
 
     Fits the models to the layouts on P, and simulates variants of P in six classes on the same window. The
-    study transfer-verdicts judges each model in each class. docs/transfer.md describes the tables.
+    study transfer-verdicts judges each model in each class. docs/explain/transfer.md describes the tables.
 
     Example, after ./run smoke:
       ./run tessera lab run transfer platform=sandybridge-sim --out /tmp/transfer/gups \\
@@ -273,7 +273,7 @@ def transfer(
         manifest: manifest.csv of its layouts.
         platform: P: name or YAML file; with values that differ: 'haswell-sim core.mshrs=5'.
         classes: control, reach, hit-time, invisible, walk-cost, behind-l3, ideal; none: all.
-        variants: of docs/transfer.md; none: all.
+        variants: of docs/explain/transfer.md; none: all.
         mappings: kinds of mappings (tessera mapping generate --help).
         layouts: those that models are fitted to, growing-0 among them; none: all but 1gb.
         models: runtime models; none: the nine, minimax and monotone.
@@ -328,7 +328,7 @@ def transfer_verdicts(run: Run, parts: Paths) -> tuple[pd.DataFrame, ...]:
     """Judge models of a processor in each class of new designs, from the tables of the study transfer.
 
     Simulates nothing. The tables of all workloads and platforms together, verdicts, intervals, and what the
-    bracket is worth for a new design (docs/transfer.md).
+    bracket is worth for a new design (docs/explain/transfer.md).
 
     Example, after ./run smoke:
       ./run tessera lab run transfer-verdicts --out /tmp/transfer \\

@@ -6,5 +6,6 @@ From the bottom: ``synthetic`` (traces made of formulas, many simulations in one
 ``invariants`` (over the pipeline's own cells). :mod:`tessera.lab.chase` has the pointer chases,
 :mod:`tessera.lab.clock` this machine's clock.
 
-Every part writes tidy tables to ``results/<config>/validation``; docs/validation.md says what each shows.
+Every part writes tidy tables to ``results/<config>/validation``; docs/explain/validation.md says what each
+shows.
 """

@@ -112,7 +112,9 @@ def _cycles(path: Path, line: int, row: dict, name: str) -> float | None:
 
 
 def _bad_evidence(path: Path, line: int, found: str) -> TesseraError:
-    return TesseraError(f"evidence {path.name} line {line}", found, "see docs/studies.md, Cost of a walk")
+    return TesseraError(
+        f"evidence {path.name} line {line}", found, "see docs/explain/studies.md, Cost of a walk"
+    )
 
 
 # ``both_ends.csv``: simulated claims at both ends of a walk's cost. The study walk-cost writes it.

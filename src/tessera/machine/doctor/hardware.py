@@ -161,7 +161,7 @@ def _host(cpu: dict[str, str]) -> Check:
 
 def _slurm() -> Check:
     if shutil.which("sbatch"):
-        return part_found("Slurm", "sbatch found; ./run --slurm submits the jobs (docs/cluster.md)")
+        return part_found("Slurm", "sbatch found; ./run --slurm submits the jobs (docs/howto/cluster.md)")
     return skipped("Slurm", "no sbatch", "only a cluster needs it; everything runs on this machine")
 
 
@@ -266,7 +266,7 @@ def pmu_checks() -> list[Check]:
             skipped(
                 "PMU",
                 f"it counts cycles, but the events of H, M, C are unknown ({cpu or 'no CPUID'})",
-                f"add rows for it to src/tessera/machine/counters/pmu-events.csv (docs/measure.md); "
+                f"add rows for it to src/tessera/machine/counters/pmu-events.csv (docs/howto/measure.md); "
                 f"{_LOST_WITHOUT_COUNTERS}",
             )
         ]

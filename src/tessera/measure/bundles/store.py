@@ -157,7 +157,9 @@ def _index(path: Path) -> list[tuple[int, list[str]]]:
 
 
 def _wrong_index(place: str, found: str) -> TesseraError:
-    return TesseraError(place, found, "correct the index; docs/bundles.md describes it", code="bundle-index")
+    return TesseraError(
+        place, found, "correct the index; docs/howto/bundles.md describes it", code="bundle-index"
+    )
 
 
 # Bundles that lie in a deposit: the index has their DOI and SHA-256, and they are downloaded here.

@@ -36,8 +36,8 @@ from tessera.machine.limits import available_memory_bytes
 # prints one line and waits for the end of its standard input, or for the end of its parent. Then the kernel
 # frees all.
 #
-# Lines: ``ready INDEX BLOCKS``, or ``failed CODE INDEX`` with a code of docs/mappings.md and the index that
-# it reached.
+# Lines: ``ready INDEX BLOCKS``, or ``failed CODE INDEX`` with a code of docs/reference/mappings.md and the
+# index that it reached.
 
 #: Memory that must stay available for the rest of the machine.
 LEAST_AVAILABLE = 512 * MB
@@ -53,7 +53,7 @@ _PRESENT, _FRAME = 1 << 63, (1 << 55) - 1
 
 
 class Unreachable(Exception):
-    """Why the target cannot be reached: a code of docs/mappings.md without ``mapping/``."""
+    """Why the target cannot be reached: a code of docs/reference/mappings.md without ``mapping/``."""
 
 
 @dataclass(frozen=True)

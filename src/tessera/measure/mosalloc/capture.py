@@ -1,6 +1,8 @@
-"""Runs a program under libmosalloc and writes the mapping of its pools at one moment (docs/mappings.md).
+"""Runs a program under libmosalloc and writes the mapping of its pools at one moment.
 
 Programs that only start another program are refused by name: the layout is for that one.
+
+See docs/reference/mappings.md.
 """
 
 from __future__ import annotations
@@ -68,7 +70,8 @@ def capture_program(
         tell: called when the files are written, before the program continues.
 
     Raises:
-        TesseraError: docs/mappings.md lists the codes. The program gets SIGTERM, and no file is written.
+        TesseraError: docs/reference/mappings.md lists the codes. The program gets SIGTERM, and no file is
+        written.
     """
     refuse_starters(argv, "tessera mapping capture ...")
     check_target(out)

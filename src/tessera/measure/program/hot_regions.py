@@ -43,7 +43,7 @@ def require_samples() -> None:
             "--regions",
             f"TLB misses can't be sampled here: {reason}",
             "tessera mosalloc suggest --method simulate -- PROGRAM finds the regions by simulation; samples"
-            " of another machine: tessera mosalloc suggest --samples FILE REPORT (docs/samples.md)",
+            " of another machine: tessera mosalloc suggest --samples FILE REPORT (docs/howto/samples.md)",
             exit_code=EXIT_FAILED,
             code="cannot-sample",
         )

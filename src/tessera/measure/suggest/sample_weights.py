@@ -120,7 +120,7 @@ def _known(sample: Sample, owner: str, faults: bool) -> EventKind:
         raise _failed(
             f"{owner}, line {sample.line}",
             f"samples of '{sample.event}' do not show TLB misses",
-            "record STLB misses, load latency and precise store, or ibs_op: see docs/samples.md",
+            "record STLB misses, load latency and precise store, or ibs_op: see docs/howto/samples.md",
             "samples-of-another-event",
         )
     if kind.what == FAULTS:

@@ -57,8 +57,8 @@ def _energy_rows(evidence, pair, constants: list) -> list[dict]:
 
 # Closed forms of the model of threads (:mod:`tessera.lab.energy.guz_model`) over many sets of parameters.
 #
-# The equations are assumed (docs/energy.md), so these values decide rules of our own and contradict no
-# paper.
+# The equations are assumed (docs/explain/energy.md), so these values decide rules of our own and contradict
+# no paper.
 
 ALGEBRA = "published"  #: provenance of values that need no run
 _THREADS = np.unique(np.geomspace(1, 4096, 200).round())

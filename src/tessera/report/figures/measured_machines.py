@@ -24,7 +24,7 @@ from tessera.report.results import NotDrawn, Results
 
 @dataclass(frozen=True)
 class Kept:
-    """A bundle; ``bars``: why it decides no claim. ``cells``: its table, columns of docs/results.md."""
+    """A bundle; ``bars``: why it decides no claim. ``cells``: its table (docs/reference/tables.md)."""
 
     identity: str
     bundle: Bundle

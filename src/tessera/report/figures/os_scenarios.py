@@ -1,6 +1,6 @@
 """What the kernel did to a program: page sizes over time, faults by kind, contiguity, for each scenario.
 
-The numbers are decisions of the imitation of Linux 6.12 (docs/os.md), so all of them are simulated.
+The numbers are decisions of the imitation of Linux 6.12 (docs/explain/os.md), so all of them are simulated.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from tessera.lab.energy.sourced_values import ASSUMED
 from tessera.report.figures import figure, style
 from tessera.report.results import NotDrawn, Results
 
-# Energy over runtime that 2MB pages save, for every pair and every set of constants (docs/energy.md).
+# Energy over runtime that 2MB pages save, for every pair and every set of constants (docs/explain/energy.md).
 
 ENERGY_HINT = "tessera lab run energy cells=results/default/cells.csv --out results/default/energy"
 

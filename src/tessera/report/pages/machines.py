@@ -118,7 +118,7 @@ def _elsewhere(facts) -> list[dict]:
 def decidable(facts) -> list[dict]:
     """Findings about processors that no measurement decided, counted by the machines that they need.
 
-    A machine that covers a part of such a finding may decide it one way (docs/bundles.md).
+    A machine that covers a part of such a finding may decide it one way (docs/howto/bundles.md).
     """
     verdicts = dict(zip(facts.claims["id"], facts.claims["verdict"], strict=True))
     waiting = [claim for claim in load_claims() if verdicts.get(claim.id, STRONG[0]) not in STRONG]

@@ -25,7 +25,7 @@ from tessera.report.page_elements import figures_on
 # What the kernel did to my program: the study of scenarios, and how far Linux decided the same.
 
 #: Has the table of decisions that were compared with a running kernel.
-ORACLE_PAGE = "docs/os-oracle.md"
+ORACLE_PAGE = "docs/results/os-oracle.md"
 _COMPARED = re.compile(
     r"^\| (?P<what>[^|]+) \| (?P<number>[\d,]+) \| (?P<equal>[\d,]+) \| [^|]+ \|$", re.MULTILINE
 )

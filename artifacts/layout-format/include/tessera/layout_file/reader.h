@@ -1,6 +1,6 @@
 // reader.h - parses a layout file in memory into pool sizes and windows, or reports the first rule that it breaks.
 //
-// docs/layout-format.md defines the grammar. The code does not allocate or throw, and std::sort is the only library
+// docs/reference/layout-format.md defines the grammar. The code does not allocate or throw, and std::sort is the only library
 // function that it calls: the allocator reads its layout before the program has a heap.
 #pragma once
 

@@ -1,4 +1,4 @@
-// rules.h - the reasons to reject a layout file: one row per rule, in the order of docs/layout-format.md.
+// rules.h - the reasons to reject a layout file: one row per rule, in the order of docs/reference/layout-format.md.
 //
 // Codes are stable: tests and scripts compare codes, never the texts. tessera.core.layouts.layout_format has the same
 // table, and a test checks that both tables and the document agree.

@@ -1,4 +1,4 @@
-// templates.h - recorded page faults of Linux as templates, which `tessera lab run fault-templates` writes (docs/faults.md).
+// templates.h - recorded page faults of Linux as templates, which `tessera lab run fault-templates` writes (docs/explain/faults.md).
 //
 // A text file. First `tessera-fault-templates 1` and `kernel VERSION`, then templates:
 //   template KIND TABLES BATCH            page tables that the fault allocates; 1: it moves a batch of pages to the LRU lists
