@@ -97,8 +97,8 @@ def swept_power(power: Power) -> list[Power]:
 #
 # k1 is e_x + m e_c of E6: within one workload, energy of instructions and of cache accesses cannot be told
 # apart. The 95% intervals are percentiles of a bootstrap of residuals, widened by their degrees of freedom,
-# with a fixed seed. If a constant is at 0, its interval begins at 0 and says little. docs/explain/energy.md
-# has the interval's coverage.
+# with a fixed seed. If a constant is at 0, its interval begins at 0 and says little. tests/energy/test_fit.py
+# counts how often intervals contain the true values.
 
 FITTED_NAMES = ("static_w", "instruction_j", "dram_j")  #: L, k1, k2
 RESAMPLES = 1000
