@@ -285,3 +285,22 @@ def test_every_verb_works_in_a_folder_with_spaces(dry_checkout, verb):
     done = run(folder, *words)
     assert done.returncode == before.returncode == 0, done.stderr
     assert done.stdout == before.stdout.replace(str(dry_checkout), str(folder))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "machine", "says"),
+    [
+        ("Darwin 23.1.0", "arm64", "this is Darwin arm64; use an x86-64 machine"),
+        ("Linux 6.1.0", "aarch64", "this is Linux aarch64; use an x86-64 machine"),
+        ("Linux 4.4.0-19041-Microsoft", "x86_64", "this is WSL 1, which has no Linux kernel; use WSL 2"),
+    ],
+)
+def test_other_machines_get_one_line(dry_checkout, tmp_path, kernel, machine, says):
+    (tmp_path / "uname").write_text(
+        "#!/bin/sh\ncase $1 in -sr) echo '%s' ;; -sm) echo '%s' ;; -m) echo '%s' ;; esac\n"
+        % (kernel, f"{kernel.split()[0]} {machine}", machine)
+    )
+    (tmp_path / "uname").chmod(0o755)
+    done = run(dry_checkout, "doctor", PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1 and says in done.stderr
