@@ -165,7 +165,7 @@ def test_committed_names_are_nobody_elses(root):
 
 
 def test_the_page_has_every_key(root):
-    page = (root / "docs" / "explain" / "os.md").read_text()
+    page = (root / "docs" / "reference" / "scenarios.md").read_text()
     rows = dict(re.findall(r"^\| `([a-z_.0-9]+)` \| ([^|]+) \|", page, re.M))
     assert {name for name in rows if name in BY_NAME} == set(BY_NAME)
     for key in KEYS:
@@ -174,7 +174,8 @@ def test_the_page_has_every_key(root):
 
 
 def test_the_example_of_the_page_is_a_scenario(root, tmp_path):
-    (example,) = re.findall(r"```yaml\n(.*?)```", (root / "docs" / "explain" / "os.md").read_text(), re.S)
+    page = (root / "docs" / "reference" / "scenarios.md").read_text()
+    (example,) = re.findall(r"```yaml\n(.*?)```", page, re.S)
     (tmp_path / "example.yaml").write_text(example)
     assert (
         scenarios.load_scenario(tmp_path / "example.yaml").values["fragmentation.target_thousandths"] == 900

@@ -16,7 +16,7 @@ using namespace tessera::os;
 constexpr const char* usage =
     "usage: tessera-os run --trace FILE --scenario FILE --out LOG   replay a trace under an imitation of Linux 6.12's memory management\n"
     "       tessera-os show LOG [--csv TABLE]                       print what a log has; TABLE: records, faults, kinds, sizes, areas, chunks, counters\n"
-    "The scenario is a file of lines `key = value`; `tessera lab os run` makes it from a YAML file (docs/explain/os.md).\n"
+    "The scenario is a file of lines `key = value`; `tessera lab os run` makes it from a YAML file (docs/reference/scenarios.md).\n"
     "The log is complete or absent: a run that is stopped begins again. Exit status: 0; 2: wrong request; 1: failed work, out of memory.\n"
     "example: tessera-os show gups-always.oslog --csv sizes\n";
 

@@ -13,7 +13,7 @@
 namespace tessera::os {
 namespace {
 
-constexpr const char* help = "run it by way of `tessera lab os run`, which writes all keys; docs/explain/os.md lists them";
+constexpr const char* help = "run it by way of `tessera lab os run`, which writes all keys; docs/reference/scenarios.md lists them";
 
 class Keys {
 public:

@@ -1,4 +1,4 @@
-// scenario.h - the machine and the policies of a run, from lines `key = value` (docs/explain/os.md has each key).
+// scenario.h - the machine and the policies of a run, from lines `key = value` (docs/reference/scenarios.md has each key).
 //
 // The caller gives every key: `tessera lab os run` fills in defaults and checks bounds; here, impossible words and combinations are
 // refused. Keys of what the imitation does not model do not exist.

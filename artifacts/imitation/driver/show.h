@@ -1,4 +1,4 @@
-// show.h - what a log says, as text and as tables (docs/explain/os.md, "What show prints").
+// show.h - what a log says, as text and as tables (docs/reference/scenarios.md, "What show prints").
 #pragma once
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-"""Scenarios: the machine, its memory and the policies of its operating system (docs/explain/os.md).
+"""Scenarios: the machine, its memory and the policies of its operating system (docs/reference/scenarios.md).
 
 First the keys, then the YAML files of ``config/scenarios`` that set them; :func:`load_scenario` reads one.
 """
@@ -15,8 +15,8 @@ from tessera.core.files import repo_root
 from tessera.core.layouts.layout import ALIASES, PAGE_SIZE_OF
 from tessera.core.mapping.kinds import ALL_KINDS
 
-# The keys of a scenario: default, bounds or words, unit, source, meaning. docs/explain/os.md prints this
-# table.
+# The keys of a scenario: default, bounds or words, unit, source, meaning.
+# docs/reference/scenarios.md prints this table.
 
 LINUX = "Linux 6.12, mm/huge_memory.c and mm/khugepaged.c: the setting after a boot"
 
@@ -188,7 +188,7 @@ NOT_MODELLED = ("fork", "memory_cgroup", "numa", "shared_memory", "writeback")
 # the name of a layout or of a kind of mapping.
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-HELP = "docs/explain/os.md lists the keys; tessera lab os list shows the scenarios"
+HELP = "docs/reference/scenarios.md lists the keys; tessera lab os list shows the scenarios"
 #: Names that heuristics give their layouts (:mod:`tessera.core.layouts.generation`).
 LAYOUT_NAME = re.compile(r"(growing|random)-\d+|sliding-\d+-\d+")
 

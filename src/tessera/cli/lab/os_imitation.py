@@ -14,7 +14,8 @@ def os_group() -> None:
     """Run recorded programs under an imitation of Linux's memory management.
 
     A scenario says how much memory the machine has, how fragmented it is, and how huge pages are set. The
-    log has every fault, and the frame and size of each page over time. docs/explain/os.md describes both.
+    log has every fault, and the frame and size of each page over time. docs/reference/scenarios.md
+    describes both.
 
     \b
     Example:

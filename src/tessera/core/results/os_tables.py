@@ -207,7 +207,7 @@ SCENARIO_SIZES = _scenario_table("sizes", "pages by size at up to 201 places of 
     faults           count  faults  page faults so far
     """)  # fmt: skip
 SCENARIO_FAULTS = _scenario_table("faults", "page faults by kind", """
-    kind       text   -       kind of the fault (docs/explain/os.md)
+    kind       text   -       kind of the fault (docs/reference/scenarios.md)
     page_size  text   -       4KB, 2MB or 1GB
     faults     count  faults  faults of this kind
     """)  # fmt: skip
