@@ -1,4 +1,4 @@
-"""What the pages docs/add-a-*.md say to write: new files, and lines to add to files that exist."""
+"""What the pages docs/howto/add-a-*.md say to write: new files, and lines to add to files that exist."""
 
 from __future__ import annotations
 

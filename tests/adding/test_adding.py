@@ -1,4 +1,4 @@
-"""One of each, as docs/add-a-*.md says: a new file and a line, and the report shows it.
+"""One of each, as docs/howto/add-a-*.md says: a new file and a line, and the report shows it.
 
 The pages' own files and diffs are applied to a copy of the checkout; cells are made up, everything behind
 them is computed by the commands. Expected numbers are worked out here from the cells.
@@ -15,6 +15,7 @@ import sys
 import pandas as pd
 import pytest
 
+from tests.docs import pages
 from tests.synthetic import make_tree
 
 from .pages import addition
@@ -35,10 +36,8 @@ def added(root, checkout):
     """The checkout with one of each."""
     for page in PAGES:
         if page != "add-a-design.md":  # its line names a C++ file: test_component.py
-            addition(root / "docs" / page).apply(checkout)
-    (entry,) = re.findall(
-        r"```yaml\n(  - id: .*?)```", (root / "docs/explain/claims.md").read_text(), re.DOTALL
-    )
+            addition(pages.PAGES[page]).apply(checkout)
+    (entry,) = re.findall(r"```yaml\n(  - id: .*?)```", pages.text("claims.md"), re.DOTALL)
     with (checkout / "config/claims.yaml").open("a") as file:
         file.write(entry)
     haswell = (checkout / "config/platforms/haswell-sim.yaml").read_text()
@@ -74,9 +73,9 @@ def cells(results):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_asks_for_a_file_or_a_line(root, page):
+def test_a_page_asks_for_a_file_or_a_line(page):
     files, changed = PAGES[page]
-    found = addition(root / "docs" / page)
+    found = addition(pages.PAGES[page])
     assert len(found.files) == files
     assert [name for name, _, _ in found.lines] == changed
     assert all(len(lines.splitlines()) == 1 for _, _, lines in found.lines)

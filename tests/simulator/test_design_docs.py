@@ -1,4 +1,7 @@
-"""docs/howto/add-a-design.md: its code is compiled by the simulator's tests, its names and paths exist."""
+"""Pages on designs: their code is compiled by the simulator's tests, their names and paths exist.
+
+``docs/howto/add-a-design.md`` and ``docs/reference/design-contract.md``.
+"""
 
 from __future__ import annotations
 
@@ -6,40 +9,43 @@ import re
 
 import pytest
 
+from tests.docs import pages
 
-@pytest.fixture(scope="module")
-def page(root):
-    return (root / "docs" / "howto" / "add-a-design.md").read_text()
+NAMES = ("add-a-design.md", "design-contract.md")
 
 
-def test_code_is_that_of_the_compiled_examples(root, page):
+def test_code_is_that_of_the_compiled_examples(root):
     folder = root / "artifacts" / "simulator"
     examples = sorted((folder / "tests" / "examples").glob("*.cpp"))
     compiled = (folder / "CMakeLists.txt").read_text()
     assert examples and all(f"tests/examples/{path.name}" in compiled for path in examples)
     text = "\n".join(path.read_text() for path in examples)
-    blocks = re.findall(r"```cpp\n(.*?)```", page, re.S)
+    blocks = [block for name in NAMES for block in pages.blocks(name, "cpp")]
     assert len(blocks) == 3
     for block in blocks:
         assert block in text
 
 
-def test_every_kind_and_key_is_there(root, page):
+def test_every_kind_and_key_is_there(root):
     source = root / "artifacts" / "simulator" / "src"
-    table = [line for line in page.splitlines() if line.startswith("| `")][1:]
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table]
+    rows = pages.table(
+        NAMES[0],
+        "| `tessera-sim list` | Platform key | Contract (`artifacts/simulator/src`) | Question that it answers |",
+    )
     kinds = re.findall(r'\{"([a-z-]+)", \w+\(\)\.list\(\)\}', (source / "mmu" / "components.cpp").read_text())
-    assert sorted(row[0].strip("`") for row in rows) == sorted(kinds)
+    assert sorted(row[0] for row in rows) == sorted(kinds)
     keys = (source / "base" / "platform_keys.def").read_text()
     for row in rows:
-        for key in re.findall(r"`([^`]+)`", row[1]):
+        for key in row[1].replace("`", "").split(", "):
             assert f'"{key}"' in keys
-        assert (source / row[2].strip("`")).exists()
+        assert (source / row[2]).exists()
 
 
-def test_paths_exist(root, page):
-    for link in re.findall(r"\]\(\.\./([^)]+)\)", page):
-        assert (root / link).exists(), link
+@pytest.mark.parametrize("name", NAMES)
+def test_paths_exist(root, name):
+    page = pages.text(name)
+    for link in re.findall(r"\]\((\.\./[^)#]+)", page):
+        assert (pages.PAGES[name].parent / link).exists(), link
     simulator = root / "artifacts" / "simulator"
-    for path in re.findall(r"`((?:mmu|tlb|base|tests|engine)/[a-z_/]+\.(?:h|cpp|def))`", page):
+    for path in re.findall(r"`((?:mmu|tlb|base|os|tests|engine)/[a-z_/]+\.(?:h|cpp|def))`", page):
         assert (simulator / path).exists() or (simulator / "src" / path).exists(), path
