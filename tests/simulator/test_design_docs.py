@@ -30,7 +30,7 @@ def test_every_kind_and_key_is_there(root):
     source = root / "artifacts" / "simulator" / "src"
     rows = pages.table(
         NAMES[0],
-        "| `tessera-sim list` | Platform key | Contract (`artifacts/simulator/src`) | Question that it answers |",
+        "| `tessera-sim list` | Platform key | Contract (below `src`) | Question that it answers |",
     )
     kinds = re.findall(r'\{"([a-z-]+)", \w+\(\)\.list\(\)\}', (source / "mmu" / "components.cpp").read_text())
     assert sorted(row[0] for row in rows) == sorted(kinds)
