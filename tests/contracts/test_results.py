@@ -27,16 +27,12 @@ FOLDERS = {
 
 
 def documented() -> set[str]:
-    """Paths of the tree drawn in docs/contracts.md, with ``*`` for what stands in angle brackets."""
-    text = (ROOT / "docs" / "contracts.md").read_text()
-    block = re.search(r"## Results tree.*?```\n(.*?)```", text, re.DOTALL).group(1)
+    """Paths of the table of the tree in docs/contracts.md, with ``*`` for what stands in angle brackets."""
+    text = (ROOT / "docs" / "contracts.md").read_text().split("\n## Results tree\n")[1].split("\n## ")[0]
     found = set()
-    for line in block.splitlines():
-        if line.startswith(" "):
-            continue  # words about the line before
-        first, *more = re.split(r"\s{2,}", line)[0].split()
-        folder = PurePosixPath(first).parent
-        found |= {first.rstrip("/"), *((folder / name).as_posix() for name in more)}
+    for cells in re.findall(r"^\| (`.*?) \| (`.*?) \|", text, re.MULTILINE):
+        folders, files = (re.findall(r"`([^`]+)`", cell) for cell in cells)
+        found |= {(PurePosixPath(folder) / name).as_posix() for folder in folders for name in files}
     return {re.sub(r"<[^>]+>", "*", path) for path in found}
 
 
