@@ -1,4 +1,4 @@
-"""Logs of ``perf stat`` that were recorded elsewhere, as measured cells (docs/howto/measure.md).
+"""Logs of ``perf stat`` that were recorded elsewhere, as measured cells (docs/reference/counters.md).
 
 A log belongs to a run by its name, or by a table. The arithmetic from counts to rows of a cells file is that
 of bundles.

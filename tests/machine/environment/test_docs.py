@@ -1,4 +1,4 @@
-"""docs/howto/environment.md: its tables and numbers are those of the program."""
+"""docs/reference/counters.md: its tables of conditions and bounds are those of the program."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from tests.docs import pages
 
 from . import trees
 
-PAGE = pages.text("environment.md")
+PAGE = pages.text("counters.md")
 
 
 def table(head: str) -> list[list[str]]:
-    return pages.table("environment.md", head)
+    return pages.table("counters.md", head)
 
 
 def test_levels_and_statuses():
     assert [row[0] for row in table("| level | if the condition is not met |")] == list(LEVELS)
-    assert [row[0] for row in table("| status | meaning |")] == list(STATUSES)
+    assert [row[0] for row in table("| status of a condition | meaning |")] == list(STATUSES)
     assert set(re.findall(r"`(refused|differs|unproven)`", PAGE)) == set(CHECK_STATUSES) - {"ok"}
 
 
@@ -70,7 +70,8 @@ def test_the_commands_that_change_nothing(tmp_path, monkeypatch):
     root = trees.write(tmp_path / "machine")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(command, "_root", lambda: root)
-    printed = [pages.invoke(line, status) for status, line in enumerate(pages.typed("environment.md")[:2])]
+    lines = pages.typed("measure.md", "Prepare the machine")[:2]
+    printed = [pages.invoke(line, status) for status, line in enumerate(lines)]
     stops = [text.strip().splitlines()[-2] for text in printed]
     assert stops == [f"no run starts because of: {what}" for what in ("nothing", "2mb-pages")]
     assert (tmp_path / "environment.csv").read_text().startswith("check,level,wanted,found,status,remedy\n")

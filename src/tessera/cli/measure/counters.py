@@ -126,7 +126,7 @@ def check(mode: str, out: Path | None) -> None:
       fact       how many events of H, M and C the class has
 
     Statuses: ok; refused (the kernel does not open it); differs (it counts something else); unproven
-    (for example, chase is not built). docs/howto/environment.md derives the bounds. Exit status: 1 if an
+    (for example, chase is not built). docs/reference/counters.md derives the bounds. Exit status: 1 if an
     event that cells need is refused or differs.
 
     Example: ./run tessera measure counters check --out checks.csv
@@ -226,7 +226,7 @@ def _this():
         raise TesseraError(
             f"the class of this processor ({cpu or 'CPUID unknown'})",
             "no row of the table is for it",
-            "name a class of `tessera measure counters show`; docs/howto/measure.md says how to add one",
+            "name a class of `tessera measure counters show`; docs/reference/counters.md says how to add one",
         )
     if len(found) > 1:
         click.echo(

@@ -146,7 +146,7 @@ def walk_estimate(dump, misses, cells, layout, workload, platform, mode, pid, ou
 
     For AMD Zen, which does not count C. The estimate has a name of its own, walk_cycles_ibs_estimate, and
     provenance `estimated`. It is never C: no cell has it, no model is fitted to it, no claim reads it. Its
-    95% interval is that of the sampled mean. docs/howto/measure.md says how to record the samples.
+    95% interval is that of the sampled mean. docs/reference/counters.md says how to record the samples.
 
     \b
     Example:

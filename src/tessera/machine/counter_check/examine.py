@@ -49,7 +49,7 @@ def check_counters(
     rows = software_rows(kernel, mode)
     if not found:
         name = str(cpu or "CPUID unknown")
-        remedy = "add its class to src/tessera/machine/counters/pmu-events.csv (docs/howto/measure.md)"
+        remedy = "add its class to src/tessera/machine/counters/pmu-events.csv (docs/reference/counters.md)"
         return [
             *rows,
             CounterCheck("", "opens", "class of the processor", "a known one", name, REFUSED, remedy),

@@ -100,7 +100,7 @@ def counter_class(where: MeasurementSite, request: MeasurementOptions) -> Counte
     asked = f", and --class {request.class_name}" if request.class_name else ""
     raise TesseraError(
         f"the class of this processor ({cpu}){asked}", "no row of the table of events is for it",
-        f"add rows{cell} to src/tessera/machine/counters/pmu-events.csv; docs/howto/measure.md says how",
+        f"add rows{cell} to src/tessera/machine/counters/pmu-events.csv; docs/reference/counters.md says how",
         code="class-unknown",
     )  # fmt: skip
 
