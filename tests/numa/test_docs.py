@@ -1,4 +1,4 @@
-"""docs/explain/numa.md: its commands run, its tables are complete and computed."""
+"""docs/explain/numa.md and the page of its results: commands run, tables are complete and computed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from tessera.lab.numa.map_rules import POLICIES
 from tessera.lab.numa.placement_costs import LoadCosts, placements
 from tests.docs import pages
 
+RESULTS = "remote-page-tables.md"
+
 
 @pytest.fixture(scope="module")
 def page():
@@ -20,7 +22,8 @@ def page():
 
 def test_its_commands_run(folder):
     places = {"/tmp/mitosis": folder(), "notebooks/": f"{pages.ROOT}/notebooks/"}
-    assert pages.invoke_all("numa.md", places=places) >= 5
+    assert pages.invoke_all("numa.md", places=places) >= 3
+    assert pages.invoke_all(RESULTS, places=places) >= 3
 
 
 def test_the_table_of_configurations_is_the_model(page):
@@ -38,7 +41,6 @@ def test_policies_are_listed(page):
     assert listed == list(POLICIES)
 
 
-def test_parts_and_rules_are_listed(page):
-    archive = page[page.index("## The archive") :]
-    listed = re.findall(r"^\| `(\w+)` \|", archive, re.MULTILINE)
+def test_parts_and_rules_are_listed():
+    listed = re.findall(r"^\| `(\w+)` \|", pages.text(RESULTS, "The archive"), re.MULTILINE)
     assert listed == [*PARTS, *(rule.__name__ for rule in RULES)]
