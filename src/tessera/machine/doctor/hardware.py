@@ -266,7 +266,7 @@ def pmu_checks() -> list[Check]:
             skipped(
                 "PMU",
                 f"it counts cycles, but the events of H, M, C are unknown ({cpu or 'no CPUID'})",
-                "add rows for it to src/tessera/machine/counters/pmu-events.csv (docs/reference/counters.md); "
+                "add its rows to src/tessera/machine/counters/pmu-events.csv (docs/reference/counters.md); "
                 f"{_LOST_WITHOUT_COUNTERS}",
             )
         ]
