@@ -10,6 +10,7 @@ from tessera.measure.bundles.bundle import REGION
 from tessera.measure.bundles.verify import CHECKS, verify_files
 from tessera.measure.bundles.writer import sealed_files
 from tests.bundles.processor import Plan, made, opened
+from tests.docs import pages
 
 PLAN = Plan(rounds=2, optional=("by-size",))
 
@@ -268,7 +269,7 @@ def test_an_older_protocol_is_named_and_bars(monkeypatch, tmp_path):
     assert any("rounds-1" in reason and "rounds-2" in reason for reason in done.bars)
 
 
-def test_every_check_is_described(root):
-    table = (root / "docs" / "howto" / "bundles.md").read_text().split("## Checks")[1].split("\n## ")[0]
+def test_every_check_is_described():
+    table = pages.text("bundle-format.md", "Checks")
     described = [line.split("`")[1] for line in table.splitlines() if line.startswith("| `")]
     assert described == ["sums", "readable", *CHECKS]

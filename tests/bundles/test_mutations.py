@@ -1,4 +1,4 @@
-"""Fields of every file are changed, with all sums written again: found, or listed in docs/howto/bundles.md.
+"""Fields of every file are changed, with all sums written again: found, or listed on the page of the format.
 
 A random 15% of the changes are made; all of them with TESSERA_MUTATIONS=1.
 """
@@ -12,6 +12,7 @@ import pytest
 from tessera.measure.bundles.verify import verify_files
 from tests.bundles.mutations import drawn
 from tests.bundles.processor import Plan, made
+from tests.docs import pages
 
 LAYOUTS = ("growing-0", "growing-4", "growing-8", "random-0", "random-1")
 PLAN = Plan(optional=("by-size", "code"), rounds=3, layouts=LAYOUTS)
@@ -23,14 +24,9 @@ def good():
 
 
 @pytest.fixture(scope="module")
-def listed(root):
+def listed():
     """(file, field, change) of the table "What cannot be known"."""
-    section = (
-        (root / "docs" / "howto" / "bundles.md")
-        .read_text()
-        .split("## What cannot be known")[1]
-        .split("\n## ")[0]
-    )
+    section = pages.text("bundle-format.md", "What cannot be known")
     rows = [line.split("|")[1:4] for line in section.splitlines() if line.startswith("| `")]
     return [tuple(cell.strip().strip("`") for cell in row) for row in rows]
 

@@ -17,8 +17,8 @@ PATH = click.Path(path_type=Path)
 def bundle() -> None:
     """Check, show, merge and collect bundles: runs with hardware counters on real machines.
 
-    A bundle is a folder (or a zip file of it) that `./run measure` writes. docs/howto/bundles.md describes
-    it.
+    A bundle is a folder (or a zip file of it) that `./run measure` writes.
+    docs/reference/bundle-format.md describes it.
 
     Example: ./run tessera measure bundle verify bundles/broadwell-0123abcd-4567cdef
     """
@@ -225,7 +225,7 @@ def judge(sources: tuple[Path, ...], out: Path, seed: int, orders: int) -> None:
             raise TesseraError(
                 f"judge claims with {source}",
                 "; ".join(done.bars),
-                "measure again without these conditions; docs/howto/bundles.md explains them",
+                "measure again without these conditions; docs/reference/counters.md explains them",
                 exit_code=EXIT_FAILED,
                 code="bundle-barred",
             )

@@ -1,4 +1,6 @@
-"""Bundles: what was measured on a real machine, in a form that anyone can check (docs/howto/bundles.md).
+"""Bundles: what was measured on a real machine, in a form that anyone can check.
+
+docs/reference/bundle-format.md describes it.
 
 From the bottom: :mod:`file_format` (names, values, limits, errors), :mod:`bundle` (types), :mod:`csv_files`
 and :mod:`json_files` (strict), :mod:`archive` (folder or zip, packed counts, sums), :mod:`reader`,

@@ -1,4 +1,4 @@
-"""What a bundle says, as types. Fields have the names of the columns (docs/howto/bundles.md)."""
+"""What a bundle says, as types. Fields have the names of the columns (docs/reference/bundle-format.md)."""
 
 from __future__ import annotations
 

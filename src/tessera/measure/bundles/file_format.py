@@ -1,6 +1,6 @@
 """The format of a bundle's files: names, kinds of values, largest sizes, the error.
 
-See docs/howto/bundles.md.
+See docs/reference/bundle-format.md.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.units import KB, MB
 
-# The error of a bundle that is not what docs/howto/bundles.md describes.
+# The error of a bundle that is not what docs/reference/bundle-format.md describes.
 
-_REMEDY = "measure again, or get the bundle again from its owner; docs/howto/bundles.md describes every file"
+_REMEDY = "measure again, or get the bundle again from its owner; format: docs/reference/bundle-format.md"
 
 
 def wrong(place: str, found: str, code: str, remedy: str = _REMEDY) -> TesseraError:
@@ -28,7 +28,7 @@ def shown(text: object) -> str:
     return found if len(found) <= 80 else f"{found[:76]}...'"
 
 
-# Names of the files of a bundle (docs/howto/bundles.md).
+# Names of the files of a bundle (docs/reference/bundle-format.md).
 
 ABOUT_FILE = "bundle.json"
 MACHINE_FILE = "machine.json"
