@@ -219,15 +219,14 @@ UNIT_COLUMNS = (
 )  # fmt: skip
 #: Columns of ``--designs-out``: what a structure of the design counted (docs/contracts.md).
 DESIGN_COLUMNS = ("layout", "structure", "accesses", "hits", "lookup_cycles", "background_cycles")
-#: Columns of ``--kernel-out``: the kernel's work in page faults (docs/explain/faults.md).
+#: Columns of ``--kernel-out``: the kernel's work in page faults (docs/reference/page-faults.md).
 KERNEL_COLUMNS = (
     "layout", "kernel_instructions", "kernel_loads", "kernel_stores", "kernel_stlb_hits",
     "kernel_stlb_misses", "kernel_walk_cycles", "kernel_cycles", "kernel_l1d_loads", "kernel_l2_loads",
     "kernel_l3_loads", "kernel_dram_loads", "kernel_walker_l1d_loads", "kernel_walker_l2_loads",
     "kernel_walker_l3_loads", "kernel_walker_dram_loads",
 )  # fmt: skip
-#: Columns of ``--fault-times-out``: a fault of a timed part (docs/explain/faults.md, "Latency of each
-#: fault").
+#: Columns of ``--fault-times-out``: a fault of a timed part (docs/reference/page-faults.md).
 FAULT_TIME_COLUMNS = (
     "layout", "fault", "access", "page", "kind", "page_bytes", "tables", "batch", "cycles",
 )  # fmt: skip

@@ -102,7 +102,7 @@ FAULT_TIMES = Table(
     "fault_times", lambda t, w="*": t.virtuoso(w, "latency"), _FAULTS_WRITER, "column",
     "quantiles of the latencies of its simulated faults",
     (*PAIR, *_SCENARIO, *columns("""
-    kind        text    -       template of the fault (docs/explain/faults.md), or all
+    kind        text    -       template of the fault (docs/reference/page-faults.md), or all
     share       number  1       share of faults that are at most as slow
     cycles      number  cycles  latency of the fault, in cycles of the simulated core
     us          number  us      the same as time; empty if the platform states no frequency
