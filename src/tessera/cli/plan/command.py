@@ -23,8 +23,8 @@ def plan(
 ) -> None:
     """Print jobs, core hours, memory, disk and days of a configuration, from a cost model.
 
-    Nothing runs. The model's numbers were measured on one machine (docs/howto/cluster.md). --check compares
-    them with a run of yours, and exits with 1 if the sums differ by more than 30%.
+    Nothing runs. The model's numbers were measured on one machine (docs/results/cluster-tests.md). --check
+    compares them with a run of yours, and exits with 1 if the sums differ by more than 30%.
 
     Example: ./run tessera plan --config paper --nodes 10 --cores 16 --memory 64
     """

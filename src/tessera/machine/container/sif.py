@@ -153,7 +153,7 @@ def _packages(tag: str) -> dict[str, str]:
             f"a program in {sif_path(tag)}",
             f"apptainer exited with status {done.returncode}: {done.stderr.strip()[-500:]}",
             "an ordinary user needs user namespaces and squashfuse, or the package apptainer-suid; "
-            "docs/howto/cluster.md, 'Apptainer', has what was tested",
+            "docs/results/cluster-tests.md has what was tested",
             exit_code=EXIT_FAILED,
             code="sif-does-not-start",
         )
