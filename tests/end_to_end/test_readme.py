@@ -18,7 +18,7 @@ ELSEWHERE = (
     "remote-page-tables.md",
 )  # fmt: skip
 #: pages whose commands change settings of the machine, or measure it
-ALONE = ("mappings.md", "validation.md")
+ALONE = ("map-memory.md", "validation.md")
 OTHERS = [
     pytest.param(page, marks=pytest.mark.alone if page in ALONE else ())
     for page in pages.PAGES

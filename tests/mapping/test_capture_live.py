@@ -162,5 +162,5 @@ def test_the_commands_of_the_page_run(live, tmp_path):
     if pools.large_page_settings().get("enabled", "never") == "never":
         pytest.skip(f"{pools.LARGE_PAGE_SYSFS}/enabled is never")
     places = {"/tmp/": f"{tmp_path}/", "build/workloads": build_dir("workloads")}
-    for line in pages.typed("mappings.md", "A live program"):
+    for line in pages.typed("map-memory.md", "A live program"):
         pages.shell(pages.replaced(line, places), pages.ROOT)

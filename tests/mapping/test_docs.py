@@ -1,4 +1,4 @@
-"""docs/reference/mappings.md: its example is a mapping, its commands run, its tables are complete."""
+"""mappings.md: its example is a mapping, its tables are complete; map-memory.md: its commands run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_the_example_is_a_mapping(tmp_path):
 
 
 def test_commands_without_a_trace_run(tmp_path):
-    assert pages.invoke_all("mappings.md", places={"/tmp/": f"{tmp_path}/"}, but=ELSEWHERE) >= 12
+    assert pages.invoke_all("map-memory.md", places={"/tmp/": f"{tmp_path}/"}, but=ELSEWHERE) >= 12
     assert (tmp_path / "contiguity.svg").exists()
 
 
