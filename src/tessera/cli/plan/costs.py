@@ -15,9 +15,10 @@ from tessera.simulate.sampling import parse_sampling
 # The cost model: seconds of one core for a job of each rule, linear in what the configuration asks for.
 #
 # ``costs.csv`` has one line for each term: ``fixed_seconds`` once per job, ``seconds_per_unit`` times the
-# job's number of units. The numbers come from runs of 19 workloads on 2 cores (docs/results/cluster-tests.md).
-# A rule without a line takes :data:`UNKNOWN_SECONDS`. ``GB built in the emulator`` is assumed, not measured: the
-# recorded programs of these runs computed no large data themselves.
+# job's number of units. The numbers come from runs of 19 workloads on 2 cores
+# (docs/results/cluster-tests.md). A rule without a line takes :data:`UNKNOWN_SECONDS`.
+# ``GB built in the emulator`` is assumed, not measured: the recorded programs of these runs computed no large
+# data themselves.
 
 UNKNOWN_SECONDS = 2.0
 TABLE = Path(__file__).with_name("costs.csv")
