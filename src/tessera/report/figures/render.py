@@ -11,7 +11,7 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_csv
 from tessera.report import trace_marks
-from tessera.report.figures import registry, style
+from tessera.report.figures import ReportFigure, registry, style
 from tessera.report.results import NotDrawn, Results
 
 
@@ -52,11 +52,14 @@ def write_figures(
     for entry in registry.select_figures(only):
         pairs = results.pairs() if entry.per_pair else [("", "")]
         for workload, platform in pairs:
-            drawn.append(_draw(entry, results, Path(reference), out, workload, platform))
+            drawn.append(write_figure(entry, results, Path(reference), out, workload, platform))
     return drawn
 
 
-def _draw(entry, results, reference, out: Path, workload: str, platform: str) -> Drawn:
+def write_figure(
+    entry: ReportFigure, results: Results, reference: Path, out: Path, workload: str = "", platform: str = ""
+) -> Drawn:
+    """Draw one figure, of a pair if it is drawn for each; if it can't be drawn the result has the reason."""
     stem = stem_of(entry.name, workload, platform)
     about = dict(
         name=entry.name,
