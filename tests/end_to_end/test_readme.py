@@ -14,7 +14,7 @@ from .conftest import run_sh
 pytestmark = [pytest.mark.slow, pytest.mark.toolchain]
 #: pages whose commands run on files made for them, in a test_docs.py of their own
 ELSEWHERE = (
-    "README.md", "models.md", "predict.md", "measure.md", "bundles.md", "counters.md", "numa.md",
+    "README.md", "fit-models.md", "predict-a-design.md", "measure.md", "bundles.md", "counters.md", "numa.md",
     "remote-page-tables.md",
 )  # fmt: skip
 #: pages whose commands change settings of the machine, or measure it

@@ -1,4 +1,4 @@
-"""The bracket on frozen points of one study of transfer: the counts that docs/explain/models.md prints.
+"""The bracket on frozen points of one study of transfer: the counts that docs/results/new-designs.md prints.
 
 `data/transfer` has the tables of a timed run of commit 9fd4e2c8 (three workloads on haswell-sim, simulated).
 Members, slopes and widening were chosen on these points, so the counts are exploratory: they say that this

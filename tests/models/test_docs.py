@@ -1,4 +1,4 @@
-"""The commands of docs/explain/models.md and the example of docs/howto/add-a-model.md run as printed."""
+"""The commands and examples of the pages about models run as printed, and their tables are complete."""
 
 import re
 from pathlib import Path
@@ -12,24 +12,26 @@ from tests.docs import pages
 
 from .builders import make_frame, noisy
 
+HOWTO, DEFINITIONS = "fit-models.md", "model-definitions.md"
+
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """The files that the page's examples read."""
+    """The files that the pages' examples read."""
     monkeypatch.chdir(tmp_path)
     make_frame(noisy()).to_csv("cells.csv", index=False)
     Path("design.csv").write_text("design,stlb_hits,stlb_misses,walk_cycles\nmine,12e6,34e6,1.2e9\n")
 
 
 def test_commands_run_in_the_order_of_the_page(files):
-    assert pages.invoke_all("models.md") == 9
+    assert pages.invoke_all(HOWTO) == 9
     assert Path("fit/errors.csv").exists() and Path("budget.csv").exists()
 
 
 def test_the_python_examples_run(files, capsys):
     s = noisy()
     given = {"frame": pd.DataFrame({"H": s.H, "M": s.M, "C": s.C, "R": s.R})}
-    examples = pages.blocks("models.md", "python")
+    examples = pages.blocks(HOWTO, "python") + pages.blocks(DEFINITIONS, "python")
     assert len(examples) == 4
     for source in examples:
         exec(source, given)
@@ -38,19 +40,19 @@ def test_the_python_examples_run(files, capsys):
 
 
 def test_the_table_of_models_is_complete():
-    table = re.search(r"## The models\n(.*?)\n\n[A-Z]", pages.text("models.md"), re.DOTALL)
+    table = re.search(r"## The models\n(.*?)\n\n[A-Z]", pages.text(DEFINITIONS), re.DOTALL)
     named = re.findall(r"^\| ([a-z0-9, ]+) \|", table[1], re.MULTILINE)[1:]
     assert ", ".join(named).split(", ") == list(MODELS)
 
 
 def test_the_table_of_other_models_is_complete():
-    text = pages.text("models.md")
+    text = pages.text(DEFINITIONS)
     table = re.search(r"fitted by name.*?\n\n(\|.*?)\n\n", text, re.DOTALL)[1]
     assert re.findall(r"^\| ([a-z-]+) \|", table, re.MULTILINE)[1:] == list(EXTRA)
 
 
 def test_the_table_of_protocols_is_complete():
-    text = pages.text("models.md")
+    text = pages.text(DEFINITIONS)
     table = re.search(r"## Protocols.*?\n\n(\|.*?)\n\n", text, re.DOTALL)[1]
     assert re.findall(r"^\| (\w+) \|", table, re.MULTILINE)[1:] == list(PROTOCOLS)
 
@@ -67,7 +69,7 @@ def test_the_example_of_a_new_model():
     assert flat.get_params() == {"cycles_per_miss": 30.0}
 
 
-@pytest.mark.parametrize("page", ["models.md", "add-a-model.md"])
+@pytest.mark.parametrize("page", [DEFINITIONS, "add-a-model.md"])
 def test_files_that_pages_name_exist(page):
     text = pages.text(page)
     for name in re.findall(r"`(src/tessera/fit/models/\w+\.py)`", text):

@@ -82,7 +82,7 @@ def test_known_cubics_of_five_terms_are_recovered(terms, seed):
 
 
 def test_how_often_any_five_terms_are_found():
-    """docs/explain/models.md, "Limits": of 200 random sets of five terms the Lasso finds a few."""
+    """docs/reference/model-definitions.md, Mosmodel: of 200 random sets of five terms it finds a few."""
     stream, names = np.random.RandomState(0), [term for term in TERMS if term != "1"]
     found = 0
     for seed in range(200):

@@ -1,4 +1,4 @@
-"""docs/explain/predict.md: its tables are those of the code, and its commands and Python run as printed."""
+"""The pages of `tessera predict`: tables are those of the code, commands and Python run as printed."""
 
 import re
 
@@ -14,7 +14,7 @@ from tests.docs import pages
 
 from .builders import design, samples
 
-PAGE = pages.text("predict.md")
+PAGE, CODES, HOWTO = "predict.md", "predict-codes.md", "predict-a-design.md"
 DESIGNS = sorted((pages.ROOT / "examples" / "designs").glob("*.yaml"))
 WRONG = ("absent", "not-finite", "negative", "zero")
 ASKED = ("answer", "from_python", "own_design")
@@ -25,20 +25,20 @@ SOURCES = [
 ]  # fmt: skip
 
 
-def rows(heading: str) -> list[list[str]]:
+def rows(page: str, heading: str) -> list[list[str]]:
     """Cells of all tables under a heading, without their heads."""
-    part = pages.text("predict.md", f"{heading}\n")
+    part = pages.text(page, f"{heading}\n")
     lines = [line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| ")]
     return [cells for cells in lines if cells[0] not in ("code", "level", "status", "source", "option")]
 
 
 def named(heading: str) -> set[str]:
-    return {code for cells in rows(heading) for code in re.findall(r"`([a-z0-9.-]+)`", cells[0])}
+    return {code for cells in rows(CODES, heading) for code in re.findall(r"`([a-z0-9.-]+)`", cells[0])}
 
 
 def test_every_refusal_of_the_code_has_its_remedy_on_the_page():
     page = {}
-    for code, _, remedy in (cells for cells in rows("Why there is no answer") if len(cells) == 3):
+    for code, _, remedy in (cells for cells in rows(CODES, "Why there is no answer") if len(cells) == 3):
         word = code.strip("`")
         codes = [word.replace("...", wrong) for wrong in WRONG] if word.endswith("...") else [word]
         page |= dict.fromkeys(codes, remedy)
@@ -46,9 +46,8 @@ def test_every_refusal_of_the_code_has_its_remedy_on_the_page():
 
 
 def test_every_remark_is_on_the_page():
-    assert [cells[0].strip("`") for cells in rows("Why there is no answer") if len(cells) == 2] == list(
-        decision.REMARKS
-    )
+    remarks = [cells[0].strip("`") for cells in rows(CODES, "Why there is no answer") if len(cells) == 2]
+    assert remarks == list(decision.REMARKS)
 
 
 def test_every_wrong_request_is_on_the_page():
@@ -59,11 +58,11 @@ def test_every_wrong_request_is_on_the_page():
 
 
 def test_levels_are_those_of_the_code():
-    assert {cells[0]: cells[1].replace("`", "") for cells in rows("Levels")} == {
+    assert {cells[0]: cells[1].replace("`", "") for cells in rows(PAGE, "Levels")} == {
         level: text if level != "D" else f"{text}; it has no interval"
         for level, text in decision.LEVELS.items()
     }
-    assert f"at least {LEAST_LAYOUTS} layouts" in PAGE
+    assert f"at least {LEAST_LAYOUTS} layouts" in pages.text(PAGE)
 
 
 def test_answers_of_reach_by_family_are_those_of_the_archive():
@@ -71,7 +70,7 @@ def test_answers_of_reach_by_family_are_those_of_the_archive():
     rows = rows[(rows["group"] == "reach") & (rows["status"] == "answered") & rows["judged"].eq(True)]
     for family in ("STLB", "coalescing"):
         covered = rows[rows["family"] == family]["covered"].eq(True)
-        assert f" {covered.sum()} of {len(covered)}" in PAGE.split("## Levels")[1].replace("\n", " ")
+        assert f" {covered.sum()} of {len(covered)}" in pages.text(PAGE, "Levels").replace("\n", " ")
 
 
 def test_commands_on_samples_run_as_printed(tmp_path, monkeypatch):
@@ -79,11 +78,11 @@ def test_commands_on_samples_run_as_printed(tmp_path, monkeypatch):
     samples().to_csv("cells.csv", index=False)
     design(design=["mine"]).to_csv("counts.csv", index=False)
     # --design needs a run; tests/studies/transfer has the rest
-    assert pages.invoke_all("predict.md", but=("--design examples",)) == 3
+    assert pages.invoke_all(HOWTO, but=("--design examples",)) == 3
 
 
 def test_the_python_asks_as_the_function_takes_it(monkeypatch):
-    (source,) = pages.blocks("predict.md", "python")
+    (source,) = pages.blocks(HOWTO, "python")
     asked = []
     columns = ["design", "runtime_cycles", "low_cycles", "high_cycles", "source", "level", "codes"]
 

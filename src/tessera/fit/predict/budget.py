@@ -188,7 +188,7 @@ def _noise(fitted: FittedModel, n: int, repeats: str | Path | None) -> Part:
     if "layout" not in frame:
         found = ", ".join(frame)
         raise TesseraError(
-            f"repeats {repeats}: column layout", f"found {found}", "see docs/explain/models.md"
+            f"repeats {repeats}: column layout", f"found {found}", "see docs/howto/fit-models.md"
         )
     require_one_pair(frame, owner)
     column = next((c for c in _CLOCKS if c in frame and not frame[c].map(is_missing).all()), None)

@@ -58,7 +58,7 @@ _QUANTITIES = {
     "miss-cycles": "state the extra look-up cycles of misses as a finite number: --miss-cycles N",
     "hit-cycles": "state the hit time of P's STLB: --hit-cycles N, or --platform",
 }
-#: code of a refusal -> what mends it (docs/explain/predict.md has the same table)
+#: code of a refusal -> what mends it (docs/reference/predict-codes.md has the same table)
 REMEDIES: dict[str, str] = {
     f"{quantity}-{wrong}": text for quantity, text in _QUANTITIES.items() for wrong in _WRONG
 } | {
