@@ -1,5 +1,5 @@
 # Sourced by ./run --offline: everything that ./run would download comes from the folder offline/ of a package that
-# `tessera dev package --offline` wrote (docs/artifact-appendix.md). Uses root, state, venv, engine, say, fail.
+# `tessera dev package --offline` wrote (docs/howto/package.md). Uses root, state, venv, engine, say, fail.
 
 offline=$root/offline
 
