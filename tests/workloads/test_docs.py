@@ -1,4 +1,4 @@
-"""add-a-workload.md and spec.md: each console command runs, in a checkout made for the test."""
+"""add-a-workload.md and spec-and-parsec.md: each console command runs, in a checkout made for the test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tessera.record import workloads
 from tessera.record.workloads.kinds import KINDS
 from tests.docs import pages
 
-PAGES = ("add-a-workload.md", "spec.md")
+PAGES = ("add-a-workload.md", "spec-and-parsec.md")
 BUILT = {
     "mosalloc": ("libmosalloc.so", "mosalloc-run"),
     "tracer": ("libtessera-trace.so", "libtessera-trace-launch.so", "tessera-trace"),
@@ -34,10 +34,10 @@ def checkout(root, tmp_path):
     return copy
 
 
-def run_page(checkout, page: str, tmp_path) -> list[str]:
-    """Run the page's commands in order; their outputs."""
+def run_page(checkout, page: str, tmp_path, part: str = "") -> list[str]:
+    """Run the commands of a page, or of a part of it, in order; their outputs."""
     outputs = []
-    for line in pages.typed(page, languages=("console",)):
+    for line in pages.typed(page, part, ("console",)):
         outputs.append(pages.shell(line.replace("/tmp/", f"{tmp_path}/"), checkout, TESSERA_ROOT=checkout))
         assert "failed:" not in outputs[-1], line  # a step of the pipeline exits 0
     return outputs
@@ -57,7 +57,7 @@ def test_commands_of_adding_a_workload(checkout, tmp_path):
 def test_commands_of_spec(checkout, tmp_path, spec_installation, monkeypatch):
     monkeypatch.delenv("SPEC_CPU2006", raising=False)
     spec_installation(tmp_path / "cpu2006", "429.mcf")
-    found, result = run_page(checkout, PAGES[1], tmp_path)
+    found, result = run_page(checkout, PAGES[1], tmp_path, "SPEC CPU")
     assert found.startswith("CPU2006 at ")
     assert '"verified_by": "2 expected outputs"' in result
 
@@ -83,6 +83,6 @@ def test_messages_of_the_table_are_in_the_code(root):
     section = pages.text(PAGES[1], "What can be missing")
     code = "\n".join(path.read_text() for path in (root / "src" / "tessera").rglob("*.py"))
     fragments = re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE)
-    assert len(fragments) == 4
+    assert len(fragments) == 8
     for fragment in fragments:
         assert fragment in code, fragment

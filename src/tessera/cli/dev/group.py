@@ -35,7 +35,7 @@ DEV = {
 def dev() -> None:
     """Run steps of the workflow; build, pack, download reference data, execute notebooks.
 
-    Snakemake calls the steps; users of snakemake may need retry and unlock (docs/dev/pipeline.md).
+    Snakemake calls the steps; users of snakemake may need retry and unlock (docs/howto/reproduce.md).
 
     Example: ./run tessera dev retry --results results/default --dry-run
     """

@@ -62,7 +62,7 @@ def retry(results: Path, reserve: bool, dry_run: bool) -> None:
 @click.command()
 @RESULTS
 def unlock(results: Path) -> None:
-    """Remove the lock of a run that was killed on another machine (docs/dev/pipeline.md).
+    """Remove the lock of a run that was killed on another machine (docs/howto/reproduce.md).
 
     The lock of a run that was killed on this machine is removed by the next run.
 
