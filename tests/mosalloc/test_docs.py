@@ -1,4 +1,4 @@
-"""docs/explain/mosalloc.md: each command runs (at a smaller size), each name in it exists."""
+"""docs/howto/mosalloc.md: each command runs (at a smaller size), each name in it exists."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_other_choices_are_refused(option, layout):
 @pytest.mark.toolchain
 def test_docs_know_the_launchers_options(root, build):
     listed = set(re.findall(r"^  (--[a-z-]+)", usage(build), re.MULTILINE))
-    page = (root / "docs/explain/mosalloc.md").read_text()
+    page = (root / "docs/howto/mosalloc.md").read_text()
     # `--library` is for tests of the launcher itself
     assert {option for option in listed if f"`{option}" not in page} <= {
         "--library",
