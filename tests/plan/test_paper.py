@@ -1,4 +1,4 @@
-"""The appendix lists the need of every row of the paper's configuration, as the cost model estimates it."""
+"""docs/results/paper-inputs.md lists the need of every row of the configuration, as the cost model estimates it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from tessera.cli.plan import costs, estimate
 from tessera.core.units import GB
 from tessera.record import workloads
 
-HERE_GB = 24  # memory of the machine that the appendix describes
+HERE_GB = 24  # memory of the machine that the page describes
 
 
 def listed(root) -> dict[str, list[str]]:
-    """Row -> the other columns of the table of section A.13."""
-    text = (root / "docs" / "artifact-appendix.md").read_text().split("\n## A.13 ")[1]
-    text = text[: text.index("\nEach row that was run")]  # the second table has errors
+    """Row -> the other columns of the page's first table."""
+    text = (root / "docs" / "results" / "paper-inputs.md").read_text().split("\n## What each row needs\n")[1]
+    text = text.split("\n## ")[0]  # the second table has errors
     lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     return {name: rest for name, *rest in lines[1:]}
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 import pytest
 
 from tessera.core.reference import records
 from tessera.core.reference.quarantine import RULES
+from tessera.report.figures import registry
 from tests.docs import pages
 
 APPENDIX = "artifact-appendix.md"
@@ -45,12 +47,21 @@ def test_the_appendix_has_the_sections_of_the_checklists():
 
 
 def test_the_appendix_names_the_packages_that_run_installs():
-    script = (pages.ROOT / "bootstrap" / "packages.sh").read_text()
-    always = re.search(r"printf '%s\\n' (python3-venv.*)\n", script).group(1).split()
-    docker = re.search(r"docker\) printf '%s\\n' (.*?) ;;", script).group(1).split()
-    text = pages.text(APPENDIX)
-    for name in always + docker:
-        assert name in text, name
+    script = pages.ROOT / "bootstrap" / "packages.sh"
+    line = ["bash", "-c", f"verb=test; . '{script}'; packages_of docker"]
+    names = subprocess.run(line, capture_output=True, text=True, check=True).stdout.split()
+    assert {"python3-venv", "docker.io", "chromium"} <= set(names)
+    assert [name for name in names if name not in pages.text(APPENDIX)] == []
+
+
+def test_the_appendix_names_figures_with_their_pages():
+    head = "| figure or table of the paper | NAME, or another command | page of the report |"
+    known, seen = registry.all_figures(), 0
+    for row, names, page in pages.table(APPENDIX, head):
+        for name in set(re.findall(r"[\w-]+", names)) & set(known):
+            assert known[name].page == page.strip("`"), f"{row}: {name}"
+            seen += 1
+    assert seen >= 20
 
 
 WORDS = {
