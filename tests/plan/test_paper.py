@@ -1,4 +1,4 @@
-"""docs/results/paper-inputs.md lists the need of every row of the configuration, as the cost model estimates it."""
+"""docs/results/paper-inputs.md has the need of every row of the configuration, as the model estimates it."""
 
 from __future__ import annotations
 
