@@ -24,7 +24,7 @@ from .pages import addition
 PAGES = {
     "add-a-model.md": (1, ["src/tessera/fit/models/registry.py"]),
     "add-a-figure.md": (1, []),
-    "claims.md": (1, []),
+    "add-a-claim.md": (1, []),
     "add-a-platform.md": (0, ["artifacts/simulator/src/base/platform_keys.def"]),
     "add-a-design.md": (1, ["artifacts/simulator/CMakeLists.txt"]),
 }
@@ -37,7 +37,7 @@ def added(root, checkout):
     for page in PAGES:
         if page != "add-a-design.md":  # its line names a C++ file: test_component.py
             addition(pages.PAGES[page]).apply(checkout)
-    (entry,) = re.findall(r"```yaml\n(  - id: .*?)```", pages.text("claims.md"), re.DOTALL)
+    (entry,) = re.findall(r"```yaml\n(  - id: .*?)```", pages.text("add-a-claim.md"), re.DOTALL)
     with (checkout / "config/claims.yaml").open("a") as file:
         file.write(entry)
     haswell = (checkout / "config/platforms/haswell-sim.yaml").read_text()
