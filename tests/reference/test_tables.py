@@ -8,7 +8,7 @@ from tessera.core import reference
 from tessera.core.errors import TesseraError
 from tessera.core.reference.published_tables import LEADING_COLUMNS, TRAILING_COLUMNS
 
-PAPERS = {"opera": "opera-d5.10", "mitosis": "mitosis-asplos20", "park": "park-kaist19"}
+PAPERS = {"opera": "opera-d5.10", "mitosis": "mitosis-asplos20", "park": "park-kaist19", "virtuoso": "virtuoso-asplos25"}
 ROWS = {
     "mitosis_table1": 14,
     "mitosis_table2": 28,
@@ -41,6 +41,10 @@ ROWS = {
     "table6_cv_errors": 4,
     "table7_xalancbmk": 18,
     "table8_rsquared": 168,
+    "virtuoso_table3_effort": 16,
+    "virtuoso_table4_systems": 64,
+    "virtuoso_table5_workloads": 21,
+    "virtuoso_values": 71,
 }
 
 
