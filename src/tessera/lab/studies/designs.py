@@ -214,7 +214,7 @@ def designs(
 
     Generates the mappings for the pools of the trace, and simulates each design under each of them, in full.
     A design that the simulator rejects for a mapping is a row with the reason. Prints the misses of each
-    design relative to the design `baseline`. docs/explain/studies.md describes the tables.
+    design relative to the design `baseline`. docs/explain/studies.md explains the study.
 
     Example, after ./run smoke:
       ./run tessera lab run designs trace=results/smoke/traces/gups/info.json accesses=200000 \\
