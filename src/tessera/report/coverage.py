@@ -42,6 +42,7 @@ class Row:
     Attributes:
         item: ``Figure 2``, ``Table 6``, ``Section VI-C``.
         claims: ids, those that name the item first.
+        figures: those of its claims, then others.
         reason: key of :attr:`Coverage.reasons`, or empty; beside claims it is about the rest.
         see: the item of the same paper that has its numbers, or empty.
     """
@@ -141,7 +142,10 @@ def _paper(spec: dict, reasons: dict[str, str], known: set[str], path: Path) -> 
 
 def _row(spec: dict, cited: list[str]) -> Row:
     lists = {key: tuple(value) for key, value in spec.items() if isinstance(value, list)}
-    return Row(**spec | lists | {"claims": (*cited, *spec.get("claims", ()))})
+    claims = (*cited, *spec.get("claims", ()))
+    shown = [one.figure for one in load_claims() if one.id in claims and one.figure]
+    figures = tuple(dict.fromkeys([*shown, *spec.get("figures", ())]))
+    return Row(**spec | lists | {"claims": claims, "figures": figures})
 
 
 def _numbers(ranges: Iterable[str]) -> Iterator[str]:
