@@ -3,6 +3,8 @@
 import pandas as pd
 
 from tessera.core.files import repo_root
+from tessera.report.claims import judged_claims
+from tessera.report.claims.load import PROOF_READING, claims_path
 
 from . import pages
 
@@ -45,3 +47,9 @@ def test_negative_runtimes_of_mosmodel_are_those_of_the_archive():
         f"the true ones are {negative.min():.0f} to {negative.max():.0f} million cycles. "
         f"Under {near} of the {len(runtime)}, poly3 is within 3%."
     ) in prose("transfer.md")
+
+
+def test_each_contradiction_of_the_papers_is_a_row():
+    listed = [row[2] for row in pages.table("contradictions.md", "| paper | what contradicts | claim |")]
+    found = judged_claims(repo_root() / "results", claims_path().with_name(PROOF_READING))
+    assert sorted(listed) == sorted(found.loc[found["verdict"] == "CONTRADICTED", "id"])
