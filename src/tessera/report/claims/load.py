@@ -139,7 +139,7 @@ def _validate(document: object, path: Path) -> None:
         entry = document["claims"][where[1]]
         name = entry.get("id", f"number {where[1]}") if isinstance(entry, dict) else where[1]
         owner = f"{path}, claim '{name}', {'.'.join(map(str, where[2:])) or 'entry'}"
-    raise TesseraError(owner, error.message, "see docs/explain/claims.md and " + schema_path().name)
+    raise TesseraError(owner, error.message, "see docs/howto/add-a-claim.md and " + schema_path().name)
 
 
 def _claim(entry: dict, reference_dir: Path | str | None) -> Claim:
