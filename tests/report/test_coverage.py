@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import click
+import pandas as pd
 import pytest
 import yaml
 
@@ -15,8 +16,11 @@ from tessera.core.files import repo_root
 from tessera.lab.catalogue import STUDIES
 from tessera.report import coverage
 from tessera.report.claims import load_claims
+from tessera.report.facts import ReportData
 from tessera.report.figures import registry
 from tessera.report.pages import PAGES
+from tessera.report.pages import coverage as page
+from tessera.report.results import Results
 
 FILE = repo_root() / "config" / "coverage.yaml"
 
@@ -66,13 +70,13 @@ def test_a_claim_is_in_the_row_of_each_figure_and_table_that_it_names(covered):
 
 
 def test_every_printed_number_has_a_row(covered):
-    items = {(paper.name, row.item) for paper, row in rows(covered)}
-    for name in reference.published_names():
-        places = reference.load_published(name)[["paper", "location", "section"]].drop_duplicates()
-        for paper, location, section in places.itertuples(index=False):
-            shown = re.match(r"(Figure|Table)s? ([\d.]+)(?:-([\d.]+))?", location)
-            at = [f"{shown[1]} {n}" for n in shown.groups()[1:] if n] if shown else [f"Section {section}"]
-            assert {(paper, item) for item in at} <= items, (name, location, section)
+    shown = {(paper.name, row.item): row.printed for paper, row in rows(covered)}
+    assert {name for names in shown.values() for name in names} == set(reference.published_names())
+    for paper, item, table in (
+        ("micro20", "Table 8", "table8_rsquared"), ("micro20", "Section VI-B", "printed_values"),
+        ("park-kaist19", "Figure 3.11", "park_values"), ("virtuoso-asplos25", "Figure 21", "virtuoso_values"),
+    ):  # fmt: skip
+        assert table in shown[paper, item]
 
 
 def test_figures_and_pages_exist(covered):
@@ -148,3 +152,45 @@ def test_a_claim_about_an_item_without_a_row_is_refused(tmp_path):
     (tmp_path / "coverage.yaml").write_text(yaml.safe_dump(document | {"papers": [paper | {"sections": 17}]}))
     with pytest.raises(TesseraError, match="Section VII-D"):
         coverage.load_coverage(tmp_path / "coverage.yaml")
+
+
+def test_printed_numbers_without_a_row_are_refused(tmp_path):
+    document = yaml.safe_load(FILE.read_text())
+    paper = document["papers"][0]
+    paper["items"] = [one for one in paper["items"] if one["item"] != "Section II-A"]
+    (tmp_path / "coverage.yaml").write_text(yaml.safe_dump(document | {"papers": [paper | {"sections": 17}]}))
+    with pytest.raises(TesseraError, match="printed_values is about Section II-A"):
+        coverage.load_coverage(tmp_path / "coverage.yaml")
+
+
+def test_the_page_shows_verdicts_reasons_and_places(rendered):
+    text = (rendered / "coverage.html").read_text()
+    assert text.count('<tr id="') == 192 and "No table of coverage" not in text
+    assert 'id="park-kaist19-figure-3.9" data-paper="park-kaist19" data-reason="program"' in text
+    assert "not-modelled: Midgard" in text and "<code>tessera lab run probes</code>" in text
+    assert '<a href="placements.html#numa-placements">numa-placements</a>' in text
+
+
+def test_verdicts_are_those_of_the_claims_table(full_tree):
+    claims = pd.DataFrame(
+        [
+            ("micro20-max-error-yaniv", "FAILS-IN-SIMULATION"),
+            ("micro20-max-error-alam", "HOLDS-IN-SIMULATION"),
+        ],
+        columns=["id", "verdict"],
+    )
+    facts = ReportData(Results(full_tree), claims, "", [], {})
+    shown = {row["anchor"]: row for row in page.coverage_page(facts)["rows"]}["micro20-figure-2"]
+    assert shown["groups"] == [
+        ("HOLDS-IN-SIMULATION", [("micro20-max-error-alam", "claims.html#micro20-max-error-alam")]),
+        ("FAILS-IN-SIMULATION", [("micro20-max-error-yaniv", "claims.html#micro20-max-error-yaniv")]),
+    ]
+    assert "micro20-max-error-basu" in shown["open"] and shown["figures"][0] == ("fig2", "index.html#fig2")
+
+
+def test_a_broken_file_leaves_the_rest_of_the_report(monkeypatch):
+    def broken():
+        raise TesseraError("coverage", "a claim is about Figure 99", "add this row")
+
+    monkeypatch.setattr(coverage, "load_coverage", broken)
+    assert "Figure 99" in page.coverage_page(None)["problem"]

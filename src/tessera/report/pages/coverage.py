@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tessera.core.errors import TesseraError
 from tessera.core.results.os_tables import FAULT_SHARES
 from tessera.lab.faults.virtuoso_claims import judge_claims
 from tessera.report import coverage
@@ -9,13 +10,19 @@ from tessera.report.page_elements import figure_anchor, is_written
 from tessera.report.pages.claims import PAPERS, choice
 from tessera.report.verdicts import ordered_verdicts
 
+TITLE = "Coverage of the papers"
+
 
 def coverage_page(facts) -> dict:
-    covered = coverage.load_coverage()
+    try:
+        covered = coverage.load_coverage()
+    except TesseraError as error:  # a new claim has no row yet: the rest of the report is written
+        return {"title": TITLE, "problem": str(error)}
     verdicts = verdicts_of(facts)
     rows = [_shown(paper, row, covered, verdicts, facts) for paper in covered.papers for row in paper.rows]
     return {
-        "title": "Coverage of the papers",
+        "title": TITLE,
+        "problem": "",
         "rows": rows,
         "papers": [_counted(paper, covered) for paper in covered.papers],
         "reasons": covered.reasons,
