@@ -7,7 +7,7 @@ from tessera.core.results.os_tables import FAULT_SHARES
 from tessera.lab.faults.virtuoso_claims import judge_claims
 from tessera.report import coverage
 from tessera.report.page_elements import figure_anchor, is_written
-from tessera.report.pages.claims import PAPERS, choice
+from tessera.report.pages.claims import choice
 from tessera.report.verdicts import ordered_verdicts
 
 TITLE = "Coverage of the papers"
@@ -27,7 +27,7 @@ def coverage_page(facts) -> dict:
         "papers": [_counted(paper, covered) for paper in covered.papers],
         "reasons": covered.reasons,
         "choices": [
-            choice("paper", "paper", [(row["paper"], PAPERS[row["paper"]]) for row in rows]),
+            choice("paper", "paper", list(coverage.NAMES.items())),
             choice("reason", "reason", [(row["reason"], row["reason"]) for row in rows if row["reason"]]),
         ],
     }
@@ -75,6 +75,6 @@ def _counted(paper, covered) -> dict:
     judged, others, without = covered.kinds_of_rows(paper)
     counts = {kind.lower() + "s": paper.count(kind) for kind in ("Figure", "Table", "Section")}
     return {
-        "name": PAPERS[paper.name], "counted": paper.counted, **counts,
+        "name": coverage.NAMES[paper.name], "counted": paper.counted, **counts,
         "judged": judged, "others": others, "without": without,
     }  # fmt: skip
