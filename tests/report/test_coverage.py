@@ -118,6 +118,7 @@ def test_rows_that_nothing_here_can_judge_count_for_themselves(covered):
         ("3.1, observation 2", ["Section 3.1"]),
         ("abstract", ["Section abstract"]),
         ("VI-C", ["Section VI-C"]),
+        ("Figures 3.10-3.11 text", ["Figure 3.10", "Figure 3.11"]),
     ],
 )
 def test_items_of_a_claims_section(section, items):

@@ -32,8 +32,8 @@ NAMES = {
 }
 #: the claims that `tessera lab run virtuoso-judge` judges: id -> rule
 STUDY_RULES = {f"virtuoso-{claim.id}": claim.rule for claim in virtuoso_claims.CLAIMS}
-_FIGURE_OR_TABLE = re.compile(r"(Figure|Table)s? (\d+(?:\.\d+)?)[a-z]?(?: and (\d+(?:\.\d+)?)[a-z]?)?")
-_PLACE = re.compile(r"(Figure|Table)s? (\d+(?:\.\d+)?)[a-z]?(?:-(\d+(?:\.\d+)?))?")  #: Figures 3.10-3.11 text
+_NUMBER = r"(\d+(?:\.\d+)?)[a-z]?"
+_FIGURE_OR_TABLE = re.compile(rf"(Figure|Table)s? {_NUMBER}(?:(?: and |-){_NUMBER})?")
 _SECTION = re.compile(r"abstract|[IVX]+(?:-[A-D])?|\d+(?:\.\d+)*")
 
 
@@ -179,10 +179,8 @@ def _printed(paper: str) -> dict[str, list[str]]:
         table = reference.load_published(name)
         places = table.loc[table["paper"] == paper, ["location", "section"]].drop_duplicates()
         for location, section in places.itertuples(index=False):
-            shown = _PLACE.match(location)
-            for item in (
-                [f"{shown[1]} {n}" for n in shown.groups()[1:] if n] if shown else [f"Section {section}"]
-            ):
+            shown = [item for item in items_of(location) if not item.startswith("Section")]
+            for item in shown or [f"Section {section}"]:
                 if name not in found.setdefault(item, []):
                     found[item].append(name)
     return found
