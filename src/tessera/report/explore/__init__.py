@@ -11,7 +11,6 @@ from tessera.report.explore.designs import (
     Design,
     answers,
     for_a_new_design,
-    formulas,
     simulate_designs,
     studied_pair,
 )
@@ -52,7 +51,7 @@ from tessera.report.explore.source import (
 __all__ = [
     "Design", "FAMILIES", "MyMachine", "PairSamples", "ResultsSource", "anchors", "answers",
     "by_cross_validation", "claims", "coefficient_shares", "controls", "decided", "draw_fits", "draw_heat",
-    "draw_inputs", "draw_machine", "draw_windows", "error_table", "findings", "for_a_new_design", "formulas",
+    "draw_inputs", "draw_machine", "draw_windows", "error_table", "findings", "for_a_new_design",
     "hot_regions", "judge_models", "look", "my_machine", "open_results", "profile", "published_errors",
     "register", "scores", "simulate_designs", "sizes", "split_by_family", "studied_pair", "suggestion",
     "tidy", "touched", "verdict_counts",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,13 +17,10 @@ from tessera.core.results.cell_tables import ARCHIVED_DESIGNS
 from tessera.core.results.outcomes import is_ok
 from tessera.core.results.table_io import read_file
 from tessera.core.results.transfer_tables import NEW_DESIGNS, VERDICTS
-from tessera.fit.models.base import CannotFit
-from tessera.fit.models.registry import MODELS, create
 from tessera.fit.predict.decision import Decision, Question, decide_question
 from tessera.fit.predict.processor import MEASURED, SIMULATED, of_table
 from tessera.lab.transfer.classes import DESIGN, changed, groups_of
 from tessera.lab.transfer.points import asked
-from tessera.lab.transfer.predictions import Hull, inputs_used
 from tessera.record import traces
 from tessera.report import new_designs
 from tessera.report.explore.display import shares
@@ -158,10 +154,9 @@ def _archived(pair: PairSamples, designs: list[Design]) -> pd.DataFrame:
 # What may be said of the runtime of designs: the one decision, asked with what the notebooks have.
 #
 # :func:`tessera.fit.predict.decision.decide_question` decides. P is the pair's samples. No notebook measures
-# them, so no class needs to be open. Formulas of papers stand apart.
+# them, so no class needs to be open.
 
 SHOWN_COUNTS = ("stlb_hits", "stlb_misses", "walk_cycles")
-NO_RUNTIME = "no runtime"  #: in place of a prediction that is negative, 0 or not finite
 
 
 def studied_pair(source: ResultsSource, workload: str = "", platform: str = "") -> PairSamples:
@@ -175,29 +170,21 @@ def studied_pair(source: ResultsSource, workload: str = "", platform: str = "") 
 
 
 def answers(
-    source: ResultsSource,
-    pair: PairSamples,
-    designs: list[Design],
-    points: pd.DataFrame,
-    *,
-    clock: bool = False,
+    pair: PairSamples, designs: list[Design], points: pd.DataFrame, *, clock: bool = False
 ) -> list[Decision]:
     """A decision for each design.
 
     Args:
         points: a row for each design, with ``design``, H, M and C (counts and cycles) under 4KB pages.
-        clock: simulate R, too, so that the timing engine can answer, if it is the clock of P.
+        clock: their ``runtime_cycles`` is R of the timing engine, which can answer if it is the clock of P.
 
     Raises:
-        TesseraError: ``points`` lacks a design; the simulator rejects one; or one is another organisation of
-            translation (``mmu.design``), whose look-ups these counts do not have.
+        TesseraError: ``points`` lacks a design, or one is another organisation of translation
+            (``mmu.design``), whose look-ups these counts do not have.
     """
     base, known = platforms.load_platform(pair.platform), points.set_index("design")
     processor = of_table(pair.table).with_hardware(base)
     simulated = processor.origin == SIMULATED
-    timed = None
-    if clock and simulated:
-        timed = simulate_designs(source, pair, designs, timed=True).set_index("design")
     found = []
     for design in designs:
         if design.name not in known.index:
@@ -215,39 +202,12 @@ def answers(
             # under other pages than those of the samples, nobody ran P
             None if design.hot_share else processor.bases.get(ALL_4KB),
             asked(known.loc[design.name], [], changed(base, design.changes), base),
-            engine=None if timed is None else _answered_runtime(timed.loc[design.name, "runtime_cycles"]),
+            engine=_runtime(known.loc[design.name].get("runtime_cycles")) if clock and simulated else None,
             simulated=simulated, measured=processor.origin == MEASURED,
             layout="design" if design.hot_share else ALL_4KB,
         )  # fmt: skip
         found.append(decide_question(question, processor.bracket, None))
     return found
-
-
-def formulas(pair: PairSamples, points: pd.DataFrame) -> pd.DataFrame:
-    """What each published formula says of the points: a formula of a paper is no answer.
-
-    A row for each model of MICRO'20 that fits this pair. Two columns for each point: the change of R against
-    the 4KB run, and the distance to the samples in the inputs of the model, as a share of their ranges.
-    """
-    samples, base = pair.table.fitted, pair.at(ALL_4KB)["R"]
-    hull, rows = Hull(samples), {}
-    for name in MODELS:
-        try:
-            model = create(name).fit(samples)
-        except CannotFit:
-            continue
-        rows[name] = {}
-        for point in points.itertuples():
-            x = tuple(float(getattr(point, column)) for column in SHOWN_COUNTS)
-            guess = float(model.predict(*([value] for value in x))[0])
-            usable = math.isfinite(guess) and guess > 0
-            change = f"{guess / base - 1:+.1%}" if usable else NO_RUNTIME
-            distance = hull.distance(x, inputs_used(model))
-            rows[name] |= {
-                (point.design, "change of R"): change,
-                (point.design, "distance"): f"{distance:.0%}",
-            }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("formula of a paper")
 
 
 def for_a_new_design(source: ResultsSource, platform: str) -> pd.DataFrame:
@@ -268,5 +228,5 @@ def for_a_new_design(source: ResultsSource, platform: str) -> pd.DataFrame:
     return rows[list(shown)].rename(columns=shown).set_index(labels)
 
 
-def _answered_runtime(value) -> float | None:
+def _runtime(value) -> float | None:
     return None if pd.isna(value) else float(value)
