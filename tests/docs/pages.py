@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -49,6 +50,18 @@ def typed(page: str, part: str = "", languages: Iterable[str] = ("sh",)) -> list
         prompted = [line[2:] for line in stripped if line.startswith("$ ")]
         lines += prompted or [line for line in stripped if line and not line.startswith("#")]
     return lines
+
+
+def sessions(page: str, part: str = "") -> list[tuple[str, list[str]]]:
+    """Commands of ``console`` blocks, each with the lines that the page shows below it."""
+    found: list[tuple[str, list[str]]] = []
+    for block in blocks(page, "console", part):
+        for line in re.sub(r" *\\\n *", " ", textwrap.dedent(block)).splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], []))
+            else:
+                found[-1][1].append(line)
+    return found
 
 
 def replaced(line: str, places: dict[str, object]) -> str:

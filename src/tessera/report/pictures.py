@@ -1,7 +1,7 @@
 """Pictures of README and docs: figures of the report, drawn into ``docs/pictures``.
 
 ``python -m tessera.report.pictures`` draws the overview from the archive of the notebooks. After a default
-run ``python -m tessera.report.pictures results/default`` draws the others, too. ``docs/pictures/README.md``
+run ``python -m tessera.report.pictures results/default`` draws the others, too. ``docs/results/pictures.md``
 says what each shows and from which run it is.
 """
 
@@ -20,9 +20,14 @@ from tessera.report.results import Results
 #: of the archive, so that a test can draw it again
 OF_THE_ARCHIVE = ("overview",)
 #: of a default run; a figure that is drawn for each pair is followed by its workload and platform
-OF_A_RUN = (("fig2",),)
+OF_A_RUN = (
+    ("fig2",), ("table6",), ("finding-1gb",), ("finding-slope",), ("curves", "graph500-4gb", "haswell-sim"),
+    ("transfer",), ("new-designs",), ("designs",), ("validation-chase",), ("sampling",),
+    ("layouts", "gups-8gb", "haswell-sim"), ("opera-table4",), ("os-chunks",), ("fault-shares",),
+    ("numa-placements",), ("mitosis-fig3",), ("mitosis-table5",), ("energy",),
+)  # fmt: skip
 
-_HEAD = "# Pictures of README and docs\n\nDrawn by `python -m tessera.report.pictures results/default`.\n"
+_HEAD = "# Pictures of these pages\n\nDrawn by `python -m tessera.report.pictures results/default`.\n"
 
 
 def draw_pictures(results: Path, names: tuple[tuple[str, ...], ...], out: Path) -> list[str]:
@@ -38,7 +43,8 @@ def draw_pictures(results: Path, names: tuple[tuple[str, ...], ...], out: Path) 
             raise TesseraError(f"the picture {drawn.stem} of {results}", drawn.reason, drawn.remedy)
         (out / f"{drawn.stem}.csv").unlink()
         lines.append(
-            f"| ![{drawn.title}]({drawn.stem}.svg) | {drawn.title}. {drawn.caption} | {_origin(results)} |"
+            f"| ![{drawn.title}](../pictures/{drawn.stem}.svg) | {drawn.title}. {drawn.caption} "
+            f"| {_origin(results)} |"
         )
     return lines
 
