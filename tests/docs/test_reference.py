@@ -8,6 +8,7 @@ import pytest
 from tessera.cli import reference
 from tessera.core.results.catalogue import TABLES
 from tessera.lab.catalogue import STUDIES
+from tests.report import browser
 
 from .pages import ROOT
 
@@ -37,3 +38,20 @@ def test_each_study_and_each_column_can_be_found(written):
     for table in TABLES.values():
         assert {("column", name, table.pattern) for name in table.names} <= found, table.name
     assert ("option", "--out PATH", "tessera lab run NAME [KEY=VALUE]...") in found
+
+
+@pytest.mark.skipif(browser.find() is None, reason="no browser: apt-get install chromium")
+def test_the_filter_finds_rows_with_all_words_and_no_width_overflows(tmp_path):
+    one = browser.Browser(tmp_path)
+    try:
+        for width in (390, 1280):
+            one.open(ROOT / reference.FOLDER / "search.html", width)
+            assert one.value("document.documentElement.scrollWidth") <= width and one.messages == []
+        one.value(
+            "(() => { const box = document.querySelector('.table-filter input');"
+            " box.value = 'simulate --each'; box.dispatchEvent(new Event('input')); })()"
+        )
+        left = one.value("[...document.querySelectorAll('tbody tr')].filter(r => !r.hidden).length")
+        assert 0 < left < 20
+    finally:
+        one.close()
