@@ -15,8 +15,8 @@ from tessera.record import workloads
 from tessera.simulate.sampling import parse_sampling
 
 ROOT = Path(__file__).resolve().parents[2]
-CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
-CONFIGS = [path for path in CONFIGS if path.name not in ("claims.yaml", "proof-reading.yaml")]
+OTHERS = ("claims.yaml", "coverage.yaml", "proof-reading.yaml")
+CONFIGS = [path for path in sorted((ROOT / "config").glob("*.yaml")) if path.name not in OTHERS]
 SCHEMA = json.loads((ROOT / "workflow" / "schemas" / "config.schema.json").read_text())
 
 

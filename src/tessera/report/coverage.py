@@ -38,7 +38,7 @@ _SECTION = re.compile(r"abstract|[IVX]+(?:-[A-D])?|\d+(?:\.\d+)*")
 
 
 @dataclass(frozen=True)
-class Row:
+class CoveredItem:
     """A figure, a table, or the numbers in the text of a section.
 
     Attributes:
@@ -46,7 +46,7 @@ class Row:
         claims: ids, those that name the item first.
         figures: those of its claims, then others.
         printed: tables of ``reference-results/`` with its numbers.
-        reason: key of :attr:`Coverage.reasons`, or empty; beside claims it is about the rest.
+        reason: key of :attr:`CoveredPapers.reasons`, or empty; beside claims it is about the rest.
         see: the item of the same paper that has its numbers, or empty.
     """
 
@@ -72,7 +72,7 @@ class Paper:
 
     name: str
     counted: str
-    rows: tuple[Row, ...]
+    rows: tuple[CoveredItem, ...]
 
     def count(self, kind: str) -> int:
         """How many rows are of a kind: Figure, Table or Section."""
@@ -80,7 +80,7 @@ class Paper:
 
 
 @dataclass(frozen=True)
-class Coverage:
+class CoveredPapers:
     """All papers; reason -> what it means; ids of claims that nothing in this repository can judge."""
 
     papers: tuple[Paper, ...]
@@ -94,7 +94,7 @@ class Coverage:
         return judged, len(paper.rows) - judged - without, without
 
 
-def load_coverage(path: Path | None = None) -> Coverage:
+def load_coverage(path: Path | None = None) -> CoveredPapers:
     """The rows of ``config/coverage.yaml``, or of another file, joined with the claims.
 
     Raises:
@@ -110,7 +110,7 @@ def load_coverage(path: Path | None = None) -> Coverage:
     evaluators = {claim.id: claim.evaluator for claim in load_claims()} | STUDY_RULES
     papers = [_paper(one, document["reasons"], set(evaluators), path) for one in document["papers"]]
     nowhere = (name for name, how in evaluators.items() if how in ("unavailable", virtuoso_claims.ELSEWHERE))
-    return Coverage(tuple(papers), document["reasons"], frozenset(nowhere))
+    return CoveredPapers(tuple(papers), document["reasons"], frozenset(nowhere))
 
 
 def _paper(spec: dict, reasons: dict[str, str], known: set[str], path: Path) -> Paper:
@@ -143,12 +143,12 @@ def _paper(spec: dict, reasons: dict[str, str], known: set[str], path: Path) -> 
     return Paper(spec["paper"], spec["counted"].strip(), tuple(rows))
 
 
-def _row(spec: dict, cited: list[str], printed: list[str]) -> Row:
+def _row(spec: dict, cited: list[str], printed: list[str]) -> CoveredItem:
     lists = {key: tuple(value) for key, value in spec.items() if isinstance(value, list)}
     claims = (*cited, *spec.get("claims", ()))
     shown = [one.figure for one in load_claims() if one.id in claims and one.figure]
     figures = tuple(dict.fromkeys([*shown, *spec.get("figures", ())]))
-    return Row(**spec | lists | {"claims": claims, "figures": figures, "printed": tuple(printed)})
+    return CoveredItem(**spec | lists | {"claims": claims, "figures": figures, "printed": tuple(printed)})
 
 
 def _numbers(ranges: Iterable[str]) -> Iterator[str]:
@@ -193,7 +193,7 @@ def items_of(section: str) -> list[str]:
     return list(dict.fromkeys(shown or [f"Section {part}" for part in parts if _SECTION.fullmatch(part)]))
 
 
-def beside_reason(row: Row) -> str:
+def beside_reason(row: CoveredItem) -> str:
     """What a row says beside its reason: details, or the row that has its numbers."""
     return row.words or (f"see {row.see}" if row.see else "")
 
@@ -214,7 +214,7 @@ Reasons:
 """
 
 
-def coverage_page(coverage: Coverage) -> str:
+def coverage_page(coverage: CoveredPapers) -> str:
     """The text of the page."""
     lines = [_TITLE, *(f"- *{name}*: {words}" for name, words in coverage.reasons.items())]
     lines.append("\n| paper | figures | tables | sections | judged here | other claims only | no claim |")
@@ -232,7 +232,7 @@ def coverage_page(coverage: Coverage) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cells(row: Row, coverage: Coverage) -> list[str]:
+def _cells(row: CoveredItem, coverage: CoveredPapers) -> list[str]:
     marks = (f"`{name}`{'*' if name in coverage.unavailable else ''}" for name in row.claims)
     shown = (f"`{one}`" for one in (*row.figures, *row.pages, *(f"tessera {one}" for one in row.commands)))
     reason = ": ".join(filter(None, (f"*{row.reason}*" if row.reason else "", beside_reason(row))))
