@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from tessera.core import platforms
 from tessera.simulate import platform_files as check
+from tessera.simulate import runner
+from tessera.simulate import simulator as simulator_process
+from tests.docs import pages
 
 from .pages import addition
 
 pytestmark = pytest.mark.toolchain
-COMPONENT = "artifacts/simulator/tests/examples/victim_buffer.cpp"
+EXAMPLES = "artifacts/simulator/tests/examples"
 KEY = "design.example-victim-buffer.victims"
 OWN = """
 mmu: {design: {value: example-victim-buffer, source: "assumed: a test"}}
@@ -49,19 +54,23 @@ def toolchain(root):
     return toolchain()
 
 
-@pytest.fixture(scope="module")
-def simulator(root, toolchain, tmp_path_factory):
-    """tessera-sim with one more component, and how to run it."""
-    folder, build = tmp_path_factory.mktemp("component"), root / "build/simulator"
+def linked(root, toolchain, folder, example):
+    """tessera-sim with one more component, in the folder."""
+    build = root / "build/simulator"
     listed = toolchain.run(["ninja", "-C", str(build), "-t", "commands", "tessera-sim"], capture=True).stdout
     commands = listed.splitlines()
     compile_one = next(line for line in commands if line.endswith("src/mmu/conventional.cpp"))
     flags = compile_one.split(" -MD")[0].replace("-O3", "-O1")
     link = next(line for line in reversed(commands) if " -o tessera-sim " in line)
     link = link.replace(" -o tessera-sim ", f" -o {folder}/tessera-sim {folder}/one.o ")
-    script = f"cd {build} && {flags} -o {folder}/one.o -c {root / COMPONENT} && {link}"
+    script = f"cd {build} && {flags} -o {folder}/one.o -c {root / EXAMPLES / example} && {link}"
     toolchain.run(["sh", "-ec", script], paths=[folder])
     return folder / "tessera-sim"
+
+
+@pytest.fixture(scope="module")
+def simulator(root, toolchain, tmp_path_factory):
+    return linked(root, toolchain, tmp_path_factory.mktemp("component"), "victim_buffer.cpp")
 
 
 @pytest.fixture
@@ -115,6 +124,28 @@ def test_check_says_what_took_its_default_and_what_is_not_in_use(simulator, tool
     design = design.replace("VICTIMS", "victims").replace("NUMBER", "999")
     (tmp_path / "other.yaml").write_text(f"{text}{design}\n")
     assert check.check_platform(tmp_path / "other.yaml")[1] == ("not in use: design.example-victim-buffer",)
+
+
+def test_the_recipe_of_a_design_prints_what_the_page_shows(root, toolchain, tmp_path, monkeypatch):
+    path = linked(root, toolchain, tmp_path, "next_page.cpp")
+
+    def popen(argv, paths, **options):
+        return toolchain.popen(argv, paths=[*paths, tmp_path], **options)
+
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(runner, "built", lambda *_: path)
+    monkeypatch.setattr(simulator_process, "toolchain", lambda: SimpleNamespace(popen=popen))
+    (simulate, _), (cut, shown) = pages.sessions("add-a-design.md")
+    here = {"/tmp/": f"{tmp_path}/"}
+    pages.invoke(pages.replaced(simulate, here))
+    assert pages.shell(pages.replaced(cut, here), root).splitlines() == shown
+    off = " --set design.example-next-page.entries=0 --set design.example-next-page.cycles=0"
+    assert off.strip() in " ".join(pages.text("add-a-design.md").split())
+    alone = " --set mmu.design=example-next-page" + off
+    pages.invoke(re.sub(r" --each \S+", alone, pages.replaced(simulate, here)).replace("cells", "off"))
+    off_row, rows = pd.read_csv(tmp_path / "next-page/off.csv"), pd.read_csv(tmp_path / "next-page/cells.csv")
+    counts = ["runtime_cycles", "stlb_hits", "stlb_misses", "walk_cycles"]
+    assert off_row[counts].iloc[0].equals(rows.loc[rows["mmu.design"] == "thp", counts].iloc[0])
 
 
 def test_a_key_is_a_field_of_the_platform(root, checkout, toolchain, tmp_path):
