@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tessera.report.pages import (
     about,
     claims,
+    coverage,
     designs,
     machines,
     models,
@@ -45,6 +46,7 @@ class Page:
 PAGES = (
     Page("index.html", "index.html", "Summary", summary.summary_page, "Report"),
     Page("claims.html", "claims.html", "Claims", claims.claims_page, "Report"),
+    Page("coverage.html", "coverage.html", "Coverage", coverage.coverage_page, "Report"),
     Page("models.html", "models.html", "Models", models.models_page),
     Page("workloads.html", "workloads.html", "Workloads", workloads.workloads_page),
     Page("regime.html", "regime.html", "Regime", studies.regime_page),
