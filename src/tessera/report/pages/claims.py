@@ -116,14 +116,12 @@ def choice(key: str, label: str, values: list[tuple[str, str]]) -> dict:
 
 
 def verdict_bars(claims: list[dict]) -> list[dict]:
-    """Per score the verdicts as parts of a bar: number and share in percent. No number is over two scores."""
+    """Per score the verdicts and how many claims have each. No number is over two scores."""
     found = []
     for kind, score in SCORES.items():
         mine = [row["verdict"] for row in claims if row["kind"] == kind]
         parts = [
-            {"verdict": one, "count": mine.count(name), "share": 100 * mine.count(name) / len(mine)}
-            for name, one in VERDICTS.items()
-            if name in mine
+            {"verdict": one, "count": mine.count(name)} for name, one in VERDICTS.items() if name in mine
         ]
         if mine:
             found.append(
