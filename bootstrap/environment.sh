@@ -12,8 +12,8 @@ ensure_environment() {
     if [[ -x $venv/bin/tessera && -e $state/environment && $(< "$state/environment") == "$stamp" ]]; then
         return
     fi
-    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-        fail "Python >= 3.11" "$("$python" --version)" "use Debian 12, Ubuntu 24.04, or later ones"
+    check_python
+    check_space
     say "preparing the Python environment .venv"
     ensure_uv
     tell_uv_what_pip_knows
@@ -21,7 +21,7 @@ ensure_environment() {
     # each of the thousands of processes of a run would compile pandas and scikit-learn again, for seconds.
     "$venv/bin/uv" pip sync --quiet --compile-bytecode --require-hashes --python "$venv/bin/python" \
         --build-constraints "$root/requirements-build.lock" "$root/requirements.lock" ||
-        fail "installing requirements.lock" "uv failed (above)" "check the network and pip's settings"
+        fail "installing requirements.lock" "uv failed (above)" "check the network, pip's settings and free space (df -h)"
     # Tessera itself runs from the checkout.
     echo "$root/src" > "$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tessera.pth"
     # A shell starts Python, because a line `#!` can't name a path with spaces.
@@ -37,6 +37,20 @@ SCRIPT
     printf '%s\n' "$stamp" > "$state/environment"
 }
 
+# Before anything is installed.
+check_python() {
+    [[ ! -x $python ]] || "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        fail "Python >= 3.11" "$("$python" --version)" "use Debian 12, Ubuntu 24.04, or later ones"
+}
+
+environment_mb=1500  # of .venv with its bytecode
+check_space() {
+    local free; free=$(df --output=avail -B1M "$root" | tail -1)
+    ((free >= environment_mb)) ||
+        fail "the Python environment .venv" "it needs $environment_mb MB, and $((free)) MB are free in $root" \
+            "free space on that disk, then run the same command again"
+}
+
 # pip installs uv; requirements.lock pins its version, as for every other package.
 ensure_uv() {
     local pinned; pinned=$(mktemp)
@@ -47,7 +61,7 @@ ensure_uv() {
         "$python" -P -m venv "$venv"
         "$venv/bin/python" -P -m pip install --quiet --disable-pip-version-check --require-hashes \
             --requirement "$pinned" ||
-            fail "installing uv $version" "pip failed (above)" "check the network and pip's settings"
+            fail "installing uv $version" "pip failed (above)" "check the network, pip's settings and free space (df -h)"
     fi
     rm -f "$pinned"
 }

@@ -1,8 +1,10 @@
 # Sourced by ./run: the system packages that the chosen engine needs.
 # Uses engine, yes, say, fail. Lists the missing packages and asks before it installs them.
 
-packages_of() { # engine
-    printf '%s\n' python3-venv ca-certificates git libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0
+packages_of() { # engine, or python: what the environment alone needs
+    printf '%s\n' python3-venv  # ca-certificates come with it
+    if [[ $1 == python ]]; then return; fi
+    printf '%s\n' ca-certificates git libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0
     # Tests open the report's pages in a browser and are skipped without one (300 MB).
     if [[ ${verb:-} == test ]]; then printf '%s\n' chromium; fi
     case $1 in
@@ -33,14 +35,15 @@ ensure_packages() {
     local package missing=() stamp=$state/packages-$engine
     local wanted; wanted=$(packages_of "$engine")
     if [[ -e $stamp && $(< "$stamp") == "$wanted" && $stamp -nt /var/lib/dpkg/status ]]; then return; fi
+    check_python
     if [[ ${offline_run:-0} == 1 ]]; then require_packages; return; fi
-    command -v apt-get > /dev/null ||
-        fail "this machine" "it has no apt-get, and ./run can set up only Debian and Ubuntu" \
-            "install $(echo $wanted) and Python >= 3.11 yourself, then use environment.yml"
     for package in $wanted; do
         have_package "$package" || missing+=("$package")
     done
     if ((${#missing[@]})); then
+        command -v apt-get > /dev/null ||
+            fail "this machine" "it has no apt-get, and ./run can set up only Debian and Ubuntu" \
+                "install ${missing[*]} and Python >= 3.11 yourself, then use environment.yml"
         say "missing system packages: ${missing[*]}"
         allowed_to_install "${missing[@]}"
         # A broken third-party archive must not stop us; the installation below fails if it matters.

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import resource
+import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -21,6 +24,7 @@ VERBS = {
     ),
     "smoke": "snakemake --cores all --configfile config/smoke.yaml -- smoke",
     "reproduce": "snakemake --cores all -- reproduce",
+    "demo --pair W/P": "tessera demo --pair W/P",
     "measure --fix --out B": "tessera measure run --fix --out B",
     "tessera trace info T": "tessera trace info T",
     "tessera --reserve": "tessera --reserve",
@@ -103,7 +107,13 @@ def test_a_refused_bundle_starts_no_workflow(dry_checkout):
 
 @pytest.mark.parametrize(
     ("verb", "where"),
-    [("tessera", "caller"), ("measure", "caller"), ("smoke", "checkout"), ("reproduce", "checkout")],
+    [
+        ("tessera", "caller"),
+        ("demo", "caller"),
+        ("measure", "caller"),
+        ("smoke", "checkout"),
+        ("reproduce", "checkout"),
+    ],
 )
 def test_relative_paths_are_the_callers_except_in_the_workflow(dry_checkout, tmp_path_factory, verb, where):
     folder = {"checkout": dry_checkout, "caller": tmp_path_factory.mktemp("caller with a space")}
@@ -223,6 +233,60 @@ def test_apptainer_asks_for_its_image_but_not_before_a_command_that_may_make_it(
     assert "engine=apptainer" in done.stdout
 
 
+def test_demo_needs_neither_engine_nor_images(dry_checkout):
+    steps = "ensure_engine() { echo engine >&2; }\nensure_packages() { echo packages of $engine >&2; }\n"
+    with (dry_checkout / "bootstrap" / "environment.sh").open("a") as last:
+        last.write(steps)
+    for words in (["demo"], ["--engine", "apptainer", "demo"]):
+        done = run(dry_checkout, *words)
+        assert started(done) == ["tessera demo"] and done.stderr == "packages of python\n"
+    assert "engine" in run(dry_checkout, "setup").stderr
+
+
+def test_a_checkout_that_cannot_be_written_still_has_its_demo(dry_checkout):
+    """Root may write anywhere, so a file stands in the place of the folder of states."""
+    (dry_checkout / ".tessera").touch()
+    done = run(dry_checkout, "smoke")
+    assert done.returncode == 2 and done.stdout == ""
+    assert "./run smoke" in done.stderr and str(dry_checkout) in done.stderr and "what to do" in done.stderr
+    done = run(dry_checkout, "demo", "--out", "D")
+    assert started(done) == ["tessera demo --out D"], done.stderr
+    (dry_checkout / ".venv" / "bin" / "tessera").unlink()
+    assert run(dry_checkout, "demo").returncode == 2
+
+
+#: What a demo reads of a checkout.
+DEMO = (
+    "run", "bootstrap", "src", "config", "report", "notebooks/data", "requirements.lock",
+    "artifacts/simulator/src/base/platform_keys.def",
+)  # fmt: skip
+
+
+def test_demo_runs_in_a_copy_with_an_environment(root, tmp_path):
+    """Without a terminal: nothing is set up, the page is made, and it takes at most 20 s of a processor."""
+    copy = tmp_path / "a copy"
+    for name in DEMO:
+        made = copy / name
+        made.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(root / name, made) if (root / name).is_dir() else shutil.copy(root / name, made)
+    command = copy / ".venv" / "bin" / "tessera"
+    command.parent.mkdir(parents=True)
+    command.write_text(f'#!/bin/sh\nPYTHONPATH="{copy}/src" exec "{sys.executable}" -P -m tessera "$@"\n')
+    command.chmod(0o755)
+    (copy / ".tessera").mkdir()
+    stamp = "root=$PWD python=/usr/bin/python3; . bootstrap/environment.sh; environment_stamp"
+    subprocess.run(["bash", "-c", f"{stamp} > .tessera/environment"], cwd=copy, check=True)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = run(copy, "demo", cwd=tmp_path)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 20
+    page = copy / "results" / "demo" / "index.html"
+    assert page.is_file() and str(page.relative_to(tmp_path)) in done.stdout
+    text = done.stdout.splitlines()
+    assert max(map(len, text)) <= 80 and "simulated" in done.stdout and "./run smoke" in text[-1]
+
+
 WRONG = {
     "": ["usage: ./run"],
     "reproduec": ["'reproduec'", "./run --help"],
@@ -276,7 +340,7 @@ def test_a_path_that_path_and_docker_cannot_hold_is_refused(dry_checkout, name, 
     assert [word for word in (f"./run {verb}", str(folder), "colon") if word not in done.stderr] == []
 
 
-@pytest.mark.parametrize("verb", ["setup", "smoke", "reproduce", "measure", "test"])
+@pytest.mark.parametrize("verb", ["setup", "demo", "smoke", "reproduce", "measure", "test"])
 def test_every_verb_works_in_a_folder_with_spaces(dry_checkout, verb):
     """As in any other folder: the same words reach the same programs."""
     words = [verb, "-n"] if verb in ("smoke", "reproduce") else [verb]
@@ -297,8 +361,8 @@ def test_every_verb_works_in_a_folder_with_spaces(dry_checkout, verb):
 )
 def test_other_machines_get_one_line(dry_checkout, tmp_path, kernel, machine, says):
     (tmp_path / "uname").write_text(
-        "#!/bin/sh\ncase $1 in -sr) echo '%s' ;; -sm) echo '%s' ;; -m) echo '%s' ;; esac\n"
-        % (kernel, f"{kernel.split()[0]} {machine}", machine)
+        f"#!/bin/sh\ncase $1 in -sr) echo '{kernel}' ;; -sm) echo '{kernel.split()[0]} {machine}' ;;"
+        f" -m) echo '{machine}' ;; esac\n"
     )
     (tmp_path / "uname").chmod(0o755)
     done = run(dry_checkout, "doctor", PATH=f"{tmp_path}:{os.environ['PATH']}")

@@ -71,6 +71,38 @@ def test_packages_of_an_engine(bash, engine, packages):
     assert {"python3-venv", "git"} <= set(listed)
 
 
+def test_python_alone_needs_one_package(bash):
+    assert bash("packages_of python").stdout.split() == ["python3-venv"]
+
+
+def test_an_old_python_is_refused_before_packages_are_installed(bash, tmp_path):
+    old = tmp_path / "python3"
+    old.write_text('#!/bin/sh\n[ "$1" != -c ] || exit 1\necho Python 3.10.12\n')
+    old.chmod(0o755)
+    done = bash(
+        f"python={old} yes=1\nas_root() {{ echo installs; }}\nhave_package() {{ false; }}\nensure_packages"
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[0] == "run: Python >= 3.11: Python 3.10.12"
+    assert "Ubuntu 24.04" in done.stderr
+
+
+@pytest.mark.parametrize("free, status", [(1499, 2), (1500, 0)])
+def test_an_environment_needs_room(bash, free, status):
+    done = bash(f"df() {{ echo Avail; echo '  {free}'; }}\ncheck_space")
+    assert done.returncode == status
+    assert not status or (
+        "needs 1500 MB, and 1499 MB are free" in done.stderr and "what to do" in done.stderr
+    )
+
+
+def test_a_machine_without_apt_is_refused_only_if_something_is_missing(bash):
+    without = "command() { [[ $2 != apt-get ]]; }\nengine=python\n"
+    done = bash(f"{without}have_package() {{ false; }}\nensure_packages")
+    assert done.returncode == 2 and "no apt-get" in done.stderr and "install python3-venv" in done.stderr
+    assert bash(f"{without}have_package() {{ true; }}\nensure_packages").returncode == 0
+
+
 def test_apptainer_needs_nothing_of_docker(bash):
     of = {name: set(bash(f"packages_of {name}").stdout.split()) for name in ("docker", "apptainer")}
     assert of["docker"] - of["apptainer"] == {"docker.io", "mmdebstrap", "debian-archive-keyring"}

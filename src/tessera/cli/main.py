@@ -43,6 +43,10 @@ COMMANDS = {
         ),
     },
     "Runtimes": {
+        "demo": (
+            "tessera.cli.demo:demo",
+            "Fit the published models to archived data, ask two designs: seconds.",
+        ),
         "models": ("tessera.cli.models:models", "Fit runtime models; show what they say."),
         "predict": (
             "tessera.cli.predict:predict",

@@ -78,7 +78,7 @@ def read(archive: ResultsTree) -> dict[str, pd.DataFrame]:
     Raises:
         Unreadable: a table is missing, or has other columns than this version.
     """
-    found = {table.name: _unpacked(table, packed(table, archive)) for table in PACKED}
+    found = {table.name: read_packed(table, archive) for table in PACKED}
     found |= {table.name: read_file(table, table.place(archive)) for table in PLAIN}
     found[KEPT.name] = predictions.completed_predictions(
         found[KEPT.name], found[schema.POINTS.name], found[schema.TWINS.name]
@@ -86,8 +86,9 @@ def read(archive: ResultsTree) -> dict[str, pd.DataFrame]:
     return found
 
 
-def _unpacked(table: Table, path: Path) -> pd.DataFrame:
-    """As :func:`tessera.core.results.table_io.read_file`, of a compressed file."""
+def read_packed(table: Table, archive: ResultsTree) -> pd.DataFrame:
+    """One of :data:`PACKED`; errors as :func:`read`."""
+    path = packed(table, archive)
     if not path.is_file():
         return read_file(table, path)  # says that it is missing
     with tempfile.TemporaryDirectory(prefix="tessera-archive-") as name:
