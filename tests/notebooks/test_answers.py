@@ -1,4 +1,4 @@
-"""Notebook 03: the one decision with the archive's data, and no bare number."""
+"""Notebooks 02 and 03: predictions, and the one decision with the archive's data, and no bare number."""
 
 from __future__ import annotations
 
@@ -145,7 +145,9 @@ def test_the_pair_of_the_notebook_is_one_of_the_study(source):
     assert (named.workload, named.platform) == ("gups-8gb", "broadwell-sim")
 
 
-def test_the_notebook_shows_an_answer_a_refusal_and_no_negative_runtime():
-    text = (repo_root() / "notebooks" / "03-your-own-design.ipynb").read_text()
+def test_the_notebooks_show_an_answer_a_refusal_and_no_negative_runtime():
+    text = (repo_root() / "notebooks" / "03-answer-and-refusal.ipynb").read_text()
     assert "source bracket, level C" in text and "no answer, source none" in text and "level D" in text
+    models = (repo_root() / "notebooks" / "02-your-own-design.ipynb").read_text()
+    assert "impossible" in models and "-100%" not in models
     assert not re.search(r"-\d\.\d+e[+]?\d", text)

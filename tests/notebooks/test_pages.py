@@ -21,9 +21,9 @@ def run(tree, out, *options):
 
 @pytest.mark.slow
 def test_page_is_one_file_without_network_or_machine_path(small_tree, tmp_path):
-    done = run(small_tree, tmp_path, "--only", "02", "--workload", "gups", "--platform", "sandybridge-sim")
+    done = run(small_tree, tmp_path, "--only", "01", "--workload", "gups", "--platform", "sandybridge-sim")
     assert done.exit_code == 0, done.output
-    text = (tmp_path / "02-explore-fits.html").read_text()
+    text = (tmp_path / "01-fit-the-models.html").read_text()
     assert not re.search(r'(?:src|href)="(?:https?:)?//', text) and "url(http" not in text
     assert str(small_tree) not in text and str(repo_root()) not in text
     assert "mosmodel" in text and "<svg" in text
@@ -33,9 +33,9 @@ def test_page_is_one_file_without_network_or_machine_path(small_tree, tmp_path):
 
 
 def test_a_pair_without_samples_gives_a_page_that_says_so(small_tree, tmp_path):
-    done = run(small_tree, tmp_path, "--only", "02", "--workload", "absent")
+    done = run(small_tree, tmp_path, "--only", "01", "--workload", "absent")
     assert done.exit_code == 0
-    text = (tmp_path / "02-explore-fits.html").read_text()
+    text = (tmp_path / "01-fit-the-models.html").read_text()
     assert "Not executed" in text and "gups" in text and "./run reproduce" in done.output
 
 

@@ -52,7 +52,7 @@ rule notebook:
     params:
         workload=EXPLORE["workload"], platform=EXPLORE["platform"], results=TREE.root,
         code=code("tessera.report.notebooks", "tessera.report.explore"),
-        files=lambda w: content_digest(f"notebooks/{w.notebook}.ipynb", "report", "reference-results"),
+        files=lambda w: content_digest(f"notebooks/{w.notebook}.ipynb", "notebooks/data", "report", "reference-results"),
     message: "Executing notebook {wildcards.notebook}"
     shell:
         "tessera dev notebooks run --results {params.results} --only {wildcards.notebook}"

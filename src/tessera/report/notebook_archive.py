@@ -65,7 +65,7 @@ A small part of one run of `config/default.yaml`, made by `tessera dev notebooks
 |---|---|
 | `cells.csv` | R, H, M, C of {workloads} on {platforms}: all layouts, columns of docs/contracts.md |
 | `profiles/` | STLB misses under 4KB pages per 2MB of each pool, by workload and platform |
-| `designs/` | H, M, C and R of the designs of notebook 03, engine `timing`; of the pairs that have a file |
+| `designs/` | H, M, C and R of the designs of notebook 02, engine `timing`; of the pairs that have a file |
 | `studies/transfer/` | the study of transfer without ladders, and a fingerprint (docs/explain/transfer.md) |
 | `traces/*/info.json` | pools and counts of the recorded traces (which are too large to be here) |
 | `machines/bundles/` | a rehearsal of notebook 07: a fake machine that counts archived cells, with noise |
@@ -79,7 +79,7 @@ _NO_STUDY = "Study of transfer: that run did not make it."
 
 
 def designs_for(platform: str) -> list[Design]:
-    """Those of notebook 03: a larger second-level TLB, more walkers, and hot pages that are huge."""
+    """Those of notebooks 02 and 03: a larger second-level TLB, more walkers, and hot pages that are huge."""
     values = platforms.load_platform(platform).values
     return [
         Design("STLB x 4", {"tlb.stlb.entries": 4 * values["tlb.stlb.entries"].value}),

@@ -20,7 +20,7 @@ NOTEBOOKS_FOLDER = "notebooks"
 
 @dataclass(frozen=True)
 class Notebook:
-    """``name`` is the file's stem, such as `02-explore-fits`; ``title`` its first heading."""
+    """``name`` is the file's stem, such as `01-fit-the-models`; ``title`` its first heading."""
 
     name: str
     title: str

@@ -16,7 +16,7 @@ PATH = click.Path(path_type=Path)
 def notebooks() -> None:
     """List, execute and refresh the task notebooks; `./run notebooks` opens them in JupyterLab.
 
-    Example: ./run tessera dev notebooks run --results results/default --only 02
+    Example: ./run tessera dev notebooks run --results results/default --only 01
     """
 
 
@@ -43,7 +43,7 @@ def list_() -> None:
 def run(results_dir: Path, only, workload: str, platform: str, out: Path | None) -> None:
     """Execute notebooks on a results folder; write each as one HTML file.
 
-    Example: ./run tessera dev notebooks run --results results/default --only 02 --workload gups-16gb
+    Example: ./run tessera dev notebooks run --results results/default --only 01 --workload gups-16gb
     --platform sandybridge-sim
     """
     from tessera.report.notebooks import all_notebooks, entry, write_page
@@ -61,7 +61,7 @@ def run(results_dir: Path, only, workload: str, platform: str, out: Path | None)
 def refresh(only) -> None:
     """Execute notebooks on the archived data; save the outputs in notebooks/*.ipynb.
 
-    Example: ./run tessera dev notebooks refresh --only 02
+    Example: ./run tessera dev notebooks refresh --only 01
     """
     from tessera.report.notebook_archive import refresh_outputs
     from tessera.report.notebooks import all_notebooks, entry

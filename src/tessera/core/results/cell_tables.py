@@ -98,7 +98,7 @@ ARCHIVED_PROFILE = Table(
 ARCHIVED_DESIGNS = Table(
     "archive/designs", lambda t, w="*", p="*": t.archived_designs(w, p), "tessera dev notebooks archive",
     "column",
-    "designs of notebook 03 with 4KB pages, simulated by engine `timing`",
+    "designs of notebooks 02 and 03 with 4KB pages, simulated by engine `timing`",
     columns("""
     design            text   -             name of the design
     changes           text   -             changed platform keys: key=value

@@ -184,7 +184,7 @@ def fit_on(pair: PairSamples, models: Iterable[str], families: Iterable[str], tr
     return fitted, (trains, held_out), pd.concat([shares(table[columns[1:4]]), table[["note"]]], axis=1)
 
 
-# The menus of notebook 02: workload, platform, models, layouts, training set.
+# The menus of notebook 01: workload, platform, models, layouts, training set.
 #
 # Picture and table are ordinary outputs that the menus update, so a page made from the notebook shows their
 # first state; only the menus need JupyterLab.

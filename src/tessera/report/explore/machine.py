@@ -16,7 +16,6 @@ from tessera.core.files import repo_root
 from tessera.core.results.loader import Pair as Place
 from tessera.core.results.loader import average_repeats, workload_order
 from tessera.core.results.tree import ResultsTree
-from tessera.fit.fit_folder import FitResult
 from tessera.report.claims import load_claims
 from tessera.report.claims.claim import Claim, value_text
 from tessera.report.explore.display import shares
@@ -113,17 +112,6 @@ def draw_machine(machine: MyMachine):
         return machines_picture(
             machine_rows(machine.kept), f"R against C on {machine.kept.bundle.about.platform}"
         )
-
-
-def by_cross_validation(fit: FitResult) -> str:
-    """Which models have the smallest largest error in 6-fold cross validation, in a sentence."""
-    found = fit.cv[fit.cv["folds"] == fit.cv["folds"].min()].set_index("model")["max_error"].dropna()
-    if found.empty:
-        return "No model could be cross-validated: they need the layouts of MICRO'20."
-    best, *others = [
-        f"{style.model_look(name).label} ({style.percent_text(e)})" for name, e in found.sort_values().items()
-    ]
-    return f"Smallest largest error in cross validation: {best}. Then: {', '.join(others) or 'none'}."
 
 
 def touched(machine: MyMachine) -> pd.DataFrame:
