@@ -23,8 +23,8 @@ OF_THE_ARCHIVE = ("overview",)
 OF_A_RUN = (
     ("fig2",), ("table6",), ("finding-1gb",), ("finding-slope",), ("curves", "graph500-4gb", "haswell-sim"),
     ("transfer",), ("new-designs",), ("designs",), ("validation-chase",), ("sampling",),
-    ("layouts", "gups-8gb", "haswell-sim"), ("opera-table4",), ("os-chunks",), ("fault-shares",),
-    ("numa-placements",), ("mitosis-fig3",), ("mitosis-table5",), ("energy",),
+    ("layouts", "gups-8gb", "haswell-sim"), ("opera-table4",), ("os-chunks",),
+    ("numa-placements",), ("mitosis-fig3",), ("energy",),
 )  # fmt: skip
 
 _HEAD = "# Pictures of these pages\n\nDrawn by `python -m tessera.report.pictures results/default`.\n"
@@ -64,7 +64,8 @@ def main(results: str | None = None) -> None:
     if results:
         lines += draw_pictures(Path(results).resolve(), OF_A_RUN, out)
         write_text(
-            out / "README.md", "\n".join([_HEAD, "| picture | what | from |", "|---|---|---|", *lines, ""])
+            out.parent / "results" / "pictures.md",
+            "\n".join([_HEAD, "| picture | what | from |", "|---|---|---|", *lines, ""]),
         )
 
 
