@@ -53,7 +53,8 @@ localrules: reproduce, smoke, kernel, kernel_smoke, kernel_bisect
 onstart:  # only of runs with jobs; not of dry runs, listings, or jobs of a cluster
     from tessera.cli.pipeline import failures, job_log  # slow to import
     failures.begin_run(TREE.root, left_out() if workflow.local_exec else (), config)  # nodes of a cluster have their own memory
-    job_log.watch_jobs(TREE.timeline, workflow, logger)
+    timeline = job_log.watch_jobs(TREE.timeline, workflow, logger)
+    job_log.plan_steps(TREE, workflow, timeline.run, log)
 
 rule reproduce:
     """The main job: run everything, then check the claims; the exit status is that of the check."""

@@ -115,3 +115,45 @@ def test_a_run_records_its_jobs_and_its_scheduler_has_no_limit(tmp_path):
     assert snakemake(tmp_path, "broken").returncode == 1
     rows = read_tree_table(TIMELINE, ResultsTree(tmp_path / "results" / "x"))
     assert list(rows[rows["job"] == "broken"]["outcome"]) == ["failed"]
+
+
+CHECKED = """
+from tessera.cli.pipeline.job_log import plan_steps, watch_jobs
+from tessera.core.results.tree import ResultsTree
+TREE = ResultsTree("results/x")
+onstart:
+    plan_steps(TREE, workflow, watch_jobs(TREE.timeline, workflow, logger).run, log)
+rule smoke:
+    input: "out/a, 1", "out/b"
+rule pair:
+    output: "out/{w}, {p}"
+    shell: "touch '{output}'"
+rule make:
+    output: "out/{name}"
+    wildcard_constraints: name="[a-z]+"
+    shell: "test ! -e broken; touch {output}"
+"""
+
+
+def test_a_run_that_is_asked_for_them_ends_with_its_last_lines(tmp_path, monkeypatch):
+    """Below all that Snakemake says: steps that ran, also after a failure and in a second start."""
+
+    def said(*options):
+        done = snakemake(tmp_path, *options)
+        _, _, end = done.stderr.partition("Elapsed time")
+        lines = (line.split(None, 1) for line in end.splitlines() if not line.startswith(("At", ":")))
+        return done.returncode, {words[0]: words[1] for words in lines if len(words) == 2}
+
+    (tmp_path / "Snakefile").write_text(CHECKED)
+    (tmp_path / "broken").touch()
+    monkeypatch.setenv("TESSERA_LAST_LINES", "1")
+    status, lines = said("--keep-going")
+    assert status == 1 and lines["smoke"].startswith("FAILED")
+    assert lines["steps"] == "1 of 3 ran; FAILED: make b; NOT RUN: smoke"
+    (tmp_path / "broken").unlink()
+    status, lines = said()
+    assert status == 0 and lines["steps"] == "2 of 2 ran (1 done before)"
+    assert lines["report"] == "NOT WRITTEN" and ".snakemake/log/" in lines["logs"]
+    assert said("-n") == said("--forcerun", "make", "-n") == (0, {})
+    monkeypatch.delenv("TESSERA_LAST_LINES")
+    assert said() == (0, {})

@@ -13,6 +13,7 @@ from tessera.core.files import repo_root
 from tessera.report import site
 from tessera.report.claims import load_claims
 from tessera.report.figures import registry
+from tessera.report.pages import GROUPS, PAGES
 from tessera.report.pages.about import unwrapped
 from tessera.report.pages.claims import WORDS_OF_RULES, allowed
 from tessera.report.pages.summary import HEADLINES
@@ -76,16 +77,40 @@ def test_claims_page_shows_explanations_and_what_to_filter_by(rendered):
     assert text.count("<tr id=") == 10 and 'data-part="micro20 VII-C"' in text
 
 
-def test_summary_counts_add_up(rendered):
+def test_the_summary_has_each_score_in_words(rendered):
+    """One claim of each verdict; no number is over two scores."""
     text = (rendered / "index.html").read_text()
-    shares = [int(n) for n in re.findall(r'style="flex-grow:(\d+)"', text)]
-    assert shares == [1] * 8  # one claim of each verdict but those of proof-reading
-    totals = re.findall(r'<div class="verdict-bar"><p><b>(\d+)</b> ([A-Za-z -]+) <small>', text)
-    assert totals == [("6", "findings"), ("2", "self-checks of Tessera")]
-    assert "Proof-reading of papers: 1 CONSISTENT, 1 CONTRADICTED. They" in text
-    tiles = dict(re.findall(r"<dt>([^<]+)</dt><dd>(\d+ of[\d of,]+)<small>", text))
-    assert tiles == {"findings": "1 of 2, 1 of 2", "self-checks of Tessera": "1 of 2"}
-    assert not re.search(r"\b10 (claims|verdicts)\b", text)  # no sum over scores
+    found = re.findall(r"<dt><a href=\"([^\"]+)\">([^<]+)</a></dt><dd>(.*?) <small>", text)
+    assert found == [
+        (
+            "claims.html?kind=finding",
+            "Findings",
+            "2 measured: 1 reproduced, 1 not. 2 simulated: 1 holds, 1 does not. "
+            "1 undecided: it holds by one reading only. 1 has no value here.",
+        ),
+        ("claims.html#proof-reading", "Proof-reading of papers", "2 compared: 1 consistent, 1 contradicted."),
+        ("claims.html?kind=invariant", "Self-checks of Tessera", "2 checked: 1 holds, 1 does not."),
+    ]
+    assert not re.search(r"\b(10|8) (claims|verdicts)\b", text)
+
+
+def test_the_summary_answers_in_this_order(rendered):
+    """Errors and their picture, new designs, origins, scores, findings, doors to all other pages."""
+    text = (rendered / "index.html").read_text()
+    ids = ("errors", "overview", "new-design", "origins", "verdicts", "findings", "doors")
+    places = [text.index(f'id="{name}"') for name in ids]
+    assert places == sorted(places)
+    doors = set(re.findall(r'href="([\w-]+\.html)"', text[places[-1] :]))
+    assert doors == {page.href for page in PAGES} - {"index.html"}
+    assert "no evidence about the papers" not in text
+
+
+def test_the_menu_has_five_groups_that_say_what_is_in_them(rendered):
+    text = (rendered / "claims.html").read_text()
+    menu = text[text.index("<nav") : text.index("</nav>")]
+    groups = re.findall(r"<p>([^<]+)</p>", menu)
+    assert len(GROUPS) == 5 and groups == list(GROUPS)[: len(groups)]
+    assert len(groups) >= 4  # without notebooks
 
 
 def test_claims_page_filters_by_score_and_shows_what_stands_beside_a_value(rendered):

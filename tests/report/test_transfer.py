@@ -9,7 +9,7 @@ import pytest
 
 from tessera.core.files import repo_root
 from tessera.core.results import transfer_tables
-from tessera.core.results.table_io import read_file
+from tessera.core.results.table_io import read_file, write_table
 from tessera.core.results.tree import ResultsTree
 from tessera.lab.transfer import verdicts
 from tessera.report import site
@@ -54,11 +54,24 @@ def test_a_remedy_is_named_if_only_it_helps(tables):
 
 
 def test_the_page_has_verdicts_twins_ladders_and_refusals(tree, five_claims, tmp_path):
+    path = transfer_tables.VERDICTS.place(ResultsTree(tree))
+    judged = read_file(transfer_tables.VERDICTS, path)
+    site.render_report(tree, tmp_path / "report", only=["transfer"], with_pdf=False)
+    shown = text(tmp_path / "report" / "transfer.html")
+    assert "Too few points: 18 judged points of 1 workload; a sentence needs 30 of 2." in shown
+    assert "These models survive" not in shown
+    many = judged["judged"] > 0
+    write_table(
+        transfer_tables.VERDICTS,
+        judged.assign(judged=judged["judged"].mask(many, 30), workloads=judged["workloads"].mask(many, 2)),
+        path,
+    )
     site.render_report(tree, tmp_path / "report", only=["transfer"], with_pdf=False)
     shown = text(tmp_path / "report" / "transfer.html")
     # g = 10%, so the bound is 0.1 / 2.1 = 4.8% and the transfer error 1 / 1.1 - 1 = -9.1%
     assert re.search(r"invisible walkers-x2 18 10% 10% \S+ -9.1% 4.8% simulated", shown)
-    assert "poly1, mosmodel" in shown and "9999" in shown and "many-segment under high: refused" in shown
+    assert "These models survive: poly1, mosmodel." in shown and "Too few" not in shown
+    assert "9999" in shown and "many-segment under high: refused" in shown
     H, M, C = world.counts("medium")
     gap = 0.5 * world.runtime(H, M, C)
     assert f"{gap:,.0f}" in shown

@@ -62,14 +62,16 @@ def render(results: Path, out: Path | None, claims, reference, configuration) ->
 def check(results: Path) -> None:
     """Print what failed, claims that fail unexpectedly, and a summary; exit status 1 if anything failed.
 
-    Unexpected is a claim that does not hold and has no explanation in config/claims.yaml.
+    Unexpected is a claim that does not hold and has no explanation in config/claims.yaml. A table that has
+    changed since the report read it is a failure, too.
 
     Example: ./run tessera report check --results results/default
     """
-    from tessera.report import claims_table, exit_status, verdicts
+    from tessera.report import claims_table, exit_status, last_lines, verdicts
     from tessera.report.claims import unexplained
 
     found = exit_status.problems(_existing(results))
+    found += [f"table {name}: it is not as the report read it" for name in last_lines.changed_tables(results)]
     table = claims_table.read_claims(results)
     unexpected = table[table["id"].isin(unexplained(table))]
     if len(unexpected):
@@ -83,6 +85,22 @@ def check(results: Path) -> None:
     for problem in found:
         click.echo(f"FAILED {problem}", err=True)
     sys.exit(EXIT_FAILED if found else 0)
+
+
+@report.command("last-lines")
+@_RESULTS
+def print_last_lines(results: Path) -> None:
+    """Print the last lines of `./run smoke` and `./run reproduce` again; exit status 1 if one says FAILED.
+
+    They say how many steps ran, which checks hold, what was not shown, what is missing, and where to look.
+
+    Example: ./run tessera report last-lines --results results/smoke
+    """
+    from tessera.report import last_lines
+
+    lines = last_lines.last_lines(_existing(results))
+    click.echo(last_lines.text_of(lines))
+    sys.exit(0 if all(line.ok for line in lines) else EXIT_FAILED)
 
 
 @report.command("proof-read")

@@ -49,6 +49,11 @@ class ReportData:
     def config(self) -> dict:
         return self.provenance.get("config") or {}
 
+    @property
+    def tiny(self) -> bool:
+        """Whether this run has tiny inputs only, so that it is no evidence about the papers."""
+        return tiny_inputs(self.config)
+
     def figure(self, name: str, workload: str = "", platform: str = "") -> Drawn:
         """A figure by name, drawn or not."""
         stem = stem_of(name, workload, platform)
@@ -91,6 +96,14 @@ class ReportData:
         """Platforms of the configuration in its order, then others that have cells."""
         asked = self.config.get("platforms") or []
         return list(dict.fromkeys([*asked, *platform_order(self.results.cells["platform"])]))
+
+
+def tiny_inputs(config: Mapping) -> bool:
+    """Whether every workload of a configuration has the size ``tiny``."""
+    workloads = config.get("workloads")
+    if not isinstance(workloads, Mapping) or not workloads:
+        return False
+    return all(isinstance(one, Mapping) and one.get("size") == "tiny" for one in workloads.values())
 
 
 def shown_path(path: Path) -> str:

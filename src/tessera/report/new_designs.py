@@ -3,8 +3,7 @@
 The file is `new_designs.csv` of the study of transfer (docs/explain/transfer.md). The pages in git show that
 of the archive; after a new archive, this writes it into them again::
 
-    python -m tessera.report.new_designs notebooks/data README.md docs/explain/predict.md
-    docs/explain/transfer.md
+    python -m tessera.report.new_designs notebooks/data README.md docs/explain/transfer.md
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from tessera.core.results.tree import ResultsTree
 from tessera.core.units import percent_text
 from tessera.lab.transfer.rules import LEAST_INFORMATIVE, TRIVIAL
 
-#: A class has a sentence on the first page from so many judged points of so many workloads on.
+#: A class has a sentence from so many judged points of so many workloads on.
 LEAST_JUDGED, LEAST_WORKLOADS = 30, 2
 ALL, NEW = "all", "new"  #: scopes: all workloads, and those on which nothing was tuned
 TOTAL = "all"  #: the group that sums the classes
@@ -136,12 +135,19 @@ def class_sentences(table: pd.DataFrame) -> list[str]:
 def _sentence(rows: dict[str, pd.Series]) -> str:
     """Of the new workloads if they are enough, else of all, which is then said."""
     for scope, row in rows.items():
-        if row["judged"] >= LEAST_JUDGED and row["workloads"] >= LEAST_WORKLOADS:
+        if not too_few(row["judged"], row["workloads"]):
             tuned = " Exploratory: it was tuned on some of these workloads." if scope == ALL else ""
             return _of_row(row) + tuned
     row = rows.get(ALL, next(iter(rows.values())))
+    return too_few(row["judged"], row["workloads"])
+
+
+def too_few(judged, workloads) -> str:
+    """Why a class has no sentence; empty if its points are enough."""
+    if judged >= LEAST_JUDGED and workloads >= LEAST_WORKLOADS:
+        return ""
     return (
-        f"Too few points: {_count(row['judged'], 'judged point')} of {_count(row['workloads'], 'workload')}; "
+        f"Too few points: {_count(judged, 'judged point')} of {_count(workloads, 'workload')}; "
         f"a sentence needs {LEAST_JUDGED} of {LEAST_WORKLOADS}."
     )
 

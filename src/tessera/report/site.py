@@ -29,7 +29,10 @@ from tessera.report.figures import registry, render
 from tessera.report.figures.render import Drawn
 from tessera.report.pages import (
     GROUPS,
+    MODELS,
+    NOTEBOOKS,
     PAGES,
+    START,
     Page,
     about,
     claims,
@@ -113,8 +116,10 @@ def _copy_files(out: Path, facts: ReportData) -> None:
         for suffix in ("svg", "csv") if figure.ok else ():
             shutil.copy(tree.figure(figure.stem, suffix), out / "figures")
     for name in facts.notebooks:
-        page = (tree.notebooks / name).read_text()
-        (out / "notebooks" / name).write_text(page.replace(notebooks.HOME, notebooks.HOME_IN_SITE))
+        page = (tree.notebooks / name).read_text().replace(notebooks.HOME, notebooks.HOME_IN_SITE)
+        if facts.tiny:  # as the banner of the other pages; a notebook has a style sheet of its own
+            page = page.replace('<main id="main">', f'<main id="main"><p role="note"><b>{BANNER}</b></p>', 1)
+        (out / "notebooks" / name).write_text(page)
     write_table(WORKLOADS, facts.workload_table, tree.workloads)
     write_table(REGIME, facts.regime, tree.regime)
     for path in (tree.claims, tree.claims_elsewhere, tree.cells, tree.workloads, tree.regime):
@@ -124,6 +129,9 @@ def _copy_files(out: Path, facts: ReportData) -> None:
         shutil.copy(path, out / "data" / name)
 
 
+BANNER = "Tiny inputs: no evidence about the papers. This report shows that the chain works on this machine."
+
+
 def shared_variables(facts: ReportData) -> dict:
     """Variables that all templates share."""
     git = facts.provenance.get("git") or {}
@@ -131,6 +139,7 @@ def shared_variables(facts: ReportData) -> dict:
         "name": facts.name,
         "up": "",
         "navigation": navigation_groups(facts),
+        "banner": BANNER if facts.tiny else "",
         "commit": git.get("commit") or "",
         "dirty": git.get("dirty"),
         "render_command": f"./run tessera report render --results {facts.where}",
@@ -150,7 +159,7 @@ def _write_pages(facts: ReportData, env: jinja2.Environment, common: dict, out: 
         if page.exists(facts):
             _write_page(env, out, page, common, page.fill(facts), facts.results.trace_notes)
     for name in sorted({pair[0] for pair in facts.results.pairs()}):
-        page = Page(workloads.workload_href(name), "workload.html", name, workloads.workload_page)
+        page = Page(workloads.workload_href(name), "workload.html", name, workloads.workload_page, MODELS)
         _write_page(env, out, page, common, page.fill(facts, name), facts.results.trace_notes)
 
 
@@ -217,22 +226,22 @@ PDF = "report.pdf"
 
 
 def navigation_groups(facts) -> list[dict]:
-    """``name`` and ``items_`` (``href, label, count``) of each group that has pages."""
+    """``name``, ``about`` and ``items_`` (``href, label, count``) of each group that has pages."""
     counts = {"gaps.html": about.gap_count(facts)}
     items: dict[str, list[dict]] = {name: [] for name in GROUPS}
     for page in PAGES:
         if page.exists(facts):
             items[page.group].append(_navigation_item(page.href, page.label, counts.get(page.href)))
-    items["Notebooks"] = [
+    items[NOTEBOOKS] = [
         _navigation_item(f"notebooks/{name}", notebook_title(name)) for name in facts.notebooks
     ]
     if facts.pdf_written:
-        items["Report"].append(_navigation_item(PDF, "PDF"))
-    return [{"name": name, "items_": found} for name, found in items.items() if found]
+        items[START].append(_navigation_item(PDF, "PDF"))
+    return [{"name": name, "about": GROUPS[name], "items_": found} for name, found in items.items() if found]
 
 
 def notebook_title(name: str) -> str:
-    """``01-quick-tour.html`` as ``1 Quick tour``."""
+    """``01-fit-the-models.html`` as ``1 Fit the models``."""
     words = re.sub(r"[-_]+", " ", name.removesuffix(".html")).strip()
     number, _, rest = words.partition(" ")
     if number.isdigit() and rest:

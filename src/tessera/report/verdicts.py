@@ -37,6 +37,7 @@ class Score:
     name: str
     about: str
     pairs: tuple[tuple[str, str], ...]  #: verdicts of claims that hold and that do not, for each provenance
+    words: tuple[tuple[str, str, str], ...]  #: of each pair: what its claims are, hold, and do not hold
 
 
 STRONG, SIMULATED = ("REPRODUCED", "DEVIATES"), ("HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION")
@@ -48,18 +49,21 @@ SCORES: dict[str, Score] = {
             "findings",
             "What the papers found, against what this run obtained.",
             (STRONG, SIMULATED),
+            (("measured", "reproduced", "not"), ("simulated", "hold", "do not")),
         ),
         Score(
             "arithmetic",
             "proof-reading of papers",
             "Printed numbers against each other and against algebra. They say nothing about this run.",
             (("CONSISTENT", "CONTRADICTED"),),
+            (("compared", "consistent", "contradicted"),),
         ),
         Score(
             "invariant",
             "self-checks of Tessera",
             "Rules that this run's own data obey. They say nothing about the papers.",
             (("PASS", "FAIL"),),
+            (("checked", "hold", "do not"),),
         ),
     )
 }
@@ -165,6 +169,26 @@ def score_line(score: Score, claims: pd.DataFrame) -> str:
     kinds = {UNDECIDED: _kinds(claims)}
     words = [f"{mine.count(name)} {name}{kinds.get(name, '')}" for name in ordered_verdicts(mine)]
     return f"{score.name}: {', '.join(words) or 'none'}"
+
+
+def in_words(score: Score, verdicts: Iterable[str]) -> str:
+    """``3 measured: 1 reproduced, 2 not. 9 simulated: 6 hold, 3 do not. 184 have no value here.``"""
+    found = list(verdicts)
+    parts = []
+    for (good, bad), (what, yes, no) in zip(score.pairs, score.words, strict=True):
+        held, failed = found.count(good), found.count(bad)
+        if held + failed:
+            against = f", {failed} {_of_one(no, failed)}" if failed else ""
+            parts.append(f"{held + failed} {what}: {held} {_of_one(yes, held)}{against}.")
+    if unsure := found.count(UNDECIDED):
+        parts.append(f"{unsure} undecided: it holds by one reading only.")
+    if open_ := found.count(NOT_MEASURABLE):
+        parts.append(f"{open_} {_of_one('have', open_)} no value here.")
+    return " ".join(parts) or "None."
+
+
+def _of_one(verb: str, count: int) -> str:
+    return {"hold": "holds", "do not": "does not", "have": "has"}.get(verb, verb) if count == 1 else verb
 
 
 def _kinds(claims: pd.DataFrame) -> str:

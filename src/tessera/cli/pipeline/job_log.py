@@ -1,17 +1,25 @@
-"""Handlers of Snakemake's log: when each job started and ended, and the table of jobs of a dry run."""
+"""What a run of Snakemake says: when each job started and ended, its last lines, the jobs of a dry run."""
 
 from __future__ import annotations
 
+import atexit
 import csv
+import json
 import logging
+import os
+import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
+from tessera.core.files import write_text
+from tessera.core.processes import module_command
 from tessera.core.results.machine_tables import TIMELINE
 from tessera.core.results.outcomes import FAILED, OK
+from tessera.core.results.tree import ResultsTree
 
 # When each job of a run started and ended: a row of `provenance/timeline.csv` per job, written as it ends.
 #
@@ -60,7 +68,7 @@ class Timeline(logging.Handler):
             csv.writer(stream, lineterminator="\n").writerow(row)
 
 
-def watch_jobs(path: Path, workflow, logger: logging.Logger) -> None:
+def watch_jobs(path: Path, workflow, logger: logging.Logger) -> Timeline:
     """Record this run's jobs in ``path``, and stop Snakemake's busy wait on one machine.
 
     Snakemake limits job starts to 100 a second unless told otherwise. With any limit, each job that ends adds
@@ -68,9 +76,50 @@ def watch_jobs(path: Path, workflow, logger: logging.Logger) -> None:
     third of a core in a run of 200 jobs. A longer span in the profile would delay the end of the run by that
     span, because Python waits for pending timers. On a cluster the limit stays.
     """
-    logger.addHandler(Timeline(path))
+    timeline = Timeline(path)
+    logger.addHandler(timeline)
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
+    return timeline
+
+
+# What this run plans, so that its last lines can say how many steps ran of how many
+# (tessera.report.last_lines). `./run` asks for these lines: they come when Snakemake ends, below all of its
+# own, also after a failure. They are printed by a process of their own: this one is ending.
+
+LAST_LINES = "TESSERA_LAST_LINES"  #: `1` in a run that ends with them
+CHECKED = ("smoke", "reproduce")  #: targets that write and check a report
+
+
+def plan_steps(tree: ResultsTree, workflow, run: str, logs: Sequence[str] = ()) -> None:
+    """Write the steps of a run before its first job; print its last lines when it ends, if asked for.
+
+    Args:
+        run: when it started, as the timeline's rows name it.
+        logs: Snakemake's logs of the run.
+    """
+    from tessera.report.provenance import steps_file  # slow to import
+
+    planned = list(workflow.dag.needrun_jobs(exclude_finished=False))
+    target = next((job.rule.name for job in workflow.dag.targetjobs if job.rule.name in CHECKED), "")
+    plan = {
+        "run": run,
+        "target": target,
+        "steps": sorted(_step_name(job) for job in planned),
+        "done_before": len(list(workflow.dag.jobs)) - len(planned),
+        "logs": [os.path.relpath(path) for path in logs],
+    }
+    path = steps_file(tree)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(plan, indent=1) + "\n")
+    if target and os.environ.get(LAST_LINES) == "1":
+        command = module_command("tessera", "report", "last-lines", "--results", tree.root)
+        atexit.register(subprocess.run, command, stdout=sys.stderr)
+
+
+def _step_name(job) -> str:
+    """As :func:`tessera.report.last_lines.step_name` names a row of the timeline."""
+    return f"{job.rule.name} {', '.join(map(str, (job.wildcards_dict or {}).values()))}".strip()
 
 
 # The table of jobs of a dry run that lists no job: `./run reproduce -n --quiet`.

@@ -24,7 +24,14 @@ from tessera.report.pages import (
     workloads,
 )
 
-GROUPS = ("Report", "Results", "Trust", "Notebooks", "About")  #: of the navigation, in this order
+#: groups of the menu, in this order, and what is in them
+START, MODELS, MACHINES, TRUST, NOTEBOOKS = GROUPS = {
+    "Summary and claims": "What ran, what the papers claim, what this run obtained, how to read it.",
+    "Models, workloads, designs": "Errors of the models, what workloads ask of translation, new designs.",
+    "Operating system, real runs": "Pages that Linux gives, page faults, page tables, measured machines.",
+    "Why trust the numbers": "Checks of the simulator, errors of sampling, assumed values, provenance.",
+    "Notebooks": "The same results as code that you can change.",
+}
 
 
 def _always(_facts) -> bool:
@@ -39,37 +46,38 @@ class Page:
     template: str
     label: str
     fill: Callable
-    group: str = "Results"
+    group: str
     exists: Callable = _always  #: of facts; a page that doesn't exist is neither written nor linked
 
 
 PAGES = (
-    Page("index.html", "index.html", "Summary", summary.summary_page, "Report"),
-    Page("claims.html", "claims.html", "Claims", claims.claims_page, "Report"),
-    Page("coverage.html", "coverage.html", "Coverage", coverage.coverage_page, "Report"),
-    Page("models.html", "models.html", "Models", models.models_page),
-    Page("workloads.html", "workloads.html", "Workloads", workloads.workloads_page),
-    Page("regime.html", "regime.html", "Regime", studies.regime_page),
-    Page("layouts.html", "layouts.html", "Layouts", workloads.layouts_page),
-    Page("platforms.html", "platforms.html", "Platforms", designs.platforms_page),
-    Page("designs.html", "designs.html", "Designs", designs.designs_page),
-    Page("energy.html", "energy.html", "Threads and energy", designs.energy_page),
-    Page("transfer.html", "transfer.html", "Which number", designs.transfer_page),
-    Page("allocator.html", "allocator.html", "Allocator", machines.allocator_page),
-    Page("host.html", "host.html", "Real runs", machines.host_page),
-    Page("machines.html", "machines.html", "Machines", machines.machines_page),
-    Page("placements.html", "placements.html", "Placements", page_tables.placements_page),
-    Page("scenarios.html", "scenarios.html", "What the kernel did", operating_system.scenarios_page),
-    Page("faults.html", "faults.html", "Page faults", operating_system.faults_page),
+    Page("index.html", "index.html", "Summary", summary.summary_page, START),
+    Page("claims.html", "claims.html", "Claims of the papers", claims.claims_page, START),
+    Page("coverage.html", "coverage.html", "Coverage of the papers", coverage.coverage_page, START),
+    Page("gaps.html", "gaps.html", "Missing", about.gaps_page, START),
+    Page("guide.html", "guide.html", "How to read", about.guide_page, START),
+    Page("models.html", "models.html", "Errors of the models", models.models_page, MODELS),
+    Page("transfer.html", "transfer.html", "Models and new designs", designs.transfer_page, MODELS),
+    Page("designs.html", "designs.html", "Designs and mappings", designs.designs_page, MODELS),
+    Page("workloads.html", "workloads.html", "Workloads", workloads.workloads_page, MODELS),
+    Page("regime.html", "regime.html", "Demand for translation", studies.regime_page, MODELS),
+    Page("layouts.html", "layouts.html", "Layouts", workloads.layouts_page, MODELS),
+    Page("platforms.html", "platforms.html", "Simulated platforms", designs.platforms_page, MODELS),
+    Page("energy.html", "energy.html", "Threads and energy", designs.energy_page, MODELS),
+    Page("scenarios.html", "scenarios.html", "Linux policies", operating_system.scenarios_page, MACHINES),
+    Page("faults.html", "faults.html", "Page faults", operating_system.faults_page, MACHINES),
+    Page("placements.html", "placements.html", "Remote page tables", page_tables.placements_page, MACHINES),
     Page(
-        "kernel.html", "kernel.html", "Kernel", page_tables.kernel_page, exists=page_tables.kernel_page_exists
+        "kernel.html", "kernel.html", "Replicated page tables", page_tables.kernel_page, MACHINES,
+        exists=page_tables.kernel_page_exists,
     ),
-    Page("validation.html", "validation.html", "Validation", validation.validation_page, "Trust"),
-    Page("clock.html", "clock.html", "Against this machine", validation.clock_page, "Trust"),
-    Page("sampling.html", "sampling.html", "Sampling", studies.sampling_page, "Trust"),
-    Page("ablations.html", "ablations.html", "Ablations", studies.ablations_page, "Trust"),
-    Page("assumptions.html", "assumptions.html", "Assumptions", studies.assumptions_page, "Trust"),
-    Page("gaps.html", "gaps.html", "Missing", about.gaps_page, "About"),
-    Page("provenance.html", "provenance.html", "Provenance", about.provenance_page, "About"),
-    Page("guide.html", "guide.html", "How to read", about.guide_page, "About"),
-)
+    Page("allocator.html", "allocator.html", "Allocator", machines.allocator_page, MACHINES),
+    Page("host.html", "host.html", "Runs on this machine", machines.host_page, MACHINES),
+    Page("machines.html", "machines.html", "Measured machines", machines.machines_page, MACHINES),
+    Page("validation.html", "validation.html", "Checks of the simulator", validation.validation_page, TRUST),
+    Page("clock.html", "clock.html", "Cycles beside this machine's", validation.clock_page, TRUST),
+    Page("sampling.html", "sampling.html", "Errors of sampling", studies.sampling_page, TRUST),
+    Page("ablations.html", "ablations.html", "Causes of slope and curvature", studies.ablations_page, TRUST),
+    Page("assumptions.html", "assumptions.html", "Assumed values", studies.assumptions_page, TRUST),
+    Page("provenance.html", "provenance.html", "Provenance", about.provenance_page, TRUST),
+)  # fmt: skip

@@ -254,7 +254,7 @@ def transfer_page(facts) -> dict:
         "figures": [facts.figure("transfer"), facts.figure("transfer-ladder")],
         "designs": for_a_new_design(tables[NEW_DESIGNS.name]),
         "refusals": refusals(tables[ANSWERED.name]),
-        "sentences": which_number(verdicts) if len(verdicts) else [],
+        "sentences": surviving_models(verdicts),
         "groups": [{"name": name, "sentence": text} for name, text in GROUPS.items()],
         "variants": [{"name": v.name, "group": v.group, "sentence": v.sentence} for v in VARIANTS],
         "windows": transfer_windows(tables[SAMPLES.name]),
@@ -268,6 +268,20 @@ def transfer_page(facts) -> dict:
         .drop_duplicates(["workload", "platform", "variant", "layout"])
         .to_dict("records"),
     }
+
+
+def surviving_models(verdicts: pd.DataFrame) -> list[str]:
+    """A sentence for each class of designs: which models survive, if its points are enough to say so."""
+    found = []
+    for group in GROUPS:
+        mine = verdicts[verdicts["group"] == group]
+        sizes = mine.groupby("platform")[["judged", "workloads"]].max()
+        judged = int(sizes["judged"].sum())
+        if judged and (reason := new_designs.too_few(judged, int(sizes["workloads"].max()))):
+            found.append(f"{group} ({GROUPS[group]}). {reason}")
+        elif len(mine):
+            found += which_number(mine)
+    return found
 
 
 def for_a_new_design(table: pd.DataFrame) -> list[dict]:

@@ -1,38 +1,103 @@
-"""Summary: the cells, answers for new designs, verdicts, findings, measured and simulated numbers."""
+"""Summary: what ran, how wrong each model is, what a new design gets, origins of numbers, scores, findings.
+
+With tiny inputs its first part is what the chain proved; the rest follows, folded.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tessera.core.layouts.layout import ALL_1GB
 from tessera.core.results.loader import pairs_of
 from tessera.core.results.machine_tables import ALLOCATOR, CHASE_SERIES
 from tessera.core.results.outcomes import OUTCOME_FILE, ok_rows
 from tessera.core.results.transfer_tables import NEW_DESIGNS
-from tessera.report import new_designs
+from tessera.core.units import percent_text
+from tessera.report import last_lines, new_designs
 from tessera.report.facts import MACHINE
+from tessera.report.figures import style
 from tessera.report.page_elements import other_figures
-from tessera.report.pages.claims import claim_rows, verdict_bars, without_proof_reading
-from tessera.report.verdicts import HELD, PROOF_READING, SCORES, Score, ordered_verdicts, score_line
+from tessera.report.pages.claims import claim_rows
+from tessera.report.verdicts import PROOF_READING, SCORES, in_words
+
+OVERVIEW = "overview"  #: the picture on top: errors of the models, and what new designs get
 
 
 def summary_page(facts) -> dict:
     claims = claim_rows(facts)
+    errors = model_errors(facts)
     return {
         "title": "Summary",
         "summary": run_in_words(facts),
-        "tiles": _tiles(facts, claims),
+        "tiles": _tiles(facts),
+        "chain": chain(facts) if facts.tiny else [],
+        "not_proved": f"{last_lines.TINY[0].upper()}{last_lines.TINY[1:]}.",
+        "missing": last_lines.missing(facts.results, facts.claims).text,
+        "model_errors": errors,
+        "errors_sentence": errors_sentence(errors, len(facts.results.analysed_pairs())),
+        "picture": facts.figure(OVERVIEW),
         "new_designs": _new_designs(facts),
         "notes": _notes(facts),
-        "claims": claims,
         "claims_reason": facts.claims_reason,
-        "bars": verdict_bars(without_proof_reading(claims)),
-        "proof_reading_line": score_line(PROOF_READING, facts.claims),
-        "required": _required(claims),
+        "scores": scores(claims),
         "headlines": judged_headlines(facts, claims),
         "origins": origins(facts),
         "check_command": f"./run tessera report check --results {facts.where}",
-        "more": other_figures(facts, "index.html", tuple(one.figure for one in HEADLINES)),
+        "more": other_figures(facts, "index.html", (OVERVIEW, *(one.figure for one in HEADLINES))),
     }
+
+
+def chain(facts) -> list[last_lines.Line]:
+    """What a run with tiny inputs proves: its steps, and the checks of the simulator."""
+    ran = last_lines.steps(facts.results.tree, before_report=True)
+    return [ran, *last_lines.checks(facts.results, facts.claims)]
+
+
+def scores(claims: list[dict]) -> list[dict]:
+    """Each score that has claims: what they are, and how many hold, in words."""
+    found = []
+    for kind, score in SCORES.items():
+        mine = [row["verdict"] for row in claims if row["kind"] == kind]
+        place = "#proof-reading" if score is PROOF_READING else f"?kind={kind}"
+        if mine:
+            sentence = in_words(score, mine)
+            one = {
+                "name": f"{score.name[0].upper()}{score.name[1:]}",
+                "about": score.about,
+                "sentence": sentence,
+            }
+            found.append(one | {"href": f"claims.html{place}"})
+    return found
+
+
+def model_errors(facts) -> list[dict]:
+    """Of each model the largest error, its pair, the median of the pairs, and the largest at 1GB pages."""
+    errors = facts.results.models("errors").dropna(subset="max_error")
+    rows = []
+    for model in style.ordered_models(errors["model"]):
+        mine = errors[errors["model"] == model]
+        every, test = (mine[mine["protocol"] == name]["max_error"] for name in ("all", ALL_1GB))
+        if len(every):
+            worst = mine.loc[every.idxmax()]
+            rows.append(
+                {
+                    "label": style.model_look(model).label,
+                    "max_error": worst["max_error"],
+                    "pair": f"{worst['workload']}, {worst['platform']}",
+                    "median_error": every.median(),
+                    "test_error": test.max() if len(test) else None,
+                }
+            )
+    return rows
+
+
+def errors_sentence(errors: list[dict], pairs: int) -> str:
+    """The models with the least and the greatest of the largest errors."""
+    if not errors:
+        return ""
+    ordered = sorted(errors, key=lambda row: row["max_error"])
+    least, most = (f"{one['label']} {percent_text(one['max_error'])}" for one in (ordered[0], ordered[-1]))
+    return f"The largest error of a model over {_counted(pairs, 'pair')} is between {least} and {most}."
 
 
 def run_in_words(facts) -> str:
@@ -67,28 +132,13 @@ def _new_designs(facts) -> dict:
     return {"tables": found, "sentences": new_designs.class_sentences(table), "last": new_designs.LAST}
 
 
-def _required(claims: list[dict]) -> list[dict]:
-    """Required claims of each score that has any: how many, how many hold."""
-    found = []
-    for score in SCORES.values():
-        mine = [row["verdict"] for row in claims if row["required"] and row["kind"] == score.kind]
-        if mine:
-            found.append({"name": score.name, "total": len(mine), "held": sum(v in HELD for v in mine)})
-    return found
-
-
-def _tiles(facts, claims: list[dict]) -> list[dict]:
+def _tiles(facts) -> list[dict]:
     status = facts.results.cells["status"].value_counts()
     pairs = facts.results.pairs()
     fitted = pairs_of(facts.results.models("errors", analysed=False))
     dropped = len(facts.results.dropped)
     missing = [f"{status[name]} {name}" for name in ("failed", "skipped") if status.get(name)]
     return [
-        *(
-            _tile(score, [row["verdict"] for row in claims if row["kind"] == kind])
-            for kind, score in SCORES.items()
-            if score is not PROOF_READING
-        ),
         {
             "label": "good cells",
             "value": int(status.get("ok", 0)),
@@ -103,34 +153,23 @@ def _tiles(facts, claims: list[dict]) -> list[dict]:
     ]
 
 
-def _tile(score: Score, verdicts: list[str]) -> dict:
-    """One score: how many of its decided claims hold, and their words; measured and simulated ones apart."""
-    parts = [(verdicts.count(good), verdicts.count(bad)) for good, bad in score.pairs]
-    return {
-        "label": score.name,
-        "value": ", ".join(f"{good} of {good + bad}" for good, bad in parts if good + bad) or "0 of 0",
-        "detail": ", ".join(f"{verdicts.count(name)} {name}" for name in ordered_verdicts(verdicts))
-        or "none",
-    }
-
-
 def _notes(facts) -> list[dict]:
-    notes = []
+    notes, run = [], "smoke" if facts.tiny else "reproduce"
     status = facts.results.cells["status"].value_counts()
     if status.get("failed"):
         notes.append(
             {
                 "what": f"{_counted(int(status['failed']), 'cell')} failed",
                 "why": "The page \u201cMissing\u201d has the reasons. Failed cells make the check fail.",
-                "todo": "./run reproduce",
+                "todo": f"./run {run}",
             }
         )
     if facts.results.hybrid.empty:
         notes.append(
             {
                 "what": "No real run on this machine",
-                "why": "The page \u201cReal runs\u201d has the reason.",
-                "todo": "./run --reserve reproduce",
+                "why": "The page \u201cRuns on this machine\u201d has the reason.",
+                "todo": f"./run --reserve {run}",
             }
         )
     return notes
@@ -222,7 +261,7 @@ def origins(facts) -> list[dict]:
     return [
         {"name": "measured", "words": "on this machine", "sentences": _measured(facts)},
         {"name": "simulated", "words": "by tessera-sim", "sentences": _simulated(facts)},
-        {"name": "published", "words": "by the papers", "sentences": _published(facts)},
+        {"name": "published", "words": "by others, in the papers", "sentences": _published(facts)},
     ]
 
 
