@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 import subprocess
 import zipfile
 
@@ -43,6 +44,19 @@ def test_code_results_and_the_three_lists(results, tmp_path):
     }
     assert done.traces_bytes == 5000 and done.size_bytes == done.path.stat().st_size
     assert not list(tmp_path.glob(".*.tmp"))
+
+
+def test_the_report_alone_is_beside_it(results, tmp_path):
+    fill(results, {"report/figures/fig2.svg": "<svg/>", "report/report.pdf": b"%PDF-1.7"})
+    first, second = (make(results, tmp_path / name).report for name in ("a.zip", "b.zip"))
+    assert first == tmp_path / "a-report.zip" and first.read_bytes() == second.read_bytes()
+    top = f"{TOP}-report-sample"
+    with zipfile.ZipFile(first) as archive:
+        inside = archive.namelist()
+        assert archive.read(f"{top}/index.html") == b"<html></html>\n"
+    assert inside == [f"{top}/{name}" for name in ("figures/fig2.svg", "index.html", "report.pdf")]
+    shutil.rmtree(results / "report")
+    assert make(results, tmp_path / "c.zip").report is None and not (tmp_path / "c-report.zip").exists()
 
 
 def test_traces_when_asked_for(results, tmp_path):

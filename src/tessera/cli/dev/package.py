@@ -37,6 +37,8 @@ def package(
 ) -> None:
     """Pack code, results, manifest and checksums in one zip, for an archive such as Zenodo.
 
+    Beside it, FILE-report.zip has the rendered report alone: unzip it and open index.html.
+
     The code is that of the last commit. Names and paths of this machine are removed from the results. The
     bundles of real machines that took part keep their bytes, so that they can be verified.
 
@@ -57,6 +59,8 @@ def package(
     held = verify_package(done.path)
     click.echo(f"{done.path}: {_mb(done.size_bytes)}, {held['files']} files, {_mb(held['bytes'])} unpacked")
     click.echo(f"SHA-256 {done.sha256}")
+    if done.report:
+        click.echo(f"{done.report}: {_mb(done.report.stat().st_size)}, the report alone, as a release asset")
     state = "packed" if traces else "left out; to pack them: --traces"
     click.echo(f"traces: {_mb(done.traces_bytes)}, {state}")
     for part, size in done.offline_bytes.items():

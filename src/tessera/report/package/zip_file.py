@@ -39,7 +39,8 @@ class WrittenPackage:
     """The written package; ``scrubbed`` counts the names of this machine that were removed from results.
 
     ``left_in``: host or user names that the code uses as words, too; results keep them.
-    ``offline_bytes``: size of each part for machines without a network.
+    ``offline_bytes``: size of each part for machines without a network. ``report``: the zip of the rendered
+    report alone, beside the package; None if the results have no report.
     """
 
     path: Path
@@ -51,6 +52,7 @@ class WrittenPackage:
     about: dict
     left_in: tuple[str, ...]
     offline_bytes: dict[str, int]
+    report: Path | None
 
 
 def make(
@@ -61,7 +63,7 @@ def make(
     allow_dirty: bool = False,
     without: Collection[str] | None = None,
 ) -> WrittenPackage:
-    """Pack the committed code and ``results``, a folder like ``results/default``.
+    """Pack the committed code and ``results``, a folder like ``results/default``; beside it the report alone.
 
     With ``without`` also pack what ``./run --offline`` needs, except for these parts of it.
 
@@ -105,6 +107,7 @@ def make(
                 sealed = contents.is_of_bundle(path, results)
                 writer.add_result(name, path, origins.of(path), sealed=sealed)
             writer.close(about)
+        report = _pack_report(results, out, files, writer)
     except OSError as error:
         raise TesseraError(
             f"package {out}",
@@ -124,7 +127,28 @@ def make(
         about=about,
         left_in=tuple(sorted(writer.left_in)),
         offline_bytes=_sizes(extra),
+        report=report,
     )
+
+
+def _pack_report(results: Path, out: Path, files: Iterable[Path], package: _Writer) -> Path | None:
+    """Write the rendered report as ``<out>-report.zip``, for readers who want to see it and nothing else.
+
+    Its pages need no server, no network and no file outside. The same names as in ``package`` are removed.
+    """
+    folder = ResultsTree(results).report_folder
+    pages = [path for path in files if path.is_relative_to(folder)]
+    if not pages:
+        return None
+    place = out.with_name(f"{out.stem}-report.zip")
+    with (
+        writing(place, "wb") as stream,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive,
+    ):
+        writer = package.like_this(archive, f"tessera-{__version__}-report-{results.name}")
+        for path in pages:
+            writer.add_result(path.relative_to(folder).as_posix(), path, "")
+    return place
 
 
 class _Writer:
@@ -134,7 +158,13 @@ class _Writer:
         self.rows: list[dict] = []
         self.left_in: set[str] = set()
         self._archive, self._top, self._sure, self._plain = archive, top, sure, plain
-        self._time = time.gmtime(seconds)[:6]
+        self._seconds, self._time = seconds, time.gmtime(seconds)[:6]
+
+    def like_this(self, archive: zipfile.ZipFile, top: str) -> _Writer:
+        """A writer of another zip, with the same time, that removes the same names."""
+        other = _Writer(archive, top, self._seconds, self._sure, self._plain)
+        other.left_in = self.left_in
+        return other
 
     def add_code(self, name: str, body: bytes, executable: bool) -> None:
         """Add a committed file; all of them come before the first result."""
