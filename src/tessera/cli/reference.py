@@ -148,7 +148,7 @@ def search_page(described: Iterable[Described]) -> str:
 <meta name="color-scheme" content="light dark">
 <title>Tessera: search commands and tables</title>
 <link rel="stylesheet" href="../../report/assets/style.css">
-<style>table.data {{ table-layout: fixed; min-width: 56rem }} th:first-child {{ width: 5.5rem }}
+<style>table.data {{ table-layout: fixed; min-width: 56rem }} th:first-child {{ width: 7rem }}
 .data td {{ overflow-wrap: anywhere }} .data th:last-child {{ width: 40% }}</style>
 <script src="../../report/assets/report.js" defer></script>
 </head>
