@@ -8,7 +8,12 @@ from tessera.core import reference
 from tessera.core.errors import TesseraError
 from tessera.core.reference.published_tables import LEADING_COLUMNS, TRAILING_COLUMNS
 
-PAPERS = {"opera": "opera-d5.10", "mitosis": "mitosis-asplos20", "park": "park-kaist19", "virtuoso": "virtuoso-asplos25"}
+PAPERS = {
+    "opera": "opera-d5.10",
+    "mitosis": "mitosis-asplos20",
+    "park": "park-kaist19",
+    "virtuoso": "virtuoso-asplos25",
+}
 ROWS = {
     "mitosis_table1": 14,
     "mitosis_table2": 28,

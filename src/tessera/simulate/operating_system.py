@@ -102,8 +102,8 @@ def _failure(status: int, errors: str) -> TesseraError:
 
 # The table of faults of several logs: ``tessera simulate --os ... --write faults=FILE``.
 
-#: ``access``: data accesses before the fault; ``kind``: docs/reference/scenarios.md; ``order``: log2 of the page
-#: in 4KB pages.
+#: ``access``: data accesses before the fault; ``kind``: docs/reference/scenarios.md; ``order``: log2
+#: of the page in 4KB pages.
 FAULT_COLUMNS = "layout access block kind order pool page frame write fallback major".split()
 PAGE_ORDER = {"4KB": 0, "2MB": 9, "1GB": 18}
 
