@@ -35,9 +35,11 @@ def test_memory(monkeypatch, tmp_path, available, status):
     assert row.status == status and (status == PASS or "16 GB" in row.remedy)
 
 
-def test_numbers_of_the_readme():
-    text = " ".join((Path(__file__).resolve().parents[2] / "README.md").read_text().split())
+def test_pages_say_what_the_main_job_needs():
+    root = Path(__file__).resolve().parents[2]
+    text = " ".join((root / "docs/howto/reproduce.md").read_text().split())
     (memory,) = re.findall(r"up to (\d+) GB of memory", text)
-    ((peak, left),) = re.findall(r"(\d+) GB of disk at the peak and (\d+) GB when it is done", text)
+    ((peak, left),) = re.findall(r"(\d+) GB of disk at the peak, and (\d+) GB when it is done", text)
+    assert f"; {memory} GB of memory" in (root / "README.md").read_text()
     needs = (hardware.RAM_BYTES, hardware.DISK_BYTES, hardware.DISK_LEFT_BYTES)
     assert [int(number) * GB for number in (memory, peak, left)] == list(needs)

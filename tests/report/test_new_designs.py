@@ -222,8 +222,8 @@ def test_without_the_study_the_first_page_names_the_command(small_tree):
     assert "studies.transfer" in part and "./run reproduce" in part and new_designs.LAST in part
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/explain/transfer.md"])
+@pytest.mark.parametrize("name", ["docs/explain/transfer.md"])
 def test_the_pages_in_git_show_the_archived_table(name):
-    """Again: python -m tessera.report.new_designs notebooks/data README.md docs/explain/transfer.md"""
+    """Again: python -m tessera.report.new_designs notebooks/data docs/explain/transfer.md"""
     made = new_designs.markdown(new_designs.new_design_table(repo_root() / "notebooks" / "data"))
     assert made in (repo_root() / name).read_text()

@@ -1,9 +1,9 @@
-"""The table "For a new design": README, docs and the report's first page show it, all from one file.
+"""The table "For a new design": docs and the report's first page show it, all from one file.
 
-The file is `new_designs.csv` of the study of transfer (docs/explain/transfer.md). The pages in git show that
-of the archive; after a new archive, this writes it into them again::
+The file is `new_designs.csv` of the study of transfer (docs/explain/transfer.md). The page in git shows that
+of the archive; after a new archive, this writes it into the page again::
 
-    python -m tessera.report.new_designs notebooks/data README.md docs/explain/transfer.md
+    python -m tessera.report.new_designs notebooks/data docs/explain/transfer.md
 """
 
 from __future__ import annotations
