@@ -16,7 +16,7 @@ from tessera.cli.report import report
 from tessera.core.results.machine_tables import CLOSED_FORMS, ENGINES, INVARIANTS
 from tessera.core.results.tree import ResultsTree
 from tessera.report import last_lines, site
-from tessera.report.provenance import keep_config, steps_file
+from tessera.report.provenance import keep_config
 from tests.synthetic import make_tree
 from tests.synthetic.claims import claims
 from tests.synthetic.tables import put
@@ -50,7 +50,7 @@ def write_run(tree, timeline=TIMELINE, config=TINY):
     keep_config(tree, config)
     (tree / "provenance" / "timeline.csv").write_text(timeline)
     plan = {"run": RUN, "target": "smoke", "steps": STEPS, "done_before": 2, "logs": ["log/1.log"]}
-    path = steps_file(ResultsTree(tree))
+    path = ResultsTree(tree).steps
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(plan))
 

@@ -28,7 +28,7 @@ from tessera.report.claims.claim import TO_MEASURE
 from tessera.report.facts import shown_path, tiny_inputs
 from tessera.report.package.zip_file import MANIFEST
 from tessera.report.pages.about import grouped_gaps
-from tessera.report.provenance import file_digest, load_provenance, steps_file
+from tessera.report.provenance import file_digest, load_provenance
 from tessera.report.results import Results
 from tessera.report.verdicts import NOT_MEASURABLE, SCORES, in_words
 
@@ -93,7 +93,7 @@ def _short(text: str) -> str:
 
 def _plan(tree: ResultsTree) -> dict:
     try:
-        return json.loads(steps_file(tree).read_text())
+        return json.loads(tree.steps.read_text())
     except (OSError, ValueError):
         return {}
 

@@ -78,11 +78,6 @@ def keep_config(results_dir: Path | str, config: dict) -> None:
     _write_part(Path(results_dir), "config", scrubber()(config))
 
 
-def steps_file(tree: ResultsTree) -> Path:
-    """``run, target, steps, done_before, logs`` of the last start (:mod:`tessera.cli.pipeline.job_log`)."""
-    return tree.log("steps").with_suffix(".json")
-
-
 def load_provenance(results_dir: Path | str) -> dict[str, dict]:
     """Read the parts; a missing or unreadable part becomes an empty dictionary."""
     folder, parts = Path(results_dir) / "provenance", {}

@@ -98,7 +98,6 @@ def plan_steps(tree: ResultsTree, workflow, run: str, logs: Sequence[str] = ()) 
         run: when it started, as the timeline's rows name it.
         logs: Snakemake's logs of the run.
     """
-    from tessera.report.provenance import steps_file  # slow to import
 
     planned = list(workflow.dag.needrun_jobs(exclude_finished=False))
     target = next((job.rule.name for job in workflow.dag.targetjobs if job.rule.name in CHECKED), "")
@@ -109,7 +108,7 @@ def plan_steps(tree: ResultsTree, workflow, run: str, logs: Sequence[str] = ()) 
         "done_before": len(list(workflow.dag.jobs)) - len(planned),
         "logs": [os.path.relpath(path) for path in logs],
     }
-    path = steps_file(tree)
+    path = tree.steps
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps(plan, indent=1) + "\n")
     if target and os.environ.get(LAST_LINES) == "1":

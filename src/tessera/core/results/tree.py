@@ -367,6 +367,11 @@ class ResultsTree:
     def log(self, name: str) -> Path:
         return self.root / "logs" / f"{name}.log"
 
+    @property
+    def steps(self) -> Path:
+        """``run, target, steps, done_before, logs`` of the last start."""
+        return self.root / "logs" / "steps.json"
+
     def benchmark(self, name: str) -> Path:
         """Time and memory of a job, measured by Snakemake."""
         return self.root / "benchmarks" / f"{name}.tsv"
