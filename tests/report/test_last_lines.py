@@ -66,6 +66,8 @@ def made(tmp_path_factory):
     notebook = ResultsTree(tree).notebook("01-quick-tour")
     notebook.parent.mkdir()
     notebook.write_text('<title>1</title><main id="main">cells</main>')
+    for name in ("workloads.csv", "regime.csv", "claims_elsewhere.csv"):
+        (tree / name).write_text("of an earlier report\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tessera.report.claims, "judged_claims", lambda *_: claims())
         render(tree)
@@ -129,6 +131,9 @@ def other_claim(tree):
 FAULTS = {
     "a digit in a table": (other_digit, "tables", "cells.csv", True),
     "a digit in a claim": (other_claim, "tables", "claims.csv", True),
+    "a table that the report wrote": (
+        lambda tree: (tree / "workloads.csv").write_text("another"), "tables", "workloads.csv", True,
+    ),
     "a table is gone": (
         lambda tree: (tree / "validation/engines.csv").unlink(), "engines", "NOT CHECKED", True,
     ),

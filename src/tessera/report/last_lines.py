@@ -224,13 +224,14 @@ def changed_tables(results_dir: Path) -> list[str]:
 
 
 def _hashes(results_dir: Path) -> dict[str, str]:
-    """Table -> SHA-256 when the report read it. claims.csv, which it wrote, has a copy beside its pages."""
+    """Table -> SHA-256 when the report read it. Tables that it wrote have copies beside its pages."""
     hashes = (load_provenance(results_dir)["hashes"] or {}).get("results") or {}
     known = {name: value for name, value in hashes.items() if name.endswith(".csv")}
     tree = ResultsTree(results_dir)
-    shown = tree.report_folder / "data" / tree.claims.name
-    if shown.is_file():
-        known[tree.claims.name] = file_digest(shown)
+    for written in (tree.claims, tree.claims_elsewhere, tree.workloads, tree.regime):
+        shown = tree.report_folder / "data" / written.name
+        if shown.is_file():
+            known[written.name] = file_digest(shown)
     return known | {name: digest for name, digest in _packed(tree.root).items() if name in known}
 
 

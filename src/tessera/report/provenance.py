@@ -170,7 +170,10 @@ def user_name() -> str:
 # SHA-256 of inputs and results, cached by size and time, so the next report hashes only changed files.
 
 #: Not hashed: output of the report, and the cell cache (its files are named by hashes).
-NOT_HASHED = ("report", "figures", "provenance", "notebooks", "cache", "logs", "benchmarks", "claims.csv")
+NOT_HASHED = (
+    "report", "figures", "provenance", "notebooks", "cache", "logs", "benchmarks",
+    "claims.csv", "claims_elsewhere.csv", "workloads.csv", "regime.csv",
+)  # fmt: skip
 _CHUNK = 1 << 20
 
 
