@@ -1,7 +1,7 @@
 """The tutorials of docs/start: their commands run in the order of the page, and print what it shows.
 
 A block ``console`` has commands after ``$``, and below each what it prints; ``...`` stands for any lines.
-Simulated numbers are compared to the last digit, those of 8 and more digits to five: a stack begins where the
+Simulated numbers are compared to the last digit, those of 7 and more digits to five: a stack begins where the
 environment ends, so R of a new recording differs by a few cycles. What a machine or a clock decides is
 compared by its words (:data:`BY_WORDS`).
 """
@@ -42,7 +42,7 @@ def stable(line: str, command: str) -> str:
         return row[1] if row else ""
     if any(part in command for part in BY_WORDS):
         line = re.sub(r"[+-]?\d[\d.,]*(?:[KMG]?B)?", "#", line)
-    line = re.sub(r"\b\d{8,}\b", lambda cycles: f"{int(cycles[0]):.4e}", line)
+    line = re.sub(r"\b\d{7,}\b", lambda cycles: f"{int(cycles[0]):.4e}", line)
     return " ".join(line.split())
 
 
