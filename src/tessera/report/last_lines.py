@@ -61,7 +61,7 @@ def last_lines(results_dir: Path) -> list[Line]:
         *checks(results, claims),
         tables_of_report(results_dir),
         not_proved(claims, config),
-        missing(results, claims),
+        missing(results, claims, pdf=(tree.report_folder / "report.pdf").exists()),
     ]
     report = Line(
         "report", shown_path(tree.report) if tree.report.exists() else "NOT WRITTEN", tree.report.exists()
@@ -258,8 +258,11 @@ def not_proved(claims: pd.DataFrame | None, config: Mapping) -> Line:
     return Line("findings", in_words(SCORES["finding"], mine))
 
 
-def missing(results: Results, claims: pd.DataFrame | None) -> Line:
-    """Cells without a number and claims without a value, with the command that most of them need."""
+def missing(results: Results, claims: pd.DataFrame | None, *, pdf: bool) -> Line:
+    """Cells without a number and claims without a value, with the command that most of them need.
+
+    ``pdf``: whether the report has its PDF, or will have it: pages are written beside it.
+    """
     parts = []
     groups = grouped_gaps(results.gaps)
     if groups:
@@ -271,6 +274,6 @@ def missing(results: Results, claims: pd.DataFrame | None) -> Line:
         commands = Counter(reason.partition(TO_MEASURE)[2] for reason in reasons if TO_MEASURE in reason)
         if commands:
             parts.append(f"values of {len(reasons)} claims, most: {commands.most_common(1)[0][0]}")
-    if not (results.tree.report_folder / "report.pdf").exists():
+    if not pdf:
         parts.append("report.pdf: page Missing")
     return Line("missing", "; ".join(parts) or "nothing")

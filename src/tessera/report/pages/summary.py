@@ -32,7 +32,7 @@ def summary_page(facts) -> dict:
         "tiles": _tiles(facts),
         "chain": chain(facts) if facts.tiny else [],
         "not_proved": f"{last_lines.TINY[0].upper()}{last_lines.TINY[1:]}.",
-        "missing": last_lines.missing(facts.results, facts.claims).text,
+        "missing": last_lines.missing(facts.results, facts.claims, pdf=facts.pdf_written).text,
         "model_errors": errors,
         "errors_sentence": errors_sentence(errors, len(facts.results.analysed_pairs())),
         "picture": facts.figure(OVERVIEW),
