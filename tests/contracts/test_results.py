@@ -27,9 +27,9 @@ FOLDERS = {
 
 
 def documented() -> set[str]:
-    """Paths of the table of the tree in docs/contracts.md, with ``*`` for what stands in angle brackets."""
+    """Paths of the page of tables, and of the tree in docs/contracts.md with ``*`` for angle brackets."""
     text = (ROOT / "docs" / "contracts.md").read_text().split("\n## Results tree\n")[1].split("\n## ")[0]
-    found = set()
+    found = set(re.findall(r"^### `(.*)`$", (ROOT / RESULTS_PAGE).read_text(), re.MULTILINE))
     for cells in re.findall(r"^\| (`.*?) \| (`.*?) \|", text, re.MULTILINE):
         folders, files = (re.findall(r"`([^`]+)`", cell) for cell in cells)
         found |= {(PurePosixPath(folder) / name).as_posix() for folder in folders for name in files}
@@ -56,7 +56,7 @@ def test_every_path_of_the_contract_is_spelled_by_the_tree_and_the_other_way():
     assert not {other for other in members if not any(fnmatch(path, other) for path in paths)}
 
 
-def test_every_table_has_its_line_in_the_contract_and_every_csv_its_table():
+def test_every_table_has_its_part_of_the_page_and_every_csv_its_table():
     patterns = {table.pattern for table in TABLES.values()}
     tables = {path for path in documented() if path.endswith(".csv")}
     assert tables - patterns == {"layouts/*/*/*.csv", "figures/*.csv"}
