@@ -165,11 +165,11 @@ def test_committed_names_are_nobody_elses(root):
 
 
 def test_the_page_has_every_key(root):
-    page = (root / "docs" / "reference" / "scenarios.md").read_text()
+    page = (root / "docs" / "reference" / "codes.md").read_text()
     rows = dict(re.findall(r"^\| `([a-z_.0-9]+)` \| ([^|]+) \|", page, re.M))
     assert {name for name in rows if name in BY_NAME} == set(BY_NAME)
     for key in KEYS:
-        text = "none" if key.default is None else str(key.default).lower()
+        text = "required" if key.default is None else str(key.default).lower()
         assert rows[key.name].strip("` ") == text, key.name
 
 

@@ -1,7 +1,8 @@
-"""Every command, study, step and table on two pages that ``python -m tessera.cli.reference`` writes.
+"""Every command, study, step and table on pages that ``python -m tessera.cli.reference`` writes.
 
 ``docs/reference/commands.md`` is for reading. ``docs/reference/search.html`` has the same, and each column of
 the tables of results, as one table with the filter of the report's pages (``report/assets``).
+:mod:`tessera.cli.code_reference` makes ``docs/reference/codes.md``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 import click
 
+from tessera.cli.code_reference import codes_page
 from tessera.cli.dev.steps import STEPS
 from tessera.cli.lab.study import default_text
 from tessera.cli.main import COMMANDS, cli
@@ -174,6 +176,7 @@ def pages() -> dict[str, str]:
     described = all_described()
     every = [one for below in described.values() for one in below]
     return {
+        f"{FOLDER}/codes.md": codes_page(),
         f"{FOLDER}/commands.md": commands_page(described),
         f"{FOLDER}/search.html": search_page([*every, *tables()]),
     }

@@ -16,7 +16,7 @@ from tessera.core.layouts.layout import ALIASES, PAGE_SIZE_OF
 from tessera.core.mapping.kinds import ALL_KINDS
 
 # The keys of a scenario: default, bounds or words, unit, source, meaning.
-# docs/reference/scenarios.md prints this table.
+# docs/reference/codes.md prints this table.
 
 LINUX = "Linux 6.12, mm/huge_memory.c and mm/khugepaged.c: the setting after a boot"
 
@@ -144,8 +144,8 @@ KEYS: tuple[ScenarioKey, ...] = (
         "kcompactd looks at fragmentation each half second",
     ),
     ScenarioKey(
-        "page_cache.at_start", "none", "word", OURS, "Files in memory before the program begins",
-        words=("none", "files"),
+        "page_cache.at_start", "none", "word", OURS,
+        "files: those that the program maps are in memory before it begins", words=("none", "files"),
     ),
     ScenarioKey(
         "page_cache.other_bytes", 0, "bytes", OURS,
@@ -188,7 +188,7 @@ NOT_MODELLED = ("fork", "memory_cgroup", "numa", "shared_memory", "writeback")
 # the name of a layout or of a kind of mapping.
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-HELP = "docs/reference/scenarios.md lists the keys; tessera lab os list shows the scenarios"
+HELP = "docs/reference/codes.md lists the keys; tessera lab os list shows the scenarios"
 #: Names that heuristics give their layouts (:mod:`tessera.core.layouts.generation`).
 LAYOUT_NAME = re.compile(r"(growing|random)-\d+|sliding-\d+-\d+")
 

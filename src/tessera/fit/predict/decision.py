@@ -42,69 +42,160 @@ OF_BRACKET = ("control", "reach", "hit-time", "walk-cost")
 SLACK = 1.01  #: R, H, M and C of a processor may be counted in different runs
 EXIT_NO_ANSWER = 3  #: exit status, if a design has no runtime
 
-_WRONG = ("absent", "not-finite", "negative", "zero")
-#: code of a quantity -> what mends a number that is absent, not finite, negative or zero
-_QUANTITIES = {
-    "r": "give runtime_cycles above 0 for each layout of P",
-    "h": "give stlb_hits, 0 or more, in the samples of P and for the design",
-    "m": "give stlb_misses, 0 or more, in the samples of P and for the design",
-    "c": "give walk_cycles, 0 or more, in the samples of P and for the design",
-    "r0": "add a run of P under this layout to the samples, or ask about a layout that they have",
-    "h0": "as for R_0: its STLB hits",
-    "c0": "as for R_0: its busy walk cycles",
-    "s0": "give the simulator's runtime of P under this layout: --clock, or --results of a study that has it",
-    "s": "give runtime_cycles of the design by the same simulator as the clock S",
-    "walkers": "state how many page walkers the design has: --walkers N, or --platform",
-    "miss-cycles": "state the extra look-up cycles of misses as a finite number: --miss-cycles N",
-    "hit-cycles": "state the hit time of P's STLB: --hit-cycles N, or --platform",
+WRONG = ("absent", "not-finite", "negative", "zero")
+#: code of a quantity -> the quantity, what mends a number that is absent, not finite, negative or zero
+QUANTITIES = {
+    "r": ("R of P or of the timing engine", "give runtime_cycles above 0 for each layout of P"),
+    "h": ("H of P, or H'", "give stlb_hits, 0 or more, in the samples of P and for the design"),
+    "m": ("M of P, or M'", "give stlb_misses, 0 or more, in the samples of P and for the design"),
+    "c": ("C of P, or C'", "give walk_cycles, 0 or more, in the samples of P and for the design"),
+    "r0": ("R_0", "add a run of P under this layout to the samples, or ask about a layout that they have"),
+    "h0": ("H_0", "as for R_0: its STLB hits"),
+    "c0": ("C_0", "as for R_0: its busy walk cycles"),
+    "s0": (
+        "S_0",
+        "give the simulator's runtime of P under this layout: --clock, or --results of a study that has it",
+    ),
+    "s": ("S of P, or S'", "give runtime_cycles of the design by the same simulator as the clock S"),
+    "walkers": (
+        "walkers of the design",
+        "state how many page walkers the design has: --walkers N, or --platform",
+    ),
+    "miss-cycles": (
+        "extra look-up cycles of misses",
+        "state the extra look-up cycles of misses as a finite number: --miss-cycles N",
+    ),
+    "hit-cycles": ("hit time of P's STLB", "state the hit time of P's STLB: --hit-cycles N, or --platform"),
 }
-#: code of a refusal -> what mends it (docs/reference/predict-codes.md has the same table)
-REMEDIES: dict[str, str] = {
-    f"{quantity}-{wrong}": text for quantity, text in _QUANTITIES.items() for wrong in _WRONG
-} | {
-    "few-layouts": f"run P under at least {LEAST_LAYOUTS} different mosaics: tessera layouts generate --help",
-    "equal-c": "add layouts of P whose walks cost more or less, and its 4KB and 2MB runs",
-    "no-cubic": "check the samples of P: the cubics cannot be fitted",
-    "no-walks": "no formula can tell: run the program with translation free, or simulate with time",
-    "far": "simulate with time; or measure P with more walk cycles (smaller pages, more memory)",
-    "wide": "add layouts of P, above all some with C near the design's",
-    "not-finite": "check the units: plain counts and cycles",
-    "not-positive": "check the units of counts and samples: plain counts and cycles",
-    "walkers-fraction": "give a whole number of walkers",
-    "walkers-differ": "state --design-class invisible; or --hit-cycles, not --platform, for another P",
-    "units": "check the units of counts and samples, and the number of walkers: plain counts and cycles",
+#: code of a refusal -> why, and what mends it
+REFUSALS = {
+    "few-layouts": (
+        f"fewer than {LEAST_LAYOUTS} layouts of P differ in H, M or C",
+        f"run P under at least {LEAST_LAYOUTS} different mosaics: tessera layouts generate --help",
+    ),
+    "equal-c": (
+        "fewer than 4 values of C, or one C in the 4KB and the 2MB run",
+        "add layouts of P whose walks cost more or less, and its 4KB and 2MB runs",
+    ),
+    "no-cubic": (
+        "a cubic cannot be fitted to the samples",
+        "check the samples of P: the cubics cannot be fitted",
+    ),
+    "no-walks": (
+        "C' is 0",
+        "no formula can tell: run the program with translation free, or simulate with time",
+    ),
+    "far": (
+        "C' is more than 4 times the largest C of P",
+        "simulate with time; or measure P with more walk cycles (smaller pages, more memory)",
+    ),
+    "wide": ("the half-width is more than 10%", "add layouts of P, above all some with C near the design's"),
+    "not-finite": ("an end of the interval is not finite", "check the units: plain counts and cycles"),
+    "not-positive": (
+        "the interval reaches down to 0",
+        "check the units of counts and samples: plain counts and cycles",
+    ),
+    "walkers-fraction": ("the number of walkers is not whole", "give a whole number of walkers"),
+    "walkers-differ": (
+        "the design has another number of walkers than P, and its class is not `invisible`",
+        "state --design-class invisible; or --hit-cycles, not --platform, for another P",
+    ),
+    "units": (
+        "a walk would take less than a cycle, or the walkers would be busy for longer than P runs",
+        "check the units of counts and samples, and the number of walkers: plain counts and cycles",
+    ),
     "changed": (
-        "state the class of what the design changes: --design-class reach "
-        "(docs/explain/transfer.md, Classes)"
+        "the class is `control`, and the interval does not contain R_0",
+        "state the class of what the design changes: --design-class reach (docs/explain/transfer.md, "
+        "Classes)",
     ),
-    "error": "the simulator does not follow P over page sizes: mend its platform file, or use a bracket",
-    "slope": "the simulator's walks cost much more or less than P's: mend its platform file",
-    "apart": "the change is too large for this calibration: use a simulator closer to P",
-    "equal-s": "simulate layouts of P that differ",
-    "layout-unknown": "ask about a layout of P, or add a run of P under this one to the samples",
-    "counts-differ": "give samples of the same window, or counts of the same part of the program: --counts",
-    "layouts-differ": "run and simulate P under the same layouts, with the same names",
-    "unclassed": "only a clock tells: ask with --design and a study of a simulated P (--results)",
-    "class": "give clocks of P and of the design (--clock, runtime_cycles), or simulate with time (--design)",
-    "class-absent": "state the class: --design-class reach (docs/explain/transfer.md, Classes)",
-    "no-samples": "give P: --results FOLDER with --workload and --platform, or --samples FILE",
-    "no-clock": "give a simulator's clock of P: --clock FILE, or --results beside --samples",
-    "no-engine": "ask with --design about a simulated P: --results FOLDER",
-    "disjoint": "do not choose: check the counts and the clock; one of the two is wrong here",
-    "engine-outside": "do not choose: the design changes something that H, M and C do not show",
-    "hits-unstated": "state it: --hits-are latency, if H is hits x their cycles / P's hit time",
+    "error": (
+        "gate: R = a + b S is wrong by more than 2% on a layout of P",
+        "the simulator does not follow P over page sizes: mend its platform file, or use a bracket",
+    ),
+    "slope": (
+        "gate: b is outside 0.67 to 1.5",
+        "the simulator's walks cost much more or less than P's: mend its platform file",
+    ),
+    "apart": (
+        "gate: the three estimates differ by more than 2%",
+        "the change is too large for this calibration: use a simulator closer to P",
+    ),
+    "equal-s": ("S has fewer than 3 values", "simulate layouts of P that differ"),
+    "layout-unknown": (
+        "P has no run under the layout asked about",
+        "ask about a layout of P, or add a run of P under this one to the samples",
+    ),
+    "counts-differ": (
+        "the simulator's own H and C of P would already look like a change",
+        "give samples of the same window, or counts of the same part of the program: --counts",
+    ),
+    "layouts-differ": (
+        "the clock and the samples are of different layouts",
+        "run and simulate P under the same layouts, with the same names",
+    ),
+    "unclassed": (
+        "a changed key is in no class of the study",
+        "only a clock tells: ask with --design and a study of a simulated P (--results)",
+    ),
+    "class": (
+        "the class is `invisible` or `behind-l3`",
+        "give clocks of P and of the design (--clock, runtime_cycles), or simulate with time (--design)",
+    ),
+    "class-absent": (
+        "the class of counts is not stated",
+        "state the class: --design-class reach (docs/explain/transfer.md, Classes)",
+    ),
+    "no-samples": (
+        "there are no samples of P",
+        "give P: --results FOLDER with --workload and --platform, or --samples FILE",
+    ),
+    "no-clock": (
+        "no simulator other than the origin of R has a clock of P",
+        "give a simulator's clock of P: --clock FILE, or --results beside --samples",
+    ),
+    "no-engine": (
+        "the timing engine did not run the design, or P is not simulated",
+        "ask with --design about a simulated P: --results FOLDER",
+    ),
+    "disjoint": (
+        "`calibrated` and `bracket` answer with disjoint intervals",
+        "do not choose: check the counts and the clock; one of the two is wrong here",
+    ),
+    "engine-outside": (
+        "R of the timing engine is outside the bracket",
+        "do not choose: the design changes something that H, M and C do not show",
+    ),
+    "hits-unstated": (
+        "nothing states what H counts",
+        "state it: --hits-are latency, if H is hits x their cycles / P's hit time",
+    ),
     "hits-accesses": (
+        "H counts accesses",
         "multiply the hits of each structure by its hit time, divide the sum by P's hit time, and state "
-        "--hits-are latency; if every hit takes P's hit time, the two are equal"
+        "--hits-are latency; if every hit takes P's hit time, the two are equal",
     ),
-    "walk-cycles-unstated": "state it: --walk-cycles-are busy, if C has the cycles of all walks",
+    "walk-cycles-unstated": (
+        "nothing states what C counts",
+        "state it: --walk-cycles-are busy, if C has the cycles of all walks",
+    ),
     "walk-cycles-waited": (
+        "C lacks walks that no access waits for",
         "count the cycles of all walks, also those that no access waits for (C + B), and state "
-        "--walk-cycles-are busy; without background walks the two are equal"
+        "--walk-cycles-are busy; without background walks the two are equal",
     ),
-}  # fmt: skip
-#: Codes of remarks beside an answer.
-REMARKS = ("simulated", "provenance", "not-open", "no-difference", "unchecked")
+}
+REMEDIES: dict[str, str] = {
+    f"{quantity}-{wrong}": text for quantity, (_, text) in QUANTITIES.items() for wrong in WRONG
+} | {code: remedy for code, (_, remedy) in REFUSALS.items()}  # fmt: skip
+#: code of a remark beside an answer -> its text
+REMARKS = {
+    "simulated": "level C, because P is simulated",
+    "provenance": "level C, because the samples do not say whether R was measured",
+    "not-open": "level C, because a class or family is not open",
+    "no-difference": "the interval contains R_0",
+    "unchecked": "level D: not checked against a processor",
+}
 
 
 @dataclass(frozen=True)

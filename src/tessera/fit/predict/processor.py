@@ -28,11 +28,20 @@ from tessera.fit.predict.decision import EXIT_NO_ANSWER, REMEDIES
 
 MEASURED, SIMULATED = "measured", "simulated"
 HIT, WALKERS = "tlb.stlb.hit_cycles", "walker.count"
-#: Codes of refused samples beside those of the decision -> what mends them.
+#: Codes of refused samples beside those of the decision -> why, and what mends it.
 OF_SAMPLES = {
-    "table-number": "correct the number, or mark its row status=failed",
-    "no-anchor": "add the runs of P under 4KB and 2MB pages (growing-0, growing-8)",
-    "not-counted": "give samples with H, M and C: cells of another plan than --sampling tlbs",
+    "table-number": (
+        "a number of the samples is empty, negative or not finite",
+        "correct the number, or mark its row status=failed",
+    ),
+    "no-anchor": (
+        "the 4KB or the 2MB run is missing",
+        "add the runs of P under 4KB and 2MB pages (growing-0, growing-8)",
+    ),
+    "not-counted": (
+        "the cells have no H, M or C",
+        "give samples with H, M and C: cells of another plan than --sampling tlbs",
+    ),
 }
 _CLOCK = ("layout", "runtime_cycles")
 
