@@ -28,7 +28,8 @@ def listed():
     """(file, field, change) of the table "What cannot be known"."""
     section = pages.text("bundle-format.md", "What cannot be known")
     rows = [line.split("|")[1:4] for line in section.splitlines() if line.startswith("| `")]
-    return [tuple(cell.strip().strip("`") for cell in row) for row in rows]
+    cells = [[cell.replace("`", "").strip() for cell in row] for row in rows]
+    return [(file, field, change) for file, fields, change in cells for field in fields.split(", ")]
 
 
 def is_listed(kind, listed):
