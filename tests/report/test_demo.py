@@ -16,11 +16,13 @@ from tessera.core.results.transfer_tables import ANSWERED, FITS
 from tessera.core.results.tree import ResultsTree
 from tessera.lab.transfer import archived
 from tessera.report import demo
+from tessera.report.asked_designs import pairs_with_designs
+from tessera.report.explore import source
 from tests.in_process import tessera
 
-ARCHIVE = repo_root() / demo.ARCHIVE
+ARCHIVE = repo_root() / source.ARCHIVE
 TREE = ResultsTree(ARCHIVE)
-PAIRS = demo.pairs(ARCHIVE)
+PAIRS = pairs_with_designs(ARCHIVE)
 OF_CELLS = [pair for pair in PAIRS if TREE.archived_designs(*pair).is_file()]
 OF_STUDY = [pair for pair in PAIRS if pair not in OF_CELLS]
 
@@ -122,7 +124,7 @@ def test_the_page_is_one_file_with_two_pictures(default, tmp_path):
 def test_a_perturbed_sample_changes_text_and_page(copy, default):
     cells = copy / "cells.csv"
     table = pd.read_csv(cells, dtype=str, keep_default_na=False)
-    row = (table["workload"] == default.workload) & (table["platform"] == default.platform)
+    row = (table["workload"] == default.pair.workload) & (table["platform"] == default.pair.platform)
     row &= table["layout"] == "growing-4"
     table.loc[row, "runtime_cycles"] = (table.loc[row, "runtime_cycles"].astype(float) * 1.1).map(
         "{:.0f}".format
@@ -180,7 +182,7 @@ def test_part_of_a_pair_chooses_the_first_with_it():
 
 def test_a_folder_without_designs_is_refused(tmp_path):
     with pytest.raises(TesseraError, match="name a folder with them"):
-        demo.pairs(tmp_path)
+        pairs_with_designs(tmp_path)
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_any_work(tmp_path, monkeypatch):

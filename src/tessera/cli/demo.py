@@ -31,6 +31,7 @@ def demo(
     """
     from tessera.core.files import repo_root
     from tessera.report import demo as made
+    from tessera.report.explore.source import ARCHIVE
 
     if pair is not None:
         if workload or platform or not all(pair.rpartition("/")):
@@ -39,7 +40,7 @@ def demo(
                 "give --pair WORKLOAD/PLATFORM, or --workload and --platform",
             )  # fmt: skip
         workload, _, platform = pair.rpartition("/")
-    folder = (data or repo_root() / made.ARCHIVE).absolute()
+    folder = (data or repo_root() / ARCHIVE).absolute()
     out = out or repo_root() / "results" / "demo"
     found, page = made.write_demo(folder, out, workload or "", platform or "")
     try:

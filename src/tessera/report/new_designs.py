@@ -190,6 +190,16 @@ def _count(number, word: str) -> str:
     return f"{int(number):,} {word}" + ("" if number == 1 else "s")
 
 
+def study_sentences(table: pd.DataFrame) -> str:
+    """How often the bracket answers on each platform, and how often it is right; empty without points."""
+    return " ".join(
+        f"The study of transfer on {platform}, {int(row.workloads)} workloads: the bracket answers "
+        f"{int(row.answered):,} of {int(row.judged):,} questions; R is in {int(row.covered):,} intervals."
+        for platform in table["platform"].unique()
+        for row in _total(of_scope(table, ALL, platform))
+    )
+
+
 def new_design_table(folder: Path) -> pd.DataFrame:
     """The table of a results folder, such as the archive's.
 

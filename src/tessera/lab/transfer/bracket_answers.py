@@ -156,13 +156,23 @@ def answer_rows(samples: Sequence[Mapping], points: Sequence[Mapping], hit_cycle
             by_input.setdefault(tuple(row[name] for name in POINT), {})[row["inputs"]] = row
     found = []
     for key, rows in by_input.items():
-        hits, walks = rows[LATENCY], rows[BUSY]
-        design = ChangedCounts(
-            hits["stlb_hits"], walks["walk_cycles"], int(walks["walkers"]), walks["miss_cycles"]
-        )
+        hits, design = rows[LATENCY], asked_point(rows)
         said = bracket if isinstance(bracket, Reason) else bracket.answer(bases[hits["layout"]], design)
         found.append(dict(zip(POINT, key, strict=True)) | _answer_row(hits, refused(hits["group"], said)))
     return found
+
+
+def asked_point(rows: Mapping[str, Mapping]) -> ChangedCounts:
+    """The design of a point: H by latency, busy C.
+
+    Args:
+        rows: input -> row of :data:`~tessera.core.results.transfer_tables.POINTS`.
+    """
+    hits, walks = rows[LATENCY], rows[BUSY]
+    return ChangedCounts(
+        float(hits["stlb_hits"]), float(walks["walk_cycles"]), int(walks["walkers"]),
+        float(walks["miss_cycles"]),
+    )  # fmt: skip
 
 
 def refused(group: str, said: Answer | Refused | Reason) -> Answer | Refused:

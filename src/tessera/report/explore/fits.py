@@ -51,15 +51,20 @@ def draw_inputs(pair: PairSamples):
     return figure
 
 
-def error_table(fit: FitResult) -> pd.DataFrame:
-    """Largest error of each model on the fitted layouts, in 6-fold cross validation and at 1GB (shares)."""
+def largest_errors(fit: FitResult) -> pd.DataFrame:
+    """Model -> largest error: ``all`` fitted layouts, ``cv`` (NaN: anchors define the model), ``1gb``."""
     table = fit.errors.pivot(index="model", columns="protocol", values="max_error")
     table["cv"] = fit.cv[fit.cv["folds"] == fit.cv["folds"].min()].set_index("model")["max_error"]
+    kept = [name for name in ("all", "cv", ALL_1GB) if name in table]
+    table = table.reindex(index=[*fit.models, *fit.failures], columns=kept)
+    return table.astype(float).rename_axis(index=None, columns=None)
+
+
+def error_table(fit: FitResult) -> pd.DataFrame:
+    """:func:`largest_errors` as a notebook shows them (shares)."""
     fitted = f"fitted layouts (effective n {fit.effective_n})"
     words = {"all": fitted, "cv": "cross validation", ALL_1GB: "1GB, never fitted"}
-    kept = [name for name in words if name in table]
-    order = [*(name for name in fit.models), *(name for name in fit.failures)]
-    return shares(table.reindex(order)[kept].rename(columns=words)).rename_axis(index=None, columns=None)
+    return shares(largest_errors(fit).rename(columns=words))
 
 
 def split_by_family(samples: Samples, families: Iterable[str]) -> tuple[Samples, Samples]:

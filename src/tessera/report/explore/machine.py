@@ -19,7 +19,7 @@ from tessera.core.results.tree import ResultsTree
 from tessera.report.claims import load_claims
 from tessera.report.claims.claim import Claim, value_text
 from tessera.report.explore.display import shares
-from tessera.report.explore.source import ARCHIVE, CANDIDATES, PairSamples, _shown
+from tessera.report.explore.source import ARCHIVE, CANDIDATES, PairSamples, shown_folder
 from tessera.report.figures import style
 from tessera.report.figures.measured_machines import (
     Kept,
@@ -83,12 +83,12 @@ def my_machine(bundle: Path | str = "", results_dir: Path | str = "") -> MyMachi
     """
     if str(bundle):
         path = repo_root() / bundle
-        return MyMachine(open_kept(path), _shown(path), None)
+        return MyMachine(open_kept(path), shown_folder(path), None)
     for name in (*((str(results_dir),) if str(results_dir) else CANDIDATES), ARCHIVE):
         folders = ResultsTree(repo_root() / name).machines.bundles()
         if folders:
             run = None if name == ARCHIVE else repo_root() / name
-            return MyMachine(open_kept(folders[0]), _shown(folders[0]), run)
+            return MyMachine(open_kept(folders[0]), shown_folder(folders[0]), run)
     raise TesseraError(f"bundle in {ARCHIVE}", "there is none", "git checkout notebooks/data")
 
 

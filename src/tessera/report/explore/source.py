@@ -144,7 +144,7 @@ def open_results(results_dir: Path | str = "") -> ResultsSource:
         directory = repo_root() / name
         results = Results(directory)
         if results.tree.cells.exists() and results.pairs():
-            return ResultsSource(results, _shown(directory))
+            return ResultsSource(results, shown_folder(directory))
     raise TesseraError(
         f"results {results_dir or ' or '.join(CANDIDATES)}",
         "; ".join(results.notes) or "no cell with a runtime in cycles",
@@ -152,7 +152,7 @@ def open_results(results_dir: Path | str = "") -> ResultsSource:
     )
 
 
-def _shown(directory: Path) -> str:
+def shown_folder(directory: Path) -> str:
     """The folder without this machine's part of the path."""
     directory, root = directory.resolve(), repo_root()
     if directory.is_relative_to(root):
