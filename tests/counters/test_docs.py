@@ -55,5 +55,5 @@ def test_the_table_of_c():
 
 
 def test_the_table_of_statuses():
-    rows = pages.table("counters.md", "| status of an event | meaning |")
+    rows = pages.table("codes.md", "| status | meaning |")
     assert [row[0] for row in rows] == list(STATUSES)

@@ -40,15 +40,9 @@ def test_the_python_examples_run(files, capsys):
 
 
 def test_the_table_of_models_is_complete():
-    table = re.search(r"## The models\n(.*?)\n\n[A-Z]", pages.text(DEFINITIONS), re.DOTALL)
-    named = re.findall(r"^\| ([a-z0-9, ]+) \|", table[1], re.MULTILINE)[1:]
-    assert ", ".join(named).split(", ") == list(MODELS)
-
-
-def test_the_table_of_other_models_is_complete():
-    text = pages.text(DEFINITIONS)
-    table = re.search(r"fitted by name.*?\n\n(\|.*?)\n\n", text, re.DOTALL)[1]
-    assert re.findall(r"^\| ([a-z-]+) \|", table, re.MULTILINE)[1:] == list(EXTRA)
+    rows = pages.table("codes.md", "| model | equation | fitted | source |")
+    assert [row[0] for row in rows if "always" in row] == list(MODELS)
+    assert [row[0] for row in rows if "by name" in row] == list(EXTRA)
 
 
 def test_the_table_of_protocols_is_complete():

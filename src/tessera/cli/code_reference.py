@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import json
 import re
 import tempfile
@@ -17,9 +18,12 @@ from tessera.core.files import repo_root
 from tessera.core.layouts import layout_format
 from tessera.core.mapping import mapping_file
 from tessera.core.table_columns import ascii_shown
+from tessera.fit.models.registry import EXTRA, MODELS
 from tessera.fit.predict import decision, processor
+from tessera.machine.counters.event import STATUSES
 from tessera.machine.counters.event_table import class_named, counter_classes
 from tessera.machine.environment import examine_conditions, run_conditions
+from tessera.measure.bundles.verify import CHECKS
 
 _LAYOUTS = "artifacts/layout-format"
 _TITLE = """# Codes, keys and conditions
@@ -96,6 +100,12 @@ def _classes() -> Iterator[Sequence[str]]:
         yield name, found.cpuid, str(found.walkers or "-"), event, bound, caveat
 
 
+def _models() -> Iterator[Sequence[str]]:
+    for fitted, models in (("always", MODELS), ("by name", EXTRA)):
+        for name, model in models.items():
+            yield name, model.equation, fitted, model.source
+
+
 def codes_page() -> str:
     """The text of codes.md."""
     wrong = ", ".join(f"`{word}`" for word in decision.WRONG)
@@ -116,6 +126,12 @@ def codes_page() -> str:
          of_runs),
         ("Classes of processors", ("class", "processors", "walkers", "event of loads", "C", "caveat"),
          _classes(), ""),
+        ("Statuses of events", ("status", "meaning"),
+         ((f"`{one}`", meaning) for one, meaning in STATUSES.items()), ""),
+        ("Checks of a bundle", ("check", "rule"),
+         ((f"`{name}`", (inspect.getdoc(check) or "").replace("``", "`"))
+          for name, (_, check) in CHECKS.items()), ""),
+        ("Runtime models", ("model", "equation", "fitted", "source"), _models(), ""),
     )  # fmt: skip
     return "\n".join((_TITLE, *(line for table in tables for line in _table(*table))))
 

@@ -73,7 +73,7 @@ _SIGNATURE_LEAF = 1
 
 
 def check_protocol(bundle: Bundle) -> Iterator[str]:
-    """The protocol is known, and its text is the one that was used."""
+    """The protocol is known, with its SHA-256 and region."""
     about = bundle.about
     found = measurement_protocols().get(about.protocol)
     if found is None:
@@ -86,7 +86,10 @@ def check_protocol(bundle: Bundle) -> Iterator[str]:
 
 
 def check_machine(bundle: Bundle) -> Iterator[str]:
-    """The class follows from CPUID, and the platform from class and machine_id."""
+    """The class follows from vendor, family, model and stepping, the platform from class and machine_id.
+
+    Sockets, cores and threads go together; of a hybrid processor, some cores have one thread.
+    """
     about, here = bundle.about, bundle.machine
     if bundle.counter_class is None:
         yield f"class {about.class_name}, but the processor is {here.cpu}"
@@ -137,7 +140,7 @@ def check_day(bundle: Bundle) -> Iterator[str]:
 
 
 def check_events(bundle: Bundle) -> Iterator[str]:
-    """Each event has the code that the table of events gives its quantity."""
+    """Codes are those of the table of events, modes that of the bundle; each pass counts R, instructions."""
     found = bundle.counter_class
     if found is None:
         return
@@ -191,7 +194,10 @@ COUNTING = "counting"  #: whether the measuring process may open events; perf ma
 
 
 def check_environment(bundle: Bundle) -> Iterator[str]:
-    """Each condition is recorded once with its level; those that runs need are met."""
+    """Every condition is recorded; those of runs follow from the counts; those of level stop are met.
+
+    `counting` need not be met if perf counted, which may have other rights.
+    """
     here = {one.check: one for one in bundle.environment}
     levels = {rule.check: rule.level for rule in RULES}
     from_runs = {one.check: one for one in conditions_of_runs(bundle)}

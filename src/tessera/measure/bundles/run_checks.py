@@ -38,7 +38,7 @@ _SIZES = ("4KB", "2MB", "1GB")
 
 
 def check_whole(bundle: Bundle) -> Iterator[str]:
-    """Every event was on a counter for the whole time that it was enabled."""
+    """Every event was on a counter all the time: at most 10 us or 0.1% are missing."""
     counts = bundle.counts
     enabled, running, clock = counts.enabled_ns, counts.running_ns, _is_region(bundle)
     lost = enabled - running
@@ -58,7 +58,7 @@ def check_whole(bundle: Bundle) -> Iterator[str]:
 
 
 def check_region_clocks(bundle: Bundle) -> Iterator[str]:
-    """The launcher's clock, the program's clock and the time that counters were enabled agree."""
+    """Region roi: clocks of program and launcher agree within 1% and 5 ms; events were enabled no longer."""
     counts, clock = bundle.counts, _is_region(bundle)
     without = np.setdiff1d(counts.runs, np.repeat(counts.runs, counts.sizes)[clock])
     if len(without) and clock.any():
@@ -76,7 +76,7 @@ def check_region_clocks(bundle: Bundle) -> Iterator[str]:
 
 
 def check_bounds(bundle: Bundle) -> Iterator[str]:
-    """C <= walkers x R; cycles with a walk <= R, <= C, and C <= walkers x these cycles."""
+    """C <= walkers x R; cycles with a walk (A) <= R; A <= C <= walkers x A within 1% and 50,000."""
     found = bundle.counter_class
     walkers = found.walkers if found else None
     cycles = bundle.column(R)
@@ -100,7 +100,7 @@ def check_bounds(bundle: Bundle) -> Iterator[str]:
 
 
 def check_sizes(bundle: Bundle) -> Iterator[str]:
-    """Counts by page size add up to the count of all sizes, as far as two passes can agree."""
+    """Counts by page size add up to the count of all sizes, within 5% and 50,000."""
     found = bundle.counter_class
     if found is None:
         return
@@ -125,7 +125,7 @@ def check_sizes(bundle: Bundle) -> Iterator[str]:
 
 
 def check_rates(bundle: Bundle) -> Iterator[str]:
-    """Clock rates, instructions in a cycle and the number of processors are possible."""
+    """0.1 to 8 cycles in a ns, at most 12 instructions in a cycle; region roi: at most one thread."""
     clock, cycles, executed = (bundle.column(role) for role in (TASK_CLOCK, R, INSTRUCTIONS))
     if bundle.about.region == "roi":
         roi = bundle.roi_ns
@@ -144,7 +144,7 @@ def check_rates(bundle: Bundle) -> Iterator[str]:
 
 
 def check_instructions(bundle: Bundle) -> Iterator[str]:
-    """A workload executes the same instructions under each layout."""
+    """Instructions of a workload differ by at most 0.1%."""
     rule = measurement_protocols().get(bundle.about.protocol)
     if rule is None:
         return
@@ -193,7 +193,7 @@ PAGES_SHARE, PAGES_COUNT = 0.01, 16
 
 
 def check_rounds(bundle: Bundle) -> Iterator[str]:
-    """Rounds count from 0, and in each round every layout that still runs has all passes."""
+    """In each round, every layout has a run of every pass, until a run fails."""
     passes = set(bundle.passes())
     for workload, layouts in bundle.by_workload.items():
         last = max((len(by_round) for by_round in layouts.values()), default=0)
@@ -218,7 +218,7 @@ def _some(words: set[str]) -> str:
 
 
 def check_workloads(bundle: Bundle) -> Iterator[str]:
-    """Runs have the size of their workload, and the results of programs were checked."""
+    """Runs have the size of their workload, and the results of programs were verified."""
     for run in bundle.runs:
         wanted = bundle.workloads[run.workload].size
         if run.size != wanted:
@@ -231,7 +231,7 @@ def check_workloads(bundle: Bundle) -> Iterator[str]:
 
 
 def check_pages(bundle: Bundle) -> Iterator[str]:
-    """Runs had the huge pages of their layout; no more 4KB pages than its pools have room for."""
+    """Runs had the 2MB and 1GB pages of their layout, and no more 4KB pages than its pools have room for."""
     for (workload, name), by_round in bundle.rounds.items():
         layout = bundle.layouts[workload, name]
         huge = layout.pages(PAGE_2MB), layout.pages(PAGE_1GB)
@@ -260,7 +260,7 @@ def _room(layout: Layout) -> int | None:
 
 
 def check_layouts(bundle: Bundle) -> Iterator[str]:
-    """Layouts of a workload have the same pools, and named ones the pages of their name."""
+    """The same pools in a workload; growing-0, growing-8 and 1gb have one page size."""
     for workload, mine in bundle.layouts_by_workload.items():
         pools = {n: sorted(one.pool_bytes.items()) for n, one in mine.items() if n != ALL_1GB}
         first = min(pools, default="")
@@ -275,7 +275,7 @@ def check_layouts(bundle: Bundle) -> Iterator[str]:
 
 
 def check_equal_layouts(bundle: Bundle) -> Iterator[str]:
-    """Layouts with the same windows are the same experiment, so their R agrees."""
+    """R of layouts with equal windows differs by at most 5%."""
     rule = measurement_protocols().get(bundle.about.protocol)
     if rule is None:
         return

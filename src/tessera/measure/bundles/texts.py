@@ -70,7 +70,10 @@ def private_texts(texts: Iterable[tuple[str, str]], *, names: bool = True) -> It
 
 
 def private_in_bundle(bundle: Bundle) -> Iterator[str]:
-    """What is private in a bundle. Words that Tessera chose are searched for paths only."""
+    """No absolute path, no hardware or IPv4 address, no name of the machine that verifies.
+
+    Words that Tessera chose are searched for paths only.
+    """
     yield from private_texts(_free_texts(bundle))
     rules = [(one.check, text) for one in bundle.environment for text in (one.wanted, one.remedy)]
     yield from private_texts([(f"environment.csv, {check}", text) for check, text in rules], names=False)
