@@ -7,13 +7,13 @@ import copy
 import pytest
 import yaml
 
-from tessera.core import configuration_files, platforms
+from tessera.core import platforms
 from tessera.core.platforms import platforms_folder
 
 
 @pytest.fixture(scope="session")
 def _haswell():
-    return configuration_files.read_yaml(platforms_folder() / "haswell-sim.yaml", "platform file")
+    return platforms.PLATFORM_FILE.read(platforms_folder() / "haswell-sim.yaml")
 
 
 @pytest.fixture

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.core import configuration_files, platforms
+from tessera.core import platforms
 from tessera.core.platforms import platforms_folder
 from tessera.simulate.platform_files import (
+    GENERATION_FILE,
     DetectionReport,
     cpuinfo_values,
     generation_of,
@@ -71,8 +72,7 @@ def test_what_the_kernel_knows(text, expected):
     "path", sorted((platforms_folder() / "hosts").glob("*.yaml")), ids=lambda path: path.stem
 )
 def test_each_generation_makes_a_platform(path, tmp_path):
-    tree = configuration_files.read_yaml(path, "core generation")
-    assert set(tree) == {"vendor", "models", "values"} and tree["models"]
+    tree = GENERATION_FILE.read(path)
     for family, model in tree["models"]:
         done = write_detected_platform(DetectionReport(tree["vendor"], family, model), tmp_path / "p.yaml")
         assert done.generation == path.stem

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from tessera.core import configuration_files
-from tessera.core.platforms import platforms_folder
+from tessera.core.platforms import PLATFORM_FILE, platforms_folder
 from tessera.core.results.table_io import read_cells
 from tests.in_process import tessera
 
@@ -78,7 +77,7 @@ def test_a_mapping_that_is_one_layout_gives_the_cell_of_that_layout(simulate, tm
 
 
 def test_a_platform_file_chooses_a_design_as_the_option_does(simulate, tmp_path):
-    tree = configuration_files.read_yaml(platforms_folder() / "park-haswell.yaml", "platform file")
+    tree = PLATFORM_FILE.read(platforms_folder() / "park-haswell.yaml")
     tree["name"], source = "anchors", "assumed: test"
     tree["mmu"] = {"design": {"value": "anchor", "source": source}}
     tree["design"] = {"anchor": {"distance_pages": {"value": 8192, "source": source}}}

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tessera.core import configuration_files
+from tessera.core.configuration_files import Document
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.core.files import repo_root
 
@@ -136,6 +136,10 @@ HEAD = ("name", "description", "hardware_class")
 TEMPLATE = "host-template"  #: the host's assumed values; `tessera platform detect` completes it
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  #: names become file names and table cells
 HELP = "see docs/howto/add-a-platform.md"
+#: without a schema: the simulator describes the keys
+PLATFORM_FILE = Document(
+    "platform file", None, "correct the file; docs/howto/add-a-platform.md shows its form"
+)
 
 
 @dataclass(frozen=True)
@@ -190,7 +194,7 @@ def load_platform(name_or_path: str | Path) -> Platform:
         path = platforms_folder() / f"{name_or_path}.yaml"
         if not path.exists():
             raise unknown_name("platform", str(name_or_path), platform_names())
-    return platform_of_tree(configuration_files.read_yaml(path, "platform file"), path)
+    return platform_of_tree(PLATFORM_FILE.read(path), path)
 
 
 def platform_of_tree(tree: object, path: Path) -> Platform:

@@ -9,14 +9,14 @@ import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
 
 import yaml
 
-from tessera.core import configuration_files
+from tessera.core.configuration_files import Document
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built, with_names, write_text
 from tessera.core.platforms import (
+    PLATFORM_FILE,
     TEMPLATE,
     Platform,
     Value,
@@ -99,6 +99,7 @@ def simulator_refusal(asked: str, status: int, stderr: str) -> TesseraError:
 # A hypervisor can hide or falsify CPUID's numbers; they are taken as reported and say so in their source.
 
 DETECTED_SOURCE = "CPUID of this machine"
+GENERATION_FILE = Document("core generation", "core-generation", "see docs/howto/add-a-platform.md")
 IN_A_GUEST = "CPUID of this machine, as its hypervisor reports it"
 
 
@@ -167,7 +168,7 @@ def write_detected_platform(report: DetectionReport, out: Path) -> Detected:
 
     A reported number outside its key's bounds is left out.
     """
-    template = _ours(platforms_folder() / f"{TEMPLATE}.yaml", "platform template")
+    template = PLATFORM_FILE.read(platforms_folder() / f"{TEMPLATE}.yaml")
     generation = generation_of(report)
     layers = [generation_values(generation) if generation else {}, report.kernel]
     source = IN_A_GUEST if report.hypervisor else DETECTED_SOURCE
@@ -191,7 +192,7 @@ def write_detected_platform(report: DetectionReport, out: Path) -> Detected:
 def generation_of(report: DetectionReport) -> Path | None:
     """The file of ``hosts`` that lists this vendor, family and model."""
     for path in sorted((platforms_folder() / "hosts").glob("*.yaml")):
-        tree = _ours(path, "core generation")
+        tree = GENERATION_FILE.read(path)
         if tree["vendor"] == report.vendor and [report.family, report.model] in tree["models"]:
             return path
     return None
@@ -199,12 +200,7 @@ def generation_of(report: DetectionReport) -> Path | None:
 
 def generation_values(path: Path) -> dict[str, Value]:
     """Documented and assumed values of a core generation."""
-    return leaves(_ours(path, "core generation")["values"], path)
-
-
-def _ours(path: Path, what: str) -> dict:
-    """The tree of a file that comes with Tessera: a mapping."""
-    return cast(dict, configuration_files.read_yaml(path, what))
+    return leaves(GENERATION_FILE.read(path)["values"], path)
 
 
 def _put_value(tree: dict, path: list[str], value: Value) -> None:

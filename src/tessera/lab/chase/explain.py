@@ -10,7 +10,7 @@ import pandas as pd
 import yaml
 
 from tessera.core.files import write_text
-from tessera.core.platforms import Platform, load_platform
+from tessera.core.platforms import PLATFORM_FILE, Platform, load_platform
 from tessera.core.results.machine_tables import CALIBRATION, CHASE, CHASE_SERIES, FINDINGS, LATENCY, STEPS
 from tessera.core.results.table_io import frame_of, read_file
 from tessera.lab.chase import calibrate, findings, latency_steps
@@ -132,7 +132,7 @@ def calibration_table(
 
 def write_platform(platform: Platform, template: Path, out: Path) -> None:
     """The platform as a YAML file with the shape of ``template``; keys left to their defaults stay out."""
-    tree = yaml.safe_load(template.read_text())
+    tree = PLATFORM_FILE.read(template)
     tree["name"], tree["description"] = platform.name, platform.description
     for key, value in platform.values.items():
         if value.defaulted:
