@@ -40,7 +40,8 @@ SCRIPT
 # Before anything is installed.
 check_python() {
     [[ ! -x $python ]] || "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-        fail "Python >= 3.11" "$("$python" --version)" "use Debian 12, Ubuntu 24.04, or later ones"
+        fail "Python >= 3.11" "$python is $("$python" --version)" \
+            "use Debian 12, whose python3 is 3.11: Tessera is tested there only"
 }
 
 environment_mb=1500  # of .venv with its bytecode

@@ -42,7 +42,7 @@ ensure_packages() {
     done
     if ((${#missing[@]})); then
         command -v apt-get > /dev/null ||
-            fail "this machine" "it has no apt-get, and ./run can set up only Debian and Ubuntu" \
+            fail "this machine" "it has no apt-get, which ./run needs to install packages (tested on Debian 12 only)" \
                 "install ${missing[*]} and Python >= 3.11 yourself, then use environment.yml"
         say "missing system packages: ${missing[*]}"
         allowed_to_install "${missing[@]}"

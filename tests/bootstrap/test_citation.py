@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tomllib
 
 import yaml
 
 from tessera import __version__
+from tests.in_process import tessera
 
 
 def git(*words, cwd):
@@ -18,11 +20,22 @@ def test_citation_file(root):
     citation = yaml.safe_load((root / "CITATION.cff").read_text())
     assert {"cff-version", "message", "title", "authors"} <= citation.keys()  # required by CFF 1.2.0
     assert citation["cff-version"] == "1.2.0"
-    assert citation["version"] == __version__
     assert citation["license"] == "MIT"
     reference = citation["preferred-citation"]
     assert {"type", "title", "authors"} <= reference.keys()
     assert all("family-names" in author or "name" in author for author in reference["authors"])
+
+
+def test_one_version(root):
+    """The project, its citation, its newest changes and its command state the same one."""
+    newest = re.search(r"^## ([\w.]+)", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
+    stated = {
+        "pyproject.toml": tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"],
+        "CITATION.cff": yaml.safe_load((root / "CITATION.cff").read_text())["version"],
+        "CHANGELOG.md": newest and newest[1],
+        "tessera --version": tessera("--version").stdout.split()[-1],
+    }
+    assert stated == dict.fromkeys(stated, __version__)
 
 
 def test_licences_are_where_the_files_say(root):

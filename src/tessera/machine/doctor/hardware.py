@@ -68,7 +68,7 @@ def _python() -> Check:
     # ./run doctor runs under whatever python3 the machine has.
     if sys.version_info >= (3, 11):  # noqa: UP036
         return part_found("Python", found)
-    return part_missing("Python", found, "Tessera needs 3.11 or later: Debian 12, Ubuntu 24.04")
+    return part_missing("Python", found, "Tessera needs 3.11 or later; Debian 12, on which it is tested, has 3.11")
 
 
 def _processor(cpu: dict[str, str]) -> Check:
