@@ -21,8 +21,7 @@ static uint64_t nanoseconds(void) {
 double clock_hertz(void) {
     const uint64_t begin = nanoseconds(), first = clock_read();
     uint64_t end = begin;
-    while (end - begin < 50000000u)
-        end = nanoseconds();
+    while (end - begin < 50000000u) end = nanoseconds();
     return (double)(clock_read() - first) * 1e9 / (double)(end - begin);
 }
 

@@ -24,8 +24,7 @@ static const struct kind KINDS[] = {
 const struct kind *kind_named(const char *name) {
     char list[200] = "";
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
-        if (strcmp(KINDS[i].name, name) == 0)
-            return &KINDS[i];
+        if (strcmp(KINDS[i].name, name) == 0) return &KINDS[i];
         const size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", KINDS[i].name);
     }

@@ -18,14 +18,13 @@ size_t pass_touches(const struct kind *kind, size_t bytes) { return bytes / kind
 static char *mapped(const struct kind *kind, int file, size_t bytes) {
     char *space = mmap(NULL, bytes + BORDER, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (space == MAP_FAILED)
-        stop(EXIT_FAILED_WORK, "address space for a pass", "give a smaller --size", "mmap of %zu bytes: %s", bytes + BORDER, strerror(errno));
+        stop(EXIT_FAILED_WORK, "address space for a pass", "give a smaller --size", "mmap of %zu bytes: %s", bytes + BORDER,
+             strerror(errno));
     char *start = (char *)(((uintptr_t)space + BORDER - 1) & ~(BORDER - 1));
     const size_t before = (size_t)(start - space);
     // The borders go back, so that the pass starts with no page table of its own.
-    if (before)
-        munmap(space, before);
-    if (before < BORDER)
-        munmap(start + bytes, BORDER - before);
+    if (before) munmap(space, before);
+    if (before < BORDER) munmap(start + bytes, BORDER - before);
     const int how = kind->file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
     char *memory = mmap(start, bytes, PROT_READ | (kind->store ? PROT_WRITE : 0), how | MAP_FIXED, kind->file ? file : -1, 0);
     if (memory == MAP_FAILED)
@@ -39,17 +38,14 @@ static char *mapped(const struct kind *kind, int file, size_t bytes) {
 /// AnonHugePages of the mapping at `start`, in bytes.
 static uint64_t huge_bytes(const char *start) {
     FILE *maps = fopen("/proc/self/smaps", "r");
-    if (!maps)
-        stop(EXIT_FAILED_WORK, "which pages are huge", "mount /proc", "/proc/self/smaps: %s", strerror(errno));
+    if (!maps) stop(EXIT_FAILED_WORK, "which pages are huge", "mount /proc", "/proc/self/smaps: %s", strerror(errno));
     char line[512];
     uint64_t kilobytes = 0;
     int inside = 0;
     while (fgets(line, sizeof line, maps)) {
         unsigned long first = 0, end = 0, value = 0;
-        if (sscanf(line, "%lx-%lx ", &first, &end) == 2)
-            inside = first <= (unsigned long)start && (unsigned long)start < end;
-        else if (inside && sscanf(line, "AnonHugePages: %lu kB", &value) == 1)
-            kilobytes = value;
+        if (sscanf(line, "%lx-%lx ", &first, &end) == 2) inside = first <= (unsigned long)start && (unsigned long)start < end;
+        else if (inside && sscanf(line, "AnonHugePages: %lu kB", &value) == 1) kilobytes = value;
     }
     fclose(maps);
     return kilobytes << 10;
@@ -59,10 +55,8 @@ static void touch_all(const struct kind *kind, volatile char *memory, size_t tou
     for (size_t i = 0; i < touches; i++) {
         volatile char *at = memory + i * kind->step;
         const uint64_t begin = clock_read();
-        if (kind->store)
-            *at = 1;
-        else
-            (void)*at;
+        if (kind->store) *at = 1;
+        else (void)*at;
         const uint64_t taken = clock_read() - begin;
         cycles[i] = taken < UINT32_MAX ? (uint32_t)taken : UINT32_MAX;
     }
@@ -70,10 +64,8 @@ static void touch_all(const struct kind *kind, volatile char *memory, size_t tou
 
 struct pass pass_run(const struct kind *kind, int file, size_t bytes, uint32_t *cycles) {
     char *memory = mapped(kind, file, bytes);
-    if (kind->file)
-        source_require_cached(memory, bytes);
-    if (kind->populate)
-        memset(memory, 0, bytes);
+    if (kind->file) source_require_cached(memory, bytes);
+    if (kind->populate) memset(memory, 0, bytes);
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
     touch_all(kind, memory, pass_touches(kind, bytes), cycles);

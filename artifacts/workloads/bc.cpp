@@ -49,8 +49,7 @@ template <class EdgeSource>
 Outcome rank(const Arguments& arguments, const EdgeSource& edge, const std::optional<PreparedFile>& prepared) {
     std::optional outgoing(graph_rows<int32_t>(prepared, edge, Direction::outgoing));
     const uint64_t vertices = edge.vertices(), arcs = outgoing->offsets[vertices];
-    const std::vector<int32_t> sources =
-        choose_sources("bc", *outgoing, arguments.count("sources"), arguments.count("seed"));
+    const std::vector<int32_t> sources = choose_sources("bc", *outgoing, arguments.count("sources"), arguments.count("seed"));
     AnonymousArray<int32_t> depth("depths", vertices), queue("queue", vertices);
     AnonymousArray<double> paths("path counts", vertices);
     AnonymousArray<float> dependency("dependencies", vertices), score("scores", vertices);
@@ -63,29 +62,31 @@ Outcome rank(const Arguments& arguments, const EdgeSource& edge, const std::opti
     successor.prefault();
     std::vector<uint64_t> level_starts;
     level_starts.reserve(65536);  // more levels than any graph here has; a vector may grow
-    const uint64_t footprint = outgoing->bytes() + depth.bytes() + queue.bytes() + paths.bytes() + dependency.bytes() +
-                               score.bytes() + successor.bytes();
+    const uint64_t footprint =
+        outgoing->bytes() + depth.bytes() + queue.bytes() + paths.bytes() + dependency.bytes() + score.bytes() + successor.bytes();
 
-    const BetweennessArrays arrays{*outgoing, depth.data(), paths.data(), dependency.data(), score.data(), queue.data(),
-                                   successor.data()};
+    const BetweennessArrays arrays{*outgoing, depth.data(), paths.data(), dependency.data(), score.data(), queue.data(), successor.data()};
     uint64_t reached = 0;
-    const uint64_t roi_ns = region_of_interest_ns([&] {
-        reached = betweenness(arrays, sources, level_starts);
-    });
+    const uint64_t roi_ns = region_of_interest_ns([&] { reached = betweenness(arrays, sources, level_starts); });
     outgoing.reset();
     if (arguments.flag("self-test-corrupt")) score[queue[0]] += 0.5f;  // the last source
 
     const auto [difference, complaint] =
-        sources.size() == 1 ? on_edges(prepared, Direction::incoming, edge,
-                                       [&](const auto& edges) { return checked(arrays, sources[0], edges); })
-                            : compared(score.data(), sources, edge);
+        sources.size() == 1
+            ? on_edges(prepared, Direction::incoming, edge, [&](const auto& edges) { return checked(arrays, sources[0], edges); })
+            : compared(score.data(), sources, edge);
     double sum = 0;
     for (uint64_t v = 0; v < vertices; ++v) sum += score[v];
 
     Result result("bc");
     add_graph(result, arguments);
-    result.add("sources", uint64_t{sources.size()}).add("vertices", vertices).add("edges", arcs)
-        .add("footprint_bytes", footprint).add("roi_ns", roi_ns).add("reached_vertices", reached).add("checksum", sum)
+    result.add("sources", uint64_t{sources.size()})
+        .add("vertices", vertices)
+        .add("edges", arcs)
+        .add("footprint_bytes", footprint)
+        .add("roi_ns", roi_ns)
+        .add("reached_vertices", reached)
+        .add("checksum", sum)
         .add("largest_difference", difference);
     return {result, complaint};
 }

@@ -23,8 +23,7 @@ class BetweennessCheck {
 public:
     /// Reads the arrays of one number a vertex, after betweenness() from one source; the graph may be gone.
     BetweennessCheck(const BetweennessArrays& arrays, uint64_t vertices, int32_t source)
-        : dependency_(arrays.dependency), score_(arrays.score), vertices_(vertices), source_(source),
-          node_("expected numbers", vertices) {
+        : dependency_(arrays.dependency), score_(arrays.score), vertices_(vertices), source_(source), node_("expected numbers", vertices) {
         for (uint64_t v = 0; v < vertices; ++v) node_[v] = {arrays.paths[v], 0, 0, arrays.depth[v], 0};
     }
 
@@ -40,8 +39,9 @@ public:
                 __builtin_prefetch(&dependency_[e.to]);
             },
             [&](const Edge& e, uint64_t) {
-                if (!add(e)) found = "edge " + std::to_string(e.from) + "->" + std::to_string(e.to) + " leads from depth " +
-                                     std::to_string(node_[e.from].depth) + " to " + std::to_string(node_[e.to].depth);
+                if (!add(e))
+                    found = "edge " + std::to_string(e.from) + "->" + std::to_string(e.to) + " leads from depth " +
+                            std::to_string(node_[e.from].depth) + " to " + std::to_string(node_[e.to].depth);
                 return found.empty();
             });
         for (uint64_t v = 0; v < vertices_ && found.empty(); ++v) found = judge(v);
@@ -78,8 +78,7 @@ private:
         const std::string name = "vertex " + std::to_string(v) + ": ";
         const bool is_source = v == static_cast<uint64_t>(source_);
         if (is_source != (node.depth == 0)) return name + "depth " + std::to_string(node.depth);
-        if (node.depth < 0)
-            return node.paths == 0 && dependency == 0 ? "" : name + "it was not reached, but has paths or a dependency";
+        if (node.depth < 0) return node.paths == 0 && dependency == 0 ? "" : name + "it was not reached, but has paths or a dependency";
         const double paths = is_source ? 1 : node.expected_paths;
         if (!(paths > 0 && std::fabs(node.paths - paths) <= kAllowedOfPaths * paths))
             return name + std::to_string(node.paths) + " paths, the edges give " + std::to_string(paths);

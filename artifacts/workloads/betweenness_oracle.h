@@ -17,8 +17,10 @@ class BetweennessOracle {
 public:
     template <class EdgeSource>
     explicit BetweennessOracle(const EdgeSource& edge)
-        : vertices_(edge.vertices()), incoming_(build_csr<int32_t>(edge, Direction::incoming)),
-          starts_("oracle's starts", vertices_ + 2), targets_("oracle's targets", incoming_.targets.size()),
+        : vertices_(edge.vertices()),
+          incoming_(build_csr<int32_t>(edge, Direction::incoming)),
+          starts_("oracle's starts", vertices_ + 2),
+          targets_("oracle's targets", incoming_.targets.size()),
           score_("oracle's scores", vertices_) {
         const uint64_t arcs = incoming_.offsets[vertices_];
         for (uint64_t e = 0; e < arcs; ++e) ++starts_[incoming_.targets[e] + 2];

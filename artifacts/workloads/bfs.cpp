@@ -22,8 +22,7 @@ Outcome search(const Arguments& arguments, const EdgeSource& edge, const std::op
     std::optional outgoing(graph_rows<int32_t>(prepared, edge, Direction::outgoing));
     std::optional incoming(graph_rows<int32_t>(prepared, edge, Direction::incoming));
     const uint64_t vertices = edge.vertices(), arcs = outgoing->offsets[vertices];
-    const std::vector<int32_t> sources =
-        choose_sources("bfs", *outgoing, arguments.count("sources"), arguments.count("seed"));
+    const std::vector<int32_t> sources = choose_sources("bfs", *outgoing, arguments.count("sources"), arguments.count("seed"));
     AnonymousArray<int32_t> parents("parents", vertices * sources.size()), queue("queue", vertices);
     AnonymousArray<uint64_t> front("frontier", BfsArrays::bitmap_words(vertices));
     AnonymousArray<uint64_t> next("next frontier", BfsArrays::bitmap_words(vertices));
@@ -31,8 +30,7 @@ Outcome search(const Arguments& arguments, const EdgeSource& edge, const std::op
     queue.prefault();
     front.prefault();
     next.prefault();
-    const uint64_t footprint = outgoing->bytes() + incoming->bytes() + parents.bytes() + queue.bytes() +
-                               front.bytes() + next.bytes();
+    const uint64_t footprint = outgoing->bytes() + incoming->bytes() + parents.bytes() + queue.bytes() + front.bytes() + next.bytes();
 
     const BfsArrays arrays{*outgoing, *incoming, queue.data(), front.data(), next.data()};
     uint64_t bottom_up_steps = 0;
@@ -45,8 +43,7 @@ Outcome search(const Arguments& arguments, const EdgeSource& edge, const std::op
     if (arguments.flag("self-test-corrupt")) parents[sources[0]] = -1;  // the source loses itself
 
     DirectedTreeCheck check(sources, parents.data(), vertices);
-    const std::string complaint =
-        on_edges(prepared, Direction::outgoing, edge, [&](const auto& edges) { return check.complaint(edges); });
+    const std::string complaint = on_edges(prepared, Direction::outgoing, edge, [&](const auto& edges) { return check.complaint(edges); });
     uint64_t checksum = 0, reached = 0, deepest = 0;
     for (uint64_t v = 0; v < vertices; ++v)  // depths, unlike parents, have one right answer
         for (uint64_t tree = 0; tree < sources.size(); ++tree) {
@@ -58,9 +55,14 @@ Outcome search(const Arguments& arguments, const EdgeSource& edge, const std::op
 
     Result result("bfs");
     add_graph(result, arguments);
-    result.add("sources", uint64_t{sources.size()}).add("vertices", vertices).add("edges", arcs)
-        .add("footprint_bytes", footprint).add("roi_ns", roi_ns).add("reached_vertices", reached)
-        .add("deepest_level", deepest == 0 ? 0 : deepest - 1).add("bottom_up_steps", bottom_up_steps)
+    result.add("sources", uint64_t{sources.size()})
+        .add("vertices", vertices)
+        .add("edges", arcs)
+        .add("footprint_bytes", footprint)
+        .add("roi_ns", roi_ns)
+        .add("reached_vertices", reached)
+        .add("deepest_level", deepest == 0 ? 0 : deepest - 1)
+        .add("bottom_up_steps", bottom_up_steps)
         .add("checksum", checksum);
     return {result, complaint};
 }

@@ -15,8 +15,7 @@ namespace tessera::workloads {
 inline constexpr int64_t kUnreached = -1;
 
 /// `parent` holds kUnreached everywhere; `queue` has room for every vertex. Returns vertices reached.
-TESSERA_KERNEL inline uint64_t breadth_first_search(const Csr<int64_t>& graph, int64_t root,
-                                                    int64_t* parent, int64_t* queue) {
+TESSERA_KERNEL inline uint64_t breadth_first_search(const Csr<int64_t>& graph, int64_t root, int64_t* parent, int64_t* queue) {
     const uint64_t* offsets = graph.offsets.data();
     const int64_t* targets = graph.targets.data();
     uint64_t head = 0, tail = 0;

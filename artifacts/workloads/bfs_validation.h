@@ -54,8 +54,7 @@ Validation validate_bfs(const EdgeSource& edge, int64_t root, const int64_t* par
         return std::move(found);
     };
     if (parent[root] != root) return complain("the root is not its own parent");
-    if (!detail::find_levels(root, parent, found.level))
-        return complain("the parents form a cycle or leave the graph");
+    if (!detail::find_levels(root, parent, found.level)) return complain("the parents form a cycle or leave the graph");
 
     const AnonymousArray<int32_t>& level = found.level;
     AnonymousArray<bool> tree_edge_seen("tree edges seen", vertices);  // false: a fresh mapping is zero
@@ -66,16 +65,14 @@ Validation validate_bfs(const EdgeSource& edge, int64_t root, const int64_t* par
         if ((level[u] < 0) != (level[v] < 0)) return complain(name() + " has only one end reached");
         if (level[u] < 0) continue;
         ++found.edges_in_component;
-        if (level[u] - level[v] > 1 || level[v] - level[u] > 1)
-            return complain(name() + " joins levels that differ by more than one");
+        if (level[u] - level[v] > 1 || level[v] - level[u] > 1) return complain(name() + " joins levels that differ by more than one");
         // parent == neighbour is a tree edge; its levels differ by exactly one by construction of
         // `level`, except for a self loop, which cannot be one.
         if (u != v && parent[u] == v) tree_edge_seen[u] = true;
         if (u != v && parent[v] == u) tree_edge_seen[v] = true;
     }
     for (uint64_t v = 0; v < vertices; ++v)
-        if (level[v] >= 0 && !tree_edge_seen[v])
-            return complain("tree edge of vertex " + std::to_string(v) + " is not in the graph");
+        if (level[v] >= 0 && !tree_edge_seen[v]) return complain("tree edge of vertex " + std::to_string(v) + " is not in the graph");
     return found;
 }
 

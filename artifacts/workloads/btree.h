@@ -48,8 +48,7 @@ inline uint64_t key_of_element(uint64_t i) { return i * 8 + (i * 0x9e3779b97f4a7
 inline uint64_t value_of_element(uint64_t i) { return i * 0xd6e8feb86659fd93u ^ i >> 7; }
 
 /// Looks up the keys of elements drawn at random, all present; returns the sum of their values.
-TESSERA_KERNEL inline uint64_t look_up_at_random(const Node* root, uint64_t elements, uint64_t lookups,
-                                                 uint64_t seed) {
+TESSERA_KERNEL inline uint64_t look_up_at_random(const Node* root, uint64_t elements, uint64_t lookups, uint64_t seed) {
     Lcg64 draws(seed);
     uint64_t sum = 0;
     for (uint64_t k = 0; k < lookups; ++k) {

@@ -105,8 +105,7 @@ inline uint64_t add_level(NodesByNumber& nodes, uint64_t first, uint64_t end, ui
 inline Tree build_tree(uint64_t count, uint64_t seed) {
     uint64_t node_count = 0;
     for (const uint64_t level : count_levels(count, seed)) node_count += level;
-    Tree tree{AnonymousArray<Node>("tree nodes", node_count), AnonymousArray<Element>("elements", count),
-              nullptr, 1};
+    Tree tree{AnonymousArray<Node>("tree nodes", node_count), AnonymousArray<Element>("elements", count), nullptr, 1};
     NodesByNumber nodes(tree.nodes, seed + 1);
     uint64_t first = 0, end = fill_leaves(nodes, tree.elements, seed);
     for (; end - first > 1; ++tree.levels) {

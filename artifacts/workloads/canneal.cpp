@@ -17,37 +17,37 @@ Outcome run(const Arguments& arguments) {
     const uint64_t width = arguments.count("width"), height = arguments.count("height");
     const uint64_t seed = arguments.count("seed");
     const Inputs input{arguments.count("elements"), arguments.count("inputs"), seed};
-    const Schedule schedule{arguments.count("temperatures"), arguments.count("swaps"),
-                            arguments.count("start-temperature")};
+    const Schedule schedule{arguments.count("temperatures"), arguments.count("swaps"), arguments.count("start-temperature")};
     if (width * height < input.cells)
-        throw Error("canneal: --elements " + std::to_string(input.cells),
-                    "the grid has only " + std::to_string(width * height) + " places",
+        throw Error("canneal: --elements " + std::to_string(input.cells), "the grid has only " + std::to_string(width * height) + " places",
                     "choose a larger --width or --height");
 
     Netlist netlist = build_netlist(input, width, height);
     const int64_t cost_before = routing_cost(input, netlist, width);
     const Boltzmann boltzmann;
     Annealed done;
-    const uint64_t roi_ns = region_of_interest_ns(
-        [&] { done = anneal(netlist.cells.data(), input.cells, schedule, boltzmann, seed); });
+    const uint64_t roi_ns = region_of_interest_ns([&] { done = anneal(netlist.cells.data(), input.cells, schedule, boltzmann, seed); });
     if (arguments.flag("self-test-corrupt")) netlist.cells[0].place = netlist.cells[1].place;
 
     const int64_t cost = routing_cost(input, netlist, width);
     std::string complaint;
     if (cost != cost_before + done.cost_difference)
-        complaint = "the cost is " + std::to_string(cost) + ", but the kernel's sum is " +
-                    std::to_string(cost_before + done.cost_difference);
-    else if (!places_are_distinct(netlist))
-        complaint = "two elements have the same place";
+        complaint =
+            "the cost is " + std::to_string(cost) + ", but the kernel's sum is " + std::to_string(cost_before + done.cost_difference);
+    else if (!places_are_distinct(netlist)) complaint = "two elements have the same place";
     uint64_t checksum = 0;
-    for (uint64_t i = 0; i < input.cells; ++i)
-        checksum += mix64(i, static_cast<uint64_t>(netlist.cells[i].place - netlist.places.data()));
+    for (uint64_t i = 0; i < input.cells; ++i) checksum += mix64(i, static_cast<uint64_t>(netlist.cells[i].place - netlist.places.data()));
 
     Result result("canneal");
-    result.add("elements", input.cells).add("swaps", schedule.temperatures * schedule.swaps_per_temperature)
-        .add("seed", seed).add("footprint_bytes", netlist.bytes()).add("roi_ns", roi_ns)
-        .add("accepted_swaps", done.accepted).add("cost_before", static_cast<uint64_t>(cost_before))
-        .add("cost", static_cast<uint64_t>(cost)).add("checksum", checksum);
+    result.add("elements", input.cells)
+        .add("swaps", schedule.temperatures * schedule.swaps_per_temperature)
+        .add("seed", seed)
+        .add("footprint_bytes", netlist.bytes())
+        .add("roi_ns", roi_ns)
+        .add("accepted_swaps", done.accepted)
+        .add("cost_before", static_cast<uint64_t>(cost_before))
+        .add("cost", static_cast<uint64_t>(cost))
+        .add("checksum", checksum);
     return {result, complaint};
 }
 
@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
                         {"swaps", Kind::count, "15000", 1, 1e12, "number of swaps to try at each temperature"},
                         {"temperatures", Kind::count, "64", 1, 10000, "number of temperatures"},
                         {"start-temperature", Kind::count, "2000", 0, 1e8, "first temperature, in units of distance"},
-                        seed_parameter(), corrupt_parameter()},
+                        seed_parameter(),
+                        corrupt_parameter()},
                        argc, argv, run);
 }

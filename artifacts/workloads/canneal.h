@@ -31,9 +31,7 @@ struct Cell {  ///< an element of the netlist
     uint64_t degree;
 };
 
-inline int64_t distance(const Place& a, const Place& b) {
-    return std::abs(int64_t{a.x} - b.x) + std::abs(int64_t{a.y} - b.y);
-}
+inline int64_t distance(const Place& a, const Place& b) { return std::abs(int64_t{a.x} - b.x) + std::abs(int64_t{a.y} - b.y); }
 
 /// By how much the cost of a's connections grows if it moves to b's place and b to its.
 inline int64_t cost_of_moving(const Cell& a, const Cell& b) {
@@ -79,8 +77,7 @@ struct Annealed {
 };
 
 /// Two cells or more.
-TESSERA_KERNEL inline Annealed anneal(Cell* cells, uint64_t count, const Schedule& schedule,
-                                      const Boltzmann& boltzmann, uint64_t seed) {
+TESSERA_KERNEL inline Annealed anneal(Cell* cells, uint64_t count, const Schedule& schedule, const Boltzmann& boltzmann, uint64_t seed) {
     Lcg64 draws(seed);
     Annealed done;
     uint64_t temperature = schedule.start_temperature << 16;

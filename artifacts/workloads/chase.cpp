@@ -45,9 +45,13 @@ void touch(AnonymousArray<char>& array, const std::string& how, uint64_t seed) {
     }
 }
 
-struct Case { uint64_t elements, chains; };
+struct Case {
+    uint64_t elements, chains;
+};
 
-struct Measured { uint64_t accesses, ns; };
+struct Measured {
+    uint64_t accesses, ns;
+};
 
 /// Measures one case after another; a tour is made again only where the number of elements changes.
 class Chaser {
@@ -69,8 +73,7 @@ public:
             else follow_all(at, steps);
         });
         const uint64_t ns = cpu_ns() - begin;
-        for (uint64_t i = 0; i < c.chains; ++i)
-            right_ &= at[i] == place(position_after(c.elements, c.chains, i, warmup + steps));
+        for (uint64_t i = 0; i < c.chains; ++i) right_ &= at[i] == place(position_after(c.elements, c.chains, i, warmup + steps));
         return {steps * c.chains, ns};
     }
 
@@ -128,25 +131,35 @@ Outcome run(const Arguments& arguments) {
     }
     const Frames frames = frames_of(array.data(), array.bytes() / kPageBytes);
     Result result("chase");
-    result.add("stride_bytes", stride).add("rounds", rounds).add("seed", seed).add("footprint_bytes", array.bytes())
-        .add("frames_known", frames.known).add("contiguous_frames", frames.contiguous)
-        .add("aligned_runs_of_8_frames", frames.aligned_runs_of_8).add("roi_ns", roi_ns);
+    result.add("stride_bytes", stride)
+        .add("rounds", rounds)
+        .add("seed", seed)
+        .add("footprint_bytes", array.bytes())
+        .add("frames_known", frames.known)
+        .add("contiguous_frames", frames.contiguous)
+        .add("aligned_runs_of_8_frames", frames.aligned_runs_of_8)
+        .add("roi_ns", roi_ns);
     return {result, chaser.right() ? "" : "a chain ended at a wrong element"};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_program(
-        "chase", "time dependent loads over a list of footprints",
-        {{"elements", Kind::counts, "1024", 2, 1073741824.0, "footprints to measure, in elements, separated by commas"},
-         {"chains", Kind::counts, "1", 1, 64, "numbers of parallel independent chains to measure, separated by commas"},
-         {"stride", Kind::size, "4KB", 64, 1073741824.0, "distance between elements, in bytes"},
-         {"accesses", Kind::count, "200000", 1, 1e12, "number of loads in one measurement"},
-         {"rounds", Kind::count, "5", 1, 1e6, "number of measurements of each footprint"},
-         {"order", Kind::choice, "random", 0, 0, "order of the elements in the chain", {"random", "ascending"}},
-         {"frames", Kind::choice, "random", 0, 0, "order of first touch of the pages, which decides their frames",
-          {"random", "ascending", "contiguous"}},
-         seed_parameter(), corrupt_parameter()},
-        argc, argv, run);
+    return run_program("chase", "time dependent loads over a list of footprints",
+                       {{"elements", Kind::counts, "1024", 2, 1073741824.0, "footprints to measure, in elements, separated by commas"},
+                        {"chains", Kind::counts, "1", 1, 64, "numbers of parallel independent chains to measure, separated by commas"},
+                        {"stride", Kind::size, "4KB", 64, 1073741824.0, "distance between elements, in bytes"},
+                        {"accesses", Kind::count, "200000", 1, 1e12, "number of loads in one measurement"},
+                        {"rounds", Kind::count, "5", 1, 1e6, "number of measurements of each footprint"},
+                        {"order", Kind::choice, "random", 0, 0, "order of the elements in the chain", {"random", "ascending"}},
+                        {"frames",
+                         Kind::choice,
+                         "random",
+                         0,
+                         0,
+                         "order of first touch of the pages, which decides their frames",
+                         {"random", "ascending", "contiguous"}},
+                        seed_parameter(),
+                        corrupt_parameter()},
+                       argc, argv, run);
 }

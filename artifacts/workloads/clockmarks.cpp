@@ -31,7 +31,8 @@ uint64_t cpu_ns() {
 
 std::vector<Mark> all_marks() {
     std::vector<Mark> all;
-    for (const auto& marks : {chain_marks(), width_marks(), load_marks(), independent_marks(), store_marks(), branch_marks(), string_marks()})
+    for (const auto& marks :
+         {chain_marks(), width_marks(), load_marks(), independent_marks(), store_marks(), branch_marks(), string_marks()})
         all.insert(all.end(), marks.begin(), marks.end());
     return all;
 }
@@ -111,11 +112,13 @@ Outcome run(const Arguments& arguments) {
         for (size_t i = marks.size(); i-- > 1;) std::swap(marks[i], marks[below(mix64(seed + round, i), i + 1)]);
         for (const Prepared& p : marks) {
             if (rounds > 1)
-                std::printf("clock,%llu,%llu,%llu\n", (unsigned long long)round, (unsigned long long)kClockCycles, (unsigned long long)clock_ns(seed + round + 1));
+                std::printf("clock,%llu,%llu,%llu\n", (unsigned long long)round, (unsigned long long)kClockCycles,
+                            (unsigned long long)clock_ns(seed + round + 1));
             const Measured m = measure(p);
             if (!m.right) complaint = std::string(p.mark.name) + " gave a wrong answer";
             roi_ns += m.ns;
-            std::printf("%s,%llu,%llu,%llu\n", p.mark.name, (unsigned long long)round, (unsigned long long)p.mark.units, (unsigned long long)m.ns);
+            std::printf("%s,%llu,%llu,%llu\n", p.mark.name, (unsigned long long)round, (unsigned long long)p.mark.units,
+                        (unsigned long long)m.ns);
         }
     }
     Result result("clockmarks");
@@ -130,6 +133,7 @@ int main(int argc, char** argv) {
                        {{"marks", Kind::text, "all", 0, 0, "marks to measure, separated by commas, or all"},
                         {"rounds", Kind::count, "5", 1, 1e6, "measurements of each mark; with 1 the clock is left out, for recording"},
                         {"list", Kind::flag, "", 0, 0, "print all marks as a table and stop"},
-                        seed_parameter(), corrupt_parameter()},
+                        seed_parameter(),
+                        corrupt_parameter()},
                        argc, argv, run);
 }

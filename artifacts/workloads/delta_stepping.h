@@ -30,8 +30,11 @@ public:
 
     /// Room for `entries` at a time, besides one chunk begun in each of some thousand bins.
     explicit Bins(uint64_t entries)
-        : chunks_(entries / kChunkEntries + 4096), entry_("bin entries", chunks_ * kChunkEntries),
-          below_("chunk links", chunks_), top_("bins", kBins), filled_("bins' fill", kBins) {
+        : chunks_(entries / kChunkEntries + 4096),
+          entry_("bin entries", chunks_ * kChunkEntries),
+          below_("chunk links", chunks_),
+          top_("bins", kBins),
+          filled_("bins' fill", kBins) {
         entry_.prefault();
         top_.fill(kNone);
         filled_.prefault();
@@ -39,8 +42,7 @@ public:
     }
 
     void push(uint64_t bin, int32_t vertex) {
-        if (bin >= kBins)
-            refuse("distances need more than " + std::to_string(kBins) + " bins", "choose a larger --delta");
+        if (bin >= kBins) refuse("distances need more than " + std::to_string(kBins) + " bins", "choose a larger --delta");
         if (top_[bin] == kNone || filled_[bin] == kChunkEntries) begin_chunk(bin);
         entry_[top_[bin] * kChunkEntries + filled_[bin]++] = vertex;
         if (bin > highest_) highest_ = bin;
@@ -74,9 +76,7 @@ public:
     uint64_t bytes() const { return entry_.bytes() + below_.bytes() + top_.bytes() + filled_.bytes(); }
 
 private:
-    [[noreturn]] static void refuse(const std::string& found, const std::string& remedy) {
-        throw Error("sssp: bins", found, remedy);
-    }
+    [[noreturn]] static void refuse(const std::string& found, const std::string& remedy) { throw Error("sssp: bins", found, remedy); }
 
     void begin_chunk(uint64_t bin) {
         if (free_ == kNone) refuse("all " + std::to_string(capacity()) + " entries are in use", "choose another --delta");
@@ -111,8 +111,8 @@ inline void relax(const Csr<WeightedVertex>& graph, int32_t u, int32_t delta, in
 }  // namespace detail
 
 /// `distance` gets kUnreachable where no path leads; `frontier` has room for bins.capacity(). Returns entries relaxed.
-TESSERA_KERNEL inline uint64_t delta_stepping(const Csr<WeightedVertex>& graph, int32_t source, int32_t delta,
-                                              int32_t* distance, int32_t* frontier, Bins& bins) {
+TESSERA_KERNEL inline uint64_t delta_stepping(const Csr<WeightedVertex>& graph, int32_t source, int32_t delta, int32_t* distance,
+                                              int32_t* frontier, Bins& bins) {
     const uint64_t vertices = graph.vertices();
     for (uint64_t v = 0; v < vertices; ++v) distance[v] = kUnreachable;
     distance[source] = 0;

@@ -22,7 +22,10 @@ public:
 
     /// `parents` holds one array of `vertices` per source, one after the other.
     DirectedTreeCheck(const std::vector<int32_t>& sources, const int32_t* parents, uint64_t vertices)
-        : sources_(sources), parents_(parents), vertices_(vertices), depth_("depths", vertices * sources.size()),
+        : sources_(sources),
+          parents_(parents),
+          vertices_(vertices),
+          depth_("depths", vertices * sources.size()),
           seen_("tree edges seen", vertices * sources.size()) {}
 
     /// Empty if the parents are right; otherwise what is wrong first.
@@ -64,8 +67,8 @@ private:
         const int32_t from = depth(u, tree), to = depth(v, tree);
         if (u == v || from == kFar) return "";
         if (to == kFar || to > from + 1)
-            return name(tree) + "edge " + std::to_string(u) + "->" + std::to_string(v) + " leads from depth " +
-                   std::to_string(from) + (to == kFar ? " to a vertex not reached" : " to " + std::to_string(to));
+            return name(tree) + "edge " + std::to_string(u) + "->" + std::to_string(v) + " leads from depth " + std::to_string(from) +
+                   (to == kFar ? " to a vertex not reached" : " to " + std::to_string(to));
         if (to == from + 1 && parents_[tree * vertices_ + v] == u) seen_[v * sources_.size() + tree] = 1;
         return "";
     }

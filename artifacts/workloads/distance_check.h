@@ -32,8 +32,7 @@ std::string distance_complaint(const EdgeSource& edge, int32_t source, const int
             if (u == v || distance[u] == unreachable) return true;
             const int64_t bound = int64_t{distance[u]} + edge.weight(k);
             if (distance[v] == bound) tight[v] = 1;
-            if (distance[v] > bound)
-                complaint = name(v) + " is above " + std::to_string(bound) + ", by the edge from " + std::to_string(u);
+            if (distance[v] > bound) complaint = name(v) + " is above " + std::to_string(bound) + ", by the edge from " + std::to_string(u);
             return complaint.empty();
         });
     if (!complaint.empty()) return complaint;

@@ -20,8 +20,8 @@ constexpr int64_t kMicrosecond = 1000;
 NetworkPlan plan_of(const Arguments& arguments) {
     const auto number = [&](const char* name) { return static_cast<uint32_t>(arguments.count(name)); };
     const auto time = [&](const char* name) { return static_cast<int64_t>(arguments.count(name)) * kMicrosecond; };
-    NetworkPlan plan{number("switches"), number("hosts"), number("chords"), time("interval-us"),
-                     time("access-us"), number("queue"), arguments.count("seed")};
+    NetworkPlan plan{number("switches"), number("hosts"), number("chords"),       time("interval-us"),
+                     time("access-us"),  number("queue"), arguments.count("seed")};
     if (plan.hosts() < 2)
         throw Error("event_network: --switches and --hosts", "the network has only one host, so there is no receiver",
                     "choose two hosts or more");
@@ -59,11 +59,19 @@ Outcome run(const Arguments& arguments) {
         complaint = "the first " + std::to_string(verify_ns / kMicrosecond) + " us differ from the recomputation";
 
     Result result("event_network");
-    result.add("switches", uint64_t{plan.switches}).add("hosts", uint64_t{plan.hosts()}).add("seed", plan.seed)
-        .add("footprint_bytes", footprint).add("roi_ns", roi_ns).add("events", events)
-        .add("simulated_us", static_cast<uint64_t>(end_ns / kMicrosecond)).add("sent", totals.sent)
-        .add("received", totals.received).add("dropped", totals.dropped).add("most_under_way", under_way)
-        .add("recomputed_deliveries", verified_part.received).add("checksum", totals.deliveries);
+    result.add("switches", uint64_t{plan.switches})
+        .add("hosts", uint64_t{plan.hosts()})
+        .add("seed", plan.seed)
+        .add("footprint_bytes", footprint)
+        .add("roi_ns", roi_ns)
+        .add("events", events)
+        .add("simulated_us", static_cast<uint64_t>(end_ns / kMicrosecond))
+        .add("sent", totals.sent)
+        .add("received", totals.received)
+        .add("dropped", totals.dropped)
+        .add("most_under_way", under_way)
+        .add("recomputed_deliveries", verified_part.received)
+        .add("checksum", totals.deliveries);
     return {result, complaint};
 }
 
@@ -81,6 +89,7 @@ int main(int argc, char** argv) {
                         {"verify-us", Kind::count, "30000", 0, kHour, "simulated time that the verifier recomputes, in us"},
                         {"warm-us", Kind::count, "150000", 0, kHour, "simulated time before the region of interest, in us"},
                         {"events", Kind::count, "2000000", 1, 1e12, "number of events in the region of interest"},
-                        seed_parameter(), corrupt_parameter()},
+                        seed_parameter(),
+                        corrupt_parameter()},
                        argc, argv, run);
 }

@@ -79,8 +79,8 @@ inline std::string consistency_complaint(const Simulation& simulation) {
         }
     const Totals& totals = simulation.totals();
     if (totals.sent != totals.received + totals.dropped + under_way)
-        return std::to_string(totals.sent) + " packets were sent, but " + std::to_string(totals.received) +
-               " received, " + std::to_string(totals.dropped) + " dropped, " + std::to_string(under_way) + " under way";
+        return std::to_string(totals.sent) + " packets were sent, but " + std::to_string(totals.received) + " received, " +
+               std::to_string(totals.dropped) + " dropped, " + std::to_string(under_way) + " under way";
     if (simulation.disorder() != 0) return std::to_string(simulation.disorder()) + " events came out of order";
     return "";
 }

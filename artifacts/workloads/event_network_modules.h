@@ -91,8 +91,8 @@ inline void Simulation::send_new_packet(uint32_t host, uint64_t number, Port& po
     const NetworkPlan::Draft draft = plan_.packet(host, number);
     ++totals_.sent;
     most_under_way_ = std::max(most_under_way_, ++under_way_);
-    offer(port, new Packet{static_cast<uint64_t>(host) << 32 | number, host, draft.destination, draft.bytes, 0,
-                           now_ns_, 0, 0, nullptr, {}});
+    offer(port,
+          new Packet{static_cast<uint64_t>(host) << 32 | number, host, draft.destination, draft.bytes, 0, now_ns_, 0, 0, nullptr, {}});
 }
 
 inline void Simulation::offer(Port& port, Packet* packet) {
@@ -117,8 +117,8 @@ inline void Simulation::transmit(Port& port, Packet* packet) {
 
 inline void Simulation::transmitted(Port& port) {
     Packet* packet = port.sending;
-    auto* frame = new Message{0, packet->number, EventKind::arrival, packet->bytes, port.peer, &port, packet,
-                              port.sent++, now_ns_, 0, now_ns_, {}};
+    auto* frame =
+        new Message{0, packet->number, EventKind::arrival, packet->bytes, port.peer, &port, packet, port.sent++, now_ns_, 0, now_ns_, {}};
     schedule(frame, now_ns_ + port.delay_ns);
     port.sending = nullptr;
     if (port.head == nullptr) return;

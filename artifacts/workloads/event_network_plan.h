@@ -35,9 +35,7 @@ struct NetworkPlan {
     uint32_t nodes() const { return switches + hosts(); }
     bool is_switch(uint32_t node) const { return node < switches; }
     uint32_t switch_of(uint32_t node) const { return is_switch(node) ? node : (node - switches) / hosts_per_switch; }
-    uint64_t draw(uint64_t what, uint64_t counter, uint64_t n) const {
-        return below(mix64(seed ^ (what << 56), counter), n);
-    }
+    uint64_t draw(uint64_t what, uint64_t counter, uint64_t n) const { return below(mix64(seed ^ (what << 56), counter), n); }
 
     struct Draft {
         uint32_t destination;  ///< a host
@@ -86,9 +84,7 @@ inline void NetworkPlan::build() {
     const auto add = [&](uint32_t from, uint32_t to, int64_t delay, int64_t ns_per_byte) {
         links.push_back({from, to, delay, ns_per_byte});
     };
-    const auto access = [&](uint32_t host) {
-        return 1000 + static_cast<int64_t>(draw(5, host, static_cast<uint64_t>(access_delay_ns)));
-    };
+    const auto access = [&](uint32_t host) { return 1000 + static_cast<int64_t>(draw(5, host, static_cast<uint64_t>(access_delay_ns))); };
     // The core is provisioned for its mean load with a quarter to spare: some links are hot, and drop packets.
     const int64_t mean_bytes = 64 + 718;
     for (uint32_t s = 0; s < switches; ++s) {

@@ -48,8 +48,7 @@ Outcome run(const Arguments& arguments) {
         return std::move(*done);
     const auto prepared = open_prepared("graph500", arguments, shape);
     const EdgeList list = prepared ? load_edges(*prepared, edge) : generate(edge);
-    std::optional csr(prepared ? load_rows<int64_t>(*prepared, "both", edge.vertices())
-                               : build_csr<int64_t>(list, Direction::both));
+    std::optional csr(prepared ? load_rows<int64_t>(*prepared, "both", edge.vertices()) : build_csr<int64_t>(list, Direction::both));
     const Csr<int64_t>& graph = *csr;
     const std::vector<int64_t> roots = choose_roots(graph, arguments.count("roots"), seed);
 
@@ -66,8 +65,7 @@ Outcome run(const Arguments& arguments) {
             reached += breadth_first_search(graph, roots[i], parents.data() + i * vertices, queue.data());
     });
     csr.reset();  // before the validation takes memory: see pr.cpp
-    if (arguments.flag("self-test-corrupt"))
-        parents[queue[1]] = queue[1];  // a vertex beside the root becomes its own parent: a cycle
+    if (arguments.flag("self-test-corrupt")) parents[queue[1]] = queue[1];  // a vertex beside the root becomes its own parent: a cycle
 
     uint64_t checksum = 0, traversed = 0;
     std::string complaint;
@@ -80,8 +78,14 @@ Outcome run(const Arguments& arguments) {
     }
 
     Result result("graph500");
-    result.add("scale", uint64_t{scale}).add("edge_factor", degree).add("roots", uint64_t{roots.size()})
-        .add("seed", seed).add("footprint_bytes", footprint).add("roi_ns", roi_ns).add("reached_vertices", reached).add("traversed_edges", traversed)
+    result.add("scale", uint64_t{scale})
+        .add("edge_factor", degree)
+        .add("roots", uint64_t{roots.size()})
+        .add("seed", seed)
+        .add("footprint_bytes", footprint)
+        .add("roi_ns", roi_ns)
+        .add("reached_vertices", reached)
+        .add("traversed_edges", traversed)
         .add("checksum", checksum);
     return {result, complaint};
 }
@@ -90,9 +94,9 @@ Outcome run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
     std::vector<Parameter> table{{"scale", Kind::count, "21", 2, 40, "log2 of the number of vertices"},
-                                {"edge-factor", Kind::count, "16", 1, 1024, "edges per vertex"},
-                                {"roots", Kind::count, "1", 1, 64, "number of searches, each from a different random root"},
-                                seed_parameter()};
+                                 {"edge-factor", Kind::count, "16", 1, 1024, "edges per vertex"},
+                                 {"roots", Kind::count, "1", 1, 64, "number of searches, each from a different random root"},
+                                 seed_parameter()};
     add_preparation(table);
     table.push_back(corrupt_parameter());
     return run_program("graph500", "search a Kronecker graph breadth-first", table, argc, argv, run);

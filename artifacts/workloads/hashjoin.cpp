@@ -58,8 +58,7 @@ Outcome run(const Arguments& arguments) {
     AnonymousArray<Bucket> overflow("overflow buckets", elements / 8 + 64);
     buckets.prefault();
     overflow.prefault();
-    const HashTable table{buckets.data(), static_cast<unsigned>(std::bit_width(buckets.size())) - 1,
-                          overflow.data(), overflow.size()};
+    const HashTable table{buckets.data(), static_cast<unsigned>(std::bit_width(buckets.size())) - 1, overflow.data(), overflow.size()};
 
     uint64_t overflowed = 0;
     Joined joined;
@@ -69,21 +68,24 @@ Outcome run(const Arguments& arguments) {
     });
     if (overflowed == kOverflowFull)
         throw Error("hashjoin: build the table", "it needs more overflow buckets than " + std::to_string(overflow.size()),
-                    "report this bug with the command line: the keys are not spread evenly",
-                    kExitFailed);
+                    "report this bug with the command line: the keys are not spread evenly", kExitFailed);
 
     if (arguments.flag("self-test-corrupt")) joined.checksum ^= 1;
     const Joined expected = expected_join(probes, elements, seed);
     std::string complaint;
     if (joined.matches != expected.matches || joined.checksum != expected.checksum)
-        complaint = std::to_string(joined.matches) + " matches with checksum " +
-                    std::to_string(joined.checksum) + ", expected " + std::to_string(expected.matches) +
-                    " with " + std::to_string(expected.checksum);
+        complaint = std::to_string(joined.matches) + " matches with checksum " + std::to_string(joined.checksum) + ", expected " +
+                    std::to_string(expected.matches) + " with " + std::to_string(expected.checksum);
     Result result("hashjoin");
-    result.add("elements", elements).add("probes", probes).add("seed", seed)
+    result.add("elements", elements)
+        .add("probes", probes)
+        .add("seed", seed)
         .add("footprint_bytes", r.bytes() + s.bytes() + buckets.bytes() + overflow.bytes())
-        .add("roi_ns", roi_ns).add("buckets", buckets.size()).add("overflow_buckets", overflowed)
-        .add("matches", joined.matches).add("checksum", joined.checksum);
+        .add("roi_ns", roi_ns)
+        .add("buckets", buckets.size())
+        .add("overflow_buckets", overflowed)
+        .add("matches", joined.matches)
+        .add("checksum", joined.checksum);
     return {result, complaint};
 }
 
@@ -93,6 +95,7 @@ int main(int argc, char** argv) {
     return run_program("hashjoin", "join two relations: build a hash table and probe it",
                        {{"elements", Kind::count, "4194304", 1, 8e9, "number of tuples in the table (relation R)"},
                         {"probes", Kind::count, "8388608", 1, 1e11, "number of tuples that probe the table (relation S)"},
-                        seed_parameter(), corrupt_parameter()},
+                        seed_parameter(),
+                        corrupt_parameter()},
                        argc, argv, run);
 }

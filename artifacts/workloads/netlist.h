@@ -41,8 +41,7 @@ inline void place_at_random(Netlist& netlist, uint64_t seed) {
 
 /// A grid of width x height places, row by row; at least as many as cells.
 inline Netlist build_netlist(const Inputs& input, uint64_t width, uint64_t height) {
-    Netlist netlist{AnonymousArray<Cell>("cells", input.cells),
-                    AnonymousArray<Cell*>("connections", 2 * input.cells * input.per_cell),
+    Netlist netlist{AnonymousArray<Cell>("cells", input.cells), AnonymousArray<Cell*>("connections", 2 * input.cells * input.per_cell),
                     AnonymousArray<Place>("places", width * height)};
     auto& cells = netlist.cells;
     for (uint64_t i = 0; i < input.cells; ++i)
@@ -60,17 +59,14 @@ inline Netlist build_netlist(const Inputs& input, uint64_t width, uint64_t heigh
             driver.neighbours[driver.degree++] = &cells[i];
         }
     for (uint64_t y = 0; y < height; ++y)
-        for (uint64_t x = 0; x < width; ++x)
-            netlist.places[y * width + x] = {static_cast<int32_t>(x), static_cast<int32_t>(y)};
+        for (uint64_t x = 0; x < width; ++x) netlist.places[y * width + x] = {static_cast<int32_t>(x), static_cast<int32_t>(y)};
     place_at_random(netlist, input.seed);
     return netlist;
 }
 
 /// Routing cost of the netlist: grid positions from where a cell's pointer lies among the places.
 inline int64_t routing_cost(const Inputs& input, const Netlist& netlist, uint64_t width) {
-    const auto position = [&](uint64_t cell) {
-        return static_cast<uint64_t>(netlist.cells[cell].place - netlist.places.data());
-    };
+    const auto position = [&](uint64_t cell) { return static_cast<uint64_t>(netlist.cells[cell].place - netlist.places.data()); };
     const auto apart = [](uint64_t a, uint64_t b) { return a < b ? b - a : a - b; };
     uint64_t cost = 0;
     for (uint64_t i = 0; i < input.cells; ++i) {

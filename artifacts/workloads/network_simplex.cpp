@@ -28,8 +28,7 @@ uint64_t instance_checksum(const NetworkSimplex& network) {
     uint64_t sum = 0;
     for (uint64_t a = 0; a < network.arcs(); ++a) {
         const FlowArc& arc = network.arc(a);
-        const auto ends = static_cast<uint64_t>(arc.tail - &network.node(0)) << 32 |
-                          static_cast<uint64_t>(arc.head - &network.node(0));
+        const auto ends = static_cast<uint64_t>(arc.tail - &network.node(0)) << 32 | static_cast<uint64_t>(arc.head - &network.node(0));
         sum += mix64(ends, static_cast<uint64_t>(arc.cost * 31 + arc.capacity) + a);
     }
     return sum;
@@ -70,11 +69,15 @@ Outcome run(const Arguments& arguments) {
     const std::string complaint = verify(network, status, cost_before, instance);
     const bool optimal = status == SimplexStatus::optimal;
     Result result("network_simplex");
-    result.add("trips", timetable.trips).add("nodes", network.nodes()).add("arcs", network.arcs())
-        .add("seed", timetable.seed).add("footprint_bytes", network.bytes()).add("roi_ns", roi_ns)
-        .add("pivots", network.pivots()).add("cost", static_cast<double>(flow_cost(network)))
-        .add("checked", optimal ? "optimal by complementary slackness"
-                                : "feasible flow and sound basis; not optimal yet")
+    result.add("trips", timetable.trips)
+        .add("nodes", network.nodes())
+        .add("arcs", network.arcs())
+        .add("seed", timetable.seed)
+        .add("footprint_bytes", network.bytes())
+        .add("roi_ns", roi_ns)
+        .add("pivots", network.pivots())
+        .add("cost", static_cast<double>(flow_cost(network)))
+        .add("checked", optimal ? "optimal by complementary slackness" : "feasible flow and sound basis; not optimal yet")
         .add("checksum", flow_checksum(network));
     return {result, complaint};
 }
@@ -88,6 +91,7 @@ int main(int argc, char** argv) {
                         {"warm-pivots", Kind::count, "0", 0, 1e12, "number of pivots before the region of interest"},
                         {"pivots", Kind::count, "1000000000000", 1, 1e12, "most pivots in the region of interest"},
                         {"block", Kind::count, "0", 0, 1e9, "arcs per pricing block; 0: square root of their number"},
-                        seed_parameter(), corrupt_parameter()},
+                        seed_parameter(),
+                        corrupt_parameter()},
                        argc, argv, run);
 }

@@ -52,8 +52,7 @@ struct alignas(64) FlowArc {  // 64 bytes, as MCF's
 class NetworkSimplex {
 public:
     /// Room for a network of isolated nodes without supply; fill nodes and arcs in, then call start().
-    NetworkSimplex(uint64_t nodes, uint64_t arcs)
-        : nodes_("nodes", nodes + 1), arcs_("arcs", arcs + nodes), arc_count_(arcs) {}
+    NetworkSimplex(uint64_t nodes, uint64_t arcs) : nodes_("nodes", nodes + 1), arcs_("arcs", arcs + nodes), arc_count_(arcs) {}
 
     uint64_t nodes() const { return nodes_.size() - 1; }
     uint64_t arcs() const { return arc_count_; }
@@ -97,9 +96,7 @@ private:
     uint64_t pivots_ = 0;
 };
 
-inline int64_t reduced_cost(const FlowArc& arc) {
-    return arc.cost + arc.tail->potential - arc.head->potential;
-}
+inline int64_t reduced_cost(const FlowArc& arc) { return arc.cost + arc.tail->potential - arc.head->potential; }
 
 }  // namespace tessera::workloads
 

@@ -18,8 +18,7 @@ __extension__ typedef __int128 int128;
 /// Cost of the real arcs; wide, because an intermediate sum may not fit 64 bits.
 inline int128 flow_cost(const NetworkSimplex& network) {
     int128 sum = 0;
-    for (uint64_t a = 0; a < network.arcs(); ++a)
-        sum += static_cast<int128>(network.arc(a).cost) * network.arc(a).flow;
+    for (uint64_t a = 0; a < network.arcs(); ++a) sum += static_cast<int128>(network.arc(a).cost) * network.arc(a).flow;
     return sum;
 }
 
@@ -38,8 +37,7 @@ inline std::string feasibility_complaint(const NetworkSimplex& network) {
         const FlowArc& arc = network.artificial_arc(i);
         if (arc.flow < 0) return "artificial arc " + std::to_string(i) + " carries a negative flow";
         const int64_t outside = arc.tail == &network.node(i) ? -arc.flow : arc.flow;
-        if (balance[i] + network.node(i).supply + outside != 0)
-            return "flow is not conserved in node " + std::to_string(i);
+        if (balance[i] + network.node(i).supply + outside != 0) return "flow is not conserved in node " + std::to_string(i);
     }
     return "";
 }
@@ -66,8 +64,7 @@ inline std::string basis_complaint(const NetworkSimplex& network) {
         const std::string name = "node " + std::to_string(node - &network.node(0));
         if (++visited > network.nodes() + 1) return "the thread does not come back to the root";
         const FlowArc& arc = *node->basic;
-        const bool joins = node->upward != 0 ? arc.tail == node && arc.head == node->parent
-                                             : arc.head == node && arc.tail == node->parent;
+        const bool joins = node->upward != 0 ? arc.tail == node && arc.head == node->parent : arc.head == node && arc.tail == node->parent;
         if (!joins || arc.state != ArcState::basic) return name + " has a wrong basic arc";
         if (node->back != last) return name + " breaks the thread";
         if (node->depth != node->parent->depth + 1) return name + " has a wrong depth";

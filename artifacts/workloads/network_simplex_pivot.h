@@ -20,8 +20,7 @@ inline void NetworkSimplex::start(uint64_t block_arcs) {
         FlowNode& node = nodes_[i];
         FlowArc& arc = arcs_[arc_count_ + i];
         const bool up = node.supply >= 0;  // an arc without flow must lead up: strong feasibility
-        arc = {prohibitive, up ? &node : root, up ? root : &node, ArcState::basic,
-               up ? node.supply : -node.supply, kNoLimit};
+        arc = {prohibitive, up ? &node : root, up ? root : &node, ArcState::basic, up ? node.supply : -node.supply, kNoLimit};
         node.potential = up ? -prohibitive : prohibitive;
         node.parent = root;
         node.basic = &arc;

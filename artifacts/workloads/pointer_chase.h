@@ -32,8 +32,7 @@ inline std::vector<uint32_t> tour_of(uint64_t elements, Order order, uint64_t se
     std::vector<uint32_t> tour(elements);
     for (uint64_t i = 0; i < elements; ++i) tour[i] = static_cast<uint32_t>(i);
     if (order == Order::random)
-        for (uint64_t i = elements - 1; i > 1; --i)
-            std::swap(tour[i], tour[1 + below(mix64(seed, i), i)]);
+        for (uint64_t i = elements - 1; i > 1; --i) std::swap(tour[i], tour[1 + below(mix64(seed, i), i)]);
     return tour;
 }
 
@@ -42,8 +41,7 @@ inline void link(char* base, const std::vector<uint32_t>& tour, uint64_t stride_
     const uint64_t elements = tour.size();
     for (uint64_t t = 0; t < elements; ++t) {
         const uint64_t next = t + chains < elements ? t + chains : t % chains;
-        *reinterpret_cast<void**>(base + element_offset(tour[t], stride_bytes)) =
-            base + element_offset(tour[next], stride_bytes);
+        *reinterpret_cast<void**>(base + element_offset(tour[t], stride_bytes)) = base + element_offset(tour[next], stride_bytes);
     }
 }
 
@@ -77,7 +75,9 @@ TESSERA_KERNEL inline uint64_t one_cycle_chain(uint64_t steps, uint64_t operand)
             "xorq %1, %0\n xorq %1, %0\n xorq %1, %0\n xorq %1, %0\n"
             "xorq %1, %0\n xorq %1, %0\n xorq %1, %0\n xorq %1, %0\n"
             "xorq %1, %0\n xorq %1, %0\n xorq %1, %0\n xorq %1, %0"
-            : "+r"(value) : "r"(operand) : "cc");
+            : "+r"(value)
+            : "r"(operand)
+            : "cc");
     return value;
 }
 

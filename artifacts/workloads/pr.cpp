@@ -49,20 +49,17 @@ Outcome rank(const Arguments& arguments, const EdgeSource& edge, const std::opti
     contribution.prefault();
     score.fill(1.0f / static_cast<float>(vertices));
     const uint64_t edges = incoming.offsets[vertices];
-    if (prepared)
-        load_out_degrees(*prepared, inverse_out_degree);
-    else
-        count_out_degrees(incoming, inverse_out_degree);
+    if (prepared) load_out_degrees(*prepared, inverse_out_degree);
+    else count_out_degrees(incoming, inverse_out_degree);
     for (uint64_t v = 0; v < vertices; ++v)
         if (inverse_out_degree[v] > 0) inverse_out_degree[v] = 1 / inverse_out_degree[v];
 
     uint64_t iterations = 0;
     const uint64_t roi_ns = region_of_interest_ns([&] {
-        iterations = pagerank({incoming, inverse_out_degree.data(), score.data(), contribution.data()},
-                              arguments.count("iterations"), arguments.real("tolerance"));
+        iterations = pagerank({incoming, inverse_out_degree.data(), score.data(), contribution.data()}, arguments.count("iterations"),
+                              arguments.real("tolerance"));
     });
-    const uint64_t footprint =
-        incoming.bytes() + inverse_out_degree.bytes() + score.bytes() + contribution.bytes();
+    const uint64_t footprint = incoming.bytes() + inverse_out_degree.bytes() + score.bytes() + contribution.bytes();
     graph.reset();
     if (arguments.flag("self-test-corrupt")) score[0] *= 1.01f;
 
@@ -74,8 +71,12 @@ Outcome rank(const Arguments& arguments, const EdgeSource& edge, const std::opti
 
     Result result("pr");
     add_graph(result, arguments);
-    result.add("iterations", iterations).add("edges", edges)
-        .add("footprint_bytes", footprint).add("roi_ns", roi_ns).add("checksum", sum).add("largest_difference", difference.largest);
+    result.add("iterations", iterations)
+        .add("edges", edges)
+        .add("footprint_bytes", footprint)
+        .add("roi_ns", roi_ns)
+        .add("checksum", sum)
+        .add("largest_difference", difference.largest);
     return {result, difference.complaint};
 }
 

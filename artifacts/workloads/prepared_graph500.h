@@ -37,7 +37,9 @@ inline EdgeList load_edges(const PreparedFile& file, const KroneckerEdges& edge)
 }
 
 inline Shape graph500_shape(unsigned scale, uint64_t edge_factor, uint64_t seed) {
-    return {{"input", "graph500"}, {"scale", std::to_string(scale)}, {"edge-factor", std::to_string(edge_factor)},
+    return {{"input", "graph500"},
+            {"scale", std::to_string(scale)},
+            {"edge-factor", std::to_string(edge_factor)},
             {"seed", std::to_string(seed)}};
 }
 

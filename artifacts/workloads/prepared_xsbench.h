@@ -16,7 +16,9 @@
 namespace tessera::workloads::xsbench {
 
 inline Shape grid_shape(uint64_t nuclides, uint64_t points, uint64_t seed) {
-    return {{"input", "xsbench"}, {"nuclides", std::to_string(nuclides)}, {"gridpoints", std::to_string(points)},
+    return {{"input", "xsbench"},
+            {"nuclides", std::to_string(nuclides)},
+            {"gridpoints", std::to_string(points)},
             {"seed", std::to_string(seed)}};
 }
 
@@ -33,8 +35,7 @@ inline SyntheticData load_data(const PreparedFile& file, uint64_t nuclides, uint
 }
 
 /// Whether a row of the index has, for each nuclide, the grid point whose span contains the row's energy.
-inline bool row_is_right(const AnonymousArray<GridPoint>& grid, uint64_t points, double energy, const uint32_t* row,
-                         uint64_t nuclides) {
+inline bool row_is_right(const AnonymousArray<GridPoint>& grid, uint64_t points, double energy, const uint32_t* row, uint64_t nuclides) {
     for (uint64_t nuclide = 0; nuclide < nuclides; ++nuclide) {
         const uint64_t at = row[nuclide];
         const GridPoint* own = grid.data() + nuclide * points;
@@ -46,8 +47,8 @@ inline bool row_is_right(const AnonymousArray<GridPoint>& grid, uint64_t points,
 
 inline void prepare_data(Preparation& preparation, uint64_t nuclides, uint64_t points, uint64_t seed) {
     const uint64_t all = nuclides * points;
-    preparation.writer.lay_out({{"grids", sizeof(GridPoint), all}, {"energies", sizeof(double), all},
-                                {"index", sizeof(uint32_t), all * nuclides}});
+    preparation.writer.lay_out(
+        {{"grids", sizeof(GridPoint), all}, {"energies", sizeof(double), all}, {"index", sizeof(uint32_t), all * nuclides}});
     AnonymousArray<GridPoint> grid("nuclide grids", all);
     AnonymousArray<UnionizedPoint> order("points in order", all);
     claim_in_parallel(preparation.threads, nuclides, [&](uint64_t nuclide) {
@@ -77,8 +78,8 @@ inline void prepare_data(Preparation& preparation, uint64_t nuclides, uint64_t p
         preparation.writer.write(2, first * nuclides, index.data(), index.size());
     });
     if (wrong != 0)
-        preparation.complaint = std::to_string(wrong) + " of " + std::to_string(blocks) +
-                                " rows compared have a grid point that does not contain their energy";
+        preparation.complaint =
+            std::to_string(wrong) + " of " + std::to_string(blocks) + " rows compared have a grid point that does not contain their energy";
 }
 
 }  // namespace tessera::workloads::xsbench

@@ -18,8 +18,7 @@ namespace tessera::workloads {
 /// Not linear in i, so that two wrong reads do not cancel in the sum.
 inline uint64_t element_value(uint64_t i) { return i ^ (i << 21) ^ (i >> 9); }
 
-TESSERA_KERNEL inline uint64_t read_at_random(const uint64_t* array, uint64_t elements, uint64_t reads,
-                                              uint64_t seed) {
+TESSERA_KERNEL inline uint64_t read_at_random(const uint64_t* array, uint64_t elements, uint64_t reads, uint64_t seed) {
     Lcg64 addresses(seed);
     uint64_t sum = 0;
     for (uint64_t k = 0; k < reads; ++k) sum += array[below(addresses.next(), elements)];
@@ -43,8 +42,7 @@ inline uint64_t expected_checksum(uint64_t elements, uint64_t reads, uint64_t se
 
 /// Reads as read_at_random, of an array that holds zeros. Returns a sum over the indices, in their order: each is added to
 /// the sum turned left by one bit, after the element was mixed in, so one that is not zero shows, too.
-TESSERA_KERNEL inline uint64_t read_unwritten_at_random(const uint64_t* array, uint64_t elements, uint64_t reads,
-                                                        uint64_t seed) {
+TESSERA_KERNEL inline uint64_t read_unwritten_at_random(const uint64_t* array, uint64_t elements, uint64_t reads, uint64_t seed) {
     Lcg64 addresses(seed);
     uint64_t sum = 0;
     for (uint64_t k = 0; k < reads; ++k) {
@@ -61,8 +59,7 @@ inline uint64_t expected_index_sum(uint64_t elements, uint64_t reads, uint64_t s
     for (uint64_t first = 0; first < reads; first += kBlock) {
         Lcg64 addresses(seed);
         addresses.jump(first);
-        for (uint64_t k = first; k < std::min(first + kBlock, reads); ++k)
-            sum = std::rotl(sum, 1) + below(addresses.next(), elements);
+        for (uint64_t k = first; k < std::min(first + kBlock, reads); ++k) sum = std::rotl(sum, 1) + below(addresses.next(), elements);
     }
     return sum;
 }

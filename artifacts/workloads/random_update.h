@@ -53,8 +53,7 @@ private:
 inline uint64_t stream_position(uint64_t seed) { return below(mix64(0, seed), UpdateStream::kPeriod); }
 
 /// `elements` is a power of two.
-TESSERA_KERNEL inline void update_at_random(uint64_t* table, uint64_t elements, uint64_t updates,
-                                            uint64_t position) {
+TESSERA_KERNEL inline void update_at_random(uint64_t* table, uint64_t elements, uint64_t updates, uint64_t position) {
     UpdateStream numbers(position);
     const uint64_t mask = elements - 1;
     for (uint64_t k = 0; k < updates; ++k) {
@@ -65,8 +64,7 @@ TESSERA_KERNEL inline void update_at_random(uint64_t* table, uint64_t elements, 
 
 /// Undoes update_at_random in blocks from the last to the first, each start computed as a power of x, and
 /// returns how many elements are not what they were at first.
-inline uint64_t wrong_after_undoing(uint64_t* table, uint64_t elements, uint64_t updates,
-                                    uint64_t position) {
+inline uint64_t wrong_after_undoing(uint64_t* table, uint64_t elements, uint64_t updates, uint64_t position) {
     constexpr uint64_t kBlock = 1 << 20;
     for (uint64_t block = (updates + kBlock - 1) / kBlock; block-- > 0;) {
         const uint64_t first = block * kBlock;

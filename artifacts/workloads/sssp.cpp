@@ -28,8 +28,8 @@ Outcome search(const Arguments& arguments, const EdgeSource& edge, const std::op
 
     uint64_t relaxed = 0;
     const uint64_t roi_ns = region_of_interest_ns([&] {
-        relaxed = delta_stepping(*outgoing, source, static_cast<int32_t>(arguments.count("delta")), distance.data(),
-                                 frontier.data(), *bins);
+        relaxed =
+            delta_stepping(*outgoing, source, static_cast<int32_t>(arguments.count("delta")), distance.data(), frontier.data(), *bins);
     });
     outgoing.reset();
     bins.reset();
@@ -45,9 +45,15 @@ Outcome search(const Arguments& arguments, const EdgeSource& edge, const std::op
     }
     Result result("sssp");
     add_graph(result, arguments);
-    result.add("delta", arguments.count("delta")).add("vertices", vertices).add("edges", arcs)
-        .add("footprint_bytes", footprint).add("roi_ns", roi_ns).add("reached_vertices", reached)
-        .add("relaxed_entries", relaxed).add("largest_distance", farthest).add("checksum", checksum);
+    result.add("delta", arguments.count("delta"))
+        .add("vertices", vertices)
+        .add("edges", arcs)
+        .add("footprint_bytes", footprint)
+        .add("roi_ns", roi_ns)
+        .add("reached_vertices", reached)
+        .add("relaxed_entries", relaxed)
+        .add("largest_distance", farthest)
+        .add("checksum", checksum);
     return {result, complaint};
 }
 

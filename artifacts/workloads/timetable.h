@@ -41,9 +41,7 @@ struct Timetable {
     }
 
     /// Minutes (64ths) of driving from the end of one trip to the start of the other.
-    static int64_t drive(const Trip& from, const Trip& to) {
-        return std::abs(from.to_x - to.from_x) + std::abs(from.to_y - to.from_y);
-    }
+    static int64_t drive(const Trip& from, const Trip& to) { return std::abs(from.to_x - to.from_x) + std::abs(from.to_y - to.from_y); }
 
     uint64_t nodes() const { return 2 * trips + 1; }
     uint64_t depot() const { return 2 * trips; }
@@ -87,8 +85,7 @@ struct Timetable {
         NetworkSimplex network(nodes(), count);
         for (uint64_t i = 0; i < nodes(); ++i) network.node(i).supply = i < trips ? 1 : i < 2 * trips ? -1 : 0;
         uint64_t a = 0;
-        arcs(rank_of, number_of,
-             [&](uint64_t tail, uint64_t head, int64_t cost) { network.set_arc(a++, tail, head, 1, cost); });
+        arcs(rank_of, number_of, [&](uint64_t tail, uint64_t head, int64_t cost) { network.set_arc(a++, tail, head, 1, cost); });
         return network;
     }
 };

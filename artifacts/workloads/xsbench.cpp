@@ -22,23 +22,25 @@ Outcome run(const Arguments& arguments) {
                                      [&](Preparation& preparation) { prepare_data(preparation, nuclides, points, seed); }))
         return std::move(*done);
     const auto prepared = open_prepared("xsbench", arguments, shape);
-    const SyntheticData synthetic =
-        prepared ? load_data(*prepared, nuclides, points, seed) : make_data(nuclides, points, seed);
+    const SyntheticData synthetic = prepared ? load_data(*prepared, nuclides, points, seed) : make_data(nuclides, points, seed);
     const CrossSections data = synthetic.view();
     AnonymousArray<History> histories("histories", arguments.count("particles"));
     histories.prefault();
 
-    const uint64_t roi_ns = region_of_interest_ns(
-        [&] { follow_histories(data, histories.data(), histories.size(), lookups, seed); });
+    const uint64_t roi_ns = region_of_interest_ns([&] { follow_histories(data, histories.data(), histories.size(), lookups, seed); });
 
     if (arguments.flag("self-test-corrupt")) histories[0].hash ^= 1;
-    const std::string complaint = complaint_about(data, {histories.data(), histories.size()}, lookups, seed,
-                                                  arguments.count("check-every"));
+    const std::string complaint =
+        complaint_about(data, {histories.data(), histories.size()}, lookups, seed, arguments.count("check-every"));
     uint64_t checksum = 0;
     for (uint64_t i = 0; i < histories.size(); ++i) checksum += mix64(i, histories[i].hash);
     Result result("xsbench");
-    result.add("nuclides", nuclides).add("gridpoints", points).add("lookups", histories.size() * lookups)
-        .add("seed", seed).add("footprint_bytes", synthetic.bytes() + histories.bytes()).add("roi_ns", roi_ns)
+    result.add("nuclides", nuclides)
+        .add("gridpoints", points)
+        .add("lookups", histories.size() * lookups)
+        .add("seed", seed)
+        .add("footprint_bytes", synthetic.bytes() + histories.bytes())
+        .add("roi_ns", roi_ns)
         .add("checksum", checksum);
     return {result, complaint};
 }
@@ -46,14 +48,19 @@ Outcome run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    std::vector<Parameter> table{{"model", Kind::choice, "large", 0, 0, "size of the Hoogenboom-Martin model: large has 355 nuclides, small has 68",
-                                 {"large", "small"}},
-                                {"gridpoints", Kind::count, "11303", 2, 1e7, "number of energies of each nuclide"},
-                                {"particles", Kind::count, "10000", 1, 1e9, "number of histories"},
-                                {"lookups-per-particle", Kind::count, "34", 1, 1e9,
-                                 "number of lookups in a history; 1 makes all lookups independent (event-based)"},
-                                {"check-every", Kind::count, "1", 1, 1e9, "verify one of this many histories"},
-                                seed_parameter()};
+    std::vector<Parameter> table{{"model",
+                                  Kind::choice,
+                                  "large",
+                                  0,
+                                  0,
+                                  "size of the Hoogenboom-Martin model: large has 355 nuclides, small has 68",
+                                  {"large", "small"}},
+                                 {"gridpoints", Kind::count, "11303", 2, 1e7, "number of energies of each nuclide"},
+                                 {"particles", Kind::count, "10000", 1, 1e9, "number of histories"},
+                                 {"lookups-per-particle", Kind::count, "34", 1, 1e9,
+                                  "number of lookups in a history; 1 makes all lookups independent (event-based)"},
+                                 {"check-every", Kind::count, "1", 1, 1e9, "verify one of this many histories"},
+                                 seed_parameter()};
     add_preparation(table);
     table.push_back(corrupt_parameter());
     return run_program("xsbench", "look up macroscopic cross sections of Monte Carlo neutron transport", table, argc, argv, run);

@@ -114,8 +114,8 @@ inline std::array<double, kReactions> macroscopic(const CrossSections& data, con
     return sum;
 }
 
-TESSERA_KERNEL inline void follow_histories(const CrossSections& data, History* histories, uint64_t count,
-                                            uint64_t lookups, uint64_t seed) {
+TESSERA_KERNEL inline void follow_histories(const CrossSections& data, History* histories, uint64_t count, uint64_t lookups,
+                                            uint64_t seed) {
     for (uint64_t particle = 0; particle < count; ++particle) {
         Flight flight(seed, particle);
         History history;

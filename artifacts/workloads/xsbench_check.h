@@ -35,15 +35,14 @@ inline History expected_history(const CrossSections& data, uint64_t particle, ui
 }
 
 /// What is wrong with every `stride`-th history; empty if nothing is.
-inline std::string complaint_about(const CrossSections& data, std::span<const History> histories,
-                                   uint64_t lookups, uint64_t seed, uint64_t stride) {
+inline std::string complaint_about(const CrossSections& data, std::span<const History> histories, uint64_t lookups, uint64_t seed,
+                                   uint64_t stride) {
     for (uint64_t particle = 0; particle < histories.size(); particle += stride) {
         const History expected = expected_history(data, particle, lookups, seed);
         const History& found = histories[particle];
         if (found.hash != expected.hash || !(std::abs(found.total - expected.total) <= 1e-9 * std::abs(expected.total)))
-            return "history " + std::to_string(particle) + " has hash " + std::to_string(found.hash) +
-                   " and total " + std::to_string(found.total) + ", expected " + std::to_string(expected.hash) +
-                   " and " + std::to_string(expected.total);
+            return "history " + std::to_string(particle) + " has hash " + std::to_string(found.hash) + " and total " +
+                   std::to_string(found.total) + ", expected " + std::to_string(expected.hash) + " and " + std::to_string(expected.total);
     }
     return {};
 }

@@ -53,9 +53,7 @@ struct SyntheticData {
     Materials materials;
 
     uint64_t bytes() const { return grid.bytes() + energies.bytes() + index.bytes(); }
-    CrossSections view() const {
-        return {nuclides, points, grid.data(), energies.data(), index.data(), materials};
-    }
+    CrossSections view() const { return {nuclides, points, grid.data(), energies.data(), index.data(), materials}; }
 };
 
 /// Fills one nuclide's grid, and its points as unionized ones.
@@ -82,8 +80,8 @@ inline void sort_by_energy(AnonymousArray<UnionizedPoint>& all) {
 
 /// Fills rows of the index. In the order of the energies, each point moves its own nuclide one further; the others stay.
 /// `passed` counts each nuclide's points before the first row, and is advanced.
-inline void fill_rows(const UnionizedPoint* order, uint64_t rows, uint64_t points, std::vector<uint32_t>& passed,
-                      double* energies, uint32_t* index) {
+inline void fill_rows(const UnionizedPoint* order, uint64_t rows, uint64_t points, std::vector<uint32_t>& passed, double* energies,
+                      uint32_t* index) {
     const uint64_t nuclides = passed.size();
     const auto last = static_cast<uint32_t>(points - 2);  // a next point follows it
     std::vector<uint32_t> current(nuclides);
@@ -100,7 +98,9 @@ inline void fill_rows(const UnionizedPoint* order, uint64_t rows, uint64_t point
 /// `points` >= 2 and below 2^32.
 inline SyntheticData make_data(uint64_t nuclides, uint64_t points, uint64_t seed) {
     const uint64_t all = nuclides * points;
-    SyntheticData data{nuclides, points, AnonymousArray<GridPoint>("nuclide grids", all),
+    SyntheticData data{nuclides,
+                       points,
+                       AnonymousArray<GridPoint>("nuclide grids", all),
                        AnonymousArray<double>("unionized energies", all),
                        AnonymousArray<uint32_t>("unionized index", all * nuclides),
                        make_materials(nuclides, seed)};

@@ -68,7 +68,9 @@ def dry_checkout(root, tmp_path):
         (tmp_path / "bootstrap" / name).write_text(_STEPS)
     programs = tmp_path / ".venv" / "bin"
     programs.mkdir(parents=True)
-    for name in ("tessera", "snakemake", "python", "jupyter", "ruff", "mypy"):
+    for name in ("tessera", "snakemake", "python", "jupyter", "ruff", "mypy", "clang-format"):
         (programs / name).write_text(_SAYS)
         (programs / name).chmod(0o755)
+    (tmp_path / "artifacts").mkdir()
+    (tmp_path / "artifacts" / "one.cpp").touch()
     return tmp_path

@@ -123,7 +123,12 @@ def test_relative_paths_are_the_callers_except_in_the_workflow(dry_checkout, tmp
     assert done.stdout.splitlines()[-1] == str(folder[where]), done.stderr
 
 
-STYLE = ["ruff check src tests notebooks", "ruff format --check src tests notebooks", "mypy "]
+STYLE = [
+    "ruff check src tests notebooks",
+    "ruff format --check src tests notebooks",
+    "mypy ",
+    "clang-format --dry-run --Werror artifacts/one.cpp",
+]
 PYTEST = "python -P -m pytest --durations=50 --durations-min=1"
 ON_ALL_CORES = f"--numprocesses {usable_processors()} --dist loadfile"
 
@@ -137,6 +142,7 @@ PARTS = {
     "check": "ruff check",
     "format": "ruff format",
     "mypy": "mypy",
+    "--dry-run": "clang-format",
     "--test": "build and ctest",
     "pytest": "pytest",
 }

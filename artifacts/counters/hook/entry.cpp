@@ -64,12 +64,12 @@ void write_trampoline(unsigned char* trampoline, uint64_t marker, Mark mark) {
         0x48, 0x8d, 0x64, 0x24, 0x80,                    //  0: lea -128(%rsp), %rsp
         0x9c,                                            //  5: pushfq
         0x57,                                            //  6: push %rdi
-        0xbf, 0, 0, 0, 0,                                //  7: mov $mark, %edi
-        0xff, 0x15, 0x0f, 0, 0, 0,                       // 12: call *15(%rip), the address at 33
+        0xbf, 0,    0,    0,    0,                                //  7: mov $mark, %edi
+        0xff, 0x15, 0x0f, 0,    0,    0,                       // 12: call *15(%rip), the address at 33
         0x5f,                                            // 18: pop %rdi
         0x9d,                                            // 19: popfq
         0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,           // 20: lea 128(%rsp), %rsp
-        0xe9, 0, 0, 0, 0,                                // 28: jmp behind the marker
+        0xe9, 0,    0,    0,    0,                                // 28: jmp behind the marker
     };                                                   // 33: address of tessera_roi_entry
     constexpr size_t kMark = 8, kJump = 29, kAddress = sizeof kCode;
     static_assert(kAddress == 33 && kAddress + sizeof(void*) <= kTrampolineBytes, "the trampoline's distances");

@@ -65,7 +65,8 @@ int patch(const Code& code, RegionPage* page) {
     if (trampolines == 0) return ENOMEM;
     Mark mark;
     uint64_t trampoline = trampolines;
-    for (unsigned char* at = code.begin; (at = next_marker(at, code.end, &mark)) != nullptr; at += kMarkerBytes, trampoline += kTrampolineBytes)
+    for (unsigned char* at = code.begin; (at = next_marker(at, code.end, &mark)) != nullptr;
+         at += kMarkerBytes, trampoline += kTrampolineBytes)
         write_trampoline(reinterpret_cast<unsigned char*>(trampoline), reinterpret_cast<uint64_t>(at), mark);
     long result = sys::protect(trampolines, bytes, PROT_READ | PROT_EXEC);
     trampoline = trampolines;
@@ -84,12 +85,12 @@ int patch_object(dl_phdr_info* object, size_t, void* data) {
     RegionPage* page = static_cast<RegionPage*>(data);
     const uint64_t own = reinterpret_cast<uint64_t>(&kMarkers);
     for (int i = 0; i < object->dlpi_phnum; ++i) {  // this library holds markers as constants
-        const ElfW(Phdr)& part = object->dlpi_phdr[i];
+        const ElfW(Phdr) & part = object->dlpi_phdr[i];
         if (part.p_type == PT_LOAD && own - (object->dlpi_addr + part.p_vaddr) < part.p_memsz) return 0;
     }
     const uint32_t begins = page->begin_markers, ends = page->end_markers;
     for (int i = 0; i < object->dlpi_phnum; ++i) {
-        const ElfW(Phdr)& part = object->dlpi_phdr[i];
+        const ElfW(Phdr) & part = object->dlpi_phdr[i];
         if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0 || (part.p_flags & PF_R) == 0) continue;
         unsigned char* begin = reinterpret_cast<unsigned char*>(object->dlpi_addr + part.p_vaddr);
         const int protection = PROT_READ | PROT_EXEC | ((part.p_flags & PF_W) != 0 ? PROT_WRITE : 0);

@@ -125,8 +125,9 @@ Problem Counting::check_region() const {
     const bool roi = kind_ == Kind::roi;
     const std::string asked = roi ? "region roi" : "region program", use_whole = "; or count the whole program: region whole";
     if (page.loaded == 0)
-        return {asked, "libtessera-roi.so was not loaded by the program",
-                "use a dynamically linked program without set-user-ID, and keep LD_PRELOAD and " + std::string(kRegionVariable) + use_whole};
+        return {
+            asked, "libtessera-roi.so was not loaded by the program",
+            "use a dynamically linked program without set-user-ID, and keep LD_PRELOAD and " + std::string(kRegionVariable) + use_whole};
     if (page.patch_errno != 0)
         return {asked, std::string("a marker can't be replaced: ") + strerror(page.patch_errno),
                 "run without a policy that forbids writable code (SELinux execmod)" + use_whole};
@@ -135,7 +136,8 @@ Problem Counting::check_region() const {
     if (page.begun == 0)
         return {asked, roi ? "the program never reached its begin marker" : "libmosalloc did not start in the program",
                 (roi ? "check its arguments" : "use mosalloc-run, and see its own message") + use_whole};
-    if (page.nested != 0) return {asked, "a region began inside another one", "end each region before the next begins, in all threads and processes"};
+    if (page.nested != 0)
+        return {asked, "a region began inside another one", "end each region before the next begins, in all threads and processes"};
     if (page.stray != 0) return {asked, "a region ended that had not begun", "call TESSERA_ROI_BEGIN() first, once for each end"};
     if (roi && page.open != kClosed) return {asked, "the program ended inside the region", "call TESSERA_ROI_END() before it exits"};
     if (page.control_errno != 0)

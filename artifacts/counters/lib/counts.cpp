@@ -32,7 +32,8 @@ std::vector<Count> read_counts(const std::vector<int>& descriptors) {
 }
 
 Problem check_counts(const std::vector<Event>& events, const std::vector<Count>& counts) {
-    const std::string end_others = "end other users of counters (as root: sysctl kernel.nmi_watchdog=0; perf), or count fewer events at a time";
+    const std::string end_others =
+        "end other users of counters (as root: sysctl kernel.nmi_watchdog=0; perf), or count fewer events at a time";
     for (size_t i = 0; i < events.size(); ++i) {
         const Count& count = counts[i];
         const std::string asked = "event " + events[i].name;
@@ -59,8 +60,7 @@ Problem prepare_file(const std::string& path) {
     return there && unlink(path.c_str()) != 0 ? not_written(path, errno) : Problem();
 }
 
-Problem write_counts(const std::string& path, const std::vector<Event>& events, const std::vector<Count>& counts,
-                     uint64_t region_ns) {
+Problem write_counts(const std::string& path, const std::vector<Event>& events, const std::vector<Count>& counts, uint64_t region_ns) {
     const std::string part = beside(path);
     FILE* file = fopen(part.c_str(), "wxe");
     if (file == nullptr) return not_written(path, errno);

@@ -87,9 +87,7 @@ std::string parse_line(const std::string& line, Event* event) {
 
 }  // namespace
 
-bool Event::alone() const {
-    return type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT;
-}
+bool Event::alone() const { return type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT; }
 
 bool parse_events(const std::string& text, std::vector<Event>* events, std::string* error) {
     events->clear();

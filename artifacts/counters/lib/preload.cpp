@@ -43,8 +43,7 @@ Problem find_base(std::string* out) {
     const bool keeps_names = (status.st_mode & kOthersWrite) == 0 || (status.st_mode & S_ISVTX) != 0;
     if (S_ISDIR(status.st_mode) && trusted && keeps_names) return {};
     return {"folder " + *out,
-            "other users can rename files in it: owner " + std::to_string(status.st_uid) + ", mode " + octal(status.st_mode),
-            kOther};
+            "other users can rename files in it: owner " + std::to_string(status.st_uid) + ", mode " + octal(status.st_mode), kOther};
 }
 
 /// Opens the folder of the links, and makes it if there is none. `out` is its descriptor.
@@ -80,7 +79,8 @@ Problem make_link(const std::string& library, int folder, const std::string& lin
     char target[PATH_MAX];
     const ssize_t size = readlinkat(folder, name, target, sizeof target);
     if (size >= 0 && library == std::string(target, static_cast<size_t>(size))) return {};
-    const std::string found = size < 0 ? strerror(errno) : "it leads to " + std::string(target, static_cast<size_t>(size)) + ", not to " + library;
+    const std::string found =
+        size < 0 ? strerror(errno) : "it leads to " + std::string(target, static_cast<size_t>(size)) + ", not to " + library;
     return {"link " + link, found, "remove it"};
 }
 

@@ -31,20 +31,15 @@ Problem meaning(const Event& event, int error) {
         case EINVAL:
             return {"", "the kernel rejects this event, alone or beside those above it",
                     "use codes of this processor, and not more events than it has counters: tessera measure counters show"};
-        case EBUSY:
-            return {"", "its counter is taken", "end other users of counters: as root sysctl kernel.nmi_watchdog=0, and perf"};
-        case ENOSPC:
-            return {"", "no breakpoint is free", "set fewer breakpoints; a debugger may hold some"};
-        case E2BIG:
-            return {"", "this kernel does not know the attribute", "use a newer kernel, or leave the event out"};
+        case EBUSY: return {"", "its counter is taken", "end other users of counters: as root sysctl kernel.nmi_watchdog=0, and perf"};
+        case ENOSPC: return {"", "no breakpoint is free", "set fewer breakpoints; a debugger may hold some"};
+        case E2BIG: return {"", "this kernel does not know the attribute", "use a newer kernel, or leave the event out"};
         case EMFILE:
-        case EBADF:
-            return {"", "too many open files", "raise the limit: ulimit -n"};
+        case EBADF: return {"", "too many open files", "raise the limit: ulimit -n"};
         case ENOSYS:
             return {"", "this kernel has no counters (CONFIG_PERF_EVENTS), or a filter denies them",
                     "use another kernel; docker: --cap-add PERFMON"};
-        default:
-            return {"", "", "see man perf_event_open for this error"};
+        default: return {"", "", "see man perf_event_open for this error"};
     }
 }
 

@@ -35,9 +35,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     return out;
 }
 
-bool is_stop_signal(int signal) {
-    return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
-}
+bool is_stop_signal(int signal) { return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU; }
 
 /// Lets a stopped task go on in the way its stop asks for.
 void resume(int pid, int status, const std::function<void(int)>& at_exit, bool let_go) {
@@ -65,9 +63,9 @@ int new_child(int pid, int status) {
 
 }  // namespace
 
-Ending run_traced(const std::string& path, const std::vector<std::string>& arguments,
-                  const std::vector<std::string>& environment, Follow follow, const std::function<void(int)>& at_exit,
-                  const std::function<int()>& target, const Ticks& ticks, Counting* counting) {
+Ending run_traced(const std::string& path, const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+                  Follow follow, const std::function<void(int)>& at_exit, const std::function<int()>& target, const Ticks& ticks,
+                  Counting* counting) {
     const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
     int start[2], failure[2];
     if (pipe2(start, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0) return {0, strerror(errno), {}};

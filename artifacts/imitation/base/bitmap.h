@@ -4,13 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static inline uint64_t bitmap_words(uint64_t bits) {
-    return (bits + 63) / 64;
-}
+static inline uint64_t bitmap_words(uint64_t bits) { return (bits + 63) / 64; }
 
-static inline bool bitmap_get(const uint64_t *words, uint64_t bit) {
-    return words[bit / 64] >> (bit % 64) & 1;
-}
+static inline bool bitmap_get(const uint64_t *words, uint64_t bit) { return words[bit / 64] >> (bit % 64) & 1; }
 
 /// Bits of word `word` that lie in the range; 0 if there are none.
 static inline uint64_t bitmap_mask(uint64_t word, uint64_t first, uint64_t count) {

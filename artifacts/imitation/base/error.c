@@ -3,12 +3,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#define FILL(field)                                              \
-    do {                                                         \
-        va_list arguments;                                       \
-        va_start(arguments, format);                             \
-        vsnprintf((field), sizeof(field), format, arguments);    \
-        va_end(arguments);                                       \
+#define FILL(field)                                           \
+    do {                                                      \
+        va_list arguments;                                    \
+        va_start(arguments, format);                          \
+        vsnprintf((field), sizeof(field), format, arguments); \
+        va_end(arguments);                                    \
     } while (0)
 
 bool error_asked(struct error *error, const char *format, ...) {

@@ -10,9 +10,7 @@ static void *checked(void *memory, size_t bytes) {
     exit(3);
 }
 
-void *host_alloc(size_t bytes) {
-    return checked(calloc(1, bytes), bytes);
-}
+void *host_alloc(size_t bytes) { return checked(calloc(1, bytes), bytes); }
 
 void *host_grow(void *array, size_t *room, size_t needed, size_t bytes) {
     if (needed <= *room) return array;

@@ -12,10 +12,8 @@ static bool split(struct lines *lines, const char *start, const char *end, struc
     for (const char *field = start;;) {
         const char *stop = field;
         while (stop < end && *stop > ' ' && *stop <= '~') ++stop;
-        if (stop == field || (stop < end && *stop != ' '))
-            lines->broken = "fields are printable ASCII, with one space between them";
-        else if (line->count == LINE_MOST_FIELDS)
-            lines->broken = "a line has at most 40 fields";
+        if (stop == field || (stop < end && *stop != ' ')) lines->broken = "fields are printable ASCII, with one space between them";
+        else if (line->count == LINE_MOST_FIELDS) lines->broken = "a line has at most 40 fields";
         if (lines->broken) return false;
         line->field[line->count] = field;
         line->length[line->count++] = (uint32_t)(stop - field);

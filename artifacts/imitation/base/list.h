@@ -12,21 +12,13 @@ struct link {
     uint32_t previous, next;
 };
 
-static inline void list_init(struct link *links, uint32_t head) {
-    links[head].previous = links[head].next = head;
-}
+static inline void list_init(struct link *links, uint32_t head) { links[head].previous = links[head].next = head; }
 
-static inline bool list_empty(const struct link *links, uint32_t head) {
-    return links[head].next == head;
-}
+static inline bool list_empty(const struct link *links, uint32_t head) { return links[head].next == head; }
 
-static inline uint32_t list_first(const struct link *links, uint32_t head) {
-    return links[head].next;
-}
+static inline uint32_t list_first(const struct link *links, uint32_t head) { return links[head].next; }
 
-static inline uint32_t list_last(const struct link *links, uint32_t head) {
-    return links[head].previous;
-}
+static inline uint32_t list_last(const struct link *links, uint32_t head) { return links[head].previous; }
 
 static inline void list_insert_between(struct link *links, uint32_t before, uint32_t element, uint32_t after) {
     links[element].previous = before;

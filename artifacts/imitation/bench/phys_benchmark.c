@@ -46,13 +46,9 @@ static uint64_t pairs(struct bench *bench, unsigned order) {
     return CHUNK;
 }
 
-static uint64_t pair(struct bench *bench) {
-    return pairs(bench, 0);
-}
+static uint64_t pair(struct bench *bench) { return pairs(bench, 0); }
 
-static uint64_t huge(struct bench *bench) {
-    return pairs(bench, 9);
-}
+static uint64_t huge(struct bench *bench) { return pairs(bench, 9); }
 
 static uint64_t batches(struct bench *bench, int size) {
     for (int i = 0; i < size; ++i) bench->held[i] = get(bench, 0, PHYS_MOVABLE);
@@ -60,13 +56,9 @@ static uint64_t batches(struct bench *bench, int size) {
     return (uint64_t)size;
 }
 
-static uint64_t batch_64(struct bench *bench) {
-    return batches(bench, 64);
-}
+static uint64_t batch_64(struct bench *bench) { return batches(bench, 64); }
 
-static uint64_t batch_65536(struct bench *bench) {
-    return batches(bench, HELD);
-}
+static uint64_t batch_65536(struct bench *bench) { return batches(bench, HELD); }
 
 static void replace(struct bench *bench, int slot) {
     static const uint8_t orders[16] = {0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 7, 9};
@@ -90,8 +82,11 @@ int main(int count, char **arguments) {
     static const struct {
         const char *name;
         uint64_t (*run)(struct bench *);
-    } rows[] = {{"pair, order 0", pair}, {"batch 64, order 0", batch_64}, {"batch 65536, order 0", batch_65536},
-                {"mixed orders and types", mixed}, {"pair, order 9", huge}};
+    } rows[] = {{"pair, order 0", pair},
+                {"batch 64, order 0", batch_64},
+                {"batch 65536, order 0", batch_65536},
+                {"mixed orders and types", mixed},
+                {"pair, order 9", huge}};
     struct bench *bench = calloc(1, sizeof *bench);
     struct memory_map map;
     const struct phys_config config = phys_config_default();

@@ -42,9 +42,7 @@ static void map(struct bench *bench, uint64_t pages, bool huge) {
     require(process_map(&bench->process, at, pages, AREA_READ | AREA_WRITE, 0, 0, 0));
 }
 
-static void unmap(struct bench *bench, uint64_t pages) {
-    require(process_unmap(&bench->process, at, pages, 0));
-}
+static void unmap(struct bench *bench, uint64_t pages) { require(process_unmap(&bench->process, at, pages, 0)); }
 
 static void touch(struct bench *bench, uint64_t page, bool write, enum fault_kind kind) {
     if (fault_access(&bench->process, page, write, 0, FAULT_FIRST).kind != kind) require("an access got something else");
@@ -151,13 +149,20 @@ int main(int count, char **arguments) {
     static const struct {
         const char *name;
         uint64_t (*run)(struct bench *);
-    } rows[] = {{"write 4KB", write_4kb}, {"read 4KB", read_4kb}, {"copy", copy}, {"random write 4KB", random_4kb},
-                {"write 2MB", write_2mb}, {"hit", hit}, {"write 4KB, reclaim", write_pressed}, {"swap in and out", swap_pressed}};
+    } rows[] = {{"write 4KB", write_4kb},
+                {"read 4KB", read_4kb},
+                {"copy", copy},
+                {"random write 4KB", random_4kb},
+                {"write 2MB", write_2mb},
+                {"hit", hit},
+                {"write 4KB, reclaim", write_pressed},
+                {"swap in and out", swap_pressed}};
     struct bench *bench = start(UINT64_C(16) << 30);
     bench->small = start(UINT64_C(512) << 20);
     vm_swap_on(&bench->small->system, PAGES + 1, false);
     slow_path_start(&bench->small->system);
-    printf("16GB, 1 CPU, no log; processor time. The last two rows: 1GB is touched in 512MB, with 1GB of swap\n%-20s %12s %10s\n", "row", "accesses", "M/s");
+    printf("16GB, 1 CPU, no log; processor time. The last two rows: 1GB is touched in 512MB, with 1GB of swap\n%-20s %12s %10s\n", "row",
+           "accesses", "M/s");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         uint64_t done = 0;
         rows[i].run(bench);      // warms up

@@ -85,9 +85,8 @@ void machine_show(const struct phys *p, FILE *out) {
         if (!zone->populated) continue;
         int64_t percpu = 0;
         for (uint32_t cpu = 0; cpu < p->cpus; ++cpu) percpu += zone->percpu[cpu].count;
-        fprintf(out, "zone %s: frames: spanned %u, present %u, managed %u, free %" PRId64 ", per-CPU %" PRId64 "\n",
-                phys_zone_name(i), zone->spanned_frames, zone->present_frames, zone->managed_frames,
-                phys_zone_free(p, (enum phys_zone)i), percpu);
+        fprintf(out, "zone %s: frames: spanned %u, present %u, managed %u, free %" PRId64 ", per-CPU %" PRId64 "\n", phys_zone_name(i),
+                zone->spanned_frames, zone->present_frames, zone->managed_frames, phys_zone_free(p, (enum phys_zone)i), percpu);
         fprintf(out, "  marks (frames): min %u, low %u, high %u, boost %u; lowmem reserve %u %u %u\n", zone->marks[PHYS_MARK_MIN],
                 zone->marks[PHYS_MARK_LOW], zone->marks[PHYS_MARK_HIGH], zone->boost, zone->lowmem_reserve[PHYS_DMA],
                 zone->lowmem_reserve[PHYS_DMA32], zone->lowmem_reserve[PHYS_NORMAL]);

@@ -40,12 +40,9 @@ int main(int count, char **arguments) {
     }
     if (options.help) return fputs(options_help, stdout) < 0;
     bool done = true;
-    if (strcmp(options.command, "replay") == 0)
-        done = replay(&p, &options, &status, &error);
-    else if (strcmp(options.command, "fragment") == 0)
-        done = fragment(&p, &options, &error);
-    else
-        machine_show(&p, stdout);
+    if (strcmp(options.command, "replay") == 0) done = replay(&p, &options, &status, &error);
+    else if (strcmp(options.command, "fragment") == 0) done = fragment(&p, &options, &error);
+    else machine_show(&p, stdout);
     if (done && options.write_snapshot) done = machine_write(&p, options.write_snapshot, &error);
     phys_destroy(&p);
     if (!done) error_print(&error, "tessera-phys", stderr);

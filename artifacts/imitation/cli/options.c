@@ -76,9 +76,11 @@ static bool numeric(struct options *options, const char *name, const char *value
         const char *name;
         uint64_t most;
         enum part part;
-    } table[] = {{"--cpus", PHYS_MAX_CPUS, MACHINE},  {"--min-free-kbytes", INT32_MAX, MACHINE}, {"--boost-factor", 1000000, MACHINE},
-                 {"--cache-slice", UINT64_C(1) << 40, MACHINE}, {"--order", PHYS_MAX_ORDER, GOAL}, {"--target", 1000, GOAL},
-                 {"--tolerance", 2000, GOAL}, {"--movable-share", 1000, GOAL}, {"--seed", INT64_MAX, GOAL}};
+    } table[] = {{"--cpus", PHYS_MAX_CPUS, MACHINE},   {"--min-free-kbytes", INT32_MAX, MACHINE},
+                 {"--boost-factor", 1000000, MACHINE}, {"--cache-slice", UINT64_C(1) << 40, MACHINE},
+                 {"--order", PHYS_MAX_ORDER, GOAL},    {"--target", 1000, GOAL},
+                 {"--tolerance", 2000, GOAL},          {"--movable-share", 1000, GOAL},
+                 {"--seed", INT64_MAX, GOAL}};
     uint64_t n = 0;
     size_t i = 0;
     while (i < sizeof table / sizeof *table && strcmp(name, table[i].name) != 0) ++i;
@@ -145,8 +147,8 @@ static bool complete(const struct options *options, struct error *error) {
 
 bool options_parse(struct options *options, int count, char **arguments, struct error *error) {
     *options = (struct options){.config = phys_config_default()};
-    options->goal = (struct fragmenter_goal){.zone = PHYS_NORMAL, .index = FRAGMENTER_UNUSABLE, .order = 9, .target = -1, .tolerance = 5,
-                                             .seed = 1};
+    options->goal =
+        (struct fragmenter_goal){.zone = PHYS_NORMAL, .index = FRAGMENTER_UNUSABLE, .order = 9, .target = -1, .tolerance = 5, .seed = 1};
     for (int i = 1; i < count; ++i) {
         const char *name = arguments[i], *value = i + 1 < count ? arguments[i + 1] : NULL;
         if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return options->help = true;

@@ -79,18 +79,15 @@ static const char *run_alloc(struct replay *replay, const struct line *line) {
     if (type < 0 || type >= PHYS_REQUEST_TYPES) return "the type is Unmovable, Movable or Reclaimable";
     struct phys_request request = phys_request_default((unsigned)order, (enum phys_type)type);
     for (uint32_t at = 4; at < line->count; ++at)
-        if (!option(replay, line, at, &request))
-            return "options are zone=NAME, cpu=N, no-wake, no-reclaim, use-reserve and no-reserves";
+        if (!option(replay, line, at, &request)) return "options are zone=NAME, cpu=N, no-wake, no-reclaim, use-reserve and no-reserves";
     const struct phys_result result = phys_alloc(replay->p, &request);
     const bool got = result.outcome == PHYS_GOT_FRAMES;
     ++replay->counts->allocs;
     replay->counts->refused += !got;
     *id = got ? result.frame + ID_FRAME : ID_REFUSED;
     if (got) bitmap_set(replay->held, result.frame, 1);
-    if (got)
-        fprintf(replay->out, "%" PRIu64 " %u\n", name, result.frame);
-    else
-        fprintf(replay->out, "%" PRIu64 " none %s\n", name, reasons[result.outcome]);
+    if (got) fprintf(replay->out, "%" PRIu64 " %u\n", name, result.frame);
+    else fprintf(replay->out, "%" PRIu64 " none %s\n", name, reasons[result.outcome]);
     return NULL;
 }
 
@@ -124,8 +121,7 @@ static const char *run_lru(struct replay *replay, const struct line *line) {
     uint32_t *id;
     uint64_t name;
     const bool on = field_is(line, 2, "on");
-    if (line->count != 3 || !id_at(replay, line, &id, &name) || (!on && !field_is(line, 2, "off")))
-        return "lru is followed by ID on|off";
+    if (line->count != 3 || !id_at(replay, line, &id, &name) || (!on && !field_is(line, 2, "off"))) return "lru is followed by ID on|off";
     if (*id == ID_UNUSED) return "no block in use has this ID";
     replay->counts->skipped += *id == ID_REFUSED;
     if (*id == ID_REFUSED) return NULL;
@@ -135,10 +131,8 @@ static const char *run_lru(struct replay *replay, const struct line *line) {
 static const char *run_drain(struct replay *replay, const struct line *line) {
     uint64_t cpu;
     if (!cpu_at(replay, line, 1, &cpu)) return "drain is followed by cpu=N, or by nothing for all CPUs";
-    if (line->count == 1)
-        percpu_drain_all(replay->p, 0);
-    else
-        percpu_drain(replay->p, (uint32_t)cpu, (uint32_t)cpu);
+    if (line->count == 1) percpu_drain_all(replay->p, 0);
+    else percpu_drain(replay->p, (uint32_t)cpu, (uint32_t)cpu);
     return NULL;
 }
 
@@ -163,16 +157,15 @@ static const char *run_line(struct replay *replay, const struct line *line) {
     static const struct {
         const char *key;
         const char *(*run)(struct replay *, const struct line *);
-    } events[] = {{"alloc", run_alloc}, {"free", run_free}, {"free-frame", run_free_frame},
-                  {"lru", run_lru}, {"drain", run_drain}, {"refresh", run_refresh},
-                  {"kswapd", run_kswapd}};
+    } events[] = {{"alloc", run_alloc}, {"free", run_free},       {"free-frame", run_free_frame}, {"lru", run_lru},
+                  {"drain", run_drain}, {"refresh", run_refresh}, {"kswapd", run_kswapd}};
     for (size_t i = 0; i < sizeof events / sizeof *events; ++i)
         if (field_is(line, 0, events[i].key)) return events[i].run(replay, line);
     return "events are alloc, free, free-frame, lru, drain, refresh and kswapd";
 }
 
-bool replay_run(struct phys *p, const char *text, size_t bytes, const char *name, bool decisions, FILE *out,
-                struct replay_counts *counts, struct error *error) {
+bool replay_run(struct phys *p, const char *text, size_t bytes, const char *name, bool decisions, FILE *out, struct replay_counts *counts,
+                struct error *error) {
     struct replay replay = {.p = p, .out = out, .counts = counts, .error = error};
     struct lines lines;
     struct line line;

@@ -14,5 +14,5 @@ struct replay_counts {
 };
 
 /// Prints outcomes to `out`, and with `decisions` each event and what it decided. `name` is for messages.
-bool replay_run(struct phys *p, const char *text, size_t bytes, const char *name, bool decisions, FILE *out,
-                struct replay_counts *counts, struct error *error);
+bool replay_run(struct phys *p, const char *text, size_t bytes, const char *name, bool decisions, FILE *out, struct replay_counts *counts,
+                struct error *error);

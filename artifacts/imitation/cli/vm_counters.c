@@ -11,12 +11,9 @@ static void fold(struct vm_system *system) {
 const char *vm_counters_event(struct vm_system *system, const struct line *line, bool *idles) {
     const bool each = line->count == 2 && field_is(line, 0, "idle") && field_is(line, 1, "kswapd");
     if (line->count != 1 && !each) return "idle is followed by nothing, or by kswapd; flush-counters by nothing";
-    if (each)
-        *idles = true;
-    else if (field_is(line, 0, "idle"))
-        fold(system);
-    else
-        lru_flush(&system->lru);
+    if (each) *idles = true;
+    else if (field_is(line, 0, "idle")) fold(system);
+    else lru_flush(&system->lru);
     return NULL;
 }
 

@@ -9,9 +9,7 @@
 #include "vm/foreign.h"
 #include "vm/slow_path.h"
 
-static void print_count(const char *name, uint64_t count) {
-    fprintf(stderr, "%s %" PRIu64, name, count);
-}
+static void print_count(const char *name, uint64_t count) { fprintf(stderr, "%s %" PRIu64, name, count); }
 
 static void print_reclaim(const struct vm_system *system, const struct vm_replay_counts *counts) {
     const struct reclaim_counts *of = &system->reclaim.counts;

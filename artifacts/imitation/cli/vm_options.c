@@ -174,7 +174,8 @@ static bool complete(struct vm_options *options, struct error *error) {
 }
 
 bool vm_options_parse(struct vm_options *options, int count, char **arguments, struct error *error) {
-    *options = (struct vm_options){.thp = thp_default(), .root_order = 1, .page_cluster = 3, .swappiness = 60, .machine = {.config = phys_config_default()}};
+    *options = (struct vm_options){
+        .thp = thp_default(), .root_order = 1, .page_cluster = 3, .swappiness = 60, .machine = {.config = phys_config_default()}};
     for (int i = 1; i < count; ++i) {
         const char *name = arguments[i], *value = i + 1 < count ? arguments[i + 1] : NULL;
         bool known = false;

@@ -74,14 +74,10 @@ static const char *run_mmap(struct replay *replay, const struct line *line) {
     if ((!any && !pages_at(line, 1, &page)) || !pages_at(line, 2, &pages) || !rights_at(line, 3, &flags))
         return "mmap is followed by ADDR LEN RIGHTS; ADDR and LEN are multiples of 4096 bytes";
     for (uint32_t at = 4; at < line->count; ++at) {
-        if (field_is(line, at, "noreserve"))
-            flags |= AREA_NORESERVE;
-        else if (field_is(line, at, "shared"))
-            flags |= AREA_SHARED;
-        else if (field_is(line, at, "hugetlb=2MB"))
-            huge = HUGETLB_2MB;
-        else if (field_is(line, at, "hugetlb=1GB"))
-            huge = HUGETLB_1GB;
+        if (field_is(line, at, "noreserve")) flags |= AREA_NORESERVE;
+        else if (field_is(line, at, "shared")) flags |= AREA_SHARED;
+        else if (field_is(line, at, "hugetlb=2MB")) huge = HUGETLB_2MB;
+        else if (field_is(line, at, "hugetlb=1GB")) huge = HUGETLB_1GB;
         else if (!keyed(line, at, "file=", UINT32_MAX, &file) && !keyed(line, at, "offset=", INT64_MAX, &offset))
             return "options of mmap are noreserve, shared, file=N, offset=BYTES, hugetlb=2MB and hugetlb=1GB";
     }
@@ -301,7 +297,8 @@ static const char *run_fork(struct replay *replay, const struct line *line) {
     const struct fork_result result = process_fork(&child->process, replay->process, 0);
     if (result.has_swap || result.outcome != PHYS_GOT_FRAMES) {
         free(child);
-        return result.has_swap ? "a swapped page has more processes than a slot of swap counts here: fork less" : "memory is full: simulate more memory";
+        return result.has_swap ? "a swapped page has more processes than a slot of swap counts here: fork less"
+                               : "memory is full: simulate more memory";
     }
     child->number = number;
     replay->child = host_grow(replay->child, &replay->room, replay->children + 1, sizeof *replay->child);
@@ -339,12 +336,30 @@ static const char *run_line(struct replay *replay, const struct line *line) {
     static const struct {
         const char *key;
         const char *(*run)(struct replay *, const struct line *);
-    } events[] = {{"mmap", run_mmap}, {"munmap", run_munmap}, {"mprotect", run_mprotect}, {"mremap", run_mremap},
-                  {"madvise", run_madvise}, {"heap", run_heap}, {"brk", run_brk}, {"touch", run_touch}, {"scan", run_scan},
-                  {"kswapd", run_kswapd}, {"reclaim", run_reclaim}, {"compact", run_compact}, {"kcompactd", run_kcompactd}, {"pages", run_pages},
-                  {"file", run_file}, {"read", run_transfer}, {"write", run_transfer},
-                  {"drop-caches", run_drop_caches}, {"fork", run_fork}, {"process", run_process}, {"exit", run_exit},
-                  {"hugetlb", run_hugetlb}, {"idle", run_counters}, {"flush-counters", run_counters}};
+    } events[] = {{"mmap", run_mmap},
+                  {"munmap", run_munmap},
+                  {"mprotect", run_mprotect},
+                  {"mremap", run_mremap},
+                  {"madvise", run_madvise},
+                  {"heap", run_heap},
+                  {"brk", run_brk},
+                  {"touch", run_touch},
+                  {"scan", run_scan},
+                  {"kswapd", run_kswapd},
+                  {"reclaim", run_reclaim},
+                  {"compact", run_compact},
+                  {"kcompactd", run_kcompactd},
+                  {"pages", run_pages},
+                  {"file", run_file},
+                  {"read", run_transfer},
+                  {"write", run_transfer},
+                  {"drop-caches", run_drop_caches},
+                  {"fork", run_fork},
+                  {"process", run_process},
+                  {"exit", run_exit},
+                  {"hugetlb", run_hugetlb},
+                  {"idle", run_counters},
+                  {"flush-counters", run_counters}};
     for (size_t i = 0; i < sizeof events / sizeof *events; ++i)
         if (field_is(line, 0, events[i].key)) return events[i].run(replay, line);
     return "events are mmap, munmap, mprotect, mremap, madvise, heap, brk, touch, scan, kswapd, reclaim, compact, kcompactd, pages, file, read, write, "

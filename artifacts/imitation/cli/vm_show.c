@@ -13,10 +13,8 @@ struct run {
 static void print_run(const struct run *run, FILE *out) {
     if (run->kind == NOTHING) return;
     fprintf(out, "pages 0x%" PRIx64, run->page << PAGE_SHIFT);
-    if (run->kind == ZERO)
-        fprintf(out, " zero");
-    else
-        fprintf(out, " %s=%" PRIu64, run->kind == SLOT ? "slot" : "frame", run->value);
+    if (run->kind == ZERO) fprintf(out, " zero");
+    else fprintf(out, " %s=%" PRIu64, run->kind == SLOT ? "slot" : "frame", run->value);
     fprintf(out, " count=%" PRIu64 "\n", run->count);
 }
 
@@ -35,8 +33,8 @@ void vm_show_pages(const struct process *process, uint64_t page, uint64_t pages,
     struct run run = {.kind = NOTHING};
     for (uint64_t end = page + pages; page < end; ++page) {
         const struct run next = entry_at(process, page);
-        const bool follows = next.kind == run.kind && next.page == run.page + run.count &&
-                             (next.kind == ZERO || next.value == run.value + run.count);
+        const bool follows =
+            next.kind == run.kind && next.page == run.page + run.count && (next.kind == ZERO || next.value == run.value + run.count);
         if (follows) {
             ++run.count;
             continue;

@@ -23,7 +23,7 @@
 
 #include "lru/lru.h"
 
-enum compact_result {            // the order of enum compact_result
+enum compact_result {  // the order of enum compact_result
     COMPACT_NOT_SUITABLE,
     COMPACT_SKIPPED,
     COMPACT_DEFERRED,
@@ -41,12 +41,12 @@ const char *compact_result_name(int result);
 enum compact_priority { COMPACT_FULL, COMPACT_LIGHT, COMPACT_ASYNC };
 
 struct compact_zone {
-    uint32_t migrate[2];         // where the scanners go on: [0] asynchronous, [1] synchronous
+    uint32_t migrate[2];  // where the scanners go on: [0] asynchronous, [1] synchronous
     uint32_t free;
-    uint32_t first_migrate, first_free;      // where they started after the skip bits were cleared
-    bool flush;                  // skip bits are to be cleared
+    uint32_t first_migrate, first_free;  // where they started after the skip bits were cleared
+    bool flush;  // skip bits are to be cleared
     uint32_t considered, defer_shift;
-    unsigned order_failed;       // smallest order whose last run failed
+    unsigned order_failed;  // smallest order whose last run failed
 };
 
 /// Names as in /proc/vmstat.
@@ -57,7 +57,7 @@ struct compact_counts {
 
 struct compact {
     struct lru *lru;
-    uint64_t *skip;              // by pageblock
+    uint64_t *skip;  // by pageblock
     struct compact_zone zone[PHYS_ZONES];
     struct compact_counts counts;
     /// Frees a frame of order 0 that nobody uses. Set by the caller.

@@ -9,8 +9,8 @@
 enum { LONGEST_DEFERRAL = 6 };       // COMPACT_MAX_DEFER_SHIFT
 
 const char *compact_result_name(int result) {
-    static const char *const names[COMPACT_RESULTS] = {"not-suitable", "skipped", "deferred", "continue",
-                                                       "complete", "partial", "contended", "success"};
+    static const char *const names[COMPACT_RESULTS] = {"not-suitable", "skipped", "deferred",  "continue",
+                                                       "complete",     "partial", "contended", "success"};
     return result >= 0 && result < COMPACT_RESULTS ? names[result] : "?";
 }
 
@@ -46,7 +46,8 @@ void compact_defer_reset(struct compact *compact, enum phys_zone zone, unsigned 
 
 static void note(const struct compact *compact, int zone, unsigned order, enum compact_result result) {
     if (__builtin_expect(compact->lru->decisions != NULL, 0))
-        fprintf(compact->lru->decisions, "  compact zone=%s order=%u result=%s\n", phys_zone_name(zone), order, compact_result_name(result));
+        fprintf(compact->lru->decisions, "  compact zone=%s order=%u result=%s\n", phys_zone_name(zone), order,
+                compact_result_name(result));
 }
 
 enum compact_result compact_direct(struct compact *compact, unsigned order, int type, enum compact_priority priority,
@@ -61,10 +62,20 @@ enum compact_result compact_direct(struct compact *compact, unsigned order, int 
             if (all < COMPACT_DEFERRED) all = COMPACT_DEFERRED;
             continue;
         }
-        struct run run = {.compact = compact, .zone = &p->zones[i], .state = state, .cpu = cpu, .order = order, .type = type,
-                          .search_order = (int)order, .mode = priority == COMPACT_ASYNC ? COMPACT_MODE_ASYNC : COMPACT_MODE_LIGHT,
-                          .highest = highest, .rights = rights, .direct = true, .whole = priority == COMPACT_FULL,
-                          .ignore_skip = priority == COMPACT_FULL, .any_target = priority == COMPACT_FULL};
+        struct run run = {.compact = compact,
+                          .zone = &p->zones[i],
+                          .state = state,
+                          .cpu = cpu,
+                          .order = order,
+                          .type = type,
+                          .search_order = (int)order,
+                          .mode = priority == COMPACT_ASYNC ? COMPACT_MODE_ASYNC : COMPACT_MODE_LIGHT,
+                          .highest = highest,
+                          .rights = rights,
+                          .direct = true,
+                          .whole = priority == COMPACT_FULL,
+                          .ignore_skip = priority == COMPACT_FULL,
+                          .any_target = priority == COMPACT_FULL};
         const enum compact_result result = run_zone(&run, captured);
         note(compact, i, order, result);
         if (result > all) all = result;
@@ -94,8 +105,16 @@ void compact_daemon(struct compact *compact, unsigned order, enum phys_zone high
         struct compact_zone *state = &compact->zone[i];
         uint32_t captured;
         if (!p->zones[i].populated || deferred(state, order) || !worth(compact, &p->zones[i], order, (enum phys_zone)i)) continue;
-        struct run run = {.compact = compact, .zone = &p->zones[i], .state = state, .cpu = cpu, .order = order, .type = PHYS_UNMOVABLE,
-                          .search_order = (int)order, .mode = COMPACT_MODE_LIGHT, .highest = highest, .rights = PHYS_MARK_MIN};
+        struct run run = {.compact = compact,
+                          .zone = &p->zones[i],
+                          .state = state,
+                          .cpu = cpu,
+                          .order = order,
+                          .type = PHYS_UNMOVABLE,
+                          .search_order = (int)order,
+                          .mode = COMPACT_MODE_LIGHT,
+                          .highest = highest,
+                          .rights = PHYS_MARK_MIN};
         const enum compact_result result = run_zone(&run, &captured);
         if (result == COMPACT_SKIPPED) continue;
         note(compact, i, order, result);
@@ -113,8 +132,16 @@ void compact_all(struct compact *compact, uint32_t cpu) {
     lru_drain_all(compact->lru);
     for (int i = 0; i < PHYS_ZONES; ++i) {
         uint32_t captured;
-        struct run run = {.compact = compact, .zone = &p->zones[i], .state = &compact->zone[i], .cpu = cpu, .order = COMPACT_NO_ORDER,
-                          .type = PHYS_UNMOVABLE, .mode = COMPACT_MODE_SYNC, .highest = PHYS_NORMAL, .whole = true, .ignore_skip = true};
+        struct run run = {.compact = compact,
+                          .zone = &p->zones[i],
+                          .state = &compact->zone[i],
+                          .cpu = cpu,
+                          .order = COMPACT_NO_ORDER,
+                          .type = PHYS_UNMOVABLE,
+                          .mode = COMPACT_MODE_SYNC,
+                          .highest = PHYS_NORMAL,
+                          .whole = true,
+                          .ignore_skip = true};
         if (p->zones[i].populated) run_zone(&run, &captured);
     }
 }

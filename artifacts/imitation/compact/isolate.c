@@ -191,7 +191,8 @@ static uint32_t fast_find(struct run *run) {
 static bool is_source(const struct run *run, uint32_t start) {
     const struct phys *phys = run->compact->lru->phys;
     const struct frames *frames = &phys->frames;
-    if (start != phys->capture.frame && frame_kind(frames, start) == FRAME_USED && frame_order(frames, start) >= PHYS_PAGEBLOCK_ORDER) return false;
+    if (start != phys->capture.frame && frame_kind(frames, start) == FRAME_USED && frame_order(frames, start) >= PHYS_PAGEBLOCK_ORDER)
+        return false;
     if (run->mode != COMPACT_MODE_ASYNC || !run->direct) return true;
     return frame_block_type(frames, start) == run->type;
 }

@@ -29,25 +29,15 @@ struct run {
     size_t free_first[PHYS_ORDERS], free_count[PHYS_ORDERS], free_room[PHYS_ORDERS];
 };
 
-static inline uint32_t block_start(uint32_t frame, unsigned order) {
-    return frame & ~((UINT32_C(1) << order) - 1);
-}
+static inline uint32_t block_start(uint32_t frame, unsigned order) { return frame & ~((UINT32_C(1) << order) - 1); }
 
-static inline uint32_t block_end(uint32_t frame, unsigned order) {
-    return block_start(frame, order) + (UINT32_C(1) << order);
-}
+static inline uint32_t block_end(uint32_t frame, unsigned order) { return block_start(frame, order) + (UINT32_C(1) << order); }
 
-static inline uint32_t zone_end(const struct zone *zone) {
-    return zone->start_frame + zone->spanned_frames;
-}
+static inline uint32_t zone_end(const struct zone *zone) { return zone->start_frame + zone->spanned_frames; }
 
-static inline uint32_t larger(uint32_t a, uint32_t b) {
-    return a > b ? a : b;
-}
+static inline uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-static inline uint32_t smaller(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
+static inline uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /// True if the pageblock's first and last frame are RAM of the zone (pageblock_pfn_to_page).
 static inline bool block_in_zone(const struct run *run, uint32_t start, uint32_t end) {
@@ -56,13 +46,9 @@ static inline bool block_in_zone(const struct run *run, uint32_t start, uint32_t
            bitmap_get(frames->present, end - 1);
 }
 
-static inline bool skipped(const struct run *run, uint32_t frame) {
-    return bitmap_get(run->compact->skip, frame >> PHYS_PAGEBLOCK_ORDER);
-}
+static inline bool skipped(const struct run *run, uint32_t frame) { return bitmap_get(run->compact->skip, frame >> PHYS_PAGEBLOCK_ORDER); }
 
-static inline void set_skip(struct run *run, uint32_t frame) {
-    bitmap_set(run->compact->skip, frame >> PHYS_PAGEBLOCK_ORDER, 1);
-}
+static inline void set_skip(struct run *run, uint32_t frame) { bitmap_set(run->compact->skip, frame >> PHYS_PAGEBLOCK_ORDER, 1); }
 
 /// The next pages to move, on their list: isolate_migratepages. False: there are none (any more) in this step.
 bool run_isolate(struct run *run);

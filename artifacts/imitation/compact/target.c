@@ -46,7 +46,8 @@ static bool take_block(struct run *run, uint32_t frame, unsigned order) {
     // Half a pageblock: it becomes movable, and its other free blocks go to the tails of their lists, even if it was movable before.
     const uint32_t start = block_start(frame, PHYS_PAGEBLOCK_ORDER), end = start + PHYS_PAGEBLOCK_FRAMES;
     if (order == PHYS_PAGEBLOCK_ORDER - 1 && type != PHYS_HIGHATOMIC && start >= zone->start_frame && end <= zone_end(zone)) {
-        for (uint32_t at = start; at < end; at += frame_kind(&p->frames, at) == FRAME_INSIDE ? 1 : UINT32_C(1) << frame_order(&p->frames, at))
+        for (uint32_t at = start; at < end;
+             at += frame_kind(&p->frames, at) == FRAME_INSIDE ? 1 : UINT32_C(1) << frame_order(&p->frames, at))
             if (frame_kind(&p->frames, at) == FRAME_FREE) free_list_move(p, zone, at, frame_order(&p->frames, at), type, PHYS_MOVABLE);
         frame_set_block_types(&p->frames, frame, PHYS_PAGEBLOCK_ORDER, PHYS_MOVABLE);
     }
@@ -185,7 +186,8 @@ static void fast_find(struct run *run) {
     if (fast.highest != 0 && fast.highest >= run->state->free) run->state->free = fast.highest - PHYS_PAGEBLOCK_FRAMES;
     run->compact->counts.free_scanned += fast.scanned;
     if (__builtin_expect(run->compact->lru->decisions != NULL, 0))
-        fprintf(run->compact->lru->decisions, "  compact fast from=%" PRIu64 " to=%u scanned=%u got=%u\n", fast.least, run->free_at, fast.order_scanned, run->free_frames);
+        fprintf(run->compact->lru->decisions, "  compact fast from=%" PRIu64 " to=%u scanned=%u got=%u\n", fast.least, run->free_at,
+                fast.order_scanned, run->free_frames);
     if (found != 0) take_around(run, found);
 }
 
@@ -194,7 +196,8 @@ void run_find_free(struct run *run) {
     if (run->free_frames > 0) return;
     const uint32_t low = block_end(run->migrate_at, PHYS_PAGEBLOCK_ORDER);
     uint32_t at = run->free_at, start = block_start(at, PHYS_PAGEBLOCK_ORDER);
-    uint32_t end = smaller(start + PHYS_PAGEBLOCK_FRAMES, zone_end(run->zone)), stride = run->mode == COMPACT_MODE_ASYNC ? COMPACT_BATCH : 1;
+    uint32_t end = smaller(start + PHYS_PAGEBLOCK_FRAMES, zone_end(run->zone)),
+             stride = run->mode == COMPACT_MODE_ASYNC ? COMPACT_BATCH : 1;
     for (; start >= low; end = start, start -= PHYS_PAGEBLOCK_FRAMES, at = start) {
         if (!block_in_zone(run, start, end) || !is_target(run, start) || (!run->ignore_skip && skipped(run, start))) continue;
         const uint32_t isolated = scan_block(run, &at, end, stride);

@@ -146,9 +146,7 @@ static void give_back(struct run *run) {
 }
 
 /// The request has its block.
-static bool captured_block(const struct run *run) {
-    return run->direct && run->compact->lru->phys->capture.frame != PHYS_NO_FRAME;
-}
+static bool captured_block(const struct run *run) { return run->direct && run->compact->lru->phys->capture.frame != PHYS_NO_FRAME; }
 
 /// The pages of one step. *last: start of the pageblock whose pages moved last. COMPACT_CONTENDED: the run is out of frames.
 /// COMPACT_SUCCESS: a block was captured before the end of the step. What the drain at its end frees counts at the end of the next
@@ -218,9 +216,17 @@ bool compact_proactive(struct compact *compact, uint32_t cpu) {
     if (node <= 90) return false;
     for (int i = 0; i < PHYS_ZONES; ++i) {
         uint32_t captured;
-        struct run run = {.compact = compact, .zone = &p->zones[i], .state = &compact->zone[i], .cpu = cpu, .order = COMPACT_NO_ORDER,
-                          .type = PHYS_UNMOVABLE, .mode = COMPACT_MODE_LIGHT, .highest = PHYS_NORMAL, .whole = true,
-                          .ignore_skip = true, .proactive = true};
+        struct run run = {.compact = compact,
+                          .zone = &p->zones[i],
+                          .state = &compact->zone[i],
+                          .cpu = cpu,
+                          .order = COMPACT_NO_ORDER,
+                          .type = PHYS_UNMOVABLE,
+                          .mode = COMPACT_MODE_LIGHT,
+                          .highest = PHYS_NORMAL,
+                          .whole = true,
+                          .ignore_skip = true,
+                          .proactive = true};
         if (p->zones[i].populated) run_zone(&run, &captured);
     }
     return true;

@@ -29,6 +29,12 @@ static const struct disk_parameter parameters[] = {
 };
 
 const struct disk_model disk_constant = {
-    .name = "constant", .what = "the same time for each request, without queues", .parameter = parameters, .parameters = 2,
-    .state_bytes = sizeof(struct constant), .start = start, .read = read_done, .write = write_done,
+    .name = "constant",
+    .what = "the same time for each request, without queues",
+    .parameter = parameters,
+    .parameters = 2,
+    .state_bytes = sizeof(struct constant),
+    .start = start,
+    .read = read_done,
+    .write = write_done,
 };

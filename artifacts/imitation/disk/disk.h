@@ -16,17 +16,17 @@ struct disk;
 
 struct disk_parameter {
     const char *key, *unit, *what;
-    uint64_t value, least, most;         // value: the default
+    uint64_t value, least, most;  // value: the default
 };
 
 struct disk_model {
     const char *name, *what;
     const struct disk_parameter *parameter;
     size_t parameters;
-    size_t state_bytes;                  // zeroed before `start`
+    size_t state_bytes;  // zeroed before `start`
     /// `value`: of the parameters, in their order. False if they do not fit together: the error is filled.
     bool (*start)(void *state, const uint64_t *value, struct error *error);
-    void (*stop)(void *state);           // NULL: nothing to free
+    void (*stop)(void *state);  // NULL: nothing to free
     /// When a read that comes at `now` is done.
     uint64_t (*read)(void *state, uint64_t now, uint64_t byte, uint64_t bytes);
     uint64_t (*write)(void *state, uint64_t now, uint64_t byte, uint64_t bytes);
@@ -36,7 +36,7 @@ enum { DISK_MOST_PARAMETERS = 8 };
 
 struct disk_counts {
     uint64_t reads, writes, read_bytes, written_bytes;
-    uint64_t read_ns, write_ns;          // sum over requests, from their time to their end
+    uint64_t read_ns, write_ns;  // sum over requests, from their time to their end
 };
 
 struct disk {

@@ -32,8 +32,12 @@ static const struct disk_parameter parameters[PARAMETERS] = {
 static bool start(void *state, const uint64_t *value, struct error *error) {
     struct flash *flash = state;
     (void)error;
-    *flash = (struct flash){.channels = value[CHANNELS], .dies = value[DIES], .page_bytes = value[PAGE], .read_ns = value[READ],
-                            .program_ns = value[PROGRAM], .overhead_ns = value[OVERHEAD]};
+    *flash = (struct flash){.channels = value[CHANNELS],
+                            .dies = value[DIES],
+                            .page_bytes = value[PAGE],
+                            .read_ns = value[READ],
+                            .program_ns = value[PROGRAM],
+                            .overhead_ns = value[OVERHEAD]};
     flash->transfer_ns = (value[PAGE] * 1000 + value[BUS] - 1) / value[BUS];
     flash->channel = host_alloc(flash->channels * sizeof *flash->channel);
     flash->die_free = host_alloc(flash->channels * flash->dies * sizeof *flash->die_free);
@@ -47,19 +51,15 @@ static void stop(void *state) {
     free(flash->die_free);
 }
 
-static uint64_t later(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
-}
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /// First transfer that ends after `time`.
 static size_t ending_after(const struct flash *flash, const struct channel *channel, uint64_t time) {
     size_t low = channel->first, high = channel->count;
     while (low < high) {
         const size_t middle = (low + high) / 2;
-        if (channel->start[middle] + flash->transfer_ns > time)
-            high = middle;
-        else
-            low = middle + 1;
+        if (channel->start[middle] + flash->transfer_ns > time) high = middle;
+        else low = middle + 1;
     }
     return low;
 }
@@ -68,7 +68,8 @@ static size_t ending_after(const struct flash *flash, const struct channel *chan
 static uint64_t carry(const struct flash *flash, struct channel *channel, uint64_t now, uint64_t ready) {
     channel->first = ending_after(flash, channel, now);
     size_t at = ending_after(flash, channel, ready);
-    while (at < channel->count && channel->start[at] < ready + flash->transfer_ns) ready = later(ready, channel->start[at++] + flash->transfer_ns);
+    while (at < channel->count && channel->start[at] < ready + flash->transfer_ns)
+        ready = later(ready, channel->start[at++] + flash->transfer_ns);
     if (channel->first > 64 && channel->first > channel->count / 2) {        // the ended ones take no room
         memmove(channel->start, channel->start + channel->first, (channel->count - channel->first) * sizeof *channel->start);
         channel->count -= channel->first;
@@ -110,6 +111,13 @@ static uint64_t write_done(void *state, uint64_t now, uint64_t byte, uint64_t by
 }
 
 const struct disk_model disk_flash = {
-    .name = "flash", .what = "channels with dies, one queue a die", .parameter = parameters, .parameters = PARAMETERS,
-    .state_bytes = sizeof(struct flash), .start = start, .stop = stop, .read = read_done, .write = write_done,
+    .name = "flash",
+    .what = "channels with dies, one queue a die",
+    .parameter = parameters,
+    .parameters = PARAMETERS,
+    .state_bytes = sizeof(struct flash),
+    .start = start,
+    .stop = stop,
+    .read = read_done,
+    .write = write_done,
 };

@@ -32,14 +32,14 @@ void Kernel::wake(At at, uint64_t instructions) {
 
 void Kernel::scan(At at) {
     struct Context {
-        Kernel* kernel;
+        Kernel *kernel;
         At at;
     } context{this, at};
     khugepaged_wake(
         &machine_.system, 0,
-        [](void* of, const ::process* process, uint64_t page, collapse_result result) {
+        [](void *of, const ::process *process, uint64_t page, collapse_result result) {
             if (result != COLLAPSE_DONE) return;
-            auto& [kernel, place] = *static_cast<Context*>(of);
+            auto &[kernel, place] = *static_cast<Context *>(of);
             unsigned level = 0;
             Record record{place.block, place.access, Kind::collapse};
             record.large = true, record.pages = 512;

@@ -22,31 +22,31 @@ namespace {
 constexpr uint32_t map_type = 0x0f, map_populate = 0x8000, map_locked = 0x2000, map_noreserve = 0x4000, map_stack = 0x20000,
                    map_nonblock = 0x10000;  // include/uapi/linux/mman.h, include/uapi/asm-generic/mman.h
 constexpr uint32_t advice_dontneed = 4, advice_hugepage = 14, advice_nohugepage = 15, advice_populate_read = 22, advice_populate_write = 23,
-                   advice_collapse = 25;                           // include/uapi/asm-generic/mman-common.h
+                   advice_collapse = 25;  // include/uapi/asm-generic/mman-common.h
 constexpr uint32_t remap_dontunmap = 4, lock_onfault = 1;
 
-std::string shown(const trace::Event& event) {
+std::string shown(const trace::Event &event) {
     return std::string(trace::name_of(event.kind)) + " at block " + std::to_string(event.block) + ", pool " + trace::name_of(event.pool) +
            ", offset " + std::to_string(event.offset_bytes) + ", length " + std::to_string(event.length_bytes);
 }
 
 }  // namespace
 
-void Kernel::checked(const trace::Event& event, const char* broken) const {
+void Kernel::checked(const trace::Event &event, const char *broken) const {
     if (broken == nullptr) return;
     throw Refusal(shown(event), std::string("the imitation refuses a call that succeeded: ") + broken + " [os/call]",
                   "record the program from its start, with all calls: tessera trace record --events --roi whole", 1);
 }
 
 /// A range of a place that is not modelled any more: its pages are always mapped. In a pool of the trace, nothing may use it.
-void Kernel::forget(const Place& place, uint64_t page, uint64_t pages) {
+void Kernel::forget(const Place &place, uint64_t page, uint64_t pages) {
     if (place.strict()) rights_.clear(page, pages);
     else rights_.set(page, pages, Rights::load | Rights::store);
 }
 
 /// The parts of a range that areas cover; in pools of the trace, the range as it is.
 template <class Work>
-void Kernel::each_part(const Place& place, uint64_t page, uint64_t pages, Work&& work) {
+void Kernel::each_part(const Place &place, uint64_t page, uint64_t pages, Work &&work) {
     if (place.strict()) return work(page, pages);
     for (const uint64_t end = page + pages; page < end;) {
         const size_t index = areas_from(&process_->areas, page);
@@ -57,13 +57,13 @@ void Kernel::each_part(const Place& place, uint64_t page, uint64_t pages, Work&&
     }
 }
 
-void Kernel::call(At at, const trace::Event& event) {
+void Kernel::call(At at, const trace::Event &event) {
     using enum trace::EventKind;
     now_ = at, in_call_ = true;
     ++counts_.calls;
     uint64_t page = 0;
     const uint64_t pages = event.kind == trace::EventKind::map ? mapped_pages(event) : pages_in(event.length_bytes);
-    const Place* place = places_.find(event.pool, event.offset_bytes, pages, page);
+    const Place *place = places_.find(event.pool, event.offset_bytes, pages, page);
     if (place == nullptr) {
         if (event.pool == trace::EventPool::heap || event.pool == trace::EventPool::anon)
             throw Refusal(shown(event), "the range ends outside its pool [os/pool]", "record the program again");
@@ -74,7 +74,9 @@ void Kernel::call(At at, const trace::Event& event) {
         case map: this->map(at, event, *place, page, pages); break;
         case unmap: this->unmap(at, event, *place, page, pages); break;
         case remap: this->remap(at, event, *place, page, pages); break;
-        case protect: each_part(*place, page, pages, [&](uint64_t first, uint64_t count) { this->protect(at, event, first, count); }); break;
+        case protect:
+            each_part(*place, page, pages, [&](uint64_t first, uint64_t count) { this->protect(at, event, first, count); });
+            break;
         case advise: each_part(*place, page, pages, [&](uint64_t first, uint64_t count) { this->advise(at, event, first, count); }); break;
         case brk: break_up(at, event, place->first_page, page + pages); break;
         case lock:
@@ -91,7 +93,7 @@ void Kernel::call(At at, const trace::Event& event) {
     in_call_ = false;
 }
 
-void Kernel::map(At at, const trace::Event& event, const Place& place, uint64_t page, uint64_t pages) {
+void Kernel::map(At at, const trace::Event &event, const Place &place, uint64_t page, uint64_t pages) {
     const uint32_t type = event.flags & map_type;
     const bool shared = type == MAP_SHARED || type == MAP_SHARED_VALIDATE, of_file = event.file != 0, huge = wants_huge_pages(event);
     if (shared && (place.strict() || huge) && (!of_file || huge))
@@ -115,9 +117,9 @@ void Kernel::map(At at, const trace::Event& event, const Place& place, uint64_t 
     if ((event.flags & map_locked) || (event.flags & (map_populate | map_nonblock)) == map_populate) populate(at, page, pages);
 }
 
-void Kernel::map_huge(const trace::Event& event, uint64_t page, uint64_t pages, uint32_t flags) {
+void Kernel::map_huge(const trace::Event &event, uint64_t page, uint64_t pages, uint32_t flags) {
     const hugetlb_size size = huge_page_size(event);
-    const hugetlb_pool& pool = machine_.system.hugetlb.pool[size];
+    const hugetlb_pool &pool = machine_.system.hugetlb.pool[size];
     const uint64_t wanted = pages >> hugetlb_order(size), spare = pool.count - pool.reserved;
     if (!(flags & AREA_NORESERVE) && wanted > spare)
         throw Refusal("scenario " + scenario_.name + ": " + shown(event),
@@ -127,7 +129,7 @@ void Kernel::map_huge(const trace::Event& event, uint64_t page, uint64_t pages, 
     checked(event, hugetlb_map(process_, page, pages, flags, size, 0));
 }
 
-void Kernel::unmap(At at, const trace::Event& event, const Place& place, uint64_t page, uint64_t pages) {
+void Kernel::unmap(At at, const trace::Event &event, const Place &place, uint64_t page, uint64_t pages) {
     const auto large = large_at({page, page + pages});
     const bool held = !areas_free(&process_->areas, page, page + pages);
     if (held) checked(event, process_unmap(process_, page, pages, 0));
@@ -136,11 +138,11 @@ void Kernel::unmap(At at, const trace::Event& event, const Place& place, uint64_
     forget(place, page, pages);
 }
 
-void Kernel::remap(At at, const trace::Event& event, const Place& place, uint64_t page, uint64_t pages) {
+void Kernel::remap(At at, const trace::Event &event, const Place &place, uint64_t page, uint64_t pages) {
     const uint64_t new_pages = pages_in(event.new_length_bytes);
     uint64_t to = 0;
-    const Place* target = places_.find(event.new_pool, event.new_offset_bytes, new_pages, to);
-    const area* area = areas_at(&process_->areas, page);
+    const Place *target = places_.find(event.new_pool, event.new_offset_bytes, new_pages, to);
+    const area *area = areas_at(&process_->areas, page);
     if (target == nullptr) throw Refusal(shown(event), "the new range ends outside its pool [os/pool]", "record the program again");
     if (area == nullptr && !place.strict()) {  // shared memory
         forget(*target, to, new_pages);
@@ -150,7 +152,8 @@ void Kernel::remap(At at, const trace::Event& event, const Place& place, uint64_
     if (event.flags & remap_dontunmap)
         throw Refusal(shown(event), "MREMAP_DONTUNMAP is not modelled [os/not-modelled]", "use a program that does not ask for it", 1);
     if (area != nullptr && area->flags & AREA_HUGETLB)
-        throw Refusal(shown(event), "mremap of huge pages (MAP_HUGETLB) is not modelled [os/not-modelled]", "use a program that does not ask for it", 1);
+        throw Refusal(shown(event), "mremap of huge pages (MAP_HUGETLB) is not modelled [os/not-modelled]",
+                      "use a program that does not ask for it", 1);
     const bool moves = to != page;
     const auto large = moves ? large_at({page, page + pages, to, to + new_pages}) : large_at({page + new_pages});
     const bool held = moves && !areas_free(&process_->areas, to, to + new_pages);
@@ -168,14 +171,14 @@ void Kernel::remap(At at, const trace::Event& event, const Place& place, uint64_
     log_pages(at, to, new_pages);
 }
 
-void Kernel::protect(At at, const trace::Event& event, uint64_t page, uint64_t pages) {
+void Kernel::protect(At at, const trace::Event &event, uint64_t page, uint64_t pages) {
     const auto large = large_at({page, page + pages});
     checked(event, process_protect(process_, page, pages, event.protection & AREA_RIGHTS));
     log_splits(at, large);
     rights_.clear(page, pages);
 }
 
-void Kernel::advise(At at, const trace::Event& event, uint64_t page, uint64_t pages) {
+void Kernel::advise(At at, const trace::Event &event, uint64_t page, uint64_t pages) {
     const auto large = large_at({page, page + pages});
     switch (event.flags) {
         case advice_dontneed: checked(event, process_advise(process_, page, pages, ADVICE_DONTNEED, 0)); break;
@@ -192,7 +195,7 @@ void Kernel::advise(At at, const trace::Event& event, uint64_t page, uint64_t pa
 }
 
 /// brk: the heap is [heap, end) from now on.
-void Kernel::break_up(At at, const trace::Event& event, uint64_t heap, uint64_t end) {
+void Kernel::break_up(At at, const trace::Event &event, uint64_t heap, uint64_t end) {
     if (process_->heap_start == 0) checked(event, process_heap(process_, heap));
     const uint64_t old = process_->heap_end;
     const auto large = large_at({end});
@@ -203,7 +206,7 @@ void Kernel::break_up(At at, const trace::Event& event, uint64_t heap, uint64_t 
 
 void Kernel::populate(At at, uint64_t page, uint64_t pages, bool may_write) {
     for (const uint64_t end = page + pages; page < end; ++page) {
-        const area* area = areas_at(&process_->areas, page);
+        const area *area = areas_at(&process_->areas, page);
         if (area == nullptr || !(area->flags & AREA_RIGHTS)) continue;
         const bool write = may_write && (area->flags & AREA_WRITE);
         if (!rights_.allow(page << 12, write)) touch(at, page, write, 0);

@@ -6,19 +6,20 @@ namespace tessera::os {
 namespace {
 
 struct Counter {
-    const char* name;
-    uint64_t (*value)(const Machine&);
+    const char *name;
+    uint64_t (*value)(const Machine &);
     bool is_level = false;  ///< a state; the others count from the begin of the program on
 };
 
-uint64_t slabs_of(const Machine& m) {
+uint64_t slabs_of(const Machine &m) {
     uint64_t sum = 0;
-    for (int i = 0; m.slabs() != nullptr && i < SLAB_MAPLE_NODE; ++i) sum += m.slabs()->cache[i].counts.new_slabs - m.slabs()->cache[i].counts.freed_slabs;
+    for (int i = 0; m.slabs() != nullptr && i < SLAB_MAPLE_NODE; ++i)
+        sum += m.slabs()->cache[i].counts.new_slabs - m.slabs()->cache[i].counts.freed_slabs;
     return sum;
 }
 
-#define FROM(name, part) {#name, [](const Machine& m) -> uint64_t { return m.part; }}
-#define LEVEL(name, part) {#name, [](const Machine& m) -> uint64_t { return m.part; }, true}
+#define FROM(name, part) {#name, [](const Machine &m) -> uint64_t { return m.part; }}
+#define LEVEL(name, part) {#name, [](const Machine &m) -> uint64_t { return m.part; }, true}
 const Counter counters[] = {
     {"pgfault", nullptr},
     FROM(pgmajfault, system.counts.pgmajfault),
@@ -60,7 +61,7 @@ const Counter counters[] = {
     LEVEL(hugetlb_2mb_free, system.hugetlb.pool[HUGETLB_2MB].count),
     LEVEL(hugetlb_1gb_free, system.hugetlb.pool[HUGETLB_1GB].count),
     {"slabs", slabs_of, true},
-    {"slab_refused", [](const Machine& m) -> uint64_t { return m.slabs() ? m.slabs()->failed : 0; }},
+    {"slab_refused", [](const Machine &m) -> uint64_t { return m.slabs() ? m.slabs()->failed : 0; }},
     FROM(disk_reads, disk().reads),
     FROM(disk_writes, disk().writes),
     FROM(disk_read_bytes, disk().read_bytes),
@@ -73,18 +74,18 @@ const Counter counters[] = {
 
 }  // namespace
 
-const std::vector<std::string>& counter_names() {
+const std::vector<std::string> &counter_names() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> found;
-        for (const Counter& counter : counters) found.emplace_back(counter.name);
+        for (const Counter &counter : counters) found.emplace_back(counter.name);
         return found;
     }();
     return names;
 }
 
-std::vector<uint64_t> counters_of(const Machine& machine, uint64_t faults, const std::vector<uint64_t>& before) {
+std::vector<uint64_t> counters_of(const Machine &machine, uint64_t faults, const std::vector<uint64_t> &before) {
     std::vector<uint64_t> found;
-    for (const Counter& counter : counters) {
+    for (const Counter &counter : counters) {
         const uint64_t value = counter.value ? counter.value(machine) : faults;
         found.push_back(counter.is_level || before.empty() ? value : value - before[found.size()]);
     }

@@ -26,7 +26,7 @@ struct At {
 
 class Kernel final : public Watcher {
 public:
-    Kernel(const Scenario& scenario, Machine& machine, const Places& places, Writer& log);
+    Kernel(const Scenario &scenario, Machine &machine, const Places &places, Writer &log);
     ~Kernel() override;
 
     /// The fast path: nothing changes.
@@ -35,7 +35,7 @@ public:
     /// memory, an empty pool of huge pages.
     void access(At at, uint64_t address, bool is_store, uint64_t index = 0);
     /// A call of the program. Throws Refusal for what is not modelled.
-    void call(At at, const trace::Event& event);
+    void call(At at, const trace::Event &event);
 
     uint64_t next_wake() const { return next_wake_; }
     /// The work of timers that are due.
@@ -46,7 +46,7 @@ public:
     struct Counts {
         uint64_t faults = 0, calls = 0, ignored_calls = 0, collapses = 0, fallbacks = 0, major = 0, reclaimed_pages = 0, grown_files = 0;
     };
-    const Counts& counts() const { return counts_; }
+    const Counts &counts() const { return counts_; }
 
 private:
     struct Large {  ///< a 2MB mapping that a call may split
@@ -63,12 +63,12 @@ private:
     fault resolve(uint64_t page, bool write);
     fault attempt(uint64_t page, bool write);
     void touch(At at, uint64_t page, bool write, uint64_t index);
-    void record(At at, const fault& found, const Before& before, uint64_t page, bool write);
-    void record_around(At at, const Before& before, uint64_t page);
+    void record(At at, const fault &found, const Before &before, uint64_t page, bool write);
+    void record_around(At at, const Before &before, uint64_t page);
     bool grow_file(uint64_t page);
     void learn(uint64_t page);
-    [[noreturn]] void out_of_memory(const std::string& asked) const;
-    [[noreturn]] void refuse(const fault& found, uint64_t page, bool write) const;
+    [[noreturn]] void out_of_memory(const std::string &asked) const;
+    [[noreturn]] void refuse(const fault &found, uint64_t page, bool write) const;
 
     // Work in the background (background.cpp).
     void work(At at);
@@ -80,24 +80,24 @@ private:
     void changed() { changed_block_ = now_.block; }
 
     // Calls (calls.cpp).
-    void map(At at, const trace::Event& event, const Place& place, uint64_t page, uint64_t pages);
-    void map_huge(const trace::Event& event, uint64_t page, uint64_t pages, uint32_t flags);
-    void unmap(At at, const trace::Event& event, const Place& place, uint64_t page, uint64_t pages);
-    void remap(At at, const trace::Event& event, const Place& place, uint64_t page, uint64_t pages);
-    void protect(At at, const trace::Event& event, uint64_t page, uint64_t pages);
-    void advise(At at, const trace::Event& event, uint64_t page, uint64_t pages);
-    void break_up(At at, const trace::Event& event, uint64_t heap, uint64_t heap_end);
+    void map(At at, const trace::Event &event, const Place &place, uint64_t page, uint64_t pages);
+    void map_huge(const trace::Event &event, uint64_t page, uint64_t pages, uint32_t flags);
+    void unmap(At at, const trace::Event &event, const Place &place, uint64_t page, uint64_t pages);
+    void remap(At at, const trace::Event &event, const Place &place, uint64_t page, uint64_t pages);
+    void protect(At at, const trace::Event &event, uint64_t page, uint64_t pages);
+    void advise(At at, const trace::Event &event, uint64_t page, uint64_t pages);
+    void break_up(At at, const trace::Event &event, uint64_t heap, uint64_t heap_end);
     void populate(At at, uint64_t page, uint64_t pages, bool may_write = true);
-    void forget(const Place& place, uint64_t page, uint64_t pages);
-    void checked(const trace::Event& event, const char* broken) const;
+    void forget(const Place &place, uint64_t page, uint64_t pages);
+    void checked(const trace::Event &event, const char *broken) const;
     template <class Work>
-    void each_part(const Place& place, uint64_t page, uint64_t pages, Work&& work);
+    void each_part(const Place &place, uint64_t page, uint64_t pages, Work &&work);
 
     // Records (records.cpp).
     std::vector<Large> large_at(std::initializer_list<uint64_t> borders) const;
-    void log_splits(At at, const std::vector<Large>& large);
-    void log_split(At at, const Large& mapping);
-    void log_own_split(At at, const Large& mapping);
+    void log_splits(At at, const std::vector<Large> &large);
+    void log_split(At at, const Large &mapping);
+    void log_own_split(At at, const Large &mapping);
     void log_unmap(At at, uint64_t page, uint64_t pages, Loss why = Loss::call);
     void log_pages(At at, uint64_t page, uint64_t pages);
     bool log_mapped(At at, uint64_t page, uint64_t stop);
@@ -105,16 +105,16 @@ private:
     std::vector<uint32_t> path(uint64_t page) const;
     std::string where(uint64_t page) const;
 
-    const Scenario& scenario_;
-    Machine& machine_;
-    ::process* process_;
-    const Places& places_;
+    const Scenario &scenario_;
+    Machine &machine_;
+    ::process *process_;
+    const Places &places_;
     Rights rights_;
-    Writer& log_;
+    Writer &log_;
     Counts counts_;
     Timer scan_, refresh_, compaction_;
     uint64_t next_wake_ = 0;
-    At now_;                                 ///< of what reclaim and compaction do
+    At now_;  ///< of what reclaim and compaction do
     bool in_call_ = false;
     uint64_t changed_block_ = ~uint64_t{0};  ///< the last block in which they did something
     std::vector<uint64_t> counters_before_;

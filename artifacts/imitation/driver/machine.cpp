@@ -8,13 +8,13 @@ namespace {
 constexpr uint32_t other_file = FILE_MOST_FILES - 1;  // no file of a trace has this number
 constexpr uint64_t read_bytes = 128 << 10;
 
-[[noreturn]] void refuse(const Scenario& scenario, const error& error, const char* code) {
+[[noreturn]] void refuse(const Scenario &scenario, const error &error, const char *code) {
     throw Refusal("scenario " + scenario.name + ": " + error.asked, std::string(error.found) + " [" + code + "]", error.remedy);
 }
 
 }  // namespace
 
-Machine::Machine(const Scenario& scenario, const std::vector<KnownFile>& files) : scenario_(scenario), storage_(scenario.disk_model) {
+Machine::Machine(const Scenario &scenario, const std::vector<KnownFile> &files) : scenario_(scenario), storage_(scenario.disk_model) {
     error failure{};
     memory_map map{};
     if (!memory_map_pc(&map, scenario.memory_bytes, &failure)) refuse(scenario, failure, "os/memory");
@@ -35,7 +35,7 @@ Machine::Machine(const Scenario& scenario, const std::vector<KnownFile>& files) 
 
 Machine::~Machine() { take_down(); }
 
-void Machine::build(const std::vector<KnownFile>& files) {
+void Machine::build(const std::vector<KnownFile> &files) {
     fill_pools();
     if (scenario_.fragmented) fragment();
     pinned_.start(system, pins_);
@@ -65,12 +65,12 @@ void Machine::take_down() {
     vm_lru_drain(&system);
     pinned_.end(system);
     vm_destroy(&system);
-    for (fragmenter_pins& pins : pins_) fragmenter_release(&memory, &pins);
+    for (fragmenter_pins &pins : pins_) fragmenter_release(&memory, &pins);
     phys_destroy(&memory);
 }
 
 void Machine::fill_pools() {
-    const char* const words[HUGETLB_SIZES] = {"2mb", "1gb"};
+    const char *const words[HUGETLB_SIZES] = {"2mb", "1gb"};
     for (int size = 0; size < HUGETLB_SIZES; ++size) {
         const uint64_t wanted = scenario_.huge_pages[size];
         if (wanted == 0) continue;
@@ -78,7 +78,8 @@ void Machine::fill_pools() {
         const uint64_t got = hugetlb_resize(&system.hugetlb, static_cast<hugetlb_size>(size), wanted, 0);
         if (got < wanted)
             throw Refusal("scenario " + scenario_.name + ": " + key + " = " + std::to_string(wanted),
-                          "the machine has room for " + std::to_string(got) + " [os/hugetlb]", "ask for fewer pages, or give it more memory_bytes");
+                          "the machine has room for " + std::to_string(got) + " [os/hugetlb]",
+                          "ask for fewer pages, or give it more memory_bytes");
         notes.emplace_back(key, std::to_string(got));
     }
 }
@@ -96,18 +97,19 @@ void Machine::fragment() {
                            "index " + std::to_string(pins.reached) + " thousandths, " + std::to_string(pins.count) + " frames pinned");
     }
     if (pins_.empty())
-        throw Refusal("scenario " + scenario_.name + ": fragmentation.index", "all memory is in the zone DMA, which is not fragmented [os/fragmentation]",
+        throw Refusal("scenario " + scenario_.name + ": fragmentation.index",
+                      "all memory is in the zone DMA, which is not fragmented [os/fragmentation]",
                       "give it more memory_bytes, or write none");
     watermark_kswapd_pass(&memory, PHYS_NORMAL, 0);
 }
 
 /// The files of the program come last, so that they are the youngest pages.
-void Machine::fill_cache(const std::vector<KnownFile>& files) {
+void Machine::fill_cache(const std::vector<KnownFile> &files) {
     if (scenario_.other_cache_bytes > 0) {
         file_open(&system.files, other_file, scenario_.other_cache_bytes, false);
         read(other_file, scenario_.other_cache_bytes);
     }
-    for (const KnownFile& file : files) {
+    for (const KnownFile &file : files) {
         file_open(&system.files, file.number, file.bytes, false);
         if (scenario_.caches_files) read(file.number, file.bytes);
     }
@@ -118,7 +120,7 @@ void Machine::fill_cache(const std::vector<KnownFile>& files) {
 }
 
 void Machine::read(uint32_t number, uint64_t bytes) {
-    file* file = file_named(&system.files, number);
+    file *file = file_named(&system.files, number);
     for (uint64_t at = 0; at < bytes; at += read_bytes) {
         if (file_read(&system.files, file, at, std::min(read_bytes, bytes - at), 0).outcome != PHYS_GOT_FRAMES)
             throw Refusal("scenario " + scenario_.name + ": page_cache", "no memory is left for a page of a file [os/out-of-memory]",

@@ -26,9 +26,9 @@ struct KnownFile {
 class Machine {
 public:
     /// Throws Refusal if memory cannot have this form.
-    explicit Machine(const Scenario& scenario, const std::vector<KnownFile>& files = {});
+    explicit Machine(const Scenario &scenario, const std::vector<KnownFile> &files = {});
     ~Machine();
-    Machine(const Machine&) = delete;
+    Machine(const Machine &) = delete;
 
     phys memory{};
     WatchedSystem system;
@@ -37,18 +37,18 @@ public:
     std::vector<std::pair<std::string, std::string>> notes;
 
     uint64_t free_frames() const;
-    const disk_counts& disk() const { return storage_.counts(); }
-    const area_slabs* slabs() const { return scenario_.areas_cost ? &slabs_ : nullptr; }
+    const disk_counts &disk() const { return storage_.counts(); }
+    const area_slabs *slabs() const { return scenario_.areas_cost ? &slabs_ : nullptr; }
 
 private:
-    void build(const std::vector<KnownFile>& files);
+    void build(const std::vector<KnownFile> &files);
     void fill_pools();
     void fragment();
-    void fill_cache(const std::vector<KnownFile>& files);
+    void fill_cache(const std::vector<KnownFile> &files);
     void read(uint32_t file, uint64_t bytes);
     void take_down();
 
-    const Scenario& scenario_;
+    const Scenario &scenario_;
     Storage storage_;
     std::vector<fragmenter_pins> pins_;
     Pinned pinned_;

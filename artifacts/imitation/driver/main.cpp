@@ -13,16 +13,16 @@ namespace {
 
 using namespace tessera::os;
 
-constexpr const char* usage =
+constexpr const char *usage =
     "usage: tessera-os run --trace FILE --scenario FILE --out LOG   replay a trace under an imitation of Linux 6.12's memory management\n"
     "       tessera-os show LOG [--csv TABLE]                       print what a log has; TABLE: records, faults, kinds, sizes, areas, chunks, counters\n"
     "The scenario is a file of lines `key = value`; `tessera lab os run` makes it from a YAML file (docs/reference/scenarios.md).\n"
     "The log is complete or absent: a run that is stopped begins again. Exit status: 0; 2: wrong request; 1: failed work, out of memory.\n"
     "example: tessera-os show gups-always.oslog --csv sizes\n";
 
-[[noreturn]] void refuse(const std::string& asked, const std::string& found) { throw Refusal(asked, found, "run: tessera-os --help"); }
+[[noreturn]] void refuse(const std::string &asked, const std::string &found) { throw Refusal(asked, found, "run: tessera-os --help"); }
 
-std::map<std::string, std::string> options_of(const std::vector<std::string>& words, size_t from, const std::set<std::string>& known) {
+std::map<std::string, std::string> options_of(const std::vector<std::string> &words, size_t from, const std::set<std::string> &known) {
     std::map<std::string, std::string> found;
     for (size_t i = from; i < words.size(); i += 2) {
         if (known.count(words[i]) == 0) refuse(words[0] + " " + words[i], "no such option");
@@ -32,12 +32,12 @@ std::map<std::string, std::string> options_of(const std::vector<std::string>& wo
     return found;
 }
 
-int run_command(const std::vector<std::string>& words) {
+int run_command(const std::vector<std::string> &words) {
     const std::set<std::string> known = {"--trace", "--scenario", "--out"};
     auto options = options_of(words, 1, known);
-    for (const std::string& option : known)
+    for (const std::string &option : known)
         if (options.count(option) == 0) refuse("run", option + " is missing");
-    for (const char* input : {"--trace", "--scenario"})
+    for (const char *input : {"--trace", "--scenario"})
         if (std::error_code none; std::filesystem::equivalent(options[input], options["--out"], none))
             throw Refusal("--out " + options["--out"], std::string("this is the file of ") + input, "name another file");
     const auto progress = [shown = uint64_t{0}](uint64_t done, uint64_t all) mutable {
@@ -46,55 +46,55 @@ int run_command(const std::vector<std::string>& words) {
         shown = percent;
     };
     const RunResult found = run(options["--trace"], read_scenario(options["--scenario"]), options["--out"], progress);
-    std::printf("%" PRIu64 " accesses, %" PRIu64 " instructions, %" PRIu64 " calls (%" PRIu64 " ignored)\n", found.accesses, found.instructions,
-                found.counts.calls, found.counts.ignored_calls);
-    std::printf("%" PRIu64 " faults, %" PRIu64 " of them fell back from 2MB; %" PRIu64 " collapses; %" PRIu64 " records\n", found.counts.faults,
-                found.counts.fallbacks, found.counts.collapses, found.records);
+    std::printf("%" PRIu64 " accesses, %" PRIu64 " instructions, %" PRIu64 " calls (%" PRIu64 " ignored)\n", found.accesses,
+                found.instructions, found.counts.calls, found.counts.ignored_calls);
+    std::printf("%" PRIu64 " faults, %" PRIu64 " of them fell back from 2MB; %" PRIu64 " collapses; %" PRIu64 " records\n",
+                found.counts.faults, found.counts.fallbacks, found.counts.collapses, found.records);
     if (found.counts.reclaimed_pages + found.counts.major > 0)
         std::printf("%" PRIu64 " pages of the program reclaimed; %" PRIu64 " major faults; swap: %" PRIu64 " pages out, %" PRIu64 " in\n",
                     found.counts.reclaimed_pages, found.counts.major, found.swap_outs, found.swap_ins);
     if (found.counts.grown_files > 0)
-        std::printf("%" PRIu64 " times, a file grew: the program used it beyond the length that it had when it was first mapped\n", found.counts.grown_files);
+        std::printf("%" PRIu64 " times, a file grew: the program used it beyond the length that it had when it was first mapped\n",
+                    found.counts.grown_files);
     std::printf("free frames: %" PRIu64 " before, %" PRIu64 " after\n", found.free_frames_before, found.free_frames_after);
     return 0;
 }
 
-int show_command(const std::vector<std::string>& words) {
+int show_command(const std::vector<std::string> &words) {
     if (words.size() < 2) refuse("show", "name a log");
     const auto options = options_of(words, 2, {"--csv"});
     const auto table = options.find("--csv");
-    const auto& tables = show_tables();
+    const auto &tables = show_tables();
     if (table != options.end() && std::find(tables.begin(), tables.end(), table->second) == tables.end())
         refuse("show --csv " + table->second, "no such table; tables are records, faults, kinds, sizes, areas, chunks, counters");
     Reader log(words[1]);
     if (table == options.end()) show(log, stdout);
     else show_table(log, table->second, stdout);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw Refusal("standard output", "it cannot be written", "free space, or use a pipe that is open", 1);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+        throw Refusal("standard output", "it cannot be written", "free space, or use a pipe that is open", 1);
     return 0;
 }
 
-int command(const std::vector<std::string>& words) {
+int command(const std::vector<std::string> &words) {
     if (!words.empty() && (words[0] == "--help" || words[0] == "-h")) return std::fputs(usage, stdout), 0;
     if (!words.empty() && words[0] == "run") return run_command(words);
     if (!words.empty() && words[0] == "show") return show_command(words);
     refuse(words.empty() ? "command" : "command '" + words[0] + "'", "the commands are run and show");
 }
 
-int failed(const char* what, int status) {
+int failed(const char *what, int status) {
     std::fprintf(stderr, "tessera-os: %s\n", what);
     return status;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-    return command({argv + 1, argv + argc});
-} catch (const Refusal& refusal) {
+int main(int argc, char **argv) try { return command({argv + 1, argv + argc}); } catch (const Refusal &refusal) {
     return failed(refusal.what(), refusal.status);
-} catch (const LogError& error) {
+} catch (const LogError &error) {
     return failed(error.what(), 1);
-} catch (const tessera::trace::TraceError& error) {
+} catch (const tessera::trace::TraceError &error) {
     return failed(error.what(), 2);
-} catch (const std::bad_alloc&) {
+} catch (const std::bad_alloc &) {
     return failed("host memory: none is left\n  what to do: free memory, or simulate less", 1);
 }

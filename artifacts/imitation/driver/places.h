@@ -15,7 +15,7 @@ namespace tessera::os {
 /// Pages are virtual page numbers.
 struct Place {
     uint64_t first_page = 0, pages = 0;
-    uint8_t kind = 0;         ///< as Record::pool
+    uint8_t kind = 0;  ///< as Record::pool
     uint64_t size_bytes = 0;  ///< the last page may be a part
 
     bool strict() const { return kind < file_pool; }
@@ -25,27 +25,27 @@ struct Place {
 class Places {
 public:
     /// Ranges outside are those that the events map with MAP_HUGETLB. Throws Refusal: more than a log can name.
-    Places(const std::vector<trace::Pool>& pools, const trace::Events& events);
+    Places(const std::vector<trace::Pool> &pools, const trace::Events &events);
 
-    const std::vector<Place>& all() const { return places_; }
+    const std::vector<Place> &all() const { return places_; }
     /// Null: the page is not modelled.
-    const Place* find(uint64_t page) const;
+    const Place *find(uint64_t page) const;
     /// The place that holds a range of an event whole, and the range. Null: it lies elsewhere.
-    const Place* find(trace::EventPool pool, uint64_t offset_bytes, uint64_t pages, uint64_t& page) const;
+    const Place *find(trace::EventPool pool, uint64_t offset_bytes, uint64_t pages, uint64_t &page) const;
     /// For the header of the log.
     std::vector<Pool> pools() const;
     /// Files that the program maps in these places.
-    std::vector<KnownFile> files(const trace::Events& events) const;
+    std::vector<KnownFile> files(const trace::Events &events) const;
 
 private:
-    void add_outside(const trace::Events& events);
+    void add_outside(const trace::Events &events);
     std::vector<Place> places_;
     uint64_t file_base_page_ = 0;
 };
 
 /// Of a `map` event: MAP_HUGETLB, the size of its pages, and its length in 4KB pages, which Linux rounds up.
-bool wants_huge_pages(const trace::Event& event);
-hugetlb_size huge_page_size(const trace::Event& event);
-uint64_t mapped_pages(const trace::Event& event);
+bool wants_huge_pages(const trace::Event &event);
+hugetlb_size huge_page_size(const trace::Event &event);
+uint64_t mapped_pages(const trace::Event &event);
 
 }  // namespace tessera::os

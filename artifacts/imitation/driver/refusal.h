@@ -7,7 +7,7 @@
 namespace tessera::os {
 
 struct Refusal : std::runtime_error {
-    Refusal(const std::string& asked, const std::string& found, const std::string& remedy, int status = 2)
+    Refusal(const std::string &asked, const std::string &found, const std::string &remedy, int status = 2)
         : std::runtime_error(asked + ": " + found + "\n  what to do: " + remedy), status(status) {}
     int status;
 };

@@ -22,8 +22,8 @@ public:
     static constexpr uint64_t user_end = uint64_t{1} << 47;
     static constexpr uint64_t address_bits = 48, table_shift = 30, table_pages = uint64_t{1} << (table_shift - 12);
 
-    explicit Rights(const Places& places) : outside_(table_pages, load | store), tables_(size_t{1} << (address_bits - table_shift)) {
-        for (const Place& place : places.all()) {
+    explicit Rights(const Places &places) : outside_(table_pages, load | store), tables_(size_t{1} << (address_bits - table_shift)) {
+        for (const Place &place : places.all()) {
             if (place.first_page >= user_end >> 12 || place.pages > (user_end >> 12) - place.first_page)
                 throw Refusal("pools of the trace", "a pool does not lie on pages below address 2^47 [os/pool]",
                               "record the program with `tessera trace record`");
@@ -33,7 +33,7 @@ public:
                 page = stop;
             }
         }
-        for (uint8_t*& table : tables_)
+        for (uint8_t *&table : tables_)
             if (table == nullptr) table = outside_.data();
     }
 
@@ -42,25 +42,25 @@ public:
     }
     /// pre: [page, page + pages) lies in a place.
     void set(uint64_t page, uint64_t pages, unsigned rights) {
-        each(page, pages, [rights](uint8_t* at, uint64_t count) {
+        each(page, pages, [rights](uint8_t *at, uint64_t count) {
             for (uint64_t i = 0; i < count; ++i) at[i] |= static_cast<uint8_t>(rights);
         });
     }
     void clear(uint64_t page, uint64_t pages) {
-        each(page, pages, [](uint8_t* at, uint64_t count) { std::memset(at, 0, count); });
+        each(page, pages, [](uint8_t *at, uint64_t count) { std::memset(at, 0, count); });
     }
 
 private:
     template <class Work>
-    void each(uint64_t page, uint64_t pages, Work&& work) {
+    void each(uint64_t page, uint64_t pages, Work &&work) {
         for (const uint64_t end = page + pages; page < end;) {
             const uint64_t stop = std::min(end, (page / table_pages + 1) * table_pages);
             work(tables_[page / table_pages] + page % table_pages, stop - page);
             page = stop;
         }
     }
-    uint8_t* own_table(uint64_t page) {
-        uint8_t*& table = tables_[page / table_pages];
+    uint8_t *own_table(uint64_t page) {
+        uint8_t *&table = tables_[page / table_pages];
         if (table == nullptr) {
             own_.emplace_back(new uint8_t[table_pages]);
             table = own_.back().get();
@@ -71,7 +71,7 @@ private:
 
     std::vector<uint8_t> outside_;
     std::vector<std::unique_ptr<uint8_t[]>> own_;
-    std::vector<uint8_t*> tables_;
+    std::vector<uint8_t *> tables_;
 };
 
 }  // namespace tessera::os

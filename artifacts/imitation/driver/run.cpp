@@ -13,15 +13,16 @@ namespace {
 
 class Loop {
 public:
-    Loop(trace::Reader& reader, Kernel& kernel)
+    Loop(trace::Reader &reader, Kernel &kernel)
         : kernel_(kernel), events_(reader.events().list), blocks_(reader.blocks()), counts_(trace::instruction_counts(blocks_)) {}
 
-    void frame(const trace::Frame& frame) {
+    void frame(const trace::Frame &frame) {
         const size_t executions = frame.block_ids.size();
         size_t access = 0;
         for (size_t e = 0; e < executions;) {
             begin_block();
-            const size_t most = next_ < events_.size() ? std::min<uint64_t>(executions - e, events_[next_].block - at_.block) : executions - e;
+            const size_t most =
+                next_ < events_.size() ? std::min<uint64_t>(executions - e, events_[next_].block - at_.block) : executions - e;
             size_t end = e, accesses = 0;
             do {
                 instructions_ += counts_[frame.block_ids[end]];
@@ -39,7 +40,8 @@ public:
         begin_block();
         if (next_ < events_.size())
             throw Refusal("event at block " + std::to_string(events_[next_].block),
-                          "the trace has " + std::to_string(at_.block) + " executions of blocks [os/event-block]", "record the program again");
+                          "the trace has " + std::to_string(at_.block) + " executions of blocks [os/event-block]",
+                          "record the program again");
         kernel_.finish(at_);
     }
 
@@ -52,9 +54,9 @@ private:
         if (instructions_ >= kernel_.next_wake()) kernel_.wake(at_, instructions_);
     }
 
-    void segment(const trace::Frame& frame, size_t execution, size_t begin, size_t count) {
-        const uint64_t* addresses = frame.addresses.data();
-        const uint8_t* stores = frame.is_store.data();
+    void segment(const trace::Frame &frame, size_t execution, size_t begin, size_t count) {
+        const uint64_t *addresses = frame.addresses.data();
+        const uint8_t *stores = frame.is_store.data();
         size_t block_begin = begin, block_end = begin + frame.access_counts[execution];
         At at = at_;
         for (size_t i = begin; i < begin + count; ++i) {
@@ -70,17 +72,17 @@ private:
     }
 
     /// Whether the instruction of this load also stores there. `slot`: its place in the block; `access`: in the frame.
-    bool writes_back(const trace::Frame& frame, size_t execution, size_t slot, size_t access) const {
-        const std::vector<trace::MemorySlot>& slots = blocks_[frame.block_ids[execution]].slots;
+    bool writes_back(const trace::Frame &frame, size_t execution, size_t slot, size_t access) const {
+        const std::vector<trace::MemorySlot> &slots = blocks_[frame.block_ids[execution]].slots;
         if (frame.access_counts[execution] != slots.size()) return false;
         for (size_t other = slot + 1; other < slots.size() && slots[other].insn == slots[slot].insn; ++other)
             if (slots[other].is_store && frame.addresses[access + other - slot] == frame.addresses[access]) return true;
         return false;
     }
 
-    Kernel& kernel_;
-    const std::vector<trace::Event>& events_;
-    const std::vector<trace::StaticBlock>& blocks_;
+    Kernel &kernel_;
+    const std::vector<trace::Event> &events_;
+    const std::vector<trace::StaticBlock> &blocks_;
     std::vector<uint32_t> counts_;
     size_t next_ = 0;
     At at_;
@@ -88,23 +90,28 @@ private:
 };
 
 /// What the recording has not: memory that was mapped before its begin, gaps, an end, the kernel's accesses.
-void describe(const trace::Header& of, const trace::Events& events, Header& header) {
-    const auto note = [&](const char* key, const std::string& text) { header.notes.emplace_back(key, text); };
+void describe(const trace::Header &of, const trace::Events &events, Header &header) {
+    const auto note = [&](const char *key, const std::string &text) { header.notes.emplace_back(key, text); };
     uint64_t bytes = 0;  // the areas of the start; `brk` has the whole heap
     for (uint64_t i = 0; i < events.at_start; ++i) {
-        const trace::Event& event = events.list[i];
+        const trace::Event &event = events.list[i];
         const bool maps = event.kind == trace::EventKind::map || event.kind == trace::EventKind::brk;
         if (maps && event.pool != trace::EventPool::outside) bytes += event.length_bytes;
     }
     if (bytes > 0)
-        note("recording.begin", std::to_string(bytes) + " bytes of the pools were mapped before the recording: pages that the program touched there fault at their first recorded access");
+        note(
+            "recording.begin",
+            std::to_string(bytes) +
+                " bytes of the pools were mapped before the recording: pages that the program touched there fault at their first recorded access");
     if (of.region.windows > 1)
-        note("recording.windows", std::to_string(of.region.windows) + ": the accesses between them are not in the trace, and cause no faults");
+        note("recording.windows",
+             std::to_string(of.region.windows) + ": the accesses between them are not in the trace, and cause no faults");
     if (!of.complete_roi) note("recording.end", "the recording ends before the region of interest");
     if (!of.kernel_modelled) note("recording.kernel_accesses", "the trace has none: pages that only system calls touch do not fault");
 }
 
-Header header_of(const trace::Header& of, const trace::Events& events, const Scenario& scenario, const Machine& machine, const Places& places) {
+Header header_of(const trace::Header &of, const trace::Events &events, const Scenario &scenario, const Machine &machine,
+                 const Places &places) {
     Header header;
     header.scenario = scenario.name;
     header.scenario_text = scenario.text;
@@ -119,7 +126,8 @@ Header header_of(const trace::Header& of, const trace::Events& events, const Sce
 
 }  // namespace
 
-RunResult run(const std::string& path, const Scenario& scenario, const std::string& out, const std::function<void(uint64_t, uint64_t)>& progress) {
+RunResult run(const std::string &path, const Scenario &scenario, const std::string &out,
+              const std::function<void(uint64_t, uint64_t)> &progress) {
     trace::Reader reader = trace::Reader::open(path);
     if (!reader.has_events())
         throw Refusal("trace " + path, "it has no events: the calls by which the program maps memory [os/no-events]",

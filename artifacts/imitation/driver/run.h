@@ -17,7 +17,7 @@ struct RunResult {
 
 /// Reads the whole trace and writes the log. Throws Refusal, LogError or trace::TraceError; then no log is left.
 /// `progress` gets the accesses done so far, after each frame of the trace.
-RunResult run(const std::string& trace, const Scenario& scenario, const std::string& log,
-              const std::function<void(uint64_t done, uint64_t all)>& progress = {});
+RunResult run(const std::string &trace, const Scenario &scenario, const std::string &log,
+              const std::function<void(uint64_t done, uint64_t all)> &progress = {});
 
 }  // namespace tessera::os

@@ -13,11 +13,11 @@
 namespace tessera::os {
 namespace {
 
-constexpr const char* help = "run it by way of `tessera lab os run`, which writes all keys; docs/reference/scenarios.md lists them";
+constexpr const char *help = "run it by way of `tessera lab os run`, which writes all keys; docs/reference/scenarios.md lists them";
 
 class Keys {
 public:
-    Keys(const std::string& text, std::string path) : path_(std::move(path)) {
+    Keys(const std::string &text, std::string path) : path_(std::move(path)) {
         std::istringstream lines(text);
         for (std::string line; std::getline(lines, line);) {
             const size_t equals = line.find(" = ");
@@ -26,23 +26,24 @@ public:
                 refuse(line.substr(0, equals), "the key is given twice [os/scenario-key]");
         }
     }
-    std::string word(const std::string& key) {
+    std::string word(const std::string &key) {
         const auto found = values_.find(key);
         if (found == values_.end()) refuse(key, "the key is missing [os/scenario-key]");
         std::string value = found->second;
         values_.erase(found);
         return value;
     }
-    uint64_t number(const std::string& key, uint64_t least, uint64_t most) {
+    uint64_t number(const std::string &key, uint64_t least, uint64_t most) {
         const std::string text = word(key);
         uint64_t value = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-            refuse(key + " = " + text, "a whole number from " + std::to_string(least) + " to " + std::to_string(most) + " [os/scenario-value]");
+            refuse(key + " = " + text,
+                   "a whole number from " + std::to_string(least) + " to " + std::to_string(most) + " [os/scenario-value]");
         return value;
     }
     /// The place of the word among `words`.
-    size_t one_of(const std::string& key, const std::vector<std::string>& words) {
+    size_t one_of(const std::string &key, const std::vector<std::string> &words) {
         const std::string text = word(key);
         std::string valid;
         for (size_t i = 0; i < words.size(); ++i) {
@@ -54,7 +55,7 @@ public:
     void end() {
         if (!values_.empty()) refuse(values_.begin()->first, "no such key [os/scenario-key]");
     }
-    [[noreturn]] void refuse(const std::string& asked, const std::string& found) const {
+    [[noreturn]] void refuse(const std::string &asked, const std::string &found) const {
         throw Refusal("scenario " + path_ + ": " + asked, found, help);
     }
 
@@ -63,8 +64,8 @@ private:
     std::map<std::string, std::string> values_;
 };
 
-void read_thp(Keys& keys, Scenario& scenario) {
-    ::thp& thp = scenario.thp;
+void read_thp(Keys &keys, Scenario &scenario) {
+    ::thp &thp = scenario.thp;
     thp = thp_default();
     thp.enabled = static_cast<thp_enabled>(keys.one_of("thp.enabled", {"always", "madvise", "never"}));
     thp.defrag = static_cast<thp_defrag>(keys.one_of("thp.defrag", {"always", "defer", "defer+madvise", "madvise", "never"}));
@@ -77,9 +78,9 @@ void read_thp(Keys& keys, Scenario& scenario) {
     scenario.scan_sleep_milliseconds = keys.number("thp.khugepaged.scan_sleep_milliseconds", 1, 1u << 30);
 }
 
-void read_fragmentation(Keys& keys, Scenario& scenario) {
+void read_fragmentation(Keys &keys, Scenario &scenario) {
     const size_t index = keys.one_of("fragmentation.index", {"none", "extfrag-index", "unusable-index"});
-    fragmenter_goal& goal = scenario.fragmentation;
+    fragmenter_goal &goal = scenario.fragmentation;
     scenario.fragmented = index > 0;
     goal.index = index == 1 ? FRAGMENTER_EXTFRAG : FRAGMENTER_UNUSABLE;
     goal.order = static_cast<unsigned>(keys.number("fragmentation.order", 1, PHYS_MAX_ORDER));
@@ -89,7 +90,7 @@ void read_fragmentation(Keys& keys, Scenario& scenario) {
     goal.seed = keys.number("fragmentation.seed", 0, INT64_MAX);
 }
 
-void read_memory(Keys& keys, Scenario& scenario) {
+void read_memory(Keys &keys, Scenario &scenario) {
     constexpr uint64_t most_bytes = uint64_t{1} << 40;
     scenario.swap_bytes = keys.number("swap.bytes", 0, most_bytes);
     if (scenario.swap_bytes % (1 << 20) != 0)
@@ -109,7 +110,7 @@ void read_memory(Keys& keys, Scenario& scenario) {
 
 }  // namespace
 
-Scenario parse_scenario(const std::string& text, const std::string& path) {
+Scenario parse_scenario(const std::string &text, const std::string &path) {
     Keys keys(text, path);
     Scenario scenario;
     scenario.text = text;
@@ -127,7 +128,7 @@ Scenario parse_scenario(const std::string& text, const std::string& path) {
     return scenario;
 }
 
-Scenario read_scenario(const std::string& path) {
+Scenario read_scenario(const std::string &path) {
     std::ifstream file(path, std::ios::binary);
     std::stringstream text;
     text << file.rdbuf();

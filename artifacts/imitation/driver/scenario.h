@@ -41,7 +41,7 @@ struct Scenario {
 };
 
 /// Throws Refusal that names the line, key and rule.
-Scenario parse_scenario(const std::string& text, const std::string& path);
-Scenario read_scenario(const std::string& path);
+Scenario parse_scenario(const std::string &text, const std::string &path);
+Scenario read_scenario(const std::string &path);
 
 }  // namespace tessera::os

@@ -10,12 +10,12 @@
 namespace tessera::os {
 
 /// Names of the tables of --csv.
-const std::vector<std::string>& show_tables();
+const std::vector<std::string> &show_tables();
 
 /// The summary.
-void show(Reader& log, std::FILE* out);
+void show(Reader &log, std::FILE *out);
 
 /// One table. pre: `table` is one of show_tables().
-void show_table(Reader& log, const std::string& table, std::FILE* out);
+void show_table(Reader &log, const std::string &table, std::FILE *out);
 
 }  // namespace tessera::os

@@ -3,7 +3,7 @@
 namespace tessera::os {
 namespace {
 
-WatchedSystem& system_of(void* context) { return *static_cast<WatchedSystem*>(static_cast<vm_system*>(context)); }
+WatchedSystem &system_of(void *context) { return *static_cast<WatchedSystem *>(static_cast<vm_system *>(context)); }
 
 }  // namespace
 
@@ -15,7 +15,7 @@ void WatchedSystem::start_watch() {
 }
 
 template <bool file>
-void WatchedSystem::hook(lru_owner& owner) {
+void WatchedSystem::hook(lru_owner &owner) {
     owner.referenced = referenced<file>;
     owner.unmap = unmap<file>;
     owner.migrate = migrate<file>;
@@ -38,29 +38,29 @@ std::vector<WatchedSystem::Mapping> WatchedSystem::mappings_of(uint32_t frame) c
     return found;
 }
 
-bool WatchedSystem::is_split(const Mapping& mapping) const {
+bool WatchedSystem::is_split(const Mapping &mapping) const {
     unsigned missing = 0;
-    const pt_table* table = mapping.pages > 1 ? pt_find_table(&process->pt, mapping.page, 1, &missing) : nullptr;
+    const pt_table *table = mapping.pages > 1 ? pt_find_table(&process->pt, mapping.page, 1, &missing) : nullptr;
     return table != nullptr && pt_is_table(table->slot[pt_index(mapping.page, 1)]);
 }
 
-void WatchedSystem::tell_splits(const std::vector<Mapping>& mappings) {
-    for (const Mapping& mapping : mappings)
+void WatchedSystem::tell_splits(const std::vector<Mapping> &mappings) {
+    for (const Mapping &mapping : mappings)
         if (is_split(mapping)) watcher->split(mapping.page, mapping.frame);
 }
 
 template <bool file>
-uint32_t WatchedSystem::referenced(void* context, uint32_t frame, bool* executable) {
-    WatchedSystem& system = system_of(context);
+uint32_t WatchedSystem::referenced(void *context, uint32_t frame, bool *executable) {
+    WatchedSystem &system = system_of(context);
     const uint32_t young = system.own_[file].referenced(context, frame, executable);
     if (young > 0 && system.watcher)
-        for (const Mapping& mapping : system.mappings_of(frame)) system.watcher->aged(mapping.page, mapping.pages);
+        for (const Mapping &mapping : system.mappings_of(frame)) system.watcher->aged(mapping.page, mapping.pages);
     return young;
 }
 
 /// A page of 2MB may be split for want of swap.
-bool WatchedSystem::prepare(void* context, uint32_t frame, uint32_t list, uint32_t cpu) {
-    WatchedSystem& system = system_of(context);
+bool WatchedSystem::prepare(void *context, uint32_t frame, uint32_t list, uint32_t cpu) {
+    WatchedSystem &system = system_of(context);
     if (!system.watcher || lru_pages(&system.lru, frame) == 1) return system.own_[0].prepare(context, frame, list, cpu);
     const std::vector<Mapping> mappings = system.mappings_of(frame);
     const bool prepared = system.own_[0].prepare(context, frame, list, cpu);
@@ -69,17 +69,17 @@ bool WatchedSystem::prepare(void* context, uint32_t frame, uint32_t list, uint32
 }
 
 template <bool file>
-bool WatchedSystem::unmap(void* context, uint32_t frame, uint32_t cpu) {
-    WatchedSystem& system = system_of(context);
+bool WatchedSystem::unmap(void *context, uint32_t frame, uint32_t cpu) {
+    WatchedSystem &system = system_of(context);
     if (!system.watcher) return system.own_[file].unmap(context, frame, cpu);
     const std::vector<Mapping> mappings = system.mappings_of(frame);
     const bool all = system.own_[file].unmap(context, frame, cpu);
     system.tell_splits(mappings);
-    for (const Mapping& mapping : mappings) {
+    for (const Mapping &mapping : mappings) {
         uint64_t first = 0, count = 0;  // of a run that is gone
         for (uint64_t i = 0; i < mapping.pages; ++i) {
             unsigned level = 0;
-            const pt_entry* slot = pt_find(&system.process->pt, mapping.page + i, &level);
+            const pt_entry *slot = pt_find(&system.process->pt, mapping.page + i, &level);
             const bool gone = slot == nullptr || !pt_present(*slot);
             if (gone && count++ == 0) first = mapping.page + i;
             if (gone && i + 1 < mapping.pages) continue;
@@ -91,12 +91,12 @@ bool WatchedSystem::unmap(void* context, uint32_t frame, uint32_t cpu) {
 }
 
 template <bool file>
-bool WatchedSystem::migrate(void* context, uint32_t from, uint32_t to, uint32_t cpu) {
-    WatchedSystem& system = system_of(context);
+bool WatchedSystem::migrate(void *context, uint32_t from, uint32_t to, uint32_t cpu) {
+    WatchedSystem &system = system_of(context);
     if (!system.watcher) return system.own_[file].migrate(context, from, to, cpu);
     const std::vector<Mapping> mappings = system.mappings_of(from);
     if (!system.own_[file].migrate(context, from, to, cpu)) return false;
-    for (const Mapping& mapping : mappings) system.watcher->migrated(mapping.page, to + (mapping.frame - from));
+    for (const Mapping &mapping : mappings) system.watcher->migrated(mapping.page, to + (mapping.frame - from));
     return true;
 }
 

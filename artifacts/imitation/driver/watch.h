@@ -31,26 +31,26 @@ class WatchedSystem : public vm_system {
 public:
     /// After vm_create. Nothing is told until `watcher` is set; `process` is whose pages.
     void start_watch();
-    ::process* process = nullptr;
-    Watcher* watcher = nullptr;
+    ::process *process = nullptr;
+    Watcher *watcher = nullptr;
 
 private:
     struct Mapping {
         uint64_t page, pages, frame;
     };
     template <bool file>
-    static uint32_t referenced(void* context, uint32_t frame, bool* executable);
+    static uint32_t referenced(void *context, uint32_t frame, bool *executable);
     template <bool file>
-    static bool unmap(void* context, uint32_t frame, uint32_t cpu);
+    static bool unmap(void *context, uint32_t frame, uint32_t cpu);
     template <bool file>
-    static bool migrate(void* context, uint32_t from, uint32_t to, uint32_t cpu);
-    static bool prepare(void* context, uint32_t frame, uint32_t list, uint32_t cpu);
+    static bool migrate(void *context, uint32_t from, uint32_t to, uint32_t cpu);
+    static bool prepare(void *context, uint32_t frame, uint32_t list, uint32_t cpu);
 
     template <bool file>
-    void hook(lru_owner& owner);
+    void hook(lru_owner &owner);
     std::vector<Mapping> mappings_of(uint32_t frame) const;
-    bool is_split(const Mapping& mapping) const;
-    void tell_splits(const std::vector<Mapping>& mappings);
+    bool is_split(const Mapping &mapping) const;
+    void tell_splits(const std::vector<Mapping> &mappings);
 
     lru_owner own_[2]{};  ///< anonymous, file: the owners without a watch
 };

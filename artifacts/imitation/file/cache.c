@@ -60,9 +60,7 @@ static uint64_t *entry_for(struct file *file, uint64_t index) {
     return &file->chunk[chunk][index % CHUNK];
 }
 
-static bool is_page(uint64_t entry) {
-    return entry != 0 && !(entry & 1);
-}
+static bool is_page(uint64_t entry) { return entry != 0 && !(entry & 1); }
 
 uint32_t file_frame(const struct file *file, uint64_t index) {
     const uint64_t entry = entry_at(file, index);
@@ -81,8 +79,8 @@ static void give_back(struct file_cache *cache, uint32_t frame, unsigned order, 
     if (!phys_free(cache->phys, frame, order, cpu, &error)) error_stop(&error);
 }
 
-enum file_added file_add(struct file_cache *cache, struct file *file, uint64_t index, unsigned order, unsigned flags,
-                         bool rewritten, uint32_t cpu, uint32_t *frame, enum phys_outcome *outcome) {
+enum file_added file_add(struct file_cache *cache, struct file *file, uint64_t index, unsigned order, unsigned flags, bool rewritten,
+                         uint32_t cpu, uint32_t *frame, enum phys_outcome *outcome) {
     const struct phys_result result = allocate(cache, order, cpu);
     const uint64_t pages = UINT64_C(1) << order;
     uint64_t shadow = 0;
@@ -109,8 +107,8 @@ enum file_added file_add(struct file_cache *cache, struct file *file, uint64_t i
     const bool free_swap = cache->free_swap && *cache->free_swap > 0;
     if (shadow != 0 && !rewritten) workingset_refault(cache->lru, result.frame, shadow, free_swap);
     lru_add(cache->lru, result.frame, cpu);
-    file_report(cache, (struct file_event){.kind = FILE_ADD, .order = (uint8_t)order, .file = file->number, .frame = result.frame,
-                                           .index = index});
+    file_report(
+        cache, (struct file_event){.kind = FILE_ADD, .order = (uint8_t)order, .file = file->number, .frame = result.frame, .index = index});
     *frame = result.frame;
     return FILE_ADDED;
 }
@@ -118,8 +116,11 @@ enum file_added file_add(struct file_cache *cache, struct file *file, uint64_t i
 void file_remove(struct file_cache *cache, uint32_t folio, uint64_t shadow) {
     struct file *file = file_of(cache, folio);
     const uint64_t index = file_index_of(cache, folio), pages = lru_pages(cache->lru, folio);
-    file_report(cache, (struct file_event){.kind = FILE_REMOVE, .order = (uint8_t)frame_order(&cache->phys->frames, folio),
-                                           .file = file->number, .frame = folio, .index = index});
+    file_report(cache, (struct file_event){.kind = FILE_REMOVE,
+                                           .order = (uint8_t)frame_order(&cache->phys->frames, folio),
+                                           .file = file->number,
+                                           .frame = folio,
+                                           .index = index});
     for (uint64_t i = 0; i < pages; ++i) *entry_for(file, index + i) = shadow == 0 ? 0 : shadow << 1 | 1;
     cache->owner[folio] = 0;
     file->cached -= pages;

@@ -16,40 +16,40 @@
 #include "phys/alloc.h"
 
 enum {
-    FILE_RA_PAGES = 32,            // 128KB, VM_READAHEAD_PAGES (include/linux/mm.h)
-    FILE_IO_PAGES = 320,           // 1280KB, BLK_DEF_MAX_SECTORS_CAP (include/linux/blkdev.h), block/blk-settings.c
-    FILE_MOST_ORDER = 9,           // MAX_PAGECACHE_ORDER, include/linux/pagemap.h
+    FILE_RA_PAGES = 32,  // 128KB, VM_READAHEAD_PAGES (include/linux/mm.h)
+    FILE_IO_PAGES = 320,  // 1280KB, BLK_DEF_MAX_SECTORS_CAP (include/linux/blkdev.h), block/blk-settings.c
+    FILE_MOST_ORDER = 9,  // MAX_PAGECACHE_ORDER, include/linux/pagemap.h
     FILE_MOST_FILES = 1 << 20,
 };
 #define FILE_MOST_BYTES (UINT64_C(1) << 47)
 
 /// Readahead's state of an open file (struct file_ra_state, include/linux/fs.h). Each file is open once.
 struct file_ra {
-    uint64_t start;                // the window that was read last: [start, start + size) in pages
-    uint32_t size, async_size;     // the page at start + size - async_size has the mark
-    uint32_t ra_pages;             // the largest window; 0: no readahead
-    uint32_t mmap_miss;            // faults that found nothing, less those that did
-    int64_t prev_pos;              // byte behind the last read(2); -1: none yet
+    uint64_t start;  // the window that was read last: [start, start + size) in pages
+    uint32_t size, async_size;  // the page at start + size - async_size has the mark
+    uint32_t ra_pages;  // the largest window; 0: no readahead
+    uint32_t mmap_miss;  // faults that found nothing, less those that did
+    int64_t prev_pos;  // byte behind the last read(2); -1: none yet
 };
 
 struct file {
-    uint32_t number;               // the caller's name, not 0
-    uint32_t slot;                 // in the cache
+    uint32_t number;  // the caller's name, not 0
+    uint32_t slot;  // in the cache
     bool large;
     uint64_t bytes;
     struct file_ra ra;
     uint64_t **chunk;
     size_t chunks;
-    uint64_t cached;               // pages
+    uint64_t cached;  // pages
 };
 
 enum file_event_kind {
-    FILE_READAHEAD,                // a window was decided: index, pages = size, more = async size
-    FILE_ADD,                      // a folio joined the cache: index, frame, order
-    FILE_READ,                     // a request to the disk: index, pages
-    FILE_MARK,                     // the folio at index got the mark for the next window
-    FILE_AROUND,                   // fault-around: pages [index, index + pages) were looked at, more = mapped
-    FILE_REMOVE,                   // a folio left the cache: index, frame, order
+    FILE_READAHEAD,  // a window was decided: index, pages = size, more = async size
+    FILE_ADD,  // a folio joined the cache: index, frame, order
+    FILE_READ,  // a request to the disk: index, pages
+    FILE_MARK,  // the folio at index got the mark for the next window
+    FILE_AROUND,  // fault-around: pages [index, index + pages) were looked at, more = mapped
+    FILE_REMOVE,  // a folio left the cache: index, frame, order
     FILE_EVENT_KINDS
 };
 
@@ -65,8 +65,8 @@ typedef void file_log(void *context, const struct file_event *event);
 void file_event_print(void *stream, const struct file_event *event);
 
 struct file_counts {
-    uint64_t pages_read, requests; // from the disk
-    uint64_t added, removed;       // pages
+    uint64_t pages_read, requests;  // from the disk
+    uint64_t added, removed;  // pages
 };
 
 /// What gives frames: phys_alloc, or something that reclaims when it refuses.
@@ -78,20 +78,20 @@ typedef void file_disk(void *context, uint32_t file, uint64_t index, uint32_t pa
 struct file_cache {
     struct phys *phys;
     struct lru *lru;
-    struct file **file;            // by slot
+    struct file **file;  // by slot
     size_t files, room;
-    uint64_t *owner;               // by first frame of a folio: slot << 40 | index + 1; 0: no page of a file. NULL: no file yet
-    uint32_t *flight;              // first frames of folios that the disk reads
+    uint64_t *owner;  // by first frame of a folio: slot << 40 | index + 1; 0: no page of a file. NULL: no file yet
+    uint32_t *flight;  // first frames of folios that the disk reads
     size_t flights, flight_room;
     uint32_t io_pages;
-    const int64_t *free_swap;      // free slots of swap, for workingset.h; NULL: no swap
-    file_alloc *alloc;             // NULL: phys_alloc
+    const int64_t *free_swap;  // free slots of swap, for workingset.h; NULL: no swap
+    file_alloc *alloc;  // NULL: phys_alloc
     void *alloc_context;
-    file_disk *disk;               // NULL: nobody counts time
+    file_disk *disk;  // NULL: nobody counts time
     void *disk_context;
-    bool ahead;                    // frames are for readahead: the request does not retry (readahead_gfp_mask)
-    bool instant;                  // a RAM disk: a read is done when the disk was asked
-    file_log *log;                 // NULL: no report
+    bool ahead;  // frames are for readahead: the request does not retry (readahead_gfp_mask)
+    bool instant;  // a RAM disk: a read is done when the disk was asked
+    file_log *log;  // NULL: no report
     void *log_context;
     struct file_counts counts;
 };
@@ -107,30 +107,24 @@ const char *file_open(struct file_cache *cache, uint32_t number, uint64_t bytes,
 /// NULL: no such file.
 struct file *file_named(const struct file_cache *cache, uint32_t number);
 
-static inline uint64_t file_pages(const struct file *file) {
-    return (file->bytes + PHYS_FRAME_BYTES - 1) / PHYS_FRAME_BYTES;
-}
+static inline uint64_t file_pages(const struct file *file) { return (file->bytes + PHYS_FRAME_BYTES - 1) / PHYS_FRAME_BYTES; }
 
 /// The frame of a page; PHYS_NO_FRAME: not in the cache.
 uint32_t file_frame(const struct file *file, uint64_t index);
 
 /// First frame of the folio that a frame belongs to, and the folio's first index.
-static inline uint32_t file_folio(const struct file_cache *cache, uint32_t frame) {
-    return frames_block_of(&cache->phys->frames, frame);
-}
+static inline uint32_t file_folio(const struct file_cache *cache, uint32_t frame) { return frames_block_of(&cache->phys->frames, frame); }
 static inline uint64_t file_index_of(const struct file_cache *cache, uint32_t folio) {
     return (cache->owner[folio] & ((UINT64_C(1) << 40) - 1)) - 1;
 }
-static inline struct file *file_of(const struct file_cache *cache, uint32_t folio) {
-    return cache->file[cache->owner[folio] >> 40];
-}
+static inline struct file *file_of(const struct file_cache *cache, uint32_t folio) { return cache->file[cache->owner[folio] >> 40]; }
 
 enum file_added { FILE_ADDED, FILE_EXISTS, FILE_NO_FRAME };
 
 /// A folio at `index`, a multiple of its size, joins the cache and the CPU's LRU batch. `flags`: LRU_LOCKED (the disk reads it) or
 /// 0; `rewritten`: its old content is not wanted (__GFP_WRITE), so no refault is counted. *frame, or *outcome: why none.
-enum file_added file_add(struct file_cache *cache, struct file *file, uint64_t index, unsigned order, unsigned flags,
-                         bool rewritten, uint32_t cpu, uint32_t *frame, enum phys_outcome *outcome);
+enum file_added file_add(struct file_cache *cache, struct file *file, uint64_t index, unsigned order, unsigned flags, bool rewritten,
+                         uint32_t cpu, uint32_t *frame, enum phys_outcome *outcome);
 
 /// The folio leaves the cache, which keeps `shadow` (0: nothing). Its block is the caller's.
 void file_remove(struct file_cache *cache, uint32_t folio, uint64_t shadow);

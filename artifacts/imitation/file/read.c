@@ -5,9 +5,7 @@ struct batch {
     uint32_t folio[FILE_READ_BATCH];
 };
 
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 static uint64_t folio_bytes(const struct file_cache *cache, uint32_t folio) {
     return (uint64_t)lru_pages(cache->lru, folio) * PHYS_FRAME_BYTES;

@@ -13,11 +13,11 @@
 
 #include "file/readahead.h"
 
-enum { FILE_READ_BATCH = 31 };           // PAGEVEC_SIZE
+enum { FILE_READ_BATCH = 31 };  // PAGEVEC_SIZE
 
 struct file_done {
-    uint64_t bytes;                      // fewer than asked at the end of the file, or without memory
-    enum phys_outcome outcome;           // PHYS_GOT_FRAMES, or what physical memory refused
+    uint64_t bytes;  // fewer than asked at the end of the file, or without memory
+    enum phys_outcome outcome;  // PHYS_GOT_FRAMES, or what physical memory refused
 };
 
 struct file_done file_read(struct file_cache *cache, struct file *file, uint64_t offset, uint64_t bytes, uint32_t cpu);

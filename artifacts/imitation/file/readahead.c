@@ -8,9 +8,7 @@ struct window {
     uint64_t index;
 };
 
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 uint32_t file_first_window(uint64_t pages, uint32_t max) {
     uint64_t size = 1;
@@ -102,8 +100,8 @@ static bool read_folios(struct window *window, const struct file_ra *ra, unsigne
 static void read_window(struct file_cache *cache, struct file *file, uint64_t index, unsigned order, uint32_t cpu) {
     const struct file_ra *ra = &file->ra;
     struct window window = {.cache = cache, .file = file, .cpu = cpu, .index = index};
-    file_report(cache, (struct file_event){.kind = FILE_READAHEAD, .file = file->number, .index = index, .pages = ra->size,
-                                           .more = ra->async_size});
+    file_report(cache, (struct file_event){
+                           .kind = FILE_READAHEAD, .file = file->number, .index = index, .pages = ra->size, .more = ra->async_size});
     if (file->large && file->bytes > 0 && ra->size >= 4 && read_folios(&window, ra, order)) return;
     read_to_end(&window, ra->size, ra->async_size);
 }

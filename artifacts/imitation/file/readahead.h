@@ -21,7 +21,7 @@
 
 #include "file/cache.h"
 
-enum { FILE_LOTS_OF_MISSES = 100 };      // MMAP_LOTSAMISS, mm/filemap.c
+enum { FILE_LOTS_OF_MISSES = 100 };  // MMAP_LOTSAMISS, mm/filemap.c
 
 uint32_t file_first_window(uint64_t pages, uint32_t max);
 uint32_t file_next_window(uint32_t size, uint32_t max);

@@ -5,9 +5,7 @@
 #include "base/host.h"
 #include "phys/range.h"
 
-void hugetlb_create(struct hugetlb *hugetlb, struct phys *phys) {
-    *hugetlb = (struct hugetlb){.phys = phys};
-}
+void hugetlb_create(struct hugetlb *hugetlb, struct phys *phys) { *hugetlb = (struct hugetlb){.phys = phys}; }
 
 static uint32_t allocate(struct hugetlb *hugetlb, enum hugetlb_size size, uint32_t cpu) {
     if (size == HUGETLB_1GB) return phys_take_range(hugetlb->phys, hugetlb_order(size), cpu).frame;
@@ -67,9 +65,7 @@ bool hugetlb_reserve(struct hugetlb_pool *pool, uint64_t pages) {
     return true;
 }
 
-void hugetlb_unreserve(struct hugetlb_pool *pool, uint64_t pages) {
-    pool->reserved -= pages;
-}
+void hugetlb_unreserve(struct hugetlb_pool *pool, uint64_t pages) { pool->reserved -= pages; }
 
 uint32_t hugetlb_take(struct hugetlb_pool *pool, bool reserved) {
     if (pool->count == 0 || (!reserved && pool->count <= pool->reserved)) return PHYS_NO_FRAME;

@@ -16,16 +16,14 @@
 
 enum hugetlb_size { HUGETLB_2MB, HUGETLB_1GB, HUGETLB_SIZES };
 
-static inline unsigned hugetlb_order(enum hugetlb_size size) {
-    return size == HUGETLB_2MB ? 9 : 18;
-}
+static inline unsigned hugetlb_order(enum hugetlb_size size) { return size == HUGETLB_2MB ? 9 : 18; }
 
 struct hugetlb_pool {
-    uint32_t *free;                // first frames; the last one is taken next
-    size_t count, room;            // of `free` (free_hugepages)
-    uint64_t total;                // nr_hugepages
-    uint64_t reserved;             // resv_hugepages: promised to areas, still free
-    uint64_t surplus;              // surplus_hugepages
+    uint32_t *free;  // first frames; the last one is taken next
+    size_t count, room;  // of `free` (free_hugepages)
+    uint64_t total;  // nr_hugepages
+    uint64_t reserved;  // resv_hugepages: promised to areas, still free
+    uint64_t surplus;  // surplus_hugepages
 };
 
 /// What gives blocks of 2MB: phys_alloc, or something that compacts when it refuses.
@@ -34,7 +32,7 @@ typedef struct phys_result hugetlb_alloc(void *context, const struct phys_reques
 struct hugetlb {
     struct phys *phys;
     struct hugetlb_pool pool[HUGETLB_SIZES];
-    hugetlb_alloc *alloc;          // NULL: phys_alloc
+    hugetlb_alloc *alloc;  // NULL: phys_alloc
     void *alloc_context;
 };
 

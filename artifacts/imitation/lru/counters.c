@@ -61,9 +61,7 @@ uint64_t lru_activate_counted(const struct lru *lru, bool file) {
     return counted;
 }
 
-void lru_fold(struct lru *lru, uint32_t cpu) {
-    lru->drift[cpu] = (struct lru_drift){0};
-}
+void lru_fold(struct lru *lru, uint32_t cpu) { lru->drift[cpu] = (struct lru_drift){0}; }
 
 void lru_flush(struct lru *lru) {
     lru->has_flushed = true;

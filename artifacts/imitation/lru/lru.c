@@ -20,9 +20,7 @@ void lru_destroy(struct lru *lru) {
     *lru = (struct lru){0};
 }
 
-void lru_set_owner(struct lru *lru, unsigned number, const struct lru_owner *owner) {
-    lru->owner[number] = owner;
-}
+void lru_set_owner(struct lru *lru, unsigned number, const struct lru_owner *owner) { lru->owner[number] = owner; }
 
 /// The page joins its list; `change` is 1, or -1 when it leaves.
 static void count(struct lru *lru, uint32_t frame, int64_t change) {
@@ -32,10 +30,8 @@ static void count(struct lru *lru, uint32_t frame, int64_t change) {
 
 static void put(struct lru *lru, uint32_t frame, bool tail) {
     const uint32_t head = lru_head(lru, lru_list_of(lru_flags(lru, frame)));
-    if (tail)
-        list_add_last(lru->links, head, frame);
-    else
-        list_add_first(lru->links, head, frame);
+    if (tail) list_add_last(lru->links, head, frame);
+    else list_add_first(lru->links, head, frame);
     count(lru, frame, 1);
 }
 
@@ -48,12 +44,9 @@ static void mark(struct lru *lru, uint32_t frame, bool on) {
     uint64_t *words = lru->phys->frames.lru;
     const uint32_t pages = lru_pages(lru, frame);
     lru->rmap.word[frame] ^= LRU_ON_LIST;            // it is the other way round before
-    if (pages == 1)
-        words[frame / 64] ^= UINT64_C(1) << (frame % 64);
-    else if (on)
-        bitmap_set(words, frame, pages);
-    else
-        bitmap_clear(words, frame, pages);
+    if (pages == 1) words[frame / 64] ^= UINT64_C(1) << (frame % 64);
+    else if (on) bitmap_set(words, frame, pages);
+    else bitmap_clear(words, frame, pages);
 }
 
 void lru_give(struct lru *lru, uint32_t frame) {
@@ -85,10 +78,8 @@ static void deactivate_file(struct lru *lru, uint32_t frame) {
     take(lru, frame);
     lru_clear(lru, frame, LRU_ACTIVE | LRU_REFERENCED);
     put(lru, frame, !busy);
-    if (busy)
-        lru_set(lru, frame, LRU_RECLAIM);
-    else
-        lru->counts.pgrotated += lru_pages(lru, frame);
+    if (busy) lru_set(lru, frame, LRU_RECLAIM);
+    else lru->counts.pgrotated += lru_pages(lru, frame);
     if (active) lru->counts.pgdeactivate += lru_pages(lru, frame);
 }
 
@@ -113,8 +104,8 @@ static void move_tail(struct lru *lru, uint32_t frame) {
 }
 
 static void (*const changes[LRU_OPS])(struct lru *, uint32_t) = {
-    [LRU_OP_ADD] = lru_give, [LRU_OP_MOVE_TAIL] = move_tail, [LRU_OP_DEACTIVATE_FILE] = deactivate_file,
-    [LRU_OP_DEACTIVATE] = deactivate, [LRU_OP_LAZYFREE] = lazyfree, [LRU_OP_ACTIVATE] = activate,
+    [LRU_OP_ADD] = lru_give,          [LRU_OP_MOVE_TAIL] = move_tail, [LRU_OP_DEACTIVATE_FILE] = deactivate_file,
+    [LRU_OP_DEACTIVATE] = deactivate, [LRU_OP_LAZYFREE] = lazyfree,   [LRU_OP_ACTIVATE] = activate,
 };
 
 static struct lru_batch *batch_of(const struct lru *lru, uint32_t cpu, enum lru_operation operation) {
@@ -149,10 +140,8 @@ static void change_all(struct lru *lru, struct lru_batch *batch, enum lru_operat
 
 static void drain(struct lru *lru, struct lru_batch *batch, enum lru_operation operation) {
     if (batch->count == 0) return;
-    if (operation == LRU_OP_ADD)
-        add_all(lru, batch);
-    else
-        change_all(lru, batch, operation);
+    if (operation == LRU_OP_ADD) add_all(lru, batch);
+    else change_all(lru, batch, operation);
 }
 
 static bool enqueue(struct lru *lru, uint32_t frame, enum lru_operation operation, uint32_t cpu) {
@@ -164,9 +153,7 @@ static bool enqueue(struct lru *lru, uint32_t frame, enum lru_operation operatio
     return true;
 }
 
-bool lru_add(struct lru *lru, uint32_t frame, uint32_t cpu) {
-    return enqueue(lru, frame, LRU_OP_ADD, cpu);
-}
+bool lru_add(struct lru *lru, uint32_t frame, uint32_t cpu) { return enqueue(lru, frame, LRU_OP_ADD, cpu); }
 
 void lru_queue(struct lru *lru, uint32_t frame, enum lru_operation operation, uint32_t cpu) {
     if (lru_has(lru, frame, LRU_UNEVICTABLE_PAGE) || !lru_has(lru, frame, LRU_ON_LIST)) return;
@@ -193,10 +180,8 @@ void lru_mark_accessed(struct lru *lru, uint32_t frame, uint32_t cpu) {
         return;
     }
     if (lru_has(lru, frame, LRU_UNEVICTABLE_PAGE | LRU_ACTIVE)) return;
-    if (lru_has(lru, frame, LRU_ON_LIST))
-        lru_queue(lru, frame, LRU_OP_ACTIVATE, cpu);
-    else
-        activate_in_batch(lru, frame, cpu);
+    if (lru_has(lru, frame, LRU_ON_LIST)) lru_queue(lru, frame, LRU_OP_ACTIVATE, cpu);
+    else activate_in_batch(lru, frame, cpu);
     lru_clear(lru, frame, LRU_REFERENCED);
     workingset_activation(lru, frame);
 }

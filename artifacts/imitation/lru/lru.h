@@ -134,9 +134,7 @@ static inline void lru_own(struct lru *lru, uint32_t frame, unsigned owner, unsi
     lru->rmap.word[frame] = flags | owner << LRU_OWNER_SHIFT;
 }
 
-static inline unsigned lru_flags(const struct lru *lru, uint32_t frame) {
-    return (unsigned)lru->rmap.word[frame] & RMAP_FLAGS;
-}
+static inline unsigned lru_flags(const struct lru *lru, uint32_t frame) { return (unsigned)lru->rmap.word[frame] & RMAP_FLAGS; }
 
 /// Into the CPU's batch. True if the batch went to the lists.
 bool lru_add(struct lru *lru, uint32_t frame, uint32_t cpu);
@@ -195,17 +193,11 @@ void lru_count_activate(struct lru *lru, bool file, uint64_t pages);
 /// Pages read or written, and pages rotated: the balance between anonymous and file pages.
 void lru_note_cost(struct lru *lru, bool file, uint64_t pages_io, uint64_t pages_rotated);
 
-static inline bool lru_has(const struct lru *lru, uint32_t frame, unsigned flag) {
-    return lru->rmap.word[frame] & flag;
-}
+static inline bool lru_has(const struct lru *lru, uint32_t frame, unsigned flag) { return lru->rmap.word[frame] & flag; }
 
-static inline void lru_set(struct lru *lru, uint32_t frame, unsigned flags) {
-    lru->rmap.word[frame] |= flags;
-}
+static inline void lru_set(struct lru *lru, uint32_t frame, unsigned flags) { lru->rmap.word[frame] |= flags; }
 
-static inline void lru_clear(struct lru *lru, uint32_t frame, unsigned flags) {
-    lru->rmap.word[frame] &= ~(uint64_t)flags;
-}
+static inline void lru_clear(struct lru *lru, uint32_t frame, unsigned flags) { lru->rmap.word[frame] &= ~(uint64_t)flags; }
 
 static inline bool lru_test_clear(struct lru *lru, uint32_t frame, unsigned flag) {
     const bool was = lru_has(lru, frame, flag);
@@ -213,9 +205,7 @@ static inline bool lru_test_clear(struct lru *lru, uint32_t frame, unsigned flag
     return was;
 }
 
-static inline bool lru_is_file(const struct lru *lru, uint32_t frame) {
-    return !lru_has(lru, frame, LRU_SWAPBACKED);
-}
+static inline bool lru_is_file(const struct lru *lru, uint32_t frame) { return !lru_has(lru, frame, LRU_SWAPBACKED); }
 
 static inline const struct lru_owner *lru_owner_of(const struct lru *lru, uint32_t frame) {
     return lru->owner[lru_flags(lru, frame) >> LRU_OWNER_SHIFT];
@@ -227,18 +217,12 @@ static inline enum lru_list lru_list_of(unsigned flags) {
     return (enum lru_list)((flags & LRU_SWAPBACKED ? 0 : LRU_FILE_STEP) + (flags & LRU_ACTIVE ? LRU_ACTIVE_STEP : 0));
 }
 
-static inline bool lru_list_is_file(int list) {
-    return list == LRU_INACTIVE_FILE || list == LRU_ACTIVE_FILE;
-}
+static inline bool lru_list_is_file(int list) { return list == LRU_INACTIVE_FILE || list == LRU_ACTIVE_FILE; }
 
-static inline uint32_t lru_head(const struct lru *lru, enum lru_list list) {
-    return lru->first_head + list;
-}
+static inline uint32_t lru_head(const struct lru *lru, enum lru_list list) { return lru->first_head + list; }
 
 /// Head of one of LRU_SPARE_LISTS lists for isolated pages; empty unless somebody works with it.
-static inline uint32_t lru_spare(const struct lru *lru, unsigned list) {
-    return lru->first_head + LRU_LISTS + list;
-}
+static inline uint32_t lru_spare(const struct lru *lru, unsigned list) { return lru->first_head + LRU_LISTS + list; }
 
 /// Hints for the host's caches before lru_forget: first for the page, then, when that has arrived, for its neighbours on the list.
 static inline void lru_prefetch(const struct lru *lru, uint32_t frame) {
@@ -252,6 +236,4 @@ static inline void lru_prefetch_neighbours(const struct lru *lru, uint32_t frame
     __builtin_prefetch(&lru->links[lru->links[frame].next], 1);
 }
 
-static inline uint32_t lru_pages(const struct lru *lru, uint32_t frame) {
-    return UINT32_C(1) << frame_order(&lru->phys->frames, frame);
-}
+static inline uint32_t lru_pages(const struct lru *lru, uint32_t frame) { return UINT32_C(1) << frame_order(&lru->phys->frames, frame); }

@@ -6,13 +6,9 @@
 
 #define RMAP_CHAIN (UINT64_C(1) << 63)
 
-static rmap_place place_of(uint64_t word) {
-    return word >> RMAP_FLAG_BITS;
-}
+static rmap_place place_of(uint64_t word) { return word >> RMAP_FLAG_BITS; }
 
-static uint32_t chain_of(uint64_t word) {
-    return (uint32_t)(word >> RMAP_FLAG_BITS);
-}
+static uint32_t chain_of(uint64_t word) { return (uint32_t)(word >> RMAP_FLAG_BITS); }
 
 static void set_chain(struct rmap *rmap, uint32_t frame, uint32_t link) {
     rmap->word[frame] = (rmap->word[frame] & RMAP_FLAGS) | RMAP_CHAIN | (uint64_t)link << RMAP_FLAG_BITS;
@@ -65,10 +61,8 @@ void rmap_remove_shared(struct rmap *rmap, uint32_t frame, rmap_place place) {
         link = rmap->link[link].next;
     }
     const uint32_t next = rmap->link[link].next;
-    if (before != 0)
-        rmap->link[before].next = next;
-    else
-        set_chain(rmap, frame, next);
+    if (before != 0) rmap->link[before].next = next;
+    else set_chain(rmap, frame, next);
     drop_link(rmap, link);
     const uint32_t left = chain_of(rmap->word[frame]);
     if (rmap->link[left].next != 0) return;

@@ -31,26 +31,16 @@ struct rmap {
 void rmap_create(struct rmap *rmap, uint32_t frames);
 void rmap_destroy(struct rmap *rmap);
 
-static inline rmap_place rmap_make(uint32_t process, uint64_t page) {
-    return (uint64_t)process << RMAP_PAGE_BITS | page;
-}
+static inline rmap_place rmap_make(uint32_t process, uint64_t page) { return (uint64_t)process << RMAP_PAGE_BITS | page; }
 
-static inline uint32_t rmap_process(rmap_place place) {
-    return (uint32_t)(place >> RMAP_PAGE_BITS);
-}
+static inline uint32_t rmap_process(rmap_place place) { return (uint32_t)(place >> RMAP_PAGE_BITS); }
 
-static inline uint64_t rmap_page(rmap_place place) {
-    return place & ((UINT64_C(1) << RMAP_PAGE_BITS) - 1);
-}
+static inline uint64_t rmap_page(rmap_place place) { return place & ((UINT64_C(1) << RMAP_PAGE_BITS) - 1); }
 
-static inline bool rmap_mapped(const struct rmap *rmap, uint32_t frame) {
-    return rmap->word[frame] >> RMAP_FLAG_BITS != 0;
-}
+static inline bool rmap_mapped(const struct rmap *rmap, uint32_t frame) { return rmap->word[frame] >> RMAP_FLAG_BITS != 0; }
 
 /// True if more than one mapping is noted.
-static inline bool rmap_shared(const struct rmap *rmap, uint32_t frame) {
-    return rmap->word[frame] >> 63;
-}
+static inline bool rmap_shared(const struct rmap *rmap, uint32_t frame) { return rmap->word[frame] >> 63; }
 
 /// The first mapping of a frame, which has none yet.
 static inline void rmap_set(struct rmap *rmap, uint32_t frame, rmap_place place) {
@@ -64,10 +54,8 @@ void rmap_add(struct rmap *rmap, uint32_t frame, rmap_place place);
 void rmap_remove_shared(struct rmap *rmap, uint32_t frame, rmap_place place);
 
 static inline void rmap_remove(struct rmap *rmap, uint32_t frame, rmap_place place) {
-    if (rmap_shared(rmap, frame))
-        rmap_remove_shared(rmap, frame, place);
-    else
-        rmap->word[frame] &= RMAP_FLAGS;
+    if (rmap_shared(rmap, frame)) rmap_remove_shared(rmap, frame, place);
+    else rmap->word[frame] &= RMAP_FLAGS;
 }
 
 /// A mapping moved.

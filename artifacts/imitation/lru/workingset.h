@@ -17,6 +17,4 @@ uint64_t workingset_eviction(struct lru *lru, uint32_t frame);
 bool workingset_refault(struct lru *lru, uint32_t frame, uint64_t shadow, bool free_swap);
 
 /// The page becomes active (workingset_activation).
-static inline void workingset_activation(struct lru *lru, uint32_t frame) {
-    lru->nonresident_age += lru_pages(lru, frame);
-}
+static inline void workingset_activation(struct lru *lru, uint32_t frame) { lru->nonresident_age += lru_pages(lru, frame); }

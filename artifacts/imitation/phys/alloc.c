@@ -7,8 +7,8 @@
 #include "phys/watermarks.h"
 
 struct phys_request phys_request_default(unsigned order, enum phys_type type) {
-    return (struct phys_request){.order = (uint8_t)order, .type = (uint8_t)type, .highest_zone = PHYS_NORMAL, .may_wake_kswapd = true,
-                                 .may_reclaim = true};
+    return (struct phys_request){
+        .order = (uint8_t)order, .type = (uint8_t)type, .highest_zone = PHYS_NORMAL, .may_wake_kswapd = true, .may_reclaim = true};
 }
 
 static void report_wake(const struct phys *p, unsigned order, unsigned highest_zone) {
@@ -69,8 +69,8 @@ static unsigned first_rights(const struct phys *p, const struct phys_request *re
 
 /// Rights of the stages after the first.
 static unsigned later_rights(const struct phys_request *request) {
-    unsigned rights = PHYS_MARK_MIN | (request->may_wake_kswapd ? PHYS_WAKE_KSWAPD : 0u) |
-                      (request->may_use_reserve ? PHYS_MIN_RESERVE : 0u);
+    unsigned rights =
+        PHYS_MARK_MIN | (request->may_wake_kswapd ? PHYS_WAKE_KSWAPD : 0u) | (request->may_use_reserve ? PHYS_MIN_RESERVE : 0u);
     if (request->may_reclaim || request->no_reserves) return rights;
     rights |= PHYS_NON_BLOCK;
     return request->order > 0 && request->may_use_reserve ? rights | PHYS_USE_HIGHATOMIC : rights;

@@ -1,14 +1,12 @@
 #include "phys/buddy.h"
 
 uint32_t buddy_expand(struct phys *p, struct zone *zone, uint32_t frame, unsigned low, unsigned high, int type) {
-    for (unsigned order = high; order-- > low;)
-        free_list_put(p, zone, frame + (UINT32_C(1) << order), order, type, false);
+    for (unsigned order = high; order-- > low;) free_list_put(p, zone, frame + (UINT32_C(1) << order), order, type, false);
     return (UINT32_C(1) << high) - (UINT32_C(1) << low);
 }
 
 void buddy_take_block(struct phys *p, struct zone *zone, uint32_t frame, unsigned order, unsigned found, int type) {
-    PHYS_REPORT(p, .kind = PHYS_TAKE, .zone = zone->id, .frame = frame, .order = (uint8_t)order, .type = (uint8_t)type,
-                .other = found);
+    PHYS_REPORT(p, .kind = PHYS_TAKE, .zone = zone->id, .frame = frame, .order = (uint8_t)order, .type = (uint8_t)type, .other = found);
     free_list_remove(p, zone, frame, found);
     buddy_expand(p, zone, frame, order, found, type);
     free_count_add(p, zone, -(1 << order), type);
@@ -32,9 +30,7 @@ static bool merge_is_likely(const struct phys *p, uint32_t frame, unsigned order
     return frame_is(&p->frames, parent ^ UINT32_C(2) << order, FRAME_FREE, order + 1);
 }
 
-static bool types_merge(int a, int b) {
-    return a == b || (a != PHYS_HIGHATOMIC && b != PHYS_HIGHATOMIC);
-}
+static bool types_merge(int a, int b) { return a == b || (a != PHYS_HIGHATOMIC && b != PHYS_HIGHATOMIC); }
 
 /// compaction_capture: small blocks of a movable pageblock are not for other types.
 static bool captured(struct phys *p, struct zone *zone, uint32_t frame, unsigned order, int type) {
@@ -64,8 +60,8 @@ void buddy_free(struct phys *p, struct zone *zone, uint32_t frame, unsigned orde
     }
     const bool tail = to_tail || merge_is_likely(p, frame, order);
     free_list_put(p, zone, frame, order, type, tail);
-    PHYS_REPORT(p, .kind = PHYS_PUT, .zone = zone->id, .frame = frame, .order = (uint8_t)order, .type = (uint8_t)type,
-                .other = freed_order, .tail = tail);
+    PHYS_REPORT(p, .kind = PHYS_PUT, .zone = zone->id, .frame = frame, .order = (uint8_t)order, .type = (uint8_t)type, .other = freed_order,
+                .tail = tail);
 }
 
 void buddy_free_block(struct phys *p, uint32_t frame, unsigned order, bool to_tail) {

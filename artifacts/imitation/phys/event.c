@@ -29,9 +29,7 @@ static const struct shape shapes[PHYS_EVENT_KINDS] = {
     [PHYS_WAKE] = {"wake", .order = true, .count = "highest_zone"},
 };
 
-const char *phys_event_name(int kind) {
-    return kind >= 0 && kind < PHYS_EVENT_KINDS ? shapes[kind].name : "?";
-}
+const char *phys_event_name(int kind) { return kind >= 0 && kind < PHYS_EVENT_KINDS ? shapes[kind].name : "?"; }
 
 static size_t number(char *text, size_t at, const char *name, uint32_t value) {
     return at + (size_t)snprintf(text + at, PHYS_EVENT_TEXT_BYTES - at, " %s=%u", name, value);

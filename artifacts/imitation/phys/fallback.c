@@ -15,9 +15,7 @@ int fallback_type(const struct phys *p, const struct zone *zone, unsigned order,
     return -1;
 }
 
-static uint32_t pageblock_start(uint32_t frame) {
-    return frame & ~(uint32_t)(PHYS_PAGEBLOCK_FRAMES - 1);
-}
+static uint32_t pageblock_start(uint32_t frame) { return frame & ~(uint32_t)(PHYS_PAGEBLOCK_FRAMES - 1); }
 
 bool fallback_spans_pageblock(const struct zone *zone, uint32_t frame) {
     return zone_spans(zone, pageblock_start(frame), PHYS_PAGEBLOCK_FRAMES);
@@ -53,15 +51,13 @@ static bool pageblock_suits(const struct phys *p, uint32_t frame, int block_type
     const uint32_t free = free_frames_in(p, start);
     const uint32_t movable = (uint32_t)bitmap_count(p->frames.lru, start, PHYS_PAGEBLOCK_FRAMES);
     uint32_t alike = 0;
-    if (type == PHYS_MOVABLE)
-        alike = movable;
-    else if (block_type == PHYS_MOVABLE)
-        alike = PHYS_PAGEBLOCK_FRAMES - free - movable;
+    if (type == PHYS_MOVABLE) alike = movable;
+    else if (block_type == PHYS_MOVABLE) alike = PHYS_PAGEBLOCK_FRAMES - free - movable;
     return free + alike >= PHYS_PAGEBLOCK_FRAMES / 2;
 }
 
-static uint32_t claim_block(struct phys *p, struct zone *zone, uint32_t frame, unsigned found, unsigned order, int type,
-                            int block_type, unsigned rights) {
+static uint32_t claim_block(struct phys *p, struct zone *zone, uint32_t frame, unsigned found, unsigned order, int type, int block_type,
+                            unsigned rights) {
     if (found >= PHYS_PAGEBLOCK_ORDER) {
         free_list_remove(p, zone, frame, found);
         free_count_add(p, zone, -(1 << found), block_type);

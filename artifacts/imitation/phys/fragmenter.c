@@ -49,10 +49,8 @@ static bool find_chunks(struct work *work) {
     if (!work->chunks) return false;
     for (uint32_t frame = first; frame < end; frame += size) {
         const uint32_t length = end - frame < size ? end - frame : size;
-        if (length == size && bitmap_count(work->pinned, frame, size) == size)
-            work->chunks[work->count++] = frame;
-        else
-            free_frames(work, frame, length);
+        if (length == size && bitmap_count(work->pinned, frame, size) == size) work->chunks[work->count++] = frame;
+        else free_frames(work, frame, length);
     }
     return true;
 }
@@ -83,10 +81,8 @@ static void carry_out(struct work *work, const struct fragmenter_plan *plan) {
     const uint32_t size = UINT32_C(1) << work->goal->order;
     for (uint32_t i = 0; i < plan->upper; ++i) free_pattern(work, work->chunks[i], extfrag ? plan->level + 1 : work->goal->order - 1);
     for (uint32_t i = plan->upper; i < plan->upper + plan->lower; ++i)
-        if (extfrag)
-            free_pattern(work, work->chunks[i], plan->level);
-        else
-            free_frames(work, work->chunks[i], size);
+        if (extfrag) free_pattern(work, work->chunks[i], plan->level);
+        else free_frames(work, work->chunks[i], size);
 }
 
 static int index_now(const struct work *work) {
@@ -136,8 +132,7 @@ static bool work_on(struct work *work, struct fragmenter_pins *pins, struct erro
         done = abs(pins->reached - goal->target) <= goal->tolerance;
         if (!done)
             error_found(error, "the nearest value is %d, with %u complete blocks of order %u", pins->reached, work->count, goal->order);
-        else if (!keep_pins(work, pins))
-            done = error_found(error, "out of memory");
+        else if (!keep_pins(work, pins)) done = error_found(error, "out of memory");
     }
     if (!done) free_frames(work, 0, work->p->frames.count);
     return done;
@@ -145,9 +140,8 @@ static bool work_on(struct work *work, struct fragmenter_pins *pins, struct erro
 
 bool fragmenter_run(struct phys *p, const struct fragmenter_goal *goal, struct fragmenter_pins *pins, struct error *error) {
     *pins = (struct fragmenter_pins){0};
-    error_asked(error, "%s index %d of zone %s, order %u, tolerance %d",
-                goal->index == FRAGMENTER_EXTFRAG ? "extfrag" : "unusable", goal->target, phys_zone_name(goal->zone), goal->order,
-                goal->tolerance);
+    error_asked(error, "%s index %d of zone %s, order %u, tolerance %d", goal->index == FRAGMENTER_EXTFRAG ? "extfrag" : "unusable",
+                goal->target, phys_zone_name(goal->zone), goal->order, goal->tolerance);
     error_remedy(error, "choose a target between what the zone has free and what its order allows, or a larger tolerance");
     const char *rule = impossible(p, goal);
     if (rule) {

@@ -16,5 +16,4 @@ uint32_t fragmenter_level_frames(unsigned order, unsigned level);
 uint32_t fragmenter_level_blocks(unsigned order, unsigned level);
 
 /// `base_frames`, `base_blocks`: free outside the chunks, in blocks below 2^order frames.
-struct fragmenter_plan fragmenter_plan_for(const struct fragmenter_goal *goal, uint32_t chunks, uint64_t base_frames,
-                                           uint64_t base_blocks);
+struct fragmenter_plan fragmenter_plan_for(const struct fragmenter_goal *goal, uint32_t chunks, uint64_t base_frames, uint64_t base_blocks);

@@ -39,13 +39,9 @@ void frames_destroy(struct frames *frames);
 /// The first frame of the known block that contains `frame`; PHYS_NO_FRAME if no known block does.
 uint32_t frames_block_of(const struct frames *frames, uint32_t frame);
 
-static inline int frame_kind(const struct frames *frames, uint32_t frame) {
-    return frames->state[frame] >> 4;
-}
+static inline int frame_kind(const struct frames *frames, uint32_t frame) { return frames->state[frame] >> 4; }
 
-static inline unsigned frame_order(const struct frames *frames, uint32_t frame) {
-    return frames->state[frame] & 15u;
-}
+static inline unsigned frame_order(const struct frames *frames, uint32_t frame) { return frames->state[frame] & 15u; }
 
 static inline bool frame_is(const struct frames *frames, uint32_t frame, enum frame_kind kind, unsigned order) {
     return frames->state[frame] == ((unsigned)kind << 4 | order);

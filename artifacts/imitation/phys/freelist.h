@@ -32,10 +32,8 @@ static inline void free_count_add(struct phys *p, struct zone *zone, int32_t cha
 /// Puts a block on its list. The count of free frames is the caller's.
 static inline void free_list_put(struct phys *p, struct zone *zone, uint32_t frame, unsigned order, int type, bool tail) {
     const uint32_t list = free_list(zone, order, type);
-    if (tail)
-        list_add_last(p->frames.links, list, frame);
-    else
-        list_add_first(p->frames.links, list, frame);
+    if (tail) list_add_last(p->frames.links, list, frame);
+    else list_add_first(p->frames.links, list, frame);
     frame_set(&p->frames, frame, FRAME_FREE, order);
     ++zone->blocks[order];
 }

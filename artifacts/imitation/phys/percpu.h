@@ -10,9 +10,7 @@
 #include "phys/percpu_limits.h"
 #include "phys/phys.h"
 
-static inline bool percpu_allows(unsigned order) {
-    return order <= PHYS_COSTLY_ORDER || order == PHYS_THP_ORDER;
-}
+static inline bool percpu_allows(unsigned order) { return order <= PHYS_COSTLY_ORDER || order == PHYS_THP_ORDER; }
 
 static inline unsigned percpu_index(unsigned order, int type) {
     if (order == PHYS_THP_ORDER) return PHYS_REQUEST_TYPES * (PHYS_COSTLY_ORDER + 1) + (type == PHYS_MOVABLE);

@@ -1,21 +1,13 @@
 #include "phys/percpu_limits.h"
 
-static int32_t smaller(int32_t a, int32_t b) {
-    return a < b ? a : b;
-}
+static int32_t smaller(int32_t a, int32_t b) { return a < b ? a : b; }
 
-static int32_t larger(int32_t a, int32_t b) {
-    return a > b ? a : b;
-}
+static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
 
-static int32_t between(int32_t value, int32_t low, int32_t high) {
-    return value >= high ? high : value <= low ? low : value;
-}
+static int32_t between(int32_t value, int32_t low, int32_t high) { return value >= high ? high : value <= low ? low : value; }
 
 /// Position of the highest bit, from 1; 0 for 0.
-static int32_t bit_length(uint32_t value) {
-    return value == 0 ? 0 : 32 - __builtin_clz(value);
-}
+static int32_t bit_length(uint32_t value) { return value == 0 ? 0 : 32 - __builtin_clz(value); }
 
 int32_t percpu_batch(uint32_t managed_frames) {
     const int32_t quarter = larger(smaller((int32_t)(managed_frames / 1024), 256) / 4, 1);

@@ -8,8 +8,8 @@
 enum { FREE_LISTS = PHYS_ORDERS * PHYS_TYPES };
 
 struct phys_config phys_config_default(void) {
-    return (struct phys_config){.cpus = 1, .thp = PHYS_THP_DEFAULT, .user_min_free_kbytes = -1, .watermark_scale_factor = 10,
-                                .watermark_boost_factor = 15000};
+    return (struct phys_config){
+        .cpus = 1, .thp = PHYS_THP_DEFAULT, .user_min_free_kbytes = -1, .watermark_scale_factor = 10, .watermark_boost_factor = 15000};
 }
 
 static uint32_t overlap(struct frame_range range, uint32_t first, uint32_t end) {

@@ -19,22 +19,22 @@
 
 /// Huge pages, as far as they change min_free_kbytes.
 enum phys_thp {
-    PHYS_THP_DEFAULT,    // on from PHYS_THP_BOOT_FRAMES managed frames on; a smaller machine boots without (mm/huge_memory.c hugepage_init)
-    PHYS_THP_ON,         // always or madvise: at boot, or on a smaller machine written to /sys afterwards
-    PHYS_THP_OFF,        // never, from the boot on
+    PHYS_THP_DEFAULT,  // on from PHYS_THP_BOOT_FRAMES managed frames on; a smaller machine boots without (mm/huge_memory.c hugepage_init)
+    PHYS_THP_ON,  // always or madvise: at boot, or on a smaller machine written to /sys afterwards
+    PHYS_THP_OFF,  // never, from the boot on
 };
-#define PHYS_THP_BOOT_FRAMES UINT32_C(131072)   // 512MB, of all zones
+#define PHYS_THP_BOOT_FRAMES UINT32_C(131072)  // 512MB, of all zones
 
 struct phys_config {
-    uint32_t cpus;                     // 1 to PHYS_MAX_CPUS
+    uint32_t cpus;  // 1 to PHYS_MAX_CPUS
     enum phys_thp thp;
-    int32_t user_min_free_kbytes;      // written to vm.min_free_kbytes after the boot; -1: nothing was
-    uint32_t watermark_scale_factor;   // of managed frames / 10000
-    uint32_t watermark_boost_factor;   // of the high watermark / 10000; 0: no boost
-    uint64_t cache_slice_bytes;        // data cache of one CPU, shared levels divided by their CPUs (drivers/base/cacheinfo.c)
+    int32_t user_min_free_kbytes;  // written to vm.min_free_kbytes after the boot; -1: nothing was
+    uint32_t watermark_scale_factor;  // of managed frames / 10000
+    uint32_t watermark_boost_factor;  // of the high watermark / 10000; 0: no boost
+    uint64_t cache_slice_bytes;  // data cache of one CPU, shared levels divided by their CPUs (drivers/base/cacheinfo.c)
 };
 
-enum { PHYS_SPARE_LISTS = 16 };         // for blocks in use, whose links the allocator does not need: the LRU lists
+enum { PHYS_SPARE_LISTS = 16 };  // for blocks in use, whose links the allocator does not need: the LRU lists
 
 struct phys_request;
 struct phys_result;
@@ -52,21 +52,21 @@ struct phys_help {
 struct phys_capture {
     bool wanted;
     uint8_t zone, order, type;
-    uint32_t frame;                    // the block, in use; PHYS_NO_FRAME: none yet
+    uint32_t frame;  // the block, in use; PHYS_NO_FRAME: none yet
 };
 
 struct phys {
     struct frames frames;
     struct phys_capture capture;
     struct phys_help help;
-    uint32_t first_spare_list;         // head of the first one
+    uint32_t first_spare_list;  // head of the first one
     struct zone zones[PHYS_ZONES];
-    struct percpu *percpu;             // zones * cpus, owned
+    struct percpu *percpu;  // zones * cpus, owned
     uint32_t cpus;
-    uint32_t cpu;                      // the CPU of the call in progress
+    uint32_t cpu;  // the CPU of the call in progress
     uint32_t min_free_kbytes;
     uint32_t watermark_boost_factor;
-    phys_log *log;                     // NULL: no report
+    phys_log *log;  // NULL: no report
     void *log_context;
 };
 
@@ -85,17 +85,12 @@ void phys_destroy(struct phys *p);
 /// Frames on the free lists of a zone, exactly.
 int64_t phys_zone_free(const struct phys *p, enum phys_zone zone);
 
-static inline struct zone *phys_zone_of(struct phys *p, uint32_t frame) {
-    return &p->zones[frame_zone(frame)];
-}
+static inline struct zone *phys_zone_of(struct phys *p, uint32_t frame) { return &p->zones[frame_zone(frame)]; }
 
-static inline void phys_report(const struct phys *p, const struct phys_event *event) {
-    p->log(p->log_context, event);
-}
+static inline void phys_report(const struct phys *p, const struct phys_event *event) { p->log(p->log_context, event); }
 
 /// Reports an event if there is a log: PHYS_REPORT(p, .kind = PHYS_FREE, .frame = frame). The CPU is filled in.
-#define PHYS_REPORT(p, ...)                                                                                            \
-    do {                                                                                                               \
-        if (__builtin_expect((p)->log != NULL, 0))                                                                     \
-            phys_report((p), &(const struct phys_event){.cpu = (uint8_t)(p)->cpu, __VA_ARGS__});                        \
+#define PHYS_REPORT(p, ...)                                                                                                             \
+    do {                                                                                                                                \
+        if (__builtin_expect((p)->log != NULL, 0)) phys_report((p), &(const struct phys_event){.cpu = (uint8_t)(p)->cpu, __VA_ARGS__}); \
     } while (0)

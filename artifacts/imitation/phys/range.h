@@ -10,8 +10,8 @@
 #include "phys/phys.h"
 
 struct phys_range {
-    uint32_t frame;            // PHYS_NO_FRAME: none
-    uint32_t busy;             // ranges before it without holes whose frames are in use
+    uint32_t frame;  // PHYS_NO_FRAME: none
+    uint32_t busy;  // ranges before it without holes whose frames are in use
 };
 
 /// 2^order frames, order above PHYS_MAX_ORDER: blocks in use of order PHYS_MAX_ORDER.

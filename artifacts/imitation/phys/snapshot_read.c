@@ -99,8 +99,8 @@ static int read_flags(const struct line *line, uint32_t at, const char *const *t
 }
 
 static const char *read_zone(struct reader *reader, const struct line *line) {
-    static const char *const texts[] = {"-", "below_high", "boosted", "below_high,boosted", "reclaim", "below_high,reclaim",
-                                        "boosted,reclaim", "below_high,boosted,reclaim"};
+    static const char *const texts[] = {"-",       "below_high",         "boosted",         "below_high,boosted",
+                                        "reclaim", "below_high,reclaim", "boosted,reclaim", "below_high,boosted,reclaim"};
     static const char *const words[] = {"min", "low", "high", "boost"};
     struct zone *zone = read_zone_name(reader, line);
     int64_t value[4], free, reserved;
@@ -246,11 +246,20 @@ static const struct kind {
     handler *read;
     bool once, empty_memory;
 } kinds[] = {
-    {"tessera-phys", read_header, true, true}, {"cpus", read_cpus, true, true}, {"min_free_kbytes", read_min_free, true, true},
-    {"boost_factor", read_boost, true, true},  {"ram", read_range, false, true}, {"reserved", read_range, false, true},
-    {"pageblocks", read_pageblocks, false, false}, {"zone", read_zone, false, false}, {"free", read_free, false, false},
-    {"cpu", read_cpu, false, false}, {"percpu", read_percpu, false, false}, {"used", read_used, false, false},
-    {"lru", read_lru, false, false}, {"end", read_end, true, false},
+    {"tessera-phys", read_header, true, true},
+    {"cpus", read_cpus, true, true},
+    {"min_free_kbytes", read_min_free, true, true},
+    {"boost_factor", read_boost, true, true},
+    {"ram", read_range, false, true},
+    {"reserved", read_range, false, true},
+    {"pageblocks", read_pageblocks, false, false},
+    {"zone", read_zone, false, false},
+    {"free", read_free, false, false},
+    {"cpu", read_cpu, false, false},
+    {"percpu", read_percpu, false, false},
+    {"used", read_used, false, false},
+    {"lru", read_lru, false, false},
+    {"end", read_end, true, false},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -25,8 +25,8 @@ static void write_pageblocks(const struct phys *p, FILE *out) {
 }
 
 static void write_zone(const struct zone *zone, FILE *out) {
-    static const char *const flags[] = {"-", "below_high", "boosted", "below_high,boosted", "reclaim", "below_high,reclaim",
-                                        "boosted,reclaim", "below_high,boosted,reclaim"};
+    static const char *const flags[] = {"-",       "below_high",         "boosted",         "below_high,boosted",
+                                        "reclaim", "below_high,reclaim", "boosted,reclaim", "below_high,boosted,reclaim"};
     fprintf(out, "zone %s min %u low %u high %u boost %u reserve %u %u %u free %" PRId64 " reserved_highatomic %u flags %s\n",
             phys_zone_name(zone->id), zone->marks[PHYS_MARK_MIN], zone->marks[PHYS_MARK_LOW], zone->marks[PHYS_MARK_HIGH], zone->boost,
             zone->lowmem_reserve[PHYS_DMA], zone->lowmem_reserve[PHYS_DMA32], zone->lowmem_reserve[PHYS_NORMAL], zone->free_frames,
@@ -59,8 +59,7 @@ static void write_cpu(const struct zone *zone, uint32_t cpu, FILE *out) {
     const struct percpu *percpu = &zone->percpu[cpu];
     fprintf(out, "cpu %s %u high %d high_min %d high_max %d batch %d free_count %d alloc_factor %u flags %s drift %d threshold %d\n",
             phys_zone_name(zone->id), cpu, percpu->high, percpu->high_min, percpu->high_max, percpu->batch, percpu->free_count,
-            percpu->alloc_factor, flags[percpu->freed_high_order + 2 * percpu->keeps_batch], percpu->free_drift,
-            percpu->drift_threshold);
+            percpu->alloc_factor, flags[percpu->freed_high_order + 2 * percpu->keeps_batch], percpu->free_drift, percpu->drift_threshold);
 }
 
 static void write_percpu_lists(const struct phys *p, const struct zone *zone, uint32_t cpu, FILE *out) {

@@ -19,12 +19,9 @@ static bool unknown_range(const struct phys *p, uint32_t frame, unsigned order) 
 
 static bool explain_free(const struct phys *p, uint32_t frame, unsigned order, struct error *error) {
     static const char *const what[] = {"unknown", "free", "on a per-CPU list", "in use"};
-    if (order > PHYS_MAX_ORDER)
-        error_found(error, "the highest order is %d", PHYS_MAX_ORDER);
-    else if (frame >= p->frames.count)
-        error_found(error, "memory ends at frame %u", p->frames.count);
-    else if (frame % (UINT32_C(1) << order) != 0)
-        error_found(error, "the frame is not aligned to the block's size");
+    if (order > PHYS_MAX_ORDER) error_found(error, "the highest order is %d", PHYS_MAX_ORDER);
+    else if (frame >= p->frames.count) error_found(error, "memory ends at frame %u", p->frames.count);
+    else if (frame % (UINT32_C(1) << order) != 0) error_found(error, "the frame is not aligned to the block's size");
     else if (frames_block_of(&p->frames, frame) == PHYS_NO_FRAME)
         error_found(error, "some of these frames are not managed, or lie in another block");
     else {
@@ -69,9 +66,7 @@ bool phys_set_lru(struct phys *p, uint32_t frame, bool on_lru, struct error *err
         return refuse(error, "change of LRU state of", frame, 0);
     }
     const uint32_t count = UINT32_C(1) << frame_order(&p->frames, frame);
-    if (on_lru)
-        bitmap_set(p->frames.lru, frame, count);
-    else
-        bitmap_clear(p->frames.lru, frame, count);
+    if (on_lru) bitmap_set(p->frames.lru, frame, count);
+    else bitmap_clear(p->frames.lru, frame, count);
     return true;
 }

@@ -10,13 +10,9 @@ static uint64_t square_root(uint64_t value) {
     return root;
 }
 
-static uint64_t at_most(uint64_t value, uint64_t limit) {
-    return value < limit ? value : limit;
-}
+static uint64_t at_most(uint64_t value, uint64_t limit) { return value < limit ? value : limit; }
 
-static uint64_t at_least(uint64_t value, uint64_t limit) {
-    return value > limit ? value : limit;
-}
+static uint64_t at_least(uint64_t value, uint64_t limit) { return value > limit ? value : limit; }
 
 uint32_t watermark_min_free_kbytes(uint64_t lowmem_frames) {
     const uint64_t kbytes = lowmem_frames * (PHYS_FRAME_BYTES / 1024);
@@ -157,8 +153,8 @@ bool watermark_ok(const struct phys *p, const struct zone *zone, unsigned order,
     return order == 0 || has_block(p, zone, order, rights);
 }
 
-bool watermark_allows(const struct phys *p, const struct zone *zone, unsigned order, enum phys_mark mark,
-                      enum phys_zone highest_zone, unsigned rights) {
+bool watermark_allows(const struct phys *p, const struct zone *zone, unsigned order, enum phys_mark mark, enum phys_zone highest_zone,
+                      unsigned rights) {
     if (watermark_ok(p, zone, order, zone_mark(zone, mark), highest_zone, rights)) return true;
     const bool ignores_boost = order == 0 && (rights & PHYS_MIN_RESERVE) && zone->boost > 0 && (rights & PHYS_MARK_MASK) == PHYS_MARK_MIN;
     return ignores_boost && watermark_ok(p, zone, order, zone->marks[PHYS_MARK_MIN], highest_zone, rights);

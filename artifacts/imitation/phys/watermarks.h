@@ -44,8 +44,8 @@ bool watermark_ok(const struct phys *p, const struct zone *zone, unsigned order,
                   unsigned rights);
 
 /// The allocator's own check, zone_watermark_fast: the same, but requests of order 0 with PHYS_MIN_RESERVE see min without boost.
-bool watermark_allows(const struct phys *p, const struct zone *zone, unsigned order, enum phys_mark mark,
-                      enum phys_zone highest_zone, unsigned rights);
+bool watermark_allows(const struct phys *p, const struct zone *zone, unsigned order, enum phys_mark mark, enum phys_zone highest_zone,
+                      unsigned rights);
 
 /// A fallback raises the zone's boost by one pageblock, up to boost_factor of high (boost_watermark). False if the zone has under
 /// four pageblocks or there is no factor.

@@ -52,9 +52,7 @@ struct zone {
 };
 
 /// The watermark with its boost, in frames.
-static inline int64_t zone_mark(const struct zone *zone, enum phys_mark mark) {
-    return (int64_t)zone->marks[mark] + zone->boost;
-}
+static inline int64_t zone_mark(const struct zone *zone, enum phys_mark mark) { return (int64_t)zone->marks[mark] + zone->boost; }
 
 /// True if [frame, frame + count) lies between the zone's first and last frame; holes do not matter.
 static inline bool zone_spans(const struct zone *zone, uint32_t frame, uint32_t count) {

@@ -30,27 +30,15 @@ enum pt_bit {
 enum { PT_SLOTS = 512, PT_SLOTS_SHIFT = 9, PT_LEVELS = 4, PT_TOP = PT_LEVELS - 1 };
 
 /// Pages of 4KB that one slot of a level covers: 1, 512 (2MB), 2^18 (1GB), 2^27 (512GB).
-static inline uint64_t pt_slot_pages(unsigned level) {
-    return UINT64_C(1) << (PT_SLOTS_SHIFT * level);
-}
+static inline uint64_t pt_slot_pages(unsigned level) { return UINT64_C(1) << (PT_SLOTS_SHIFT * level); }
 
-static inline unsigned pt_index(uint64_t page, unsigned level) {
-    return (unsigned)(page >> (PT_SLOTS_SHIFT * level)) & (PT_SLOTS - 1u);
-}
+static inline unsigned pt_index(uint64_t page, unsigned level) { return (unsigned)(page >> (PT_SLOTS_SHIFT * level)) & (PT_SLOTS - 1u); }
 
-static inline pt_entry pt_make(uint32_t value, unsigned bits) {
-    return (uint64_t)value << 32 | bits;
-}
+static inline pt_entry pt_make(uint32_t value, unsigned bits) { return (uint64_t)value << 32 | bits; }
 
-static inline bool pt_present(pt_entry entry) {
-    return entry & PT_PRESENT;
-}
+static inline bool pt_present(pt_entry entry) { return entry & PT_PRESENT; }
 
-static inline bool pt_is_table(pt_entry entry) {
-    return entry != 0 && !(entry & (PT_PRESENT | PT_SWAP));
-}
+static inline bool pt_is_table(pt_entry entry) { return entry != 0 && !(entry & (PT_PRESENT | PT_SWAP)); }
 
 /// The frame of a mapping, or the slot of a swap entry.
-static inline uint32_t pt_value(pt_entry entry) {
-    return (uint32_t)(entry >> 32);
-}
+static inline uint32_t pt_value(pt_entry entry) { return (uint32_t)(entry >> 32); }

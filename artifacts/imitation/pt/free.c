@@ -24,10 +24,8 @@ static void free_below(struct freeing *freeing, pt_entry *slot, unsigned level, 
         if (next > end) next = end;
         pt_entry *below = &table->slot[pt_index(at, level)];
         if (!pt_is_table(*below)) continue;
-        if (level > 1)
-            free_below(freeing, below, level - 1, at, next);
-        else
-            free_table(freeing, below, 0);
+        if (level > 1) free_below(freeing, below, level - 1, at, next);
+        else free_table(freeing, below, 0);
     }
     const uint64_t ceiling = freeing->ceiling & ~(whole - 1);
     if (start < freeing->floor || (freeing->ceiling != 0 && ceiling == 0) || end - 1 > ceiling - 1) return;

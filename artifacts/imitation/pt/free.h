@@ -12,5 +12,4 @@ typedef void pt_give(void *context, uint32_t frame);
 
 /// Frees the tables of [page, end), whose entries are gone. `floor` is the end of the area below (0: none), `ceiling` the start
 /// of the area above (0: none). Empty slots for level-1 mappings hold no deposits any more.
-void pt_free_range(struct pt *pt, uint64_t page, uint64_t end, uint64_t floor, uint64_t ceiling, pt_give *give,
-                   void *context);
+void pt_free_range(struct pt *pt, uint64_t page, uint64_t end, uint64_t floor, uint64_t ceiling, pt_give *give, void *context);

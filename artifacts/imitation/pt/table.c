@@ -23,9 +23,7 @@ static uint32_t take(struct phys *phys, unsigned order, uint32_t cpu, enum phys_
     return result.frame;
 }
 
-uint32_t pt_take_frame(struct pt *pt, uint32_t cpu, enum phys_outcome *outcome) {
-    return take(pt->phys, 0, cpu, outcome);
-}
+uint32_t pt_take_frame(struct pt *pt, uint32_t cpu, enum phys_outcome *outcome) { return take(pt->phys, 0, cpu, outcome); }
 
 enum phys_outcome pt_create(struct pt *pt, struct phys *phys, unsigned root_order, uint32_t cpu) {
     enum phys_outcome outcome;
@@ -69,8 +67,7 @@ pt_entry *pt_find(const struct pt *pt, uint64_t page, unsigned *level) {
     }
 }
 
-struct pt_table *pt_reach(struct pt *pt, uint64_t page, unsigned level, uint32_t cpu, struct pt_new *added,
-                          enum phys_outcome *outcome) {
+struct pt_table *pt_reach(struct pt *pt, uint64_t page, unsigned level, uint32_t cpu, struct pt_new *added, enum phys_outcome *outcome) {
     struct pt_table *table = pt->root;
     *outcome = PHYS_GOT_FRAMES;
     for (unsigned at = PT_TOP; at > level; --at) {

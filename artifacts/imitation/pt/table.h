@@ -52,8 +52,7 @@ pt_entry *pt_find(const struct pt *pt, uint64_t page, unsigned *level);
 
 /// Makes all tables down to `level` and returns the last one. NULL: *outcome says why; tables above stay, as in Linux. No 2MB
 /// mapping may cover `page` if level is 0. Adds to *added.
-struct pt_table *pt_reach(struct pt *pt, uint64_t page, unsigned level, uint32_t cpu, struct pt_new *added,
-                          enum phys_outcome *outcome);
+struct pt_table *pt_reach(struct pt *pt, uint64_t page, unsigned level, uint32_t cpu, struct pt_new *added, enum phys_outcome *outcome);
 
 /// A frame for a table, counted nowhere; PHYS_NO_FRAME: *outcome.
 uint32_t pt_take_frame(struct pt *pt, uint32_t cpu, enum phys_outcome *outcome);
@@ -62,13 +61,9 @@ uint32_t pt_take_frame(struct pt *pt, uint32_t cpu, enum phys_outcome *outcome);
 void pt_deposit_frame(struct pt *pt, struct pt_table *table, uint32_t frame);
 uint32_t pt_withdraw_frame(struct pt *pt, struct pt_table *table);
 
-static inline struct pt_table *pt_below(pt_entry entry) {
-    return (struct pt_table *)(uintptr_t)entry;
-}
+static inline struct pt_table *pt_below(pt_entry entry) { return (struct pt_table *)(uintptr_t)entry; }
 
-static inline pt_entry pt_to_table(struct pt_table *table) {
-    return (uint64_t)(uintptr_t)table;
-}
+static inline pt_entry pt_to_table(struct pt_table *table) { return (uint64_t)(uintptr_t)table; }
 
 /// Host memory of a table whose frame is known already.
 struct pt_table *pt_new_table(uint32_t frame);

@@ -13,9 +13,7 @@ bool inactive_is_low(const struct lru *lru, enum lru_list inactive) {
     return is * (gb > 0 ? root_of(10 * gb) : 1) < active;
 }
 
-static bool free_swap(const struct scan *scan) {
-    return scan->reclaim->swap->free > 0;
-}
+static bool free_swap(const struct scan *scan) { return scan->reclaim->swap->free > 0; }
 
 static bool deactivates(const struct scan *scan, bool file) {
     const struct lru *lru = scan->reclaim->lru;
@@ -45,18 +43,15 @@ void scan_counts(const struct scan *scan, uint64_t counts[LRU_EVICTABLE_LISTS]) 
     const uint64_t anon_cost = both + scan->anon_cost, file_cost = both + scan->file_cost, all = anon_cost + file_cost;
     const uint64_t share[2] = {swappiness * (all + 1) / (anon_cost + 1), (200 - swappiness) * (all + 1) / (file_cost + 1)};
     enum { FRACTION, EQUAL, ONLY_ANON, ONLY_FILE } balance = FRACTION;
-    if (!scan->may_swap || !free_swap(scan))
-        balance = ONLY_FILE;
-    else if (scan->priority == 0 && swappiness > 0)
-        balance = EQUAL;
-    else if (scan->file_is_tiny)
-        balance = ONLY_ANON;
-    else if (scan->cache_trim)
-        balance = ONLY_FILE;
+    if (!scan->may_swap || !free_swap(scan)) balance = ONLY_FILE;
+    else if (scan->priority == 0 && swappiness > 0) balance = EQUAL;
+    else if (scan->file_is_tiny) balance = ONLY_ANON;
+    else if (scan->cache_trim) balance = ONLY_FILE;
     for (int list = 0; list < LRU_EVICTABLE_LISTS; ++list) {
         const bool file = lru_list_is_file(list);
         uint64_t size = 0;
-        for (int zone = 0; zone <= (int)scan->highest; ++zone) size += lru_zone_counted(scan->reclaim->lru, (unsigned)zone, (enum lru_list)list);
+        for (int zone = 0; zone <= (int)scan->highest; ++zone)
+            size += lru_zone_counted(scan->reclaim->lru, (unsigned)zone, (enum lru_list)list);
         counts[list] = size >> scan->priority;
         if (balance == FRACTION) counts[list] = counts[list] * share[file] / (share[0] + share[1]);
         if ((balance == ONLY_FILE && !file) || (balance == ONLY_ANON && file)) counts[list] = 0;

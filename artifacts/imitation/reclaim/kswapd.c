@@ -27,9 +27,7 @@ static uint64_t boosts(const struct phys *p, uint32_t highest) {
     return sum;
 }
 
-bool kswapd_boosted(const struct reclaim *reclaim, enum phys_zone highest) {
-    return boosts(reclaim->lru->phys, highest) > 0;
-}
+bool kswapd_boosted(const struct reclaim *reclaim, enum phys_zone highest) { return boosts(reclaim->lru->phys, highest) > 0; }
 
 bool kswapd_may_sleep(const struct reclaim *reclaim, enum phys_zone highest) {
     return reclaim->kswapd_failures >= RECLAIM_RETRIES || balanced(reclaim->lru->phys, 0, highest);
@@ -92,8 +90,8 @@ static void set_active(struct phys *p, uint32_t highest) {
 uint64_t kswapd_pass(struct reclaim *reclaim, uint32_t cpu) {
     struct phys *p = reclaim->lru->phys;
     const enum phys_zone highest = reclaim->kswapd_asked ? (enum phys_zone)reclaim->kswapd_zone : PHYS_NORMAL;
-    struct scan scan = {.reclaim = reclaim, .cpu = cpu, .order = reclaim->kswapd_asked ? reclaim->kswapd_order : 0, .highest = highest,
-                        .kswapd = true};
+    struct scan scan = {
+        .reclaim = reclaim, .cpu = cpu, .order = reclaim->kswapd_asked ? reclaim->kswapd_order : 0, .highest = highest, .kswapd = true};
     uint64_t boost = boosts(p, highest);
     reclaim->kswapd_asked = false;
     ++reclaim->counts.pageoutrun;

@@ -6,17 +6,13 @@ void reclaim_create(struct reclaim *reclaim, struct lru *lru, struct swap *swap)
     *reclaim = (struct reclaim){.lru = lru, .swap = swap, .swappiness = 60};
 }
 
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 static uint64_t shrink_list(struct scan *scan, uint64_t pages, enum lru_list list) {
     const bool file = lru_list_is_file(list);
     if (list == LRU_INACTIVE_ANON || list == LRU_INACTIVE_FILE) return shrink_inactive(scan, pages, list);
-    if (scan->may_deactivate[file])
-        shrink_active(scan, pages, list);
-    else
-        scan->skipped_deactivate = true;
+    if (scan->may_deactivate[file]) shrink_active(scan, pages, list);
+    else scan->skipped_deactivate = true;
     return 0;
 }
 
@@ -93,10 +89,8 @@ void shrink_node(struct scan *scan) {
         if (scan->round.writeback > 0 && scan->round.writeback == scan->round.taken) reclaim->node_writeback = true;
         if (scan->round.unqueued_dirty == scan->round.file_taken) reclaim->node_dirty = true;
     } while (go_on(scan, scan->reclaimed - before));
-    if (any)
-        reclaim->kswapd_failures = 0;
-    else if (scan->cache_trim)
-        scan->cache_trim_failed = true;
+    if (any) reclaim->kswapd_failures = 0;
+    else if (scan->cache_trim) scan->cache_trim_failed = true;
 }
 
 /// compaction_ready.
@@ -147,8 +141,8 @@ static uint64_t try_to_free(struct scan *scan) {
 }
 
 uint64_t reclaim_direct(struct reclaim *reclaim, unsigned order, enum phys_zone highest, uint32_t cpu) {
-    struct scan scan = {.reclaim = reclaim, .cpu = cpu, .order = order, .highest = highest, .may_write = true, .may_swap = true,
-                        .wanted = RECLAIM_BATCH};
+    struct scan scan = {
+        .reclaim = reclaim, .cpu = cpu, .order = order, .highest = highest, .may_write = true, .may_swap = true, .wanted = RECLAIM_BATCH};
     return try_to_free(&scan);
 }
 
@@ -156,7 +150,12 @@ uint64_t reclaim_request(struct reclaim *reclaim, uint64_t pages, uint32_t cpu) 
     uint64_t reclaimed = 0;
     for (int left = RECLAIM_RETRIES; reclaimed < pages;) {
         const uint64_t part = (pages - reclaimed) / 4;
-        struct scan scan = {.reclaim = reclaim, .cpu = cpu, .highest = PHYS_NORMAL, .may_write = true, .may_swap = true, .request = true,
+        struct scan scan = {.reclaim = reclaim,
+                            .cpu = cpu,
+                            .highest = PHYS_NORMAL,
+                            .may_write = true,
+                            .may_swap = true,
+                            .request = true,
                             .wanted = part > RECLAIM_BATCH ? part : RECLAIM_BATCH};
         if (left == 0) lru_drain_all(reclaim->lru);
         const uint64_t got = try_to_free(&scan);

@@ -40,20 +40,20 @@ struct reclaim_counts {
 
 struct reclaim {
     struct lru *lru;
-    struct swap *swap;               // slots 0: no swap
+    struct swap *swap;  // slots 0: no swap
     reclaim_free *free;
     reclaim_suitable *suitable;
     void *context;
-    uint32_t swappiness;             // 0 to 200
-    uint32_t kswapd_order;           // what kswapd was asked for since its last pass
+    uint32_t swappiness;  // 0 to 200
+    uint32_t kswapd_order;  // what kswapd was asked for since its last pass
     uint32_t kswapd_zone;
     bool kswapd_asked;
     uint32_t kswapd_failures;
     // What the last pass left: the order at which it stopped (its own, or 0), and whether kswapd may sleep (prepare_kswapd_sleep).
     uint32_t kswapd_stopped;
     bool kswapd_sleeps;
-    bool node_writeback, node_dirty; // PGDAT_WRITEBACK, PGDAT_DIRTY
-    uint64_t refaults[2];            // workingset_activate at the end of the last reclaim
+    bool node_writeback, node_dirty;  // PGDAT_WRITEBACK, PGDAT_DIRTY
+    uint64_t refaults[2];  // workingset_activate at the end of the last reclaim
     struct reclaim_counts counts;
 };
 

@@ -50,6 +50,4 @@ void scan_counts(const struct scan *scan, uint64_t counts[LRU_EVICTABLE_LISTS]);
 void shrink_node(struct scan *scan);
 
 /// mm/compaction.c compact_gap: free frames that compaction needs beside the marks.
-static inline uint64_t compact_gap(unsigned order) {
-    return UINT64_C(2) << order;
-}
+static inline uint64_t compact_gap(unsigned order) { return UINT64_C(2) << order; }

@@ -99,8 +99,8 @@ static enum fate decide(struct scan *scan, uint32_t frame, uint32_t list, struct
 
 static void note(const struct scan *scan, const char *what, uint32_t frame) {
     if (__builtin_expect(scan->reclaim->lru->decisions != NULL, 0))
-        fprintf(scan->reclaim->lru->decisions, "  reclaim %s frame=%u pages=%u %s\n", what, frame,
-                lru_pages(scan->reclaim->lru, frame), scan->kswapd ? "kswapd" : "direct");
+        fprintf(scan->reclaim->lru->decisions, "  reclaim %s frame=%u pages=%u %s\n", what, frame, lru_pages(scan->reclaim->lru, frame),
+                scan->kswapd ? "kswapd" : "direct");
 }
 
 static void activate(struct scan *scan, uint32_t frame, struct shrunk *shrunk) {
@@ -198,13 +198,11 @@ void finish_writes(struct scan *scan) {
         if (lru->owner[i] && lru->owner[i]->finish_writes) lru->owner[i]->finish_writes(lru->owner[i]->context, scan->cpu);
 }
 
-uint32_t reclaim_list(const struct reclaim *reclaim) {
-    return lru_spare(reclaim->lru, SPARE_TAKEN);
-}
+uint32_t reclaim_list(const struct reclaim *reclaim) { return lru_spare(reclaim->lru, SPARE_TAKEN); }
 
 uint64_t reclaim_pages(struct reclaim *reclaim, uint32_t cpu) {
-    struct scan scan = {.reclaim = reclaim, .cpu = cpu, .highest = PHYS_NORMAL, .may_write = true, .may_swap = true,
-                        .ignore_references = true};
+    struct scan scan = {
+        .reclaim = reclaim, .cpu = cpu, .highest = PHYS_NORMAL, .may_write = true, .may_swap = true, .ignore_references = true};
     struct lru *lru = reclaim->lru;
     const uint32_t list = reclaim_list(reclaim);
     struct shrunk shrunk;
@@ -237,8 +235,8 @@ uint64_t shrink_inactive(struct scan *scan, uint64_t pages, enum lru_list list) 
     *(scan->kswapd ? &reclaim->counts.pgsteal_kswapd : &reclaim->counts.pgsteal_direct) += reclaimed;
     reclaim->counts.pgsteal[file] += reclaimed;
     if (__builtin_expect(lru->decisions != NULL, 0))
-        fprintf(lru->decisions, "  reclaim scan %s priority=%d scanned=%" PRIu64 " freed=%" PRIu64 "\n", file ? "file" : "anon", scan->priority,
-                scanned, reclaimed);
+        fprintf(lru->decisions, "  reclaim scan %s priority=%d scanned=%" PRIu64 " freed=%" PRIu64 "\n", file ? "file" : "anon",
+                scan->priority, scanned, reclaimed);
     lru_note_cost(lru, file, shrunk.pageout, scanned - reclaimed);
     scan->round.dirty += shrunk.dirty;
     scan->round.unqueued_dirty += shrunk.unqueued_dirty;

@@ -6,12 +6,9 @@
 #include "slab/slab.h"
 
 const struct slab_kind slab_known[SLAB_KNOWN] = {
-    [SLAB_VM_AREA] = {"vm_area_struct", 160, 8, false, false},
-    [SLAB_VMA_LOCK] = {"vma_lock", 40, 8, false, false},
-    [SLAB_ANON_VMA] = {"anon_vma", 96, 8, true, false},
-    [SLAB_ANON_VMA_CHAIN] = {"anon_vma_chain", 64, 8, false, false},
-    [SLAB_MAPLE_NODE] = {"maple_node", 256, 256, false, false},
-    [SLAB_RADIX_TREE_NODE] = {"radix_tree_node", 576, 8, true, true},
+    [SLAB_VM_AREA] = {"vm_area_struct", 160, 8, false, false},  [SLAB_VMA_LOCK] = {"vma_lock", 40, 8, false, false},
+    [SLAB_ANON_VMA] = {"anon_vma", 96, 8, true, false},         [SLAB_ANON_VMA_CHAIN] = {"anon_vma_chain", 64, 8, false, false},
+    [SLAB_MAPLE_NODE] = {"maple_node", 256, 256, false, false}, [SLAB_RADIX_TREE_NODE] = {"radix_tree_node", 576, 8, true, true},
 };
 
 /// The smallest order whose block holds so many bytes (get_order).
@@ -21,9 +18,7 @@ static unsigned order_of(uint64_t bytes) {
     return order;
 }
 
-static uint32_t log2_of(uint32_t value) {
-    return 31u - (uint32_t)__builtin_clz(value);
-}
+static uint32_t log2_of(uint32_t value) { return 31u - (uint32_t)__builtin_clz(value); }
 
 unsigned slab_order(uint32_t size, uint32_t cpus) {
     const uint32_t most = (PHYS_FRAME_BYTES << SLAB_MOST_ORDER) / size, wanted = 4 * (log2_of(cpus) + 2);
@@ -37,18 +32,23 @@ unsigned slab_order(uint32_t size, uint32_t cpus) {
     return order_of(size);
 }
 
-static uint32_t cpu_partial(uint32_t size) {
-    return size >= PHYS_FRAME_BYTES ? 6 : size >= 1024 ? 24 : size >= 256 ? 52 : 120;
-}
+static uint32_t cpu_partial(uint32_t size) { return size >= PHYS_FRAME_BYTES ? 6 : size >= 1024 ? 24 : size >= 256 ? 52 : 120; }
 
 bool slab_cache_create(struct slab_cache *cache, struct phys *phys, const struct slab_kind *kind, uint32_t possible_cpus) {
     const uint32_t align = kind->align < 8 ? 8 : kind->align, cpus = phys->cpus > 1 || possible_cpus == 0 ? phys->cpus : possible_cpus;
     const uint32_t bytes = (kind->object_bytes + 7) / 8 * 8 + (kind->link_outside ? 8 : 0);
     const uint32_t size = (bytes + align - 1) / align * align;
     if (kind->object_bytes == 0 || size > PHYS_FRAME_BYTES << SLAB_MOST_ORDER || strlen(kind->name) >= SLAB_NAME_BYTES) return false;
-    *cache = (struct slab_cache){.phys = phys, .object_bytes = kind->object_bytes, .size = size, .reclaimable = kind->reclaimable,
-                                 .order = slab_order(size, cpus), .least_order = order_of(size), .spare = SLAB_NONE,
-                                 .node_first = SLAB_NONE, .node_last = SLAB_NONE, .cpu_partial = cpu_partial(size)};
+    *cache = (struct slab_cache){.phys = phys,
+                                 .object_bytes = kind->object_bytes,
+                                 .size = size,
+                                 .reclaimable = kind->reclaimable,
+                                 .order = slab_order(size, cpus),
+                                 .least_order = order_of(size),
+                                 .spare = SLAB_NONE,
+                                 .node_first = SLAB_NONE,
+                                 .node_last = SLAB_NONE,
+                                 .cpu_partial = cpu_partial(size)};
     snprintf(cache->name, sizeof cache->name, "%s", kind->name);
     cache->objects = (PHYS_FRAME_BYTES << cache->order) / size;
     cache->cpu_partial_slabs = (2 * cache->cpu_partial + cache->objects - 1) / cache->objects;

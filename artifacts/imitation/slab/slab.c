@@ -41,8 +41,12 @@ static uint32_t new_slab(struct slab_cache *cache, uint32_t cpu, enum phys_outco
     }
     const uint32_t objects = (PHYS_FRAME_BYTES << order) / cache->size;
     struct slab *slab = &cache->slab[number];
-    *slab = (struct slab){.frame = result.frame, .order = (uint8_t)order, .objects = (uint16_t)objects, .next = SLAB_NONE,
-                          .previous = SLAB_NONE, .link = host_alloc(objects * sizeof *slab->link)};
+    *slab = (struct slab){.frame = result.frame,
+                          .order = (uint8_t)order,
+                          .objects = (uint16_t)objects,
+                          .next = SLAB_NONE,
+                          .previous = SLAB_NONE,
+                          .link = host_alloc(objects * sizeof *slab->link)};
     for (uint32_t i = 0; i < objects; ++i) slab->link[i] = (uint16_t)(i + 1 < objects ? i + 1 : SLAB_END);
     ++cache->counts.new_slabs;
     report(cache, SLAB_NEW, slab);
@@ -219,10 +223,8 @@ static void give_up(struct slab_cache *cache, uint32_t cpu) {
     slab->frozen = false;
     own->slab = SLAB_NONE;
     own->free = SLAB_END;
-    if (slab->used == 0 && cache->node_count >= cache->min_partial)
-        discard(cache, number, cpu);
-    else if (slab->free != SLAB_END)
-        node_add(cache, number, tail);
+    if (slab->used == 0 && cache->node_count >= cache->min_partial) discard(cache, number, cpu);
+    else if (slab->free != SLAB_END) node_add(cache, number, tail);
 }
 
 void slab_shrink(struct slab_cache *cache, uint32_t cpu) {

@@ -31,25 +31,25 @@ typedef uint64_t slab_object;
 struct slab {
     uint32_t frame;
     uint8_t order;
-    bool frozen;                   // a CPU has it
-    bool on_node;                  // on the node's list
+    bool frozen;  // a CPU has it
+    bool on_node;  // on the node's list
     uint16_t objects, used;
-    uint16_t free;                 // first free object; SLAB_END: none
-    uint32_t next, previous;       // on the node's list; `next` also on a CPU's list of partial slabs
-    uint32_t behind;               // slabs on that list from here on (slab->slabs)
-    uint16_t *link;                // of free objects
+    uint16_t free;  // first free object; SLAB_END: none
+    uint32_t next, previous;  // on the node's list; `next` also on a CPU's list of partial slabs
+    uint32_t behind;  // slabs on that list from here on (slab->slabs)
+    uint16_t *link;  // of free objects
 };
 enum { SLAB_END = UINT16_MAX };
 
 struct slab_cpu {
-    uint32_t slab;                 // SLAB_NONE: none
-    uint16_t free;                 // first free object that only this CPU may take
-    uint32_t partial;              // first partial slab
+    uint32_t slab;  // SLAB_NONE: none
+    uint16_t free;  // first free object that only this CPU may take
+    uint32_t partial;  // first partial slab
 };
 
 struct slab_counts {
     uint64_t allocs, frees, new_slabs, freed_slabs;
-    uint64_t from_node, from_cpu_partial, to_node;     // slabs: ALLOC_FROM_PARTIAL, CPU_PARTIAL_ALLOC; drained lists: CPU_PARTIAL_DRAIN
+    uint64_t from_node, from_cpu_partial, to_node;  // slabs: ALLOC_FROM_PARTIAL, CPU_PARTIAL_ALLOC; drained lists: CPU_PARTIAL_DRAIN
 };
 
 enum slab_event_kind { SLAB_NEW, SLAB_FREED };
@@ -59,19 +59,19 @@ typedef struct phys_result slab_alloc_frames(void *context, const struct phys_re
 struct slab_cache {
     char name[SLAB_NAME_BYTES];
     struct phys *phys;
-    uint32_t object_bytes, size;   // asked for; with alignment and link
+    uint32_t object_bytes, size;  // asked for; with alignment and link
     bool reclaimable;
     unsigned order, least_order;
-    uint32_t objects;              // of a slab of `order`
+    uint32_t objects;  // of a slab of `order`
     uint32_t cpu_partial, cpu_partial_slabs, min_partial;
-    struct slab *slab;             // by number
+    struct slab *slab;  // by number
     size_t slabs, room;
-    uint32_t spare;                // chain of unused numbers
+    uint32_t spare;  // chain of unused numbers
     uint32_t node_first, node_last, node_count;
-    struct slab_cpu *cpu;          // one for each
-    slab_alloc_frames *alloc;      // NULL: phys_obtain
+    struct slab_cpu *cpu;  // one for each
+    slab_alloc_frames *alloc;  // NULL: phys_obtain
     void *alloc_context;
-    slab_log *log;                 // NULL: no report
+    slab_log *log;  // NULL: no report
     void *log_context;
     struct slab_counts counts;
 };

@@ -8,17 +8,11 @@
 enum cluster_state { CLUSTER_NONE, CLUSTER_FREE, CLUSTER_NONFULL, CLUSTER_FRAG, CLUSTER_FULL };
 enum { LIST_FREE, LIST_FULL, LIST_NONFULL, LIST_FRAG = LIST_NONFULL + SWAP_ORDERS, LISTS = LIST_FRAG + SWAP_ORDERS };
 
-static uint32_t head(const struct swap *swap, uint32_t list) {
-    return swap->clusters + list;
-}
+static uint32_t head(const struct swap *swap, uint32_t list) { return swap->clusters + list; }
 
-static bool empty(const struct swap *swap, uint32_t list) {
-    return list_empty(swap->links, head(swap, list));
-}
+static bool empty(const struct swap *swap, uint32_t list) { return list_empty(swap->links, head(swap, list)); }
 
-static uint32_t first(const struct swap *swap, uint32_t list) {
-    return list_first(swap->links, head(swap, list));
-}
+static uint32_t first(const struct swap *swap, uint32_t list) { return list_first(swap->links, head(swap, list)); }
 
 /// The cluster goes to the end of a list.
 static void move(struct swap *swap, uint32_t cluster, uint32_t list, enum cluster_state state) {
@@ -36,10 +30,8 @@ void cluster_setup(struct swap *swap) {
     swap->cluster[swap->clusters - 1].count += (uint16_t)(swap->clusters * SWAP_CLUSTER - swap->slots);
     for (uint32_t column = 0; column < SWAP_CLUSTER_COLUMNS; ++column)
         for (uint32_t i = column; i < swap->clusters; i += SWAP_CLUSTER_COLUMNS) {
-            if (swap->cluster[i].count > 0)
-                move(swap, i, LIST_NONFULL, CLUSTER_NONFULL);
-            else
-                move(swap, i, LIST_FREE, CLUSTER_FREE);
+            if (swap->cluster[i].count > 0) move(swap, i, LIST_NONFULL, CLUSTER_NONFULL);
+            else move(swap, i, LIST_FREE, CLUSTER_FREE);
         }
 }
 
@@ -187,7 +179,8 @@ const char *cluster_check(const struct swap *swap) {
         const struct swap_cluster *cluster = &swap->cluster[i];
         if (used != cluster->count) return "a cluster counts its slots in use";
         if ((cluster->state == CLUSTER_FREE) != (used == 0)) return "an empty cluster is free";
-        if (cluster->state != CLUSTER_FULL && used == SWAP_CLUSTER && swap->slots > SWAP_CLUSTER * (i + 1)) return "a cluster without a free slot is full";
+        if (cluster->state != CLUSTER_FULL && used == SWAP_CLUSTER && swap->slots > SWAP_CLUSTER * (i + 1))
+            return "a cluster without a free slot is full";
     }
     return NULL;
 }

@@ -75,10 +75,8 @@ static void give_back(struct swap *swap, uint32_t slot, uint32_t cpu) {
 
 /// One user of the slot less: the cache, or an entry. A slot without users keeps SWAP_CACHED until it is back in its cluster.
 static void drop_user(struct swap *swap, uint32_t slot, bool cache, uint32_t cpu) {
-    if (cache)
-        swap->count[slot] &= (uint8_t)~SWAP_CACHED;
-    else
-        --swap->count[slot];
+    if (cache) swap->count[slot] &= (uint8_t)~SWAP_CACHED;
+    else --swap->count[slot];
     if (swap->count[slot] != 0) return;
     swap->count[slot] = SWAP_CACHED;
     give_back(swap, slot, cpu);
@@ -134,9 +132,7 @@ bool swap_duplicate(struct swap *swap, uint32_t slot) {
     return true;
 }
 
-void swap_free(struct swap *swap, uint32_t slot, uint32_t cpu) {
-    drop_user(swap, slot, false, cpu);
-}
+void swap_free(struct swap *swap, uint32_t slot, uint32_t cpu) { drop_user(swap, slot, false, cpu); }
 
 /// First page of the page in the swap cache that has the slot, if it may leave the cache now.
 static uint32_t freeable(const struct swap *swap, uint32_t slot) {
@@ -157,9 +153,7 @@ bool cluster_reclaim_slot(struct swap *swap, uint32_t slot) {
     return true;
 }
 
-void swap_unhold(struct swap *swap, uint32_t slot, uint32_t cpu) {
-    drop_user(swap, slot, true, cpu);
-}
+void swap_unhold(struct swap *swap, uint32_t slot, uint32_t cpu) { drop_user(swap, slot, true, cpu); }
 
 /// swap_is_last_map: one entry each, and all or none are cached.
 static bool last_entries(const struct swap *swap, uint32_t slot, uint32_t pages) {
@@ -206,8 +200,7 @@ bool swap_release(struct swap *swap, uint32_t frame, uint32_t cpu) {
 
 static void transfer(struct swap *swap, bool write, uint32_t frame) {
     const uint32_t pages = lru_pages(swap->lru, frame);
-    for (uint32_t i = 0; swap->transfer && i < pages; ++i)
-        swap->transfer(swap->context, write, swap->slot_of[frame + i], frame + i);
+    for (uint32_t i = 0; swap->transfer && i < pages; ++i) swap->transfer(swap->context, write, swap->slot_of[frame + i], frame + i);
     *(write ? &swap->counts.pswpout : &swap->counts.pswpin) += pages;
 }
 
@@ -221,9 +214,7 @@ enum lru_written swap_write(struct swap *swap, uint32_t frame) {
     return LRU_WRITE_STARTED;
 }
 
-void swap_read(struct swap *swap, uint32_t frame) {
-    transfer(swap, false, frame);
-}
+void swap_read(struct swap *swap, uint32_t frame) { transfer(swap, false, frame); }
 
 void swap_finish_writes(struct swap *swap, uint32_t cpu) {
     for (size_t i = 0; i < swap->writes; ++i) lru_end_writeback(swap->lru, swap->writing[i], cpu);
@@ -252,5 +243,6 @@ const char *swap_check(const struct swap *swap) {
         if (swap->slot_of[swap->frame[slot]] != slot) return "a page of the swap cache knows its slot";
     }
     if (used != (int64_t)swap->in_use) return "a swap area counts its slots in use";
-    return swap->slots > 0 && swap->free + used != (int64_t)swap->slots - 1 ? "slots of a swap area are free or in use" : cluster_check(swap);
+    return swap->slots > 0 && swap->free + used != (int64_t)swap->slots - 1 ? "slots of a swap area are free or in use"
+                                                                            : cluster_check(swap);
 }

@@ -74,9 +74,7 @@ enum { SWAP_CACHED = 0x40 };     // bit in `count`
 void swap_create(struct swap *swap, struct lru *lru, uint32_t pages, bool synchronous);
 void swap_destroy(struct swap *swap);
 
-static inline bool swap_full(const struct swap *swap) {
-    return swap->slots > 0 && swap->free * 2 < (int64_t)swap->slots - 1;
-}
+static inline bool swap_full(const struct swap *swap) { return swap->slots > 0 && swap->free * 2 < (int64_t)swap->slots - 1; }
 
 /// 2^order slots for the swap cache, aligned; order 0 or 9. SWAP_NONE: there are none.
 uint32_t swap_alloc(struct swap *swap, unsigned order, uint32_t cpu);
@@ -88,13 +86,9 @@ uint64_t swap_cache_add(struct swap *swap, uint32_t frame, uint32_t slot);
 void swap_cache_remove(struct swap *swap, uint32_t frame, uint64_t shadow, uint32_t cpu);
 
 /// The page of the swap cache that has the slot; PHYS_NO_FRAME: none.
-static inline uint32_t swap_cached(const struct swap *swap, uint32_t slot) {
-    return swap->frame[slot];
-}
+static inline uint32_t swap_cached(const struct swap *swap, uint32_t slot) { return swap->frame[slot]; }
 
-static inline uint32_t swap_entries(const struct swap *swap, uint32_t slot) {
-    return swap->count[slot] & ~(uint32_t)SWAP_CACHED;
-}
+static inline uint32_t swap_entries(const struct swap *swap, uint32_t slot) { return swap->count[slot] & ~(uint32_t)SWAP_CACHED; }
 
 /// The slot is in use by the swap cache from now on (swapcache_prepare). False: it is already, or is free.
 bool swap_hold(struct swap *swap, uint32_t slot);

@@ -63,11 +63,15 @@ TEST(Alloc, StagesUntilTheCallerHasToReclaim) {
 }
 
 TEST(Alloc, OutcomesOfEachKindOfRequest) {
-    const struct { unsigned order; phys_type type; bool may_reclaim; phys_outcome outcome; } rows[] = {
-        {0, PHYS_MOVABLE, true, PHYS_NEEDS_RECLAIM},      {0, PHYS_UNMOVABLE, true, PHYS_NEEDS_RECLAIM},
-        {1, PHYS_MOVABLE, true, PHYS_NEEDS_RECLAIM},      {1, PHYS_UNMOVABLE, true, PHYS_NEEDS_COMPACTION},
-        {3, PHYS_MOVABLE, true, PHYS_NEEDS_RECLAIM},      {4, PHYS_MOVABLE, true, PHYS_NEEDS_COMPACTION},
-        {9, PHYS_MOVABLE, false, PHYS_NO_MEMORY},         {0, PHYS_RECLAIMABLE, false, PHYS_NO_MEMORY}};
+    const struct {
+        unsigned order;
+        phys_type type;
+        bool may_reclaim;
+        phys_outcome outcome;
+    } rows[] = {{0, PHYS_MOVABLE, true, PHYS_NEEDS_RECLAIM}, {0, PHYS_UNMOVABLE, true, PHYS_NEEDS_RECLAIM},
+                {1, PHYS_MOVABLE, true, PHYS_NEEDS_RECLAIM}, {1, PHYS_UNMOVABLE, true, PHYS_NEEDS_COMPACTION},
+                {3, PHYS_MOVABLE, true, PHYS_NEEDS_RECLAIM}, {4, PHYS_MOVABLE, true, PHYS_NEEDS_COMPACTION},
+                {9, PHYS_MOVABLE, false, PHYS_NO_MEMORY},    {0, PHYS_RECLAIMABLE, false, PHYS_NO_MEMORY}};
     for (const auto &row : rows) {
         Memory memory = Memory::pc(64 * mib);
         exhaust(memory, PHYS_NORMAL);
@@ -93,9 +97,14 @@ TEST(Alloc, KswapdIsWokenOnlyByThoseWhoMay) {
 
 TEST(Alloc, TheReserveOfMinIsForHighRequests) {
     // 1GB, DMA32: min 11092; may_use_reserve: 5546; without waiting: 4160 (5546 - 1386).
-    const struct { bool reclaim, reserve, none; int64_t least; } rows[] = {
-        {true, false, false, 11093}, {true, true, false, 5547}, {false, true, false, 4161}, {false, true, true, 5547},
-        {false, false, false, 11093}};
+    const struct {
+        bool reclaim, reserve, none;
+        int64_t least;
+    } rows[] = {{true, false, false, 11093},
+                {true, true, false, 5547},
+                {false, true, false, 4161},
+                {false, true, true, 5547},
+                {false, false, false, 11093}};
     for (const auto &row : rows) {
         Memory memory = Memory::pc(gib);
         zone &dma32 = memory.p.zones[PHYS_DMA32];

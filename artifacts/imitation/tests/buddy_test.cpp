@@ -31,7 +31,8 @@ TEST(Buddy, FreshMemoryIsInLargestAlignedBlocksAtAscendingFrames) {
 
 TEST(Buddy, OnlyAPageblockThatStartsWithRamIsMovable) {
     // memmap_init_range sets the type at an aligned frame of a memory region; init_unavailable_range sets none, and 0 is Unmovable.
-    Memory memory = Memory::of({{base + 1, base + 600}, {base + 1024, base + 1025}, {base + 1535, base + 1536}, {base + 2047, base + 2561}});
+    Memory memory =
+        Memory::of({{base + 1, base + 600}, {base + 1024, base + 1025}, {base + 1535, base + 1536}, {base + 2047, base + 2561}});
     const int types[] = {PHYS_UNMOVABLE, PHYS_MOVABLE, PHYS_MOVABLE, PHYS_UNMOVABLE, PHYS_MOVABLE, PHYS_MOVABLE};
     for (uint32_t block = 0; block < 6; ++block) EXPECT_EQ(frame_block_type(&memory.p.frames, base + block * 512), types[block]) << block;
     zone &zone = memory.p.zones[PHYS_DMA32];

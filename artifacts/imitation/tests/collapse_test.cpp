@@ -57,10 +57,10 @@ TEST(Scan, CountsTheEntriesOfATable) {
                     const collapse_result wanted = collapse_decide(&settings, &counts);
                     if (wanted == COLLAPSE_DONE && swap == 0) continue;  // these would collapse: a test of its own
                     for (uint32_t i = 0; i < 512; ++i)
-                        table->slot[i] = i < none ? (i % 2 ? 0 : pt_make(0, PT_PRESENT | PT_ZERO | PT_YOUNG))
+                        table->slot[i] = i < none          ? (i % 2 ? 0 : pt_make(0, PT_PRESENT | PT_ZERO | PT_YOUNG))
                                          : i < none + swap ? pt_make(i, PT_SWAP)
-                                         : pt_make(i, PT_PRESENT | (i - none - swap < young ? uint32_t{PT_YOUNG} : 0u) |
-                                                          (writable && i == 511 ? uint32_t{PT_WRITE} : 0u));
+                                                           : pt_make(i, PT_PRESENT | (i - none - swap < young ? uint32_t{PT_YOUNG} : 0u) |
+                                                                            (writable && i == 511 ? uint32_t{PT_WRITE} : 0u));
                     const collapse_result got = collapse_range(&p.process, at, 0, &outcome);
                     EXPECT_EQ(got, wanted == COLLAPSE_DONE ? COLLAPSE_SWAP_IN : wanted) << none << " " << swap << " " << young;
                 }
@@ -78,9 +78,12 @@ struct Small : testing::Test {
     }
     void wake() {
         seen.clear();
-        collapsed = khugepaged_wake(&p.system, 0, [](void *context, const ::process *, uint64_t page, collapse_result result) {
-            static_cast<std::vector<std::pair<uint64_t, collapse_result>> *>(context)->emplace_back((page - at) / 512, result);
-        }, &seen);
+        collapsed = khugepaged_wake(
+            &p.system, 0,
+            [](void *context, const ::process *, uint64_t page, collapse_result result) {
+                static_cast<std::vector<std::pair<uint64_t, collapse_result>> *>(context)->emplace_back((page - at) / 512, result);
+            },
+            &seen);
     }
     Process p;
     std::vector<std::pair<uint64_t, collapse_result>> seen;
@@ -198,11 +201,14 @@ TEST_F(Small, ACollapseBetweenTwoRefusalsChangesNothing) {
         Process *of;
         std::vector<collapse_result> results;
     } notes{&p, {}};
-    khugepaged_wake(&p.system, 0, [](void *context, const ::process *, uint64_t, collapse_result result) {
-        Notes *to = static_cast<Notes *>(context);
-        to->results.push_back(result);
-        if (to->results.size() == 1) to->of->free_one_block();
-    }, &notes);
+    khugepaged_wake(
+        &p.system, 0,
+        [](void *context, const ::process *, uint64_t, collapse_result result) {
+            Notes *to = static_cast<Notes *>(context);
+            to->results.push_back(result);
+            if (to->results.size() == 1) to->of->free_one_block();
+        },
+        &notes);
     EXPECT_EQ(notes.results, (std::vector<collapse_result>{COLLAPSE_NO_BLOCK, COLLAPSE_DONE, COLLAPSE_NO_BLOCK}));
     EXPECT_EQ(p.broken(), nullptr);
 }

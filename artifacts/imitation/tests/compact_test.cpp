@@ -94,9 +94,8 @@ std::string decisions_of(struct lru &lru, const std::function<void()> &run) {
 // the drain only, so the run moves pages of one more pageblock.
 TEST_F(Comb, ABlockThatTheDrainFreesIsNoticedAfterTheNextStep) {
     uint32_t captured = PHYS_NO_FRAME;
-    const std::string text = decisions_of(p.system.lru, [&] {
-        compact_direct(&p.system.compact, 9, PHYS_MOVABLE, COMPACT_LIGHT, PHYS_NORMAL, PHYS_MARK_MIN, 0, &captured);
-    });
+    const std::string text = decisions_of(
+        p.system.lru, [&] { compact_direct(&p.system.compact, 9, PHYS_MOVABLE, COMPACT_LIGHT, PHYS_NORMAL, PHYS_MARK_MIN, 0, &captured); });
     ASSERT_NE(captured, PHYS_NO_FRAME);
     unsigned from = 0, to, scanned, taken, last = 0;
     for (const char *line = text.c_str(); (line = std::strstr(line, "isolate from=")); ++line)
@@ -172,10 +171,8 @@ TEST(Deferral, SkipsOneThreeSevenRequests) {
     for (int i = 0; i < 15; ++i) {
         const auto result = compact_direct(&p.system.compact, 9, PHYS_MOVABLE, COMPACT_LIGHT, PHYS_DMA32, PHYS_MARK_MIN, 0, &captured);
         ASSERT_NE(result, COMPACT_SUCCESS);
-        if (p.system.compact.zone[PHYS_DMA32].considered == 0)
-            skipped.push_back(0);
-        else
-            ++skipped.back();
+        if (p.system.compact.zone[PHYS_DMA32].considered == 0) skipped.push_back(0);
+        else ++skipped.back();
     }
     ASSERT_GE(skipped.size(), 4u);
     EXPECT_EQ(skipped[0], 0);

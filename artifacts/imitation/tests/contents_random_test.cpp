@@ -108,10 +108,8 @@ struct World {
         if (!write) return;
         const uint64_t tag = ++tags;
         content[frame_at(of, page)] = tag;
-        if (page >= shared_file)
-            file_content[page - shared_file] = tag;
-        else
-            member.seen.own[page] = tag;
+        if (page >= shared_file) file_content[page - shared_file] = tag;
+        else member.seen.own[page] = tag;
     }
     uint64_t some_page() {
         switch (below(4)) {
@@ -184,7 +182,9 @@ struct World {
             case 7: file_read(&p.system.files, file_one(), below(file_length) * 4096, length * 4096, 0); break;
             default:
                 for (uint64_t i = 0; i < 1 + below(10); ++i) {
-                    const uint64_t end = page < private_file ? anonymous + span : page < shared_file ? private_file + file_length : shared_file + file_length;
+                    const uint64_t end = page < private_file  ? anonymous + span
+                                         : page < shared_file ? private_file + file_length
+                                                              : shared_file + file_length;
                     if (page + i < end) access(member, page + i, below(2));
                     if (testing::Test::HasFatalFailure()) return;
                 }
@@ -250,8 +250,7 @@ TEST_P(ContentsRandom, EachProcessReadsItsOwnWritesAndOnlyThose) {
     vm_shrink_huge_zero(&world->p.system, 0);
     file_cache_destroy(&world->p.system.files, 0);
     percpu_drain_all(&world->p.memory.p, 0);
-    for (int i = 0; i < PHYS_ZONES; ++i)
-        EXPECT_EQ(blocks_of(world->p.memory.p.zones[i]), blocks_of(fresh.p.zones[i])) << phys_zone_name(i);
+    for (int i = 0; i < PHYS_ZONES; ++i) EXPECT_EQ(blocks_of(world->p.memory.p.zones[i]), blocks_of(fresh.p.zones[i])) << phys_zone_name(i);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ContentsRandom, testing::Range(uint64_t{1}, uint64_t{9}));

@@ -22,7 +22,7 @@ struct Counters : testing::Test {
         }
     }
     Memory memory = Memory::pc(64 * mib);     // less than 128MB: thresholds of 2
-    struct lru lru {};
+    struct lru lru{};
 };
 
 TEST_F(Counters, AThirdPageTakesTheOthersAlong) {
@@ -83,7 +83,9 @@ Memory gigabyte(uint32_t cpus) {       // managed: DMA 3998, DMA32 258048 frames
 }
 
 TEST(DriftMark, ByHand) {
-    const struct { uint32_t cpus, dma, dma32; } rows[] = {
+    const struct {
+        uint32_t cpus, dma, dma32;
+    } rows[] = {
         {1, 0, 0},             // 2 and 8 frames: not above low - min = 3 and 258
         {2, 29, 32},           // DMA: 2 x 4 > 3, so high 15 + 6, and 8; DMA32: 2 x 16, from the start of the second CPU
         {64, 917, 5107},       // 15 + 6 + 64 x 14; 1007 + 516 + 64 x 56
@@ -97,7 +99,10 @@ TEST(DriftMark, ByHand) {
 }
 
 TEST(DriftMark, ThresholdsWhileKswapdIsAwake) {
-    const struct { uint32_t cpus; int32_t asleep[2], awake[2]; } rows[] = {
+    const struct {
+        uint32_t cpus;
+        int32_t asleep[2], awake[2];
+    } rows[] = {
         {1, {2, 8}, {2, 8}},
         {2, {4, 16}, {21, 125}},       // (213 - 171) / 2; (13865 - 11092) / 2 is above 125
         {64, {14, 56}, {1, 43}},       // 42 / 64 is below 1; 2773 / 64

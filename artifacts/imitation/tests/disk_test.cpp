@@ -67,7 +67,7 @@ TEST(Disk, ARequestEndsWithItsLastPage) {
     Disk e(small);
     // 12 pages: each die has two; the second round starts when the first page of the die has left, and ends a transfer after the other.
     EXPECT_EQ(e.read(0, 0, 12), 2 * tr + 4 * carry + overhead);
-    EXPECT_EQ(disk_read(&e.disk, 100000000, 4095, 2) - 100000000, tr + carry + overhead);      // two pages for two bytes, on two channels
+    EXPECT_EQ(disk_read(&e.disk, 100000000, 4095, 2) - 100000000, tr + carry + overhead);  // two pages for two bytes, on two channels
 }
 
 TEST(Disk, ABusyChannelLimitsTheThroughput) {
@@ -107,10 +107,11 @@ TEST(Disk, EachModelStartsWithItsDefaults) {
 TEST(Disk, RefusesWhatItDoesNotKnow) {
     const struct {
         std::string text, found;
-    } rows[] = {{"tape", "constant, flash"},       {"flash:speed=3", "channels, dies"}, {"flash:dies", "dies"},
-                {"flash:dies=", "dies"},           {"flash:dies=x", "dies"},            {"flash:dies=0", "between 1 and 1024"},
-                {"flash:dies=1025", "between 1"},  {"constant:read=1,", "read, write"}, {"", "constant, flash"},
-                {"flash:dies=-1", "dies"}};
+    } rows[] = {{"tape", "constant, flash"},      {"flash:speed=3", "channels, dies"},
+                {"flash:dies", "dies"},           {"flash:dies=", "dies"},
+                {"flash:dies=x", "dies"},         {"flash:dies=0", "between 1 and 1024"},
+                {"flash:dies=1025", "between 1"}, {"constant:read=1,", "read, write"},
+                {"", "constant, flash"},          {"flash:dies=-1", "dies"}};
     for (const auto &row : rows) {
         Disk d(row.text);
         EXPECT_TRUE(d.broken) << row.text;

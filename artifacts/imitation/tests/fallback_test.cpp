@@ -31,10 +31,12 @@ struct Fallback : testing::Test {
 };
 
 TEST_F(Fallback, OrderOfTypes) {
-    const struct { phys_type asks; int first, second; } rows[] = {
-        {PHYS_UNMOVABLE, PHYS_RECLAIMABLE, PHYS_MOVABLE},
-        {PHYS_MOVABLE, PHYS_RECLAIMABLE, PHYS_UNMOVABLE},
-        {PHYS_RECLAIMABLE, PHYS_UNMOVABLE, PHYS_MOVABLE}};
+    const struct {
+        phys_type asks;
+        int first, second;
+    } rows[] = {{PHYS_UNMOVABLE, PHYS_RECLAIMABLE, PHYS_MOVABLE},
+                {PHYS_MOVABLE, PHYS_RECLAIMABLE, PHYS_UNMOVABLE},
+                {PHYS_RECLAIMABLE, PHYS_UNMOVABLE, PHYS_MOVABLE}};
     for (const auto &row : rows) EXPECT_EQ(fallback_type(&memory.p, &dma32, 0, row.asks), -1);
     type(0, PHYS_UNMOVABLE), type(1, PHYS_MOVABLE), type(2, PHYS_RECLAIMABLE), type(3, PHYS_HIGHATOMIC);
     for (int i = 0; i < 4; ++i) give(i, 0, 0);

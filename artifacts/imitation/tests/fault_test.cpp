@@ -135,9 +135,9 @@ TEST(Huge, SettingsAndAdvice) {
         thp_enabled enabled;
         int advice;  // -1: none
         bool huge;
-    } rows[] = {{THP_ALWAYS, -1, true}, {THP_ALWAYS, ADVICE_HUGEPAGE, true}, {THP_ALWAYS, ADVICE_NOHUGEPAGE, false},
+    } rows[] = {{THP_ALWAYS, -1, true},   {THP_ALWAYS, ADVICE_HUGEPAGE, true},  {THP_ALWAYS, ADVICE_NOHUGEPAGE, false},
                 {THP_MADVISE, -1, false}, {THP_MADVISE, ADVICE_HUGEPAGE, true}, {THP_MADVISE, ADVICE_NOHUGEPAGE, false},
-                {THP_NEVER, -1, false}, {THP_NEVER, ADVICE_HUGEPAGE, false}, {THP_NEVER, ADVICE_NOHUGEPAGE, false}};
+                {THP_NEVER, -1, false},   {THP_NEVER, ADVICE_HUGEPAGE, false},  {THP_NEVER, ADVICE_NOHUGEPAGE, false}};
     for (const auto &row : rows) {
         Process p(settings_of(row.enabled));
         p.map(at, 512);
@@ -150,11 +150,11 @@ TEST(Huge, DefragDecidesTheRequest) {
     const struct {
         thp_defrag defrag;
         bool advised, reclaim, wake;
-    } rows[] = {{THP_DEFRAG_ALWAYS, false, true, false}, {THP_DEFRAG_ALWAYS, true, true, false},
-                {THP_DEFRAG_DEFER, false, false, true}, {THP_DEFRAG_DEFER, true, false, true},
+    } rows[] = {{THP_DEFRAG_ALWAYS, false, true, false},        {THP_DEFRAG_ALWAYS, true, true, false},
+                {THP_DEFRAG_DEFER, false, false, true},         {THP_DEFRAG_DEFER, true, false, true},
                 {THP_DEFRAG_DEFER_MADVISE, false, false, true}, {THP_DEFRAG_DEFER_MADVISE, true, true, false},
-                {THP_DEFRAG_MADVISE, false, false, false}, {THP_DEFRAG_MADVISE, true, true, false},
-                {THP_DEFRAG_NEVER, false, false, false}, {THP_DEFRAG_NEVER, true, false, false}};
+                {THP_DEFRAG_MADVISE, false, false, false},      {THP_DEFRAG_MADVISE, true, true, false},
+                {THP_DEFRAG_NEVER, false, false, false},        {THP_DEFRAG_NEVER, true, false, false}};
     for (const auto &row : rows) {
         const thp settings = settings_of(THP_ALWAYS, row.defrag);
         const area one = {0, 512, 0, 0, 0, rw | (row.advised ? uint32_t{AREA_HUGEPAGE} : 0u)};
@@ -356,7 +356,8 @@ TEST(Gather, NineteenFullBatchesAreFreedAtOnce) {
         ASSERT_EQ(huge.order, 9u);
         ASSERT_EQ(huge.tables.count, 1u);
         const uint32_t deposit = huge.tables.frame[0];
-        if (pages == 9677) frames.insert(frames.begin(), deposit); else frames.push_back(deposit);
+        if (pages == 9677) frames.insert(frames.begin(), deposit);
+        else frames.push_back(deposit);
         frames.push_back(huge.frame);
         p.memory.record();
         EXPECT_EQ(process_unmap(&p.process, at, 20 * 512, 0), nullptr);

@@ -58,7 +58,7 @@ TEST(Fork, BothLoseTheRightToWrite) {
     Family f;
     f.map(at, 10);
     f.touch(at);
-    f.touch(at + 1, false);        // a zero page
+    f.touch(at + 1, false);  // a zero page
     const uint32_t frame = pt_value(f.entry(at));
     ::process *child = f.fork();
     ASSERT_NE(child, nullptr);
@@ -101,9 +101,9 @@ TEST(Fork, ThreeMappingsAndABatchAreTooManyToTry) {
     f.touch(at);
     ::process *one = f.fork(), *two = f.fork();
     const uint64_t drains = f.system.lru.counts.drains;
-    EXPECT_EQ(f.access(one, at).kind, FAULT_COPY);      // 4 references: no drain
+    EXPECT_EQ(f.access(one, at).kind, FAULT_COPY);  // 4 references: no drain
     EXPECT_EQ(f.system.lru.counts.drains, drains);
-    EXPECT_EQ(f.access(two, at).kind, FAULT_COPY);      // 3: drained, 2 remain
+    EXPECT_EQ(f.access(two, at).kind, FAULT_COPY);  // 3: drained, 2 remain
     EXPECT_EQ(f.system.lru.counts.drains, drains + 1);
     EXPECT_EQ(f.touch(at).kind, FAULT_REUSE);
     EXPECT_EQ(f.all_broken(), nullptr);
@@ -138,7 +138,7 @@ TEST(Fork, OnlyAreasWithAnonymousPagesAreCopied) {
     f.map(at, 100, rw, 3);
     f.map(at + 512, 10);
     f.touch(at, false);
-    f.touch(at + 512, false);      // a zero page alone gives no anon
+    f.touch(at + 512, false);  // a zero page alone gives no anon
     ::process *child = f.fork();
     EXPECT_EQ(f.last.pages, 0u);
     EXPECT_EQ(f.last.tables, 1u);
@@ -147,7 +147,7 @@ TEST(Fork, OnlyAreasWithAnonymousPagesAreCopied) {
     EXPECT_EQ(again.kind, FAULT_FILE);
     EXPECT_FALSE(again.major);
     f.leave(child);
-    f.touch(at + 1);               // a copy: the area has an anon now
+    f.touch(at + 1);  // a copy: the area has an anon now
     child = f.fork();
     EXPECT_EQ(f.last.pages, 16u);  // all 16 of the first fault-around: one of them is a copy now
     EXPECT_EQ(child->file_pages, 15u);
@@ -174,7 +174,7 @@ TEST(Fork, TablesAsFarAsTheParentHasThem) {
     f.map(at, 2048);
     f.touch(at);
     f.touch(at + 1024);
-    process_advise(&f.process, at + 1024, 512, ADVICE_DONTNEED, 0);    // the table stays, empty
+    process_advise(&f.process, at + 1024, 512, ADVICE_DONTNEED, 0);  // the table stays, empty
     ::process *child = f.fork();
     EXPECT_EQ(child->pt.tables[0], 2u);
     EXPECT_EQ(child->pt.tables[1], 1u);
@@ -223,7 +223,7 @@ TEST(ForkHuge, TheMappingIsSharedThenSplit) {
     EXPECT_EQ(write.kind, FAULT_COPY);
     EXPECT_EQ(write.order, 0u);
     EXPECT_TRUE(write.split);
-    EXPECT_EQ(f.system.mappings[block], 512u);        // 1 + 512, less the copied one
+    EXPECT_EQ(f.system.mappings[block], 512u);  // 1 + 512, less the copied one
     EXPECT_EQ(f.entry_in(child, at + 8), pt_make(frame + 8, PT_PRESENT | PT_DIRTY | PT_SHARED));
     EXPECT_EQ(f.all_broken(), nullptr);
     EXPECT_TRUE(f.touch(at).split);
@@ -231,7 +231,7 @@ TEST(ForkHuge, TheMappingIsSharedThenSplit) {
     EXPECT_EQ(f.all_broken(), nullptr);
     f.leave(child);
     EXPECT_EQ(f.system.mappings[block], 511u);
-    EXPECT_EQ(f.touch(at + 9).kind, FAULT_COPY);      // a part of a block is never reused
+    EXPECT_EQ(f.touch(at + 9).kind, FAULT_COPY);  // a part of a block is never reused
     EXPECT_EQ(f.all_broken(), nullptr);
 }
 
@@ -265,9 +265,9 @@ TEST(ForkHuge, KhugepagedCountsSharedPages) {
     ::process *child = f.fork();
     f.system.thp.enabled = THP_ALWAYS;
     phys_outcome outcome;
-    for (uint64_t i = 0; i < 255; ++i) f.touch(at + i);       // copies: 257 stay shared
+    for (uint64_t i = 0; i < 255; ++i) f.touch(at + i);  // copies: 257 stay shared
     EXPECT_EQ(collapse_range(&f.process, at, 0, &outcome), COLLAPSE_MANY_SHARED);
-    f.touch(at + 255);                                        // 256
+    f.touch(at + 255);  // 256
     EXPECT_EQ(collapse_range(&f.process, at, 0, &outcome), COLLAPSE_DONE);
     EXPECT_EQ(f.all_broken(), nullptr);
     EXPECT_EQ(collapse_range(child, at, 0, &outcome), COLLAPSE_READ_ONLY);
@@ -280,7 +280,7 @@ TEST(Fork, WithoutMemoryThereIsNoChild) {
     for (int i = 0; i < 100; ++i) f.touch(at + i);
     std::vector<uint32_t> taken;
     for (uint32_t frame; (frame = f.memory.alloc(0, PHYS_UNMOVABLE)) != PHYS_NO_FRAME;) taken.push_back(frame);
-    for (int i = 0; i < 2; ++i) {                             // two frames: the root and one table
+    for (int i = 0; i < 2; ++i) {  // two frames: the root and one table
         ASSERT_TRUE(f.memory.release(taken.back()));
         taken.pop_back();
     }

@@ -42,15 +42,20 @@ TEST_P(Reaches, TheTargetOnFreshMemory) {
     EXPECT_EQ(phys_check(&memory.p), nullptr);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, Reaches, testing::Values(
-    Row{FRAGMENTER_UNUSABLE, 9, 0}, Row{FRAGMENTER_UNUSABLE, 9, 100}, Row{FRAGMENTER_UNUSABLE, 9, 500}, Row{FRAGMENTER_UNUSABLE, 9, 999},
-    Row{FRAGMENTER_UNUSABLE, 9, 1000}, Row{FRAGMENTER_UNUSABLE, 10, 700}, Row{FRAGMENTER_UNUSABLE, 4, 300}, Row{FRAGMENTER_UNUSABLE, 1, 50},
-    Row{FRAGMENTER_EXTFRAG, 9, 500}, Row{FRAGMENTER_EXTFRAG, 9, 700}, Row{FRAGMENTER_EXTFRAG, 9, 889}, Row{FRAGMENTER_EXTFRAG, 9, 950},
-    Row{FRAGMENTER_EXTFRAG, 9, 997}, Row{FRAGMENTER_EXTFRAG, 10, 800}, Row{FRAGMENTER_EXTFRAG, 3, 600}, Row{FRAGMENTER_EXTFRAG, 1, 500},
-    Row{FRAGMENTER_EXTFRAG, 9, 250}));
+INSTANTIATE_TEST_SUITE_P(Rows, Reaches,
+                         testing::Values(Row{FRAGMENTER_UNUSABLE, 9, 0}, Row{FRAGMENTER_UNUSABLE, 9, 100}, Row{FRAGMENTER_UNUSABLE, 9, 500},
+                                         Row{FRAGMENTER_UNUSABLE, 9, 999}, Row{FRAGMENTER_UNUSABLE, 9, 1000},
+                                         Row{FRAGMENTER_UNUSABLE, 10, 700}, Row{FRAGMENTER_UNUSABLE, 4, 300},
+                                         Row{FRAGMENTER_UNUSABLE, 1, 50}, Row{FRAGMENTER_EXTFRAG, 9, 500}, Row{FRAGMENTER_EXTFRAG, 9, 700},
+                                         Row{FRAGMENTER_EXTFRAG, 9, 889}, Row{FRAGMENTER_EXTFRAG, 9, 950}, Row{FRAGMENTER_EXTFRAG, 9, 997},
+                                         Row{FRAGMENTER_EXTFRAG, 10, 800}, Row{FRAGMENTER_EXTFRAG, 3, 600}, Row{FRAGMENTER_EXTFRAG, 1, 500},
+                                         Row{FRAGMENTER_EXTFRAG, 9, 250}));
 
 TEST(Fragmenter, LevelsByHand) {  // order 3: 8 frames. One pinned block of 4, 2, 1 frames; then one frame in each 2 or 4 parts
-    const struct { unsigned level; uint32_t frames, blocks; } rows[] = {{0, 4, 1}, {1, 6, 2}, {2, 7, 3}, {3, 6, 4}, {4, 4, 4}};
+    const struct {
+        unsigned level;
+        uint32_t frames, blocks;
+    } rows[] = {{0, 4, 1}, {1, 6, 2}, {2, 7, 3}, {3, 6, 4}, {4, 4, 4}};
     for (const auto &row : rows) {
         EXPECT_EQ(fragmenter_level_frames(3, row.level), row.frames) << row.level;
         EXPECT_EQ(fragmenter_level_blocks(3, row.level), row.blocks) << row.level;

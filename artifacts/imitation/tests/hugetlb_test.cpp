@@ -100,7 +100,8 @@ TEST(VirtuosoDefect4, PoolAndTablesComeFromTheAllocator) {
     std::sort(ranges.begin(), ranges.end());
     for (size_t i = 0; i < ranges.size(); ++i) {
         if (ranges[i].first == PHYS_NO_FRAME) break;
-        for (uint32_t j = 0; j < ranges[i].second; j += 512) ASSERT_NE(frames_block_of(&p.memory.p.frames, ranges[i].first + j), PHYS_NO_FRAME);
+        for (uint32_t j = 0; j < ranges[i].second; j += 512)
+            ASSERT_NE(frames_block_of(&p.memory.p.frames, ranges[i].first + j), PHYS_NO_FRAME);
         ASSERT_TRUE(i == 0 || ranges[i].first >= ranges[i - 1].first + ranges[i - 1].second);
     }
     EXPECT_EQ(p.broken(), nullptr);

@@ -10,8 +10,11 @@ using Frames = std::vector<uint32_t>;
 namespace {
 
 TEST(PerCpu, BatchByHand) {
-    const struct { uint32_t managed; int32_t batch; } rows[] = {  // quarter of managed / 1024, half more, down to 2^n, minus 1
-        {0, 1}, {4095, 1}, {8191, 1}, {8192, 1}, {12 * 1024, 3}, {172 * 1024 - 1, 31}, {172 * 1024, 63}, {1u << 28, 63}};
+    const struct {
+        uint32_t managed;
+        int32_t batch;
+    } rows[] = {  // quarter of managed / 1024, half more, down to 2^n, minus 1
+                {0, 1}, {4095, 1}, {8191, 1}, {8192, 1}, {12 * 1024, 3}, {172 * 1024 - 1, 31}, {172 * 1024, 63}, {1u << 28, 63}};
     for (const auto &row : rows) EXPECT_EQ(percpu_batch(row.managed), row.batch) << row.managed;
 }
 
@@ -215,8 +218,12 @@ TEST_F(Normal, ReturnsRotateFromTheFreedList) {
 
 TEST(PerCpu, RefillsStayBelowHigh) {
     // high is fixed at 252; room for 252 - count - 63 blocks, at least a batch
-    const struct { int32_t count; uint8_t factor; int32_t blocks; uint8_t factor_after; } rows[] = {
-        {63, 1, 126, 2}, {64, 1, 125, 1}, {126, 0, 63, 1}, {127, 0, 63, 1}, {188, 2, 63, 2}, {0, 5, 189, 5}};
+    const struct {
+        int32_t count;
+        uint8_t factor;
+        int32_t blocks;
+        uint8_t factor_after;
+    } rows[] = {{63, 1, 126, 2}, {64, 1, 125, 1}, {126, 0, 63, 1}, {127, 0, 63, 1}, {188, 2, 63, 2}, {0, 5, 189, 5}};
     for (const auto &row : rows) {
         zone zone{};
         percpu lists{};
@@ -246,8 +253,11 @@ TEST(PerCpu, BelowHighOrUnderReclaimHighDoesNotGrow) {
 TEST(PerCpu, SizeOfAReturn) {
     percpu lists{};
     lists.batch = 63, lists.count = 3000;
-    const struct { int32_t free_count, high; bool many; int32_t frames; } rows[] = {
-        {0, 252, false, 63}, {100, 252, false, 100}, {190, 252, false, 189}, {0, 62, false, 1}, {0, 0, true, 2016}};
+    const struct {
+        int32_t free_count, high;
+        bool many;
+        int32_t frames;
+    } rows[] = {{0, 252, false, 63}, {100, 252, false, 100}, {190, 252, false, 189}, {0, 62, false, 1}, {0, 0, true, 2016}};
     for (const auto &row : rows) {
         lists.free_count = row.free_count;
         EXPECT_EQ(percpu_return_frames(&lists, row.high, row.many), row.frames) << row.free_count;

@@ -39,8 +39,9 @@ struct Tables : testing::Test {
     }
     size_t free(uint64_t page, uint64_t end, uint64_t floor, uint64_t ceiling) {
         given.clear();
-        pt_free_range(&pt, page, end, floor, ceiling,
-                      [](void *context, uint32_t frame) { static_cast<std::vector<uint32_t> *>(context)->push_back(frame); }, &given);
+        pt_free_range(
+            &pt, page, end, floor, ceiling,
+            [](void *context, uint32_t frame) { static_cast<std::vector<uint32_t> *>(context)->push_back(frame); }, &given);
         for (const uint32_t frame : given) EXPECT_TRUE(memory.release(frame));
         return given.size();
     }
@@ -56,8 +57,8 @@ TEST_F(Tables, ComeWithTheirBorders) {
         const char *name;
         uint64_t page;
         uint32_t tables;
-    } rows[] = {{"first page", 0, 3}, {"last page of 2MB", 511, 0}, {"next 2MB", 512, 1}, {"last page of 1GB", gb - 1, 1},
-                {"next 1GB", gb, 2}, {"last page of 512GB", tb - 1, 2}, {"next 512GB", tb, 3}, {"last page", PT_PAGES - 1, 3}};
+    } rows[] = {{"first page", 0, 3}, {"last page of 2MB", 511, 0},      {"next 2MB", 512, 1},  {"last page of 1GB", gb - 1, 1},
+                {"next 1GB", gb, 2},  {"last page of 512GB", tb - 1, 2}, {"next 512GB", tb, 3}, {"last page", PT_PAGES - 1, 3}};
     for (const auto &row : rows) {
         reach(row.page);
         EXPECT_EQ(added.count, row.tables) << row.name;

@@ -92,8 +92,8 @@ TEST_P(RandomRequests, NoFrameTwiceNoneLostAllMerged) {
     uint64_t random = GetParam();
     phys_config config = phys_config_default();
     config.cpus = 1 + static_cast<uint32_t>(random_below(&random, 3));
-    const std::vector<frame_range> ranges = {{1, 159}, {256, 10000},
-        {0x100000, 0x100000 + 9000 + static_cast<uint32_t>(random_below(&random, 3000))}};
+    const std::vector<frame_range> ranges = {
+        {1, 159}, {256, 10000}, {0x100000, 0x100000 + 9000 + static_cast<uint32_t>(random_below(&random, 3000))}};
     Memory memory = Memory::of(ranges, config);
     const Memory fresh = Memory::of(ranges, config);
     Model model(memory.p.frames.count);
@@ -165,10 +165,8 @@ TEST(VirtuosoDefect2, ASplitHugePageIsGivenOutOnce) {
         const uint32_t frame = memory.alloc(9);
         ASSERT_TRUE(phys_split_used(&memory.p, frame, 0, &memory.failure));
         for (uint32_t page = 0; page < 512; ++page) {
-            if (page % 3 == 0)
-                ASSERT_TRUE(memory.release(frame + page));  // demoted: the untouched pages go back
-            else
-                ASSERT_TRUE(model.add(frame + page, 0));
+            if (page % 3 == 0) ASSERT_TRUE(memory.release(frame + page));  // demoted: the untouched pages go back
+            else ASSERT_TRUE(model.add(frame + page, 0));
         }
         EXPECT_FALSE(memory.release(frame, 9));
         EXPECT_FALSE(memory.release(frame + 3));

@@ -21,7 +21,7 @@ TEST(Readahead, PageByPageTheWindowGrowsTo128Kb) {
     file *f = c.open(1000);
     for (uint64_t page = 0; page < 61; ++page) EXPECT_EQ(c.read(f, page), kb4);
     // 4 pages, mark at 1; each mark asks for the next window, whose first page has the mark.
-    const std::vector<Event> windows = {{FILE_READAHEAD, 0, 4, 3},    {FILE_READAHEAD, 4, 8, 8},   {FILE_READAHEAD, 12, 16, 16},
+    const std::vector<Event> windows = {{FILE_READAHEAD, 0, 4, 3},    {FILE_READAHEAD, 4, 8, 8},    {FILE_READAHEAD, 12, 16, 16},
                                         {FILE_READAHEAD, 28, 32, 32}, {FILE_READAHEAD, 60, 32, 32}, {FILE_READAHEAD, 92, 32, 32}};
     EXPECT_EQ(c.windows(), windows);
     const std::vector<Event> requests = {{FILE_READ, 0, 4, 0},   {FILE_READ, 4, 8, 0},   {FILE_READ, 12, 16, 0},

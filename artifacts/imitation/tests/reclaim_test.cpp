@@ -30,7 +30,7 @@ struct Lists : testing::Test {
         return frames;
     }
     Memory memory = Memory::pc(64 * mib);
-    struct lru lru {};
+    struct lru lru{};
 };
 
 TEST_F(Lists, The31stPageSendsTheBatchOldestFirst) {
@@ -119,7 +119,7 @@ TEST_F(Lists, InactiveIsLowByTheRootOfTenGigabytes) {
 
 TEST(Balance, ByHand) {
     Pressure p;
-    struct scan scan {};
+    struct scan scan{};
     scan.reclaim = &p.system.reclaim;
     scan.priority = 2;
     scan.highest = PHYS_NORMAL;
@@ -151,7 +151,7 @@ TEST(Fate, YoungOnceStaysYoungTwiceBecomesActive) {
     ASSERT_EQ(p.map(at, 64), nullptr);
     for (uint64_t i = 0; i < 32; ++i) p.access(at + i, true);
     vm_lru_drain(&p.system);
-    struct scan scan {};
+    struct scan scan{};
     scan.reclaim = &p.system.reclaim;
     scan.priority = RECLAIM_PRIORITY;
     scan.highest = PHYS_NORMAL;

@@ -32,8 +32,10 @@ struct Replay : testing::Test {
 };
 
 TEST_F(Replay, PrintsWhatEachAllocGot) {
-    EXPECT_TRUE(run("# a comment\nalloc 7 0 Movable\nalloc 8 9 Movable\nfree 7\nalloc 7 0 Movable\n"
-                    "alloc 1 0 Unmovable zone=DMA32\n")) << failure.found;
+    EXPECT_TRUE(
+        run("# a comment\nalloc 7 0 Movable\nalloc 8 9 Movable\nfree 7\nalloc 7 0 Movable\n"
+            "alloc 1 0 Unmovable zone=DMA32\n"))
+        << failure.found;
     // Normal starts at frame 1048576. The refill of order 0 splits its first block of order 10, and order 9 takes the high half.
     EXPECT_EQ(output, "7 1048576\n8 1049088\n7 1048576\n1 4096\n");
     EXPECT_EQ(counts.allocs, 4u);
@@ -87,14 +89,32 @@ TEST_F(Replay, KswapdEndsABoost) {
 }
 
 TEST_F(Replay, ImpossibleEventsNameTheirLine) {
-    const struct { const char *text, *line; } rows[] = {
-        {"alloc 1 11 Movable\n", "1"}, {"alloc 1 0 HighAtomic\n", "1"}, {"alloc 1 0 movable\n", "1"}, {"alloc 1 0\n", "1"},
-        {"alloc 67108864 0 Movable\n", "1"}, {"alloc 1 0 Movable cpu=1\n", "1"}, {"alloc 1 0 Movable zone=High\n", "1"},
-        {"alloc 1 0 Movable fast\n", "1"}, {"alloc 1 0 Movable\nalloc 1 0 Movable\n", "2"}, {"free 1\n", "1"}, {"free\n", "1"},
-        {"alloc 1 0 Movable\nfree 1 cpu=x\n", "2"}, {"alloc 1 0 Movable\nfree-frame 1048576 0\n", "2"},
-        {"free-frame 0 0\n", "1"}, {"free-frame 1048576 11\n", "1"}, {"lru 1 on\n", "1"}, {"alloc 1 0 Movable\nlru 1 maybe\n", "2"},
-        {"drain now\n", "1"}, {"kswapd cpu=0\n", "1"}, {"kswapd zone=High\n", "1"}, {"kswapd zone=DMA zone=DMA\n", "1"},
-        {"refresh cpu=1\n", "1"}, {"reset\n", "1"}, {"alloc 1 0 Movable", "1"}};
+    const struct {
+        const char *text, *line;
+    } rows[] = {{"alloc 1 11 Movable\n", "1"},
+                {"alloc 1 0 HighAtomic\n", "1"},
+                {"alloc 1 0 movable\n", "1"},
+                {"alloc 1 0\n", "1"},
+                {"alloc 67108864 0 Movable\n", "1"},
+                {"alloc 1 0 Movable cpu=1\n", "1"},
+                {"alloc 1 0 Movable zone=High\n", "1"},
+                {"alloc 1 0 Movable fast\n", "1"},
+                {"alloc 1 0 Movable\nalloc 1 0 Movable\n", "2"},
+                {"free 1\n", "1"},
+                {"free\n", "1"},
+                {"alloc 1 0 Movable\nfree 1 cpu=x\n", "2"},
+                {"alloc 1 0 Movable\nfree-frame 1048576 0\n", "2"},
+                {"free-frame 0 0\n", "1"},
+                {"free-frame 1048576 11\n", "1"},
+                {"lru 1 on\n", "1"},
+                {"alloc 1 0 Movable\nlru 1 maybe\n", "2"},
+                {"drain now\n", "1"},
+                {"kswapd cpu=0\n", "1"},
+                {"kswapd zone=High\n", "1"},
+                {"kswapd zone=DMA zone=DMA\n", "1"},
+                {"refresh cpu=1\n", "1"},
+                {"reset\n", "1"},
+                {"alloc 1 0 Movable", "1"}};
     for (const auto &row : rows) {
         phys_destroy(&memory.p);
         new (&memory) Memory(Memory::pc(4 * gib));
@@ -109,8 +129,9 @@ struct MapRow {
 };
 
 TEST(MemoryMap, WholeFramesOnly) {
-    const std::string text = "# ends in the middle of frames\nram 0x1 0x5001\nram 0x100000 0x300000\n"
-                             "reserved 0x1800 0x1900\nreserved 0x2ff000 0x300000\n";
+    const std::string text =
+        "# ends in the middle of frames\nram 0x1 0x5001\nram 0x100000 0x300000\n"
+        "reserved 0x1800 0x1900\nreserved 0x2ff000 0x300000\n";
     memory_map map;
     error failure{};
     ASSERT_TRUE(memory_map_parse(&map, text.data(), text.size(), "m", &failure)) << failure.found;
@@ -130,11 +151,17 @@ TEST(MemoryMap, WholeFramesOnly) {
 }
 
 TEST(MemoryMap, RefusesByLine) {
-    const MapRow rows[] = {{"", "0"}, {"rom 0x0 0x1000\n", "1"}, {"ram 0 0x1000\n", "1"}, {"ram 0x2000 0x1000\n", "1"},
+    const MapRow rows[] = {{"", "0"},
+                           {"rom 0x0 0x1000\n", "1"},
+                           {"ram 0 0x1000\n", "1"},
+                           {"ram 0x2000 0x1000\n", "1"},
                            {"ram 0x1000\n", "1"},
-                           {"ram 0x0 0x2000\nram 0x1000 0x3000\n", "2"}, {"reserved 0x0 0x1000\n", "1"},
+                           {"ram 0x0 0x2000\nram 0x1000 0x3000\n", "2"},
+                           {"reserved 0x0 0x1000\n", "1"},
                            {"ram 0x0 0x10000000001\n", "1"},
-                           {"ram 0x0 0xG\n", "1"}, {"ram 0x0 0x8000\nreserved 0x7000 0x9000\n", "2"}, {"ram 0x1 0x2\n", "1"}};
+                           {"ram 0x0 0xG\n", "1"},
+                           {"ram 0x0 0x8000\nreserved 0x7000 0x9000\n", "2"},
+                           {"ram 0x1 0x2\n", "1"}};
     for (const MapRow &row : rows) {
         memory_map map;
         error failure{};
@@ -170,17 +197,29 @@ TEST(Options, GoodOnes) {
 }
 
 TEST(Options, RefusedOnes) {
-    const std::vector<std::vector<std::string>> rows = {
-        {}, {"run"}, {"show"}, {"show", "--memory", "4"},
-        {"show", "--memory", "0GB"}, {"show", "--memory", "-4GB"}, {"show", "--memory", "4TB"},
-        {"show", "--memory", "4GB", "--map", "m"}, {"show", "--memory"}, {"show", "--memory", "4GB", "--speed", "9"},
-        {"show", "--memory", "4GB", "--cpus", "65"}, {"show", "--memory", "4GB", "--cpus", "2x"},
-        {"show", "--memory", "4GB", "--thp", "maybe"},
-        {"show", "events", "--memory", "4GB"}, {"show", "--memory", "4GB", "--decisions"}, {"show", "--memory", "4GB", "--order", "3"},
-        {"show", "--snapshot", "s", "--cpus", "2"}, {"replay", "--memory", "4GB"}, {"replay", "a", "b", "--memory", "4GB"},
-        {"fragment", "--memory", "4GB"}, {"fragment", "--memory", "4GB", "--target", "5"},
-        {"fragment", "--memory", "4GB", "--order", "9", "--write-snapshot", "t"}, 
-        {"fragment", "--memory", "4GB", "--target", "1001", "--write-snapshot", "t"}};
+    const std::vector<std::vector<std::string>> rows = {{},
+                                                        {"run"},
+                                                        {"show"},
+                                                        {"show", "--memory", "4"},
+                                                        {"show", "--memory", "0GB"},
+                                                        {"show", "--memory", "-4GB"},
+                                                        {"show", "--memory", "4TB"},
+                                                        {"show", "--memory", "4GB", "--map", "m"},
+                                                        {"show", "--memory"},
+                                                        {"show", "--memory", "4GB", "--speed", "9"},
+                                                        {"show", "--memory", "4GB", "--cpus", "65"},
+                                                        {"show", "--memory", "4GB", "--cpus", "2x"},
+                                                        {"show", "--memory", "4GB", "--thp", "maybe"},
+                                                        {"show", "events", "--memory", "4GB"},
+                                                        {"show", "--memory", "4GB", "--decisions"},
+                                                        {"show", "--memory", "4GB", "--order", "3"},
+                                                        {"show", "--snapshot", "s", "--cpus", "2"},
+                                                        {"replay", "--memory", "4GB"},
+                                                        {"replay", "a", "b", "--memory", "4GB"},
+                                                        {"fragment", "--memory", "4GB"},
+                                                        {"fragment", "--memory", "4GB", "--target", "5"},
+                                                        {"fragment", "--memory", "4GB", "--order", "9", "--write-snapshot", "t"},
+                                                        {"fragment", "--memory", "4GB", "--target", "1001", "--write-snapshot", "t"}};
     for (const auto &row : rows) {
         options result;
         error failure{};

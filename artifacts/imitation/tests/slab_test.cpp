@@ -42,11 +42,10 @@ TEST(Slab, OrdersAndObjects) {
         int kind;
         uint32_t cpus, size, order, objects, partial_slabs, min_partial;
     } rows[] = {
-        {SLAB_VM_AREA, 1, 160, 0, 25, 10, 5},          {SLAB_VM_AREA, 16, 160, 0, 25, 10, 5},
-        {SLAB_VM_AREA, 64, 160, 1, 51, 5, 5},          {SLAB_VMA_LOCK, 4, 40, 0, 102, 3, 5},
-        {SLAB_ANON_VMA, 4, 104, 0, 39, 7, 5},          {SLAB_ANON_VMA_CHAIN, 4, 64, 0, 64, 4, 5},
-        {SLAB_MAPLE_NODE, 4, 256, 0, 16, 7, 5},        {SLAB_MAPLE_NODE, 8, 256, 1, 32, 4, 5},
-        {SLAB_RADIX_TREE_NODE, 4, 584, 2, 28, 4, 5},   {SLAB_RADIX_TREE_NODE, 1, 584, 1, 14, 8, 5},
+        {SLAB_VM_AREA, 1, 160, 0, 25, 10, 5},        {SLAB_VM_AREA, 16, 160, 0, 25, 10, 5},  {SLAB_VM_AREA, 64, 160, 1, 51, 5, 5},
+        {SLAB_VMA_LOCK, 4, 40, 0, 102, 3, 5},        {SLAB_ANON_VMA, 4, 104, 0, 39, 7, 5},   {SLAB_ANON_VMA_CHAIN, 4, 64, 0, 64, 4, 5},
+        {SLAB_MAPLE_NODE, 4, 256, 0, 16, 7, 5},      {SLAB_MAPLE_NODE, 8, 256, 1, 32, 4, 5}, {SLAB_RADIX_TREE_NODE, 4, 584, 2, 28, 4, 5},
+        {SLAB_RADIX_TREE_NODE, 1, 584, 1, 14, 8, 5},
     };
     for (const auto &row : rows) {
         Cache c(slab_known[row.kind], row.cpus);

@@ -54,8 +54,9 @@ std::string random_text(fuzz::Random &rng) {
     random_requests(memory.p, rng, rng() % 400);
     std::string text = memory.snapshot();
     if (rng() % 3)
-        fuzz::mutate(text, rng, {" ", "\n", "-", "0", "1", "4294967295", "9223372036854775807", " 512", "\nlru 0 1", "\nused 0 8192 1",
-                                 "HighAtomic", "Movable", "DMA32", "\nend\n", "\npageblocks HighAtomic 0 1", std::string_view("\0", 1)});
+        fuzz::mutate(text, rng,
+                     {" ", "\n", "-", "0", "1", "4294967295", "9223372036854775807", " 512", "\nlru 0 1", "\nused 0 8192 1", "HighAtomic",
+                      "Movable", "DMA32", "\nend\n", "\npageblocks HighAtomic 0 1", std::string_view("\0", 1)});
     return text;
 }
 
@@ -112,8 +113,7 @@ int main(int count, char **arguments) {
         error failure{};
         if (snapshot_read(&memory.p, text.data(), text.size(), "fuzz", most_frames, &failure))
             run.accepted(text, broken_rule(memory, run.rng));
-        else
-            run.refused(text, std::string(failure.found) + "\n  what to do: " + failure.remedy);
+        else run.refused(text, std::string(failure.found) + "\n  what to do: " + failure.remedy);
         fuzz_events(run);
     }
     return run.finish();

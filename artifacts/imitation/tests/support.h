@@ -103,8 +103,6 @@ private:
     }
 };
 
-inline std::vector<uint32_t> blocks_of(const zone &of_zone) {
-    return std::vector<uint32_t>(of_zone.blocks, of_zone.blocks + PHYS_ORDERS);
-}
+inline std::vector<uint32_t> blocks_of(const zone &of_zone) { return std::vector<uint32_t>(of_zone.blocks, of_zone.blocks + PHYS_ORDERS); }
 
 }  // namespace tests

@@ -42,8 +42,8 @@ struct Area : testing::Test {
     void drop(uint32_t slot, uint32_t pages = 1) { swap_drop(&swap, slot, pages, 0, ignore, nullptr); }
 
     Memory memory = Memory::pc(64 * mib);
-    struct lru lru {};
-    struct swap swap {};
+    struct lru lru{};
+    struct swap swap{};
     lru_owner owner{};
 };
 
@@ -147,8 +147,9 @@ TEST(SwapWindow, ByHand) {
     const struct {
         uint64_t previous, now;
         uint32_t hits, most, window, pages;
-    } rows[] = {{10, 11, 0, 8, 0, 2}, {11, 10, 0, 8, 0, 2}, {10, 20, 0, 8, 0, 1}, {10, 10, 0, 8, 0, 1}, {10, 20, 1, 8, 0, 4}, {10, 20, 2, 8, 0, 4},
-                {10, 20, 3, 8, 0, 8}, {10, 20, 7, 8, 0, 8}, {10, 20, 7, 32, 0, 16}, {10, 20, 0, 8, 8, 4}, {10, 11, 0, 8, 2, 2}};
+    } rows[] = {{10, 11, 0, 8, 0, 2},   {11, 10, 0, 8, 0, 2}, {10, 20, 0, 8, 0, 1}, {10, 10, 0, 8, 0, 1},
+                {10, 20, 1, 8, 0, 4},   {10, 20, 2, 8, 0, 4}, {10, 20, 3, 8, 0, 8}, {10, 20, 7, 8, 0, 8},
+                {10, 20, 7, 32, 0, 16}, {10, 20, 0, 8, 8, 4}, {10, 11, 0, 8, 2, 2}};
     for (const auto &row : rows)
         EXPECT_EQ(swap_window(row.previous, row.now, row.hits, row.most, row.window), row.pages) << row.previous << " " << row.hits;
 }
@@ -201,7 +202,7 @@ TEST_F(SwapIn, AReadKeepsTheSlotAWriteGivesItBack) {
 
 /// One scan of the inactive anonymous pages, as direct reclaim makes it.
 void scan_anonymous(Pressure &p, uint64_t pages) {
-    struct scan scan {};
+    struct scan scan{};
     scan.reclaim = &p.system.reclaim;
     scan.priority = RECLAIM_PRIORITY;
     scan.highest = PHYS_NORMAL;

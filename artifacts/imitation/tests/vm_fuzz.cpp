@@ -19,9 +19,7 @@ std::string address(fuzz::Random &rng) {
     return text;
 }
 
-std::string length(fuzz::Random &rng) {
-    return std::to_string((1 + (rng() % 2 ? rng() % 20 : rng() % 1500)) << 12);
-}
+std::string length(fuzz::Random &rng) { return std::to_string((1 + (rng() % 2 ? rng() % 20 : rng() % 1500)) << 12); }
 
 std::string random_events(fuzz::Random &rng) {
     static const char *const rights[] = {"rw", "rw", "r", "none", "rwx"}, *const advice[] = {"hugepage", "nohugepage", "dontneed"};
@@ -30,7 +28,9 @@ std::string random_events(fuzz::Random &rng) {
         const std::string range = address(rng) + " " + length(rng);
         switch (rng() % 12) {
             case 0: text += "munmap " + range + "\n"; break;
-            case 1: text += "mmap " + range + " r file=" + std::to_string(1 + rng() % 2) + " offset=" + std::to_string(rng() % 9 << 12) + "\n"; break;
+            case 1:
+                text += "mmap " + range + " r file=" + std::to_string(1 + rng() % 2) + " offset=" + std::to_string(rng() % 9 << 12) + "\n";
+                break;
             case 2: text += "mmap " + (rng() % 2 ? range : "any " + length(rng)) + " rw\n"; break;
             case 3: text += "mprotect " + range + " " + rights[rng() % 5] + "\n"; break;
             case 4: text += "mremap " + range + " " + length(rng) + (rng() % 4 ? " " + address(rng) : "") + "\n"; break;
@@ -41,7 +41,8 @@ std::string random_events(fuzz::Random &rng) {
         }
         if (rng() % 3 == 0) text += "mmap 0x40000000 0x800000 rw\n";
     }
-    if (rng() % 4 == 0) fuzz::mutate(text, rng, {" ", "\n", "0x", "-1", "any", "shared", "0", "18446744073709551615", "touch", "0x7ffffffff000"});
+    if (rng() % 4 == 0)
+        fuzz::mutate(text, rng, {" ", "\n", "0x", "-1", "any", "shared", "0", "18446744073709551615", "touch", "0x7ffffffff000"});
     return text;
 }
 
@@ -49,14 +50,16 @@ std::string random_events(fuzz::Random &rng) {
 std::string random_family(fuzz::Random &rng) {
     static const char *const start[] = {"0x40000000", "0x50000000", "0x51000000", "0x60000000"};
     static const uint64_t pages[] = {2048, 300, 300, 1024};
-    std::string text = "file 1 " + std::to_string(rng() % 1228801) + (rng() % 3 ? "\n" : " large\n") + "hugetlb 2MB 2\nmmap 0x40000000 0x800000 rw\n" +
-                       "mmap 0x50000000 1228800 rw file=1\nmmap 0x51000000 1228800 rw shared file=1\nmmap 0x60000000 0x400000 rw noreserve hugetlb=2MB\n";
+    std::string text =
+        "file 1 " + std::to_string(rng() % 1228801) + (rng() % 3 ? "\n" : " large\n") + "hugetlb 2MB 2\nmmap 0x40000000 0x800000 rw\n" +
+        "mmap 0x50000000 1228800 rw file=1\nmmap 0x51000000 1228800 rw shared file=1\nmmap 0x60000000 0x400000 rw noreserve hugetlb=2MB\n";
     std::vector<int> alive = {0};
     int current = 0, next = 1;
     for (uint64_t lines = rng() % 120; lines > 0; --lines) {
         const uint64_t area = rng() % 4, page = rng() % pages[area];
         char place[24];
-        std::snprintf(place, sizeof place, "0x%llx", std::strtoull(start[area], nullptr, 16) + (static_cast<unsigned long long>(page) << 12));
+        std::snprintf(place, sizeof place, "0x%llx",
+                      std::strtoull(start[area], nullptr, 16) + (static_cast<unsigned long long>(page) << 12));
         const std::string range = std::string(place) + " " + std::to_string((1 + rng() % std::min<uint64_t>(64, pages[area] - page)) << 12);
         switch (rng() % 20) {
             case 0:
@@ -75,11 +78,17 @@ std::string random_family(fuzz::Random &rng) {
                 text += "exit\n";
                 break;
             case 3: text += area < 3 ? "madvise " + range + " dontneed\n" : ""; break;
-            case 4: text += area == 0 ? "mmap " + range + " rw\n" : area < 3 ? "mprotect " + range + (rng() % 2 ? " r\n" : " rw\n") : ""; break;
+            case 4:
+                text += area == 0 ? "mmap " + range + " rw\n" : area < 3 ? "mprotect " + range + (rng() % 2 ? " r\n" : " rw\n") : "";
+                break;
             case 5: text += "read 1 " + std::to_string(rng() % 1228800) + " " + std::to_string(rng() % 200000) + "\n"; break;
             case 6: text += "drop-caches\n"; break;
             case 7: text += rng() % 2 ? "scan\n" : "hugetlb 2MB " + std::to_string(rng() % 4) + "\n"; break;
-            case 8: text += area == 0 && rng() % 4 == 0 ? "mremap 0x40000000 0x100000 0x100000 0x70000000\nmunmap 0x70000000 0x100000\nmmap 0x40000000 0x100000 rw\n" : ""; break;
+            case 8:
+                text += area == 0 && rng() % 4 == 0
+                            ? "mremap 0x40000000 0x100000 0x100000 0x70000000\nmunmap 0x70000000 0x100000\nmmap 0x40000000 0x100000 rw\n"
+                            : "";
+                break;
             default: text += "touch " + std::string(place) + (rng() % 2 ? " w" : " r") + range.substr(range.find(' ')) + "\n";
         }
     }
@@ -123,10 +132,8 @@ void replay(fuzz::Run &run) {
     if (!broken) broken = p.broken();
     for (uint32_t frame = 0; !broken && frame < p.memory.p.frames.count; ++frame)
         if (frame_kind(&p.memory.p.frames, frame) == FRAME_USED) broken = "after the exit no frame is in use";
-    if (refused && !broken)
-        run.refused(text, std::string(failure.found) + "\n  what to do: " + failure.remedy);
-    else
-        run.accepted(text, broken);
+    if (refused && !broken) run.refused(text, std::string(failure.found) + "\n  what to do: " + failure.remedy);
+    else run.accepted(text, broken);
 }
 
 }  // namespace

@@ -171,8 +171,7 @@ TEST_P(VmRandom, AgreeWithThePlainMapAndGiveEverythingBack) {
     percpu_drain_all(&caller.p.memory.p, 0);
     ASSERT_EQ(caller.p.broken(), nullptr);
     EXPECT_EQ(free_everywhere(caller.p.memory.p), free_everywhere(fresh.p));
-    for (int i = 0; i < PHYS_ZONES; ++i)
-        EXPECT_EQ(blocks_of(caller.p.memory.p.zones[i]), blocks_of(fresh.p.zones[i])) << phys_zone_name(i);
+    for (int i = 0; i < PHYS_ZONES; ++i) EXPECT_EQ(blocks_of(caller.p.memory.p.zones[i]), blocks_of(fresh.p.zones[i])) << phys_zone_name(i);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, VmRandom, testing::Range(uint64_t{1}, uint64_t{11}));

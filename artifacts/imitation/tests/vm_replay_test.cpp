@@ -32,7 +32,8 @@ struct VmReplay : testing::Test {
 };
 
 TEST_F(VmReplay, PrintsEachFault) {
-    ASSERT_TRUE(run("mmap 0x40000000 0x400000 rw\ntouch 0x40000123 w\ntouch 0x40000000 r 2097152\ntouch 0x40200000 r\ntouch 0x40201000 w\n"));
+    ASSERT_TRUE(
+        run("mmap 0x40000000 0x400000 rw\ntouch 0x40000123 w\ntouch 0x40000000 r 2097152\ntouch 0x40200000 r\ntouch 0x40201000 w\n"));
     EXPECT_TRUE(output.starts_with("fault 0x40000000 w page order=9 frame="));
     EXPECT_NE(output.find("fault 0x40200000 r zero order=9 tables="), std::string::npos) << output;
     EXPECT_NE(output.find("fault 0x40201000 w copy order=0 frame="), std::string::npos) << output;
@@ -43,7 +44,8 @@ TEST_F(VmReplay, PrintsEachFault) {
 
 TEST_F(VmReplay, CountersTakeInWhatLags) {
     struct lru &lru = p.system.lru;
-    ASSERT_TRUE(run("mmap 0x40000000 0x400000 rw\nmadvise 0x40000000 0x400000 nohugepage\ntouch 0x40000000 w 0x400000\nidle\n")) << failure.found;
+    ASSERT_TRUE(run("mmap 0x40000000 0x400000 rw\nmadvise 0x40000000 0x400000 nohugepage\ntouch 0x40000000 w 0x400000\nidle\n"))
+        << failure.found;
     const uint64_t size = lru.size[LRU_INACTIVE_ANON];
     EXPECT_EQ(size, 1023u);                          // 33 batches of 31 pages
     EXPECT_EQ(lru_counted(&lru, LRU_INACTIVE_ANON), size);
@@ -55,10 +57,11 @@ TEST_F(VmReplay, CountersTakeInWhatLags) {
 }
 
 TEST_F(VmReplay, RunsFilesForksAndPools) {
-    ASSERT_TRUE(run("file 3 4096000\nmmap 0x40000000 0x3e8000 rw file=3\ntouch 0x40064000 r\ntouch 0x40064000 w\nfork 7\nprocess 7\ntouch 0x40064000 w\n"
-                    "exit\ntouch 0x40064000 w\nread 3 4090000 100000\nwrite 3 4095999 2\ndrop-caches\nhugetlb 2MB 3\nmmap 0x60000000 0x400000 rw "
-                    "hugetlb=2MB\ntouch 0x60200000 w\nmunmap 0x60000000 0x400000\nhugetlb 1GB 1\nmmap 0x50000000 0x1000 r file=3 offset=4096000\n"
-                    "touch 0x50000000 r\n"))
+    ASSERT_TRUE(run(
+        "file 3 4096000\nmmap 0x40000000 0x3e8000 rw file=3\ntouch 0x40064000 r\ntouch 0x40064000 w\nfork 7\nprocess 7\ntouch 0x40064000 w\n"
+        "exit\ntouch 0x40064000 w\nread 3 4090000 100000\nwrite 3 4095999 2\ndrop-caches\nhugetlb 2MB 3\nmmap 0x60000000 0x400000 rw "
+        "hugetlb=2MB\ntouch 0x60200000 w\nmunmap 0x60000000 0x400000\nhugetlb 1GB 1\nmmap 0x50000000 0x1000 r file=3 offset=4096000\n"
+        "touch 0x50000000 r\n"))
         << failure.found;
     EXPECT_NE(output.find(" file order=0 frame="), std::string::npos) << output;
     EXPECT_NE(output.find(" around=15 major\n"), std::string::npos) << output;
@@ -73,8 +76,8 @@ TEST_F(VmReplay, RunsFilesForksAndPools) {
 }
 
 TEST_F(VmReplay, RefusesWrongFilesForksAndPools) {
-    for (const char *line : {"file 0 5\n", "file 3\n", "file 3 5 small\n", "read 9 0 1\n", "write 9 0 1\n", "fork 0\n", "process 4\n", "exit\n", "drop-caches 1\n",
-                             "hugetlb 4KB 1\n", "hugetlb 2MB\n", "mmap 0x40000000 0x200000 rw hugetlb=2MB\n",
+    for (const char *line : {"file 0 5\n", "file 3\n", "file 3 5 small\n", "read 9 0 1\n", "write 9 0 1\n", "fork 0\n", "process 4\n",
+                             "exit\n", "drop-caches 1\n", "hugetlb 4KB 1\n", "hugetlb 2MB\n", "mmap 0x40000000 0x200000 rw hugetlb=2MB\n",
                              "mmap 0x40000000 0x1000 rw hugetlb=2MB\n", "mmap any 0x200000 rw hugetlb=2MB\n"}) {
         EXPECT_FALSE(run(line)) << line;
         EXPECT_NE(failure.remedy[0], '\0');
@@ -82,10 +85,11 @@ TEST_F(VmReplay, RefusesWrongFilesForksAndPools) {
 }
 
 TEST_F(VmReplay, RunsEveryEvent) {
-    ASSERT_TRUE(run("# a comment\nmmap any 2097152 rwx noreserve\nmmap 0x10000000 0x3000 r file=3 offset=4096 shared\nheap 0x20000000\n"
-                    "brk 0x20010000\ntouch 0x20000fff w\nmprotect 0x20000000 4096 none\ntouch 0x20000000 r\nmadvise 0x20000000 65536 "
-                    "dontneed\nmremap 0x10000000 0x3000 0x1000\nmremap 0x10000000 0x1000 0x2000 0x30000000\nmunmap 0x30000000 "
-                    "8192\nscan\nkswapd\n"))
+    ASSERT_TRUE(
+        run("# a comment\nmmap any 2097152 rwx noreserve\nmmap 0x10000000 0x3000 r file=3 offset=4096 shared\nheap 0x20000000\n"
+            "brk 0x20010000\ntouch 0x20000fff w\nmprotect 0x20000000 4096 none\ntouch 0x20000000 r\nmadvise 0x20000000 65536 "
+            "dontneed\nmremap 0x10000000 0x3000 0x1000\nmremap 0x10000000 0x1000 0x2000 0x30000000\nmunmap 0x30000000 "
+            "8192\nscan\nkswapd\n"))
         << failure.found;
     // The highest 2MB below 0x7ffff7fff000 whose start is aligned: 4MB below is 0x7ffff7bff000, rounded up to 2MB.
     EXPECT_TRUE(output.starts_with("place 0x7ffff7c00000\n")) << output;
@@ -111,17 +115,37 @@ TEST_F(VmReplay, ScanNamesRanges) {
 TEST_F(VmReplay, RefusesWithTheLine) {
     const struct {
         const char *text, *line;
-    } rows[] = {{"mmap 0x1000\n", "1"}, {"mmap 0x1001 0x1000 rw\n", "1"}, {"mmap 0x1000 0x1000 rq\n", "1"}, {"mmap 0x1000 0x1000 rr\n", "1"},
-                {"mmap 0x1000 0x1000 rw offset=4096\n", "1"}, {"mmap 0x1000 0x1000 rw file=1 offset=5\n", "1"},
-                {"mmap 0x1000 0x1000 rw shared\n", "1"}, {"mmap 0x800000000000 0x1000 rw\n", "1"}, {"mmap any 0 rw\n", "1"},
+    } rows[] = {{"mmap 0x1000\n", "1"},
+                {"mmap 0x1001 0x1000 rw\n", "1"},
+                {"mmap 0x1000 0x1000 rq\n", "1"},
+                {"mmap 0x1000 0x1000 rr\n", "1"},
+                {"mmap 0x1000 0x1000 rw offset=4096\n", "1"},
+                {"mmap 0x1000 0x1000 rw file=1 offset=5\n", "1"},
+                {"mmap 0x1000 0x1000 rw shared\n", "1"},
+                {"mmap 0x800000000000 0x1000 rw\n", "1"},
+                {"mmap any 0 rw\n", "1"},
                 {"mmap any 0x1000 rw file=1\n", "1"},
-                {"mmap any 0x1000 rw file=1 shared\n", "1"}, {"mmap any 0x1000 rw shared\n", "1"},
-                {"kswapd 1\n", "1"}, {"compact 1\n", "1"}, {"kcompactd 1\n", "1"},
-                {"mmap any 0x800000000000 rw\n", "1"}, {"# x\nmunmap 0x1000\n", "2"}, {"munmap 0x1000 0\n", "1"},
-                {"mprotect 0x1000 0x1000 r\n", "1"}, {"mremap 0x1000 0x1000 0x2000\n", "1"}, {"madvise 0x1000 0x1000 free\n", "1"},
-                {"madvise 0x1000 0x1000 hugepage\n", "1"}, {"brk 0x1000\n", "1"}, {"heap 0x1000\nheap 0x1000\n", "2"},
-                {"touch 0x1000 x\n", "1"}, {"touch 0x800000000000 r\n", "1"}, {"touch 0x1000 r 0x1000 1\n", "1"}, {"scan 1\n", "1"},
-                {"fork\n", "1"}, {"scan", "1"}, {"mmap 0x1000 0x2000 rw\nmremap 0x1000 0x1000 0x2000\n", "2"}};
+                {"mmap any 0x1000 rw file=1 shared\n", "1"},
+                {"mmap any 0x1000 rw shared\n", "1"},
+                {"kswapd 1\n", "1"},
+                {"compact 1\n", "1"},
+                {"kcompactd 1\n", "1"},
+                {"mmap any 0x800000000000 rw\n", "1"},
+                {"# x\nmunmap 0x1000\n", "2"},
+                {"munmap 0x1000 0\n", "1"},
+                {"mprotect 0x1000 0x1000 r\n", "1"},
+                {"mremap 0x1000 0x1000 0x2000\n", "1"},
+                {"madvise 0x1000 0x1000 free\n", "1"},
+                {"madvise 0x1000 0x1000 hugepage\n", "1"},
+                {"brk 0x1000\n", "1"},
+                {"heap 0x1000\nheap 0x1000\n", "2"},
+                {"touch 0x1000 x\n", "1"},
+                {"touch 0x800000000000 r\n", "1"},
+                {"touch 0x1000 r 0x1000 1\n", "1"},
+                {"scan 1\n", "1"},
+                {"fork\n", "1"},
+                {"scan", "1"},
+                {"mmap 0x1000 0x2000 rw\nmremap 0x1000 0x1000 0x2000\n", "2"}};
     for (const auto &row : rows) {
         Process fresh;
         char buffer[64];
@@ -142,9 +166,11 @@ bool parse(std::vector<std::string> words, vm_options &options) {
 
 TEST(VmOptions, ReachTheSettings) {
     vm_options options;
-    ASSERT_TRUE(parse({"replay", "e", "--memory", "2GB", "--thp", "madvise", "--defrag", "defer+madvise", "--zero-page", "off",
-                       "--max-ptes-none", "0", "--max-ptes-swap", "1", "--max-ptes-shared", "2", "--pages-to-scan", "512", "--root-order",
-                       "0", "--cpus", "3", "--decisions"}, options));
+    ASSERT_TRUE(
+        parse({"replay",          "e",   "--memory",        "2GB", "--thp",           "madvise", "--defrag",          "defer+madvise",
+               "--zero-page",     "off", "--max-ptes-none", "0",   "--max-ptes-swap", "1",       "--max-ptes-shared", "2",
+               "--pages-to-scan", "512", "--root-order",    "0",   "--cpus",          "3",       "--decisions"},
+              options));
     EXPECT_EQ(options.machine.memory_bytes, 2 * gib);
     EXPECT_EQ(options.thp.enabled, THP_MADVISE);
     EXPECT_EQ(options.thp.defrag, THP_DEFRAG_DEFER_MADVISE);
@@ -164,7 +190,9 @@ TEST(VmOptions, ReachSwapAndReclaim) {
     EXPECT_EQ(options.swap_pages, 0u);
     EXPECT_EQ(options.swappiness, 60u);
     EXPECT_EQ(options.page_cluster, 3u);
-    ASSERT_TRUE(parse({"replay", "e", "--memory", "1GB", "--swap", "2MB", "--swap-device", "zram", "--swappiness", "200", "--page-cluster", "0"}, options));
+    ASSERT_TRUE(
+        parse({"replay", "e", "--memory", "1GB", "--swap", "2MB", "--swap-device", "zram", "--swappiness", "200", "--page-cluster", "0"},
+              options));
     EXPECT_EQ(options.swap_pages, 512u);
     EXPECT_TRUE(options.swap_synchronous);
     EXPECT_EQ(options.swappiness, 200u);
@@ -205,12 +233,21 @@ TEST(VmOptions, WithoutAnOptionTheBootDecides) {
 
 TEST(VmOptions, RefuseWhatDoesNotFit) {
     vm_options options;
-    const std::vector<std::vector<std::string>> rows = {
-        {}, {"show"}, {"replay"}, {"replay", "e"}, {"replay", "e", "--memory", "4"}, {"replay", "e", "--memory", "1GB", "--snapshot", "s"},
-        {"replay", "e", "--memory", "1GB", "--thp", "on"}, {"replay", "e", "--memory", "1GB", "--defrag", "madvise+defer"},
-        {"replay", "e", "--memory", "1GB", "--max-ptes-none", "512"}, {"replay", "e", "--memory", "1GB", "--pages-to-scan", "0"},
-        {"replay", "e", "--memory", "1GB", "--root-order", "2"}, {"replay", "e", "--snapshot", "s", "--cpus", "2"},
-        {"replay", "e", "f", "--memory", "1GB"}, {"replay", "e", "--memory"}, {"replay", "e", "--memory", "1GB", "--swap", "1"}};
+    const std::vector<std::vector<std::string>> rows = {{},
+                                                        {"show"},
+                                                        {"replay"},
+                                                        {"replay", "e"},
+                                                        {"replay", "e", "--memory", "4"},
+                                                        {"replay", "e", "--memory", "1GB", "--snapshot", "s"},
+                                                        {"replay", "e", "--memory", "1GB", "--thp", "on"},
+                                                        {"replay", "e", "--memory", "1GB", "--defrag", "madvise+defer"},
+                                                        {"replay", "e", "--memory", "1GB", "--max-ptes-none", "512"},
+                                                        {"replay", "e", "--memory", "1GB", "--pages-to-scan", "0"},
+                                                        {"replay", "e", "--memory", "1GB", "--root-order", "2"},
+                                                        {"replay", "e", "--snapshot", "s", "--cpus", "2"},
+                                                        {"replay", "e", "f", "--memory", "1GB"},
+                                                        {"replay", "e", "--memory"},
+                                                        {"replay", "e", "--memory", "1GB", "--swap", "1"}};
     for (const auto &row : rows) EXPECT_FALSE(parse(row, options)) << (row.empty() ? "" : row.back());
 }
 

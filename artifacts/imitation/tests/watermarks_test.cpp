@@ -22,7 +22,11 @@ phys_config with_thp(phys_thp thp) {
 }
 
 TEST(Watermarks, MinFreeIsFourTimesTheRootOfKilobytes) {
-    const struct { uint64_t mb; uint32_t kbytes; } rows[] = {  // 4 sqrt(1024 MB), for squares exact: 16MB is 4 x 128 = 512
+    const struct {
+        uint64_t mb;
+        uint32_t kbytes;
+    } rows[] = {
+        // 4 sqrt(1024 MB), for squares exact: 16MB is 4 x 128 = 512
         {1, 128}, {16, 512}, {64, 1024}, {256, 2048}, {1024, 4096}, {4096, 8192}, {16384, 16384}, {4194304, 262144}, {67108864, 262144}};
     for (const auto &row : rows) EXPECT_EQ(watermark_min_free_kbytes(row.mb * 256), row.kbytes) << row.mb;
     EXPECT_EQ(watermark_min_free_kbytes(8 * 256), 362u);     // sqrt(131072) = 362.04
@@ -129,14 +133,20 @@ TEST_F(Check, AHighOrderNeedsABlock) {
 
 TEST_F(Check, LowmemReserveOfTheRequestsHighestZone) {
     dma.free_frames = 2000;
-    EXPECT_TRUE(watermark_ok(&memory.p, &dma, 0, 991, PHYS_DMA32, 0));     // 2000 > 991 + 1008
+    EXPECT_TRUE(watermark_ok(&memory.p, &dma, 0, 991, PHYS_DMA32, 0));  // 2000 > 991 + 1008
     EXPECT_FALSE(watermark_ok(&memory.p, &dma, 0, 992, PHYS_DMA32, 0));
     EXPECT_TRUE(watermark_ok(&memory.p, &dma, 0, 1999, PHYS_DMA, 0));
 }
 
 TEST_F(Check, RightsLowerTheMark) {
-    const struct { unsigned rights; int64_t least; } rows[] = {  // mark 1001: half is 1001 - 500 = 501, then 501 - 125 = 376
-        {0, 1002}, {PHYS_NON_BLOCK, 1002}, {PHYS_MIN_RESERVE, 502}, {PHYS_MIN_RESERVE | PHYS_NON_BLOCK, 377}};
+    const struct {
+        unsigned rights;
+        int64_t least;
+    } rows[] = {// mark 1001: half is 1001 - 500 = 501, then 501 - 125 = 376
+                {0, 1002},
+                {PHYS_NON_BLOCK, 1002},
+                {PHYS_MIN_RESERVE, 502},
+                {PHYS_MIN_RESERVE | PHYS_NON_BLOCK, 377}};
     for (const auto &row : rows) {
         EXPECT_FALSE(ok(row.least - 1, 0, 1001, row.rights)) << row.rights;
         EXPECT_TRUE(ok(row.least, 0, 1001, row.rights)) << row.rights;
@@ -166,7 +176,7 @@ TEST_F(Check, BoostGrowsByAPageblockUpToOneAndAHalfTimesHigh) {
     uint32_t before = 0;
     while (watermark_boost(&memory.p, &dma32) && dma32.boost > before && ++boosts < 1000) before = dma32.boost;
     EXPECT_EQ(dma32.boost, 24957u);  // 16638 x 1.5
-    EXPECT_EQ(boosts, 49);           // 24957 / 512 = 48.7
+    EXPECT_EQ(boosts, 49);  // 24957 / 512 = 48.7
     EXPECT_EQ(zone_mark(&dma32, PHYS_MARK_LOW), 13865 + 24957);
 }
 

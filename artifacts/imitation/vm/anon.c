@@ -2,17 +2,13 @@
 
 #include "vm/process.h"
 
-static struct process *process_of(const struct vm_system *system, rmap_place place) {
-    return system->process[rmap_process(place)];
-}
+static struct process *process_of(const struct vm_system *system, rmap_place place) { return system->process[rmap_process(place)]; }
 
 pt_entry *anon_entry(struct vm_system *system, rmap_place place, unsigned *level) {
     return pt_find(&process_of(system, place)->pt, rmap_page(place), level);
 }
 
-static uint32_t *mappings_of(const struct vm_system *system, uint32_t frame) {
-    return &system->mappings[frame >> PHYS_PAGEBLOCK_ORDER];
-}
+static uint32_t *mappings_of(const struct vm_system *system, uint32_t frame) { return &system->mappings[frame >> PHYS_PAGEBLOCK_ORDER]; }
 
 static bool mapped(void *context, uint32_t frame) {
     const struct vm_system *system = context;
@@ -96,7 +92,8 @@ static bool prepare(void *context, uint32_t frame, uint32_t list, uint32_t cpu) 
     if (slot == SWAP_NONE) return false;
     swap_cache_add(&system->swap, frame, slot);
     lru_set(lru, frame, LRU_DIRTY);
-    if (__builtin_expect(lru->decisions != NULL, 0)) fprintf(lru->decisions, "  swap-cache frame=%u slot=%u pages=%u\n", frame, slot, lru_pages(lru, frame));
+    if (__builtin_expect(lru->decisions != NULL, 0))
+        fprintf(lru->decisions, "  swap-cache frame=%u slot=%u pages=%u\n", frame, slot, lru_pages(lru, frame));
     return true;
 }
 
@@ -138,7 +135,8 @@ static enum lru_written write_page(void *context, uint32_t frame, uint32_t cpu) 
     (void)cpu;
     if (lru_pages(&system->lru, frame) > 1) ++system->counts.thp_swpout;
     if (__builtin_expect(system->lru.decisions != NULL, 0))
-        fprintf(system->lru.decisions, "  swap-out frame=%u slot=%u pages=%u\n", frame, system->swap.slot_of[frame], lru_pages(&system->lru, frame));
+        fprintf(system->lru.decisions, "  swap-out frame=%u slot=%u pages=%u\n", frame, system->swap.slot_of[frame],
+                lru_pages(&system->lru, frame));
     return swap_write(&system->swap, frame);
 }
 
@@ -188,9 +186,17 @@ void anon_free(struct vm_system *system, uint32_t frame, uint32_t cpu) {
 }
 
 void anon_setup(struct vm_system *system) {
-    system->anon = (struct lru_owner){.name = "anonymous", .context = system, .mapped = mapped, .referenced = referenced,
-                                      .prepare = prepare, .keep = keep, .unmap = unmap, .write = write_page,
-                                      .finish_writes = finish_writes, .remove = remove_page, .migrate = migrate};
+    system->anon = (struct lru_owner){.name = "anonymous",
+                                      .context = system,
+                                      .mapped = mapped,
+                                      .referenced = referenced,
+                                      .prepare = prepare,
+                                      .keep = keep,
+                                      .unmap = unmap,
+                                      .write = write_page,
+                                      .finish_writes = finish_writes,
+                                      .remove = remove_page,
+                                      .migrate = migrate};
     lru_set_owner(&system->lru, LRU_OWNER_ANON, &system->anon);
     system->reclaim.free = free_reclaimed;
     system->reclaim.suitable = suitable;

@@ -18,14 +18,14 @@
 /// An anon_vma: index 0 of the table is unused.
 struct anon_object {
     slab_object object;
-    uint32_t links, children;      // elements of lists that name it; anon_vmas whose root it is
-    uint32_t root;                 // itself, if it is one
-    bool put;                      // it lost its last link
+    uint32_t links, children;  // elements of lists that name it; anon_vmas whose root it is
+    uint32_t root;  // itself, if it is one
+    bool put;  // it lost its last link
 };
 
 struct area_link {
     slab_object object;
-    uint32_t anon;                 // in the table
+    uint32_t anon;  // in the table
 };
 
 /// Of one area. The last link names the area's own anon_vma.
@@ -36,12 +36,12 @@ struct area_objects {
 };
 
 struct area_slabs {
-    struct slab_cache cache[SLAB_MAPLE_NODE];        // those of enum slab_known below it
+    struct slab_cache cache[SLAB_MAPLE_NODE];  // those of enum slab_known below it
     struct anon_object *anon;
     size_t anons, anon_room;
-    uint32_t spare;                // chain of unused ones, by `root`
-    uint32_t cpu;                  // of the call in progress
-    uint64_t failed;               // objects that physical memory refused: they cost nothing
+    uint32_t spare;  // chain of unused ones, by `root`
+    uint32_t cpu;  // of the call in progress
+    uint64_t failed;  // objects that physical memory refused: they cost nothing
 };
 
 void area_slabs_create(struct area_slabs *slabs, struct phys *phys, uint32_t possible_cpus);

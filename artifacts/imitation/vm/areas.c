@@ -21,10 +21,8 @@ size_t areas_from(struct areas *areas, uint64_t page) {
     size_t low = 0, high = areas->count;
     while (low < high) {
         const size_t middle = (low + high) / 2;
-        if (areas->item[middle].end > page)
-            high = middle;
-        else
-            low = middle + 1;
+        if (areas->item[middle].end > page) high = middle;
+        else low = middle + 1;
     }
     return areas->recent = low;
 }
@@ -103,16 +101,15 @@ size_t areas_add(struct areas *areas, const struct area *area, enum areas_join j
         if (joins_above) areas_remove(areas, index, index + 1);
         return index - 1;
     }
-    if (joins_above)
-        set_start(above, area->start);
-    else
-        insert(areas, index, *area, false);
+    if (joins_above) set_start(above, area->start);
+    else insert(areas, index, *area, false);
     return index;
 }
 
 size_t areas_change(struct areas *areas, size_t index, uint64_t start, uint64_t end, uint32_t flags, bool *merged) {
     struct area *area = &areas->item[index];
-    struct area changed = {start, end, area->offset + (start - area->start), area->file, area->anon, flags, area->chain, area->swap_readahead};
+    struct area changed = {
+        start, end, area->offset + (start - area->start), area->file, area->anon, flags, area->chain, area->swap_readahead};
     const bool whole = start == area->start && end == area->end;
     struct area *below = start == area->start && index > 0 ? area - 1 : NULL;
     struct area *above = end == area->end && index + 1 < areas->count ? area + 1 : NULL;
@@ -157,10 +154,8 @@ void areas_need_anon(struct areas *areas, size_t index) {
     struct area *area = &areas->item[index];
     if (area->anon != 0) return;
     const struct area *shares = NULL;
-    if (index + 1 < areas->count && area[1].chain == 1 && merge_share_anon(area, area + 1))
-        shares = area + 1;
-    else if (index > 0 && area[-1].chain == 1 && merge_share_anon(area - 1, area))
-        shares = area - 1;
+    if (index + 1 < areas->count && area[1].chain == 1 && merge_share_anon(area, area + 1)) shares = area + 1;
+    else if (index > 0 && area[-1].chain == 1 && merge_share_anon(area - 1, area)) shares = area - 1;
     area->chain = 1;
     area->anon = shares ? shares->anon : ++areas->last_anon;
     if (areas->slabs) area_objects_prepare(areas->slabs, &areas->objects[index], shares ? &areas->objects[shares - areas->item] : NULL);

@@ -9,14 +9,10 @@ static const char *const too_many = "a process has at most 65530 areas";
 static const char *const no_area = "no area is there";
 static const char *const no_huge = "madvise and mremap of areas of huge pages are not modelled";
 
-static bool valid(uint64_t page, uint64_t pages) {
-    return pages > 0 && page < PT_PAGES && pages <= PT_PAGES - page;
-}
+static bool valid(uint64_t page, uint64_t pages) { return pages > 0 && page < PT_PAGES && pages <= PT_PAGES - page; }
 
 /// Room for the areas that one call can add: Linux tests at each split.
-static bool has_room(const struct process *process, size_t more) {
-    return process->areas.count + more <= AREA_MOST;
-}
+static bool has_room(const struct process *process, size_t more) { return process->areas.count + more <= AREA_MOST; }
 
 static void add_area(struct process *process, const struct area *area, enum areas_join join) {
     bool merged;
@@ -84,10 +80,8 @@ const char *process_advise(struct process *process, uint64_t page, uint64_t page
         const uint64_t last = areas->item[index].end < end ? areas->item[index].end : end;
         const char *broken = advice == ADVICE_PAGEOUT ? pageout_range(process, page, last, cpu) : NULL;
         if (broken) return broken;
-        if (advice == ADVICE_DONTNEED)
-            drop_pages(process, page, last, cpu);
-        else if (advice != ADVICE_PAGEOUT)
-            index = advise_huge(process, index, page, last, advice == ADVICE_HUGEPAGE);
+        if (advice == ADVICE_DONTNEED) drop_pages(process, page, last, cpu);
+        else if (advice != ADVICE_PAGEOUT) index = advise_huge(process, index, page, last, advice == ADVICE_HUGEPAGE);
         page = areas->item[index].end;
     }
     return hole;
@@ -117,8 +111,7 @@ const char *process_brk(struct process *process, uint64_t end, uint32_t cpu) {
     return NULL;
 }
 
-static const char *grow_in_place(struct process *process, const struct area *area, uint64_t page, uint64_t old_pages,
-                                 uint64_t new_pages) {
+static const char *grow_in_place(struct process *process, const struct area *area, uint64_t page, uint64_t old_pages, uint64_t new_pages) {
     if (page + old_pages != area->end) return "only the end of an area grows in place";
     if (!areas_free(&process->areas, area->end, page + new_pages)) return "another area is in the way";
     struct area more = *area;
@@ -129,8 +122,7 @@ static const char *grow_in_place(struct process *process, const struct area *are
     return NULL;
 }
 
-static const char *move_area(struct process *process, uint64_t page, uint64_t old_pages, uint64_t new_pages, uint64_t to,
-                             uint32_t cpu) {
+static const char *move_area(struct process *process, uint64_t page, uint64_t old_pages, uint64_t new_pages, uint64_t to, uint32_t cpu) {
     const struct area *area = areas_at(&process->areas, page);
     if (!area || page + old_pages > area->end) return "the old range lies in one area";
     struct area moved = *area;
@@ -140,10 +132,8 @@ static const char *move_area(struct process *process, uint64_t page, uint64_t ol
     moved.offset = untouched ? to : area->offset + (page - area->start);
     bool merged;
     const size_t index = areas_add(&process->areas, &moved, AREAS_JOIN_BOTH, &merged);
-    if (merged)
-        process_register(process, &process->areas.item[index]);
-    else
-        areas_link(&process->areas, index, areas_from(&process->areas, page));
+    if (merged) process_register(process, &process->areas.item[index]);
+    else areas_link(&process->areas, index, areas_from(&process->areas, page));
     const uint64_t done = move_pages(process, page, to, old_pages, cpu);
     if (done < old_pages) {
         move_pages(process, to, page, done, cpu);
@@ -154,8 +144,7 @@ static const char *move_area(struct process *process, uint64_t page, uint64_t ol
     return NULL;
 }
 
-const char *process_remap(struct process *process, uint64_t page, uint64_t old_pages, uint64_t new_pages, uint64_t to,
-                          uint32_t cpu) {
+const char *process_remap(struct process *process, uint64_t page, uint64_t old_pages, uint64_t new_pages, uint64_t to, uint32_t cpu) {
     if (!valid(page, old_pages) || !valid(page, new_pages) || !valid(to, new_pages)) return outside;
     const struct area *area = areas_at(&process->areas, page);
     if (!area) return no_area;

@@ -107,10 +107,8 @@ static void check_mapping(struct check *check, pt_entry entry, uint64_t page, un
 static void check_swapped(struct check *check, pt_entry entry, unsigned level) {
     const uint32_t slot = pt_value(entry);
     ++check->swapped;
-    if (level != 0 || slot == 0 || slot >= check->system->swap.slots)
-        check->broken = "a swap entry is of 4KB and has a slot";
-    else
-        ++check->entries[slot];
+    if (level != 0 || slot == 0 || slot >= check->system->swap.slots) check->broken = "a swap entry is of 4KB and has a slot";
+    else ++check->entries[slot];
 }
 
 static void check_table(struct check *check, const struct pt_table *table, unsigned level, uint64_t page) {
@@ -133,8 +131,7 @@ static void check_table(struct check *check, const struct pt_table *table, unsig
     const struct pt_deposits *deposits = table->deposits;
     const uint32_t count = deposits ? deposits->count : 0;
     if (count != huge) check->broken = "each 2MB mapping has a deposited table";
-    for (uint32_t i = 0; i < count; ++i)
-        see(check, i == 0 ? deposits->head : deposits->ring[(deposits->first + i - 1) % PT_SLOTS], 0, 0);
+    for (uint32_t i = 0; i < count; ++i) see(check, i == 0 ? deposits->head : deposits->ring[(deposits->first + i - 1) % PT_SLOTS], 0, 0);
     check->deposited += count;
     check->tables[0] += count;
 }

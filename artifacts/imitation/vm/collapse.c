@@ -4,9 +4,8 @@
 #include "vm/anon.h"
 
 const char *collapse_result_name(int result) {
-    static const char *const names[COLLAPSE_RESULTS] = {"collapsed", "no-table",    "empty",     "mapped",    "many-none",
-                                                        "many-swap", "many-shared", "read-only", "not-young", "no-block",
-                                                        "swap-in", "not-present"};
+    static const char *const names[COLLAPSE_RESULTS] = {"collapsed",   "no-table",  "empty",     "mapped",   "many-none", "many-swap",
+                                                        "many-shared", "read-only", "not-young", "no-block", "swap-in",   "not-present"};
     return result >= 0 && result < COLLAPSE_RESULTS ? names[result] : "?";
 }
 

@@ -14,17 +14,17 @@
 
 enum collapse_result {
     COLLAPSE_DONE,
-    COLLAPSE_NO_TABLE,           // no level-1 table (SCAN_PMD_NULL)
-    COLLAPSE_EMPTY,              // no table of level 0 (SCAN_PMD_NONE)
-    COLLAPSE_MAPPED,             // 2MB already (SCAN_PMD_MAPPED)
-    COLLAPSE_MANY_NONE,          // limits exceeded (SCAN_EXCEED_NONE_PTE, _SWAP_PTE, _SHARED_PTE)
+    COLLAPSE_NO_TABLE,  // no level-1 table (SCAN_PMD_NULL)
+    COLLAPSE_EMPTY,  // no table of level 0 (SCAN_PMD_NONE)
+    COLLAPSE_MAPPED,  // 2MB already (SCAN_PMD_MAPPED)
+    COLLAPSE_MANY_NONE,  // limits exceeded (SCAN_EXCEED_NONE_PTE, _SWAP_PTE, _SHARED_PTE)
     COLLAPSE_MANY_SWAP,
     COLLAPSE_MANY_SHARED,
-    COLLAPSE_READ_ONLY,          // no writable page (SCAN_PAGE_RO)
-    COLLAPSE_NOT_YOUNG,          // no young page; or, with swapped ones, fewer than 256 (SCAN_LACK_REFERENCED_PAGE)
-    COLLAPSE_NO_BLOCK,           // physical memory refused 2MB (SCAN_ALLOC_HUGE_PAGE_FAIL)
-    COLLAPSE_SWAP_IN,            // would collapse, after pages came back from swap: not modelled
-    COLLAPSE_NOT_PRESENT,        // reclaim for the block took a page of the range (SCAN_PTE_NON_PRESENT)
+    COLLAPSE_READ_ONLY,  // no writable page (SCAN_PAGE_RO)
+    COLLAPSE_NOT_YOUNG,  // no young page; or, with swapped ones, fewer than 256 (SCAN_LACK_REFERENCED_PAGE)
+    COLLAPSE_NO_BLOCK,  // physical memory refused 2MB (SCAN_ALLOC_HUGE_PAGE_FAIL)
+    COLLAPSE_SWAP_IN,  // would collapse, after pages came back from swap: not modelled
+    COLLAPSE_NOT_PRESENT,  // reclaim for the block took a page of the range (SCAN_PTE_NON_PRESENT)
     COLLAPSE_RESULTS
 };
 
@@ -32,11 +32,11 @@ const char *collapse_result_name(int result);
 
 /// Of the 512 entries of a range.
 struct collapse_counts {
-    uint32_t none;               // empty, or the zero page
-    uint32_t swap;               // swapped
-    uint32_t shared;             // present and mapped by more than one process
-    uint32_t young;              // present and young
-    bool writable;               // at least one present page is writable
+    uint32_t none;  // empty, or the zero page
+    uint32_t swap;  // swapped
+    uint32_t shared;  // present and mapped by more than one process
+    uint32_t young;  // present and young
+    bool writable;  // at least one present page is writable
 };
 
 /// What khugepaged decides for these counts, if at most one limit is exceeded; COLLAPSE_DONE: go on. With more than one, the

@@ -7,9 +7,8 @@
 #include "vm/swap_in.h"
 
 const char *fault_kind_name(int kind) {
-    static const char *const names[FAULT_KINDS] = {"none",       "page",       "zero", "copy",         "reuse", "file", "bus", "swap",
-                                                   "swap-cache", "bad-access",
-                                                   "not-modelled", "needs"};
+    static const char *const names[FAULT_KINDS] = {"none", "page", "zero",       "copy",       "reuse",        "file",
+                                                   "bus",  "swap", "swap-cache", "bad-access", "not-modelled", "needs"};
     return kind >= 0 && kind < FAULT_KINDS ? names[kind] : "?";
 }
 
@@ -87,8 +86,7 @@ struct fault fault_access(struct process *process, uint64_t page, bool write, ui
         return fault;
     }
     const size_t index = (size_t)(area - process->areas.item);
-    if (file)
-        fault_file(process, file, index, page, write, cpu, table, &fault);
+    if (file) fault_file(process, file, index, page, write, cpu, table, &fault);
     else if (!fault_huge(process, index, page, write, cpu, attempt, table, &fault)) small(process, index, page, write, cpu, &fault);
     return fault;
 }

@@ -19,9 +19,7 @@ struct attempt {
 
 enum step { STEP_DONE, STEP_RETRY, STEP_FOUND };
 
-static struct file_cache *files(const struct attempt *attempt) {
-    return &attempt->process->system->files;
-}
+static struct file_cache *files(const struct attempt *attempt) { return &attempt->process->system->files; }
 
 /// A frame for the table of level 0, if there is neither. False: no memory.
 static bool prepare_table(struct attempt *attempt) {
@@ -72,8 +70,10 @@ static bool map_around(struct attempt *attempt, uint64_t first, uint64_t last) {
     }
     ra->mmap_miss = hits >= ra->mmap_miss ? 0 : ra->mmap_miss - hits;
     if (found)
-        file_report(cache, (struct file_event){.kind = FILE_AROUND, .file = attempt->file->number, .index = start,
-                                               .pages = (uint32_t)(last - start + 1), .more = count});
+        file_report(
+            cache,
+            (struct file_event){
+                .kind = FILE_AROUND, .file = attempt->file->number, .index = start, .pages = (uint32_t)(last - start + 1), .more = count});
     attempt->fault->around += count;
     return done;
 }
@@ -188,11 +188,17 @@ static void missing(struct attempt *attempt, size_t area, bool write) {
     file_io_done(files(attempt));
 }
 
-void fault_file(struct process *process, struct file *file, size_t index, uint64_t page, bool write, uint32_t cpu,
-                struct pt_table *table, struct fault *fault) {
+void fault_file(struct process *process, struct file *file, size_t index, uint64_t page, bool write, uint32_t cpu, struct pt_table *table,
+                struct fault *fault) {
     const struct area *area = &process->areas.item[index];
-    struct attempt attempt = {.process = process, .file = file, .area = area, .page = page, .cpu = cpu, .fault = fault,
-                              .index = area->offset + (page - area->start), .slot = &table->slot[pt_index(page, 1)],
+    struct attempt attempt = {.process = process,
+                              .file = file,
+                              .area = area,
+                              .page = page,
+                              .cpu = cpu,
+                              .fault = fault,
+                              .index = area->offset + (page - area->start),
+                              .slot = &table->slot[pt_index(page, 1)],
                               .table = PHYS_NO_FRAME};
     pt_entry *entry = *attempt.slot == 0 ? NULL : &pt_below(*attempt.slot)->slot[pt_index(page, 0)];
     if (entry && *entry & PT_SWAP) {

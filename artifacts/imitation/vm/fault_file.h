@@ -19,8 +19,8 @@
 
 #include "vm/fault.h"
 
-enum { FAULT_AROUND_PAGES = 16 };        // fault_around_pages, 64KB
+enum { FAULT_AROUND_PAGES = 16 };  // fault_around_pages, 64KB
 
 /// The area has a file that is open (file_open), and allows the access. `table` of level 1 covers the page.
-void fault_file(struct process *process, struct file *file, size_t area, uint64_t page, bool write, uint32_t cpu,
-                struct pt_table *table, struct fault *fault);
+void fault_file(struct process *process, struct file *file, size_t area, uint64_t page, bool write, uint32_t cpu, struct pt_table *table,
+                struct fault *fault);

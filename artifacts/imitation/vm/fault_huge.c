@@ -3,8 +3,7 @@
 #include "vm/cow.h"
 
 /// A block: asked for the first time, or again.
-static uint32_t block(struct process *process, const struct phys_request *request, enum fault_try attempt,
-                      enum phys_outcome *outcome) {
+static uint32_t block(struct process *process, const struct phys_request *request, enum fault_try attempt, enum phys_outcome *outcome) {
     struct phys *phys = process->system->phys;
     if (attempt == FAULT_AGAIN) {
         const uint32_t frame = phys_alloc_attempt(phys, request);
@@ -30,10 +29,8 @@ static bool refused(struct process *process, enum phys_outcome outcome, struct f
 static uint32_t table_frame(struct process *process, uint32_t cpu, struct fault *fault) {
     enum phys_outcome outcome;
     const uint32_t frame = pt_take_frame(&process->pt, cpu, &outcome);
-    if (frame == PHYS_NO_FRAME)
-        fault_needs(fault, outcome, 0);
-    else
-        fault->tables.frame[fault->tables.count++] = frame;
+    if (frame == PHYS_NO_FRAME) fault_needs(fault, outcome, 0);
+    else fault->tables.frame[fault->tables.count++] = frame;
     return frame;
 }
 
@@ -58,10 +55,8 @@ static bool huge_zero(struct process *process, struct pt_table *table, pt_entry 
         if (system->huge_zero == PHYS_NO_FRAME) {
             system->counts.thp_zero_page_alloc_failed += outcome == PHYS_NO_MEMORY;
             --fault->tables.count;
-            if (outcome == PHYS_NO_MEMORY)
-                vm_free(system, deposit, 0, cpu);
-            else
-                process->held_table = deposit;
+            if (outcome == PHYS_NO_MEMORY) vm_free(system, deposit, 0, cpu);
+            else process->held_table = deposit;
             return refused(process, outcome, fault);
         }
         ++system->counts.thp_zero_page_alloc;

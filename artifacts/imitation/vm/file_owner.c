@@ -84,8 +84,8 @@ static bool migrate(void *context, uint32_t from, uint32_t to, uint32_t cpu) {
 
 void file_owner_create(struct vm_system *system) {
     system->file_owner = host_alloc(sizeof *system->file_owner);
-    *system->file_owner = (struct lru_owner){.name = "file", .context = system, .mapped = mapped, .referenced = referenced,
-                                             .unmap = unmap, .remove = leave, .migrate = migrate};
+    *system->file_owner = (struct lru_owner){
+        .name = "file", .context = system, .mapped = mapped, .referenced = referenced, .unmap = unmap, .remove = leave, .migrate = migrate};
     lru_set_owner(&system->lru, LRU_OWNER_FILE, system->file_owner);
 }
 

@@ -127,10 +127,8 @@ struct fork_result process_fork(struct process *child, struct process *parent, u
         if (child->areas.slabs) area_objects_fork(child->areas.slabs, &child->areas.objects[i]);
         area->anon = ++child->areas.last_anon;
         ++area->chain;
-        if (area->flags & AREA_HUGETLB)
-            whole = hugetlb_copy(child, parent, area, cpu, &fork.outcome, &fork.pages);
-        else
-            whole = copy_area(&copying, &parent->areas.item[i]);
+        if (area->flags & AREA_HUGETLB) whole = hugetlb_copy(child, parent, area, cpu, &fork.outcome, &fork.pages);
+        else whole = copy_area(&copying, &parent->areas.item[i]);
     }
     if (!whole) {
         process_exit(child, cpu);

@@ -18,10 +18,10 @@
 #include "vm/process.h"
 
 struct fork_result {
-    enum phys_outcome outcome;           // PHYS_GOT_FRAMES, or what a table lacked
-    uint64_t tables;                     // that the child got, deposited ones too, the root as one
-    uint64_t pages;                      // entries copied, a 2MB mapping as one
-    bool has_swap;                       // a slot has SWAP_MOST_COUNT entries already: not modelled; there is no child
+    enum phys_outcome outcome;  // PHYS_GOT_FRAMES, or what a table lacked
+    uint64_t tables;  // that the child got, deposited ones too, the root as one
+    uint64_t pages;  // entries copied, a 2MB mapping as one
+    bool has_swap;  // a slot has SWAP_MOST_COUNT entries already: not modelled; there is no child
 };
 
 /// `child` is not a process yet; it is one afterwards if outcome is PHYS_GOT_FRAMES and has_swap is false.

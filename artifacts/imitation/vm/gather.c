@@ -50,9 +50,7 @@ static void add(struct gather *gather, struct gathered item, uint32_t words) {
     if (gather->used >= most - 1 && !next_batch(gather)) flush(gather);
 }
 
-void gather_block(struct gather *gather, uint32_t frame, unsigned order) {
-    add(gather, (struct gathered){frame, (uint16_t)order, 0}, 1);
-}
+void gather_block(struct gather *gather, uint32_t frame, unsigned order) { add(gather, (struct gathered){frame, (uint16_t)order, 0}, 1); }
 
 void gather_pages(struct gather *gather, uint32_t frame, uint32_t pages) {
     add(gather, (struct gathered){frame, 0, (uint16_t)pages}, pages == 1 ? 1 : 2);

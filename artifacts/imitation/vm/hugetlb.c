@@ -7,17 +7,11 @@
 #include "vm/fault_huge.h"
 #include "vm/unmap.h"
 
-static unsigned level_of(enum hugetlb_size size) {
-    return size == HUGETLB_1GB ? 2 : 1;
-}
+static unsigned level_of(enum hugetlb_size size) { return size == HUGETLB_1GB ? 2 : 1; }
 
-static uint64_t pages_of(enum hugetlb_size size) {
-    return UINT64_C(1) << hugetlb_order(size);
-}
+static uint64_t pages_of(enum hugetlb_size size) { return UINT64_C(1) << hugetlb_order(size); }
 
-static struct hugetlb_pool *pool_of(struct process *process, enum hugetlb_size size) {
-    return &process->system->hugetlb.pool[size];
-}
+static struct hugetlb_pool *pool_of(struct process *process, enum hugetlb_size size) { return &process->system->hugetlb.pool[size]; }
 
 /// A promise of [start, end) with the bits of an older one that begins at `from`.
 static void add_promise(struct process *process, uint64_t start, uint64_t end, enum hugetlb_size size, const struct huge_promise *from) {

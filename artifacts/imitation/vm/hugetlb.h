@@ -19,7 +19,7 @@
 
 /// Promises of one mmap to its process. Bits: pages whose promise was used or given up.
 struct huge_promise {
-    uint64_t start, end;           // pages of 4KB
+    uint64_t start, end;  // pages of 4KB
     uint64_t *used;
     enum hugetlb_size size;
 };

@@ -42,10 +42,8 @@ static uint32_t scan_process(struct scan *scan, uint32_t pages) {
     scan->no_block = false;
     for (size_t i = areas_from(&process->areas, system->scan_page); i < process->areas.count; ++i) {
         const struct area *area = &process->areas.item[i];
-        if (!thp_scan_allowed(&system->thp, area))
-            ++progress;
-        else if (scan_area(scan, process, area, pages, &progress))
-            return progress;
+        if (!thp_scan_allowed(&system->thp, area)) ++progress;
+        else if (scan_area(scan, process, area, pages, &progress)) return progress;
     }
     system->scan_page = 0;
     if (++system->scan_at < system->scanned_count) return progress;

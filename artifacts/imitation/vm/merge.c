@@ -22,5 +22,6 @@ bool merge_with_above(const struct area *area, const struct area *above, const s
 }
 
 bool merge_share_anon(const struct area *below, const struct area *above) {
-    return continues(below, above) && below->file == above->file && !(below->flags & AREA_HUGETLB) && ((below->flags ^ above->flags) & ~(uint32_t)AREA_RIGHTS) == 0;
+    return continues(below, above) && below->file == above->file && !(below->flags & AREA_HUGETLB) &&
+           ((below->flags ^ above->flags) & ~(uint32_t)AREA_RIGHTS) == 0;
 }

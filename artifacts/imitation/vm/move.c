@@ -1,8 +1,6 @@
 #include "vm/move.h"
 
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /// Pages up to the next border of a slot of `level`, in the source or the target.
 static uint64_t extent(unsigned level, uint64_t from, uint64_t end, uint64_t to) {
@@ -22,8 +20,8 @@ static void move_huge(struct process *process, struct pt_table *source, pt_entry
 }
 
 /// One range below a level-1 slot. False: a table got no frame.
-static bool move_small(struct process *process, struct pt_table *source, pt_entry *slot, uint64_t from, uint64_t to,
-                       uint64_t pages, uint32_t cpu) {
+static bool move_small(struct process *process, struct pt_table *source, pt_entry *slot, uint64_t from, uint64_t to, uint64_t pages,
+                       uint32_t cpu) {
     struct pt_new added = {0};
     enum phys_outcome outcome;
     struct pt_table *target = pt_reach(&process->pt, to, 1, cpu, &added, &outcome);

@@ -47,17 +47,14 @@ enum process_advice { ADVICE_HUGEPAGE, ADVICE_NOHUGEPAGE, ADVICE_DONTNEED, ADVIC
 const char *process_advise(struct process *process, uint64_t page, uint64_t pages, enum process_advice advice, uint32_t cpu);
 
 /// mremap: to == page shrinks or grows in place; any other `to` moves (MREMAP_MAYMOVE | MREMAP_FIXED).
-const char *process_remap(struct process *process, uint64_t page, uint64_t old_pages, uint64_t new_pages, uint64_t to,
-                          uint32_t cpu);
+const char *process_remap(struct process *process, uint64_t page, uint64_t old_pages, uint64_t new_pages, uint64_t to, uint32_t cpu);
 
 /// The heap starts at `page`, empty; then brk sets its end.
 const char *process_heap(struct process *process, uint64_t page);
 const char *process_brk(struct process *process, uint64_t end, uint32_t cpu);
 
 /// The place of one of its mappings (rmap.h).
-static inline rmap_place process_place(const struct process *process, uint64_t page) {
-    return rmap_make(process->number, page);
-}
+static inline rmap_place process_place(const struct process *process, uint64_t page) { return rmap_make(process->number, page); }
 
 /// Shared by the files of this folder: splits the 2MB mapping of `page` in `slot`; registers the process with khugepaged if the area
 /// allows it.

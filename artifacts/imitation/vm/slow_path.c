@@ -30,7 +30,8 @@ static bool reclaim_again(struct vm_system *system, const struct phys_request *r
         struct zone wish = p->zones[i];
         if (wish.managed_frames == 0) continue;
         wish.free_frames = phys_zone_free(p, (enum phys_zone)i) + (int64_t)reclaim_possible(&system->reclaim, (enum phys_zone)i);
-        if (watermark_ok(p, &wish, request->order, zone_mark(&wish, PHYS_MARK_MIN), highest, request->may_use_reserve ? PHYS_MIN_RESERVE : 0))
+        if (watermark_ok(p, &wish, request->order, zone_mark(&wish, PHYS_MARK_MIN), highest,
+                         request->may_use_reserve ? PHYS_MIN_RESERVE : 0))
             return true;
     }
     return highatomic_unreserve(p, highest, request->type, true);
@@ -54,8 +55,7 @@ static struct phys_result go_on(void *context, const struct phys_request *reques
         if (frame == PHYS_NO_FRAME) frame = vm_compact(system, request, &work);
         if (frame != PHYS_NO_FRAME) return got(frame);
         if (request->no_retry || request->order > PHYS_COSTLY_ORDER) return got(PHYS_NO_FRAME);
-        if (!reclaim_again(system, request, progress > 0, &fruitless) &&
-            !(progress > 0 && vm_compaction_again(system, request, &work)))
+        if (!reclaim_again(system, request, progress > 0, &fruitless) && !(progress > 0 && vm_compaction_again(system, request, &work)))
             return got(PHYS_NO_FRAME);
         result = phys_alloc_again(system->phys, request);
     }

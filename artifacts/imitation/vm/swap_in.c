@@ -7,9 +7,7 @@
 // An area's word: page of the last fault << 12 | window << 6 | hits. None yet: 4 hits.
 enum { WINDOW_SHIFT = 6, HITS_MASK = 63, PAGE_SHIFT = 12, WINDOW_MASK = 63 };
 
-static uint64_t info_of(const struct area *area) {
-    return area->swap_readahead != 0 ? area->swap_readahead : 4;
-}
+static uint64_t info_of(const struct area *area) { return area->swap_readahead != 0 ? area->swap_readahead : 4; }
 
 static void set_info(struct area *area, uint64_t page, uint32_t window, uint32_t hits) {
     area->swap_readahead = page << PAGE_SHIFT | (uint64_t)(window & WINDOW_MASK) << WINDOW_SHIFT | (hits & HITS_MASK);
@@ -62,9 +60,7 @@ static uint32_t read_page(struct vm_system *system, uint32_t slot, uint32_t cpu,
     return frame;
 }
 
-static uint64_t most(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
-}
+static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /// swap_vma_ra_win. Returns pages [*start, *end); the window's size.
 static uint32_t window(const struct vm_system *system, struct area *area, uint64_t page, uint64_t *start, uint64_t *end) {
@@ -130,8 +126,8 @@ static uint32_t entries_of(const struct vm_system *system, const struct area *ar
 }
 
 /// The entry, and those of the same page around it, become mappings of `frame` and its neighbours.
-static void map(struct process *process, const struct area *area, uint64_t page, bool write, uint32_t cpu, pt_entry *slot,
-                uint32_t frame, bool alone) {
+static void map(struct process *process, const struct area *area, uint64_t page, bool write, uint32_t cpu, pt_entry *slot, uint32_t frame,
+                bool alone) {
     struct vm_system *system = process->system;
     struct lru *lru = &system->lru;
     const uint32_t head = frames_block_of(&system->phys->frames, frame);

@@ -48,9 +48,7 @@ void vm_swap_on(struct vm_system *system, uint32_t pages, bool synchronous) {
     system->files.free_swap = &system->swap.free;
 }
 
-void vm_lru_drain(struct vm_system *system) {
-    lru_drain_all(&system->lru);
-}
+void vm_lru_drain(struct vm_system *system) { lru_drain_all(&system->lru); }
 
 uint32_t vm_register(struct vm_system *system, struct process *process) {
     size_t number = 1;
@@ -64,9 +62,7 @@ uint32_t vm_register(struct vm_system *system, struct process *process) {
     return (uint32_t)number;
 }
 
-void vm_unregister(struct vm_system *system, uint32_t number) {
-    system->process[number] = NULL;
-}
+void vm_unregister(struct vm_system *system, uint32_t number) { system->process[number] = NULL; }
 
 bool vm_shrink_huge_zero(struct vm_system *system, uint32_t cpu) {
     if (system->huge_zero == PHYS_NO_FRAME || system->huge_zero_users > 0) return false;
@@ -77,10 +73,8 @@ bool vm_shrink_huge_zero(struct vm_system *system, uint32_t cpu) {
 
 void vm_put_page(struct vm_system *system, uint32_t frame, uint32_t cpu) {
     const uint32_t block = frame >> PHYS_PAGEBLOCK_ORDER;
-    if (system->mappings[block] == 0)
-        anon_free(system, frame, cpu);
-    else if (--system->mappings[block] == 0)
-        anon_free(system, block << PHYS_PAGEBLOCK_ORDER, cpu);
+    if (system->mappings[block] == 0) anon_free(system, frame, cpu);
+    else if (--system->mappings[block] == 0) anon_free(system, block << PHYS_PAGEBLOCK_ORDER, cpu);
 }
 
 void vm_free(struct vm_system *system, uint32_t frame, unsigned order, uint32_t cpu) {

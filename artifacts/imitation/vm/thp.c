@@ -5,8 +5,13 @@
 #include "pt/entry.h"
 
 struct thp thp_default(void) {
-    return (struct thp){.enabled = THP_ALWAYS, .defrag = THP_DEFRAG_MADVISE, .use_zero_page = true, .khugepaged_defrag = true,
-                        .max_ptes_none = PT_SLOTS - 1, .max_ptes_swap = PT_SLOTS / 8, .max_ptes_shared = PT_SLOTS / 2,
+    return (struct thp){.enabled = THP_ALWAYS,
+                        .defrag = THP_DEFRAG_MADVISE,
+                        .use_zero_page = true,
+                        .khugepaged_defrag = true,
+                        .max_ptes_none = PT_SLOTS - 1,
+                        .max_ptes_swap = PT_SLOTS / 8,
+                        .max_ptes_shared = PT_SLOTS / 2,
                         .pages_to_scan = 8 * PT_SLOTS};
 }
 

@@ -9,14 +9,7 @@
 #include "vm/areas.h"
 
 enum thp_enabled { THP_ALWAYS, THP_MADVISE, THP_NEVER, THP_ENABLED_VALUES };
-enum thp_defrag {
-    THP_DEFRAG_ALWAYS,
-    THP_DEFRAG_DEFER,
-    THP_DEFRAG_DEFER_MADVISE,
-    THP_DEFRAG_MADVISE,
-    THP_DEFRAG_NEVER,
-    THP_DEFRAG_VALUES
-};
+enum thp_defrag { THP_DEFRAG_ALWAYS, THP_DEFRAG_DEFER, THP_DEFRAG_DEFER_MADVISE, THP_DEFRAG_MADVISE, THP_DEFRAG_NEVER, THP_DEFRAG_VALUES };
 
 struct thp {
     enum thp_enabled enabled;

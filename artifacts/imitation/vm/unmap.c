@@ -12,14 +12,11 @@ static void zap_huge(struct process *process, struct gather *gather, struct pt_t
     rmap_remove(&process->system->lru.rmap, pt_value(entry), process_place(process, page));
     if (process->system->mappings[pt_value(entry) >> PHYS_PAGEBLOCK_ORDER] > 0)
         gather_pages(gather, pt_value(entry), 1);       // one of several mappings
-    else
-        gather_block(gather, pt_value(entry), PHYS_THP_ORDER);
+    else gather_block(gather, pt_value(entry), PHYS_THP_ORDER);
 }
 
 /// An anonymous page.
-static bool is_page(pt_entry entry) {
-    return pt_present(entry) && !(entry & (PT_ZERO | PT_FILE));
-}
+static bool is_page(pt_entry entry) { return pt_present(entry) && !(entry & (PT_ZERO | PT_FILE)); }
 
 /// Mappings of consecutive pages of one folio of a file, from slot `i` on (zap_present_folio_ptes). Returns their number.
 static unsigned zap_file(struct process *process, struct gather *gather, pt_entry *slot, unsigned most, uint64_t page) {
@@ -84,10 +81,8 @@ static void zap_small(struct process *process, struct gather *gather, struct pt_
             }
         process->anonymous_pages -= count;
         for (unsigned j = 0; j < count; ++j) rmap_remove(rmap, frame + j, process_place(process, page + (i - first) + j));
-        if (entry & PT_SHARED && process->system->mappings[block] == 0 && rmap_mapped(rmap, frame))
-            gather_kept(gather, frame, 1);
-        else
-            gather_pages(gather, frame, count);
+        if (entry & PT_SHARED && process->system->mappings[block] == 0 && rmap_mapped(rmap, frame)) gather_kept(gather, frame, 1);
+        else gather_pages(gather, frame, count);
     }
 }
 
@@ -111,9 +106,7 @@ void unmap_pages(struct process *process, struct gather *gather, uint64_t page, 
     }
 }
 
-static void give_table(void *context, uint32_t frame) {
-    gather_block(context, frame, 0);
-}
+static void give_table(void *context, uint32_t frame) { gather_block(context, frame, 0); }
 
 /// Areas that lie less than 2MB apart are one range (free_pgtables); the floor is the same for all.
 static void free_tables(struct process *process, struct gather *gather, const struct area *area, size_t count, uint64_t floor,
@@ -138,10 +131,8 @@ void unmap_range(struct process *process, uint64_t page, uint64_t end, uint32_t 
     gather_start(&gather, process->system, cpu);
     for (size_t i = first; i < last; ++i) {
         const struct area *area = &areas->item[i];
-        if (area->flags & AREA_HUGETLB)
-            hugetlb_unmap(process, &gather, area->start, area->end);
-        else
-            unmap_pages(process, &gather, area->start, area->end);
+        if (area->flags & AREA_HUGETLB) hugetlb_unmap(process, &gather, area->start, area->end);
+        else unmap_pages(process, &gather, area->start, area->end);
     }
     free_tables(process, &gather, areas->item + first, last - first, floor, ceiling);
     gather_finish(&gather);

@@ -41,11 +41,9 @@ static void on_kernel(unsigned cpu, void *data) {
 static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
     (void)cpu;
     (void)data;
-    if (!stream.inside && !stream.awaits_touch)
-        return;
+    if (!stream.inside && !stream.awaits_touch) return;
     const struct qemu_plugin_hwaddr *found = qemu_plugin_get_hwaddr(info, address);
-    if (!found || qemu_plugin_hwaddr_is_io(found))
-        return;
+    if (!found || qemu_plugin_hwaddr_is_io(found)) return;
     const struct access access = {
         .virtual_address = address,
         .physical_address = qemu_plugin_hwaddr_phys_addr(found),
@@ -74,13 +72,11 @@ static bool is_string(const uint8_t *code, size_t size) {
 static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
     (void)id;
     const bool user = qemu_plugin_tb_vaddr(block) < USER_END;
-    if (user)
-        qemu_plugin_register_vcpu_tb_exec_cb(block, on_user, QEMU_PLUGIN_CB_NO_REGS, (void *)qemu_plugin_tb_vaddr(block));
+    if (user) qemu_plugin_register_vcpu_tb_exec_cb(block, on_user, QEMU_PLUGIN_CB_NO_REGS, (void *)qemu_plugin_tb_vaddr(block));
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++) {
         struct qemu_plugin_insn *one = qemu_plugin_tb_get_insn(block, i);
         const uint64_t pc = qemu_plugin_insn_vaddr(one);
-        if (user && (pc < settings.touch_begin || pc >= settings.touch_end))
-            continue;
+        if (user && (pc < settings.touch_begin || pc >= settings.touch_end)) continue;
         if (user) {
             qemu_plugin_register_vcpu_insn_exec_cb(one, on_user, QEMU_PLUGIN_CB_NO_REGS, (void *)pc);
         } else {
@@ -95,12 +91,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     const char *const remedy = "record with: ./run tessera lab faults stream record";
     if (!info->system_emulation || info->system.max_vcpus != 1)
         stop("a recording of faults", remedy, "it needs a whole machine with one processor");
-    if (argc != 1 || strncmp(argv[0], "settings=", 9) != 0)
-        stop("the plugin's arguments", remedy, "they must be settings=FILE");
+    if (argc != 1 || strncmp(argv[0], "settings=", 9) != 0) stop("the plugin's arguments", remedy, "they must be settings=FILE");
     settings = settings_read(argv[0] + 9);
     FILE *out = fopen(settings.out, "w");
-    if (!out)
-        stop(settings.out, remedy, "it cannot be written");
+    if (!out) stop(settings.out, remedy, "it cannot be written");
     static char buffer[1 << 20];
     setvbuf(out, buffer, _IOFBF, sizeof buffer);
     stream_begin(&stream, &settings, out);

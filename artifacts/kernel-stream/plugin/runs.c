@@ -9,8 +9,7 @@ bool runs_add(struct runs *runs, const struct access *access, struct access *end
         return false;
     }
     const bool ends = run->bytes != 0;
-    if (ends)
-        *ended = *run;
+    if (ends) *ended = *run;
     *run = *access;
     return ends;
 }

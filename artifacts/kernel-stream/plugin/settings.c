@@ -22,19 +22,15 @@ static bool take(struct settings *settings, const char *name, uint64_t first, ui
         {"touch", &settings->touch_begin, &settings->touch_end},
     };
     if (strcmp(name, "interrupt") == 0) {
-        if (count != 1 || settings->interrupt_count == MOST_INTERRUPTS)
-            return false;
+        if (count != 1 || settings->interrupt_count == MOST_INTERRUPTS) return false;
         settings->interrupts[settings->interrupt_count++] = first;
         return true;
     }
     for (unsigned i = 0; i < sizeof places / sizeof *places; i++) {
-        if (strcmp(name, places[i].name) != 0)
-            continue;
-        if (count != (places[i].second ? 2 : 1) || (places[i].second && second <= first))
-            return false;
+        if (strcmp(name, places[i].name) != 0) continue;
+        if (count != (places[i].second ? 2 : 1) || (places[i].second && second <= first)) return false;
         *places[i].first = first;
-        if (places[i].second)
-            *places[i].second = second;
+        if (places[i].second) *places[i].second = second;
         return true;
     }
     return false;
@@ -54,15 +50,13 @@ static void require_all(const struct settings *settings, const char *path) {
         {"touch", settings->touch_end != 0},
     };
     for (unsigned i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!needed[i].there)
-            stop(path, REMEDY, "line '%s' is missing", needed[i].name);
+        if (!needed[i].there) stop(path, REMEDY, "line '%s' is missing", needed[i].name);
 }
 
 struct settings settings_read(const char *path) {
     struct settings settings = {.out = ""};
     FILE *file = fopen(path, "r");
-    if (!file)
-        stop(path, REMEDY, "%s", strerror(errno));
+    if (!file) stop(path, REMEDY, "%s", strerror(errno));
     char line[PATH_BYTES + 16];
     for (unsigned number = 1; fgets(line, sizeof line, file); number++) {
         char name[16] = "", rest[8] = "";
@@ -70,8 +64,7 @@ struct settings settings_read(const char *path) {
         line[strcspn(line, "\n")] = 0;
         if (strncmp(line, "out ", 4) == 0) {
             const size_t bytes = strlen(line + 4) + 1;
-            if (bytes > sizeof settings.out)
-                stop(path, REMEDY, "line %u has a path of %zu bytes", number, bytes);
+            if (bytes > sizeof settings.out) stop(path, REMEDY, "line %u has a path of %zu bytes", number, bytes);
             memcpy(settings.out, line + 4, bytes);
             continue;
         }
@@ -85,10 +78,8 @@ struct settings settings_read(const char *path) {
 }
 
 bool settings_is_interrupt(const struct settings *settings, uint64_t pc) {
-    if (settings->vectors_begin <= pc && pc < settings->vectors_end)
-        return true;
+    if (settings->vectors_begin <= pc && pc < settings->vectors_end) return true;
     for (unsigned i = 0; i < settings->interrupt_count; i++)
-        if (settings->interrupts[i] == pc)
-            return true;
+        if (settings->interrupts[i] == pc) return true;
     return false;
 }

@@ -16,8 +16,7 @@ static void write_access(struct stream *stream, const struct access *access, con
 
 static void end_string(struct stream *stream) {
     struct access ended;
-    while (runs_take(&stream->runs, &ended))
-        write_access(stream, &ended, "LS");
+    while (runs_take(&stream->runs, &ended)) write_access(stream, &ended, "LS");
     stream->string_pc = 0;
 }
 
@@ -52,10 +51,8 @@ static void end_fault(struct stream *stream) {
 void stream_user(struct stream *stream, uint64_t pc) {
     if (stream->inside && (stream->depth || pc != stream->user_pc))
         drop(stream, stream->depth ? "interrupt-never-left" : "another-instruction");
-    else if (stream->inside)
-        end_fault(stream);
-    else if (stream->awaits_touch && pc != stream->user_pc)
-        drop(stream, "no-access");
+    else if (stream->inside) end_fault(stream);
+    else if (stream->awaits_touch && pc != stream->user_pc) drop(stream, "no-access");
     stream->user_pc = pc;
 }
 
@@ -74,8 +71,7 @@ static bool taken_out(struct stream *stream, uint64_t pc) {
         stream->interrupts++;
     }
     stream->in_vector = vector;
-    if (!stream->depth)
-        return false;
+    if (!stream->depth) return false;
     stream->leaving = pc == settings->leave;
     stream->removed++;
     return true;
@@ -84,10 +80,8 @@ static bool taken_out(struct stream *stream, uint64_t pc) {
 void stream_kernel(struct stream *stream, uint64_t pc, bool string) {
     if (!stream->inside) {
         const struct settings *settings = stream->settings;
-        if (pc != settings->entry || stream->user_pc < settings->touch_begin || stream->user_pc >= settings->touch_end)
-            return;
-        if (stream->awaits_touch)
-            drop(stream, "faulted-again");
+        if (pc != settings->entry || stream->user_pc < settings->touch_begin || stream->user_pc >= settings->touch_end) return;
+        if (stream->awaits_touch) drop(stream, "faulted-again");
         begin_fault(stream);
         stream->since = 1;
         return;
@@ -96,14 +90,12 @@ void stream_kernel(struct stream *stream, uint64_t pc, bool string) {
         drop(stream, "scheduled");
         return;
     }
-    if (taken_out(stream, pc))
-        return;
+    if (taken_out(stream, pc)) return;
     if (pc == stream->settings->entry) {
         drop(stream, "fault-in-fault");
         return;
     }
-    if (string && pc == stream->string_pc)
-        return;
+    if (string && pc == stream->string_pc) return;
     end_string(stream);
     stream->string_pc = string ? pc : 0;
     stream->since++;
@@ -111,18 +103,17 @@ void stream_kernel(struct stream *stream, uint64_t pc, bool string) {
 
 void stream_access(struct stream *stream, const struct access *access) {
     if (stream->awaits_touch) {
-        fprintf(stream->out, "touch %" PRIx64 " %" PRIx64 " %" PRIu32 "\n", access->virtual_address, access->physical_address, access->bytes);
+        fprintf(stream->out, "touch %" PRIx64 " %" PRIx64 " %" PRIu32 "\n", access->virtual_address, access->physical_address,
+                access->bytes);
         finish(stream);
         stream->awaits_touch = false;
         return;
     }
-    if (!stream->inside || stream->depth)
-        return;
+    if (!stream->inside || stream->depth) return;
     if (!stream->string_pc) {
         write_access(stream, access, "ls");
         return;
     }
     struct access ended;
-    if (runs_add(&stream->runs, access, &ended))
-        write_access(stream, &ended, "LS");
+    if (runs_add(&stream->runs, access, &ended)) write_access(stream, &ended, "LS");
 }

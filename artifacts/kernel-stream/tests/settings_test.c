@@ -8,21 +8,20 @@
 
 #include "settings.h"
 
-static const char GOOD[] = "out /tmp/with space\nentry ff10\nreturn ff20\nschedule ff30\ninterrupt ff40\ninterrupt ff41\nvectors ff50 ff60\ntouch 10 20\n";
+static const char GOOD[] =
+    "out /tmp/with space\nentry ff10\nreturn ff20\nschedule ff30\ninterrupt ff40\ninterrupt ff41\nvectors ff50 ff60\ntouch 10 20\n";
 static char path[4096];
 
 static void write_text(const char *text) {
     FILE *file = fopen(path, "w");
-    if (!file || fputs(text, file) < 0 || fclose(file))
-        exit(3);
+    if (!file || fputs(text, file) < 0 || fclose(file)) exit(3);
 }
 
 static int status_of(const char *text) {
     write_text(text);
     const pid_t child = fork();
     if (child == 0) {
-        if (!freopen("/dev/null", "w", stderr))
-            _exit(3);
+        if (!freopen("/dev/null", "w", stderr)) _exit(3);
         settings_read(path);
         _exit(0);
     }
@@ -50,11 +49,11 @@ int main(int count, char **arguments) {
         char copy[sizeof GOOD];
         memcpy(copy, GOOD, sizeof GOOD);
         for (char *line = strtok(copy, "\n"); line; line = strtok(NULL, "\n"))
-            if (strncmp(line, lines[i], strlen(lines[i])) != 0)
-                strcat(strcat(text, line), "\n");
+            if (strncmp(line, lines[i], strlen(lines[i])) != 0) strcat(strcat(text, line), "\n");
         CHECK(status_of(text) == 2);
     }
-    const char *const wrong[] = {"entry\n", "entry 1 2\n", "entry 1 2 3\n", "vectors 5\n", "vectors 6 5\n", "exit 1\n", "\n", "interrupt 1 2\n"};
+    const char *const wrong[] = {"entry\n",  "entry 1 2\n", "entry 1 2 3\n",  "vectors 5\n", "vectors 6 5\n",
+                                 "exit 1\n", "\n",          "interrupt 1 2\n"};
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char text[2 * sizeof GOOD];
         snprintf(text, sizeof text, "%s%s", GOOD, wrong[i]);

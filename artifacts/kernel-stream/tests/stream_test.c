@@ -6,11 +6,27 @@
 
 #include "stream.h"
 
-enum { ENTRY = 0xf100, LEAVE = 0xf200, SCHEDULE = 0xf300, TIMER = 0xf400, VECTOR = 0xf500, VECTORS_END = 0xf510, CODE = 0xf900, TOUCH = 0x10 };
+enum {
+    ENTRY = 0xf100,
+    LEAVE = 0xf200,
+    SCHEDULE = 0xf300,
+    TIMER = 0xf400,
+    VECTOR = 0xf500,
+    VECTORS_END = 0xf510,
+    CODE = 0xf900,
+    TOUCH = 0x10
+};
 
 static const struct settings SETTINGS = {
-    .entry = ENTRY, .leave = LEAVE, .schedule = SCHEDULE, .interrupts = {TIMER}, .interrupt_count = 1,
-    .vectors_begin = VECTOR, .vectors_end = VECTORS_END, .touch_begin = TOUCH, .touch_end = 0x20,
+    .entry = ENTRY,
+    .leave = LEAVE,
+    .schedule = SCHEDULE,
+    .interrupts = {TIMER},
+    .interrupt_count = 1,
+    .vectors_begin = VECTOR,
+    .vectors_end = VECTORS_END,
+    .touch_begin = TOUCH,
+    .touch_end = 0x20,
 };
 static struct stream stream;
 static int failures;

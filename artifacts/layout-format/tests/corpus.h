@@ -57,8 +57,7 @@ inline std::vector<Refused> refused() {
 /// `count` windows of one 2MB page with a gap behind each. Line 1 is the header, line 2 the pool, line 3 + i window i.
 inline std::string many_windows(size_t count) {
     std::string text = "type,pageSize,startOffset,endOffset\nmmap,-1,0,1TB\n";
-    for (size_t i = 0; i < count; ++i)
-        text += "mmap,2MB," + std::to_string(4 * i) + "MB," + std::to_string(4 * i + 2) + "MB\n";
+    for (size_t i = 0; i < count; ++i) text += "mmap,2MB," + std::to_string(4 * i) + "MB," + std::to_string(4 * i + 2) + "MB\n";
     return text;
 }
 

@@ -107,11 +107,16 @@ static const struct row {
     double (*run)(int); /* returns the number of operations */
     int argument;
 } kRows[] = {
-    {"malloc_small_1_thread", small_blocks, 1}, {"malloc_small_4_threads", small_blocks, 4},
-    {"malloc_256KB", large_blocks, 256},        {"malloc_512KB", large_blocks, 512},
-    {"malloc_1MB", large_blocks, 1024},         {"malloc_2MB", large_blocks, 2048},
-    {"mmap_4KB", mappings, 4},                  {"mmap_64KB", mappings, 64},
-    {"mmap_1MB", mappings, 1024},               {"mmap_4KB_20000_holes", mappings_among_holes, 4},
+    {"malloc_small_1_thread", small_blocks, 1},
+    {"malloc_small_4_threads", small_blocks, 4},
+    {"malloc_256KB", large_blocks, 256},
+    {"malloc_512KB", large_blocks, 512},
+    {"malloc_1MB", large_blocks, 1024},
+    {"malloc_2MB", large_blocks, 2048},
+    {"mmap_4KB", mappings, 4},
+    {"mmap_64KB", mappings, 64},
+    {"mmap_1MB", mappings, 1024},
+    {"mmap_4KB_20000_holes", mappings_among_holes, 4},
     {"mmap_64KB_20000_holes", mappings_among_holes, 64},
     {"malloc_small_20000_holes", small_blocks_among_holes, 1},
 };

@@ -29,9 +29,7 @@ constexpr bool whole_pages(int a) { return a == MADV_DONTFORK || a == MADV_DOFOR
 /// Can be ignored without an effect that a program can see; hugetlb rejects it.
 constexpr bool only_a_hint(int a) { return a == MADV_FREE || a == kCold || a == kPageout; }
 /// Changes the mapping itself; a new owner of the memory must not inherit it.
-constexpr bool leaves_a_mark(int a) {
-    return !(a == MADV_WILLNEED || drops(a) || populates(a) || only_a_hint(a));
-}
+constexpr bool leaves_a_mark(int a) { return !(a == MADV_WILLNEED || drops(a) || populates(a) || only_a_hint(a)); }
 
 /// Concerns the contents only, so that it may come after the lock is released; it can block.
 constexpr bool comes_later(int a) { return !leaves_a_mark(a) || a == MADV_REMOVE; }

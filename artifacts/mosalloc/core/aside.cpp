@@ -25,8 +25,7 @@ void run_job() { g_result = g_job(g_argument); }
 /// A thread as pthread_create makes it, but it shares the caller's thread-local storage, which it must not write to.
 /// Returns its number or -errno; the new task calls run_job and ends.
 __attribute__((noinline)) long start_task() {
-    constexpr long kFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
-                            CLONE_CHILD_CLEARTID;
+    constexpr long kFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID;
     void (**top)() = reinterpret_cast<void (**)()>(g_stack + kStackBytes - 16);
     *top = run_job;
     register uint32_t* cleared __asm__("r10") = &g_running;

@@ -19,9 +19,7 @@ struct Range {
     bool empty() const { return end <= start; }
     bool contains(const Range& o) const { return start <= o.start && o.end <= end; }
     bool overlaps(const Range& o) const { return start < o.end && o.start < end; }
-    Range clip(const Range& o) const {
-        return {start > o.start ? start : o.start, end < o.end ? end : o.end};
-    }
+    Range clip(const Range& o) const { return {start > o.start ? start : o.start, end < o.end ? end : o.end}; }
 };
 
 constexpr uint64_t align_down(uint64_t value, uint64_t unit) { return value / unit * unit; }

@@ -109,8 +109,7 @@ long Pool::replace_by_small_pages(Range page) {
     long result = copy_used(page, copy);
     if (!sys::failed(result) && during != (PROT_READ | PROT_WRITE)) result = sys::mprotect(copy, page.bytes(), during);
     copy_policy(page, copy);
-    if (!sys::failed(result))
-        result = sys::mremap(copy, page.bytes(), page.bytes(), MREMAP_MAYMOVE | MREMAP_FIXED, base_ + page.start);
+    if (!sys::failed(result)) result = sys::mremap(copy, page.bytes(), page.bytes(), MREMAP_MAYMOVE | MREMAP_FIXED, base_ + page.start);
     if (sys::failed(result)) {
         sys::munmap(copy, page.bytes());
         return result;

@@ -58,8 +58,7 @@ long Pool::take_copies() {
     for (size_t i = 0; i < windows_.count(); ++i) {
         const WindowList::Window& w = windows_.at(i);
         const uint64_t at = base_ + w.range.start, bytes = w.range.bytes();
-        const long result = w.copy == 0 ? reserve_span(at, bytes)
-                                        : sys::mremap(w.copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at);
+        const long result = w.copy == 0 ? reserve_span(at, bytes) : sys::mremap(w.copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at);
         if (sys::failed(result)) return result;
         for (uint64_t p = w.range.start; p < w.range.end; p += kPage4K)
             if ((*states(p) & kUsed) == 0) *states(p) = 0;

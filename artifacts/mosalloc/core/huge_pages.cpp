@@ -181,8 +181,7 @@ long Pool::commit_huge(Range part, uint64_t page_bytes, int prot) {
     if (sys::failed(cleared)) return cleared;
     // Marks of a huge page stay until it is unused.
     const auto state = static_cast<uint8_t>(kUsed | (prot & kProtMask));
-    for (uint64_t at = part.start; at < part.end; at += kPage4K)
-        *states(at) = static_cast<uint8_t>((*states(at) & kMarks) | state);
+    for (uint64_t at = part.start; at < part.end; at += kPage4K) *states(at) = static_cast<uint8_t>((*states(at) & kMarks) | state);
     const long result = sync_protection(part, page_bytes);
     for (uint64_t at = align_down(part.start, page_bytes); at < part.end; at += page_bytes)
         if ((hardware(at) & PROT_WRITE) != 0) mark_dirty(part.clip({at, at + page_bytes}));
@@ -237,9 +236,7 @@ bool Pool::must_split(Range page, Range asked, int prot) const {
             if ((*states(at) & kUsed) != 0 && wanted(protection_at(at))) return true;
         return false;
     };
-    const auto others = [&](auto wanted) {
-        return any_page({page.start, asked.start}, wanted) || any_page({asked.end, page.end}, wanted);
-    };
+    const auto others = [&](auto wanted) { return any_page({page.start, asked.start}, wanted) || any_page({asked.end, page.end}, wanted); };
     // clear_dirty() would open the whole page to writers, while another thread relies on a fault in its part.
     const auto clearing_opens = [&] {
         if ((hardware(page.start) & PROT_WRITE) != 0 || !others([](int) { return true; })) return false;

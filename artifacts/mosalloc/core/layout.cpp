@@ -6,7 +6,11 @@ namespace mosalloc {
 namespace {
 
 bool say(const tessera::layout_file::Message& message, Text* error) {
-    error->add(message.asked).add(": ").add(message.found).add("\n  what to do: ").add(message.remedy)
+    error->add(message.asked)
+        .add(": ")
+        .add(message.found)
+        .add("\n  what to do: ")
+        .add(message.remedy)
         .add("; then run: tessera layouts check FILE");
     return false;
 }
@@ -14,10 +18,18 @@ bool say(const tessera::layout_file::Message& message, Text* error) {
 /// The only rule that depends on the library: a pool without a size row has the default size.
 bool inside_default(const Window& w, const char* name, Text* error) {
     if (w.end <= kDefaultPoolBytes[w.pool]) return true;
-    error->add("layout ").add(name).add(" line ").number(w.line).add(", column endOffset: '").number(w.end)
-        .add("': the window ends outside its pool of ").size(kDefaultPoolBytes[w.pool])
+    error->add("layout ")
+        .add(name)
+        .add(" line ")
+        .number(w.line)
+        .add(", column endOffset: '")
+        .number(w.end)
+        .add("': the window ends outside its pool of ")
+        .size(kDefaultPoolBytes[w.pool])
         .add(" (the default without a row with pageSize -1) [allocator/default-pool]\n  what to do: add a row: ")
-        .add(kPoolNames[w.pool]).add(",-1,0,").number(w.end);
+        .add(kPoolNames[w.pool])
+        .add(",-1,0,")
+        .number(w.end);
     return false;
 }
 

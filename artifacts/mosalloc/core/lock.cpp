@@ -43,8 +43,8 @@ bool Lock::is_mine() const { return (__atomic_load_n(&word_, __ATOMIC_RELAXED) &
 /// would ever wake the others.
 void Lock::wait(uint32_t seen) {
     const timespec second = {1, 0};
-    const long result = sys::call(SYS_futex, reinterpret_cast<long>(&word_), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen,
-                                  reinterpret_cast<long>(&second));
+    const long result =
+        sys::call(SYS_futex, reinterpret_cast<long>(&word_), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, reinterpret_cast<long>(&second));
     if (result != -ETIMEDOUT || is_alive(seen & ~kWaiters)) return;
     if (__atomic_compare_exchange_n(&word_, &seen, 0, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) ++stolen_;
 }
@@ -61,8 +61,7 @@ void Lock::acquire() {
     while (!__atomic_compare_exchange_n(&word_, &seen, mine, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         mine = me | kWaiters;  // after a wait there may be others
         const uint32_t waited = seen | kWaiters;
-        const bool marked = seen == waited ||
-                            __atomic_compare_exchange_n(&word_, &seen, waited, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        const bool marked = seen == waited || __atomic_compare_exchange_n(&word_, &seen, waited, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
         if (marked) {
             set_signals(signals, nullptr);  // a waiting thread can be killed
             wait(waited);
@@ -78,8 +77,7 @@ void Lock::release() {
     if (--depth_ > 0) return;
     const uint64_t signals = signals_;
     const uint32_t was = __atomic_exchange_n(&word_, 0, __ATOMIC_RELEASE);
-    if ((was & kWaiters) != 0)
-        sys::call(SYS_futex, reinterpret_cast<long>(&word_), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+    if ((was & kWaiters) != 0) sys::call(SYS_futex, reinterpret_cast<long>(&word_), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
     set_signals(signals, nullptr);
 }
 

@@ -91,8 +91,7 @@ void Pool::copy_policy(Range page, uint64_t copy) const {
     const long known = sys::call(SYS_get_mempolicy, reinterpret_cast<long>(&mode), reinterpret_cast<long>(nodes), kNodes,
                                  static_cast<long>(base_ + page.start), MPOL_F_ADDR);
     if (sys::failed(known) || mode == MPOL_DEFAULT) return;
-    sys::call(SYS_mbind, static_cast<long>(copy), static_cast<long>(page.bytes()), mode, reinterpret_cast<long>(nodes),
-              kNodes);
+    sys::call(SYS_mbind, static_cast<long>(copy), static_cast<long>(page.bytes()), mode, reinterpret_cast<long>(nodes), kNodes);
 }
 
 /// The parts of `page` have mappings of their own now: a huge page's, after a split or a copied fork.

@@ -49,9 +49,7 @@ bool Pool::any(Range range, uint8_t flags) const {
     return (all & flags) != 0;
 }
 
-void Pool::mark(Range range, uint8_t state) {
-    memset(states(range.start), state, range.bytes() / kPage4K);
-}
+void Pool::mark(Range range, uint8_t state) { memset(states(range.start), state, range.bytes() / kPage4K); }
 
 void Pool::mark_odd(Range range) {
     for (uint64_t at = range.start; at < range.end; at += kPage4K) *states(at) |= kOdd;
@@ -133,8 +131,7 @@ long Pool::advise_used(Range range, int advice, Later* later) {
 long Pool::open_for_copy(Range range, int prot) {
     return windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
         if (page_bytes == kPage4K) return sys::mprotect(base_ + part.start, part.bytes(), prot);
-        return set_hardware({align_down(part.start, page_bytes), align_up(part.end, page_bytes)},
-                            prot | PROT_READ | PROT_WRITE);
+        return set_hardware({align_down(part.start, page_bytes), align_up(part.end, page_bytes)}, prot | PROT_READ | PROT_WRITE);
     });
 }
 
@@ -164,8 +161,6 @@ long Pool::renew(Range range) {
     return for_each_run(range, prot, [&](Range run) -> long { return replace(run, prot(run.start), false); });
 }
 
-void Pool::adopt_foreign(Range range, int prot) {
-    mark(range, static_cast<uint8_t>(kUsed | kForeign | (prot & kProtMask)));
-}
+void Pool::adopt_foreign(Range range, int prot) { mark(range, static_cast<uint8_t>(kUsed | kForeign | (prot & kProtMask))); }
 
 }  // namespace mosalloc

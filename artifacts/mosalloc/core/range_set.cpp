@@ -58,7 +58,8 @@ bool RangeSet::is_taken(Range range) const {
 
 uint64_t RangeSet::bytes_in(Range range) const {
     uint64_t bytes = 0;
-    for (size_t i = first_ending_after(range.start); i < count_ && ranges_[i].start < range.end; ++i) bytes += ranges_[i].clip(range).bytes();
+    for (size_t i = first_ending_after(range.start); i < count_ && ranges_[i].start < range.end; ++i)
+        bytes += ranges_[i].clip(range).bytes();
     return bytes;
 }
 

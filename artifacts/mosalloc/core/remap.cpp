@@ -101,9 +101,8 @@ long Space::move_fixed(Pool* pool, Range old, uint64_t bytes, uint64_t to, bool 
         if (!keep) give(pool, old);
         return result;
     }
-    long result = overlaps(addresses)
-                      ? map_fixed(addresses, {kReadWrite})
-                      : sys::mmap(to, bytes, kReadWrite, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
+    long result = overlaps(addresses) ? map_fixed(addresses, {kReadWrite})
+                                      : sys::mmap(to, bytes, kReadWrite, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
     if (!sys::failed(result)) result = move_to(pool, old, bytes, to);
     if (sys::failed(result)) return result;
     leave(pool, old, keep);
@@ -206,8 +205,7 @@ long Space::remap(uint64_t old, uint64_t old_bytes, uint64_t bytes, int flags, u
     if (old % kPage4K != 0 || bytes == 0 || unknown || (fixed && !may_move)) return -EINVAL;
     if (keep && (!may_move || old_bytes != bytes)) return -EINVAL;
     if (addresses.end < old || old + bytes < old) return -EINVAL;
-    if (fixed && !overlaps({old, old + (old_bytes == 0 ? kPage4K : old_bytes)}))
-        return move_in(old, old_bytes, bytes, flags, to);
+    if (fixed && !overlaps({old, old + (old_bytes == 0 ? kPage4K : old_bytes)})) return move_in(old, old_bytes, bytes, flags, to);
     const Range first{old, old + (old_bytes == 0 ? kPage4K : old_bytes)};
     Pool* pool = holder(first);
     if (pool == nullptr || !pool->all_used(pool->offsets(first))) return -EFAULT;

@@ -99,9 +99,8 @@ long Pool::replace(Range range, int prot, bool no_reserve) {
         return page_bytes == kPage4K || !policy_.on_demand ? 0 : keep_present(part, page_bytes);
     });
     if (sys::failed(result)) return result;
-    result = windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
-        return page_bytes == kPage4K ? small(part) : 0;
-    });
+    result =
+        windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long { return page_bytes == kPage4K ? small(part) : 0; });
     if (sys::failed(result)) return result;
     windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
         if (page_bytes != kPage4K) forget_huge(part, page_bytes);

@@ -93,10 +93,11 @@ long Space::give(Pool* pool, Range offsets) {
     const long result = pool->release(offsets, holes > most_holes_);
     if (is_heap(pool)) return result;
     if (!sys::failed(result)) list(pool).give(offsets);
-    else pool->windows().for_each_part(offsets, [&](Range part, uint64_t) -> long {
-        if (pool->none_used(part)) list(pool).give(part);  // what could be released before the error
-        return 0;
-    });
+    else
+        pool->windows().for_each_part(offsets, [&](Range part, uint64_t) -> long {
+            if (pool->none_used(part)) list(pool).give(part);  // what could be released before the error
+            return 0;
+        });
     return result;
 }
 
@@ -105,8 +106,7 @@ long Space::give(Pool* pool, Range offsets) {
 void Space::restore(Pool* pool, Range offsets, int more_flags) {
     const uint64_t at = pool->base() + offsets.start;
     constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    if (sys::failed(sys::mmap(at, offsets.bytes(), PROT_NONE, flags | more_flags)) ||
-        sys::failed(reserve_span(at, offsets.bytes())))
+    if (sys::failed(sys::mmap(at, offsets.bytes(), PROT_NONE, flags | more_flags)) || sys::failed(reserve_span(at, offsets.bytes())))
         take(pool, offsets);
     else if (!is_heap(pool)) list(pool).give(offsets);
 }
@@ -188,13 +188,9 @@ long Space::map_file(uint64_t bytes, int prot, int flags, int fd, uint64_t offse
 }
 
 /// True if the program may place a mapping here. The heap ends at the break, and the next brk may extend it.
-bool Space::owns(const Pool* pool, Range offsets) const {
-    return !is_heap(pool) || offsets.end <= align_up(break_, kPage4K);
-}
+bool Space::owns(const Pool* pool, Range offsets) const { return !is_heap(pool) || offsets.end <= align_up(break_, kPage4K); }
 
-bool Space::may_place(Pool* pool, Range offsets) {
-    return owns(pool, offsets) && (is_heap(pool) || list(pool).has_room());
-}
+bool Space::may_place(Pool* pool, Range offsets) { return owns(pool, offsets) && (is_heap(pool) || list(pool).has_room()); }
 
 bool Space::vacant(Range addresses) {
     Pool* pool = holder(addresses);
@@ -294,8 +290,7 @@ long Space::advise(Range addresses, int advice, Later* later) {
 
 long Space::check_mapped(Range addresses) {
     return over(
-        addresses, [](Pool* pool, Range part) -> long { return pool->all_used(part) ? 0 : -ENOMEM; },
-        [](Range) -> long { return 0; });
+        addresses, [](Pool* pool, Range part) -> long { return pool->all_used(part) ? 0 : -ENOMEM; }, [](Range) -> long { return 0; });
 }
 
 long Space::set_break(uint64_t address) {
@@ -304,8 +299,9 @@ long Space::set_break(uint64_t address) {
     const uint64_t wanted = address - pool.base();
     if (wanted > pool.bytes()) return full(MOSALLOC_POOL_HEAP, wanted);
     const uint64_t old_end = align_up(break_, kPage4K), end = align_up(wanted, kPage4K);
-    const long result = end > old_end ? pool.commit({old_end, end}, PROT_READ | PROT_WRITE)
-                        : end < old_end ? pool.release({end, old_end}) : 0;
+    const long result = end > old_end   ? pool.commit({old_end, end}, PROT_READ | PROT_WRITE)
+                        : end < old_end ? pool.release({end, old_end})
+                                        : 0;
     if (sys::failed(result)) return result;
     break_ = wanted;
     mosalloc_pool& shown = out(MOSALLOC_POOL_HEAP);

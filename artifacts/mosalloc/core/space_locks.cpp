@@ -54,9 +54,7 @@ long Space::lock(Range addresses, int flags, Later* later) {
 }
 
 long Space::unlock(Range addresses) {
-    const auto kernel = [](Range part) {
-        return sys::call(SYS_munlock, static_cast<long>(part.start), static_cast<long>(part.bytes()));
-    };
+    const auto kernel = [](Range part) { return sys::call(SYS_munlock, static_cast<long>(part.start), static_cast<long>(part.bytes())); };
     return over(
         addresses,
         [&](Pool* pool, Range part) -> long {

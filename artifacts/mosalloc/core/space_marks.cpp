@@ -72,9 +72,7 @@ long Space::set_name(Range addresses, const Marking& kernel) {
 
 namespace {
 
-long attach_kernel(int id, uint64_t address, int flags) {
-    return sys::call(SYS_shmat, id, static_cast<long>(address), flags);
-}
+long attach_kernel(int id, uint64_t address, int flags) { return sys::call(SYS_shmat, id, static_cast<long>(address), flags); }
 
 /// A segment of huge pages is as long as its pages; its size does not show that. So attaches it once elsewhere.
 bool has_huge_pages(int id) {

@@ -20,22 +20,16 @@ inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = e;
     register long r9 __asm__("r9") = f;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
+    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
     return result;
 }
 
 inline bool failed(long result) { return result < 0 && result >= -4095; }
 
 inline long mmap(uint64_t addr, uint64_t bytes, int prot, int flags, int fd = -1, uint64_t offset = 0) {
-    return call(SYS_mmap, static_cast<long>(addr), static_cast<long>(bytes), prot, flags, fd,
-                static_cast<long>(offset));
+    return call(SYS_mmap, static_cast<long>(addr), static_cast<long>(bytes), prot, flags, fd, static_cast<long>(offset));
 }
-inline long munmap(uint64_t addr, uint64_t bytes) {
-    return call(SYS_munmap, static_cast<long>(addr), static_cast<long>(bytes));
-}
+inline long munmap(uint64_t addr, uint64_t bytes) { return call(SYS_munmap, static_cast<long>(addr), static_cast<long>(bytes)); }
 inline long mprotect(uint64_t addr, uint64_t bytes, int prot) {
     return call(SYS_mprotect, static_cast<long>(addr), static_cast<long>(bytes), prot);
 }
@@ -43,8 +37,7 @@ inline long madvise(uint64_t addr, uint64_t bytes, int advice) {
     return call(SYS_madvise, static_cast<long>(addr), static_cast<long>(bytes), advice);
 }
 inline long mremap(uint64_t addr, uint64_t old_bytes, uint64_t bytes, int flags, uint64_t to) {
-    return call(SYS_mremap, static_cast<long>(addr), static_cast<long>(old_bytes), static_cast<long>(bytes),
-                flags, static_cast<long>(to));
+    return call(SYS_mremap, static_cast<long>(addr), static_cast<long>(old_bytes), static_cast<long>(bytes), flags, static_cast<long>(to));
 }
 inline long brk(uint64_t addr) { return call(SYS_brk, static_cast<long>(addr)); }
 inline long getpid() { return call(SYS_getpid); }
@@ -56,16 +49,13 @@ inline long pread(long fd, void* to, size_t bytes, uint64_t offset) {
     return call(SYS_pread64, fd, reinterpret_cast<long>(to), static_cast<long>(bytes), static_cast<long>(offset));
 }
 
-inline long read(long fd, void* to, size_t bytes) {
-    return call(SYS_read, fd, reinterpret_cast<long>(to), static_cast<long>(bytes));
-}
+inline long read(long fd, void* to, size_t bytes) { return call(SYS_read, fd, reinterpret_cast<long>(to), static_cast<long>(bytes)); }
 inline long write(long fd, const void* from, size_t bytes) {
     return call(SYS_write, fd, reinterpret_cast<long>(from), static_cast<long>(bytes));
 }
 inline long ftruncate(long fd, uint64_t bytes) { return call(SYS_ftruncate, fd, static_cast<long>(bytes)); }
 inline long readlink(const char* path, char* to, size_t bytes) {
-    return call(SYS_readlinkat, AT_FDCWD, reinterpret_cast<long>(path), reinterpret_cast<long>(to),
-                static_cast<long>(bytes));
+    return call(SYS_readlinkat, AT_FDCWD, reinterpret_cast<long>(path), reinterpret_cast<long>(to), static_cast<long>(bytes));
 }
 [[noreturn]] inline void exit_group(int status) {
     for (;;) call(SYS_exit_group, status);

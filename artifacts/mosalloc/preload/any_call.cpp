@@ -114,8 +114,8 @@ long make_ring(long entries, long parameters) {
 }  // namespace
 
 /// A marked number. Like `syscall`: the result, or -1 with errno.
-__attribute__((force_align_arg_pointer)) long known_call(long number, long a, long b, long c, long d, long e, long f)
-    __asm__("mosalloc_known_call");
+__attribute__((force_align_arg_pointer)) long known_call(long number, long a, long b, long c, long d, long e,
+                                                         long f) __asm__("mosalloc_known_call");
 
 long known_call(long number, long a, long b, long c, long d, long e, long f) {
     for (const Known& known : g_known) {

@@ -7,12 +7,20 @@ mosalloc_children* g_sums = nullptr;       // in the file; null in a process tha
 const mosalloc_pool_map* g_own = nullptr;
 mosalloc_children g_added;                 // this process's counts that are in g_sums already, or were its parent's
 
-constexpr uint64_t mosalloc_children::*kFields[] = {
-    &mosalloc_children::calls,          &mosalloc_children::failed_calls,  &mosalloc_children::softened_protections,
-    &mosalloc_children::split_pages,    &mosalloc_children::unsplit_pages, &mosalloc_children::ignored_advice,
-    &mosalloc_children::zeroed_bytes,   &mosalloc_children::refused_calls, &mosalloc_children::forks,
-    &mosalloc_children::fork_copied_bytes,   &mosalloc_children::opened_bytes,  &mosalloc_children::own_huge_bytes,
-    &mosalloc_children::reservation_calls,   &mosalloc_children::reserved_bytes};
+constexpr uint64_t mosalloc_children::* kFields[] = {&mosalloc_children::calls,
+                                                     &mosalloc_children::failed_calls,
+                                                     &mosalloc_children::softened_protections,
+                                                     &mosalloc_children::split_pages,
+                                                     &mosalloc_children::unsplit_pages,
+                                                     &mosalloc_children::ignored_advice,
+                                                     &mosalloc_children::zeroed_bytes,
+                                                     &mosalloc_children::refused_calls,
+                                                     &mosalloc_children::forks,
+                                                     &mosalloc_children::fork_copied_bytes,
+                                                     &mosalloc_children::opened_bytes,
+                                                     &mosalloc_children::own_huge_bytes,
+                                                     &mosalloc_children::reservation_calls,
+                                                     &mosalloc_children::reserved_bytes};
 
 mosalloc_children counts_of(const mosalloc_pool_map& map) {
     mosalloc_children out = {};

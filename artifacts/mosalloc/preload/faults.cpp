@@ -39,9 +39,8 @@ long register_faults(int fd, uffdio_register* asked) {
     if (pages.empty() || pages.bytes() != asked->range.len || !is_userfaultfd(fd))
         return sys::call(SYS_ioctl, fd, UFFDIO_REGISTER, reinterpret_cast<long>(asked));
     Registration all = {fd, asked, ~uint64_t{0}};
-    const long result = mark_in_pools("ioctl UFFDIO_REGISTER", pages, [&](Space& space) {
-        return space.watch_faults(pages, {register_part, &all});
-    });
+    const long result =
+        mark_in_pools("ioctl UFFDIO_REGISTER", pages, [&](Space& space) { return space.watch_faults(pages, {register_part, &all}); });
     if (!sys::failed(result)) asked->ioctls = all.ioctls;
     return result;
 }

@@ -75,9 +75,13 @@ void count_risk() {
     if (runtime().map->fork_risks++ != 0) return;
     char line[320];
     Text text(line);
-    text.add("mosalloc: fork: the child may need ").number(pages_in_use(kPage2M)).add(" pages of 2MB and ")
-        .number(pages_in_use(kPage1G)).add(" of 1GB, fewer are free, and the library could not copy them to 4KB pages\n"
-        "  what to do: if the child dies with SIGBUS, reserve that many more pages, or allow userfaultfd\n");
+    text.add("mosalloc: fork: the child may need ")
+        .number(pages_in_use(kPage2M))
+        .add(" pages of 2MB and ")
+        .number(pages_in_use(kPage1G))
+        .add(
+            " of 1GB, fewer are free, and the library could not copy them to 4KB pages\n"
+            "  what to do: if the child dies with SIGBUS, reserve that many more pages, or allow userfaultfd\n");
     sys::write(2, line, text.length());
 }
 

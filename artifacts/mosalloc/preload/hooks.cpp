@@ -18,8 +18,7 @@ namespace {
 
 // Flags of requests that a pool can serve. The kernel serves all others (memory that grows down, 32-bit addresses, huge
 // pages that the program itself requests).
-constexpr int kPlainFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_POPULATE | MAP_LOCKED | MAP_DENYWRITE |
-                            MAP_EXECUTABLE;
+constexpr int kPlainFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_POPULATE | MAP_LOCKED | MAP_DENYWRITE | MAP_EXECUTABLE;
 constexpr int kFileFlags = MAP_TYPE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_POPULATE | MAP_DENYWRITE | MAP_EXECUTABLE;
 constexpr int kFixed = MAP_FIXED | MAP_FIXED_NOREPLACE;
 constexpr int kProtections = PROT_READ | PROT_WRITE | PROT_EXEC;
@@ -45,13 +44,9 @@ long done(mosalloc_call call, By by, long result) {
     return -1;
 }
 
-bool in_pools(uint64_t addr, uint64_t bytes) {
-    return bytes != 0 && addr + bytes > addr && runtime().space.overlaps({addr, addr + bytes});
-}
+bool in_pools(uint64_t addr, uint64_t bytes) { return bytes != 0 && addr + bytes > addr && runtime().space.overlaps({addr, addr + bytes}); }
 
-bool is_anonymous(int flags) {
-    return (flags & (MAP_TYPE | MAP_ANONYMOUS)) == (MAP_PRIVATE | MAP_ANONYMOUS);
-}
+bool is_anonymous(int flags) { return (flags & (MAP_TYPE | MAP_ANONYMOUS)) == (MAP_PRIVATE | MAP_ANONYMOUS); }
 
 bool is_plain(int prot, int flags) {
     const int plain = kPlainFlags | (runtime().stacks_in_pool ? MAP_STACK : 0);
@@ -104,8 +99,7 @@ long map_outside(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, uin
 
 /// Serves the request from a pool. Returns false, with the pool's error in `result`, if the kernel must serve it; `reserves`
 /// is then true for a reservation.
-bool map_in_pools(uint64_t addr, size_t bytes, int prot, int flags, int fd, uint64_t offset, Later* later, long* result,
-                  bool* reserves) {
+bool map_in_pools(uint64_t addr, size_t bytes, int prot, int flags, int fd, uint64_t offset, Later* later, long* result, bool* reserves) {
     if (bytes == 0 || bytes >= kAddressEnd || offset % kPage4K != 0) return false;
     const auto tell = [&] {
         if (!sys::failed(*result)) tell_map(static_cast<uint64_t>(*result), bytes, prot, flags, fd, offset);
@@ -275,9 +269,7 @@ long lock_memory(mosalloc_call call, const void* start, size_t bytes, int flags)
     return told_flags(result, call, start, bytes, flags);
 }
 
-HOOK int hook_mlock(const void* start, size_t bytes) {
-    return static_cast<int>(lock_memory(MOSALLOC_CALL_MLOCK, start, bytes, 0));
-}
+HOOK int hook_mlock(const void* start, size_t bytes) { return static_cast<int>(lock_memory(MOSALLOC_CALL_MLOCK, start, bytes, 0)); }
 
 HOOK int hook_mlock2(const void* start, size_t bytes, int flags) {
     return static_cast<int>(lock_memory(MOSALLOC_CALL_MLOCK2, start, bytes, flags));
@@ -309,9 +301,8 @@ HOOK int hook_mincore(void* start, size_t bytes, unsigned char* out) {
 }
 
 HOOK int hook_msync(void* start, size_t bytes, int flags) {
-    return asked_of_kernel(MOSALLOC_CALL_MSYNC, start, bytes, [=] {
-        return sys::call(SYS_msync, reinterpret_cast<long>(start), static_cast<long>(bytes), flags);
-    });
+    return asked_of_kernel(MOSALLOC_CALL_MSYNC, start, bytes,
+                           [=] { return sys::call(SYS_msync, reinterpret_cast<long>(start), static_cast<long>(bytes), flags); });
 }
 
 HOOK void* hook_mremap(void* old, size_t old_bytes, size_t bytes, int flags, void* to) {

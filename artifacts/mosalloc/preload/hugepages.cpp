@@ -18,8 +18,7 @@ bool read_number(const char* path, uint64_t* out) {
     const long got = sys::read(fd, digits, sizeof digits);
     sys::close(fd);
     *out = 0;
-    for (long i = 0; i < got && digits[i] >= '0' && digits[i] <= '9'; ++i)
-        *out = *out * 10 + static_cast<uint64_t>(digits[i] - '0');
+    for (long i = 0; i < got && digits[i] >= '0' && digits[i] <= '9'; ++i) *out = *out * 10 + static_cast<uint64_t>(digits[i] - '0');
     return got > 0;
 }
 
@@ -34,8 +33,7 @@ bool read_count(uint64_t page_bytes, const char* file, uint64_t* out) {
 HugePages huge_pages(uint64_t page_bytes) {
     HugePages out;
     uint64_t free = 0, promised = 0;
-    out.supported = read_count(page_bytes, "nr_hugepages", &out.total) &&
-                    read_count(page_bytes, "free_hugepages", &free) &&
+    out.supported = read_count(page_bytes, "nr_hugepages", &out.total) && read_count(page_bytes, "free_hugepages", &free) &&
                     read_count(page_bytes, "resv_hugepages", &promised);
     // Below zero for a moment when a process ends while the kernel still holds a page of it for an io_uring.
     if (promised >> 63 != 0) promised = 0;
@@ -63,8 +61,7 @@ long back_window(uint64_t address, uint64_t bytes, uint64_t page_bytes) {
     const long result = sys::madvise(address, bytes, advice::kPopulateWrite);
     if (sys::failed(result) && result != -EINVAL) reserve_span(address, bytes);  // the message counts free pages
     if (result != -EINVAL) return result;
-    for (uint64_t page = address; page < address + bytes; page += page_bytes)
-        *reinterpret_cast<volatile char*>(page) = 0;
+    for (uint64_t page = address; page < address + bytes; page += page_bytes) *reinterpret_cast<volatile char*>(page) = 0;
     return 0;
 }
 

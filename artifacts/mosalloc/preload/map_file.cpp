@@ -66,8 +66,12 @@ mosalloc_pool_map* open_map(const char* path, char* message, size_t capacity) {
         // A daemon that dropped its privileges and executed itself again: the map belongs to its parent.
         if (at == -EACCES && owned_by_another_user(path)) return started(map);
         if (sys::failed(at)) {
-            Text(message, capacity).add("pool map ").add(path).add(": cannot be written (errno ")
-                .number(static_cast<uint64_t>(-at)).add(")");
+            Text(message, capacity)
+                .add("pool map ")
+                .add(path)
+                .add(": cannot be written (errno ")
+                .number(static_cast<uint64_t>(-at))
+                .add(")");
             return nullptr;
         }
         auto* shared = reinterpret_cast<mosalloc_pool_map*>(at);

@@ -26,8 +26,8 @@ long answer(long result) {
 }
 
 long name_part(Range addresses, void* rest) {
-    return sys::call(SYS_prctl, PR_SET_VMA, PR_SET_VMA_ANON_NAME, static_cast<long>(addresses.start),
-                     static_cast<long>(addresses.bytes()), reinterpret_cast<long>(rest));
+    return sys::call(SYS_prctl, PR_SET_VMA, PR_SET_VMA_ANON_NAME, static_cast<long>(addresses.start), static_cast<long>(addresses.bytes()),
+                     reinterpret_cast<long>(rest));
 }
 
 HOOK int hook_ioctl(int fd, unsigned long request, void* argument) {
@@ -41,11 +41,10 @@ HOOK int hook_ioctl(int fd, unsigned long request, void* argument) {
 HOOK int hook_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
     const Range pages = __builtin_expect(option == PR_SET_VMA && a == PR_SET_VMA_ANON_NAME, 0) ? pool_pages(b, c) : Range{};
     if (pages.empty())
-        return static_cast<int>(answer(sys::call(SYS_prctl, option, static_cast<long>(a), static_cast<long>(b),
-                                                 static_cast<long>(c), static_cast<long>(d))));
-    return static_cast<int>(answer(mark_in_pools("prctl PR_SET_VMA", pages, [&](Space& space) {
-        return space.set_name(pages, {name_part, reinterpret_cast<void*>(d)});
-    })));
+        return static_cast<int>(
+            answer(sys::call(SYS_prctl, option, static_cast<long>(a), static_cast<long>(b), static_cast<long>(c), static_cast<long>(d))));
+    return static_cast<int>(answer(mark_in_pools(
+        "prctl PR_SET_VMA", pages, [&](Space& space) { return space.set_name(pages, {name_part, reinterpret_cast<void*>(d)}); })));
 }
 
 HOOK void* hook_shmat(int id, const void* where, int flags) {
@@ -108,19 +107,17 @@ void tell_refused_mark(const char* call, Range addresses, uint64_t refused) {
         text.add(" (").add(kPoolNames[kind]).add(" pool, offset ").size(part.start - runtime().space.pool(kind).base()).add(")");
         break;
     }
-    text.add(": EINVAL, because a huge page there can't keep this for a part of itself\n  what to do: align address and "
-             "length to the huge page (2MB), or place the window of the layout elsewhere\n");
+    text.add(
+        ": EINVAL, because a huge page there can't keep this for a part of itself\n  what to do: align address and "
+        "length to the huge page (2MB), or place the window of the layout elsewhere\n");
     sys::write(2, line, text.length());
 }
 
 const Patch* mark_hooks(size_t* count) {
     static const Patch kHooks[] = {
-        {"ioctl", reinterpret_cast<void*>(hook_ioctl), true},
-        {"prctl", reinterpret_cast<void*>(hook_prctl), true},
-        {"shmat", reinterpret_cast<void*>(hook_shmat), true},
-        {"mlockall", reinterpret_cast<void*>(hook_mlockall), true},
-        {"shmdt", reinterpret_cast<void*>(hook_shmdt), true},
-        {"syscall", any_call(), true},
+        {"ioctl", reinterpret_cast<void*>(hook_ioctl), true}, {"prctl", reinterpret_cast<void*>(hook_prctl), true},
+        {"shmat", reinterpret_cast<void*>(hook_shmat), true}, {"mlockall", reinterpret_cast<void*>(hook_mlockall), true},
+        {"shmdt", reinterpret_cast<void*>(hook_shmdt), true}, {"syscall", any_call(), true},
     };
     *count = sizeof kHooks / sizeof kHooks[0];
     return kHooks;

@@ -11,7 +11,7 @@ constexpr const char* kNumber = "a number of bytes";
 
 constexpr struct {
     const char* name;
-    const char* Options::*value;
+    const char* Options::* value;
     const char* allowed;  ///< words with spaces between them, kAny or kNumber
 } kTable[] = {
     {"MOSALLOC_LAYOUT", &Options::layout, kAny},

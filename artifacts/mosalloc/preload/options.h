@@ -21,7 +21,7 @@ struct Options {
     const char* protections = "guards";  ///< MOSALLOC_PROTECTIONS inside huge pages: soft, guards, exact (policy.h)
     const char* keep = "1073741824";   ///< MOSALLOC_KEEP_BYTES: on demand, unused huge pages that stay mapped
 
-    bool is(const char* Options::*option, const char* value) const { return same_text(this->*option, value); }
+    bool is(const char* Options::* option, const char* value) const { return same_text(this->*option, value); }
     Policy policy() const;
 };
 

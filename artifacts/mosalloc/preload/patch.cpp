@@ -20,7 +20,7 @@ struct Entry {
     const void* to = nullptr;
 };
 
-bool in_libc(void* symbol, const ElfW(Sym)** elf) {
+bool in_libc(void* symbol, const ElfW(Sym) * *elf) {
     Dl_info info = {};
     void* found = nullptr;
     if (symbol == nullptr || dladdr1(symbol, &info, &found, RTLD_DL_SYMENT) == 0 || found == nullptr) return false;
@@ -30,7 +30,7 @@ bool in_libc(void* symbol, const ElfW(Sym)** elf) {
 
 /// Finds the function in libc itself. RTLD_NEXT may find a wrapper in one of the program's libraries. dlopen finds libc,
 /// but it allocates memory outside the pools, so it is used only if RTLD_NEXT fails.
-void* find_in_libc(const char* name, const ElfW(Sym)** elf) {
+void* find_in_libc(const char* name, const ElfW(Sym) * *elf) {
     void* symbol = dlsym(RTLD_NEXT, name);
     if (in_libc(symbol, elf)) return symbol;
     void* libc = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
@@ -51,8 +51,12 @@ bool find_entry(const Patch& patch, Entry* out, Text* error) {
     size_t needed = kJumpBytes;
     if (memcmp(out->at, kEndbr64, sizeof kEndbr64) == 0) out->at += sizeof kEndbr64, needed += sizeof kEndbr64;
     if (elf->st_size >= needed) return true;
-    error->add("libc function ").add(patch.symbol).add(": its code has ").number(elf->st_size)
-        .add(" bytes, but a jump needs ").number(needed);
+    error->add("libc function ")
+        .add(patch.symbol)
+        .add(": its code has ")
+        .number(elf->st_size)
+        .add(" bytes, but a jump needs ")
+        .number(needed);
     return false;
 }
 
@@ -92,7 +96,8 @@ bool patch_libc(const Patch* patches, size_t count, Text* error, Text* skipped) 
     }
     for (size_t i = 0; i < count; ++i)
         if (entries[i].at != nullptr && !write_jump(entries[i])) {
-            error->add("patch libc function ").add(patches[i].symbol)
+            error->add("patch libc function ")
+                .add(patches[i].symbol)
                 .add(": the system forbids changes to code pages (for example SELinux execmod)");
             return false;
         }

@@ -8,7 +8,7 @@ namespace mosalloc {
 namespace {
 constexpr uint64_t kMostRecorded = 64 * kPage1G;  // the recorder allows no larger pool
 constexpr size_t kCapacity = 1 << 16;  // as many mappings as the kernel allows; then pages opened several times count several times
-}
+}  // namespace
 
 bool Reservations::init(mosalloc_pool_map* map, bool allowed) {
     map_ = map;
@@ -27,14 +27,20 @@ bool Reservations::may_leave(uint64_t bytes, uint64_t used_bytes) {
     refused_ = true;
     char line[640];
     Text text(line);
-    text.add("mosalloc: mmap of ").number((bytes + (1 << 20) - 1) >> 20).add("MB without access (PROT_NONE): the anonymous pool has no room for this reservation, and "
-        "nothing may lie outside it, as in a recording (ENOMEM)\n  what to do: ");
+    text.add("mosalloc: mmap of ")
+        .number((bytes + (1 << 20) - 1) >> 20)
+        .add(
+            "MB without access (PROT_NONE): the anonymous pool has no room for this reservation, and "
+            "nothing may lie outside it, as in a recording (ENOMEM)\n  what to do: ");
     const uint64_t enough = align_up(used_bytes + bytes + 32 * kPage2M, kPage1G);  // and what comes later
-    if (enough <= kMostRecorded)
-        text.add("record with --anon-pool ").size(enough);
+    if (enough <= kMostRecorded) text.add("record with --anon-pool ").size(enough);
     else
-        text.add("let the program reserve less than ").size(kMostRecorded).add(" (.NET: DOTNET_GCHeapHardLimit=0x40000000), and record with "
-            "--anon-pool ").size(kMostRecorded);
+        text.add("let the program reserve less than ")
+            .size(kMostRecorded)
+            .add(
+                " (.NET: DOTNET_GCHeapHardLimit=0x40000000), and record with "
+                "--anon-pool ")
+            .size(kMostRecorded);
     text.add("; if this is no recording, set MOSALLOC_RESERVATIONS=kernel\n");
     sys::write(2, line, text.length());
     return false;

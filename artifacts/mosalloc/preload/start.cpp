@@ -45,8 +45,7 @@ void read_layout(const char* path) {
     struct stat status = {};
     const long error = sys::failed(fd) ? fd : sys::call(SYS_fstat, fd, reinterpret_cast<long>(&status));
     if (sys::failed(error)) {
-        Text(g_message).add("layout ").add(path).add(": cannot be opened (errno ")
-            .number(static_cast<uint64_t>(-error)).add(")");
+        Text(g_message).add("layout ").add(path).add(": cannot be opened (errno ").number(static_cast<uint64_t>(-error)).add(")");
         refuse("check the path in MOSALLOC_LAYOUT; it is relative to the program's working directory");
     }
     if (!S_ISREG(status.st_mode)) {
@@ -86,7 +85,11 @@ uint64_t reserve(uint64_t bytes) {
         const uint64_t above = base > kernel_heap ? base : align_up(kernel_heap, kPage1G) + (uint64_t{64} << 30);
         base = above + align_up(bytes, kPage1G);
     }
-    Text(g_message).add("pools of ").size(bytes).add(": no free address range of this size above the kernel's heap at ").hex(kernel_heap)
+    Text(g_message)
+        .add("pools of ")
+        .size(bytes)
+        .add(": no free address range of this size above the kernel's heap at ")
+        .hex(kernel_heap)
         .add(sys::failed(at) ? ", mmap failed with errno " : ", last errno ")
         .number(static_cast<uint64_t>(sys::failed(at) ? -at : ENOMEM));
     refuse("lower the pool sizes (rows with pageSize -1), or raise the limit: ulimit -v unlimited");
@@ -96,8 +99,7 @@ uint64_t reserve(uint64_t bytes) {
     const HugePages now = huge_pages(window.page_bytes);
     const uint64_t asked = g_layout.pages(window.page_bytes);
     Text text(g_message);
-    text.add("asked for ").number(asked).add(" pages of ").size(window.page_bytes).add(" (layout line ")
-        .number(window.line).add("): ");
+    text.add("asked for ").number(asked).add(" pages of ").size(window.page_bytes).add(" (layout line ").number(window.line).add("): ");
     if (!now.supported) {
         text.add("this kernel or processor does not support pages of this size");
         refuse("use a layout without such windows, or a machine that supports them");
@@ -108,16 +110,18 @@ uint64_t reserve(uint64_t bytes) {
     if (allowance.limited()) text.add(", ").number(allowed).add(" of them allowed by ").add(allowance.file);
     text.add(" (errno ").number(static_cast<uint64_t>(-result)).add(")");
     if (allowed < (window.end - window.start) / window.page_bytes && allowed < now.unused) {
-        Text(g_remedy).add("as root: raise this limit of the cgroup by ").number(asked > allowed ? asked - allowed : 1)
-            .add(" pages of ").size(window.page_bytes).add(", or start the program in a cgroup without it");
+        Text(g_remedy)
+            .add("as root: raise this limit of the cgroup by ")
+            .number(asked > allowed ? asked - allowed : 1)
+            .add(" pages of ")
+            .size(window.page_bytes)
+            .add(", or start the program in a cgroup without it");
         refuse(g_remedy);
     }
     Text command(g_remedy);
     const uint64_t enough = now.total + (asked > now.unused ? asked - now.unused : 0);
     if (window.page_bytes == kPage2M) command.add("as root: sysctl vm.nr_hugepages=").number(enough);
-    else
-        command.add("as root: echo ").number(enough)
-            .add(" > /sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages");
+    else command.add("as root: echo ").number(enough).add(" > /sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages");
     if (asked <= now.unused) command.add("; or, since enough pages are free, check the limits: hugetlb cgroup, ulimit -v");
     refuse(g_remedy);
 }
@@ -170,7 +174,8 @@ void build_space(const Options& options) {
         at += span;
     }
     Runtime& here = runtime();
-    if (!good || !here.space.init(bases, g_layout, policy, here.map) || !here.outside.init(here.map) || !here.reservations.init(here.map, options.is(&Options::reservations, "kernel"))) {
+    if (!good || !here.space.init(bases, g_layout, policy, here.map) || !here.outside.init(here.map) ||
+        !here.reservations.init(here.map, options.is(&Options::reservations, "kernel"))) {
         Text(g_message).add("tables for pools of ").size(total).add(": not enough memory");
         refuse("lower the pool sizes (rows with pageSize -1), or raise the limits: ulimit -v unlimited; ulimit -d unlimited");
     }
@@ -186,11 +191,32 @@ void build_space(const Options& options) {
 void tell(const Options& options) {
     char line[768];
     Text text(line);
-    text.add("mosalloc: layout ").add(options.layout).add(", prefault ").add(options.prefault).add(", allow fallback ")
-        .add(options.fallback).add(", hints ").add(options.hints).add(", stacks ").add(options.stacks).add(", protections ")
-        .add(options.protections).add(", keep bytes ").add(options.keep).add(", reservations ").add(options.reservations).add(", thp ").add(options.thp).add(", windows ").number(g_layout.window_count);
+    text.add("mosalloc: layout ")
+        .add(options.layout)
+        .add(", prefault ")
+        .add(options.prefault)
+        .add(", allow fallback ")
+        .add(options.fallback)
+        .add(", hints ")
+        .add(options.hints)
+        .add(", stacks ")
+        .add(options.stacks)
+        .add(", protections ")
+        .add(options.protections)
+        .add(", keep bytes ")
+        .add(options.keep)
+        .add(", reservations ")
+        .add(options.reservations)
+        .add(", thp ")
+        .add(options.thp)
+        .add(", windows ")
+        .number(g_layout.window_count);
     for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind)
-        text.add(", ").add(kPoolNames[kind]).add(" pool at ").hex(runtime().map->pools[kind].base).add(" of ")
+        text.add(", ")
+            .add(kPoolNames[kind])
+            .add(" pool at ")
+            .hex(runtime().map->pools[kind].base)
+            .add(" of ")
             .size(runtime().map->pools[kind].size_bytes);
     if (g_skipped[0] != 0) text.add(", libc functions that are not intercepted:").add(g_skipped);
     text.add("\n");
@@ -242,8 +268,12 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     if (!glibc) {
         char path[1024];
         own_path(path, sizeof path);
-        Text(g_message).add("program ").add(path).add(": its C library is not glibc (musl, for example), and the library "
-            "needs glibc 2.34 or later");
+        Text(g_message)
+            .add("program ")
+            .add(path)
+            .add(
+                ": its C library is not glibc (musl, for example), and the library "
+                "needs glibc 2.34 or later");
         refuse("run a build of the program for glibc, or set MOSALLOC_TARGET=program to skip all other programs");
     }
     if (!good) {
@@ -260,9 +290,13 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
         refuse("allow this call in the filter (an error instead of a kill is enough), or start the program without it");
     }
     if (const char* variable = huge_malloc(environ)) {
-        Text(g_message).add("program: ").add(variable, strnlen(variable, 300)).add(": malloc would take huge pages that the layout does not have");
-        refuse("remove glibc.malloc.hugetlb from GLIBC_TUNABLES in the command or the program that sets it; the layout says where huge "
-               "pages are (mosalloc-run removes it from its own environment)");
+        Text(g_message)
+            .add("program: ")
+            .add(variable, strnlen(variable, 300))
+            .add(": malloc would take huge pages that the layout does not have");
+        refuse(
+            "remove glibc.malloc.hugetlb from GLIBC_TUNABLES in the command or the program that sets it; the layout says where huge "
+            "pages are (mosalloc-run removes it from its own environment)");
     }
     build_space(options);
     set_large_pages(options, true);
@@ -272,7 +306,8 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     for (const auto table : {hooks, mark_hooks}) {
         size_t count;
         const Patch* patches = table(&count);
-        if (!patch_libc(patches, count, &error, &skipped)) refuse("run without this security policy, and with glibc 2.34 or later on x86-64");
+        if (!patch_libc(patches, count, &error, &skipped))
+            refuse("run without this security policy, and with glibc 2.34 or later on x86-64");
     }
     watch_forks();
     drain_kernel_heap();

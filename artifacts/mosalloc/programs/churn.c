@@ -19,7 +19,7 @@
 enum { SLOTS = 512, SHARED = 64, MAX_THREADS = 16 };
 
 typedef struct {
-    unsigned char *bytes;
+    unsigned char* bytes;
     size_t size;
     unsigned char pattern;
 } Block;
@@ -34,12 +34,12 @@ typedef struct {
 static Block shared_blocks[SHARED];
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void fail(const char *what) {
+static void fail(const char* what) {
     fprintf(stderr, "churn: %s\n", what);
     exit(1);
 }
 
-static uint64_t next(Worker *w) {  /* xorshift64 (Marsaglia 2003) */
+static uint64_t next(Worker* w) {  /* xorshift64 (Marsaglia 2003) */
     w->random ^= w->random << 13;
     w->random ^= w->random >> 7;
     w->random ^= w->random << 17;
@@ -47,32 +47,34 @@ static uint64_t next(Worker *w) {  /* xorshift64 (Marsaglia 2003) */
 }
 
 /* Mostly small, some pages, a few megabytes: every size class and the mmap path. */
-static size_t random_size(Worker *w) {
+static size_t random_size(Worker* w) {
     const uint64_t r = next(w);
     switch (r % 64) {
         case 0: return 1 + (r >> 8) % (3u << 20);
-        case 1: case 2: case 3: return 1 + (r >> 8) % (128u << 10);
+        case 1:
+        case 2:
+        case 3: return 1 + (r >> 8) % (128u << 10);
         default: return 1 + (r >> 8) % 1024;
     }
 }
 
-static void check(const Block *b, size_t size) {
+static void check(const Block* b, size_t size) {
     for (size_t i = 0; i < size; ++i)
         if (b->bytes[i] != b->pattern) fail("a block has lost its contents");
 }
 
-static void fill(Block *b, unsigned char pattern) {
+static void fill(Block* b, unsigned char pattern) {
     b->pattern = pattern;
     memset(b->bytes, pattern, b->size);
 }
 
-static void allocate(Worker *w, Block *b, size_t size, uint64_t how) {
+static void allocate(Worker* w, Block* b, size_t size, uint64_t how) {
     const unsigned char pattern = (unsigned char)(1 + (w->number * 37 + size) % 250);
     if (how % 8 == 0) size |= 1;  /* Debian 12's mimalloc 2.0.9 misaligns sizes that equal the alignment */
     b->size = size;
     if (how % 8 == 0) {
         const size_t alignment = (size_t)16 << (how >> 8) % 13;  /* up to 64KB */
-        void *memory = NULL;
+        void* memory = NULL;
         if (posix_memalign(&memory, alignment, size) != 0) fail("posix_memalign failed");
         if ((uintptr_t)memory % alignment != 0) fail("posix_memalign is not aligned");
         b->bytes = memory;
@@ -89,15 +91,15 @@ static void allocate(Worker *w, Block *b, size_t size, uint64_t how) {
     fill(b, pattern);
 }
 
-static void release(Block *b) {
+static void release(Block* b) {
     check(b, b->size);
     free(b->bytes);
     b->bytes = NULL;
 }
 
-static void grow(Worker *w, Block *b) {
+static void grow(Worker* w, Block* b) {
     const size_t size = random_size(w), kept = size < b->size ? size : b->size;
-    unsigned char *moved = realloc(b->bytes, size);
+    unsigned char* moved = realloc(b->bytes, size);
     if (moved == NULL) fail("realloc failed");
     b->bytes = moved;
     check(b, kept);
@@ -105,9 +107,9 @@ static void grow(Worker *w, Block *b) {
     fill(b, b->pattern);
 }
 
-static void hand_over(Worker *w, Block *b) {
+static void hand_over(Worker* w, Block* b) {
     pthread_mutex_lock(&shared_lock);
-    Block *place = &shared_blocks[next(w) % SHARED];
+    Block* place = &shared_blocks[next(w) % SHARED];
     const Block old = *place;
     *place = *b;
     pthread_mutex_unlock(&shared_lock);
@@ -115,11 +117,11 @@ static void hand_over(Worker *w, Block *b) {
     if (b->bytes != NULL) release(b);
 }
 
-static void *work(void *argument) {
-    Worker *w = argument;
+static void* work(void* argument) {
+    Worker* w = argument;
     for (long i = 0; i < w->steps; ++i) {
         const uint64_t r = next(w);
-        Block *b = &w->slots[r % SLOTS];
+        Block* b = &w->slots[r % SLOTS];
         if (b->bytes == NULL) allocate(w, b, random_size(w), r >> 16);
         else if (r >> 60 < 4) grow(w, b);
         else if (r >> 60 < 6) hand_over(w, b);
@@ -130,22 +132,21 @@ static void *work(void *argument) {
     return NULL;
 }
 
-static void require_allocator(const char *name) {
-    const char *symbol = !strcmp(name, "jemalloc") ? "mallctl" : !strcmp(name, "mimalloc") ? "mi_version"
-                                                   : "tc_malloc_size";
+static void require_allocator(const char* name) {
+    const char* symbol = !strcmp(name, "jemalloc") ? "mallctl" : !strcmp(name, "mimalloc") ? "mi_version" : "tc_malloc_size";
     Dl_info ours, mallocs;
     void *known = dlsym(RTLD_DEFAULT, symbol), *serving = dlsym(RTLD_DEFAULT, "malloc");
     if (known == NULL || !dladdr(known, &ours) || !dladdr(serving, &mallocs)) fail("the allocator is not loaded");
     if (strcmp(ours.dli_fname, mallocs.dli_fname) != 0) fail("malloc is not the allocator's");
 }
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
     if (count < 3) fail("usage: churn THREADS STEPS [ALLOCATOR]");
     const int threads = atoi(arguments[1]);
     if (threads < 1 || threads > MAX_THREADS) fail("THREADS must be 1 to 16");
     if (count > 3) require_allocator(arguments[3]);
     pthread_t ids[MAX_THREADS];
-    Worker *workers = calloc((size_t)threads, sizeof *workers);
+    Worker* workers = calloc((size_t)threads, sizeof *workers);
     for (int i = 0; i < threads; ++i) {
         workers[i].number = i;
         workers[i].steps = atol(arguments[2]);

@@ -21,8 +21,8 @@ void Analysis::sample(const mosalloc_pool_map& map) {
     if (started_ms_ == 0) started_ms_ = now_ms();
     if (map.state != 1 || calls_++ % every_ != 0) return;
     const mosalloc_pool &heap = map.pools[MOSALLOC_POOL_HEAP], &anon = map.pools[MOSALLOC_POOL_ANON], &f = map.file_pool;
-    rows_.push_back({now_ms() - started_ms_, heap.live_bytes, heap.used_bytes, anon.live_bytes, anon.used_bytes,
-                     f.live_bytes, f.used_bytes});
+    rows_.push_back(
+        {now_ms() - started_ms_, heap.live_bytes, heap.used_bytes, anon.live_bytes, anon.used_bytes, f.live_bytes, f.used_bytes});
     if (rows_.size() == kMostRows) thin();
 }
 
@@ -41,8 +41,10 @@ bool Analysis::write(const std::string& path, const mosalloc_pool_map& map, cons
     write_counters(file, map);
     write_children(file, map.children);
     write_outside(file, outside);
-    fputs("  \"columns\": [\"time_ms\", \"heap_live_bytes\", \"heap_used_bytes\", \"anon_live_bytes\", "
-          "\"anon_used_bytes\", \"file_live_bytes\", \"file_used_bytes\"],\n  \"samples\": [", file);
+    fputs(
+        "  \"columns\": [\"time_ms\", \"heap_live_bytes\", \"heap_used_bytes\", \"anon_live_bytes\", "
+        "\"anon_used_bytes\", \"file_live_bytes\", \"file_used_bytes\"],\n  \"samples\": [",
+        file);
     for (size_t i = 0; i < rows_.size(); ++i) {
         fputs(i == 0 ? "\n    [" : ",\n    [", file);
         for (size_t c = 0; c < kColumns; ++c) fprintf(file, "%s%" PRIu64, c == 0 ? "" : ", ", rows_[i][c]);

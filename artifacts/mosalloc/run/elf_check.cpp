@@ -17,14 +17,11 @@ namespace {
 std::string interpreter(FILE* file, const Elf64_Ehdr& header) {
     for (unsigned i = 0; i < header.e_phnum; ++i) {
         Elf64_Phdr part;
-        if (fseek(file, static_cast<long>(header.e_phoff + i * sizeof part), SEEK_SET) != 0 ||
-            fread(&part, sizeof part, 1, file) != 1)
+        if (fseek(file, static_cast<long>(header.e_phoff + i * sizeof part), SEEK_SET) != 0 || fread(&part, sizeof part, 1, file) != 1)
             return "";
         if (part.p_type != PT_INTERP || part.p_filesz == 0 || part.p_filesz > 4096) continue;
         std::vector<char> text(part.p_filesz + 1, 0);
-        if (fseek(file, static_cast<long>(part.p_offset), SEEK_SET) != 0 ||
-            fread(text.data(), part.p_filesz, 1, file) != 1)
-            return "";
+        if (fseek(file, static_cast<long>(part.p_offset), SEEK_SET) != 0 || fread(text.data(), part.p_filesz, 1, file) != 1) return "";
         return text.data();
     }
     return "";
@@ -42,16 +39,13 @@ Refusal check_contents(FILE* file, const std::string& path) {
         const std::string env = "/usr/bin/env ";
         if (program.compare(0, env.size(), env) == 0) program.erase(0, env.size());
         const std::string started = "-- " + program + " " + path;
-        return {"it is a script", "name its interpreter: " + started +
-                                      " ..., or the executable that it starts: --target EXE " + started};
+        return {"it is a script", "name its interpreter: " + started + " ..., or the executable that it starts: --target EXE " + started};
     }
-    if (got != sizeof header || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-        return {"it is not an ELF executable", "name an executable"};
+    if (got != sizeof header || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {"it is not an ELF executable", "name an executable"};
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)
         return {"it is not an x86-64 executable", "use a 64-bit build for x86-64"};
     const std::string linker = interpreter(file, header);
-    if (linker.empty())
-        return {"it is statically linked, so it cannot load libmosalloc.so", "link it dynamically (without -static)"};
+    if (linker.empty()) return {"it is statically linked, so it cannot load libmosalloc.so", "link it dynamically (without -static)"};
     if (linker.find("musl") != std::string::npos)
         return {"it uses musl (its dynamic linker is " + linker + "), and libmosalloc.so needs glibc 2.34 or later",
                 "run a build of the program for glibc: another distribution's package (Alpine's use musl), or your own"};

@@ -5,14 +5,14 @@
 namespace mosalloc::run {
 namespace {
 
-constexpr const char* kCalls[MOSALLOC_CALL_COUNT] = {"mmap",   "munmap",  "mprotect", "madvise", "mremap",
-                                                     "brk",    "sbrk",    "mlock",    "mlock2",  "munlock",
-                                                     "mincore", "msync",  "posix_madvise", "pkey_mprotect"};
+constexpr const char* kCalls[MOSALLOC_CALL_COUNT] = {"mmap",  "munmap", "mprotect", "madvise", "mremap", "brk",           "sbrk",
+                                                     "mlock", "mlock2", "munlock",  "mincore", "msync",  "posix_madvise", "pkey_mprotect"};
 
 void write_pool(FILE* file, const char* name, const mosalloc_pool& p) {
-    fprintf(file, "{\"type\": \"%s\", \"base\": %" PRIu64 ", \"size_bytes\": %" PRIu64 ", \"used_bytes\": %" PRIu64
-            ", \"live_bytes\": %" PRIu64 ", \"calls\": %" PRIu64 "}", name, p.base, p.size_bytes, p.used_bytes,
-            p.live_bytes, p.calls);
+    fprintf(file,
+            "{\"type\": \"%s\", \"base\": %" PRIu64 ", \"size_bytes\": %" PRIu64 ", \"used_bytes\": %" PRIu64 ", \"live_bytes\": %" PRIu64
+            ", \"calls\": %" PRIu64 "}",
+            name, p.base, p.size_bytes, p.used_bytes, p.live_bytes, p.calls);
 }
 
 }  // namespace
@@ -44,8 +44,8 @@ void write_calls(FILE* file, const mosalloc_pool_map& map) {
     for (int i = 0; i < MOSALLOC_CALL_COUNT; ++i) {
         const mosalloc_call_count& c = map.calls[i];
         if (c.pool + c.kernel == 0) continue;
-        fprintf(file, "%s\n    \"%s\": {\"pool\": %" PRIu64 ", \"kernel\": %" PRIu64 ", \"failed\": %" PRIu64 "}",
-                separator, kCalls[i], c.pool, c.kernel, c.failed);
+        fprintf(file, "%s\n    \"%s\": {\"pool\": %" PRIu64 ", \"kernel\": %" PRIu64 ", \"failed\": %" PRIu64 "}", separator, kCalls[i],
+                c.pool, c.kernel, c.failed);
         separator = ",";
     }
     fputs("\n  },\n", file);
@@ -127,8 +127,9 @@ void write_children(FILE* file, const mosalloc_children& c) {
 }
 
 void write_outside(FILE* file, const Outside& o) {
-    fprintf(file, "  \"outside\": {\"kernel_heap_bytes\": %" PRIu64 ", \"stack_bytes\": %" PRIu64
-            ", \"anonymous_bytes\": %" PRIu64 ", \"unseen_bytes\": %" PRIu64 ", \"second_libc\": %s},\n",
+    fprintf(file,
+            "  \"outside\": {\"kernel_heap_bytes\": %" PRIu64 ", \"stack_bytes\": %" PRIu64 ", \"anonymous_bytes\": %" PRIu64
+            ", \"unseen_bytes\": %" PRIu64 ", \"second_libc\": %s},\n",
             o.kernel_heap_bytes, o.stack_bytes, o.anonymous_bytes, o.unseen_bytes, o.second_libc ? "true" : "false");
 }
 

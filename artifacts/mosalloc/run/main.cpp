@@ -116,10 +116,12 @@ int main(int count, char** arguments) {
     }
     const char* preloaded = getenv("LD_PRELOAD");
     if (const std::string sanitizer = sanitizer_of_list(preloaded == nullptr ? "" : preloaded); !sanitizer.empty())
-        return fail(2, std::string("LD_PRELOAD=") + preloaded, "the runtime of " + sanitizer + " replaces malloc, so the layout would not "
-                    "reach the memory of the program", "unset LD_PRELOAD");
-    const std::string library =
-        absolute(options.library.empty() ? beside_launcher("libmosalloc.so") : options.library);
+        return fail(2, std::string("LD_PRELOAD=") + preloaded,
+                    "the runtime of " + sanitizer +
+                        " replaces malloc, so the layout would not "
+                        "reach the memory of the program",
+                    "unset LD_PRELOAD");
+    const std::string library = absolute(options.library.empty() ? beside_launcher("libmosalloc.so") : options.library);
     if (access(library.c_str(), R_OK) != 0)
         return fail(2, "library " + library, strerror(errno), "run: tessera dev build mosalloc, or name the file with --library FILE");
     for (const auto& [asked, file] : {std::pair{"report ", options.report}, std::pair{"analysis ", options.analyze}})
@@ -136,7 +138,8 @@ int main(int count, char** arguments) {
         if (const Problem problem = counting->prepare()) return fail_with(2, problem);
         if (counting->needs_hook()) {
             std::string hook;
-            if (const Problem problem = tessera::counters::preloadable(beside_launcher("libtessera-roi.so"), &hook)) return fail_with(2, problem);
+            if (const Problem problem = tessera::counters::preloadable(beside_launcher("libtessera-roi.so"), &hook))
+                return fail_with(2, problem);
             libraries = hook + ":" + libraries;
         }
     }
@@ -152,9 +155,11 @@ int main(int count, char** arguments) {
     const auto has_layout = [&](int pid) { return map.state == 1 && map.pid == static_cast<uint64_t>(pid); };
     const Ending ending = tessera::counters::run_traced(
         path, options.program,
-        environment(options, libraries, shown_target, map_file.path(), starter, counting ? counting->variables() : std::vector<std::string>(),
-                    &outcome.removed_tunables),
-        !options.target.empty() ? Follow::all : starter ? Follow::starters : Follow::none,
+        environment(options, libraries, shown_target, map_file.path(), starter,
+                    counting ? counting->variables() : std::vector<std::string>(), &outcome.removed_tunables),
+        !options.target.empty() ? Follow::all
+        : starter               ? Follow::starters
+                                : Follow::none,
         [&](int pid) {
             if (counting) counting->at_exit(has_layout(pid));
             sanitized.look(pid, has_layout(pid));
@@ -179,11 +184,11 @@ int main(int count, char** arguments) {
             return fail(1, "analysis " + options.analyze, strerror(errno), "make room on its disk, or write it elsewhere");
     }
     print_notes(options, map, outcome);
-    if (outside_pools)
-        return fail(map.state == 0 ? 2 : 1, "layout " + options.layout, outcome.reason, build_without(sanitized.sanitizer));
+    if (outside_pools) return fail(map.state == 0 ? 2 : 1, "layout " + options.layout, outcome.reason, build_without(sanitized.sanitizer));
     if (!sanitized.sanitizer.empty())
-        fail(0, "note", "program " + sanitized.program + " did not get the layout, and is built with " + sanitized.sanitizer +
-             ", which may end it when a library is preloaded or it is traced",
+        fail(0, "note",
+             "program " + sanitized.program + " did not get the layout, and is built with " + sanitized.sanitizer +
+                 ", which may end it when a library is preloaded or it is traced",
              "if it failed: start it with ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 LSAN_OPTIONS=detect_leaks=0, or build "
              "it without the sanitizer");
     const int status = status_of(options, map, outcome);

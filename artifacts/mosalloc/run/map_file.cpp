@@ -46,7 +46,6 @@ int locked(const std::string& path) {
 
 }  // namespace
 
-
 std::string absolute(const std::string& path) {
     char buffer[PATH_MAX];
     return realpath(path.c_str(), buffer) == nullptr ? path : buffer;
@@ -58,8 +57,7 @@ MapFile::MapFile() {
     const char* folder = getenv("TMPDIR");
     path_ = keep_ ? wanted : std::string(folder == nullptr ? "/tmp" : folder) + kPrefix + std::to_string(getpid()) + "-XXXXXX";
     if (!keep_) remove_stale(folder == nullptr ? "/tmp" : folder);
-    const int fd = keep_ ? open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)
-                         : mkostemp(path_.data(), O_CLOEXEC);
+    const int fd = keep_ ? open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : mkostemp(path_.data(), O_CLOEXEC);
     if (fd < 0) return;
     if (!keep_) lock_ = locked(path_);
     if (ftruncate(fd, sizeof(mosalloc_pool_map)) == 0) {

@@ -68,23 +68,19 @@ Example: mosalloc-run --layout layout.csv --report report.json -- ./bin/solver i
 
 struct TextOption {
     const char* name;
-    std::string Options::*value;
+    std::string Options::* value;
 };
 struct FlagOption {
     const char* name;
-    bool Options::*value;
+    bool Options::* value;
     bool set_to;
 };
-constexpr TextOption kTexts[] = {{"--layout", &Options::layout},
-                                 {"--report", &Options::report},
-                                 {"--target", &Options::target},
-                                 {"--library", &Options::library},
-                                 {"--analyze", &Options::analyze},
-                                 {"--count", &Options::count},
+constexpr TextOption kTexts[] = {{"--layout", &Options::layout},   {"--report", &Options::report},   {"--target", &Options::target},
+                                 {"--library", &Options::library}, {"--analyze", &Options::analyze}, {"--count", &Options::count},
                                  {"--counts", &Options::counts}};
 struct ChoiceOption {
     const char* name;
-    std::string Options::*value;
+    std::string Options::* value;
     std::vector<std::string> choices;
 };
 const std::vector<ChoiceOption> kChoices = {{"--hints", &Options::hints, {"kernel", "pool"}},

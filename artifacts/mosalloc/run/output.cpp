@@ -8,7 +8,8 @@ namespace mosalloc::run {
 
 bool can_write(const std::string& path) {
     struct stat status = {};
-    if (stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) return access(path.c_str(), W_OK) == 0;  // a pipe: its reader waits for data
+    if (stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode))
+        return access(path.c_str(), W_OK) == 0;  // a pipe: its reader waits for data
     const bool was_there = lstat(path.c_str(), &status) == 0;
     FILE* file = fopen(path.c_str(), "a");
     if (file == nullptr) return false;

@@ -20,7 +20,6 @@ struct Outcome {
 };
 
 /// False when the file can't be written.
-bool write_report(const std::string& file, const Options& options, const mosalloc_pool_map& map,
-                  const Outcome& outcome);
+bool write_report(const std::string& file, const Options& options, const mosalloc_pool_map& map, const Outcome& outcome);
 
 }  // namespace mosalloc::run

@@ -116,8 +116,8 @@ const Kind* kind_of_symbols(const File& file, std::string_view symbols, std::str
 std::string sanitizer_of_file(const std::string& path) {
     const File file(path);
     Elf64_Ehdr header;
-    if (!row(file.all(), 0, &header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr))
+    if (!row(file.all(), 0, &header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+        header.e_shentsize != sizeof(Elf64_Shdr))
         return "";
     const std::string_view sections = file.part(header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr));
     Elf64_Shdr section, linked;
@@ -125,8 +125,7 @@ std::string sanitizer_of_file(const std::string& path) {
         if ((section.sh_type != SHT_DYNAMIC && section.sh_type != SHT_DYNSYM) || !row(sections, section.sh_link, &linked)) continue;
         const std::string_view table = file.part(section.sh_offset, section.sh_size);
         const std::string_view texts = file.part(linked.sh_offset, linked.sh_size);
-        const Kind* kind =
-            section.sh_type == SHT_DYNAMIC ? kind_of_needed(table, texts) : kind_of_symbols(file, table, texts);
+        const Kind* kind = section.sh_type == SHT_DYNAMIC ? kind_of_needed(table, texts) : kind_of_symbols(file, table, texts);
         if (kind != nullptr) return kind->name;
     }
     return "";
@@ -159,7 +158,8 @@ std::string sanitizer_of_process(int pid) {
 }
 
 std::string why_not(const std::string& sanitizer) {
-    return "built with " + sanitizer + ", whose allocator replaces malloc and takes its memory by raw system calls, so the "
+    return "built with " + sanitizer +
+           ", whose allocator replaces malloc and takes its memory by raw system calls, so the "
            "layout would not reach it";
 }
 

@@ -11,22 +11,19 @@ constexpr uint64_t kSmallPage = 4096;
 
 constexpr struct {
     const char* format;
-    uint64_t Area::*value;
+    uint64_t Area::* value;
 } kFields[] = {
-    {"KernelPageSize: %" SCNu64, &Area::kernel_page_bytes},
-    {"MMUPageSize: %" SCNu64, &Area::mmu_page_bytes},
-    {"AnonHugePages: %" SCNu64, &Area::anon_huge_bytes},
-    {"ShmemPmdMapped: %" SCNu64, &Area::shmem_huge_bytes},
-    {"FilePmdMapped: %" SCNu64, &Area::file_huge_bytes},
-    {"Rss: %" SCNu64, &Area::resident_bytes},
+    {"KernelPageSize: %" SCNu64, &Area::kernel_page_bytes}, {"MMUPageSize: %" SCNu64, &Area::mmu_page_bytes},
+    {"AnonHugePages: %" SCNu64, &Area::anon_huge_bytes},    {"ShmemPmdMapped: %" SCNu64, &Area::shmem_huge_bytes},
+    {"FilePmdMapped: %" SCNu64, &Area::file_huge_bytes},    {"Rss: %" SCNu64, &Area::resident_bytes},
 };
 
 /// `start-end perms offset device inode name`, as proc(5) describes it.
 bool read_header(const char* line, Area* out) {
     char access[5] = "";
     int name_at = 0;
-    const int fields = sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &out->start, &out->end,
-                              access, &out->file_offset, &out->inode, &name_at);
+    const int fields = sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &out->start, &out->end, access,
+                              &out->file_offset, &out->inode, &name_at);
     if (fields < 2) return false;
     out->accessible = strncmp(access, "---", 3) != 0;
     out->shared = access[0] != 0 && access[3] == 's';
@@ -53,8 +50,7 @@ uint64_t outside_windows(const mosalloc_pool_map& map, const mosalloc_pool& pool
     uint64_t bytes = overlap(start, end, pool.base, pool.base + pool.size_bytes);
     for (uint64_t i = 0; i < map.window_count; ++i) {
         const mosalloc_window& w = map.windows[i];
-        if (w.pool_kind == pool.kind && w.mapped != 0)
-            bytes -= overlap(start, end, pool.base + w.start_offset, pool.base + w.end_offset);
+        if (w.pool_kind == pool.kind && w.mapped != 0) bytes -= overlap(start, end, pool.base + w.start_offset, pool.base + w.end_offset);
     }
     return bytes;
 }

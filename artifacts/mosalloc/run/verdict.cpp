@@ -20,21 +20,21 @@ std::string reason_of(const mosalloc_pool_map& map, const Outcome& outcome) {
         return "the process lost its memory before the launcher could read it (after SIGKILL or exec)" +
                (map.other_programs == 0 ? "" : "; it may have become another program: " + other_program(map));
     if (map.split_pages != 0)
-        return std::to_string(map.split_pages) + " huge pages became 4KB pages, the first at offset " +
-               std::to_string(map.split_offset) + " of the " + (map.split_pool_kind == MOSALLOC_POOL_HEAP ? "brk" : "mmap") +
+        return std::to_string(map.split_pages) + " huge pages became 4KB pages, the first at offset " + std::to_string(map.split_offset) +
+               " of the " + (map.split_pool_kind == MOSALLOC_POOL_HEAP ? "brk" : "mmap") +
                " pool, because the program protects or maps parts of them";
-    if (found.anon_huge_bytes != 0)
-        return std::to_string(found.anon_huge_bytes) + " bytes of the 4KB parts have transparent huge pages";
-    if (found.wrong_page_bytes != 0)
-        return std::to_string(found.wrong_page_bytes) + " bytes of the 4KB parts have other page sizes";
+    if (found.anon_huge_bytes != 0) return std::to_string(found.anon_huge_bytes) + " bytes of the 4KB parts have transparent huge pages";
+    if (found.wrong_page_bytes != 0) return std::to_string(found.wrong_page_bytes) + " bytes of the 4KB parts have other page sizes";
     if (found.outside_huge_bytes != 0)
         return std::to_string(found.outside_huge_bytes) + " bytes outside the pools have huge pages, first in " +
                (found.outside_huge_name.empty() ? "anonymous memory" : found.outside_huge_name) + ": the layout does not have them";
     if (own_huge_bytes(map) != 0)
-        return "the program mapped " + std::to_string(own_huge_bytes(map)) + " bytes of huge pages itself (MAP_HUGETLB, hugetlbfs), "
+        return "the program mapped " + std::to_string(own_huge_bytes(map)) +
+               " bytes of huge pages itself (MAP_HUGETLB, hugetlbfs), "
                "outside the layout";
     if (misses_reservations(map))
-        return "the program uses " + std::to_string(map.opened_bytes + map.children.opened_bytes) + " bytes of reservations that have no room in the anonymous pool of " +
+        return "the program uses " + std::to_string(map.opened_bytes + map.children.opened_bytes) +
+               " bytes of reservations that have no room in the anonymous pool of " +
                std::to_string(map.pools[MOSALLOC_POOL_ANON].size_bytes) + " bytes: the windows do not reach them";
     for (const WindowFound& w : found.windows)
         if (!w.confirmed())
@@ -52,7 +52,10 @@ bool misses_reservations(const mosalloc_pool_map& map) {
 }
 
 std::string row_with_reservations(const mosalloc_pool_map& map) {
-    return "mmap,-1,0," + std::to_string((map.pools[MOSALLOC_POOL_ANON].used_bytes + map.reserved_bytes + map.children.reserved_bytes + (1 << 30) - 1) >> 30) + "GB";
+    return "mmap,-1,0," +
+           std::to_string((map.pools[MOSALLOC_POOL_ANON].used_bytes + map.reserved_bytes + map.children.reserved_bytes + (1 << 30) - 1) >>
+                          30) +
+           "GB";
 }
 
 std::string other_program(const mosalloc_pool_map& map) {
@@ -96,15 +99,13 @@ int status_of(const Options& options, const mosalloc_pool_map& map, const Outcom
                     "LD_PRELOAD and MOSALLOC_ variables (env -i, env -u, sudo)");
     if (right_pages(outcome)) return own;
     const int failed = fail(1, "layout " + options.layout, outcome.reason,
-                            map.split_pages != 0
-                                ? "move the windows; or accept it with --allow-fallback; or, if the program does not "
-                                  "rely on these page faults, keep huge pages with --protections soft"
+                            map.split_pages != 0 ? "move the windows; or accept it with --allow-fallback; or, if the program does not "
+                                                   "rely on these page faults, keep huge pages with --protections soft"
                             : outcome.findings.outside_huge_bytes != 0 || own_huge_bytes(map) != 0
                                 ? "switch off the huge pages of the program or its allocator, and give them by windows of the layout; or "
                                   "accept and record them with --allow-fallback"
-                            : misses_reservations(map)
-                                ? "give the pool room: change its size row in the layout to " + row_with_reservations(map) +
-                                  "; or accept it with --allow-fallback"
+                            : misses_reservations(map) ? "give the pool room: change its size row in the layout to " +
+                                                             row_with_reservations(map) + "; or accept it with --allow-fallback"
                             : outcome.verdict == "unchecked" && map.other_programs != 0
                                 ? "if that program is the one that needs the layout, name it: --target " + other_program(map)
                                 : "see the details with --report FILE, or accept and record other pages with --allow-fallback");

@@ -27,8 +27,8 @@ void append(std::string* out, const T& value) {
 
 /// The file with a section of needed libraries, one of symbols, and their names.
 std::string with_sections(std::string out, std::mt19937_64& rng) {
-    const std::string names = std::string(1, '\0') + (rng() % 2 == 0 ? kRuntime : "libm.so.6") + '\0' +
-                              (rng() % 2 == 0 ? "__tsan_init" : "malloc") + '\0';
+    const std::string names =
+        std::string(1, '\0') + (rng() % 2 == 0 ? kRuntime : "libm.so.6") + '\0' + (rng() % 2 == 0 ? "__tsan_init" : "malloc") + '\0';
     Elf64_Dyn needed = {};
     needed.d_tag = DT_NEEDED;
     needed.d_un.d_val = 1;
@@ -81,15 +81,14 @@ std::string program(std::mt19937_64& rng) {
 }
 
 std::string script(std::mt19937_64& rng) {
-    static constexpr const char* kLines[] = {"#!/bin/sh\n", "#! /usr/bin/env bash\n", "#!", "#!\n",
-                                             "#!/usr/bin/env ", "#!   "};
+    static constexpr const char* kLines[] = {"#!/bin/sh\n", "#! /usr/bin/env bash\n", "#!", "#!\n", "#!/usr/bin/env ", "#!   "};
     return kLines[rng() % 6] + std::string(rng() % 600, rng() % 2 == 0 ? 'a' : ' ');
 }
 
 /// Numbers at the borders of what fields can hold.
 uint64_t border(std::mt19937_64& rng) {
-    static constexpr uint64_t kValues[] = {0, 1, 63, 64, 4095, 4096, 4097, 0xffff, 0x7fffffff, 0xffffffff,
-                                           INT64_MAX, uint64_t{1} << 63, UINT64_MAX};
+    static constexpr uint64_t kValues[] = {
+        0, 1, 63, 64, 4095, 4096, 4097, 0xffff, 0x7fffffff, 0xffffffff, INT64_MAX, uint64_t{1} << 63, UINT64_MAX};
     return kValues[rng() % (sizeof kValues / sizeof *kValues)];
 }
 
@@ -151,8 +150,9 @@ int main(int count, char** arguments) {
             return 1;
         }
     }
-    printf("seed %llu: %llu files, %llu accepted, %llu for musl, %llu scripts, %llu with a sanitizer\n", static_cast<unsigned long long>(seed),
-           static_cast<unsigned long long>(files), static_cast<unsigned long long>(accepted),
+    printf("seed %llu: %llu files, %llu accepted, %llu for musl, %llu scripts, %llu with a sanitizer\n",
+           static_cast<unsigned long long>(seed), static_cast<unsigned long long>(files), static_cast<unsigned long long>(accepted),
            static_cast<unsigned long long>(musl), static_cast<unsigned long long>(scripts), static_cast<unsigned long long>(sanitized));
-    return accepted == 0 || accepted == files || musl == 0 || scripts == 0 || sanitized == 0;  // a fuzzer must see both accepted and rejected inputs
+    return accepted == 0 || accepted == files || musl == 0 || scripts == 0 ||
+           sanitized == 0;  // a fuzzer must see both accepted and rejected inputs
 }

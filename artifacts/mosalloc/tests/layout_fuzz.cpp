@@ -14,10 +14,34 @@ using namespace mosalloc;
 
 namespace {
 
-constexpr const char* kWords[] = {"brk", "mmap", "file", "-1", "0", "4096", "2097152", "2MB", "1GB", "64MB", "4GB",
-                                  ",", ",", ",", "\n", "\n", "\r\n", " ",
-                                  "type,pageSize,startOffset,endOffset\n", "heap", "-5",
-                                  "99999999999999999999", "9TB", "\t", "\"", "\xEF\xBB\xBF", "KIB", "7"};
+constexpr const char* kWords[] = {"brk",
+                                  "mmap",
+                                  "file",
+                                  "-1",
+                                  "0",
+                                  "4096",
+                                  "2097152",
+                                  "2MB",
+                                  "1GB",
+                                  "64MB",
+                                  "4GB",
+                                  ",",
+                                  ",",
+                                  ",",
+                                  "\n",
+                                  "\n",
+                                  "\r\n",
+                                  " ",
+                                  "type,pageSize,startOffset,endOffset\n",
+                                  "heap",
+                                  "-5",
+                                  "99999999999999999999",
+                                  "9TB",
+                                  "\t",
+                                  "\"",
+                                  "\xEF\xBB\xBF",
+                                  "KIB",
+                                  "7"};
 
 std::string random_file(std::mt19937_64& rng) {
     std::string text = rng() % 8 == 0 ? "" : "type,pageSize,startOffset,endOffset\n";
@@ -25,8 +49,8 @@ std::string random_file(std::mt19937_64& rng) {
     for (size_t i = 0; i < rows; ++i) {
         const uint64_t page = rng() % 2 == 0 ? kPage2M : kPage1G, start = rng() % 8 * page;
         if (rng() % 3 == 0) text += rng() % 2 == 0 ? "brk,-1,0,8GB\n" : "mmap,-1,0,16GB\n";
-        text += std::string(rng() % 2 == 0 ? "brk," : "mmap,") + std::to_string(page) + "," + std::to_string(start) +
-                "," + std::to_string(start + rng() % 4 * page) + "\n";
+        text += std::string(rng() % 2 == 0 ? "brk," : "mmap,") + std::to_string(page) + "," + std::to_string(start) + "," +
+                std::to_string(start + rng() % 4 * page) + "\n";
     }
     const size_t mutations = rng() % 4;
     for (size_t i = 0; i < mutations; ++i) {
@@ -71,7 +95,7 @@ int main(int count, char** arguments) {
             return 1;
         }
     }
-    printf("seed %llu: %llu files, %llu accepted\n", static_cast<unsigned long long>(seed),
-           static_cast<unsigned long long>(files), static_cast<unsigned long long>(accepted));
+    printf("seed %llu: %llu files, %llu accepted\n", static_cast<unsigned long long>(seed), static_cast<unsigned long long>(files),
+           static_cast<unsigned long long>(accepted));
     return accepted == 0 || accepted == files;  // a fuzzer must see both accepted and rejected inputs
 }

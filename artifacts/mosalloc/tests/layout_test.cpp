@@ -55,8 +55,7 @@ constexpr BadRow kBad[] = {
     {"empty_window", "mmap,-1,0,1GB\nmmap,2MB,2MB,2MB\n", "column endOffset: '2MB'", "2097152 [layout/empty-window]"},
     {"end_before_start", "mmap,-1,0,1GB\nmmap,2MB,4MB,2MB\n", "column endOffset: '2MB'", "4194304 [layout/empty-window]"},
     {"outside_pool", "mmap,-1,0,4MB\nmmap,2MB,2MB,6MB\n", "line 3, column endOffset: '6291456'", "4MB [layout/outside-pool]"},
-    {"outside_default_pool", "brk,2MB,64GB,65538MB\n", "line 2, column endOffset: '68721573888'",
-     "[allocator/default-pool]"},
+    {"outside_default_pool", "brk,2MB,64GB,65538MB\n", "line 2, column endOffset: '68721573888'", "[allocator/default-pool]"},
     {"overlap", "mmap,-1,0,1GB\nmmap,2MB,0,8MB\nmmap,2MB,6MB,10MB\n", "line 4, column startOffset: '6291456'",
      "0-8388608 of line 3 [layout/overlap]"},
     {"overlap_out_of_order", "mmap,-1,0,1GB\nmmap,2MB,6MB,10MB\nmmap,2MB,0,8MB\n", "line 4", "6291456-10485760 of line 3 [layout/overlap]"},
@@ -82,7 +81,8 @@ TEST(Layout, HeaderIsChecked) {
 }
 
 TEST(Layout, ReadsWindowsSortedAndDropsSmallPages) {
-    const Parsed p = parse("mmap,-1,0,4GB\n\n mmap , 1GB , 1GB , 2GB \r\nfile,-1,0,1GB\nmmap,2MB,0,4MB\nbrk,4KB,0,8KB\nfile,4KB,0,4KB\nbrk,2mib,2M,4m\n");
+    const Parsed p = parse(
+        "mmap,-1,0,4GB\n\n mmap , 1GB , 1GB , 2GB \r\nfile,-1,0,1GB\nmmap,2MB,0,4MB\nbrk,4KB,0,8KB\nfile,4KB,0,4KB\nbrk,2mib,2M,4m\n");
     ASSERT_TRUE(p.good) << p.error;
     ASSERT_EQ(p.layout->window_count, 3u);
     EXPECT_EQ(p.layout->windows[0].pool, uint64_t{MOSALLOC_POOL_HEAP});

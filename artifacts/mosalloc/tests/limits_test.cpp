@@ -23,8 +23,8 @@ protected:
     static bool accessible(const char* at) {
         unsigned char in_core;
         const long pagein = sys::madvise(reinterpret_cast<uint64_t>(at), kPage4K, 22 /* MADV_POPULATE_READ */);
-        return !sys::failed(pagein) && !sys::failed(sys::call(SYS_mincore, reinterpret_cast<long>(at), kPage4K,
-                                                              reinterpret_cast<long>(&in_core)));
+        return !sys::failed(pagein) &&
+               !sys::failed(sys::call(SYS_mincore, reinterpret_cast<long>(at), kPage4K, reinterpret_cast<long>(&in_core)));
     }
 };
 
@@ -42,7 +42,9 @@ TEST_F(LimitsTest, HolesPastTheLimitStayOpenAndReadZero) {
         const int prot = i % 4 == 0 ? PROT_NONE : kRW;
         ASSERT_EQ(map_pages(1, prot), block + static_cast<long>(i * kPage4K));
         EXPECT_EQ(accessible(page(block, i)), prot != PROT_NONE) << i;
-        if (prot == kRW) { EXPECT_EQ(memcmp(page(block, i), page(block, 2), kPage4K), 0); }
+        if (prot == kRW) {
+            EXPECT_EQ(memcmp(page(block, i), page(block, 2), kPage4K), 0);
+        }
     }
     EXPECT_EQ(*page(block, 62), 0);
     for (uint64_t i = 1; i < 64; i += 2) EXPECT_EQ(*page(block, i), 'x');

@@ -137,8 +137,8 @@ TEST_F(MarksTest, AChildReservesItsHolesAgain) {
         const Pool& pool = space.pool(MOSALLOC_POOL_ANON);
         const bool free = space.vacant(pages(0, 512)) && space.vacant(pages(600, 700)) && !space.vacant(pages(700, 701));
         const bool small = !pool.touches_window({0, kPage2M});
-        const bool reserved = sys::mmap(pages(600, 601).start, kPage4K, PROT_NONE,
-                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE) == -EEXIST;
+        const bool reserved =
+            sys::mmap(pages(600, 601).start, kPage4K, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE) == -EEXIST;
         const bool taken = map_pages(512) == static_cast<long>(anon_base());
         const bool zero = taken && *reinterpret_cast<char*>(anon_base() + 5) == 0;
         const bool kept = *reinterpret_cast<char*>(pages(700, 701).start) == 'x';

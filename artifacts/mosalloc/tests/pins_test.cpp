@@ -31,7 +31,9 @@ long make_ring() {
     return sys::call(SYS_io_uring_setup, 8, reinterpret_cast<long>(&params));
 }
 
-TEST(PinsTest, NothingPins) { EXPECT_EQ(pins_after([] { return true; }, true), 0); }
+TEST(PinsTest, NothingPins) {
+    EXPECT_EQ(pins_after([] { return true; }, true), 0);
+}
 
 TEST(PinsTest, ARingByItsDescriptor) {
     const long found = pins_after([] { return make_ring() >= 0; }, false);
@@ -58,8 +60,7 @@ TEST(PinsTest, RegisteredBuffersAreCountedByTheKernel) {
         const struct {
             long base, bytes;
         } buffer = {at, 1 << 20};
-        return ring >= 0 && sys::call(SYS_io_uring_register, ring, IORING_REGISTER_BUFFERS,
-                                      reinterpret_cast<long>(&buffer), 1) == 0;
+        return ring >= 0 && sys::call(SYS_io_uring_register, ring, IORING_REGISTER_BUFFERS, reinterpret_cast<long>(&buffer), 1) == 0;
     };
     const long found = pins_after(make, false);
     if (found == 99) GTEST_SKIP() << "io_uring is not allowed here";

@@ -120,8 +120,7 @@ TEST_F(ProtectionsTest, MemoryWithoutAccessBesideWritableMemoryIsCleared) {
     memset(reinterpret_cast<void*>(start_), 'x', 16 * kPage4K);  // soft: the huge page grants it
     EXPECT_EQ(space.unmap(pages(8, 16)), 0);
     EXPECT_EQ(space.map_fixed(pages(8, 16), {PROT_READ}), static_cast<long>(pages(8, 16).start));
-    for (uint64_t i = 0; i < 16 * kPage4K; ++i)
-        ASSERT_EQ(reinterpret_cast<char*>(start_)[i], i < 8 * kPage4K ? 'x' : 0);
+    for (uint64_t i = 0; i < 16 * kPage4K; ++i) ASSERT_EQ(reinterpret_cast<char*>(start_)[i], i < 8 * kPage4K ? 'x' : 0);
 }
 
 /// How often another thread could read the page at `address` until `done`; it counts its attempts.
@@ -167,8 +166,7 @@ TEST_F(ProtectionsTest, ClearingReusedMemoryOpensNoGuardBesideIt) {
     EXPECT_EQ(map_pages(4, PROT_NONE), static_cast<long>(pages(8, 12).start));
     EXPECT_FALSE(is_huge());  // 4KB pages need no clearing
     EXPECT_EQ(space.protect(pages(0, 12), kRW), 0);
-    for (uint64_t i = 0; i < 12 * kPage4K; ++i)
-        ASSERT_EQ(reinterpret_cast<char*>(start_)[i], i < 8 * kPage4K ? 'x' : 0);
+    for (uint64_t i = 0; i < 12 * kPage4K; ++i) ASSERT_EQ(reinterpret_cast<char*>(start_)[i], i < 8 * kPage4K ? 'x' : 0);
 }
 
 TEST_F(ProtectionsTest, PopulatingNeedsTheAccessThatTheProgramAskedFor) {

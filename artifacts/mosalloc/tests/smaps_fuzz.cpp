@@ -18,10 +18,27 @@ namespace {
 
 constexpr uint64_t kBase = 0x7f0000000000, k2M = 2u << 20, kPoolBytes = 16 * k2M, kFar = uint64_t{1} << 40;
 
-constexpr const char* kWords[] = {"-", "0", "ffffffffffffffff", "18446744073709551615", "7f0000000000-",
-                                  "KernelPageSize:", "Rss: -1 kB\n", "MMUPageSize: 99999999999999999999 kB\n",
-                                  "AnonHugePages: 2048 kB\n", "\n", "\n\n", " ", "[heap]", "[stack]", "[anon:x]",
-                                  "/libc.so.6", "---p", "rw-p", "fe:00", "\t", "%s%n"};
+constexpr const char* kWords[] = {"-",
+                                  "0",
+                                  "ffffffffffffffff",
+                                  "18446744073709551615",
+                                  "7f0000000000-",
+                                  "KernelPageSize:",
+                                  "Rss: -1 kB\n",
+                                  "MMUPageSize: 99999999999999999999 kB\n",
+                                  "AnonHugePages: 2048 kB\n",
+                                  "\n",
+                                  "\n\n",
+                                  " ",
+                                  "[heap]",
+                                  "[stack]",
+                                  "[anon:x]",
+                                  "/libc.so.6",
+                                  "---p",
+                                  "rw-p",
+                                  "fe:00",
+                                  "\t",
+                                  "%s%n"};
 
 mosalloc_pool_map random_map(std::mt19937_64& rng) {
     mosalloc_pool_map map = {};
@@ -41,17 +58,16 @@ mosalloc_pool_map random_map(std::mt19937_64& rng) {
 
 /// One area as the kernel writes it; a third of them with huge pages.
 std::string area(std::mt19937_64& rng, uint64_t start, uint64_t bytes) {
-    static constexpr const char* kNames[] = {"", "", "", "[heap]", "[stack]", "/usr/lib/libc.so.6",
-                                             "/anon_hugepage (deleted)", "/a name  with spaces"};
+    static constexpr const char* kNames[] = {
+        "", "", "", "[heap]", "[stack]", "/usr/lib/libc.so.6", "/anon_hugepage (deleted)", "/a name  with spaces"};
     const bool huge = rng() % 3 == 0;
     const char* name = kNames[rng() % (sizeof kNames / sizeof *kNames)];
     char text[640];
     snprintf(text, sizeof text,
              "%llx-%llx %s %08llx fe:00 %llu %20s%s\nSize: %llu kB\nKernelPageSize: %8d kB\nMMUPageSize: %8d kB\n"
              "Rss: %8llu kB\nAnonHugePages: %8d kB\nVmFlags: rd wr mr\n",
-             static_cast<unsigned long long>(start), static_cast<unsigned long long>(start + bytes),
-             rng() % 3 == 0 ? "---p" : "rw-p", static_cast<unsigned long long>(rng() % 2 * 4096),
-             static_cast<unsigned long long>(name[0] == '/' ? 7 : 0), "", name,
+             static_cast<unsigned long long>(start), static_cast<unsigned long long>(start + bytes), rng() % 3 == 0 ? "---p" : "rw-p",
+             static_cast<unsigned long long>(rng() % 2 * 4096), static_cast<unsigned long long>(name[0] == '/' ? 7 : 0), "", name,
              static_cast<unsigned long long>(bytes >> 10), huge ? 2048 : 4, huge && rng() % 8 != 0 ? 2048 : 4,
              static_cast<unsigned long long>(rng() % 2 * (bytes >> 10)), rng() % 8 == 0 ? 2048 : 0);
     return text;
@@ -93,8 +109,7 @@ std::vector<Span> random_spans(std::mt19937_64& rng) {
 }
 
 /// Returns null, or the rule that is broken. `sane`: a kernel could have written this text.
-const char* broken_rule(const mosalloc_pool_map& map, const std::vector<Area>& areas, const std::vector<Span>& spans,
-                        bool sane) {
+const char* broken_rule(const mosalloc_pool_map& map, const std::vector<Area>& areas, const std::vector<Span>& spans, bool sane) {
     const Findings found = compare(map, areas);
     const Outside outside = classify(map, areas, spans);
     if (found.windows.size() != map.window_count) return "one finding per window";
@@ -104,8 +119,7 @@ const char* broken_rule(const mosalloc_pool_map& map, const std::vector<Area>& a
         if (w.confirmed() && w.smallest_page_bytes != 0 && w.smallest_page_bytes < w.asked.page_bytes && sane)
             return "a confirmed window has no smaller page";
     }
-    if (found.confirmed() && (found.anon_huge_bytes != 0 || found.wrong_page_bytes != 0))
-        return "confirmed means no wrong page";
+    if (found.confirmed() && (found.anon_huge_bytes != 0 || found.wrong_page_bytes != 0)) return "confirmed means no wrong page";
     if (sane && outside.unseen_bytes > outside.anonymous_bytes) return "unseen memory is anonymous memory";
     uint64_t pooled = 0;
     for (const Area& a : areas)
@@ -159,9 +173,8 @@ int main(int count, char** arguments) {
             return 1;
         }
     }
-    printf("seed %llu: %llu texts, %llu in order, %llu windows confirmed, %llu with all pools\n",
-           static_cast<unsigned long long>(seed), static_cast<unsigned long long>(texts),
-           static_cast<unsigned long long>(sane), static_cast<unsigned long long>(confirmed),
+    printf("seed %llu: %llu texts, %llu in order, %llu windows confirmed, %llu with all pools\n", static_cast<unsigned long long>(seed),
+           static_cast<unsigned long long>(texts), static_cast<unsigned long long>(sane), static_cast<unsigned long long>(confirmed),
            static_cast<unsigned long long>(whole));
     return sane == 0 || sane == texts || confirmed == 0 || whole == 0;  // a fuzzer must see both kinds of input
 }

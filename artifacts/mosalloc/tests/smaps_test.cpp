@@ -14,8 +14,10 @@ constexpr uint64_t kBase = 0x7f0000000000, k2M = 2u << 20;
 
 std::string area(uint64_t from, uint64_t to, int kernel_kb, int mmu_kb, int thp_kb) {
     char text[512];
-    snprintf(text, sizeof text, "%llx-%llx rw-p 00000000 00:00 0 \nSize: 4 kB\nKernelPageSize: %8d kB\nMMUPageSize: %8d kB\nAnonHugePages: %8d kB\nVmFlags: rd wr\n",
-             static_cast<unsigned long long>(kBase + from), static_cast<unsigned long long>(kBase + to), kernel_kb, mmu_kb, thp_kb);
+    snprintf(
+        text, sizeof text,
+        "%llx-%llx rw-p 00000000 00:00 0 \nSize: 4 kB\nKernelPageSize: %8d kB\nMMUPageSize: %8d kB\nAnonHugePages: %8d kB\nVmFlags: rd wr\n",
+        static_cast<unsigned long long>(kBase + from), static_cast<unsigned long long>(kBase + to), kernel_kb, mmu_kb, thp_kb);
     return text;
 }
 

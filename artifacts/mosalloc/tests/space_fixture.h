@@ -13,8 +13,7 @@ namespace mosalloc {
 
 class SpaceFixture : public testing::Test {
 protected:
-    static constexpr uint64_t kHeapBytes = 8 * kPage2M, kAnonBytes = 16 * kPage2M, kFileBytes = 4 * kPage2M,
-                              kReserved = 4 * kPage1G;
+    static constexpr uint64_t kHeapBytes = 8 * kPage2M, kAnonBytes = 16 * kPage2M, kFileBytes = 4 * kPage2M, kReserved = 4 * kPage1G;
 
     void build(bool windows, const Policy& policy = {}) {
         auto layout = std::make_unique<Layout>();

@@ -41,12 +41,10 @@ protected:
             } else if (!held.empty()) {
                 const size_t pick = rng() % held.size();
                 Block& b = held[pick];
-                for (uint64_t p = 0; p < b.pages; ++p)
-                    *errors += *reinterpret_cast<uint64_t*>(b.at + p * kPage4K) != seed ? 1 : 0;
+                for (uint64_t p = 0; p < b.pages; ++p) *errors += *reinterpret_cast<uint64_t*>(b.at + p * kPage4K) != seed ? 1 : 0;
                 if (rng() % 3 == 0) {
-                    const long at = locked([&] {
-                        return space.remap(b.at, b.pages * kPage4K, (b.pages + 1) * kPage4K, MREMAP_MAYMOVE, 0);
-                    });
+                    const long at =
+                        locked([&] { return space.remap(b.at, b.pages * kPage4K, (b.pages + 1) * kPage4K, MREMAP_MAYMOVE, 0); });
                     if (sys::failed(at)) continue;
                     b = {static_cast<uint64_t>(at), b.pages + 1};
                     *reinterpret_cast<uint64_t*>(b.at + (b.pages - 1) * kPage4K) = seed;

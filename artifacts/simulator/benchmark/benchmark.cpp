@@ -66,7 +66,9 @@ double run(const char* engine, const Platform& platform, MemoryStream& stream, c
 class Bench {
 public:
     Bench(const Options& options, const std::string& stream_name)
-        : options_(options), name_(stream_name), stream_(make_stream(stream_name, options.accesses)),
+        : options_(options),
+          name_(stream_name),
+          stream_(make_stream(stream_name, options.accesses)),
           layouts_(Mosaics(pool_bytes).make(options.layouts)) {
         for (const trace::Frame& frame : stream_.frames()) {
             for (uint64_t address : frame.addresses) input_.offsets.push_back(address - testing::heap_base);
@@ -85,7 +87,8 @@ public:
                 Platform platform = testing::haswell();
                 feature.enable(platform);
                 const bool complete = feature.enable == everything;
-                const bool equal = row(report, feature.name, complete ? floor_everything : floor_r, "timing", platform, {}, 6);  // streams.h: six instructions an access
+                const bool equal = row(report, feature.name, complete ? floor_everything : floor_r, "timing", platform, {},
+                                       6);  // streams.h: six instructions an access
                 same &= equal || (platform.l1i.entries != 0 && !complete);  // code pages share the STLB: H and M are then others
             }
         if (wanted("scalar"))
@@ -106,16 +109,16 @@ private:
         if (floor == last_floor_) return last_seconds_;
         last_floor_ = floor;
         return last_seconds_ = shortest_seconds(options_.runs, [&] {
-            floor_counts_.clear();
-            if (floor == floor_everything) predict(input_, platform);
-            for (const Layout& layout : layouts_) {
-                const AddressSpace space(stream_.header().pools, layout);
-                input_.region_is_2mb.clear();
-                for (uint64_t at = 0; at < pool_bytes; at += 2 * mib)
-                    input_.region_is_2mb.push_back(space.page_size(VirtAddr(testing::heap_base + at)) == PageSize::large_2mb);
-                floor_counts_.push_back(floor(input_));
-            }
-        });
+                   floor_counts_.clear();
+                   if (floor == floor_everything) predict(input_, platform);
+                   for (const Layout& layout : layouts_) {
+                       const AddressSpace space(stream_.header().pools, layout);
+                       input_.region_is_2mb.clear();
+                       for (uint64_t at = 0; at < pool_bytes; at += 2 * mib)
+                           input_.region_is_2mb.push_back(space.page_size(VirtAddr(testing::heap_base + at)) == PageSize::large_2mb);
+                       floor_counts_.push_back(floor(input_));
+                   }
+               });
     }
 
     bool row(Report& report, const char* name, FloorCounts (*floor)(const FloorInput&), const char* engine, const Platform& platform,
@@ -123,12 +126,14 @@ private:
         const double floor_time = floor_seconds(floor, platform);
         const double work = double(input_.offsets.size()) * double(layouts_.size()) * work_per_access / 1e6;
         std::vector<LayoutCounts> counts;
-        const double engine_time = shortest_seconds(options_.runs, [&] { counts.clear(), run(engine, platform, stream_, layouts_, sampling, counts); });
+        const double engine_time =
+            shortest_seconds(options_.runs, [&] { counts.clear(), run(engine, platform, stream_, layouts_, sampling, counts); });
         bool same = true;
         for (size_t i = 0; i < layouts_.size(); ++i) {
             same &= floor_counts_[i].hits == counts[i].stlb_hits && floor_counts_[i].misses == counts[i].stlb_misses;
             if (floor != floor_everything) continue;
-            same &= floor_counts_[i].walk_cycles == counts[i].units[0].walk_cycles && floor_counts_[i].runtime_cycles == counts[i].units[0].runtime_cycles;
+            same &= floor_counts_[i].walk_cycles == counts[i].units[0].walk_cycles &&
+                    floor_counts_[i].runtime_cycles == counts[i].units[0].runtime_cycles;
         }
         const char* unit = work_per_access == 1 ? "accesses x layouts/s" : "instructions x layouts/s";
         report.add({name, name_, unit, work / floor_time, work / engine_time, same, floor == floor_everything});
@@ -145,7 +150,8 @@ private:
     std::vector<FloorCounts> floor_counts_;
 };
 
-void point(Report& report, const std::string& mode, const char* row, const Sampling& sampling, size_t accesses, size_t layouts, uint64_t pool) {
+void point(Report& report, const std::string& mode, const char* row, const Sampling& sampling, size_t accesses, size_t layouts,
+           uint64_t pool) {
     MemoryStream stream = make_stream("gups", accesses, pool);
     std::vector<LayoutCounts> counts;
     const double seconds = run("partial", testing::haswell(), stream, Mosaics(pool).make(layouts), sampling, counts);
@@ -165,11 +171,12 @@ int curves(Report& report, const Options& o) {
 }
 
 int usage() {
-    std::fputs("simulator_benchmark: unknown option or value\n"
-               "  what to do: run simulator_benchmark [--accesses N] [--layouts N] [--runs N] "
-               "[--rows H,M|H,M,C|R|scalar|lanes|designs|shared|all] [--csv], "
-               "or --curve accesses|layouts, or --memory\n",
-               stderr);
+    std::fputs(
+        "simulator_benchmark: unknown option or value\n"
+        "  what to do: run simulator_benchmark [--accesses N] [--layouts N] [--runs N] "
+        "[--rows H,M|H,M,C|R|scalar|lanes|designs|shared|all] [--csv], "
+        "or --curve accesses|layouts, or --memory\n",
+        stderr);
     return 2;
 }
 
@@ -182,7 +189,9 @@ bool parse(int argc, char** argv, Options& o) {
         else if (option == "--accesses" && number && *number > 0) o.accesses = *number, ++i;
         else if (option == "--runs" && number && *number > 0) o.runs = *number, ++i;
         else if (option == "--layouts" && number && *number > 0) o.layouts = *number, ++i;
-        else if (option == "--rows" && std::string(" H,M H,M,C R scalar lanes designs shared all ").find(" " + value + " ") != std::string::npos) o.rows = value, ++i;
+        else if (option == "--rows" &&
+                 std::string(" H,M H,M,C R scalar lanes designs shared all ").find(" " + value + " ") != std::string::npos)
+            o.rows = value, ++i;
         else if (option == "--curve" && (value == "accesses" || value == "layouts")) o.curve = value, ++i;
         else return false;
     }
@@ -200,7 +209,8 @@ int main(int argc, char** argv) {
     if (options.memory) return benchmark::point(report, "memory", "H,M,C", {}, options.accesses, options.layouts, uint64_t{32} << 30), 0;
     if (!options.curve.empty()) return benchmark::curves(report, options);
     bool same = true;
-    if (options.rows == "lanes" || options.rows == "all") same = benchmark::plain_rows(report, options.accesses, options.layouts, options.runs);
+    if (options.rows == "lanes" || options.rows == "all")
+        same = benchmark::plain_rows(report, options.accesses, options.layouts, options.runs);
     if (options.rows == "lanes") return same ? 0 : 1;
     if (options.rows == "designs" || options.rows == "all") same &= benchmark::design_rows(report, options.accesses, options.runs);
     if (options.rows == "designs") return same ? 0 : 1;

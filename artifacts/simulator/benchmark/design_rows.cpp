@@ -8,7 +8,8 @@
 namespace tessera::sim::benchmark {
 namespace {
 
-const char* const all_designs[] = {"thp", "anchor", "cluster", "cluster-2mb", "rmm", "direct-segment", "ideal", "hvc-delayed-tlb", "hvc-many-segment", "nested"};
+const char* const all_designs[] = {"thp",   "anchor",          "cluster",          "cluster-2mb", "rmm", "direct-segment",
+                                   "ideal", "hvc-delayed-tlb", "hvc-many-segment", "nested"};
 
 double seconds_of(const char* design, const char* engine, MemoryStream& stream, const Layout& mapping, size_t runs) {
     Platform platform = testing::haswell();

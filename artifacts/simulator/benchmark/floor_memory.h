@@ -59,7 +59,9 @@ struct FloorTables {
         if (!pml4e.reference(0, 1)) load(caches, 0, walk);
         load(caches, directory_pointer_line, walk);
     }
-    void load(FloorSlicedCaches& caches, uint32_t place, FloorWalk& walk) { walk.add(table_lines + place, caches.load(table_lines + place)); }
+    void load(FloorSlicedCaches& caches, uint32_t place, FloorWalk& walk) {
+        walk.add(table_lines + place, caches.load(table_lines + place));
+    }
     FloorWalk walk(FloorSlicedCaches& caches, uint64_t offset, bool is_2mb) {
         FloorWalk walk;
         const uint32_t region = uint32_t(offset >> 21), directory = 4 * 64 + region / 8;

@@ -129,8 +129,11 @@ int main(int argc, char** argv) {
     using namespace tessera::sim;
     const size_t accesses = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
     if (accesses == 0)
-        return std::fputs("masked_cache_benchmark: accesses: not a positive number\n"
-                          "  what to do: run masked_cache_benchmark [ACCESSES]\n", stderr), 2;
+        return std::fputs(
+                   "masked_cache_benchmark: accesses: not a positive number\n"
+                   "  what to do: run masked_cache_benchmark [ACCESSES]\n",
+                   stderr),
+               2;
     const auto mosaics = benchmark::make_mosaics();
     const testing::ProbeConfig haswell{{64, 8}, {512, 8}, {24576, 20}};
     std::printf("%zu layouts, %zu accesses per stream; 32KB, 256KB and 30MB caches; M accesses x layouts/s\n", mosaics.size(), accesses);
@@ -151,9 +154,9 @@ int main(int argc, char** argv) {
             const bool equal = masked == floor;
             same &= equal;
             std::printf("%-9s %-9s %8.0f %7.2f %14.1f %15zu  %.1f/%u %.1f/%u %.1f/%u %s\n", stream, isa.c_str(), units / seconds,
-                        floor_seconds / seconds, seconds / double(work.references.size()) * 1e9, work.references.size(), probe->mean_list(0),
-                        probe->longest_list(0), probe->mean_list(1), probe->longest_list(1),
-                        probe->mean_list(2), probe->longest_list(2), equal ? "equal" : "DIFFER");
+                        floor_seconds / seconds, seconds / double(work.references.size()) * 1e9, work.references.size(),
+                        probe->mean_list(0), probe->longest_list(0), probe->mean_list(1), probe->longest_list(1), probe->mean_list(2),
+                        probe->longest_list(2), equal ? "equal" : "DIFFER");
             std::fflush(stdout);
         }
     }

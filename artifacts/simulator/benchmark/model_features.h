@@ -38,20 +38,13 @@ inline void everything(Platform& p) {
 }
 
 inline constexpr Feature features[] = {
-    {"R", [](Platform&) {}},
-    {"R, walker MSHRs", walker_mshrs},
-    {"R, ITLB", instruction_side},
-    {"R, stride", stride},
-    {"R, stream", stream},
-    {"R, DRAM rows", dram_rows},
-    {"R, branches", branches},
-    {"R, ports", ports},
-    {"R, forwarding", forwarding},
-    {"R, early registers", early_registers},
-    {"R, strings", strings},
-    {"R, slices of L3", slices},
-    {"R, write-backs", write_backs},
-    {"R, walks in DRAM queues", queued_walks},
+    {"R", [](Platform&) {}},         {"R, walker MSHRs", walker_mshrs},
+    {"R, ITLB", instruction_side},   {"R, stride", stride},
+    {"R, stream", stream},           {"R, DRAM rows", dram_rows},
+    {"R, branches", branches},       {"R, ports", ports},
+    {"R, forwarding", forwarding},   {"R, early registers", early_registers},
+    {"R, strings", strings},         {"R, slices of L3", slices},
+    {"R, write-backs", write_backs}, {"R, walks in DRAM queues", queued_walks},
     {"R, everything", everything},
 };
 

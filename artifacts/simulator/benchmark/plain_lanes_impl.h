@@ -18,7 +18,8 @@ struct PlainLanesArrays {
 
 /// Moves `tag` to the front of the set in `pending` lanes of one register; returns those that did not have it.
 template <class Vec, unsigned ways>
-inline __attribute__((always_inline)) typename Vec::Mask plain_move_to_front(uint32_t* way, typename Vec::Tags tag, typename Vec::Mask pending) {
+inline __attribute__((always_inline)) typename Vec::Mask plain_move_to_front(uint32_t* way, typename Vec::Tags tag,
+                                                                             typename Vec::Mask pending) {
     typename Vec::Tags carry = tag;
 #pragma GCC unroll 8
     for (unsigned w = 0; w < ways; ++w, way += plain_lanes_most) {

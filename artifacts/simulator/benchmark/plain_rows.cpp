@@ -43,7 +43,8 @@ bool row(Report& report, const std::string& isa, const std::string& name, PlainS
     for (size_t l = 0; l < layouts.size(); ++l)
         same &= expected.hits[l] == found[l].stlb_hits && expected.misses[l] == found[l].stlb_misses;
     const double work = double(s.offsets.size()) * double(layouts.size()) / 1e6;
-    report.add({"H,M " + isa + " stlb " + std::to_string(128 * ways), name, "accesses x layouts/s", work / plain_seconds, work / engine_seconds, same});
+    report.add({"H,M " + isa + " stlb " + std::to_string(128 * ways), name, "accesses x layouts/s", work / plain_seconds,
+                work / engine_seconds, same});
     return same;
 }
 

@@ -28,11 +28,11 @@ Report::Report(bool csv, const std::string& isa, size_t layouts, size_t accesses
 void Report::add(const Speed& s) {
     const double ratio = s.engine / s.floor;
     if (csv_)
-        std::printf("speed,\"%s\",%s,%s,%zu,%zu,%s,%.2f,%.2f,%.3f,,,%s,measured in this run\n", s.row.c_str(), s.stream.c_str(), isa_.c_str(),
-                    layouts_, accesses_, s.unit.c_str(), s.floor, s.engine, ratio, s.counts_equal ? "equal" : "differ");
+        std::printf("speed,\"%s\",%s,%s,%zu,%zu,%s,%.2f,%.2f,%.3f,,,%s,measured in this run\n", s.row.c_str(), s.stream.c_str(),
+                    isa_.c_str(), layouts_, accesses_, s.unit.c_str(), s.floor, s.engine, ratio, s.counts_equal ? "equal" : "differ");
     else
-        std::printf("%-38s %-9s floor %7.1f  engine %8.1f  ratio %6.2f  M %s  %s %s\n", s.row.c_str(), s.stream.c_str(), s.floor, s.engine, ratio,
-                    s.unit.c_str(), s.complete ? "H,M,C,R" : "H,M", s.counts_equal ? "equal" : "DIFFER");
+        std::printf("%-38s %-9s floor %7.1f  engine %8.1f  ratio %6.2f  M %s  %s %s\n", s.row.c_str(), s.stream.c_str(), s.floor, s.engine,
+                    ratio, s.unit.c_str(), s.complete ? "H,M,C,R" : "H,M", s.counts_equal ? "equal" : "DIFFER");
     std::fflush(stdout);
 }
 

@@ -57,8 +57,10 @@ bool shared_rows(Report& report, size_t accesses, size_t runs) {
             }
             const bool equal = together.counts == alone.counts;
             const double work = double(accesses) / 1e6, works = work * double(platforms.size());
-            report.add({std::string("20 designs, alone: ") + row, name, "accesses x designs/s", works / alone.seconds, works / together.seconds, equal, sampling.full});
-            report.add({std::string("20 designs, one: ") + row, name, "accesses/s", work / of_thp, work / together.seconds, equal, sampling.full});
+            report.add({std::string("20 designs, alone: ") + row, name, "accesses x designs/s", works / alone.seconds,
+                        works / together.seconds, equal, sampling.full});
+            report.add(
+                {std::string("20 designs, one: ") + row, name, "accesses/s", work / of_thp, work / together.seconds, equal, sampling.full});
             same &= equal;
         }
     }

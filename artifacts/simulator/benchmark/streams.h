@@ -28,9 +28,9 @@ inline MemoryStream make_stream(const std::string& name, size_t accesses, uint64
     StreamBuilder builder(pool, pool, 1 << 16);
     // A random number generator's shifts, the load, an accumulation, the loop's branch.
     const std::vector<trace::StaticInsn> loop = {
-         insn(InsnKind::alu, reg(1), reg(1) | reg(16)), insn(InsnKind::alu, reg(1), reg(1) | reg(16)), insn(InsnKind::alu, reg(1) | reg(5), reg(2)),
-         insn(InsnKind::load, reg(2) | reg(3), reg(4), reg(2) | reg(3), 1), insn(InsnKind::alu, reg(4) | reg(6), reg(6) | reg(16)),
-         insn(InsnKind::branch, reg(16), 0)};
+        insn(InsnKind::alu, reg(1), reg(1) | reg(16)),          insn(InsnKind::alu, reg(1), reg(1) | reg(16)),
+        insn(InsnKind::alu, reg(1) | reg(5), reg(2)),           insn(InsnKind::load, reg(2) | reg(3), reg(4), reg(2) | reg(3), 1),
+        insn(InsnKind::alu, reg(4) | reg(6), reg(6) | reg(16)), insn(InsnKind::branch, reg(16), 0)};
     const uint32_t block = builder.loop_block(loop, {{3, 0, 8}}), copy = builder.loop_block(loop, {{3, 0, 8}});
     const uint32_t store = builder.block({insn(InsnKind::store, reg(2) | reg(3) | reg(4), 0, reg(2) | reg(3), 1)}, {{0, 1, 8}});
     std::mt19937_64 random(42);

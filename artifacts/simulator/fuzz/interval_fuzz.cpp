@@ -18,11 +18,13 @@ std::string random_file(fuzz::Random& rng) {
     for (uint64_t rows = 1 + rng() % 6; rows > 0; --rows) {
         const uint64_t warm = rng() % 1000;
         const char* const weights[] = {"1", "0.5", "3e2", "1e-300"};
-        text += std::to_string(start) + "," + std::to_string(warm) + "," + std::to_string(1 + rng() % 5000) + "," + weights[rng() % 4] + "\n";
+        text +=
+            std::to_string(start) + "," + std::to_string(warm) + "," + std::to_string(1 + rng() % 5000) + "," + weights[rng() % 4] + "\n";
         start += warm + rng() % 100000;
     }
-    if (rng() % 2) fuzz::mutate(text, rng, {",", "\n", "nan", "inf", "-1", "0", "1e400", "1e-400", "18446744073709551615", "999999",
-        std::string_view("\0", 1)});
+    if (rng() % 2)
+        fuzz::mutate(text, rng,
+                     {",", "\n", "nan", "inf", "-1", "0", "1e400", "1e-400", "18446744073709551615", "999999", std::string_view("\0", 1)});
     return text;
 }
 
@@ -32,8 +34,8 @@ const char* broken_rule(const std::vector<Interval>& intervals) {
         const Interval& unit = intervals[i];
         if (!std::isfinite(unit.weight) || unit.weight <= 0) return "weights are positive and finite";
         if (unit.timed_instructions == 0) return "units have a timed part";
-        if (unit.start_access >= stream_accesses ||
-            unit.warmup_accesses >= stream_accesses - unit.start_access) return "timed parts begin in the stream";
+        if (unit.start_access >= stream_accesses || unit.warmup_accesses >= stream_accesses - unit.start_access)
+            return "timed parts begin in the stream";
         if (i > 0 && unit.start_access < intervals[i - 1].start_access + intervals[i - 1].warmup_accesses) return "units do not overlap";
     }
     return nullptr;

@@ -31,10 +31,29 @@ std::string random_file(fuzz::Random& rng) {
         text += (rng() % 2 ? "brk," : "mmap,") + std::to_string(page) + "," + std::to_string(start) + "," +
                 std::to_string(start + (1 + rng() % 4) * page) + "\n";
     }
-    if (rng() % 2) fuzz::mutate(text, rng, {",", "\n", "\r\n", "brk", "mmap", "file", "-1", "0", "4096", "2MB", "4KB", " 1 GiB", "9999999GB", "\"", "\xEF\xBB\xBF",
-        "18446744073709551615",
-                                            "18446744073707454464", "17179869183GB", "-5", std::string_view("\0", 1),
-                                                "type,pageSize,startOffset,endOffset\n"});
+    if (rng() % 2)
+        fuzz::mutate(text, rng,
+                     {",",
+                      "\n",
+                      "\r\n",
+                      "brk",
+                      "mmap",
+                      "file",
+                      "-1",
+                      "0",
+                      "4096",
+                      "2MB",
+                      "4KB",
+                      " 1 GiB",
+                      "9999999GB",
+                      "\"",
+                      "\xEF\xBB\xBF",
+                      "18446744073709551615",
+                      "18446744073707454464",
+                      "17179869183GB",
+                      "-5",
+                      std::string_view("\0", 1),
+                      "type,pageSize,startOffset,endOffset\n"});
     return text;
 }
 
@@ -42,9 +61,11 @@ const char* broken_rule(const Layout& layout, const std::vector<trace::Pool>& po
     for (size_t i = 0; i < layout.windows.size(); ++i) {
         const Window& w = layout.windows[i];
         const uint64_t page = bytes_of(w.page_size).value;
-        if (w.page_size == PageSize::small_4kb || w.begin >= w.end || w.begin % page || w.end % page) return "windows are whole large pages";
+        if (w.page_size == PageSize::small_4kb || w.begin >= w.end || w.begin % page || w.end % page)
+            return "windows are whole large pages";
         const Window* before = i > 0 ? &layout.windows[i - 1] : nullptr;
-        if (before && (before->pool > w.pool || (before->pool == w.pool && before->end > w.begin))) return "windows are sorted and disjoint";
+        if (before && (before->pool > w.pool || (before->pool == w.pool && before->end > w.begin)))
+            return "windows are sorted and disjoint";
         const trace::Pool* pool = nullptr;
         for (const trace::Pool& p : pools)
             if (p.kind == w.pool) pool = &p;

@@ -39,9 +39,27 @@ std::string random_file(fuzz::Random& rng) {
                 page += pages + (rng() % 2 ? rng() % 100 : 0);
             }
     if (rng() % 2)
-        fuzz::mutate(text, rng, {",", ",,", "\n", "\r\n", "brk", "mmap", "0", "512", "262144", "2MB", "4KB", "1GB", "-1", "68719476736",
-                                 "1099511627776", "9223372036854775808", std::string_view("\0", 1), "\xEF\xBB\xBF",
-                                 "0,brk,0,0,1,4KB\n", head});
+        fuzz::mutate(text, rng,
+                     {",",
+                      ",,",
+                      "\n",
+                      "\r\n",
+                      "brk",
+                      "mmap",
+                      "0",
+                      "512",
+                      "262144",
+                      "2MB",
+                      "4KB",
+                      "1GB",
+                      "-1",
+                      "68719476736",
+                      "1099511627776",
+                      "9223372036854775808",
+                      std::string_view("\0", 1),
+                      "\xEF\xBB\xBF",
+                      "0,brk,0,0,1,4KB\n",
+                      head});
     return text;
 }
 

@@ -34,7 +34,9 @@ trace::Header random_header(fuzz::Random& rng) {
         header.pools.clear();
     }
     for (const auto kind : {trace::PoolKind::heap, trace::PoolKind::anon})
-        if (rng() % 8) header.pools.push_back({kind, (1 + static_cast<uint64_t>(kind) * 64 + rng() % 4) * gib, (1 + rng() % 64) * mib + rng() % 2 * 4096, 0});
+        if (rng() % 8)
+            header.pools.push_back(
+                {kind, (1 + static_cast<uint64_t>(kind) * 64 + rng() % 4) * gib, (1 + rng() % 64) * mib + rng() % 2 * 4096, 0});
     return header;
 }
 
@@ -96,7 +98,8 @@ int main(int count, char** arguments) {
     while (run.more()) {
         const trace::Header header = random_header(run.rng);
         std::string log = random_log(header, made, run.rng);
-        if (run.rng() % 4) fuzz::mutate(log, run.rng, {"TSTOSLG1", "pool = ", "\n", " = ", "note.x = y\n", "blocks = 1\n", std::string_view("\0\0", 2)});
+        if (run.rng() % 4)
+            fuzz::mutate(log, run.rng, {"TSTOSLG1", "pool = ", "\n", " = ", "note.x = y\n", "blocks = 1\n", std::string_view("\0\0", 2)});
         if (run.rng() % 8) mend_checksum(log);
         file.write(log);
         try {

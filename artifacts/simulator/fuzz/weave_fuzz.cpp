@@ -19,8 +19,8 @@ std::string random_templates(fuzz::Random& rng) {
         for (uint64_t steps = rng() % 20, i = 0; i < steps; ++i) {
             const uint64_t bytes = rng() % 8 ? 8 : 1 + rng() % 4096, what = bytes > 64 ? 2 + rng() % 2 : rng() % 4;
             char line[96];
-            std::snprintf(line, sizeof line, "%u %c %s %x %u\n", unsigned(i == 0 ? 1 : rng() % 40), "lsLS"[what], name_of(static_cast<Base>(rng() % bases)),
-                          unsigned(rng() % 3 ? 0 : rng() % 5000), unsigned(bytes));
+            std::snprintf(line, sizeof line, "%u %c %s %x %u\n", unsigned(i == 0 ? 1 : rng() % 40), "lsLS"[what],
+                          name_of(static_cast<Base>(rng() % bases)), unsigned(rng() % 3 ? 0 : rng() % 5000), unsigned(bytes));
             text += line;
         }
         text += "end " + std::to_string(rng() % 30) + "\n";
@@ -42,7 +42,8 @@ const char* broken_rule(const Templates& templates) {
     for (const uint32_t count : woven_instruction_counts(compiled.blocks())) made += count;
     if (made != insns) return "blocks have the instructions of the text";
     for (const trace::StaticBlock& block : compiled.blocks())
-        if (!is_woven(block) || block.insns.empty() || block.slots.size() > 65535) return "a block is woven and has a size that a stream can have";
+        if (!is_woven(block) || block.insns.empty() || block.slots.size() > 65535)
+            return "a block is woven and has a size that a stream can have";
     return nullptr;
 }
 
@@ -52,7 +53,9 @@ int main(int count, char** arguments) {
     fuzz::Run run("weave_fuzz", count, arguments);
     while (run.more()) {
         std::string text = random_templates(run.rng);
-        if (run.rng() % 4) fuzz::mutate(text, run.rng, {"template a 0 0\n", "end 0\n", "\n", " ", "fixed", "1 S page 0 2097152\n", "0 l stack 0 8\n", "kernel 5.15\n"});
+        if (run.rng() % 4)
+            fuzz::mutate(text, run.rng,
+                         {"template a 0 0\n", "end 0\n", "\n", " ", "fixed", "1 S page 0 2097152\n", "0 l stack 0 8\n", "kernel 5.15\n"});
         try {
             run.accepted(text, broken_rule(parse_templates(text, "fuzz.txt")));
         } catch (const Refusal& refusal) {

@@ -112,8 +112,8 @@ TEST_F(CliRuns, SignalsKeepFinishedRows) {
         if (child == 0) {
             const auto to = [&](const char* name, int fd) { dup2(open(path(name).c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), fd); };
             to("out", 1), to("err", 2);
-            execl(TESSERA_SIM, "tessera-sim", "run", "--trace", path("long.tst").c_str(), "--platform", path("haswell.flat").c_str(), "--layouts",
-                  path("many").c_str(), "--engine", "reference", "--threads", "2", nullptr);
+            execl(TESSERA_SIM, "tessera-sim", "run", "--trace", path("long.tst").c_str(), "--platform", path("haswell.flat").c_str(),
+                  "--layouts", path("many").c_str(), "--engine", "reference", "--threads", "2", nullptr);
             _exit(127);
         }
         const auto written = [&] { return std::filesystem::exists(path("out")) ? lines(read_text(path("out"), "output")).size() : 0; };
@@ -126,7 +126,8 @@ TEST_F(CliRuns, SignalsKeepFinishedRows) {
         const auto rows = lines(read_text(path("out"), "output"));
         EXPECT_GE(rows.size(), 3u);
         EXPECT_LT(rows.size(), 41u) << "the signal came after the end";
-        for (size_t i = 1; i < rows.size(); ++i) EXPECT_EQ(std::count(rows[i].begin(), rows[i].end(), ','), 22) << "a torn row: " << rows[i];
+        for (size_t i = 1; i < rows.size(); ++i)
+            EXPECT_EQ(std::count(rows[i].begin(), rows[i].end(), ','), 22) << "a torn row: " << rows[i];
         const std::string err = read_text(path("err"), "output");
         EXPECT_NE(err.find("with " + std::to_string(rows.size() - 1) + " of 40 layouts done"), std::string::npos) << err;
         std::filesystem::remove(path("out"));

@@ -62,8 +62,9 @@ TEST_F(Cli, WrongRequestsExitWith2AndSayWhatToDo) {
          {std::string("fly"), std::string("run"), common("magic"), common("partial") + " --sampling some", common("partial") + " --group 0",
           common("partial") + " --speed 9", common("partial") + " --threads 0", common("partial") + " --group",
           common("partial") + " --sampling full --intervals 3", common("partial") + " --warmup 3", common("partial") + " --intervals 0",
-          common("partial") + " --interval-file " + path("absent"), common("partial") + " --interval-out " + path("absent/x"), common("partial", "twice"),
-          std::string("keys now"), "run --trace " + path("damaged.tst") + tail, "run --trace " + path("absent.tst") + tail,
+          common("partial") + " --interval-file " + path("absent"), common("partial") + " --interval-out " + path("absent/x"),
+          common("partial", "twice"), std::string("keys now"), "run --trace " + path("damaged.tst") + tail,
+          "run --trace " + path("absent.tst") + tail,
           "run --trace " + path("trace.tst") + " --platform " + path("short.flat") + " --layouts " + path("list") + " --engine partial"}) {
         const Output o = run(arguments);
         EXPECT_EQ(o.status, 2) << arguments;
@@ -102,7 +103,8 @@ TEST_F(Cli, CheckNamesTheKeysThatTookTheirDefaults) {
 TEST_F(Cli, HelpNamesEveryCommandAndEveryOption) {
     const Output o = run("--help");
     EXPECT_EQ(o.status, 0);
-    for (const char* word : {"run", "profile", "engines", "keys", "cpuid", "Example"}) EXPECT_NE(o.out.find(word), std::string::npos) << word;
+    for (const char* word : {"run", "profile", "engines", "keys", "cpuid", "Example"})
+        EXPECT_NE(o.out.find(word), std::string::npos) << word;
     for (const std::string command : {"blocks", "check", "profile"}) {
         const Output of_command = run(command + " --help");
         EXPECT_EQ(of_command.status, 0) << of_command.err;
@@ -110,8 +112,8 @@ TEST_F(Cli, HelpNamesEveryCommandAndEveryOption) {
     }
     const Output of_run = run("run --trace x --help");
     EXPECT_EQ(of_run.status, 0);
-    for (const char* word : {"--trace", "--platform", "--layouts", "--engine", "--sampling", "--intervals", "--warmup", "--timed", "--interval-file",
-                             "--interval-out", "--threads", "--group", "Examples"})
+    for (const char* word : {"--trace", "--platform", "--layouts", "--engine", "--sampling", "--intervals", "--warmup", "--timed",
+                             "--interval-file", "--interval-out", "--threads", "--group", "Examples"})
         EXPECT_NE(of_run.out.find(word), std::string::npos) << word;
 }
 

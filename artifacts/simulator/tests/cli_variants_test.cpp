@@ -36,7 +36,8 @@ protected:
 TEST_F(CliVariants, EachRowIsThatOfThePlatformAlone) {
     for (const std::string plan : {" --sampling full", " --sampling tlbs", " --intervals 3 --warmup 500 --timed 1000"}) {
         const std::string rest = " --mappings " + path("maps") + plan;
-        const Output o = run(begin("partial") + variants({"thp", "anchor", "rmm"}) + rest + " --designs-out " + path("d") + " --interval-out " + path("u"));
+        const Output o = run(begin("partial") + variants({"thp", "anchor", "rmm"}) + rest + " --designs-out " + path("d") +
+                             " --interval-out " + path("u"));
         ASSERT_EQ(o.status, 0) << o.err;
         std::vector<std::string> expected = {"variant," + lines(alone("thp", rest))[0]};
         for (size_t mapping : {1, 2})
@@ -60,7 +61,8 @@ TEST_F(CliVariants, ThreadsAndGroupsChangeNothing) {
     EXPECT_TRUE(rows[1].starts_with("conventional,w-0,ok,")) << "the lanes come first";
     EXPECT_TRUE(rows[12].starts_with("noop,w-0,ok,")) << rows[12];
     EXPECT_TRUE(rows[13].starts_with("thp,w-0,ok,")) << rows[13];
-    for (const char* way : {" --threads 2", " --threads 3 --group 4", " --group 1"}) EXPECT_EQ(run(begin("partial") + rest + way).out, once.out) << way;
+    for (const char* way : {" --threads 2", " --threads 3 --group 4", " --group 1"})
+        EXPECT_EQ(run(begin("partial") + rest + way).out, once.out) << way;
 }
 
 TEST_F(CliVariants, WithoutUnitsCAndRAreEmpty) {
@@ -103,14 +105,16 @@ TEST_F(CliVariants, WrongListsAreRefused) {
     file("spaces", "a " + path("thp.flat") + "\n");
     file("empty", "\n");
     const std::string rest = " --mappings " + path("maps");
-    for (const std::string& options : {" --variants " + path("twice"), " --variants " + path("spaces"), " --variants " + path("empty"),
-                                       " --variants " + path("nowhere"), variants({"thp"}) + " --platform " + path("thp.flat"), std::string()}) {
+    for (const std::string& options :
+         {" --variants " + path("twice"), " --variants " + path("spaces"), " --variants " + path("empty"), " --variants " + path("nowhere"),
+          variants({"thp"}) + " --platform " + path("thp.flat"), std::string()}) {
         const Output o = run(begin("partial") + options + rest);
         EXPECT_EQ(o.status, 2) << options;
         EXPECT_NE(o.err.find("what to do"), std::string::npos) << o.err;
         EXPECT_EQ(o.out, "") << options;
     }
-    EXPECT_EQ(run(begin("partial") + variants({"thp"}) + rest + " --interval-out " + path("thp.flat")).status, 2) << "an input is not overwritten";
+    EXPECT_EQ(run(begin("partial") + variants({"thp"}) + rest + " --interval-out " + path("thp.flat")).status, 2)
+        << "an input is not overwritten";
 }
 
 TEST(Passes, VariantsOfTheLanesHaveTheirOwnAndTheOthersShare) {

@@ -11,20 +11,41 @@ using Kind = StoreMatch::Kind;
 
 constexpr uint64_t reg(unsigned r) { return uint64_t{1} << r; }
 
-enum Blocks : uint32_t { divide, divide_loaded, load_late, store_of_divided, store_4, store_8, store_32, load_2, load_4, load_8, store_string };
+enum Blocks : uint32_t {
+    divide,
+    divide_loaded,
+    load_late,
+    store_of_divided,
+    store_4,
+    store_8,
+    store_32,
+    load_2,
+    load_4,
+    load_8,
+    store_string
+};
 
 /// r3 is the divider's result (in cycle 100), r5 what was loaded.
 std::vector<trace::StaticBlock> blocks() {
     const auto store = [](uint8_t bytes, uint64_t data = 0) {
         return trace::StaticBlock{0, {{reg(2) | data, 0, reg(2), InsnKind::store, 1, 4}}, {{0, 1, bytes}}};
     };
-    const auto load = [](uint8_t bytes) { return trace::StaticBlock{0, {{reg(2), reg(5), reg(2), InsnKind::load, 1, 4}}, {{0, 0, bytes}}}; };
+    const auto load = [](uint8_t bytes) {
+        return trace::StaticBlock{0, {{reg(2), reg(5), reg(2), InsnKind::load, 1, 4}}, {{0, 0, bytes}}};
+    };
     trace::StaticBlock string = store(8);
     string.insns[0].string = StringPart::begin;
     return {{0, {{reg(3), reg(3), 0, InsnKind::divide, 0, 4}}, {}},
             {0, {{reg(5), reg(8), 0, InsnKind::divide, 0, 4}}, {}},
             {0, {{reg(3), reg(5), reg(3), InsnKind::load, 1, 4}}, {{0, 0, 8}}},
-            store(8, reg(3)), store(4), store(8), store(32), load(2), load(4), load(8), string};
+            store(8, reg(3)),
+            store(4),
+            store(8),
+            store(32),
+            load(2),
+            load(4),
+            load(8),
+            string};
 }
 
 /// From a store's data to the load, 5 cycles; a hit of L1D takes 4.

@@ -82,7 +82,8 @@ TEST(ClockPrefetch, GoesOutWhenItsAccessIsTranslated) {
 TEST(ClockPrefetch, IntoL1dTakesAnMshrThatIsFreeAndElseWaitsWithoutOne) {
     Platform p = wide();
     p.mshrs = 1;
-    EXPECT_EQ(run_all(p, load, {with(line(0, l1d), {asked(1, true, l3)}), line(2, l2)}), 40u + 12);  // the miss waits for the prefetch's MSHR
+    EXPECT_EQ(run_all(p, load, {with(line(0, l1d), {asked(1, true, l3)}), line(2, l2)}),
+              40u + 12);  // the miss waits for the prefetch's MSHR
     EXPECT_EQ(run_all(p, load, {with(line(0, l1d), {asked(1, false, l3)}), line(2, l2)}), 12u);      // into L2: none
     EXPECT_EQ(run_all(p, load, {with(line(0, dram), {asked(1, true, l3)}), line(1, l1d)}), 240u);    // waits for line 0's MSHR
     EXPECT_EQ(run_all(p, load, {with(line(0, dram), {asked(1, true, l3)}), line(2, l2)}), 212u);     // and does not hold it then
@@ -112,7 +113,8 @@ TEST(ClockMemory, PrefetchesQueueThirtyTwoDeepAtMost) {
         AccessOutcome first = line(0, l1d);
         for (uint64_t i = 0; i < prefetches; ++i) first.prefetches.push_back(asked(100 + i, false, dram));
         EXPECT_EQ(run_all(p, load, {first, line(1, dram)}), 5 * std::min<uint64_t>(prefetches, 32) + 200) << prefetches;
-        EXPECT_EQ(run_all(p, load, {first, line(100 + prefetches - 1, l2)}), 5 * std::min<uint64_t>(prefetches - 1, 32) + 200) << prefetches;
+        EXPECT_EQ(run_all(p, load, {first, line(100 + prefetches - 1, l2)}), 5 * std::min<uint64_t>(prefetches - 1, 32) + 200)
+            << prefetches;
     }
 }
 

@@ -163,7 +163,8 @@ TEST(ClockWriteBacks, ALineFromMemoryThatIsWrittenTakesASecondTransfer) {
     EXPECT_EQ(run_each(five_a_line(), {written(1, dram), from(2, dram)}), 2u * 5 + 200);
     EXPECT_EQ(transfers_before_the_last({from(1, dram), written(1, l1d), from(2, dram)}), 2u);
     EXPECT_EQ(transfers_before_the_last({from(1, dram), written(1, l1d), written(1, l1d), from(2, dram)}), 2u);  // once
-    EXPECT_EQ(transfers_before_the_last({from(1, dram), written(1, l1d), from(1, dram), written(1, l1d), from(2, dram)}), 4u);  // it came again
+    EXPECT_EQ(transfers_before_the_last({from(1, dram), written(1, l1d), from(1, dram), written(1, l1d), from(2, dram)}),
+              4u);  // it came again
     EXPECT_EQ(transfers_before_the_last({written(1, l1d), from(2, dram)}), 0u);  // it did not come from memory
     EXPECT_EQ(transfers_before_the_last({from(1, dram), from(1, l1d), from(2, dram)}), 1u);  // it is not written
 }

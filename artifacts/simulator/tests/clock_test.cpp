@@ -107,7 +107,7 @@ TEST(ClockWindow, WithoutOverlapTimesAddUp) {
     p.overlap = 0;
     EXPECT_EQ(run_all(p, load, several(10, MemoryLevel::l2)), 120u);
     EXPECT_EQ(run_all(p, load, {walking(0, 30), walking(1, 30)}), 82u);             // (7 + 30 + 4) each
-    EXPECT_EQ(run_all(p, store, several(10, MemoryLevel::l2, true)), 9u * 13);      // 12 and the cycle of the write; the last retires at once
+    EXPECT_EQ(run_all(p, store, several(10, MemoryLevel::l2, true)), 9u * 13);  // 12 and the cycle of the write; the last retires at once
     EXPECT_EQ(run_times(p, alu, 5), 5u);
 }
 
@@ -139,7 +139,7 @@ uint64_t behind_a_chain(uint64_t walk_cycles) {
 }
 
 TEST(ClockTranslation, AYoungerWalkGoesFirstWhereItFitsBetween) {
-    EXPECT_EQ(behind_a_chain(11), 37u + 11 + 4 + 100);   // between the first two: 37 to 48
+    EXPECT_EQ(behind_a_chain(11), 37u + 11 + 4 + 100);  // between the first two: 37 to 48
     EXPECT_EQ(behind_a_chain(12), 119u + 12 + 4 + 100);  // fits neither that nor 78 to 89
 }
 

@@ -18,9 +18,7 @@ MemoryStream cyclic(uint64_t pages, uint64_t rounds, uint64_t stride = 4096) {
     return builder.finish();
 }
 
-LayoutCounts under_4kb(const Platform& platform, MemoryStream& stream) {
-    return on_all_engines(platform, stream, {all_4kb()})[0];
-}
+LayoutCounts under_4kb(const Platform& platform, MemoryStream& stream) { return on_all_engines(platform, stream, {all_4kb()})[0]; }
 
 struct Chase {
     const char* name;

@@ -40,9 +40,10 @@ TEST_P(Uniform, MissesAreBinomial) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, Uniform,
-                         ::testing::Values(Case{"lru", {1536, 12}, 4096}, Case{"tree-plru", {1536, 12}, 4096}, Case{"srrip", {1536, 12}, 4096},
-                                           Case{"lru", {1024, 8}, 1280}, Case{"tree-plru", {1024, 8}, 1280}, Case{"srrip", {1024, 8}, 1280},
-                                           Case{"lru", {96, 6}, 1024}, Case{"tree-plru", {60, 20}, 600}, Case{"srrip", {63, 7}, 90}));
+                         ::testing::Values(Case{"lru", {1536, 12}, 4096}, Case{"tree-plru", {1536, 12}, 4096},
+                                           Case{"srrip", {1536, 12}, 4096}, Case{"lru", {1024, 8}, 1280},
+                                           Case{"tree-plru", {1024, 8}, 1280}, Case{"srrip", {1024, 8}, 1280}, Case{"lru", {96, 6}, 1024},
+                                           Case{"tree-plru", {60, 20}, 600}, Case{"srrip", {63, 7}, 90}));
 
 }  // namespace
 }  // namespace tessera::sim::testing

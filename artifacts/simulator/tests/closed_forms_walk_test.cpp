@@ -85,7 +85,8 @@ TEST(WalkCycles, APageStrideChaseHasExactlyTheLevelsOfItsGeometry) {
     const auto two = rounds(2), three = rounds(3);
     EXPECT_EQ(three[0].stlb_misses, 3 * 4096u);
     EXPECT_EQ(three[0].walker - two[0].walker, (Levels{3584, 448, 64, 0}));
-    EXPECT_EQ(three[0].units[0].walk_cycles - two[0].units[0].walk_cycles, 3584 * p.l1d.load_cycles + 448 * p.l2.load_cycles + 64 * p.l3.load_cycles);
+    EXPECT_EQ(three[0].units[0].walk_cycles - two[0].units[0].walk_cycles,
+              3584 * p.l1d.load_cycles + 448 * p.l2.load_cycles + 64 * p.l3.load_cycles);
     EXPECT_EQ(three[0].program - two[0].program, (Levels{0, 0, 4096, 0}));
     EXPECT_EQ(three[1].stlb_misses, 8u);  // 2MB pages: eight walks in all
     EXPECT_EQ(three[1].units[0].walk_cycles, two[1].units[0].walk_cycles);

@@ -28,10 +28,14 @@ TEST(Components, EveryKindHasItsBuiltInNames) {
             found[kind.name].push_back(info.name);
             EXPECT_FALSE(info.sentence.empty()) << info.name;
         }
-    const std::map<std::string, std::vector<std::string>> built_in = {
-        {"allocators", {"identity", "scattered"}}, {"branch-predictors", {"gshare", "perfect", "tage"}}, {"designs", {"conventional"}}, {"page-tables", {"radix"}},
-        {"prefetchers", {"none", "stream", "stride"}},
-        {"replacements", {"lru", "srrip", "tree-plru"}}, {"tlbs", {"split"}}, {"walk-caches", {"paging-structure"}}};
+    const std::map<std::string, std::vector<std::string>> built_in = {{"allocators", {"identity", "scattered"}},
+                                                                      {"branch-predictors", {"gshare", "perfect", "tage"}},
+                                                                      {"designs", {"conventional"}},
+                                                                      {"page-tables", {"radix"}},
+                                                                      {"prefetchers", {"none", "stream", "stride"}},
+                                                                      {"replacements", {"lru", "srrip", "tree-plru"}},
+                                                                      {"tlbs", {"split"}},
+                                                                      {"walk-caches", {"paging-structure"}}};
     for (const auto& [kind, names] : built_in)
         for (const std::string& name : names)
             EXPECT_NE(std::find(found[kind].begin(), found[kind].end(), name), found[kind].end()) << kind << " " << name;
@@ -81,7 +85,9 @@ TEST(Components, NumbersThatAPrefetcherCannotUseAreRefused) {
 }
 
 TEST(Registry, ADuplicateNameAborts) {
-    const auto twice = [] { replacements().add("lru", "again", {}, [](const OwnValues&, size_t, size_t, const Platform&) { return nullptr; }); };
+    const auto twice = [] {
+        replacements().add("lru", "again", {}, [](const OwnValues&, size_t, size_t, const Platform&) { return nullptr; });
+    };
     EXPECT_DEATH(twice(), "replacements .*lru");
 }
 

@@ -26,7 +26,9 @@ public:
         return MemoryLevel::l1d;
     }
     // What the conventional design never asks for.
-    std::span<const MemoryLevel> walker_loads(std::span<const PhysAddr>, LoadFrom) override { return calls += '!', std::span<const MemoryLevel>(); }
+    std::span<const MemoryLevel> walker_loads(std::span<const PhysAddr>, LoadFrom) override {
+        return calls += '!', std::span<const MemoryLevel>();
+    }
     MemoryLevel background_load(PhysAddr, LoadFrom) override { return calls += '!', MemoryLevel::l1d; }
     bool holds(MemoryLevel, PhysAddr) const override { return false; }
     void fill(MemoryLevel, PhysAddr) override { calls += '!'; }
@@ -36,7 +38,8 @@ public:
 class Machine {
 public:
     explicit Machine(Platform p, const Layout& layout = all_4kb())
-        : platform_(std::move(p)), space_({{trace::PoolKind::heap, heap_base, 8 * gigabyte, 0}}, layout),
+        : platform_(std::move(p)),
+          space_({{trace::PoolKind::heap, heap_base, 8 * gigabyte, 0}}, layout),
           design_(designs().make("conventional", {platform_, space_})) {}
     std::string access(uint64_t offset) {
         port = Recorder();
@@ -89,8 +92,9 @@ TEST(Conventional, FiveLevelsReadOneMore) {
 }
 
 TEST(Conventional, LargePagesWalkLess) {
-    const Layout layout{"mixed", {window(trace::PoolKind::heap, PageSize::large_2mb, 0, gigabyte),
-                                  window(trace::PoolKind::heap, PageSize::huge_1gb, gigabyte, 4ull * gigabyte)}};
+    const Layout layout{"mixed",
+                        {window(trace::PoolKind::heap, PageSize::large_2mb, 0, gigabyte),
+                         window(trace::PoolKind::heap, PageSize::huge_1gb, gigabyte, 4ull * gigabyte)}};
     Machine m(haswell(), layout);
     EXPECT_EQ(m.access(0), "wwwp");
     EXPECT_EQ(m.access(megabytes2), "wp");   // PDPTE cached; the leaf PDE is never kept

@@ -35,68 +35,130 @@ CpuidRegisters tlb(uint32_t sizes, uint32_t ways, uint32_t sets, uint32_t type, 
 }
 
 TEST(Cpuid, SkylakeServerByDescriptors) {
-    const CpuidReport report = decode({{{0, 0}, intel}, {{1, 0}, {0x00050654, 0, 0, 0}}, {{2, 0}, {0x76036301, 0x00f0b5ff, 0, 0x00c30000}},
-                                       {{4, 0}, {0x7c004121, 0x01c0003f, 0x3f, 0}}, {{4, 1}, {0x7c004122, 0x01c0003f, 0x3f, 0}},
-                                       {{4, 2}, {0x7c004143, 0x03c0003f, 0x3ff, 0}}, {{4, 3}, {0x7c0fc163, 0x0280003f, 0x8fff, 4}},
+    const CpuidReport report = decode({{{0, 0}, intel},
+                                       {{1, 0}, {0x00050654, 0, 0, 0}},
+                                       {{2, 0}, {0x76036301, 0x00f0b5ff, 0, 0x00c30000}},
+                                       {{4, 0}, {0x7c004121, 0x01c0003f, 0x3f, 0}},
+                                       {{4, 1}, {0x7c004122, 0x01c0003f, 0x3f, 0}},
+                                       {{4, 2}, {0x7c004143, 0x03c0003f, 0x3ff, 0}},
+                                       {{4, 3}, {0x7c0fc163, 0x0280003f, 0x8fff, 4}},
                                        {{0x16, 0}, {2300, 3700, 100, 0}}});
     EXPECT_EQ(report.vendor, "GenuineIntel");
     EXPECT_EQ(report.family, 6u);
     EXPECT_EQ(report.model, 0x55u);
     EXPECT_FALSE(report.hypervisor);
-    expect(report, {{"tlb.l1d.4kb.entries", 64}, {"tlb.l1d.4kb.ways", 4}, {"tlb.l1d.2mb.entries", 32}, {"tlb.l1d.1gb.entries", 4},
-                    {"tlb.l1i.entries", 64}, {"tlb.l1i.ways", 8}, {"tlb.stlb.entries", 1536}, {"tlb.stlb.ways", 6}, {"tlb.stlb.holds_2mb", 1},
-                    {"tlb.stlb.holds_1gb", 0}, {"tlb.stlb_2mb.entries", 0}, {"tlb.stlb_1gb.entries", 16}, {"cache.l1d.bytes", 32768},
-                    {"cache.l1d.ways", 8}, {"cache.l2.bytes", 1 << 20}, {"cache.l2.ways", 16}, {"cache.l3.bytes", 25952256}, {"cache.l3.ways", 11},
+    expect(report, {{"tlb.l1d.4kb.entries", 64},
+                    {"tlb.l1d.4kb.ways", 4},
+                    {"tlb.l1d.2mb.entries", 32},
+                    {"tlb.l1d.1gb.entries", 4},
+                    {"tlb.l1i.entries", 64},
+                    {"tlb.l1i.ways", 8},
+                    {"tlb.stlb.entries", 1536},
+                    {"tlb.stlb.ways", 6},
+                    {"tlb.stlb.holds_2mb", 1},
+                    {"tlb.stlb.holds_1gb", 0},
+                    {"tlb.stlb_2mb.entries", 0},
+                    {"tlb.stlb_1gb.entries", 16},
+                    {"cache.l1d.bytes", 32768},
+                    {"cache.l1d.ways", 8},
+                    {"cache.l2.bytes", 1 << 20},
+                    {"cache.l2.ways", 16},
+                    {"cache.l3.bytes", 25952256},
+                    {"cache.l3.ways", 11},
                     {"core.frequency_hz", 2300000000}});
 }
 
 TEST(Cpuid, SandyBridgeHasNoLargePagesInItsStlb) {
-    expect(decode({{{0, 0}, intel}, {{2, 0}, {0x76035a01, 0x00f0b0ff, 0, 0x00ca0000}}}),
-           {{"tlb.stlb.entries", 512}, {"tlb.stlb.ways", 4}, {"tlb.stlb.holds_2mb", 0}, {"tlb.stlb_1gb.entries", 0}, {"tlb.l1i.entries", 128},
-               {"tlb.l1i.ways", 4}});
+    expect(decode({{{0, 0}, intel}, {{2, 0}, {0x76035a01, 0x00f0b0ff, 0, 0x00ca0000}}}), {{"tlb.stlb.entries", 512},
+                                                                                          {"tlb.stlb.ways", 4},
+                                                                                          {"tlb.stlb.holds_2mb", 0},
+                                                                                          {"tlb.stlb_1gb.entries", 0},
+                                                                                          {"tlb.l1i.entries", 128},
+                                                                                          {"tlb.l1i.ways", 4}});
 }
 
 TEST(Cpuid, IceLakeByLeaf18) {
     // Half of the second level holds 4KB and 2MB pages, the other half 4KB and 1GB.
-    const CpuidReport report = decode({{{0, 0}, intel}, {{2, 0}, {0x00feff01, 0xf0, 0, 0}}, {{0x18, 0}, {6, 0, 0, 0}},
-                                       {{0x18, 1}, tlb(1, 4, 16, 4, 1)}, {{0x18, 2}, tlb(6, 4, 8, 4, 1)}, {{0x18, 3}, tlb(8, 8, 1, 4, 1)},
-                                       {{0x18, 4}, tlb(15, 16, 1, 5, 1)}, {{0x18, 5}, tlb(1 | 6, 8, 128, 3, 2)}, {{0x18, 6}, tlb(1 | 8, 8, 128, 3,
-                                           2)}});
-    expect(report, {{"tlb.l1d.4kb.entries", 64}, {"tlb.l1d.2mb.entries", 32}, {"tlb.l1d.1gb.entries", 8}, {"tlb.l1d.1gb.in_4kb", 0},
-                    {"tlb.stlb.entries", 2048}, {"tlb.stlb.ways", 16}, {"tlb.stlb.holds_2mb", 0}, {"tlb.stlb.holds_1gb", 0},
-                    {"tlb.stlb_2mb.entries", 1024}, {"tlb.stlb_2mb.ways", 8}, {"tlb.stlb_1gb.entries", 1024}});
+    const CpuidReport report = decode({{{0, 0}, intel},
+                                       {{2, 0}, {0x00feff01, 0xf0, 0, 0}},
+                                       {{0x18, 0}, {6, 0, 0, 0}},
+                                       {{0x18, 1}, tlb(1, 4, 16, 4, 1)},
+                                       {{0x18, 2}, tlb(6, 4, 8, 4, 1)},
+                                       {{0x18, 3}, tlb(8, 8, 1, 4, 1)},
+                                       {{0x18, 4}, tlb(15, 16, 1, 5, 1)},
+                                       {{0x18, 5}, tlb(1 | 6, 8, 128, 3, 2)},
+                                       {{0x18, 6}, tlb(1 | 8, 8, 128, 3, 2)}});
+    expect(report, {{"tlb.l1d.4kb.entries", 64},
+                    {"tlb.l1d.2mb.entries", 32},
+                    {"tlb.l1d.1gb.entries", 8},
+                    {"tlb.l1d.1gb.in_4kb", 0},
+                    {"tlb.stlb.entries", 2048},
+                    {"tlb.stlb.ways", 16},
+                    {"tlb.stlb.holds_2mb", 0},
+                    {"tlb.stlb.holds_1gb", 0},
+                    {"tlb.stlb_2mb.entries", 1024},
+                    {"tlb.stlb_2mb.ways", 8},
+                    {"tlb.stlb_1gb.entries", 1024}});
 }
 
 TEST(Cpuid, OneArrayForAllSizesByLeaf18) {
-    expect(decode({{{0, 0}, intel}, {{2, 0}, {0x00feff01, 0, 0, 0}}, {{0x18, 0}, {2, 0, 0, 0}}, {{0x18, 1}, tlb(15, 48, 1, 1, 1)}, {{0x18, 2},
-        tlb(15, 8, 128, 3, 2)}}),
-           {{"tlb.l1d.4kb.entries", 48}, {"tlb.l1d.2mb.entries", 0}, {"tlb.l1d.2mb.in_4kb", 1}, {"tlb.l1d.1gb.in_4kb", 1}, {"tlb.stlb.entries", 1024},
-            {"tlb.stlb.holds_2mb", 1}, {"tlb.stlb.holds_1gb", 1}, {"tlb.stlb_2mb.entries", 0}});
+    expect(decode({{{0, 0}, intel},
+                   {{2, 0}, {0x00feff01, 0, 0, 0}},
+                   {{0x18, 0}, {2, 0, 0, 0}},
+                   {{0x18, 1}, tlb(15, 48, 1, 1, 1)},
+                   {{0x18, 2}, tlb(15, 8, 128, 3, 2)}}),
+           {{"tlb.l1d.4kb.entries", 48},
+            {"tlb.l1d.2mb.entries", 0},
+            {"tlb.l1d.2mb.in_4kb", 1},
+            {"tlb.l1d.1gb.in_4kb", 1},
+            {"tlb.stlb.entries", 1024},
+            {"tlb.stlb.holds_2mb", 1},
+            {"tlb.stlb.holds_1gb", 1},
+            {"tlb.stlb_2mb.entries", 0}});
 }
 
 TEST(Cpuid, Zen) {
-    const CpuidReport report = decode({{{0, 0}, amd}, {{1, 0}, {0x00800f12, 0, 0, 0}}, {{0x80000005, 0}, {0xff40ff40, 0xff40ff40, 0x20080140,
-        0x40040140}},
-                                       {{0x80000006, 0}, {0x26006400, 0x66006400, 0x02006140, 0x00808140}}, {{0x80000019, 0}, {0xf040f040, 0, 0, 0}},
-                                       {{0x8000001d, 0}, {0x00004121, 0x01c0003f, 0x3f, 0}}, {{0x8000001d, 1}, {0x00004122, 0x00c0003f, 0xff, 0}},
-                                       {{0x8000001d, 2}, {0x00004143, 0x01c0003f, 0x3ff, 2}}, {{0x8000001d, 3}, {0x0001c163, 0x03c0003f, 0x1fff,
-                                           1}}});
+    const CpuidReport report = decode({{{0, 0}, amd},
+                                       {{1, 0}, {0x00800f12, 0, 0, 0}},
+                                       {{0x80000005, 0}, {0xff40ff40, 0xff40ff40, 0x20080140, 0x40040140}},
+                                       {{0x80000006, 0}, {0x26006400, 0x66006400, 0x02006140, 0x00808140}},
+                                       {{0x80000019, 0}, {0xf040f040, 0, 0, 0}},
+                                       {{0x8000001d, 0}, {0x00004121, 0x01c0003f, 0x3f, 0}},
+                                       {{0x8000001d, 1}, {0x00004122, 0x00c0003f, 0xff, 0}},
+                                       {{0x8000001d, 2}, {0x00004143, 0x01c0003f, 0x3ff, 2}},
+                                       {{0x8000001d, 3}, {0x0001c163, 0x03c0003f, 0x1fff, 1}}});
     EXPECT_EQ(report.vendor, "AuthenticAMD");
     EXPECT_EQ(report.family, 0x17u);
-    expect(report, {{"tlb.l1d.4kb.entries", 64}, {"tlb.l1d.4kb.ways", 64}, {"tlb.l1d.2mb.entries", 0}, {"tlb.l1d.2mb.in_4kb", 1},
-        {"tlb.l1d.1gb.in_4kb", 1},
-                    {"tlb.l1i.entries", 64}, {"tlb.stlb.entries", 1536}, {"tlb.stlb.ways", 8}, {"tlb.stlb.holds_2mb", 1}, {"tlb.stlb_1gb.entries", 0},
-                    {"cache.l1d.bytes", 32768}, {"cache.l2.bytes", 524288}, {"cache.l2.ways", 8}, {"cache.l3.bytes", 8388608}, {"cache.l3.ways",
-                        16}});
+    expect(report, {{"tlb.l1d.4kb.entries", 64},
+                    {"tlb.l1d.4kb.ways", 64},
+                    {"tlb.l1d.2mb.entries", 0},
+                    {"tlb.l1d.2mb.in_4kb", 1},
+                    {"tlb.l1d.1gb.in_4kb", 1},
+                    {"tlb.l1i.entries", 64},
+                    {"tlb.stlb.entries", 1536},
+                    {"tlb.stlb.ways", 8},
+                    {"tlb.stlb.holds_2mb", 1},
+                    {"tlb.stlb_1gb.entries", 0},
+                    {"cache.l1d.bytes", 32768},
+                    {"cache.l2.bytes", 524288},
+                    {"cache.l2.ways", 8},
+                    {"cache.l3.bytes", 8388608},
+                    {"cache.l3.ways", 16}});
 }
 
 /// 128 units of 32 entries: 4096, as Zen 5 has. With the bit that says so, or without it from a hypervisor that hides it.
 TEST(Cpuid, ZenFiveCountsTheSecondLevelInUnitsOf32) {
-    const CpuidRegisters first = {0xff60ff40, 0xff60ff40, 0x300c0140, 0x20080140}, second = {0x40802040, 0x60804040, 0x04008140, 0x0c009140};
+    const CpuidRegisters first = {0xff60ff40, 0xff60ff40, 0x300c0140, 0x20080140},
+                         second = {0x40802040, 0x60804040, 0x04008140, 0x0c009140};
     const uint32_t zen_5 = 0x00b20f21, zen_1 = 0x00800f12;
     const auto entries = [&](uint32_t version, uint32_t features) {
-        return decode({{{0, 0}, amd}, {{1, 0}, {version, 0, 0, 0}}, {{0x80000005, 0}, first}, {{0x80000006, 0}, second},
-                       {{0x80000021, 0}, {features, 0, 0, 0}}}).values.all().at("tlb.stlb.entries");
+        return decode({{{0, 0}, amd},
+                       {{1, 0}, {version, 0, 0, 0}},
+                       {{0x80000005, 0}, first},
+                       {{0x80000006, 0}, second},
+                       {{0x80000021, 0}, {features, 0, 0, 0}}})
+            .values.all()
+            .at("tlb.stlb.entries");
     };
     EXPECT_EQ(entries(zen_5, 1u << 14), 4096u);
     EXPECT_EQ(entries(zen_5, 0x204), 4096u);
@@ -121,8 +183,7 @@ TEST(Cpuid, HostileRegistersEnd) {
         if (leaf == 0) return intel;
         return CpuidRegisters{~0u, ~0u, ~0u, ~0u};
     });
-    for (const auto& [key, value] : report.values.all())
-        EXPECT_TRUE(value != 0 || !key.ends_with(".ways")) << key;
+    for (const auto& [key, value] : report.values.all()) EXPECT_TRUE(value != 0 || !key.ends_with(".ways")) << key;
 }
 
 }  // namespace

@@ -59,7 +59,11 @@ public:
         }
         if (!behind) port.program(PhysAddr(access.address.value));
         const bool usual = found != Translation::l1_hit && cycles == 3;  // the platform's time, too
-        return {found, found == Translation::l1_hit ? 0 : usual ? Translated::platform_lookup : cycles, behind ? Place::behind_l3 : Place::before};
+        return {found,
+                found == Translation::l1_hit ? 0
+                : usual                      ? Translated::platform_lookup
+                                             : cycles,
+                behind ? Place::behind_l3 : Place::before};
     }
     bool needs_caches() const override { return true; }
     std::vector<StructureCounts> structures() const override { return {{"all", seen_, filled_, 0}}; }
@@ -85,11 +89,15 @@ public:
             case 4: port.fill(MemoryLevel::l1d, entry), port.walker_load(entry); break;
             case 5: port.program(own); break;                                             // twice with the one below
             case 6: port.walker_load(entry), port.program(own); return Translation::stlb_hit;
-            case 7: port.program(own); port.program(own); return {Translation::stlb_hit, 1, Place::behind_l3};
+            case 7:
+                port.program(own);
+                port.program(own);
+                return {Translation::stlb_hit, 1, Place::behind_l3};
             case 8: port.program(own); return {Translation::miss, 65536};
             case 9: port.program(own), port.background_load(far); return Translation::l1_hit;
             case 10: port.holds(MemoryLevel::dram, own); break;
-            case 11: return port.program(own) == MemoryLevel::l1d ? Translated(Translation::stlb_hit, 1, Place::behind_l3) : Translation::l1_hit;
+            case 11:
+                return port.program(own) == MemoryLevel::l1d ? Translated(Translation::stlb_hit, 1, Place::behind_l3) : Translation::l1_hit;
         }
         port.program(own);
         return {Translation::miss, 5};
@@ -98,7 +106,8 @@ public:
 private:
     uint64_t what_;
 };
-const Registered scripted(designs(), "example-scripted", "does what its key says, for tests", {{"what", "case", 0, 11, 0, "assumed: for tests", "The case"}},
+const Registered scripted(designs(), "example-scripted", "does what its key says, for tests",
+                          {{"what", "case", 0, 11, 0, "assumed: for tests", "The case"}},
                           [](const OwnValues& own, const DesignContext&) { return std::make_unique<Scripted>(own["what"]); });
 
 Platform with(uint64_t what) {

@@ -107,9 +107,14 @@ Platform of_policies(const char* l1, const char* second) {
 }
 
 std::vector<Case> cases() {
-    return {{"sandybridge", sandybridge()}, {"haswell", haswell()}, {"broadwell", broadwell()}, {"twelve_ways", twelve_ways()},
+    return {{"sandybridge", sandybridge()},
+            {"haswell", haswell()},
+            {"broadwell", broadwell()},
+            {"twelve_ways", twelve_ways()},
             {"unified_l1", unified_l1()},
-            {"no_stlb", no_stlb()}, {"tree_plru", of_policies("tree-plru", "tree-plru")}, {"srrip", of_policies("srrip", "srrip")},
+            {"no_stlb", no_stlb()},
+            {"tree_plru", of_policies("tree-plru", "tree-plru")},
+            {"srrip", of_policies("srrip", "srrip")},
             {"srrip_over_lru", of_policies("lru", "srrip")}};
 }
 

@@ -23,7 +23,7 @@ void expect_agreement_on_random_inputs(const std::function<void(Platform&)>& cho
         RandomInputs random(seed + 500);
         Platform platform = random.platform();
         if (platform.stlb.entries == 0) platform.stlb = {8, 4};
-            choose(platform);
+        choose(platform);
         ASSERT_FALSE(lanes_lack(platform).empty());
         if (seed % 2) platform.dram = {2, 4, 512, 20, 30, 4};
         MemoryStream stream = random.stream(5000);
@@ -48,7 +48,8 @@ TEST(Extension, ADesignThatTranslatesBehindTheL1dRunsOnAllEngines) {
 }
 
 TEST(Extension, PartsOfAConventionalDesignRunOnAllEngines) {
-    expect_agreement_on_random_inputs([](Platform& p) { p.l1_replacement = p.stlb_replacement = p.l1i_replacement = "example-round-robin"; });
+    expect_agreement_on_random_inputs(
+        [](Platform& p) { p.l1_replacement = p.stlb_replacement = p.l1i_replacement = "example-round-robin"; });
     expect_agreement_on_random_inputs([](Platform& p) { p.tlb_organisation = "example-one-array"; });
     expect_agreement_on_random_inputs([](Platform& p) { p.walk_cache = "example-last-root"; });
     expect_agreement_on_random_inputs([](Platform& p) { p.page_table_format = "example-hashed"; });
@@ -97,7 +98,8 @@ TEST(Extension, TheVictimBufferRescuesTheFifthPage) {
 
 /// A platform file that uses the buffer, with `lines` in its section.
 Platform with_section(const std::string& lines) {
-    return parse_platform(platform_text({{"mmu.design", "example-victim-buffer"}, {"tlb.l1d.4kb.entries", "4"}, {"tlb.l1d.4kb.ways", "4"}}) + lines, "p");
+    return parse_platform(
+        platform_text({{"mmu.design", "example-victim-buffer"}, {"tlb.l1d.4kb.entries", "4"}, {"tlb.l1d.4kb.ways", "4"}}) + lines, "p");
 }
 
 std::string refusal_of(const std::function<void()>& act) {
@@ -111,8 +113,8 @@ std::string refusal_of(const std::function<void()>& act) {
 
 TEST(Extension, KeysOfAComponentsOwnReachItFromThePlatformFile) {
     MemoryStream stream = cycle(6, 10);  // six pages through four entries and the buffer: it rescues all of them or none
-    for (const auto& [lines, misses] : std::map<std::string, uint64_t>{{"", 6}, {"design.example-victim-buffer.victims = 2\n", 6},
-                                                                       {"design.example-victim-buffer.victims = 1\n", 60}}) {
+    for (const auto& [lines, misses] : std::map<std::string, uint64_t>{
+             {"", 6}, {"design.example-victim-buffer.victims = 2\n", 6}, {"design.example-victim-buffer.victims = 1\n", 60}}) {
         const Platform p = with_section(lines);
         EXPECT_EQ(on_all_engines(p, stream, {all_4kb()})[0].stlb_misses, misses) << lines;
         const OwnDefaults filled = check_components(p);
@@ -138,7 +140,8 @@ TEST(Extension, KeysOfAComponentsOwnAreCheckedWhereItIsInUse) {
     for (const auto& [lines, words] : refused)
         for (const char* word : words)
             EXPECT_NE(refusal_of([&] { check_components(with_section(lines)); }).find(word), std::string::npos)
-                << word << "\n" << refusal_of([&] { check_components(with_section(lines)); });
+                << word << "\n"
+                << refusal_of([&] { check_components(with_section(lines)); });
     Platform other = parse_platform(platform_text() + own + "victims = 65\n", "p");  // not in use: nothing to check
     other.prefetch_l1d = other.prefetch_l2 = {};
     other.mmu_design = "conventional", other.tlb_organisation = "split", other.walk_cache = "paging-structure";
@@ -154,7 +157,8 @@ TEST(Extension, TheTableNamesTheSectionOfEachKind) {
     std::set<std::string> of_table, of_registries;
     for (const PlatformKey& row : platform_keys())
         if (row.word != nullptr) of_table.insert(row.section);
-    for (const ComponentKind& kind : component_kinds()) of_registries.insert(kind.components.at(0).section.substr(0, kind.components.at(0).section.find('.')));
+    for (const ComponentKind& kind : component_kinds())
+        of_registries.insert(kind.components.at(0).section.substr(0, kind.components.at(0).section.find('.')));
     EXPECT_EQ(of_table, of_registries);
 }
 

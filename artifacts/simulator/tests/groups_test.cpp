@@ -29,14 +29,16 @@ TEST_P(Divide, GivesEachThreadWork) {
     EXPECT_EQ(got.read_ahead, d.want_ahead);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Divide,
-                         ::testing::Values(Divided{"one_thread", 55, 1, 0, 64, true, 64, 1, 0}, Divided{"clock_is_split", 55, 2, 0, 64, true, 32, 2, 0},
-                                           Divided{"no_clock_reads_ahead", 55, 2, 0, 64, false, 64, 1, 1},
-                                           Divided{"no_clock_four", 55, 4, 0, 64, false, 64, 1, 1}, Divided{"no_clock_many", 130, 4, 0, 64, false, 64, 3, 1}, Divided{"clock_four", 55, 4, 0, 64, true, 16, 4, 0},
-                                           Divided{"narrow_engine", 55, 1, 0, 16, true, 16, 1, 0}, Divided{"more_threads_than_layouts", 2, 8, 0, 64, true, 16, 1, 1},
-                                           Divided{"asked", 55, 2, 10, 64, true, 10, 2, 0}, Divided{"asked_too_much", 55, 1, 900, 64, true, 64, 1, 0},
-                                           Divided{"unlimited_engine", 200, 1, 0, SIZE_MAX, true, 64, 1, 0}, Divided{"nothing", 0, 2, 0, 64, false, 64, 1, 1}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Cases, Divide,
+    ::testing::Values(Divided{"one_thread", 55, 1, 0, 64, true, 64, 1, 0}, Divided{"clock_is_split", 55, 2, 0, 64, true, 32, 2, 0},
+                      Divided{"no_clock_reads_ahead", 55, 2, 0, 64, false, 64, 1, 1},
+                      Divided{"no_clock_four", 55, 4, 0, 64, false, 64, 1, 1}, Divided{"no_clock_many", 130, 4, 0, 64, false, 64, 3, 1},
+                      Divided{"clock_four", 55, 4, 0, 64, true, 16, 4, 0}, Divided{"narrow_engine", 55, 1, 0, 16, true, 16, 1, 0},
+                      Divided{"more_threads_than_layouts", 2, 8, 0, 64, true, 16, 1, 1}, Divided{"asked", 55, 2, 10, 64, true, 10, 2, 0},
+                      Divided{"asked_too_much", 55, 1, 900, 64, true, 64, 1, 0},
+                      Divided{"unlimited_engine", 200, 1, 0, SIZE_MAX, true, 64, 1, 0}, Divided{"nothing", 0, 2, 0, 64, false, 64, 1, 1}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST(InOrderTest, GivesTextsOutByPlaceAsSoonAsItCan) {
     std::string got;

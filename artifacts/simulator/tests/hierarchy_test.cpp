@@ -78,7 +78,8 @@ TEST(FlatHierarchy, IsTheListHierarchy) {
         for (int i = 0; i < 60000; ++i) {
             const LineNumber line(random() % (random() % 4 ? 60 : 900) + (random() % 2) * (uint64_t{1} << 44));
             const bool below = random() % 5 == 0;
-            ASSERT_EQ(below ? flat.reference_below_l1d(line) : flat.reference(line), below ? lists.reference_below_l1d(line) : lists.reference(line));
+            ASSERT_EQ(below ? flat.reference_below_l1d(line) : flat.reference(line),
+                      below ? lists.reference_below_l1d(line) : lists.reference(line));
         }
     }
 }

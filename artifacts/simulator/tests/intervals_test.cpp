@@ -24,26 +24,29 @@ TEST_P(BadIntervals, AreRefusedByLineAndRule) {
         parse_intervals(GetParam().text, "i.csv", 1000);
         FAIL() << "accepted";
     } catch (const Refusal& refusal) {
-        for (const std::string& word : GetParam().words) EXPECT_NE(std::string(refusal.what()).find(word), std::string::npos) << refusal.what();
+        for (const std::string& word : GetParam().words)
+            EXPECT_NE(std::string(refusal.what()).find(word), std::string::npos) << refusal.what();
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Rules, BadIntervals,
-    ::testing::Values(Bad{"Empty", "", {"i.csv", "--sampling"}}, Bad{"HeaderOnly", header, {"--sampling"}},
-                      Bad{"NoHeader", "0,0,1,1\n", {"line 1", "header"}}, Bad{"Columns", header + "0,0,1\n", {"line 2", "4 columns"}},
-                      Bad{"Word", header + "zero,0,1,1\n", {"line 2", "start_access", "'zero'"}},
-                      Bad{"Negative", header + "0,-1,1,1\n", {"warmup_accesses", "'-1'"}},
-                      Bad{"NothingTimed", header + "0,0,0,1\n", {"timed_instructions", "1 or more"}},
-                      Bad{"ZeroWeight", header + "0,0,1,0\n", {"weight", "'0'"}}, Bad{"NegativeWeight", header + "0,0,1,-2\n", {"weight"}},
-                      Bad{"NanWeight", header + "0,0,1,nan\n", {"weight", "'nan'"}}, Bad{"InfiniteWeight", header + "0,0,1,inf\n", {"weight"}},
-                      Bad{"HugeNumber", header + "99999999999999999999,0,1,1\n", {"start_access"}},
-                      Bad{"BehindTheEnd", header + "1001,0,1,1\n", {"line 2", "1000 accesses"}},
-                      Bad{"WarmupPastTheEnd", header + "400,601,1,1\n", {"1000 accesses"}},
-                      Bad{"WarmupOverflows", header + "400,18446744073709551615,1,1\n", {"1000 accesses"}},
-                      Bad{"Unsorted", header + "500,0,1,1\n400,0,1,1\n", {"line 3", "'400'", "start_access"}},
-                      Bad{"InTheWarmup", header + "400,100,1,1\n499,0,1,1\n", {"line 3", "'499'", "start_access"}}),
-    [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Rules, BadIntervals,
+                         ::testing::Values(Bad{"Empty", "", {"i.csv", "--sampling"}}, Bad{"HeaderOnly", header, {"--sampling"}},
+                                           Bad{"NoHeader", "0,0,1,1\n", {"line 1", "header"}},
+                                           Bad{"Columns", header + "0,0,1\n", {"line 2", "4 columns"}},
+                                           Bad{"Word", header + "zero,0,1,1\n", {"line 2", "start_access", "'zero'"}},
+                                           Bad{"Negative", header + "0,-1,1,1\n", {"warmup_accesses", "'-1'"}},
+                                           Bad{"NothingTimed", header + "0,0,0,1\n", {"timed_instructions", "1 or more"}},
+                                           Bad{"ZeroWeight", header + "0,0,1,0\n", {"weight", "'0'"}},
+                                           Bad{"NegativeWeight", header + "0,0,1,-2\n", {"weight"}},
+                                           Bad{"NanWeight", header + "0,0,1,nan\n", {"weight", "'nan'"}},
+                                           Bad{"InfiniteWeight", header + "0,0,1,inf\n", {"weight"}},
+                                           Bad{"HugeNumber", header + "99999999999999999999,0,1,1\n", {"start_access"}},
+                                           Bad{"BehindTheEnd", header + "1001,0,1,1\n", {"line 2", "1000 accesses"}},
+                                           Bad{"WarmupPastTheEnd", header + "400,601,1,1\n", {"1000 accesses"}},
+                                           Bad{"WarmupOverflows", header + "400,18446744073709551615,1,1\n", {"1000 accesses"}},
+                                           Bad{"Unsorted", header + "500,0,1,1\n400,0,1,1\n", {"line 3", "'400'", "start_access"}},
+                                           Bad{"InTheWarmup", header + "400,100,1,1\n499,0,1,1\n", {"line 3", "'499'", "start_access"}}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST(GoodIntervals, ReachTheLastAccess) {
     const auto intervals = parse_intervals(header + "\r\n0,10,5,0.25\r\n400,600,7,1e3\n", "i.csv", 1000);
@@ -89,8 +92,7 @@ TEST(Cut, AnIntervalMayBeginInTheLastExecutionOfTheOneBefore) {
     MemoryStream stream = triples();
     // 10 instructions from access 30 are executions 10 and 11, accesses 30-35.
     for (uint64_t start : {34u, 35u, 36u, 37u}) EXPECT_EQ(units(stream, {{30, 0, 10, 1}, {start, 0, 5, 1}})[1].instructions, 5u) << start;
-    for (uint64_t start : {31u, 33u})
-        EXPECT_THROW(units(stream, {{30, 0, 10, 1}, {start, 0, 5, 1}}), Refusal) << start;
+    for (uint64_t start : {31u, 33u}) EXPECT_THROW(units(stream, {{30, 0, 10, 1}, {start, 0, 5, 1}}), Refusal) << start;
 }
 
 TEST(Cut, OneIntervalOverAllIsTheFullRun) {

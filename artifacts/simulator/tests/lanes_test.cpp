@@ -26,7 +26,8 @@ TEST(SetIndex, IsTheRemainderForAnyNumberOfSets) {
             const uint64_t line = random() >> (random() % 60);
             ASSERT_EQ(index(line), line % sets) << line << " of " << sets;
         }
-        for (const uint64_t edge : {uint64_t{0}, sets - 1, sets, ~uint64_t{0}, ~uint64_t{0} / sets * sets - 1}) ASSERT_EQ(index(edge), edge % sets);
+        for (const uint64_t edge : {uint64_t{0}, sets - 1, sets, ~uint64_t{0}, ~uint64_t{0} / sets * sets - 1})
+            ASSERT_EQ(index(edge), edge % sets);
     }
 }
 
@@ -59,7 +60,8 @@ TEST(RegionTable, NumbersRegionsInTheOrderOfTouchAndRefusesMoreThanFit) {
     const Layout layout = all_4kb();
     const std::vector<const Layout*> layouts = {&layout};
     lanes::RegionTable regions({{trace::PoolKind::heap, heap_base, uint64_t{1} << 30, 0}}, layouts, 4, 3);
-    const uint64_t touched[] = {heap_base + 5, 0x7fff00000000, heap_base + 9, heap_base + (uint64_t{1} << 29)}, fourth = 0, wide = uint64_t{1} << 48;
+    const uint64_t touched[] = {heap_base + 5, 0x7fff00000000, heap_base + 9, heap_base + (uint64_t{1} << 29)}, fourth = 0,
+                   wide = uint64_t{1} << 48;
     uint32_t ids[4];
     regions.map(touched, 4, ids);
     EXPECT_EQ(std::vector<uint32_t>(ids, ids + 4), (std::vector<uint32_t>{1, 2, 1, 3}));

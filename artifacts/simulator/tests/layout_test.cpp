@@ -56,8 +56,9 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(GoodLayout, WindowsTouchingAndLastPartlyUsedGigabyte) {
-    const Layout layout = parse_layout(header + "file,-1,0,0\nbrk,-1,0,67108864\r\nbrk,2097152,2097152,4194304\nbrk,2097152,0,2097152\nmmap,1GB,1024MB,2147483648\n",
-                                       "x/sliding-20-3.csv", pools);
+    const Layout layout = parse_layout(
+        header + "file,-1,0,0\nbrk,-1,0,67108864\r\nbrk,2097152,2097152,4194304\nbrk,2097152,0,2097152\nmmap,1GB,1024MB,2147483648\n",
+        "x/sliding-20-3.csv", pools);
     EXPECT_EQ(layout.name, "sliding-20-3");
     const AddressSpace space(pools, layout);
     const auto size = [&](uint64_t address) { return space.page_size(VirtAddr(address)); };

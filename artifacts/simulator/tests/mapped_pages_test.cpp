@@ -82,17 +82,15 @@ TEST(MappedPagesByHand, APoolsPageWithoutARowIsNamed) {
 }
 
 TEST(MappedPagesByHand, AnEpochCutsAndJoinsRows) {
-    MappedPages found = pages_of({{0, {{brk, 0, 100, 8, small}, {mmap, 0, 512, 512, large}}},
-                                  {50,
-                                   {{brk, 2, 0, 1, small, false},
-                                    {brk, 3, 300, 2, small},
-                                    {brk, 8, 108, 1, small},
-                                    {mmap, 0, 512, 512, small}}},
-                                  {90, {{brk, 2, 102, 3, small}}}});
+    MappedPages found =
+        pages_of({{0, {{brk, 0, 100, 8, small}, {mmap, 0, 512, 512, large}}},
+                  {50, {{brk, 2, 0, 1, small, false}, {brk, 3, 300, 2, small}, {brk, 8, 108, 1, small}, {mmap, 0, 512, 512, small}}},
+                  {90, {{brk, 2, 102, 3, small}}}});
     EXPECT_EQ(found.next_change(), 50u);
     EXPECT_EQ(found.physical(at(heap_page + 3)).value, 103u * 4096);
-    EXPECT_EQ(found.change(), (std::vector<VirtRange>{{at(heap_page + 2), at(heap_page + 5)}, {at(heap_page + 8), at(heap_page + 9)},
-                                                      {at(anon_page), at(anon_page + 512)}}));
+    EXPECT_EQ(found.change(),
+              (std::vector<VirtRange>{
+                  {at(heap_page + 2), at(heap_page + 5)}, {at(heap_page + 8), at(heap_page + 9)}, {at(anon_page), at(anon_page + 512)}}));
     const std::vector<PageChunk> chunks = {{heap_page, 100, 2}, {heap_page + 3, 300, 2}, {heap_page + 5, 105, 4}, {anon_page, 512, 512}};
     EXPECT_EQ(found.chunks(), chunks);
     EXPECT_EQ(found.physical(at(heap_page + 3)).value, 300u * 4096);  // not the row found last

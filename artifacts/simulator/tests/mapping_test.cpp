@@ -39,9 +39,8 @@ TEST(GoodMapping, RowsOfEpochs) {
     EXPECT_EQ(mapping.name, "medium-1");
     ASSERT_EQ(mapping.epochs.size(), 2u);
     const auto small = PageSize::small_4kb;
-    const std::vector<MappingRow> first = {{brk, 0, 100, 5, small, true},
-                                           {mmap, 0, 1024, 1024, PageSize::large_2mb, true},
-                                           {mmap, 1024, 3000, 7, small, true}};
+    const std::vector<MappingRow> first = {
+        {brk, 0, 100, 5, small, true}, {mmap, 0, 1024, 1024, PageSize::large_2mb, true}, {mmap, 1024, 3000, 7, small, true}};
     const std::vector<MappingRow> second = {{brk, 2, 0, 1, small, false}, {mmap, 1031, 9000, 1, small, true}};
     EXPECT_EQ(mapping.epochs[0].access, 0u);
     EXPECT_EQ(mapping.epochs[0].rows, first);
@@ -67,13 +66,11 @@ TEST(GoodMapping, OtherFormsOfTheSameFile) {
 }
 
 TEST(GoodMapping, LastValuesBeforeEachRule) {
-    for (const char* rows : {"0,brk,68719476735,68719476735,1,4KB\n",  // 2^36 - 1
-                             "0,brk,0,10,3,4KB\n0,mmap,0,13,1,4KB\n",
-                             "0,brk,0,10,2,4KB\n5,brk,0,,1,4KB\n9,brk,5,10,1,4KB\n",
-                             "0,mmap,0,0,1024,2MB\n5,mmap,512,,512,4KB\n",
-                             "0,mmap,0,0,512,2MB\n5,mmap,0,0,3,4KB\n5,mmap,3,3,509,4KB\n",
-                             "0,mmap,0,0,3,4KB\n5,mmap,1,,9,4KB\n",
-                             "0,mmap,262144,0,262144,1GB\n9223372036854775807,mmap,0,262144,1,4KB\n"})
+    for (const char* rows :
+         {"0,brk,68719476735,68719476735,1,4KB\n",  // 2^36 - 1
+          "0,brk,0,10,3,4KB\n0,mmap,0,13,1,4KB\n", "0,brk,0,10,2,4KB\n5,brk,0,,1,4KB\n9,brk,5,10,1,4KB\n",
+          "0,mmap,0,0,1024,2MB\n5,mmap,512,,512,4KB\n", "0,mmap,0,0,512,2MB\n5,mmap,0,0,3,4KB\n5,mmap,3,3,509,4KB\n",
+          "0,mmap,0,0,3,4KB\n5,mmap,1,,9,4KB\n", "0,mmap,262144,0,262144,1GB\n9223372036854775807,mmap,0,262144,1,4KB\n"})
         EXPECT_EQ(message(header + rows), "accepted") << rows;
 }
 
@@ -98,15 +95,14 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Bad{"FiveCells", "columns", 2, "0,brk,0,0,1\n", "row: '0,brk,0,0,1'"},
         Bad{"BlankLine", "columns", 3, "0,brk,0,0,1,4KB\n\n0,brk,1,1,1,4KB\n"},
-        Bad{"UnknownPool", "pool", 2, "0,file,0,0,1,4KB\n", "pool: 'file'"},
-        Bad{"PoolInCapitals", "pool", 2, "0,BRK,0,0,1,4KB\n"},
+        Bad{"UnknownPool", "pool", 2, "0,file,0,0,1,4KB\n", "pool: 'file'"}, Bad{"PoolInCapitals", "pool", 2, "0,BRK,0,0,1,4KB\n"},
         Bad{"UnknownSize", "page-size", 2, "0,brk,0,0,1,8KB\n", "page_size: '8KB'"},
-        Bad{"SizeInBytes", "page-size", 2, "0,brk,0,0,1,4096\n"},
-        Bad{"Sign", "number", 2, "0,brk,-1,0,1,4KB\n", "page: '-1'"}, Bad{"Plus", "number", 2, "0,brk,0,+1,1,4KB\n", "frame: '+1'"},
-        Bad{"BlankBeforeANumber", "number", 2, "0,brk, 0,0,1,4KB\n"}, Bad{"Hexadecimal", "number", 2, "0,brk,0x10,0,1,4KB\n"},
-        Bad{"EmptyPage", "number", 2, "0,brk,,0,1,4KB\n"}, Bad{"NoEpoch", "number", 2, ",brk,0,0,1,4KB\n"},
-        Bad{"NoPages", "range", 2, "0,brk,0,0,0,4KB\n", "pages: '0'"}, Bad{"PageLimit", "range", 2, "0,brk,68719476736,0,1,4KB\n"},
-        Bad{"PagesLimit", "range", 2, "0,brk,0,0,68719476736,4KB\n"}, Bad{"FrameLimit", "range", 2, "0,brk,0,1099511627776,1,4KB\n"},
+        Bad{"SizeInBytes", "page-size", 2, "0,brk,0,0,1,4096\n"}, Bad{"Sign", "number", 2, "0,brk,-1,0,1,4KB\n", "page: '-1'"},
+        Bad{"Plus", "number", 2, "0,brk,0,+1,1,4KB\n", "frame: '+1'"}, Bad{"BlankBeforeANumber", "number", 2, "0,brk, 0,0,1,4KB\n"},
+        Bad{"Hexadecimal", "number", 2, "0,brk,0x10,0,1,4KB\n"}, Bad{"EmptyPage", "number", 2, "0,brk,,0,1,4KB\n"},
+        Bad{"NoEpoch", "number", 2, ",brk,0,0,1,4KB\n"}, Bad{"NoPages", "range", 2, "0,brk,0,0,0,4KB\n", "pages: '0'"},
+        Bad{"PageLimit", "range", 2, "0,brk,68719476736,0,1,4KB\n"}, Bad{"PagesLimit", "range", 2, "0,brk,0,0,68719476736,4KB\n"},
+        Bad{"FrameLimit", "range", 2, "0,brk,0,1099511627776,1,4KB\n"},
         Bad{"EpochLimit", "range", 3, "0,brk,0,0,1,4KB\n9223372036854775808,brk,1,1,1,4KB\n"},
         Bad{"ThirtyDigits", "range", 2, "0,brk," + std::string(30, '9') + ",0,1,4KB\n"},
         Bad{"PageNotAligned", "alignment", 2, "0,mmap,1,512,512,2MB\n", "page: '1'"},
@@ -140,8 +136,7 @@ TEST(PlaceOfAMapping, PoolsAndFramesOfTheTrace) {
     // 1025 pages in the heap, of which the last is used in part, and 2^18 pages behind an odd page.
     const std::vector<trace::Pool> pools = {{brk, gib, 1024 * 4096 + 1, 0}, {mmap, 8 * gib + 4096, gib, 0}};
     EXPECT_EQ(message(header + "0,brk,0,0,1025,4KB\n0,mmap,0,68719476735,1,4KB\n", pools), "accepted");
-    expect_words(message(header + "0,brk,0,0,1,4KB\n0,mmap,0,1,1,4KB\n", {pools[0]}),
-                 {"line 3, column pool: 'mmap'", "[trace/no-pool]"});
+    expect_words(message(header + "0,brk,0,0,1,4KB\n0,mmap,0,1,1,4KB\n", {pools[0]}), {"line 3, column pool: 'mmap'", "[trace/no-pool]"});
     expect_words(message(header + "0,brk,0,0,1026,4KB\n", pools), {"line 2, column pages: '1026'", "1025 pages", "[trace/outside-pool]"});
     expect_words(message(header + "0,brk,0,0,1,4KB\n7,brk,1025,,1,4KB\n", pools), {"line 3, column pages: '1'", "[trace/outside-pool]"});
     expect_words(message(header + "0,brk,0,68719476735,2,4KB\n", pools), {"line 2, column frame: '68719476735'", "[trace/frame]"});

@@ -81,24 +81,15 @@ struct Traffic {
 };
 
 const Traffic traffics[] = {
-    {"program-like", 60, 20, 10, 5},
-    {"walks", 90, 90, 30, 20},
-    {"one lane at a time", 40, 100, 100, 0},
-    {"many lines one lane", 700, 100, 100, 0},
-    {"two lines", 2, 60, 50, 50},
-    {"more than fits", 2000, 40, 40, 10},
+    {"program-like", 60, 20, 10, 5},           {"walks", 90, 90, 30, 20},    {"one lane at a time", 40, 100, 100, 0},
+    {"many lines one lane", 700, 100, 100, 0}, {"two lines", 2, 60, 50, 50}, {"more than fits", 2000, 40, 40, 10},
 };
 
 const ProbeConfig shapes[] = {
-    {{1, 1}, {1, 1}, {1, 1}},
-    {{1, 2}, {3, 1}, {5, 3}},
-    {{3, 8}, {7, 4}, {11, 20}},
+    {{1, 1}, {1, 1}, {1, 1}},      {{1, 2}, {3, 1}, {5, 3}},     {{3, 8}, {7, 4}, {11, 20}},
     {{4, 3}, {2, 2}, {1, 5}},        // levels that do not nest, and shrink
-    {{2, 32}, {1, 64}, {3, 20}},
-    {{1, 8}, {8, 8}, {9, 32}},
-    {{64, 8}, {512, 8}, {24576, 20}},
-    {{3, 2}, {7, 4}, {12, 20, 4}},
-    {{2, 1}, {3, 2}, {21, 5, 7}},
+    {{2, 32}, {1, 64}, {3, 20}},   {{1, 8}, {8, 8}, {9, 32}},    {{64, 8}, {512, 8}, {24576, 20}},
+    {{3, 2}, {7, 4}, {12, 20, 4}}, {{2, 1}, {3, 2}, {21, 5, 7}},
 };
 
 std::vector<ProbeReference> make_references(const Traffic& t, size_t count, uint64_t seed) {
@@ -122,7 +113,8 @@ std::vector<ProbeReference> make_references(const Traffic& t, size_t count, uint
     return references;
 }
 
-void expect_agreement(const std::string& isa, const ProbeConfig& config, const std::vector<ProbeReference>& references, const std::string& what) {
+void expect_agreement(const std::string& isa, const ProbeConfig& config, const std::vector<ProbeReference>& references,
+                      const std::string& what) {
     const auto probe = make_masked_probe(isa, config);
     if (probe == nullptr) GTEST_SKIP() << "this processor has no " << isa;
     std::vector<ProbeAnswer> answers(references.size());
@@ -137,7 +129,8 @@ void expect_agreement(const std::string& isa, const ProbeConfig& config, const s
                                      << right.l3_missed;
     }
     // 64 x ways entries at most outlive a compaction; storage doubles only when these fill three quarters of it.
-    for (unsigned level = 0; level < 3; ++level) EXPECT_LE(probe->longest_list(level), 4 * lanes * ways[level]) << what << ", level " << level;
+    for (unsigned level = 0; level < 3; ++level)
+        EXPECT_LE(probe->longest_list(level), 4 * lanes * ways[level]) << what << ", level " << level;
 }
 
 class MaskedCacheOnIsa : public ::testing::TestWithParam<std::string> {};
@@ -149,8 +142,9 @@ TEST_P(MaskedCacheOnIsa, AgreesWithAListALane) {
             for (const bool pollutes : {true, false}) {
                 ProbeConfig config = shape;
                 config.walker_pollutes = pollutes;
-                expect_agreement(GetParam(), config, make_references(t, 1500, seed++),
-                                 std::string(t.name) + ", L1D of " + std::to_string(shape.l1d.sets) + " x " + std::to_string(shape.l1d.ways));
+                expect_agreement(
+                    GetParam(), config, make_references(t, 1500, seed++),
+                    std::string(t.name) + ", L1D of " + std::to_string(shape.l1d.sets) + " x " + std::to_string(shape.l1d.ways));
                 if (HasFatalFailure() || IsSkipped()) return;
             }
 }
@@ -160,8 +154,7 @@ TEST_P(MaskedCacheOnIsa, HoldsSixtyFourDifferentOrders) {
     const ProbeConfig config{{1, 32}, {1, 32}, {1, 32}};
     std::vector<ProbeReference> references;
     std::mt19937_64 random(9);
-    for (int i = 0; i < 12000; ++i)
-        references.push_back({1000 * (random() % lanes) + random() % 40, 0, ProbeKind::walker});
+    for (int i = 0; i < 12000; ++i) references.push_back({1000 * (random() % lanes) + random() % 40, 0, ProbeKind::walker});
     for (ProbeReference& r : references) r.lanes = uint64_t{1} << (r.line / 1000);
     const auto probe = make_masked_probe(GetParam(), config);
     if (probe == nullptr) GTEST_SKIP() << "this processor has no " << GetParam();

@@ -98,7 +98,9 @@ TEST(LivePages, ChangesAreSortedAndJoined) {
     EXPECT_EQ(mapping.log->faults, 5u);
     MappedPages pages(std::make_shared<Mapping>(mapping), of.pools);
     EXPECT_EQ(pages.next_change(), 5u);
-    const auto range = [](uint64_t page, uint64_t count) { return VirtRange{VirtAddr(anon_base + page * 4096), VirtAddr(anon_base + (page + count) * 4096)}; };
+    const auto range = [](uint64_t page, uint64_t count) {
+        return VirtRange{VirtAddr(anon_base + page * 4096), VirtAddr(anon_base + (page + count) * 4096)};
+    };
     EXPECT_EQ(pages.change(), (std::vector{range(3, 2), range(7, 1), range(9, 1)}));
     EXPECT_EQ(pages.next_change(), 6u);
     EXPECT_EQ(pages.change(), (std::vector{range(9, 1)}));  // a fault that changes a right: the processor forgets the page, too
@@ -142,7 +144,10 @@ TEST(LivePages, PagesBesideThePoolsOfTheTrace) {
     EXPECT_EQ(pages.chunks().size(), 1u);
     // A pool that overlaps another one is no log of ours.
     header.pools.back().base = file_base + gb / 2;
-    { os::Writer writer(path.string(), header); writer.finish(); }
+    {
+        os::Writer writer(path.string(), header);
+        writer.finish();
+    }
     EXPECT_THROW(read_os_log(path.string(), of), Refusal);
     std::filesystem::remove(path);
 }
@@ -206,7 +211,9 @@ TEST_P(EnginesUnderALog, GiveEqualCounts) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EnginesUnderALog, ::testing::Values("conventional", "noop", "thp", "baseline", "rmm", "anchor", "cluster-2mb", "nested", "hvc-delayed-tlb"),
+INSTANTIATE_TEST_SUITE_P(All, EnginesUnderALog,
+                         ::testing::Values("conventional", "noop", "thp", "baseline", "rmm", "anchor", "cluster-2mb", "nested",
+                                           "hvc-delayed-tlb"),
                          [](const auto& info) {
                              std::string name = info.param;
                              for (char& c : name) c = c == '-' ? '_' : c;
@@ -220,7 +227,10 @@ TEST(OsLog, ALogOfAnotherTraceIsNamed) {
     const auto path = std::filesystem::temp_directory_path() / ("other-" + std::to_string(getpid()) + ".oslog");
     os::Header header = random.header(stream.header());
     header.trace_checksum = "feed";
-    { os::Writer writer(path.string(), header); writer.finish(); }
+    {
+        os::Writer writer(path.string(), header);
+        writer.finish();
+    }
     const auto message = [&] {
         try {
             read_os_log(path.string(), stream.header());

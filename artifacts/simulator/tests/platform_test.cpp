@@ -61,7 +61,8 @@ TEST(PlatformFile, FaultsAreNamed) {
     expect_refused(platform_text({{"walker.count", "9"}}), {"walker.count", "'9'", "from 0 to 8"});
     expect_refused(platform_text({{"walker.count", "two"}}), {"walker.count", "'two'"});
     for (const char* number : {"nan", "NaN", "inf", "-1", "+1", "1.0", "1e3", "0x10", "", "true", "18446744073709551616", "1 2"})
-        expect_refused(platform_text({{"core.mshrs", number}}), {"core.mshrs", "'" + std::string(number) + "'", "whole number from 1 to 64"});
+        expect_refused(platform_text({{"core.mshrs", number}}),
+                       {"core.mshrs", "'" + std::string(number) + "'", "whole number from 1 to 64"});
     expect_refused(platform_text() + "nonsense\n", {"key = value", "nonsense"});
     expect_refused(platform_text({{"tlb.stlb.ways", "4"}}), {"tlb.stlb.entries = 0", "tlb.stlb.ways = 4"});
     expect_refused(platform_text({{"cache.l2.ways", "3"}}), {"cache.l2"});

@@ -101,7 +101,8 @@ TEST(PlainSteps, MatchNamesAndShiftTheFirstWays) {
     for (size_t ways = 0; ways <= RecentSet::most_ways; ++ways) {
         RecentSet shifted = {{10, 11, 12, 13, 14, 15, 16, 17}};
         PlainSteps::shift_in(shifted, (1u << ways) - 1, 9);
-        for (size_t way = 0; way < RecentSet::most_ways; ++way) EXPECT_EQ(shifted.words[way], way < ways ? 9 + way : 10 + way) << ways << ", " << way;
+        for (size_t way = 0; way < RecentSet::most_ways; ++way)
+            EXPECT_EQ(shifted.words[way], way < ways ? 9 + way : 10 + way) << ways << ", " << way;
     }
 }
 

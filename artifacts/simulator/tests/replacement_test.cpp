@@ -100,9 +100,8 @@ public:
 private:
     std::unique_ptr<Replacement> policy_;
 };
-const Registered lru_by_calls(replacements(), "example-lru-by-calls", "lru, asked by calls", [](size_t sets, size_t ways, const Platform& p) {
-    return std::make_unique<LruByCalls>(sets, ways, p);
-});
+const Registered lru_by_calls(replacements(), "example-lru-by-calls", "lru, asked by calls",
+                              [](size_t sets, size_t ways, const Platform& p) { return std::make_unique<LruByCalls>(sets, ways, p); });
 
 // Arrays do LRU themselves, without calls of the policy: hits, payloads and what leaves are equal, for each number of ways.
 TEST(EntryArray, LruWithoutCallsIsThePolicyLru) {

@@ -10,8 +10,9 @@ namespace tessera::sim::testing {
 namespace {
 
 TEST(SamplingText, IsRefusedWithWhatIsWrong) {
-    for (const char* bad : {"", "most", "units=20", "units=x,warmup_accesses=1,timed_instructions=1", "units=1,units=1,timed_instructions=1",
-                            "units=0,warmup_accesses=1,timed_instructions=1", "units=1,warmup_accesses=1,timed_instructions=0"})
+    for (const char* bad :
+         {"", "most", "units=20", "units=x,warmup_accesses=1,timed_instructions=1", "units=1,units=1,timed_instructions=1",
+          "units=0,warmup_accesses=1,timed_instructions=1", "units=1,warmup_accesses=1,timed_instructions=0"})
         EXPECT_THROW(parse_sampling(bad), Refusal) << bad;
     EXPECT_TRUE(parse_sampling("full").full);
     const Sampling tlbs = parse_sampling("tlbs");
@@ -24,8 +25,10 @@ TEST(SamplingText, IsRefusedWithWhatIsWrong) {
 
 MemoryStream stationary(size_t loads) {
     StreamBuilder builder(uint64_t{4} << 30, uint64_t{4} << 30, 7777);
-    const uint32_t block = builder.block({insn(trace::InsnKind::alu, reg(1), reg(1)), insn(trace::InsnKind::load, reg(1), reg(2), reg(1), 1),
-                                          insn(trace::InsnKind::fp_add, reg(20), reg(20))}, {{1, 0, 8}});
+    const uint32_t block =
+        builder.block({insn(trace::InsnKind::alu, reg(1), reg(1)), insn(trace::InsnKind::load, reg(1), reg(2), reg(1), 1),
+                       insn(trace::InsnKind::fp_add, reg(20), reg(20))},
+                      {{1, 0, 8}});
     std::mt19937_64 random(9);
     // One line in each of 2048 pages: misses the STLB, and the caches are warm after 0.3% of 600000 loads.
     for (size_t i = 0; i < loads; ++i) builder.load(block, heap_base + random() % 2048 * (4096 + 64));

@@ -60,7 +60,8 @@ TEST(ScalarStage, RefusesOutcomesOfLayoutsWithDifferentLinesInOnePass) {
 std::vector<Chunk> chunks_of(const trace::Frame& frame) {
     std::vector<Chunk> chunks;
     for (size_t e = 0, at = 0; e < frame.block_ids.size();) {
-        Chunk chunk{0, frame.addresses.data() + at, frame.is_store.data() + at, 0, frame.block_ids.data() + e, frame.access_counts.data() + e};
+        Chunk chunk{0, frame.addresses.data() + at, frame.is_store.data() + at,
+                    0, frame.block_ids.data() + e,  frame.access_counts.data() + e};
         for (; chunk.executions < 4 && e < frame.block_ids.size(); ++chunk.executions) chunk.accesses += frame.access_counts[e++];
         at += chunk.accesses;
         chunks.push_back(chunk);

@@ -43,7 +43,8 @@ std::vector<Platform> variants_of(Platform base) {
 
 /// Conventional platforms: what time alone depends on changes, then what the functional stage depends on.
 std::vector<Platform> timed_variants_of(Platform base) {
-    base.mmu_design = "conventional", base.tlb_organisation = "split", base.walk_cache = "paging-structure", base.page_table_format = "radix";
+    base.mmu_design = "conventional", base.tlb_organisation = "split", base.walk_cache = "paging-structure",
+    base.page_table_format = "radix";
     base.allocator = "identity", base.l1_replacement = "lru", base.stlb_replacement = "tree-plru";
     std::vector<Platform> all;
     const auto add = [&](auto change) {
@@ -84,7 +85,8 @@ TEST(SharedStages, EqualEachPlatformAlone) {
             const auto found = run_cells(timed ? "timing" : "partial", stream, platforms, layouts, sampling);
             for (size_t i = 0; i < found.size(); ++i) {
                 const size_t platform = i % platforms.size();
-                SCOPED_TRACE((timed ? "timing, seed " : "partial, seed ") + std::to_string(seed) + ", platform " + std::to_string(platform));
+                SCOPED_TRACE((timed ? "timing, seed " : "partial, seed ") + std::to_string(seed) + ", platform " +
+                             std::to_string(platform));
                 if (timed && platform == too_slow) EXPECT_TRUE(found[i].refusal);
                 else expect_same_cell(found[i], alone(platforms[platform], stream, layouts[i / platforms.size()], sampling), timed);
             }
@@ -107,7 +109,8 @@ void expect_each_cell_as_alone(uint64_t seed, const char* engine, const Sampling
     for (size_t i = 0; i < found.size(); ++i) {
         const Platform& platform = platforms[i % platforms.size()];
         const Layout& layout = layouts[i / platforms.size()];
-        SCOPED_TRACE(std::string(engine) + ", " + platform.mmu_design.name + " (" + std::to_string(i % platforms.size()) + ") under " + layout.name);
+        SCOPED_TRACE(std::string(engine) + ", " + platform.mmu_design.name + " (" + std::to_string(i % platforms.size()) + ") under " +
+                     layout.name);
         expect_same_cell(found[i], alone(platform, stream, layout, sampling), std::string(engine) == "timing");
         hits += found[i].counts.stlb_hits, refused += found[i].refusal.has_value();
         if (::testing::Test::HasFailure()) return;
@@ -119,7 +122,8 @@ void expect_each_cell_as_alone(uint64_t seed, const char* engine, const Sampling
 TEST_P(SharedRuns, EqualEachDesignAloneWithoutUnits) { expect_each_cell_as_alone(GetParam(), "partial", tlbs); }
 
 TEST_P(SharedRuns, EqualEachDesignAloneWithCaches) {
-    expect_each_cell_as_alone(GetParam(), GetParam() % 2 ? "timing" : "partial", GetParam() % 3 ? Sampling{} : Sampling{false, 3, 200, 200});
+    expect_each_cell_as_alone(GetParam(), GetParam() % 2 ? "timing" : "partial",
+                              GetParam() % 3 ? Sampling{} : Sampling{false, 3, 200, 200});
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SharedRuns, ::testing::Range<uint64_t>(0, 8));
@@ -132,14 +136,16 @@ TEST(AnchorLoop, IsTheDesignAloneInEachInstructionSet) {
             RandomInputs random(seed + 4200);
             RandomMappings mappings(seed + 4200);
             std::vector<Platform> platforms;
-            for (const Geometry stlb : {Geometry{1, 1}, Geometry{6, 3}, Geometry{16, 4}, Geometry{20, 5}, Geometry{64, 8}, Geometry{18, 3}, Geometry{12, 12}})
+            for (const Geometry stlb :
+                 {Geometry{1, 1}, Geometry{6, 3}, Geometry{16, 4}, Geometry{20, 5}, Geometry{64, 8}, Geometry{18, 3}, Geometry{12, 12}})
                 for (const uint64_t distance : {2, 8, 512, 65536}) {
                     platforms.push_back(haswell());
                     platforms.back().l1_4kb = {2, 1}, platforms.back().stlb = stlb;
                     platforms.back().mmu_design = {"anchor", {{"distance_pages", distance}}};
                 }
             MemoryStream stream = random.stream(4000);
-            const std::vector<Layout> layouts = {mappings.mapping("one", 1, stream.header().accesses), mappings.mapping("three", 3, stream.header().accesses)};
+            const std::vector<Layout> layouts = {mappings.mapping("one", 1, stream.header().accesses),
+                                                 mappings.mapping("three", 3, stream.header().accesses)};
             const auto found = run_cells("partial", stream, platforms, layouts, tlbs);
             uint64_t of_anchors = 0;
             for (size_t i = 0; i < found.size(); ++i) {
@@ -163,7 +169,8 @@ TEST(TlbsOnly, HitsAndMissesAreThoseOfAFullRun) {
         const std::vector<Platform> platforms = variants_of(random.platform());
         MemoryStream stream = random.stream(2500);
         const std::vector<Layout> layouts = {mappings.mapping("two", 2, stream.header().accesses), random.layout(2)};
-        const auto alone = run_cells("partial", stream, platforms, layouts, tlbs), full = run_cells("partial", stream, platforms, layouts, {});
+        const auto alone = run_cells("partial", stream, platforms, layouts, tlbs),
+                   full = run_cells("partial", stream, platforms, layouts, {});
         size_t compared = 0;
         for (size_t i = 0; i < full.size(); ++i) {
             if (full[i].refusal || alone[i].refusal) continue;
@@ -268,7 +275,8 @@ TEST(SharedRuns, ADesignThatRefusesFailsAlone) {
             const auto found = run_cells(engine, stream, platforms, {mapping_of_rows(rows)}, sampling);
             for (size_t i = 0; i < 5; ++i) {
                 SCOPED_TRACE(std::string(engine) + " " + names[i]);
-                expect_same_cell(found[i], alone(platforms[i], stream, mapping_of_rows(rows), sampling), std::string(engine) == "reference");
+                expect_same_cell(found[i], alone(platforms[i], stream, mapping_of_rows(rows), sampling),
+                                 std::string(engine) == "reference");
             }
             EXPECT_NE(std::string(found[0].refusal.value().what()).find("access 1150"), std::string::npos) << found[0].refusal->what();
             const bool without_caches = sampling.units == 0 && !sampling.full;

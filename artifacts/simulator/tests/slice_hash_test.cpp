@@ -65,7 +65,8 @@ const Shape shapes[] = {{24576, 12}, {16384, 8}, {8192, 4}, {4096, 2}, {2048, 1}
 TEST(SliceHash, StridesOfPowersOfTwoUseAllSetsOfASlice) {
     for (const auto& [sets, slices] : shapes)
         for (unsigned s = 0; s <= 14; ++s) {
-            SCOPED_TRACE(std::to_string(sets) + " sets, " + std::to_string(slices) + " slices, stride of 2^" + std::to_string(s) + " lines");
+            SCOPED_TRACE(std::to_string(sets) + " sets, " + std::to_string(slices) + " slices, stride of 2^" + std::to_string(s) +
+                         " lines");
             const uint64_t of_a_slice = sets / slices, first = (uint64_t{16} << 30) / 64;
             std::vector<uint64_t> in_set(of_a_slice), in_slice(slices);
             std::set<uint64_t> used;

@@ -14,8 +14,12 @@ struct Sizes {
 };
 
 std::unique_ptr<Predictor> tage(const Sizes& s) {
-    return predictors().make(Chosen("tage", {{"tables", s.tables}, {"log2_entries", s.log2_entries}, {"tag_bits", s.tag_bits},
-                                             {"shortest_history", s.shortest}, {"longest_history", s.longest}, {"log2_base_entries", s.log2_base}}));
+    return predictors().make(Chosen("tage", {{"tables", s.tables},
+                                             {"log2_entries", s.log2_entries},
+                                             {"tag_bits", s.tag_bits},
+                                             {"shortest_history", s.shortest},
+                                             {"longest_history", s.longest},
+                                             {"log2_base_entries", s.log2_base}}));
 }
 
 /// Every hash is made from the whole history each time; tables are searched from the longest down.
@@ -55,7 +59,8 @@ public:
             said = is_new && use_alternative_ >= 8 ? alternative : own;
             if (is_new && own == taken) allocate = false;
             if (own != alternative) {
-                if (is_new) use_alternative_ = alternative == taken ? std::min(use_alternative_ + 1, 15) : std::max(use_alternative_ - 1, 0);
+                if (is_new)
+                    use_alternative_ = alternative == taken ? std::min(use_alternative_ + 1, 15) : std::max(use_alternative_ - 1, 0);
                 line.useful = own == taken ? std::min(line.useful + 1, 3) : std::max(line.useful - 1, 0);
             }
             line.counter = taken ? std::min(line.counter + 1, 7) : std::max(line.counter - 1, 0);
@@ -91,11 +96,13 @@ private:
     uint64_t slot(size_t t, uint64_t pc) const {
         uint64_t path = 0;
         for (size_t age = 0; age < std::min<uint64_t>(lengths_[t], pc_bits_.size()); ++age) path += uint64_t{pc_bits_[age]} << age;
-        const uint64_t all = pc ^ (pc >> 2) ^ (pc >> s_.log2_entries) ^ folded(lengths_[t], s_.log2_entries) ^ path ^ (path >> s_.log2_entries);
+        const uint64_t all =
+            pc ^ (pc >> 2) ^ (pc >> s_.log2_entries) ^ folded(lengths_[t], s_.log2_entries) ^ path ^ (path >> s_.log2_entries);
         return all % (uint64_t{1} << s_.log2_entries);
     }
     uint64_t tag(size_t t, uint64_t pc) const {
-        return (pc ^ (pc >> 5) ^ folded(lengths_[t], s_.tag_bits) ^ (folded(lengths_[t], s_.tag_bits - 1) * 2)) % (uint64_t{1} << s_.tag_bits);
+        return (pc ^ (pc >> 5) ^ folded(lengths_[t], s_.tag_bits) ^ (folded(lengths_[t], s_.tag_bits - 1) * 2)) %
+               (uint64_t{1} << s_.tag_bits);
     }
 
     void place(size_t from, std::vector<Line*>& lines, const std::vector<uint64_t>& tags, bool taken) {
@@ -157,9 +164,7 @@ TEST(Tage, IsTheSlowOneInOddSizes) {
     EXPECT_EQ(differences({12, 10, 11, 4, 640, 14}, 5, 4000), 0u);  // the sizes of L-TAGE, near the defaults
 }
 
-TEST(Tage, UsefulBitsAreClearedEvery256KBranches) {
-    EXPECT_EQ(differences({3, 3, 5, 2, 9, 3}, 6, 530000), 0u);
-}
+TEST(Tage, UsefulBitsAreClearedEvery256KBranches) { EXPECT_EQ(differences({3, 3, 5, 2, 9, 3}, 6, 530000), 0u); }
 
 TEST(Tage, OneTableIsPossible) {
     const auto p = tage({1, 4, 8, 6, 6, 4});

@@ -33,7 +33,8 @@ std::vector<Translation> found(const Platform& p, const std::vector<PageNumber>&
 }
 
 TEST(Split, SizesHaveFirstLevelArraysOfTheirOwn) {
-    EXPECT_EQ(found(little(), {small(1), large(1), huge(1), small(1), large(1), huge(1)}), (std::vector{miss, miss, miss, l1_hit, l1_hit, l1_hit}));
+    EXPECT_EQ(found(little(), {small(1), large(1), huge(1), small(1), large(1), huge(1)}),
+              (std::vector{miss, miss, miss, l1_hit, l1_hit, l1_hit}));
 }
 
 TEST(Split, SizesShareTheFirstLevelWhereThePlatformSaysSo) {

@@ -43,9 +43,10 @@ TEST(Templates, DamageIsNamedWithItsLine) {
     const std::string good = "tessera-fault-templates 1\nkernel 6.12.1\ntemplate a 0 0\n1 l fixed 10 8\nend 0\n";
     EXPECT_EQ(message_of(good), "");
     const std::vector<std::pair<std::string, std::string>> edits = {
-        {"1 l fixed", "1 q fixed"}, {"1 l fixed", "1 l nowhere"}, {"fixed 10 8", "fixed 10 65"}, {"fixed 10 8", "fixed 10 0"},
-        {"fixed 10", "fixed 8000000000"}, {"fixed 10", "fixed XY"}, {"1 l fixed 10", "1 l entry-1 1"}, {"1 l fixed", "0 l fixed"},
-        {"template a 0 0", "template a 5 0"}, {"template a 0 0", "template a 0 2"}, {"template a", "template A"}, {"1 l fixed 10 8", "1 l"}};
+        {"1 l fixed", "1 q fixed"},           {"1 l fixed", "1 l nowhere"},     {"fixed 10 8", "fixed 10 65"},
+        {"fixed 10 8", "fixed 10 0"},         {"fixed 10", "fixed 8000000000"}, {"fixed 10", "fixed XY"},
+        {"1 l fixed 10", "1 l entry-1 1"},    {"1 l fixed", "0 l fixed"},       {"template a 0 0", "template a 5 0"},
+        {"template a 0 0", "template a 0 2"}, {"template a", "template A"},     {"1 l fixed 10 8", "1 l"}};
     for (const auto& [from, to] : edits) {
         std::string bad = good;
         bad.replace(bad.find(from), from.size(), to);
@@ -96,12 +97,13 @@ TEST(WovenStream, HasTheWorkOfAFaultBeforeItsBlock) {
     const size_t ordinary = 68, table = 65;
     ASSERT_EQ(frame.addresses.size(), 3 * table + ordinary + 2 + ordinary + 1);
     std::vector<std::pair<uint64_t, size_t>> expected = {
-        {kernel::of_table(20, 0), 0}, {kernel::of_table(9, 0) + 0, 64},          // 64GB lie in the first 512GB
-        {kernel::of_table(30, 0), 65}, {kernel::of_table(20, 8 * 64), 65 + 64},  // and in GB 64
-        {kernel::of_table(1000, 0), 130}, {kernel::of_table(30, 0), 130 + 64},
-        {kernel::of_own(0x1000), 195}, {kernel::of_struct_page(77, 0), 196}, {kernel::of_page(77, 0), 197}, {kernel::of_page(77, 4032), 260},
-        {kernel::of_struct_page(77, 8), 261}, {kernel::of_table(1000, 8 * 5), 262}, {anon_base + 5 * 4096 + 8, 263}, {anon_base + 5 * 4096 + 8, 264},
-        {kernel::of_page(78, 64), 265 + 3}, {kernel::of_table(1000, 8 * 6), 265 + 67}, {anon_base + 6 * 4096 + 8, 265 + 68}};
+        {kernel::of_table(20, 0), 0},         {kernel::of_table(9, 0) + 0, 64},          // 64GB lie in the first 512GB
+        {kernel::of_table(30, 0), 65},        {kernel::of_table(20, 8 * 64), 65 + 64},  // and in GB 64
+        {kernel::of_table(1000, 0), 130},     {kernel::of_table(30, 0), 130 + 64},     {kernel::of_own(0x1000), 195},
+        {kernel::of_struct_page(77, 0), 196}, {kernel::of_page(77, 0), 197},           {kernel::of_page(77, 4032), 260},
+        {kernel::of_struct_page(77, 8), 261}, {kernel::of_table(1000, 8 * 5), 262},    {anon_base + 5 * 4096 + 8, 263},
+        {anon_base + 5 * 4096 + 8, 264},      {kernel::of_page(78, 64), 265 + 3},      {kernel::of_table(1000, 8 * 6), 265 + 67},
+        {anon_base + 6 * 4096 + 8, 265 + 68}};
     for (const auto& [address, at] : expected) EXPECT_EQ(frame.addresses[at], address) << at;
     EXPECT_EQ(program_accesses(frame, program), 3u);
     EXPECT_EQ(woven.blocks()[frame.block_ids.front()].pc, exception_entry_pc);
@@ -152,7 +154,8 @@ TEST(WovenStream, ALaterFaultOfABlockFindsThePagesOfTheEarlierOne) {
 
 TEST(WovenStream, AFaultWithoutATemplateIsNamed) {
     TwoFaults made;
-    const std::string others = small_text.substr(0, small_text.find("template write-4kb 0 0")) + small_text.substr(small_text.find("template write-2mb"));
+    const std::string others =
+        small_text.substr(0, small_text.find("template write-4kb 0 0")) + small_text.substr(small_text.find("template write-2mb"));
     WovenStream woven(*made.stream, parse_templates(others, "t.txt"), "t.txt", made.layout.mapping);
     trace::Frame frame;
     try {
@@ -160,7 +163,8 @@ TEST(WovenStream, AFaultWithoutATemplateIsNamed) {
         FAIL();
     } catch (const Refusal& refusal) {
         const std::string message = refusal.what();
-        for (const char* part : {"weave/no-template", "write-4kb", "t.txt", "access 0"}) EXPECT_NE(message.find(part), std::string::npos) << message;
+        for (const char* part : {"weave/no-template", "write-4kb", "t.txt", "access 0"})
+            EXPECT_NE(message.find(part), std::string::npos) << message;
     }
 }
 
@@ -225,7 +229,8 @@ TEST_P(EnginesWithWovenFaults, GiveEqualCounts) {
         if (seed % 2) platform.direct_map_mb = 2;
         const AddressSpace space(random.stream.header().pools, random.layout);
         const bool full = designs().make(platform.mmu_design, DesignContext{platform, space})->needs_caches();
-        const auto counts = on_all_engines(platform, random.woven, {random.layout}, seed == 2 && !full ? Sampling{false, 3, 100, 100} : Sampling{});
+        const auto counts =
+            on_all_engines(platform, random.woven, {random.layout}, seed == 2 && !full ? Sampling{false, 3, 100, 100} : Sampling{});
         EXPECT_GT(counts[0].kernel.instructions, 500u);
         EXPECT_GT(counts[0].kernel.stlb_misses, 0u);
         uint64_t cycles = 0;
@@ -236,7 +241,8 @@ TEST_P(EnginesWithWovenFaults, GiveEqualCounts) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EnginesWithWovenFaults, ::testing::Values("conventional", "thp", "baseline", "rmm", "anchor", "cluster-2mb", "hvc-delayed-tlb"),
+INSTANTIATE_TEST_SUITE_P(All, EnginesWithWovenFaults,
+                         ::testing::Values("conventional", "thp", "baseline", "rmm", "anchor", "cluster-2mb", "hvc-delayed-tlb"),
                          [](const auto& info) {
                              std::string name = info.param;
                              for (char& c : name) c = c == '-' ? '_' : c;

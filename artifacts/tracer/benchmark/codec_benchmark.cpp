@@ -50,13 +50,17 @@ struct Kernel {
 };
 
 const Kernel kernels[] = {
-    {"triad (3 streams)", {0, 0, 1}, [](uint64_t i, std::mt19937_64&, uint64_t* a) {
+    {"triad (3 streams)",
+     {0, 0, 1},
+     [](uint64_t i, std::mt19937_64&, uint64_t* a) {
          for (int s = 0; s < 3; ++s) a[s] = base + s * (span / 4) + 8 * i % (span / 4);
      }},
-    {"gups (random read-modify-write)", {0, 1}, [](uint64_t, std::mt19937_64& random, uint64_t* a) {
-         a[0] = a[1] = base + random() % span / 8 * 8;
-     }},
-    {"gather (index stream, random load, stack)", {0, 0, 1, 0}, [](uint64_t i, std::mt19937_64& random, uint64_t* a) {
+    {"gups (random read-modify-write)",
+     {0, 1},
+     [](uint64_t, std::mt19937_64& random, uint64_t* a) { a[0] = a[1] = base + random() % span / 8 * 8; }},
+    {"gather (index stream, random load, stack)",
+     {0, 0, 1, 0},
+     [](uint64_t i, std::mt19937_64& random, uint64_t* a) {
          a[0] = base + 4 * i % (span / 2);
          a[1] = base + span / 2 + random() % (span / 2) / 8 * 8;
          a[2] = a[3] = 0x7ffff000;
@@ -87,20 +91,20 @@ int main(int argc, char** argv) {
         volatile uint64_t sink = 0;
         for (int run = 0; run < 5; ++run) {
             read = std::min(read, seconds([&] {
-                Reader reader = Reader::open(path);
-                Frame frame;
-                while (reader.next(frame)) sink = frame.addresses.back();
-            }));
+                                Reader reader = Reader::open(path);
+                                Frame frame;
+                                while (reader.next(frame)) sink = frame.addresses.back();
+                            }));
             floor = std::min(floor, seconds([&] {
-                uint64_t sum = 0;
-                for (const uint64_t address : addresses) sum ^= address;
-                sink = sum;
-            }));
+                                 uint64_t sum = 0;
+                                 for (const uint64_t address : addresses) sum ^= address;
+                                 sink = sum;
+                             }));
         }
         const double million = static_cast<double>(addresses.size()) / 1e6;
         std::printf("%-44s %12.2f %14.0f %14.0f %14.0f\n", kernel.name,
-                    static_cast<double>(std::filesystem::file_size(path)) / static_cast<double>(addresses.size()),
-                    million / write, million / read, million / floor);
+                    static_cast<double>(std::filesystem::file_size(path)) / static_cast<double>(addresses.size()), million / write,
+                    million / read, million / floor);
         std::filesystem::remove(path);
     }
 }

@@ -14,7 +14,8 @@ const char* wrong_address(uint64_t address, bool& is_wide) {
     const uint64_t sign = address >> 56;  // of 57-bit addresses, bits 56 to 63 are the same
     is_wide = sign == 0 || sign == 0xff;
     if (!is_wide) return "no x86-64 address";
-    return sign == 0 ? "an address of more than 48 bits, which the simulator does not model" : "an address of the kernel, which the simulator does not model";
+    return sign == 0 ? "an address of more than 48 bits, which the simulator does not model"
+                     : "an address of the kernel, which the simulator does not model";
 }
 
 struct CloudsuiteRecord {
@@ -28,11 +29,14 @@ static_assert(sizeof(CloudsuiteRecord) == cloudsuite_record_bytes);
 }  // namespace
 
 std::optional<WrongField> wrong_field(const ChampsimRecord& r) {
-    const auto at = [&](const void* field) { return static_cast<size_t>(static_cast<const char*>(field) - reinterpret_cast<const char*>(&r)); };
+    const auto at = [&](const void* field) {
+        return static_cast<size_t>(static_cast<const char*>(field) - reinterpret_cast<const char*>(&r));
+    };
     if (r.ip == 0) return WrongField{"ip", 0, 0, "no instruction is at address 0, so the record is empty"};
     if (r.is_branch > 1) return WrongField{"is_branch", at(&r.is_branch), r.is_branch, "the flag is 0 or 1"};
     if (r.branch_taken > 1) return WrongField{"branch_taken", at(&r.branch_taken), r.branch_taken, "the flag is 0 or 1"};
-    if (r.branch_taken > r.is_branch) return WrongField{"branch_taken", at(&r.branch_taken), r.branch_taken, "is_branch is 0, and only a branch is taken"};
+    if (r.branch_taken > r.is_branch)
+        return WrongField{"branch_taken", at(&r.branch_taken), r.branch_taken, "is_branch is 0, and only a branch is taken"};
     bool is_wide = false;
     const auto address = [&](const std::string& name, const uint64_t& value) -> std::optional<WrongField> {
         const std::string rule = wrong_address(value, is_wide);

@@ -49,14 +49,18 @@ inline uint64_t bit_of_register(uint8_t number) {
 
 inline BranchKind branch_kind_of(const ChampsimRecord& record) {
     if (!record.is_branch) return BranchKind::none;
-    const auto reads = [&](auto wanted) { return std::any_of(std::begin(record.source_registers), std::end(record.source_registers), wanted); };
+    const auto reads = [&](auto wanted) {
+        return std::any_of(std::begin(record.source_registers), std::end(record.source_registers), wanted);
+    };
     const auto is = [](uint8_t number) { return [number](uint8_t reg) { return reg == number; }; };
     const bool pointer = reads(is(champsim_instruction_pointer)), flags = reads(is(champsim_flags));
     const bool other = reads([](uint8_t reg) {
         return reg != 0 && reg != champsim_stack_pointer && reg != champsim_flags && reg != champsim_instruction_pointer;
     });
-    const bool loads = std::any_of(std::begin(record.source_memory), std::end(record.source_memory), [](uint64_t address) { return address != 0; });
-    if (reads(is(champsim_stack_pointer))) return !pointer ? BranchKind::ret : other || loads ? BranchKind::indirect_call : BranchKind::call;
+    const bool loads =
+        std::any_of(std::begin(record.source_memory), std::end(record.source_memory), [](uint64_t address) { return address != 0; });
+    if (reads(is(champsim_stack_pointer)))
+        return !pointer ? BranchKind::ret : other || loads ? BranchKind::indirect_call : BranchKind::call;
     if (flags || (pointer && other)) return BranchKind::conditional;
     return other || loads ? BranchKind::indirect_jump : BranchKind::jump;
 }

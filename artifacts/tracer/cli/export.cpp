@@ -82,7 +82,8 @@ private:
     }
 
     [[noreturn]] void fail() {
-        throw TraceError("write ChampSim trace " + path_ + ": " + std::strerror(errno) + "\n  what to do: free disk space or write elsewhere");
+        throw TraceError("write ChampSim trace " + path_ + ": " + std::strerror(errno) +
+                         "\n  what to do: free disk space or write elsewhere");
     }
 
     std::FILE* file_;
@@ -98,13 +99,16 @@ void export_champsim(const std::string& in, const std::string& out) {
     Reader reader = Reader::open(in);
     Replacement replacement(out);
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(replacement.path().c_str(), "wb"), std::fclose);
-    if (!file) throw TraceError("create ChampSim trace " + out + ": " + std::strerror(errno) + "\n  what to do: choose a path that you may write to");
+    if (!file)
+        throw TraceError("create ChampSim trace " + out + ": " + std::strerror(errno) +
+                         "\n  what to do: choose a path that you may write to");
     Exporter exporter(file.get(), out);
     Frame frame;
     while (reader.next(frame)) {
         size_t access = 0;
         for (size_t e = 0; e < frame.block_ids.size(); ++e) {
-            exporter.execution(reader.blocks()[frame.block_ids[e]], &frame.addresses[access], &frame.is_store[access], frame.access_counts[e]);
+            exporter.execution(reader.blocks()[frame.block_ids[e]], &frame.addresses[access], &frame.is_store[access],
+                               frame.access_counts[e]);
             access += frame.access_counts[e];
         }
     }

@@ -39,9 +39,10 @@ StaticBlock block_of(const Identity& identity) {
     // An instruction that takes an address from the stack pointer and writes it pushes or pops.
     if (insn.address_reads & stack_pointer) insn.early_writes = writes & stack_pointer;
     insn.kind = branch != BranchKind::none ? InsnKind::branch
-                : loads && stores ? InsnKind::load_store
-                : loads ? InsnKind::load
-                : stores ? InsnKind::store : InsnKind::alu;
+                : loads && stores          ? InsnKind::load_store
+                : loads                    ? InsnKind::load
+                : stores                   ? InsnKind::store
+                                           : InsnKind::alu;
     StaticBlock block{ip, {insn}, {}};
     for (int i = 0; i < loads + stores; ++i) block.slots.push_back({0, static_cast<uint8_t>(i >= loads), 8});
     return block;
@@ -65,17 +66,21 @@ uint8_t length_of(const ChampsimRecord& record, const ChampsimRecord& next) {
 class Records {
 public:
     explicit Records(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb"), std::fclose) {
-        if (!file_) throw TraceError("open ChampSim trace " + path + ": " + std::strerror(errno) + "\n  what to do: give the path of an uncompressed trace");
+        if (!file_)
+            throw TraceError("open ChampSim trace " + path + ": " + std::strerror(errno) +
+                             "\n  what to do: give the path of an uncompressed trace");
     }
 
     /// False at the end. `accesses` of the records before: of a reader that wants no more than `limit` (0: all), an impossible record
     /// behind so many is the end.
     bool next(ChampsimRecord& record, uint64_t accesses, uint64_t limit) {
         const size_t got = std::fread(&record, 1, sizeof record, file_.get());
-        if (std::ferror(file_.get())) throw TraceError("read ChampSim trace " + path_ + ": " + std::strerror(errno) + "\n  what to do: check the disk");
+        if (std::ferror(file_.get()))
+            throw TraceError("read ChampSim trace " + path_ + ": " + std::strerror(errno) + "\n  what to do: check the disk");
         if (begin_.size() < telling_bytes) begin_.append(reinterpret_cast<const char*>(&record), got);
         if (got == 0) {
-            if (read_ == 0) throw TraceError("ChampSim trace " + path_ + ": the file is empty\n  what to do: copy it again, or give another path");
+            if (read_ == 0)
+                throw TraceError("ChampSim trace " + path_ + ": the file is empty\n  what to do: copy it again, or give another path");
             return false;
         }
         const auto wrong = got == sizeof record ? wrong_field(record) : std::nullopt;
@@ -87,7 +92,8 @@ public:
         if (wrong) {
             char value[32];
             std::snprintf(value, sizeof value, "0x%llx", static_cast<unsigned long long>(wrong->value));
-            refuse(", " + wrong->name + " at byte " + std::to_string(read_ * sizeof record + wrong->offset), std::string(value) + "; " + wrong->rule, accesses, wrong->is_wide);
+            refuse(", " + wrong->name + " at byte " + std::to_string(read_ * sizeof record + wrong->offset),
+                   std::string(value) + "; " + wrong->rule, accesses, wrong->is_wide);
         }
         ++read_;
         return true;
@@ -97,9 +103,13 @@ public:
 
 private:
     [[noreturn]] void refuse(const std::string& field, const std::string& found, uint64_t accesses, bool is_wide = false) {
-        const std::string record = "ChampSim trace " + path_ + ", record " + std::to_string(read_) + " at byte " + std::to_string(read_ * sizeof(ChampsimRecord)) + field;
-        if (has_cloudsuite_records()) throw TraceError(record + ": " + found + "; the file can have CloudSuite's 96-byte records\n  what to do: use a trace of ChampSim's 64-byte records");
-        std::string remedy = is_wide ? "use a trace of a program whose addresses are below 2^48" : "copy the trace again from its source; it must have ChampSim's 64-byte records for x86";
+        const std::string record = "ChampSim trace " + path_ + ", record " + std::to_string(read_) + " at byte " +
+                                   std::to_string(read_ * sizeof(ChampsimRecord)) + field;
+        if (has_cloudsuite_records())
+            throw TraceError(record + ": " + found +
+                             "; the file can have CloudSuite's 96-byte records\n  what to do: use a trace of ChampSim's 64-byte records");
+        std::string remedy = is_wide ? "use a trace of a program whose addresses are below 2^48"
+                                     : "copy the trace again from its source; it must have ChampSim's 64-byte records for x86";
         if (accesses > 0) remedy += ", or import the part before this record: --max-accesses " + std::to_string(accesses);
         throw TraceError(record + ": " + found + "\n  what to do: " + remedy);
     }
@@ -126,7 +136,8 @@ using AccessesOfPages = std::unordered_map<uint64_t, uint64_t>;  // by page numb
 
 std::string share(uint64_t part, uint64_t whole) {
     char text[64];
-    std::snprintf(text, sizeof text, "%llu (%.1f%%)", static_cast<unsigned long long>(part), whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0);
+    std::snprintf(text, sizeof text, "%llu (%.1f%%)", static_cast<unsigned long long>(part),
+                  whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0);
     return text;
 }
 
@@ -135,13 +146,16 @@ std::string share(uint64_t part, uint64_t whole) {
 std::string covering_pools(const std::vector<Span>& spans, const std::vector<Pool>& pools, uint64_t pages) {
     std::vector<Span> large;
     std::copy_if(spans.begin(), spans.end(), std::back_inserter(large), [&](const Span& span) { return span.pages * 100 >= pages; });
-    if (std::all_of(large.begin(), large.end(), [&](const Span& s) { return is_in_a_pool(pools, s.begin) && is_in_a_pool(pools, s.end - 1); })) return {};
+    if (std::all_of(large.begin(), large.end(),
+                    [&](const Span& s) { return is_in_a_pool(pools, s.begin) && is_in_a_pool(pools, s.end - 1); }))
+        return {};
     size_t cut = 0;
     for (size_t i = 1; i < large.size(); ++i)
         if (cut == 0 || large[i].begin - large[i - 1].end > large[cut].begin - large[cut - 1].end) cut = i;
     const auto option = [](const char* name, const Span& first, const Span& last) {
         char text[80];
-        std::snprintf(text, sizeof text, " %s 0x%llx:0x%llx", name, static_cast<unsigned long long>(first.begin), static_cast<unsigned long long>(last.end));
+        std::snprintf(text, sizeof text, " %s 0x%llx:0x%llx", name, static_cast<unsigned long long>(first.begin),
+                      static_cast<unsigned long long>(last.end));
         return std::string(text);
     };
     std::string text = "to cover all ranges with at least 1% of the pages:";
@@ -151,10 +165,12 @@ std::string covering_pools(const std::vector<Span>& spans, const std::vector<Poo
 }
 
 /// What the user must know of the pools: the shares outside, and the spans, those with the most pages first.
-std::string report_of(std::vector<Span> spans, const std::vector<Pool>& pools, const AccessesOfPages& pages, uint64_t accesses, uint64_t outside) {
+std::string report_of(std::vector<Span> spans, const std::vector<Pool>& pools, const AccessesOfPages& pages, uint64_t accesses,
+                      uint64_t outside) {
     constexpr size_t most_spans = 10;
     const auto inside = std::count_if(pages.begin(), pages.end(), [&](const auto& page) { return is_in_a_pool(pools, page.first << 12); });
-    std::string text = "outside the pools: " + share(outside, accesses) + " of the accesses, " + share(pages.size() - static_cast<size_t>(inside), pages.size()) +
+    std::string text = "outside the pools: " + share(outside, accesses) + " of the accesses, " +
+                       share(pages.size() - static_cast<size_t>(inside), pages.size()) +
                        " of the 4KB pages; these have 4KB pages under every layout\n";
     const std::vector<Span> by_address = spans;
     std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.pages > b.pages; });
@@ -164,7 +180,10 @@ std::string report_of(std::vector<Span> spans, const std::vector<Pool>& pools, c
         char line[120];
         std::snprintf(line, sizeof line, "addresses 0x%llx:0x%llx, %llu pages: %s\n", static_cast<unsigned long long>(spans[i].begin),
                       static_cast<unsigned long long>(spans[i].end), static_cast<unsigned long long>(spans[i].pages),
-                      !whole ? "a part in a pool" : pool == nullptr ? "outside" : pool->kind == PoolKind::heap ? "pool brk" : "pool mmap");
+                      !whole                         ? "a part in a pool"
+                      : pool == nullptr              ? "outside"
+                      : pool->kind == PoolKind::heap ? "pool brk"
+                                                     : "pool mmap");
         text += line;
     }
     if (spans.size() > most_spans) text += "and " + std::to_string(spans.size() - most_spans) + " smaller ranges of addresses\n";
@@ -195,7 +214,9 @@ std::string import_champsim(const std::string& in, const std::string& out, const
             break;
         }
         accesses += total;
-        const Identity identity{record.ip, bits_of(record.source_registers), bits_of(record.destination_registers), branch_kind_of(record), loads, total - loads};
+        const Identity identity{
+            record.ip,    bits_of(record.source_registers), bits_of(record.destination_registers), branch_kind_of(record), loads,
+            total - loads};
         const auto [entry, added] = blocks.try_emplace(identity, 0);
         if (added) entry->second = writer.add_block(block_of(identity));
         if (const uint8_t length = length_of(before, record); records > 0 && length != 0) lengths[before.ip] = length;

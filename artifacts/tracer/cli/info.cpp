@@ -38,23 +38,24 @@ size_t later_of(const Events& events, EventKind kind) {
 
 void print_json(const Header& h, const Events* events, const std::vector<StaticBlock>& blocks, size_t frames, uint64_t file_bytes,
                 uint64_t outside_accesses) {
-    std::printf("{\"program\": %s, \"origin\": %s, \"accesses\": %" PRIu64 ", \"stores\": %" PRIu64
-                ", \"instructions\": %" PRIu64 ", \"block_executions\": %" PRIu64 ", \"distinct_4kb_pages\": %" PRIu64
+    std::printf("{\"program\": %s, \"origin\": %s, \"accesses\": %" PRIu64 ", \"stores\": %" PRIu64 ", \"instructions\": %" PRIu64
+                ", \"block_executions\": %" PRIu64 ", \"distinct_4kb_pages\": %" PRIu64
                 ", \"threads\": %u, \"complete_roi\": %s, \"checksum\": \"%s\", \"checksum_verified\": true, \"file_bytes\": %" PRIu64
                 ", \"blocks\": %zu, \"frames\": %zu, ",
-                json_string(h.program).c_str(), json_string(h.origin).c_str(), h.accesses, h.stores, h.instructions,
-                h.block_executions, h.distinct_4kb_pages, h.threads, h.complete_roi ? "true" : "false", h.checksum.c_str(),
-                file_bytes, blocks.size(), frames);
+                json_string(h.program).c_str(), json_string(h.origin).c_str(), h.accesses, h.stores, h.instructions, h.block_executions,
+                h.distinct_4kb_pages, h.threads, h.complete_roi ? "true" : "false", h.checksum.c_str(), file_bytes, blocks.size(), frames);
     if (const RegionCount& region = h.region; region.counted)
-        std::printf("\"windows\": %" PRIu64 ", \"window_accesses\": %" PRIu64 ", \"gap_accesses\": %" PRIu64 ", \"region_accesses_seen\": %" PRIu64
-                    ", \"region_instructions_seen\": %" PRIu64 ", \"region_ended\": %s, ",
+        std::printf("\"windows\": %" PRIu64 ", \"window_accesses\": %" PRIu64 ", \"gap_accesses\": %" PRIu64
+                    ", \"region_accesses_seen\": %" PRIu64 ", \"region_instructions_seen\": %" PRIu64 ", \"region_ended\": %s, ",
                     region.windows, region.window_accesses, region.gap_accesses, region.accesses_seen, region.instructions_seen,
                     region.ended ? "true" : "false");
     if (const OneThread& thread = h.thread; thread.known)
-        std::printf("\"thread\": {\"number\": %u, \"blocks\": %" PRIu64 ", \"all_blocks\": %" PRIu64 "}, ", thread.number, thread.blocks, thread.all_blocks);
+        std::printf("\"thread\": {\"number\": %u, \"blocks\": %" PRIu64 ", \"all_blocks\": %" PRIu64 "}, ", thread.number, thread.blocks,
+                    thread.all_blocks);
     if (events) {
         std::printf("\"events\": {\"at_start\": %" PRIu64, events->at_start);
-        for (uint8_t kind = 0; kind < event_kinds; ++kind) std::printf(", \"%s\": %zu", name_of(static_cast<EventKind>(kind)), later_of(*events, static_cast<EventKind>(kind)));
+        for (uint8_t kind = 0; kind < event_kinds; ++kind)
+            std::printf(", \"%s\": %zu", name_of(static_cast<EventKind>(kind)), later_of(*events, static_cast<EventKind>(kind)));
         std::printf("}, ");
     }
     std::printf("\"outside_accesses\": %" PRIu64 ", \"outside_4kb_pages\": %" PRIu64 ", ", outside_accesses, outside_pages(h));
@@ -82,32 +83,42 @@ void info(const std::string& path, bool json) {
     const Events* const events = reader.has_events() ? &reader.events() : nullptr;
     if (json) return print_json(h, events, reader.blocks(), reader.frame_count(), file_bytes, outside);
     std::printf("program             %s\n", printable(h.program).c_str());
-    std::printf("origin              %s%s\n", printable(h.origin).c_str(), h.complete_roi ? "" : h.region.windows > 1 ? " (windows of an incomplete region of interest)" : " (stopped at the limit of accesses: incomplete region of interest)");
-    std::printf("accesses            %" PRIu64 " (%.1f%% loads, %.1f%% stores)\n", h.accesses, share(h.accesses - h.stores, h.accesses), share(h.stores, h.accesses));
-    std::printf("instructions        %" PRIu64 " in %" PRIu64 " executions of %zu blocks\n", h.instructions, h.block_executions, reader.blocks().size());
+    std::printf("origin              %s%s\n", printable(h.origin).c_str(),
+                h.complete_roi         ? ""
+                : h.region.windows > 1 ? " (windows of an incomplete region of interest)"
+                                       : " (stopped at the limit of accesses: incomplete region of interest)");
+    std::printf("accesses            %" PRIu64 " (%.1f%% loads, %.1f%% stores)\n", h.accesses, share(h.accesses - h.stores, h.accesses),
+                share(h.stores, h.accesses));
+    std::printf("instructions        %" PRIu64 " in %" PRIu64 " executions of %zu blocks\n", h.instructions, h.block_executions,
+                reader.blocks().size());
     if (const RegionCount& region = h.region; region.counted)
-        std::printf("region              %" PRIu64 " accesses, %" PRIu64 " instructions%s; recorded: %" PRIu64 " windows, %.2f%% of the accesses\n",
-                    region.accesses_seen, region.instructions_seen, region.ended ? "" : " up to the limit", region.windows, share(h.accesses, region.accesses_seen));
+        std::printf("region              %" PRIu64 " accesses, %" PRIu64 " instructions%s; recorded: %" PRIu64
+                    " windows, %.2f%% of the accesses\n",
+                    region.accesses_seen, region.instructions_seen, region.ended ? "" : " up to the limit", region.windows,
+                    share(h.accesses, region.accesses_seen));
     std::printf("threads             %u", h.threads);
     if (h.thread.known)
         std::printf(": the trace has one of them, thread %u by creation, with %.2f%% of the blocks of all threads", h.thread.number,
                     share(h.thread.blocks, h.thread.all_blocks));
     else if (h.threads > 1) std::printf(": the trace has one of them");
     std::printf("\n");
-    if (h.kernel_modelled) std::printf("system calls        %" PRIu64 " accesses of 64 bytes, modelled from their arguments\n", h.kernel_accesses);
+    if (h.kernel_modelled)
+        std::printf("system calls        %" PRIu64 " accesses of 64 bytes, modelled from their arguments\n", h.kernel_accesses);
     if (h.stopped) std::printf("result              unverified: the program was stopped at the limit\n");
     if (events) {
         std::printf("events              %zu: %" PRIu64 " for the areas at the start", events->list.size(), events->at_start);
         for (uint8_t kind = 0; kind < event_kinds; ++kind)
-            if (const size_t count = later_of(*events, static_cast<EventKind>(kind))) std::printf(", %zu %s", count, name_of(static_cast<EventKind>(kind)));
+            if (const size_t count = later_of(*events, static_cast<EventKind>(kind)))
+                std::printf(", %zu %s", count, name_of(static_cast<EventKind>(kind)));
         std::printf("\n");
     }
     std::printf("distinct 4KB pages  %" PRIu64 "\n", h.distinct_4kb_pages);
     for (const Pool& pool : h.pools)
         std::printf("pool %-14s base 0x%" PRIx64 ", %" PRIu64 " bytes, %" PRIu64 " used, %" PRIu64 " distinct 4KB pages\n",
                     kind_name(pool.kind), pool.base, pool.size_bytes, pool.used_bytes, pool.distinct_4kb_pages);
-    std::printf("outside the pools   %" PRIu64 " accesses (%.1f%%), %" PRIu64 " distinct 4KB pages (%.1f%%): 4KB pages under every layout\n", outside,
-                share(outside, h.accesses), outside_pages(h), share(outside_pages(h), h.distinct_4kb_pages));
+    std::printf("outside the pools   %" PRIu64 " accesses (%.1f%%), %" PRIu64
+                " distinct 4KB pages (%.1f%%): 4KB pages under every layout\n",
+                outside, share(outside, h.accesses), outside_pages(h), share(outside_pages(h), h.distinct_4kb_pages));
     std::printf("file                %" PRIu64 " bytes, %.2f per access, %zu frames\n", file_bytes,
                 h.accesses ? static_cast<double>(file_bytes) / static_cast<double>(h.accesses) : 0.0, reader.frame_count());
     std::printf("checksum            %s (verified)\n", printable(h.checksum).c_str());
@@ -120,7 +131,8 @@ void verify(const std::string& path) {
 }
 
 void dump(const std::string& path, uint64_t limit) {
-    static const char* const kinds[] = {"alu", "multiply", "divide", "fp_add", "fp_multiply", "fp_divide", "branch", "load", "store", "load_store", "nop", "other"};
+    static const char* const kinds[] = {"alu",    "multiply", "divide", "fp_add",     "fp_multiply", "fp_divide",
+                                        "branch", "load",     "store",  "load_store", "nop",         "other"};
     static const char* const branches[] = {"", " conditional", " jump", " indirect_jump", " call", " indirect_call", " ret"};
     static const char* const strings[] = {"", " string", " string-line"};
     Reader reader = Reader::open(path);
@@ -128,9 +140,10 @@ void dump(const std::string& path, uint64_t limit) {
         const StaticBlock& block = reader.blocks()[b];
         std::printf("block %zu pc 0x%" PRIx64 "\n", b, block.pc);
         for (const StaticInsn& insn : block.insns)
-            std::printf("  insn %-11s reads 0x%" PRIx64 " writes 0x%" PRIx64 " address 0x%" PRIx64 " early 0x%" PRIx64 " slots %u length %u%s%s\n",
-                        kinds[static_cast<int>(insn.kind)], insn.reads, insn.writes, insn.address_reads, insn.early_writes, insn.memory_slots,
-                        insn.length_bytes, branches[static_cast<int>(insn.branch)], strings[static_cast<int>(insn.string)]);
+            std::printf(
+                "  insn %-11s reads 0x%" PRIx64 " writes 0x%" PRIx64 " address 0x%" PRIx64 " early 0x%" PRIx64 " slots %u length %u%s%s\n",
+                kinds[static_cast<int>(insn.kind)], insn.reads, insn.writes, insn.address_reads, insn.early_writes, insn.memory_slots,
+                insn.length_bytes, branches[static_cast<int>(insn.branch)], strings[static_cast<int>(insn.string)]);
         for (const MemorySlot& slot : block.slots)
             std::printf("  slot insn %u %s %u bytes\n", slot.insn, slot.is_store ? "store" : "load", slot.size_bytes);
     }

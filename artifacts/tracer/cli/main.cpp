@@ -64,7 +64,8 @@ int main(int argc, char** argv) {
     try {
         const int status = run({argv + 1, argv + argc});
         if (std::fflush(stdout) != 0 || std::ferror(stdout))
-            throw TraceError(std::string("write standard output: ") + std::strerror(errno) + "\n  what to do: free disk space, or write elsewhere");
+            throw TraceError(std::string("write standard output: ") + std::strerror(errno) +
+                             "\n  what to do: free disk space, or write elsewhere");
         return status;
     } catch (const UsageError& error) {
         std::fprintf(stderr, "tessera-trace: %s\n", error.what());

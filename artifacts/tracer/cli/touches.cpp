@@ -21,7 +21,8 @@ void touches(const std::string& in, const std::string& out) {
     PageSet seen;  // of all pools: they begin at 4KB pages and do not overlap, so no page is of two
     Replacement replacement(out);
     const auto fail = [&] {
-        throw TraceError("write first touches " + out + ": " + std::strerror(errno) + "\n  what to do: free disk space, or write elsewhere");
+        throw TraceError("write first touches " + out + ": " + std::strerror(errno) +
+                         "\n  what to do: free disk space, or write elsewhere");
     };
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(replacement.path().c_str(), "wb"), std::fclose);
     if (!file) fail();
@@ -33,7 +34,8 @@ void touches(const std::string& in, const std::string& out) {
             const Pool* const pool = pool_at(reader.header().pools, address);
             if (pool == nullptr || !seen.add(address)) continue;
             std::fprintf(file.get(), "%s,%llu,%llu\n", pool->kind == PoolKind::heap ? "brk" : "mmap",
-                         static_cast<unsigned long long>((address - pool->base) / 4096), static_cast<unsigned long long>(frame.first_access + i));
+                         static_cast<unsigned long long>((address - pool->base) / 4096),
+                         static_cast<unsigned long long>(frame.first_access + i));
         }
     }
     if (std::fflush(file.get()) != 0 || std::ferror(file.get())) fail();

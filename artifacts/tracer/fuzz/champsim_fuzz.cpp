@@ -20,11 +20,16 @@ std::string records(fuzz::Random& rng) {
         r.branch_taken = static_cast<uint8_t>(wild ? rng() % 2 : r.is_branch & rng());
         for (uint8_t& reg : r.destination_registers) reg = static_cast<uint8_t>(rng() % 3 ? rng() % 100 : rng());
         for (uint8_t& reg : r.source_registers) reg = static_cast<uint8_t>(rng() % 3 ? rng() % 100 : rng());
-        for (uint64_t& address : r.destination_memory) address = rng() % 3 ? 0 : !wild ? 0x7f0000000000 + rng() % 100000 : fuzz::border(rng);
+        for (uint64_t& address : r.destination_memory)
+            address = rng() % 3 ? 0 : !wild ? 0x7f0000000000 + rng() % 100000 : fuzz::border(rng);
         for (uint64_t& address : r.source_memory) address = rng() % 2 ? 0 : !wild ? rng() >> (16 + rng() % 48) : rng();
         bytes.append(reinterpret_cast<const char*>(&r), sizeof r);
     }
-    if (rng() % 3 == 0) fuzz::mutate(bytes, rng, {std::string_view("\x28\xb5\x2f\xfd", 4), std::string_view("\xfd" "7zXZ", 5)});
+    if (rng() % 3 == 0)
+        fuzz::mutate(bytes, rng,
+                     {std::string_view("\x28\xb5\x2f\xfd", 4), std::string_view("\xfd"
+                                                                                "7zXZ",
+                                                                                5)});
     return bytes;
 }
 

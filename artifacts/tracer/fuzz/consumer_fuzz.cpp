@@ -74,8 +74,10 @@ public:
             trace::Reader part = trace::Reader::open(out_);
             part.verify();
             const std::vector<uint64_t> got = addresses_of(out_);
-            if (std::search(addresses.begin(), addresses.end(), got.begin(), got.end()) == addresses.end()) return "a cut is a part of the trace";
-            if (fuzz::broken_pools(part.header()) != nullptr || part.header().pools.size() != header.pools.size()) return "a cut has the pools of the trace";
+            if (std::search(addresses.begin(), addresses.end(), got.begin(), got.end()) == addresses.end())
+                return "a cut is a part of the trace";
+            if (fuzz::broken_pools(part.header()) != nullptr || part.header().pools.size() != header.pools.size())
+                return "a cut has the pools of the trace";
         }
         trace::cli::export_champsim(path, out_);
         if (trace::testing::read_bytes(out_).size() % sizeof(trace::cli::ChampsimRecord) != 0) return "an export has whole records";
@@ -83,7 +85,8 @@ public:
     }
 
 private:
-    const char* broken_description(const std::string& path, const trace::Header& header, const std::vector<uint64_t>& addresses, bool json) {
+    const char* broken_description(const std::string& path, const trace::Header& header, const std::vector<uint64_t>& addresses,
+                                   bool json) {
         {
             const Captured captured(out_);
             trace::cli::info(path, json);
@@ -95,7 +98,8 @@ private:
             for (const trace::Pool& pool : header.pools) inside |= is_in(pool, address);
             outside += !inside;
         }
-        const std::string wanted = (json ? "\"outside_accesses\": " : "outside the pools   ") + std::to_string(outside) + (json ? "," : " accesses");
+        const std::string wanted =
+            (json ? "\"outside_accesses\": " : "outside the pools   ") + std::to_string(outside) + (json ? "," : " accesses");
         if (text.find(wanted) == std::string::npos) return "info has the accesses outside the pools";
         for (const unsigned char c : text)
             if ((c < ' ' && c != '\n') || c == 0x7f) return "info prints no control characters";
@@ -109,7 +113,7 @@ private:
 
 int main(int count, char** arguments) {
     Commands commands;
-    return fuzz::run_consumer("consumer_fuzz", count, arguments, [&](const std::string& path, const trace::Reader& reader, fuzz::Random& rng) {
-        return commands.broken_rule(path, reader, rng);
-    });
+    return fuzz::run_consumer(
+        "consumer_fuzz", count, arguments,
+        [&](const std::string& path, const trace::Reader& reader, fuzz::Random& rng) { return commands.broken_rule(path, reader, rng); });
 }

@@ -45,11 +45,13 @@ inline Parts take_apart(const std::string& bytes) {
     trace::Header header;
     std::optional<trace::EventSizes> sizes;
     if (!trace::header_from_text(parts.header, header, sizes).empty()) std::abort();
-    if (sizes) parts.events = inflate(bytes.data() + p.tail_offset + p.header_bytes + p.table_bytes, sizes->stored_bytes, sizes->text_bytes);
+    if (sizes)
+        parts.events = inflate(bytes.data() + p.tail_offset + p.header_bytes + p.table_bytes, sizes->stored_bytes, sizes->text_bytes);
     parts.index.resize(p.frames);
-    std::memcpy(parts.index.data(), bytes.data() + bytes.size() - p.frames * sizeof(trace::IndexEntry), p.frames * sizeof(trace::IndexEntry));
-    for (const trace::IndexEntry& entry : parts.index) parts.frames.push_back(inflate(bytes.data() + entry.offset, entry.stored_bytes,
-        entry.text_bytes));
+    std::memcpy(parts.index.data(), bytes.data() + bytes.size() - p.frames * sizeof(trace::IndexEntry),
+                p.frames * sizeof(trace::IndexEntry));
+    for (const trace::IndexEntry& entry : parts.index)
+        parts.frames.push_back(inflate(bytes.data() + entry.offset, entry.stored_bytes, entry.text_bytes));
     return parts;
 }
 
@@ -58,7 +60,8 @@ inline std::string with_sizes(const std::string& header, size_t stored_bytes, si
     const std::string key = "\nevents=";
     const size_t at = header.find(key), space = header.find(' ', at);
     if (at == std::string::npos || space == std::string::npos) return header;
-    std::string out = header.substr(0, space) + ' ' + std::to_string(stored_bytes) + ' ' + std::to_string(text_bytes) + header.substr(header.find('\n', space));
+    std::string out = header.substr(0, space) + ' ' + std::to_string(stored_bytes) + ' ' + std::to_string(text_bytes) +
+                      header.substr(header.find('\n', space));
     const size_t sum = out.rfind("sha256=");
     if (sum == std::string::npos) return out;
     out.resize(sum);

@@ -25,9 +25,31 @@ using Clock = std::chrono::steady_clock;
 
 /// Numbers at the borders of what fields can hold.
 inline uint64_t border(Random& rng) {
-    static constexpr uint64_t values[] = {0, 1, 2, 63, 64, 111, 112, 113, 127, 128, 255, 4096, 65535, 65536, (1u << 20), (1u << 20) + 1, 0x7fffffff,
-                                          0xffffffff, uint64_t{1} << 32, uint64_t{1} << 47, uint64_t{1} << 48, INT64_MAX, uint64_t{1} << 63,
-                                          UINT64_MAX - 111, UINT64_MAX};
+    static constexpr uint64_t values[] = {0,
+                                          1,
+                                          2,
+                                          63,
+                                          64,
+                                          111,
+                                          112,
+                                          113,
+                                          127,
+                                          128,
+                                          255,
+                                          4096,
+                                          65535,
+                                          65536,
+                                          (1u << 20),
+                                          (1u << 20) + 1,
+                                          0x7fffffff,
+                                          0xffffffff,
+                                          uint64_t{1} << 32,
+                                          uint64_t{1} << 47,
+                                          uint64_t{1} << 48,
+                                          INT64_MAX,
+                                          uint64_t{1} << 63,
+                                          UINT64_MAX - 111,
+                                          UINT64_MAX};
     return values[rng() % std::size(values)] + (rng() % 8 == 0 ? rng() % 5 - 2 : 0);
 }
 
@@ -37,12 +59,17 @@ inline void mutate(std::string& text, Random& rng, const std::vector<std::string
         const size_t at = rng() % (text.size() + 1), length = 1 + rng() % 40, bytes = size_t{1} << (1 + rng() % 3);
         const uint64_t value = border(rng);
         switch (rng() % 6) {
-            case 0: if (at < text.size()) text[at] = static_cast<char>(rng()); break;
-            case 1: if (!words.empty()) text.insert(at, words[rng() % words.size()]); break;
+            case 0:
+                if (at < text.size()) text[at] = static_cast<char>(rng());
+                break;
+            case 1:
+                if (!words.empty()) text.insert(at, words[rng() % words.size()]);
+                break;
             case 2: text.erase(at, length); break;
             case 3: text.insert(at, text.substr(at, length)); break;
             case 4: text.insert(at, text.substr(rng() % (text.size() + 1), length)); break;
-            default: if (at + bytes <= text.size()) std::memcpy(&text[at], &value, bytes);
+            default:
+                if (at + bytes <= text.size()) std::memcpy(&text[at], &value, bytes);
         }
     }
 }
@@ -50,8 +77,11 @@ inline void mutate(std::string& text, Random& rng, const std::vector<std::string
 class Run {
 public:
     Run(const char* name, int count, char** arguments)
-        : name_(name), seed_(count > 2 ? std::strtoull(arguments[2], nullptr, 10) : std::random_device{}()), rng(seed_),
-          end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(count > 1 ? std::atof(arguments[1]) : 3))) {}
+        : name_(name),
+          seed_(count > 2 ? std::strtoull(arguments[2], nullptr, 10) : std::random_device{}()),
+          rng(seed_),
+          end_(Clock::now() +
+               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(count > 1 ? std::atof(arguments[1]) : 3))) {}
 
     bool more() { return Clock::now() < end_ && (started_ = Clock::now(), ++tried, true); }
 
@@ -69,14 +99,12 @@ public:
         const std::string path = std::string(name_) + ".failed";
         if (FILE* kept = std::fopen(path.c_str(), "wb")) std::fwrite(input.data(), 1, input.size(), kept), std::fclose(kept);
         std::printf("%s: seed %llu, input %llu (in ./%s): %s\n", name_, static_cast<unsigned long long>(seed_),
-            static_cast<unsigned long long>(tried),
-                    path.c_str(), rule.c_str());
+                    static_cast<unsigned long long>(tried), path.c_str(), rule.c_str());
         std::exit(1);
     }
     int finish() const {
         std::printf("%s: seed %llu: %llu inputs, %llu refused\n", name_, static_cast<unsigned long long>(seed_),
-            static_cast<unsigned long long>(tried),
-                    static_cast<unsigned long long>(refusals));
+                    static_cast<unsigned long long>(tried), static_cast<unsigned long long>(refusals));
         return refusals == 0 || refusals == tried;
     }
 

@@ -7,9 +7,26 @@ using namespace tessera;
 
 namespace {
 
-const std::vector<std::string_view> header_words = {
-    "\n", "=", "pool=", "brk ", "mmap ", "accesses=", "sha256=", "checksum=", "threads=4294967297", "-1",
-    "18446744073709551616", "18446744073709551615", "281474976710656", "outside_accesses=", "thread=", " ", "%0A", "complete_roi=2", "events=3 ", "events="};
+const std::vector<std::string_view> header_words = {"\n",
+                                                    "=",
+                                                    "pool=",
+                                                    "brk ",
+                                                    "mmap ",
+                                                    "accesses=",
+                                                    "sha256=",
+                                                    "checksum=",
+                                                    "threads=4294967297",
+                                                    "-1",
+                                                    "18446744073709551616",
+                                                    "18446744073709551615",
+                                                    "281474976710656",
+                                                    "outside_accesses=",
+                                                    "thread=",
+                                                    " ",
+                                                    "%0A",
+                                                    "complete_roi=2",
+                                                    "events=3 ",
+                                                    "events="};
 
 std::string changed(const fuzz::Parts& good, fuzz::Random& rng) {
     fuzz::Parts parts = good;
@@ -75,7 +92,8 @@ const char* broken_rule(trace::Reader& reader) {
         accesses += counted;
         instructions += insns;
     }
-    if (accesses != reader.header().accesses || instructions != reader.header().instructions) return "the header's sums are those of the frames";
+    if (accesses != reader.header().accesses || instructions != reader.header().instructions)
+        return "the header's sums are those of the frames";
     for (const trace::StaticBlock& block : reader.blocks()) {
         if (block.insns.empty()) return "a block has instructions";
         for (const trace::StaticInsn& insn : block.insns) {

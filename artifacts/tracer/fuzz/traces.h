@@ -35,14 +35,24 @@ inline std::string resealed(std::string header) {
 }
 
 inline std::string pool_number(Random& rng, bool is_base) {
-    static constexpr const char* borders[] = {"18446744073709551615", "-1", "281474976710656", "281474976710655", "18446744073709547520", "281474976706560",
-                                              "140737488355328", "9223372036854775808", "4096", "1"};
+    static constexpr const char* borders[] = {"18446744073709551615",
+                                              "-1",
+                                              "281474976710656",
+                                              "281474976710655",
+                                              "18446744073709547520",
+                                              "281474976706560",
+                                              "140737488355328",
+                                              "9223372036854775808",
+                                              "4096",
+                                              "1"};
     switch (rng() % 8) {
         case 0: return borders[rng() % std::size(borders)];
         case 1: return std::to_string(border(rng));
         case 2: return std::to_string(uint64_t{1} << (12 + rng() % 37));
         case 3: return "0";
-        default: return is_base ? std::to_string((0x3fc0000000 + rng() % 4 * 0x40000000) + (rng() % 2 ? 0x3f4000000000 : 0)) : std::to_string(4096 * (1 + rng() % 300000) + rng() % 3 % 2);
+        default:
+            return is_base ? std::to_string((0x3fc0000000 + rng() % 4 * 0x40000000) + (rng() % 2 ? 0x3f4000000000 : 0))
+                           : std::to_string(4096 * (1 + rng() % 300000) + rng() % 3 % 2);
     }
 }
 
@@ -50,13 +60,17 @@ inline std::string pool_number(Random& rng, bool is_base) {
 inline std::string with_hostile_pools(const Parts& good, Random& rng) {
     Parts parts = good;
     if (rng() % 4 != 0) {
-        for (size_t at; (at = parts.header.find("\npool=")) != std::string::npos;) parts.header.erase(at, parts.header.find('\n', at + 1) - at);
+        for (size_t at; (at = parts.header.find("\npool=")) != std::string::npos;)
+            parts.header.erase(at, parts.header.find('\n', at + 1) - at);
         std::string lines;
         for (const char* kind : {"brk ", "mmap "}) {
             if (rng() % 4 == 0) continue;
             const std::string size = pool_number(rng, false);
-            lines += std::string("pool=") + kind + pool_number(rng, true) + ' ' + size + ' ' + (rng() % 2 ? "0" : rng() % 2 ? size : pool_number(rng, false)) + ' ' +
-                     (rng() % 4 ? "0" : pool_number(rng, false)) + '\n';
+            lines += std::string("pool=") + kind + pool_number(rng, true) + ' ' + size + ' ' +
+                     (rng() % 2   ? "0"
+                      : rng() % 2 ? size
+                                  : pool_number(rng, false)) +
+                     ' ' + (rng() % 4 ? "0" : pool_number(rng, false)) + '\n';
         }
         parts.header.insert(parts.header.rfind("sha256="), lines);
         parts.header = resealed(parts.header);

@@ -39,8 +39,10 @@ void claim(const char* launch, const char* target) {
         close(fd);
         return;
     }
-    std::fprintf(stderr, "tessera-trace plugin: record %s: the script starts it a second time, but a trace holds one run\n"
-                 "  what to do: use a script that starts the program once\n", target);
+    std::fprintf(stderr,
+                 "tessera-trace plugin: record %s: the script starts it a second time, but a trace holds one run\n"
+                 "  what to do: use a script that starts the program once\n",
+                 target);
     _exit(1);
 }
 
@@ -48,7 +50,7 @@ void claim(const char* launch, const char* target) {
 
 char** instead_of(const char* path, char* const argv[]) {
     const char* launch = std::getenv("TESSERA_LAUNCH");
-    struct stat asked {}, target {};
+    struct stat asked{}, target{};
     if (!launch || !path || stat(path, &asked) != 0) return nullptr;
     size_t count = 0;
     char** lines = lines_of(launch, count);

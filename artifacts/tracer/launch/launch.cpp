@@ -47,9 +47,7 @@ constexpr int max_words = 4096;
 
 }  // namespace
 
-TESSERA_EXPORT int execve(const char* path, char* const argv[], char* const environment[]) {
-    return execute(path, argv, environment);
-}
+TESSERA_EXPORT int execve(const char* path, char* const argv[], char* const environment[]) { return execute(path, argv, environment); }
 
 TESSERA_EXPORT int execv(const char* path, char* const argv[]) { return execute(path, argv, environ); }
 
@@ -88,8 +86,8 @@ TESSERA_EXPORT int execle(const char* path, const char* first, ...) {
     return execute(path, words, environment);
 }
 
-TESSERA_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
-                               const posix_spawnattr_t* attributes, char* const argv[], char* const environment[]) {
+TESSERA_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes,
+                               char* const argv[], char* const environment[]) {
     const auto real = next<decltype(posix_spawn)>("posix_spawn");
     char** other = instead_of(path, argv);
     if (!other) return real(pid, path, actions, attributes, argv, environment);

@@ -16,8 +16,12 @@ constexpr uint64_t bit(int advice) { return uint64_t{1} << advice; }
 /// Advice that lasts. Of each group one holds at a time; the first one is how an area begins.
 constexpr struct {
     std::initializer_list<int> numbers;
-} lasting[] = {{{MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL}}, {{-1, MADV_HUGEPAGE, MADV_NOHUGEPAGE}}, {{MADV_UNMERGEABLE, MADV_MERGEABLE}},
-               {{MADV_DOFORK, MADV_DONTFORK}}, {{MADV_DODUMP, MADV_DONTDUMP}}, {{MADV_KEEPONFORK, MADV_WIPEONFORK}}};
+} lasting[] = {{{MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL}},
+               {{-1, MADV_HUGEPAGE, MADV_NOHUGEPAGE}},
+               {{MADV_UNMERGEABLE, MADV_MERGEABLE}},
+               {{MADV_DOFORK, MADV_DONTFORK}},
+               {{MADV_DODUMP, MADV_DONTDUMP}},
+               {{MADV_KEEPONFORK, MADV_WIPEONFORK}}};
 
 uint64_t advised(uint64_t held, uint32_t advice) {
     for (const auto& group : lasting) {
@@ -124,8 +128,9 @@ void Areas::apply(const Event& e) {
 /// Whether one area may stand for both. `begin` is the first offset of the one before.
 bool Areas::continues(uint64_t begin, const Area& before, const Area& area) {
     const uint64_t file_offset = before.file == 0 ? 0 : before.file_offset_bytes + (before.end - begin);
-    return before.protection == area.protection && before.flags == area.flags && before.file == area.file && file_offset == area.file_offset_bytes &&
-           before.advice == area.advice && before.is_locked == area.is_locked && before.lock_flags == area.lock_flags && before.by_brk == area.by_brk;
+    return before.protection == area.protection && before.flags == area.flags && before.file == area.file &&
+           file_offset == area.file_offset_bytes && before.advice == area.advice && before.is_locked == area.is_locked &&
+           before.lock_flags == area.lock_flags && before.by_brk == area.by_brk;
 }
 
 std::vector<std::pair<uint64_t, uint64_t>> Areas::mapped(EventPool pool, uint64_t offset_bytes, uint64_t length_bytes) const {
@@ -168,7 +173,8 @@ std::vector<Event> Areas::events() const {
         for (auto next = list.begin(); next != list.end();) {
             const uint64_t begin = next->first;
             Area area = next->second;
-            for (++next; next != list.end() && next->first == area.end && continues(begin, area, next->second); ++next) area.end = next->second.end;
+            for (++next; next != list.end() && next->first == area.end && continues(begin, area, next->second); ++next)
+                area.end = next->second.end;
             if (is_heap && begin > at && at < heap_end) add(EventKind::unmap, at, std::min(begin, heap_end));
             at = area.end;
             if (!area.by_brk) {

@@ -58,8 +58,7 @@ std::string encode_blocks(std::span<const uint32_t> ids, size_t block_total) {
     return out;
 }
 
-bool decode_blocks(const char* text, size_t size, size_t executions, size_t block_total,
-                   std::vector<uint32_t>& ids) {
+bool decode_blocks(const char* text, size_t size, size_t executions, size_t block_total, std::vector<uint32_t>& ids) {
     ids.resize(executions);
     std::vector<Successors> memory(block_total + 1);
     Cursor in(text, size);
@@ -68,8 +67,7 @@ bool decode_blocks(const char* text, size_t size, size_t executions, size_t bloc
     while (in.ok()) {
         const uint64_t run = in.get_varint();
         if (run > executions - done || (run > 0 && block_total == 0)) return false;
-        for (const size_t stop = done + run; done < stop; ++done)
-            ids[done] = previous = memory[previous].first;
+        for (const size_t stop = done + run; done < stop; ++done) ids[done] = previous = memory[previous].first;
         const uint64_t token = in.get_varint();
         if (token == 0) return in.ok() && in.at_end() && done == executions;
         Successors& guess = memory[previous];

@@ -15,7 +15,6 @@ namespace tessera::trace {
 std::string encode_blocks(std::span<const uint32_t> ids, size_t block_total);
 
 /// False when `text` is not a stream of exactly `executions` ids below `block_total`.
-bool decode_blocks(const char* text, size_t size, size_t executions, size_t block_total,
-                   std::vector<uint32_t>& ids);
+bool decode_blocks(const char* text, size_t size, size_t executions, size_t block_total, std::vector<uint32_t>& ids);
 
 }  // namespace tessera::trace

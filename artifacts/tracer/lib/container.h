@@ -55,13 +55,12 @@ struct IndexEntry {
 };
 static_assert(sizeof(IndexEntry) == 112, "no padding: the struct is the format");
 
-inline Digest self_digest(const Preamble& preamble) {
-    return digest(&preamble, sizeof preamble - sizeof preamble.self_digest);
-}
+inline Digest self_digest(const Preamble& preamble) { return digest(&preamble, sizeof preamble - sizeof preamble.self_digest); }
 
 /// The trace's identity: sha256 over the block table, each frame's counts and content digest, and the events as text if
 /// the trace has them.
-std::string content_checksum(const std::string& table_text, const std::vector<IndexEntry>& index, const std::optional<std::string>& events_text);
+std::string content_checksum(const std::string& table_text, const std::vector<IndexEntry>& index,
+                             const std::optional<std::string>& events_text);
 
 std::string table_to_text(const std::vector<StaticBlock>& blocks);
 /// False when malformed.

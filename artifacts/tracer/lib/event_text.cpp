@@ -29,11 +29,14 @@ std::string wrong_event(const Event& e, const Events& events, const Header& head
         for (const Pool& pool : header.pools)
             if (pool.kind == PoolKind::heap) size = pool.size_bytes;
         if (e.length_bytes > size) return "its break lies behind the pool brk";
-    } else if (std::string wrong = wrong_range(e.offset_bytes, moves && e.length_bytes == 0 ? page_bytes : e.length_bytes, e.pool, events, header); !wrong.empty()) {
+    } else if (std::string wrong =
+                   wrong_range(e.offset_bytes, moves && e.length_bytes == 0 ? page_bytes : e.length_bytes, e.pool, events, header);
+               !wrong.empty()) {
         return wrong;
     }
     if (moves) {
-        if (std::string wrong = wrong_range(e.new_offset_bytes, e.new_length_bytes, e.new_pool, events, header); !wrong.empty()) return wrong;
+        if (std::string wrong = wrong_range(e.new_offset_bytes, e.new_length_bytes, e.new_pool, events, header); !wrong.empty())
+            return wrong;
         if (e.new_length_bytes == 0) return "its new range is empty";
     } else if (e.new_offset_bytes != 0 || e.new_length_bytes != 0 || e.new_pool != EventPool::heap) {
         return "only a remap has a new range";
@@ -75,7 +78,8 @@ std::string events_to_text(const Events& events) {
     for (const Event& e : events.list) {
         put_varint(out, e.block - block);
         block = e.block;
-        put(out, static_cast<uint8_t>(static_cast<uint8_t>(e.kind) | static_cast<uint8_t>(e.pool) << 3 | static_cast<uint8_t>(e.new_pool) << 5));
+        put(out,
+            static_cast<uint8_t>(static_cast<uint8_t>(e.kind) | static_cast<uint8_t>(e.pool) << 3 | static_cast<uint8_t>(e.new_pool) << 5));
         for (const uint64_t number : {e.offset_bytes, e.length_bytes, e.new_offset_bytes, e.new_length_bytes, uint64_t{e.protection},
                                       uint64_t{e.flags}, uint64_t{e.file}, e.file_offset_bytes})
             put_varint(out, number);

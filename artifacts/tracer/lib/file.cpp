@@ -45,7 +45,9 @@ bool File::read_at(uint64_t offset, void* to, uint64_t size) const {
     while (size > 0) {
         const ssize_t got = ::pread(fd_, at, size, static_cast<off_t>(offset));
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) refuse("read trace " + path_ + " at byte " + std::to_string(offset), errno, "check the disk, then copy or record the trace again");
+        if (got < 0)
+            refuse("read trace " + path_ + " at byte " + std::to_string(offset), errno,
+                   "check the disk, then copy or record the trace again");
         if (got == 0) return false;
         at += got, offset += got, size -= got;
     }
@@ -57,7 +59,9 @@ void File::write_at(uint64_t offset, const void* from, uint64_t size) {
     while (size > 0) {
         const ssize_t put = ::pwrite(fd_, at, size, static_cast<off_t>(offset));
         if (put < 0 && errno == EINTR) continue;
-        if (put < 0) refuse("write trace " + path_ + " at byte " + std::to_string(offset), errno, "free disk space or write to another file system, then record again");
+        if (put < 0)
+            refuse("write trace " + path_ + " at byte " + std::to_string(offset), errno,
+                   "free disk space or write to another file system, then record again");
         at += put, offset += put, size -= put;
     }
 }

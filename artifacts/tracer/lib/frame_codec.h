@@ -52,9 +52,7 @@ struct FrameContent {
     std::span<const uint8_t> is_store;
 };
 
-inline FrameContent content_of(const Frame& frame) {
-    return {frame.block_ids, frame.access_counts, frame.addresses, frame.is_store};
-}
+inline FrameContent content_of(const Frame& frame) { return {frame.block_ids, frame.access_counts, frame.addresses, frame.is_store}; }
 
 /// A growing array without the check of push_back: the caller reserves memory for a whole frame first.
 template <typename Value>
@@ -101,8 +99,7 @@ struct FrameShape {
 };
 
 /// Fills everything but index and first_*; returns what is wrong, or nullptr.
-const char* decode_frame(const std::string& text, const FrameShape& shape, const SlotMap& slots, DecodeBuffers& buffers,
-                         Frame& out);
+const char* decode_frame(const std::string& text, const FrameShape& shape, const SlotMap& slots, DecodeBuffers& buffers, Frame& out);
 
 /// Digest of the decoded content of a frame; does not depend on the encoding.
 Digest frame_digest(const FrameContent& frame);

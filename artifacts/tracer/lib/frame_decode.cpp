@@ -12,7 +12,7 @@ namespace {
 // Literals of 1, 2 and 3 bytes, each byte position in a plane of its own. Far literals come after them.
 constexpr int near_widths = 3;
 constexpr int near_width[code_count] = {0, 0, 1, 1, 2, 2, 3, 0};
-using Planes = const uint8_t* [near_widths + 1][near_widths];  // by width in bytes
+using Planes = const uint8_t * [near_widths + 1][near_widths];  // by width in bytes
 
 int64_t sign_extend(uint64_t value, int bits) { return static_cast<int64_t>(value << (64 - bits)) >> (64 - bits); }
 
@@ -50,8 +50,8 @@ bool all_stride_hits(const uint8_t* code, uint32_t count) {
 /// The inner loop of reading. Sizes were checked before. The pointers are local and restrict because the
 /// compiler must otherwise assume that every byte it stores may change the vectors that it indexes.
 /// False when a far literal is missing: only this loop knows their widths.
-bool decode_addresses(Frame& out, const SlotMap& slots, DecodeBuffers& buffers, const uint8_t* __restrict code,
-                      const Planes& planes, FarLiterals& literals) {
+bool decode_addresses(Frame& out, const SlotMap& slots, DecodeBuffers& buffers, const uint8_t* __restrict code, const Planes& planes,
+                      FarLiterals& literals) {
     SlotState* const states = buffers.states.data();
     const FarSlot* const far_slots = buffers.far_slots.data();
     bool complete = true;
@@ -132,8 +132,7 @@ Cursor take_section(Cursor& in) {
 
 }  // namespace
 
-const char* decode_frame(const std::string& text, const FrameShape& shape, const SlotMap& slots, DecodeBuffers& buffers,
-                         Frame& out) {
+const char* decode_frame(const std::string& text, const FrameShape& shape, const SlotMap& slots, DecodeBuffers& buffers, Frame& out) {
     Cursor in(text);
     Cursor blocks = take_section(in);
     const Cursor counts = take_section(in);

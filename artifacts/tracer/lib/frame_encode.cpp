@@ -71,7 +71,8 @@ void encode_addresses(const FrameContent& frame, const SlotMap& slots, EncodeBuf
     for (size_t e = 0, executions = frame.block_ids.size(); e < executions; ++e) {
         const auto [first, expected, instructions] = blocks[frame.block_ids[e]];
         const uint32_t count = frame.access_counts[e];
-        if (count != expected) [[unlikely]] irregular.counts.add(e, count);
+        if (count != expected) [[unlikely]]
+            irregular.counts.add(e, count);
         const uint32_t last_slot = first + (expected ? expected - 1 : 0);
         for (uint32_t i = 0; i < count; ++i) {
             const uint32_t slot = std::min(first + i, last_slot);
@@ -84,7 +85,8 @@ void encode_addresses(const FrameContent& frame, const SlotMap& slots, EncodeBuf
             const Code code = choose(state, address, previous);
             *code_at++ = code;
             switch (code) {
-                case stride_hit: case gap_hit: break;
+                case stride_hit:
+                case gap_hit: break;
                 case last_1: *near_1++ = static_cast<uint8_t>(from_last); break;
                 case prev_1: *near_1++ = static_cast<uint8_t>(from_previous); break;
                 case last_2: *near_2++ = static_cast<uint16_t>(from_last); break;
@@ -128,8 +130,7 @@ std::vector<uint32_t> encode_far(size_t slot_total, EncodeBuffers& b) {
 
 void SlotMap::add(const StaticBlock& block) {
     is_store_.resize(is_store_.size() - 8);
-    blocks_.push_back({static_cast<uint32_t>(is_store_.size()), static_cast<uint16_t>(block.slots.size()),
-                       instructions_of(block)});
+    blocks_.push_back({static_cast<uint32_t>(is_store_.size()), static_cast<uint16_t>(block.slots.size()), instructions_of(block)});
     for (const MemorySlot& slot : block.slots) is_store_.push_back(slot.is_store != 0);
     if (block.slots.empty()) is_store_.push_back(0);
     is_store_.resize(is_store_.size() + 8);

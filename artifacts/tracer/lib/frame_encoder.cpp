@@ -35,8 +35,7 @@ FrameEncoder::~FrameEncoder() {
 
 CollectedFrame& FrameEncoder::take() {
     std::unique_lock lock(mutex_);
-    if (free_.empty() && frames_.size() <= thread_count)
-        free_.push_back(frames_.emplace_back(std::make_unique<CollectedFrame>()).get());
+    if (free_.empty() && frames_.size() <= thread_count) free_.push_back(frames_.emplace_back(std::make_unique<CollectedFrame>()).get());
     changed_.wait(lock, [&] { return !free_.empty(); });
     if (error_) std::rethrow_exception(error_);
     taken_ = free_.back();
@@ -123,8 +122,10 @@ void FrameEncoder::run(Worker& worker) {
 /// All of the entry but its place in the file; the bytes lie in `worker.stored`.
 IndexEntry FrameEncoder::encode(Worker& worker, const Job& job) {
     const CollectedFrame& collected = *job.frame;
-    const FrameContent frame{{collected.block_ids.data(), collected.executions}, {collected.access_counts.data(), collected.executions},
-                             {collected.addresses.data(), collected.accesses}, {collected.is_store.data(), collected.accesses}};
+    const FrameContent frame{{collected.block_ids.data(), collected.executions},
+                             {collected.access_counts.data(), collected.executions},
+                             {collected.addresses.data(), collected.accesses},
+                             {collected.is_store.data(), collected.accesses}};
     const std::string& text = encode_frame(frame, job.blocks->slots, worker.buffers);
     IndexEntry entry;
     entry.stored_bytes = compress(text, worker.stored);

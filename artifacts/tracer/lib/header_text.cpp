@@ -85,10 +85,9 @@ std::string shown(const std::string& text) { return printable(text.substr(0, 80)
 
 std::string header_to_text(const Header& h, const std::optional<EventSizes>& events) {
     std::ostringstream out;
-    out << "program=" << escape(h.program) << "\norigin=" << escape(h.origin) << "\naccesses=" << h.accesses
-        << "\nstores=" << h.stores << "\ninstructions=" << h.instructions
-        << "\nblock_executions=" << h.block_executions << "\ndistinct_4kb_pages=" << h.distinct_4kb_pages
-        << "\nthreads=" << h.threads << "\ncomplete_roi=" << (h.complete_roi ? 1 : 0)
+    out << "program=" << escape(h.program) << "\norigin=" << escape(h.origin) << "\naccesses=" << h.accesses << "\nstores=" << h.stores
+        << "\ninstructions=" << h.instructions << "\nblock_executions=" << h.block_executions
+        << "\ndistinct_4kb_pages=" << h.distinct_4kb_pages << "\nthreads=" << h.threads << "\ncomplete_roi=" << (h.complete_roi ? 1 : 0)
         << "\nkernel_modelled=" << (h.kernel_modelled ? 1 : 0) << "\nkernel_accesses=" << h.kernel_accesses
         << "\nstopped=" << (h.stopped ? 1 : 0) << "\nchecksum=" << h.checksum << '\n';
     if (const RegionCount& region = h.region; region.counted)
@@ -100,8 +99,8 @@ std::string header_to_text(const Header& h, const std::optional<EventSizes>& eve
     if (h.outside_accesses) out << "outside_accesses=" << *h.outside_accesses << '\n';
     if (events) out << "events=" << events->count << ' ' << events->stored_bytes << ' ' << events->text_bytes << '\n';
     for (const Pool& pool : h.pools)
-        out << "pool=" << (pool.kind == PoolKind::heap ? "brk" : "mmap") << ' ' << pool.base << ' '
-            << pool.size_bytes << ' ' << pool.used_bytes << ' ' << pool.distinct_4kb_pages << '\n';
+        out << "pool=" << (pool.kind == PoolKind::heap ? "brk" : "mmap") << ' ' << pool.base << ' ' << pool.size_bytes << ' '
+            << pool.used_bytes << ' ' << pool.distinct_4kb_pages << '\n';
     return out.str() + "sha256=" + sha256_hex(out.str()) + '\n';
 }
 
@@ -109,23 +108,33 @@ uint64_t event_bytes_of(const std::string& header_text) {
     const std::string key = "\nevents=";
     const size_t at = header_text.find(key);
     std::optional<EventSizes> sizes;
-    if (at == std::string::npos || !to_sizes(header_text.substr(at + key.size(), header_text.find('\n', at + 1) - at - key.size()), sizes)) return 0;
+    if (at == std::string::npos || !to_sizes(header_text.substr(at + key.size(), header_text.find('\n', at + 1) - at - key.size()), sizes))
+        return 0;
     return sizes->stored_bytes;
 }
 
 std::string header_from_text(const std::string& text, Header& h, std::optional<EventSizes>& events) {
     const size_t sum_at = text.rfind("sha256=");
-    if (sum_at == std::string::npos || (sum_at > 0 && text[sum_at - 1] != '\n') || text.substr(sum_at) != "sha256=" + sha256_hex(text.substr(0, sum_at)) + '\n')
+    if (sum_at == std::string::npos || (sum_at > 0 && text[sum_at - 1] != '\n') ||
+        text.substr(sum_at) != "sha256=" + sha256_hex(text.substr(0, sum_at)) + '\n')
         return "its last line is not the sha256 of the lines before it";
     uint64_t threads = 0, complete_roi = 0, kernel_modelled = 0, stopped = 0, ended = 0;
-    const std::map<std::string, uint64_t*> numbers = {
-        {"accesses", &h.accesses}, {"stores", &h.stores}, {"instructions", &h.instructions}, {"block_executions", &h.block_executions},
-        {"distinct_4kb_pages", &h.distinct_4kb_pages}, {"threads", &threads}, {"complete_roi", &complete_roi},
-        {"kernel_modelled", &kernel_modelled}, {"kernel_accesses", &h.kernel_accesses}, {"stopped", &stopped}};
-    const std::map<std::string, uint64_t*> counts = {
-        {"windows", &h.region.windows}, {"window_accesses", &h.region.window_accesses}, {"gap_accesses", &h.region.gap_accesses},
-        {"region_accesses_seen", &h.region.accesses_seen}, {"region_instructions_seen", &h.region.instructions_seen},
-        {"region_ended", &ended}};
+    const std::map<std::string, uint64_t*> numbers = {{"accesses", &h.accesses},
+                                                      {"stores", &h.stores},
+                                                      {"instructions", &h.instructions},
+                                                      {"block_executions", &h.block_executions},
+                                                      {"distinct_4kb_pages", &h.distinct_4kb_pages},
+                                                      {"threads", &threads},
+                                                      {"complete_roi", &complete_roi},
+                                                      {"kernel_modelled", &kernel_modelled},
+                                                      {"kernel_accesses", &h.kernel_accesses},
+                                                      {"stopped", &stopped}};
+    const std::map<std::string, uint64_t*> counts = {{"windows", &h.region.windows},
+                                                     {"window_accesses", &h.region.window_accesses},
+                                                     {"gap_accesses", &h.region.gap_accesses},
+                                                     {"region_accesses_seen", &h.region.accesses_seen},
+                                                     {"region_instructions_seen", &h.region.instructions_seen},
+                                                     {"region_ended", &ended}};
     const std::map<std::string, std::string*> words = {{"program", &h.program}, {"origin", &h.origin}, {"checksum", &h.checksum}};
     std::set<std::string> seen;
     std::istringstream lines(text.substr(0, sum_at));

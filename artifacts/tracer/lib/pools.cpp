@@ -18,12 +18,13 @@ std::string wrong_pools(const std::vector<Pool>& pools, uint64_t distinct_4kb_pa
     for (const Pool& pool : pools) {
         const std::string name = pool.kind == PoolKind::heap ? "pool brk" : "pool mmap";
         if (const std::string wrong = wrong_pool(pool); !wrong.empty())
-            return name + " (base " + std::to_string(pool.base) + ", size " + std::to_string(pool.size_bytes) + ", in use " + std::to_string(pool.used_bytes) +
-                   ", touched pages " + std::to_string(pool.distinct_4kb_pages) + "): " + wrong;
+            return name + " (base " + std::to_string(pool.base) + ", size " + std::to_string(pool.size_bytes) + ", in use " +
+                   std::to_string(pool.used_bytes) + ", touched pages " + std::to_string(pool.distinct_4kb_pages) + "): " + wrong;
         for (const Pool& other : pools) {
             if (&other == &pool) continue;
             if (other.kind == pool.kind) return "two pools have the same kind, " + name;
-            if (pool.base < other.base + other.size_bytes && other.base < pool.base + pool.size_bytes) return name + " overlaps the other pool";
+            if (pool.base < other.base + other.size_bytes && other.base < pool.base + pool.size_bytes)
+                return name + " overlaps the other pool";
         }
         inside += pool.distinct_4kb_pages;
     }

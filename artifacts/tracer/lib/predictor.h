@@ -15,7 +15,14 @@
 namespace tessera::trace {
 
 enum Code : uint8_t {
-    stride_hit = 0, gap_hit = 1, last_1 = 2, prev_1 = 3, last_2 = 4, prev_2 = 5, last_3 = 6, far = 7,
+    stride_hit = 0,
+    gap_hit = 1,
+    last_1 = 2,
+    prev_1 = 3,
+    last_2 = 4,
+    prev_2 = 5,
+    last_3 = 6,
+    far = 7,
     code_count = 8,
 };
 
@@ -31,9 +38,7 @@ struct SlotState {
     }
 };
 
-inline bool fits(uint64_t difference, int bits) {
-    return difference + (uint64_t{1} << (bits - 1)) < uint64_t{1} << bits;
-}
+inline bool fits(uint64_t difference, int bits) { return difference + (uint64_t{1} << (bits - 1)) < uint64_t{1} << bits; }
 
 /// The cheapest code of `address`.
 inline Code choose(const SlotState& slot, uint64_t address, uint64_t previous) {

@@ -21,10 +21,12 @@ size_t character(std::string_view text, uint32_t& code) {
 }
 
 bool is_shown(uint32_t code) {
-    struct Range { uint32_t first, last; };
-    for (const Range hidden : {Range{0, 0x1f}, Range{0x7f, 0x9f}, Range{0xad, 0xad}, Range{0x61c, 0x61c}, Range{0x180e, 0x180e}, Range{0x200b, 0x200f},
-                               Range{0x2028, 0x202e}, Range{0x2060, 0x206f}, Range{0xfe00, 0xfe0f}, Range{0xfeff, 0xfeff}, Range{0xfff0, 0xfffb},
-                               Range{0xe0000, 0x10ffff}})
+    struct Range {
+        uint32_t first, last;
+    };
+    for (const Range hidden : {Range{0, 0x1f}, Range{0x7f, 0x9f}, Range{0xad, 0xad}, Range{0x61c, 0x61c}, Range{0x180e, 0x180e},
+                               Range{0x200b, 0x200f}, Range{0x2028, 0x202e}, Range{0x2060, 0x206f}, Range{0xfe00, 0xfe0f},
+                               Range{0xfeff, 0xfeff}, Range{0xfff0, 0xfffb}, Range{0xe0000, 0x10ffff}})
         if (code >= hidden.first && code <= hidden.last) return false;
     return true;
 }

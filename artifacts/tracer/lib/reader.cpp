@@ -40,17 +40,20 @@ struct Reader::Impl {
     void open() {
         const uint64_t file_bytes = file.size();
         Preamble p;
-        if (!file.read_at(0, &p, sizeof p)) refuse("preamble", 0, "the file has " + std::to_string(file_bytes) + " bytes, but a trace has at least " + std::to_string(sizeof p));
+        if (!file.read_at(0, &p, sizeof p))
+            refuse("preamble", 0,
+                   "the file has " + std::to_string(file_bytes) + " bytes, but a trace has at least " + std::to_string(sizeof p));
         if (p.magic == file_magic_1 || p.magic == file_magic_2)
             throw TraceError("trace " + file.path() + ": its format is version " + (p.magic == file_magic_1 ? "1" : "2") +
                              ", and this program reads version 3 (string instructions by line, kinds of branches)"
                              "\n  what to do: record it again with `tessera trace record`, or import it again with `tessera trace import`");
-        if (p.magic != file_magic) refuse("preamble", 0, "this is not a Tessera trace (its first 8 bytes differ), or its recording never finished");
+        if (p.magic != file_magic)
+            refuse("preamble", 0, "this is not a Tessera trace (its first 8 bytes differ), or its recording never finished");
         if (p.self_digest != self_digest(p)) refuse("preamble", 0, "damaged (checksum differs)");
         const uint64_t index_bytes = p.frames * sizeof(IndexEntry);
         uint64_t expected = p.tail_offset + p.header_bytes + p.table_bytes + index_bytes;
-        const bool sums = p.tail_offset >= sizeof p && p.tail_offset <= file_bytes && p.header_bytes <= file_bytes && p.table_bytes <= file_bytes &&
-                          p.frames <= file_bytes / sizeof(IndexEntry);  // else the sum could wrap around
+        const bool sums = p.tail_offset >= sizeof p && p.tail_offset <= file_bytes && p.header_bytes <= file_bytes &&
+                          p.table_bytes <= file_bytes && p.frames <= file_bytes / sizeof(IndexEntry);  // else the sum could wrap around
         if (sums && expected < file_bytes) expected += event_bytes(p, file_bytes);
         if (!sums || expected != file_bytes || p.table_text_bytes > max_table_bytes)
             refuse("end of file", file_bytes, "the trace should have " + std::to_string(expected) + " bytes: truncated or extended");
@@ -174,7 +177,8 @@ void Reader::verify(const std::function<void(const Frame&)>& each) {
     Frame frame;
     for (size_t i = 0; i < frame_count(); ++i) {
         impl_->decode(i, frame);
-        if (frame_digest(content_of(frame)) != impl_->index[i].content_digest) impl_->refuse_frame(i, "its decoded content differs from the recorded content");
+        if (frame_digest(content_of(frame)) != impl_->index[i].content_digest)
+            impl_->refuse_frame(i, "its decoded content differs from the recorded content");
         if (each) each(frame);
     }
     if (content_checksum(impl_->table_text, impl_->index, impl_->events_text) != impl_->header.checksum)

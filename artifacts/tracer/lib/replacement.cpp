@@ -37,7 +37,8 @@ std::string unique_name(const std::string& target) {
 Replacement::Replacement(const std::string& target) : target_(resolved(target)), path_(unique_name(target_)) {
     const int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
-        throw TraceError("write " + target + ": " + std::strerror(errno) + "\n  what to do: choose a path in an existing folder that you may write to");
+        throw TraceError("write " + target + ": " + std::strerror(errno) +
+                         "\n  what to do: choose a path in an existing folder that you may write to");
     ::close(fd);
 }
 
@@ -47,7 +48,8 @@ Replacement::~Replacement() {
 
 void Replacement::commit() {
     if (std::rename(path_.c_str(), target_.c_str()) != 0)
-        throw TraceError("rename " + path_ + " to " + target_ + ": " + std::strerror(errno) + "\n  what to do: choose a path in a folder that you may write to");
+        throw TraceError("rename " + path_ + " to " + target_ + ": " + std::strerror(errno) +
+                         "\n  what to do: choose a path in a folder that you may write to");
     committed_ = true;
 }
 

@@ -36,8 +36,7 @@ constexpr std::array<uint32_t, 64> first_primes() {
 constexpr std::array<uint32_t, 64> root_fractions(int power) {
     std::array<uint32_t, 64> out{};
     const auto primes = first_primes();
-    for (size_t i = 0; i < out.size(); ++i)
-        out[i] = static_cast<uint32_t>(integer_root(Wide{primes[i]} << (32 * power), power));
+    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<uint32_t>(integer_root(Wide{primes[i]} << (32 * power), power));
     return out;
 }
 
@@ -48,8 +47,7 @@ void compress(std::array<uint32_t, 8>& state, const unsigned char* chunk) {
     using std::rotr;
     std::array<uint32_t, 64> w{};
     for (int i = 0; i < 16; ++i)
-        w[i] = uint32_t{chunk[4 * i]} << 24 | uint32_t{chunk[4 * i + 1]} << 16 |
-               uint32_t{chunk[4 * i + 2]} << 8 | chunk[4 * i + 3];
+        w[i] = uint32_t{chunk[4 * i]} << 24 | uint32_t{chunk[4 * i + 1]} << 16 | uint32_t{chunk[4 * i + 2]} << 8 | chunk[4 * i + 3];
     for (int i = 16; i < 64; ++i) {
         const uint32_t s0 = rotr(w[i - 15], 7) ^ rotr(w[i - 15], 18) ^ w[i - 15] >> 3;
         const uint32_t s1 = rotr(w[i - 2], 17) ^ rotr(w[i - 2], 19) ^ w[i - 2] >> 10;
@@ -57,8 +55,7 @@ void compress(std::array<uint32_t, 8>& state, const unsigned char* chunk) {
     }
     auto [a, b, c, d, e, f, g, h] = state;
     for (int i = 0; i < 64; ++i) {
-        const uint32_t t1 = h + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) + ((e & f) ^ (~e & g)) +
-                            round_constants[i] + w[i];
+        const uint32_t t1 = h + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) + ((e & f) ^ (~e & g)) + round_constants[i] + w[i];
         const uint32_t t2 = (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
         h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
     }
@@ -77,8 +74,7 @@ std::string sha256_hex(std::string_view message) {
 
     std::array<uint32_t, 8> state{};
     for (int i = 0; i < 8; ++i) state[i] = initial_state[i];
-    for (size_t at = 0; at < padded.size(); at += 64)
-        compress(state, reinterpret_cast<const unsigned char*>(padded.data()) + at);
+    for (size_t at = 0; at < padded.size(); at += 64) compress(state, reinterpret_cast<const unsigned char*>(padded.data()) + at);
 
     std::string hex;
     for (const uint32_t word : state)

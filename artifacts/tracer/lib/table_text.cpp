@@ -69,7 +69,8 @@ bool table_from_text(const std::string& text, std::vector<StaticBlock>& blocks) 
     return in.ok() && in.at_end();
 }
 
-std::string content_checksum(const std::string& table_text, const std::vector<IndexEntry>& index, const std::optional<std::string>& events_text) {
+std::string content_checksum(const std::string& table_text, const std::vector<IndexEntry>& index,
+                             const std::optional<std::string>& events_text) {
     std::string message = table_text;
     for (const IndexEntry& entry : index) {
         put(message, entry.executions);

@@ -26,7 +26,11 @@ struct Writer::Impl {
     std::optional<Events> events;
 
     Impl(const std::string& target)
-        : path(target), replacement(target), file(File::open_write(replacement.path())), encoder(file, sizeof(Preamble)), frame(&encoder.take()) {}
+        : path(target),
+          replacement(target),
+          file(File::open_write(replacement.path())),
+          encoder(file, sizeof(Preamble)),
+          frame(&encoder.take()) {}
 
     void flush() {
         if (frame->executions == 0) return;
@@ -51,7 +55,8 @@ Writer Writer::create(const std::string& path) { return Writer(std::make_unique<
 
 uint32_t Writer::add_block(StaticBlock block) {
     if (block.insns.empty())
-        throw TraceError("block at " + std::to_string(block.pc) + ": no instructions\n  what to do: give it at least one, which makes its accesses");
+        throw TraceError("block at " + std::to_string(block.pc) +
+                         ": no instructions\n  what to do: give it at least one, which makes its accesses");
     if (block.slots.size() > UINT16_MAX)
         throw TraceError("block at " + std::to_string(block.pc) + ": " + std::to_string(block.slots.size()) +
                          " memory slots, but a block has at most 65535\n  what to do: split the block");
@@ -74,9 +79,10 @@ void Writer::set_length(uint32_t block, size_t insn, uint8_t length_bytes) {
 Writer::Room Writer::start(uint32_t block, uint16_t count) {
     Impl& w = *impl_;
     if (block >= w.blocks.size()) [[unlikely]]
-        throw TraceError("append to trace " + w.path + ": block " + std::to_string(block) + " of " +
-                         std::to_string(w.blocks.size()) + "\n  what to do: register blocks with add_block first");
-    if (w.frame->accesses + count > max_frame_accesses || w.frame->executions == max_frame_executions) [[unlikely]] w.next_frame();
+        throw TraceError("append to trace " + w.path + ": block " + std::to_string(block) + " of " + std::to_string(w.blocks.size()) +
+                         "\n  what to do: register blocks with add_block first");
+    if (w.frame->accesses + count > max_frame_accesses || w.frame->executions == max_frame_executions) [[unlikely]]
+        w.next_frame();
     CollectedFrame& frame = *w.frame;
     frame.block_ids[frame.executions] = block;
     frame.access_counts[frame.executions++] = count;

@@ -25,8 +25,8 @@ bool uses_stack(std::string_view name) {
     if (name == "popcnt") return false;
     const size_t space = name.rfind(' ');  // behind prefixes such as `bnd` or `repz`
     if (space != std::string_view::npos) name = name.substr(space + 1);
-    return name.starts_with("push") || name.starts_with("pop") || name.starts_with("call") || name.starts_with("ret") ||
-           name == "leave" || name == "enter";
+    return name.starts_with("push") || name.starts_with("pop") || name.starts_with("call") || name.starts_with("ret") || name == "leave" ||
+           name == "enter";
 }
 
 }  // namespace

@@ -16,7 +16,9 @@ public:
     void open(const std::string& path);
     bool asked() const { return page_[0] == 1; }
     void set_recording(bool on) { page_[2] = on; }
-    void set_limit_reached() { if (page_) page_[3] = 1; }
+    void set_limit_reached() {
+        if (page_) page_[3] = 1;
+    }
     bool is_open() const { return page_ != nullptr; }
 
 private:

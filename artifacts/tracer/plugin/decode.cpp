@@ -46,8 +46,8 @@ BranchKind branch_kind(const cs_insn& insn, const cs_detail& detail) {
 /// xor r, r and similar instructions produce zero for any r, so they do not depend on r.
 bool is_zero_idiom(const cs_insn& insn, const cs_x86& x86) {
     const std::string_view name = insn.mnemonic;
-    const bool clears = name == "xor" || name == "sub" || name == "pxor" || name == "xorps" || name == "xorpd" ||
-                        name == "vpxor" || name == "vxorps" || name == "vxorpd" || name == "psubd" || name == "psubq";
+    const bool clears = name == "xor" || name == "sub" || name == "pxor" || name == "xorps" || name == "xorpd" || name == "vpxor" ||
+                        name == "vxorps" || name == "vxorpd" || name == "psubd" || name == "psubq";
     const int last = x86.op_count - 1;
     return clears && last >= 1 && x86.operands[last].type == X86_OP_REG && x86.operands[last - 1].type == X86_OP_REG &&
            x86.operands[last].reg == x86.operands[last - 1].reg;
@@ -118,8 +118,8 @@ DecodedInsn Decoder::decode(const uint8_t* bytes, size_t size, uint64_t pc) {
     if (out.insn.kind == InsnKind::nop) out.insn.reads = out.insn.writes = 0;
 
     // Implicit stack accesses take their address from rsp (leave: from rbp).
-    const bool push_or_pop = name.starts_with("push") || name.starts_with("pop") || in_group(detail, X86_GRP_CALL) ||
-                             in_group(detail, X86_GRP_RET);
+    const bool push_or_pop =
+        name.starts_with("push") || name.starts_with("pop") || in_group(detail, X86_GRP_CALL) || in_group(detail, X86_GRP_RET);
     if (push_or_pop && name != "popcnt") {
         out.insn.address_reads |= rsp_bit;
         out.insn.reads |= rsp_bit;

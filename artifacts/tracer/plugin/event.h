@@ -36,12 +36,8 @@ struct TranslatedBlock {
 };
 
 inline Event block_event(const TranslatedBlock* block) { return reinterpret_cast<uint64_t>(block) | block_flag; }
-inline const TranslatedBlock* block_of(Event event) {
-    return reinterpret_cast<const TranslatedBlock*>(event & ~block_flag);
-}
-inline Event memory_tag(uint32_t insn, bool is_store) {
-    return static_cast<Event>(insn | (is_store ? store_tag : 0)) << tag_shift;
-}
+inline const TranslatedBlock* block_of(Event event) { return reinterpret_cast<const TranslatedBlock*>(event & ~block_flag); }
+inline Event memory_tag(uint32_t insn, bool is_store) { return static_cast<Event>(insn | (is_store ? store_tag : 0)) << tag_shift; }
 inline uint32_t insn_of(Event event) { return static_cast<uint32_t>(event >> tag_shift) & (store_tag - 1); }
 inline uint32_t tag_of(Event event) { return static_cast<uint32_t>(event >> tag_shift); }
 

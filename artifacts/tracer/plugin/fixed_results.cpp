@@ -55,9 +55,7 @@ std::vector<Overwrite> FixedResults::after(const SystemCall& call, int64_t resul
         case SYS_openat:
             if (is_random_file(text_at(arguments[call.number == SYS_openat ? 1 : 0], read_memory))) random_files_.insert(descriptor);
             return {};
-        case SYS_close:
-            random_files_.erase(arguments[0]);
-            return {};
+        case SYS_close: random_files_.erase(arguments[0]); return {};
         case SYS_read:
             if (!random_files_.contains(arguments[0]) || result == 0) return {};
             return {{arguments[1], random(static_cast<size_t>(result))}};
@@ -65,7 +63,7 @@ std::vector<Overwrite> FixedResults::after(const SystemCall& call, int64_t resul
             if (result == 0) return {};
             return {{arguments[0], random(static_cast<size_t>(result))}};
         case SYS_sysinfo: {
-            struct sysinfo fixed {};
+            struct sysinfo fixed{};
             fixed.totalram = fixed.freeram = fixed_memory_bytes;
             fixed.procs = 1;
             fixed.mem_unit = 1;

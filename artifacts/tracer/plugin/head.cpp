@@ -14,8 +14,8 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
 
 /// Moves whose one memory operand is accessed once, in whole.
 bool is_move(std::string_view name) {
-    return is_one_of(name, {"mov", "movabs", "movzx", "movsx", "movsxd", "movq", "movd", "movss", "movsd", "vmovq", "vmovd",
-                            "vmovss", "vmovsd"});
+    return is_one_of(name,
+                     {"mov", "movabs", "movzx", "movsx", "movsxd", "movq", "movd", "movss", "movsd", "vmovq", "vmovd", "vmovss", "vmovsd"});
 }
 
 /// Operations that only read their memory operand where that is the source.
@@ -26,8 +26,7 @@ bool is_arithmetic(std::string_view name) {
 /// Instructions without a memory operand that access memory all the same, or may.
 bool is_implicit(std::string_view name) {
     return name.starts_with("push") || name.starts_with("pop") || name.starts_with("call") || name.starts_with("ret") ||
-           is_one_of(name, {"leave", "enter", "xlatb", "int", "int3", "iret", "iretq", "maskmovq", "maskmovdqu",
-                            "vmaskmovdqu"});
+           is_one_of(name, {"leave", "enter", "xlatb", "int", "int3", "iret", "iretq", "maskmovq", "maskmovdqu", "vmaskmovdqu"});
 }
 
 }  // namespace

@@ -14,9 +14,7 @@ bool starts_with_any(std::string_view name, Names prefixes) {
     return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view p) { return name.starts_with(p); });
 }
 
-bool is_one_of(std::string_view name, Names names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
+bool is_one_of(std::string_view name, Names names) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
 bool has_float_suffix(std::string_view name) {
     return name.ends_with("ss") || name.ends_with("sd") || name.ends_with("ps") || name.ends_with("pd");
@@ -37,8 +35,7 @@ InsnKind kind_of_mnemonic(std::string_view name) {
     if (has_float_suffix(name)) {
         if (starts_with_any(name, {"mul", "fmadd", "fmsub", "fnmadd", "fnmsub", "dp"})) return InsnKind::fp_multiply;
         if (starts_with_any(name, {"div", "sqrt"})) return InsnKind::fp_divide;
-        if (starts_with_any(name, {"add", "sub", "hadd", "hsub", "min", "max", "comi", "ucomi", "round", "cvt"}))
-            return InsnKind::fp_add;
+        if (starts_with_any(name, {"add", "sub", "hadd", "hsub", "min", "max", "comi", "ucomi", "round", "cvt"})) return InsnKind::fp_add;
         // The string instruction cmpsd takes the disassembler's other spelling ("cmpsd dword ptr"): see decode.cpp.
         if (name.starts_with("cmp")) return InsnKind::fp_add;
     }

@@ -45,7 +45,8 @@ unsigned left_to_compare = 4096;
 void compare_store_flag(qemu_plugin_meminfo_t info) {
     --left_to_compare;
     if ((store_flag_of(info) != 0) != qemu_plugin_mem_is_store(info))
-        die("record " + recorder->settings().program + ": this QEMU encodes accesses differently from QEMU 7.2\n"
+        die("record " + recorder->settings().program +
+            ": this QEMU encodes accesses differently from QEMU 7.2\n"
             "  what to do: use the QEMU of the toolchain image");
 }
 
@@ -93,7 +94,8 @@ void on_program_event(uint64_t address) {
     if (region.child || region.stopped) return;
     mosalloc_event told;
     if (!read_guest(address, &told, sizeof told))
-        die("record " + recorder->settings().program + ": what libmosalloc tells of a call can't be read\n  what to do: allow the process to read /proc/self/mem");
+        die("record " + recorder->settings().program +
+            ": what libmosalloc tells of a call can't be read\n  what to do: allow the process to read /proc/self/mem");
     recorder->add_program_event(told, told.name ? text_at(told.name, read_guest) : "");
 }
 
@@ -136,13 +138,14 @@ void on_exit(qemu_plugin_id_t, void*) {
     const Settings& settings = recorder->settings();
     if (!region.begun)
         die("record " + settings.program + ": the region of interest never began\n  what to do: " +
-            (settings.roi == Roi::control ? "turn the switch on while the program runs"
+            (settings.roi == Roi::control   ? "turn the switch on while the program runs"
              : settings.roi == Roi::closed  ? "name a file that the program opens and closes: " + settings.file
              : settings.roi == Roi::written ? "name a file that the program opens and writes: " + settings.file
-             : settings.roi == Roi::skip  ? "skip fewer accesses than the program makes: " + std::to_string(region.skipped)
-                                          : "call TESSERA_ROI_BEGIN(), or record with --roi whole"));
+             : settings.roi == Roi::skip    ? "skip fewer accesses than the program makes: " + std::to_string(region.skipped)
+                                            : "call TESSERA_ROI_BEGIN(), or record with --roi whole"));
     if (!region.chosen)
-        die("record " + settings.program + ": the thread to record makes no accesses in the region of interest; the program created threads 0 to " +
+        die("record " + settings.program +
+            ": the thread to record makes no accesses in the region of interest; the program created threads 0 to " +
             std::to_string(region.created - 1) + "\n  what to do: record with --thread first, or with another thread number");
     if (region.inside) recorder->snapshot_pools();
     recorded_vcpu = nobody;
@@ -168,7 +171,8 @@ void register_callbacks() {
 }
 
 void on_block(unsigned vcpu, void* block) {
-    if (!is_recorded(vcpu) || cursor.at >= cursor.soft_end) [[unlikely]] return on_rare_block(vcpu, block);
+    if (!is_recorded(vcpu) || cursor.at >= cursor.soft_end) [[unlikely]]
+        return on_rare_block(vcpu, block);
     *cursor.at++ = block_event(static_cast<const TranslatedBlock*>(block));
 }
 
@@ -178,7 +182,8 @@ void on_block(unsigned vcpu, void* block) {
 }
 
 void on_head(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* block) {
-    if (!is_recorded(vcpu) || cursor.at >= cursor.soft_end) [[unlikely]] return on_rare_head(vcpu, info, address, block);
+    if (!is_recorded(vcpu) || cursor.at >= cursor.soft_end) [[unlikely]]
+        return on_rare_head(vcpu, info, address, block);
     const auto* const head = static_cast<const TranslatedBlock*>(block);
     Event* const at = cursor.at;
     at[0] = block_event(head);
@@ -194,7 +199,8 @@ void on_head(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* 
 
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* insn_tag) {
     if (!is_recorded(vcpu)) return;
-    if (cursor.at == cursor.hard_end || left_to_compare) [[unlikely]] return on_rare_access(vcpu, info, address, insn_tag);
+    if (cursor.at == cursor.hard_end || left_to_compare) [[unlikely]]
+        return on_rare_access(vcpu, info, address, insn_tag);
     *cursor.at++ = address | reinterpret_cast<Event>(insn_tag) | store_flag_of(info);
 }
 
@@ -230,7 +236,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
     const std::string key = "settings=";
     const std::string argument = argc == 1 ? argv[0] : "";
     if (info->system_emulation || std::string(info->target_name) != "x86_64")
-        die(std::string("load into QEMU for ") + info->target_name + ": the plugin records only x86-64 programs in user mode\n  what to do: use qemu-x86_64");
+        die(std::string("load into QEMU for ") + info->target_name +
+            ": the plugin records only x86-64 programs in user mode\n  what to do: use qemu-x86_64");
     if (argument.rfind(key, 0) != 0) die("arguments: must be exactly one settings=FILE\n  what to do: use `tessera trace record`");
     try {
         keep_arrays();

@@ -20,11 +20,12 @@ std::vector<trace::Pool> read_pools(const std::string& path) {
                "record a dynamically linked program, which can use LD_PRELOAD");
     if (map->magic != MOSALLOC_POOL_MAP_MAGIC) refuse("it is not a pool map", "build libmosalloc and the tracer from one checkout");
     if (map->state != 1)
-        refuse(map->state == 2 ? std::string("libmosalloc failed: ") + map->error : "libmosalloc was not initialised", "follow the message of libmosalloc above");
+        refuse(map->state == 2 ? std::string("libmosalloc failed: ") + map->error : "libmosalloc was not initialised",
+               "follow the message of libmosalloc above");
     std::vector<trace::Pool> pools;
     for (const mosalloc_pool& pool : map->pools)
-        pools.push_back({pool.kind == MOSALLOC_POOL_HEAP ? trace::PoolKind::heap : trace::PoolKind::anon, pool.base,
-                         pool.size_bytes, pool.used_bytes});
+        pools.push_back(
+            {pool.kind == MOSALLOC_POOL_HEAP ? trace::PoolKind::heap : trace::PoolKind::anon, pool.base, pool.size_bytes, pool.used_bytes});
     return pools;
 }
 

@@ -58,8 +58,10 @@ FoundFile find_file(int64_t fd, const std::string& path) {
 ProgramEvents::Spans ProgramEvents::read_spans(const std::string& path) {
     const auto map = std::make_unique<mosalloc_pool_map>();
     std::ifstream in(path, std::ios::binary);
-    if (!in.read(reinterpret_cast<char*>(map.get()), sizeof *map) || map->magic != MOSALLOC_POOL_MAP_MAGIC || map->file_pool.size_bytes == 0)
-        throw std::runtime_error("pool map " + path + ": libmosalloc told of a call before it wrote where its pools are"
+    if (!in.read(reinterpret_cast<char*>(map.get()), sizeof *map) || map->magic != MOSALLOC_POOL_MAP_MAGIC ||
+        map->file_pool.size_bytes == 0)
+        throw std::runtime_error("pool map " + path +
+                                 ": libmosalloc told of a call before it wrote where its pools are"
                                  "\n  what to do: build libmosalloc and the tracer from one checkout");
     Spans spans{};
     for (const mosalloc_pool& pool : map->pools) spans.base[pool.kind] = pool.base, spans.bytes[pool.kind] = pool.size_bytes;
@@ -132,7 +134,8 @@ std::vector<trace::Event> ProgramEvents::made_by(const mosalloc_event& told, con
         return {event};
     }
     if (event.kind == trace::EventKind::remap) {
-        const Part from = parts(told.address, std::max<uint64_t>(told.bytes, 1)).front(), to = parts(told.new_address, told.new_bytes).front();
+        const Part from = parts(told.address, std::max<uint64_t>(told.bytes, 1)).front(),
+                   to = parts(told.new_address, told.new_bytes).front();
         event.pool = from.pool;
         event.offset_bytes = from.offset_bytes;
         event.length_bytes = told.bytes;

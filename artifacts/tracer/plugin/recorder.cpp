@@ -43,7 +43,8 @@ bool Recorder::hand_over() {
     current_->count = static_cast<size_t>(cursor_.at - current_->events.get());
     current_->program_events.swap(pending_events_);
     if (settings_.threads)
-        block_events_ += static_cast<uint64_t>(std::count_if(current_->events.get(), cursor_.at, [](Event event) { return event & block_flag; }));
+        block_events_ +=
+            static_cast<uint64_t>(std::count_if(current_->events.get(), cursor_.at, [](Event event) { return event & block_flag; }));
     has_blocks_ |= current_->count != 0;
     if (settings_.max_accesses != 0) current_->pools = pools_now();
     buffers_.give_full(current_);

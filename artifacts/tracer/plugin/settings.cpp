@@ -105,8 +105,10 @@ Settings read_settings(const std::string& path) {
         if (!set(line.substr(0, equals), line.substr(equals + 1), settings)) refuse(path, line, "unknown key or value");
     }
     if (settings.out.empty()) refuse(path, "", "the line 'out=<trace>' is missing");
-    if (settings.events && settings.pool_map.empty()) refuse(path, "events=1", "events lie in pools, so the line 'pool_map=<file>' is needed");
-    if (const std::string wrong = wrong_windows(settings); !wrong.empty()) refuse(path, "windows=" + std::to_string(settings.windows), wrong);
+    if (settings.events && settings.pool_map.empty())
+        refuse(path, "events=1", "events lie in pools, so the line 'pool_map=<file>' is needed");
+    if (const std::string wrong = wrong_windows(settings); !wrong.empty())
+        refuse(path, "windows=" + std::to_string(settings.windows), wrong);
     return settings;
 }
 

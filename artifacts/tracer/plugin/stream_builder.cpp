@@ -15,8 +15,8 @@ std::vector<uint16_t> first_parts(const Event* begin, size_t count, const std::v
     for (size_t i = 0; i < count; ++i) {
         const uint32_t tag = tag_of(begin[i]);
         const uint32_t insn = (tag & (store_tag - 1)) - first_insn;
-        const bool continues = i > 0 && begin[i] == begin[i - 1] + 8 && insn < insns.size() &&
-                               insns[insn].operand_bytes > 8 && !insns[insn].separate_elements;
+        const bool continues =
+            i > 0 && begin[i] == begin[i - 1] + 8 && insn < insns.size() && insns[insn].operand_bytes > 8 && !insns[insn].separate_elements;
         if (!continues) kept.push_back(static_cast<uint16_t>(i));
     }
     return kept;
@@ -194,7 +194,8 @@ Event* StreamBuilder::add_to_window(Event* at, Event* end) {
         const bool is_known = block.number < known_.size() && !known_[block.number].insns.empty();
         Known& entry = is_known ? known_[block.number] : decode_new(block);
         if (entry.before_string) {
-            while (!(*++at & block_flag)) {}
+            while (!(*++at & block_flag)) {
+            }
             if (!append_string(block, entry, begin, at)) return execution;
             continue;
         }
@@ -204,7 +205,8 @@ Event* StreamBuilder::add_to_window(Event* at, Event* end) {
             if (!append(*found.variant, begin)) return execution;
             continue;
         }
-        while (!(*++at & block_flag)) {}
+        while (!(*++at & block_flag)) {
+        }
         if (!append_other(block, entry, begin, static_cast<size_t>(at - begin))) return execution;
     }
     return end;

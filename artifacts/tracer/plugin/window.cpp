@@ -18,7 +18,8 @@ void begin_gap(unsigned vcpu) {
 
 void on_gap_block(unsigned vcpu, void* units) {
     Windows& windows = region.windows;
-    if (windows.units + reinterpret_cast<uint64_t>(units) < windows.next_at) [[likely]] return;
+    if (windows.units + reinterpret_cast<uint64_t>(units) < windows.next_at) [[likely]]
+        return;
     if (!windows.in_gap || windows.last || region.child) return;
     windows.in_gap = false;
     ++windows.begun;

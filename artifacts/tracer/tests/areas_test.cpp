@@ -146,10 +146,12 @@ TEST(Areas, ByHand) {
     areas.apply(event(EventKind::protect, EventPool::anon, 12, 1, PROT_READ));
     areas.apply(event(EventKind::unmap, EventPool::anon, 13, 1));
     areas.apply(event(EventKind::advise, EventPool::anon, 10, 2, 0, MADV_DONTNEED));
-    std::vector<Event> expected = {
-        brk, event(EventKind::protect, EventPool::heap, 1, 1, PROT_NONE),
-        event(EventKind::map, EventPool::anon, 10, 2, 3, 0x22), event(EventKind::advise, EventPool::anon, 10, 2, 0, MADV_HUGEPAGE),
-        event(EventKind::map, EventPool::anon, 12, 1, 1, 0x22), event(EventKind::advise, EventPool::anon, 12, 1, 0, MADV_HUGEPAGE)};
+    std::vector<Event> expected = {brk,
+                                   event(EventKind::protect, EventPool::heap, 1, 1, PROT_NONE),
+                                   event(EventKind::map, EventPool::anon, 10, 2, 3, 0x22),
+                                   event(EventKind::advise, EventPool::anon, 10, 2, 0, MADV_HUGEPAGE),
+                                   event(EventKind::map, EventPool::anon, 12, 1, 1, 0x22),
+                                   event(EventKind::advise, EventPool::anon, 12, 1, 0, MADV_HUGEPAGE)};
     for (Event& e : expected) e.block = 0;
     EXPECT_EQ(areas.events(), expected);
 }

@@ -26,7 +26,8 @@ Stream small_stream() {
     block.slots = {{0, 0, 8}, {2, 1, 8}, {3, 0, 8}, {3, 1, 8}};
     stream.blocks = {block};
     for (uint64_t i = 0; i < 1000; ++i)
-        stream.executions.push_back({0, {0x4000000000 + 64 * i, 0x4000100000 + 8 * i, 0x5000000000 + i * 4096, 0x5000000000 + i * 4096}, {0, 1, 0, 1}});
+        stream.executions.push_back(
+            {0, {0x4000000000 + 64 * i, 0x4000100000 + 8 * i, 0x5000000000 + i * 4096, 0x5000000000 + i * 4096}, {0, 1, 0, 1}});
     return stream;
 }
 
@@ -65,7 +66,8 @@ TEST(Champsim, RoundTripKeepsAddressesKindsAndRegisters) {
 
 /// A call, its return and a loop's branch, taken twice: the kinds, the lengths and so the outcomes survive both ways.
 TEST(Champsim, RoundTripKeepsBranchesAndTheirOutcomes) {
-    const std::string first = temporary_path("branches"), records = temporary_path("branches-records"), second = temporary_path("branches-back");
+    const std::string first = temporary_path("branches"), records = temporary_path("branches-records"),
+                      second = temporary_path("branches-back");
     constexpr uint64_t rsp = 1 << 4, flags = 1 << 16, rbx = 1 << 3;
     const auto branch = [](uint64_t pc, uint64_t reads, uint64_t writes, uint8_t length, BranchKind kind, bool pushes, bool pops) {
         StaticBlock block{pc, {{reads, writes, pushes || pops ? reads & rsp : 0, InsnKind::branch, uint8_t(pushes || pops), length}}, {}};
@@ -75,9 +77,12 @@ TEST(Champsim, RoundTripKeepsBranchesAndTheirOutcomes) {
         return block;
     };
     Stream stream;
-    stream.blocks = {branch(0x1000, rsp, rsp, 5, BranchKind::call, true, false), branch(0x2000, rsp, rsp, 1, BranchKind::ret, false, true),
-                     branch(0x1005, flags, 0, 2, BranchKind::conditional, false, false), branch(0x1007, rbx, 0, 3, BranchKind::indirect_jump, false, false),
-                     branch(0x3000, 0, 0, 2, BranchKind::jump, false, false), branch(0x4000, rsp | rbx, rsp, 2, BranchKind::indirect_call, true, false)};
+    stream.blocks = {branch(0x1000, rsp, rsp, 5, BranchKind::call, true, false),
+                     branch(0x2000, rsp, rsp, 1, BranchKind::ret, false, true),
+                     branch(0x1005, flags, 0, 2, BranchKind::conditional, false, false),
+                     branch(0x1007, rbx, 0, 3, BranchKind::indirect_jump, false, false),
+                     branch(0x3000, 0, 0, 2, BranchKind::jump, false, false),
+                     branch(0x4000, rsp | rbx, rsp, 2, BranchKind::indirect_call, true, false)};
     const std::vector<uint64_t> stack = {0x7ff0};
     for (int round = 0; round < 3; ++round) {
         stream.executions.push_back({0, stack, {1}});
@@ -181,11 +186,15 @@ TEST(Champsim, ImpossibleFieldsAreRefusedWithRecordByteFieldAndValue) {
         {[](ChampsimRecord& r) { r.is_branch = 1, r.branch_taken = 255; }, {"branch_taken at byte 329", "0xff"}},
         {[](ChampsimRecord& r) { r.branch_taken = 1; }, {"branch_taken at byte 329", "0x1", "is_branch is 0"}},
         {[](ChampsimRecord& r) { r.ip = uint64_t{1} << 48; }, {"ip at byte 320", "0x1000000000000", "more than 48 bits"}},
-        {[](ChampsimRecord& r) { r.destination_memory[1] = uint64_t{1} << 48; }, {"destination_memory[1] at byte 344", "0x1000000000000", "2^48"}},
-        {[](ChampsimRecord& r) { r.source_memory[0] = (uint64_t{1} << 56) - 8; }, {"source_memory[0] at byte 352", "0xfffffffffffff8", "more than 48 bits"}},
-        {[](ChampsimRecord& r) { r.source_memory[3] = uint64_t{1} << 56; }, {"source_memory[3] at byte 376", "0x100000000000000", "no x86-64 address"}},
+        {[](ChampsimRecord& r) { r.destination_memory[1] = uint64_t{1} << 48; },
+         {"destination_memory[1] at byte 344", "0x1000000000000", "2^48"}},
+        {[](ChampsimRecord& r) { r.source_memory[0] = (uint64_t{1} << 56) - 8; },
+         {"source_memory[0] at byte 352", "0xfffffffffffff8", "more than 48 bits"}},
+        {[](ChampsimRecord& r) { r.source_memory[3] = uint64_t{1} << 56; },
+         {"source_memory[3] at byte 376", "0x100000000000000", "no x86-64 address"}},
         {[](ChampsimRecord& r) { r.source_memory[3] = 0xfeffffffffffffff; }, {"source_memory[3] at byte 376", "no x86-64 address"}},
-        {[](ChampsimRecord& r) { r.source_memory[1] = 0xffffffffff600000; }, {"source_memory[1] at byte 360", "0xffffffffff600000", "kernel"}},
+        {[](ChampsimRecord& r) { r.source_memory[1] = 0xffffffffff600000; },
+         {"source_memory[1] at byte 360", "0xffffffffff600000", "kernel"}},
         {[](ChampsimRecord& r) { r.source_memory[1] = 0xff00000000000000; }, {"source_memory[1] at byte 360", "kernel"}},
     };
     for (const auto& row : rows) {
@@ -221,8 +230,7 @@ TEST(Champsim, RecordsThatLoseBytesInTheMiddleAreRefused) {
     std::vector<ChampsimRecord> records;
     for (uint64_t n = 0; n < 200; ++n) records.push_back(good_record(n));
     const std::string whole = bytes_of(records);
-    for (size_t lost = 1; lost < 64; ++lost)
-        EXPECT_NE(error_of(whole.substr(0, 64 * 100) + whole.substr(64 * 100 + lost)), "") << lost;
+    for (size_t lost = 1; lost < 64; ++lost) EXPECT_NE(error_of(whole.substr(0, 64 * 100) + whole.substr(64 * 100 + lost)), "") << lost;
     EXPECT_NE(error_of(whole.substr(0, 64 * 100) + std::string(4096, '\0') + whole.substr(64 * 100)), "") << "a hole of zeros";
 }
 
@@ -267,8 +275,9 @@ TEST(Champsim, TheShareOutsideThePoolsIsReportedAndKept) {
         records.back().source_memory[0] = (n % 4 << 40) + (uint64_t{16} << 40) + 4096 * (n / 4);  // four arrays of 25 pages
     }
     write_bytes(path, bytes_of(records));
-    expect_words(import_champsim(path, out, {}), {"75 (75.0%) of the accesses", "75 (75.0%) of the 4KB pages", "0x110000000000:0x110000019000, 25 pages: outside",
-                                                 "at least 1% of the pages: --brk-pool 0x100000000000:0x100000019000 --mmap-pool 0x110000000000:0x130000019000\n"});
+    expect_words(import_champsim(path, out, {}),
+                 {"75 (75.0%) of the accesses", "75 (75.0%) of the 4KB pages", "0x110000000000:0x110000019000, 25 pages: outside",
+                  "at least 1% of the pages: --brk-pool 0x100000000000:0x100000019000 --mmap-pool 0x110000000000:0x130000019000\n"});
     EXPECT_EQ(Reader::open(out).header().outside_accesses, 75u);
     cut(out, part, 0, 10);
     EXPECT_EQ(Reader::open(part).header().outside_accesses, 7u);
@@ -338,8 +347,8 @@ TEST(PoolOption, TakesWhatAPoolCanBe) {
 }
 
 TEST(PoolOption, RefusesEmptyOnesAndAddressesAboveTheLimitNamingOptionAndValue) {
-    for (const std::string text : {"1:1", "2:1", "0:0xffffffffffffffff", "0:0x1000000000001", "0xffffffffc0000000:0xffffffffffffffff", "5", "a:b",
-                                   ":", "0:", "0x:9", "0:18446744073709551616", "-1:5", "0:1 "}) {
+    for (const std::string text : {"1:1", "2:1", "0:0xffffffffffffffff", "0:0x1000000000001", "0xffffffffc0000000:0xffffffffffffffff", "5",
+                                   "a:b", ":", "0:", "0x:9", "0:18446744073709551616", "-1:5", "0:1 "}) {
         try {
             pool_option("--brk-pool", PoolKind::heap, text);
             ADD_FAILURE() << text;

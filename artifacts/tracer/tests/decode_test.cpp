@@ -74,9 +74,10 @@ DecodedInsn decoded(const Bytes& bytes) { return Decoder().decode(bytes.data(), 
 
 /// Expected from the instruction set's manual: what is computed, and what is only copied.
 TEST(Decode, AComputationWithAMemorySourceKeepsItsKind) {
-    const Bytes move = {0x48, 0x8b, 0x06}, add = {0x48, 0x03, 0x06}, add_to_memory = {0x48, 0x01, 0x06}, pop = {0x58}, popcnt = {0xf3, 0x48, 0x0f, 0xb8, 0x06},
-                multiply = {0xf2, 0x0f, 0x59, 0x10}, vector_move = {0xc5, 0xfc, 0x10, 0x1e}, high_half = {0x66, 0x0f, 0x16, 0x06}, sign_extend = {0x48, 0x63, 0x06},
-                compare = {0x48, 0x39, 0x06}, conditional_move = {0x48, 0x0f, 0x44, 0x06}, set = {0x0f, 0x94, 0x06};
+    const Bytes move = {0x48, 0x8b, 0x06}, add = {0x48, 0x03, 0x06}, add_to_memory = {0x48, 0x01, 0x06}, pop = {0x58},
+                popcnt = {0xf3, 0x48, 0x0f, 0xb8, 0x06}, multiply = {0xf2, 0x0f, 0x59, 0x10}, vector_move = {0xc5, 0xfc, 0x10, 0x1e},
+                high_half = {0x66, 0x0f, 0x16, 0x06}, sign_extend = {0x48, 0x63, 0x06}, compare = {0x48, 0x39, 0x06},
+                conditional_move = {0x48, 0x0f, 0x44, 0x06}, set = {0x0f, 0x94, 0x06};
     const auto kind = [](const Bytes& bytes, bool loads, bool stores) { return with_memory_kind(decoded(bytes), loads, stores).kind; };
     for (const Bytes& moves : {move, pop, vector_move, sign_extend}) EXPECT_EQ(kind(moves, true, false), InsnKind::load);
     for (const Bytes& computes : {add, popcnt, high_half, compare, conditional_move}) EXPECT_EQ(kind(computes, true, false), InsnKind::alu);
@@ -88,7 +89,11 @@ TEST(Decode, AComputationWithAMemorySourceKeepsItsKind) {
 
 /// The stack pointer needs no loaded data, the value that pop, leave and ret load does. So with the pointers of strings.
 TEST(Decode, PointersAreWrittenEarly) {
-    const struct { const char* name; Bytes bytes; uint64_t writes, early; } cases[] = {
+    const struct {
+        const char* name;
+        Bytes bytes;
+        uint64_t writes, early;
+    } cases[] = {
         {"push rbx", {0x53}, rsp, rsp},
         {"pop rbx", {0x5b}, rbx | rsp, rsp},
         {"pop rsp", {0x5c}, rsp, 0},
@@ -112,17 +117,22 @@ TEST(Decode, PointersAreWrittenEarly) {
 }
 
 TEST(Decode, FastStringsAreRepMovsAndRepStos) {
-    for (const Bytes& fast : {Bytes{0xf3, 0xa4}, {0xf3, 0xa5}, {0xf3, 0x48, 0xa5}, {0xf3, 0xaa}, {0xf3, 0x48, 0xab}}) EXPECT_TRUE(decoded(fast).fast_string);
-    for (const Bytes& slow : {Bytes{0xa4}, {0xaa}, {0xf3, 0xa6}, {0xf2, 0xae}, {0xf3, 0xac}, {0xf2, 0x0f, 0x10, 0x06}}) EXPECT_FALSE(decoded(slow).fast_string);
+    for (const Bytes& fast : {Bytes{0xf3, 0xa4}, {0xf3, 0xa5}, {0xf3, 0x48, 0xa5}, {0xf3, 0xaa}, {0xf3, 0x48, 0xab}})
+        EXPECT_TRUE(decoded(fast).fast_string);
+    for (const Bytes& slow : {Bytes{0xa4}, {0xaa}, {0xf3, 0xa6}, {0xf2, 0xae}, {0xf3, 0xac}, {0xf2, 0x0f, 0x10, 0x06}})
+        EXPECT_FALSE(decoded(slow).fast_string);
 }
 
 TEST(Decode, KindsOfBranches) {
     using enum trace::BranchKind;
-    const std::pair<Bytes, trace::BranchKind> cases[] = {
-        {{0x75, 0x10}, conditional}, {{0xe3, 0x02}, conditional}, {{0xe2, 0x02}, conditional}, {{0x0f, 0x84, 0, 0, 0, 0}, conditional},
-        {{0xeb, 0x10}, jump}, {{0xe9, 0, 0, 0, 0}, jump}, {{0xff, 0xe0}, indirect_jump}, {{0xff, 0x24, 0xc5, 0, 0, 0, 0}, indirect_jump},
-        {{0xe8, 0, 0, 0, 0}, call}, {{0xff, 0xd0}, indirect_call}, {{0xff, 0x10}, indirect_call}, {{0xc3}, ret}, {{0xf3, 0xc3}, ret},
-        {{0x53}, none}, {{0x48, 0x8b, 0x06}, none}, {{0x0f, 0x05}, none}};
+    const std::pair<Bytes, trace::BranchKind> cases[] = {{{0x75, 0x10}, conditional},   {{0xe3, 0x02}, conditional},
+                                                         {{0xe2, 0x02}, conditional},   {{0x0f, 0x84, 0, 0, 0, 0}, conditional},
+                                                         {{0xeb, 0x10}, jump},          {{0xe9, 0, 0, 0, 0}, jump},
+                                                         {{0xff, 0xe0}, indirect_jump}, {{0xff, 0x24, 0xc5, 0, 0, 0, 0}, indirect_jump},
+                                                         {{0xe8, 0, 0, 0, 0}, call},    {{0xff, 0xd0}, indirect_call},
+                                                         {{0xff, 0x10}, indirect_call}, {{0xc3}, ret},
+                                                         {{0xf3, 0xc3}, ret},           {{0x53}, none},
+                                                         {{0x48, 0x8b, 0x06}, none},    {{0x0f, 0x05}, none}};
     for (const auto& [bytes, kind] : cases) EXPECT_EQ(decoded(bytes).insn.branch, kind) << int(bytes[0]) << " " << int(bytes[1]);
 }
 

@@ -38,7 +38,8 @@ TEST_F(EventSection, AnyListComesBack) {
 
 TEST_F(EventSection, TheSmallestEventsAreSmall) {
     Events events;
-    for (uint64_t i = 0; i < 1000; ++i) events.list.push_back({i, EventKind::map, EventPool::anon, EventPool::heap, i * page, page, 0, 0, 3, 0x22, 0, 0});
+    for (uint64_t i = 0; i < 1000; ++i)
+        events.list.push_back({i, EventKind::map, EventPool::anon, EventPool::heap, i * page, page, 0, 0, 3, 0x22, 0, 0});
     EXPECT_LT(events_to_text(events).size(), 1000 * 16u);
 }
 
@@ -91,14 +92,19 @@ TEST_F(EventSection, BrokenRulesAreRefusedWhenWritten) {
         {"behind the pool file", [](Events& e) { e.list[1].pool = EventPool::file; }},
         {"4KB pages", [](Events& e) { e.list[1].length_bytes = 100; }},
         {"4KB pages", [](Events& e) { e.list[1].offset_bytes = 100; }},
-        {"address space", [](Events& e) { e.list[1].pool = EventPool::outside, e.list[1].offset_bytes = ~uint64_t{0} - 4095, e.list[1].length_bytes = 8192; }},
+        {"address space",
+         [](Events& e) {
+             e.list[1].pool = EventPool::outside, e.list[1].offset_bytes = ~uint64_t{0} - 4095, e.list[1].length_bytes = 8192;
+         }},
         {"empty", [](Events& e) { e.list[1].length_bytes = 0; }},
         {"a file", [](Events& e) { e.list[1].file = 1; }},
         {"no file", [](Events& e) { e.list[1].file_offset_bytes = 4096; }},
         {"new range", [](Events& e) { e.list[1].new_length_bytes = 4096; }},
-        {"new range is empty", [](Events& e) { e.list[1] = {7, EventKind::remap, EventPool::anon, EventPool::anon, 0, page, 0, 0, 0, 1, 0, 0}; }},
+        {"new range is empty",
+         [](Events& e) { e.list[1] = {7, EventKind::remap, EventPool::anon, EventPool::anon, 0, page, 0, 0, 0, 1, 0, 0}; }},
         {"offset 0", [](Events& e) { e.list[1] = {7, EventKind::brk, EventPool::anon, EventPool::heap, 0, 5, 0, 0, 0, 0, 0, 0}; }},
-        {"behind the pool brk", [](Events& e) { e.list[1] = {7, EventKind::brk, EventPool::heap, EventPool::heap, 0, (1u << 30) + 1, 0, 0, 0, 0, 0, 0}; }},
+        {"behind the pool brk",
+         [](Events& e) { e.list[1] = {7, EventKind::brk, EventPool::heap, EventPool::heap, 0, (1u << 30) + 1, 0, 0, 0, 0, 0, 0}; }},
         {"protection", [](Events& e) { e.list[1].kind = EventKind::lock; }},
         {"no flags", [](Events& e) { e.list[1].kind = EventKind::unlock, e.list[1].protection = 0; }},
     };

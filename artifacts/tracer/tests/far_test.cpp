@@ -110,7 +110,8 @@ TEST(Header, CountsOfTheRegionAreThereTogetherOrNotAtAll) {
     EXPECT_EQ(back.region.instructions_seen, 90'000'000u);
     for (const char* line : {"windows=3\n", "region_ended=1\n", "gap_accesses=5000000\n"}) {
         Header partial;
-        EXPECT_EQ(header_from_text(without(header_to_text(counted), line), partial, no_events), "header keys are missing: it has 18 of 19") << line;
+        EXPECT_EQ(header_from_text(without(header_to_text(counted), line), partial, no_events), "header keys are missing: it has 18 of 19")
+            << line;
     }
     EXPECT_EQ(header_to_text({}).find("region"), std::string::npos);
 }

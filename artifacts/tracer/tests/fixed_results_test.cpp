@@ -16,9 +16,7 @@ namespace {
 
 uint64_t at(const void* memory) { return reinterpret_cast<uint64_t>(memory); }
 
-std::vector<Overwrite> after(FixedResults& fixed, const SystemCall& call, int64_t result) {
-    return fixed.after(call, result, read_guest);
-}
+std::vector<Overwrite> after(FixedResults& fixed, const SystemCall& call, int64_t result) { return fixed.after(call, result, read_guest); }
 
 template <typename T>
 T value_of(const std::vector<Overwrite>& found) {

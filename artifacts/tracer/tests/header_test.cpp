@@ -20,7 +20,8 @@ using namespace testing;
 std::vector<std::string> split(const std::string& text, const std::string& at) {
     std::vector<std::string> parts;
     size_t from = 0;
-    for (size_t found; (found = text.find(at, from)) != std::string::npos; from = found + at.size()) parts.push_back(text.substr(from, found - from));
+    for (size_t found; (found = text.find(at, from)) != std::string::npos; from = found + at.size())
+        parts.push_back(text.substr(from, found - from));
     parts.push_back(text.substr(from));
     return parts;
 }
@@ -97,11 +98,25 @@ TEST(Pools, PagesOfEveryNumberOfBytes) {
 
 TEST(Printable, ControlsDirectionsAndMalformedBytesAreEscaped) {
     const std::pair<std::string, std::string> texts[] = {
-        {"", ""}, {"/bin/gups --size 64MB", "/bin/gups --size 64MB"}, {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
-        {"\x1b]0;x\x07", "\\x1b]0;x\\x07"}, {"a\nb\rc\td", "a\\x0ab\\x0dc\\x09d"}, {"\x7f", "\\x7f"}, {"\xc2\x9b" "31m", "\\xc2\\x9b31m"},
-        {"\xe2\x80\xae", "\\xe2\\x80\\xae"}, {"\xe2\x81\xa6", "\\xe2\\x81\\xa6"}, {"\xef\xbb\xbf", "\\xef\\xbb\\xbf"}, {"\xff", "\\xff"},
-        {"\xc3", "\\xc3"}, {"\xc0\xaf", "\\xc0\\xaf"}, {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, {"\xe0\x80\x80", "\\xe0\\x80\\x80"},
-        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, {"\xe2\x82", "\\xe2\\x82"}};
+        {"", ""},
+        {"/bin/gups --size 64MB", "/bin/gups --size 64MB"},
+        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"\x1b]0;x\x07", "\\x1b]0;x\\x07"},
+        {"a\nb\rc\td", "a\\x0ab\\x0dc\\x09d"},
+        {"\x7f", "\\x7f"},
+        {"\xc2\x9b"
+         "31m",
+         "\\xc2\\x9b31m"},
+        {"\xe2\x80\xae", "\\xe2\\x80\\xae"},
+        {"\xe2\x81\xa6", "\\xe2\\x81\\xa6"},
+        {"\xef\xbb\xbf", "\\xef\\xbb\\xbf"},
+        {"\xff", "\\xff"},
+        {"\xc3", "\\xc3"},
+        {"\xc0\xaf", "\\xc0\\xaf"},
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+        {"\xe0\x80\x80", "\\xe0\\x80\\x80"},
+        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
+        {"\xe2\x82", "\\xe2\\x82"}};
     for (const auto& [text, shown] : texts) EXPECT_EQ(printable(text), shown);
 }
 

@@ -59,7 +59,9 @@ TEST(ProgramEvents, ABreakIsAByteNumber) {
 TEST(ProgramEvents, ARangeOverBordersIsOneEventForEachPool) {
     // From the page before the heap over its 1 MB to the page behind it.
     const std::vector<Event> made = ProgramEvents(spans).of(told(MOSALLOC_CALL_MUNMAP, heap - page, (1 << 20) + 2 * page), "");
-    const auto part = [](EventPool pool, uint64_t offset, uint64_t bytes) { return Event{0, EventKind::unmap, pool, EventPool::heap, offset, bytes, 0, 0, 0, 0, 0, 0}; };
+    const auto part = [](EventPool pool, uint64_t offset, uint64_t bytes) {
+        return Event{0, EventKind::unmap, pool, EventPool::heap, offset, bytes, 0, 0, 0, 0, 0, 0};
+    };
     EXPECT_EQ(made, (std::vector<Event>{part(EventPool::outside, heap - page, page), part(EventPool::heap, 0, 1 << 20),
                                         part(EventPool::outside, heap + (1 << 20), page)}));
     EXPECT_TRUE(ProgramEvents(spans).of(told(MOSALLOC_CALL_MPROTECT, anon, 0), "").empty());
@@ -70,8 +72,8 @@ TEST(ProgramEvents, ARemapHasTwoRanges) {
     moved.new_address = 0x7000;
     moved.new_bytes = 3 * page;
     moved.flags = MREMAP_MAYMOVE;
-    EXPECT_EQ(ProgramEvents(spans).of(moved, ""),
-              (std::vector<Event>{{0, EventKind::remap, EventPool::anon, EventPool::outside, page, 2 * page, 0x7000, 3 * page, 0, MREMAP_MAYMOVE, 0, 0}}));
+    EXPECT_EQ(ProgramEvents(spans).of(moved, ""), (std::vector<Event>{{0, EventKind::remap, EventPool::anon, EventPool::outside, page,
+                                                                       2 * page, 0x7000, 3 * page, 0, MREMAP_MAYMOVE, 0, 0}}));
 }
 
 TEST(ProgramEvents, AFileIsItsInode) {

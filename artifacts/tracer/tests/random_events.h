@@ -14,7 +14,8 @@ constexpr uint64_t page = 4096;
 
 /// An event in a pool of `pages` pages.
 inline Event random_event(std::mt19937_64& random, uint64_t pages, uint32_t files) {
-    constexpr uint32_t advices[] = {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_DONTNEED, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTFORK, MADV_DOFORK};
+    constexpr uint32_t advices[] = {MADV_NORMAL,   MADV_RANDOM,     MADV_SEQUENTIAL, MADV_DONTNEED,
+                                    MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTFORK,   MADV_DOFORK};
     Event e;
     e.kind = static_cast<EventKind>(random() % event_kinds);
     e.pool = static_cast<EventPool>(random() % event_pools);
@@ -66,7 +67,8 @@ inline Events random_events(uint64_t seed, size_t count, uint64_t executions, ui
 inline void write_stream(const std::string& path, const Stream& stream, const Events& events, const Header& header = plain_header()) {
     Writer writer = Writer::create(path);
     for (const StaticBlock& block : stream.blocks) writer.add_block(block);
-    for (const Execution& e : stream.executions) writer.append(e.block, e.addresses.data(), e.is_store.data(), static_cast<uint16_t>(e.addresses.size()));
+    for (const Execution& e : stream.executions)
+        writer.append(e.block, e.addresses.data(), e.is_store.data(), static_cast<uint16_t>(e.addresses.size()));
     writer.set_events(events);
     writer.finish(header);
 }

@@ -54,7 +54,8 @@ TEST(RoundTrip, BlocksKeepEveryField) {
         const StaticBlock &read = reader.blocks()[b], &written = stream.blocks[b];
         EXPECT_EQ(read.pc, written.pc);
         ASSERT_EQ(read.insns.size(), written.insns.size());
-        for (size_t i = 0; i < read.insns.size(); ++i) EXPECT_TRUE(same(read.insns[i], written.insns[i])) << "block " << b << ", instruction " << i;
+        for (size_t i = 0; i < read.insns.size(); ++i)
+            EXPECT_TRUE(same(read.insns[i], written.insns[i])) << "block " << b << ", instruction " << i;
     }
     std::remove(path.c_str());
 }
@@ -207,7 +208,9 @@ TEST(Writer, ABlockHasInstructions) {
 
 TEST(Writer, LeavesNothingWithoutFinish) {
     const std::string path = temporary_path("unfinished");
-    { Writer::create(path).add_block(make_block(1, 1)); }
+    {
+        Writer::create(path).add_block(make_block(1, 1));
+    }
     EXPECT_EQ(files_like(path), std::set<std::string>{});
 }
 

@@ -40,7 +40,8 @@ inline std::set<std::string> files_like(const std::string& path) {
 inline StaticBlock make_block(uint64_t pc, int slots) {
     StaticBlock block{pc, {}, {}};
     for (int i = 0; i < slots + 1; ++i)
-        block.insns.push_back({1u << (i % 16), 2u << (i % 16), 1u << (i % 16), i < slots ? InsnKind::load : InsnKind::branch, static_cast<uint8_t>(i < slots), 4});
+        block.insns.push_back({1u << (i % 16), 2u << (i % 16), 1u << (i % 16), i < slots ? InsnKind::load : InsnKind::branch,
+                               static_cast<uint8_t>(i < slots), 4});
     for (int i = 0; i < slots; ++i) block.slots.push_back({static_cast<uint16_t>(i), static_cast<uint8_t>(i % 2), 8});
     return block;
 }

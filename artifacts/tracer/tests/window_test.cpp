@@ -149,13 +149,13 @@ TEST_P(WindowSettings, ThatCannotWorkAreRefused) {
 
 const std::string gap = std::to_string(min_gap_accesses), short_gap = std::to_string(min_gap_accesses - 1);
 
-INSTANTIATE_TEST_SUITE_P(
-    Rules, WindowSettings,
-    ::testing::Values(Lines{"windows=2\nwindow_accesses=5\ngap_accesses=" + gap + "\n", "count_region=1"},
-                      Lines{"count_region=1\nwindows=2\nwindow_accesses=5\ngap_accesses=" + short_gap + "\n", gap},
-                      Lines{"count_region=1\nwindows=2\ngap_accesses=" + gap + "\n", "window_accesses"},
-                      Lines{"count_region=1\nthreads=1\n", "one thread"}, Lines{"count_region=1\nroi=switch:x\n", "roi=switch"},
-                      Lines{"windows=two\n", "windows=two"}, Lines{"count_region=2\n", "count_region=2"}));
+INSTANTIATE_TEST_SUITE_P(Rules, WindowSettings,
+                         ::testing::Values(Lines{"windows=2\nwindow_accesses=5\ngap_accesses=" + gap + "\n", "count_region=1"},
+                                           Lines{"count_region=1\nwindows=2\nwindow_accesses=5\ngap_accesses=" + short_gap + "\n", gap},
+                                           Lines{"count_region=1\nwindows=2\ngap_accesses=" + gap + "\n", "window_accesses"},
+                                           Lines{"count_region=1\nthreads=1\n", "one thread"},
+                                           Lines{"count_region=1\nroi=switch:x\n", "roi=switch"}, Lines{"windows=two\n", "windows=two"},
+                                           Lines{"count_region=2\n", "count_region=2"}));
 
 TEST(WindowSettings, TheShortestGapIsAccepted) {
     const std::string path = temporary_path("settings");

@@ -68,7 +68,10 @@ TESSERA_KERNEL uint64_t push_pop(const Arena&) {
     for (uint64_t k = 0; k < kPushes; ++k)
         __asm__ volatile(
             "subq $128, %%rsp\n pushq %1\n pushq %1\n pushq %1\n pushq %1\n pushq %1\n pushq %1\n popq %0\n popq %0\n popq %0\n popq %0\n popq %0\n popq %0\n"
-            "addq $128, %%rsp" : "=&r"(last) : "r"(k) : "memory", "cc");
+            "addq $128, %%rsp"
+            : "=&r"(last)
+            : "r"(k)
+            : "memory", "cc");
     return last;
 }
 
@@ -97,10 +100,22 @@ TESSERA_KERNEL uint64_t deep_calls(const Arena&) {
 }
 
 using Function = uint64_t (*)(uint64_t);
-TESSERA_KERNEL uint64_t add_1(uint64_t x) { __asm__ volatile("" : "+r"(x)); return x + 1; }
-TESSERA_KERNEL uint64_t add_2(uint64_t x) { __asm__ volatile("" : "+r"(x)); return x + 2; }
-TESSERA_KERNEL uint64_t add_3(uint64_t x) { __asm__ volatile("" : "+r"(x)); return x + 3; }
-TESSERA_KERNEL uint64_t add_4(uint64_t x) { __asm__ volatile("" : "+r"(x)); return x + 4; }
+TESSERA_KERNEL uint64_t add_1(uint64_t x) {
+    __asm__ volatile("" : "+r"(x));
+    return x + 1;
+}
+TESSERA_KERNEL uint64_t add_2(uint64_t x) {
+    __asm__ volatile("" : "+r"(x));
+    return x + 2;
+}
+TESSERA_KERNEL uint64_t add_3(uint64_t x) {
+    __asm__ volatile("" : "+r"(x));
+    return x + 3;
+}
+TESSERA_KERNEL uint64_t add_4(uint64_t x) {
+    __asm__ volatile("" : "+r"(x));
+    return x + 4;
+}
 constexpr Function kFunctions[] = {add_1, add_2, add_3, add_4};
 
 void random_functions(const Arena& arena) {

@@ -7,11 +7,13 @@ namespace {
 constexpr uint64_t kSteps = 1 << 20;
 
 /// Repeats an instruction on %0 with the operand %1 sixteen times in a loop.
-#define CHAIN(constraint, value, operand, instruction, clobbers)                                              \
-    for (uint64_t k = 0; k < kSteps; k += 16)                                                                 \
-        __asm__ volatile(instruction instruction instruction instruction instruction instruction instruction  \
-                         instruction instruction instruction instruction instruction instruction instruction  \
-                         instruction instruction : "+" constraint(value) : constraint(operand) : clobbers)
+#define CHAIN(constraint, value, operand, instruction, clobbers)                                                                 \
+    for (uint64_t k = 0; k < kSteps; k += 16)                                                                                    \
+    __asm__ volatile(instruction instruction instruction instruction instruction instruction instruction instruction instruction \
+                         instruction instruction instruction instruction instruction instruction instruction                     \
+                     : "+" constraint(value)                                                                                     \
+                     : constraint(operand)                                                                                       \
+                     : clobbers)
 
 TESSERA_KERNEL uint64_t exclusive_or(const Arena&) {
     uint64_t value = 1, operand = 3;
@@ -28,8 +30,11 @@ TESSERA_KERNEL uint64_t multiply(const Arena&) {
 TESSERA_KERNEL uint64_t divide(const Arena&) {
     uint64_t quotient = uint64_t{1} << 40, divisor = 1;
     for (uint64_t k = 0; k < kSteps / 8; k += 4)
-        __asm__ volatile("xorl %%edx, %%edx\n divq %1\n xorl %%edx, %%edx\n divq %1\n xorl %%edx, %%edx\n divq %1\n xorl %%edx, %%edx\n divq %1"
-                         : "+a"(quotient) : "r"(divisor) : "rdx", "cc");
+        __asm__ volatile(
+            "xorl %%edx, %%edx\n divq %1\n xorl %%edx, %%edx\n divq %1\n xorl %%edx, %%edx\n divq %1\n xorl %%edx, %%edx\n divq %1"
+            : "+a"(quotient)
+            : "r"(divisor)
+            : "rdx", "cc");
     return quotient;
 }
 
@@ -57,7 +62,9 @@ TESSERA_KERNEL uint64_t integer_mix(const Arena&) {
     uint64_t value = 1, zero = 0, one = 1;
     for (uint64_t k = 0; k < kSteps; k += 8)
         __asm__ volatile("xorq %1, %0\n xorq %1, %0\n xorq %1, %0\n imulq %2, %0\n xorq %1, %0\n xorq %1, %0\n xorq %1, %0\n imulq %2, %0"
-                         : "+r"(value) : "r"(zero), "r"(one) : "cc");
+                         : "+r"(value)
+                         : "r"(zero), "r"(one)
+                         : "cc");
     return value;
 }
 
@@ -65,8 +72,10 @@ TESSERA_KERNEL uint64_t integer_mix(const Arena&) {
 TESSERA_KERNEL uint64_t fp_mix(const Arena&) {
     double product = 1, sum = 1, one = 1, zero = 0;
     for (uint64_t k = 0; k < kSteps; k += 8)
-        __asm__ volatile("mulsd %2, %0\n addsd %3, %1\n mulsd %2, %0\n addsd %3, %1\n mulsd %2, %0\n addsd %3, %1\n mulsd %2, %0\n addsd %3, %1"
-                         : "+x"(product), "+x"(sum) : "x"(one), "x"(zero));
+        __asm__ volatile(
+            "mulsd %2, %0\n addsd %3, %1\n mulsd %2, %0\n addsd %3, %1\n mulsd %2, %0\n addsd %3, %1\n mulsd %2, %0\n addsd %3, %1"
+            : "+x"(product), "+x"(sum)
+            : "x"(one), "x"(zero));
     return uint64_t(product + sum);
 }
 

@@ -105,29 +105,27 @@ Mark walks(const char* name) {
 }
 template <uint64_t bytes, uint64_t stride_bytes, uint64_t passes>
 Mark strided(const char* name) {
-    return {name, "load", passes * (bytes / stride_bytes), bytes, number_words, strided_sum<stride_bytes, passes>, strided_sum_again<stride_bytes, passes>};
+    return {name,
+            "load",
+            passes * (bytes / stride_bytes),
+            bytes,
+            number_words,
+            strided_sum<stride_bytes, passes>,
+            strided_sum_again<stride_bytes, passes>};
 }
 
 }  // namespace
 
 std::vector<Mark> load_marks() {
     return {
-        chain<16 * kKB, 131072>("chain-l1"),
-        chain<256 * kKB, 65536>("chain-l2"),
-        chain<4 * kMB, 65536>("chain-l3"),
-        chain<64 * kMB, 1048576>("chain-memory"),
-        random_loads<16 * kKB, 200000>("random-l1"),
-        random_loads<512 * kKB, 200000>("random-l2"),
-        random_loads<4 * kMB, 150000>("random-l3"),
-        random_loads<128 * kMB, 100000>("random-memory"),
-        walks<1024, 65536>("walk-1024-pages"),
-        walks<8192, 65536>("walk-8192-pages"),
-        walks<32768, 65536>("walk-32768-pages"),
-        strided<512 * kKB, 64, 8>("stride-64-l2"),
-        strided<32 * kMB, 64, 1>("stream-read"),
-        strided<64 * kMB, 256, 1>("stride-256"),
-        strided<128 * kMB, 4160, 2>("stride-4160"),
-        {"binary-search", "search", kSearches, 64 * kKB, even_words, searches, searches_again},
+        chain<16 * kKB, 131072>("chain-l1"),         chain<256 * kKB, 65536>("chain-l2"),
+        chain<4 * kMB, 65536>("chain-l3"),           chain<64 * kMB, 1048576>("chain-memory"),
+        random_loads<16 * kKB, 200000>("random-l1"), random_loads<512 * kKB, 200000>("random-l2"),
+        random_loads<4 * kMB, 150000>("random-l3"),  random_loads<128 * kMB, 100000>("random-memory"),
+        walks<1024, 65536>("walk-1024-pages"),       walks<8192, 65536>("walk-8192-pages"),
+        walks<32768, 65536>("walk-32768-pages"),     strided<512 * kKB, 64, 8>("stride-64-l2"),
+        strided<32 * kMB, 64, 1>("stream-read"),     strided<64 * kMB, 256, 1>("stride-256"),
+        strided<128 * kMB, 4160, 2>("stride-4160"),  {"binary-search", "search", kSearches, 64 * kKB, even_words, searches, searches_again},
     };
 }
 

@@ -10,8 +10,11 @@ constexpr uint64_t kKB = 1 << 10, kMB = 1 << 20, kSteps = 1 << 16;
 TESSERA_KERNEL uint64_t forward(const Arena& arena) {
     uint64_t value = 1;
     for (uint64_t k = 0; k < kSteps; k += 4)
-        __asm__ volatile("movq %0, (%1)\n movq (%1), %0\n movq %0, 64(%1)\n movq 64(%1), %0\n movq %0, 128(%1)\n movq 128(%1), %0\n movq %0, 192(%1)\n movq 192(%1), %0"
-                         : "+r"(value) : "r"(arena.base) : "memory");
+        __asm__ volatile(
+            "movq %0, (%1)\n movq (%1), %0\n movq %0, 64(%1)\n movq 64(%1), %0\n movq %0, 128(%1)\n movq 128(%1), %0\n movq %0, 192(%1)\n movq 192(%1), %0"
+            : "+r"(value)
+            : "r"(arena.base)
+            : "memory");
     return value;
 }
 
@@ -27,7 +30,8 @@ TESSERA_KERNEL uint64_t counter(const Arena& arena) {
 template <uint64_t passes>
 TESSERA_KERNEL uint64_t line_stores(const Arena& arena) {
     for (uint64_t pass = 0; pass < passes; ++pass)
-        for (char *at = arena.base, *end = at + arena.bytes; at != end; at += 64) __asm__ volatile("movq %0, (%1)" : : "r"(pass), "r"(at) : "memory");
+        for (char *at = arena.base, *end = at + arena.bytes; at != end; at += 64)
+            __asm__ volatile("movq %0, (%1)" : : "r"(pass), "r"(at) : "memory");
     return arena.words()[arena.word_count() - 8];
 }
 
@@ -54,7 +58,10 @@ TESSERA_KERNEL uint64_t copy(const Arena& arena) {
     for (uint64_t pass = 0; pass < passes; ++pass)
         for (uint64_t i = 0; i < half; ++i) {
             uint64_t word;
-            __asm__ volatile("movq (%1), %0\n movq %0, (%2)" : "=&r"(word) : "r"(arena.words() + i), "r"(arena.words() + half + i) : "memory");
+            __asm__ volatile("movq (%1), %0\n movq %0, (%2)"
+                             : "=&r"(word)
+                             : "r"(arena.words() + i), "r"(arena.words() + half + i)
+                             : "memory");
         }
     return arena.words()[arena.word_count() - 1];
 }

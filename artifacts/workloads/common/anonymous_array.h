@@ -27,20 +27,16 @@ class AnonymousArray {
 public:
     AnonymousArray(const char* name, uint64_t elements, Commit commit = Commit::whole) : elements_(elements) {
         if (elements == 0 || elements > SIZE_MAX / sizeof(T))
-            throw Error(std::string("array '") + name + "'",
-                        "cannot map " + std::to_string(elements) + " elements",
-                        "choose another size");
+            throw Error(std::string("array '") + name + "'", "cannot map " + std::to_string(elements) + " elements", "choose another size");
         const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (commit == Commit::written ? MAP_NORESERVE : 0);
         void* start = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, flags, -1, 0);
         if (start == MAP_FAILED)
             throw Error(std::string("array '") + name + "' of " + std::to_string(bytes()) + " bytes",
-                        std::string("mmap failed: ") + std::strerror(errno),
-                        "choose a smaller size, or a larger anonymous pool");
+                        std::string("mmap failed: ") + std::strerror(errno), "choose a smaller size, or a larger anonymous pool");
         data_ = static_cast<T*>(start);
     }
 
-    AnonymousArray(AnonymousArray&& other) noexcept
-        : data_(std::exchange(other.data_, nullptr)), elements_(other.elements_) {}
+    AnonymousArray(AnonymousArray&& other) noexcept : data_(std::exchange(other.data_, nullptr)), elements_(other.elements_) {}
     AnonymousArray(const AnonymousArray&) = delete;
     AnonymousArray& operator=(const AnonymousArray&) = delete;
     AnonymousArray& operator=(AnonymousArray&&) = delete;
@@ -64,8 +60,7 @@ public:
     void prefault() {
         constexpr uint64_t kPageBytes = 4096;
         auto* bytes_of_array = reinterpret_cast<volatile unsigned char*>(data_);
-        for (uint64_t offset = 0; offset < bytes(); offset += kPageBytes)
-            bytes_of_array[offset] = bytes_of_array[offset];
+        for (uint64_t offset = 0; offset < bytes(); offset += kPageBytes) bytes_of_array[offset] = bytes_of_array[offset];
     }
 
     void fill(const T& value) {

@@ -35,8 +35,7 @@ std::string plain(double number) {
 
 }  // namespace
 
-Arguments::Arguments(std::string program, std::vector<Parameter> table, int argc,
-                     const char* const* argv)
+Arguments::Arguments(std::string program, std::vector<Parameter> table, int argc, const char* const* argv)
     : program_(std::move(program)), table_(std::move(table)) {
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
@@ -45,18 +44,15 @@ Arguments::Arguments(std::string program, std::vector<Parameter> table, int argc
             return;
         }
         if (!argument.starts_with("--"))
-            throw Error(program_ + ": argument '" + argument + "'", "arguments start with --",
-                        "see " + program_ + " --help");
+            throw Error(program_ + ": argument '" + argument + "'", "arguments start with --", "see " + program_ + " --help");
         const size_t equals = argument.find('=');
         const std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
         const Parameter& parameter = find(name);
-        if (values_.contains(name))
-            throw Error(owner(parameter), "given twice", "give it once");
+        if (values_.contains(name)) throw Error(owner(parameter), "given twice", "give it once");
 
         std::string value;
         if (parameter.kind == Kind::flag) {
-            if (equals != std::string::npos)
-                throw Error(owner(parameter), "takes no value", "write only --" + name);
+            if (equals != std::string::npos) throw Error(owner(parameter), "takes no value", "write only --" + name);
             value = "yes";
         } else if (equals != std::string::npos) {
             value = argument.substr(equals + 1);
@@ -86,8 +82,7 @@ void Arguments::check(const Parameter& parameter, const std::string& text) const
             return;
         case Kind::choice:
             if (std::ranges::find(parameter.choices, text) == parameter.choices.end())
-                throw Error(owner(parameter), "'" + text + "' is not a valid value",
-                            "use one of: " + joined(parameter.choices));
+                throw Error(owner(parameter), "'" + text + "' is not a valid value", "use one of: " + joined(parameter.choices));
             return;
         case Kind::count: value = static_cast<double>(parse_count(owner(parameter), text)); break;
         case Kind::size: value = static_cast<double>(parse_size(owner(parameter), text)); break;
@@ -108,13 +103,10 @@ const Parameter& Arguments::find(const std::string& name) const {
         if (parameter.name == name) return parameter;
         if (!parameter.hidden) valid.push_back("--" + parameter.name);
     }
-    throw Error(program_ + ": argument '--" + name + "'", "no such argument",
-                "use one of: " + joined(valid));
+    throw Error(program_ + ": argument '--" + name + "'", "no such argument", "use one of: " + joined(valid));
 }
 
-std::string Arguments::owner(const Parameter& parameter) const {
-    return program_ + ": --" + parameter.name;
-}
+std::string Arguments::owner(const Parameter& parameter) const { return program_ + ": --" + parameter.name; }
 
 std::string Arguments::help(const std::string& summary) const {
     std::ostringstream out;
@@ -133,21 +125,17 @@ std::string Arguments::help(const std::string& summary) const {
 uint64_t Arguments::count(const std::string& name) const {
     const Parameter& parameter = find(name);
     const std::string& text = values_.at(name);
-    return parameter.kind == Kind::size ? parse_size(owner(parameter), text)
-                                        : parse_count(owner(parameter), text);
+    return parameter.kind == Kind::size ? parse_size(owner(parameter), text) : parse_count(owner(parameter), text);
 }
 
 std::vector<uint64_t> Arguments::counts(const std::string& name) const {
     const Parameter& parameter = find(name);
     std::vector<uint64_t> found;
-    for (const std::string_view part : parts_of(values_.at(name)))
-        found.push_back(parse_count(owner(parameter), part));
+    for (const std::string_view part : parts_of(values_.at(name))) found.push_back(parse_count(owner(parameter), part));
     return found;
 }
 
-double Arguments::real(const std::string& name) const {
-    return parse_real(owner(find(name)), values_.at(name));
-}
+double Arguments::real(const std::string& name) const { return parse_real(owner(find(name)), values_.at(name)); }
 
 const std::string& Arguments::text(const std::string& name) const {
     find(name);

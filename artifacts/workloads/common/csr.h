@@ -40,10 +40,8 @@ struct Csr {
 /// What the row of one end of edge k holds about the other end.
 template <class Vertex, class EdgeSource>
 Vertex csr_entry(const EdgeSource& edge, uint64_t k, int64_t other) {
-    if constexpr (std::is_integral_v<Vertex>)
-        return static_cast<Vertex>(other);
-    else
-        return {static_cast<int32_t>(other), edge.weight(k)};
+    if constexpr (std::is_integral_v<Vertex>) return static_cast<Vertex>(other);
+    else return {static_cast<int32_t>(other), edge.weight(k)};
 }
 
 template <class Vertex, class EdgeSource>

@@ -14,10 +14,8 @@ inline constexpr int kExitUsage = 2;
 
 class Error : public std::runtime_error {
 public:
-    Error(const std::string& asked, const std::string& found, const std::string& remedy,
-          int exit_status = kExitUsage)
-        : std::runtime_error(asked + ": " + found + "\n  what to do: " + remedy),
-          exit_status_(exit_status) {}
+    Error(const std::string& asked, const std::string& found, const std::string& remedy, int exit_status = kExitUsage)
+        : std::runtime_error(asked + ": " + found + "\n  what to do: " + remedy), exit_status_(exit_status) {}
 
     int exit_status() const { return exit_status_; }
 

@@ -16,9 +16,7 @@ namespace {
 constexpr uint64_t kHeaderBytes = 1 + 2 * sizeof(int64_t);
 const char* const kMakeAgain = "create it again with the converter of GAPBS, see docs/howto/datasets.md";
 
-[[noreturn]] void refuse(const std::string& path, const std::string& found) {
-    throw Error("graph file " + path, found, kMakeAgain);
-}
+[[noreturn]] void refuse(const std::string& path, const std::string& found) { throw Error("graph file " + path, found, kMakeAgain); }
 
 int64_t int64_at(const unsigned char* at) {
     int64_t value;
@@ -29,14 +27,13 @@ int64_t int64_at(const unsigned char* at) {
 }  // namespace
 
 GapFileEdges::GapFileEdges(const std::string& path) {
-    if (path.ends_with(".wsg"))
-        entry_bytes_ = 8;
+    if (path.ends_with(".wsg")) entry_bytes_ = 8;
     else if (!path.ends_with(".sg"))
-        throw Error("graph file " + path, "its name ends neither in .sg nor in .wsg",
-                    "give a graph file from the converter of GAPBS");
+        throw Error("graph file " + path, "its name ends neither in .sg nor in .wsg", "give a graph file from the converter of GAPBS");
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        throw Error("graph file " + path, std::strerror(errno), "see `tessera datasets list` for the available graphs, or "
+        throw Error("graph file " + path, std::strerror(errno),
+                    "see `tessera datasets list` for the available graphs, or "
                     "use a synthetic graph (--graph kronecker, uniform, road, web)");
     struct stat status;
     const bool sized = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
@@ -72,17 +69,14 @@ void GapFileEdges::check(const std::string& path, uint64_t bytes) {
                          std::to_string(arcs_) + " arcs take " + std::to_string(expected));
     offsets_ = start + kHeaderBytes;
     ends_ = offsets_ + (vertices_ + 1) * sizeof(int64_t);
-    if (offset(0) != 0 || offset(vertices_) != arcs_)
-        refuse(path, "its offsets do not run from 0 to the number of arcs");
+    if (offset(0) != 0 || offset(vertices_) != arcs_) refuse(path, "its offsets do not run from 0 to the number of arcs");
     for (uint64_t v = 0; v < vertices_; ++v)
         if (offset(v) > offset(v + 1)) refuse(path, "the offsets decrease at vertex " + std::to_string(v));
     for (uint64_t k = 0; k < arcs_; ++k) {
         if (end(k) < 0 || end(k) >= vertices)
-            refuse(path, "arc " + std::to_string(k) + " ends at vertex " + std::to_string(end(k)) +
-                             ", which does not exist");
+            refuse(path, "arc " + std::to_string(k) + " ends at vertex " + std::to_string(end(k)) + ", which does not exist");
         if (weighted() && (weight(k) < 1 || weight(k) > INT32_MAX / 2))
-            refuse(path, "arc " + std::to_string(k) + " has weight " + std::to_string(weight(k)) +
-                             ", but must have 1 to 1073741823");
+            refuse(path, "arc " + std::to_string(k) + " has weight " + std::to_string(weight(k)) + ", but must have 1 to 1073741823");
     }
 }
 

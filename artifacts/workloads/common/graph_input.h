@@ -39,8 +39,7 @@ auto with_graph(const std::string& program, const Arguments& arguments, bool nee
     if (graph == "road") return body(RoadEdges(scale, seed));
     if (graph == "web") return body(RandomWeights(WebEdges(scale, edges, seed), seed));
     if (!graph.starts_with("file:"))
-        throw Error(program + ": --graph", "'" + graph + "' is not a known graph",
-                    "use one of: kronecker, uniform, road, web, file:PATH");
+        throw Error(program + ": --graph", "'" + graph + "' is not a known graph", "use one of: kronecker, uniform, road, web, file:PATH");
     const GapFileEdges file(graph.substr(5));
     if (needs_weights && !file.weighted())
         throw Error(program + ": --graph " + graph, "the file has no weights", "give a weighted graph (.wsg)");
@@ -50,8 +49,10 @@ auto with_graph(const std::string& program, const Arguments& arguments, bool nee
 /// Adds the fields of the result line that describe the graph.
 inline void add_graph(Result& result, const Arguments& arguments) {
     const std::string& graph = arguments.text("graph");
-    result.add("graph", graph.substr(0, graph.find(':'))).add("scale", arguments.count("scale"))
-        .add("degree", arguments.count("degree")).add("seed", arguments.count("seed"));
+    result.add("graph", graph.substr(0, graph.find(':')))
+        .add("scale", arguments.count("scale"))
+        .add("degree", arguments.count("degree"))
+        .add("seed", arguments.count("seed"));
 }
 
 }  // namespace tessera::workloads

@@ -34,8 +34,7 @@ struct Sweep {
     int32_t last;
 };
 
-inline Sweep sweep(const Csr<int32_t>& graph, int32_t source, AnonymousArray<int32_t>& depth,
-                   AnonymousArray<int32_t>& queue) {
+inline Sweep sweep(const Csr<int32_t>& graph, int32_t source, AnonymousArray<int32_t>& depth, AnonymousArray<int32_t>& queue) {
     depth.fill(-1);
     uint64_t tail = 0;
     depth[source] = 0;

@@ -30,8 +30,7 @@ inline uint64_t scramble(uint64_t vertex, unsigned bits, uint64_t seed) {
 
 class KroneckerEdges {
 public:
-    KroneckerEdges(unsigned scale, uint64_t edges, uint64_t seed)
-        : scale_(scale), edges_(edges), seed_(seed) {}
+    KroneckerEdges(unsigned scale, uint64_t edges, uint64_t seed) : scale_(scale), edges_(edges), seed_(seed) {}
 
     uint64_t vertices() const { return uint64_t{1} << scale_; }
     uint64_t count() const { return edges_; }
@@ -61,8 +60,7 @@ private:
 
 class UniformEdges {
 public:
-    UniformEdges(unsigned scale, uint64_t edges, uint64_t seed)
-        : vertices_(uint64_t{1} << scale), edges_(edges), seed_(seed) {}
+    UniformEdges(unsigned scale, uint64_t edges, uint64_t seed) : vertices_(uint64_t{1} << scale), edges_(edges), seed_(seed) {}
 
     uint64_t vertices() const { return vertices_; }
     uint64_t count() const { return edges_; }

@@ -20,8 +20,7 @@ uint64_t region_of_interest_ns(Body&& body) {
     body();
     TESSERA_ROI_END();
     const auto end = std::chrono::steady_clock::now();
-    return static_cast<uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(end - begin).count());
+    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(end - begin).count());
 }
 
 }  // namespace tessera::workloads

@@ -19,8 +19,7 @@ inline uint64_t parse_count(std::string_view owner, std::string_view text) {
     const char* end = text.data() + text.size();
     auto [stop, status] = std::from_chars(text.data(), end, value);
     if (status == std::errc::result_out_of_range)
-        throw Error(std::string(owner), "'" + std::string(text) + "' does not fit 64 bits",
-                    "give a smaller number");
+        throw Error(std::string(owner), "'" + std::string(text) + "' does not fit 64 bits", "give a smaller number");
     if (status != std::errc{} || stop != end)
         throw Error(std::string(owner), "'" + std::string(text) + "' is not a non-negative integer",
                     "write decimal digits only, for example 1000000");
@@ -29,8 +28,10 @@ inline uint64_t parse_count(std::string_view owner, std::string_view text) {
 
 /// Bytes: digits, then nothing or one of KB, MB, GB, TB (powers of two).
 inline uint64_t parse_size(std::string_view owner, std::string_view text) {
-    static constexpr struct { std::string_view suffix; unsigned shift; } kUnits[] = {
-        {"KB", 10}, {"MB", 20}, {"GB", 30}, {"TB", 40}};
+    static constexpr struct {
+        std::string_view suffix;
+        unsigned shift;
+    } kUnits[] = {{"KB", 10}, {"MB", 20}, {"GB", 30}, {"TB", 40}};
     unsigned shift = 0;
     std::string_view digits = text;
     for (const auto& unit : kUnits) {
@@ -44,8 +45,7 @@ inline uint64_t parse_size(std::string_view owner, std::string_view text) {
                     "write bytes, or a number with KB, MB, GB or TB, for example 64MB");
     const uint64_t value = parse_count(owner, digits);
     if (value > (UINT64_MAX >> shift))
-        throw Error(std::string(owner), "'" + std::string(text) + "' does not fit 64 bits",
-                    "give a smaller size");
+        throw Error(std::string(owner), "'" + std::string(text) + "' does not fit 64 bits", "give a smaller size");
     return value << shift;
 }
 
@@ -56,8 +56,7 @@ inline double parse_real(std::string_view owner, std::string_view text) {
     auto [stop, status] = std::from_chars(text.data(), end, value);
     const bool finite = value - value == 0;  // false for inf and nan
     if (status != std::errc{} || stop != end || !finite)
-        throw Error(std::string(owner), "'" + std::string(text) + "' is not a number",
-                    "write a decimal number, for example 0.0001");
+        throw Error(std::string(owner), "'" + std::string(text) + "' is not a number", "write a decimal number, for example 0.0001");
     return value;
 }
 

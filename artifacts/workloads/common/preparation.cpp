@@ -15,8 +15,7 @@ void check_combination(const std::string& program, const Arguments& arguments) {
     std::string given;
     for (const char* mode : modes) {
         if (!arguments.given(mode)) continue;
-        if (!given.empty())
-            refuse(mode, "--" + given + " is given, too", "give only one of --prepare, --check-prepared, --prepared");
+        if (!given.empty()) refuse(mode, "--" + given + " is given, too", "give only one of --prepare, --check-prepared, --prepared");
         given = mode;
     }
     if (arguments.given("threads") && given != "prepare" && given != "check-prepared")
@@ -47,8 +46,8 @@ std::vector<Parameter> preparation_parameters() {
             {"threads", Kind::count, "", 1, 1024, "threads of a preparation or check; all processors if not given"}};
 }
 
-std::optional<Outcome> prepare_or_check(const std::string& program, const Arguments& arguments, const Shape& shape,
-                                        uint64_t most_bytes, const std::function<void(Preparation&)>& prepare) {
+std::optional<Outcome> prepare_or_check(const std::string& program, const Arguments& arguments, const Shape& shape, uint64_t most_bytes,
+                                        const std::function<void(Preparation&)>& prepare) {
     check_combination(program, arguments);
     const bool writes = arguments.given("prepare");
     if (!writes && !arguments.given("check-prepared")) return std::nullopt;
@@ -72,7 +71,9 @@ std::optional<Outcome> prepare_or_check(const std::string& program, const Argume
         file.check_all(threads);
         totals = {file.bytes(), file.checksum()};
     }
-    outcome.result.add("bytes", totals.bytes).add("threads", uint64_t{threads}).add("seconds", seconds.passed())
+    outcome.result.add("bytes", totals.bytes)
+        .add("threads", uint64_t{threads})
+        .add("seconds", seconds.passed())
         .add("checksum", totals.checksum);
     return outcome;
 }

@@ -32,8 +32,8 @@ inline void add_preparation(std::vector<Parameter>& table) {
 }
 
 /// Does what --prepare or --check-prepared ask for; nothing if neither is given. `most_bytes` bounds the file's size.
-std::optional<Outcome> prepare_or_check(const std::string& program, const Arguments& arguments, const Shape& shape,
-                                        uint64_t most_bytes, const std::function<void(Preparation&)>& prepare);
+std::optional<Outcome> prepare_or_check(const std::string& program, const Arguments& arguments, const Shape& shape, uint64_t most_bytes,
+                                        const std::function<void(Preparation&)>& prepare);
 
 /// The file of --prepared, if it is given.
 std::optional<PreparedFile> open_prepared(const std::string& program, const Arguments& arguments, const Shape& shape);

@@ -15,7 +15,9 @@ namespace tessera::workloads {
 class PreparedEdges {
 public:
     PreparedEdges(const PreparedFile& file, Direction direction, uint64_t vertices)
-        : file_(file), direction_(direction), name_(direction == Direction::outgoing ? "outgoing" : "incoming"),
+        : file_(file),
+          direction_(direction),
+          name_(direction == Direction::outgoing ? "outgoing" : "incoming"),
           offsets_(file.load<uint64_t>("verifier's offsets", name_ + "-offsets", vertices + 1)) {}
 
     uint64_t vertices() const { return offsets_.size() - 1; }
@@ -58,8 +60,7 @@ void visit_edges(const PreparedEdges& edges, Fetch&& fetch, Visit&& visit) {
 
 /// Calls verify(edges) with the rows of the prepared file, or with the edge source if there is no file.
 template <class EdgeSource, class Verify>
-decltype(auto) on_edges(const std::optional<PreparedFile>& prepared, Direction direction, const EdgeSource& edge,
-                        Verify&& verify) {
+decltype(auto) on_edges(const std::optional<PreparedFile>& prepared, Direction direction, const EdgeSource& edge, Verify&& verify) {
     if (!prepared) return verify(edge);
     return verify(PreparedEdges(*prepared, direction, edge.vertices()));
 }

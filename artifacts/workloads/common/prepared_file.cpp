@@ -42,16 +42,14 @@ PreparedFile::PreparedFile(const std::string& program, const std::string& path, 
 
 void PreparedFile::expect_shape(const Shape& asked) const {
     if (header_.shape == asked) return;
-    throw Error("prepared file " + path_ + " for " + command_line(asked),
-                "it was prepared for " + command_line(header_.shape),
+    throw Error("prepared file " + path_ + " for " + command_line(asked), "it was prepared for " + command_line(header_.shape),
                 "give the arguments that it was prepared with, or " + remedy_);
 }
 
 void PreparedFile::read_table() {
     table_.resize(header_.table_bytes() / sizeof(uint64_t));
     read_exactly(table_.data(), header_.table_bytes(), header_.table_offset);
-    if (sum_of_words(table_.data(), header_.table_bytes(), 0) != header_.table_sum)
-        damaged("its table of checksums is damaged");
+    if (sum_of_words(table_.data(), header_.table_bytes(), 0) != header_.table_sum) damaged("its table of checksums is damaged");
 }
 
 const Section& PreparedFile::find(const std::string& name, uint64_t element_bytes) const {
@@ -67,8 +65,7 @@ const Section& PreparedFile::find(const std::string& name, uint64_t element_byte
 
 void PreparedFile::expect_elements(const Section& section, uint64_t elements) const {
     if (section.elements != elements)
-        damaged("array '" + section.name + "' has " + std::to_string(section.elements) + " elements, expected " +
-                std::to_string(elements));
+        damaged("array '" + section.name + "' has " + std::to_string(section.elements) + " elements, expected " + std::to_string(elements));
 }
 
 void PreparedFile::read_into(const Section& section, uint64_t from, void* to, uint64_t bytes) const {
@@ -81,9 +78,7 @@ void PreparedFile::read_into(const Section& section, uint64_t from, void* to, ui
 
 void PreparedFile::read_exactly(void* to, uint64_t bytes, uint64_t offset) const {
     const int64_t got = file_.read_at(to, bytes, offset);
-    if (got < 0)
-        throw Error("prepared file " + path_, std::string("reading: ") + std::strerror(errno), "check the disk",
-                    kExitFailed);
+    if (got < 0) throw Error("prepared file " + path_, std::string("reading: ") + std::strerror(errno), "check the disk", kExitFailed);
     if (static_cast<uint64_t>(got) != bytes)
         damaged("it ended at byte " + std::to_string(offset + static_cast<uint64_t>(got)) + " while it was read");
 }
@@ -97,8 +92,8 @@ void PreparedFile::compare_sums(const Section& section, uint64_t from, const voi
     for (uint64_t done = 0; done < bytes; done += kSumBytes) {
         const uint64_t part = std::min(bytes - done, kSumBytes), at = from + done;
         if (sum_of_words(static_cast<const unsigned char*>(data) + done, part, at / 4) != table_[first + at / kSumBytes])
-            damaged("the checksum of bytes " + std::to_string(section.offset + at) + " to " +
-                    std::to_string(section.offset + at + part) + ", in array '" + section.name + "', is wrong");
+            damaged("the checksum of bytes " + std::to_string(section.offset + at) + " to " + std::to_string(section.offset + at + part) +
+                    ", in array '" + section.name + "', is wrong");
     }
 }
 
@@ -120,8 +115,6 @@ void PreparedFile::check_all(unsigned threads) const {
     });
 }
 
-void PreparedFile::damaged(const std::string& found) const {
-    throw Error("prepared file " + path_, found, remedy_, kExitFailed);
-}
+void PreparedFile::damaged(const std::string& found) const { throw Error("prepared file " + path_, found, remedy_, kExitFailed); }
 
 }  // namespace tessera::workloads

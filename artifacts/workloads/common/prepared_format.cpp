@@ -43,9 +43,7 @@ public:
     }
 
     /// Bytes before the line that was read last.
-    std::string_view before(std::string_view line) const {
-        return text_.substr(0, static_cast<size_t>(line.data() - text_.data()));
-    }
+    std::string_view before(std::string_view line) const { return text_.substr(0, static_cast<size_t>(line.data() - text_.data())); }
 
     static std::string_view word(std::string_view& line) {
         const size_t end = line.find(' ');
@@ -59,8 +57,7 @@ public:
         uint64_t value = 0;
         const auto [stop, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         if (digits.empty() || status != std::errc{} || stop != digits.data() + digits.size())
-            damaged(std::string("'").append(digits.substr(0, 20)) + "' in line " + std::to_string(line_) +
-                    " is not a number");
+            damaged(std::string("'").append(digits.substr(0, 20)) + "' in line " + std::to_string(line_) + " is not a number");
         return value;
     }
 
@@ -77,21 +74,18 @@ void check_layout(const Decoder& decoder, const PreparedHeader& header) {
     PreparedHeader expected = header;
     for (const Section& section : header.sections) {
         if (section.element_bytes == 0 || section.element_bytes % 4 != 0 || section.element_bytes > kMostElementBytes)
-            decoder.damaged("an element of array '" + section.name + "' has " +
-                            std::to_string(section.element_bytes) + " bytes");
+            decoder.damaged("an element of array '" + section.name + "' has " + std::to_string(section.element_bytes) + " bytes");
         if (section.elements == 0 || section.elements > (uint64_t{1} << 56) / section.element_bytes)
             decoder.damaged("array '" + section.name + "' has " + std::to_string(section.elements) + " elements");
     }
     expected.lay_out();  // 16 arrays of less than 2^56 bytes: nothing overflows
     for (size_t i = 0; i < expected.sections.size(); ++i)
         if (header.sections[i].offset != expected.sections[i].offset)
-            decoder.damaged("array '" + header.sections[i].name + "' starts at " +
-                            std::to_string(header.sections[i].offset) + ", expected " +
-                            std::to_string(expected.sections[i].offset));
+            decoder.damaged("array '" + header.sections[i].name + "' starts at " + std::to_string(header.sections[i].offset) +
+                            ", expected " + std::to_string(expected.sections[i].offset));
     if (header.table_offset != expected.table_offset || header.file_bytes != expected.file_bytes)
-        decoder.damaged("its arrays end at " + std::to_string(header.table_offset) + " of " +
-                        std::to_string(header.file_bytes) + " bytes, expected " +
-                        std::to_string(expected.table_offset) + " of " + std::to_string(expected.file_bytes));
+        decoder.damaged("its arrays end at " + std::to_string(header.table_offset) + " of " + std::to_string(header.file_bytes) +
+                        " bytes, expected " + std::to_string(expected.table_offset) + " of " + std::to_string(expected.file_bytes));
 }
 
 }  // namespace
@@ -117,13 +111,12 @@ std::string encode_header(const PreparedHeader& header) {
     for (const auto& [name, value] : header.shape) {
         for (const char c : name + value)
             if (static_cast<unsigned char>(c) < 0x20)
-                throw Error("prepared file: argument '" + name + "'", "its value has a control character",
-                            "rename the input");
+                throw Error("prepared file: argument '" + name + "'", "its value has a control character", "rename the input");
         text += "argument " + name + " " + value + "\n";
     }
     for (const Section& section : header.sections)
-        text += "section " + section.name + " " + std::to_string(section.element_bytes) + " " +
-                std::to_string(section.elements) + " " + std::to_string(section.offset) + "\n";
+        text += "section " + section.name + " " + std::to_string(section.element_bytes) + " " + std::to_string(section.elements) + " " +
+                std::to_string(section.offset) + "\n";
     text += "sums " + std::to_string(header.table_offset) + " " + std::to_string(header.table_sum) + "\n";
     text += "bytes " + std::to_string(header.file_bytes) + "\n";
     text += "header " + std::to_string(sum_of_lines(text)) + "\n";
@@ -134,8 +127,7 @@ std::string encode_header(const PreparedHeader& header) {
     return text;
 }
 
-PreparedHeader decode_header(const std::string& path, std::string_view start, uint64_t file_bytes,
-                             const std::string& remedy) {
+PreparedHeader decode_header(const std::string& path, std::string_view start, uint64_t file_bytes, const std::string& remedy) {
     const std::string_view text = start.substr(0, kHeaderBytes);
     Decoder decoder(path, text, remedy);
     if (!text.starts_with(kMagic)) decoder.refuse("it is not a prepared file: it does not begin with 'tessera-prepared'", kExitUsage);
@@ -143,8 +135,8 @@ PreparedHeader decode_header(const std::string& path, std::string_view start, ui
     line.remove_prefix(kMagic.size());
     const uint64_t version = decoder.number(line);
     if (version != kPreparedVersion)
-        decoder.refuse("it has version " + std::to_string(version) + ", this program reads version " +
-                           std::to_string(kPreparedVersion), kExitUsage);
+        decoder.refuse("it has version " + std::to_string(version) + ", this program reads version " + std::to_string(kPreparedVersion),
+                       kExitUsage);
     if (text.size() < kHeaderBytes)
         decoder.refuse("it is truncated: it has " + std::to_string(file_bytes) + " bytes, its header alone has 4096");
 
@@ -178,8 +170,8 @@ PreparedHeader decode_header(const std::string& path, std::string_view start, ui
         decoder.refuse("it is truncated: it has " + std::to_string(file_bytes) + " bytes, its header gives " +
                        std::to_string(header.file_bytes));
     if (file_bytes > header.file_bytes)
-        decoder.refuse("it has " + std::to_string(file_bytes) + " bytes, more than the " +
-                       std::to_string(header.file_bytes) + " that its header gives");
+        decoder.refuse("it has " + std::to_string(file_bytes) + " bytes, more than the " + std::to_string(header.file_bytes) +
+                       " that its header gives");
     return header;
 }
 

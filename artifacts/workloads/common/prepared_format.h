@@ -49,7 +49,6 @@ std::string encode_header(const PreparedHeader& header);
 
 /// `start` holds the first bytes of a file of `file_bytes` (kHeaderBytes of them, or the whole file).
 /// Throws Error, which `remedy` ends.
-PreparedHeader decode_header(const std::string& path, std::string_view start, uint64_t file_bytes,
-                             const std::string& remedy);
+PreparedHeader decode_header(const std::string& path, std::string_view start, uint64_t file_bytes, const std::string& remedy);
 
 }  // namespace tessera::workloads

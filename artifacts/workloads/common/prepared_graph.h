@@ -67,10 +67,8 @@ Outcome run_on_graph(const std::string& program, const Arguments& arguments, Wei
         const uint64_t entry = weights == Weights::yes ? sizeof(WeightedVertex) : 2 * sizeof(Unweighted);
         const uint64_t most_bytes = 18 * edge.vertices() + (entry + 1) * edge.count() + (1 << 20);
         auto done = prepare_or_check(program, arguments, shape, most_bytes, [&](Preparation& preparation) {
-            if (weights == Weights::yes)
-                prepare_graph<WeightedVertex>(preparation, edge);
-            else
-                prepare_graph<Unweighted>(preparation, edge);
+            if (weights == Weights::yes) prepare_graph<WeightedVertex>(preparation, edge);
+            else prepare_graph<Unweighted>(preparation, edge);
         });
         if (done) return std::move(*done);
         return body(edge, open_prepared(program, arguments, shape));

@@ -16,8 +16,7 @@
 
 namespace tessera::workloads {
 
-PreparedWriter::PreparedWriter(const std::string& path, Shape shape, uint64_t most_bytes)
-    : path_(path), partial_{path + ".partial"} {
+PreparedWriter::PreparedWriter(const std::string& path, Shape shape, uint64_t most_bytes) : path_(path), partial_{path + ".partial"} {
     header_.shape = std::move(shape);
     struct stat status;
     if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
@@ -44,8 +43,7 @@ void PreparedWriter::lock_partial() {
             throw Error("--prepare " + path_, partial_.path + ": " + std::strerror(errno),
                         "give a file in a folder that exists and can be written");
         if (flock(file_.number(), LOCK_EX | LOCK_NB) != 0)
-            throw Error("--prepare " + path_, "another preparation writes " + partial_.path,
-                        "wait until it has ended", kExitFailed);
+            throw Error("--prepare " + path_, "another preparation writes " + partial_.path, "wait until it has ended", kExitFailed);
         struct stat opened, named;
         if (fstat(file_.number(), &opened) == 0 && stat(partial_.path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
             opened.st_dev == named.st_dev)
@@ -87,15 +85,15 @@ PreparedWriter::Totals PreparedWriter::finish() {
 }
 
 void PreparedWriter::put(const void* data, uint64_t bytes, uint64_t offset) {
-    if (!file_.write_at(data, bytes, offset))
-        fail(errno, "writing " + std::to_string(bytes) + " bytes at " + std::to_string(offset));
+    if (!file_.write_at(data, bytes, offset)) fail(errno, "writing " + std::to_string(bytes) + " bytes at " + std::to_string(offset));
 }
 
 void PreparedWriter::fail(int problem, const std::string& doing) const {
     throw Error("--prepare " + path_, partial_.path + ": " + doing + ": " + std::strerror(problem),
                 problem == ENOSPC || problem == EDQUOT || problem == EFBIG
                     ? "free " + std::to_string(header_.file_bytes) + " bytes, or give a file elsewhere"
-                    : "check the file system", kExitFailed);
+                    : "check the file system",
+                kExitFailed);
 }
 
 }  // namespace tessera::workloads

@@ -20,18 +20,15 @@ struct Outcome {
     std::string complaint;  ///< empty: verified; else what the verifier found
 };
 
-inline Parameter seed_parameter() {
-    return {"seed", Kind::count, "1", 0, 9007199254740992.0, "seed of all random sequences"};
-}
+inline Parameter seed_parameter() { return {"seed", Kind::count, "1", 0, 9007199254740992.0, "seed of all random sequences"}; }
 
 inline Parameter corrupt_parameter() {
-    return {"self-test-corrupt", Kind::flag, "", 0, 0,
-            "damage the answer before it is verified, to see the verifier fail", {}, true};
+    return {"self-test-corrupt", Kind::flag, "", 0, 0, "damage the answer before it is verified, to see the verifier fail", {}, true};
 }
 
 template <class Body>
-int run_program(const std::string& name, const std::string& summary, std::vector<Parameter> table,
-                int argc, const char* const* argv, Body&& body) {
+int run_program(const std::string& name, const std::string& summary, std::vector<Parameter> table, int argc, const char* const* argv,
+                Body&& body) {
     try {
         const Arguments arguments(name, std::move(table), argc, argv);
         if (arguments.help_asked()) {
@@ -50,8 +47,7 @@ int run_program(const std::string& name, const std::string& summary, std::vector
         std::fprintf(stderr, "%s\n", error.what());
         return error.exit_status();
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s: running: %s\n  what to do: report it with the command line\n",
-                     name.c_str(), error.what());
+        std::fprintf(stderr, "%s: running: %s\n  what to do: report it with the command line\n", name.c_str(), error.what());
         return kExitFailed;
     }
 }

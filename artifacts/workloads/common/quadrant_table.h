@@ -22,8 +22,7 @@ public:
     static double probability(unsigned outcome) {
         constexpr double kQuadrant[4] = {0.57, 0.19, 0.19, 0.05};  // A, B, C, D of the specification
         double product = 1;
-        for (unsigned level = 0; level < kLevels; ++level)
-            product *= kQuadrant[(outcome >> (4 + level) & 1) * 2 + (outcome >> level & 1)];
+        for (unsigned level = 0; level < kLevels; ++level) product *= kQuadrant[(outcome >> (4 + level) & 1) * 2 + (outcome >> level & 1)];
         return product;
     }
 
@@ -61,9 +60,7 @@ private:
         uint32_t alias;
     };
 
-    void set(unsigned column, double share, unsigned alias) {
-        columns_[column] = {static_cast<uint32_t>(share * (1 << 24)), alias};
-    }
+    void set(unsigned column, double share, unsigned alias) { columns_[column] = {static_cast<uint32_t>(share * (1 << 24)), alias}; }
 
     std::array<Column, kOutcomes> columns_;
 };

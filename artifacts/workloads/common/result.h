@@ -28,8 +28,8 @@ public:
     Result& add(const std::string& name, const std::string& value) {
         for (const char c : value)
             if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20)
-                throw Error("result field '" + name + "'", "its text needs escaping in JSON",
-                            "use only plain words in results", kExitFailed);
+                throw Error("result field '" + name + "'", "its text needs escaping in JSON", "use only plain words in results",
+                            kExitFailed);
         return put(name, "\"" + value + "\"");
     }
 

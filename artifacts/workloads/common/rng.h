@@ -44,9 +44,7 @@ private:
 };
 
 /// Maps a 64-bit number to [0, n) by its high bits; n need not be a power of two.
-inline uint64_t below(uint64_t number, uint64_t n) {
-    return static_cast<uint64_t>((static_cast<uint128>(number) * n) >> 64);
-}
+inline uint64_t below(uint64_t number, uint64_t n) { return static_cast<uint64_t>((static_cast<uint128>(number) * n) >> 64); }
 
 inline uint64_t mix64(uint64_t seed, uint64_t counter) {
     uint64_t z = seed + (counter + 1) * 0x9e3779b97f4a7c15u;

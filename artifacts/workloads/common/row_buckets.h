@@ -29,7 +29,9 @@ class RowBuckets {
 public:
     /// At most 2^31 vertices, so that a row and an entry fit 8 bytes. `most_entries` bounds each fill().
     RowBuckets(uint64_t vertices, uint64_t most_entries, unsigned threads)
-        : vertices_(vertices), threads_(threads), shift_(bucket_bits(vertices)),
+        : vertices_(vertices),
+          threads_(threads),
+          shift_(bucket_bits(vertices)),
           buckets_(((vertices - 1) >> shift_) + 1),
           blocks_("entries of rows by bucket", most_entries / kBlockItems + 1 + buckets_ * threads, Commit::written) {
         // Reserved, not used yet; a hint, as preparing does not depend on huge pages.
@@ -115,15 +117,11 @@ private:
         return bits > 10 ? bits - 10 : 0;
     }
 
-    uint64_t share(uint64_t count, unsigned thread) const {
-        return static_cast<uint64_t>(static_cast<uint128>(count) * thread / threads_);
-    }
+    uint64_t share(uint64_t count, unsigned thread) const { return static_cast<uint64_t>(static_cast<uint128>(count) * thread / threads_); }
 
     static uint64_t mixed(uint64_t row, const Kept& entry) {
-        if constexpr (std::is_integral_v<Vertex>)
-            return mix64(row, static_cast<uint64_t>(entry));
-        else
-            return mix64(row << 32 | static_cast<uint32_t>(entry.weight), static_cast<uint64_t>(entry.vertex));
+        if constexpr (std::is_integral_v<Vertex>) return mix64(row, static_cast<uint64_t>(entry));
+        else return mix64(row << 32 | static_cast<uint32_t>(entry.weight), static_cast<uint64_t>(entry.vertex));
     }
 
     uint64_t append(std::vector<Stream>& streams, int64_t row, const Kept& entry) {
@@ -168,8 +166,7 @@ private:
     static uint64_t sum_of(uint64_t first_row, const std::vector<uint64_t>& offsets, const std::vector<Vertex>& targets) {
         uint64_t sum = 0;
         for (uint64_t row = 0; row + 1 < offsets.size(); ++row)
-            for (uint64_t e = offsets[row]; e < offsets[row + 1]; ++e)
-                sum += mixed(first_row + row, static_cast<Kept>(targets[e]));
+            for (uint64_t e = offsets[row]; e < offsets[row + 1]; ++e) sum += mixed(first_row + row, static_cast<Kept>(targets[e]));
         return sum;
     }
 

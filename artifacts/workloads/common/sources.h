@@ -13,8 +13,7 @@
 namespace tessera::workloads {
 
 template <class Entry>
-std::vector<int32_t> choose_sources(const std::string& program, const Csr<Entry>& outgoing, uint64_t count,
-                                    uint64_t seed) {
+std::vector<int32_t> choose_sources(const std::string& program, const Csr<Entry>& outgoing, uint64_t count, uint64_t seed) {
     std::vector<int32_t> sources;
     const uint64_t draws = 64 * outgoing.vertices();  // enough unless almost every vertex is isolated
     for (uint64_t k = 0; k < draws && sources.size() < count; ++k) {

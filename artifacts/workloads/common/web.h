@@ -28,8 +28,10 @@ public:
 
     /// `edges` links, rounded down to a multiple of the number of regions.
     WebEdges(unsigned scale, uint64_t edges, uint64_t seed)
-        : scale_(scale), region_bits_(scale < kRegionBits ? scale : kRegionBits),
-          edges_per_region_(edges >> (scale - region_bits_)), seed_(seed) {}
+        : scale_(scale),
+          region_bits_(scale < kRegionBits ? scale : kRegionBits),
+          edges_per_region_(edges >> (scale - region_bits_)),
+          seed_(seed) {}
 
     uint64_t vertices() const { return uint64_t{1} << scale_; }
     uint64_t count() const { return edges_per_region_ << (scale_ - region_bits_); }

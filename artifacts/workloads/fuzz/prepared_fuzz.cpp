@@ -13,8 +13,21 @@ using namespace tessera::workloads;
 namespace {
 
 const Shape kShape{{"input", "fuzz"}, {"scale", "3"}};
-const std::vector<std::string_view> kWords = {"section ", "argument ", "sums ", "bytes ", "header ", "tessera-prepared ", "\n", " ",
-                                              "4096", "8192", "18446744073709551615", "72057594037927936", "0", "-1", "a 4 3 4096\n"};
+const std::vector<std::string_view> kWords = {"section ",
+                                              "argument ",
+                                              "sums ",
+                                              "bytes ",
+                                              "header ",
+                                              "tessera-prepared ",
+                                              "\n",
+                                              " ",
+                                              "4096",
+                                              "8192",
+                                              "18446744073709551615",
+                                              "72057594037927936",
+                                              "0",
+                                              "-1",
+                                              "a 4 3 4096\n"};
 
 std::string sealed(std::string text) {
     text.resize(std::min(text.size(), text.find('\0')));
@@ -51,10 +64,8 @@ std::string damaged_file(fuzz::Random& random) {
     if (random() % 3 == 0) return bytes;
     std::string text = bytes.substr(0, std::min(bytes.size(), bytes.find('\0')));
     if (random() % 4 != 0) fuzz::mutate(text, random, kWords);
-    if (random() % 4 != 0)
-        text = sealed(text);
-    else
-        text.resize(kHeaderBytes, '\0');
+    if (random() % 4 != 0) text = sealed(text);
+    else text.resize(kHeaderBytes, '\0');
     bytes.replace(0, kHeaderBytes, text.substr(0, kHeaderBytes));
     if (random() % 4 == 0) bytes.resize(random() % (bytes.size() + 1));
     if (random() % 4 == 0) bytes[random() % (bytes.size() + 1)] ^= 1;  // may be the end's zero, which stays outside
@@ -74,7 +85,8 @@ int main(int count, char** arguments) {
             const char* broken = header.file_bytes == input.size() ? nullptr : "the header gives the size of the file";
             uint64_t end = kHeaderBytes;
             for (const Section& section : header.sections) {
-                if (section.offset < end || section.bytes() > header.table_offset - section.offset) broken = "arrays lie in the file, in order";
+                if (section.offset < end || section.bytes() > header.table_offset - section.offset)
+                    broken = "arrays lie in the file, in order";
                 end = section.offset + section.bytes();
             }
             if (broken != nullptr) run.broken(input, broken);

@@ -10,12 +10,9 @@ using namespace tessera::workloads;
 namespace {
 
 const std::vector<Parameter> kTable = {
-    {"size", Kind::size, "1MB", 4096, 1048576, "bytes"},
-    {"reads", Kind::count, "10", 1, 100, "reads"},
-    {"tolerance", Kind::real, "0.5", 0, 1, "tolerance"},
-    {"graph", Kind::choice, "kronecker", 0, 0, "graph", {"kronecker", "uniform"}},
-    {"sizes", Kind::counts, "4,8", 2, 64, "sizes"},
-    {"secret", Kind::flag, "", 0, 0, "for tests", {}, true},
+    {"size", Kind::size, "1MB", 4096, 1048576, "bytes"}, {"reads", Kind::count, "10", 1, 100, "reads"},
+    {"tolerance", Kind::real, "0.5", 0, 1, "tolerance"}, {"graph", Kind::choice, "kronecker", 0, 0, "graph", {"kronecker", "uniform"}},
+    {"sizes", Kind::counts, "4,8", 2, 64, "sizes"},      {"secret", Kind::flag, "", 0, 0, "for tests", {}, true},
 };
 
 Arguments parse(std::vector<const char*> words) {
@@ -66,7 +63,10 @@ TEST(Arguments, ListsOfCounts) {
 }
 
 TEST(Arguments, MistakesAreNamed) {
-    const struct { std::vector<const char*> words; const char* said; } cases[] = {
+    const struct {
+        std::vector<const char*> words;
+        const char* said;
+    } cases[] = {
         {{"--sise", "4KB"}, "use one of: --size, --reads, --tolerance, --graph, --sizes"},
         {{"size"}, "arguments start with --"},
         {{"--size"}, "its value is missing"},
@@ -75,8 +75,7 @@ TEST(Arguments, MistakesAreNamed) {
         {{"--graph", "ring"}, "use one of: kronecker, uniform"},
         {{"--reads", "ten"}, "t: --reads: 'ten' is not a non-negative integer"},
     };
-    for (const auto& mistake : cases)
-        EXPECT_NE(complaint(mistake.words).find(mistake.said), std::string::npos) << complaint(mistake.words);
+    for (const auto& mistake : cases) EXPECT_NE(complaint(mistake.words).find(mistake.said), std::string::npos) << complaint(mistake.words);
 }
 
 TEST(Arguments, HelpListsAllButTheHidden) {

@@ -20,8 +20,12 @@ namespace {
 struct Computed {
     template <class EdgeSource>
     Computed(const EdgeSource& edge, const std::vector<int32_t>& sources)
-        : outgoing(build_csr<int32_t>(edge, Direction::outgoing)), depth(edge.vertices()), queue(edge.vertices()),
-          paths(edge.vertices()), dependency(edge.vertices()), score(edge.vertices(), 0),
+        : outgoing(build_csr<int32_t>(edge, Direction::outgoing)),
+          depth(edge.vertices()),
+          queue(edge.vertices()),
+          paths(edge.vertices()),
+          dependency(edge.vertices()),
+          score(edge.vertices(), 0),
           successor(BetweennessArrays::successor_words(outgoing.offsets[edge.vertices()])) {
         std::vector<uint64_t> levels;
         betweenness(arrays(), sources, levels);

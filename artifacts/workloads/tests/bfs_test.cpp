@@ -26,9 +26,7 @@ std::vector<int64_t> search(const HandMade& edges, int64_t root, uint64_t expect
     return parent;
 }
 
-std::vector<int32_t> levels(const Validation& found) {
-    return {found.level.data(), found.level.data() + found.level.size()};
-}
+std::vector<int32_t> levels(const Validation& found) { return {found.level.data(), found.level.data() + found.level.size()}; }
 
 TEST(Bfs, LevelsOfATree) {
     const auto parent = search(kGraph, 0, 5);
@@ -52,7 +50,12 @@ TEST(Bfs, AnIsolatedRootReachesItself) {
 }
 
 TEST(BfsValidation, FindsEachBreach) {
-    const struct { const char* name; const HandMade* edges; std::vector<int64_t> parent; const char* said; } cases[] = {
+    const struct {
+        const char* name;
+        const HandMade* edges;
+        std::vector<int64_t> parent;
+        const char* said;
+    } cases[] = {
         {"root", &kSquare, {1, 0, 1, 0, 2}, "root is not its own parent"},
         {"cycle", &kSquare, {0, 2, 1, 0, 2}, "cycle"},
         {"self cycle", &kSquare, {0, 0, 2, 0, 2}, "cycle"},
@@ -65,8 +68,7 @@ TEST(BfsValidation, FindsEachBreach) {
     };
     for (const auto& breach : cases) {
         const Validation found = validate_bfs(*breach.edges, 0, breach.parent.data());
-        EXPECT_NE(found.complaint.find(breach.said), std::string::npos)
-            << breach.name << ": '" << found.complaint << "'";
+        EXPECT_NE(found.complaint.find(breach.said), std::string::npos) << breach.name << ": '" << found.complaint << "'";
     }
 }
 

@@ -60,8 +60,7 @@ TEST(Boltzmann, AcceptsWithItsProbability) {
     const Boltzmann boltzmann;
     for (const auto& [increase, temperature] : {std::pair<int64_t, uint64_t>{1, 1}, {100, 50}, {7, 100}}) {
         int accepted = 0;
-        for (int i = 0; i < 4096; ++i)
-            accepted += boltzmann.accepts(increase, temperature << 16, static_cast<uint64_t>(i) << 52);
+        for (int i = 0; i < 4096; ++i) accepted += boltzmann.accepts(increase, temperature << 16, static_cast<uint64_t>(i) << 52);
         EXPECT_NEAR(accepted / 4096.0, std::exp(-double(increase) / double(temperature)), 1.0 / 4096);
     }
     EXPECT_FALSE(boltzmann.accepts(0, 0, 0));
@@ -79,8 +78,7 @@ Annealing annealed(uint64_t cells, const Schedule& schedule, uint64_t seed) {
     Netlist netlist = build_netlist(input, 32, 32);
     const int64_t before = routing_cost(input, netlist, 32);
     const Annealed done = anneal(netlist.cells.data(), cells, schedule, Boltzmann(), seed);
-    return {before, routing_cost(input, netlist, 32), done.cost_difference, done.accepted,
-            places_are_distinct(netlist)};
+    return {before, routing_cost(input, netlist, 32), done.cost_difference, done.accepted, places_are_distinct(netlist)};
 }
 
 TEST(Canneal, AccountsForEverySwapExactly) {

@@ -41,8 +41,7 @@ std::vector<int32_t> distances(const EdgeSource& edge, int32_t source, int32_t d
 template <class EdgeSource>
 std::vector<int32_t> dijkstra(const EdgeSource& edge, int32_t source) {
     std::vector<std::vector<std::pair<int32_t, int32_t>>> rows(edge.vertices());
-    for (uint64_t k = 0; k < edge.count(); ++k)
-        rows[edge(k).from].emplace_back(static_cast<int32_t>(edge(k).to), edge.weight(k));
+    for (uint64_t k = 0; k < edge.count(); ++k) rows[edge(k).from].emplace_back(static_cast<int32_t>(edge(k).to), edge.weight(k));
     std::vector<int32_t> distance(edge.vertices(), kUnreachable);
     using Entry = std::pair<int32_t, int32_t>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> due;
@@ -58,8 +57,7 @@ std::vector<int32_t> dijkstra(const EdgeSource& edge, int32_t source) {
 }
 
 TEST(DeltaStepping, FindsTheShorterWay) {
-    for (const int32_t delta : {1, 2, 100})
-        EXPECT_EQ(distances(kGraph, 0, delta), (std::vector<int32_t>{0, 2, 5, kUnreachable})) << delta;
+    for (const int32_t delta : {1, 2, 100}) EXPECT_EQ(distances(kGraph, 0, delta), (std::vector<int32_t>{0, 2, 5, kUnreachable})) << delta;
 }
 
 TEST(DeltaStepping, AgreesWithDijkstraForEveryDelta) {
@@ -97,7 +95,11 @@ TEST(Bins, GiveBackWhatWasPutInAndRefuseMore) {
 
 TEST(DistanceCheck, FindsEachBreach) {
     const int32_t far = kUnreachable;
-    const struct { const char* name; std::vector<int32_t> distance; const char* said; } cases[] = {
+    const struct {
+        const char* name;
+        std::vector<int32_t> distance;
+        const char* said;
+    } cases[] = {
         {"source", {1, 2, 5, far}, "the source, is not 0"},
         {"too long", {0, 2, 9, far}, "above 5, by the edge from 1"},
         {"too short", {0, 2, 4, far}, "distance 4 of 2: no edge gives it"},

@@ -64,7 +64,11 @@ TEST(DirectionOptimisingBfs, FollowsARoadStepByStep) {
 }
 
 TEST(DirectedTreeCheck, FindsEachBreach) {
-    const struct { const char* name; std::vector<int32_t> parent; const char* said; } cases[] = {
+    const struct {
+        const char* name;
+        std::vector<int32_t> parent;
+        const char* said;
+    } cases[] = {
         {"source", {1, 0, 0, 2, -1, -1}, "not its own parent"},
         {"cycle", {0, 2, 1, 2, -1, -1}, "cycle"},
         {"outside", {0, 0, 0, 99, -1, -1}, "cycle or leave"},

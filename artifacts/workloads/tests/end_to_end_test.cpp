@@ -56,12 +56,11 @@ TEST(EndToEnd, ACorruptedAnswerExitsOne) {
 }
 
 TEST(EndToEnd, AWrongRequestExitsTwo) {
-    for (const char* command : {"gups --size 4KX", "gups --size 4095", "gups --mode write",
-                                "gups --mode update --size 3MB", "gups --mode update --unwritten --size 1MB", "canneal --elements 100 --width 9 --height 11",
-                                "xsbench --gridpoints 1", "graph500 --scale 41", "pr --graph ring",
-                                "bfs --graph file:/nonexistent.sg", "sssp --scale 1", "bc --sources 0",
-                                "sssp --graph road --scale 20 --delta 1",
-                                "graph500 --scale 2 --edge-factor 1 --roots 64", "pr extra"})
+    for (const char* command :
+         {"gups --size 4KX", "gups --size 4095", "gups --mode write", "gups --mode update --size 3MB",
+          "gups --mode update --unwritten --size 1MB", "canneal --elements 100 --width 9 --height 11", "xsbench --gridpoints 1",
+          "graph500 --scale 41", "pr --graph ring", "bfs --graph file:/nonexistent.sg", "sssp --scale 1", "bc --sources 0",
+          "sssp --graph road --scale 20 --delta 1", "graph500 --scale 2 --edge-factor 1 --roots 64", "pr extra"})
         EXPECT_EQ(run(command).status, 2) << command;
 }
 

@@ -16,8 +16,7 @@ namespace {
 
 constexpr int64_t kMs = 1000000;
 
-NetworkPlan built(uint32_t switches, uint32_t hosts, int64_t interval_ns, int64_t access_ns, uint32_t queue,
-                  uint64_t seed) {
+NetworkPlan built(uint32_t switches, uint32_t hosts, int64_t interval_ns, int64_t access_ns, uint32_t queue, uint64_t seed) {
     NetworkPlan plan{switches, hosts, 2, interval_ns, access_ns, queue, seed};
     plan.build();
     return plan;
@@ -135,10 +134,11 @@ TEST(EventNetworkCheck, FindsEachBreach) {
     };
     EXPECT_NE(said(lost).find(" under way"), std::string::npos);
     EXPECT_NE(said([](Simulation& s) {
-        for (const auto& module : s.modules())
-            for (Port& port : module->ports) port.arrived += 7;  // as if seven packets had been overtaken
-        s.run_events(2000);
-    }).find("out of order"), std::string::npos);
+                  for (const auto& module : s.modules())
+                      for (Port& port : module->ports) port.arrived += 7;  // as if seven packets had been overtaken
+                  s.run_events(2000);
+              }).find("out of order"),
+              std::string::npos);
 }
 
 }  // namespace

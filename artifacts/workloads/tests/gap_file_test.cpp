@@ -97,7 +97,11 @@ TEST_F(GapFile, ADirectedFileHasTwoSides) {
 }
 
 TEST_F(GapFile, RefusesWhatLies) {
-    const struct { const char* name; void (*damage)(std::string&); const char* said; } cases[] = {
+    const struct {
+        const char* name;
+        void (*damage)(std::string&);
+        const char* said;
+    } cases[] = {
         {"empty", [](std::string& b) { b.clear(); }, "fewer than the header"},
         {"one byte short", [](std::string& b) { b.pop_back(); }, "but 3 vertices"},
         {"one byte long", [](std::string& b) { b.push_back(0); }, "but 3 vertices"},

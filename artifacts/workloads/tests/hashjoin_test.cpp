@@ -18,8 +18,7 @@ struct Memory {
     HashTable table;
 
     Memory(unsigned log2_buckets, uint64_t capacity)
-        : buckets(uint64_t{1} << log2_buckets), overflow(capacity),
-          table{buckets.data(), log2_buckets, overflow.data(), capacity} {}
+        : buckets(uint64_t{1} << log2_buckets), overflow(capacity), table{buckets.data(), log2_buckets, overflow.data(), capacity} {}
 };
 
 /// n different keys that share the first bucket of two: their products' high bit is 0.

@@ -66,8 +66,7 @@ Oracle lemon_solves(const Given& given, bool with_costs = true) {
     Graph::ArcMap<int64_t> capacity(graph), cost(graph);
     Graph::NodeMap<int64_t> supply(graph);
     for (const GivenArc& arc : given.arcs) {
-        const auto added = graph.addArc(Graph::nodeFromId(static_cast<int>(arc.tail)),
-                                        Graph::nodeFromId(static_cast<int>(arc.head)));
+        const auto added = graph.addArc(Graph::nodeFromId(static_cast<int>(arc.tail)), Graph::nodeFromId(static_cast<int>(arc.head)));
         capacity[added] = arc.capacity;  // kNoLimit is LEMON's infinity too
         cost[added] = with_costs ? arc.cost : 0;
     }
@@ -132,8 +131,8 @@ TEST(NetworkSimplex, AgreesWithLemonOnRandomNetworks) {
         if (lemon_solves(given, false).type == Lemon::INFEASIBLE) {
             // An infeasible network may also hold a cycle of unbounded gain, whichever is met first.
             const bool may_be_unbounded = seed % 2 == 1;
-            ASSERT_TRUE(ours.status == SimplexStatus::infeasible ||
-                        (may_be_unbounded && ours.status == SimplexStatus::unbounded)) << "seed " << seed;
+            ASSERT_TRUE(ours.status == SimplexStatus::infeasible || (may_be_unbounded && ours.status == SimplexStatus::unbounded))
+                << "seed " << seed;
             ++infeasible;
             continue;
         }
@@ -158,8 +157,8 @@ TEST(NetworkSimplex, AgreesWithLemonOnATimetable) {
     for (uint64_t i = 0; i < network.nodes(); ++i) given.supply[i] = network.node(i).supply;
     for (uint64_t a = 0; a < network.arcs(); ++a) {
         const FlowArc& arc = network.arc(a);
-        given.arcs.push_back({static_cast<uint64_t>(arc.tail - &network.node(0)),
-                              static_cast<uint64_t>(arc.head - &network.node(0)), arc.capacity, arc.cost});
+        given.arcs.push_back({static_cast<uint64_t>(arc.tail - &network.node(0)), static_cast<uint64_t>(arc.head - &network.node(0)),
+                              arc.capacity, arc.cost});
     }
     network.start(50);
     EXPECT_EQ(network.solve(100000), SimplexStatus::optimal);
@@ -181,14 +180,18 @@ TEST(NetworkSimplex, TheBasisIsSoundAfterEveryPivot) {
 }
 
 TEST(NetworkSimplexCheck, FindsEachBreach) {
-    const struct { const char* said; void (*damage)(NetworkSimplex&); } cases[] = {
+    const struct {
+        const char* said;
+        void (*damage)(NetworkSimplex&);
+    } cases[] = {
         {"not conserved", [](NetworkSimplex& n) { n.arc(0).flow ^= 1; }},
         {"outside its bounds", [](NetworkSimplex& n) { n.arc(0).flow = 2; }},
         {"complementary slackness", [](NetworkSimplex& n) { n.node(3).potential += 1000000; }},
         {"wrong potential", [](NetworkSimplex& n) { n.node(3).potential += 1; }},
         {"wrong depth", [](NetworkSimplex& n) { n.node(n.nodes()).thread->depth += 1; }},
         {"breaks the thread", [](NetworkSimplex& n) { n.node(3).back = n.node(3).back->back; }},
-        {"does not span", [](NetworkSimplex& n) {
+        {"does not span",
+         [](NetworkSimplex& n) {
              FlowNode* last = n.node(n.nodes()).back;
              last->back->thread = last->thread;
          }},
@@ -198,8 +201,7 @@ TEST(NetworkSimplexCheck, FindsEachBreach) {
         network.start(10);
         ASSERT_EQ(network.solve(100000), SimplexStatus::optimal);
         const auto all = [&] {
-            return feasibility_complaint(network) + "; " + basis_complaint(network) + "; " +
-                   optimality_complaint(network);
+            return feasibility_complaint(network) + "; " + basis_complaint(network) + "; " + optimality_complaint(network);
         };
         ASSERT_EQ(all(), "; ; ");
         breach.damage(network);

@@ -32,8 +32,7 @@ TEST(Size, RefusesWrongUnitsAndOverflow) {
 
 TEST(Real, AcceptsFiniteNumbersOnly) {
     EXPECT_DOUBLE_EQ(parse_real("t", "1e-4"), 0.0001);
-    for (const char* text : {"", "nan", "inf", "1,5", "1x"})
-        EXPECT_THROW(parse_real("t", text), Error) << "'" << text << "'";
+    for (const char* text : {"", "nan", "inf", "1,5", "1x"}) EXPECT_THROW(parse_real("t", text), Error) << "'" << text << "'";
 }
 
 TEST(Errors, NameOwnerFindingAndRemedy) {

@@ -23,8 +23,7 @@ Ranked rank(const EdgeSource& edge, uint64_t limit, double tolerance) {
     std::vector<float> inverse(n, 0), contribution(n), score(n, 1.0f / static_cast<float>(n));
     for (uint64_t e = 0; e < incoming.offsets[n]; ++e) inverse[incoming.targets[e]] += 1;
     for (float& degree : inverse) degree = degree > 0 ? 1 / degree : 0;
-    const uint64_t iterations =
-        pagerank({incoming, inverse.data(), score.data(), contribution.data()}, limit, tolerance);
+    const uint64_t iterations = pagerank({incoming, inverse.data(), score.data(), contribution.data()}, limit, tolerance);
     return {score, iterations};
 }
 

@@ -199,7 +199,11 @@ TEST(Parallel, RunsEveryPieceOnceAndRethrows) {
         std::vector<std::atomic<int>> runs(1000);
         claim_in_parallel(threads, runs.size(), [&](uint64_t i) { ++runs[i]; });
         for (const auto& count : runs) EXPECT_EQ(count, 1);
-        EXPECT_THROW(claim_in_parallel(threads, 1000, [](uint64_t i) { if (i == 5) throw Error("a", "b", "c"); }), Error);
+        EXPECT_THROW(claim_in_parallel(threads, 1000,
+                                       [](uint64_t i) {
+                                           if (i == 5) throw Error("a", "b", "c");
+                                       }),
+                     Error);
     }
 }
 

@@ -63,7 +63,9 @@ TEST(PreparedHeader, IsReadAsItWasWritten) {
 
 TEST(PreparedHeader, RefusesWhatLies) {
     const std::string good = encode_header(example());
-    const struct { const char *name, *from, *to, *said; } cases[] = {
+    const struct {
+        const char *name, *from, *to, *said;
+    } cases[] = {
         {"no arrays", "section small 4 3 4096\nsection large 8 1179648 8192\n", "", "0 arrays"},
         {"an element of no bytes", "small 4 3", "small 0 3", "has 0 bytes"},
         {"an element that is no number of words", "small 4 3", "small 6 3", "has 6 bytes"},
@@ -88,11 +90,16 @@ TEST(PreparedHeader, RefusesWhatLies) {
 TEST(PreparedHeader, TellsOtherFilesFromDamagedOnes) {
     const std::string good = encode_header(example());
     int status = 0;
-    EXPECT_NE(refusal("\x7f" "ELF and so on", 5000, &status).find("'tessera-prepared'"), std::string::npos);
+    EXPECT_NE(refusal("\x7f"
+                      "ELF and so on",
+                      5000, &status)
+                  .find("'tessera-prepared'"),
+              std::string::npos);
     EXPECT_EQ(status, kExitUsage);
     EXPECT_NE(refusal("", 0, &status).find("'tessera-prepared'"), std::string::npos);
     EXPECT_EQ(status, kExitUsage);
-    EXPECT_NE(refusal(resealed(good, "tessera-prepared 1", "tessera-prepared 2"), kFileBytes, &status).find("version 2"), std::string::npos);
+    EXPECT_NE(refusal(resealed(good, "tessera-prepared 1", "tessera-prepared 2"), kFileBytes, &status).find("version 2"),
+              std::string::npos);
     EXPECT_EQ(status, kExitUsage);
     EXPECT_NE(refusal(good.substr(0, 500), 500, &status).find("500 bytes"), std::string::npos);
     EXPECT_EQ(status, kExitFailed);

@@ -58,7 +58,8 @@ protected:
         for (const unsigned threads : kThreads) {
             const PreparedFile file = prepared(threads, [&](Preparation& p) { prepare_graph<WeightedVertex>(p, edge); });
             EXPECT_TRUE(same_rows(load_rows<WeightedVertex>(file, "outgoing", edge.vertices()),
-                                  build_csr<WeightedVertex>(edge, Direction::outgoing))) << name << " " << threads;
+                                  build_csr<WeightedVertex>(edge, Direction::outgoing)))
+                << name << " " << threads;
         }
     }
 
@@ -152,11 +153,12 @@ TEST_F(PreparedInputs, EdgesOfAFileAreThoseOfTheGenerator) {
 TEST_F(PreparedInputs, AVisitOfAFileEndsWhenItIsTold) {
     const PreparedFile file = prepared(1, [&](Preparation& p) { prepare_graph<int32_t>(p, KroneckerEdges(8, 8 << 8, 3)); });
     uint64_t visited = 0;
-    visit_edges(PreparedEdges(file, Direction::incoming, 256), [](const Edge&) {},
-                [&](const Edge&, uint64_t number) {
-                    EXPECT_EQ(number, visited);
-                    return ++visited < 100;
-                });
+    visit_edges(
+        PreparedEdges(file, Direction::incoming, 256), [](const Edge&) {},
+        [&](const Edge&, uint64_t number) {
+            EXPECT_EQ(number, visited);
+            return ++visited < 100;
+        });
     EXPECT_EQ(visited, 100u);
 }
 

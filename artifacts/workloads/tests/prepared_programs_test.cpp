@@ -13,15 +13,9 @@ using namespace tessera::workloads;
 namespace {
 
 const char* const kPrograms[] = {
-    "graph500 --scale 9 --roots 3",
-    "bc --scale 9 --degree 8 --sources 2",
-    "bfs --scale 9 --degree 8 --sources 3",
-    "bfs --graph road --scale 10",
-    "pr --scale 9 --degree 8 --iterations 4",
-    "pr --graph web --scale 10 --iterations 3",
-    "sssp --scale 9 --degree 8",
-    "sssp --graph road --scale 9 --delta 50000",
-    "xsbench --model small --gridpoints 40 --particles 50",
+    "graph500 --scale 9 --roots 3", "bc --scale 9 --degree 8 --sources 2",       "bfs --scale 9 --degree 8 --sources 3",
+    "bfs --graph road --scale 10",  "pr --scale 9 --degree 8 --iterations 4",    "pr --graph web --scale 10 --iterations 3",
+    "sssp --scale 9 --degree 8",    "sssp --graph road --scale 9 --delta 50000", "xsbench --model small --gridpoints 40 --particles 50",
 };
 
 /// The line without the time of a run, and without the distance from the oracle: it sums the edges of a file in another
@@ -93,11 +87,11 @@ TEST_F(PreparedPrograms, RefuseOtherArgumentsAndDamage) {
 
 TEST_F(PreparedPrograms, RefuseOptionsThatExcludeEachOther) {
     const std::string file = folder_.path("f");
-    for (const std::string& options : {"--prepare " + file + " --prepared " + file, "--check-prepared " + file + " --prepare " + file,
-                                      std::string("--threads 2"), std::string("--verify-prepared"), std::string("--prepare ''"),
-                                      "--prepare " + folder_.path("no/f"), "--prepare " + folder_.path("f\\\"g"),
-                                      "--prepare " + file + " --threads 0", "--prepared " + file + " --threads 2",
-                                      "--prepared " + folder_.path("missing")}) {
+    for (const std::string& options :
+         {"--prepare " + file + " --prepared " + file, "--check-prepared " + file + " --prepare " + file, std::string("--threads 2"),
+          std::string("--verify-prepared"), std::string("--prepare ''"), "--prepare " + folder_.path("no/f"),
+          "--prepare " + folder_.path("f\\\"g"), "--prepare " + file + " --threads 0", "--prepared " + file + " --threads 2",
+          "--prepared " + folder_.path("missing")}) {
         const Finished finished = run("pr --scale 6 " + options);
         EXPECT_EQ(finished.status, options.find("\"g") == std::string::npos ? 2 : 1) << options << finished.output;
         EXPECT_NE(finished.output.find("what to do: "), std::string::npos) << options;

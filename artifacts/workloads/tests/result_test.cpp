@@ -10,8 +10,9 @@ namespace {
 TEST(Result, IsOneJsonObjectInOrder) {
     Result result("gups");
     result.add("reads", uint64_t{18446744073709551615u}).add("verified", true).add("x", 0.5).add("g", "kron");
-    EXPECT_EQ(result.line(), "{\"workload\": \"gups\", \"reads\": 18446744073709551615, "
-                             "\"verified\": true, \"x\": 0.5, \"g\": \"kron\"}\n");
+    EXPECT_EQ(result.line(),
+              "{\"workload\": \"gups\", \"reads\": 18446744073709551615, "
+              "\"verified\": true, \"x\": 0.5, \"g\": \"kron\"}\n");
 }
 
 TEST(Result, RefusesTextThatNeedsEscaping) {

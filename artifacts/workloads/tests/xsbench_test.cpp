@@ -15,8 +15,8 @@ namespace {
 
 TEST(Search, FindsTheLastAtOrBelow) {
     const double energies[] = {0.1, 0.2, 0.2, 0.5, 0.9};
-    for (const auto& [energy, at] : {std::pair<double, uint64_t>{0.05, 0}, {0.1, 0}, {0.19, 0}, {0.2, 2},
-                                     {0.4, 2}, {0.5, 3}, {0.89, 3}, {0.9, 4}, {1, 4}})
+    for (const auto& [energy, at] :
+         {std::pair<double, uint64_t>{0.05, 0}, {0.1, 0}, {0.19, 0}, {0.2, 2}, {0.4, 2}, {0.5, 3}, {0.89, 3}, {0.9, 4}, {1, 4}})
         EXPECT_EQ(search(energies, 5, energy), at) << energy;
     EXPECT_EQ(search(energies, 1, 0.7), 0u);
 }

@@ -25,7 +25,6 @@ Problem prepare_file(const std::string& path);
 
 /// Writes `event,value,enabled_ns,running_ns`, one row an event, then `region_ns`; under another name first, so that a file at
 /// `path` is always whole.
-Problem write_counts(const std::string& path, const std::vector<Event>& events, const std::vector<Count>& counts,
-                     uint64_t region_ns);
+Problem write_counts(const std::string& path, const std::vector<Event>& events, const std::vector<Count>& counts, uint64_t region_ns);
 
 }  // namespace tessera::counters

@@ -34,8 +34,8 @@ enum class Follow {
 
 /// Runs `arguments` with `environment` and calls `at_exit(pid)` for each traced process that exits. `target()` is the pid
 /// of the process that has the layout, 0 before it started. `counting`: prepared; null: nothing is counted.
-Ending run_traced(const std::string& path, const std::vector<std::string>& arguments,
-                  const std::vector<std::string>& environment, Follow follow, const std::function<void(int)>& at_exit,
-                  const std::function<int()>& target, const Ticks& ticks = {}, Counting* counting = nullptr);
+Ending run_traced(const std::string& path, const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+                  Follow follow, const std::function<void(int)>& at_exit, const std::function<int()>& target, const Ticks& ticks = {},
+                  Counting* counting = nullptr);
 
 }  // namespace tessera::counters

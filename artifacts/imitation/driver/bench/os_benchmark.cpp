@@ -33,7 +33,7 @@ uint64_t mixed(uint64_t x) {
 }
 
 template <class Fill>
-std::string write_trace(const std::string& name, uint64_t bytes, unsigned accesses_of_block, Fill&& fill) {
+std::string write_trace(const std::string &name, uint64_t bytes, unsigned accesses_of_block, Fill &&fill) {
     const std::string path = (std::filesystem::temp_directory_path() / (name + "-" + std::to_string(getpid()) + ".tst")).string();
     trace::Writer writer = trace::Writer::create(path);
     trace::StaticBlock block{0x400000, {}, {}};
@@ -42,7 +42,7 @@ std::string write_trace(const std::string& name, uint64_t bytes, unsigned access
         block.slots.push_back({static_cast<uint16_t>(i), 1, 8});
     }
     const uint32_t id = writer.add_block(block);
-    fill([&](const std::vector<uint64_t>& addresses, const std::vector<uint8_t>& stores) {
+    fill([&](const std::vector<uint64_t> &addresses, const std::vector<uint8_t> &stores) {
         writer.append(id, addresses.data(), stores.data(), static_cast<uint16_t>(addresses.size()));
     });
     trace::Events events;
@@ -55,19 +55,25 @@ std::string write_trace(const std::string& name, uint64_t bytes, unsigned access
     return path;
 }
 
-os::Scenario scenario(const char* thp, uint64_t memory, uint64_t swap = 0) {
-    return os::parse_scenario("name = bench\nmemory_bytes = " + std::to_string(memory) +
-                                  "\npolicy = linux-6.12\nfragmentation.index = none\nfragmentation.order = 9\nfragmentation.target_thousandths = 0\n"
-                                  "fragmentation.tolerance_thousandths = 5\nfragmentation.movable_share_thousandths = 0\nfragmentation.seed = 1\n"
-                                  "thp.enabled = " + thp + "\nthp.defrag = madvise\nthp.use_zero_page = 1\nthp.khugepaged.defrag = 1\n"
-                                  "thp.khugepaged.max_ptes_none = 511\nthp.khugepaged.max_ptes_swap = 64\nthp.khugepaged.max_ptes_shared = 256\n"
-                                  "thp.khugepaged.pages_to_scan = 4096\nthp.khugepaged.scan_sleep_milliseconds = 10000\n"
-                                  "swap.bytes = " + std::to_string(swap) + "\nswap.synchronous = 0\nswap.page_cluster = 3\nreclaim.swappiness = 60\ncompaction.proactive = 1\n"
-                                  "page_cache.at_start = none\npage_cache.other_bytes = 0\nhugetlb.pages_2mb = 0\nhugetlb.pages_1gb = 0\nslab.areas = 0\n"
-                                  "disk.model = constant\ntime.frequency_hz = 2000000000\ntime.instructions_per_1000_cycles = 1000\n", "benchmark");
+os::Scenario scenario(const char *thp, uint64_t memory, uint64_t swap = 0) {
+    return os::parse_scenario(
+        "name = bench\nmemory_bytes = " + std::to_string(memory) +
+            "\npolicy = linux-6.12\nfragmentation.index = none\nfragmentation.order = 9\nfragmentation.target_thousandths = 0\n"
+            "fragmentation.tolerance_thousandths = 5\nfragmentation.movable_share_thousandths = 0\nfragmentation.seed = 1\n"
+            "thp.enabled = " +
+            thp +
+            "\nthp.defrag = madvise\nthp.use_zero_page = 1\nthp.khugepaged.defrag = 1\n"
+            "thp.khugepaged.max_ptes_none = 511\nthp.khugepaged.max_ptes_swap = 64\nthp.khugepaged.max_ptes_shared = 256\n"
+            "thp.khugepaged.pages_to_scan = 4096\nthp.khugepaged.scan_sleep_milliseconds = 10000\n"
+            "swap.bytes = " +
+            std::to_string(swap) +
+            "\nswap.synchronous = 0\nswap.page_cluster = 3\nreclaim.swappiness = 60\ncompaction.proactive = 1\n"
+            "page_cache.at_start = none\npage_cache.other_bytes = 0\nhugetlb.pages_2mb = 0\nhugetlb.pages_1gb = 0\nslab.areas = 0\n"
+            "disk.model = constant\ntime.frequency_hz = 2000000000\ntime.instructions_per_1000_cycles = 1000\n",
+        "benchmark");
 }
 
-void row(const char* name, const std::string& trace, const os::Scenario& scenario) {
+void row(const char *name, const std::string &trace, const os::Scenario &scenario) {
     const std::string log = trace + ".oslog";
     const double begin = processor_seconds();
     const os::RunResult found = os::run(trace, scenario, log);
@@ -83,29 +89,44 @@ void row(const char* name, const std::string& trace, const os::Scenario& scenari
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char **argv) {
     const double scale = argc > 1 ? std::atof(argv[1]) : 1;
     const auto blocks = static_cast<uint64_t>(scale * 5e6), pages = static_cast<uint64_t>(scale * (1 << 20));
-    row("hits", write_trace("hits", gb, 4, [&](auto&& put) {
-            std::vector<uint64_t> addresses(4);
-            std::vector<uint8_t> stores(4);
-            for (uint64_t i = 0, n = 0; i < blocks; ++i) {
-                for (unsigned k = 0; k < 4; ++k, ++n) addresses[k] = base + (mixed(n) & 0x3ffffff), stores[k] = n >> 1 & 1;
-                put(addresses, stores);
-            }
-        }), scenario("never", gb));
+    row("hits",
+        write_trace("hits", gb, 4,
+                    [&](auto &&put) {
+                        std::vector<uint64_t> addresses(4);
+                        std::vector<uint8_t> stores(4);
+                        for (uint64_t i = 0, n = 0; i < blocks; ++i) {
+                            for (unsigned k = 0; k < 4; ++k, ++n) addresses[k] = base + (mixed(n) & 0x3ffffff), stores[k] = n >> 1 & 1;
+                            put(addresses, stores);
+                        }
+                    }),
+        scenario("never", gb));
     for (const bool random : {false, true})
-        row(random ? "faults, random" : "faults, in order", write_trace("faults", 4 * gb, 1, [&](auto&& put) {
-                for (uint64_t i = 0; i < pages; ++i) put({base + ((random ? i * 0x9e3779b1 : i) % (1 << 20) << 12)}, {1});
-            }), scenario("never", 8 * gb));
-    row("swap", write_trace("swap", 2 * gb, 1, [&](auto&& put) {
-            for (uint64_t i = 0; i < pages; ++i) put({base + (i % (pages / 2) << 12)}, {i < pages / 2});
-        }), scenario("never", std::max<uint64_t>(64, static_cast<uint64_t>(scale * 1024)) << 20, 4 * gb));
-    row("memory", write_trace("memory", 15 * gb, 1, [&](auto&& put) {
-            for (uint64_t i = 0; i < std::min<uint64_t>(7680, pages); ++i) put({base + (i << 21)}, {1});
-        }), scenario("always", 16 * gb));
-    row("memory, 4KB pages", write_trace("memory-4kb", 15 * gb, 1, [&](auto&& put) {
-            for (uint64_t i = 0; i < std::min<uint64_t>(15 << 18, 4 * pages); ++i) put({base + (i << 12)}, {1});
-        }), scenario("never", 16 * gb));
+        row(random ? "faults, random" : "faults, in order",
+            write_trace("faults", 4 * gb, 1,
+                        [&](auto &&put) {
+                            for (uint64_t i = 0; i < pages; ++i) put({base + ((random ? i * 0x9e3779b1 : i) % (1 << 20) << 12)}, {1});
+                        }),
+            scenario("never", 8 * gb));
+    row("swap",
+        write_trace("swap", 2 * gb, 1,
+                    [&](auto &&put) {
+                        for (uint64_t i = 0; i < pages; ++i) put({base + (i % (pages / 2) << 12)}, {i < pages / 2});
+                    }),
+        scenario("never", std::max<uint64_t>(64, static_cast<uint64_t>(scale * 1024)) << 20, 4 * gb));
+    row("memory",
+        write_trace("memory", 15 * gb, 1,
+                    [&](auto &&put) {
+                        for (uint64_t i = 0; i < std::min<uint64_t>(7680, pages); ++i) put({base + (i << 21)}, {1});
+                    }),
+        scenario("always", 16 * gb));
+    row("memory, 4KB pages",
+        write_trace("memory-4kb", 15 * gb, 1,
+                    [&](auto &&put) {
+                        for (uint64_t i = 0; i < std::min<uint64_t>(15 << 18, 4 * pages); ++i) put({base + (i << 12)}, {1});
+                    }),
+        scenario("never", 16 * gb));
     return 0;
 }

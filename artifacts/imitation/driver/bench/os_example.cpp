@@ -16,7 +16,7 @@ constexpr uint32_t anonymous = 0x22, of_private = 2, of_shared = 1, shared_anony
 
 class Example {
 public:
-    explicit Example(const char* path) : writer_(Writer::create(path)) {
+    explicit Example(const char *path) : writer_(Writer::create(path)) {
         load_ = writer_.add_block({0x400000, {{2, 1, 2, InsnKind::load, 1, 4}}, {{0, 0, 8}}});
         store_ = writer_.add_block({0x400100, {{3, 0, 2, InsnKind::store, 1, 4}}, {{0, 1, 8}}});
         events_.files = {{"private", 4 * mb}, {"shared", 2 * mb}};
@@ -59,7 +59,7 @@ private:
     uint64_t state_ = 1;
 };
 
-void write(const char* path) {
+void write(const char *path) {
     using enum EventKind;
     Example e(path);
     e.call(brk, EventPool::heap, 0, mb, 0, 0);
@@ -94,11 +94,12 @@ void write(const char* path) {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-    if (argc != 2) return std::fputs("usage: os_example FILE   write a small trace for scenarios\nexample: os_example /tmp/example.tst\n", stderr), 2;
+int main(int argc, char **argv) try {
+    if (argc != 2)
+        return std::fputs("usage: os_example FILE   write a small trace for scenarios\nexample: os_example /tmp/example.tst\n", stderr), 2;
     write(argv[1]);
     return 0;
-} catch (const TraceError& error) {
+} catch (const TraceError &error) {
     std::fprintf(stderr, "os_example: %s\n", error.what());
     return 1;
 }

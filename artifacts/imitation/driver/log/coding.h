@@ -11,21 +11,21 @@ constexpr size_t magic_bytes = 8, word_bytes = 8;
 constexpr unsigned wide_kind = 7;  ///< in a record's first byte: another byte has kind and pool
 constexpr uint64_t checksum_start = 0xcbf29ce484222325, checksum_prime = 0x100000001b3;
 
-inline uint64_t checksum_of(const char* data, size_t size, uint64_t from = checksum_start) {
+inline uint64_t checksum_of(const char *data, size_t size, uint64_t from = checksum_start) {
     for (size_t i = 0; i < size; ++i) from = (from ^ static_cast<unsigned char>(data[i])) * checksum_prime;
     return from;
 }
 
-inline void put_word(std::string& out, uint64_t value) {
+inline void put_word(std::string &out, uint64_t value) {
     for (unsigned shift = 0; shift < 64; shift += 8) out.push_back(static_cast<char>(value >> shift));
 }
-inline uint64_t get_word(const char* at) {
+inline uint64_t get_word(const char *at) {
     uint64_t value = 0;
     for (unsigned i = 0; i < word_bytes; ++i) value |= uint64_t{static_cast<unsigned char>(at[i])} << (8 * i);
     return value;
 }
 
-inline void put_number(std::string& out, uint64_t value) {
+inline void put_number(std::string &out, uint64_t value) {
     for (; value >= 128; value >>= 7) out.push_back(static_cast<char>(value | 128));
     out.push_back(static_cast<char>(value));
 }

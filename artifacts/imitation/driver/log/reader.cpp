@@ -9,11 +9,11 @@
 namespace tessera::os {
 namespace {
 
-constexpr const char* again = "make it again: tessera lab os run --help";
+constexpr const char *again = "make it again: tessera lab os run --help";
 constexpr size_t least_bytes = magic_bytes + 4 * word_bytes;
 constexpr size_t least_record_bytes = 4;  // head, flags, page, frame
 
-std::string content(const std::string& path) {
+std::string content(const std::string &path) {
     std::ifstream file(path, std::ios::binary);
     std::string data;
     for (char part[1 << 16]; file.read(part, sizeof part) || file.gcount() > 0;) data.append(part, static_cast<size_t>(file.gcount()));
@@ -21,12 +21,12 @@ std::string content(const std::string& path) {
     return data;
 }
 
-bool whole(std::string_view text, uint64_t& value) {
+bool whole(std::string_view text, uint64_t &value) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     return error == std::errc() && end == text.data() + text.size();
 }
 
-bool pool_of(std::string_view text, Pool& pool) {
+bool pool_of(std::string_view text, Pool &pool) {
     const size_t first = text.find(' '), second = text.find(' ', first + 1);
     uint64_t kind = 0;
     if (first == std::string_view::npos || second == std::string_view::npos) return false;
@@ -37,7 +37,7 @@ bool pool_of(std::string_view text, Pool& pool) {
 }
 
 /// False: a line that no writer makes.
-bool header_line(std::string_view key, std::string_view value, Header& header) {
+bool header_line(std::string_view key, std::string_view value, Header &header) {
     if (key == "scenario") header.scenario = value;
     else if (key == "trace") header.trace_checksum = value;
     else if (key == "blocks") return whole(value, header.blocks);
@@ -52,7 +52,7 @@ bool header_line(std::string_view key, std::string_view value, Header& header) {
 
 }  // namespace
 
-Reader::Reader(const std::string& path) : path_(path), data_(content(path)) {
+Reader::Reader(const std::string &path) : path_(path), data_(content(path)) {
     if (data_.size() < magic_bytes || data_.compare(0, magic_bytes, magic, magic_bytes) != 0)
         damaged("it does not begin as a log does [os/log-magic]");
     if (data_.size() < least_bytes) damaged("it is cut [os/log-cut]");
@@ -61,12 +61,14 @@ Reader::Reader(const std::string& path) : path_(path), data_(content(path)) {
         damaged("it is cut or damaged: the checksum differs [os/log-checksum]");
     const uint64_t header = get_word(data_.data() + magic_bytes);
     begin_ = magic_bytes + word_bytes;
-    if (header > tail - begin_ || get_word(data_.data() + tail + word_bytes) != tail - begin_ - header) damaged("lengths differ [os/log-lengths]");
+    if (header > tail - begin_ || get_word(data_.data() + tail + word_bytes) != tail - begin_ - header)
+        damaged("lengths differ [os/log-lengths]");
     std::string_view text(data_.data() + begin_, header);
     while (!text.empty()) {
         const std::string_view line = text.substr(0, text.find('\n'));
         const size_t equals = line.find(" = ");
-        if (line.size() == text.size() || equals == std::string_view::npos || !header_line(line.substr(0, equals), line.substr(equals + 3), header_))
+        if (line.size() == text.size() || equals == std::string_view::npos ||
+            !header_line(line.substr(0, equals), line.substr(equals + 3), header_))
             damaged("header line '" + std::string(line.substr(0, 40)) + "' [os/log-header]");
         text.remove_prefix(line.size() + 1);
     }
@@ -83,7 +85,7 @@ void Reader::rewind() {
     last_ = {};
 }
 
-void Reader::damaged(const std::string& found) const { throw LogError("log " + path_, found, again); }
+void Reader::damaged(const std::string &found) const { throw LogError("log " + path_, found, again); }
 
 uint64_t Reader::number() {
     uint64_t value = 0;
@@ -96,7 +98,7 @@ uint64_t Reader::number() {
     damaged("a number has more than 64 bits [os/log-record]");
 }
 
-bool Reader::next(Record& r) {
+bool Reader::next(Record &r) {
     if (left_ == 0) {
         if (at_ != end_) damaged("bytes follow the last record [os/log-record]");
         return false;
@@ -117,7 +119,7 @@ bool Reader::next(Record& r) {
     r.pages = head >> 7 ? number() : r.large ? 512 : 1;
     r.tables.resize(head >> 3 & 7);
     uint64_t table = 0;
-    for (uint32_t& frame : r.tables) frame = static_cast<uint32_t>(table += unfolded(number()));
+    for (uint32_t &frame : r.tables) frame = static_cast<uint32_t>(table += unfolded(number()));
     last_.block = r.block, last_.access = r.access, last_.page = r.page, last_.pages = r.pages, last_.frame = r.frame;
     --left_;
     return true;

@@ -13,13 +13,13 @@ namespace {
 
 constexpr size_t buffer_bytes = 1 << 20;
 
-std::string header_text(const Header& header) {
+std::string header_text(const Header &header) {
     std::string text = "scenario = " + header.scenario + "\ntrace = " + header.trace_checksum + "\n";
-    for (const Pool& pool : header.pools)
+    for (const Pool &pool : header.pools)
         text += "pool = " + std::to_string(pool.kind) + " " + std::to_string(pool.base) + " " + std::to_string(pool.size_bytes) + "\n";
     text += "blocks = " + std::to_string(header.blocks) + "\naccesses = " + std::to_string(header.accesses) +
             "\ninstructions = " + std::to_string(header.instructions) + "\n";
-    for (const auto& [key, value] : header.notes) text += "note." + key + " = " + value + "\n";
+    for (const auto &[key, value] : header.notes) text += "note." + key + " = " + value + "\n";
     for (size_t at = 0, end; at < header.scenario_text.size(); at = end + 1) {
         end = header.scenario_text.find('\n', at);
         if (end == std::string::npos) end = header.scenario_text.size();
@@ -30,29 +30,29 @@ std::string header_text(const Header& header) {
 
 }  // namespace
 
-const char* name_of(Kind kind) {
-    static const char* const names[kinds] = {"map", "unmap", "split", "collapse", "upgrade", "call", "area", "count"};
+const char *name_of(Kind kind) {
+    static const char *const names[kinds] = {"map", "unmap", "split", "collapse", "upgrade", "call", "area", "count"};
     return static_cast<uint8_t>(kind) < kinds ? names[static_cast<uint8_t>(kind)] : "?";
 }
 
-const char* name_of(Cause cause) {
-    static const char* const names[causes] = {"moved", "page",      "zero", "copy",   "reuse",    "swap", "swap-cache", "file",
-                                              "file-read", "pool", "around", "migrated", "copy-read"};
+const char *name_of(Cause cause) {
+    static const char *const names[causes] = {"moved", "page",      "zero", "copy",   "reuse",    "swap",     "swap-cache",
+                                              "file",  "file-read", "pool", "around", "migrated", "copy-read"};
     return static_cast<uint8_t>(cause) < causes ? names[static_cast<uint8_t>(cause)] : "?";
 }
 
-const char* name_of(Loss loss) {
-    static const char* const names[losses] = {"call", "reclaimed"};
+const char *name_of(Loss loss) {
+    static const char *const names[losses] = {"call", "reclaimed"};
     return static_cast<uint8_t>(loss) < losses ? names[static_cast<uint8_t>(loss)] : "?";
 }
 
-std::string digest_of(const std::string& text) {
+std::string digest_of(const std::string &text) {
     char digits[17];
     std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(checksum_of(text.data(), text.size())));
     return digits;
 }
 
-Writer::Writer(const std::string& path, const Header& header) : path_(path), checksum_(checksum_start) {
+Writer::Writer(const std::string &path, const Header &header) : path_(path), checksum_(checksum_start) {
     const std::filesystem::path target(path);
     temporary_ = (target.parent_path() / ("." + target.filename().string() + "." + std::to_string(getpid()) + ".tmp")).string();
     if (std::filesystem::is_directory(target)) throw LogError("log " + path, "this is a folder", "name a file");
@@ -72,7 +72,7 @@ Writer::~Writer() {
     std::remove(temporary_.c_str());
 }
 
-void Writer::add(const Record& r) {
+void Writer::add(const Record &r) {
     const size_t before = buffer_.size();
     const bool same = r.block == last_.block && r.access == last_.access, pages = r.pages != (r.large ? 512u : 1u);
     const bool wide = r.kind == Kind::count || r.pool > 1 || r.gigantic;
@@ -114,7 +114,7 @@ void Writer::finish() {
     flush();
     const bool written = std::fflush(file_) == 0 && fsync(fileno(file_)) == 0;
     const int error = errno;
-    std::FILE* file = std::exchange(file_, nullptr);
+    std::FILE *file = std::exchange(file_, nullptr);
     if (std::fclose(file) == 0 && written && std::rename(temporary_.c_str(), path_.c_str()) == 0) return;
     const std::string found = std::strerror(written ? errno : error);
     std::remove(temporary_.c_str());

@@ -13,7 +13,8 @@ trace::Event moved(uint64_t from, uint64_t length, uint64_t to, uint64_t new_len
 }
 
 TEST(Calls, AnUnmappedRangeFaultsAgain) {
-    const Ran found = ran(Program().map(0, 16384).store(0).store(4096).call(EventKind::unmap, 0, 4096).map(0, 4096).store(0).load(4096), scenario(never));
+    const Ran found =
+        ran(Program().map(0, 16384).store(0).store(4096).call(EventKind::unmap, 0, 4096).map(0, 4096).store(0).load(4096), scenario(never));
     ASSERT_EQ(found.changes.size(), 4u);
     EXPECT_EQ(found.changes[2].kind, Kind::unmap);
     EXPECT_EQ(found.changes[2].page, 0u);
@@ -38,16 +39,17 @@ TEST(Calls, AProtectedPartSplitsTwoMegabytes) {
     EXPECT_EQ(found.changes[1].pages, 512u);
     EXPECT_EQ(found.changes[1].tables.size(), 4u);
     EXPECT_EQ(found.all.back().kind, Kind::count);
-    EXPECT_EQ(std::count_if(found.all.begin(), found.all.end(), [](const os::Record& r) { return r.kind == Kind::area; }), 3);
+    EXPECT_EQ(std::count_if(found.all.begin(), found.all.end(), [](const os::Record &r) { return r.kind == Kind::area; }), 3);
     expect_parts(refused([] { ran(Program().map(0, 2 * mb).store(0).call(EventKind::protect, 4096, 4096, 1).store(4096), scenario()); }),
                  {"os/no-area", "page 1"});
 }
 
 TEST(Calls, AMoveKeepsFrames) {
-    const Ran found = ran(Program().map(0, 8192).store(0).store(4096).call(moved(0, 8192, 4 * mb, 12288)).load(4 * mb).store(4 * mb + 8192), scenario(never));
+    const Ran found = ran(Program().map(0, 8192).store(0).store(4096).call(moved(0, 8192, 4 * mb, 12288)).load(4 * mb).store(4 * mb + 8192),
+                          scenario(never));
     ASSERT_EQ(found.changes.size(), 5u);
     EXPECT_EQ(found.changes[2].kind, Kind::unmap);
-    const os::Record& run = found.changes[3];
+    const os::Record &run = found.changes[3];
     EXPECT_EQ(run.kind, Kind::map);
     EXPECT_FALSE(run.is_fault());
     EXPECT_EQ(run.page, 1024u);
@@ -66,7 +68,7 @@ TEST(Calls, TwoMegabytesMoveWhole) {
 
 TEST(Calls, ATableWithoutPagesMovesToo) {
     // The table of the first 2MB is empty when it moves; the fault at its new place makes no table.
-    const auto drop = [](Program& program) -> Program& { return program.call(EventKind::advise, 0, 2 * mb, 0, 4); };
+    const auto drop = [](Program &program) -> Program & { return program.call(EventKind::advise, 0, 2 * mb, 0, 4); };
     Program program;
     program.map(0, 2 * mb).store(0).map(8 * mb, 4096).store(8 * mb).call(EventKind::unmap, 8 * mb, 4096);
     const Ran found = ran(drop(program).call(moved(0, 2 * mb, 8 * mb, 2 * mb)).store(8 * mb), scenario(never));
@@ -89,7 +91,8 @@ TEST(Calls, DontneedDropsPages) {
 
 TEST(Calls, TheHeapGrowsAndShrinks) {
     const auto brk = [](uint64_t bytes) { return trace::Event{0, EventKind::brk, EventPool::heap, {}, 0, bytes, 0, 0, 0, 0, 0, 0}; };
-    const Ran found = ran(Program().call(brk(5000)).store(4096, heap_base).call(brk(4096)).call(brk(8192)).load(4096, heap_base), scenario(never));
+    const Ran found =
+        ran(Program().call(brk(5000)).store(4096, heap_base).call(brk(4096)).call(brk(8192)).load(4096, heap_base), scenario(never));
     ASSERT_EQ(found.changes.size(), 3u);
     EXPECT_EQ(found.changes[0].pool, 0);
     EXPECT_EQ(found.changes[1].kind, Kind::unmap);
@@ -119,15 +122,15 @@ TEST(Calls, PopulateReadGivesZeroPagesAndPopulateWriteGivesFrames) {
 TEST(Calls, AMoveWithinTwoLargePagesSplitsEachOnce) {
     // From the end of the first 2MB and the begin of the second into the first.
     const Ran found = ran(Program().map(0, 4 * mb).store(0).store(2 * mb).call(moved(2 * mb - 8192, 16384, 8192, 16384)), scenario());
-    EXPECT_EQ(std::count_if(found.changes.begin(), found.changes.end(), [](const os::Record& r) { return r.kind == Kind::split; }), 2);
+    EXPECT_EQ(std::count_if(found.changes.begin(), found.changes.end(), [](const os::Record &r) { return r.kind == Kind::split; }), 2);
 }
 
-TEST(Calls, AStackHasNoHugePages) {
-    EXPECT_FALSE(ran(Program().map(0, 2 * mb, 0x20022).store(0), scenario()).changes[0].large);
-}
+TEST(Calls, AStackHasNoHugePages) { EXPECT_FALSE(ran(Program().map(0, 2 * mb, 0x20022).store(0), scenario()).changes[0].large); }
 
 TEST(Calls, FilesAndUnknownAdviceAreCountedAsIgnored) {
-    const Ran found = ran(Program().map(0, 4096).call(EventKind::advise, 0, 4096, 0, 3).call(EventKind::unmap, 0x1000, 0x1000, 0, 0, EventPool::outside), scenario());
+    const Ran found =
+        ran(Program().map(0, 4096).call(EventKind::advise, 0, 4096, 0, 3).call(EventKind::unmap, 0x1000, 0x1000, 0, 0, EventPool::outside),
+            scenario());
     EXPECT_EQ(found.result.counts.calls, 3u);
     EXPECT_EQ(found.result.counts.ignored_calls, 2u);
 }

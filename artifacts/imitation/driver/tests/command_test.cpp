@@ -13,8 +13,8 @@ struct Ended {
     std::string text;
 };
 
-Ended tessera_os(const std::string& words) {
-    std::FILE* pipe = popen((std::string(TESSERA_OS) + " " + words + " 2>&1").c_str(), "r");
+Ended tessera_os(const std::string &words) {
+    std::FILE *pipe = popen((std::string(TESSERA_OS) + " " + words + " 2>&1").c_str(), "r");
     Ended found{0, ""};
     std::array<char, 4096> part;
     while (const size_t size = std::fread(part.data(), 1, part.size(), pipe)) found.text.append(part.data(), size);
@@ -32,7 +32,7 @@ protected:
         std::ofstream(scenario_) << scenario_text();
     }
     void TearDown() override {
-        for (const std::string& path : {trace_, scenario_, log_}) std::filesystem::remove(path);
+        for (const std::string &path : {trace_, scenario_, log_}) std::filesystem::remove(path);
     }
     Ended run() { return tessera_os("run --trace " + trace_ + " --scenario " + scenario_ + " --out " + log_); }
     std::string trace_, scenario_, log_;

@@ -10,7 +10,7 @@ using os::Kind;
 const std::map<std::string, std::string> never = {{"thp.enabled", "never"}};
 std::map<std::string, std::string> cached() { return {{"thp.enabled", "never"}, {"page_cache.at_start", "files"}}; }
 
-Program& load(Program& program, uint64_t page) { return program.load(page * 4096, file_base); }
+Program &load(Program &program, uint64_t page) { return program.load(page * 4096, file_base); }
 
 TEST(Files, ACachedFileIsMappedSixteenPagesAFault) {
     Program program;
@@ -102,7 +102,8 @@ TEST(Files, ProtectAndAdviseReachTheFilesOnly) {
                      Program wrong;
                      wrong.file(4096).map_file(1, 0, 4096, 1);
                      ran(wrong.store(0, file_base), scenario());
-                 }), {"os/no-area", "pool file", "page 0"});
+                 }),
+                 {"os/no-area", "pool file", "page 0"});
 }
 
 TEST(Files, FullPageCacheGivesWayToTheProgram) {
@@ -111,12 +112,16 @@ TEST(Files, FullPageCacheGivesWayToTheProgram) {
     for (uint64_t page = 0; page < 16 * 256; ++page) load(program, page);
     for (uint64_t page = 0; page < 20 * 256; ++page) program.store(page * 4096);
     for (uint64_t page = 0; page < 16 * 256; ++page) load(program, page);
-    const Ran found = ran(program, scenario({{"memory_bytes", "33554432"}, {"thp.enabled", "never"}, {"page_cache.at_start", "files"},
-                                              {"page_cache.other_bytes", "67108864"}}));
+    const Ran found = ran(program, scenario({{"memory_bytes", "33554432"},
+                                             {"thp.enabled", "never"},
+                                             {"page_cache.at_start", "files"},
+                                             {"page_cache.other_bytes", "67108864"}}));
     expect_mapped(program, found);
     EXPECT_GT(counter(found, "pgsteal_file"), 3000u);
     EXPECT_EQ(counter(found, "pgsteal_anon"), 0u);  // there is no swap
-    const auto lost = [](const os::Record& r) { return r.kind == Kind::unmap && r.pool == os::file_pool && r.cause == static_cast<uint8_t>(os::Loss::reclaimed); };
+    const auto lost = [](const os::Record &r) {
+        return r.kind == Kind::unmap && r.pool == os::file_pool && r.cause == static_cast<uint8_t>(os::Loss::reclaimed);
+    };
     EXPECT_GT(std::count_if(found.all.begin(), found.all.end(), lost), 100);
     EXPECT_GT(count_of(found, Kind::map, Cause::file_read), 0u);
 }

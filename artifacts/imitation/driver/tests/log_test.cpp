@@ -32,22 +32,22 @@ std::vector<os::Record> random_records(uint64_t seed, size_t count) {
         r.page = random() >> (random() % 64), r.frame = random() >> (random() % 64);
         r.pages = random() % 2 ? (r.large ? 512 : 1) : random() >> (random() % 64);
         r.tables.resize(random() % 5);
-        for (uint32_t& table : r.tables) table = static_cast<uint32_t>(random());
+        for (uint32_t &table : r.tables) table = static_cast<uint32_t>(random());
         if (found.empty() || (r.block >= found.back().block && r.access >= found.back().access)) found.push_back(r);
         else r = found.back();
     }
     return found;
 }
 
-std::string write(const std::vector<os::Record>& records) {
+std::string write(const std::vector<os::Record> &records) {
     const std::string path = scratch("log");
     os::Writer writer(path, header());
-    for (const os::Record& record : records) writer.add(record);
+    for (const os::Record &record : records) writer.add(record);
     writer.finish();
     return path;
 }
 
-std::string bytes_of(const std::string& path) {
+std::string bytes_of(const std::string &path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
@@ -70,7 +70,7 @@ TEST(Log, AFaultInOrderTakesSixBytes) {
     for (uint64_t i = 0; i < 1000; ++i) records.push_back({i, i, os::Kind::map, 1, 1, false, false, true, i, 1, 5000 + i, {}});
     const std::string one = write({records.begin(), records.begin() + 500}), two = write(records);
     EXPECT_EQ(bytes_of(two).size() - bytes_of(one).size(), 500u * 6);  // 2 bytes; blocks, accesses, page and frame take 1 each
-    for (const std::string& path : {one, two}) std::filesystem::remove(path);
+    for (const std::string &path : {one, two}) std::filesystem::remove(path);
 }
 
 TEST(Log, EveryChangedByteIsFound) {
@@ -106,7 +106,9 @@ TEST(Log, MoreRecordsThanBytesAreRefused) {
 TEST(Log, NothingIsLeftWithoutFinish) {
     const std::string folder = scratch("folder");
     std::filesystem::create_directory(folder);
-    { os::Writer writer(folder + "/log", header()); }
+    {
+        os::Writer writer(folder + "/log", header());
+    }
     EXPECT_TRUE(std::filesystem::is_empty(folder));
     expect_parts(refused([&] { os::Writer writer(folder, header()); }), {folder, "folder"});
     expect_parts(refused([&] { os::Reader reader(folder); }), {folder, "directory"});

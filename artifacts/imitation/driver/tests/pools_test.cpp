@@ -9,11 +9,12 @@ using os::Kind;
 
 constexpr uint32_t anonymous = 0x22, hugetlb = 0x40000, noreserve = 0x4000, of_1gb = 30u << 26;
 
-Program& map_outside(Program& program, uint64_t offset, uint64_t length, uint32_t flags = anonymous | hugetlb) {
+Program &map_outside(Program &program, uint64_t offset, uint64_t length, uint32_t flags = anonymous | hugetlb) {
     return program.call({0, EventKind::map, EventPool::outside, {}, outside_base + offset, length, 0, 0, 3, flags, 0, 0});
 }
-os::Scenario with(const char* pages_2mb, const char* pages_1gb = "0", const char* memory = "1073741824") {
-    return scenario({{"thp.enabled", "never"}, {"hugetlb.pages_2mb", pages_2mb}, {"hugetlb.pages_1gb", pages_1gb}, {"memory_bytes", memory}});
+os::Scenario with(const char *pages_2mb, const char *pages_1gb = "0", const char *memory = "1073741824") {
+    return scenario(
+        {{"thp.enabled", "never"}, {"hugetlb.pages_2mb", pages_2mb}, {"hugetlb.pages_1gb", pages_1gb}, {"memory_bytes", memory}});
 }
 
 TEST(Pools, AFaultTakesTheWholePageOutsideThePools) {
@@ -52,14 +53,16 @@ TEST(Pools, AnEmptyPoolIsNamed) {
                      Program program;
                      map_outside(program, 0, 8 * mb);
                      ran(program, with("3"));
-                 }), {"1 ", "asks for 4 huge pages", "has 3 that are free", "hugetlb.pages_2mb", "os/hugetlb"});
+                 }),
+                 {"1 ", "asks for 4 huge pages", "has 3 that are free", "hugetlb.pages_2mb", "os/hugetlb"});
     // Without a promise, the fault finds the pool empty: SIGBUS.
     expect_parts(refused([] {
                      Program program;
                      map_outside(program, 0, 8 * mb, anonymous | hugetlb | noreserve);
                      program.store(0, outside_base).store(2 * mb, outside_base);
                      ran(program, with("1"));
-                 }), {"1 ", "SIGBUS", "pool outside, page 512", "os/hugetlb"});
+                 }),
+                 {"1 ", "SIGBUS", "pool outside, page 512", "os/hugetlb"});
     expect_parts(refused([] { ran(Program(), with("600")); }), {"hugetlb.pages_2mb = 600", "room for", "os/hugetlb"});
 }
 

@@ -11,13 +11,13 @@ using Keys = std::map<std::string, std::string>;
 
 os::Scenario small(Keys more = {}) {
     Keys keys = {{"memory_bytes", "20971520"}, {"thp.enabled", "never"}, {"swap.bytes", "134217728"}};
-    for (const auto& [key, value] : more) keys[key] = value;
+    for (const auto &[key, value] : more) keys[key] = value;
     return scenario(keys);
 }
 
-uint64_t reclaimed_pages(const Ran& of) {
+uint64_t reclaimed_pages(const Ran &of) {
     uint64_t sum = 0;
-    for (const os::Record& r : of.all)
+    for (const os::Record &r : of.all)
         if (r.kind == Kind::unmap && r.cause == static_cast<uint8_t>(os::Loss::reclaimed)) sum += r.pages;
     return sum;
 }
@@ -79,7 +79,8 @@ TEST(Pressure, LargePagesGoToSwapWhole) {
     expect_mapped(program, found);
     EXPECT_GT(counter(found, "thp_swpout"), 0u);
     // Each was split before its pages went: the log tells the table.
-    const auto splits = std::count_if(found.all.begin(), found.all.end(), [](const os::Record& r) { return r.kind == Kind::split && r.tables.size() == 4; });
+    const auto splits = std::count_if(found.all.begin(), found.all.end(),
+                                      [](const os::Record &r) { return r.kind == Kind::split && r.tables.size() == 4; });
     EXPECT_GE(splits, static_cast<int64_t>(counter(found, "thp_swpout")));
 }
 
@@ -89,9 +90,10 @@ TEST(Pressure, OneBlockThatNeedsMoreThanThereIsKeepsEachAccessMapped) {
     program.map(0, 40 * mb).burst(0, pages, 1).load(0).burst(0, 2000, 0);
     const Ran found = ran(program, small());
     expect_mapped(program, found);
-    const auto inside = [](const os::Record& r) { return r.kind == Kind::map && r.block == 0 && r.access > 0; };
+    const auto inside = [](const os::Record &r) { return r.kind == Kind::map && r.block == 0 && r.access > 0; };
     EXPECT_GT(std::count_if(found.all.begin(), found.all.end(), inside), 1000);
-    EXPECT_EQ(ran(program, scenario({{"thp.enabled", "never"}})).changes.back().access, 0u);  // enough memory: all at the begin of the block
+    EXPECT_EQ(ran(program, scenario({{"thp.enabled", "never"}})).changes.back().access,
+              0u);  // enough memory: all at the begin of the block
 }
 
 TEST(Pressure, WithoutSwapMemoryEnds) {
@@ -113,11 +115,16 @@ TEST(Pressure, CompactionMovesPinnedPagesThatAreMovable) {
     Program program;
     program.map(0, 48 * mb);
     for (uint64_t at = 0; at < 48 * mb; at += 2 * mb) program.store(at);
-    const auto under = [](const char* share, const char* defrag) {
-        return scenario({{"memory_bytes", "67108864"}, {"fragmentation.index", "unusable-index"}, {"fragmentation.target_thousandths", "700"},
-                         {"fragmentation.tolerance_thousandths", "100"}, {"fragmentation.movable_share_thousandths", share}, {"thp.defrag", defrag}});
+    const auto under = [](const char *share, const char *defrag) {
+        return scenario({{"memory_bytes", "67108864"},
+                         {"fragmentation.index", "unusable-index"},
+                         {"fragmentation.target_thousandths", "700"},
+                         {"fragmentation.tolerance_thousandths", "100"},
+                         {"fragmentation.movable_share_thousandths", share},
+                         {"thp.defrag", defrag}});
     };
-    const Ran moving = ran(program, under("1000", "always")), fixed = ran(program, under("0", "always")), asking = ran(program, under("1000", "never"));
+    const Ran moving = ran(program, under("1000", "always")), fixed = ran(program, under("0", "always")),
+              asking = ran(program, under("1000", "never"));
     EXPECT_GT(counter(moving, "pgmigrate_success"), 0u);
     EXPECT_GT(counter(moving, "compact_success"), 0u);
     EXPECT_GT(counter(moving, "thp_fault_alloc"), counter(fixed, "thp_fault_alloc"));
@@ -162,7 +169,7 @@ TEST(Pressure, TheSameRunWritesTheSameBytes) {
     os::run(trace, small(), second);
     std::ifstream a(first, std::ios::binary), b(second, std::ios::binary);
     EXPECT_TRUE(std::equal(std::istreambuf_iterator<char>(a), {}, std::istreambuf_iterator<char>(b), {}));
-    for (const std::string& path : {trace, first, second}) std::filesystem::remove(path);
+    for (const std::string &path : {trace, first, second}) std::filesystem::remove(path);
 }
 
 }  // namespace

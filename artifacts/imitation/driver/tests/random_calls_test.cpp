@@ -14,14 +14,16 @@ namespace {
 
 constexpr uint64_t first = anon_base >> 12;
 
-trace::Event random_call(std::mt19937_64& random, uint64_t pages) {
+trace::Event random_call(std::mt19937_64 &random, uint64_t pages) {
     trace::Event event;
     const uint64_t unit = random() % 3 ? 4096 : 2 * mb;
     event.offset_bytes = random() % (pages * 4096 / unit) * unit;
     event.length_bytes = std::min((1 + random() % (8 * mb / unit)) * unit, pages * 4096 - event.offset_bytes);
     event.kind = random() % 3 == 0 ? EventKind::map : static_cast<EventKind>(random() % 5);
     event.protection = random() % 4 == 0 ? 1 : 3;
-    event.flags = event.kind == EventKind::map ? 0x22 : event.kind == EventKind::advise ? (const uint32_t[]){4, 14, 15, 3}[random() % 4] : 0;
+    event.flags = event.kind == EventKind::map      ? 0x22
+                  : event.kind == EventKind::advise ? (const uint32_t[]){4, 14, 15, 3}[random() % 4]
+                                                    : 0;
     event.new_pool = EventPool::anon;
     if (event.kind != EventKind::remap) return event;
     event.new_length_bytes = random() % 2 ? event.length_bytes : (1 + random() % 512) * 4096;
@@ -30,9 +32,9 @@ trace::Event random_call(std::mt19937_64& random, uint64_t pages) {
     return event;
 }
 
-bool covered(::process& process, uint64_t page, uint64_t end) {
+bool covered(::process &process, uint64_t page, uint64_t end) {
     while (page < end) {
-        const area* area = areas_at(&process.areas, page);
+        const area *area = areas_at(&process.areas, page);
         if (area == nullptr) return false;
         page = area->end;
     }
@@ -40,20 +42,20 @@ bool covered(::process& process, uint64_t page, uint64_t end) {
 }
 
 /// Whether Linux accepts the call: ranges without holes, moves of one area without overlap.
-bool valid(::process& process, const trace::Event& event) {
+bool valid(::process &process, const trace::Event &event) {
     const uint64_t page = first + (event.offset_bytes >> 12), end = page + (event.length_bytes >> 12);
     if (event.kind == EventKind::map || event.kind == EventKind::unmap) return true;
     if (event.kind != EventKind::remap) return covered(process, page, end);
-    const area* area = areas_at(&process.areas, page);
+    const area *area = areas_at(&process.areas, page);
     const uint64_t to = first + (event.new_offset_bytes >> 12), to_end = to + (event.new_length_bytes >> 12);
     if (area == nullptr || area->end < end) return false;
     if (to != page) return end <= to || to_end <= page;
     return to_end <= end || (area->end == end && areas_free(&process.areas, end, to_end));
 }
 
-std::vector<uint32_t> path_of(const ::process& process, uint64_t page) {
+std::vector<uint32_t> path_of(const ::process &process, uint64_t page) {
     std::vector<uint32_t> frames;
-    const pt_table* table = process.pt.root;
+    const pt_table *table = process.pt.root;
     for (unsigned level = PT_TOP;; --level) {
         frames.push_back(table->frame);
         const pt_entry entry = table->slot[pt_index(page, level)];
@@ -64,7 +66,7 @@ std::vector<uint32_t> path_of(const ::process& process, uint64_t page) {
 
 /// A program of `pages` pages, with a call each so many accesses. `sums`: pages to swap, from swap, moved by
 /// compaction.
-void run_random(uint64_t seed, const os::Scenario& under, size_t steps, std::array<uint64_t, 3>& sums, uint64_t pages = 16 * 512,
+void run_random(uint64_t seed, const os::Scenario &under, size_t steps, std::array<uint64_t, 3> &sums, uint64_t pages = 16 * 512,
                 uint64_t calls_every = 100) {
     std::mt19937_64 random(seed);
     os::Machine machine(under);
@@ -83,7 +85,7 @@ void run_random(uint64_t seed, const os::Scenario& under, size_t steps, std::arr
         if (random() % calls_every == 0)
             if (const trace::Event event = random_call(random, pages); valid(machine.process, event)) kernel.call(at, event), ++calls;
         if (random() % 50 == 0) kernel.wake(at, kernel.next_wake());
-        const area* area = areas_at(&machine.process.areas, address >> 12);
+        const area *area = areas_at(&machine.process.areas, address >> 12);
         const bool allowed = area != nullptr && area->flags & (store ? uint32_t{AREA_WRITE} : uint32_t{AREA_RIGHTS});
         const bool fast = kernel.allows(address, store);
         ASSERT_TRUE(allowed || !fast) << "the fast path allows an access that the program may not make";
@@ -97,20 +99,20 @@ void run_random(uint64_t seed, const os::Scenario& under, size_t steps, std::arr
     sums[0] += machine.system.swap.counts.pswpout;
     sums[1] += machine.system.swap.counts.pswpin;
     sums[2] += machine.system.compact.counts.pgmigrate_success;
-    ::process* only = &machine.process;
+    ::process *only = &machine.process;
     ASSERT_STREQ(vm_check(&machine.system, &only, 1), nullptr) << seed;
     log.finish();
     os::Pages replayed;
     std::map<std::pair<unsigned, uint64_t>, uint32_t> tables;  // level, number of the table -> frame
-    for (const os::Record& record : records_of(path)) {
+    for (const os::Record &record : records_of(path)) {
         replayed.apply(record);
         for (unsigned i = 0; i < record.tables.size(); ++i) tables[{i, (first + record.page) >> (9 * (4 - i))}] = record.tables[i];
     }
-    const auto& all = replayed.pool(1);
+    const auto &all = replayed.pool(1);
     uint64_t mapped = 0;
     for (uint64_t page = 0; page < pages; ++page) {
         unsigned level = 0;
-        const pt_entry* slot = pt_find(&machine.process.pt, first + page, &level);
+        const pt_entry *slot = pt_find(&machine.process.pt, first + page, &level);
         os::Pages::Page expected;
         if (slot != nullptr && pt_present(*slot)) {
             expected = {level == 1 ? pt_value(*slot) + page % 512 : *slot & PT_ZERO ? os::zero_frame : pt_value(*slot), true, level == 1};
@@ -134,8 +136,8 @@ std::map<std::string, std::string> pressure(uint64_t seed) {
     changes["memory_bytes"] = std::to_string((20 + seed % 3 * 4) * mb);  // the program touches up to 96MB
     changes["swap.bytes"] = std::to_string(128 * mb);
     changes["swap.synchronous"] = seed % 2 ? "1" : "0";
-    changes["thp.enabled"] = (const char*[]){"always", "never", "madvise"}[seed % 3];
-    changes["thp.defrag"] = (const char*[]){"always", "madvise", "defer", "never"}[seed % 4];
+    changes["thp.enabled"] = (const char *[]){"always", "never", "madvise"}[seed % 3];
+    changes["thp.defrag"] = (const char *[]){"always", "madvise", "defer", "never"}[seed % 4];
     changes["disk.model"] = seed % 2 ? "flash" : "constant";
     changes["slab.areas"] = seed % 5 == 0 ? "1" : "0";
     changes["page_cache.other_bytes"] = seed % 3 ? "0" : "16777216";
@@ -161,7 +163,7 @@ TEST(RandomCalls, TheLogGivesThePageTable) {
     std::array<uint64_t, 3> sums{};
     for (uint64_t seed = 0; seed < 30; ++seed) {
         std::map<std::string, std::string> changes = {{"time.frequency_hz", "1000"}, {"thp.khugepaged.scan_sleep_milliseconds", "100"}};
-        changes["thp.enabled"] = (const char*[]){"always", "madvise", "never"}[seed % 3];
+        changes["thp.enabled"] = (const char *[]){"always", "madvise", "never"}[seed % 3];
         changes["thp.use_zero_page"] = seed % 2 ? "0" : "1";
         if (seed % 5 == 0) changes["fragmentation.index"] = "unusable-index", changes["fragmentation.target_thousandths"] = "990";
         run_random(seed, scenario(changes), 20000, sums);

@@ -88,9 +88,10 @@ TEST(Run, KhugepagedWakesUpAfterInstructions) {
     for (uint64_t i = 0; i < 4; ++i) program.store(i * 4096);
     program.call(EventKind::advise, 0, 2 * mb, 0, 14);
     for (uint64_t i = 0; i < 20; ++i) program.load(0);
-    const Ran found = ran(program, scenario({{"thp.enabled", "madvise"}, {"thp.khugepaged.scan_sleep_milliseconds", "10"}, {"time.frequency_hz", "1000"}}));
+    const Ran found = ran(
+        program, scenario({{"thp.enabled", "madvise"}, {"thp.khugepaged.scan_sleep_milliseconds", "10"}, {"time.frequency_hz", "1000"}}));
     ASSERT_EQ(found.changes.size(), 5u);
-    const os::Record& last = found.changes.back();
+    const os::Record &last = found.changes.back();
     EXPECT_EQ(last.kind, Kind::collapse);
     EXPECT_EQ(last.block, 10u);
     EXPECT_EQ(last.pages, 512u);
@@ -120,7 +121,9 @@ TEST(Run, AFragmentedMachineFallsBack) {
     for (uint64_t region = 0; region < 256; ++region) program.store(region * 2 * mb);
     const Ran whole = ran(program, scenario());
     const Ran broken = ran(program, scenario({{"fragmentation.index", "unusable-index"}, {"fragmentation.target_thousandths", "900"}}));
-    const auto large = [](const Ran& of) { return std::count_if(of.changes.begin(), of.changes.end(), [](const os::Record& r) { return r.large; }); };
+    const auto large = [](const Ran &of) {
+        return std::count_if(of.changes.begin(), of.changes.end(), [](const os::Record &r) { return r.large; });
+    };
     EXPECT_EQ(large(whole), 256);
     EXPECT_EQ(large(broken) + static_cast<int64_t>(broken.result.counts.fallbacks), 256);
     // A tenth of 1GB is left in blocks of 2MB: about 51 of 512; and the zone DMA, 16MB, is whole.
@@ -137,7 +140,7 @@ TEST(Run, TheSameRunWritesTheSameBytes) {
     os::run(trace, scenario(), second);
     std::ifstream a(first, std::ios::binary), b(second, std::ios::binary);
     EXPECT_TRUE(std::equal(std::istreambuf_iterator<char>(a), {}, std::istreambuf_iterator<char>(b), {}));
-    for (const std::string& path : {trace, first, second}) std::filesystem::remove(path);
+    for (const std::string &path : {trace, first, second}) std::filesystem::remove(path);
 }
 
 TEST(Run, BadInputIsNamed) {
@@ -155,8 +158,9 @@ TEST(Run, BadInputIsNamed) {
     expect_parts(refused([] { scenario({{"swap.bytes", "1"}}); }), {"swap.bytes", "1048576"});
     expect_parts(refused([] { scenario({{"fork.every_milliseconds", "1"}}); }), {"fork.every_milliseconds", "no such key"});
     expect_parts(refused([] { scenario({{"thp.defrag", "-"}}); }), {"thp.defrag"});
-    expect_parts(refused([] { ran(Program(), scenario({{"fragmentation.index", "extfrag-index"}, {"fragmentation.target_thousandths", "100"}})); }),
-                 {"os/fragmentation", "test"});
+    expect_parts(
+        refused([] { ran(Program(), scenario({{"fragmentation.index", "extfrag-index"}, {"fragmentation.target_thousandths", "100"}})); }),
+        {"os/fragmentation", "test"});
 }
 
 TEST(Run, PagesOutsideThePoolsAreNotModelled) {

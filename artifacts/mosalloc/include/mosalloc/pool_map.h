@@ -122,26 +122,26 @@ struct mosalloc_pool_map {
     uint64_t on_demand;       /* 1: windows grow with the program's use, and parts that it gave back are unmapped */
     uint64_t missing_pages;   /* on demand: huge pages that were missing when the program asked for memory */
     uint64_t hinted_bytes;    /* anonymous memory that went to the kernel because of an address hint */
-    uint64_t full_calls[MOSALLOC_POOL_COUNT + 1];    /* requests that failed because the pool was full (file pool: passed on to the kernel) */
+    uint64_t full_calls[MOSALLOC_POOL_COUNT + 1]; /* requests that failed because the pool was full (file pool: passed on to the kernel) */
     uint64_t full_largest_bytes[MOSALLOC_POOL_COUNT + 1];
     uint64_t outside_address; /* in the process: `outside_count` pairs (start, end) of anonymous memory that went */
-    uint64_t outside_count;   /* through the library to the kernel. All other anonymous memory bypassed the library. */
+    uint64_t outside_count; /* through the library to the kernel. All other anonymous memory bypassed the library. */
     uint64_t unsplit_by[MOSALLOC_UNSPLIT_COUNT]; /* unsplit_pages by reason */
-    uint64_t pin_kinds;       /* bits of enum mosalloc_pin that were seen; from then on no huge page is exchanged */
+    uint64_t pin_kinds; /* bits of enum mosalloc_pin that were seen; from then on no huge page is exchanged */
     uint64_t exchanged_pages; /* huge pages whose contents moved to 4KB pages */
-    uint64_t copied_forks;    /* forks whose child got copies in 4KB pages */
-    uint64_t open_holes;      /* 4KB ranges that stay accessible after munmap, because of the limit on mappings */
-    uint64_t ended_marks;     /* releases that made a new mapping, because the old one had marks */
-    uint64_t refused_marks;   /* policies, registrations and advice that huge pages cannot keep; they returned an error */
-    uint64_t stolen_locks;    /* times the lock's owner was killed inside the library */
+    uint64_t copied_forks; /* forks whose child got copies in 4KB pages */
+    uint64_t open_holes; /* 4KB ranges that stay accessible after munmap, because of the limit on mappings */
+    uint64_t ended_marks; /* releases that made a new mapping, because the old one had marks */
+    uint64_t refused_marks; /* policies, registrations and advice that huge pages cannot keep; they returned an error */
+    uint64_t stolen_locks; /* times the lock's owner was killed inside the library */
     uint64_t reservation_calls; /* reservations without access that no pool has room for: the kernel gave the addresses */
-    uint64_t reserved_bytes;  /* the most bytes of them at a time */
-    uint64_t opened_bytes;    /* of these, what became accessible: memory that the layout does not reach */
-    uint64_t own_huge_bytes;  /* huge pages that the program mapped itself: MAP_HUGETLB, files of hugetlbfs */
-    uint64_t other_programs;  /* dynamic programs that inherited the library and are not the target */
-    char other_program[256];  /* path of the first of them, cut */
+    uint64_t reserved_bytes; /* the most bytes of them at a time */
+    uint64_t opened_bytes; /* of these, what became accessible: memory that the layout does not reach */
+    uint64_t own_huge_bytes; /* huge pages that the program mapped itself: MAP_HUGETLB, files of hugetlbfs */
+    uint64_t other_programs; /* dynamic programs that inherited the library and are not the target */
+    char other_program[256]; /* path of the first of them, cut */
     struct mosalloc_children children;
-    char error[512];          /* NUL-terminated reason when state is 2 */
+    char error[512]; /* NUL-terminated reason when state is 2 */
     struct mosalloc_window windows[MOSALLOC_MAX_WINDOWS];
 };
 

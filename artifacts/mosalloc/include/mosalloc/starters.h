@@ -7,8 +7,8 @@
 #define MOSALLOC_STARTERS_H
 
 static const char* const kMosallocStarters[] = {
-    "env",    "nice",    "nohup", "timeout", "taskset", "chrt",   "ionice", "setsid",
-    "stdbuf", "time",    "numactl", "prlimit", "setarch", "linux64", "choom",  "setpriv",
+    "env",    "nice", "nohup",   "timeout", "taskset", "chrt",    "ionice", "setsid",
+    "stdbuf", "time", "numactl", "prlimit", "setarch", "linux64", "choom",  "setpriv",
 };
 static const char* const kMosallocShells[] = {
     "sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "busybox", "xargs", "make", "gmake",

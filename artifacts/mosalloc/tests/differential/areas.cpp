@@ -51,8 +51,7 @@ bool uniform_span(Thread& t, unsigned limit, Span* out) {
 
 void set_pages(Thread& t, Span span, Kind kind, int prot) {
     ++t.epoch;
-    for (unsigned i = span.first; i < span.end; ++i)
-        t.areas[span.area].page[i] = {kind, static_cast<uint8_t>(prot), false, false, t.epoch};
+    for (unsigned i = span.first; i < span.end; ++i) t.areas[span.area].page[i] = {kind, static_cast<uint8_t>(prot), false, false, t.epoch};
 }
 
 void split(Thread& t, Span span) {
@@ -107,13 +106,17 @@ void check_everything(Thread& t) {
 }
 
 Request any_request(Thread& t, bool over_memory) {
-    static const int kProts[] = {PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE,
-                                 PROT_READ | PROT_WRITE, PROT_READ, PROT_NONE, PROT_READ | PROT_EXEC,
+    static const int kProts[] = {PROT_READ | PROT_WRITE,
+                                 PROT_READ | PROT_WRITE,
+                                 PROT_READ | PROT_WRITE,
+                                 PROT_READ | PROT_WRITE,
+                                 PROT_READ,
+                                 PROT_NONE,
+                                 PROT_READ | PROT_EXEC,
                                  PROT_READ | PROT_WRITE | PROT_EXEC};
     static const int kExtra[] = {0, 0, 0, 0, MAP_NORESERVE, MAP_POPULATE, MAP_STACK, MAP_NORESERVE | MAP_POPULATE};
     static const Kind kKinds[] = {kPrivate, kPrivate, kPrivate, kPrivate, kPrivate, kShared, kFilePrivate, kFileShared};
-    Request r = {t.options->foreign || !over_memory ? t.random.of(kKinds) : kPrivate, t.random.of(kProts),
-                 t.random.of(kExtra), -1, 0};
+    Request r = {t.options->foreign || !over_memory ? t.random.of(kKinds) : kPrivate, t.random.of(kProts), t.random.of(kExtra), -1, 0};
     if (r.kind == kFilePrivate || r.kind == kFileShared) {
         r.flags |= r.kind == kFileShared ? MAP_SHARED : MAP_PRIVATE;
         r.fd = t.random.one_in(8) ? t.file_read_only : t.file;

@@ -42,7 +42,6 @@ void* mremap(void* old, size_t old_bytes, size_t bytes, int flags, ...) {
     void* to = __builtin_va_arg(rest, void*);
     __builtin_va_end(rest);
     char* got = (char*)syscall(SYS_mremap, old, old_bytes, bytes, flags, to);
-    if (got != MAP_FAILED && bytes > old_bytes && old_bytes != 0 && is("lost"))
-        madvise(got + old_bytes - 4096, 4096, MADV_DONTNEED);
+    if (got != MAP_FAILED && bytes > old_bytes && old_bytes != 0 && is("lost")) madvise(got + old_bytes - 4096, 4096, MADV_DONTNEED);
     return got;
 }

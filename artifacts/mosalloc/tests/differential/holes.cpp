@@ -34,8 +34,7 @@ void adopt(Thread& t, Span span, const void* got, const Request& r) {
 
 void map_into(Thread& t, Span span, int fixed) {
     const Request r = any_request(t, true);
-    const void* got = mmap(start(t, span), span.pages() * kPage, r.prot, r.flags | fixed, r.fd,
-                           r.file_page * static_cast<long>(kPage));
+    const void* got = mmap(start(t, span), span.pages() * kPage, r.prot, r.flags | fixed, r.fd, r.file_page * static_cast<long>(kPage));
     t.log.call("mmap", got);
     adopt(t, span, got, r);
 }
@@ -72,19 +71,24 @@ void probe(Thread& t, unsigned index) {
         case 1: call_advise(t, span, t.random.of(kAdvice)); break;
         case 2: call_mincore(t, span); break;
         case 3: call_msync(t, span); break;
-        case 4: if (t.options->locks) call_lock(t, span); break;
+        case 4:
+            if (t.options->locks) call_lock(t, span);
+            break;
         case 5: probe_faults(t, t.areas[index], span.first); break;
         case 6: write_one(t, t.areas[index], span.first); break;
         case 7: dig(t, span); break;
         case 8: map_into(t, span, MAP_FIXED); break;
         case 9: map_into(t, span, MAP_FIXED_NOREPLACE); break;
-        case 10: if (all_holes(t, span)) map_into(t, span, 0); break;
+        case 10:
+            if (all_holes(t, span)) map_into(t, span, 0);
+            break;
         case 11: grow_into(t, index); break;
         case 12:
             if (t.areas[index].page[span.first].kind == kHole)
                 t.log.call("mremap", mremap(start(t, span), span.pages() * kPage, 2 * kPage, MREMAP_MAYMOVE));
             break;
-        default: for (unsigned i = span.first; i < span.end; ++i) check_page(t, t.areas[index], i);
+        default:
+            for (unsigned i = span.first; i < span.end; ++i) check_page(t, t.areas[index], i);
     }
 }
 

@@ -23,9 +23,11 @@ Thread g_threads[differential::kMaxThreads];
 pthread_barrier_t g_start;  // a stack of a thread that starts late could fall into a hole of another one
 
 [[noreturn]] void usage() {
-    fprintf(stderr, "usage: differential SEED OPERATIONS THREADS (1..%u) [--trace] [--no-faults] [--no-hole-faults]"
-                    " [--no-forks]"
-                    " [--no-foreign] [--no-locks] [--except=OPERATION]...\n", differential::kMaxThreads);
+    fprintf(stderr,
+            "usage: differential SEED OPERATIONS THREADS (1..%u) [--trace] [--no-faults] [--no-hole-faults]"
+            " [--no-forks]"
+            " [--no-foreign] [--no-locks] [--except=OPERATION]...\n",
+            differential::kMaxThreads);
     exit(2);
 }
 

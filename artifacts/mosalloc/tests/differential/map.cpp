@@ -48,8 +48,7 @@ void op_map_fixed(Thread& t) {
     Area& area = t.areas[span.area];
     const Request r = any_request(t, true);
     t.log.begin("map_fixed", span.area, span.first, span.end, r.prot);
-    void* got = mmap(area.at(span.first), span.pages() * kPage, r.prot, r.flags | MAP_FIXED, r.fd,
-                     r.file_page * static_cast<long>(kPage));
+    void* got = mmap(area.at(span.first), span.pages() * kPage, r.prot, r.flags | MAP_FIXED, r.fd, r.file_page * static_cast<long>(kPage));
     if (t.log.call("mmap", got)) {
         t.log.result("there", got == area.at(span.first));
         set_pages(t, span, r.kind, r.prot);
@@ -66,8 +65,8 @@ void op_no_replace(Thread& t) {
     if (span.pages() == 0) return;
     const Request r = any_request(t, true);
     t.log.begin("no_replace", span.area, span.first, span.end, r.kind);
-    t.log.call("mmap", mmap(t.areas[span.area].at(span.first), span.pages() * kPage, r.prot,
-                            r.flags | MAP_FIXED_NOREPLACE, r.fd, r.file_page * static_cast<long>(kPage)));
+    t.log.call("mmap", mmap(t.areas[span.area].at(span.first), span.pages() * kPage, r.prot, r.flags | MAP_FIXED_NOREPLACE, r.fd,
+                            r.file_page * static_cast<long>(kPage)));
     check_page(t, t.areas[span.area], span.first);
     t.log.end();
 }

@@ -6,14 +6,33 @@
 namespace differential {
 namespace {
 
-constexpr int kProts[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, PROT_READ | PROT_EXEC,
-                          PROT_READ | PROT_WRITE | PROT_EXEC, PROT_WRITE};
+constexpr int kProts[] = {
+    PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, PROT_READ | PROT_EXEC, PROT_READ | PROT_WRITE | PROT_EXEC,
+    PROT_WRITE};
 // Left out: COLLAPSE and PAGEOUT (depend on addresses and on what else the machine does), DONTFORK (its holes in the
 // child would have no right answer there).
-constexpr int kAdvice[] = {
-    MADV_DONTNEED, MADV_DONTNEED, MADV_DONTNEED, MADV_FREE, MADV_WILLNEED, MADV_SEQUENTIAL, MADV_RANDOM, MADV_NORMAL,
-    MADV_REMOVE, MADV_DOFORK, MADV_MERGEABLE, MADV_UNMERGEABLE, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTDUMP,
-    MADV_DODUMP, 20 /* COLD */, 22 /* POPULATE_READ */, 23 /* POPULATE_WRITE */, 24 /* DONTNEED_LOCKED */, 77, -1};
+constexpr int kAdvice[] = {MADV_DONTNEED,
+                           MADV_DONTNEED,
+                           MADV_DONTNEED,
+                           MADV_FREE,
+                           MADV_WILLNEED,
+                           MADV_SEQUENTIAL,
+                           MADV_RANDOM,
+                           MADV_NORMAL,
+                           MADV_REMOVE,
+                           MADV_DOFORK,
+                           MADV_MERGEABLE,
+                           MADV_UNMERGEABLE,
+                           MADV_HUGEPAGE,
+                           MADV_NOHUGEPAGE,
+                           MADV_DONTDUMP,
+                           MADV_DODUMP,
+                           20 /* COLD */,
+                           22 /* POPULATE_READ */,
+                           23 /* POPULATE_WRITE */,
+                           24 /* DONTNEED_LOCKED */,
+                           77,
+                           -1};
 
 char* start(Thread& t, Span span) { return t.areas[span.area].at(span.first); }
 

@@ -18,7 +18,9 @@ struct Random {
     unsigned below(unsigned limit) { return static_cast<unsigned>((next() >> 32) * limit >> 32); }
     bool one_in(unsigned n) { return below(n) == 0; }
     template <class T, size_t N>
-    T of(const T (&choices)[N]) { return choices[below(N)]; }
+    T of(const T (&choices)[N]) {
+        return choices[below(N)];
+    }
 };
 
 }  // namespace differential

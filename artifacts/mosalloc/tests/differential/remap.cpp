@@ -73,8 +73,7 @@ void op_move_onto(Thread& t) {
     if (to.pages() == from.pages() && t.random.one_in(2)) flags |= MREMAP_DONTUNMAP;
     t.log.begin("move_onto", from.area * 1000 + from.first, from.pages(), to.area * 1000 + to.first, to.pages());
     t.log.result("flags", static_cast<uint64_t>(flags));
-    void* got = mremap(source.at(from.first), from.pages() * kPage, to.pages() * kPage, flags,
-                       t.areas[to.area].at(to.first));
+    void* got = mremap(source.at(from.first), from.pages() * kPage, to.pages() * kPage, flags, t.areas[to.area].at(to.first));
     if (t.log.call("mremap", got)) {
         t.log.result("there", got == t.areas[to.area].at(to.first));
         copy_states(t, &source.page[from.first], from.pages(), to);

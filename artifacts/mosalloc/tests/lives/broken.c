@@ -67,7 +67,7 @@ int mprotect(void* at, size_t bytes, int prot) {
 
 /* "fork": a child misses a page that its parent wrote. "hang": a child never returns from the call. */
 pid_t fork(void) {
-    pid_t (*original)(void) = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
+    pid_t (*original)(void) = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
     const pid_t child = original();
     if (child == 0 && g_buffer != NULL && is("fork")) madvise(g_buffer + 5 * PAGE, PAGE, MADV_DONTNEED);
     while (child == 0 && is("hang")) pause();

@@ -45,8 +45,7 @@ struct Reader {
 
 void* read_rounds(void* argument) {
     Reader& r = *static_cast<Reader*>(argument);
-    for (unsigned i = 0; i < r.rounds; ++i)
-        r.short_reads += pread(r.file, r.buffer, kBytes, r.offset) != static_cast<ssize_t>(kBytes);
+    for (unsigned i = 0; i < r.rounds; ++i) r.short_reads += pread(r.file, r.buffer, kBytes, r.offset) != static_cast<ssize_t>(kBytes);
     return nullptr;
 }
 

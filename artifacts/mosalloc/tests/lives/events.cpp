@@ -12,11 +12,21 @@ struct Event {
 };
 
 constexpr Event kEvents[] = {
-    {"fork", event_fork, 8}, {"fork_beside", event_fork_beside, 6}, {"program", event_program, 3},
-    {"raw_clone", event_raw_clone, 4}, {"tasks", event_tasks, 4}, {"pin", event_pin, 24},
-    {"direct", event_direct, 8}, {"aio", event_aio, 8}, {"coroutine", event_coroutine, 12},
-    {"own_stack", event_own_stack, 6}, {"policy", event_policy, 10}, {"registration", event_registration, 10},
-    {"name", event_name, 6}, {"signal", event_signal, 12}, {"refusal", event_refusal, 10},
+    {"fork", event_fork, 8},
+    {"fork_beside", event_fork_beside, 6},
+    {"program", event_program, 3},
+    {"raw_clone", event_raw_clone, 4},
+    {"tasks", event_tasks, 4},
+    {"pin", event_pin, 24},
+    {"direct", event_direct, 8},
+    {"aio", event_aio, 8},
+    {"coroutine", event_coroutine, 12},
+    {"own_stack", event_own_stack, 6},
+    {"policy", event_policy, 10},
+    {"registration", event_registration, 10},
+    {"name", event_name, 6},
+    {"signal", event_signal, 12},
+    {"refusal", event_refusal, 10},
 };
 constexpr unsigned kEventEvery = 25;
 

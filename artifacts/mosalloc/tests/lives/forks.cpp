@@ -26,8 +26,7 @@ void change_own_copy(Self& s) {
 void check_private(Self& s) {
     for (const differential::Area& area : s.t.areas)
         for (unsigned i = 0; i < area.pages; ++i)
-            if (area.page[i].touched && area.page[i].kind == differential::kPrivate)
-                differential::check_page(s.t, area, i);
+            if (area.page[i].touched && area.page[i].kind == differential::kPrivate) differential::check_page(s.t, area, i);
 }
 
 [[noreturn]] void child(Self& s, const Child& here, uint64_t count) {
@@ -53,8 +52,7 @@ void check_private(Self& s) {
         check_private(s);
         for (differential::Area& area : s.t.areas)
             for (unsigned i = 0; i < area.pages; ++i)
-                if (area.page[i].touched && area.page[i].kind == differential::kPrivate)
-                    differential::write_one(s.t, area, i);
+                if (area.page[i].touched && area.page[i].kind == differential::kPrivate) differential::write_one(s.t, area, i);
     }
     check_private(s);
     here.answer({s.t.log.digest(), 0});

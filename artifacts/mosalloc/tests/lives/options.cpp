@@ -15,9 +15,8 @@ struct Switch {
 
 // The first ones are members of the differential test's options.
 constexpr Switch kSwitches[] = {
-    {"--no-pins", &Options::pins, false}, {"--no-direct", &Options::direct, false},
-    {"--no-marks", &Options::marks, false}, {"--no-tasks", &Options::tasks, false},
-    {"--no-raw-copies", &Options::raw_copies, false}, {"--no-guards", &Options::guards, false},
+    {"--no-pins", &Options::pins, false},     {"--no-direct", &Options::direct, false},         {"--no-marks", &Options::marks, false},
+    {"--no-tasks", &Options::tasks, false},   {"--no-raw-copies", &Options::raw_copies, false}, {"--no-guards", &Options::guards, false},
     {"--no-timers", &Options::timers, false}, {"--windows", &Options::windows, true},
 };
 
@@ -28,9 +27,11 @@ struct Shared {
 };
 
 constexpr Shared kShared[] = {
-    {"--trace", &differential::Options::trace, true}, {"--no-faults", &differential::Options::faults, false},
+    {"--trace", &differential::Options::trace, true},
+    {"--no-faults", &differential::Options::faults, false},
     {"--no-hole-faults", &differential::Options::hole_faults, false},
-    {"--no-foreign", &differential::Options::foreign, false}, {"--no-locks", &differential::Options::locks, false},
+    {"--no-foreign", &differential::Options::foreign, false},
+    {"--no-locks", &differential::Options::locks, false},
 };
 
 [[noreturn]] void usage() {
@@ -53,8 +54,7 @@ bool set(Options* o, const char* word, bool* for_programs) {
         if (strcmp(word, s.word) == 0) return o->*s.value = s.set, true;
     for (const Shared& s : kShared)
         if (strcmp(word, s.word) == 0) return o->*s.value = s.set, true;
-    if (const char* name = value_of(word, "--except="))
-        return o->left_out < 32 && (o->except[o->left_out++] = name) != nullptr;
+    if (const char* name = value_of(word, "--except=")) return o->left_out < 32 && (o->except[o->left_out++] = name) != nullptr;
     if (const char* file = value_of(word, "--data=")) return (o->data = file) != nullptr;
     *for_programs = false;
     if (strcmp(word, "--denied") == 0) return o->denied = true;

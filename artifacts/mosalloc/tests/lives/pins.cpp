@@ -37,8 +37,7 @@ void read_into(Self& s, int file) {
     const uint64_t offset = s.t.random.below(kDataBytes - static_cast<unsigned>(kBytes));
     s.t.log.begin("pin_read", static_cast<long>(at), static_cast<long>(bytes));
     const auto from = static_cast<off_t>(offset);
-    const long got = p.ring.is_open() ? p.ring.read_fixed(file, p.buffer() + at, bytes, offset)
-                                      : pread(file, p.buffer() + at, bytes, from);
+    const long got = p.ring.is_open() ? p.ring.read_fixed(file, p.buffer() + at, bytes, offset) : pread(file, p.buffer() + at, bytes, from);
     s.t.log.result("read", static_cast<uint64_t>(got));
     s.t.log.result("pread", static_cast<uint64_t>(pread(file, p.shadow + at, bytes, from)));
     compare(s, p.buffer(), p.shadow, kBytes);

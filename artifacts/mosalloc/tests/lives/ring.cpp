@@ -14,7 +14,9 @@ namespace {
 constexpr unsigned kTries = 1000;
 
 template <class T>
-T* at(char* base, uint32_t offset) { return reinterpret_cast<T*>(base + offset); }
+T* at(char* base, uint32_t offset) {
+    return reinterpret_cast<T*>(base + offset);
+}
 
 long result_of(long returned) { return returned < 0 ? -errno : returned; }
 

@@ -108,8 +108,7 @@ void event_coroutine(Self& s) {
     c.here.uc_stack.ss_size = stack.usable_bytes();
     c.here.uc_link = &c.caller;
     const uint64_t at = reinterpret_cast<uint64_t>(&c);
-    makecontext(&c.here, reinterpret_cast<void (*)()>(enter), 2, static_cast<unsigned>(at >> 32),
-                static_cast<unsigned>(at));
+    makecontext(&c.here, reinterpret_cast<void (*)()>(enter), 2, static_cast<unsigned>(at >> 32), static_cast<unsigned>(at));
     for (unsigned i = 0; i < yields; ++i) {
         swapcontext(&c.caller, &c.here);
         differential::run_operations(s.t, 2);

@@ -27,8 +27,7 @@ unsigned map_and_check(unsigned number) {
     unsigned wrong = 0;
     for (unsigned round = 0; round < kRounds; ++round) {
         const size_t pages = 1 + (number + round) % 5;
-        char* at = static_cast<char*>(
-            mmap(nullptr, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        char* at = static_cast<char*>(mmap(nullptr, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
         if (at == MAP_FAILED) {
             wrong += kNotGiven;
             continue;

@@ -157,15 +157,14 @@ static void print_pages(const char* when) {
         char rights[8] = "", name[256] = "";
         uint64_t from, to;
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %255[^\n]", &from, &to, rights, name) >= 3) {
-            const int own = name[0] == 0 || strstr(name, "[heap]") != NULL || strstr(name, "hugepage") != NULL ||
-                            strstr(name, "[anon") != NULL;
+            const int own =
+                name[0] == 0 || strstr(name, "[heap]") != NULL || strstr(name, "hugepage") != NULL || strstr(name, "[anon") != NULL;
             start = own ? from : 0;
             end = to;
         } else if (sscanf(line, "KernelPageSize: %" SCNu64, &kilobytes) == 1) {
             kernel = kilobytes << 10;
         } else if (start != 0 && sscanf(line, "MMUPageSize: %" SCNu64, &kilobytes) == 1) {
-            fprintf(stderr, "%s %" PRIx64 " %" PRIx64 " %" PRIu64 " %" PRIu64 "\n", when, start, end, kernel,
-                    kilobytes << 10);
+            fprintf(stderr, "%s %" PRIx64 " %" PRIx64 " %" PRIu64 " %" PRIu64 "\n", when, start, end, kernel, kilobytes << 10);
         }
     }
     fclose(file);

@@ -53,7 +53,8 @@ public:
         for (const OwnKey& row : keys) {
             const auto found = given.find(row.key);
             if (found == given.end() && !row.fallback)
-                throw Refusal("platform key " + section + "." + row.key, "missing, and it has no default", "set it: " + row.sentence + " (`tessera-sim keys`)");
+                throw Refusal("platform key " + section + "." + row.key, "missing, and it has no default",
+                              "set it: " + row.sentence + " (`tessera-sim keys`)");
             if (found == given.end() && filled != nullptr) filled->push_back(row);
             const uint64_t value = found == given.end() ? *row.fallback : found->second;
             if (value < row.least || value > row.most)
@@ -67,7 +68,8 @@ public:
     /// Throws std::out_of_range (a mistake in the program) on a key that the component does not declare.
     uint64_t operator[](std::string_view key) const {
         const auto found = values_.find(key);
-        if (found == values_.end()) throw std::out_of_range("a component reads its key '" + std::string(key) + "', which it does not declare");
+        if (found == values_.end())
+            throw std::out_of_range("a component reads its key '" + std::string(key) + "', which it does not declare");
         return found->second;
     }
 

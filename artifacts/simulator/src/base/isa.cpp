@@ -27,7 +27,8 @@ const char* chosen_isa() {
     if (isa == "avx512" && has_avx512()) return "avx512";
     if (isa == "avx2" && has_avx2()) return "avx2";
     if (isa == "scalar") return "scalar";
-    throw Refusal("TESSERA_SIM_ISA=" + isa, isa == "avx512" || isa == "avx2" ? "this processor does not support it" : "no such instruction set",
+    throw Refusal("TESSERA_SIM_ISA=" + isa,
+                  isa == "avx512" || isa == "avx2" ? "this processor does not support it" : "no such instruction set",
                   "set it to avx512, avx2 or scalar, or unset it to use the widest set of this processor");
 }
 

@@ -38,7 +38,8 @@ std::optional<std::pair<std::string, std::string>> own_key(const std::string& ke
 void complete(Platform& platform, const auto& seen, const std::string& name) {
     const auto missing = names_of([&](const PlatformKey& row) { return *row.fallback == '\0' && !seen.contains(row.key); });
     if (!missing.empty())
-        throw Refusal("platform " + name, "keys missing: " + join(missing, ", "), "set them, because they have no default (`tessera-sim keys` describes them)");
+        throw Refusal("platform " + name, "keys missing: " + join(missing, ", "),
+                      "set them, because they have no default (`tessera-sim keys` describes them)");
     for (const PlatformKey& row : platform_keys()) {
         if (!seen.contains(row.key)) {
             platform.filled.push_back(row.key);
@@ -85,8 +86,8 @@ Platform parse_platform(const std::string& text, const std::string& name) {
             continue;
         }
         if (!number || *number < row->least || *number > row->most)
-            throw Refusal(where + ": " + key + " in " + row->unit + ", a whole number from " + std::to_string(row->least) +
-                              " to " + std::to_string(row->most),
+            throw Refusal(where + ": " + key + " in " + row->unit + ", a whole number from " + std::to_string(row->least) + " to " +
+                              std::to_string(row->most),
                           "'" + value + "'", "correct the value");
         row->field(platform) = *number;
     }

@@ -41,8 +41,8 @@ bool exists(const Geometry& g) { return g.entries != 0; }
 void geometry(const Checker& check, const std::string& prefix, const Geometry& g) {
     if (g.entries == 0 && g.ways == 0) return;
     if (g.entries == 0 || g.ways == 0 || g.entries % g.ways != 0)
-        check.refuse("ways must divide entries; both must be 0 for a structure that does not exist", {prefix + ".entries", prefix + ".ways"},
-                     "correct one of the two");
+        check.refuse("ways must divide entries; both must be 0 for a structure that does not exist",
+                     {prefix + ".entries", prefix + ".ways"}, "correct one of the two");
 }
 
 void geometries(const Checker& check) {
@@ -98,8 +98,10 @@ void latencies(const Checker& check) {
     const struct {
         const char* key;
         uint64_t cycles;
-    } level[] = {{"cache.l1d.load_cycles", check->l1d.load_cycles}, {"cache.l2.load_cycles", check->l2.load_cycles},
-                 {"cache.l3.load_cycles", check->l3.load_cycles}, {"memory.load_cycles", check->memory_load_cycles}};
+    } level[] = {{"cache.l1d.load_cycles", check->l1d.load_cycles},
+                 {"cache.l2.load_cycles", check->l2.load_cycles},
+                 {"cache.l3.load_cycles", check->l3.load_cycles},
+                 {"memory.load_cycles", check->memory_load_cycles}};
     for (size_t i = 1; i < 4; ++i)
         if (level[i].cycles < level[i - 1].cycles)
             check.refuse("a level must be no faster than the level above it", {level[i - 1].key, level[i].key},
@@ -111,25 +113,28 @@ void prefetcher(const Checker& check, const std::string& prefix, const PrefetchS
     const bool numbers = slot.entries != 0 && slot.degree != 0 && slot.distance != 0;
     const bool zeros = slot.entries == 0 && slot.degree == 0 && slot.distance == 0;
     if (none ? !zeros : !numbers)
-        check.refuse(none ? "without a prefetcher, entries, degree and distance must be 0" : "a prefetcher needs entries, degree and distance",
-                     {prefix + ".kind", prefix + ".entries", prefix + ".degree", prefix + ".distance"},
-                     none ? "set these three keys to 0, or name a kind (`tessera-sim list prefetchers`)"
-                          : "set all three keys, or set " + prefix + ".kind to none");
+        check.refuse(
+            none ? "without a prefetcher, entries, degree and distance must be 0" : "a prefetcher needs entries, degree and distance",
+            {prefix + ".kind", prefix + ".entries", prefix + ".degree", prefix + ".distance"},
+            none ? "set these three keys to 0, or name a kind (`tessera-sim list prefetchers`)"
+                 : "set all three keys, or set " + prefix + ".kind to none");
 }
 
 void dram(const Checker& check) {
     const Dram& d = check->dram;
-    const std::vector<std::string> keys = {"dram.channels", "dram.banks", "dram.row_bytes", "dram.row_hit_saves_cycles",
-                                           "dram.row_conflict_adds_cycles", "dram.bank_busy_cycles"};
+    const std::vector<std::string> keys = {
+        "dram.channels",        "dram.banks", "dram.row_bytes", "dram.row_hit_saves_cycles", "dram.row_conflict_adds_cycles",
+        "dram.bank_busy_cycles"};
     if (d.channels == 0) {
         if (d.banks != 0 || d.row_bytes != 0 || d.row_hit_saves_cycles != 0 || d.row_conflict_adds_cycles != 0 || d.bank_busy_cycles != 0)
             check.refuse("without memory channels, all other dram keys must be 0", keys, "set all dram keys to 0, or set dram.channels");
         return;
     }
-    if (d.banks == 0 || d.row_bytes == 0) check.refuse("a memory channel must have banks and rows", keys,
-        "set dram.banks and dram.row_bytes, or set all dram keys to 0");
+    if (d.banks == 0 || d.row_bytes == 0)
+        check.refuse("a memory channel must have banks and rows", keys, "set dram.banks and dram.row_bytes, or set all dram keys to 0");
     if (d.row_bytes < 64 || (d.row_bytes & (d.row_bytes - 1)) != 0)
-        check.refuse("a row buffer must have at least 64 bytes, and its size must be a power of two", {"dram.row_bytes"}, "set for example 8192");
+        check.refuse("a row buffer must have at least 64 bytes, and its size must be a power of two", {"dram.row_bytes"},
+                     "set for example 8192");
     if (d.row_hit_saves_cycles >= check->memory_load_cycles)
         check.refuse("a load from an open row must take at least one cycle", {"dram.row_hit_saves_cycles", "memory.load_cycles"},
                      "set dram.row_hit_saves_cycles to less than memory.load_cycles (tRCD)");
@@ -138,8 +143,9 @@ void dram(const Checker& check) {
 /// One node: no key of numa may pretend to have an effect.
 void numa(const Checker& check) {
     const Numa& n = check->numa;
-    const std::vector<std::string> keys = {"numa.nodes", "numa.table_node", "numa.data_node", "numa.hog_node", "numa.remote_load_cycles",
-                                           "numa.remote_cycles_per_line", "numa.hog_lines"};
+    const std::vector<std::string> keys = {"numa.nodes",    "numa.table_node",         "numa.data_node",
+                                           "numa.hog_node", "numa.remote_load_cycles", "numa.remote_cycles_per_line",
+                                           "numa.hog_lines"};
     if (n.nodes == 1) {
         if ((n.table_node | n.data_node | n.hog_node | n.remote_load_cycles | n.remote_cycles_per_line | n.hog_lines) != 0)
             check.refuse("with one node, all other numa keys must be 0", keys, "set numa.nodes to 2 or more, or the others to 0");
@@ -154,8 +160,8 @@ void numa(const Checker& check) {
                      "give the whole times of a remote load and of a remote line");
     constexpr uint64_t most_load_cycles = 100000;  // as memory.load_cycles
     if (n.remote_load_cycles + n.hog_lines * check->memory_cycles_per_line > most_load_cycles)
-        check.refuse("a load behind the hog must take at most 100000 cycles", {"numa.remote_load_cycles", "numa.hog_lines", "memory.cycles_per_line"},
-                     "lower numa.hog_lines");
+        check.refuse("a load behind the hog must take at most 100000 cycles",
+                     {"numa.remote_load_cycles", "numa.hog_lines", "memory.cycles_per_line"}, "lower numa.hog_lines");
 }
 
 /// Letters, digits, - and _: what a registered name can be, and what fits a line of a flat file.

@@ -73,8 +73,7 @@ private:
     };
     const Row& find(const std::string& name) const {
         const auto found = rows_.find(name);
-        if (found == rows_.end())
-            throw Refusal(kind_ + " '" + name + "'", "no such " + kind_, "choose one of: " + join(names(), ", "));
+        if (found == rows_.end()) throw Refusal(kind_ + " '" + name + "'", "no such " + kind_, "choose one of: " + join(names(), ", "));
         return found->second;
     }
 
@@ -91,8 +90,9 @@ struct Registered {
     template <class Interface, class... Arguments>
     Registered(Registry<Interface, Arguments...>& registry, const std::string& name, const std::string& sentence,
                std::type_identity_t<std::function<std::unique_ptr<Interface>(Arguments...)>> make) {
-        registry.add(name, sentence, {},
-                     [make = std::move(make)](const OwnValues&, Arguments... arguments) { return make(std::forward<Arguments>(arguments)...); });
+        registry.add(name, sentence, {}, [make = std::move(make)](const OwnValues&, Arguments... arguments) {
+            return make(std::forward<Arguments>(arguments)...);
+        });
     }
     template <class Interface, class... Arguments>
     Registered(Registry<Interface, Arguments...>& registry, const std::string& name, const std::string& sentence, std::vector<OwnKey> keys,

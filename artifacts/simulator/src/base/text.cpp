@@ -89,7 +89,8 @@ std::string did_you_mean(std::string_view asked, const std::vector<std::string>&
     if (valid.empty()) return "remove it: there are no valid keys";
     std::string hint;
     if (asked.size() < 256) {
-        const auto nearest = std::min_element(valid.begin(), valid.end(), [&](const auto& a, const auto& b) { return distance(asked, a) < distance(asked, b); });
+        const auto nearest = std::min_element(valid.begin(), valid.end(),
+                                              [&](const auto& a, const auto& b) { return distance(asked, a) < distance(asked, b); });
         if (distance(asked, *nearest) * 3 <= nearest->size()) hint = "did you mean " + *nearest + "? ";
     }
     return hint + "valid keys: " + join(valid, ", ");

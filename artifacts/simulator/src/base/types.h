@@ -31,7 +31,10 @@ struct VirtRange {
 struct Cycles : Quantity<struct CyclesTag> {
     using Quantity::Quantity;
     constexpr Cycles operator+(Cycles o) const { return Cycles(value + o.value); }
-    constexpr Cycles& operator+=(Cycles o) { value += o.value; return *this; }
+    constexpr Cycles& operator+=(Cycles o) {
+        value += o.value;
+        return *this;
+    }
 };
 
 inline constexpr uint64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;

@@ -49,7 +49,9 @@ inline PageSize direct_map(const Platform& platform) { return platform.direct_ma
 
 /// How long the first instruction of a block holds dispatch because an exception begins or ends there.
 inline uint64_t exception_hold(const trace::StaticBlock& block, const Platform& platform) {
-    return block.pc == exception_entry_pc ? platform.exception_entry_cycles : block.pc == exception_exit_pc ? platform.exception_exit_cycles : 0;
+    return block.pc == exception_entry_pc  ? platform.exception_entry_cycles
+           : block.pc == exception_exit_pc ? platform.exception_exit_cycles
+                                           : 0;
 }
 
 }  // namespace tessera::sim

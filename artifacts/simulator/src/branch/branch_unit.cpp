@@ -10,7 +10,8 @@ BlockEnd block_end(const trace::StaticBlock& block) {
 }
 
 BranchUnit::BranchUnit(const Platform& p)
-    : predictor_(p.branch_predictor == "perfect" ? nullptr : predictors().make(p.branch_predictor)), stack_(p.return_stack_entries),
+    : predictor_(p.branch_predictor == "perfect" ? nullptr : predictors().make(p.branch_predictor)),
+      stack_(p.return_stack_entries),
       targets_(p.target_entries) {}
 
 bool BranchUnit::mispredicted(const BlockEnd& end, uint64_t next_pc) {

@@ -17,7 +17,8 @@ public:
     /// Woven blocks (base/woven.h) change nothing, either: the branch before them is judged by the program's next block.
     Redirects(const Platform& platform, const std::vector<trace::StaticBlock>& blocks) : unit_(platform) {
         if (!unit_.exists()) return;
-        for (const trace::StaticBlock& block : blocks) blocks_.push_back({block.pc, block_end(block), block.insns.empty() || is_woven(block)});
+        for (const trace::StaticBlock& block : blocks)
+            blocks_.push_back({block.pc, block_end(block), block.insns.empty() || is_woven(block)});
     }
 
     /// False: no branch is ever mispredicted.

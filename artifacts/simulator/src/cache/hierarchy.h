@@ -18,7 +18,8 @@ namespace tessera::sim {
 class CacheLevel {
 public:
     /// slices 0: no hash.
-    explicit CacheLevel(const CacheGeometry& geometry, uint64_t slices = 0) : ways_(geometry.ways), slices_(slices), sets_(geometry.sets()) {}
+    explicit CacheLevel(const CacheGeometry& geometry, uint64_t slices = 0)
+        : ways_(geometry.ways), slices_(slices), sets_(geometry.sets()) {}
 
     /// True when present; the line is then (or was filled as) the most recently used of its set.
     bool reference(LineNumber line) {
@@ -63,8 +64,12 @@ public:
     MemoryLevel reference_l3(LineNumber line) { return l3_.reference(line) ? MemoryLevel::l3 : MemoryLevel::dram; }
 
     /// One level alone. pre: level is a cache.
-    bool holds(MemoryLevel level, LineNumber line) const { return (level == MemoryLevel::l1d ? l1d_ : level == MemoryLevel::l2 ? l2_ : l3_).holds(line); }
-    void fill(MemoryLevel level, LineNumber line) { (level == MemoryLevel::l1d ? l1d_ : level == MemoryLevel::l2 ? l2_ : l3_).reference(line); }
+    bool holds(MemoryLevel level, LineNumber line) const {
+        return (level == MemoryLevel::l1d ? l1d_ : level == MemoryLevel::l2 ? l2_ : l3_).holds(line);
+    }
+    void fill(MemoryLevel level, LineNumber line) {
+        (level == MemoryLevel::l1d ? l1d_ : level == MemoryLevel::l2 ? l2_ : l3_).reference(line);
+    }
 
 private:
     CacheLevel l1d_, l2_, l3_;

@@ -12,7 +12,8 @@ class PrefetchSlots {
 public:
     explicit PrefetchSlots(const Platform& p)
         : exists_(p.prefetch_l1d.kind != "none" || p.prefetch_l2.kind != "none"),
-          l1d_(prefetchers().make(p.prefetch_l1d.kind, p.prefetch_l1d, p)), l2_(prefetchers().make(p.prefetch_l2.kind, p.prefetch_l2, p)) {}
+          l1d_(prefetchers().make(p.prefetch_l1d.kind, p.prefetch_l1d, p)),
+          l2_(prefetchers().make(p.prefetch_l2.kind, p.prefetch_l2, p)) {}
 
     bool exists() const { return exists_; }
 

@@ -18,7 +18,8 @@ Registry<Prefetcher, const PrefetchSlot&, const Platform&>& prefetchers() {
 
 namespace {
 
-const Registered row(prefetchers(), "none", "prefetches nothing", [](const PrefetchSlot&, const Platform&) { return std::make_unique<NoPrefetcher>(); });
+const Registered row(prefetchers(), "none", "prefetches nothing",
+                     [](const PrefetchSlot&, const Platform&) { return std::make_unique<NoPrefetcher>(); });
 
 }  // namespace
 }  // namespace tessera::sim

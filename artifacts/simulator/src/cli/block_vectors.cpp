@@ -47,7 +47,8 @@ int blocks_command(int argc, char** argv) {
     if (options.wants_help()) return 0;
     const auto length = parse_unsigned(options["instructions"]);
     if (!length || *length == 0)
-        throw Refusal("--instructions " + options["instructions"], "not a positive whole number", "give the length of an interval in instructions, e.g. 1000000");
+        throw Refusal("--instructions " + options["instructions"], "not a positive whole number",
+                      "give the length of an interval in instructions, e.g. 1000000");
     FileStream stream(options["trace"]);
     OutputFile file("--out", options["out"], {options["trace"]});
     std::FILE* out = file.stream();

@@ -24,7 +24,8 @@ std::optional<CpuidRegisters> this_processor(uint32_t leaf, uint32_t sub) {
 int cpuid_command() {
     const CpuidReport report = decode_cpuid(this_processor);
     std::printf("{\n  \"vendor\": \"%s\",\n  \"family\": %llu,\n  \"model\": %llu,\n  \"hypervisor\": %s", report.vendor.c_str(),
-                static_cast<unsigned long long>(report.family), static_cast<unsigned long long>(report.model), report.hypervisor ? "true" : "false");
+                static_cast<unsigned long long>(report.family), static_cast<unsigned long long>(report.model),
+                report.hypervisor ? "true" : "false");
     for (const PlatformKey& row : platform_keys()) {
         const std::string key = row.key;
         const bool size = key.starts_with("tlb.") || key.starts_with("cache.") || key == "core.frequency_hz";

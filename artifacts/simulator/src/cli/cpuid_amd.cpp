@@ -57,7 +57,10 @@ void decode_amd(const CpuidReader& read, CpuidValues& v) {
         put(v, "tlb.l1i", first_level(l1->b & 0xffff));
         // Three equal fully associative arrays are one that holds all sizes (Zen; Software Optimization Guides).
         const bool shared = of_4kb.fully_associative() && of_2mb == of_4kb && of_1gb == of_4kb;
-        const struct { const char* prefix; const Array& array; } sizes[] = {{"tlb.l1d.2mb", of_2mb}, {"tlb.l1d.1gb", of_1gb}};
+        const struct {
+            const char* prefix;
+            const Array& array;
+        } sizes[] = {{"tlb.l1d.2mb", of_2mb}, {"tlb.l1d.1gb", of_1gb}};
         for (const auto& [prefix, array] : sizes) {
             if (shared) v.put_none(prefix);
             else put(v, prefix, array);
@@ -65,7 +68,8 @@ void decode_amd(const CpuidReader& read, CpuidValues& v) {
         }
     }
     if (l2) {
-        const Array of_4kb = coded(l2->b >> 16, unit), of_2mb = coded(l2->a >> 16, unit), of_1gb = large ? coded(large->b >> 16, unit) : Array{};
+        const Array of_4kb = coded(l2->b >> 16, unit), of_2mb = coded(l2->a >> 16, unit),
+                    of_1gb = large ? coded(large->b >> 16, unit) : Array{};
         if (of_4kb.entries == 0) return;
         put(v, "tlb.stlb", of_4kb);
         const bool shared = of_2mb.entries == of_4kb.entries;  // Zen: one array; the ways of both sizes differ in the report

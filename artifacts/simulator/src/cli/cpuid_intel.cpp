@@ -18,13 +18,25 @@ void descriptor(CpuidValues& v, uint8_t byte) {
     switch (byte) {
         case 0x03: v.put("tlb.l1d.4kb", 64, 4); break;
         case 0x5a: v.put("tlb.l1d.2mb", 32, 4); break;
-        case 0x63: v.put("tlb.l1d.1gb", 4, 4); v.put("tlb.l1d.2mb", 32, 4); break;
+        case 0x63:
+            v.put("tlb.l1d.1gb", 4, 4);
+            v.put("tlb.l1d.2mb", 32, 4);
+            break;
         case 0xb0: v.put("tlb.l1i", 128, 4); break;
         case 0xb5: v.put("tlb.l1i", 64, 8); break;
         case 0xb6: v.put("tlb.l1i", 128, 8); break;
-        case 0xca: shared_stlb(v, 512, 4, 0); v.put_none("tlb.stlb_1gb"); break;
-        case 0xc1: shared_stlb(v, 1024, 8, 1); v.put_none("tlb.stlb_1gb"); break;
-        case 0xc3: shared_stlb(v, 1536, 6, 1); v.put("tlb.stlb_1gb", 16, 4); break;
+        case 0xca:
+            shared_stlb(v, 512, 4, 0);
+            v.put_none("tlb.stlb_1gb");
+            break;
+        case 0xc1:
+            shared_stlb(v, 1024, 8, 1);
+            v.put_none("tlb.stlb_1gb");
+            break;
+        case 0xc3:
+            shared_stlb(v, 1536, 6, 1);
+            v.put("tlb.stlb_1gb", 16, 4);
+            break;
         default: break;
     }
 }
@@ -58,7 +70,10 @@ void first_level(const Array& array, CpuidValues& v) {
     }
     if (array.type == Array::store) return;  // loads are what walks wait for; one L1 array is modelled
     if (array.holds_4kb) v.put("tlb.l1d.4kb", array.entries, array.ways);
-    const struct { const char* prefix; bool holds; } sizes[] = {{"tlb.l1d.2mb", array.holds_2mb}, {"tlb.l1d.1gb", array.holds_1gb}};
+    const struct {
+        const char* prefix;
+        bool holds;
+    } sizes[] = {{"tlb.l1d.2mb", array.holds_2mb}, {"tlb.l1d.1gb", array.holds_1gb}};
     for (const auto& [prefix, holds] : sizes) {
         if (!holds) continue;
         if (array.holds_4kb) v.put_none(prefix);
@@ -79,7 +94,10 @@ void second_level(const std::vector<Array>& arrays, CpuidValues& v) {
     }
     if (entries == 0) return;
     v.put("tlb.stlb", entries, ways);
-    const struct { const char* size; const uint64_t* of; } sizes[] = {{"2mb", of_2mb}, {"1gb", of_1gb}};
+    const struct {
+        const char* size;
+        const uint64_t* of;
+    } sizes[] = {{"2mb", of_2mb}, {"1gb", of_1gb}};
     for (const auto& [size, of] : sizes) {
         const bool shares = of[0] == entries;
         v.put(std::string("tlb.stlb.holds_") + size, shares);

@@ -47,7 +47,8 @@ CpuidReport decode_cpuid(const CpuidReader& read) {
         decode_amd(read, report.values);
         decode_cache_leaf(read, 0x8000001d, report.values);
     }
-    if (const auto r = read(0x16, 0); r && bits(r->a, 15, 0) != 0) report.values.put("core.frequency_hz", uint64_t{bits(r->a, 15, 0)} * 1'000'000);
+    if (const auto r = read(0x16, 0); r && bits(r->a, 15, 0) != 0)
+        report.values.put("core.frequency_hz", uint64_t{bits(r->a, 15, 0)} * 1'000'000);
     return report;
 }
 

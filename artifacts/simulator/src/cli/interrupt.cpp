@@ -14,7 +14,7 @@ void remember(int signal) { received = signal; }
 }  // namespace
 
 void catch_signals() {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = remember;
     action.sa_flags = SA_RESETHAND | SA_RESTART;
     sigaction(SIGINT, &action, nullptr);

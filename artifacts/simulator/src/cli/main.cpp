@@ -13,13 +13,15 @@ namespace {
 using namespace tessera::sim;
 
 void print_usage() {
-    std::puts("tessera-sim - replay a recorded trace under many layouts\n\n"
-              "  tessera-sim COMMAND [--option value]...      see `tessera-sim run --help` for the options\n");
+    std::puts(
+        "tessera-sim - replay a recorded trace under many layouts\n\n"
+        "  tessera-sim COMMAND [--option value]...      see `tessera-sim run --help` for the options\n");
     for (const Command& command : commands()) std::printf("  %-9s %s\n", command.name, command.sentence);
-    std::puts("\nExample: H, M and C of three layouts. (`tessera simulate` writes the platform file itself, from config/platforms.)\n"
-              "  printf '%s\\n' L/growing-0.csv L/growing-4.csv L/growing-8.csv > list\n"
-              "  tessera-sim run --trace gups.tst --platform haswell.flat --layouts list --engine partial > cells.csv\n\n"
-              "Exit status: 0 success; 1 failure of the machine or a bug; 2 wrong request or damaged input; 130, 143 stopped by a signal.");
+    std::puts(
+        "\nExample: H, M and C of three layouts. (`tessera simulate` writes the platform file itself, from config/platforms.)\n"
+        "  printf '%s\\n' L/growing-0.csv L/growing-4.csv L/growing-8.csv > list\n"
+        "  tessera-sim run --trace gups.tst --platform haswell.flat --layouts list --engine partial > cells.csv\n\n"
+        "Exit status: 0 success; 1 failure of the machine or a bug; 2 wrong request or damaged input; 130, 143 stopped by a signal.");
 }
 
 int dispatch(int argc, char** argv) {
@@ -53,8 +55,7 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "tessera-sim: %s\n", failure.what());
         return 1;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "tessera-sim: %s\n  what to do: report this failure or bug with the command line\n",
-                     error.what());
+        std::fprintf(stderr, "tessera-sim: %s\n  what to do: report this failure or bug with the command line\n", error.what());
         return 1;
     }
 }

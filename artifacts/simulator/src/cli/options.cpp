@@ -41,7 +41,8 @@ void Options::parse(const CommandHelp& help, int argc, char** argv) {
     const std::string& command = help.command;
     for (int i = 0; i < argc; i += 2) {
         const std::string flag = argv[i];
-        if (std::find(valid.begin(), valid.end(), flag) == valid.end()) throw Refusal(command + ": option " + flag, "no such option", usage);
+        if (std::find(valid.begin(), valid.end(), flag) == valid.end())
+            throw Refusal(command + ": option " + flag, "no such option", usage);
         if (i + 1 == argc) throw Refusal(command + ": option " + flag, "its value is missing", usage);
         if (!given_.emplace(flag.substr(2), argv[i + 1]).second) throw Refusal(command + ": option " + flag, "given twice", usage);
     }

@@ -36,7 +36,8 @@ struct PoolMisses {
     Region& region(uint64_t address) {
         const uint64_t offset = address - pool.base;
         std::unique_ptr<Gigabyte>& gigabyte = gigabytes[offset >> 30];
-        if (!gigabyte) [[unlikely]] gigabyte = std::make_unique<Gigabyte>();
+        if (!gigabyte) [[unlikely]]
+            gigabyte = std::make_unique<Gigabyte>();
         return (*gigabyte)[offset >> 21 & 511];
     }
 };
@@ -44,7 +45,8 @@ struct PoolMisses {
 /// Whether a reference to the page that was referenced last changes nothing: it hits the entry of L1 that was touched last, which
 /// LRU and tree-PLRU leave as it is.
 bool repeats_change_nothing(const Platform& p) {
-    return p.mmu_design == "conventional" && p.tlb_organisation == "split" && (p.l1_replacement == "lru" || p.l1_replacement == "tree-plru");
+    return p.mmu_design == "conventional" && p.tlb_organisation == "split" &&
+           (p.l1_replacement == "lru" || p.l1_replacement == "tree-plru");
 }
 
 void write(OutputFile& file, const std::vector<PoolMisses>& pools) {
@@ -54,8 +56,8 @@ void write(OutputFile& file, const std::vector<PoolMisses>& pools) {
         for (size_t gigabyte = 0; gigabyte < p.gigabytes.size(); ++gigabyte)
             for (size_t region = 0; p.gigabytes[gigabyte] && region < 512; ++region)
                 if (const uint64_t misses = (*p.gigabytes[gigabyte])[region].misses)
-                    std::fprintf(out, "%s,%llu,%llu\n", pool_name(p.pool.kind), static_cast<unsigned long long>(gigabyte << 30 | region << 21),
-                                 static_cast<unsigned long long>(misses));
+                    std::fprintf(out, "%s,%llu,%llu\n", pool_name(p.pool.kind),
+                                 static_cast<unsigned long long>(gigabyte << 30 | region << 21), static_cast<unsigned long long>(misses));
     file.close();
 }
 
@@ -80,8 +82,8 @@ int profile_command(int argc, char** argv) {
     check_components(platform);
     const auto design = designs().make(platform.mmu_design, DesignContext{platform, space});
     if (design->needs_caches())
-        throw Refusal("profile under mmu.design = " + platform.mmu_design.name, "its misses depend on the data caches, which a profile leaves out",
-                      "profile with mmu.design = conventional");
+        throw Refusal("profile under mmu.design = " + platform.mmu_design.name,
+                      "its misses depend on the data caches, which a profile leaves out", "profile with mmu.design = conventional");
     InstructionSide instructions(platform);
     std::vector<uint64_t> block_bytes;
     for (const trace::StaticBlock& block : stream.blocks()) block_bytes.push_back(InstructionSide::bytes_of_block(block));

@@ -64,8 +64,8 @@ size_t stage_of(const Platform& platform, std::vector<const Platform*>& known) {
     return number;
 }
 
-Passes passes_for(const std::vector<Variant>& variants, const std::vector<Listed>& layouts, bool mappings, const Engine& engine, size_t threads,
-                  size_t asked_group) {
+Passes passes_for(const std::vector<Variant>& variants, const std::vector<Listed>& layouts, bool mappings, const Engine& engine,
+                  size_t threads, size_t asked_group) {
     std::vector<bool> variant_runs, layout_runs;
     std::vector<size_t> stage;
     std::vector<const Platform*> stages;  // one platform of each
@@ -98,11 +98,13 @@ int run_command(int argc, char** argv) {
     const bool with_variants = options.given("variants");
     const PagesFrom from = pages_from(options);
     const bool mappings = from != PagesFrom::layouts;  // of pages with frames
-    const auto paths = from == PagesFrom::logs   ? layout_paths(options["os"], "log")
-                       : mappings                ? layout_paths(options["mappings"], "mapping")
-                                                 : layout_paths(options["layouts"]);
+    const auto paths = from == PagesFrom::logs ? layout_paths(options["os"], "log")
+                       : mappings              ? layout_paths(options["mappings"], "mapping")
+                                               : layout_paths(options["layouts"]);
     const auto templates = templates_of(options, from, variants);
-    const size_t threads = options.whole("threads", 1), asked_group = templates ? 1 : options["group"] == "auto" ? 0 : options.whole("group", 1);
+    const size_t threads = options.whole("threads", 1), asked_group = templates                    ? 1
+                                                                      : options["group"] == "auto" ? 0
+                                                                                                   : options.whole("group", 1);
     FileStream first(options["trace"]);
     const trace::Header header = first.header();
     const SamplePlan plan = plan_of(options, header);
@@ -113,9 +115,11 @@ int run_command(int argc, char** argv) {
     catch_signals();
 
     std::vector<std::string> inputs = paths;
-    for (const char* key : {"trace", "platform", "variants", "layouts", "mappings", "os", "weave", "interval-file"}) inputs.push_back(options[key]);
+    for (const char* key : {"trace", "platform", "variants", "layouts", "mappings", "os", "weave", "interval-file"})
+        inputs.push_back(options[key]);
     for (const Variant& variant : variants) inputs.push_back(variant.path);
-    RunOutput output(paths.size() * variants.size(), with_variants, {options["interval-out"], options["designs-out"], options["kernel-out"], options["fault-times-out"]}, inputs);
+    RunOutput output(paths.size() * variants.size(), with_variants,
+                     {options["interval-out"], options["designs-out"], options["kernel-out"], options["fault-times-out"]}, inputs);
     std::optional<OutputFile> usage_file;
     if (options.given("usage-out")) usage_file.emplace("--usage-out", options["usage-out"], inputs);
     const std::vector<Listed> layouts = read_layouts(paths, from, header);
@@ -142,7 +146,8 @@ int run_command(int argc, char** argv) {
         std::optional<weave::WovenStream> woven;  // of the only log of the pass
         if (templates) woven.emplace(program, *templates, options["weave"], layouts[cells[passes[pass].front()].layout].layout->mapping);
         CellsRequest request{woven ? static_cast<Stream&>(*woven) : program, plan, {}, warm_passes};
-        for (const size_t place : passes[pass]) request.cells.push_back({&*variants[cells[place].variant].platform, &*layouts[cells[place].layout].layout});
+        for (const size_t place : passes[pass])
+            request.cells.push_back({&*variants[cells[place].variant].platform, &*layouts[cells[place].layout].layout});
         request.check_tables = check_tables;
         request.progress = [&](uint64_t work) {
             if (signal_received() != 0 || crew.failed()) throw Stopped();

@@ -39,7 +39,8 @@ public:
     /// variant: its label, which is not written without variants.
     void put(size_t place, const std::string& variant, const Row& row, const RowParts& parts) {
         std::string text;
-        for (const std::string* lines : {&parts.units, &parts.designs, &parts.kernel, &parts.fault_times}) text += labelled(variant, *lines) + '\0';
+        for (const std::string* lines : {&parts.units, &parts.designs, &parts.kernel, &parts.fault_times})
+            text += labelled(variant, *lines) + '\0';
         rows_.put(place, text + labelled(variant, format_row(row) + "\n"));
     }
     void flush() { rows_.flush(); }

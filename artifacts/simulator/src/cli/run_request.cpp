@@ -49,13 +49,15 @@ const CommandHelp& run_help() {
 std::optional<weave::Templates> templates_of(const Options& options, PagesFrom from, const std::vector<Variant>& variants) {
     if (!options.given("weave")) {
         for (const char* out : {"kernel-out", "fault-times-out"})
-            if (options.given(out)) throw Refusal(std::string("--") + out, "without --weave there is no work of the kernel", "give --weave FILE");
+            if (options.given(out))
+                throw Refusal(std::string("--") + out, "without --weave there is no work of the kernel", "give --weave FILE");
         return std::nullopt;
     }
     if (from != PagesFrom::logs) throw Refusal("--weave", "only logs have page faults", "give logs: --os FILE");
     for (const Variant& variant : variants)
         if (variant.platform && variant.platform->allocator.name != "mapped")
-            throw Refusal("--weave with memory.allocator = " + variant.platform->allocator.name, "the kernel accesses pages by their frames, which only `mapped` has [weave/allocator]",
+            throw Refusal("--weave with memory.allocator = " + variant.platform->allocator.name,
+                          "the kernel accesses pages by their frames, which only `mapped` has [weave/allocator]",
                           "set memory.allocator = mapped");
     return weave::read_templates(options["weave"]);
 }
@@ -72,15 +74,16 @@ bool checks_tables(const Options& options, const SamplePlan& plan) {
     if (word == "off") return false;
     if (!options.given("weave")) throw Refusal("--check-tables on", "without --weave no store is known", "give --weave FILE");
     if (options["engine"] == "reference" || plan.tlbs())
-        throw Refusal("--check-tables on", "the engine reference and a plan of TLBs alone do not check tables", "use --engine partial or timing, with --sampling full");
+        throw Refusal("--check-tables on", "the engine reference and a plan of TLBs alone do not check tables",
+                      "use --engine partial or timing, with --sampling full");
     return true;
 }
 
 PagesFrom pages_from(const Options& options) {
     const int given = options.given("layouts") + options.given("mappings") + options.given("os");
     if (given != 1)
-        throw Refusal("--layouts, --mappings or --os", given == 0 ? "none is given" : "more than one is given, and each takes the place of the others",
-                      "give one of them");
+        throw Refusal("--layouts, --mappings or --os",
+                      given == 0 ? "none is given" : "more than one is given, and each takes the place of the others", "give one of them");
     return options.given("os") ? PagesFrom::logs : options.given("mappings") ? PagesFrom::mappings : PagesFrom::layouts;
 }
 
@@ -93,7 +96,8 @@ std::vector<std::string> layout_paths(const std::string& list, const std::string
         if (path.empty()) continue;
         paths.emplace_back(path);
         if (!names.insert(layout_name(paths.back())).second)
-            throw Refusal("list of " + what + "s " + list, "two " + what + "s have the name " + layout_name(paths.back()), "rename one file, or list it once");
+            throw Refusal("list of " + what + "s " + list, "two " + what + "s have the name " + layout_name(paths.back()),
+                          "rename one file, or list it once");
     }
     if (paths.empty()) throw Refusal("list of " + what + "s " + list, "it is empty", "write one path of a " + what + " CSV per line");
     return paths;
@@ -106,7 +110,8 @@ SamplePlan plan_of(const Options& options, const trace::Header& header) {
                       "keep one of them");
     if (options.given("interval-file")) return SamplePlan(read_intervals(options["interval-file"], header.accesses));
     if (!plain) return SamplePlan(parse_sampling(options["sampling"]), header);
-    if (!options.given("intervals")) throw Refusal("--warmup or --timed", "--intervals is missing", "give the number of units, for example --intervals 20");
+    if (!options.given("intervals"))
+        throw Refusal("--warmup or --timed", "--intervals is missing", "give the number of units, for example --intervals 20");
     return SamplePlan(Sampling{false, options.whole("intervals", 1), options.whole("warmup", 0), options.whole("timed", 1)}, header);
 }
 

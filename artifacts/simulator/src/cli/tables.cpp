@@ -18,13 +18,12 @@ int keys_command() {
         std::printf("%s,%s,%llu,%llu,%s,%s,%s\n", key.c_str(), csv_field(unit).c_str(), (unsigned long long)least, (unsigned long long)most,
                     fallback.c_str(), csv_field(source).c_str(), csv_field(sentence).c_str());
     };
-    for (const PlatformKey& row : platform_keys())
-        print(row.key, row.unit, row.least, row.most, row.fallback, row.source, row.description);
+    for (const PlatformKey& row : platform_keys()) print(row.key, row.unit, row.least, row.most, row.fallback, row.source, row.description);
     for (const ComponentKind& kind : component_kinds())
         for (const ComponentInfo& info : kind.components)
             for (const OwnKey& row : info.keys)
-                print(info.section + "." + row.key, row.unit, row.least, row.most, row.fallback ? std::to_string(*row.fallback) : "", row.source,
-                      row.sentence);
+                print(info.section + "." + row.key, row.unit, row.least, row.most, row.fallback ? std::to_string(*row.fallback) : "",
+                      row.source, row.sentence);
     return 0;
 }
 
@@ -43,14 +42,16 @@ int list_command(int argc, char** argv) {
     for (const ComponentKind& kind : kinds) names.push_back(kind.name);
     const std::string asked = argc > 0 ? argv[0] : "";
     if (argc > 1 || (argc == 1 && std::find(names.begin(), names.end(), asked) == names.end()))
-        throw Refusal("list " + asked, argc > 1 ? "more than one kind" : "no such kind", "run tessera-sim list, alone or with one of: " + join(names, ", "));
+        throw Refusal("list " + asked, argc > 1 ? "more than one kind" : "no such kind",
+                      "run tessera-sim list, alone or with one of: " + join(names, ", "));
     std::puts("kind,name,sentence,keys");
     for (const ComponentKind& kind : kinds)
         for (const ComponentInfo& info : kind.components)
             if (argc == 0 || kind.name == asked) {
                 std::vector<std::string> keys;
                 for (const OwnKey& row : info.keys) keys.push_back(info.section + "." + row.key);
-                std::printf("%s,%s,%s,%s\n", kind.name.c_str(), csv_field(info.name).c_str(), csv_field(info.sentence).c_str(), join(keys, " ").c_str());
+                std::printf("%s,%s,%s,%s\n", kind.name.c_str(), csv_field(info.name).c_str(), csv_field(info.sentence).c_str(),
+                            join(keys, " ").c_str());
             }
     return 0;
 }

@@ -20,8 +20,10 @@ std::vector<Variant> read_variants(const std::string& list) {
         const size_t tab = line.find('\t');
         const std::string label(trim(line.substr(0, tab))), path(tab == std::string_view::npos ? "" : trim(line.substr(tab + 1)));
         if (label.empty() || path.empty())
-            throw Refusal(asked, "'" + std::string(line) + "' is no label and path with a tab between them", "write label<TAB>path of a flat platform file");
-        if (!labels.insert(label).second) throw Refusal(asked, "the label " + label + " occurs twice", "give each variant a label of its own");
+            throw Refusal(asked, "'" + std::string(line) + "' is no label and path with a tab between them",
+                          "write label<TAB>path of a flat platform file");
+        if (!labels.insert(label).second)
+            throw Refusal(asked, "the label " + label + " occurs twice", "give each variant a label of its own");
         found.push_back({label, path, std::nullopt, ""});
     }
     if (found.empty()) throw Refusal("list of variants " + list, "it is empty", "write label<TAB>path of a flat platform file, one a line");

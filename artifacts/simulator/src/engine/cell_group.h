@@ -23,10 +23,12 @@ public:
 /// Calls run(chunk) for each chunk of a segment. program_blocks: of `blocks`, those from here on are woven (base/woven.h). A woven chunk has one
 /// fault, or a part of one.
 template <class Run>
-void cut_segment(const trace::Frame& frame, const Segment& s, const std::vector<trace::StaticBlock>& blocks, size_t program_blocks, Run&& run) {
+void cut_segment(const trace::Frame& frame, const Segment& s, const std::vector<trace::StaticBlock>& blocks, size_t program_blocks,
+                 Run&& run) {
     size_t at = s.begin_access;
     for (size_t e = s.begin_execution; e < s.end_execution;) {
-        Chunk chunk{0, frame.addresses.data() + at, frame.is_store.data() + at, 0, frame.block_ids.data() + e, frame.access_counts.data() + e};
+        Chunk chunk{0, frame.addresses.data() + at, frame.is_store.data() + at,
+                    0, frame.block_ids.data() + e,  frame.access_counts.data() + e};
         chunk.woven = frame.block_ids[e] >= program_blocks;
         while (e < s.end_execution && chunk.executions < chunk_executions && chunk.accesses < chunk_accesses && !chunk.ends_fault &&
                (frame.block_ids[e] >= program_blocks) == chunk.woven) {

@@ -48,16 +48,16 @@ struct FaultTime {
 /// Work of the kernel that is woven into the stream (weave/woven_stream.h); all zero without.
 struct KernelCounts {
     uint64_t instructions = 0, loads = 0, stores = 0, stlb_hits = 0, stlb_misses = 0;  ///< whole stream
-    uint64_t walk_cycles = 0, cycles = 0;                                              ///< timed parts; cycles: of R
-    std::array<uint64_t, 4> program{}, walker{};                                       ///< timed parts, by level
-    std::vector<FaultTime> faults;                                                     ///< timed parts; their cycles sum to `cycles`
+    uint64_t walk_cycles = 0, cycles = 0;  ///< timed parts; cycles: of R
+    std::array<uint64_t, 4> program{}, walker{};  ///< timed parts, by level
+    std::vector<FaultTime> faults;  ///< timed parts; their cycles sum to `cycles`
     bool operator==(const KernelCounts&) const = default;
 };
 
 struct LayoutCounts {
     uint64_t stlb_hits = 0, stlb_misses = 0;
     uint64_t instruction_stlb_hits = 0, instruction_stlb_misses = 0;  ///< whole stream; 0 where the platform has no l1i
-    uint64_t instruction_walk_cycles = 0;                             ///< summed over the timed parts
+    uint64_t instruction_walk_cycles = 0;  ///< summed over the timed parts
     std::vector<UnitCounts> units;
     std::array<uint64_t, 4> program{}, walker{};  ///< references served by L1D, L2, L3, memory; walker: data-side walks
     DesignCounts design;

@@ -62,8 +62,8 @@ Estimate ratio_estimate(const std::vector<double>& y, const std::vector<double>&
     return {ratio * x_total, t95(y.size() - 1) * error * x_total};
 }
 
-Row estimate_row(const Layout& layout, const LayoutCounts& counts, const trace::Header& header,
-                 const SamplePlan& plan, bool has_runtime, bool has_instruction_side) {
+Row estimate_row(const Layout& layout, const LayoutCounts& counts, const trace::Header& header, const SamplePlan& plan, bool has_runtime,
+                 bool has_instruction_side) {
     Row row;
     row.layout = layout.name;
     row.has_runtime = has_runtime;
@@ -93,7 +93,8 @@ Row estimate_row(const Layout& layout, const LayoutCounts& counts, const trace::
         runtime.push_back(double(unit.runtime_cycles));
         weights.push_back(plan.weight(i));
     }
-    if (row.timed_instructions == 0) return failed_row(layout.name, "the units of the sampling plan have no instructions: the trace is empty");
+    if (row.timed_instructions == 0)
+        return failed_row(layout.name, "the units of the sampling plan have no instructions: the trace is empty");
     row.walk_cycles = ratio_estimate(walk, instructions, double(row.instructions), weights);
     if (has_runtime) row.runtime_cycles = ratio_estimate(runtime, instructions, double(row.instructions), weights);
     if (plan.full()) row.runtime_cycles.ci95 = row.walk_cycles.ci95 = 0;
@@ -121,9 +122,13 @@ struct Column {
 };
 
 template <int Level>
-void program_loads(const Row& row, Cells& cells) { cells.add_if(row.has_loads, row.program_loads[Level]); }
+void program_loads(const Row& row, Cells& cells) {
+    cells.add_if(row.has_loads, row.program_loads[Level]);
+}
 template <int Level>
-void walker_loads(const Row& row, Cells& cells) { cells.add_if(row.has_loads, row.walker_loads[Level]); }
+void walker_loads(const Row& row, Cells& cells) {
+    cells.add_if(row.has_loads, row.walker_loads[Level]);
+}
 
 const Column kColumns[] = {
     {"runtime_cycles", [](const Row& row, Cells& cells) { cells.add_if(row.has_runtime, row.runtime_cycles.value); }},

@@ -36,8 +36,8 @@ struct Row {
 /// sum(w y) / sum(w x) over units, times x_total; without weights each is 1. pre: equal lengths, sum(w x) > 0.
 Estimate ratio_estimate(const std::vector<double>& y, const std::vector<double>& x, double x_total, const std::vector<double>& w = {});
 
-Row estimate_row(const Layout& layout, const LayoutCounts& counts, const trace::Header& header,
-                 const SamplePlan& plan, bool has_runtime, bool has_instruction_side = false);
+Row estimate_row(const Layout& layout, const LayoutCounts& counts, const trace::Header& header, const SamplePlan& plan, bool has_runtime,
+                 bool has_instruction_side = false);
 
 Row failed_row(const std::string& layout, const std::string& message);
 

@@ -57,11 +57,13 @@ std::vector<Interval> parse_intervals(const std::string& text, const std::string
                                 whole(at, "timed_instructions", cell[2], 1), weight_of(at, cell[3])};
         // Equality is fine in both checks: a part may consist of blocks without accesses.
         if (interval.start_access > accesses || interval.warmup_accesses > accesses - interval.start_access)
-            at.refuse("a timed part within the trace's " + std::to_string(accesses) + " accesses", line, "choose an earlier start_access or a shorter warm-up");
+            at.refuse("a timed part within the trace's " + std::to_string(accesses) + " accesses", line,
+                      "choose an earlier start_access or a shorter warm-up");
         if (!intervals.empty() && interval.start_access < intervals.back().start_access)
             at.refuse("intervals in the order of the stream", cell[0], "sort the rows by start_access");
         if (!intervals.empty() && interval.start_access < intervals.back().start_access + intervals.back().warmup_accesses)
-            at.refuse("no overlap with the interval before it", cell[0], "choose a later start_access; caches keep their contents, so a shorter warm-up is enough");
+            at.refuse("no overlap with the interval before it", cell[0],
+                      "choose a later start_access; caches keep their contents, so a shorter warm-up is enough");
         intervals.push_back(interval);
     }
     if (intervals.empty()) Place{path, line_number}.refuse("one interval or more below the header", "", "add a row, or use --sampling");

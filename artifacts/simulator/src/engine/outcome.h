@@ -66,9 +66,9 @@ struct Outcomes {
     size_t prefetches = 0;
     const PrefetchOutcome* prefetch = nullptr;  ///< in program order, owned by the producer
     size_t fetches = 0;
-    const FetchOutcome* fetch = nullptr;        ///< in program order, owned by the producer
+    const FetchOutcome* fetch = nullptr;  ///< in program order, owned by the producer
     size_t walk_loads = 0;
-    const WalkLoad* walk_load = nullptr;        ///< of each walk and lane in order, owned by the producer; none unless dram.queues_walks
+    const WalkLoad* walk_load = nullptr;  ///< of each walk and lane in order, owned by the producer; none unless dram.queues_walks
 };
 
 }  // namespace tessera::sim

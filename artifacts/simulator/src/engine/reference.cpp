@@ -23,10 +23,16 @@ namespace {
 class Replay {
 public:
     Replay(const Request& request, const Layout& layout)
-        : platform_(request.platform), space_(request.stream.header().pools, layout),
-          design_(designs().make(platform_.mmu_design, DesignContext{platform_, space_})), instructions_(platform_),
-          prefetchers_(platform_), caches_(platform_), port_(platform_, caches_),
-          redirects_(platform_, request.stream.blocks()), core_(platform_), program_blocks_(program_blocks(request.stream.blocks())),
+        : platform_(request.platform),
+          space_(request.stream.header().pools, layout),
+          design_(designs().make(platform_.mmu_design, DesignContext{platform_, space_})),
+          instructions_(platform_),
+          prefetchers_(platform_),
+          caches_(platform_),
+          port_(platform_, caches_),
+          redirects_(platform_, request.stream.blocks()),
+          core_(platform_),
+          program_blocks_(program_blocks(request.stream.blocks())),
           instruction_counts_(woven_instruction_counts(request.stream.blocks())) {
         if (program_blocks_ < request.stream.blocks().size()) space_.add_kernel(direct_map(platform_));
         counts.units.resize(request.plan.units());
@@ -48,7 +54,9 @@ public:
             woven_ = frame.block_ids[e] >= program_blocks_;
             const bool redirected = s.part != Part::tlb_only && redirects_.enter(frame.block_ids[e]);
             fetches_.clear();
-            if (!woven_) instructions_.execute(block.pc, InstructionSide::bytes_of_block(block), [&](VirtAddr page) { fetches_.push_back(fetch(page, s.part)); });
+            if (!woven_)
+                instructions_.execute(block.pc, InstructionSide::bytes_of_block(block),
+                                      [&](VirtAddr page) { fetches_.push_back(fetch(page, s.part)); });
             accesses_.clear();
             for (size_t i = 0; i < frame.access_counts[e]; ++i, ++at) {
                 const DemandAccess access{pc_of_access(block, i), VirtAddr(frame.addresses[at]), frame.is_store[at] != 0};

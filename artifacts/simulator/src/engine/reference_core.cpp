@@ -9,10 +9,21 @@
 namespace tessera::sim {
 
 ReferenceCore::ReferenceCore(const Platform& p)
-    : platform_(&p), dispatches_(p.dispatch_width), window_(p.rob_entries), loads_(p.load_queue_entries),
-      stores_(p.store_buffer_entries), store_data_(p.store_buffer_entries), store_words_(p.store_buffer_entries),
-      string_hold_(p.string), load_ports_(p.ports.load), store_ports_(p.ports.store), alu_ports_(p.ports.alu), store_drains_(p.ports.store),
-      mshrs_(p.mshrs), walkers_(p.walkers), memory_(p, data_memory(p)) {
+    : platform_(&p),
+      dispatches_(p.dispatch_width),
+      window_(p.rob_entries),
+      loads_(p.load_queue_entries),
+      stores_(p.store_buffer_entries),
+      store_data_(p.store_buffer_entries),
+      store_words_(p.store_buffer_entries),
+      string_hold_(p.string),
+      load_ports_(p.ports.load),
+      store_ports_(p.ports.store),
+      alu_ports_(p.ports.alu),
+      store_drains_(p.ports.store),
+      mshrs_(p.mshrs),
+      walkers_(p.walkers),
+      memory_(p, data_memory(p)) {
     if (tables_apart(p)) tables_.emplace(p, table_memory(p));
 }
 
@@ -31,8 +42,13 @@ uint64_t ReferenceCore::latency(trace::InsnKind kind) const {
         case fp_add: return l.fp_add;
         case fp_multiply: return l.fp_multiply;
         case fp_divide: return l.fp_divide;
-        case load: case store: case nop: return 0;
-        case alu: case branch: case load_store: case other: break;
+        case load:
+        case store:
+        case nop: return 0;
+        case alu:
+        case branch:
+        case load_store:
+        case other: break;
     }
     return l.alu;
 }
@@ -144,7 +160,8 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<F
     for (const FetchRequest& fetch : fetches) {  // nothing enters while a code page is being translated
         const uint64_t began = dispatched_;
         dispatched_ += platform_->stlb_hit_cycles;
-        if (fetch.translation == Translation::miss) dispatched_ = walked(dispatched_, fetch.walk, fetch.walk_missed_l1d, fetch.walk_lines, began);
+        if (fetch.translation == Translation::miss)
+            dispatched_ = walked(dispatched_, fetch.walk, fetch.walk_missed_l1d, fetch.walk_lines, began);
     }
     size_t access = 0;
     for (size_t index = 0; index < block.insns.size(); ++index) {
@@ -169,8 +186,8 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<F
             for (const PrefetchRequest& request : a.prefetches) prefetch(request, physical, dispatch);
             StoreMatch match;
             if (platform_->store_forward_cycles != 0)
-                match = store_words_.access({a.address.value, bytes_of_access(block, access), a.is_store,
-                                             insn.string != trace::StringPart::none});
+                match = store_words_.access(
+                    {a.address.value, bytes_of_access(block, access), a.is_store, insn.string != trace::StringPart::none});
             if (a.is_store) {
                 complete = std::max(complete, physical);
                 const uint64_t drain = std::max({store_drains_.first_free(drained_), retired_, ready, data});

@@ -18,7 +18,9 @@ public:
     }
 
 private:
-    MemoryLevel load(LineNumber line, LoadFrom from) { return from == LoadFrom::l1d ? caches_.walker(line) : caches_.walker_beside_l3(line); }
+    MemoryLevel load(LineNumber line, LoadFrom from) {
+        return from == LoadFrom::l1d ? caches_.walker(line) : caches_.walker_beside_l3(line);
+    }
     MemoryLevel serve_walker(LineNumber line, LoadFrom from) override {
         const MemoryLevel level = load(line, from);
         ++walker_served[static_cast<size_t>(level)];

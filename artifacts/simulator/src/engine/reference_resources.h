@@ -143,7 +143,9 @@ public:
     void write_back(uint64_t dispatch, uint64_t distance) { book(dispatch, distance, dispatch + write_queue_lines * distance); }
 
 private:
-    void book(uint64_t dispatch, uint64_t distance, uint64_t limit) { next_ = std::max(next_, std::min(std::max(next_, dispatch) + distance, limit)); }
+    void book(uint64_t dispatch, uint64_t distance, uint64_t limit) {
+        next_ = std::max(next_, std::min(std::max(next_, dispatch) + distance, limit));
+    }
 
     uint64_t next_ = 0;
 };

@@ -33,7 +33,8 @@ std::vector<CellCounts> Engine::run_cells(const CellsRequest& request) {
     std::vector<CellCounts> found(request.cells.size());
     for (size_t i = 0; i < found.size(); ++i) try {
             const Cell& cell = request.cells[i];
-            found[i].counts = run({*cell.platform, request.stream, request.plan, {cell.layout}, request.warm_passes, request.progress}).at(0);
+            found[i].counts =
+                run({*cell.platform, request.stream, request.plan, {cell.layout}, request.warm_passes, request.progress}).at(0);
         } catch (const Refusal& refusal) {
             found[i].refusal = refusal;
         }
@@ -42,9 +43,11 @@ std::vector<CellCounts> Engine::run_cells(const CellsRequest& request) {
 
 void check_epochs(const Layout& layout, uint64_t warm_passes) {
     if (warm_passes != 0 && layout.mapping != nullptr && layout.mapping->log != nullptr)
-        throw Refusal("--warm-passes with log " + layout.name, "its changes are places in one pass over the trace", "leave out --warm-passes");
+        throw Refusal("--warm-passes with log " + layout.name, "its changes are places in one pass over the trace",
+                      "leave out --warm-passes");
     if (warm_passes != 0 && layout.mapping != nullptr && layout.mapping->epochs.size() > 1)
-        throw Refusal("--warm-passes with mapping " + layout.name, "it has " + std::to_string(layout.mapping->epochs.size()) + " epochs, which are places in one pass over the trace",
+        throw Refusal("--warm-passes with mapping " + layout.name,
+                      "it has " + std::to_string(layout.mapping->epochs.size()) + " epochs, which are places in one pass over the trace",
                       "leave out --warm-passes, or use a mapping with one epoch");
 }
 

@@ -14,8 +14,11 @@ namespace {
 class Groups {
 public:
     Groups(const CellsRequest& request, bool with_clock)
-        : request_(request), outcomes_(with_clock && !request.plan.tlbs() ? std::make_unique<Outcomes>() : nullptr),
-          logs_(request.stream.blocks()), refusals_(request.cells.size()), program_blocks_(program_blocks(request.stream.blocks())),
+        : request_(request),
+          outcomes_(with_clock && !request.plan.tlbs() ? std::make_unique<Outcomes>() : nullptr),
+          logs_(request.stream.blocks()),
+          refusals_(request.cells.size()),
+          program_blocks_(program_blocks(request.stream.blocks())),
           weaves_(program_blocks_ < request.stream.blocks().size()) {
         std::vector<OnLanes> on_lanes;
         for (size_t i = 0; i < request.cells.size(); ++i) {

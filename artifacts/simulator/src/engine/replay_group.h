@@ -21,9 +21,14 @@ public:
     /// clock). shared: null on the lanes.
     ReplayGroup(const CellsRequest& request, const std::vector<const Platform*>& platforms, const std::vector<const Layout*>& layouts,
                 Outcomes* outcomes, SharedLogs* shared)
-        : plan_(request.plan), blocks_(request.stream.blocks()), instruction_counts_(woven_instruction_counts(blocks_)), program_blocks_(program_blocks(blocks_)),
-          functional_(make_functional({*platforms.front(), request.stream.header().pools, blocks_, layouts, request.check_tables}, shared)), outcomes_(outcomes),
-          layouts_(layouts.size()), results_(platforms.size() * layouts.size()) {
+        : plan_(request.plan),
+          blocks_(request.stream.blocks()),
+          instruction_counts_(woven_instruction_counts(blocks_)),
+          program_blocks_(program_blocks(blocks_)),
+          functional_(make_functional({*platforms.front(), request.stream.header().pools, blocks_, layouts, request.check_tables}, shared)),
+          outcomes_(outcomes),
+          layouts_(layouts.size()),
+          results_(platforms.size() * layouts.size()) {
         for (const Platform* platform : platforms) {
             if (outcomes == nullptr) break;
             TimedPlatform& timed = timed_.emplace_back();
@@ -168,9 +173,9 @@ private:
     std::vector<TimedPlatform> timed_;  ///< each platform's clock; empty: there are no clocks
     Outcomes* outcomes_;
     std::vector<FunctionalCounts> start_;  ///< at the begin of the stream
-    std::vector<UnitSoFar> before_;        ///< at the begin of the unit
+    std::vector<UnitSoFar> before_;  ///< at the begin of the unit
     size_t layouts_;
-    std::vector<LayoutCounts> results_;    ///< of each cell
+    std::vector<LayoutCounts> results_;  ///< of each cell
     size_t unit_ = 0;
     bool in_unit_ = false;
     uint64_t accesses_ = 0, instructions_ = 0;

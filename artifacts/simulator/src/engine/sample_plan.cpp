@@ -25,9 +25,9 @@ Sampling parse_sampling(const std::string& text) {
         seen[which] = true;
         (which == 0 ? sampling.units : which == 1 ? sampling.warmup_accesses : sampling.timed_instructions) = *value;
     }
-    if (!seen[0] || !seen[1] || !seen[2]) throw Refusal(asked, "one of the keys units, warmup_accesses, timed_instructions is missing", remedy);
-    if (sampling.units == 0 || sampling.timed_instructions == 0)
-        throw Refusal(asked, "0 units or 0 timed instructions", remedy);
+    if (!seen[0] || !seen[1] || !seen[2])
+        throw Refusal(asked, "one of the keys units, warmup_accesses, timed_instructions is missing", remedy);
+    if (sampling.units == 0 || sampling.timed_instructions == 0) throw Refusal(asked, "0 units or 0 timed instructions", remedy);
     return sampling;
 }
 
@@ -64,7 +64,10 @@ void PlanCursor::end_unit(uint64_t access) {
 }
 
 PlanCursor::PlanCursor(const SamplePlan& plan, const std::vector<trace::StaticBlock>& blocks)
-    : plan_(plan), instruction_counts_(trace::instruction_counts(blocks)), program_blocks_(program_blocks(blocks)), weaves_(program_blocks_ < blocks.size()) {
+    : plan_(plan),
+      instruction_counts_(trace::instruction_counts(blocks)),
+      program_blocks_(program_blocks(blocks)),
+      weaves_(program_blocks_ < blocks.size()) {
     std::fill(instruction_counts_.begin() + static_cast<ptrdiff_t>(program_blocks_), instruction_counts_.end(), 0u);
 }
 
@@ -87,8 +90,7 @@ const std::vector<Segment>& PlanCursor::cut(const trace::Frame& frame) {
     segments_.clear();
     const size_t executions = frame.block_ids.size(), all_accesses = frame.addresses.size();
     const uint64_t accesses = weaves_ ? program_accesses(frame, program_blocks_) : all_accesses;
-    if (plan_.full() || (part_ == Part::tlb_only &&
-                         (unit_ >= plan_.units() || access_ + accesses < plan_.start_access(unit_)))) {
+    if (plan_.full() || (part_ == Part::tlb_only && (unit_ >= plan_.units() || access_ + accesses < plan_.start_access(unit_)))) {
         segments_.push_back({plan_.full() ? Part::timed : Part::tlb_only, plan_.full() ? 0 : unit_, 0, executions, 0, all_accesses});
         access_ += accesses;
         return segments_;

@@ -20,7 +20,10 @@ class BehindL1 : public ConventionalCode, private BehindSharedL1 {
 public:
     /// pages: what the design gives an address; designs of 4KB pages ignore the layout's or mapping's sizes.
     explicit BehindL1(const DesignContext& context, L1Pages pages = L1Pages::of_the_space)
-        : space_(context.space), walker_(context.platform), pages_(pages), first_(context.platform),
+        : space_(context.space),
+          walker_(context.platform),
+          pages_(pages),
+          first_(context.platform),
           allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {
         walker_.follow(context.space);
     }

@@ -92,7 +92,8 @@ public:
             broken("referenced the program's line " + std::to_string(references_) + " times in one access", access.address);
         if (behind_l3_ && found != Translation::l1_hit && level_ != MemoryLevel::dram)
             broken("translated behind L3 an access that a cache served", access.address);
-        if (lookup_cycles_ > 0xffff) broken("gave a look-up of " + std::to_string(lookup_cycles_) + " cycles; the most are 65535", access.address);
+        if (lookup_cycles_ > 0xffff)
+            broken("gave a look-up of " + std::to_string(lookup_cycles_) + " cycles; the most are 65535", access.address);
         if (background_.value != 0 && found == Translation::l1_hit) broken("loaded in the background for an l1_hit", access.address);
         check_walk(found, access.address);
     }
@@ -149,7 +150,8 @@ private:
     [[noreturn]] void broken(const std::string& what, VirtAddr address) const {
         char text[32];
         std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address.value));
-        throw std::logic_error("design " + platform_.mmu_design.name + ", access to " + text + ": it " + what + " (contract: mmu/design.h)");
+        throw std::logic_error("design " + platform_.mmu_design.name + ", access to " + text + ": it " + what +
+                               " (contract: mmu/design.h)");
     }
 
     const Platform& platform_;

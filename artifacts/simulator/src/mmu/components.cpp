@@ -48,9 +48,10 @@ void check_sections(const Platform& p) {
 }  // namespace
 
 std::vector<ComponentKind> component_kinds() {
-    return {{"allocators", allocators().list()}, {"branch-predictors", predictors().list()}, {"designs", designs().list()}, {"page-tables", page_table_formats().list()},
-            {"prefetchers", prefetchers().list()}, {"replacements", replacements().list()}, {"tlbs", tlb_organisations().list()},
-            {"walk-caches", walk_caches().list()}};
+    return {{"allocators", allocators().list()},   {"branch-predictors", predictors().list()},
+            {"designs", designs().list()},         {"page-tables", page_table_formats().list()},
+            {"prefetchers", prefetchers().list()}, {"replacements", replacements().list()},
+            {"tlbs", tlb_organisations().list()},  {"walk-caches", walk_caches().list()}};
 }
 
 bool needs_caches(const Platform& p) { return make_design(p)->needs_caches(); }

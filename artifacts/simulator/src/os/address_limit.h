@@ -17,7 +17,8 @@ inline void check_address(uint64_t address) {
     if (address < address_limit) return;
     char text[32];
     std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
-    throw Refusal("addresses of the trace below 2^48", text, "record a program with 48-bit addresses; the simulator does not model wider address spaces");
+    throw Refusal("addresses of the trace below 2^48", text,
+                  "record a program with 48-bit addresses; the simulator does not model wider address spaces");
 }
 
 }  // namespace tessera::sim

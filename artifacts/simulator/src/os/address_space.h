@@ -33,8 +33,8 @@ public:
     /// Throws Unmapped under a mapping that lacks the page.
     PageSize page_size(VirtAddr address) const {
         if (mapped_) return mapped_->row(address).size;
-        const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), address.value,
-                                            [](uint64_t a, const Range& r) { return a < r.begin; });
+        const auto after =
+            std::upper_bound(ranges_.begin(), ranges_.end(), address.value, [](uint64_t a, const Range& r) { return a < r.begin; });
         if (after == ranges_.begin()) return PageSize::small_4kb;
         const Range& range = *(after - 1);
         return address.value < range.end ? range.size : PageSize::small_4kb;

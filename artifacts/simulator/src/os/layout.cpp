@@ -26,15 +26,15 @@ bool inside(const Window& window, uint64_t pool_bytes) {
 void check_place(const Window& window, const std::string& path, const std::vector<trace::Pool>& pools) {
     const std::string name = pool_name(window.pool);
     const auto refuse = [&](const char* column, const std::string& value, const std::string& rule, const std::string& remedy) {
-        throw Refusal("layout " + path + " line " + std::to_string(window.line) + ", column " + column,
-                      "'" + value + "': " + rule, remedy);
+        throw Refusal("layout " + path + " line " + std::to_string(window.line) + ", column " + column, "'" + value + "': " + rule, remedy);
     };
     const auto pool = std::find_if(pools.begin(), pools.end(), [&](const trace::Pool& p) { return p.kind == window.pool; });
     if (pool == pools.end()) refuse("type", name, "the trace has no such pool [trace/no-pool]", "remove the row");
     if (!inside(window, pool->size_bytes))
-        refuse("endOffset", std::to_string(window.end),
-               "the window ends outside its pool, which has " + std::to_string(pool->size_bytes) + " bytes in the trace [trace/outside-pool]",
-               "end the window inside the pool");
+        refuse(
+            "endOffset", std::to_string(window.end),
+            "the window ends outside its pool, which has " + std::to_string(pool->size_bytes) + " bytes in the trace [trace/outside-pool]",
+            "end the window inside the pool");
     if (pool->base % bytes_of(window.page_size).value != 0)
         refuse("pageSize", std::to_string(bytes_of(window.page_size).value),
                "the pool's base in the trace, " + std::to_string(pool->base) + ", must be a multiple of the page size [trace/pool-base]",

@@ -25,7 +25,9 @@ LivePages::LivePages(std::shared_ptr<const OsLog> log, const std::vector<trace::
 }
 
 /// Whether all of its pages are the log's: a pool of the trace.
-bool LivePages::is_whole(const Pool& pool) const { return static_cast<size_t>(&pool - pools_.data()) < pools_.size() - log_->more_pools.size(); }
+bool LivePages::is_whole(const Pool& pool) const {
+    return static_cast<size_t>(&pool - pools_.data()) < pools_.size() - log_->more_pools.size();
+}
 
 LivePages::Pool* LivePages::pool_of(uint64_t page) {
     for (Pool& pool : pools_)
@@ -40,7 +42,11 @@ LivePages::Found LivePages::find(uint64_t page, MappedRow& row) const {
     if (!(word & mapped_bit)) return is_whole(*pool) ? Found::unmapped : Found::outside;
     const bool large = word & large_bit, gigantic = word & gigantic_bit;
     const uint64_t pages = gigantic ? gigantic_pages : large ? large_pages : 1, inside = page % pages, frame = word >> frame_shift;
-    row = {page - inside, frame - inside, pages, gigantic ? PageSize::huge_1gb : large ? PageSize::large_2mb : PageSize::small_4kb, unknown};
+    row = {page - inside, frame - inside, pages,
+           gigantic ? PageSize::huge_1gb
+           : large  ? PageSize::large_2mb
+                    : PageSize::small_4kb,
+           unknown};
     if (counted_) row.chunk = static_cast<uint32_t>(chunk_behind(page) - 1);
     return Found::mapped;
 }
@@ -62,7 +68,8 @@ std::vector<VirtRange> LivePages::change() {
     std::sort(ranges.begin(), ranges.end(), [](const VirtRange& a, const VirtRange& b) { return a.begin.value < b.begin.value; });
     size_t last = 0;
     for (size_t i = 1; i < ranges.size(); ++i) {
-        if (ranges[i].begin.value <= ranges[last].end.value) ranges[last].end = VirtAddr(std::max(ranges[last].end.value, ranges[i].end.value));
+        if (ranges[i].begin.value <= ranges[last].end.value)
+            ranges[last].end = VirtAddr(std::max(ranges[last].end.value, ranges[i].end.value));
         else ranges[++last] = ranges[i];
     }
     ranges.resize(last + 1);
@@ -73,7 +80,9 @@ void LivePages::apply(const OsChange& change) {
     Pool& pool = *pool_of(change.page);
     const uint64_t frame = change.frame << frame_shift | mapped_bit;
     switch (change.kind) {
-        case os::Kind::map: set(pool, change.page, change.pages, frame | (change.gigantic ? gigantic_bit : change.large ? large_bit : 0), true); break;
+        case os::Kind::map:
+            set(pool, change.page, change.pages, frame | (change.gigantic ? gigantic_bit : change.large ? large_bit : 0), true);
+            break;
         case os::Kind::collapse: set(pool, change.page, change.pages, frame | large_bit, true); break;
         case os::Kind::split: set(pool, change.page, change.pages, frame, change.frame != os::zero_frame); break;
         case os::Kind::unmap: set(pool, change.page, change.pages, 0, false); break;
@@ -93,7 +102,8 @@ void LivePages::set(Pool& pool, uint64_t page, uint64_t pages, uint64_t word, bo
     const uint64_t begin = page - pool.first_page;
     uint64_t end = begin + pages;
     if (word == 0) end = std::min<uint64_t>(end, pool.pages.size());
-    else if (end > pool.pages.size()) pool.pages.resize(std::min(std::max(end, pool.pages.size() * 3 / 2), pool.end_page - pool.first_page));
+    else if (end > pool.pages.size())
+        pool.pages.resize(std::min(std::max(end, pool.pages.size() * 3 / 2), pool.end_page - pool.first_page));
     for (uint64_t i = begin; i < end; ++i, word += consecutive ? uint64_t{1} << frame_shift : 0) pool.pages[i] = word;
 }
 
@@ -124,7 +134,9 @@ size_t LivePages::tables(VirtAddr address, Path& frames) const {
 
 /// How many chunks begin at or before the page.
 size_t LivePages::chunk_behind(uint64_t page) const {
-    return static_cast<size_t>(std::upper_bound(chunks_.begin(), chunks_.end(), page, [](uint64_t p, const PageChunk& c) { return p < c.page; }) - chunks_.begin());
+    return static_cast<size_t>(
+        std::upper_bound(chunks_.begin(), chunks_.end(), page, [](uint64_t p, const PageChunk& c) { return p < c.page; }) -
+        chunks_.begin());
 }
 
 const std::vector<PageChunk>& LivePages::chunks() {
@@ -160,9 +172,12 @@ void LivePages::cut_chunks(uint64_t begin, uint64_t end) {
 /// pre: no chunk has a page of the range.
 void LivePages::add_chunk(const Pool& pool, uint64_t page, uint64_t frame, uint64_t pages) {
     const size_t place = chunk_behind(page);
-    const auto goes_on = [](const PageChunk& a, uint64_t next_page, uint64_t next_frame) { return a.page + a.pages == next_page && a.frame + a.pages == next_frame; };
+    const auto goes_on = [](const PageChunk& a, uint64_t next_page, uint64_t next_frame) {
+        return a.page + a.pages == next_page && a.frame + a.pages == next_frame;
+    };
     const bool below = place > 0 && page > pool.first_page && goes_on(chunks_[place - 1], page, frame);
-    const bool above = place < chunks_.size() && page + pages < pool.end_page && goes_on({page, frame, pages}, chunks_[place].page, chunks_[place].frame);
+    const bool above =
+        place < chunks_.size() && page + pages < pool.end_page && goes_on({page, frame, pages}, chunks_[place].page, chunks_[place].frame);
     if (below && above) {
         chunks_[place - 1].pages += pages + chunks_[place].pages;
         chunks_.erase(chunks_.begin() + static_cast<ptrdiff_t>(place));

@@ -42,9 +42,9 @@ private:
     static constexpr unsigned frame_shift = 3;
     struct Pool {
         uint64_t first_page, end_page;
-        std::vector<uint64_t> pages;          ///< [page - first_page]
-        std::vector<uint32_t> page_tables;    ///< by 2MB
-        std::vector<uint32_t> directories;    ///< by 1GB
+        std::vector<uint64_t> pages;  ///< [page - first_page]
+        std::vector<uint32_t> page_tables;  ///< by 2MB
+        std::vector<uint32_t> directories;  ///< by 1GB
     };
 
     Pool* pool_of(uint64_t page);
@@ -59,11 +59,11 @@ private:
 
     std::shared_ptr<const OsLog> log_;
     size_t epoch_ = 0;
-    std::vector<Pool> pools_;                       ///< those of the trace, then those of the log
+    std::vector<Pool> pools_;  ///< those of the trace, then those of the log
     std::unordered_map<uint64_t, uint32_t> upper_;  ///< by 512GB
     uint32_t root_ = unknown;
     bool counted_ = false;
-    std::vector<PageChunk> chunks_;                 ///< sorted by page
+    std::vector<PageChunk> chunks_;  ///< sorted by page
 };
 
 }  // namespace tessera::sim

@@ -135,8 +135,8 @@ const MappedRow& MappedPages::find_live(uint64_t page) const {
         case LivePages::Found::unmapped:
             for (const PoolIndex& pool : pools_)
                 if (page >= pool.first_page && page < pool.end_page)
-                    throw Unmapped("log " + mapping_->name + ", pool " + pool_name(pool.kind) + ", page " + std::to_string(page - pool.first_page) +
-                                   " [mapping/touched]");
+                    throw Unmapped("log " + mapping_->name + ", pool " + pool_name(pool.kind) + ", page " +
+                                   std::to_string(page - pool.first_page) + " [mapping/touched]");
     }
     return last_;
 }
@@ -159,8 +159,8 @@ const MappedRow& MappedPages::find(uint64_t page) const {
                 return last_ = *(after - 1);
             }
         }
-        throw Unmapped("mapping " + mapping_->name + ", pool " + pool_name(pool.kind) + ", page " +
-                       std::to_string(page - pool.first_page) + " [mapping/touched]");
+        throw Unmapped("mapping " + mapping_->name + ", pool " + pool_name(pool.kind) + ", page " + std::to_string(page - pool.first_page) +
+                       " [mapping/touched]");
     }
     last_number_ = no_row;
     return last_ = {page, outside_frames + page, 1, PageSize::small_4kb, no_chunk};

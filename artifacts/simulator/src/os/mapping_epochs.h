@@ -68,7 +68,7 @@ inline bool cuts(const std::vector<MappedRow>& state, uint64_t place) {
 }
 
 inline void check_cuts(const std::vector<MappedRow>& state, const std::vector<MappingRow>& rows, const std::vector<MappedRow>& change,
-                const std::string& path, size_t first_line) {
+                       const std::string& path, size_t first_line) {
     for (size_t i = 0; i < change.size(); ++i) {
         const bool first = i == 0 || end_of(change[i - 1]) != change[i].page;
         const bool last = i + 1 == change.size() || end_of(change[i]) != change[i + 1].page;
@@ -92,7 +92,8 @@ inline void check_epochs(const std::vector<MappingEpoch>& epochs, const std::str
         if (first || may_share(next, change))
             if (const auto frame = lowest_shared(frames_of(next))) {
                 size_t row = change.size();  // the last one that has the frame
-                while (--row > 0 && (change[row].frame > *frame || *frame - change[row].frame >= change[row].pages)) {}
+                while (--row > 0 && (change[row].frame > *frame || *frame - change[row].frame >= change[row].pages)) {
+                }
                 mapping_rules::refuse(mapping_rules::frames, path, line + row, "frame", std::to_string(*frame));
             }
         state = std::move(first ? change : spliced);

@@ -11,15 +11,18 @@ namespace {
 constexpr uint64_t frame_limit = uint64_t{1} << 36;
 constexpr const char* again = "make the log again: tessera lab os run --help";
 
-[[noreturn]] void refuse(const std::string& path, const std::string& found, const char* remedy = again) { throw Refusal("log " + path, found, remedy); }
+[[noreturn]] void refuse(const std::string& path, const std::string& found, const char* remedy = again) {
+    throw Refusal("log " + path, found, remedy);
+}
 
 void check_trace(const std::string& path, const os::Header& log, const trace::Header& header) {
     bool same = log.trace_checksum == header.checksum && log.pools.size() >= header.pools.size();
     for (size_t i = 0; same && i < header.pools.size(); ++i)
         same = log.pools[i] == os::Pool{static_cast<uint8_t>(header.pools[i].kind), header.pools[i].base, header.pools[i].size_bytes};
     if (!same)
-        refuse(path, "it belongs to another trace, with checksum " + log.trace_checksum.substr(0, 16) + ", and this trace has " +
-                         header.checksum.substr(0, 16) + " [os/other-trace]",
+        refuse(path,
+               "it belongs to another trace, with checksum " + log.trace_checksum.substr(0, 16) + ", and this trace has " +
+                   header.checksum.substr(0, 16) + " [os/other-trace]",
                "give the trace of the log, or make a log of this trace: tessera lab os run --help");
 }
 
@@ -28,7 +31,8 @@ const os::Pool& pool_of(const std::string& path, const os::Record& record, const
         if (pool.kind == record.pool) {
             const uint64_t pages = trace::pages_in(pool.size_bytes);
             if (record.pages == 0 || record.pages > pages || record.page > pages - record.pages)
-                refuse(path, "record at block " + std::to_string(record.block) + ": page " + std::to_string(record.page) + " is outside its pool [os/log-range]");
+                refuse(path, "record at block " + std::to_string(record.block) + ": page " + std::to_string(record.page) +
+                                 " is outside its pool [os/log-range]");
             return pool;
         }
     refuse(path, "record at block " + std::to_string(record.block) + ": the trace has no such pool [os/log-range]");
@@ -56,7 +60,8 @@ void check_record(const std::string& path, const os::Record& record, uint64_t fi
     const bool fine = record.frame < frame_limit && record.frame + record.pages <= frame_limit && record.tables.size() <= 4 &&
                       (!aligned || ((first_page + record.page) % unit == 0 && record.pages % unit == 0 && record.frame % unit == 0));
     if (record.kind != os::Kind::unmap && !fine)
-        refuse(path, "record at block " + std::to_string(record.block) + ", page " + std::to_string(record.page) + ": frames or alignment [os/log-range]");
+        refuse(path, "record at block " + std::to_string(record.block) + ", page " + std::to_string(record.page) +
+                         ": frames or alignment [os/log-range]");
 }
 
 }  // namespace
@@ -74,8 +79,8 @@ Mapping read_os_log(const std::string& path, const trace::Header& header) try {
         if (!log->epochs.empty() && record.access < log->epochs.back().access) refuse(path, "records are not in order [os/log-order]");
         if (log->epochs.empty() || record.access != log->epochs.back().access) log->epochs.push_back({record.access, log->changes.size()});
         log->changes.push_back({first_page + record.page, record.pages, record.frame, static_cast<uint32_t>(log->tables.size()),
-                                static_cast<uint8_t>(record.tables.size()), record.kind, record.large, record.gigantic,
-                                record.is_fault(), static_cast<os::Cause>(record.cause)});
+                                static_cast<uint8_t>(record.tables.size()), record.kind, record.large, record.gigantic, record.is_fault(),
+                                static_cast<os::Cause>(record.cause)});
         log->tables.insert(log->tables.end(), record.tables.begin(), record.tables.end());
         log->faults += record.is_fault();
     }

@@ -31,7 +31,8 @@ public:
     }
     void follow(const TableFrames& frames) override {
         if (table_.root() != Level::pml4e)
-            throw Refusal("platform key page_table.levels = 5 with the log of an operating system", "the imitation has tables of four levels", "set page_table.levels = 4");
+            throw Refusal("platform key page_table.levels = 5 with the log of an operating system",
+                          "the imitation has tables of four levels", "set page_table.levels = 4");
         frames_ = &frames;
     }
 

@@ -11,8 +11,12 @@ namespace tessera::sim {
 class FirstLevel {
 public:
     explicit FirstLevel(const Platform& p)
-        : in_4kb_2mb_(p.l1_2mb_in_4kb != 0), in_4kb_1gb_(p.l1_1gb_in_4kb != 0), l1_4kb_(p.l1_4kb, p.l1_replacement, p),
-          l1_2mb_(p.l1_2mb, p.l1_replacement, p), l1_1gb_(p.l1_1gb, p.l1_replacement, p), repeats_(p.l1_replacement == "lru") {}
+        : in_4kb_2mb_(p.l1_2mb_in_4kb != 0),
+          in_4kb_1gb_(p.l1_1gb_in_4kb != 0),
+          l1_4kb_(p.l1_4kb, p.l1_replacement, p),
+          l1_2mb_(p.l1_2mb, p.l1_replacement, p),
+          l1_1gb_(p.l1_1gb, p.l1_replacement, p),
+          repeats_(p.l1_replacement == "lru") {}
 
     bool lookup(PageNumber page) {
         const uint64_t name = entry_name(page);
@@ -50,8 +54,11 @@ private:
 class SecondLevel {
 public:
     explicit SecondLevel(const Platform& p)
-        : holds_2mb_(p.stlb_holds_2mb != 0), holds_1gb_(p.stlb_holds_1gb != 0), stlb_(p.stlb, p.stlb_replacement, p),
-          stlb_2mb_(p.stlb_2mb, p.stlb_replacement, p), stlb_1gb_(p.stlb_1gb, p.stlb_replacement, p) {}
+        : holds_2mb_(p.stlb_holds_2mb != 0),
+          holds_1gb_(p.stlb_holds_1gb != 0),
+          stlb_(p.stlb, p.stlb_replacement, p),
+          stlb_2mb_(p.stlb_2mb, p.stlb_replacement, p),
+          stlb_1gb_(p.stlb_1gb, p.stlb_replacement, p) {}
 
     bool lookup(PageNumber page) { return of(page.size).lookup(page); }
     /// pre: the page is not present. True if another page was evicted; `evicted` is then that page.

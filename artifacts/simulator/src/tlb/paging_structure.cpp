@@ -15,7 +15,8 @@ namespace {
 class PagingStructureCaches final : public WalkCache {
 public:
     explicit PagingStructureCaches(const Platform& p)
-        : caches_{TlbArray(p.pwc_pml5e, "lru", p), TlbArray(p.pwc_pml4e, "lru", p), TlbArray(p.pwc_pdpte, "lru", p), TlbArray(p.pwc_pde, "lru", p)} {}
+        : caches_{TlbArray(p.pwc_pml5e, "lru", p), TlbArray(p.pwc_pml4e, "lru", p), TlbArray(p.pwc_pdpte, "lru", p),
+                  TlbArray(p.pwc_pde, "lru", p)} {}
 
     size_t skip(VirtAddr address, const WalkPath& path) override {
         const Level leaf = path.back().level;
@@ -44,7 +45,8 @@ private:
     std::array<TlbArray, level_count - 1> caches_;  ///< indexed by Level; leaves of 4KB pages have none
 };
 
-const Registered row(walk_caches(), "paging-structure", "one LRU cache for each level of non-leaf entries, searched from the lowest upwards",
+const Registered row(walk_caches(), "paging-structure",
+                     "one LRU cache for each level of non-leaf entries, searched from the lowest upwards",
                      [](const Platform& p) { return std::make_unique<PagingStructureCaches>(p); });
 
 }  // namespace

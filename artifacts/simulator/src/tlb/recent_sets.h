@@ -90,7 +90,8 @@ struct PlainSteps {
     static uint32_t match(const RecentSet& set, uint64_t word) {
         const __m128i wanted = _mm_set1_epi64x(int64_t(word));
         const auto rest = [&](size_t way) {  // of two words: 0 where the names are equal
-            return _mm_srli_epi64(_mm_xor_si128(_mm_load_si128(reinterpret_cast<const __m128i*>(set.words + way)), wanted), recent_value_bits);
+            return _mm_srli_epi64(_mm_xor_si128(_mm_load_si128(reinterpret_cast<const __m128i*>(set.words + way)), wanted),
+                                  recent_value_bits);
         };
         const auto equal = [&](size_t way) {  // of four words
             const __m128 a = _mm_castsi128_ps(rest(way)), b = _mm_castsi128_ps(rest(way + 2));
@@ -117,8 +118,15 @@ struct PlainSteps {
 private:
     static constexpr uint64_t all = ~uint64_t{0};
     alignas(64) static constexpr uint64_t first_ways[RecentSet::most_ways + 1][RecentSet::most_ways] = {
-        {}, {all}, {all, all}, {all, all, all}, {all, all, all, all}, {all, all, all, all, all}, {all, all, all, all, all, all},
-        {all, all, all, all, all, all, all}, {all, all, all, all, all, all, all, all}};
+        {},
+        {all},
+        {all, all},
+        {all, all, all},
+        {all, all, all, all},
+        {all, all, all, all, all},
+        {all, all, all, all, all, all},
+        {all, all, all, all, all, all, all},
+        {all, all, all, all, all, all, all, all}};
 };
 
 }  // namespace tessera::sim

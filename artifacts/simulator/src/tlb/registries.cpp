@@ -6,7 +6,8 @@
 namespace tessera::sim {
 
 void TlbOrganisation::drop(VirtRange) {
-    throw Refusal("a mapping of several epochs under this tlb.organisation", "it cannot forget pages that change (drop() in tlb/organisation.h)",
+    throw Refusal("a mapping of several epochs under this tlb.organisation",
+                  "it cannot forget pages that change (drop() in tlb/organisation.h)",
                   "use the organisation split, or a mapping with one epoch");
 }
 

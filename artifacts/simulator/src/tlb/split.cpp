@@ -35,7 +35,8 @@ private:
     SecondLevel second_;
 };
 
-const Registered row(tlb_organisations(), "split", "L1 arrays and second-level arrays by page size, shared by sizes where the platform says so",
+const Registered row(tlb_organisations(), "split",
+                     "L1 arrays and second-level arrays by page size, shared by sizes where the platform says so",
                      [](const Platform& p) { return std::make_unique<Split>(p); });
 
 }  // namespace

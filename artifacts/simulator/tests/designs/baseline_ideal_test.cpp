@@ -36,8 +36,8 @@ TEST(BaselineAndIdeal, BaselineSees4kbPagesInEveryLayout) {
         const Platform platform = random.platform();
         MemoryStream stream = random.stream(4000);
         const auto small = simulate("timing", with_design(platform, "conventional"), stream, {all_4kb()});
-        const auto baseline = on_all_engines(with_design(platform, "baseline"), stream,
-                                             {all_4kb(), random.layout(1), all_of(PageSize::huge_1gb, pool)});
+        const auto baseline =
+            on_all_engines(with_design(platform, "baseline"), stream, {all_4kb(), random.layout(1), all_of(PageSize::huge_1gb, pool)});
         for (const LayoutCounts& counts : baseline) EXPECT_EQ(counts, small[0]);
         if (::testing::Test::HasFailure()) return;
     }

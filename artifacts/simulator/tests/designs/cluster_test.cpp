@@ -24,7 +24,8 @@ Platform with_design(const Chosen& design) {
 class Driven {
 public:
     Driven(const Chosen& design, const Layout& layout)
-        : platform_(with_design(design)), space_({{PoolKind::heap, heap_base, uint64_t{4} << 30, uint64_t{4} << 30}}, layout),
+        : platform_(with_design(design)),
+          space_({{PoolKind::heap, heap_base, uint64_t{4} << 30, uint64_t{4} << 30}}, layout),
           design_(designs().make(platform_.mmu_design, DesignContext{platform_, space_})) {}
     Translation operator()(uint64_t page) { return at(heap_base + page * 4096); }
     Translation at(uint64_t address) {
@@ -72,8 +73,10 @@ TEST(Cluster, AnUnalignedChunkHasTwoEntriesAGroup) {
 // Pages 1 and 6 have frames 80 and 87, of one aligned group. Page 2 has a frame of its own group; the others are not mapped.
 TEST(Cluster, TwoPagesMakeAnEntryAndOneIsRegular) {
     Platform p = with_design("cluster");
-    Driven design("cluster", mapped_rows({{PoolKind::heap, 1, 80, 1}, {PoolKind::heap, 2, 160, 1}, {PoolKind::heap, 6, 87, 1},
-                                          {PoolKind::heap, 1024, 4096, 1024}}));
+    Driven design(
+        "cluster",
+        mapped_rows(
+            {{PoolKind::heap, 1, 80, 1}, {PoolKind::heap, 2, 160, 1}, {PoolKind::heap, 6, 87, 1}, {PoolKind::heap, 1024, 4096, 1024}}));
     EXPECT_EQ(design(6), miss);
     EXPECT_EQ(design(1), hit);
     EXPECT_EQ(design(2), miss);

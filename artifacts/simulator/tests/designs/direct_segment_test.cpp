@@ -88,10 +88,9 @@ TEST(DirectSegment, TheFirstOfTheLargestChunksIsTheSegment) {
 
 // Chunks count, not page sizes: 600 pages in 4KB and 2MB pages are more than 550 pages.
 TEST(DirectSegment, AChunkMayHaveSeveralPageSizes) {
-    Driven design(mapped({{0,
-                           {{PoolKind::heap, 512, 1024, 512, PageSize::large_2mb},
-                            {PoolKind::heap, 1024, 1536, 88},
-                            {PoolKind::heap, 2000, 9000, 550}}}}));
+    Driven design(mapped(
+        {{0,
+          {{PoolKind::heap, 512, 1024, 512, PageSize::large_2mb}, {PoolKind::heap, 1024, 1536, 88}, {PoolKind::heap, 2000, 9000, 550}}}}));
     EXPECT_EQ(design(512), Translation::l1_hit);
     EXPECT_EQ(design(1111), Translation::l1_hit);
     EXPECT_EQ(design(2000), Translation::miss);
@@ -106,9 +105,7 @@ TEST(DirectSegment, AChangeOfTheMappingChoosesAgain) {
     EXPECT_EQ(design(150), Translation::miss);
 }
 
-TEST(DirectSegment, ItNeedsAMapping) {
-    EXPECT_THROW(Driven{all_4kb()}, Refusal);
-}
+TEST(DirectSegment, ItNeedsAMapping) { EXPECT_THROW(Driven{all_4kb()}, Refusal); }
 
 }  // namespace
 }  // namespace tessera::sim::testing

@@ -113,7 +113,8 @@ public:
 class Driven {
 public:
     Driven(const Platform& platform, const Layout& layout)
-        : platform_(platform), space_({{trace::PoolKind::heap, heap_base, pool, pool}}, layout),
+        : platform_(platform),
+          space_({{trace::PoolKind::heap, heap_base, pool, pool}}, layout),
           design_(designs().make(platform_.mmu_design, DesignContext{platform_, space_})) {}
     /// The addresses of the walker loads.
     std::vector<uint64_t> operator()(uint64_t address) {

@@ -60,7 +60,8 @@ class ListedRanges {
 public:
     explicit ListedRanges(size_t most) : most_(most) {}
     bool lookup(uint64_t page) {
-        const auto found = std::find_if(ranges_.begin(), ranges_.end(), [page](const auto& r) { return page >= r.first && page < r.second; });
+        const auto found =
+            std::find_if(ranges_.begin(), ranges_.end(), [page](const auto& r) { return page >= r.first && page < r.second; });
         if (found == ranges_.end()) return false;
         std::rotate(ranges_.begin(), found, found + 1);
         return true;
@@ -127,7 +128,14 @@ TEST(RangeArray, IsAFullyAssociativeArrayWithLru) {
                     renumber();
                     break;
                 }
-                case 1: case 2: case 3: case 4: case 5: case 6: case 7: case 8:
+                case 1:
+                case 2:
+                case 3:
+                case 4:
+                case 5:
+                case 6:
+                case 7:
+                case 8:
                     array.enter(chunk, chunks.begin(chunk), chunks.end(chunk));
                     oracle.enter(chunks.begin(chunk), chunks.end(chunk));
                     break;

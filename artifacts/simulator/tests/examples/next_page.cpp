@@ -12,8 +12,11 @@ namespace {
 class NextPage final : public BehindL1 {
 public:
     NextPage(const OwnValues& own, const DesignContext& context)
-        : BehindL1(context), second_(context.platform), buffer_({own["entries"], own["entries"]}, "lru", context.platform),
-          buffer_cycles_(uint32_t(own["cycles"])), both_cycles_(uint32_t(context.platform.stlb_hit_cycles) + buffer_cycles_) {}
+        : BehindL1(context),
+          second_(context.platform),
+          buffer_({own["entries"], own["entries"]}, "lru", context.platform),
+          buffer_cycles_(uint32_t(own["cycles"])),
+          both_cycles_(uint32_t(context.platform.stlb_hit_cycles) + buffer_cycles_) {}
 
     std::vector<StructureCounts> structures() const override { return {counts_}; }
 

@@ -80,7 +80,8 @@ public:
         if (next.value >> 12 == access.address.value >> 12) wanted.push_back(next);
     }
 };
-const Registered next_line(prefetchers(), "example-next-line", "the next line", [](const PrefetchSlot&, const Platform&) { return std::make_unique<NextLine>(); });
+const Registered next_line(prefetchers(), "example-next-line", "the next line",
+                           [](const PrefetchSlot&, const Platform&) { return std::make_unique<NextLine>(); });
 
 /// Physical memory is virtual memory with gigabytes in reverse order, among 2^bits of them.
 class Backwards final : public Allocator {
@@ -91,9 +92,10 @@ public:
 private:
     uint64_t flipped_;
 };
-const Registered backwards(allocators(), "example-backwards", "gigabytes in reverse order",
-                           {{"bits", "bits", 0, 18, 18, "assumed: all 256TB", "Gigabytes among which the order is turned, as a power of two"}},
-                           [](const OwnValues& own, const AddressSpace&, const Platform&) { return std::make_unique<Backwards>(own["bits"]); });
+const Registered backwards(
+    allocators(), "example-backwards", "gigabytes in reverse order",
+    {{"bits", "bits", 0, 18, 18, "assumed: all 256TB", "Gigabytes among which the order is turned, as a power of two"}},
+    [](const OwnValues& own, const AddressSpace&, const Platform&) { return std::make_unique<Backwards>(own["bits"]); });
 
 /// Predicts what the branch before it did, whichever it was.
 class AsBefore final : public Predictor {
@@ -104,7 +106,8 @@ public:
 private:
     bool last_ = false;
 };
-const Registered as_before(predictors(), "example-as-before", "as the conditional branch before it", [] { return std::make_unique<AsBefore>(); });
+const Registered as_before(predictors(), "example-as-before", "as the conditional branch before it",
+                           [] { return std::make_unique<AsBefore>(); });
 
 }  // namespace
 }  // namespace tessera::sim

@@ -12,8 +12,10 @@ namespace {
 class VictimBuffer final : public Design {
 public:
     VictimBuffer(uint64_t victims, const DesignContext& context)
-        : space_(context.space), first_(context.platform.l1_4kb, context.platform.l1_replacement, context.platform),
-          victims_(victims), walker_(context.platform),
+        : space_(context.space),
+          first_(context.platform.l1_4kb, context.platform.l1_replacement, context.platform),
+          victims_(victims),
+          walker_(context.platform),
           allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {}
 
     Translated access(const Access& access, Port& port) override {
@@ -60,7 +62,9 @@ private:
 
 const Registered row(designs(), "example-victim-buffer", "one TLB array for all page sizes and a buffer of its victims",
                      {{"victims", "entries", 0, 64, 4, "assumed: four, as in the smallest of Jouppi's caches", "Size of the buffer"}},
-                     [](const OwnValues& own, const DesignContext& context) { return std::make_unique<VictimBuffer>(own["victims"], context); });
+                     [](const OwnValues& own, const DesignContext& context) {
+                         return std::make_unique<VictimBuffer>(own["victims"], context);
+                     });
 
 }  // namespace
 }  // namespace tessera::sim

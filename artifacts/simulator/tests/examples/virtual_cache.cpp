@@ -11,7 +11,9 @@ namespace {
 class VirtualCache final : public Design {
 public:
     explicit VirtualCache(const DesignContext& context)
-        : space_(context.space), tlbs_(tlb_organisations().make(context.platform.tlb_organisation, context.platform)), walker_(context.platform) {}
+        : space_(context.space),
+          tlbs_(tlb_organisations().make(context.platform.tlb_organisation, context.platform)),
+          walker_(context.platform) {}
 
     Translated access(const Access& access, Port& port) override {
         const VirtAddr address = access.address;

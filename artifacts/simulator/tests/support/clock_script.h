@@ -25,7 +25,10 @@ inline Platform round_numbers() {
 class ClockScript {
 public:
     ClockScript(const Platform& platform, std::vector<trace::StaticBlock> blocks)
-        : platform_(platform), blocks_(std::move(blocks)), redirects_(platform_, blocks_), core_(platform_),
+        : platform_(platform),
+          blocks_(std::move(blocks)),
+          redirects_(platform_, blocks_),
+          core_(platform_),
           clock_(make_clock(platform_, blocks_, 1, "scalar")) {
         clock_->begin_unit();
     }
@@ -69,7 +72,7 @@ public:
         }
         o->accesses = accesses.size();
         o->cycles_rows = rows.size();
-        o->walk_cycles = reinterpret_cast<uint32_t(*)[max_lanes]>(rows.data());
+        o->walk_cycles = reinterpret_cast<uint32_t (*)[max_lanes]>(rows.data());
         o->prefetches = prefetches.size(), o->prefetch = prefetches.data();
         o->fetches = pages.size(), o->fetch = pages.data();
         o->walk_loads = walk_loads.size(), o->walk_load = walk_loads.data();

@@ -13,8 +13,11 @@ namespace tessera::sim::testing {
 class OutcomePlayer {
 public:
     OutcomePlayer(const Platform& p, Stream& stream, const std::vector<const Layout*>& layouts)
-        : platform_(p), stream_(stream), layouts_(layouts),
-          stage_(make_scalar_functional({p, stream.header().pools, stream.blocks(), layouts_})), redirects_(p, stream.blocks()),
+        : platform_(p),
+          stream_(stream),
+          layouts_(layouts),
+          stage_(make_scalar_functional({p, stream.header().pools, stream.blocks(), layouts_})),
+          redirects_(p, stream.blocks()),
           out_(std::make_unique<Outcomes>()) {}
 
     std::vector<LayoutCounts> run(const SamplePlan& plan, bool with_core) {
@@ -49,7 +52,7 @@ private:
             do at += f.access_counts[e++];
             while (e < s.end_execution && e - first < 100 && at - first_access < 150);
             const Chunk chunk{at - first_access, f.addresses.data() + first_access, f.is_store.data() + first_access,
-                              e - first, f.block_ids.data() + first, f.access_counts.data() + first};
+                              e - first,         f.block_ids.data() + first,        f.access_counts.data() + first};
             redirected_.clear();
             for (size_t k = first; k < e && s.part != Part::tlb_only; ++k) redirected_.push_back(redirects_.enter(f.block_ids[k]));
             if (s.part == Part::tlb_only) stage_->tlb_only(chunk);
@@ -86,9 +89,8 @@ private:
             for (; fetch < o.fetches && o.fetch[fetch].execution == e; ++fetch) {
                 const FetchOutcome& f = o.fetch[fetch];
                 const bool walks = bit(f.walks);
-                fetches.push_back({walks ? Translation::miss : Translation::stlb_hit,
-                                   Cycles(walks ? o.walk_cycles[f.cycles_row][lane] : 0), bit(f.walk_l1d_missed),
-                                   walks ? walk_lines(f.cycles_row, lane) : std::vector<LineNumber>()});
+                fetches.push_back({walks ? Translation::miss : Translation::stlb_hit, Cycles(walks ? o.walk_cycles[f.cycles_row][lane] : 0),
+                                   bit(f.walk_l1d_missed), walks ? walk_lines(f.cycles_row, lane) : std::vector<LineNumber>()});
             }
             std::vector<AccessOutcome> accesses;
             for (const size_t end = i + chunk.access_counts[e]; i < end; ++i) {
@@ -116,7 +118,8 @@ private:
     std::vector<LineNumber> walk_lines(uint32_t row, unsigned lane) const {
         std::vector<LineNumber> lines;
         for (size_t i = 0; i < out_->walk_loads; ++i)
-            if (const WalkLoad& load = out_->walk_load[i]; load.cycles_row == row && load.lanes >> lane & 1) lines.push_back(LineNumber(load.line));
+            if (const WalkLoad& load = out_->walk_load[i]; load.cycles_row == row && load.lanes >> lane & 1)
+                lines.push_back(LineNumber(load.line));
         return lines;
     }
 

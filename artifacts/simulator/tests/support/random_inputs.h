@@ -13,7 +13,9 @@ public:
 
     uint64_t below(uint64_t n) { return random_() % n; }
     template <class T>
-    T any(std::initializer_list<T> values) { return values.begin()[below(values.size())]; }
+    T any(std::initializer_list<T> values) {
+        return values.begin()[below(values.size())];
+    }
 
     /// Blocks of loads, stores and arithmetic in a few code pages; addresses near the last one, in hot places, anywhere in the
     /// pools and outside; runs of lines that prefetchers follow; executions with more or fewer accesses than slots.

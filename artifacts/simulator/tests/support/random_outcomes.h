@@ -30,7 +30,8 @@ inline trace::StaticBlock random_static_block(Random& random) {
         const unsigned slots = unsigned(below(random, 3));
         const auto some = [&](unsigned share) { return below(random, share) == 0 ? uint64_t{1} << below(random, 8) : uint64_t{0}; };
         const uint64_t address = slots > 0 ? some(2) | some(2) : some(8);
-        block.insns.push_back({address | some(2) | some(4), some(2) | some(2), address, static_cast<InsnKind>(below(random, 12)), uint8_t(slots), 4});
+        block.insns.push_back(
+            {address | some(2) | some(4), some(2) | some(2), address, static_cast<InsnKind>(below(random, 12)), uint8_t(slots), 4});
         for (unsigned s = 0; s < slots; ++s) block.slots.push_back({i, uint8_t(below(random, 2)), uint8_t(1 << below(random, 7))});
         trace::StaticInsn& insn = block.insns.back();
         insn.early_writes = below(random, 3) == 0 ? insn.writes & random() : 0;
@@ -66,7 +67,7 @@ public:
         }
         outcomes_->accesses = addresses_.size();
         outcomes_->cycles_rows = rows_.size() / max_lanes;
-        outcomes_->walk_cycles = reinterpret_cast<uint32_t(*)[max_lanes]>(rows_.data());
+        outcomes_->walk_cycles = reinterpret_cast<uint32_t (*)[max_lanes]>(rows_.data());
         outcomes_->prefetches = prefetches_.size();
         outcomes_->prefetch = prefetches_.data();
         outcomes_->fetches = fetches_.size();
@@ -83,7 +84,8 @@ public:
 
     /// Feeds one layout's share to the reference core.
     /// redirected: of each execution.
-    void replay(ReferenceCore& core, const std::vector<trace::StaticBlock>& blocks, const std::vector<bool>& redirected, unsigned lane) const {
+    void replay(ReferenceCore& core, const std::vector<trace::StaticBlock>& blocks, const std::vector<bool>& redirected,
+                unsigned lane) const {
         size_t next = 0, prefetch = 0, fetch = 0;
         for (size_t e = 0; e < block_ids_.size(); ++e) {
             std::vector<FetchRequest> pages;
@@ -170,8 +172,8 @@ private:
         for (; prefetch < prefetches_.size() && prefetches_[prefetch].access == i; ++prefetch) {
             const PrefetchOutcome& p = prefetches_[prefetch];
             const uint64_t physical = (a.physical.value >> 6) + p.line - (a.address.value >> 6);
-            a.prefetches.push_back({VirtAddr(p.line << 6), PhysAddr(physical << 6), p.into_l1d != 0,
-                                    level(p.l1d_missed, p.l2_missed, p.l3_missed, lane)});
+            a.prefetches.push_back(
+                {VirtAddr(p.line << 6), PhysAddr(physical << 6), p.into_l1d != 0, level(p.l1d_missed, p.l2_missed, p.l3_missed, lane)});
         }
         return a;
     }

@@ -9,7 +9,9 @@ namespace tessera::sim::testing {
 
 struct RandomWoven {
     RandomWoven(uint64_t seed, size_t accesses)
-        : log(seed), stream((log.make(accesses), log.stream())), layout(log.layout(stream.header())),
+        : log(seed),
+          stream((log.make(accesses), log.stream())),
+          layout(log.layout(stream.header())),
           woven(stream, weave::parse_templates(small_text, "t.txt"), "t.txt", layout.mapping) {}
     RandomWoven(const RandomWoven&) = delete;  // `woven` refers to `stream`
 

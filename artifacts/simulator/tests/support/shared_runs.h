@@ -17,7 +17,8 @@ inline std::vector<CellCounts> run_cells(const std::string& engine, Stream& stre
 }
 
 /// The cell by itself on the reference engine: its counts, or what it refuses.
-inline CellCounts alone(const Platform& platform, Stream& stream, const Layout& layout, const Sampling& sampling, uint64_t warm_passes = 0) {
+inline CellCounts alone(const Platform& platform, Stream& stream, const Layout& layout, const Sampling& sampling,
+                        uint64_t warm_passes = 0) {
     const SamplePlan plan(sampling, stream.header());
     const Request request{platform, stream, plan, {&layout}, warm_passes};
     try {

@@ -33,7 +33,8 @@ inline std::vector<trace::Pool> synthetic_pools() { return StreamBuilder().finis
 class SteppedDesign {
 public:
     SteppedDesign(const Platform& platform, const Layout& layout)
-        : platform_(platform), space_(synthetic_pools(), layout),
+        : platform_(platform),
+          space_(synthetic_pools(), layout),
           design_(designs().make(platform_.mmu_design, DesignContext{platform_, space_})) {}
 
     struct Step {

@@ -21,7 +21,8 @@ public:
         : frame_accesses_(frame_accesses) {
         header_.program = "synthetic";
         header_.origin = "qemu";
-        header_.pools = {{trace::PoolKind::heap, heap_base, heap_bytes, heap_bytes}, {trace::PoolKind::anon, anon_base, anon_bytes, anon_bytes}};
+        header_.pools = {{trace::PoolKind::heap, heap_base, heap_bytes, heap_bytes},
+                         {trace::PoolKind::anon, anon_base, anon_bytes, anon_bytes}};
     }
 
     uint32_t block(std::vector<trace::StaticInsn> insns, std::vector<trace::MemorySlot> slots) {

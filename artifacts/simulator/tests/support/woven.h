@@ -40,7 +40,8 @@ struct TwoFaults {
         stream.emplace(builder.finish());
         os::Header header;
         header.trace_checksum = stream->header().checksum;
-        for (const trace::Pool& pool : stream->header().pools) header.pools.push_back({static_cast<uint8_t>(pool.kind), pool.base, pool.size_bytes});
+        for (const trace::Pool& pool : stream->header().pools)
+            header.pools.push_back({static_cast<uint8_t>(pool.kind), pool.base, pool.size_bytes});
         path = std::filesystem::temp_directory_path() / ("weave-" + std::to_string(getpid()) + ".oslog");
         os::Writer writer(path.string(), header);
         write(writer);

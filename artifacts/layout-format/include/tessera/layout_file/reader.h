@@ -108,8 +108,8 @@ private:
     bool window_row(const Cell* cells, PoolKind pool) {
         uint64_t page = 0, offsets[2];
         Rule broken;
-        const bool known = parse_size(cells[1], &page, &broken) &&
-                           (page == kPageSizes[0] || page == kPageSizes[1] || page == kPageSizes[2]);
+        const bool known =
+            parse_size(cells[1], &page, &broken) && (page == kPageSizes[0] || page == kPageSizes[1] || page == kPageSizes[2]);
         if (!known) return refuse(Rule::page_size, line_, kColumns[1], cells[1]);
         if (pool == kFile && page != kPageSizes[0]) return refuse(Rule::file_pages, line_, kColumns[1], cells[1]);
         for (size_t i = 0; i < 2; ++i) {

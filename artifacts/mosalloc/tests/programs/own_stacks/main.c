@@ -7,12 +7,8 @@ static const struct {
     const char* name;
     void (*run)(void);
 } kCases[] = {
-    {"coroutines", coroutines},
-    {"coroutines_threads", coroutines_threads},
-    {"setstack", setstack},
-    {"fork", forks_from_own_stack},
-    {"fork_threads", forks_beside_writer},
-    {"pool_threads", pool_threads},
+    {"coroutines", coroutines},     {"coroutines_threads", coroutines_threads}, {"setstack", setstack},
+    {"fork", forks_from_own_stack}, {"fork_threads", forks_beside_writer},      {"pool_threads", pool_threads},
     {"altstack", altstack},
 };
 

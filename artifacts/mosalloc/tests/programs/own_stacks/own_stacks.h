@@ -16,12 +16,12 @@
 
 enum { PAGE = 4096, HUGE = 2 << 20, KB = 1024, COROUTINES = 6, ROUNDS = 4, THREADS = 2, DEPTH = 8, BLOCKS = 12, SECONDS = 20 };
 
-#define REQUIRE(condition)                                                                               \
-    do {                                                                                                 \
-        if (!(condition)) {                                                                              \
-            dprintf(2, "%s:%d: does not hold: %s (errno %d)\n", __FILE__, __LINE__, #condition, errno);  \
-            _exit(1);                                                                                    \
-        }                                                                                                \
+#define REQUIRE(condition)                                                                              \
+    do {                                                                                                \
+        if (!(condition)) {                                                                             \
+            dprintf(2, "%s:%d: does not hold: %s (errno %d)\n", __FILE__, __LINE__, #condition, errno); \
+            _exit(1);                                                                                   \
+        }                                                                                               \
     } while (0)
 
 /* Checks whether an access traps, in threads that called catch_traps() and whose signal stack is libc's. */

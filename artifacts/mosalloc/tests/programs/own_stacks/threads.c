@@ -68,8 +68,7 @@ static void* thread_with_guard(void* number) {
 void pool_threads(void) {
     for (int round = 0; round < ROUNDS; ++round) {
         pthread_t ids[2 * THREADS];
-        for (long i = 0; i < 2 * THREADS; ++i)
-            REQUIRE(pthread_create(&ids[i], NULL, thread_with_guard, (void*)(i + 1)) == 0);
+        for (long i = 0; i < 2 * THREADS; ++i) REQUIRE(pthread_create(&ids[i], NULL, thread_with_guard, (void*)(i + 1)) == 0);
         for (long i = 0; i < 2 * THREADS; ++i) {
             void* result = NULL;
             REQUIRE(pthread_join(ids[i], &result) == 0 && result == (void*)(i + 1));

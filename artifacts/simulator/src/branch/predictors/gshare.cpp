@@ -12,8 +12,7 @@ namespace {
 
 class Gshare final : public Predictor {
 public:
-    explicit Gshare(const OwnValues& own)
-        : log_(own["log2_entries"]), bits_(own["history_bits"]), counters_(size_t{1} << log_, 1) {
+    explicit Gshare(const OwnValues& own) : log_(own["log2_entries"]), bits_(own["history_bits"]), counters_(size_t{1} << log_, 1) {
         if (bits_ > log_)
             throw Refusal("branch predictor gshare with at most log2_entries bits of history",
                           "history_bits = " + std::to_string(bits_) + ", log2_entries = " + std::to_string(log_),
@@ -38,7 +37,8 @@ private:
 
 const Registered row(predictors(), "gshare", "two-bit counters by pc xor global history",
                      {{"log2_entries", "log2(counters)", 1, 24, 14, "assumed: 16384 counters, 4KB", "Counters, as a power of two"},
-                      {"history_bits", "branches", 0, 24, 12, "assumed: two bits fewer than the index", "Conditional branches in the global history"}},
+                      {"history_bits", "branches", 0, 24, 12, "assumed: two bits fewer than the index",
+                       "Conditional branches in the global history"}},
                      [](const OwnValues& own) { return std::make_unique<Gshare>(own); });
 
 }  // namespace

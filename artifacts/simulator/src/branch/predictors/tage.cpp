@@ -52,9 +52,15 @@ std::vector<uint32_t> lengths(uint64_t tables, uint64_t shortest, uint64_t longe
 class Tage final : public Predictor {
 public:
     explicit Tage(const OwnValues& own)
-        : lengths_(lengths(own["tables"], own["shortest_history"], own["longest_history"])), log_(uint16_t(own["log2_entries"])),
-          slot_mask_(low_bits(own["log2_entries"])), tag_mask_(low_bits(own["tag_bits"])), base_(size_t{1} << own["log2_base_entries"], 0),
-          entries_(lengths_.size() << log_), ring_(lengths_.back()), index_(own["log2_entries"], lengths_), tag_(own["tag_bits"], lengths_),
+        : lengths_(lengths(own["tables"], own["shortest_history"], own["longest_history"])),
+          log_(uint16_t(own["log2_entries"])),
+          slot_mask_(low_bits(own["log2_entries"])),
+          tag_mask_(low_bits(own["tag_bits"])),
+          base_(size_t{1} << own["log2_base_entries"], 0),
+          entries_(lengths_.size() << log_),
+          ring_(lengths_.back()),
+          index_(own["log2_entries"], lengths_),
+          tag_(own["tag_bits"], lengths_),
           tag_again_(own["tag_bits"] - 1, lengths_) {
         for (size_t t = 0; t < count_; ++t) ages_[t] = lengths_[t] - 1;
         for (size_t t = 0; t < lengths_.size(); ++t) path_masks_[t] = low_bits(std::min<uint64_t>(lengths_[t], path_bits));
@@ -167,7 +173,8 @@ const char* const l_tage = "assumed: as in Seznec's L-TAGE of 32KB (JILP 2007); 
 const char* const middle = "assumed: the middle of the tables of Seznec's L-TAGE of 32KB (JILP 2007)";
 
 const Registered row(predictors(), "tage", "tagged tables with geometric history lengths behind counters by pc",
-                     {{"tables", "tables", 1, max_tables, 8, "assumed: eight tables stand in for the twelve of Seznec's L-TAGE (JILP 2007)", "Tagged tables"},
+                     {{"tables", "tables", 1, max_tables, 8, "assumed: eight tables stand in for the twelve of Seznec's L-TAGE (JILP 2007)",
+                       "Tagged tables"},
                       {"log2_entries", "log2(entries)", 1, 15, 10, middle, "Entries of a tagged table, as a power of two"},
                       {"tag_bits", "bits", 4, 16, 11, middle, "Tag of an entry"},
                       {"shortest_history", "branches", 1, 1000, 4, l_tage, "History of the first tagged table"},

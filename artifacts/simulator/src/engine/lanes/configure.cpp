@@ -9,11 +9,15 @@ namespace lanes {
 namespace {
 
 ArrayShape shape(const Geometry& g, const std::string& replacement) {
-    const Replacement policy = replacement == "tree-plru" ? Replacement::tree_plru : replacement == "srrip" ? Replacement::srrip : Replacement::lru;
+    const Replacement policy = replacement == "tree-plru" ? Replacement::tree_plru
+                               : replacement == "srrip"   ? Replacement::srrip
+                                                          : Replacement::lru;
     return {g.sets(), uint32_t(g.ways), policy};
 }
 
-CacheConfig cache(const CacheGeometry& g, uint64_t slices = 0) { return {g.sets(), uint32_t(g.ways), uint32_t(g.load_cycles), uint32_t(slices)}; }
+CacheConfig cache(const CacheGeometry& g, uint64_t slices = 0) {
+    return {g.sets(), uint32_t(g.ways), uint32_t(g.load_cycles), uint32_t(slices)};
+}
 
 }  // namespace
 

@@ -14,8 +14,13 @@ class LaneArray {
 public:
     /// deferring: defer() will be called.
     explicit LaneArray(const ArrayShape& shape, bool deferring = false)
-        : shape_(shape), index_(shape.sets), rows_(shape), set_words_(words_of(shape)), words_(shape.sets * set_words_),
-          deferred_(deferring ? shape.sets : 0), code_(choose<1>(shape)) {
+        : shape_(shape),
+          index_(shape.sets),
+          rows_(shape),
+          set_words_(words_of(shape)),
+          words_(shape.sets * set_words_),
+          deferred_(deferring ? shape.sets : 0),
+          code_(choose<1>(shape)) {
         if (!deferring) code_.together = nullptr;
     }
 

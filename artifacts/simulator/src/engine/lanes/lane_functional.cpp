@@ -15,12 +15,18 @@ namespace {
 class LaneFunctional final : public Functional {
 public:
     explicit LaneFunctional(const FunctionalContext& c)
-        : platform_(c.platform), blocks_(c.blocks), layouts_(c.layouts.size()), regions_(c.pools, c.layouts, c.platform.page_table_levels),
-          instructions_(c.platform), prefetchers_(c.platform), machine_(make_machine(configure(c.platform, layouts_))) {
+        : platform_(c.platform),
+          blocks_(c.blocks),
+          layouts_(c.layouts.size()),
+          regions_(c.pools, c.layouts, c.platform.page_table_levels),
+          instructions_(c.platform),
+          prefetchers_(c.platform),
+          machine_(make_machine(configure(c.platform, layouts_))) {
         for (const trace::StaticBlock& block : blocks_) {
             block_bytes_.push_back(InstructionSide::bytes_of_block(block));
             first_pc_.push_back(pcs_.size());
-            for (size_t i = 0; i < std::max<size_t>(block.slots.size(), 1) && !block.insns.empty(); ++i) pcs_.push_back(pc_of_access(block, i));
+            for (size_t i = 0; i < std::max<size_t>(block.slots.size(), 1) && !block.insns.empty(); ++i)
+                pcs_.push_back(pc_of_access(block, i));
         }
     }
 
@@ -65,7 +71,8 @@ private:
     /// Each miss walks, and loads at least the leaf entry.
     uint64_t cycles(uint64_t walks, const Served& loads) const {
         uint64_t sum = walks * platform_.walker_begin_cycles;
-        for (size_t level = 0; level < 4; ++level) sum += loads[level] * walker_load_cycles(platform_, static_cast<MemoryLevel>(level)).value;
+        for (size_t level = 0; level < 4; ++level)
+            sum += loads[level] * walker_load_cycles(platform_, static_cast<MemoryLevel>(level)).value;
         return sum;
     }
 
@@ -111,7 +118,8 @@ private:
             const uint32_t block = chunk.block_ids[e];
             const size_t last_slot = std::max<size_t>(blocks_[block].slots.size(), 1) - 1;
             for (size_t i = 0; i < chunk.access_counts[e]; ++i, ++at) {
-                const DemandAccess access{pcs_[first_pc_[block] + std::min(i, last_slot)], VirtAddr(chunk.addresses[at]), chunk.is_store[at] != 0};
+                const DemandAccess access{pcs_[first_pc_[block] + std::min(i, last_slot)], VirtAddr(chunk.addresses[at]),
+                                          chunk.is_store[at] != 0};
                 prefetchers_.observe(access, [&](VirtAddr target, bool into_l1d) {
                     wanted_.push_back({uint32_t(at), into_l1d, target.value >> line_shift, 0, 0, 0});
                 });
@@ -141,6 +149,8 @@ private:
 
 namespace tessera::sim {
 
-std::unique_ptr<Functional> make_lane_functional(const FunctionalContext& context) { return std::make_unique<lanes::LaneFunctional>(context); }
+std::unique_ptr<Functional> make_lane_functional(const FunctionalContext& context) {
+    return std::make_unique<lanes::LaneFunctional>(context);
+}
 
 }  // namespace tessera::sim

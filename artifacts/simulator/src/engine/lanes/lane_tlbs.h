@@ -56,7 +56,8 @@ public:
     /// A code page that missed the ITLB, which is the same in all lanes; returns the lanes that miss the second level too.
     uint64_t fetch(uint64_t address, uint32_t region, uint64_t lanes) {
         LaneArray& second = l2_[0];
-        const uint64_t walks = second.exists() ? second.reference(item_of_4kb(region, address), second.index()(address >> 12), lanes) : lanes;
+        const uint64_t walks =
+            second.exists() ? second.reference(item_of_4kb(region, address), second.index()(address >> 12), lanes) : lanes;
         instruction.hits.add(lanes & ~walks);
         instruction.misses.add(walks);
         return walks;
@@ -136,7 +137,8 @@ private:
                 count(size, page, item, lanes);
                 valid = wide_arrays() == wide;
             } else if (missed != 0 && __builtin_expect(!second[size].defer(item, uint32_t(page & second[size].set_mask), missed,
-                                                                           guess != nullptr ? &guess->second : nullptr), 0)) {
+                                                                           guess != nullptr ? &guess->second : nullptr),
+                                                       0)) {
                 count_second(size, page, item, missed);
                 valid = wide_arrays() == wide;
             }
@@ -147,7 +149,8 @@ private:
             const Region& region = regions[id];
             if (region.lanes[0] != 0) one(0, address >> 12, item_of_4kb(id, address), region.lanes[0], nullptr);
             if (region.lanes[1] != 0) {
-                if (__builtin_expect(valid, 1)) one(1, address >> 21, item_of_2mb(id), region.lanes[1], guesses != nullptr ? guesses + id : nullptr);
+                if (__builtin_expect(valid, 1))
+                    one(1, address >> 21, item_of_2mb(id), region.lanes[1], guesses != nullptr ? guesses + id : nullptr);
                 else count(1, address >> 21, item_of_2mb(id), region.lanes[1]);
             }
             if (__builtin_expect(region.lanes[2] != 0, 0)) {

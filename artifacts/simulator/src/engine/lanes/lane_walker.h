@@ -37,12 +37,15 @@ class LaneWalker {
 public:
     explicit LaneWalker(const MachineConfig& c)
         : caches_{LaneArray(c.walk_cache[0]), LaneArray(c.walk_cache[1]), LaneArray(c.walk_cache[2]), LaneArray(c.walk_cache[3])},
-          root_(5 - c.table_levels), begin_cycles_(c.walker_begin_cycles), l1d_cycles_(c.cache[0].load_cycles + c.walker_load_adds_cycles),
+          root_(5 - c.table_levels),
+          begin_cycles_(c.walker_begin_cycles),
+          l1d_cycles_(c.cache[0].load_cycles + c.walker_load_adds_cycles),
           more_cycles_{c.cache[1].load_cycles - c.cache[0].load_cycles, c.cache[2].load_cycles - c.cache[1].load_cycles,
                        c.memory_load_cycles - c.cache[2].load_cycles} {}
 
     /// Walks for 4KB, 2MB and 1GB pages in the lanes given; none of these lanes twice.
-    void walk(const uint64_t (&lanes)[3], uint64_t address, uint32_t region_id, const Work& w, MaskedHierarchy& memory, WalkRecord& record) {
+    void walk(const uint64_t (&lanes)[3], uint64_t address, uint32_t region_id, const Work& w, MaskedHierarchy& memory,
+              WalkRecord& record) {
         const Region& region = w.region_table[region_id];
         const RegionTables& tables = w.page_tables[region_id];
         if (record.cycles != nullptr && begin_cycles_ != 0) add_cycles(record.cycles, lanes[0] | lanes[1] | lanes[2], begin_cycles_);
@@ -58,9 +61,13 @@ public:
     }
 
     /// The line of the entry that maps the 4KB page, which is the one that a walk cannot avoid.
-    LANES_INLINE_MEMBER static uint64_t leaf_line(uint64_t address, const RegionTables& tables) { return line_of(4, tables.frame[4], address); }
+    LANES_INLINE_MEMBER static uint64_t leaf_line(uint64_t address, const RegionTables& tables) {
+        return line_of(4, tables.frame[4], address);
+    }
     /// The line of the entry of the 2MB region, which is the leaf where it is a 2MB page.
-    LANES_INLINE_MEMBER static uint64_t directory_line(uint64_t address, const RegionTables& tables) { return line_of(3, tables.frame[3], address); }
+    LANES_INLINE_MEMBER static uint64_t directory_line(uint64_t address, const RegionTables& tables) {
+        return line_of(3, tables.frame[3], address);
+    }
 
 private:
     /// One entry of this level maps 2^shift bytes: base/level.h.
@@ -93,7 +100,8 @@ private:
 
     LaneArray caches_[4];  ///< by Level: pml5e, pml4e, pdpte, pde
     unsigned root_;
-    uint32_t begin_cycles_, l1d_cycles_, more_cycles_[3];  ///< what missing L1D, L2, L3 adds (modulo 2^32: a level may be faster than the one above)
+    uint32_t begin_cycles_, l1d_cycles_,
+        more_cycles_[3];  ///< what missing L1D, L2, L3 adds (modulo 2^32: a level may be faster than the one above)
 };
 
 }  // namespace tessera::sim::lanes::TESSERA_ISA

@@ -8,7 +8,11 @@ namespace tessera::sim::lanes::TESSERA_ISA {
 class LaneMachine final : public Machine {
 public:
     explicit LaneMachine(const MachineConfig& c)
-        : all_(c.lanes), queues_walks_(c.queues_walks), tlbs_(c.tlb), walker_(c), memory_({shape(c.cache[0]), shape(c.cache[1]), shape(c.cache[2]), c.walker_pollutes}) {
+        : all_(c.lanes),
+          queues_walks_(c.queues_walks),
+          tlbs_(c.tlb),
+          walker_(c),
+          memory_({shape(c.cache[0]), shape(c.cache[1]), shape(c.cache[2]), c.walker_pollutes}) {
         std::memset(&counts_, 0, sizeof counts_);
     }
 
@@ -76,7 +80,7 @@ private:
         if (!record) return;
         out->accesses = w.count;
         out->cycles_rows = cycles_.used();
-        out->walk_cycles = reinterpret_cast<uint32_t(*)[max_lanes]>(cycles_.row(0));
+        out->walk_cycles = reinterpret_cast<uint32_t (*)[max_lanes]>(cycles_.row(0));
         out->walk_loads = walk_loads_.used();
         out->walk_load = walk_loads_.data();
         out->fetches = w.fetch_count;
@@ -111,7 +115,9 @@ private:
         __builtin_prefetch(w.page_tables + region);
     }
     LANES_INLINE uint64_t leaf_line(const Work& w, size_t i) { return LaneWalker::leaf_line(w.addresses[i], w.page_tables[w.regions[i]]); }
-    LANES_INLINE uint64_t directory_line(const Work& w, size_t i) { return LaneWalker::directory_line(w.addresses[i], w.page_tables[w.regions[i]]); }
+    LANES_INLINE uint64_t directory_line(const Work& w, size_t i) {
+        return LaneWalker::directory_line(w.addresses[i], w.page_tables[w.regions[i]]);
+    }
 
     template <bool count, bool record>
     LANES_INLINE_MEMBER void access(const Work& w, size_t i, Outcomes* out) {

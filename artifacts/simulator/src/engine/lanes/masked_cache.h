@@ -32,7 +32,12 @@ LANES_INLINE uint8_t name_of(uint64_t line) {
 class MaskedCache {
 public:
     explicit MaskedCache(const CacheShape& shape)
-        : sets_(shape.sets), slices_(shape.slices), index_(shape.slices == 0 ? shape.sets : shape.sets / shape.slices), ways_(shape.ways), room_(room(shape.ways)), stride_(sizeof(MaskedSet) + room_ * sizeof(MaskedEntry)),
+        : sets_(shape.sets),
+          slices_(shape.slices),
+          index_(shape.slices == 0 ? shape.sets : shape.sets / shape.slices),
+          ways_(shape.ways),
+          room_(room(shape.ways)),
+          stride_(sizeof(MaskedSet) + room_ * sizeof(MaskedEntry)),
           memory_(shape.sets * stride_) {}
     MaskedCache(const MaskedCache&) = delete;
     MaskedCache& operator=(const MaskedCache&) = delete;

@@ -81,7 +81,8 @@ private:
             renamed[name] = held[name] != 0 ? uint16_t(names_.place(items[name], set)) : 0;
         }
         for (unsigned way = 0; way < ways_; ++way)
-            for (unsigned lane = 0; lane < 64; ++lane) put<planes>(rows + way * planes, lane, renamed[get<planes>(rows + way * planes, lane)]);
+            for (unsigned lane = 0; lane < 64; ++lane)
+                put<planes>(rows + way * planes, lane, renamed[get<planes>(rows + way * planes, lane)]);
         return left;
     }
 

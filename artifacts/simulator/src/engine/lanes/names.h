@@ -37,7 +37,8 @@ LANES_INLINE uint32_t matches_of_two(const uint32_t* bucket, uint32_t item, uint
     return _cvtmask32_u32(_mm512_kunpackw(_mm512_cmpeq_epi32_mask(slots, _mm512_set1_epi32(int(other))), first));
 #elif defined(__AVX2__)
     const __m256i* half = reinterpret_cast<const __m256i*>(bucket);
-    const __m256i low = _mm256_load_si256(half), high = _mm256_load_si256(half + 1), wanted = _mm256_set1_epi32(int(item)), also = _mm256_set1_epi32(int(other));
+    const __m256i low = _mm256_load_si256(half), high = _mm256_load_si256(half + 1), wanted = _mm256_set1_epi32(int(item)),
+                  also = _mm256_set1_epi32(int(other));
     const __m256i first = _mm256_packs_epi32(_mm256_cmpeq_epi32(low, wanted), _mm256_cmpeq_epi32(high, wanted));
     const __m256i second = _mm256_packs_epi32(_mm256_cmpeq_epi32(low, also), _mm256_cmpeq_epi32(high, also));
     const __m256i in_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);  // packing goes by halves of 128 bits

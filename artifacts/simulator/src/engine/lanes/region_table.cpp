@@ -16,7 +16,8 @@ uint32_t dense(std::unordered_map<uint64_t, uint32_t>& numbers, uint64_t key) {
 
 }  // namespace
 
-RegionTable::RegionTable(const std::vector<trace::Pool>& pools, const std::vector<const Layout*>& layouts, uint64_t table_levels, size_t most)
+RegionTable::RegionTable(const std::vector<trace::Pool>& pools, const std::vector<const Layout*>& layouts, uint64_t table_levels,
+                         size_t most)
     : page_table_(table_levels), most_(most) {
     for (const Layout* layout : layouts) spaces_.emplace_back(pools, *layout);
     for (const trace::Pool& pool : pools) {

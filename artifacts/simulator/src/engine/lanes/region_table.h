@@ -19,7 +19,8 @@ public:
     /// 4TB of touched memory.
     static constexpr size_t most_regions = (size_t{1} << 21) - 1;
 
-    RegionTable(const std::vector<trace::Pool>& pools, const std::vector<const Layout*>& layouts, uint64_t table_levels, size_t most = most_regions);
+    RegionTable(const std::vector<trace::Pool>& pools, const std::vector<const Layout*>& layouts, uint64_t table_levels,
+                size_t most = most_regions);
 
     /// Region ids of accesses, in program order. Throws Refusal past `most` regions, or at an address of more than 48 bits.
     void map(const uint64_t* addresses, size_t count, uint32_t* ids) {
@@ -41,7 +42,8 @@ public:
 private:
     struct PoolIds {
         uint64_t first, count;  ///< 2MB region numbers
-        std::unique_ptr<uint32_t[], void (*)(void*)> ids;  ///< 0: not touched yet; from calloc: a pool may be far larger than what is touched
+        std::unique_ptr<uint32_t[], void (*)(void*)>
+            ids;  ///< 0: not touched yet; from calloc: a pool may be far larger than what is touched
     };
     uint32_t id_of(uint64_t number) {
         for (PoolIds& pool : pools_) {

@@ -89,7 +89,9 @@ LANES_INLINE Part count(Part a, PartLanes m) { return a + (m & low_bits); }
 LANES_INLINE Part sum(Part a, Part b) { return a + b; }
 /// pre: no byte of b exceeds that of a.
 LANES_INLINE Part difference(Part a, Part b) { return a - b; }
-LANES_INLINE PartLanes lanes_of(uint64_t lanes, unsigned part) { return filled(((lanes >> (8 * part) & 255) * low_bits) & 0x8040201008040201); }
+LANES_INLINE PartLanes lanes_of(uint64_t lanes, unsigned part) {
+    return filled(((lanes >> (8 * part) & 255) * low_bits) & 0x8040201008040201);
+}
 LANES_INLINE uint64_t bits_of(PartLanes m) { return (m & low_bits) * 0x0102040810204080 >> 56; }
 LANES_INLINE PartLanes without(PartLanes a, PartLanes b) { return a & ~b; }
 LANES_INLINE PartLanes both(PartLanes a, PartLanes b) { return a & b; }

@@ -24,8 +24,7 @@ LANES_INLINE uint64_t lanes_holding(const Row* row, uint32_t name, uint64_t lane
 template <unsigned planes>
 LANES_INLINE void put_name(Row* row, uint32_t name, uint64_t lanes) {
     for (unsigned plane = 0; plane < planes; ++plane, ++row, name >>= 8)
-        for (unsigned part = 0; part < parts; ++part)
-            store(row, part, select(lanes_of(lanes, part), splat(name), load(row, part)));
+        for (unsigned part = 0; part < parts; ++part) store(row, part, select(lanes_of(lanes, part), splat(name), load(row, part)));
 }
 
 /// References `name` in `lanes`; returns those that missed. `known`: some lane may hold it.

@@ -18,10 +18,12 @@ bool TouchedRegions::add(uint64_t address) {
     return bit = true;
 }
 
-EventReader::EventReader(const Platform& platform, const std::vector<trace::StaticBlock>& blocks) : instructions_(platform), prefetchers_(platform) {
+EventReader::EventReader(const Platform& platform, const std::vector<trace::StaticBlock>& blocks)
+    : instructions_(platform), prefetchers_(platform) {
     for (const trace::StaticBlock& block : blocks) {
         Block row{block.pc, InstructionSide::bytes_of_block(block), {}};
-        for (size_t access = 0; access < std::max<size_t>(block.slots.size(), 1); ++access) row.access_pcs.push_back(pc_of_access(block, access));
+        for (size_t access = 0; access < std::max<size_t>(block.slots.size(), 1); ++access)
+            row.access_pcs.push_back(pc_of_access(block, access));
         blocks_.push_back(std::move(row));
     }
 }
@@ -35,7 +37,8 @@ void EventReader::read(const Chunk& chunk, bool prefetch, ChunkEvents& out) {
     for (size_t e = 0; e < chunk.executions; ++e) {
         const Block& block = blocks_[chunk.block_ids[e]];
         if (!chunk.woven)  // instruction fetches of the kernel are not simulated
-            instructions_.execute(block.pc, block.bytes, [&](VirtAddr page) { out.fetches_.push_back({uint32_t(e), page, regions_.add(page.value)}); });
+            instructions_.execute(block.pc, block.bytes,
+                                  [&](VirtAddr page) { out.fetches_.push_back({uint32_t(e), page, regions_.add(page.value)}); });
         const size_t first = access, end = access + chunk.access_counts[e];
         for (; access < end; ++access) {
             out.first_touch_[access] = regions_.add(chunk.addresses[access]);
@@ -46,8 +49,7 @@ void EventReader::read(const Chunk& chunk, bool prefetch, ChunkEvents& out) {
 }
 
 void EventReader::observe(const Chunk& chunk, size_t access, ChunkEvents& out) {
-    const DemandAccess demand{out.pcs_[access], VirtAddr(chunk.addresses[access]),
-                              chunk.is_store[access] != 0};
+    const DemandAccess demand{out.pcs_[access], VirtAddr(chunk.addresses[access]), chunk.is_store[access] != 0};
     prefetchers_.observe(demand, [&](VirtAddr target, bool into_l1d) { out.asks_.push_back({uint32_t(access), target, into_l1d}); });
 }
 

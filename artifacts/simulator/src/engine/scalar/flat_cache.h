@@ -18,7 +18,10 @@ class FlatCache {
 public:
     /// slices 0: no hash.
     explicit FlatCache(const CacheGeometry& g, uint64_t slices = 0)
-        : ways_(g.ways), slices_(slices), sets_of_a_slice_(g.sets() / std::max<uint64_t>(slices, 1)), modulo_(sets_of_a_slice_),
+        : ways_(g.ways),
+          slices_(slices),
+          sets_of_a_slice_(g.sets() / std::max<uint64_t>(slices, 1)),
+          modulo_(sets_of_a_slice_),
           lines_(g.sets() * g.ways, nothing) {}
 
     /// True when present; the line is then (or was filled as) the most recently used of its set.
@@ -81,8 +84,12 @@ public:
     MemoryLevel reference_l3(LineNumber line) { return l3_.reference(line) ? MemoryLevel::l3 : MemoryLevel::dram; }
 
     /// One level alone. pre: level is a cache.
-    bool holds(MemoryLevel level, LineNumber line) const { return (level == MemoryLevel::l1d ? l1d_ : level == MemoryLevel::l2 ? l2_ : l3_).holds(line); }
-    void fill(MemoryLevel level, LineNumber line) { (level == MemoryLevel::l1d ? l1d_ : level == MemoryLevel::l2 ? l2_ : l3_).reference(line); }
+    bool holds(MemoryLevel level, LineNumber line) const {
+        return (level == MemoryLevel::l1d ? l1d_ : level == MemoryLevel::l2 ? l2_ : l3_).holds(line);
+    }
+    void fill(MemoryLevel level, LineNumber line) {
+        (level == MemoryLevel::l1d ? l1d_ : level == MemoryLevel::l2 ? l2_ : l3_).reference(line);
+    }
 
     /// Of L2 and L3; an L1D's sets are always near.
     void fetch_sets(LineNumber line) const {

@@ -11,8 +11,11 @@ constexpr size_t ahead = 10;  ///< accesses between a host prefetch and its use
 }  // namespace
 
 LayoutStage::LayoutStage(const FunctionalContext& context, const Layout& layout, unsigned lane)
-    : space_(context.pools, layout), design_(designs().make(context.platform.mmu_design, DesignContext{context.platform, space_})),
-      caches_(context.platform), identity_(context.platform.allocator == "identity"), lane_(lane) {
+    : space_(context.pools, layout),
+      design_(designs().make(context.platform.mmu_design, DesignContext{context.platform, space_})),
+      caches_(context.platform),
+      identity_(context.platform.allocator == "identity"),
+      lane_(lane) {
     if (program_blocks(context.blocks) < context.blocks.size()) space_.add_kernel(direct_map(context.platform));
     if (context.check_tables) {
         check_ = std::make_unique<weave::TableCheck>(*layout.mapping, context.blocks);

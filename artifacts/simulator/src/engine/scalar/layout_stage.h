@@ -13,7 +13,8 @@ namespace tessera::sim::scalar {
 class LayoutCaches final : public CheckedPort {
 public:
     explicit LayoutCaches(const Platform& p) : CheckedPort(p), mixed_(p) {
-        for (size_t level = 0; level < load_cycles_.size(); ++level) load_cycles_[level] = walker_load_cycles(p, static_cast<MemoryLevel>(level));
+        for (size_t level = 0; level < load_cycles_.size(); ++level)
+            load_cycles_[level] = walker_load_cycles(p, static_cast<MemoryLevel>(level));
         if (p.walker_pollutes == 0) clean_ = std::make_unique<FlatHierarchy>(p);
     }
     MemoryLevel prefetch(LineNumber line, bool into_l1d) {

@@ -57,7 +57,7 @@ public:
         out_->physical_line = with_lines ? lines_.data() : nullptr;
         out_->design_times = states_times_ ? times_.data() : nullptr;
         out_->cycles_rows = used_rows_;
-        out_->walk_cycles = reinterpret_cast<uint32_t(*)[max_lanes]>(rows_.data());
+        out_->walk_cycles = reinterpret_cast<uint32_t (*)[max_lanes]>(rows_.data());
         out_->prefetches = prefetches_.size();
         out_->prefetch = prefetches_.data();
         out_->fetches = fetches_.size();

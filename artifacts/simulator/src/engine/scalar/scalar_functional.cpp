@@ -21,9 +21,12 @@ bool identity_lines(const Platform& p) { return p.allocator == "identity" && con
 class ScalarFunctional final : public Functional {
 public:
     ScalarFunctional(const FunctionalContext& context, EventLog* shared)
-        : platform_(context.platform), with_lines_(!identity_lines(context.platform)), one_lane_(scalar_needs_one_lane(context.platform)),
+        : platform_(context.platform),
+          with_lines_(!identity_lines(context.platform)),
+          one_lane_(scalar_needs_one_lane(context.platform)),
           own_log_(shared == nullptr ? std::make_unique<EventLog>(context.platform, context.blocks) : nullptr),
-          log_(shared == nullptr ? *own_log_ : *shared), table_(context.platform) {
+          log_(shared == nullptr ? *own_log_ : *shared),
+          table_(context.platform) {
         for (const Layout* layout : context.layouts)
             stages_.push_back(std::make_unique<LayoutStage>(context, *layout, unsigned(stages_.size())));
     }
@@ -44,7 +47,8 @@ public:
             for (auto& stage : stages_) stage->counted(chunk, events, nullptr);
             return;
         }
-        if (one_lane_ && stages_.size() != 1) throw std::logic_error("outcomes of layouts with different physical lines asked for in one pass");
+        if (one_lane_ && stages_.size() != 1)
+            throw std::logic_error("outcomes of layouts with different physical lines asked for in one pass");
         const uint64_t all_lanes = ~uint64_t{0} >> (max_lanes - stages_.size());
         table_.begin(out, chunk, events, all_lanes);
         for (auto& stage : stages_) stage->counted(chunk, events, &table_);
@@ -84,11 +88,14 @@ private:
 }  // namespace scalar
 
 Refusal skipped_accesses(const std::string& design) {
-    return Refusal("mmu.design = " + design + " with samples", "H and M of this design depend on the data caches, and the plan has accesses that the caches do not see",
+    return Refusal("mmu.design = " + design + " with samples",
+                   "H and M of this design depend on the data caches, and the plan has accesses that the caches do not see",
                    "use --sampling full, or an --interval-file whose units adjoin each other from the first access to the last");
 }
 
-bool scalar_needs_one_lane(const Platform& platform) { return (platform.dram.channels > 0 || platform.write_backs != 0) && !scalar::identity_lines(platform); }
+bool scalar_needs_one_lane(const Platform& platform) {
+    return (platform.dram.channels > 0 || platform.write_backs != 0) && !scalar::identity_lines(platform);
+}
 
 std::unique_ptr<Functional> make_scalar_functional(const FunctionalContext& context, scalar::EventLog* events) {
     check_components(context.platform);

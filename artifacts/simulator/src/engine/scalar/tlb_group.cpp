@@ -8,7 +8,10 @@
 namespace tessera::sim::scalar {
 
 TlbGroup::TlbGroup(const Stream& stream, const Layout& layout, EventLog& log)
-    : space_(stream.header().pools, layout), log_(log), blocks_(stream.blocks()), program_blocks_(program_blocks(blocks_)),
+    : space_(stream.header().pools, layout),
+      log_(log),
+      blocks_(stream.blocks()),
+      program_blocks_(program_blocks(blocks_)),
       instruction_counts_(woven_instruction_counts(stream.blocks())) {
     if (space_.mapping() != nullptr) next_change_ = space_.mapping()->next_change();
 }
@@ -35,7 +38,8 @@ void TlbGroup::add(const Platform& platform) {
 }
 
 bool TlbGroup::frame(const trace::Frame& frame, const std::vector<Segment>& segments) {
-    for (const Segment& segment : segments) cut_segment(frame, segment, blocks_, program_blocks_, [this](const Chunk& chunk) { run(chunk); });
+    for (const Segment& segment : segments)
+        cut_segment(frame, segment, blocks_, program_blocks_, [this](const Chunk& chunk) { run(chunk); });
     return std::any_of(members_.begin(), members_.end(), [](const auto& member) { return !member->refusal; });
 }
 
@@ -123,7 +127,8 @@ std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
         l1.first.fill(page);
         L1Miss& miss = l1.misses.emplace_back(address, page);
         if (rows) {
-            if (const size_t nth = i - part.begin_access; !of_the_space && nth < rows_of_accesses_.size()) mapping->expect_row(rows_of_accesses_[nth]);
+            if (const size_t nth = i - part.begin_access; !of_the_space && nth < rows_of_accesses_.size())
+                mapping->expect_row(rows_of_accesses_[nth]);
             miss.chunk = mapping->row(address).chunk, miss.row = mapping->row_number();
             if (l1.needs_chunks && miss.chunk != L1Miss::unknown) miss.is_in(chunks[miss.chunk]);
         }
@@ -179,7 +184,8 @@ void TlbGroup::replay(Member& member, const SharedL1& l1) {
                 member.design->touch(event.address);
                 continue;
             }
-            ++(member.design->fetch_tlb_only(event.address) == Translation::miss ? counts.instruction_stlb_misses : counts.instruction_stlb_hits);
+            ++(member.design->fetch_tlb_only(event.address) == Translation::miss ? counts.instruction_stlb_misses
+                                                                                 : counts.instruction_stlb_hits);
         }
         misses_before(l1.misses.size());
     });
@@ -213,7 +219,8 @@ void TlbGroup::change() {
     for (auto& member : members_) {
         if (member->refusal) continue;
         guarded(*member, access, [&] {
-            for (const VirtRange range : ranges) member->behind != nullptr ? member->behind->changed_behind_l1(range) : member->design->changed(range);
+            for (const VirtRange range : ranges)
+                member->behind != nullptr ? member->behind->changed_behind_l1(range) : member->design->changed(range);
         });
     }
 }

@@ -12,9 +12,9 @@
 namespace tessera::sim::timing {
 
 size_t group_memory_bytes(const ClockConfig& c, unsigned lanes) {
-    const size_t vectors = 64 + size_t{c.dispatch_width} + c.rob_entries + c.load_queue_entries + 2 * size_t{c.store_buffer_entries} + c.mshrs +
-                           c.walkers + c.load_ports + 2 * c.store_ports + c.alu_ports + 2 * idle_intervals + 3 * in_flight_slots + 1 +
-                           (c.tables_apart ? 2 : 1) * (c.channels + 3 * size_t{c.banks});
+    const size_t vectors = 64 + size_t{c.dispatch_width} + c.rob_entries + c.load_queue_entries + 2 * size_t{c.store_buffer_entries} +
+                           c.mshrs + c.walkers + c.load_ports + 2 * c.store_ports + c.alu_ports + 2 * idle_intervals + 3 * in_flight_slots +
+                           1 + (c.tables_apart ? 2 : 1) * (c.channels + 3 * size_t{c.banks});
     return (vectors * lanes * sizeof(uint32_t) + 63) / 64 * 64;
 }
 
@@ -38,8 +38,10 @@ struct Free {
 
 class LaneClock final : public Clock {
 public:
-    LaneClock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts, MakeGroup make, RedirectLog* redirects)
-        : config_(clock_config(platform, program_blocks(blocks) < blocks.size())), schedule_(platform, blocks, config_.steps_between_rebases, redirects) {
+    LaneClock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts, MakeGroup make,
+              RedirectLog* redirects)
+        : config_(clock_config(platform, program_blocks(blocks) < blocks.size())),
+          schedule_(platform, blocks, config_.steps_between_rebases, redirects) {
         const unsigned parts = (layouts + part_lanes - 1) / part_lanes;
         const unsigned lanes = make == make_group_one ? 1 : parts * part_lanes;
         memory_.reset(std::aligned_alloc(64, group_memory_bytes(config_, lanes)));
@@ -75,8 +77,8 @@ private:
 
 namespace tessera::sim {
 
-std::unique_ptr<Clock> make_clock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts, const std::string& isa,
-                                  timing::RedirectLog* redirects) {
+std::unique_ptr<Clock> make_clock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts,
+                                  const std::string& isa, timing::RedirectLog* redirects) {
     return std::make_unique<timing::LaneClock>(platform, blocks, layouts, timing::maker_of(isa, layouts), redirects);
 }
 

@@ -22,8 +22,15 @@ public:
         const ClockConfig& c = config_;
         Window<parts>& w = window_;
         V* next = vectors_;
-        const auto take = [&next](size_t count) { V* first = next; next += count; return first; };
-        const auto history = [&take](size_t count) { V* first = take(count); return History<parts>{first, first, first + count}; };
+        const auto take = [&next](size_t count) {
+            V* first = next;
+            next += count;
+            return first;
+        };
+        const auto history = [&take](size_t count) {
+            V* first = take(count);
+            return History<parts>{first, first, first + count};
+        };
         w.registers = take(64);
         w.dispatches = history(c.dispatch_width);
         w.window = history(c.rob_entries);
@@ -69,7 +76,8 @@ public:
         w.overlap = c.overlap;
         w.walker_uses_mshrs = c.walker_uses_mshrs;
         w.walker_serves_background = c.walker_serves_background;
-        w.retired = w.dispatched = w.drained = w.redirect = w.dispatch = w.base = w.ready = w.complete = w.longest_walk = broadcast<parts>(0);
+        w.retired = w.dispatched = w.drained = w.redirect = w.dispatch = w.base = w.ready = w.complete = w.longest_walk =
+            broadcast<parts>(0);
     }
 
     bool run(const Batch& b) override { return config_.extended ? run_as<true>(b) : run_as<false>(b); }
@@ -91,8 +99,10 @@ private:
         const PlacedLine* written = b.write_backs;
         for (const Step *s = b.steps, *last = s + b.step_count; s != last; ++s) {
             const uint32_t flags = s->flags;
-            if (flags & rebase) [[unlikely]] move_origin(w);
-            if (extended && flags & redirected) [[unlikely]] w.enter_redirected();
+            if (flags & rebase) [[unlikely]]
+                move_origin(w);
+            if (extended && flags & redirected) [[unlikely]]
+                w.enter_redirected();
             if (flags & fetch) [[unlikely]] {
                 w.fetch_page(o.fetch[s->op], o);
                 continue;
@@ -103,8 +113,10 @@ private:
             for (unsigned k = 0; k < s->accesses; ++k, ++access) {
                 const Reference& r = b.accesses[access];
                 const V translated = w.template access<extended>(op, r, o, access);
-                if (r.flags & writes_back) [[unlikely]] w.write_back(*written++);
-                for (uint32_t p = 0; p < r.prefetches; ++p, ++prefetch) w.prefetch(b.prefetches[prefetch], o.prefetch[prefetch], translated);
+                if (r.flags & writes_back) [[unlikely]]
+                    w.write_back(*written++);
+                for (uint32_t p = 0; p < r.prefetches; ++p, ++prefetch)
+                    w.prefetch(b.prefetches[prefetch], o.prefetch[prefetch], translated);
             }
             if (!(flags & unfinished)) w.template end<extended>(op, regs, flags);
         }
@@ -137,11 +149,11 @@ private:
 CLOCK_INLINE Group* make_group(const ClockConfig& config, unsigned parts, void* memory) {
     if constexpr (width == 1) return new LaneGroup<1>(config, memory);
     else switch (parts) {
-        case 1: return new LaneGroup<1>(config, memory);
-        case 2: return new LaneGroup<2>(config, memory);
-        case 3: return new LaneGroup<3>(config, memory);
-        default: return new LaneGroup<4>(config, memory);
-    }
+            case 1: return new LaneGroup<1>(config, memory);
+            case 2: return new LaneGroup<2>(config, memory);
+            case 3: return new LaneGroup<3>(config, memory);
+            default: return new LaneGroup<4>(config, memory);
+        }
 }
 
 }  // namespace tessera::sim::timing::TESSERA_ISA

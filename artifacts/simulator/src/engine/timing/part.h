@@ -14,7 +14,8 @@
 
 namespace tessera::sim::timing::TESSERA_ISA {
 
-#if defined(TESSERA_OUT_OF_LINE)  // sanitizers: thousands of checked accesses in one function take a compiler half an hour; plain x86-64: 95 s
+#if defined( \
+    TESSERA_OUT_OF_LINE)  // sanitizers: thousands of checked accesses in one function take a compiler half an hour; plain x86-64: 95 s
 #define CLOCK_INLINE [[maybe_unused]] static inline
 #define CLOCK_MEMBER inline
 #else
@@ -25,8 +26,12 @@ namespace tessera::sim::timing::TESSERA_ISA {
 #if defined(TESSERA_ONE_LANE)
 
 inline constexpr unsigned width = 1;  ///< lanes of a part
-struct Part { uint32_t v; };
-struct PartMask { uint32_t m; };  ///< 0 or all bits
+struct Part {
+    uint32_t v;
+};
+struct PartMask {
+    uint32_t m;
+};  ///< 0 or all bits
 
 CLOCK_INLINE Part load_part(const uint32_t* p) { return {*p}; }
 CLOCK_INLINE void store_part(uint32_t* p, Part a) { *p = a.v; }
@@ -48,8 +53,12 @@ CLOCK_INLINE PartMask without(PartMask a, PartMask b) { return {a.m & ~b.m}; }
 
 inline constexpr unsigned width = 16;
 // PartMask operations by intrinsics: plain integer operators send masks through general registers and back.
-struct Part { __m512i v; };
-struct PartMask { __mmask16 k; };
+struct Part {
+    __m512i v;
+};
+struct PartMask {
+    __mmask16 k;
+};
 
 CLOCK_INLINE Part load_part(const uint32_t* p) { return {_mm512_loadu_si512(p)}; }
 CLOCK_INLINE void store_part(uint32_t* p, Part a) { _mm512_storeu_si512(p, a.v); }
@@ -70,22 +79,31 @@ CLOCK_INLINE PartMask without(PartMask a, PartMask b) { return {_kandn_mask16(b.
 #elif defined(__AVX2__)
 
 inline constexpr unsigned width = 16;
-struct alignas(64) Part { __m256i lo, hi; };
-struct PartMask { __m256i lo, hi; };
+struct alignas(64) Part {
+    __m256i lo, hi;
+};
+struct PartMask {
+    __m256i lo, hi;
+};
 
 // Halves by intrinsics: the compiler copies a struct of two through the stack, in pieces that stores cannot be forwarded from.
 CLOCK_INLINE __m256i load_half(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
 CLOCK_INLINE void store_half(void* p, __m256i a) { _mm256_storeu_si256(static_cast<__m256i*>(p), a); }
 CLOCK_INLINE Part load_part(const uint32_t* p) { return {load_half(p), load_half(p + 8)}; }
 CLOCK_INLINE void store_part(uint32_t* p, Part a) { store_half(p, a.lo), store_half(p + 8, a.hi); }
-CLOCK_INLINE Part part_of(uint32_t x) { const __m256i b = _mm256_set1_epi32(int(x)); return {b, b}; }
+CLOCK_INLINE Part part_of(uint32_t x) {
+    const __m256i b = _mm256_set1_epi32(int(x));
+    return {b, b};
+}
 CLOCK_INLINE Part operator+(Part a, Part b) { return {_mm256_add_epi32(a.lo, b.lo), _mm256_add_epi32(a.hi, b.hi)}; }
 CLOCK_INLINE Part operator-(Part a, Part b) { return {_mm256_sub_epi32(a.lo, b.lo), _mm256_sub_epi32(a.hi, b.hi)}; }
 CLOCK_INLINE Part operator|(Part a, Part b) { return {_mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi)}; }
 CLOCK_INLINE Part max(Part a, Part b) { return {_mm256_max_epu32(a.lo, b.lo), _mm256_max_epu32(a.hi, b.hi)}; }
 CLOCK_INLINE Part min(Part a, Part b) { return {_mm256_min_epu32(a.lo, b.lo), _mm256_min_epu32(a.hi, b.hi)}; }
 CLOCK_INLINE PartMask eq(Part a, Part b) { return {_mm256_cmpeq_epi32(a.lo, b.lo), _mm256_cmpeq_epi32(a.hi, b.hi)}; }
-CLOCK_INLINE Part select(PartMask m, Part a, Part b) { return {_mm256_blendv_epi8(b.lo, a.lo, m.lo), _mm256_blendv_epi8(b.hi, a.hi, m.hi)}; }
+CLOCK_INLINE Part select(PartMask m, Part a, Part b) {
+    return {_mm256_blendv_epi8(b.lo, a.lo, m.lo), _mm256_blendv_epi8(b.hi, a.hi, m.hi)};
+}
 CLOCK_INLINE Part add_if(PartMask m, Part a, Part b) {
     return {_mm256_add_epi32(a.lo, _mm256_and_si256(m.lo, b.lo)), _mm256_add_epi32(a.hi, _mm256_and_si256(m.hi, b.hi))};
 }
@@ -107,8 +125,12 @@ inline constexpr unsigned width = 16;
 // GCC's vectors: sums of SSE2 instructions on x86-64, and correct on any machine.
 typedef uint32_t Lanes __attribute__((vector_size(64)));
 typedef uint32_t AnyLanes __attribute__((vector_size(64), aligned(4), may_alias));
-struct Part { Lanes v; };
-struct PartMask { Lanes m; };
+struct Part {
+    Lanes v;
+};
+struct PartMask {
+    Lanes m;
+};
 
 CLOCK_INLINE Part load_part(const uint32_t* p) { return {*reinterpret_cast<const AnyLanes*>(p)}; }
 CLOCK_INLINE void store_part(uint32_t* p, Part a) { *reinterpret_cast<AnyLanes*>(p) = a.v; }

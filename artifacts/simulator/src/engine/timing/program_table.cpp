@@ -13,13 +13,18 @@ namespace {
 uint16_t latency_of(trace::InsnKind kind, const CoreLatencies& l) {
     using enum trace::InsnKind;
     switch (kind) {
-        case load: case store: case nop: return 0;
+        case load:
+        case store:
+        case nop: return 0;
         case multiply: return uint16_t(l.multiply);
         case divide: return uint16_t(l.divide);
         case fp_add: return uint16_t(l.fp_add);
         case fp_multiply: return uint16_t(l.fp_multiply);
         case fp_divide: return uint16_t(l.fp_divide);
-        case alu: case branch: case load_store: case other: break;
+        case alu:
+        case branch:
+        case load_store:
+        case other: break;
     }
     return uint16_t(l.alu);
 }
@@ -53,7 +58,8 @@ std::vector<uint64_t> useful_writes(const trace::StaticBlock& block) {
 ProgramTable::ProgramTable(const std::vector<trace::StaticBlock>& blocks, const Platform& p) {
     const bool predicts = p.branch_predictor != "perfect";
     for (const trace::StaticBlock& block : blocks) {
-        blocks_.push_back({uint32_t(ops_.size()), uint32_t(block.insns.size()), uint32_t(block.slots.size()), uint32_t(uses_.size()), false, nullptr});
+        blocks_.push_back(
+            {uint32_t(ops_.size()), uint32_t(block.insns.size()), uint32_t(block.slots.size()), uint32_t(uses_.size()), false, nullptr});
         if (block.insns.empty()) uses_.push_back({1, false});
         for (size_t i = 0; i < std::max<size_t>(block.slots.size(), 1) && !block.insns.empty(); ++i)
             uses_.push_back({uint8_t(bytes_of_access(block, i)), block.insns[owner_of_access(block, i)].string != trace::StringPart::none});
@@ -72,7 +78,8 @@ ProgramTable::ProgramTable(const std::vector<trace::StaticBlock>& blocks, const 
             op.hold_cycles = uint16_t(hold_of(insn, p) + (i == 0 ? exception_hold(block, p) : 0));
             op.flags = uint8_t((p.ports.alu != 0 && computes(insn.kind)) * needs_alu_port | (stack != 0) * early_stack |
                                (predicts && insn.branch != trace::BranchKind::none) * redirects |
-                               (insn.string == trace::StringPart::begin) * begins_string | (insn.string == trace::StringPart::middle) * goes_on_with_string);
+                               (insn.string == trace::StringPart::begin) * begins_string |
+                               (insn.string == trace::StringPart::middle) * goes_on_with_string);
             blocks_.back().strings |= insn.string != trace::StringPart::none;
             for (const trace::MemorySlot& slot : block.slots) op.slots = uint16_t(op.slots + (slot.insn == i));
             ops_.push_back(op);

@@ -6,10 +6,17 @@
 
 namespace tessera::sim::timing {
 
-Schedule::Schedule(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, uint32_t steps_between_rebases, RedirectLog* shared)
-    : dram_(platform.dram), program_(blocks, platform), own_redirects_(shared == nullptr ? std::make_unique<RedirectLog>(platform, blocks) : nullptr),
-      redirects_(shared == nullptr ? own_redirects_.get() : shared), store_words_(platform.store_buffer_entries),
-      string_hold_(platform.string), uneven_strings_(platform.string.page_cycles % lines_of_4kb != 0), forwards_(platform.store_forward_cycles != 0), steps_between_rebases_(steps_between_rebases),
+Schedule::Schedule(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, uint32_t steps_between_rebases,
+                   RedirectLog* shared)
+    : dram_(platform.dram),
+      program_(blocks, platform),
+      own_redirects_(shared == nullptr ? std::make_unique<RedirectLog>(platform, blocks) : nullptr),
+      redirects_(shared == nullptr ? own_redirects_.get() : shared),
+      store_words_(platform.store_buffer_entries),
+      string_hold_(platform.string),
+      uneven_strings_(platform.string.page_cycles % lines_of_4kb != 0),
+      forwards_(platform.store_forward_cycles != 0),
+      steps_between_rebases_(steps_between_rebases),
       writes_back_(platform.write_backs != 0) {}
 
 void Schedule::begin_unit() {
@@ -191,8 +198,9 @@ Batch Schedule::make(const Chunk& chunk, const Outcomes& outcomes) {
         if (mispredicted != nullptr && mispredicted[e]) steps_[first].flags |= redirected;
     }
     if (outcomes.walk_loads != 0) place_walk_loads(outcomes);
-    return {program_.ops(), program_.regs(), steps_.data(), steps_.size(), accesses_.data(), prefetches_.data(), &outcomes,
-            outcomes.walk_loads != 0 ? first_walk_load_.data() : nullptr, walk_loads_.data(), write_backs_.data()};
+    return {program_.ops(),     program_.regs(),    steps_.data(), steps_.size(),
+            accesses_.data(),   prefetches_.data(), &outcomes,     outcomes.walk_loads != 0 ? first_walk_load_.data() : nullptr,
+            walk_loads_.data(), write_backs_.data()};
 }
 
 }  // namespace tessera::sim::timing

@@ -17,12 +17,15 @@ struct Mask {
 };
 
 #define CLOCK_EACH_PART _Pragma("GCC unroll 4") for (unsigned k = 0; k < parts; ++k)
-#define CLOCK_PARTWISE(name, expression)                                                \
-    template <unsigned parts>                                                           \
-    CLOCK_INLINE Vec<parts> name(const Vec<parts>& a, const Vec<parts>& b) {            \
-        Vec<parts> r;                                                                   \
-        CLOCK_EACH_PART { const Part x = a.part[k], y = b.part[k]; r.part[k] = expression; } \
-        return r;                                                                       \
+#define CLOCK_PARTWISE(name, expression)                                     \
+    template <unsigned parts>                                                \
+    CLOCK_INLINE Vec<parts> name(const Vec<parts>& a, const Vec<parts>& b) { \
+        Vec<parts> r;                                                        \
+        CLOCK_EACH_PART {                                                    \
+            const Part x = a.part[k], y = b.part[k];                         \
+            r.part[k] = expression;                                          \
+        }                                                                    \
+        return r;                                                            \
     }
 
 CLOCK_PARTWISE(operator+, x + y)

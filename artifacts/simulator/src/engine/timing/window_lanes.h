@@ -117,7 +117,8 @@ struct Window {
         const V mshr = to_l1d ? mshrs.first() : broadcast<parts>(0), begins = max(issue, mshr);
         V done = begins + select(beyond_l2, broadcast<parts>(l3_cycles), broadcast<parts>(l2_cycles));
         if (const uint64_t beyond_l3 = o.l3_missed; beyond_l3 != 0)
-            done = select(mask_of<parts>(beyond_l3), memory.template load_line<true>(r.place, begins, dispatch, mask_of<parts>(beyond_l3)), done);
+            done = select(mask_of<parts>(beyond_l3), memory.template load_line<true>(r.place, begins, dispatch, mask_of<parts>(beyond_l3)),
+                          done);
         done = max(done, load(slot));
         if (to_l1d) {
             done = max(done, load(lines_to_l2 + r.l2_slot));
@@ -150,7 +151,8 @@ private:
         const M needs_mshr = mask_of<parts>(walker_uses_mshrs ? missed_l1d : 0);
         const V ready_to_walk = walker_uses_mshrs ? select(needs_mshr, max(from, mshrs.first()), from) : from;
         if (first_walk_load != nullptr && first_walk_load[row] != first_walk_load[row + 1])
-            duration = tables.walk(tables, walk_loads + first_walk_load[row], walk_loads + first_walk_load[row + 1], duration, ready_to_walk, asks);
+            duration = tables.walk(tables, walk_loads + first_walk_load[row], walk_loads + first_walk_load[row + 1], duration,
+                                   ready_to_walk, asks);
         const V done = walkers.serve(ready_to_walk, duration, lanes);
         if (walker_uses_mshrs && missed_l1d != 0) mshrs.take_until(done, needs_mshr);
         return select(lanes, done, from);
@@ -191,7 +193,8 @@ private:
         V done = begins + select(mask_of<parts>(o.l2_missed[i]), broadcast<parts>(l3_cycles), broadcast<parts>(l2_cycles));
         if (const uint64_t beyond_l3 = o.l3_missed[i]; beyond_l3 != 0) {
             const V at_memory = begins + delay_behind_l3(r, o, i, begins);
-            done = select(mask_of<parts>(beyond_l3), memory.template load_line<false>(r.place, at_memory, dispatch, mask_of<parts>(beyond_l3)), done);
+            done = select(mask_of<parts>(beyond_l3),
+                          memory.template load_line<false>(r.place, at_memory, dispatch, mask_of<parts>(beyond_l3)), done);
         }
         done = max(max(done, pending), load(lines_to_l2 + r.l2_slot));
         mshrs.take_until(done, lanes);

@@ -51,7 +51,8 @@ private:
             room(1);
             trace::StaticInsn insn = plain(step.store ? InsnKind::store : InsnKind::load);
             insn.string = part;
-            if (!step.store && step.base != Base::stack && part == trace::StringPart::none) insn.reads = insn.writes = insn.address_reads = pointer;
+            if (!step.store && step.base != Base::stack && part == trace::StringPart::none)
+                insn.reads = insn.writes = insn.address_reads = pointer;
             block_.insns.push_back(insn);
         } else if (trace::StaticInsn& insn = block_.insns.back(); (insn.kind == InsnKind::store) != step.store) {
             insn.kind = InsnKind::load_store;

@@ -11,9 +11,9 @@ std::string format_fault_times(const Layout& layout, const std::vector<FaultTime
     std::string text;
     for (const FaultTime& time : times) {
         const WovenFault& fault = faults.at(time.fault);
-        text += name + std::to_string(time.fault) + "," + std::to_string(fault.access) + "," + std::to_string(fault.page) + "," + fault.work->kind +
-                "," + std::to_string(fault.page_bytes()) + "," + std::to_string(fault.tables) + (fault.work->batch ? ",1," : ",0,") +
-                std::to_string(time.cycles) + "\n";
+        text += name + std::to_string(time.fault) + "," + std::to_string(fault.access) + "," + std::to_string(fault.page) + "," +
+                fault.work->kind + "," + std::to_string(fault.page_bytes()) + "," + std::to_string(fault.tables) +
+                (fault.work->batch ? ",1," : ",0,") + std::to_string(time.cycles) + "\n";
     }
     return text;
 }

@@ -14,7 +14,8 @@ constexpr uint64_t logged_bytes = uint64_t{1} << 37;
 
 }  // namespace
 
-TableCheck::TableCheck(const Mapping& mapping, const std::vector<trace::StaticBlock>& blocks) : name_(mapping.name), log_(*mapping.log), blocks_(blocks) {}
+TableCheck::TableCheck(const Mapping& mapping, const std::vector<trace::StaticBlock>& blocks)
+    : name_(mapping.name), log_(*mapping.log), blocks_(blocks) {}
 
 void TableCheck::woven(const Chunk& chunk) {
     size_t access = 0;

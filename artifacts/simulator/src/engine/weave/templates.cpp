@@ -12,18 +12,33 @@ namespace {
 
 constexpr const char* head = "tessera-fault-templates 1";
 constexpr const char* remedy = "write the file again: tessera lab run fault-templates --out FILE";
-constexpr uint64_t most_instructions = 1000000, most_bytes = uint64_t{2} << 20, most_steps = 1000000, most_of_an_instruction = 16, most_work = 20000000;
+constexpr uint64_t most_instructions = 1000000, most_bytes = uint64_t{2} << 20, most_steps = 1000000, most_of_an_instruction = 16,
+                   most_work = 20000000;
 
 struct BaseRow {
     const char* name;
     uint64_t room;  ///< of its offsets, in bytes
 };
 constexpr uint64_t own_bytes = uint64_t{1} << 39, page_bytes = uint64_t{2} << 20, struct_bytes = 64 * 512;
-constexpr std::array<BaseRow, bases> base_rows{{{"fixed", own_bytes}, {"stack", own_bytes}, {"memory-map", own_bytes},
-    {"page", page_bytes}, {"struct", struct_bytes}, {"source", page_bytes}, {"source-struct", struct_bytes},
-    {"entry-1", 8}, {"entry-2", 8}, {"entry-3", 8}, {"entry-4", 8}, {"around", 128},
-    {"table-1", 4096}, {"table-2", 4096}, {"table-3", 4096}, {"table-4", 4096},
-    {"new-table", 4096}, {"new-struct", 64}, {"parent", 8}}};
+constexpr std::array<BaseRow, bases> base_rows{{{"fixed", own_bytes},
+                                                {"stack", own_bytes},
+                                                {"memory-map", own_bytes},
+                                                {"page", page_bytes},
+                                                {"struct", struct_bytes},
+                                                {"source", page_bytes},
+                                                {"source-struct", struct_bytes},
+                                                {"entry-1", 8},
+                                                {"entry-2", 8},
+                                                {"entry-3", 8},
+                                                {"entry-4", 8},
+                                                {"around", 128},
+                                                {"table-1", 4096},
+                                                {"table-2", 4096},
+                                                {"table-3", 4096},
+                                                {"table-4", 4096},
+                                                {"new-table", 4096},
+                                                {"new-struct", 64},
+                                                {"parent", 8}}};
 
 std::optional<uint64_t> hexadecimal(std::string_view word) {
     if (word.empty() || word.size() > 15) return std::nullopt;
@@ -80,7 +95,9 @@ Templates parse_templates(const std::string& text, const std::string& path) {
     bool open = false;
     uint64_t work = 0;
     size_t same = 0;  // accesses of an instruction so far, but the first
-    const auto refuse = [&](const std::string& reason) { throw Refusal("templates " + path + ", line " + std::to_string(line_number), reason + " [weave/template]", remedy); };
+    const auto refuse = [&](const std::string& reason) {
+        throw Refusal("templates " + path + ", line " + std::to_string(line_number), reason + " [weave/template]", remedy);
+    };
     for (const std::string_view raw : split(text, '\n')) {
         ++line_number;
         const std::string_view line = trim(raw);
@@ -92,8 +109,10 @@ Templates parse_templates(const std::string& text, const std::string& path) {
                 if (words.size() != 2 || words[0] != "kernel") throw std::string("it must be 'kernel VERSION'");
                 found.kernel = words[1];
                 if (!found.kernel.starts_with("6.12."))
-                    throw Refusal("templates " + path, "they are of kernel " + found.kernel + ", and logs are of one that follows Linux 6.12 [weave/other-kernel]",
-                                  "record faults of Linux 6.12: tessera lab faults stream record --help");
+                    throw Refusal(
+                        "templates " + path,
+                        "they are of kernel " + found.kernel + ", and logs are of one that follows Linux 6.12 [weave/other-kernel]",
+                        "record faults of Linux 6.12: tessera lab faults stream record --help");
             } else if (!open && words.size() == 4 && words[0] == "template") {
                 found.all.push_back(template_of(words));
                 open = true;

@@ -16,14 +16,25 @@ namespace tessera::sim::weave {
 
 /// What the address of an access is relative to.
 enum class Base : uint8_t {
-    fixed, stack,                 ///< physical address in the recorded machine
+    fixed,
+    stack,                 ///< physical address in the recorded machine
     memory_map,                   ///< the struct page of frame 0
-    page, page_struct,            ///< the touched page, its struct page
-    source, source_struct,        ///< the copied page, its struct page
-    entry_1, entry_2, entry_3, entry_4,  ///< entry of the touched address in the table of this level, 1 for last-level tables
+    page,
+    page_struct,            ///< the touched page, its struct page
+    source,
+    source_struct,        ///< the copied page, its struct page
+    entry_1,
+    entry_2,
+    entry_3,
+    entry_4,  ///< entry of the touched address in the table of this level, 1 for last-level tables
     around,                       ///< the first of the 16 last-level entries that fault-around may fill
-    table_1, table_2, table_3, table_4,  ///< table of this level
-    new_table, new_struct, parent,       ///< kind `table`: the new table, its struct page, the entry that leads to it
+    table_1,
+    table_2,
+    table_3,
+    table_4,  ///< table of this level
+    new_table,
+    new_struct,
+    parent,       ///< kind `table`: the new table, its struct page, the entry that leads to it
 };
 inline constexpr size_t bases = 19;
 const char* name_of(Base base);

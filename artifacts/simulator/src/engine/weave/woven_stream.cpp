@@ -20,13 +20,19 @@ uint64_t entry_of(uint64_t table, unsigned index) { return table << 9 | index; }
 }  // namespace
 
 WovenStream::WovenStream(Stream& source, const Templates& templates, const std::string& path, std::shared_ptr<const Mapping> mapping)
-    : source_(source), path_(path), mapping_(std::move(mapping)), log_(*mapping_->log), compiled_(templates, source.blocks().size()),
+    : source_(source),
+      path_(path),
+      mapping_(std::move(mapping)),
+      log_(*mapping_->log),
+      compiled_(templates, source.blocks().size()),
       blocks_(source.blocks()) {
     if (log_.faults == 0)
-        throw Refusal("--weave with log " + mapping_->name, "the log has no faults [weave/no-faults]", "leave out --weave, or make a log of a recording from its first instruction on");
+        throw Refusal("--weave with log " + mapping_->name, "the log has no faults [weave/no-faults]",
+                      "leave out --weave, or make a log of a recording from its first instruction on");
     for (const OsChange& change : log_.changes)
         if (change.kind != os::Kind::unmap && change.frame + change.pages > kernel::frame_limit)
-            throw Refusal("--weave with log " + mapping_->name, "it has frame " + std::to_string(change.frame), "use a machine of less than 16TB");
+            throw Refusal("--weave with log " + mapping_->name, "it has frame " + std::to_string(change.frame),
+                          "use a machine of less than 16TB");
     blocks_.insert(blocks_.end(), compiled_.blocks().begin(), compiled_.blocks().end());
     rewind();
 }
@@ -78,7 +84,8 @@ void WovenStream::copy_program(trace::Frame& out) {
     }
     const auto copy = [&](size_t e, size_t a) {
         out.block_ids.insert(out.block_ids.end(), in_.block_ids.begin() + ptrdiff_t(at_), in_.block_ids.begin() + ptrdiff_t(e));
-        out.access_counts.insert(out.access_counts.end(), in_.access_counts.begin() + ptrdiff_t(at_), in_.access_counts.begin() + ptrdiff_t(e));
+        out.access_counts.insert(out.access_counts.end(), in_.access_counts.begin() + ptrdiff_t(at_),
+                                 in_.access_counts.begin() + ptrdiff_t(e));
         out.addresses.insert(out.addresses.end(), in_.addresses.begin() + ptrdiff_t(at_access_), in_.addresses.begin() + ptrdiff_t(a));
         out.is_store.insert(out.is_store.end(), in_.is_store.begin() + ptrdiff_t(at_access_), in_.is_store.begin() + ptrdiff_t(a));
         access_ += a - at_access_;

@@ -24,10 +24,10 @@ namespace tessera::sim::weave {
 /// A fault of the stream, with the template that its work is.
 struct WovenFault {
     uint64_t access;  ///< accesses of the program before it
-    uint64_t page;    ///< virtual address / 4KB
+    uint64_t page;  ///< virtual address / 4KB
     const Compiled* work;
-    uint8_t tables;   ///< that it allocated
-    uint8_t levels;   ///< of tables that map the page: 4, or 3 for 2MB
+    uint8_t tables;  ///< that it allocated
+    uint8_t levels;  ///< of tables that map the page: 4, or 3 for 2MB
 
     uint64_t page_bytes() const { return uint64_t{4096} << 9 * (4 - levels); }
 };
@@ -72,11 +72,11 @@ private:
 
     std::optional<LivePages> live_;
     std::unordered_map<uint64_t, uint32_t> children_;  ///< table entry (frame, index) -> frame of the table that it leads to
-    std::array<uint64_t, bases> base_{};               ///< addresses of the fault at hand
-    std::unordered_map<uint64_t, uint64_t> fresh_;     ///< pages that the epoch at hand has changed so far -> frame; none: unmapped
-    trace::Frame in_;                                  ///< of the source
-    size_t at_ = 0, at_access_ = 0;                    ///< in it: the next execution, its first access
-    uint64_t frames_ = 0, access_ = 0;                 ///< so far: frames of this stream, accesses of the program
+    std::array<uint64_t, bases> base_{};  ///< addresses of the fault at hand
+    std::unordered_map<uint64_t, uint64_t> fresh_;  ///< pages that the epoch at hand has changed so far -> frame; none: unmapped
+    trace::Frame in_;  ///< of the source
+    size_t at_ = 0, at_access_ = 0;  ///< in it: the next execution, its first access
+    uint64_t frames_ = 0, access_ = 0;  ///< so far: frames of this stream, accesses of the program
     size_t epoch_ = 0;
     unsigned in_batch_ = 0;
     std::vector<WovenFault> faults_;

@@ -50,8 +50,11 @@ uint64_t distance_of(const OwnValues& own, const MappedPages& mapping) {
 class Anchor final : public BehindL1 {
 public:
     Anchor(const OwnValues& own, const DesignContext& context)
-        : BehindL1(context), mapping_(mapping_of(context.space, "mmu.design = anchor")), distance_(distance_of(own, mapping_)),
-          shift_(unsigned(std::countr_zero(distance_))), background_fills_(own["background_fills"] != 0),
+        : BehindL1(context),
+          mapping_(mapping_of(context.space, "mmu.design = anchor")),
+          distance_(distance_of(own, mapping_)),
+          shift_(unsigned(std::countr_zero(distance_))),
+          background_fills_(own["background_fills"] != 0),
           regular_cycles_(uint32_t(context.platform.stlb_hit_cycles)),
           both_cycles_(std::max(regular_cycles_, uint32_t(own["anchor_cycles"]))),
           array_(context.platform.stlb, context.platform.stlb_replacement, context.platform),
@@ -110,7 +113,8 @@ protected:
         for (const PageSize size : {PageSize::small_4kb, PageSize::large_2mb, PageSize::huge_1gb})
             have_anchors |= uint64_t{has_anchors(size)} << shift_of(size);
         const uint64_t accesses = counts.done = misses.list.size();
-        const AnchorHits hits = loop_({sets->sets(), sets->set_mask(), sets->all_ways(), shift_, have_anchors}, misses.list.data(), accesses);
+        const AnchorHits hits =
+            loop_({sets->sets(), sets->set_mask(), sets->all_ways(), shift_, have_anchors}, misses.list.data(), accesses);
         counts.hits += hits.regular + hits.anchor;
         regular_ += {"", accesses, hits.regular, accesses * regular_cycles_};
         anchor_ += {"", accesses - hits.regular, hits.anchor, (accesses - hits.regular) * (both_cycles_ - regular_cycles_)};

@@ -3,6 +3,8 @@
 
 namespace tessera::sim {
 
-AnchorHits anchor_loop_avx512(const AnchorLoop& of, const L1Miss* misses, size_t count) { return anchor_loop<Avx512Steps>(of, misses, count); }
+AnchorHits anchor_loop_avx512(const AnchorLoop& of, const L1Miss* misses, size_t count) {
+    return anchor_loop<Avx512Steps>(of, misses, count);
+}
 
 }  // namespace tessera::sim

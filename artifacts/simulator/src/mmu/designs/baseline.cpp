@@ -16,9 +16,7 @@ public:
     TwoLevels(L1Pages pages, const DesignContext& context) : BehindL1(context, pages), second_(context.platform) {}
 
 private:
-    Translated look_up(VirtAddr, PageNumber page) override {
-        return second_.lookup(page) ? Translation::stlb_hit : Translation::miss;
-    }
+    Translated look_up(VirtAddr, PageNumber page) override { return second_.lookup(page) ? Translation::stlb_hit : Translation::miss; }
     void fill(VirtAddr, PageNumber page, Port*) override { second_.fill(page); }
     bool regular_hit(PageNumber page) override { return second_.lookup(page); }
     void fill_regular(PageNumber page) override { second_.fill(page); }

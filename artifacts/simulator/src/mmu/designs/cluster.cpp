@@ -37,7 +37,8 @@ public:
           pages_(mapping_of(context.space, "mmu.design = " + context.platform.mmu_design.name)),
           regular_(geometry_of(own, "regular", context.platform), context.platform.stlb_replacement, context.platform),
           clusters_(geometry_of(own, "cluster", context.platform), context.platform.stlb_replacement, context.platform),
-          regular_cycles_(uint32_t(context.platform.stlb_hit_cycles)), cluster_cycles_(uint32_t(own["cluster_cycles"])),
+          regular_cycles_(uint32_t(context.platform.stlb_hit_cycles)),
+          cluster_cycles_(uint32_t(own["cluster_cycles"])),
           miss_cycles_(std::max(regular_cycles_, cluster_cycles_)) {}
 
     /// Data accesses only. A miss counts its look-up cycles in the array that it waits for last.
@@ -61,8 +62,7 @@ private:
     void fill(VirtAddr address, PageNumber page, Port*) override {
         if (page.size == PageSize::small_4kb && clusters_.exists() && std::popcount(together(address)) >= 2)
             clusters_.fill(group(address), name(address));
-        else
-            regular_.fill(page);
+        else regular_.fill(page);
     }
     bool needs_chunks() const override { return true; }
     /// look_up() and fill() in one step: the entry is where it belongs, or enters there.

@@ -16,7 +16,9 @@ namespace {
 class DirectSegment final : public Design {
 public:
     explicit DirectSegment(const DesignContext& context)
-        : space_(context.space), pages_(mapping_of(context.space, "mmu.design = direct-segment")), outside_(designs().make("thp", context)),
+        : space_(context.space),
+          pages_(mapping_of(context.space, "mmu.design = direct-segment")),
+          outside_(designs().make("thp", context)),
           allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {
         choose();
     }

@@ -51,7 +51,9 @@ inline std::vector<OwnKey> hybrid_keys(const std::vector<OwnKey>& own) {
 class HybridVirtual : public ConventionalCode {
 public:
     HybridVirtual(const std::string& section, const OwnValues& own, const DesignContext& context)
-        : space_(context.space), walker_(context.platform), code_(context.platform),
+        : space_(context.space),
+          walker_(context.platform),
+          code_(context.platform),
           synonym_tlb_(own_geometry(section, "synonym_entries", own["synonym_entries"], "synonym_ways", own["synonym_ways"]), "lru",
                        context.platform),
           allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {

@@ -17,7 +17,8 @@ const char* const section = "design.hvc-delayed-tlb";
 class DelayedTlb final : public HybridVirtual {
 public:
     DelayedTlb(const OwnValues& own, const DesignContext& context)
-        : HybridVirtual(section, own, context), cycles_(uint32_t(own["delayed_cycles"])),
+        : HybridVirtual(section, own, context),
+          cycles_(uint32_t(own["delayed_cycles"])),
           delayed_tlb_(own_geometry(section, "entries", own["entries"], "ways", own["ways"]), "lru", context.platform) {}
 
 private:

@@ -40,8 +40,10 @@ std::vector<uint64_t> segment_starts(const MappedPages& pages) {
 class ManySegment final : public HybridVirtual {
 public:
     ManySegment(const OwnValues& own, const DesignContext& context)
-        : HybridVirtual(section, own, context), pages_(mapping_of(context.space, "mmu.design = hvc-many-segment")),
-          half_full_(own["half_full"] != 0), tree_(segment_starts(pages_), half_full_),
+        : HybridVirtual(section, own, context),
+          pages_(mapping_of(context.space, "mmu.design = hvc-many-segment")),
+          half_full_(own["half_full"] != 0),
+          tree_(segment_starts(pages_), half_full_),
           cycles_{uint32_t(own["sc_cycles"]), uint32_t(own["index_cycles"]), uint32_t(own["table_cycles"])},
           segment_cache_({own["sc_entries"], own["sc_entries"]}, "lru", context.platform),
           index_cache_(

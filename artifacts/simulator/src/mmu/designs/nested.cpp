@@ -27,8 +27,10 @@ namespace {
 class NestedWalker {
 public:
     NestedWalker(uint64_t nested_entries, const Platform& p)
-        : guest_(page_table_formats().make(p.page_table_format, p)), host_(page_table_formats().make(p.page_table_format, p)),
-          walk_cache_(walk_caches().make(p.walk_cache, p)), nested_({nested_entries, nested_entries}, "lru", p) {
+        : guest_(page_table_formats().make(p.page_table_format, p)),
+          host_(page_table_formats().make(p.page_table_format, p)),
+          walk_cache_(walk_caches().make(p.walk_cache, p)),
+          nested_({nested_entries, nested_entries}, "lru", p) {
         if (p.page_table_format != "radix")
             throw Refusal("page_table.format = " + p.page_table_format.name + " under mmu.design = nested",
                           "the design has radix tables only", "set page_table.format = radix");

@@ -20,9 +20,14 @@ namespace {
 class Rmm final : public BehindL1 {
 public:
     Rmm(const OwnValues& own, const DesignContext& context)
-        : BehindL1(context), mapping_(mapping_of(context.space, "mmu.design = rmm")), table_(mapping_, own["btree"] != 0),
-          has_ranges_(own["entries"] != 0), ranges_(own["entries"]), regular_cycles_(uint32_t(context.platform.stlb_hit_cycles)),
-          range_cycles_(has_ranges_ ? uint32_t(own["range_cycles"]) : 0), second_(context.platform) {}
+        : BehindL1(context),
+          mapping_(mapping_of(context.space, "mmu.design = rmm")),
+          table_(mapping_, own["btree"] != 0),
+          has_ranges_(own["entries"] != 0),
+          ranges_(own["entries"]),
+          regular_cycles_(uint32_t(context.platform.stlb_hit_cycles)),
+          range_cycles_(has_ranges_ ? uint32_t(own["range_cycles"]) : 0),
+          second_(context.platform) {}
 
     /// Of data accesses. A range's hits are those without a regular one. The cycles of a miss are those of the slower structure.
     std::vector<StructureCounts> structures() const override { return {regular_, range_}; }

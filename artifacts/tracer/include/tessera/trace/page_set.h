@@ -17,7 +17,8 @@ public:
     bool add(uint64_t address) {
         const uint64_t gigabyte = address >> 30;
         Recent& recent = recent_[gigabyte % recent_.size()];
-        if (gigabyte != recent.gigabyte) [[unlikely]] recent = {gigabyte, bits_of(gigabyte)};
+        if (gigabyte != recent.gigabyte) [[unlikely]]
+            recent = {gigabyte, bits_of(gigabyte)};
         const uint64_t page = address >> 12 & (pages_per_gigabyte - 1);
         uint64_t& word = recent.bits[page / 64];
         const uint64_t bit = uint64_t{1} << page % 64;

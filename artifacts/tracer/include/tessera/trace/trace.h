@@ -37,13 +37,29 @@ struct Pool {
 };
 
 enum class InsnKind : uint8_t {
-    alu = 0, multiply = 1, divide = 2, fp_add = 3, fp_multiply = 4, fp_divide = 5,
-    branch = 6, load = 7, store = 8, load_store = 9, nop = 10, other = 11,
+    alu = 0,
+    multiply = 1,
+    divide = 2,
+    fp_add = 3,
+    fp_multiply = 4,
+    fp_divide = 5,
+    branch = 6,
+    load = 7,
+    store = 8,
+    load_store = 9,
+    nop = 10,
+    other = 11,
 };
 
 /// How a branch finds its target. Whether it was taken shows in the pc of the next block.
 enum class BranchKind : uint8_t {
-    none = 0, conditional = 1, jump = 2, indirect_jump = 3, call = 4, indirect_call = 5, ret = 6,
+    none = 0,
+    conditional = 1,
+    jump = 2,
+    indirect_jump = 3,
+    call = 4,
+    indirect_call = 5,
+    ret = 6,
 };
 
 /// A `rep movs` or `rep stos` is one `begin` and any number of `middle` instructions, as is the kernel's copy in a system

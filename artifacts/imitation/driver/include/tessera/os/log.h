@@ -77,10 +77,11 @@ struct Record {
     bool fallback = false;  ///< map: 2MB were allowed, and there was no block
     bool write = false;     ///< the access that caused it was a store
     uint64_t page = 0, pages = 1, frame = 0;
-    std::vector<uint32_t> tables = {};  ///< frames of the tables that map the page, root first: 4 for 4KB, 3 for 2MB, 2 for 1GB; none: unchanged
+    std::vector<uint32_t> tables =
+        {};  ///< frames of the tables that map the page, root first: 4 for 4KB, 3 for 2MB, 2 for 1GB; none: unchanged
     bool gigantic = false;              ///< with `large`: pages of 1GB
 
-    bool operator==(const Record&) const = default;
+    bool operator==(const Record &) const = default;
     bool is_fault() const {
         if (kind != Kind::map) return kind == Kind::upgrade;
         const auto why = static_cast<Cause>(cause);
@@ -97,7 +98,7 @@ struct Record {
 struct Pool {
     uint8_t kind;  ///< as Record::pool; the pools of the trace come first
     uint64_t base, size_bytes;
-    bool operator==(const Pool&) const = default;
+    bool operator==(const Pool &) const = default;
 };
 
 struct Header {
@@ -108,20 +109,20 @@ struct Header {
     uint64_t blocks = 0, accesses = 0, instructions = 0;  ///< of the trace
     std::vector<std::pair<std::string, std::string>> notes;  ///< what else the writer states
 
-    bool operator==(const Header&) const = default;
+    bool operator==(const Header &) const = default;
 };
 
 /// Kinds and causes as `tessera lab os show` prints them.
-const char* name_of(Kind kind);
-const char* name_of(Cause cause);
-const char* name_of(Loss loss);
+const char *name_of(Kind kind);
+const char *name_of(Cause cause);
+const char *name_of(Loss loss);
 
 /// The digest that identifies a scenario: FNV-1a, 16 hexadecimal digits.
-std::string digest_of(const std::string& text);
+std::string digest_of(const std::string &text);
 
 /// Asked, found, remedy.
 struct LogError : std::runtime_error {
-    LogError(const std::string& asked, const std::string& found, const std::string& remedy)
+    LogError(const std::string &asked, const std::string &found, const std::string &remedy)
         : std::runtime_error(asked + ": " + found + "\n  what to do: " + remedy), asked(asked), found(found), remedy(remedy) {}
     std::string asked, found, remedy;
 };
@@ -129,18 +130,18 @@ struct LogError : std::runtime_error {
 class Writer {
 public:
     /// Throws LogError if no file can be made beside `path`.
-    Writer(const std::string& path, const Header& header);
+    Writer(const std::string &path, const Header &header);
     ~Writer();  ///< without finish(), nothing is left
-    Writer(const Writer&) = delete;
+    Writer(const Writer &) = delete;
     /// Records come in order of their blocks.
-    void add(const Record& record);
+    void add(const Record &record);
     uint64_t records() const { return records_; }
     void finish();
 
 private:
     void flush();
     std::string path_, temporary_;
-    std::FILE* file_ = nullptr;
+    std::FILE *file_ = nullptr;
     std::string buffer_;
     uint64_t checksum_, records_ = 0, bytes_ = 0;
     Record last_;
@@ -150,16 +151,16 @@ private:
 class Reader {
 public:
     /// Throws LogError for a file that is no log, cut or damaged.
-    explicit Reader(const std::string& path);
-    const Header& header() const { return header_; }
+    explicit Reader(const std::string &path);
+    const Header &header() const { return header_; }
     uint64_t records() const { return records_; }
     /// False at the end. The record's vector is reused.
-    bool next(Record& record);
+    bool next(Record &record);
     void rewind();
 
 private:
     uint64_t number();
-    [[noreturn]] void damaged(const std::string& found) const;
+    [[noreturn]] void damaged(const std::string &found) const;
     std::string path_, data_;
     Header header_;
     size_t begin_ = 0, at_ = 0, end_ = 0;
