@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "bytes.h"
+
 namespace tessera::trace {
 namespace {
 
-constexpr uint64_t page_bytes = 4096;
 constexpr uint32_t keeps_old_range = 4;  // MREMAP_DONTUNMAP, Linux 5.7
 
 constexpr uint64_t bit(int advice) { return uint64_t{1} << advice; }

@@ -12,6 +12,8 @@
 
 namespace tessera::trace {
 
+inline constexpr uint64_t page_bytes = 4096;
+
 static_assert(std::endian::native == std::endian::little, "the trace format is little endian");
 
 template <typename T>

@@ -8,7 +8,6 @@
 namespace tessera::trace {
 namespace {
 
-constexpr uint64_t page_bytes = 4096;
 constexpr size_t least_event_bytes = 10, least_file_bytes = 2;
 
 std::string wrong_range(uint64_t offset, uint64_t bytes, EventPool pool, const Events& events, const Header& header) {
