@@ -1,4 +1,4 @@
-"""The doctor's rows of memory and disk: the needs of the default configuration, as the README states them; its Python."""
+"""The doctor's Python, memory and disk: the needs of the default configuration, as the README states them."""
 
 from __future__ import annotations
 
