@@ -66,9 +66,12 @@ BROKEN = {
     "value is nothing": (put("walker.count", value=None), ["None is neither"]),
     "NaN": (
         put("memory.load_cycles", value=float("nan")),
-        ["line ", "'.nan' is not a number"],
+        ["memory/load_cycles/value: '.nan' is not a number"],
     ),
-    "infinite": (put("memory.load_cycles", value=float("inf")), ["memory.load_cycles", "inf is neither"]),
+    "infinite": (
+        put("memory.load_cycles", value=float("inf")),
+        ["memory/load_cycles/value: '.inf' is not a number"],
+    ),
     "fraction": (put("memory.load_cycles", value=1.5), ["1.5 is neither a whole number"]),
     "boolean": (
         put("walker.uses_mshrs", value=True),

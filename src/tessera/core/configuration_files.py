@@ -132,9 +132,12 @@ def named_schema(name: str) -> dict[str, Any]:
 class _Fault(ValueError):
     """What is wrong at ``path``; ``kind`` ends the code."""
 
-    def __init__(self, found: str, kind: str, path: Sequence[object] = (), remedy: str = ""):
+    def __init__(
+        self, found: str, kind: str, path: Sequence[Any] = (), remedy: str = "", behind: bool = False
+    ):
         super().__init__(found)
         self.found, self.kind, self.path, self.remedy, self.line = found, kind, path, remedy, 0
+        self.behind = behind  #: what is in the path comes first in the file
 
 
 def _syntax_fault(error: Exception, form: str) -> _Fault:
@@ -214,14 +217,18 @@ class _StrictLoader(Composer, _Scanner, SafeConstructor, Resolver):
         """PyYAML would merge ``<<`` here."""
 
     def construct_mapping(self, node, deep=False):
-        seen: set[str] = set()
-        for key, _ in node.value:
+        found: dict[str, object] = {}
+        for key, value in node.value:
             if key.tag not in ("tag:yaml.org,2002:str", "tag:yaml.org,2002:int"):
                 raise _yaml_fault(f"key '{_node_text(key)}' is not a word", key.start_mark, "key")
-            if key.value in seen:
+            if key.value in found:
                 raise _yaml_fault(f"key '{_node_text(key)}' is given twice", key.start_mark, "key")
-            seen.add(key.value)
-        return {key.value: self.construct_object(value, deep=True) for key, value in node.value}
+            try:
+                found[key.value] = self.construct_object(value, deep=True)
+            except _Fault as fault:
+                fault.path = [key.value, *fault.path]
+                raise
+        return found
 
     def construct_whole_number(self, node):
         if not isinstance(node, yaml.ScalarNode) or not DECIMAL.fullmatch(node.value):
@@ -263,19 +270,14 @@ def _yaml_fault(problem: str, mark: yaml.Mark, kind: str = "yaml") -> _Fault:
 
 
 def _line_of(text: str, path: Sequence[Any]) -> int:
-    """Line of a place in a YAML text; of what is above it, if the place is a missing key."""
-    node = _LoaderWithAnchors(text).get_single_node()
-    line = 1
+    """Line of a place in a YAML text."""
+    place = node = _LoaderWithAnchors(text).get_single_node()
     for step in path:
         if isinstance(node, yaml.MappingNode):
-            found = [(key, value) for key, value in node.value if key.value == step]
+            place, node = next(pair for pair in node.value if pair[0].value == step)
         else:
-            found = [(value, value) for value in node.value[step : step + 1]]
-        if not found:
-            break
-        mark, node = found[0]
-        line = mark.start_mark.line + 1
-    return line
+            place = node = node.value[step]
+    return place.start_mark.line + 1 if place else 0
 
 
 # The first place that breaks a schema, in words.
@@ -320,19 +322,16 @@ def _validator_class() -> Any:
 
 def _first_fault(validator: Any, tree: Any) -> _Fault | None:
     faults = (_fault(_deepest(error)) for error in validator.iter_errors(tree))
-    return min(islice(faults, _MOST_ERRORS), key=lambda fault: _position(tree, fault.path), default=None)
+    return min(islice(faults, _MOST_ERRORS), key=lambda fault: _position(tree, fault), default=None)
 
 
-def _position(tree: Any, path: Sequence[Any]) -> list[int]:
-    """Comparable by the order of the file; a missing key comes behind those that are there."""
-    found: list[int] = []
-    for step in path:
-        if isinstance(tree, dict):
-            found.append(list(tree).index(step) if step in tree else len(tree))
-        else:
-            found.append(step)
-        tree = tree[step] if isinstance(tree, list) or step in tree else None
-    return found
+def _position(tree: Any, fault: _Fault) -> list[float]:
+    """Comparable by the order of the file."""
+    found: list[float] = []
+    for step in fault.path:
+        found.append(list(tree).index(step) if isinstance(tree, dict) else step)
+        tree = tree[step]
+    return found + [math.inf] * fault.behind
 
 
 def _deepest(error: Any) -> Any:
@@ -350,9 +349,8 @@ def _fault(error: Any) -> _Fault:
         key = next(key for key in value if key not in valid)
         return _Fault("unknown key", "key", [*path, key], _nearest(key, valid, "keys here are"))
     if error.validator == "required":
-        missing = next(key for key in schema["required"] if key not in value)
-        rule = _rule(schema.get("properties", {}).get(missing, {}))
-        return _Fault("the key is missing", "key", [*path, missing], f"add it: {rule}" if rule else "")
+        missing = [key for key in schema["required"] if key not in value]
+        return _Fault(f"keys missing: {', '.join(missing)}", "key", path, behind=True)
     if error.validator == "not":
         rule = schema["not"].get("description") or f"not {_rule(schema['not'])}"
         keys = " and ".join(schema["not"].get("required", ()))

@@ -103,7 +103,7 @@ def _write(
         "heap_pool": format_bytes(heap),
         "anon_pool": format_bytes(anon),
     }
-    tree = yaml.safe_load(path.read_text()) if path.exists() else {"name": name, "sizes": {}}
+    tree = definition.WORKLOAD_FILE.read(path) if path.exists() else {"name": name, "sizes": {}}
     if tree.get("executable", executable) != executable:
         tree["sizes"] = {}  # another program: its other sizes mean nothing any more
     tree |= {"executable": executable, "source": OWN, **head}

@@ -8,30 +8,20 @@ A size's pools hold everything that the program asks for, its verifier included.
 
 from __future__ import annotations
 
-import re
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import yaml
-
+from tessera.core.configuration_files import Document
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.core.files import built, repo_root
 from tessera.core.platforms import Platform
 from tessera.core.units import PAGE_2MB, PAGE_4KB, format_bytes, parse_bytes
 
-_KEYS = {"name", "executable", "description", "source", "sizes"}
-_MORE_KEYS = {"kind", "rows", "stand_in_for", "threads"}
-_SIZE_KEYS = {"args", "footprint", "heap_pool", "anon_pool"}
-_COUNT_KEYS = ("windows", "region_accesses", "window_span")
-_MORE_SIZE_KEYS = {"datasets", "touched", "prepared", "share", *_COUNT_KEYS}
-_PREPARED_KEYS = {"file", "program", "args", "bytes", "memory"}
-_FILE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
+WORKLOAD_FILE = Document("workload file", "workload", "correct the file; see docs/contracts.md, Workloads")
 
 #: Stands in a size's arguments for the path of its prepared file.
 PREPARED = "{prepared}"
-
-#: Published tables that a row can belong to: MICRO'20 Table 5, OPERA D5.10 Table 4, Mitosis Table 1.
-TABLES = ("micro20", "opera", "mitosis")
 
 
 @dataclass(frozen=True)
@@ -75,7 +65,7 @@ class Workload:
     Attributes:
         executable: the program's name (what it means is the kind's affair).
         kind: how it is run, a key of :data:`tessera.record.workloads.kinds.KINDS`.
-        rows: published row by table (:data:`TABLES`), such as ``{"micro20": "gups/8GB"}``.
+        rows: published row by table, such as ``{"micro20": "gups/8GB"}``.
         stand_in_for: the licensed or unavailable program that this one takes the place of; empty if none.
         threads: how its threads differ from the paper's, in words; empty if they don't.
     """
@@ -126,90 +116,45 @@ def load_workload(name: str) -> Workload:
 
 def read_workload(path: Path) -> Workload:
     """Read and validate one workload file."""
-    try:
-        tree = yaml.safe_load(path.read_text())
-    except yaml.YAMLError as error:
-        raise TesseraError(f"workload file {path}", f"not YAML: {error}", "correct the file") from None
-    _keys(path, tree, _KEYS, _MORE_KEYS, "the file")
+    tree = WORKLOAD_FILE.read(path)
     if tree["name"] != path.stem:
-        raise _bad(path, f"name '{tree['name']}' differs from the file name '{path.stem}'")
-    if not isinstance(tree["sizes"], dict) or not tree["sizes"]:
-        raise _bad(path, "sizes must name at least one size")
-    sizes = {str(label): _size(path, str(label), node) for label, node in tree["sizes"].items()}
-    rows = tree.get("rows", {})
-    if not isinstance(rows, dict) or not set(rows) <= set(TABLES):
-        raise _bad(path, f"rows must map some of {', '.join(TABLES)} to a published name")
-    words = {key: str(tree[key]) for key in ("kind", "stand_in_for", "threads") if key in tree}
-    rows = {str(table): str(row) for table, row in rows.items()}
-    return Workload(
-        tree["name"], tree["executable"], tree["description"], tree["source"], sizes, rows=rows, **words
-    )
+        raise _bad(path, "name", f"name '{tree['name']}' differs from the file name '{path.stem}'")
+    sizes = {label: _size(path, label, node) for label, node in tree.pop("sizes").items()}
+    return Workload(**tree, sizes=sizes)
 
 
 def _size(path: Path, label: str, node: dict) -> Size:
-    _keys(path, node, _SIZE_KEYS, _MORE_SIZE_KEYS, f"size {label}")
-    args = node["args"]
-    if not isinstance(args, list) or not all(isinstance(a, str) for a in args):
-        raise _bad(path, f"size {label}: args must be a list of texts (quote numbers)")
-    found = {key: parse_bytes(node[key], owner=f"{path}: {label}.{key}") for key in _SIZE_KEYS - {"args"}}
+    where = f"sizes/{label}"
+    node |= _bytes(path, where, node, ("footprint", "heap_pool", "anon_pool", "touched"))
     for key in ("heap_pool", "anon_pool"):
-        if found[key] == 0 or found[key] % PAGE_2MB:
+        if node[key] == 0 or node[key] % PAGE_2MB:
             raise _bad(
-                path, f"size {label}: {key} {format_bytes(found[key])} must be a positive multiple of 2MB"
+                path, f"{where}/{key}", f"{format_bytes(node[key])} must be a positive multiple of 2MB"
             )
-    if found["footprint"] > found["heap_pool"] + found["anon_pool"]:
-        footprint, pools = format_bytes(found["footprint"]), found["heap_pool"] + found["anon_pool"]
-        raise _bad(path, f"size {label}: footprint {footprint} exceeds the pools' {format_bytes(pools)}")
-    datasets = node.get("datasets", [])
-    if not isinstance(datasets, list) or not all(isinstance(name, str) for name in datasets):
-        raise _bad(path, f"size {label}: datasets must be a list of names")
-    if "touched" in node:
-        found["touched"] = parse_bytes(node["touched"], owner=f"{path}: {label}.touched")
-    share = node.get("share")
-    if share is not None and not (isinstance(share, int | float) and 0 < share < 1):
-        raise _bad(path, f"size {label}: share {share!r} must be a number between 0 and 1")
-    prepared = _prepared(path, label, node["prepared"]) if "prepared" in node else None
-    if (prepared is not None) != any(PREPARED in word for word in args):
-        raise _bad(path, f"size {label}: {PREPARED} in args and the key prepared need each other")
-    found |= _counts(path, label, node)
-    return Size(label, tuple(args), **found, datasets=tuple(datasets), prepared=prepared, share=share)
+    if node["footprint"] > (pools := node["heap_pool"] + node["anon_pool"]):
+        found = f"footprint {format_bytes(node['footprint'])} exceeds the pools' {format_bytes(pools)}"
+        raise _bad(path, where, found)
+    if ("prepared" in node) != any(PREPARED in word for word in node["args"]):
+        raise _bad(path, where, f"{PREPARED} in args and the key prepared need each other")
+    if node.get("windows", 1) > 1 and not {"region_accesses", "window_span"} & set(node):
+        raise _bad(path, where, f"windows {node['windows']} needs region_accesses or window_span")
+    if node.get("window_span", 0) > node.get("region_accesses", math.inf):
+        raise _bad(path, where, "window_span exceeds region_accesses")
+    if "prepared" in node:
+        prepared = node["prepared"]
+        prepared |= _bytes(path, f"{where}/prepared", prepared, ("bytes", "memory"))
+        node["prepared"] = Prepared(**prepared | {"args": tuple(prepared["args"])})
+    lists = {key: tuple(node[key]) for key in ("args", "datasets") if key in node}
+    return Size(label, **node | lists)
 
 
-def _prepared(path: Path, label: str, node: object) -> Prepared:
-    where = f"size {label}: prepared"
-    _keys(path, node, _PREPARED_KEYS, set(), where)
-    args = node["args"]
-    if not isinstance(args, list) or not all(isinstance(a, str) for a in args):
-        raise _bad(path, f"{where}: args must be a list of texts (quote numbers)")
-    if not _FILE_NAME.fullmatch(str(node["file"])):
-        raise _bad(path, f"{where}: file '{node['file']}' must have small letters, digits, '.' and '-' only")
-    sizes = {
-        key: parse_bytes(node[key], owner=f"{path}: {label}.prepared.{key}") for key in ("bytes", "memory")
-    }
-    return Prepared(str(node["file"]), str(node["program"]), tuple(args), **sizes)
+def _bytes(path: Path, where: str, node: dict, keys: tuple[str, ...]) -> dict[str, int]:
+    owner = f"{WORKLOAD_FILE.what} {path}, {where}"
+    return {key: parse_bytes(node[key], owner=f"{owner}/{key}") for key in keys if key in node}
 
 
-def _counts(path: Path, label: str, node: dict) -> dict[str, int]:
-    counts = {key: node[key] for key in _COUNT_KEYS if key in node}
-    for key, number in counts.items():
-        if type(number) is not int or number < 1:
-            raise _bad(path, f"size {label}: {key} {number!r} must be a whole number of at least 1")
-    if counts.get("windows", 1) > 1 and not {"region_accesses", "window_span"} & set(counts):
-        raise _bad(path, f"size {label}: windows {counts['windows']} needs region_accesses or window_span")
-    if counts.get("window_span", 0) > counts.get("region_accesses", 1 << 62):
-        raise _bad(path, f"size {label}: window_span exceeds region_accesses")
-    return counts
-
-
-def _keys(path: Path, node: object, wanted: set[str], allowed: set[str], where: str) -> None:
-    if not isinstance(node, dict):
-        raise _bad(path, f"{where} is not a mapping")
-    if wrong := sorted(map(str, wanted - set(node) | set(node) - wanted - allowed)):
-        raise _bad(path, f"{where}: missing or unknown {', '.join(wrong)}")
-
-
-def _bad(path: Path, rule: str) -> TesseraError:
-    return TesseraError(f"workload file {path}", rule, "correct the file; see docs/contracts.md, Workloads")
+def _bad(path: Path, where: str, rule: str) -> TesseraError:
+    return TesseraError(f"{WORKLOAD_FILE.what} {path}, {where}", rule, WORKLOAD_FILE.remedy)
 
 
 # Is a workload large for a platform? Two ratios that say which regime of the paper a size is in.
