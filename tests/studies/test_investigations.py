@@ -1,4 +1,4 @@
-"""investigations/*: README and frozen table agree, scripts start; the grid over xml-transform runs."""
+"""investigations/*: README and frozen table agree, scripts start; parts of two of them run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -67,6 +68,35 @@ def test_the_frozen_grid_is_a_whole_run(grid):
     asked = [(float(p.factor), p.tables["categories"], p.begin) for p in grid.GRIDS["published"].points()]
     assert list(zip(table["factor"], table["categories"], table["begin"], strict=True)) == asked
     assert set(table["platform"]) == {"broadwell-sim"} and not table["message"].any()
+
+
+def test_a_simulator_by_others_counts_the_same_h_and_m(root):
+    peers = script(root / "investigations" / "peers")
+    table = pd.read_csv(peers.FROZEN)
+    by_program = table.pivot(index=["trace", "platform"], columns="program", values=list(peers.COUNTS))
+    tessera, other = (by_program.xs(program, axis=1, level=1) for program in ("tessera", "pycachesim"))
+    pd.testing.assert_frame_equal(tessera, other)
+    assert len(tessera) == 3 * len(peers.PLATFORMS)
+    page = (root / "docs/explain/peers.md").read_text()
+    hits, misses = tessera.loc[("gups", "haswell-sim"), ["stlb_hits", "stlb_misses"]]
+    assert f"| {hits:,} and {misses:,} [1] |" in page
+    of = table[table["trace"] == "gups"].groupby("program")["processor_seconds"]
+    assert f"{of.min()['tessera']:.2f} to {of.max()['tessera']:.2f} s of processor time [1]" in page
+    assert f"pycachesim took {of.max()['pycachesim']:.2f} s" in page
+
+
+def test_records_are_split_where_the_page_of_code_changes(root, tmp_path, monkeypatch):
+    peers = script(root / "investigations" / "peers")
+    records = np.zeros(5, peers.RECORD)
+    records["ip"] = [0x1FFF, 0x1000, 0x2000, 0x2004, 0x1000]
+    records["loads"][:, 0] = [1, 0, 3, 5, 0]
+    records["stores"][:, 1] = [2, 0, 0, 6, 0]
+    records.tofile(tmp_path / "records")
+    found = list(peers.fetches_and_data(tmp_path / "records"))
+    assert found == [(0x1FFF, [1, 2]), (0x2000, [3, 5, 6]), (0x1000, [])]
+    monkeypatch.setattr(peers, "BLOCK_RECORDS", 3)
+    found = list(peers.fetches_and_data(tmp_path / "records"))
+    assert found == [(0x1FFF, [1, 2]), (0x2000, [3]), (0, [5, 6]), (0x1000, [])]
 
 
 def test_numbers_of_a_cubic(grid):
