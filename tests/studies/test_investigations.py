@@ -83,6 +83,12 @@ def test_a_simulator_by_others_counts_the_same_h_and_m(root):
     of = table[table["trace"] == "gups"].groupby("program")["processor_seconds"]
     assert f"{of.min()['tessera']:.2f} to {of.max()['tessera']:.2f} s of processor time [1]" in page
     assert f"pycachesim took {of.max()['pycachesim']:.2f} s" in page
+    simulator = root / "artifacts/simulator"
+    example, rmm = (
+        (simulator / path).read_text() for path in ("tests/examples/next_page.cpp", "src/mmu/designs/rmm.cpp")
+    )
+    lines = [len(re.findall(r"^ *(?!//)\S.*$", text, re.M)) for text in (example, rmm)]
+    assert f"[{lines[0] + 1}: example]" in page and f"RMM {lines[1]} ({len(rmm) / 1000:.1f} KB)" in page
 
 
 def test_records_are_split_where_the_page_of_code_changes(root, tmp_path, monkeypatch):
