@@ -108,7 +108,8 @@ def test_memory_and_time_of_large_bundles(good, root, tmp_path):
         ),
         "27 million rows": (good | {packed: bomb(b"0,e,0,0,0\n", 27_000_000)}, "more than"),
         "messages": (extremes.changed(good, {runs: extremes.text(header, long)}), "stands twice"),
-        "keys": (good | {about: object_of(b'"%d":0' % at for at in range(95_000))}, "unknown key"),
+        "keys": (good | {about: object_of(b'"%d":0' % at for at in range(95_000))}, "more than 20000 keys"),
+        "fewer keys": (good | {about: object_of(b'"%d":0' % at for at in range(19_000))}, "unknown key"),
     }  # fmt: skip
     for name, (files, _) in made.items():
         with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as archive:

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,11 +26,11 @@ from tessera.core.errors import EXIT_USAGE, TesseraError
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
+MAX_ENTRIES = 20_000  #: claims.yaml has 8,556
 DECIMAL = re.compile(r"-?(0|[1-9][0-9]{0,18})")
 SCHEMAS = (
     Path(__file__).resolve().parents[3] / "workflow" / "schemas"
 )  #: part of the program, as this file is
-_MOST_ERRORS = 100  #: of a file that are compared to find the first one
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,8 @@ class Document:
 
     Attributes:
         schema: name of a file of :data:`SCHEMAS`, a schema, or None: any tree.
-        code: their errors have ``<code>-key`` (unknown, missing, twice), ``-value``, ``-yaml`` or ``-json``.
+        code: their errors have ``<code>-key`` (unknown, missing, twice), ``-value``, ``-size``, ``-yaml`` or
+            ``-json``.
         anchors: whether YAML may have anchors and aliases: only in files that come with Tessera.
     """
 
@@ -68,15 +68,16 @@ class Document:
         """As :meth:`read`, from the bytes of a file; JSON if its name says so, else YAML.
 
         Raises:
-            TesseraError: longer than MAX_BYTES, not UTF-8, nested deeper than MAX_DEPTH, a key twice, NaN,
-                what the strict YAML below refuses, or as :meth:`check`.
+            TesseraError: beyond MAX_BYTES, MAX_ENTRIES or MAX_DEPTH, not UTF-8, a key twice, NaN, what the
+                strict YAML below refuses, or as :meth:`check`.
         """
         form = "json" if str(name).endswith(".json") else "yaml"
         try:
             if len(data) > MAX_BYTES:
-                raise _Fault(f"the file has more than {MAX_BYTES} bytes", form)
+                raise _Fault(f"the file has more than {MAX_BYTES} bytes", "size")
             text = data.decode()
             tree = parse_json(text) if form == "json" else parse_yaml(text, self.anchors)
+            _entries(tree)
         except UnicodeDecodeError as error:
             raise self._error(name, _Fault(f"byte {error.start} is not UTF-8", form)) from None
         except (ValueError, RecursionError, yaml.YAMLError) as error:
@@ -143,6 +144,8 @@ class _Fault(ValueError):
 def _syntax_fault(error: Exception, form: str) -> _Fault:
     if isinstance(error, _Fault):
         return error
+    if isinstance(error, RecursionError):
+        return _Fault(f"nested deeper than {MAX_DEPTH} levels", form)
     mark = getattr(error, "problem_mark", None)
     fault = _Fault(f"not {form.upper()}: {getattr(error, 'problem', error)}", form)
     fault.line = mark.line + 1 if mark else 0
@@ -174,17 +177,20 @@ def parse_json(text: str) -> object:
             raise _Fault(f"{_shown(text)} is not a number of at most 19 digits", "value")
         return value
 
-    tree = json.loads(
+    return json.loads(
         text, object_pairs_hook=once, parse_constant=number, parse_float=number, parse_int=number
     )
-    if _deeper(tree, MAX_DEPTH):
-        raise _Fault(f"nested deeper than {MAX_DEPTH} levels", "json")
-    return tree
 
 
-def _deeper(tree: object, levels: int) -> bool:
+def _entries(tree: object, levels: int = MAX_DEPTH) -> int:
+    """Number of keys and entries. Raises _Fault for too many of them, RecursionError for too many levels."""
     below = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    return levels < 0 or any(_deeper(value, levels - 1) for value in below)
+    if levels < 0:
+        raise RecursionError
+    count = 1 + sum(_entries(value, levels - 1) for value in below)
+    if count > MAX_ENTRIES:
+        raise _Fault(f"more than {MAX_ENTRIES} keys and entries", "size")
+    return count
 
 
 #: libyaml's scanner where PyYAML was built with it: several times faster.
@@ -321,17 +327,20 @@ def _validator_class() -> Any:
 
 
 def _first_fault(validator: Any, tree: Any) -> _Fault | None:
+    orders: dict[int, dict[object, int]] = {}
+
+    def position(fault: _Fault) -> list[float]:
+        found: list[float] = []
+        node = tree
+        for step in fault.path:
+            if isinstance(node, dict) and id(node) not in orders:
+                orders[id(node)] = {key: at for at, key in enumerate(node)}
+            found.append(orders[id(node)][step] if isinstance(node, dict) else step)
+            node = node[step]
+        return found + [math.inf] * fault.behind
+
     faults = (_fault(_deepest(error)) for error in validator.iter_errors(tree))
-    return min(islice(faults, _MOST_ERRORS), key=lambda fault: _position(tree, fault), default=None)
-
-
-def _position(tree: Any, fault: _Fault) -> list[float]:
-    """Comparable by the order of the file."""
-    found: list[float] = []
-    for step in fault.path:
-        found.append(list(tree).index(step) if isinstance(tree, dict) else step)
-        tree = tree[step]
-    return found + [math.inf] * fault.behind
+    return min(faults, key=position, default=None)
 
 
 def _deepest(error: Any) -> Any:

@@ -14,10 +14,10 @@ from tessera.core.units import KB, MB
 
 # The error of a bundle that is not what docs/reference/bundle-format.md describes.
 
-_REMEDY = "measure again, or get the bundle again from its owner; format: docs/reference/bundle-format.md"
+REMEDY = "measure again, or get the bundle again from its owner; format: docs/reference/bundle-format.md"
 
 
-def wrong(place: str, found: str, code: str, remedy: str = _REMEDY) -> TesseraError:
+def wrong(place: str, found: str, code: str, remedy: str = REMEDY) -> TesseraError:
     """An error about a file of a bundle; ``code`` begins with ``bundle-``."""
     return TesseraError(f"bundle, {place}", found, remedy, exit_code=EXIT_FAILED, code=f"bundle-{code}")
 
@@ -137,11 +137,6 @@ def maybe(kind: FieldFormat) -> FieldFormat:
     )
 
 
-def matching(pattern: str, rule: str) -> FieldFormat:
-    """Text that matches a pattern completely."""
-    return FieldFormat(rule, _matching(re.compile(pattern, re.ASCII)))
-
-
 # The largest bundle that is read.
 #
 # The numbers follow from the largest campaign of ``./run measure`` that may decide claims: 19 workloads
@@ -172,7 +167,6 @@ MOST_FILE_BYTES = {
 MOST_RATIO, RATIO_FROM_BYTES = 100, 64 * KB  #: largest file over its packed form, beyond a first part
 
 MOST_PROBLEMS = 10_000  #: problems of one check that are counted
-MOST_NESTED = 8  #: levels of a JSON file; machine.json has three
 
 
 class Budget:
