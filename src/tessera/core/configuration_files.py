@@ -98,11 +98,6 @@ class Document:
             raise self._error(name, fault)
         return tree
 
-    def fault_of(self, value: object, key: str) -> str:
-        """Why ``value`` breaks the rule that the schema has for the key ``key``; empty if it does not."""
-        fault = _first_fault(self._validator.evolve(schema=self._validator.schema["properties"][key]), value)
-        return fault.found if fault else ""
-
     @cached_property
     def _validator(self) -> Any:
         schema = self.schema
@@ -122,6 +117,12 @@ class Document:
 
 def read_yaml(path: Path, what: str) -> object:
     return Document(what, None, "correct the file").read(path)
+
+
+def fault_of(value: object, schema: Mapping[str, Any]) -> str:
+    """Why ``value`` breaks a schema; empty if it does not."""
+    fault = _first_fault(_validator_class()(schema), value)
+    return fault.found if fault else ""
 
 
 @cache

@@ -13,34 +13,35 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from tessera.core.configuration_files import fault_of
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.core.files import repo_root, write_csv
 from tessera.lab.energy import sourced_values
-from tessera.lab.energy.sourced_values import ASSUMED, Bound, Leaf
+from tessera.lab.energy.sourced_values import ASSUMED, COUNT, NOT_NEGATIVE, POSITIVE, Leaf
 
 # Machines with threads: inputs of the model, each with its source.
 #
 # A file also has a program: without one, the model gives no number. Command lines replace its values.
 
-MACHINE_FILE = "machine"
-MACHINE_BOUNDS = {
-    "cores": Bound(whole=True),  #: N
-    "threads": Bound(whole=True),  #: hardware threads, the end of the range of n
-    "frequency_hz": Bound(),  #: f
-    "cache_bytes": Bound(),  #: S: the last-level cache that the threads share
-    "cache_cycles": Bound(or_equal=True),  #: t_c
-    "memory_cycles": Bound(or_equal=True),  #: t_m
-    "bytes_per_miss": Bound(),  #: b
-    "bandwidth_bytes_per_s": Bound(),  #: B
-    "static_w": Bound(or_equal=True),  #: L
-    "instruction_j": Bound(or_equal=True),  #: e_x
-    "cache_j": Bound(or_equal=True),  #: e_c
-    "memory_j": Bound(or_equal=True),  #: e_m
-    "cycles_per_instruction": Bound(),  #: c, of a program with perfect memory
-    "memory_per_instruction": Bound(or_equal=True),  #: m
-    "locality_exponent": Bound(least=1.0),  #: a
-    "locality_bytes": Bound(),  #: w
+MACHINE_RULES = {
+    "cores": COUNT,  #: N
+    "threads": COUNT,  #: hardware threads, the end of the range of n
+    "frequency_hz": POSITIVE,  #: f
+    "cache_bytes": POSITIVE,  #: S: the last-level cache that the threads share
+    "cache_cycles": NOT_NEGATIVE,  #: t_c
+    "memory_cycles": NOT_NEGATIVE,  #: t_m
+    "bytes_per_miss": POSITIVE,  #: b
+    "bandwidth_bytes_per_s": POSITIVE,  #: B
+    "static_w": NOT_NEGATIVE,  #: L
+    "instruction_j": NOT_NEGATIVE,  #: e_x
+    "cache_j": NOT_NEGATIVE,  #: e_c
+    "memory_j": NOT_NEGATIVE,  #: e_m
+    "cycles_per_instruction": POSITIVE,  #: c, of a program with perfect memory
+    "memory_per_instruction": NOT_NEGATIVE,  #: m
+    "locality_exponent": {"type": "number", "exclusiveMinimum": 1},  #: a
+    "locality_bytes": POSITIVE,  #: w
 }
+MACHINE_FILE = sourced_values.leaves_file("machine", MACHINE_RULES)
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class ModelledMachine:
     shared: bool = False
 
     def __getattr__(self, key: str) -> float:
-        if key in MACHINE_BOUNDS:
+        if key in MACHINE_RULES:
             return self.__dict__["values"][key].value
         raise AttributeError(key)
 
@@ -64,9 +65,9 @@ class ModelledMachine:
             TesseraError: a value that breaks the rule of its key.
         """
         for key, value in changes.items():
-            if key not in MACHINE_BOUNDS:
-                raise unknown_name(f"value of machine {self.name}", key, list(MACHINE_BOUNDS))
-            if fault := MACHINE_BOUNDS[key].fault(value):
+            if key not in MACHINE_RULES:
+                raise unknown_name(f"value of machine {self.name}", key, list(MACHINE_RULES))
+            if fault := fault_of(value, MACHINE_RULES[key]):
                 raise TesseraError(f"machine {self.name}, key '{key}'", fault, "correct the value")
         return replace(self, values={**self.values, **{k: Leaf(v, why) for k, v in changes.items()}})
 
@@ -89,10 +90,10 @@ def load_machine(name: str) -> ModelledMachine:
     path = Path(name) if "/" in name or name.endswith(".yaml") else machines_folder() / f"{name}.yaml"
     if path.parent == machines_folder() and not path.is_file():
         raise unknown_name("machine", name, machine_names())
-    texts, values = sourced_values.read_leaves(path, MACHINE_FILE, MACHINE_BOUNDS)
+    texts, values = sourced_values.read_leaves(path, MACHINE_FILE)
     if values["memory_cycles"].value < values["cache_cycles"].value:
         found = f"memory_cycles {values['memory_cycles'].value:g} is below cache_cycles"
-        raise TesseraError(f"{MACHINE_FILE} {path}", found, "memory is not faster than the cache")
+        raise TesseraError(f"machine {path}", found, "memory is not faster than the cache")
     return ModelledMachine(texts["name"], texts["description"], values)
 
 
@@ -197,7 +198,9 @@ def random_machines(count: int, seed: int, **fixed: tuple[float, float]) -> list
     found = []
     for number in range(count):
         values = {key: float(np.exp(draw.uniform(*np.log(bounds)))) for key, bounds in ranges.items()}
-        values = {key: round(value) if MACHINE_BOUNDS[key].whole else value for key, value in values.items()}
+        values = {
+            key: round(value) if MACHINE_RULES[key] is COUNT else value for key, value in values.items()
+        }
         leaves = {key: Leaf(value, "assumed: drawn") for key, value in values.items()}
         found.append(ModelledMachine(f"drawn-{number}", "drawn", leaves))
     return found

@@ -15,7 +15,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import repo_root, write_text
 from tessera.core.tables import print_table
 from tessera.lab.energy import sourced_values, thread_runs
-from tessera.lab.energy.sourced_values import Bound, Leaf
+from tessera.lab.energy.sourced_values import NOT_NEGATIVE, Leaf
 from tessera.lab.study import Run, Seed, study
 
 # The constants: static watts, and joules of each event.
@@ -24,12 +24,11 @@ from tessera.lab.study import Run, Seed, study
 # miss pays for the cache too, as in the reading e_c + (1-P) e_m of E6. With e_m - e_c in place of e_m, the
 # other reading P e_c + (1-P) e_m is the same model; no conclusion depends on which one Guz et al. print.
 
-POWER_FILE = "power file"
 STATIC = "static_w"
 INSTRUCTION = "instruction_j"
 LEVELS = ("l1d", "l2", "l3", "dram")  #: of the columns ``program_<level>_loads`` and ``walker_<level>_loads``
 KEYS = (STATIC, INSTRUCTION, *(f"{level}_j" for level in LEVELS))
-POWER_BOUNDS = {key: Bound(or_equal=True) for key in KEYS}
+POWER_FILE = sourced_values.leaves_file("power file", dict.fromkeys(KEYS, NOT_NEGATIVE))
 #: Sources of a constant differ by such factors; a value is divided and multiplied by it.
 SWEEP_FACTOR = 4.0
 BASELINE = "as given"
@@ -67,9 +66,9 @@ def read_power(path: Path) -> Power:
     Raises:
         TesseraError: as :func:`tessera.lab.energy.sourced_values.read_leaves`; or all constants are zero.
     """
-    texts, values = sourced_values.read_leaves(path, POWER_FILE, POWER_BOUNDS)
+    texts, values = sourced_values.read_leaves(path, POWER_FILE)
     if not any(leaf.value for leaf in values.values()):
-        raise TesseraError(f"{POWER_FILE} {path}", "all constants are zero", "give at least one of them")
+        raise TesseraError(f"{POWER_FILE.what} {path}", "all constants are zero", "give at least one of them")
     return Power(texts["name"], texts["description"], values)
 
 
