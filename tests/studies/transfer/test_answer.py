@@ -284,10 +284,10 @@ def test_no_answer_has_exit_status_3_and_no_number(results, simulated, tmp_path)
 
 # text of a design file -> code
 DESIGNS = {
-    "typo: 1\n": "design-keys", "[1]\n": "design-keys", "mapping: a\nlayout: b\n": "design-pages",
-    "changes: {tlb.stlb.entries: [1]}\n": "design-changes", "changes: [1]\n": "design-changes",
-    "layout: [1]\n": "design-names",
-    'name: "d\\nlevel A"\n': "design-names",
+    "typo: 1\n": "design-key", "[1]\n": "design-value", "mapping: a\nlayout: b\n": "design-pages",
+    "changes: {tlb.stlb.entries: [1]}\n": "design-value", "changes: [1]\n": "design-value",
+    "layout: [1]\n": "design-value",
+    'name: "d\\nlevel A"\n': "design-value",
 }  # fmt: skip
 
 
@@ -312,7 +312,7 @@ def test_a_design_in_python_calls_its_layout_as_counts_do_and_its_keys_are_names
         assert own_design.of_tree({"layout": layout}, "here", "d").layout == expected
     with pytest.raises(TesseraError) as refused:
         own_design.of_tree({"changes": {5: 3}}, "here", "d")
-    assert refused.value.code == "design-changes"
+    assert refused.value.code == "design-key"
 
 
 def test_an_unknown_layout_file_is_named(tmp_path, results):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.core import configuration_files
+from tessera.core.configuration_files import Document
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.layouts.layout import ALL_4KB, canonical_name
 from tessera.core.platforms import Platform
@@ -32,7 +32,9 @@ from tessera.simulate.inputs import LAYOUT, MAPPING
 from tessera.simulate.runner import CellCache, content_key, trace_identity
 from tessera.simulate.sampling import Intervals
 
-KEYS = ("name", "changes", "mapping", "layout")
+DESIGN_FILE = Document(
+    "design", "design", "write, for example: changes: {tlb.stlb.entries: 2048}", code="design"
+)
 Progress = Callable[[str], None]
 
 
@@ -57,45 +59,25 @@ def read_own(path: Path) -> OwnDesign:
     Raises:
         TesseraError: no YAML, an unknown key, changes that are no mapping, or a mapping and a layout.
     """
-    return of_tree(configuration_files.read_yaml(path, "design"), str(path), path.stem)
+    return _design(DESIGN_FILE.read(path), str(path), path.stem)
 
 
 def of_tree(tree: object, where: str, name: str) -> OwnDesign:
     """The design in a tree; ``name`` if the tree has none. Errors as above."""
-    if not isinstance(tree, dict) or set(tree) - set(KEYS):
-        found = ", ".join(map(str, tree)) if isinstance(tree, dict) else type(tree).__name__
-        raise TesseraError(
-            f"design {where}", f"it has {found}", f"give a file with these keys: {', '.join(KEYS)}",
-            code="design-keys",
-        )  # fmt: skip
-    changes = tree.get("changes") or {}
-    if not isinstance(changes, dict) or not all(
-        isinstance(key, str) and isinstance(value, int | str) for key, value in changes.items()
-    ):
-        raise TesseraError(
-            f"design {where}: changes", "a key is no name, or a value is no whole number and no name",
-            "write, for example: changes: {tlb.stlb.entries: 2048}", code="design-changes",
-        )  # fmt: skip
-    named = {key: tree[key] for key in ("name", "mapping", "layout") if key in tree}
-    if wrong := [key for key, value in named.items() if not _is_name(value)]:
-        raise TesseraError(
-            f"design {where}: {wrong[0]}",
-            f"{named[wrong[0]]!r} is no name",
-            "write a word",
-            code="design-names",
-        )
-    if "mapping" in named and "layout" in named:
+    return _design(DESIGN_FILE.check(tree, where), where, name)
+
+
+def _design(tree: dict, where: str, name: str) -> OwnDesign:
+    if "mapping" in tree and "layout" in tree:
         raise TesseraError(
             f"design {where}", "it has a mapping and a layout", "keep one of them", code="design-pages"
         )
     layout = str(tree.get("layout", ALL_4KB))
     if not layout.endswith(".csv"):
         layout = canonical_name(layout)
-    return OwnDesign(str(tree.get("name", name)), changes, str(tree.get("mapping", "")), layout)
-
-
-def _is_name(value: object) -> bool:
-    return isinstance(value, str | int) and str(value) != "" and str(value).isprintable()
+    return OwnDesign(
+        str(tree.get("name", name)), tree.get("changes") or {}, str(tree.get("mapping", "")), layout
+    )
 
 
 @dataclass(frozen=True)
