@@ -40,11 +40,11 @@ CAUSES = (
     ("change", "match"),
     [
         (("record: 1", "record: '12'"), r"10\.5281/zenodo\.1 .*record 12"),
-        (("paper: p", "papers: p"), "'sample'.* by_default, doi, files, .*paper"),
-        (("{a: b}", "{a: short}"), "file a: 'short' .*SHA-256"),
-        (("sample:", "Sample:"), "'Sample': .*a-z"),
-        (("records:", "record:"), "KeyError"),
-        (("tables: []", "tables: [{file: f}]"), "TypeError.*missing"),
+        (("paper: p", "papers: p"), "records/sample/papers: unknown key\n.* did you mean 'paper'"),
+        (("{a: b}", "{a: short}"), "records/sample/files/a: 'short'; .*SHA-256"),
+        (("sample:", "Sample:"), "records/Sample: .*a-z"),
+        (("records:", "record:"), "record: unknown key\n.*did you mean 'records'"),
+        (("tables: []", "tables: [{file: f}]"), "tables/0: keys missing: location, section, layout"),
     ],
     ids=[f"change{n}-{was}" for n, was in enumerate(CAUSES)],
 )

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import yaml
-
+from tessera.core.configuration_files import Document
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.core.files import md5_of, repo_root, sha256_of, write_text
 from tessera.core.reference.published_tables import default_dir
+
+RECORDS_FILE = Document("list of records", "records", "correct this file")
 
 # The list, as checked values.
 #
@@ -74,26 +74,16 @@ def load_record(name: str, path: Path | None = None) -> ArchivedRecord:
 
 def _read(path: Path | None) -> dict[str, ArchivedRecord]:
     path = path or default_dir() / "records.yaml"
-    try:
-        tree = yaml.safe_load(path.read_text())["records"]
-        return {name: _record(name, entry) for name, entry in tree.items()}
-    except (OSError, KeyError, TypeError, AttributeError, ValueError, yaml.YAMLError) as error:
-        raise TesseraError(
-            f"list of records {path}", f"{type(error).__name__}: {error}", "correct this file"
-        ) from None
+    return {name: _record(name, entry, path) for name, entry in RECORDS_FILE.read(path)["records"].items()}
 
 
-def _record(name: str, entry: dict) -> ArchivedRecord:
-    wanted = {field.name for field in fields(ArchivedRecord)} - {"name"}
-    if set(entry) != wanted:
-        raise ValueError(f"record '{name}' needs exactly the keys {', '.join(sorted(wanted))}")
-    if not re.fullmatch(r"[a-z0-9-]+", name) or not re.fullmatch(r"\d+", entry["record"]):
-        raise ValueError(f"record '{name}': a name has only a-z, 0-9 and '-', a record number only digits")
+def _record(name: str, entry: dict, path: Path) -> ArchivedRecord:
     if not entry["doi"].endswith(entry["record"]):
-        raise ValueError(f"record '{name}': DOI {entry['doi']} does not end in record {entry['record']}")
-    for file, sha256 in entry["files"].items():
-        if not re.fullmatch(r"[0-9a-f]{64}", str(sha256)):
-            raise ValueError(f"record '{name}', file {file}: '{sha256}' is not a SHA-256")
+        raise TesseraError(
+            f"{RECORDS_FILE.what} {path}, records/{name}/doi",
+            f"DOI {entry['doi']} does not end in record {entry['record']}",
+            RECORDS_FILE.remedy,
+        )
     tables = tuple(RecordTable(**table) for table in entry["tables"])
     return ArchivedRecord(name=name, **entry | {"tables": tables})
 
