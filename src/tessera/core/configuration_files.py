@@ -10,6 +10,7 @@ import json
 import math
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -39,8 +40,8 @@ class Document:
 
     Attributes:
         schema: name of a file of :data:`SCHEMAS`, a schema, or None: any tree.
-        code: their errors have ``<code>-key`` (unknown, missing, twice), ``-value``, ``-size``, ``-yaml`` or
-            ``-json``.
+        code: their errors have ``<code>-key`` (unknown, missing, twice), ``-value``, ``-size``, ``-yaml``,
+            ``-json`` or ``-absent``.
         anchors: whether YAML may have anchors and aliases: only in files that come with Tessera.
     """
 
@@ -61,7 +62,8 @@ class Document:
             with path.open("rb") as file:
                 data = file.read(MAX_BYTES + 1)
         except OSError as error:
-            raise TesseraError(f"{self.what} {path}", str(error.strerror), "check the path") from None
+            fault = _Fault(str(error.strerror), "absent", remedy="check the path")
+            raise self._error(path, fault) from None
         return self.parse(data, path)
 
     def parse(self, data: bytes, name: Path | str) -> Any:
@@ -345,9 +347,10 @@ def _first_fault(validator: Any, tree: Any) -> _Fault | None:
 
 
 def _deepest(error: Any) -> Any:
-    """Of several forms, what is wrong with the one that the file comes closest to."""
+    """Of several forms that a value may have: what is wrong with the one that has the fewest errors."""
     while error.context:
-        error = max(error.context, key=lambda one: (len(one.absolute_path), one.validator != "type"))
+        forms = Counter(one.schema_path[0] for one in error.context)
+        error = min(error.context, key=lambda one: forms[one.schema_path[0]])  # noqa: B023
     return error
 
 
@@ -412,6 +415,9 @@ def _shown(value: object) -> str:
 def _shown_key(key: object) -> str:
     text = str(key)[:80]
     return text if re.fullmatch(r"[\w.:@+-]+", text) else repr(text)
+
+
+CONFIGURATION = Document("configuration", "config", "docs/reference/search.html lists its keys")
 
 
 # The library jsonschema, without the part that takes longest to import.

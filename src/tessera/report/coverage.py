@@ -7,21 +7,19 @@ figures and tables, else those of its sections. The report's page "Coverage" add
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from tessera.core import reference
-from tessera.core.configuration_files import jsonschema
+from tessera.core.configuration_files import Document
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.core.files import repo_root, write_text
 from tessera.lab.faults import virtuoso_claims
 from tessera.report.claims.load import load_claims
 
+COVERAGE_FILE = Document("file", "coverage", "see workflow/schemas/coverage.schema.json")
 COVERAGE_PAGE = "docs/reference/coverage.md"
 NAMES = {
     "micro20": "MICRO'20",
@@ -102,11 +100,7 @@ def load_coverage(path: Path | None = None) -> CoveredPapers:
             claim, reason or item to see, or a row with neither a claim nor a reason.
     """
     path = path or repo_root() / "config" / "coverage.yaml"
-    document = yaml.safe_load(path.read_text())
-    schema = json.loads((repo_root() / "workflow" / "schemas" / "coverage.schema.json").read_text())
-    for error in jsonschema().Draft202012Validator(schema).iter_errors(document):
-        where = "/".join(map(str, error.absolute_path))
-        raise TesseraError(f"{path}, {where}", error.message, "see coverage.schema.json")
+    document = COVERAGE_FILE.read(path)
     evaluators = {claim.id: claim.evaluator for claim in load_claims()} | STUDY_RULES
     papers = [_paper(one, document["reasons"], set(evaluators), path) for one in document["papers"]]
     nowhere = (name for name, how in evaluators.items() if how in ("unavailable", virtuoso_claims.ELSEWHERE))

@@ -6,23 +6,18 @@ takes the parameters it is given, every id is used once.
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from pathlib import Path
 
-import yaml
-
 from tessera.core import reference
-from tessera.core.configuration_files import jsonschema
+from tessera.core.configuration_files import Document
 from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
 from tessera.report.claims import registry
 from tessera.report.claims.claim import OURS, Beside, Claim, Scope, Tolerance, Value
 
-#: libyaml's safe loader where PyYAML was built with it: ten times faster on this file.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
+#: YAML anchors name tolerances that many claims share.
+CLAIMS_FILE = Document("claims file", "claims", "see docs/howto/add-a-claim.md", code="claims", anchors=True)
 #: Beside a claims file: what papers print, against itself and algebra (claims of kind ``arithmetic``).
 PROOF_READING = "proof-reading.yaml"
 
@@ -30,11 +25,6 @@ PROOF_READING = "proof-reading.yaml"
 def claims_path() -> Path:
     """``config/claims.yaml`` of this checkout."""
     return repo_root() / "config" / "claims.yaml"
-
-
-def schema_path() -> Path:
-    """JSON schema of the file."""
-    return repo_root() / "workflow" / "schemas" / "claims.schema.json"
 
 
 def load_claims(
@@ -51,7 +41,7 @@ def load_claims(
     beside = path.with_name(PROOF_READING)
     files = (path, beside) if beside != path and beside.exists() else (path,)
     published = Path(reference_dir) if reference_dir else reference.default_dir()
-    read = (*files, schema_path(), *sorted(published.glob("*.csv")))
+    read = (*files, *sorted(published.glob("*.csv")))
     return list(_loaded(files, reference_dir, tuple(map(_stamp, read))))
 
 
@@ -66,9 +56,8 @@ def _loaded(files: tuple[Path, ...], reference_dir: Path | str | None, stamps: t
     """The claims of one state of the files; a report needs them four times."""
     found: list[tuple[Claim, Path]] = []
     for path in files:
-        document = _read(path)
-        _validate(document, path)
-        found += [(_claim(entry, reference_dir), path) for entry in document["claims"]]
+        entries = CLAIMS_FILE.read(path)["claims"]
+        found += [(_claim(entry, reference_dir), path) for entry in entries]
     seen: set[str] = set()
     for claim, path in found:
         if claim.id in seen:
@@ -112,34 +101,6 @@ def _check_implementation(claim: Claim, path: Path) -> None:
             "add the key, for example: implementation: Tessera's allocator",
             code="claims-implementation",
         )
-
-
-def _read(path: Path) -> dict:
-    if not path.exists():
-        raise TesseraError(
-            f"claims file {path}", "no such file", "use config/claims.yaml", code="claims-absent"
-        )
-    try:
-        return yaml.load(path.read_text(), Loader=_LOADER)
-    except yaml.YAMLError as error:
-        raise TesseraError(
-            f"claims file {path}", f"it is not YAML: {error}", "correct the line", code="claims-yaml"
-        ) from None
-
-
-def _validate(document: object, path: Path) -> None:
-    validator = jsonschema().Draft202012Validator(json.loads(schema_path().read_text()))
-    errors = sorted(validator.iter_errors(document), key=lambda e: [str(p) for p in e.path])
-    if not errors:
-        return
-    error = errors[0]
-    where = list(error.absolute_path)
-    owner = str(path)
-    if len(where) > 1 and where[0] == "claims":
-        entry = document["claims"][where[1]]
-        name = entry.get("id", f"number {where[1]}") if isinstance(entry, dict) else where[1]
-        owner = f"{path}, claim '{name}', {'.'.join(map(str, where[2:])) or 'entry'}"
-    raise TesseraError(owner, error.message, "see docs/howto/add-a-claim.md and " + schema_path().name)
 
 
 def _claim(entry: dict, reference_dir: Path | str | None) -> Claim:
