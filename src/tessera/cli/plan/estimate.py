@@ -9,11 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from tessera.cli.options import configuration_path
 from tessera.cli.plan import costs
 from tessera.cli.plan.costs import RecordingRow
+from tessera.core.configuration_files import CONFIGURATION
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import repo_root
 from tessera.core.processes import module_command
@@ -120,24 +119,10 @@ def read_configuration(configuration: str) -> tuple[dict, Path]:
     """A configuration by its name in ``config/`` or its path.
 
     Raises:
-        TesseraError: there is none.
+        TesseraError: there is none, or it breaks its schema.
     """
     path = configuration_path(configuration)
-    try:
-        config = yaml.safe_load(path.read_text())
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise TesseraError(
-            f"the configuration {configuration}",
-            str(error).splitlines()[0],
-            "name one of config/",
-        ) from None
-    if not isinstance(config, dict) or not {"workloads", "platforms", "sampling", "host"} <= config.keys():
-        raise TesseraError(
-            f"the configuration {configuration}",
-            "it has no workloads, platforms, sampling or host",
-            "name a configuration of a whole run, as config/default.yaml",
-        )
-    return config, path
+    return CONFIGURATION.read(path), path
 
 
 def estimate_reproduction(configuration: str, machines: Machines) -> ReproductionEstimate:
