@@ -21,7 +21,7 @@ ensure_environment() {
     # each of the thousands of processes of a run would compile pandas and scikit-learn again, for seconds.
     "$venv/bin/uv" pip sync --quiet --compile-bytecode --require-hashes --python "$venv/bin/python" \
         --build-constraints "$root/requirements-build.lock" "$root/requirements.lock" ||
-        fail "installing requirements.lock" "uv failed (above)" "check the network, pip's settings and free space (df -h)"
+        fail "installing requirements.lock" "uv failed (above)" "$check_downloads"
     # Tessera itself runs from the checkout.
     echo "$root/src" > "$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tessera.pth"
     # A shell starts Python, because a line `#!` can't name a path with spaces.
@@ -44,6 +44,7 @@ check_python() {
             "use Debian 12, whose python3 is 3.11: Tessera is tested there only"
 }
 
+check_downloads="check the network, pip's settings and free space (df -h); a machine without a network: docs/howto/package.md"
 environment_mb=1500  # of .venv with its bytecode
 check_space() {
     local free; free=$(df --output=avail -B1M "$root" | tail -1)
@@ -59,10 +60,11 @@ ensure_uv() {
     [[ -s $pinned ]] || fail "uv" "requirements.lock does not pin it" "git checkout -- requirements.lock"
     local version; version=$(sed -n 's/^uv==\([^ ]*\).*/\1/p' "$pinned")
     if [[ $("$venv/bin/uv" --version 2> /dev/null) != "uv $version"* ]]; then
-        "$python" -P -m venv "$venv"
+        "$python" -P -m venv "$venv" ||
+            fail "the Python environment .venv" "$python -m venv failed (above)" "check free space and permissions (df -h .venv, ls -ld .venv)"
         "$venv/bin/python" -P -m pip install --quiet --disable-pip-version-check --require-hashes \
             --requirement "$pinned" ||
-            fail "installing uv $version" "pip failed (above)" "check the network, pip's settings and free space (df -h)"
+            fail "installing uv $version" "pip failed (above)" "$check_downloads"
     fi
     rm -f "$pinned"
 }

@@ -337,6 +337,21 @@ def _engine() -> dict[str, str]:
     return {"TESSERA_ENGINE": os.environ.get("TESSERA_ENGINE", "docker")}
 
 
+@pytest.mark.parametrize("verb", ["doctor", "demo"])
+def test_an_old_python_is_named_by_every_verb(root, dry_checkout, verb):
+    """Python 3.9 cannot read the code of the doctor."""
+    for name in ("environment.sh", "packages.sh"):
+        shutil.copy(root / "bootstrap" / name, dry_checkout / "bootstrap")
+    old = dry_checkout / "old-python3"
+    old.write_text('#!/bin/sh\n[ "$1" != -c ] || exit 1\necho Python 3.9.18\n')
+    old.chmod(0o755)
+    script = dry_checkout / "run"
+    script.write_text(script.read_text().replace("python=/usr/bin/python3", f"python={old}"))
+    done = run(dry_checkout, verb)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"Python >= 3.11: {old} is Python 3.9.18" in done.stderr and "use Debian 12" in done.stderr
+
+
 @pytest.mark.parametrize("name", ["a:folder", "a\nline"])
 @pytest.mark.parametrize("verb", ["doctor", "setup", "smoke", "test"])
 def test_a_path_that_path_and_docker_cannot_hold_is_refused(dry_checkout, name, verb):

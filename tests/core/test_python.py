@@ -100,10 +100,11 @@ def test_the_installed_command_starts_without_the_folder(marked):
 
 
 def test_the_doctor_starts_without_the_folder(marked, root):
-    """``./run doctor`` stands in the checkout's folder, under any Python of the machine."""
+    """``./run doctor`` stands in the checkout's folder, under the Python of the machine."""
     shutil.copy(root / "run", "run")
     os.rename("tessera", "other")
-    os.symlink(root / "src", "src")
+    for name in ("src", "bootstrap"):
+        os.symlink(root / name, name)
     done = subprocess.run(["./run", "doctor", "--json"], capture_output=True, text=True)
     assert done.stdout.startswith("{") or done.stdout.startswith("["), done.stderr
     assert marked() == []

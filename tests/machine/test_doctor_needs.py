@@ -1,4 +1,4 @@
-"""The doctor's Python, memory and disk: the needs of the default configuration, as the README states them."""
+"""The doctor's rows of memory and disk: the needs of the default configuration, as the README states them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,10 @@ def test_memory(monkeypatch, tmp_path, available, status):
     assert row.status == status and (status == PASS or "16 GB" in row.remedy)
 
 
-def test_an_old_python_is_told_which_system_has_a_newer_one(monkeypatch):
-    monkeypatch.setattr(hardware.sys, "version_info", (3, 10, 12))
-    monkeypatch.setattr(hardware.platform, "python_version", lambda: "3.10.12")
-    row = hardware._python()
-    assert (row.status, row.found) == (FAIL, "3.10.12")
-    assert "3.11 or later" in row.remedy and "Debian 12" in row.remedy and "Ubuntu" not in row.remedy
+def test_a_checkout_that_cannot_be_written(monkeypatch):
+    monkeypatch.setattr(hardware.os, "access", lambda path, mode: False)
+    row = hardware._disk()
+    assert row.status == FAIL and "nothing can be written" in row.found and "copy it" in row.remedy
 
 
 def test_pages_say_what_the_main_job_needs():

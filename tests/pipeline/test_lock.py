@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
 import os
 import subprocess
@@ -159,6 +160,17 @@ def test_without_hard_links_it_says_so(tmp_path, monkeypatch):
     with pytest.raises(TesseraError, match=LOCK) as caught:
         RunLock(tmp_path).take()
     assert caught.value.code == "lock-no-hard-links"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_on_a_full_disk_it_says_so(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(locks.os, "fsync", full)
+    with pytest.raises(TesseraError, match="free space on that disk") as caught:
+        RunLock(tmp_path).take()
+    assert caught.value.problem == f"{tmp_path}: No space left on device"
     assert list(tmp_path.iterdir()) == []
 
 

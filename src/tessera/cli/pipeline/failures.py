@@ -194,17 +194,18 @@ def begin_run(results: Path, left_out: Sequence[str] = (), config: Mapping | Non
         config: effective configuration of the run, kept with its provenance.
 
     Raises:
-        SystemExit: another run is at work on ``results``; said so, since Snakemake would add a traceback.
+        SystemExit: another run is at work on ``results``, or it cannot be written; said so, since Snakemake
+            would add a traceback.
     """
     try:
         RunLock(results).hold()
+        if config is not None:
+            from tessera.report.provenance import keep_config  # slow to import
+
+            keep_config(results, dict(config))
     except TesseraError as error:
         print(f"tessera: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    if config is not None:
-        from tessera.report.provenance import keep_config  # slow to import
-
-        keep_config(results, dict(config))
     for row in left_out:
         print(f"tessera: this row will be left out: {row}", file=sys.stderr)
     if os.environ.get(RETRY) != "1":

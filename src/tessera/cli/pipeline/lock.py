@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.files import refused_by_system
 from tessera.core.results.tree import LOCK
 
 # The holder: a process, written so that another one can tell whether it is still at work, also from another
@@ -97,7 +98,8 @@ class RunLock:
         """Take the lock until this process ends, with a beat. Does nothing if this process holds it.
 
         Raises:
-            TesseraError: another run holds it, or the file system has no hard links.
+            TesseraError: another run holds it, the folder cannot be written, or its file system has no hard
+                links.
         """
         self.take()
         pid = os.getpid()
@@ -106,13 +108,19 @@ class RunLock:
 
     def take(self) -> None:
         """Take the lock, also from a dead holder; see :meth:`hold`."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         mine = this_process()
         candidate = self.path.with_name(f"{self.path.name}.{mine.token}.new")
-        with candidate.open("x") as stream:
-            json.dump(asdict(mine), stream)
-            stream.flush()
-            os.fsync(stream.fileno())  # so that a power failure leaves no empty lock
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with candidate.open("x") as stream:
+                json.dump(asdict(mine), stream)
+                stream.flush()
+                os.fsync(stream.fileno())  # so that a power failure leaves no empty lock
+        except OSError as error:
+            with suppress(OSError):
+                candidate.unlink()
+            error.filename = str(self.results)
+            raise refused_by_system(error) from None
         try:
             self._token = self._take(mine, candidate)
         finally:

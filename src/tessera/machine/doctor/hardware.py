@@ -12,7 +12,6 @@ import platform
 import re
 import shutil
 import struct
-import sys
 from pathlib import Path
 
 from tessera.core.checks import Check
@@ -64,11 +63,7 @@ def cpu_facts() -> dict[str, str]:
 
 
 def _python() -> Check:
-    found = platform.python_version()
-    # ./run doctor runs under whatever python3 the machine has.
-    if sys.version_info >= (3, 11):  # noqa: UP036
-        return part_found("Python", found)
-    return part_missing("Python", found, "Tessera needs 3.11 or later; Debian 12, on which it is tested, has 3.11")
+    return part_found("Python", platform.python_version())  # ./run refuses an older one before this
 
 
 def _processor(cpu: dict[str, str]) -> Check:
@@ -128,6 +123,10 @@ def _cgroups() -> Check:
 
 
 def _disk() -> Check:
+    if not os.access(repo_root(), os.W_OK):
+        return part_missing(
+            "disk", "nothing can be written in the checkout", "copy it to where you may write"
+        )
     free = shutil.disk_usage(repo_root()).free
     found = f"{free / GB:.1f} GB free in the checkout"
     if free >= DISK_BYTES:
