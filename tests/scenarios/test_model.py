@@ -108,10 +108,15 @@ def test_memory_is_a_multiple_of_1mb_from_16mb_on(load, size, valid):
 
 
 def test_an_unknown_key_is_named(load):
-    for text in ("thp: {speed: 1}", "colour: red", "thp: always"):
+    for text in ("thp: {speed: 1}", "colour: red", "thp: always", "memory_byte: 1"):
         error = refused(load, text)
         assert error.code == "scenario-key"
-        assert "fragmentation.index" in error.found
+        assert "fragmentation.index" in error.remedy
+
+
+def test_a_key_with_dots_is_the_same_key(load):
+    error = refused(load, "thp: {enabled: never}\nthp.enabled: always")
+    assert error.code == "scenario-key" and "thp.enabled: the key is given twice" in str(error)
 
 
 @pytest.mark.parametrize("key", NOT_MODELLED)

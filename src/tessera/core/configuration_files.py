@@ -117,10 +117,6 @@ class Document:
         )
 
 
-def read_yaml(path: Path, what: str) -> object:
-    return Document(what, None, "correct the file").read(path)
-
-
 def fault_of(value: object, schema: Mapping[str, Any]) -> str:
     """Why ``value`` breaks a schema; empty if it does not."""
     fault = _first_fault(_validator_class()(schema), value)
@@ -350,7 +346,7 @@ def _deepest(error: Any) -> Any:
     """Of several forms that a value may have: what is wrong with the one that has the fewest errors."""
     while error.context:
         forms = Counter(one.schema_path[0] for one in error.context)
-        error = min(error.context, key=lambda one: forms[one.schema_path[0]])  # noqa: B023
+        error = min(error.context, key=lambda one: forms[one.schema_path[0]])
     return error
 
 

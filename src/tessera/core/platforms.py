@@ -216,12 +216,17 @@ def leaves(tree: dict, path: Path, prefix: str = "") -> dict[str, Value]:
     values: dict[str, Value] = {}
     for key, node in tree.items():
         dotted = f"{prefix}{key}"
+        if dotted in values:
+            raise _bad(path, dotted, "given twice")
         if not isinstance(node, dict):
             raise _bad(path, dotted, f"{shown_value(node)} is not {{value, source}}")
         if not node:
             raise _bad(path, dotted, "empty")
         if "value" not in node and "source" not in node:
-            values |= leaves(node, path, f"{dotted}.")
+            below = leaves(node, path, f"{dotted}.")
+            if twice := values.keys() & below.keys():
+                raise _bad(path, min(twice), "given twice")
+            values |= below
             continue
         if set(node) != {"value", "source"}:
             raise _bad(path, dotted, f"needs value and source, has {', '.join(node)}")

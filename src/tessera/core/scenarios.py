@@ -6,10 +6,12 @@ First the keys, then the YAML files of ``config/scenarios`` that set them; :func
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from tessera.core import configuration_files
+from tessera.core.configuration_files import Document
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.core.files import repo_root
 from tessera.core.layouts.layout import ALIASES, PAGE_SIZE_OF
@@ -53,15 +55,13 @@ class ScenarioKey:
         step = f", a multiple of {self.multiple}" if self.multiple > 1 else ""
         return f"a whole number from {self.least} to {self.most}{step}"
 
-    def accepts(self, value: object) -> bool:
-        """Whether a value from a YAML file keeps the rule."""
-        if self.switch:
-            return isinstance(value, bool)
-        if self.words:
-            return isinstance(value, str) and value in self.words
-        if not isinstance(value, int) or isinstance(value, bool):
-            return False
-        return self.least <= value <= self.most and value % self.multiple == 0
+    def schema(self) -> dict[str, object]:
+        """The rule as a JSON Schema."""
+        limits: dict[str, object] = {"type": "boolean"} if self.switch else {"enum": self.words}
+        if not self.switch and not self.words:
+            limits = {"minimum": self.least, "maximum": self.most, "multipleOf": self.multiple}
+            limits["type"] = "integer"
+        return limits | {"title": self.rule()}
 
     def text(self, value: int | str | bool) -> str:
         """As the program tessera-os reads it."""
@@ -189,6 +189,18 @@ NOT_MODELLED = ("fork", "memory_cgroup", "numa", "shared_memory", "writeback")
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 HELP = "docs/reference/codes.md lists the keys; tessera lab os list shows the scenarios"
+SCENARIO_FILE = Document(
+    "scenario file",
+    {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["description", *(key.name for key in KEYS if key.default is None)],
+        "properties": {"description": {"title": "a sentence", "type": "string", "pattern": r"\S"}}
+        | {key.name: key.schema() for key in KEYS},
+    },
+    HELP,
+    code="scenario",
+)
 #: Names that heuristics give their layouts (:mod:`tessera.core.layouts.generation`).
 LAYOUT_NAME = re.compile(r"(growing|random)-\d+|sliding-\d+-\d+")
 
@@ -229,25 +241,23 @@ def load_scenario(name_or_path: str | Path) -> Scenario:
         if not path.exists():
             raise unknown_name("scenario", str(name_or_path), scenario_names())
     check_name(path.stem)
-    return scenario_of_tree(configuration_files.read_yaml(path, "scenario file"), path)
+    return scenario_of_tree(replace(SCENARIO_FILE, schema=None).read(path), path)
 
 
 def scenario_of_tree(tree: object, path: Path) -> Scenario:
     """The scenario in what a YAML file contains; ``path`` gives the name."""
-    if not isinstance(tree, dict):
-        raise TesseraError(f"scenario file {path}", "it is not a table of keys", HELP)
-    description = tree.pop("description", None)
-    if not isinstance(description, str) or not description.strip():
-        raise TesseraError(f"scenario file {path}: description", "a sentence is missing", HELP)
-    values: dict[str, int | str | bool] = {}
-    for name, value in _leaves(tree):
-        values[name] = _checked(name, value, path)
-    for key in KEYS:
-        if key.default is None and key.name not in values:
-            raise TesseraError(f"scenario file {path}: {key.name}", "the key is missing", HELP)
-        if key.default is not None:
-            values.setdefault(key.name, key.default)
-    return Scenario(path.stem, description.strip(), {key.name: values[key.name] for key in KEYS})
+    found: dict[str, Any] = {}
+    for name, value in _leaves(tree) if isinstance(tree, dict) else ():
+        asked = f"{SCENARIO_FILE.what} {path}, {name}"
+        if name.split(".")[0] in NOT_MODELLED:
+            wrong = f"tessera lab os does not model {', '.join(NOT_MODELLED)}"
+            raise TesseraError(asked, wrong, "remove the key", code="scenario-not-modelled")
+        if name in found:
+            raise TesseraError(asked, "the key is given twice", "keep one of them", code="scenario-key")
+        found[name] = value
+    found = SCENARIO_FILE.check(found if isinstance(tree, dict) else tree, path)
+    values: dict[str, Any] = {key.name: key.default for key in KEYS} | found
+    return Scenario(path.stem, found["description"].strip(), {key.name: values[key.name] for key in KEYS})
 
 
 def check_name(name: str) -> None:
@@ -267,27 +277,10 @@ def check_name(name: str) -> None:
         raise TesseraError(f"scenario '{name}'", found, "give the file another name", code="scenario-name")
 
 
-def _leaves(tree: dict, above: str = ""):
+def _leaves(tree: dict, above: str = "") -> Iterator[tuple[str, object]]:
     for word, value in tree.items():
         name = f"{above}{word}"
-        if isinstance(value, dict) and name not in BY_NAME and not _unmodelled(name):
+        if isinstance(value, dict) and name not in BY_NAME and name.split(".")[0] not in NOT_MODELLED:
             yield from _leaves(value, f"{name}.")
         else:
             yield name, value
-
-
-def _unmodelled(name: str) -> bool:
-    return name.split(".")[0] in NOT_MODELLED
-
-
-def _checked(name: str, value: object, path: Path) -> int | str | bool:
-    asked = f"scenario file {path}: {name}"
-    key: ScenarioKey | None = BY_NAME.get(name)
-    if key is None and _unmodelled(name):
-        found = f"tessera lab os does not model {', '.join(NOT_MODELLED)}"
-        raise TesseraError(asked, found, "remove the key", code="scenario-not-modelled")
-    if key is None:
-        raise TesseraError(asked, f"no such key; keys are {', '.join(BY_NAME)}", HELP, code="scenario-key")
-    if not key.accepts(value):
-        raise TesseraError(f"{asked} = {value}", f"{key.rule()}", HELP, code="scenario-value")
-    return value  # type: ignore[return-value]  # accepts() has checked the type
