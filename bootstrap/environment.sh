@@ -61,7 +61,7 @@ ensure_uv() {
     local version; version=$(sed -n 's/^uv==\([^ ]*\).*/\1/p' "$pinned")
     if [[ $("$venv/bin/uv" --version 2> /dev/null) != "uv $version"* ]]; then
         "$python" -P -m venv "$venv" ||
-            fail "the Python environment .venv" "$python -m venv failed (above)" "check free space and permissions (df -h .venv, ls -ld .venv)"
+            fail "the Python environment .venv" "venv of $python failed (above)" "check free space and permissions (df -h .venv, ls -ld .venv)"
         "$venv/bin/python" -P -m pip install --quiet --disable-pip-version-check --require-hashes \
             --requirement "$pinned" ||
             fail "installing uv $version" "pip failed (above)" "$check_downloads"

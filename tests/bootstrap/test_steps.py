@@ -89,7 +89,7 @@ def test_an_old_python_is_refused_before_packages_are_installed(bash, tmp_path):
 
 def test_a_step_of_the_environment_that_fails_says_what_to_check(bash, tmp_path):
     done = bash(f"python=/bin/false venv={tmp_path}/.venv\nensure_uv")
-    assert done.returncode == 2 and "/bin/false -m venv failed (above)" in done.stderr
+    assert done.returncode == 2 and "venv of /bin/false failed (above)" in done.stderr
     assert "what to do: check free space and permissions" in done.stderr
     done = bash(f"python=/bin/true venv={tmp_path}/.venv\nensure_uv")  # makes no .venv, so pip fails
     assert done.returncode == 2 and "pip failed (above)" in done.stderr
