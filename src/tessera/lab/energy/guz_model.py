@@ -165,7 +165,7 @@ def ipj(machine: ModelledMachine, n, bandwidth: bool = True):
         return ips(machine, n, bandwidth) / power_w(machine, n, bandwidth)
 
 
-# What the equations imply for the statements of OPERA D5.10 chapter 3 (docs/explain/energy.md, Closed forms).
+# What the equations imply for the statements of OPERA D5.10 chapter 3 (claims tessera-threads-*).
 #
 # Each function gives the number that a claim compares, over parameter sets drawn with a fixed seed
 # (:func:`random_machines`), so that a claim about *all* parameters has many chances to fail.

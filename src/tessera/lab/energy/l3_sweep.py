@@ -93,7 +93,7 @@ def _start(sizes: np.ndarray, logs: np.ndarray) -> np.ndarray:
     return np.clip([np.log(slope(found)), found], _LOW + 1e-9, _HIGH - 1e-9)
 
 
-# The sweep: the partial engine with L3 / n for every n (docs/explain/energy.md, Hit rates by size).
+# The sweep: the partial engine with L3 / n for every n (docs/explain/energy.md).
 #
 # Each run is one program alone with an n-th of the cache, as n threads that share L3 evenly and share no
 # data would see it. P = 1 - DRAM loads / memory instructions: the program's loads that reached memory, over
