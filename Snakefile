@@ -15,7 +15,7 @@
 
 from pathlib import Path
 from snakemake.utils import validate
-from tessera.core.configuration_files import jsonschema
+from tessera.core.configuration_files import CONFIGURATION_TEXT, jsonschema
 from tessera.cli.pipeline.digests import code, content_digest
 from tessera.core.results.tree import MODEL_TABLES, REFERENCE_TABLES, ResultsTree
 
@@ -24,6 +24,8 @@ if not config:
 
 if workflow.is_main_process:  # jobs of a cluster start with a configuration that is valid
     jsonschema()  # before `validate` imports it: a second less
+    for file in workflow.configfiles:
+        CONFIGURATION_TEXT.read(Path(file))  # refuses what YAML does in silence, such as the last of two equal keys
     validate(config, "workflow/schemas/config.schema.json")
 
 TREE = ResultsTree(f"results/{config['name']}")

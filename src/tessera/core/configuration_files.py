@@ -12,7 +12,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
@@ -413,7 +413,9 @@ def _shown_key(key: object) -> str:
     return text if re.fullmatch(r"[\w.:@+-]+", text) else repr(text)
 
 
+#: Of the pipeline; several files and ``--config`` can make one, so the Snakefile compares their sum.
 CONFIGURATION = Document("configuration", "config", "docs/reference/search.html lists its keys")
+CONFIGURATION_TEXT = replace(CONFIGURATION, schema=None)
 
 
 # The library jsonschema, without the part that takes longest to import.

@@ -280,7 +280,12 @@ def check_name(name: str) -> None:
 def _leaves(tree: dict, above: str = "") -> Iterator[tuple[str, object]]:
     for word, value in tree.items():
         name = f"{above}{word}"
-        if isinstance(value, dict) and name not in BY_NAME and name.split(".")[0] not in NOT_MODELLED:
+        if (
+            isinstance(value, dict)
+            and value
+            and name not in BY_NAME
+            and name.split(".")[0] not in NOT_MODELLED
+        ):
             yield from _leaves(value, f"{name}.")
         else:
             yield name, value

@@ -15,14 +15,13 @@ import re
 import socket
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
 import pandas as pd
 
 from tessera import __version__
-from tessera.core.configuration_files import CONFIGURATION
+from tessera.core.configuration_files import CONFIGURATION_TEXT
 from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root, write_text
 from tessera.core.results.outcomes import ok_rows
@@ -112,7 +111,7 @@ def _effective_config(results: Path, config: dict | Path | str | None) -> dict:
     path = Path(config) if config else repo_root() / "config" / f"{results.name}.yaml"
     if not path.exists():
         return {"note": f"no config file {path.name}"}
-    return replace(CONFIGURATION, schema=None).read(path) or {}
+    return CONFIGURATION_TEXT.read(path) or {}
 
 
 def _input_hashes() -> dict[str, str]:
