@@ -1,7 +1,7 @@
 """Tessera: the runtime of a new TLB, walk cache or page table, as an interval, or the reason why not.
 
 ``tessera.simulate(...)`` and ``tessera.predict(...)`` do what the commands of these names do. They return
-pandas data frames (docs/howto/notebooks.md), and are imported on first use.
+pandas data frames (docs/reference/python.md), and are imported on first use.
 """
 
 from __future__ import annotations
