@@ -30,6 +30,16 @@ def test_the_grammars_are_not_imported():
     assert "jsonschema" in found and not found & {SLOW, "lark"}
 
 
+def test_help_and_doctor_import_neither_library():
+    for lines in (
+        ("import tessera.cli.main as m, contextlib, io", "sys.argv = ['tessera', '--help']",
+         "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): m.main()"),
+        ("import tessera.machine.doctor.examine",),
+        ("from tessera.core import platforms", "platforms.load_platform('haswell-sim')"),
+    ):  # fmt: skip
+        assert "jsonschema" not in imported(*lines)
+
+
 def test_snakemake_gets_the_same_library(tmp_path):
     schema = tmp_path / "schema.json"
     schema.write_text('{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}')

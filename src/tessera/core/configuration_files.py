@@ -29,9 +29,8 @@ MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
 MAX_ENTRIES = 20_000  #: claims.yaml has 8,556
 DECIMAL = re.compile(r"-?(0|[1-9][0-9]{0,18})")
-SCHEMAS = (
-    Path(__file__).resolve().parents[3] / "workflow" / "schemas"
-)  #: part of the program, as this file is
+#: Part of the program, as this file is: not of the checkout that ``$TESSERA_ROOT`` names.
+SCHEMAS = Path(__file__).resolve().parents[3] / "workflow" / "schemas"
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class Document:
 
     Attributes:
         schema: name of a file of :data:`SCHEMAS`, a schema, or None: any tree.
-        code: their errors have ``<code>-key`` (unknown, missing, twice), ``-value``, ``-size``, ``-yaml``,
-            ``-json`` or ``-absent``.
+        code: begins the codes of errors: ``<code>-key`` (unknown, missing, twice), ``-value``, ``-size``,
+            ``-yaml``, ``-json`` and ``-absent``.
         anchors: whether YAML may have anchors and aliases: only in files that come with Tessera.
     """
 
@@ -414,7 +413,7 @@ def _shown_key(key: object) -> str:
 
 
 #: Of the pipeline; several files and ``--config`` can make one, so the Snakefile compares their sum.
-CONFIGURATION = Document("configuration", "config", "docs/reference/search.html lists its keys")
+CONFIGURATION = Document("configuration", "config", "docs/reference/commands.md lists its keys")
 CONFIGURATION_TEXT = replace(CONFIGURATION, schema=None)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tessera.core.configuration_files import Document
 from tessera.core.files import sha256_of
 from tessera.machine.counters.event import AMD, GENERIC, TYPE_RAW
 from tessera.machine.counters.event_table import CounterClass, everywhere
@@ -56,7 +56,7 @@ def measurement_protocols(folder: Path = PROTOCOLS_FOLDER) -> dict[str, Measurem
     """Every protocol by name."""
     found = {}
     for path in sorted(folder.glob("*.json")):
-        values = json.loads(path.read_text())
+        values = Document("protocol", None, "restore the file").read(path)
         values["rounds"] = tuple(values["rounds"])
         found[path.stem] = MeasurementProtocol(**values, sha256=sha256_of(path))
     return found

@@ -18,7 +18,9 @@ from tessera.core.files import built, repo_root
 from tessera.core.platforms import Platform
 from tessera.core.units import PAGE_2MB, PAGE_4KB, format_bytes, parse_bytes
 
-WORKLOAD_FILE = Document("workload file", "workload", "correct the file; see docs/contracts.md, Workloads")
+WORKLOAD_FILE = Document(
+    "workload file", "workload", "correct the file; workflow/schemas/workload.schema.json describes its keys"
+)
 
 #: Stands in a size's arguments for the path of its prepared file.
 PREPARED = "{prepared}"
