@@ -99,9 +99,41 @@ def test_a_zoom_keeps_what_runs_at_most_so_long_and_the_2mb_run(complete_tree):
     }
 
 
-def test_long_titles_go_on_in_a_second_line():
+def test_long_titles_go_on_in_a_second_line_and_provenance_has_its_own():
+    """The last line of the title is empty: the place of the provenance, which is not bold."""
     figure, _ = style.panels(width=style.WIDTH)
     style.headline(figure, "short", "simulated")
-    assert "\n" not in figure._suptitle.get_text()
-    style.headline(figure, "a title that is far too long for one line of a phone", "simulated")
-    assert figure._suptitle.get_text().endswith("\nsimulated")
+    assert figure._suptitle.get_text() == "short\n "
+    assert [(one.get_text(), one.get_fontweight()) for one in figure.artists] == [("simulated", "normal")]
+    style.headline(
+        figure, "a title that is too long for one line of a phone, by many words more", "simulated"
+    )
+    assert figure._suptitle.get_text().count("\n") == 2
+
+
+def test_a_legend_has_as_many_columns_as_the_figure_is_wide():
+    figure, axes = style.panels(width=style.WIDTH)
+    for n in range(3):
+        axes.plot([0, 1], [n, n], label=f"series {n}")
+    style.legend_below(figure, [axes])
+    axes.plot([0, 1], [4, 4], label="words that need more than a whole line " * 3)
+    style.legend_below(figure, [axes])
+    short, long = figure.legends
+    assert short._ncols == 3 and long._ncols == 1 and "\n" in long.get_texts()[-1].get_text()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [(0.12, 1.0, "0.2 0.5 1"), (2000, 30000, "2000 5000 10k 20k"), (1, 1e6, "1 10 100 1000 10k 100k 1M")],
+)
+def test_ticks_of_a_log_axis_are_plain_numbers(low, high, ticks):
+    figure, axes = style.panels()
+    axes.plot([low, high], [0, 1])
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    style.log_axis(axes.xaxis)
+    figure.draw_without_rendering()
+    places = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+    assert [
+        label.get_text() for place, label in places if low <= place * 1.0001 and place <= high
+    ] == ticks.split()

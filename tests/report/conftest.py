@@ -57,6 +57,16 @@ def rendered(full_tree, tmp_path_factory):
     return once_per_run(tmp_path_factory, "rendered", make) / "default" / "report"
 
 
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    """One headless browser for all tests of this process."""
+    from tests.report.browser import Browser
+
+    one = Browser(tmp_path_factory.mktemp("browser"))
+    yield one
+    one.close()
+
+
 def once_per_run(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
     """The folder ``name`` that ``make`` filled in the first process that asked; the others wait for it.
 

@@ -1,21 +1,15 @@
-"""The site in a browser, as wide as a phone and as a desk: no errors, no network, no overflow, it sorts."""
+"""The site in a browser, as wide as a phone and a desk: no errors, no network, no defect, it sorts."""
 
 from __future__ import annotations
 
 import pytest
 
 from tessera.report.pages import PAGES
-from tests.report.browser import Browser, find
+from tests.report import looks
+from tests.report.browser import find
 
 pytestmark = pytest.mark.skipif(find() is None, reason="no browser: apt-get install chromium")
 WIDTHS = (320, 390, 1280)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    one = Browser(tmp_path_factory.mktemp("browser"))
-    yield one
-    one.close()
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +37,7 @@ def test_no_page_overflows_complains_or_asks_the_network(browser, rendered, shot
             ]
             browser.screenshot(shots / f"{path.stem}-{width}.png", width)
             assert (shots / f"{path.stem}-{width}.png").stat().st_size > 5000
+            found += [f"{path.name} at {width}: {text}" for text in browser.value(looks.PAGE_FAULTS)]
     assert found == []
 
 

@@ -70,12 +70,13 @@ _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e[+-]?\d+)?")
 
 def claim_for_reading(claim: dict) -> dict:
     """A claim for reading: four significant digits, ``%`` for percent. claims.csv keeps every digit."""
-    values = {name: _LONG_NUMBER.sub(_rounded, claim[name]) for name in ("published", "obtained")}
+    values = {name: rounded(claim[name]) for name in ("published", "obtained")}
     return {**claim, **values, "unit": READABLE_UNITS.get(claim["unit"], claim["unit"])}
 
 
-def _rounded(number: re.Match) -> str:
-    return f"{float(number.group()):.4g}"
+def rounded(text: str) -> str:
+    """The text with each number in at most four significant digits."""
+    return _LONG_NUMBER.sub(lambda number: f"{float(number.group()):.4g}", text)
 
 
 def readable_value(value: object) -> str:

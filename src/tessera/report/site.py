@@ -27,6 +27,7 @@ from tessera.report.claims.load import claims_path
 from tessera.report.facts import ReportData
 from tessera.report.figures import registry, render
 from tessera.report.figures.render import Drawn
+from tessera.report.page_text import finished
 from tessera.report.pages import (
     GROUPS,
     MODELS,
@@ -143,8 +144,15 @@ def shared_variables(facts: ReportData) -> dict:
         "commit": git.get("commit") or "",
         "dirty": git.get("dirty"),
         "render_command": f"./run tessera report render --results {facts.where}",
+        "here": lambda text: command_here(facts, text),
         "figure_command": lambda figure: figure_command(facts, figure),
     }
+
+
+def command_here(facts: ReportData, text: str) -> str:
+    """A command or message for the default run as this run needs it: its folder and its start."""
+    text = text.replace("results/default", str(facts.where))
+    return text.replace("./run --reserve reproduce", "./run --reserve smoke") if facts.tiny else text
 
 
 def figure_command(facts: ReportData, figure: Drawn) -> str:
@@ -167,7 +175,7 @@ def _write_page(
     env: jinja2.Environment, out: Path, page: Page, common: dict, content: dict, notes: dict[str, str]
 ) -> None:
     text = env.get_template(page.template).render(**{**common, "page": page.href, **content})
-    (out / page.href).write_text(mark_page(text, notes))
+    (out / page.href).write_text(finished(mark_page(text, notes)))
 
 
 # The figures, drawn with two processes: drawing takes most of the time of a report.
@@ -305,7 +313,7 @@ def write_pdf(facts: ReportData, env: jinja2.Environment, common: dict, out: Pat
     """Write ``report.pdf`` into the site's folder, here and now; :func:`pdf_problem` must be empty."""
     engine = _weasyprint()
     text = env.get_template("pdf.html").render(**{**common, **pdf_content(facts)})
-    text = mark_page(text, facts.results.trace_notes)
+    text = finished(mark_page(text, facts.results.trace_notes))
     sheets = [
         engine.CSS(filename=repo_root() / "report" / "assets" / name) for name in ("style.css", "pdf.css")
     ]

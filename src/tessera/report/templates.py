@@ -5,6 +5,7 @@ Notebooks use them, too. So no figure is imported here: a changed figure would e
 
 from __future__ import annotations
 
+import numbers
 import shutil
 from pathlib import Path
 
@@ -25,12 +26,26 @@ def page_templates() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     env.filters["percent"] = lambda value: (
-        "" if value is None or value != value else style.percent_text(value)
+        "" if value is None or value != value else times(value) or style.percent_text(value)
     )
+    env.filters["change"] = signed_change
+    env.globals["here"] = str  # a report replaces it: its commands name its own run
     env.globals["verdicts"] = VERDICTS
     env.globals["scores"] = SCORES
     env.globals["verdicts_of"] = of_kind
     return env
+
+
+def signed_change(value) -> str:
+    """``-0.5`` as ``-50.0%``, ``30`` as ``31 times``; empty if the number is not known."""
+    if not isinstance(value, numbers.Real) or value != value:
+        return ""
+    return times(value, more=1) or f"{100 * value:+.1f}%"
+
+
+def times(value: float, more: float = 0) -> str:
+    """A fraction of 1000% or more as a factor (of a change: with ``more`` = 1); empty for smaller ones."""
+    return f"{value + more:,.0f} times" if value >= 10 else ""
 
 
 def copy_assets(out: Path) -> None:

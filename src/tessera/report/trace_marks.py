@@ -16,8 +16,8 @@ from tessera.core.results.outcomes import NOTE_MARK
 #: Numbers of whole programs: nobody simulated them from a trace.
 _OF_PROGRAMS = ("measured", "published")
 #: Elements of a page whose text is no prose: commands, code, what a browser shows elsewhere.
-_SKIPPED = ("head", "script", "style", "code", "pre")
-_PIECES = re.compile(r"(<[^>]*>)")
+SKIPPED = ("head", "script", "style", "code", "pre")
+PIECES = re.compile(r"(<[^>]*>)")
 
 
 def marked(text: str, names: Iterable[str]) -> str:
@@ -61,11 +61,11 @@ def mark_figure(figure, names: Iterable[str]) -> None:
 
 def mark_page(page: str, notes: Mapping[str, str]) -> str:
     """The HTML page with marks in its text, and a footnote at the end of its main part, if it names any."""
-    pieces, skipped, used = _PIECES.split(page), 0, {}
+    pieces, skipped, used = PIECES.split(page), 0, {}
     for i, piece in enumerate(pieces):
         if i % 2:
             tag = re.match(r"</?(\w+)", piece)
-            if tag and tag[1] in _SKIPPED:
+            if tag and tag[1] in SKIPPED:
                 skipped += -1 if piece.startswith("</") else 1
         elif not skipped:
             pieces[i] = marked(piece, notes)

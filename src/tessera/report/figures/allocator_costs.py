@@ -80,7 +80,7 @@ def draw(results, reference):
                 markeredgecolor=style.INK, label=label,
             )  # fmt: skip
         axes.axvline(0, color=style.MUTED, linewidth=1)
-        axes.set_title(f"{quantity} over glibc's")
+        axes.set_xlabel(f"{quantity}, change over glibc's")
         axes.tick_params(axis="y", length=0)
         style.percent_axis(axes.xaxis)
     all_axes[0].set_yticks(range(len(places)), list(places), fontsize=8.5)

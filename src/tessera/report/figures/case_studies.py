@@ -101,7 +101,7 @@ def _zoomed_near_1gb(name: str, rows: pd.DataFrame, times: float) -> pd.DataFram
 )
 @figure(
     "fig8",
-    "Workloads that a straight line describes well and badly",
+    "How well does a straight line describe a workload?",
     "Runtime against walk cycles for a workload that a line describes well, and for the workload that it "
     "describes worst. The paper does not publish its curve as data.",
     argument="fig8",
@@ -116,7 +116,7 @@ def _zoomed_near_1gb(name: str, rows: pd.DataFrame, times: float) -> pd.DataFram
 )
 @figure(
     "fig10",
-    "A workload that a straight line describes badly",
+    "A line, a parabola and a cubic in walk cycles",
     "The best line, parabola and cubic in walk cycles. The paper does not publish its curves as data. If"
     " the line's error is largest for the paper's pair, the figure shows only that pair.",
     argument="fig10",
@@ -139,7 +139,7 @@ def _zoomed_near_1gb(name: str, rows: pd.DataFrame, times: float) -> pd.DataFram
 )
 @figure(
     "opera-fig4",
-    "R = C + \u03b2 predicts too much",
+    "Does R = C + \u03b2 predict too much?",
     "OPERA Figure 4: the model that adds every walk cycle to the runtime (Pham there, Alam in "
     "MICRO'20), fitted to the 2MB run, against all layouts. Walks overlap with other work, so the "
     "predicted runtime of the 4KB run is too high.",
@@ -147,13 +147,13 @@ def _zoomed_near_1gb(name: str, rows: pd.DataFrame, times: float) -> pd.DataFram
 )
 @figure(
     "opera-fig5",
-    "R = C + \u03b2 predicts too little",
+    "Does R = C + \u03b2 predict too little?",
     "OPERA Figure 5: the same model for a workload where one walk cycle adds more than one cycle.",
     argument="opera-fig5",
 )
 @figure(
     "opera-fig7",
-    "A workload that a line describes",
+    "Does a line describe this workload?",
     "OPERA Figure 7: runtime against walk cycles with the best line through all layouts.",
     argument="opera-fig7",
 )
@@ -165,7 +165,7 @@ def _zoomed_near_1gb(name: str, rows: pd.DataFrame, times: float) -> pd.DataFram
 )
 @figure(
     "opera-fig9",
-    "A slope above 1",
+    "Is the slope above 1?",
     "OPERA Figure 9: the best line through all layouts of the paper's workload, and the steepest line "
     "of this run. With a slope above 1, removing a walk saves more cycles than the walk takes.",
     argument="opera-fig9",

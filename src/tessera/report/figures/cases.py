@@ -183,7 +183,7 @@ MICRO20_CASES = {
         column="stlb_misses", axis="TLB misses M", printed=("Figure 7",),
     ),
     "fig8": CaseStudy(
-        "Workloads that a straight line describes well and badly",
+        "How well does a straight line describe a workload?",
         "spec06/omnetpp, machine not named", _OMNETPP, SANDYBRIDGE,
         ("poly1",), "largest error of poly1", largest_error("poly1"),
         together(
@@ -195,7 +195,7 @@ MICRO20_CASES = {
         ("poly1",), "largest slope", line_slope, number_in_words(line_slope, "slope"),
     ),
     "fig10": CaseStudy(
-        "A workload that a straight line describes badly", "gups/16GB on SandyBridge", ("gups-16gb", "gups"),
+        "A line, a parabola and a cubic in walk cycles", "gups/16GB on SandyBridge", ("gups-16gb", "gups"),
         SANDYBRIDGE, ("poly1", "poly2", "poly3"), "largest error of poly1", largest_error("poly1"),
         errors_in_words("poly1", "poly2", "poly3"), printed=("VII-B text", "Figure 10"),
     ),
@@ -219,7 +219,7 @@ OPERA_CASES = {
         values=(("linear_deviation", "the 1GB run takes {} times its linear prediction"),), zoom=2.0,
     ),
     "opera-fig4": CaseStudy(
-        "R = C + \u03b2 predicts too much", "graph500/4GB on SandyBridge", ("graph500-4gb", "graph500"),
+        "Does R = C + \u03b2 predict too much?", "graph500/4GB on SandyBridge", ("graph500-4gb", "graph500"),
         SANDYBRIDGE, ("alam",), "4KB run predicted most too high",
         signed_error("alam", ALL_4KB, 1),
         signed_in_words("alam", ALL_4KB, "prediction of the 4KB run"),
@@ -227,14 +227,14 @@ OPERA_CASES = {
         aliases=_PHAM,
     ),
     "opera-fig5": CaseStudy(
-        "R = C + \u03b2 predicts too little", "spec17/xalancbmk on Broadwell", _XALANCBMK, BROADWELL,
+        "Does R = C + \u03b2 predict too little?", "spec17/xalancbmk on Broadwell", _XALANCBMK, BROADWELL,
         ("alam",), "4KB run predicted most too low", signed_error("alam", ALL_4KB, -1),
         signed_in_words("alam", ALL_4KB, "prediction of the 4KB run"),
         values=(("pham_underestimate_xalancbmk", "the 4KB run takes {}% longer than predicted"),),
         aliases=_PHAM,
     ),
     "opera-fig7": CaseStudy(
-        "A workload that a line describes", "spec06/omnetpp, machine not named", _OMNETPP, SANDYBRIDGE,
+        "Does a line describe this workload?", "spec06/omnetpp, machine not named", _OMNETPP, SANDYBRIDGE,
         ("poly1",), "largest error of poly1", largest_error("poly1"), errors_in_words("poly1"),
     ),
     "opera-fig8": CaseStudy(
@@ -244,7 +244,7 @@ OPERA_CASES = {
         values=(("poly3_max_error_mcf", "largest error of poly3 below {}%"),),
     ),
     "opera-fig9": CaseStudy(
-        "A slope above 1", "spec17/xalancbmk on Broadwell", _XALANCBMK, BROADWELL,
+        "Is the slope above 1?", "spec17/xalancbmk on Broadwell", _XALANCBMK, BROADWELL,
         ("poly1",), "largest slope", line_slope, number_in_words(line_slope, "slope"),
         values=(("slope", "slope {}"),),
     ),

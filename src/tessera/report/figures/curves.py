@@ -158,4 +158,4 @@ def _limits(axes, rows: pd.DataFrame, models, samples: pd.DataFrame, scale: floa
     drawn = rows[rows["series"].isin(models)]["runtime_cycles"] / scale
     bottom = max(low - 1.2 * span, drawn.min() if len(drawn) else low)
     top = min(high + 1.2 * span, drawn.max() if len(drawn) else high)
-    axes.set_ylim(min(bottom, low) - 0.08 * span, max(top, high) + 0.08 * span)
+    axes.set_ylim(min(bottom, low) - 0.16 * span, max(top, high) + 0.08 * span)

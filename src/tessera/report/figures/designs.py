@@ -108,9 +108,7 @@ def _mapping_panels(rows: pd.DataFrame, mappings: list[str], title: str, most_co
     for axes in all_axes[:, 0]:
         axes.set_yticks(range(len(designs)), designs)
     all_axes[0, 0].invert_yaxis()
-    between = " " if columns % 2 else "\n"  # the label of an even number of panels has the width of one
-    label = f"misses relative to the{between}baseline (4KB pages only)"
-    all_axes[-1, columns // 2].set_xlabel(label)
+    all_axes[-1, columns // 2].set_xlabel("misses relative to the baseline (4KB pages only)")
     style.legend_below(figure, all_axes.flat)
     style.headline(figure, title, "simulated")
     return figure
@@ -206,7 +204,10 @@ LADDER_KEYS = ["workload", "platform", "ladder", "layout"]
 
 def ladder_table(results) -> pd.DataFrame:
     """Columns: keys, step, mechanism, step_share (of R of P), total_share (their sum so far), provenance."""
-    rows = Results.of(results).needed(LADDER, "transfer-ladder", why="no study of transfer was made")
+    results = Results.of(results)
+    studied = len(results.read(VERDICTS, expected=False))
+    why = "the study of transfer has no ladder" if studied else "no study of transfer was made"
+    rows = results.needed(LADDER, "transfer-ladder", why=why)
     base = rows[rows["step"] == 0].set_index(LADDER_KEYS)["runtime_cycles"].rename("base")
     rows = rows.join(base, on=LADDER_KEYS)
     rows["step_share"] = rows["step_cycles"] / rows["base"]
@@ -257,10 +258,10 @@ def draw_ladder(results, reference):
             )
         axes.axvline(0, color=style.MUTED, linewidth=1)
         axes.set_title(f"to {ladder}")
+        axes.set_xlabel("change of R, relative to P")
         style.percent_axis(axes.xaxis)
     all_axes[0, 0].set_yticks(range(len(names)), labels)
     all_axes[0, 0].invert_yaxis()
-    all_axes[0, len(ladders) // 2].set_xlabel("change of R, relative to P")
     style.legend_below(figure, all_axes.flat)
     style.headline(figure, "What each mechanism adds to R", "simulated")
     return figure, rows
@@ -279,7 +280,7 @@ def answers_table(results) -> pd.DataFrame:
     """:data:`ANSWER_COLUMNS`, a row for each informative answer; changes are R / R_0 - 1, as shares."""
     rows = Results.of(results).read(ANSWERED, expected=False)
     if rows.empty:
-        raise NotDrawn(f"figure {ANSWERS_NAME}", "no study of transfer was made")
+        raise NotDrawn(f"figure {ANSWERS_NAME}", "the bracket was asked about no design")
     wanted = (rows["status"] == "answered") & rows["judged"].eq(True) & rows["informative"].eq(True)
     rows = rows[wanted & rows["group"].isin(list(CHANGES))]
     if rows.empty:

@@ -98,13 +98,14 @@ def draw_chase(results, reference):
             )
         axis.set_xscale("log", base=2)
         axis.set_yscale("log")
+        style.log_axis(axis.yaxis)
         axis.set_title(title)
         axis.set_xlabel(
             "lines" if series == "lines" else "2MB pages" if series == "large-stride" else "4KB pages"
         )
         axis.set_ylabel("cycles per access")
     handles, labels = axes.ravel()[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    style.legend_of(figure, handles, labels)
     style.headline(figure, "Pointer chases on this machine", "measured and simulated")
     return figure, rows
 
@@ -332,7 +333,7 @@ def draw_real_runs(results, reference):
     axes.set_ylim(len(layouts) - 0.4, -0.6)
     axes.set_xlabel("difference to all-4KB pages (negative is faster)")
     style.percent_axis(axes.xaxis)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    style.legend_below(figure, [axes], columns=2)
     workload = rows["workload"].iloc[0]
     style.headline(figure, f"Real runs of {workload} beside simulation", "hybrid: measured and simulated")
     return figure, rows

@@ -50,7 +50,7 @@ def draw(results, reference):
     longest = seconds.groupby(rows["job"]).sum().sort_values(ascending=False).index
     colours = dict(zip(longest, COLOURS, strict=False))
     slots, end = rows["slot"].max() + 1, rows["ended_s"].max()
-    figure, axes = style.panels(width=11, height=1.5 + 0.55 * slots)
+    figure, axes = style.panels(width=7.6, height=1.5 + 0.55 * slots)
     for row in rows.itertuples():
         colour = colours.get(row.job, style.GREY) if row.outcome == OK else style.VERMILLION
         span = row.ended_s - row.started_s
@@ -71,8 +71,7 @@ def draw(results, reference):
     axes.set_ylim(slots - 0.4, -0.6)
     axes.set_xlim(0, end / 60)
     axes.set_xlabel("minutes since the start")
-    handles = {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles))
+    style.legend_below(figure, [axes], columns=6)
     busy = seconds.sum() / (slots * end)
     style.headline(figure, f"Jobs of the start at {rows['run'].iloc[0]}: slots {busy:.0%} busy", "measured")
     return figure, rows

@@ -173,6 +173,7 @@ def draw_leaf_entries(results, reference):
         axes.set_title(workload, fontsize=8.5)
         axes.set_ylim(0, 1.32)
         axes.set_yticks([0, 0.5, 1])
+        axes.set_ylabel("share of entries", fontsize=8.5)
         axes.tick_params(axis="x", length=0)
         axes.grid(False, axis="x")
         style.percent_axis(axes.yaxis)

@@ -13,7 +13,7 @@ from tessera.lab.numa.placement_costs import HOG_SWEEP, LOCAL
 from tessera.report.figures import figure, style
 from tessera.report.results import Results
 
-# Mitosis Figures 6 and 10 for a computed GUPS of 64GB: runtime and walk cycles by placement, over LP-LD.
+# Mitosis Figures 6 and 10 for computed updates of one table: runtime and walk cycles over LP-LD.
 #
 # Bars are simulated; where loads wait behind a hog, the whisker spans the assumed numbers of its lines.
 # Diamonds are quotients of archived cycles, if the archive was fetched. The paper prints no bar.
@@ -68,8 +68,8 @@ def _archived_ratios(read: Results, configurations) -> list[tuple]:
 
 @figure(
     "numa-placements",
-    "GUPS of 64GB by placement of tables and data",
-    "Mitosis Figures 6 and 10 for computed updates of a 64GB table: runtime and walk cycles over LP-LD, "
+    "Updates of one table by placement of page tables and data",
+    "Mitosis Figures 6 and 10 for computed updates of one table: runtime and walk cycles over LP-LD, "
     "with 4KB pages and with 2MB pages only. Whiskers: other assumed numbers of outstanding lines of the "
     "interfering program. Diamonds: the paper's archived cycles, if they were fetched; with 2MB pages "
     "its programs had some 4KB pages.",
@@ -105,7 +105,8 @@ def draw_placements(results, reference):
     all_axes[-1, 0].set_xticks(range(len(names)), names, fontsize=8, rotation=30, ha="right")
     style.legend_below(figure, all_axes[:, 0], columns=2)
     kinds = "simulated" if set(rows["source"]) == {"Tessera"} else "simulated, beside published"
-    style.headline(figure, "GUPS of 64GB by placement of tables and data", kinds)
+    workloads = Results.of(results).read(PLACEMENTS)["workload"].unique()
+    style.headline(figure, f"{', '.join(workloads)} by placement of page tables and data", kinds)
     return figure, rows
 
 

@@ -65,7 +65,7 @@ def draw_max_errors(results, reference):
     last.set_xticks([tick for tick in (1e-3, 1e-2, 0.1, 1, 10) if tick > floor])
     last.set_xlabel("largest relative error (log scale)")
     handles, labels = all_axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, columnspacing=1.0)
+    style.legend_of(figure, handles, labels)
     style.headline(figure, "Largest error of each model", "simulated, beside published values")
     return figure, rows
 
@@ -320,9 +320,10 @@ def draw_cross_validation(results, reference):
         axes.set_xticks(range(len(places)), [*folds, "one out"])
         axes.set_xlim(-0.5, len(places) - 0.5)
         axes.set_yscale("log")
-        style.percent_axis(axes.yaxis)
     lowest, highest = rows["max_error"].min(), rows[["max_error", "most"]].max().max()
     all_axes[0, 0].set_ylim(max(lowest, 1e-4) / 2, highest * 2)
+    style.log_axis(all_axes[0, 0].yaxis)
+    style.percent_axis(all_axes[0, 0].yaxis)
     for axes in all_axes[:, 0]:
         axes.set_ylabel("largest error (log scale)")
     seeds = ", ".join(sorted({f"{seed:g}" for seed in ours["seed"].dropna()}))

@@ -104,6 +104,7 @@ def draw_faults(results, reference):
         axes.set_yticks(range(len(scenarios)), scenarios)
         axes.set_ylim(len(scenarios) - 0.5, -0.5)
         axes.set_xscale("log")
+        style.log_axis(axes.xaxis)
         axes.set_title(workload)
     all_axes[-1, 0].set_xlabel("faults")
     style.legend_below(figure, all_axes[:, 0], columns=4)

@@ -113,4 +113,4 @@ def _designs_panel(axes, rows: pd.DataFrame) -> None:
         )
     axes.set_xlabel("questions (simulated designs)")
     axes.set_title("R of a new design, by what it changes")
-    axes.figure.legend(loc="outside lower center", ncols=3)
+    style.legend_below(axes.figure, [axes])

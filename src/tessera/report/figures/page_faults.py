@@ -109,7 +109,8 @@ def fault_times_table(results) -> pd.DataFrame:
     "fault-times",
     "Latency of page faults with and without huge pages",
     "Above: share of the simulated faults of each program that are at most as slow. Below: share of the "
-    "time of all faults that slower ones take. thp-never has 4KB pages only; Virtuoso draws such "
+    "time of all faults that slower ones take. The table of latencies has the number of faults of each "
+    "line. thp-never has 4KB pages only; Virtuoso draws such "
     "distributions of a real machine (Figure 2).",
     page="faults.html",
 )
@@ -133,6 +134,7 @@ def draw_fault_times(results, reference):
                     linewidth=1.3, label=scenario,
                 )  # fmt: skip
             axes.set_xscale("log")
+            style.log_axis(axes.xaxis)
             style.percent_axis(axes.yaxis)
         line[0].set_ylabel(label)
     for axes, program in zip(all_axes[0], programs, strict=True):
@@ -197,6 +199,7 @@ def draw_fault_latency(results, reference):
             label=kind,
         )  # fmt: skip
     above.set_xscale("log")
+    style.log_axis(above.xaxis)
     above.set_xlabel("latency of a first touch (us)")
     above.set_ylabel("touches that are at most as slow")
     style.percent_axis(above.yaxis)

@@ -94,7 +94,7 @@ def draw_sampling_errors(results, reference):
         axes.set_yticks(range(len(labels)), labels)
         axes.set_ylim(len(labels) - 0.4, -0.6)
     handles, names = all_axes[1, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+    style.legend_of(figure, handles, names, len(names))
     style.headline(figure, f"Errors of sampling on {rows['platform'].iloc[0]}", "simulated")
     return figure, rows
 
@@ -168,7 +168,7 @@ def draw_sampling_phases(results, reference):
         axes.set_ylabel("cycles per\ninstruction")
     all_axes[-1, 0].set_xlabel("accesses from the window's start (millions)")
     handles, labels = all_axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, columnspacing=1.2)
+    style.legend_of(figure, handles, labels, 6)
     style.headline(figure, f"Along the window, on {rows['platform'].iloc[0]}", "simulated")
     return figure, rows
 
@@ -239,7 +239,7 @@ def draw_ablations(results, reference):
             else:
                 axes.text(0.5, 0.5, "no cells", ha="center", transform=axes.transAxes, color=style.MUTED)
     handles, labels = all_axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5)
+    style.legend_of(figure, handles, labels, 5)
     style.headline(figure, "Runtime above that of 2MB pages, against walk cycles", "simulated")
     return figure, rows
 
@@ -303,7 +303,7 @@ def draw_sweep(results, reference):
         _sweep_panel(axes, part, names)
         axes.set_title(f"{pair[0]} on {pair[1]}")
     handles, labels = all_axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    style.legend_of(figure, handles, labels, 2)
     style.headline(figure, "Conclusions under other values of what is assumed", "simulated")
     return figure, rows
 

@@ -56,7 +56,7 @@ def draw_savings(results, reference):
     axes.axvline(1, color=style.MUTED, linewidth=1, linestyle="--")
     axes.set_yticks(range(len(sets)), [f"{name} (assumed)" if name == BASELINE else name for name in sets])
     axes.invert_yaxis()
-    axes.set_xlabel("share of energy saved over share of runtime saved; 1: OPERA's statement")
+    axes.set_xlabel("energy saved over runtime saved, both as shares (1: OPERA's statement)")
     style.legend_below(figure, [axes])
     style.headline(figure, "Energy that 2MB pages save, over runtime", "simulated")
     return figure, rows
@@ -107,8 +107,8 @@ def draw_efficiency(results, reference):
         for name, (label, colour, dashes) in EFFICIENCY_LINES.items():
             axes.plot(part["threads"], part[f"{name}_over_one"], dashes, color=colour, label=label)
         axes.set_title(f"{panel}  ({NO_VALUES_NOTE})")
+        axes.set_xlabel("threads")
         axes.set_ylabel("over one thread")
-    all_axes[-1].set_xlabel("threads")
     style.legend_below(figure, all_axes, columns=2)
     style.headline(figure, "Efficiency by threads, of a model", ASSUMED)
     return figure, rows

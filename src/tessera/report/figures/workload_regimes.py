@@ -188,12 +188,13 @@ def draw_regime(results, reference):
         _regime_points(axes, ours, x, y)
         _printed_lines(axes, rows[rows["source"] != THIS_RUN], y)
         axes.set_xscale("log")
+        style.log_axis(axes.xaxis)
         axes.set_ylim(bottom=0)
         axes.set_title(title)
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
     style.legend_below(figure, all_axes[0])
-    style.headline(figure, "The regime of each pair", "simulated; dashed: published")
+    style.headline(figure, "What each pair asks of translation", "simulated; dashed: published")
     return figure, rows
 
 
@@ -305,6 +306,6 @@ def draw_sensitivity(results, reference):
     all_axes[0, 0].set_ylim(len(workloads) - 0.4, -0.6)
     all_axes[0, len(platforms) // 2].set_xlabel("runtime saved compared to 4KB pages")
     handles, labels = all_axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    style.legend_of(figure, handles, labels)
     style.headline(figure, "How much huge pages help", "simulated")
     return figure, rows

@@ -30,7 +30,7 @@ PAPERS = {
 
 def claims_page(facts) -> dict:
     rows, notes = shared(claim_rows(facts))
-    claims = without_proof_reading(rows)
+    claims = sorted(without_proof_reading(rows), key=lambda row: row["verdict"] == NOT_MEASURABLE)
     return {
         "title": "Claims",
         "claims": claims,

@@ -36,6 +36,7 @@ from tessera.lab.transfer.classes import GROUPS, VARIANTS
 from tessera.lab.transfer.points import COUNTED
 from tessera.lab.transfer.verdicts import which_number
 from tessera.report import new_designs
+from tessera.report.claims_table import claim_for_reading
 from tessera.report.page_elements import other_figures
 
 # Platforms: every value with its source, or marked as assumed.
@@ -237,10 +238,10 @@ def _printed_energy(reference) -> list[dict]:
 
 def _energy_claims(facts) -> list[dict]:
     rows = facts.claims.to_dict("records")
-    return [row for row in rows if row["id"].startswith(ENERGY_CLAIMS)]
+    return [claim_for_reading(row) for row in rows if row["id"].startswith(ENERGY_CLAIMS)]
 
 
-# Which number to simulate: verdicts of models in classes of designs, and what they rest on.
+# Models and new designs: verdicts of models in classes of designs, and what they rest on.
 
 TRANSFER_TABLES = (SAMPLES, FITS, POINTS, TWINS, LADDER, VERDICTS, ANSWERED, NEW_DESIGNS)
 
@@ -250,7 +251,7 @@ def transfer_page(facts) -> dict:
     verdicts, points = tables[VERDICTS.name], tables[POINTS.name]
     judged = verdicts[verdicts["verdict"] != rules.NOT_JUDGED]
     return {
-        "title": "Which number to simulate",
+        "title": "Models and new designs",
         "figures": [facts.figure("transfer"), facts.figure("transfer-ladder")],
         "designs": for_a_new_design(tables[NEW_DESIGNS.name]),
         "refusals": refusals(tables[ANSWERED.name]),

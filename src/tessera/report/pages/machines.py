@@ -11,6 +11,7 @@ from tessera.core.results.loader import GENERATIONS, Pair
 from tessera.core.results.machine_tables import ALLOCATOR, COMPARISON, RUNS
 from tessera.core.results.outcomes import is_ok, ok_rows
 from tessera.core.results.tree import ResultsTree
+from tessera.lab.allocator_proof.overhead import overheads
 from tessera.machine.environment.condition import barring
 from tessera.measure.bundles.texts import bundle_summary
 from tessera.report.claims import load_claims
@@ -228,27 +229,25 @@ def _allocator_runs(facts) -> list[dict]:
 
 
 def allocator_overhead(table: pd.DataFrame) -> list[dict]:
-    """Per workload the medians with mosalloc over those with glibc, for memory and processor time."""
-    numbers = list(QUANTITIES)
+    """Per workload, memory and processor time: medians of both, and the median overhead of the pairs."""
     rows = []
-    for workload, part in table.groupby("workload", sort=False):
-        medians = part.groupby("allocator")[numbers].median()
-        if not {"glibc", "mosalloc"} <= set(medians.index):
-            continue
-        for name in numbers:
-            glibc, ours = medians.loc["glibc", name], medians.loc["mosalloc", name]
-            scale, unit = (2**20, "MB") if name.endswith("_bytes") else (1e9, "s")
-            rows.append(
-                {
-                    "workload": workload,
-                    "quantity": QUANTITIES[name],
-                    "glibc": f"{glibc / scale:.4g} {unit}",
-                    "mosalloc": f"{ours / scale:.4g} {unit}",
-                    "change": ours / glibc - 1 if glibc else None,
-                    "runs": int((part["allocator"] == "mosalloc").sum()),
-                }
-            )
+    for row in overheads(table).sort_values("workload", key=_first_seen, kind="stable").itertuples():
+        scale, unit = (2**20, "MB") if row.quantity.endswith("_bytes") else (1e9, "s")
+        rows.append(
+            {
+                "workload": row.workload,
+                "quantity": QUANTITIES[row.quantity],
+                "glibc": f"{row.glibc / scale:.4g} {unit}",
+                "mosalloc": f"{row.mosalloc / scale:.4g} {unit}",
+                "change": row.overhead,
+                "pairs": row.pairs,
+            }
+        )
     return rows
+
+
+def _first_seen(names: pd.Series) -> pd.Series:
+    return names.map({name: place for place, name in enumerate(names.unique())})
 
 
 def _published_overheads(facts) -> list[dict]:

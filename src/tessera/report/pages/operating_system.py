@@ -22,7 +22,7 @@ from tessera.core.units import MB
 from tessera.lab.faults.virtuoso_claims import judge_claims
 from tessera.report.page_elements import figures_on
 
-# What the kernel did to my program: the study of scenarios, and how far Linux decided the same.
+# What Linux policies do to a program: the study of scenarios, and how far Linux decided the same.
 
 #: Has the table of decisions that were compared with a running kernel.
 ORACLE_PAGE = "docs/results/os-oracle.md"
@@ -36,7 +36,7 @@ def scenarios_page(facts) -> dict:
     everything = facts.results.read(SCENARIO_CELLS, expected=False)
     cells = ok_rows(everything)
     return {
-        "title": "What the kernel did to my program",
+        "title": "What Linux policies do to a program",
         "figures": [facts.figure(name) for name in figures_on(SCENARIOS_HREF)],
         "scenarios": _described(everything),
         "rows": [_scenario_row(row) for row in cells.to_dict("records")],

@@ -14,6 +14,7 @@ from tessera.lab.studies import ablations, sentences, sweep
 from tessera.lab.studies.sweep import conclusion_named
 from tessera.lab.studies.variations import ABLATIONS, BASELINE
 from tessera.report import workload_table
+from tessera.report.claims_table import rounded
 from tessera.report.figures import style, workload_regimes
 from tessera.report.figures.simulator_studies import sampling_label
 
@@ -146,7 +147,7 @@ def regime_page(facts) -> dict:
     rows = facts.regime
     ours = rows[rows["source"] == workload_regimes.THIS_RUN]
     return {
-        "title": "Regime",
+        "title": "Demand for translation",
         "figure": facts.figure("regime"),
         "sentences": regime_sentences(ours, rows[rows["source"] != workload_regimes.THIS_RUN])
         if len(ours)
@@ -209,7 +210,13 @@ def walk_cost_section(facts) -> dict:
         "deciding": [one.source for one in walk_cost.deciding(known)],
         "here": _values_of_this_run(facts),
         "claims": len(both),
-        "differing": [one for one in both if one.differs],
+        "differing": [
+            one._replace(
+                obtained_lower=rounded(one.obtained_lower), obtained_upper=rounded(one.obtained_upper)
+            )
+            for one in both
+            if one.differs
+        ],
         "shown": set(facts.claims.get("id", ())),  # this run's table may lack claims
     }
 

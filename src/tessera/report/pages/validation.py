@@ -9,7 +9,7 @@ from tessera.core.results.machine_tables import CLOCK_KEYS, CLOCK_MARKS, CLOCK_P
 from tessera.core.results.outcomes import OK
 from tessera.core.results.schema import Table
 from tessera.lab.clock import errors
-from tessera.lab.clock.marks import CALIBRATE, JUDGE
+from tessera.lab.clock.marks import CALIBRATE, JUDGE, all_marks
 from tessera.report.page_elements import other_figures
 
 # The simulator against itself and against proved rules; failures with reasons.
@@ -93,7 +93,11 @@ def clock_page(facts) -> dict:
     marks = errors.errors(table(CLOCK_MARKS), "mark")
     programs = errors.errors(table(CLOCK_PROGRAMS), "program")
     return {
-        "title": "Against this machine",
+        "title": "Cycles beside this machine's",
+        "judging": {
+            "ran": int(marks.loc[marks["half"] == JUDGE, "mark"].nunique()) if len(marks) else 0,
+            "all": sum(mark.half == JUDGE for mark in all_marks()),
+        },
         "aims": errors.aims(marks, programs, known) if len(marks) else [],
         "calibrating_median": errors.calibrating_median(marks) if len(marks) else None,
         "halves": [
