@@ -1,7 +1,6 @@
 """`tessera.core.results` is the one place that knows the results tree: contract, page and source say so."""
 
 import ast
-import inspect
 import re
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
@@ -9,57 +8,38 @@ from pathlib import Path, PurePosixPath
 import pandas as pd
 import pytest
 
-from tessera.core.results.catalogue import RESULTS_PAGE, TABLES, results_page
+from tessera.core.results.catalogue import RESULTS_PAGE, TABLES, members, results_page
 from tessera.core.results.cell_tables import CELLS, MANIFEST, MODELS_OF_PAIR, MODELS_OF_RUN
 from tessera.core.results.schema import columns
 from tessera.core.results.table_io import UnreadableTable, counting_rows, frame_of, read_file, write_table
-from tessera.core.results.tree import ResultsTree
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "tessera"
 LAYOUT_NAMES = {"growing-0", "growing-8", "1gb"}
-#: Folders of the tree that are no file's own path.
-FOLDERS = {
-    "all_bundles", "all_models", "all_provenance", "bundle", "bundles", "bundles_list", "machines",
-    "all_reference", "all_validation", "figures", "host", "kernel_parts",
-    "layouts", "models_folder", "notebooks", "report_folder", "root", "studies",
-}  # fmt: skip
 
 
 def documented() -> set[str]:
-    """Paths of the page of tables, and of the tree in docs/contracts.md with ``*`` for angle brackets."""
-    text = (ROOT / "docs" / "contracts.md").read_text().split("\n## Results tree\n")[1].split("\n## ")[0]
-    found = set(re.findall(r"^### `(.*)`$", (ROOT / RESULTS_PAGE).read_text(), re.MULTILINE))
-    for cells in re.findall(r"^\| (`.*?) \| (`.*?) \|", text, re.MULTILINE):
-        folders, files = (re.findall(r"`([^`]+)`", cell) for cell in cells)
-        found |= {(PurePosixPath(folder) / name).as_posix() for folder in folders for name in files}
-    return {re.sub(r"<[^>]+>", "*", path) for path in found}
+    """Paths of the page of tables, and of its list of other files."""
+    tables, others = (ROOT / RESULTS_PAGE).read_text().split("\n## Other files\n")
+    rows = re.findall(r"^\| `(.*?)`", others, re.MULTILINE)
+    return {*re.findall(r"^### `(.*)`$", tables, re.MULTILINE), *rows}
 
 
 def spelled() -> dict[str, str]:
     """Path with ``*`` for every argument -> the member of ``ResultsTree`` that spells it."""
-    tree, found = ResultsTree(Path()), {}
-    for name, member in inspect.getmembers(ResultsTree):
-        if name.startswith("_") or name in {"found", "relative"} | FOLDERS:
-            continue
-        if isinstance(member, property):
-            found[getattr(tree, name).as_posix()] = name
-        else:
-            arguments = ["*"] * (len(inspect.signature(member).parameters) - 1)
-            found[member(tree, *arguments).as_posix()] = name
-    return found
+    return {path: name for name, (path, _) in members().items()}
 
 
-def test_every_path_of_the_contract_is_spelled_by_the_tree_and_the_other_way():
-    paths, members = documented(), spelled()
-    assert not {path for path in paths if not any(fnmatch(path, other) for other in members)}
-    assert not {other for other in members if not any(fnmatch(path, other) for path in paths)}
+def test_every_path_of_the_page_is_spelled_by_the_tree_and_the_other_way():
+    paths, known = documented(), spelled()
+    assert not {path for path in paths if not any(fnmatch(path, other) for other in known)}
+    assert not {other for other in known if not any(fnmatch(path, other) for path in paths)}
 
 
 def test_every_table_has_its_part_of_the_page_and_every_csv_its_table():
     patterns = {table.pattern for table in TABLES.values()}
     tables = {path for path in documented() if path.endswith(".csv")}
-    assert tables - patterns == {"layouts/*/*/*.csv", "figures/*.csv"}
+    assert tables - patterns == {"layouts/*/*/*.csv"}
     assert not patterns - documented()
 
 

@@ -50,6 +50,8 @@ def test_negative_runtimes_of_mosmodel_are_those_of_the_archive():
 
 
 def test_each_contradiction_of_the_papers_is_a_row():
-    listed = [row[2] for row in pages.table("contradictions.md", "| paper | what contradicts | claim |")]
+    """The page has the claims with an explanation."""
+    heads = "| paper | section | sentence | what contradicts it | claim |"
+    listed = [row[4] for row in pages.table("contradictions.md", heads)]
     found = judged_claims(repo_root() / "results", claims_path().with_name(PROOF_READING))
     assert sorted(listed) == sorted(found.loc[found["verdict"] == "CONTRADICTED", "id"])

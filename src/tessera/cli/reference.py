@@ -2,7 +2,8 @@
 
 ``docs/reference/commands.md`` is for reading. ``docs/reference/search.html`` has the same, and each column of
 the tables of results, as one table with the filter of the report's pages (``report/assets``).
-:mod:`tessera.cli.code_reference` makes ``docs/reference/codes.md``.
+:mod:`tessera.cli.code_reference` makes ``docs/reference/codes.md``, and :mod:`tessera.cli.error_reference`
+``docs/reference/errors.md``, whose rows ``search.html`` has, too.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import NamedTuple
 
 import click
 
-from tessera.cli.code_reference import codes_page
+from tessera.cli.code_reference import codes_page, contradictions_page
 from tessera.cli.dev.steps import STEPS
+from tessera.cli.error_reference import errors_page, messages
 from tessera.cli.lab.study import default_text
 from tessera.cli.main import COMMANDS, cli
 from tessera.core import platforms
@@ -35,7 +37,15 @@ a browser. Each command has `--help` with an example. In a checkout, write `./ru
 _STUDIES = "Studies: `tessera lab run NAME KEY=VALUE... --out PATH`"
 _STEPS = "Steps of the workflow: `tessera dev step NAME KEY=VALUE... --out PATH`"
 _FILES = "Keys of files"
-_SCHEMA = "workflow/schemas/config.schema.json"
+#: Files that people write, and those of bundles: name, schema, what it is; optional: a part of the schema.
+_SCHEMAS = (
+    ("config/NAME.yaml", "config", "A run of the experiment; results go to results/<name>."),
+    ("config/workloads/NAME.yaml", "workload", "A workload and its sizes."),
+    ("an entry of config/claims.yaml or config/proof-reading.yaml", "claims", "A claim.", "claim"),
+    ("bundle.json", "bundle-about", "How a bundle was measured."),
+    ("machine.json", "bundle-machine", "The machine of a bundle."),
+    ("workloads.json", "bundle-workloads", "The workloads of a bundle, by name."),
+)
 _PARTS = {"command": "option", "study": "key", "step": "key", "file": "key", "table": "column"}
 
 
@@ -86,20 +96,33 @@ def all_described() -> dict[str, list[Described]]:
     found = {heading: list(commands(cli, top, names)) for heading, names in COMMANDS.items()}
     found[_STUDIES] = list(run_by_name("study", STUDIES))
     found[_STEPS] = list(run_by_name("step", STEPS))
-    found[_FILES] = [_configuration(), _platform()]
+    found[_FILES] = [_platform(), *(_file_keys(*one) for one in _SCHEMAS)]
     return found
 
 
-def _configuration() -> Described:
-    """The keys that the schema of configurations has."""
+def _file_keys(file: str, schema: str, about: str, part: str = "") -> Described:
+    """The keys that a schema of ``workflow/schemas`` has, or one ``part`` of its ``$defs``."""
+    root = json.loads((repo_root() / "workflow/schemas" / f"{schema}.schema.json").read_text())
+    parts = root.get("$defs", {})
+    keys = _schema_keys(parts[part] if part else root, "", parts)
+    return Described("file", file, about, tuple(dict(keys).items()))
 
-    def keys(schema: dict, above: str) -> Iterator[tuple[str, str]]:
-        for name, below in schema.get("properties", {}).items():
-            yield above + name, below.get("description") or f"({below.get('type', 'name')})"
-            yield from keys(below, f"{above}{name}.")
 
-    schema = json.loads((repo_root() / _SCHEMA).read_text())
-    return Described("file", "config/NAME.yaml", f"{schema['title']}.", tuple(keys(schema, "")))
+def _schema_keys(schema: dict, above: str, parts: dict) -> Iterator[tuple[str, str]]:
+    """(key, meaning) of an object; ``NAME`` stands for keys that the writer chooses."""
+    schema = parts.get(schema.get("$ref", "").rpartition("/")[2], {}) | schema
+    for name, below in schema.get("properties", {}).items():
+        below = parts.get(below.get("$ref", "").rpartition("/")[2], {}) | below
+        values = ", ".join(map(str, below.get("enum", ())))
+        about = below.get("description") or below.get("title") or f"({below.get('type') or 'name'})"
+        required = "  [required]" if name in schema.get("required", ()) else ""
+        yield above + name, about + (f"  [one of: {values}]" if values else "") + required
+        yield from _schema_keys(below, f"{above}{name}.", parts)
+    either = [one | {"required": []} for one in schema.get("oneOf", ())]
+    inside = [(one, above) for one in (*either, schema.get("items"))]
+    for inner, name in (*inside, (schema.get("additionalProperties"), f"{above}NAME.")):
+        if isinstance(inner, dict):
+            yield from _schema_keys(inner, name, parts)
 
 
 def _platform() -> Described:
@@ -117,6 +140,12 @@ def tables() -> Iterator[Described]:
         units = ("" if c.unit in ("-", "1") else f" [{c.unit}]" for c in table.columns)
         parts = tuple((c.name, c.about + unit) for c, unit in zip(table.columns, units, strict=True))
         yield Described("table", table.pattern, f"{table.about}; written by {table.writer}", parts)
+
+
+def _errors() -> Iterator[Described]:
+    """What errors with a code say."""
+    for one in messages():
+        yield Described("error", one.code, "; what to do: ".join(filter(None, one[1:])), ())
 
 
 def commands_page(described: dict[str, list[Described]]) -> str:
@@ -157,8 +186,8 @@ def search_page(described: Iterable[Described]) -> str:
 <body style="display: block">
 <main id="main">
 <h1>Commands and tables</h1>
-<p class="lead">Every command, study, step, table and file with keys; each of their options, keys and columns.
-Type words into the filter: a row must have all of them. Written by
+<p class="lead">Every command, study, step, table and file with keys; each of their options, keys and columns;
+errors with a code. Type words into the filter: a row must have all of them. Written by
 <code>python -m tessera.cli.reference</code>.</p>
 <div class="scroll" tabindex="0"><table class="data sortable">
 <thead><tr><th>kind</th><th>name</th><th>of</th><th>meaning</th></tr></thead>
@@ -178,7 +207,9 @@ def pages() -> dict[str, str]:
     return {
         f"{FOLDER}/codes.md": codes_page(),
         f"{FOLDER}/commands.md": commands_page(described),
-        f"{FOLDER}/search.html": search_page([*every, *tables()]),
+        f"{FOLDER}/errors.md": errors_page(),
+        "docs/results/contradictions.md": contradictions_page(),
+        f"{FOLDER}/search.html": search_page([*every, *tables(), *_errors()]),
     }
 
 

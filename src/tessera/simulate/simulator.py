@@ -22,6 +22,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import with_names
 from tessera.core.platforms import Platform
 from tessera.core.processes import SIGNALS
+from tessera.core.results.schema import columns
 from tessera.machine.container import toolchain
 from tessera.machine.container.process import GRACE_SECONDS
 from tessera.simulate.inputs import LAYOUT, PageSource
@@ -219,17 +220,39 @@ UNIT_COLUMNS = (
 )  # fmt: skip
 #: Columns of ``--designs-out``: what a structure of the design counted (docs/contracts.md).
 DESIGN_COLUMNS = ("layout", "structure", "accesses", "hits", "lookup_cycles", "background_cycles")
-#: Columns of ``--kernel-out``: the kernel's work in page faults (docs/reference/page-faults.md).
-KERNEL_COLUMNS = (
-    "layout", "kernel_instructions", "kernel_loads", "kernel_stores", "kernel_stlb_hits",
-    "kernel_stlb_misses", "kernel_walk_cycles", "kernel_cycles", "kernel_l1d_loads", "kernel_l2_loads",
-    "kernel_l3_loads", "kernel_dram_loads", "kernel_walker_l1d_loads", "kernel_walker_l2_loads",
-    "kernel_walker_l3_loads", "kernel_walker_dram_loads",
-)  # fmt: skip
-#: Columns of ``--fault-times-out``: a fault of a timed part (docs/reference/page-faults.md).
-FAULT_TIME_COLUMNS = (
-    "layout", "fault", "access", "page", "kind", "page_bytes", "tables", "batch", "cycles",
-)  # fmt: skip
+#: Of ``--kernel-out``: the kernel's work in page faults (docs/reference/page-faults.md), a row for each log.
+KERNEL_TABLE = columns("""
+layout                    text   -             the log
+kernel_instructions       count  instructions  of all faults; a repeated string instruction counts once
+kernel_loads              count  loads         of all faults; one for each line of a string instruction
+kernel_stores             count  stores        the same
+kernel_stlb_hits          count  translations  of all faults
+kernel_stlb_misses        count  translations  of all faults
+kernel_walk_cycles        count  cycles        scaled as C
+kernel_cycles             count  cycles        part of R: from the program's last instruction to the kernel's
+kernel_l1d_loads          count  loads         loads and stores that L1d served
+kernel_l2_loads           count  loads         loads and stores that L2 served
+kernel_l3_loads           count  loads         loads and stores that L3 served
+kernel_dram_loads         count  loads         loads and stores that memory served
+kernel_walker_l1d_loads   count  loads         loads of the kernel's walks that L1d served
+kernel_walker_l2_loads    count  loads         loads of the kernel's walks that L2 served
+kernel_walker_l3_loads    count  loads         loads of the kernel's walks that L3 served
+kernel_walker_dram_loads  count  loads         loads of the kernel's walks that memory served
+""")
+#: Of ``--fault-times-out``: a row for each fault of a timed part.
+FAULT_TIME_TABLE = columns("""
+layout      text   -         the log
+fault       count  1         its number in the log, from 0
+access      count  accesses  data accesses of the program before it
+page        count  1         virtual address / 4KB of the page that faulted
+kind        text   -         of its template
+page_bytes  count  bytes     size of the page
+tables      count  1         page tables that it allocated
+batch       count  1         1 if its template moves a batch of pages
+cycles      count  cycles    its latency
+""")
+KERNEL_COLUMNS = tuple(column.name for column in KERNEL_TABLE)
+FAULT_TIME_COLUMNS = tuple(column.name for column in FAULT_TIME_TABLE)
 
 
 class SimulatorOutput:

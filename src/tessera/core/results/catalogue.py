@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
 
 from tessera.core.files import repo_root, write_text
 from tessera.core.results import (
@@ -18,6 +21,7 @@ from tessera.core.results import (
     transfer_tables,
 )
 from tessera.core.results.schema import Table
+from tessera.core.results.tree import FOLDERS, ResultsTree
 
 #: name -> table; the name is the stem of the file, with a prefix if several tables have the same stem.
 TABLES: dict[str, Table] = {}
@@ -34,10 +38,12 @@ for _table in (
 # The page docs/reference/tables.md.
 
 RESULTS_PAGE = "docs/reference/tables.md"
+_WIDE = ("kernel/*/*", "layouts/*/*/*.csv")  #: other files whose path has that of a table in it
 _TITLE = """# Tables of a results folder
 
-This page lists every table below `results/<config>/`. `tessera.core.results.catalogue` generates it from the
-`*_tables` files beside it; to change a column, change it there. In paths, `*` is the name of a workload, a
+This page lists every table below `results/<config>/`, and at its end the other files.
+`tessera.core.results.catalogue` generates it from the `*_tables` files and `tree.py` beside it; to change a
+column, change it there. In paths, `*` is the name of a workload, a
 platform or the like.
 
 A *count* is a whole number, a *number* is a double, *truth* is True or False, and *text* is a string. A cell
@@ -70,7 +76,26 @@ def results_page() -> str:
         lines.append(f"## {title}\n")
         for table in tables:
             lines += _table_lines(table, known)
-    return "\n".join(lines)
+    return "\n".join((*lines, *_other_files()))
+
+
+def members() -> dict[str, tuple[str, str]]:
+    """Member of :class:`ResultsTree` for files -> its path, with ``*`` for every argument, and what it is."""
+    tree, found = ResultsTree(Path()), {}
+    for name, member in inspect.getmembers(ResultsTree):
+        if not name.startswith("_") and name not in FOLDERS:
+            call = member.fget if isinstance(member, property) else member
+            path = call(tree, *["*"] * (len(inspect.signature(call).parameters) - 1))
+            found[name] = path.as_posix(), (inspect.getdoc(member) or "").replace("``", "`")
+    return found
+
+
+def _other_files() -> Iterator[str]:
+    yield "## Other files\n\n| path | content |\n|---|---|"
+    for path, about in sorted(members().values()):
+        if path in _WIDE or not any(fnmatch(table.pattern, path) for table in TABLES.values()):
+            yield f"| `{path}` | {about} |"
+    yield ""
 
 
 def _table_lines(table: Table, known: dict[tuple, str]) -> Iterator[str]:

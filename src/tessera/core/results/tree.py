@@ -25,6 +25,12 @@ MODEL_TABLES = (*FIT_TABLES, *ADAPTIVE_TABLES, *ONE_GB_TABLES)
 REFERENCE_TABLES = ("comparison", "archived", "quarantine", "rules", "status")
 #: Files with a reason, in the folder of a pair, if the step cannot compute its tables.
 NOT_FITTED, NOT_REPLAYED, NOT_PREDICTED = "not_fitted", "not_replayed", "not_predicted"
+#: Members of the tree that are no file's own path.
+FOLDERS = {
+    "all_bundles", "all_models", "all_provenance", "bundle", "bundles", "bundles_list", "machines",
+    "all_reference", "all_validation", "figures", "found", "host", "kernel_parts",
+    "layouts", "models_folder", "notebooks", "relative", "report_folder", "root", "studies",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,7 @@ class ResultsTree:
         return self.root / "traces" / workload / "info.json"
 
     def trace(self, workload: str) -> Path:
+        """The recording."""
         return self.root / "traces" / workload / TRACE_NAME
 
     def prepared(self, file: str) -> Path:
@@ -76,6 +83,7 @@ class ResultsTree:
         return self.root / "layouts"
 
     def layout(self, workload: str, platform: str, name: str) -> Path:
+        """A layout: 54 of the heuristics, and ``1gb``."""
         return self.layouts / workload / platform / f"{name}.csv"
 
     def manifest(self, workload: str, platform: str) -> Path:
@@ -144,7 +152,7 @@ class ResultsTree:
 
     @property
     def host_calibrated(self) -> Path:
-        """The same with keys of the core set by micro-benchmarks."""
+        """The platform of ``host-chased.yaml`` with keys of the core set by micro-benchmarks."""
         return self.host / "host-calibrated.yaml"
 
     # -- models
@@ -165,13 +173,15 @@ class ResultsTree:
         return self.models_folder(workload, platform) / f"{table}.csv"
 
     def fit(self, workload: str, platform: str) -> Path:
+        """The models of a pair, for ``tessera predict --fit``."""
         return self.models_folder(workload, platform) / "fit.json"
 
     def intervals(self, workload: str, platform: str) -> Path:
+        """Their prediction intervals."""
         return self.models_folder(workload, platform) / "intervals.json"
 
     def why_no_models(self, workload: str, platform: str, what: str) -> Path:
-        """Why the tables of a pair are empty; ``what`` is :data:`NOT_FITTED` or one of the others."""
+        """Why the tables of a pair are empty: not_fitted, not_replayed or not_predicted."""
         return self.models_folder(workload, platform) / f"{what}.txt"
 
     # -- studies and validation
@@ -181,7 +191,7 @@ class ResultsTree:
         return self.root / "studies"
 
     def window(self, workload: str, accesses: int | str) -> Path:
-        """info.json of a part of a trace; that trace is beside it."""
+        """A part of a trace; ``trace.tst`` is beside it."""
         return self.studies / "windows" / f"{workload}-{accesses}" / "info.json"
 
     def sampling(self, workload: str, table: str) -> Path:
@@ -229,7 +239,7 @@ class ResultsTree:
         return self.studies / "numa" / "programs" / f"{workload}.csv"
 
     def scenario_recording(self, workload: str) -> Path:
-        """Outcome of a recording from the first instruction, with the program's calls; beside its trace."""
+        """Outcome of a recording from the first instruction, with the program's calls; with its trace."""
         return self.studies / "scenarios" / workload / "recording" / "info.json"
 
     def scenarios(self, workload: str, table: str) -> Path:
@@ -321,6 +331,7 @@ class ResultsTree:
         return self.root / "notebooks"
 
     def notebook(self, name: str) -> Path:
+        """A notebook that was executed."""
         return self.notebooks / f"{name}.html"
 
     @property
@@ -335,9 +346,11 @@ class ResultsTree:
     # -- the archive of the notebooks (notebooks/data), used instead of traces
 
     def archived_profile(self, workload: str, platform: str) -> Path:
+        """Misses by region; only in ``notebooks/data``."""
         return self.root / "profiles" / f"{workload}-{platform}.csv"
 
     def archived_designs(self, workload: str, platform: str) -> Path:
+        """Counts of designs; only in ``notebooks/data``."""
         return self.root / "designs" / f"{workload}-{platform}.csv"
 
     # -- provenance, lock, cache, logs
@@ -347,6 +360,7 @@ class ResultsTree:
         return self.root / "provenance"
 
     def provenance(self, part: str) -> Path:
+        """Configuration, versions, machine and hashes of a part of the run."""
         return self.all_provenance / f"{part}.json"
 
     @property
@@ -361,15 +375,16 @@ class ResultsTree:
 
     @property
     def cache(self) -> Path:
-        """Content-addressed cells."""
+        """Finished cells, by content."""
         return self.root / "cache"
 
     def log(self, name: str) -> Path:
+        """Output of a job."""
         return self.root / "logs" / f"{name}.log"
 
     @property
     def steps(self) -> Path:
-        """``run, target, steps, done_before, logs`` of the last start."""
+        """The steps that the last start planned: ``run, target, steps, done_before, logs``."""
         return self.root / "logs" / "steps.json"
 
     def benchmark(self, name: str) -> Path:

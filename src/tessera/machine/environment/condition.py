@@ -11,15 +11,20 @@ from pathlib import Path
 
 from tessera.core.errors import unknown_name
 
-STOP = "stop"  #: no run starts
-BARS = "bars"  #: runs are possible, but their bundle decides no claim
-NOTED = "noted"  #: recorded only
-LEVELS = (STOP, BARS, NOTED)
-
-OK = "ok"
-DIFFERS = "differs"
-UNKNOWN = "unknown"  #: it could not be read; ``found`` has the reason
-STATUSES = (OK, DIFFERS, UNKNOWN)
+STOP, BARS, NOTED = "stop", "bars", "noted"
+#: level -> what follows if the condition is not met
+LEVELS = {
+    STOP: "no run starts",
+    BARS: "runs are possible, but their bundle decides no claim",
+    NOTED: "it is recorded only",
+}
+OK, DIFFERS, UNKNOWN = "ok", "differs", "unknown"
+#: status -> meaning, from the best to the worst
+STATUSES = {
+    OK: "met; also if the kernel does not have the feature",
+    DIFFERS: "not met; `found` has the value",
+    UNKNOWN: "it cannot be read; `found` has the reason. It counts as not met",
+}
 
 
 @dataclass(frozen=True)
@@ -55,10 +60,10 @@ def barring(conditions: Iterable[Condition]) -> list[Condition]:
 
 def worse_of(first: Iterable[Condition], second: Iterable[Condition]) -> list[Condition]:
     """Each condition as it was where it was worse: for runs that were made at two times."""
-    worse = {one.check: one for one in first}
+    worse, order = {one.check: one for one in first}, list(STATUSES)
     for one in second:
         before = worse.get(one.check)
-        if before is None or STATUSES.index(one.status) > STATUSES.index(before.status):
+        if before is None or order.index(one.status) > order.index(before.status):
             worse[one.check] = one
     return list(worse.values())
 

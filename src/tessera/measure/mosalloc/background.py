@@ -181,15 +181,20 @@ def main(target: float) -> int:
 
 # Starting and ending the fragmenter and the co-runners.
 
-_UNREACHABLE_REMEDIES = {
-    "above-target": "choose a larger index, or compact memory: echo 1 > /proc/sys/vm/compact_memory",
-    "no-blocks": "free memory (drop caches, end programs), or choose a smaller index",
-    "no-memory": "end other programs, or choose a smaller index",
-}
-_UNREACHABLE_REASONS = {
-    "above-target": "free memory is more fragmented already",
-    "no-blocks": "the kernel gave no further block of 2MB",
-    "no-memory": f"less than {format_bytes(LEAST_AVAILABLE)} of memory are available",
+#: code -> why the index cannot be reached, and the remedy
+UNREACHABLE: dict[str, tuple[str, str]] = {
+    "above-target": (
+        "free memory is more fragmented already",
+        "choose a larger index, or compact memory: echo 1 > /proc/sys/vm/compact_memory",
+    ),
+    "no-blocks": (
+        "the kernel gave no further block of 2MB",
+        "free memory (drop caches, end programs), or choose a smaller index",
+    ),
+    "no-memory": (
+        f"less than {format_bytes(LEAST_AVAILABLE)} of memory are available",
+        "end other programs, or choose a smaller index",
+    ),
 }
 _ENDING_SECONDS = 10
 
@@ -271,10 +276,11 @@ def _end_process(process: subprocess.Popen) -> None:
 def _refused(index: float, words: list[str]) -> TesseraError:
     code = words[1] if words[:1] == ["failed"] else ""
     reached = f" (index {words[2]})" if len(words) > 2 else ""
+    found, remedy = UNREACHABLE.get(code, ("the fragmenter ended", "see its message above"))
     return TesseraError(
         f"free memory with the unusable index {index:g}",
-        _UNREACHABLE_REASONS.get(code, "the fragmenter ended") + reached,
-        _UNREACHABLE_REMEDIES.get(code, "see its message above"),
+        found + reached,
+        remedy,
         exit_code=EXIT_FAILED,
         code=f"mapping/{code or 'fragmenter'}",
     )

@@ -32,6 +32,7 @@ from tessera.core.mapping.contiguity import ChunkHistogram, MappingSummary
 from tessera.core.mapping.free_blocks import machine_free_blocks, unusable_index
 from tessera.core.mapping.mapping_file import read_mapping
 from tessera.core.processes import module_command
+from tessera.core.results.schema import columns
 from tessera.machine.reserve.settings import changed_settings, chosen_word
 from tessera.measure.mosalloc.background import co_running, fragmented_memory
 from tessera.measure.mosalloc.pools import LARGE_PAGE_SYSFS
@@ -43,11 +44,26 @@ _VM = Path("/proc/sys/vm")
 COMPACT = _VM / "compact_memory"  #: not a setting: each writing compacts once
 #: setting -> value for the time of the matrix
 QUIET = {_VM / "compact_unevictable_allowed": "0", _VM / "compaction_proactiveness": "0"}
-COLUMNS = (
-    "case", "thp", "target_index", "co_runners", "status", "message", "index_before", "index_at_start",
-    "index_at_end", "co_runners_at_end", "mapped_pages", "chunks", "median_chunk_pages", "share_2mb",
-    "distance_count", "mapping", "provenance",
-)  # fmt: skip
+MATRIX_TABLE = columns("""
+case                text    -       name of the combination
+thp                 text    -       setting of transparent huge pages
+target_index        number  1       unusable index that was asked for; empty: memory is unchanged
+co_runners          count   1       programs beside it
+status              text    -       ok, or failed
+message             text    -       the reason
+index_before        number  1       unusable index before the fragmentation
+index_at_start      number  1       the same at the start of the program
+index_at_end        number  1       the same at its end
+co_runners_at_end   count   1       co-runners that still ran then
+mapped_pages        count   pages   as tessera mapping show prints it
+chunks              count   chunks  as tessera mapping show prints it
+median_chunk_pages  count   pages   half of the memory is in chunks of at most so many pages
+share_2mb           number  1       as tessera mapping show prints it
+distance_count      count   pages   as tessera mapping show prints it
+mapping             text    -       file of the mapping
+provenance          text    -       measured
+""")
+COLUMNS = tuple(column.name for column in MATRIX_TABLE)
 
 
 @dataclass(frozen=True)
