@@ -58,7 +58,7 @@ KINDS = {
 }
 #: what is done to the text -> words of the message; TOP is the key of KINDS
 FAULTS = {
-    "a key twice": "key TOP is given twice|key 'TOP' is given twice",
+    "a key twice": "key 'TOP' is given twice",
     "NaN": "nan' is not a number|'NaN' is not a number",
     "infinity": "inf' is not a number|'-Infinity' is not a number",
     "an alias": "anchor or alias",

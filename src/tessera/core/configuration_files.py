@@ -164,7 +164,7 @@ def parse_json(text: str) -> object:
         found: dict[str, object] = {}
         for key, value in pairs:
             if key in found:
-                raise _Fault(f"key {_shown_key(key)} is given twice", "key")
+                raise _Fault(f"key {_shown(key)} is given twice", "key")
             found[key] = value
         return found
 
