@@ -10,12 +10,14 @@ import pandas as pd
 import pytest
 
 from tessera.core.files import repo_root
+from tessera.lab.allocator_proof.overhead import overheads
 from tessera.report import site
 from tessera.report.claims import load_claims
 from tessera.report.figures import registry
 from tessera.report.pages import GROUPS, PAGES
 from tessera.report.pages.about import unwrapped
 from tessera.report.pages.claims import WORDS_OF_RULES, allowed
+from tessera.report.pages.machines import allocator_overhead
 from tessera.report.pages.summary import HEADLINES
 from tessera.report.pages.workloads import hot_pages
 from tests.synthetic.claims import EXPLANATION
@@ -152,6 +154,21 @@ def test_allocator_page_has_pages_asked_and_costs(rendered):
     (row,) = re.findall(r"<tr><td>growing-4</td>.*?</tr>", text)
     assert ">77<" in row and '<td class="got">' in row and 'class="status' not in row
     assert "100 MB" in text and "101 MB" in text and "1.0%" in text and "2.0%" in text
+
+
+def test_the_allocator_s_table_has_the_overhead_of_its_figure():
+    """The median of the quotients of pairs, which is not the quotient of the medians."""
+    runs = [(100, 110), (200, 260), (400, 404)]
+    table = pd.DataFrame(
+        [
+            {"workload": "gups/32MB", "allocator": name, "pair": pair, "memory_bytes": 2**20, "cpu_ns": value}
+            for pair, values in enumerate(runs)
+            for name, value in zip(("glibc", "mosalloc"), values, strict=True)
+        ]
+    )
+    (time,) = [row for row in allocator_overhead(table) if row["quantity"] == "processor time"]
+    figure = overheads(table).set_index("quantity").loc["cpu_ns", "overhead"]
+    assert time["change"] == figure == pytest.approx(0.1) and time["pairs"] == 3
 
 
 def test_kernel_page_exists_only_with_results(rendered, small_tree, five_claims):
