@@ -226,7 +226,7 @@ def _break_long_labels(figure: Figure) -> bool:
             (axes.yaxis.label, 2 * min((low + high) / 2, height - (low + high) / 2)),
         )
         for label, room in places:
-            text, size = label.get_text(), label.get_fontsize()
+            text, size = label.get_text(), float(label.get_fontsize())
             if label.get_visible() and text_width(text, size) > room - 2 * _MARGIN:
                 label.set_text(_fitted(text, room - 2 * _MARGIN, size))
                 changed |= label.get_text() != text

@@ -84,7 +84,7 @@ def members() -> dict[str, tuple[str, str]]:
     tree, found = ResultsTree(Path()), {}
     for name, member in inspect.getmembers(ResultsTree):
         if not name.startswith("_") and name not in FOLDERS:
-            call = member.fget if isinstance(member, property) else member
+            call = getattr(member, "fget", None) or member
             path = call(tree, *["*"] * (len(inspect.signature(call).parameters) - 1))
             found[name] = path.as_posix(), (inspect.getdoc(member) or "").replace("``", "`")
     return found
