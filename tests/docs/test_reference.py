@@ -8,6 +8,7 @@ import pytest
 from tessera.cli import reference
 from tessera.core.results.catalogue import TABLES
 from tessera.lab.catalogue import STUDIES
+from tessera.record.traces.header import KEYS, trace_info
 from tests.report import browser
 
 from .pages import ROOT
@@ -38,6 +39,11 @@ def test_each_study_and_each_column_can_be_found(written):
     for table in TABLES.values():
         assert {("column", name, table.pattern) for name in table.names} <= found, table.name
     assert ("option", "--out PATH", "tessera lab run NAME [KEY=VALUE]...") in found
+
+
+def test_the_keys_of_a_trace_are_those_of_its_header():
+    found = trace_info(ROOT / "tests/traces/examples/phases.tst")
+    assert {key.name for key in KEYS} - {"thread"} == set(found)  # of one thread, there is no such key
 
 
 @pytest.mark.skipif(browser.find() is None, reason="no browser: apt-get install chromium")

@@ -58,10 +58,7 @@ def test_every_wrong_request_is_on_the_page():
 
 
 def test_levels_are_those_of_the_code():
-    assert {cells[0]: cells[1].replace("`", "") for cells in rows(PAGE, "Levels")} == {
-        level: text if level != "D" else f"{text}; it has no interval"
-        for level, text in decision.LEVELS.items()
-    }
+    assert dict(pages.table(GENERATED, "| level | means |")) == decision.LEVELS
     assert f"at least {LEAST_LAYOUTS} layouts" in pages.text(PAGE)
 
 

@@ -18,6 +18,7 @@ from tessera.core import scenarios
 from tessera.core.files import repo_root
 from tessera.core.layouts import layout_format
 from tessera.core.mapping import mapping_file
+from tessera.core.reference import quarantine
 from tessera.core.results.schema import Column
 from tessera.core.table_columns import ascii_shown
 from tessera.fit.models.registry import EXTRA, MODELS
@@ -29,6 +30,8 @@ from tessera.machine.counters.event_table import class_named, counter_classes
 from tessera.machine.environment import condition, examine_conditions, run_conditions
 from tessera.measure.bundles.verify import CHECKS
 from tessera.measure.mosalloc.capture_matrix import MATRIX_TABLE
+from tessera.record.traces.header import KEYS
+from tessera.record.workloads import load_workload, workload_names
 from tessera.report.claims.load import PROOF_READING, claims_path, load_claims
 from tessera.report.claims.registry import evaluators, uses_our_system
 from tessera.simulate.simulator import FAULT_TIME_TABLE, KERNEL_TABLE
@@ -179,16 +182,32 @@ def contradictions_page() -> str:
     return "\n".join((_CONTRADICTIONS, *table_lines("Sentences", heads, rows, "")))
 
 
+def _stand_ins() -> Iterator[Sequence[str]]:
+    """Rows whose size `published` stands in for a graph that size `paper` downloads."""
+    for one in map(load_workload, workload_names()):
+        if {"published", "paper"} <= set(one.sizes) and one.sizes["paper"].datasets:
+            made, published = one.sizes["published"], one.sizes["paper"]
+            words = " ".join(made.args).split(" --sources")[0].split(" --delta")[0].split(" --prepared")[0]
+            share = f"{made.footprint / published.footprint:.2f}"
+            yield f"`{one.name}`", f"`{words}`", f"{made.footprint / 1e9:.2f} GB", share
+
+
 def codes_page() -> str:
     """The text of codes.md."""
+    return "\n".join((_TITLE, *(line for table in code_tables() for line in table_lines(*table))))
+
+
+def code_tables() -> tuple[tuple[str, Sequence[str], Iterable[Sequence[str]], str], ...]:
+    """Heading, heads, rows and a sentence of each table of codes.md."""
     wrong = ", ".join(f"`{word}`" for word in decision.WRONG)
     examples = f"The examples are lines of files in `{_LAYOUTS}/refused`."
     of_runs = "The last six are judged from the counts of each run; one run that differs decides."
-    tables = (
+    return (
         ("Answers refused by `tessera predict`", ("code", "refused because", "what mends it"), _refusals(),
          f"`...` is one of {wrong}."),
         ("Remarks of `tessera predict`", ("code", "remark"),
          _meanings(decision.REMARKS), ""),
+        ("Levels of answers of `tessera predict`", ("level", "means"), _meanings(decision.LEVELS), ""),
         ("Rules of layout files", ("code", "example", "what is said of it", "remedy"), _layout_rules(),
          examples),
         ("Rules of mapping files", ("code", "rule", "remedy"),
@@ -215,12 +234,16 @@ def codes_page() -> str:
          "A variant is a processor P with some values changed."),
         ("Evaluators of claims", ("evaluator", "parameters", "value", "of our kernel or allocator"),
          _evaluators(), "`how` is an aggregate: `max`, `min`, `mean`, `median`, `sum`, `product`, `count`."),
+        ("Rules for archived numbers", ("rule", "sets aside"),
+         ((f"`{rule.__name__}`", _first_paragraph(rule)) for rule in quarantine.RULES), ""),
+        ("Stand-ins of published graphs", ("row", "arguments", "footprint", "of the published one"),
+         _stand_ins(), "Size `published`. Where a file states a `share`, the row is smaller on purpose."),
+        ("Keys of `tessera trace info --json`", ("key", "unit", "meaning"), _columns(KEYS), ""),
         ("Columns of `tessera simulate --write kernel=FILE`", _COLUMNS, _columns(KERNEL_TABLE), ""),
         ("Columns of `tessera simulate --write fault-times=FILE`", _COLUMNS, _columns(FAULT_TIME_TABLE), ""),
         ("Columns of `matrix.csv`", _COLUMNS, _columns(MATRIX_TABLE),
          "`tessera mapping capture --matrix` writes a row for each combination."),
     )  # fmt: skip
-    return "\n".join((_TITLE, *(line for table in tables for line in table_lines(*table))))
 
 
 def table_lines(

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import click
 
-from tessera.cli.code_reference import codes_page, contradictions_page
+from tessera.cli.code_reference import code_tables, codes_page, contradictions_page
 from tessera.cli.dev.steps import STEPS
 from tessera.cli.error_reference import errors_page, messages
 from tessera.cli.lab.study import default_text
@@ -54,12 +54,14 @@ class Described(NamedTuple):
 
     Attributes:
         parts: (name, meaning) of each option, key or column.
+        of: heading of the table that has it, of a row.
     """
 
     kind: str
     name: str
     about: str
     parts: tuple[tuple[str, str], ...]
+    of: str = ""
 
 
 def commands(command: click.Command, context: click.Context, only: Iterable[str] = ()) -> Iterator[Described]:
@@ -142,8 +144,13 @@ def tables() -> Iterator[Described]:
         yield Described("table", table.pattern, f"{table.about}; written by {table.writer}", parts)
 
 
-def _errors() -> Iterator[Described]:
-    """What errors with a code say."""
+def _codes() -> Iterator[Described]:
+    """Rows of codes.md, and what errors with a code say."""
+    for heading, heads, rows, _ in code_tables():
+        for name, *cells in rows:
+            told = (f"{head}: {cell}" for head, cell in zip(heads[1:], cells, strict=True) if cell)
+            name, about, of = (text.replace("`", "") for text in (name, "; ".join(told), heading))
+            yield Described("row", name, about, (), of)
     for one in messages():
         yield Described("error", one.code, "; what to do: ".join(filter(None, one[1:])), ())
 
@@ -167,7 +174,7 @@ def search_page(described: Iterable[Described]) -> str:
     """The text of search.html."""
     rows = []
     for one in described:
-        rows.append((one.kind, one.name, "", one.about))
+        rows.append((one.kind, one.name, one.of, one.about))
         rows += [(_PARTS[one.kind], name, one.name, about) for name, about in one.parts]
     cells = ("".join(f"<td>{escape(text)}</td>" for text in row) for row in rows)
     body = "\n".join(f"<tr>{row}</tr>" for row in cells)
@@ -187,8 +194,8 @@ def search_page(described: Iterable[Described]) -> str:
 <main id="main">
 <h1>Commands and tables</h1>
 <p class="lead">Every command, study, step, table and file with keys; each of their options, keys and columns;
-errors with a code. Type words into the filter: a row must have all of them. Written by
-<code>python -m tessera.cli.reference</code>.</p>
+rows of <a href="codes.md">codes.md</a>, and errors with a code. Type words into the filter: a row must have
+all of them. Written by <code>python -m tessera.cli.reference</code>.</p>
 <div class="scroll" tabindex="0"><table class="data sortable">
 <thead><tr><th>kind</th><th>name</th><th>of</th><th>meaning</th></tr></thead>
 <tbody>
@@ -209,7 +216,7 @@ def pages() -> dict[str, str]:
         f"{FOLDER}/commands.md": commands_page(described),
         f"{FOLDER}/errors.md": errors_page(),
         "docs/results/contradictions.md": contradictions_page(),
-        f"{FOLDER}/search.html": search_page([*every, *tables(), *_errors()]),
+        f"{FOLDER}/search.html": search_page([*every, *tables(), *_codes()]),
     }
 
 

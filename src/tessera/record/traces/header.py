@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.results.outcomes import LEAST_OUTSIDE
+from tessera.core.results.schema import columns
 from tessera.core.units import PAGE_4KB
 
 MAGIC = b"TESSTRC3"
@@ -41,22 +42,42 @@ _EVENTS = "events"
 _OUTSIDE = "outside_accesses"
 _POOL_NUMBERS = ("base", "size_bytes", "used_bytes", "distinct_4kb_pages")
 _MOST_64, _MOST_32, _MOST_EVENT_BYTES = (1 << 64) - 1, (1 << 32) - 1, 1 << 32
+#: What :func:`trace_info` gives.
+KEYS = columns("""
+program                   text    -             the program
+origin                    text    -             what recorded or imported the trace
+accesses                  count   accesses      data accesses
+stores                    count   accesses      those that are stores
+instructions              count   instructions  of the recorded thread
+block_executions          count   1             executions of blocks
+distinct_4kb_pages        count   pages         pages that are accessed
+outside_4kb_pages         count   pages         those that lie in no pool, so no layout acts on them
+outside_accesses          count   accesses      accesses to them; only of imported traces
+threads                   count   1             threads that ran in the region
+thread                    text    -             of several: number and blocks of the recorded one, all blocks
+complete_roi              truth   -             the region was recorded to its end
+stopped                   truth   -             the recording stopped the program
+kernel_modelled           truth   -             accesses of system calls are recorded
+kernel_accesses           count   accesses      accesses of system calls
+events                    count   1             calls to memory management; only of a trace with them
+pools                     text    -             the heap and the anonymous pool, with place and use
+windows                   count   1             windows of the trace; 0 if the region was only counted
+window_accesses           count   accesses      of a window
+gap_accesses              count   accesses      of a gap between windows
+region_accesses_seen      count   accesses      counted in the region, recorded or not
+region_instructions_seen  count   instructions  the same
+region_ended              truth   -             the region was counted to its end
+checksum                  text    -             of the trace
+file_bytes                count   bytes         size of the file
+""")
 ADDRESS_LIMIT = 1 << 48  #: of pools; the simulator rejects addresses at and above it
 
 
 def trace_info(path: Path | str) -> dict:
     """Header of the trace at ``path``.
 
-    Keys: ``program, origin, accesses, stores, instructions, block_executions, distinct_4kb_pages,
-    threads, complete_roi, stopped, kernel_modelled, kernel_accesses, checksum, pools, file_bytes``; each
-    pool has ``kind`` (``brk`` or ``mmap``), ``base, size_bytes, used_bytes, distinct_4kb_pages``.
-    If the recording counted its region: ``windows`` of the trace (0: it was only counted),
-    ``window_accesses``, ``gap_accesses``, ``region_accesses_seen`` and ``region_instructions_seen`` (recorded
-    or not), ``region_ended`` (they are those of the whole region). Else these are None.
-    Only of a trace with events: ``events``, their number. Only of one thread of several, if the recording
-    says which: ``thread`` with its ``number`` by creation, its ``blocks`` and ``all_blocks``.
-    ``outside_4kb_pages`` lie in no pool, so no layout acts on them; ``outside_accesses`` is the number of
-    accesses to them, and None if the trace was not imported.
+    Keys: :data:`KEYS`. Of the pools, each has ``kind`` (``brk`` or ``mmap``), ``base, size_bytes, used_bytes,
+    distinct_4kb_pages``.
 
     Raises:
         TesseraError: the file is missing, not a trace, truncated, or its header is damaged; ``code`` is
