@@ -45,7 +45,13 @@ def test_a_signal_ends_them(build, layout, program, huge_pages, tmp_path, name):
     }
     argv = [program("foreign_tasks"), "forever", "0"]
     process = subprocess.Popen(
-        argv, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+        argv,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # a background job of a shell ignores it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         assert process.stdout.readline() == "started\n"
