@@ -201,7 +201,10 @@ def code_tables() -> tuple[tuple[str, Sequence[str], Iterable[Sequence[str]], st
     """Heading, heads, rows and a sentence of each table of codes.md."""
     wrong = ", ".join(f"`{word}`" for word in decision.WRONG)
     examples = f"The examples are lines of files in `{_LAYOUTS}/refused`."
-    of_runs = "The last six are judged from the counts of each run; one run that differs decides."
+    of_runs = (
+        f"The last {len(run_conditions([], 0, 0))} are judged from the counts of each run; "
+        "one run that differs decides."
+    )
     return (
         ("Answers refused by `tessera predict`", ("code", "refused because", "what mends it"), _refusals(),
          f"`...` is one of {wrong}."),
