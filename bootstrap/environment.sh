@@ -15,6 +15,7 @@ ensure_environment() {
     check_python
     check_space
     say "preparing the Python environment .venv"
+    rm -f "$state/environment"  # from here to the new stamp, a killed run leaves an environment that none describes
     ensure_uv
     tell_uv_what_pip_knows
     # Compile to bytecode now. If Python can't write it later (a read-only folder, PYTHONDONTWRITEBYTECODE),

@@ -96,6 +96,31 @@ def test_a_step_of_the_environment_that_fails_says_what_to_check(bash, tmp_path)
     assert "a machine without a network: docs/howto/package.md" in done.stderr
 
 
+def test_an_environment_whose_change_was_killed_is_prepared_again(bash, tmp_path):
+    """Also if the lock is what it was before: packages of both locks may be there."""
+    checkout, programs = tmp_path / "checkout", tmp_path / "venv" / "bin"
+    checkout.mkdir()
+    programs.mkdir(parents=True)
+
+    def start(lock: str, uv: str = ":") -> tuple[int, bool]:
+        """The status, and whether uv was called."""
+        (checkout / "requirements.lock").write_text(lock)
+        for name, body in (("uv", f"touch {tmp_path}/synced\n{uv}"), ("python", f"echo {tmp_path}")):
+            (programs / name).write_text(f"#!/bin/sh\n{body}\n")
+            (programs / name).chmod(0o755)
+        done = bash(
+            f"root={checkout}\ncheck_python() {{ :; }}\ncheck_space() {{ :; }}\nensure_uv() {{ :; }}\n"
+            "tell_uv_what_pip_knows() { :; }\nensure_environment"
+        )
+        called = (tmp_path / "synced").exists()
+        (tmp_path / "synced").unlink(missing_ok=True)
+        return done.returncode, called
+
+    assert [start("first"), start("first")] == [(0, True), (0, False)]
+    assert start("second", "kill -9 $PPID") == (-9, True)
+    assert [start("first"), start("first")] == [(0, True), (0, False)]
+
+
 @pytest.mark.parametrize("free, status", [(1499, 2), (1500, 0)])
 def test_an_environment_needs_room(bash, free, status):
     done = bash(f"df() {{ echo Avail; echo '  {free}'; }}\ncheck_space")
