@@ -220,6 +220,33 @@ def test_failed_tests_run_once_more_and_a_second_failure_fails_the_run(
     assert ("unstable" in done.stderr) == (again == "0")
 
 
+@pytest.mark.parametrize("source", ["commit", "package", "nothing"])
+def test_only_notebooks_as_they_were_published_are_trusted(dry_checkout, source):
+    """JupyterLab runs the scripts in a notebook that is trusted: a stranger's file must not be."""
+    folder = dry_checkout / "notebooks"
+    folder.mkdir()
+    for name in ("00 first", "01", "02"):
+        (folder / f"{name}.ipynb").write_text(f"{name} as published\n")
+    publish = {
+        "commit": "git init -q && git add notebooks && git -c user.name=a -c user.email=a@b commit -q -m one"
+        " && git update-index --assume-unchanged notebooks/01.ipynb",
+        "package": "sha256sum notebooks/*.ipynb > SHA256SUMS",
+        "nothing": "true",
+    }
+    subprocess.run(["bash", "-c", publish[source]], cwd=dry_checkout, check=True)
+    (folder / "01.ipynb").write_text("changed\n")
+    (folder / "02.ipynb").unlink()
+    (folder / "02.ipynb").symlink_to("00 first.ipynb")
+    (folder / "a stranger's.ipynb").write_text("00 first as published\n")
+    (dry_checkout / ".venv" / "bin" / "jupyter").write_text('#!/bin/sh\necho "$*" >> called\n')
+    done = run(dry_checkout, "notebooks")
+    *trusted, lab = (dry_checkout / "called").read_text().splitlines()
+    assert trusted == ([] if source == "nothing" else ["trust notebooks/00 first.ipynb"]), done.stderr
+    assert done.returncode == 0 and lab.startswith("lab ")
+    for name in ("01", "02", "a stranger's"):
+        assert f"notebooks/{name}.ipynb" in done.stderr
+
+
 def test_images_are_built_only_for_docker(dry_checkout):
     tessera = dry_checkout / ".venv" / "bin" / "tessera"
     tessera.write_text(tessera.read_text() + 'echo "$@" >> calls\n')
