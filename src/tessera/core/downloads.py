@@ -40,7 +40,7 @@ class _Interrupted(Exception):
 class Download:
     """A file to download into ``part``.
 
-    The caller checks the part, then renames it with :func:`publish_download`.
+    The caller checks the part, then renames it with :func:`tessera.core.files.publish`.
 
     Attributes:
         asked: the file in the words of the user, for errors.
@@ -150,13 +150,6 @@ class Download:
 
     def _error(self, found: str, remedy: str, code: str) -> TesseraError:
         return TesseraError(f"download of {self.asked}", found, remedy, exit_code=EXIT_FAILED, code=code)
-
-
-def publish_download(part: Path, target: Path) -> None:
-    """Give a complete and checked part its name, once its bytes are on the disk."""
-    with part.open("rb") as file:
-        os.fsync(file.fileno())
-    part.replace(target)
 
 
 def _session(attempts: int, pause_s: float):

@@ -11,14 +11,16 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 import stat
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
+from tessera.core.processes import has_died, process_name
 
 # Where things are in a checkout.
 
@@ -48,26 +50,36 @@ def built(component: str, name: str) -> Path:
 
 # Writing: completely or not at all, also with several writers at the same time.
 #
-# The bytes go to a new, uniquely named file in the target's folder. When complete, it is renamed to the
-# target. So readers see the old file or the new one. Of two writers, the last one wins with all of its
-# bytes. After an error or a signal that raises, the old file is unchanged and no temporary file is left.
-# Only SIGKILL can leave a temporary file: it is hidden and ends in :data:`SUFFIX`.
+# The bytes go to a new, uniquely named file in the target's folder. When complete, :func:`publish` gives it
+# the target's name. So readers see the old file or the new one. Of two writers, the last one wins with all of
+# its bytes. After an error or a signal that raises, the old file is unchanged and no temporary file is left.
 #
+# - A published file is on the disk under its name: the file is synced before it is renamed, and its folder
+#   afterwards. ``sync=False`` skips both, for files that can be made again.
+# - Only SIGKILL and power failures leave a temporary file or folder. It is hidden, ends in :data:`SUFFIX`,
+#   and names the process that made it. The next process that writes in the folder removes it.
 # - Links are followed: the file that a link names is replaced, the link stays.
 # - Targets that are not regular files (folders, pipes, devices, ``/dev/stdout``) are rejected.
 # - Missing folders are created. Mode bits are those of a new file under the caller's umask.
-# - The file is synced to the disk before it is renamed, so that a power failure never leaves a name without
-#   its bytes. The folder is not synced, so the old file may come back. ``sync=False`` skips the sync.
 
 SUFFIX = ".tmp"
+_TEMPORARY = re.compile(rf"\..*\.([0-9a-f]+(?:-[0-9a-f]+)+)\.[0-9a-f]{{16}}{re.escape(SUFFIX)}", re.DOTALL)
 _DESCRIPTORS = re.compile(r"/proc/\d+(/task/\d+)?/fd")
 _REGULAR = "name a regular file, or one that does not exist yet"
-_FOLDER = "name a file in a folder where you may write"
+_FOLDER = "name a file in a folder where you may read and write"
 _ROOM = "free space on that disk, then run the same command again"
+_DISK = "check that disk and its file system (dmesg has their errors), then run the same command again"
+_LIMIT = "raise the limit of {} (ulimit {}), then run the same command again"
 _REMEDIES: dict[int | None, str] = {
     errno.ENOSPC: _ROOM,
     errno.EDQUOT: _ROOM,
-    errno.EFBIG: "raise the limit of file sizes (ulimit -f), then run the same command again",
+    errno.EFBIG: _LIMIT.format("file sizes", "-f"),
+    errno.EMFILE: _LIMIT.format("open files", "-n"),
+}
+#: The request is wrong: there can be no such file, or the caller must not write it.
+_WRONG_NAME = {
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP),
+    *(errno.ENAMETOOLONG, errno.EINVAL, errno.EEXIST, errno.ENOTEMPTY, errno.EXDEV),
 }
 
 
@@ -85,9 +97,10 @@ def check_target(path: Path | str) -> Path:
     while not os.path.lexists(folder):
         folder = folder.parent
     try:
+        os.close(_opened_folder(folder))
         _new_file(folder / target.name).unlink()
     except OSError as error:
-        raise _failed(path, error, EXIT_USAGE) from error
+        raise _failed(path, error) from error
     return target
 
 
@@ -98,26 +111,107 @@ def making(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
     For programs that need the name of a file; other writers use :func:`writing`.
 
     Raises:
-        TesseraError: ``path`` can't be written (exit status 2), or the disk is full (exit status 1).
+        TesseraError: ``path`` can't be written (exit status 2), or the disk is full or damaged (exit
+            status 1).
     """
-    target = _target(Path(path))
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        target = _target(Path(path))
+        _make_folders(target.parent, sync)
+        _remove_leftovers(target.parent)
         temporary = _new_file(target)
     except OSError as error:
-        raise _failed(path, error, EXIT_FAILED if error.errno in _REMEDIES else EXIT_USAGE) from error
+        raise _failed(path, error) from error
     try:
-        yield temporary
-        if sync:
-            _sync(temporary)
-        temporary.replace(target)
-    except OSError as error:
-        # An error that names another file comes from the block, which read that file.
-        if error.filename in (None, str(temporary)):
-            raise _failed(path, error, EXIT_FAILED) from error
-        raise
+        try:
+            yield temporary
+        except OSError as error:
+            # An error that names another file comes from the block, which read that file.
+            if error.filename in (None, str(temporary)):
+                raise _failed(path, error) from error
+            raise
+        publish(temporary, target, sync=sync)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def scratch_folder(target: Path) -> Iterator[Path]:
+    """Yield a new empty folder beside ``target``, for files that become it; removed afterwards.
+
+    Raises:
+        TesseraError: as :func:`making`.
+    """
+    folder = _temporary_name(target)
+    try:
+        _make_folders(target.parent, sync=False)
+        _remove_leftovers(target.parent)
+        folder.mkdir()
+    except OSError as error:
+        raise _failed(target, error) from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def making_folder(path: Path) -> Iterator[Path]:
+    """Yield a new empty folder; it becomes ``path`` if the block ends without an exception.
+
+    A folder of this name is replaced as a whole. No system call exchanges two folders on all file systems: a
+    process that is killed between two renames leaves no ``path``, and the caller must make it again.
+
+    Raises:
+        TesseraError: as :func:`making`.
+    """
+    with scratch_folder(path) as made:
+        yield made
+        publish(made, path)
+
+
+def publish(made: Path, target: Path, *, sync: bool = True) -> None:
+    """Rename a complete file, or a folder with all that is in it, to ``target``, durably.
+
+    The only function of this package that renames. It returns when bytes and name are on the disk; of a
+    recording of 1 GB, that is what the disk has not written yet.
+
+    Args:
+        made: beside ``target``, or in a folder beside it.
+        sync: False leaves it to the system when the bytes are written.
+
+    Raises:
+        TesseraError: it failed. ``target`` is the old one, or, if only its folder could not be synced, the
+            new one.
+    """
+    try:
+        folder = _opened_folder(target.parent) if sync else -1  # first: an error must come before the rename
+        try:
+            if sync:
+                _sync_tree(made)
+            _rename(made, target)
+            if sync:
+                _sync_folder(folder)
+        finally:
+            if sync:
+                os.close(folder)
+    except OSError as error:
+        raise _failed(target, error) from error
+
+
+def _rename(made: Path, target: Path) -> None:
+    if not made.is_dir() or not target.is_dir():
+        os.rename(made, target)
+        return
+    aside = _temporary_name(target)
+    try:
+        os.rename(target, aside)
+        os.rename(made, target)
+    except BaseException:
+        if aside.is_dir():
+            os.rename(aside, target)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 @contextmanager
@@ -172,7 +266,7 @@ def with_names(text: str, names: Mapping[Path | str, object]) -> str:
 
 
 def refused_by_system(error: OSError) -> TesseraError:
-    """A system error on a file as a TesseraError: exit status 2, or 1 if the disk is full.
+    """A system error on a file as a TesseraError: exit status 2, or 1 if the disk is full or damaged.
 
     Raises:
         OSError: the error itself, if it names no file.
@@ -180,9 +274,7 @@ def refused_by_system(error: OSError) -> TesseraError:
     if error.filename is None and error.errno not in _REMEDIES:
         raise error
     name = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "a file"
-    remedy = _REMEDIES.get(error.errno, "check the path and its permissions")
-    exit_code = EXIT_FAILED if error.errno in _REMEDIES else EXIT_USAGE
-    return TesseraError(name, error.strerror or str(error), remedy, exit_code=exit_code)
+    return _as_tessera_error(name, error, "check the path and its permissions")
 
 
 def _target(path: Path) -> Path:
@@ -213,25 +305,91 @@ def _is_descriptor(path: Path) -> bool:
         step = step.parent / os.readlink(step)
 
 
+def _temporary_name(target: Path) -> Path:
+    name = os.fsdecode(os.fsencode(target.name)[:100])  # names have at most 255 bytes
+    return target.with_name(f".{name}.{process_name()}.{secrets.token_hex(8)}{SUFFIX}")
+
+
 def _new_file(target: Path) -> Path:
     """A new empty file in the folder of ``target``."""
-    name = os.fsdecode(os.fsencode(target.name)[:100])  # names have at most 255 bytes
-    path = target.with_name(f".{name}.{secrets.token_hex(8)}{SUFFIX}")
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+    path = _temporary_name(target)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        os.close(descriptor)
+    except OSError:
+        path.unlink()
+        raise
     return path
 
 
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+_looked_into: set[Path] = set()
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove temporary files and folders of processes that have died; once for each folder and process."""
+    if folder in _looked_into:
+        return
+    _looked_into.add(folder)
+    with suppress(OSError), os.scandir(folder) as entries:  # what cannot be removed does no harm
+        for entry in entries:
+            match = _TEMPORARY.fullmatch(entry.name)
+            if match is None or not has_died(match[1]):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            else:
+                os.unlink(entry.path)
+
+
+def _make_folders(folder: Path, sync: bool) -> None:
+    missing = [one for one in (folder, *folder.parents) if not os.path.lexists(one)]
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in missing if sync else ():
+        descriptor = _opened_folder(one.parent)
+        try:
+            _sync_folder(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _opened_folder(path: Path) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+def _sync_folder(descriptor: int) -> None:
+    """Sync names; file systems that answer EINVAL (some of networks) have no such operation."""
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+
+
+def _sync_tree(made: Path) -> None:
+    """Sync a file, or a folder with everything in it."""
+    descriptor = os.open(made, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            os.fsync(descriptor)
+            return
+        for entry in os.scandir(made):
+            if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False):
+                _sync_tree(Path(entry.path))
+        _sync_folder(descriptor)
     finally:
         os.close(descriptor)
 
 
-def _failed(path: Path | str, error: OSError, exit_code: int) -> TesseraError:
-    found = error.strerror or str(error)
-    return TesseraError(f"write {path}", found, _REMEDIES.get(error.errno, _FOLDER), exit_code=exit_code)
+def _failed(path: Path | str, error: OSError) -> TesseraError:
+    return _as_tessera_error(f"write {path}", error, _FOLDER)
+
+
+def _as_tessera_error(asked: str, error: OSError, of_name: str) -> TesseraError:
+    """``of_name``: the remedy if the name or its permissions are wrong."""
+    wrong = error.errno in _WRONG_NAME
+    remedy = of_name if wrong else _REMEDIES.get(error.errno, _DISK)
+    code = EXIT_USAGE if wrong else EXIT_FAILED
+    return TesseraError(asked, error.strerror or str(error), remedy, exit_code=code)
 
 
 # Whether a file is still the one that was read, so that gigabytes are hashed once and not at every look.

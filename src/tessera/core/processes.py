@@ -1,13 +1,16 @@
-"""How this package starts Python, and cleans up when its own process is told to end."""
+"""How this package starts Python, names its processes, and cleans up when one is told to end."""
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 # A start that does not look into the current folder.
 #
@@ -53,3 +56,50 @@ def signals_raise() -> Iterator[None]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+# The name of a process in the names of its temporary files, by which later ones know that it has died.
+
+
+@functools.cache
+def _this_boot() -> tuple[str, str, str]:
+    """Digests of the machine and of its boot, and the namespace that process numbers belong to."""
+    identity = os.uname().nodename
+    with suppress(OSError):  # nodes of a cluster may be clones with one machine-id, others have one host name
+        identity += Path("/etc/machine-id").read_text()
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text()
+    namespace = os.stat("/proc/self/ns/pid").st_ino
+    machine, boot = (hashlib.sha256(text.encode()).hexdigest()[:8] for text in (identity, boot))
+    return machine, boot, f"{namespace:x}"
+
+
+def process_name() -> str:
+    """Machine, boot, namespace, number and start of this process: hexadecimal digits, with ``-`` between."""
+    return "-".join((*_this_boot(), f"{os.getpid():x}", f"{start_ticks(os.getpid()) or 0:x}"))
+
+
+def has_died(name: str) -> bool:
+    """Whether the process of this :func:`process_name` has certainly ended.
+
+    False for processes of other machines and containers, which can't be looked up.
+    """
+    machine, boot, namespace, pid, ticks = name.split("-") if name.count("-") == 4 else ("",) * 5
+    here = _this_boot()
+    if machine != here[0]:
+        return False
+    if boot != here[1]:
+        return True
+    return namespace == here[2] and start_ticks(int(pid, 16)) != int(ticks, 16)
+
+
+def start_ticks(pid: int) -> int | None:
+    """When a process started, None if there is none or it only waits to be reaped.
+
+    Not ``psutil.Process(pid).create_time()``: that adds the time of boot, which changes when the clock is
+    set, so a live process could seem to be another one. Ticks since boot never change.
+    """
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (OSError, ValueError):
+        return None
+    return None if fields[0] in ("Z", "X") else int(fields[19])

@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tessera.core.downloads import Download, Progress, publish_download
+from tessera.core.downloads import Download, Progress
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
-from tessera.core.files import repo_root, sha256_of, write_text
+from tessera.core.files import publish, repo_root, sha256_of, write_text
 
 # ``datasets/manifest.csv``: name, version, URL, licence, bytes and SHA-256 of each published input.
 #
@@ -302,7 +302,7 @@ def _accept(dataset: Dataset, path: Path) -> dict:
     sha256 = sha256_of(path)
     if wrong := breach(dataset, path, sha256):
         aside = cache_folder(dataset) / f"{dataset.file_name}.wrong-{sha256[:8]}"
-        path.replace(aside)
+        publish(path, aside)
         raise TesseraError(
             f"dataset {dataset.name} from {dataset.url}",
             f"{wrong}; the file is now {aside}",
@@ -321,7 +321,7 @@ def _accept(dataset: Dataset, path: Path) -> dict:
         "verdict": VERIFIED if dataset.sha256 else UNVERIFIED,
     }
     if fresh:
-        publish_download(path, dataset_file(dataset))
+        publish(path, dataset_file(dataset))
     if fresh or not record_of(dataset).exists():
         write_text(record_of(dataset), json.dumps(record, indent=1) + "\n")
     return record

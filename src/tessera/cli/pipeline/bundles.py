@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import write_text
+from tessera.core.files import making_folder, write_text
 from tessera.core.progress import Show, download_progress
 from tessera.core.results.tree import ResultsTree
 from tessera.lab.study import Count, Run, Seed, Texts, study
@@ -162,19 +161,14 @@ def take_part(
     """
     entries, tree = accepted(sources, rehearsals=rehearsals), ResultsTree(out.parent)
     deciding = [entry.bundle for entry in entries if not entry.bars]
-    made = ResultsTree(out.parent.with_name(f"{out.parent.name}.new"))
-    shutil.rmtree(made.root, ignore_errors=True)
-    try:
+    with making_folder(tree.root) as folder:
+        made = ResultsTree(folder)
         if deciding:
             write_fitted(deciding, made, seed=seed, orders=orders, rehearsals=rehearsals, say=say)
         for entry in entries:
             write(entry.files, made.bundle(entry.identity))
         listed = [{"id": entry.identity, "bars": list(entry.bars)} for entry in entries]
         write_text(made.root / out.name, json.dumps(listed, indent=1) + "\n")
-        shutil.rmtree(tree.root, ignore_errors=True)
-        os.replace(made.root, tree.root)
-    finally:
-        shutil.rmtree(made.root, ignore_errors=True)
     return entries
 
 

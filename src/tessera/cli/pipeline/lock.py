@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import refused_by_system
+from tessera.core.processes import start_ticks
 from tessera.core.results.tree import LOCK
 
 # The holder: a process, written so that another one can tell whether it is still at work, also from another
@@ -43,7 +44,7 @@ class Holder:
 
     def lives(self) -> bool:
         """Whether its process is at work; asked of one that is near."""
-        return _start_ticks(self.pid) == self.started
+        return start_ticks(self.pid) == self.started
 
 
 def this_process() -> Holder:
@@ -53,23 +54,10 @@ def this_process() -> Holder:
         boot=Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
         processes=os.readlink("/proc/self/ns/pid"),
         pid=os.getpid(),
-        started=_start_ticks(os.getpid()) or 0,
+        started=start_ticks(os.getpid()) or 0,
         since=time.strftime("%Y-%m-%d %H:%M:%S"),
         token=secrets.token_hex(8),
     )
-
-
-def _start_ticks(pid: int) -> int | None:
-    """When a process started, None if there is none or it only waits to be reaped.
-
-    Not ``psutil.Process(pid).create_time()``: that adds the time of boot, which changes when the clock is
-    set, so a live process could seem to be another one. Ticks since boot never change.
-    """
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except (OSError, ValueError):
-        return None
-    return None if fields[0] in ("Z", "X") else int(fields[19])
 
 
 # The lock allows one run of a results folder at a time, also if several machines share the folder.

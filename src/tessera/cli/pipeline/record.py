@@ -124,7 +124,7 @@ def _record(run: ProgramRun, size: workloads.Size, max_accesses: int | None, tra
     alone = execute(run, folder)[1] if run.verify is last_line_json else None
     native = alone.get(ROI_NS) if alone else None
     began = time.monotonic()
-    watched = growth(f"recording {trace.parent.name}", trace.parent, ".record-*/*.tst")
+    watched = growth(f"recording {trace.parent.name}", trace.parent, ".*.tmp/*.tst")
     with PeakMemory(f"{trace.parent.absolute()}/") as peak, watched:
         done = traces.record_program(
             run.argv,

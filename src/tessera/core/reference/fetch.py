@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 from tessera.core import downloads
 from tessera.core.archives import is_archive, unpack
-from tessera.core.downloads import Download, publish_download
+from tessera.core.downloads import Download
 from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
-from tessera.core.files import md5_of
+from tessera.core.files import making_folder, md5_of, publish
 from tessera.core.progress import Show
 from tessera.core.reference.records import ArchivedRecord, keep_record
 
@@ -101,7 +100,7 @@ def _complete(record: ArchivedRecord, name: str, url: str, md5: str, progress, p
         part.unlink()
         wrong = f"the MD5 of {name} is {found}, the archive's is {md5}; the file was removed"
         raise _failed(record, wrong, "wrong-md5")
-    publish_download(part, path)
+    publish(part, path)
 
 
 def _failed(record: ArchivedRecord, found: str, code: str) -> TesseraError:
@@ -133,8 +132,6 @@ def fetch_and_extract(record: ArchivedRecord, progress: Show, **pauses: float) -
 
 def extract_tables(record: ArchivedRecord, files: list[Path]) -> list[Path]:
     """Unpack the record's tables into its data folder, which is replaced as a whole."""
-    fresh = record.data_folder.with_name("reference.new")
-    shutil.rmtree(fresh, ignore_errors=True)
     wanted = {PurePosixPath(table.file) for table in record.tables}
     root = PurePosixPath(record.reference_folder).parts
 
@@ -147,19 +144,14 @@ def extract_tables(record: ArchivedRecord, files: list[Path]) -> list[Path]:
         return None
 
     written: list[Path] = []
-    try:
+    with making_folder(record.data_folder) as fresh:
         for file in filter(is_archive, files):
-            written += unpack(file, fresh, choose)
-    except TesseraError:
-        shutil.rmtree(fresh, ignore_errors=True)
-        raise
-    if not written:
-        raise TesseraError(
-            f"reference data of record {record.name} ({record.doi})",
-            f"none of its archives contains {record.reference_folder}/{record.tables[0].file}",
-            f"compare the files in {record.folder} with reference-results/records.yaml and correct that list",
-            exit_code=EXIT_FAILED,
-        )
-    shutil.rmtree(record.data_folder, ignore_errors=True)
-    fresh.replace(record.data_folder)
-    return written
+            written += (path.relative_to(fresh) for path in unpack(file, fresh, choose))
+        if not written:
+            raise TesseraError(
+                f"reference data of record {record.name} ({record.doi})",
+                f"none of its archives contains {record.reference_folder}/{record.tables[0].file}",
+                f"compare the files in {record.folder} with reference-results/records.yaml and correct it",
+                exit_code=EXIT_FAILED,
+            )
+    return [record.data_folder / path for path in written]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import unknown_name
-from tessera.core.files import writing
+from tessera.core.files import making_folder, writing
 from tessera.lab.kernel import build_tools
 from tessera.lab.kernel.build_tools import checkout_names, run_build_script
 from tessera.lab.kernel.guest import GuestProgram
@@ -84,22 +84,19 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False, jobs: int 
         if (out / "info.json").exists():
             return out
         say(f"building kernel {found.version}, variant {name}, {len(series)} patches (5 to 10 min)")
-        partial = out.with_name(out.name + ".partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir()
-        listing = partial / "series"
-        listing.write_text(checkout_names().text("".join(f"{patch}\n" for patch in series)))
-        # Always the same folder, for one tree: the compiler's cache tells objects of different folders apart.
-        with build_tools.locked_build("tree"):
-            env = compiler_cache() | found.environment() | ({"ORACLE": str(oracle)} if variant.oracle else {})
-            env |= {"JOBS": str(jobs)} if jobs else {}
-            run_build_script(
-                tools, [build[0], partial, build_tools.build_folder() / "tree", listing, *fragments], env
-            )
-        facts = {"variant": name, "source": found.version, "origin": found.origin}
-        facts |= {"patches": [p.name for p in series], **tools.describe()}
-        (partial / "info.json").write_text(json.dumps(facts, indent=2) + "\n")
-        partial.rename(out)
+        with making_folder(out) as partial:
+            listing = partial / "series"
+            listing.write_text(checkout_names().text("".join(f"{patch}\n" for patch in series)))
+            # Always the same folder, for one tree: the compiler's cache tells objects of others apart.
+            with build_tools.locked_build("tree"):
+                env = compiler_cache() | found.environment()
+                env |= {"ORACLE": str(oracle)} if variant.oracle else {}
+                env |= {"JOBS": str(jobs)} if jobs else {}
+                tree = build_tools.build_folder() / "tree"
+                run_build_script(tools, [build[0], partial, tree, listing, *fragments], env)
+            facts = {"variant": name, "source": found.version, "origin": found.origin}
+            facts |= {"patches": [p.name for p in series], **tools.describe()}
+            (partial / "info.json").write_text(json.dumps(facts, indent=2) + "\n")
     return out
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import built, check_target
+from tessera.core.files import built, check_target, publish, scratch_folder
 from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.core.units import GB, PAGE_2MB, PAGE_4KB
 from tessera.lab.study import Run, study
@@ -196,9 +195,8 @@ def write_trace(gups: Gups, out: Path) -> Path:
         TesseraError: ``out`` cannot be written, or the importer failed.
     """
     tool, target = built("tracer", "tessera-trace"), check_target(out).absolute()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".gups-", dir=target.parent) as name:
-        pipe, made = Path(name) / "records", Path(name) / "trace.tst"
+    with scratch_folder(target) as folder:
+        pipe, made = folder / "records", folder / "trace.tst"
         os.mkfifo(pipe)
         feeder = threading.Thread(target=_feed, args=(gups, pipe), daemon=True)
         feeder.start()
@@ -216,7 +214,7 @@ def write_trace(gups: Gups, out: Path) -> Path:
                 "free disk space, or build the tracer again: ./run tessera dev build tracer",
                 exit_code=EXIT_FAILED,
             )
-        made.replace(target)
+        publish(made, target)
     return target
 
 

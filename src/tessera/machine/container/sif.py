@@ -17,7 +17,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import build_dir, file_stamp, making, repo_root, settled_stamp, sha256_of, write_text
+from tessera.core.files import (
+    build_dir,
+    file_stamp,
+    making,
+    repo_root,
+    scratch_folder,
+    settled_stamp,
+    sha256_of,
+    write_text,
+)
 from tessera.machine.container.command import apptainer_exec, clean_environment
 from tessera.machine.container.engine import apptainer_client, require_apptainer
 from tessera.machine.container.image_inputs import build_command, name_of, stem
@@ -86,11 +95,10 @@ def convert_to_sif(tag: str, archive: Path, say: Say) -> Path:
     """Make the SIF file of ``tag`` from an archive that ``docker save`` wrote."""
     require_apptainer()
     target = sif_path(tag)
-    target.parent.mkdir(parents=True, exist_ok=True)
     say(f"converting {tag} to a SIF file (1 to 3 min)")
     with (
-        tempfile.TemporaryDirectory(prefix=".archive-", dir=target.parent) as folder,
-        single_image(archive, tag, Path(folder)) as alone,
+        scratch_folder(target) as folder,
+        single_image(archive, tag, folder) as alone,
         making(target) as unfinished,
     ):
         words = [apptainer_client(), "build", "--force", "--disable-cache", str(unfinished)]

@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 
 from tessera.core import downloads
-from tessera.core.downloads import Download, publish_download
+from tessera.core.downloads import Download
 from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
-from tessera.core.files import repo_root, sha256_of
+from tessera.core.files import publish, repo_root, sha256_of
 from tessera.core.progress import Show
 from tessera.measure.bundles import file_format
 from tessera.measure.bundles.archive import contents, unpacked_pieces
@@ -234,7 +234,7 @@ def _download(entry: StoredBundle, path: Path, progress: Show, pause_s: float) -
     ).complete(partial(progress, path.name))  # fmt: skip
     sha256, md5 = sha256_of(part), _md5(part)
     if sha256 == entry.sha256:
-        return publish_download(part, path)
+        return publish(part, path)
     part.unlink()
     if md5 != file.md5:
         found = f"the MD5 of {file.name} is {md5}, the archive's is {file.md5}; the file was removed"

@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import check_target, repo_root, with_names
+from tessera.core.files import check_target, publish, repo_root, scratch_folder, with_names
 from tessera.core.results.outcomes import note_of, note_sentence
 from tessera.core.units import GB, format_bytes, parse_bytes
 from tessera.machine.container import RunOptions
@@ -142,10 +142,8 @@ def record_program(
     visible = [out.parent, *paths, folder] if folder else [out.parent, *paths, *caller_folder()]
     if options.switch:
         visible.append(options.switch.parent)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.unlink(missing_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".record-", dir=out.parent) as name:
-        scratch = Path(name)
+    with scratch_folder(out) as scratch:
+        out.unlink(missing_ok=True)
         guest = place.guest(words, scratch, pools)
         guest = replace(guest, variables=dict(environment or {}), events=events)
         partial = scratch / "trace.tst"
@@ -163,7 +161,7 @@ def record_program(
         stopped = partial.exists() and trace_info(partial)["stopped"]
         _check(command_line, place, guest, partial, status, stdout, stderr)
         refuse_region(command_line, region_accesses, window_span, trace_info(partial))
-        partial.rename(out)
+        publish(partial, out)
     if note := note_sentence(note_of(trace_info(out))):
         click.echo(f"warning: {note} (--thread {options.thread})", err=True)
     return Recorded(status, stdout, out, stopped, stderr)

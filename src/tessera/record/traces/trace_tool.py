@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
-from tessera.core.files import built, check_target, with_names
+from tessera.core.files import built, check_target, publish, scratch_folder, with_names
 from tessera.machine.container import toolchain
 from tessera.record.traces.packed import DAMAGED, packing_of, unpacked
 
@@ -83,13 +82,13 @@ def import_champsim(
     options = {"--mmap-pool": mmap_pool, "--brk-pool": brk_pool, "--max-accesses": max_accesses}
     options["--program"] = path.name
     extra = [str(word) for pair in options.items() if pair[1] is not None for word in pair]
-    with tempfile.TemporaryDirectory(prefix=".import-", dir=target.parent) as name:
+    with scratch_folder(target) as folder:
         # The tool cannot tell a damaged archive from a short trace, so the result is renamed only at the end.
-        made = Path(name) / "trace.tst"
-        with _decompressed(path, Path(name)) as plain:
+        made = folder / "trace.tst"
+        with _decompressed(path, folder) as plain:
             names = {made: target, plain: path}
             said = _tool(["import-champsim", plain, made, *extra], [plain.parent, target.parent], names)
-        made.replace(target)
+        publish(made, target)
     return said
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
-from tessera.core.files import build_dir, making, repo_root, write_text
+from tessera.core.files import build_dir, making, making_folder, repo_root, write_text
 from tessera.core.processes import module_command
 from tessera.core.units import MB
 from tessera.lab.kernel.source import find_source, recorded_source
@@ -80,12 +80,10 @@ def wheels() -> list[Path]:
     locks = [repo_root() / name for name in LOCKS]
     folder = _made(f"wheels-{hashlib.sha256(b''.join(lock.read_bytes() for lock in locks)).hexdigest()[:12]}")
     if not folder.is_dir():
-        half = folder.with_name(f"{folder.name}.tmp")
-        shutil.rmtree(half, ignore_errors=True)
         words = module_command("pip", "download", "--quiet", "--no-deps", "--require-hashes")
         asked = [word for lock in locks for word in ("--requirement", str(lock))]
-        _ran([*words, "--disable-pip-version-check", *asked, "--dest", str(half)])
-        half.rename(folder)
+        with making_folder(folder) as half:
+            _ran([*words, "--disable-pip-version-check", *asked, "--dest", str(half)])
     return sorted(folder.iterdir())
 
 
@@ -122,11 +120,8 @@ def kernel_source() -> Path:
         return fetched
     folder = _made(f"kernel-{tag.rpartition(':')[2]}")
     if not folder.is_dir():
-        half = folder.with_name(f"{folder.name}.tmp")
-        shutil.rmtree(half, ignore_errors=True)
-        half.mkdir(parents=True)
-        _ran(docker_run(tag, ["sh", "-c", f'cp {_SOURCES} "$1"', "sh", str(half)]))
-        half.rename(folder)
+        with making_folder(folder) as half:
+            _ran(docker_run(tag, ["sh", "-c", f'cp {_SOURCES} "$1"', "sh", str(half)]))
     return next(iter(sorted(folder.iterdir())))
 
 
