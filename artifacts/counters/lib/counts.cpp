@@ -5,6 +5,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +18,20 @@ std::string beside(const std::string& path) { return path + "." + std::to_string
 
 Problem not_written(const std::string& path, int error) {
     return {"counts " + path, strerror(error), "name a file in a folder where you may write, on a disk with room"};
+}
+
+/// Syncs and closes the file, gives it its name, and syncs the folder. Returns 0, or why not (errno); then `part` is gone.
+int publish(FILE* file, const std::string& part, const std::string& path) {
+    const std::string folder = path.substr(0, path.rfind('/') + 1);
+    const int above = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    errno = above < 0 ? errno : EIO;  // ferror() does not say why
+    int error = above >= 0 && ferror(file) == 0 && fflush(file) == 0 && fsync(fileno(file)) == 0 ? 0 : errno;
+    if (fclose(file) != 0 && error == 0) error = errno;
+    if (error == 0 && rename(part.c_str(), path.c_str()) != 0) error = errno;
+    if (error != 0) unlink(part.c_str());
+    if (error == 0 && fsync(above) != 0 && errno != EINVAL) error = errno;  // EINVAL: the file system cannot sync folders
+    if (above >= 0) close(above);
+    return error;
 }
 
 }  // namespace
@@ -69,14 +84,8 @@ Problem write_counts(const std::string& path, const std::vector<Event>& events, 
         fprintf(file, "%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", events[i].name.c_str(), counts[i].value, counts[i].enabled_ns,
                 counts[i].running_ns);
     fprintf(file, "region_ns,%" PRIu64 ",0,0\n", region_ns);
-    errno = 0;
-    const bool flushed = fflush(file) == 0 && ferror(file) == 0;
-    const int cause = errno;
-    const bool closed = fclose(file) == 0;
-    if (flushed && closed && rename(part.c_str(), path.c_str()) == 0) return {};
-    const int error = cause != 0 ? cause : errno != 0 ? errno : EIO;
-    unlink(part.c_str());
-    return not_written(path, error);
+    const int error = publish(file, part, path);
+    return error == 0 ? Problem() : not_written(path, error);
 }
 
 }  // namespace tessera::counters

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/publish.h"
 #include "phys/indices.h"
 #include "phys/snapshot.h"
 
@@ -72,9 +73,9 @@ bool machine_write(const struct phys *p, const char *path, struct error *error) 
     }
     FILE *file = fopen(temporary, "wb");
     if (!file) return failed(error, temporary);
-    const bool written = snapshot_write(p, file);
-    if (fclose(file) == 0 && written && rename(temporary, path) == 0) return true;
+    if (snapshot_write(p, file)) return publish_file(file, temporary, path) || failed(error, path);
     failed(error, path);
+    fclose(file);
     return remove(temporary) == 0 ? false : error_remedy(error, "check the path and its permissions, and remove %s", temporary);
 }
 

@@ -1,4 +1,4 @@
-// replacement.cpp - O_EXCL makes the new file, rename() replaces the old one.
+// replacement.cpp - O_EXCL makes the new file; once it is on the disk, rename() replaces the old one.
 #include "tessera/trace/replacement.h"
 
 #include <fcntl.h>
@@ -47,10 +47,17 @@ Replacement::~Replacement() {
 }
 
 void Replacement::commit() {
-    if (std::rename(path_.c_str(), target_.c_str()) != 0)
-        throw TraceError("rename " + path_ + " to " + target_ + ": " + std::strerror(errno) +
-                         "\n  what to do: choose a path in a folder that you may write to");
-    committed_ = true;
+    const std::filesystem::path folder = std::filesystem::absolute(target_).parent_path();
+    const int above = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // first: an error must come before the name changes
+    const int made = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    committed_ = above >= 0 && made >= 0 && ::fsync(made) == 0 && std::rename(path_.c_str(), target_.c_str()) == 0;
+    const bool kept = committed_ && (::fsync(above) == 0 || errno == EINVAL);  // EINVAL: the file system cannot sync folders
+    const int error = errno;
+    for (const int fd : {above, made})
+        if (fd >= 0) ::close(fd);
+    if (!kept)
+        throw TraceError("write " + target_ + ": " + std::strerror(error) +
+                         "\n  what to do: free disk space, or choose a path in a folder that you may read and write");
 }
 
 }  // namespace tessera::trace

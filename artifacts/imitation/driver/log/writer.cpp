@@ -1,10 +1,10 @@
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
+#include "base/publish.h"
 #include "coding.h"
 #include "tessera/os/log.h"
 
@@ -112,13 +112,8 @@ void Writer::finish() {
     flush();
     put_word(buffer_, checksum_);
     flush();
-    const bool written = std::fflush(file_) == 0 && fsync(fileno(file_)) == 0;
-    const int error = errno;
-    std::FILE *file = std::exchange(file_, nullptr);
-    if (std::fclose(file) == 0 && written && std::rename(temporary_.c_str(), path_.c_str()) == 0) return;
-    const std::string found = std::strerror(written ? errno : error);
-    std::remove(temporary_.c_str());
-    throw LogError("log " + path_, found, "free space on this disk, and run the command again");
+    if (!publish_file(std::exchange(file_, nullptr), temporary_.c_str(), path_.c_str()))
+        throw LogError("log " + path_, std::strerror(errno), "free space on this disk, and run the command again");
 }
 
 }  // namespace tessera::os

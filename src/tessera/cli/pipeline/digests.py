@@ -44,6 +44,7 @@ ALSO = {
         "tracer/include",
         "tracer/lib",
         "layout-format",
+        "imitation/base",
         "imitation/driver/include",
         "imitation/driver/log",
     ),

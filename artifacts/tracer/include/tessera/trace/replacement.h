@@ -5,7 +5,8 @@
 
 namespace tessera::trace {
 
-/// A new empty file beside `target`, with a unique name. commit() renames it to `target` and replaces an old file there.
+/// A new empty file beside `target`, with a unique name. commit() renames it to `target` and replaces an old file there, and
+/// returns when the bytes and the name are on the disk.
 /// Without commit(), the new file is deleted and `target` stays unchanged.
 class Replacement {
 public:
