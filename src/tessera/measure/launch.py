@@ -21,6 +21,7 @@ from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.machine.container import RunOptions, toolchain
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import Toolchain
+from tessera.machine.container.watchdog import watchdog
 from tessera.record.traces.guest import PINNED_TUNABLES
 from tessera.simulate.runner import content_key
 
@@ -64,6 +65,9 @@ def start_program(
         counted: events are opened. Docker's filter forbids perf_event_open; CAP_PERFMON would lift it, and
             older Dockers don't know it, so the filter is off.
         pinned: glibc uses the routines that the traced run used; else those of this processor.
+
+    Raises:
+        ProgramHangs: it was ended because it hung (:mod:`tessera.machine.container.watchdog`).
     """
     began = time.monotonic()
     process = where.popen(
@@ -76,7 +80,7 @@ def start_program(
         text=True,
         errors="replace",
     )
-    with stopped_at_exit(process):
+    with stopped_at_exit(process), watchdog(process, f"run '{' '.join(program)}'", lambda: None):
         output, errors = process.communicate()
     return ProgramEnd(process.returncode, output, errors, time.monotonic() - began)
 

@@ -25,6 +25,7 @@ from tessera.core.processes import SIGNALS
 from tessera.core.results.schema import columns
 from tessera.machine.container import toolchain
 from tessera.machine.container.process import GRACE_SECONDS
+from tessera.machine.container.watchdog import watchdog
 from tessera.simulate.inputs import LAYOUT, PageSource
 from tessera.simulate.sampling import Plan
 
@@ -79,7 +80,8 @@ def run_simulator(job: Simulation, layouts: dict[Path, bytes], keep: Keep, progr
         try:
             weaves = job.weave is not None
             rows = SimulatorOutput(folder, copies, keep, labels, weaves=weaves, times=job.fault_times)
-            _listen(process, rows, progress, names)
+            with watchdog(process, f"simulate {job.trace.name}"):
+                _listen(process, rows, progress, names)
         finally:
             if process.poll() is None:
                 process.kill()

@@ -24,6 +24,7 @@ from tessera.core.files import built
 from tessera.core.results.machine_tables import ALLOCATOR
 from tessera.core.results.table_io import frame_of
 from tessera.lab.allocator_proof.bench import LAYOUT, median_interval, no_huge_pages
+from tessera.machine.container.watchdog import run_to_end
 from tessera.machine.program_paths import preloadable
 from tessera.measure.mosalloc.pools import library_started
 
@@ -88,10 +89,11 @@ def run_once(argv: Sequence[str], library: Mapping[str, str]) -> TimeAndMemory:
     if pool_map:
         pool_map.unlink(missing_ok=True)
     extra = "\n".join(f"{name}={value}" for name, value in library.items())
-    done = subprocess.run(
+    done = run_to_end(
         [sys.executable, "-I", "-S", "-c", _STARTER, extra, *argv],
-        capture_output=True,
-        text=True,
+        f"run {' '.join(argv)}",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         preexec_fn=no_huge_pages,
     )
     status, peak_kb, user, system = done.stdout.split() if done.stdout else (done.returncode, 0, 0, 0)

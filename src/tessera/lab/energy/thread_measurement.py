@@ -17,6 +17,7 @@ import pandas as pd
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.lab.energy.thread_runs import RUN_COLUMNS, failed_run
+from tessera.machine.container.watchdog import run_to_end
 from tessera.machine.counters import sysfs
 from tessera.machine.counters.sysfs import EnergyPackage
 from tessera.machine.perf.log import read_log
@@ -258,18 +259,18 @@ def _energy(runs: RepeatedRuns, words: list[str], events: list[str]) -> tuple[fl
 def _execute(words: list[str]) -> float:
     """Seconds of the command; its output is not kept."""
     started = time.monotonic()
-    done = subprocess.run(
+    asked = f"run of {' '.join(words)}"
+    done = run_to_end(
         words,
+        asked,
         env={**os.environ, "LC_ALL": "C"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        text=True,
-        check=False,
     )
     if done.returncode:
         said = (done.stderr or "").strip()[-300:]
         raise failed_run(
-            f"run of {' '.join(words)}",
+            asked,
             f"exit status {done.returncode}: {said}",
             "run it alone",
             "run-failed",

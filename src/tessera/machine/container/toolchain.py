@@ -16,6 +16,7 @@ import uuid
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
@@ -38,6 +39,7 @@ from tessera.machine.container.image_inputs import (
 from tessera.machine.container.images import require_image
 from tessera.machine.container.process import ApptainerProcess, ContainerProcess, HostProcess, stopped_at_exit
 from tessera.machine.container.sif import require_sif, sif_path, sif_record
+from tessera.machine.container.watchdog import watchdog
 
 Argv = Sequence[str | os.PathLike[str]]
 
@@ -79,10 +81,15 @@ class Toolchain(ABC):
             capture: return standard output and error as text instead of passing them on.
             check: a status other than 0 is a :class:`TesseraError`.
             options: network, capabilities, huge pages.
+
+        Raises:
+            TesseraError: the status, or the program was ended because it used no processor time
+                (:mod:`tessera.machine.container.watchdog`; only with ``capture``).
         """
         pipe = subprocess.PIPE if capture else None
         process = self.popen(argv, paths, env, options=options, stdout=pipe, stderr=pipe, text=True)
-        with stopped_at_exit(process):
+        watched = watchdog(process, f"'{os.fspath(argv[0])}'") if capture else nullcontext()
+        with stopped_at_exit(process), watched:
             out, err = process.communicate()
         if check and process.returncode != 0:
             raise _program_failed(argv, process.returncode, err)

@@ -7,12 +7,14 @@ program's result was verified. Without counters, the time is what the program sa
 from __future__ import annotations
 
 import csv
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
+from tessera.machine.container.watchdog import ProgramHangs
 from tessera.measure.bundles.bundle import REGION
 from tessera.measure.counted import perf_stat
 from tessera.measure.counted.host import MeasurementSite
@@ -84,21 +86,25 @@ def launched(
         asked += ["--target", row.run.target]
     if counted and not counted.perf:
         asked += ["--count", str(counted.events), "--counts", str(counts), "--count-region", counted.region]
-    end = start_program(
-        where.toolchain(row.run),
-        where.launcher,
-        layout,
-        ["env", "-C", str(row.run.folder), *row.run.argv] if row.run.folder else row.run.argv,
-        asked=asked,
-        before=[
-            *binding,
-            *(perf_stat.perf_command(counted.perf, counts) if counted and counted.perf else ()),
-        ],
-        paths=[work, *row.run.paths],
-        environment=row.run.environment,
-        counted=counted is not None,
-        pinned=pinned,
-    )
+    began = time.monotonic()
+    try:
+        end = start_program(
+            where.toolchain(row.run),
+            where.launcher,
+            layout,
+            ["env", "-C", str(row.run.folder), *row.run.argv] if row.run.folder else row.run.argv,
+            asked=asked,
+            before=[
+                *binding,
+                *(perf_stat.perf_command(counted.perf, counts) if counted and counted.perf else ()),
+            ],
+            paths=[work, *row.run.paths],
+            environment=row.run.environment,
+            counted=counted is not None,
+            pinned=pinned,
+        )
+    except ProgramHangs as error:
+        return Ended(error.problem, time.monotonic() - began)
     try:
         return _judged(row, end, report, counts, counted, work)
     except TesseraError as error:

@@ -12,11 +12,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.machine.container.process import DIE_WITH_PARENT, stopped_at_exit
+from tessera.machine.container.watchdog import watchdog
 from tessera.measure.mosalloc.launcher import forwarding
 from tessera.measure.suggest.server_load import Load, LoadRun, ended_well
 from tessera.record.traces.companion import run_beside
@@ -80,7 +82,9 @@ def run_watched(
             **output,
         )
         seen: list[int] = []
-        with stopped_at_exit(process), forwarding() as forwarder, run_beside(process, companion):
+        # A program that has the terminal may wait for its user.
+        watched = watchdog(process, f"run of {argv[0]}", lambda: None) if quiet else nullcontext()
+        with stopped_at_exit(process), watched, forwarding() as forwarder, run_beside(process, companion):
             forwarder.follow(process)
             if watch:
                 threading.Thread(target=_watch, args=(process, seen), daemon=True).start()

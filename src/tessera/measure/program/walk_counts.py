@@ -12,6 +12,7 @@ from pathlib import Path
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built
 from tessera.machine.container.process import DIE_WITH_PARENT
+from tessera.machine.container.watchdog import run_to_end
 from tessera.machine.counters import sysfs
 from tessera.machine.counters.attributes import attributes, events_file
 from tessera.machine.counters.event_table import CounterClass, of_cpu
@@ -74,12 +75,11 @@ def count_walks(
             events.write_text(events_file(one, found, root, mode=mode))
             options = ["--events", str(events), "--counts", str(counts), "--region", "whole"]
             argv = [*DIE_WITH_PARENT, *binding, launcher, *options, "--", *program]
-            ended = subprocess.run(
-                argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace"
-            )
+            asked = f"pass {one.name} of {program[0]}"
+            ended = run_to_end(argv, asked, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
             if ended.returncode != 0:
                 raise TesseraError(
-                    f"pass {one.name} of {program[0]}",
+                    asked,
                     f"status {ended.returncode}: {last_words(ended.stderr) or 'no message'}",
                     "tessera measure counters check says which events this machine counts",
                     exit_code=EXIT_FAILED,

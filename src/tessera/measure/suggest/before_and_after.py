@@ -16,6 +16,7 @@ from tessera.core.layouts.layout import ALL_4KB, Layout, read_layout, write_layo
 from tessera.core.statistics import Interval, paired_ratio_interval
 from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.machine.container.process import DIE_WITH_PARENT, stopped_at_exit
+from tessera.machine.container.watchdog import watchdog
 from tessera.machine.reserve import reserve_huge_pages
 from tessera.measure.mosalloc.launcher import forwarding, mosalloc_command
 from tessera.measure.mosalloc.report import read_report
@@ -79,7 +80,8 @@ def metric_of_run(program: Sequence[str], layout: Path, load: Load | None, metri
             process = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
             )
-            with stopped_at_exit(process), forwarding() as forwarder, run_beside(process, companion):
+            watched = watchdog(process, f"run of {program[0]} under {layout.name}", lambda: None)
+            with stopped_at_exit(process), watched, forwarding() as forwarder, run_beside(process, companion):
                 forwarder.follow(process)
                 process.wait()
             if forwarder.received:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.machine.container.process import DIE_WITH_PARENT
+from tessera.machine.container.watchdog import watchdog
 
 READY_TIMEOUT_SECONDS = 120.0
 POLL_SECONDS = 0.02
@@ -53,7 +54,8 @@ class LoadRun:
         running = subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
-        self.output, _ = running.communicate()
+        with watchdog(running, f"--load '{self.load.command}'", lambda: None):
+            self.output, _ = running.communicate()
         self.seconds = time.monotonic() - start
         ended_early = program.poll() is not None
         if running.returncode != 0:

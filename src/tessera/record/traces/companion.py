@@ -8,13 +8,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Protocol, TextIO
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import check_target
 from tessera.machine.container.process import end_process
+from tessera.machine.container.watchdog import ProgramHangs, idle_minutes, watchdog
 
 # A callable that runs beside a recorded program: a server's load, which also stops the server.
 
@@ -56,29 +57,57 @@ def run_beside(program: subprocess.Popen, companion: Companion | None) -> Iterat
 # Show the output of a running program as it arrives, and keep it.
 
 
-def communicate(process: subprocess.Popen, show_stdout: bool) -> tuple[str, str]:
+def communicate(
+    process: subprocess.Popen,
+    show_stdout: bool,
+    asked: str,
+    grown: Callable[[], int] | None = lambda: 0,
+) -> tuple[str, str]:
     """Wait for ``process`` (text pipes); returns its standard output and error.
 
     Standard error always appears on ours at once; standard output on ours if ``show_stdout``.
+
+    Args:
+        asked: what the program is for, for the error.
+        grown: bytes of the file that it makes; None: it may wait without a limit.
+
+    Raises:
+        ProgramHangs: it was ended because it hung, or a process that it left behind keeps its output open
+            (:mod:`tessera.machine.container.watchdog`).
     """
     kept: dict[str, list[str]] = {"out": [], "err": []}
+    writing: set[str] = set()  # our own output may be paused
 
     def copy(name: str, source: TextIO, target: TextIO | None) -> None:
         for line in source:
             kept[name].append(line)
             if target is not None:
+                writing.add(name)
                 target.write(line)
                 target.flush()
+                writing.discard(name)
 
     threads = [
-        threading.Thread(target=copy, args=("out", process.stdout, sys.stdout if show_stdout else None)),
-        threading.Thread(target=copy, args=("err", process.stderr, sys.stderr)),
+        threading.Thread(target=copy, args=(name, source, target), daemon=True)
+        for name, source, target in (
+            ("out", process.stdout, sys.stdout if show_stdout else None),
+            ("err", process.stderr, sys.stderr),
+        )
     ]
     for thread in threads:
         thread.start()
-    process.wait()
+
+    def signs() -> object:
+        return object() if writing else (len(kept["out"]), len(kept["err"]), grown() if grown else 0)
+
+    with watchdog(process, asked, signs) if grown else nullcontext():
+        process.wait()
+    minutes = idle_minutes()
     for thread in threads:
-        thread.join()
+        thread.join(minutes * 60 if minutes and grown else None)
+        if thread.is_alive():
+            found = f"it has ended, but for {minutes:g} min a process that it started kept its output open"
+            raise ProgramHangs(asked, found)
     return "".join(kept["out"]), "".join(kept["err"])
 
 

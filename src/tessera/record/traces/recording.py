@@ -11,7 +11,7 @@ import re
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -155,7 +155,9 @@ def record_program(
             guest = replace(guest, preload=names.preloadable)
         header = shlex.join(names.words(words)).replace("\n", " ")  # quoted by the fixed names
         guest.write_files({"out": partial, "program": header, **options.settings()})
-        status, stdout, stderr = _run(place, guest, words, visible, show_stdout, companion, names)
+        by_hand = options.switch is not None and companion is None  # another shell gives it work and ends it
+        grown = None if by_hand else lambda: partial.stat().st_size if partial.exists() else 0
+        status, stdout, stderr = _run(place, guest, words, visible, show_stdout, companion, names, grown)
         stderr = with_names(stderr, names.back())
         stderr = with_names(stderr, {partial: out, f"{scratch}/": ""})
         stopped = partial.exists() and trace_info(partial)["stopped"]
@@ -186,6 +188,7 @@ def _run(
     show_stdout: bool,
     companion: Companion | None,
     names: FixedNames,
+    grown: Callable[[], int] | None,
 ) -> tuple[int, str, str]:
     command, variables, options = place.command(guest, argv), guest.environment(), RunOptions()
     if not isinstance(place.engine, HostToolchain):
@@ -206,7 +209,7 @@ def _run(
         errors="replace",
     )
     with stopped_at_exit(process), run_beside(process, companion):
-        stdout, stderr = communicate(process, show_stdout)
+        stdout, stderr = communicate(process, show_stdout, f"record '{shlex.join(argv)}'", grown)
     return process.returncode, stdout, stderr
 
 

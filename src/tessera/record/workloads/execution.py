@@ -103,7 +103,7 @@ def execute(run: ProgramRun, folder, *, show_stdout: bool = False) -> tuple[Fini
         errors="replace",
     )
     with stopped_at_exit(process), run_beside(process, run.companion):
-        stdout, stderr = communicate(process, show_stdout)
+        stdout, stderr = communicate(process, show_stdout, f"'{' '.join(run.argv)}'")
     done = Finished(process.returncode, stdout, stderr, folder)
     if done.returncode != 0 and run.companion is None:  # a server is ended by its companion, and by a signal
         tail = "\n".join(stderr.strip().splitlines()[-5:])

@@ -8,12 +8,14 @@ layout (the shell does not): a path, absolute or in the folder. ``args`` is the 
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.machine.container.process import stopped_at_exit
+from tessera.machine.container.toolchain import HostToolchain
+from tessera.machine.container.watchdog import watchdog
 from tessera.record.workloads.definition import Size, Workload
 from tessera.record.workloads.kinds.program import program_path, visible
 from tessera.record.workloads.program_run import HOST, Finished, ProgramRun
@@ -94,21 +96,23 @@ def _script(folder: Path, names: tuple[str, ...]) -> str | None:
 
 def _call(script: str, folder: Path, environment: dict[str, str]) -> None:
     """Run a script on this machine, in the copy; its output is in the error if it fails."""
-    env = os.environ | environment
-    done = subprocess.run(
+    process = HostToolchain().popen(
         ["bash", script],
+        env=environment,
         cwd=folder,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
     )
-    if done.returncode != 0:
-        tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-5:])
+    asked = f"{script} of {folder}"
+    with stopped_at_exit(process), watchdog(process, asked, lambda: None):
+        output = process.communicate()[0]
+    if process.returncode != 0:
+        tail = "\n".join(output.strip().splitlines()[-5:])
         raise TesseraError(
-            f"{script} of {folder}",
-            f"the script exited with status {done.returncode}" + (f":\n{tail}" if tail else ""),
+            asked,
+            f"the script exited with status {process.returncode}" + (f":\n{tail}" if tail else ""),
             "run the script by hand in that folder; no trace is kept of a run that fails",
             exit_code=EXIT_FAILED,
         )
