@@ -36,14 +36,15 @@ class FakeKernel:
 
         for name in ("huge_pages_total", "huge_pages_free", "set_total"):
             monkeypatch.setattr(reservation, name, getattr(self, name))
+        monkeypatch.setattr(reservation, "lasting_total", self.huge_pages_total)
 
 
 @pytest.fixture
 def kernel(monkeypatch, tmp_path):
-    """A fake kernel, a checkout of its own, and permission."""
+    """A fake kernel, records of its own, and permission."""
     fake = FakeKernel()
     fake.install(monkeypatch)
-    monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
+    monkeypatch.setenv("TESSERA_MACHINE_STATE", str(tmp_path / "state"))
     monkeypatch.setenv("TESSERA_RESERVE", "1")
     return fake
 

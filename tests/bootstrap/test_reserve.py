@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -13,17 +14,18 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.machine.reserve import HugePagesUnavailable, pools, reserve_huge_pages, restore_leftovers
-from tessera.machine.reserve.reservation import BOOT_ID
+from tessera.machine.reserve.machine_state import BOOT_ID, Owner
 
 
 def _records(tmp_path) -> list[Path]:
-    return list((tmp_path / ".tessera" / "reserve").glob("*.json"))
+    return list((tmp_path / "state").glob("*.json"))
 
 
 def test_reserves_and_gives_back(kernel, tmp_path):
     with reserve_huge_pages(64):
         assert kernel.total[PAGE_2MB] == 64
-        assert [json.loads(path.read_text())["added"] for path in _records(tmp_path)] == [{str(PAGE_2MB): 64}]
+        (record,) = [json.loads(path.read_text()) for path in _records(tmp_path)]
+        assert [one["added"] for one in record["reservations"].values()] == [{str(PAGE_2MB): 64}]
     assert kernel.total[PAGE_2MB] == 0
     assert _records(tmp_path) == []
 
@@ -88,7 +90,7 @@ def test_what_the_kernel_really_gave_counts(kernel, limit, enough):
 
 def test_what_a_killed_run_left_is_taken_back_once(kernel, tmp_path):
     kernel.total[PAGE_2MB] = 74  # 10 of somebody else
-    _leave(tmp_path, {str(PAGE_2MB): 64}, BOOT_ID.read_text().strip())
+    _leave(tmp_path, 64, 74, BOOT_ID.read_text().strip())
     assert restore_leftovers() == {PAGE_2MB: 64}
     assert kernel.total[PAGE_2MB] == 10
     assert restore_leftovers() == {}
@@ -97,7 +99,7 @@ def test_what_a_killed_run_left_is_taken_back_once(kernel, tmp_path):
 
 def test_leftovers_of_an_earlier_boot_are_only_forgotten(kernel, tmp_path):
     kernel.total[PAGE_2MB] = 10
-    _leave(tmp_path, {str(PAGE_2MB): 64}, "an earlier boot")
+    _leave(tmp_path, 64, 10, "an earlier boot")
     assert restore_leftovers() == {}
     assert kernel.total[PAGE_2MB] == 10
     assert _records(tmp_path) == []
@@ -109,10 +111,13 @@ def test_reservations_of_living_processes_are_left_alone(kernel):
         assert kernel.total[PAGE_2MB] == 64
 
 
-def _leave(root: Path, added: dict[str, int], boot_id: str) -> None:
-    folder = root / ".tessera" / "reserve"
-    folder.mkdir(parents=True)
-    (folder / "dead.json").write_text(json.dumps({"boot_id": boot_id, "pid": 1, "added": added}))
+def _leave(root: Path, added: int, total: int, boot_id: str) -> None:
+    """The record of a process that has died."""
+    pool, owner = str(PAGE_2MB), asdict(replace(Owner.of(os.getpid()), started=0))
+    one = {"name": "dead", "owner": owner, "added": {pool: added}, "kept": False}
+    facts = {"boot_id": boot_id, "reservations": {"dead": one}, "totals": {pool: total}, "change": None}
+    (root / "state").mkdir(mode=0o700)
+    (root / "state" / "huge-pages.json").write_text(json.dumps(facts))
 
 
 def test_free_pages_exclude_promised_ones(monkeypatch, tmp_path):
@@ -143,7 +148,7 @@ def test_real_pages_come_and_go(root, end, tmp_path):
     )
     before = pools.huge_pages_total(PAGE_2MB)
     free = pools.huge_pages_free(PAGE_2MB)
-    env = os.environ | {"PYTHONPATH": str(root / "src"), "TESSERA_ROOT": str(tmp_path)}
+    env = os.environ | {"PYTHONPATH": str(root / "src"), "TESSERA_MACHINE_STATE": str(tmp_path / "state")}
     done = subprocess.run([sys.executable, "-c", code, end], env=env, capture_output=True, text=True)
     assert done.stdout.split() == [str(free + 8)]
     assert done.returncode == {"return": 0, "sigterm": 143, "sigkill": -9}[end]

@@ -66,7 +66,8 @@ def test_modules_start_without_the_folder(marked, module, argument, status):
     assert (done.returncode, marked()) == (status, []), done.stderr
 
 
-def test_the_guardian_of_settings_starts_without_the_folder(marked):
+def test_the_guardian_of_settings_starts_without_the_folder(marked, tmp_path, monkeypatch):
+    monkeypatch.setenv("TESSERA_MACHINE_STATE", str(tmp_path / "state"))
     with fixed(MachineChanges((), ())):
         pass
     assert marked() == []

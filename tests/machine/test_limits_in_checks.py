@@ -172,7 +172,7 @@ def pool(monkeypatch, tmp_path):
     for name, value in (("nr", 10), ("free", 10), ("resv", 0)):
         (folder / f"{name}_hugepages").write_text(f"{value}\n")
     monkeypatch.setenv("TESSERA_HUGEPAGES_SYSFS", str(folder.parent))
-    monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
+    monkeypatch.setenv("TESSERA_MACHINE_STATE", str(tmp_path / "state"))
     monkeypatch.delenv("TESSERA_RESERVE", raising=False)
     return folder / "nr_hugepages"
 
@@ -206,7 +206,7 @@ def test_a_reservation_above_the_limit_is_refused_whatever_is_free(limited, pool
     assert refused.value.code == "reserve/limit"
     assert f"({SERVICE}: hugetlb.2MB.max 8MB)" in refused.value.found
     assert f"echo {10 * MB} " in refused.value.remedy and "sysctl" not in refused.value.remedy
-    assert pool.read_text() == "10\n" and list((pool.parents[2] / ".tessera/reserve").glob("*.json")) == []
+    assert pool.read_text() == "10\n" and not list((pool.parents[2] / "state").glob("*.json"))
 
 
 def layout(tmp_path, pages_) -> Path:

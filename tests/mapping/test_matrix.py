@@ -56,7 +56,7 @@ def world(monkeypatch, tmp_path):
     monkeypatch.setattr(matrix, "_index", lambda: 0.25)
     monkeypatch.setattr(matrix, "ENABLED", tmp_path / "enabled")
     monkeypatch.setattr(matrix, "QUIET", {tmp_path / "compact": "0"})
-    monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
+    monkeypatch.setenv("TESSERA_MACHINE_STATE", str(tmp_path / "state"))
     (tmp_path / "enabled").write_text("always [madvise] never\n")
     (tmp_path / "compact").write_text("1\n")
     return seen

@@ -16,7 +16,8 @@ from tessera.core.files import build_dir
 from tessera.core.mapping.capture import check_allowed
 from tessera.core.mapping.free_blocks import machine_free_blocks, unusable_index
 from tessera.machine.reserve import reserving_allowed
-from tessera.machine.reserve.settings import chosen_word
+from tessera.machine.reserve.machine_state import is_recorded
+from tessera.machine.reserve.settings import SETTINGS, chosen_word
 from tessera.measure.mosalloc.capture_matrix import ENABLED, QUIET
 
 pytestmark = pytest.mark.alone  # it changes settings of the machine
@@ -67,4 +68,4 @@ def test_free_memory_is_fragmented_for_the_time_of_the_captures(allowed, root, t
     assert float(rows["never", ""]["share_2mb"]) == 0
     assert {path: chosen_word(path) for path in settings} == before
     assert not any(b"tessera.measure.mosalloc.background" in line for line in _command_lines())
-    assert not list((root / ".tessera" / "settings").glob("*.json"))
+    assert not is_recorded(SETTINGS)

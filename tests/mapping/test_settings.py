@@ -10,14 +10,14 @@ import sys
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.machine.reserve.reservation import BOOT_ID
-from tessera.machine.reserve.settings import changed_settings, chosen_word, restore_settings, settings_folder
+from tessera.machine.reserve.machine_state import state_folder, write_record
+from tessera.machine.reserve.settings import changed_settings, chosen_word, restore_settings
 
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     """Two settings as files; the record of changes is in a folder of the test."""
-    monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
+    monkeypatch.setenv("TESSERA_MACHINE_STATE", str(tmp_path / "state"))
     monkeypatch.delenv("TESSERA_RESERVE", raising=False)
     enabled, compact = tmp_path / "enabled", tmp_path / "compact"
     enabled.write_text("always madvise [never]\n")
@@ -29,9 +29,9 @@ def test_values_hold_inside_and_are_restored(files):
     enabled, compact = files
     with changed_settings({enabled: "madvise", compact: "0"}, allowed=True):
         assert (enabled.read_text(), compact.read_text()) == ("madvise", "0")
-        assert len(list(settings_folder().glob("*.json"))) == 1
+        assert len(list(state_folder().glob("*.json"))) == 1
     assert (enabled.read_text(), compact.read_text()) == ("never", "1")
-    assert not list(settings_folder().glob("*.json"))
+    assert not list(state_folder().glob("*.json"))
 
 
 def test_without_permission_nothing_changes(files):
@@ -71,15 +71,16 @@ def test_a_signal_and_a_kill_leave_nothing(files, root, number):
     assert done.returncode == (143 if number == 15 else -9)
     assert files[1].read_text() == ("1" if number == 15 else "0")
     assert restore_settings() == ([] if number == 15 else [str(files[1])])
-    assert files[1].read_text() == "1" and not list(settings_folder().glob("*.json"))
+    assert files[1].read_text() == "1" and not list(state_folder().glob("*.json"))
 
 
 def test_a_record_of_another_boot_restores_nothing(files):
-    record = {"boot_id": "another", "before": {str(files[1]): "5"}}
-    (settings_folder() / "1.json").write_text(json.dumps(record))
-    (settings_folder() / "2.json").write_text("")
-    assert restore_settings() == [] and files[1].read_text() == "1\n"
-    assert not list(settings_folder().glob("*.json")) and BOOT_ID.exists()
+    with changed_settings({files[1]: "0"}, allowed=True):
+        (record,) = state_folder().glob("*.json")
+        facts = json.loads(record.read_text())
+    files[1].write_text("0\n")
+    write_record(record.stem, facts | {"boot_id": "another"})
+    assert restore_settings() == [] and files[1].read_text() == "0\n" and not record.exists()
 
 
 def test_a_value_is_the_word_in_brackets(files):

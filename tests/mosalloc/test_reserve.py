@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import Layout, Window
 from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.machine.reserve import HugePagesUnavailable, pools, restore_leftovers
-from tessera.machine.reserve.reservation import BOOT_ID
+from tessera.machine.reserve.machine_state import BOOT_ID, Owner
 from tessera.measure.mosalloc.memory_needs import page_needs
 
 FILES = ("nr_hugepages", "free_hugepages", "resv_hugepages")
@@ -70,6 +71,7 @@ def sysfs(monkeypatch, tmp_path):
     fake = FakeSysfs(tmp_path / "sysfs")
     monkeypatch.setenv("TESSERA_HUGEPAGES_SYSFS", str(fake.folder))
     monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
+    monkeypatch.setenv("TESSERA_MACHINE_STATE", str(tmp_path / "state"))
     monkeypatch.delenv("TESSERA_RESERVE", raising=False)
     monkeypatch.setattr(reservation, "set_total", fake.set_total)
     launcher = tmp_path / "build" / "mosalloc" / "mosalloc-run"
@@ -189,7 +191,7 @@ def test_too_few_is_a_failure_and_all_goes_back(sysfs, layout, tmp_path):
 def test_a_killed_reservation_for_a_node_is_taken_back(sysfs, tmp_path):
     sysfs.free = {0: 10, 1: 10}
     sysfs.write()
-    _record(tmp_path, {f"{PAGE_2MB}@node1": 4}, BOOT_ID.read_text().strip())
+    _record(tmp_path, f"{PAGE_2MB}@node1", 4, 10, BOOT_ID.read_text().strip())
     assert restore_leftovers() == {PAGE_2MB: 4}
     assert sysfs.free == {0: 10, 1: 6}
 
@@ -197,16 +199,19 @@ def test_a_killed_reservation_for_a_node_is_taken_back(sysfs, tmp_path):
 def test_what_was_kept_before_a_reboot_is_forgotten(sysfs, tmp_path):
     sysfs.free[0] = 10
     sysfs.write()
-    path = _record(tmp_path, {str(PAGE_2MB): 4}, "an earlier boot", kept=True)
+    path = _record(tmp_path, str(PAGE_2MB), 4, 10, "an earlier boot", kept=True)
     assert released_nothing(invoke("--release"))
     assert total() == 10 and not path.exists()
 
 
-def _record(root: Path, added: dict[str, int], boot_id: str, **more) -> Path:
-    folder = root / ".tessera" / "reserve"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "some.json"
-    path.write_text(json.dumps({"boot_id": boot_id, "pid": 1, "added": added} | more))
+def _record(root: Path, pool: str, added: int, total: int, boot_id: str, *, kept: bool = False) -> Path:
+    """The record of a process that has died."""
+    owner = asdict(replace(Owner.of(os.getpid()), started=0))
+    one = {"name": "dead", "owner": owner, "added": {pool: added}, "kept": kept}
+    facts = {"boot_id": boot_id, "reservations": {"dead": one}, "totals": {pool: total}, "change": None}
+    (root / "state").mkdir(mode=0o700)
+    path = root / "state" / "huge-pages.json"
+    path.write_text(json.dumps(facts))
     return path
 
 

@@ -21,7 +21,7 @@ from . import trees
 
 @pytest.fixture
 def loud(tmp_path, monkeypatch):
-    monkeypatch.setenv("TESSERA_ROOT", str(tmp_path / "checkout"))
+    monkeypatch.setenv("TESSERA_MACHINE_STATE", str(tmp_path / "state"))
     monkeypatch.setenv("TESSERA_HUGEPAGES_SYSFS", str(tmp_path / "no pools"))
     root = trees.write(tmp_path / "root", trees.LOUD)
     monkeypatch.setattr(command, "_root", lambda: root)

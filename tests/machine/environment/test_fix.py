@@ -14,7 +14,8 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.machine.environment import CHECKS, Needs, examine_conditions, fixed, free_memory, plan_changes
 from tessera.machine.environment.condition import Hold, KernelSetting, Service
-from tessera.machine.reserve.settings import restore_settings, settings_folder
+from tessera.machine.reserve.machine_state import state_folder
+from tessera.machine.reserve.settings import STEPS, restore_settings
 
 from . import trees
 
@@ -24,12 +25,13 @@ SECONDS = 20  #: in which a guardian must have undone
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
     """A loud machine of files; records lie in a folder of the test; `systemctl` writes down its calls."""
-    monkeypatch.setenv("TESSERA_ROOT", str(tmp_path / "checkout"))
+    monkeypatch.setenv("TESSERA_MACHINE_STATE", str(tmp_path / "state"))
     monkeypatch.setenv("TESSERA_HUGEPAGES_SYSFS", str(tmp_path / "no pools"))
     root = trees.write(tmp_path / "root", trees.LOUD)
     systemctl = root / "usr/bin/systemctl"
     systemctl.write_text(f'#!/bin/sh\necho "$@" >> {root}/calls\n')
     systemctl.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{systemctl.parent}:{os.environ['PATH']}")
     (root / "dev/cpu_dma_latency").write_bytes(b"\xff\x00\x00\x00")
     return root
 
@@ -51,7 +53,7 @@ def until(condition):
 
 def undone(root, before):
     """No record is left, and every setting has its value of before."""
-    return not list(settings_folder().glob("*.json")) and trees.values(root) == before
+    return not list(state_folder().glob("*.json")) and trees.values(root) == before
 
 
 @contextmanager
@@ -90,7 +92,8 @@ def test_the_plan_names_every_setting(machine):
     assert settings == trees.SET
     assert list(settings)[-2:] == ["sys/devices/system/cpu/cpu3/online", "sys/devices/system/cpu/smt/control"]
     (service,) = [c for c in planned.changes if isinstance(c, Service)]
-    assert service.stop[1:] == ("stop", "irqbalance") and service.start[1:] == ("start", "irqbalance")
+    assert STEPS[service.name].do == ("systemctl", "stop", "irqbalance")
+    assert STEPS[service.name].undo == ("systemctl", "start", "irqbalance")
     (hold,) = [c for c in planned.changes if isinstance(c, Hold)]
     assert hold.data == bytes(4) and len(planned.lines()) == len(trees.SET) + 2
     assert planned.left == ()
@@ -188,7 +191,9 @@ def test_owner_and_guardian_killed_the_next_start_mends(machine):
         os.kill(child, signal.SIGKILL)
         assert until(lambda: b"guardian" not in command(guardian))
     assert trees.values(machine) == trees.SET
-    assert len(restore_settings()) == len(trees.SET) + 1  # and the command of irqbalance
+    changed = [name for name, value in trees.SET.items() if before[name] != value]
+    restored = {str(machine / name) for name in changed} | {"systemctl start irqbalance"}
+    assert set(restore_settings()) == restored and len(changed) == len(trees.SET) - 1
     assert undone(machine, before) and calls(machine) == ["stop irqbalance", "start irqbalance"]
 
 
@@ -214,12 +219,15 @@ def test_signals_to_the_guardian_undo_and_the_owner_is_told(machine):
     assert told.value.code == "environment/guardian" and str(guardian.pid) in told.value.found
 
 
-def test_a_second_one_is_refused_by_name(machine):
+def test_a_second_checkout_is_refused_by_name(machine, tmp_path, monkeypatch):
+    monkeypatch.setenv("TESSERA_ROOT", str(tmp_path / "first"))
     with owner(machine) as (child, _), pytest.raises(TesseraError) as refused:
+        monkeypatch.setenv("TESSERA_ROOT", str(tmp_path / "second"))
         with fixed(plan_changes(machine)):
             pass
     assert refused.value.code == "settings/busy"
     assert f"process {child} " in refused.value.found and "python" in refused.value.found
+    assert str(tmp_path / "first") in refused.value.found and "since 20" in refused.value.found
     assert trees.values(machine)["proc/sys/kernel/nmi_watchdog"] in ("0", "1")
 
 
@@ -247,13 +255,32 @@ def test_a_service_that_does_not_stop_undoes_the_settings(machine):
     assert trees.values(machine) == before
 
 
+@pytest.mark.parametrize("value", ["1\n", None])
+def test_the_owner_is_told_of_a_setting_that_somebody_else_changed(machine, capfd, value):
+    """None: it can't be read any more. It is left as it is at the end, and the others are restored."""
+    before = trees.values(machine)
+    watchdog = machine / "proc/sys/kernel/nmi_watchdog"
+    (machine / "proc/sys/kernel/numa_balancing").write_text("0\n")
+    with pytest.raises(TesseraError) as told, fixed(plan_changes(machine)) as guardian:
+        guardian.check()
+        watchdog.unlink() if value is None else watchdog.write_text("2\n")
+        guardian.check()
+    assert told.value.code == "environment/changed" and str(watchdog) in told.value.found
+    if value is not None:
+        assert "'2'" in told.value.found and watchdog.read_text() == "2\n"
+        assert str(watchdog) in capfd.readouterr().err
+    names = set(before) - {"proc/sys/kernel/nmi_watchdog", "proc/sys/kernel/numa_balancing"}
+    watchdog.write_text("2\n")
+    assert {name: trees.values(machine)[name] for name in names} == {name: before[name] for name in names}
+
+
 def test_the_record_is_complete_before_anything_changes(machine):
     with fixed(plan_changes(machine)) as guardian:
-        (record,) = settings_folder().glob("*.json")
+        (record,) = state_folder().glob("*.json")
         facts = json.loads(record.read_text())
-        assert record.stem == str(guardian.pid) and facts["owner"] == os.getpid()
+        assert facts["owner"]["pid"] == os.getpid() != guardian.pid
         assert {str(Path(path).relative_to(machine)) for path in facts["before"]} == set(trees.SET)
-        assert facts["undo"][0][1:] == ["start", "irqbalance"]
+        assert facts["steps"] == ["irqbalance"]
 
 
 def test_steps_that_cannot_be_undone_are_apart(machine):

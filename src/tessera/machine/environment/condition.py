@@ -190,10 +190,9 @@ class KernelSetting:
 
 @dataclass(frozen=True)
 class Service:
-    """Commands that stop and start something."""
+    """A service to stop and start again; its name is in :data:`tessera.machine.reserve.settings.STEPS`."""
 
-    stop: tuple[str, ...]
-    start: tuple[str, ...]
+    name: str
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ It is a process of its own session, so that neither Ctrl-C nor a closed terminal
 ends it. It alone changes the machine. It reads one line of JSON (see :mod:`preparation`), answers with one
 line, and waits. The owner's end closes the pipe and makes the pidfd readable: either one makes the guardian
 undo. The pidfd also works while a process that the owner forked keeps the pipe open. If the guardian is
-killed as well, the record of :mod:`tessera.machine.reserve.settings` remains, and the next ``./run``
-restores.
+killed as well, the record of :mod:`tessera.machine.reserve.settings` remains, and the next ``./run`` of any
+checkout restores.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def main() -> int:
         owner = int(request["owner"])
         watched = [sys.stdin.fileno(), wake, *_pidfd(owner)]
         try:
-            with _changed(request, owner):
-                _answer({"ready": True})
+            with _changed(request, owner) as held:
+                _answer({"ready": True, "held": held})
                 if os.getppid() == owner:
                     select.select(watched, [], [])
                 _quiet()
@@ -48,10 +48,10 @@ def main() -> int:
 
 
 @contextlib.contextmanager
-def _changed(request: dict, owner: int) -> Iterator[None]:
-    """The changes of a request: settings, services, devices held open."""
+def _changed(request: dict, owner: int) -> Iterator[dict[str, str]]:
+    """The changes of a request: settings, services, devices held open. Gives the settings as they are."""
     settings = {Path(path): value for path, value in request["settings"]}
-    with changed_settings(settings, allowed=True, steps=request["steps"], owner=owner):
+    with changed_settings(settings, allowed=True, steps=request["steps"], owner=owner) as shown:
         for number in _ENDING:  # undo in peace instead of raising in the middle of it
             signal.signal(number, lambda *_: None)
         with contextlib.ExitStack() as held:
@@ -64,7 +64,7 @@ def _changed(request: dict, owner: int) -> Iterator[None]:
                         f"hold {path} open", error.strerror or str(error), "run as root of the machine",
                         exit_code=EXIT_FAILED, code="settings/rejected",
                     ) from None  # fmt: skip
-            yield
+            yield shown
 
 
 @contextlib.contextmanager

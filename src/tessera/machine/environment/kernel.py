@@ -123,11 +123,8 @@ def _irqbalance(tree: SystemFiles, needs: Needs) -> Reading:
 
 
 def _stop_irqbalance(tree: SystemFiles) -> list[Change]:
-    for place in ("usr/bin/systemctl", "bin/systemctl"):
-        if tree.has(place):
-            program = str(tree.path(place))
-            return [Service((program, "stop", "irqbalance"), (program, "start", "irqbalance"))]
-    return []
+    found = any(tree.has(place) for place in ("usr/bin/systemctl", "bin/systemctl"))
+    return [Service("irqbalance")] if found else []
 
 
 def _aslr(tree: SystemFiles, needs: Needs) -> Reading:

@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -29,6 +29,7 @@ from tessera.machine.environment.condition import (
     SystemFiles,
     UnreadableFact,
 )
+from tessera.machine.reserve.settings import STEPS, chosen_word
 
 # All conditions that can be read before a run, and their file.
 
@@ -65,9 +66,8 @@ def as_csv(conditions: Iterable[Condition]) -> str:
 
 # Set what can be undone for the duration of a block; a guardian process undoes it, also after ``kill -9``.
 #
-# The owner asks the guardian with one line of JSON: its process number, the settings, the steps (a command
-# and the command that undoes it), the devices to hold. Steps that cannot be undone are :func:`free_memory`
-# only.
+# The owner asks the guardian with one line of JSON: its process number, the settings, the names of services
+# to stop, the devices to hold. Steps that cannot be undone are :func:`free_memory` only.
 
 _UNDOING_SECONDS = 60
 
@@ -85,20 +85,25 @@ class MachineChanges:
 
 
 class Guardian:
-    """A running guardian; :meth:`check` says whether the settings still hold."""
+    """A running guardian; :meth:`check` says whether the settings still hold.
 
-    def __init__(self, process: subprocess.Popen):
-        self._process = process
+    Args:
+        held: settings (path -> value) as they were when all was changed.
+    """
+
+    def __init__(self, process: subprocess.Popen, held: Mapping[str, str]):
+        self._process, self._held = process, held
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
     def check(self) -> None:
-        """Between two runs: raises if the guardian has ended, so that the settings of before are back.
+        """Between two runs: raises if the settings are no longer those that the runs were to have.
 
         Raises:
-            TesseraError: code ``environment/guardian``.
+            TesseraError: the guardian has ended, so that the settings of before are back
+                (``environment/guardian``), or somebody else has changed one (``environment/changed``).
         """
         if self._process.poll() is not None:
             raise TesseraError(
@@ -106,6 +111,18 @@ class Guardian:
                 "runs since then had other settings: measure them again",
                 exit_code=EXIT_FAILED, code="environment/guardian",
             )  # fmt: skip
+        for path, value in self._held.items():
+            try:
+                now = chosen_word(Path(path))
+            except OSError as error:
+                now = error.strerror or str(error)
+            if now != value:
+                raise TesseraError(
+                    "the settings of --fix",
+                    f"{path} is '{now}' in place of '{value}': somebody else has changed it",
+                    "stop what changes it; runs since the last check had other settings: measure them again",
+                    exit_code=EXIT_FAILED, code="environment/changed",
+                )  # fmt: skip
 
 
 def plan_changes(root: Path = Path("/"), needs: Needs = Needs(), *, no_turbo: bool = False) -> MachineChanges:  # noqa: B008
@@ -149,8 +166,7 @@ def fixed(planned: MachineChanges) -> Iterator[Guardian]:
         try:
             process.stdin.write(_request(planned.changes))
             process.stdin.flush()
-            _raise_error(process.stdout.readline(), process)
-            yield Guardian(process)
+            yield Guardian(process, _held(process.stdout.readline(), process))
         finally:
             _undo(process)
 
@@ -159,7 +175,7 @@ def _request(changes: Sequence[Change]) -> bytes:
     request = {
         "owner": os.getpid(),
         "settings": [(str(c.path.absolute()), c.value) for c in changes if isinstance(c, KernelSetting)],
-        "steps": [(c.stop, c.start) for c in changes if isinstance(c, Service)],
+        "steps": [c.name for c in changes if isinstance(c, Service)],
         "hold": [(str(c.path.absolute()), c.data.hex()) for c in changes if isinstance(c, Hold)],
     }
     return json.dumps(request).encode() + b"\n"
@@ -180,14 +196,14 @@ def _undo(process: subprocess.Popen) -> None:
     rest = process.stdout.readline()
     process.stdout.close()
     if process.returncode and sys.exc_info()[0] is None:
-        _raise_error(rest, process)
+        _held(rest, process)
 
 
-def _raise_error(line: bytes, process: subprocess.Popen) -> None:
-    """Raise what the guardian answered, unless it is ready."""
+def _held(line: bytes, process: subprocess.Popen) -> dict[str, str]:
+    """The settings as the guardian found them when it was ready; raises what it answered else."""
     reply = json.loads(line) if line else {}
     if reply.get("ready"):
-        return
+        return reply["held"]
     if "error" in reply:
         facts = reply["error"]
         raise TesseraError(
@@ -204,7 +220,8 @@ def _described(change: Change) -> str:
     if isinstance(change, KernelSetting):
         return f"write '{change.value}' to {change.path}"
     if isinstance(change, Service):
-        return f"run {' '.join(change.stop)}; afterwards {' '.join(change.start)}"
+        step = STEPS[change.name]
+        return f"run {' '.join(step.do)}; afterwards {' '.join(step.undo)}"
     return f"hold {change.path} open"
 
 

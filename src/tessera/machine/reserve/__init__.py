@@ -1,7 +1,8 @@
 """Reserve huge pages for real runs: only with permission, checked, and always released.
 
-From the bottom: :mod:`pools` (the kernel's pools), :mod:`reservation` (reserve, release, records on disk),
-:mod:`settings` (other settings of the kernel, in the same way).
+From the bottom: :mod:`machine_state` (locks and records, in one place of the machine), :mod:`pools` (the
+kernel's pools), :mod:`reservation` (reserve and release), :mod:`settings` (other settings of the kernel, in
+the same way).
 """
 
 from tessera.machine.reserve.pools import huge_pages_free, huge_pages_total, nodes, supported_sizes

@@ -71,6 +71,16 @@ def huge_pages_total(page_bytes: int, node: int | None = None) -> int:
     return int((pool_folder(page_bytes, node) / "nr_hugepages").read_text())
 
 
+def lasting_total(page_bytes: int, node: int | None = None) -> int:
+    """Pages in the pool without surplus ones, which leave it when their program frees them.
+
+    This is the number that :func:`set_total` sets. A pool that is made smaller than what is in use has
+    surplus pages.
+    """
+    surplus = pool_folder(page_bytes, node) / "surplus_hugepages"
+    return huge_pages_total(page_bytes, node) - (int(surplus.read_text()) if surplus.exists() else 0)
+
+
 def huge_pages_free(page_bytes: int, node: int | None = None) -> int:
     """Pages that a program can have now: those of :func:`free_in_pool` that a cgroup's limits leave."""
     free, room = free_in_pool(page_bytes, node), huge_pages_room(page_bytes)
@@ -100,9 +110,10 @@ def promised_pages(number: int) -> int:
 
 
 def set_total(page_bytes: int, total: int, node: int | None = None) -> int:
-    """Ask the kernel for ``total`` pages; returns how many there really are then.
+    """Ask the kernel for ``total`` pages; returns how many there really are then, without surplus pages.
 
-    Growing compacts memory first, and tries again while that still helps.
+    Growing compacts memory first, and tries again while that still helps. Nothing is written if the pool has
+    this size.
 
     Raises:
         TesseraError: this user may not.
@@ -110,18 +121,19 @@ def set_total(page_bytes: int, total: int, node: int | None = None) -> int:
     control = pool_folder(page_bytes, node) / "nr_hugepages"
     try:
         for _ in range(ATTEMPTS):
-            if total > int(control.read_text()) and COMPACT_MEMORY.exists():
+            now = lasting_total(page_bytes, node)
+            if now == total:
+                break
+            if total > now and COMPACT_MEMORY.exists() and sysfs() == SYSFS:
                 COMPACT_MEMORY.write_text("1")
             control.write_text(f"{total}\n")
-            if int(control.read_text()) == total:
-                break
     except OSError as error:
         raise TesseraError(
             f"{total} {format_bytes(page_bytes)} pages",
             f"{control} can't be written: {error.strerror}",
             f"as root: {command_for(page_bytes, total, node)}",
         ) from None
-    return int(control.read_text())
+    return lasting_total(page_bytes, node)
 
 
 def command_for(page_bytes: int, total: int, node: int | None = None) -> str:
