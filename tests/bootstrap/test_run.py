@@ -379,6 +379,31 @@ def test_an_old_python_is_named_by_every_verb(root, dry_checkout, verb):
     assert f"Python >= 3.11: {old} is Python 3.9.18" in done.stderr and "use Debian 12" in done.stderr
 
 
+@pytest.mark.parametrize("place", ["state", ".tessera/reserve", ".tessera/settings"])
+def test_what_killed_runs_left_is_restored_first_and_the_verb_goes_on_whatever_happens(dry_checkout, place):
+    python = dry_checkout / ".venv/bin/python"
+    python.write_text(f"{python.read_text()}exit 1\n")
+    start = {"TESSERA_MACHINE_STATE": str(dry_checkout / "state")}
+    assert "machine.reserve" not in run(dry_checkout, "setup", **start).stderr
+    (dry_checkout / place).mkdir(parents=True)
+    (dry_checkout / place / "some.json").touch()
+    done = run(dry_checkout, "smoke", **start)
+    assert "python -P -m tessera.machine.reserve" in done.stderr
+    assert done.returncode == 0 and "smoke" in done.stdout
+
+
+def test_the_launcher_knows_the_places_of_records(root):
+    from tessera.machine.reserve.machine_state import ROOTS_FOLDER, USERS_FOLDERS, VARIABLE
+
+    script = (root / "run").read_text()
+    places = (
+        f"${{{VARIABLE}:-{ROOTS_FOLDER}}}",
+        f"{USERS_FOLDERS}/tessera-$EUID",
+        "${XDG_RUNTIME_DIR:-/run}/tessera",
+    )
+    assert [place for place in places if f'"{place}"' not in script] == []
+
+
 @pytest.mark.parametrize("name", ["a:folder", "a\nline"])
 @pytest.mark.parametrize("verb", ["doctor", "setup", "smoke", "test"])
 def test_a_path_that_path_and_docker_cannot_hold_is_refused(dry_checkout, name, verb):
