@@ -14,8 +14,9 @@
 # Reading this file changes nothing. `code` and `files` of a rule are digests of more that it depends on (docs/dev/pipeline.md).
 
 from pathlib import Path
-from snakemake.utils import validate
-from tessera.core.configuration_files import CONFIGURATION_TEXT, jsonschema
+from snakemake.exceptions import WorkflowError
+from tessera.core.configuration_files import CONFIGURATION, CONFIGURATION_TEXT
+from tessera.core.errors import TesseraError
 from tessera.cli.pipeline.digests import code, content_digest
 from tessera.core.results.tree import MODEL_TABLES, REFERENCE_TABLES, ResultsTree
 
@@ -23,10 +24,12 @@ if not config:
     configfile: "config/default.yaml"
 
 if workflow.is_main_process:  # jobs of a cluster start with a configuration that is valid
-    jsonschema()  # before `validate` imports it: a second less
-    for file in workflow.configfiles:
-        CONFIGURATION_TEXT.read(Path(file))  # refuses what YAML does in silence, such as the last of two equal keys
-    validate(config, "workflow/schemas/config.schema.json")
+    try:
+        for file in workflow.configfiles:
+            CONFIGURATION_TEXT.read(Path(file))  # refuses what YAML does in silence, such as the last of two equal keys
+        CONFIGURATION.check(config, "(of all files and --config)")  # its names stand in paths and in shell commands
+    except TesseraError as error:
+        raise WorkflowError(str(error)) from None
 
 TREE = ResultsTree(f"results/{config['name']}")
 WORKLOADS = list(config["workloads"])
@@ -62,11 +65,13 @@ rule reproduce:
     """The main job: run everything, then check the claims; the exit status is that of the check."""
     default_target: True
     input: TREE.report, dropped_files(),
+    params: results=TREE.root,
     message: "Checking the claims"
-    shell: f"tessera report check --results {TREE.root}"
+    shell: "tessera report check --results {params.results:q}"
 
 rule smoke:
     """All steps on tiny inputs: ./run smoke."""
     input: TREE.report, dropped_files(),
+    params: results=TREE.root,
     message: "Checking the claims"
-    shell: f"tessera report check --results {TREE.root}"
+    shell: "tessera report check --results {params.results:q}"

@@ -11,7 +11,7 @@ rule energy:
         out=lambda w, output: Path(output[0]).parent, code=study_code("energy"),
         files=content_digest("config/machines", "config/platforms"),
     message: "Computing the energy of all cells"
-    shell: "tessera lab run energy cells={input} --out {params.out} > {log} 2>&1"
+    shell: "tessera lab run energy cells={input} --out {params.out:q} > {log} 2>&1"
 
 
 rule study_threads:

@@ -77,4 +77,4 @@ rule host_allocator:
     threads: workflow.cores
     message: "Measuring memory and time of the allocator and of plain glibc"
     shell:
-        "tessera lab allocator overhead --seconds {params.seconds} --seed {params.seed} --out {output} > {log} 2>&1"
+        "tessera lab allocator overhead --seconds {params.seconds:q} --seed {params.seed:q} --out {output} > {log} 2>&1"

@@ -33,21 +33,21 @@ rule kernel:
     """All jobs of the kernel but bisect: its tests, and its tables."""
     input: kernel_parts(name for name in (*KERNEL_PARTS, *GUEST_PARTS) if name != "bisect"),
     params: parts=KERNEL,
-    shell: "tessera lab kernel outcomes {params.parts}"
+    shell: "tessera lab kernel outcomes {params.parts:q}"
 
 
 rule kernel_smoke:
     """Selftests and stress tests."""
     input: kernel_parts(["test"]),
     params: parts=KERNEL,
-    shell: "tessera lab kernel outcomes {params.parts}"
+    shell: "tessera lab kernel outcomes {params.parts:q}"
 
 
 rule kernel_bisect:
     """Build and boot the kernel after each patch."""
     input: kernel_parts(["bisect"]),
     params: parts=KERNEL,
-    shell: "tessera lab kernel outcomes {params.parts}"
+    shell: "tessera lab kernel outcomes {params.parts:q}"
 
 
 rule kernel_part:

@@ -41,7 +41,7 @@ rule fit:
     priority: 30  # notebooks and report wait for it
     message: "Fitting and judging all models on {wildcards.platform}"
     shell:
-        "tessera dev step fit {params.words} {params.cells} --out {params.out} 2> >(tee {log} >&2)"
+        "tessera dev step fit {params.words} {params.cells} --out {params.out:q} 2> >(tee {log} >&2)"
 
 
 rule adaptive:
@@ -56,7 +56,7 @@ rule adaptive:
         out=TREE.all_models, code=code("tessera.cli.pipeline.fit"),
     priority: 30  # notebooks and report wait for it
     message: "Comparing adaptive and random orders of layouts on {wildcards.platform}"
-    shell: "tessera dev step adaptive {params.words} {params.cells} --out {params.out} 2> >(tee {log} >&2)"
+    shell: "tessera dev step adaptive {params.words} {params.cells} --out {params.out:q} 2> >(tee {log} >&2)"
 
 
 rule one_gb:
@@ -71,7 +71,7 @@ rule one_gb:
     priority: 30  # notebooks and report wait for it
     message: "Predicting 1GB pages on {wildcards.platform}"
     shell:
-        "tessera dev step one-gb mosaics={input.mosaics} {params.cells} --out {params.out} 2> >(tee {log} >&2)"
+        "tessera dev step one-gb mosaics={input.mosaics} {params.cells} --out {params.out:q} 2> >(tee {log} >&2)"
 
 
 rule all_models:
@@ -89,4 +89,4 @@ rule all_models:
         code=code("tessera.fit.collected_fits"),
     priority: 30  # notebooks and report wait for it
     message: "Joining the tables of all models"
-    shell: "tessera models collect --out {params.out} {params.folders} > {log} 2>&1"
+    shell: "tessera models collect --out {params.out:q} {params.folders:q} > {log} 2>&1"

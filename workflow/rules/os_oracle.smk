@@ -14,5 +14,5 @@ rule os_oracle:
     resources: mem_mb=4000, kernel_guests=1
     message: "Comparing the imitation of memory management with Linux 6.12"
     shell:
-        "(tessera dev build imitation && tessera lab oracle record --accept-series --out {params.folder}"
-        " && tessera lab run oracle-compare recording={params.folder} --out {params.table}) 2>&1 | tee {log}"
+        "(tessera dev build imitation && tessera lab oracle record --accept-series --out {params.folder:q}"
+        " && tessera lab run oracle-compare recording={params.folder:q} --out {params.table:q}) 2>&1 | tee {log}"

@@ -16,4 +16,4 @@ rule reference:
     benchmark: TREE.benchmark("reference")
     params: results=TREE.root, code=code("tessera.core.reference.comparison"), files=content_digest(*PRINTED, *fetched_data()),
     message: "Comparing the papers' archived data with the printed numbers"
-    shell: "tessera dev reference compare --results {params.results} > {log} 2>&1"
+    shell: "tessera dev reference compare --results {params.results:q} > {log} 2>&1"

@@ -55,8 +55,8 @@ rule notebook:
         files=lambda w: content_digest(f"notebooks/{w.notebook}.ipynb", "notebooks/data", "report", "reference-results"),
     message: "Executing notebook {wildcards.notebook}"
     shell:
-        "tessera dev notebooks run --results {params.results} --only {wildcards.notebook}"
-        " --workload {params.workload} --platform {params.platform} > {log} 2>&1"
+        "tessera dev notebooks run --results {params.results:q} --only {wildcards.notebook}"
+        " --workload {params.workload:q} --platform {params.platform:q} > {log} 2>&1"
 
 
 rule report:
@@ -78,4 +78,4 @@ rule report:
         results=TREE.root, files=content_digest(*SHOWN),
         code=code("tessera.report.site", "tessera.report.claims_table"),
     message: "Writing the report"
-    shell: "tessera report render --results {params.results} > {log} 2>&1"
+    shell: "tessera report render --results {params.results:q} > {log} 2>&1"

@@ -278,7 +278,7 @@ rule study_transfer:
     message: "Asking models of {wildcards.platform} for new designs, on {wildcards.workload}"
     shell:
         "tessera lab run transfer trace={input.info} manifest={input.manifest} platform={input.platform}"
-        " {params.words} jobs={threads} --out {params.out} 2> >(tee {log} >&2)"
+        " {params.words} jobs={threads} --out {params.out:q} 2> >(tee {log} >&2)"
 
 
 rule study_transfer_verdicts:
@@ -287,10 +287,10 @@ rule study_transfer_verdicts:
     output: [TREE.transfer(Path(table.file).stem) for table in transfer_tables.OF_RUN],
     log: TREE.log("study-transfer"),
     params:
-        parts=lambda w, input: " ".join(f"parts={Path(path).parent}" for path in input),
+        parts=lambda w, input: catalogue.repeated("parts", (Path(path).parent for path in input)),
         out=lambda w, output: Path(output[0]).parent, code=study_code("transfer-verdicts"),
     message: "Judging models of P in each class of designs"
-    shell: "tessera lab run transfer-verdicts {params.parts} --out {params.out} > {log} 2>&1"
+    shell: "tessera lab run transfer-verdicts {params.parts} --out {params.out:q} > {log} 2>&1"
 
 
 rule studies:

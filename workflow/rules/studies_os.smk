@@ -44,7 +44,7 @@ rule study_recording:
     resources: mem_mb=1000
     message: "Recording {wildcards.workload} ({params.size}) from its first instruction"
     shell:
-        "tessera lab run recording workload={wildcards.workload} size={params.size} --out {output} > {log} 2>&1"
+        "tessera lab run recording workload={wildcards.workload} size={params.size:q} --out {output} > {log} 2>&1"
 
 
 rule study_scenarios:

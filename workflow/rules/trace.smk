@@ -2,6 +2,7 @@
 and the other workloads continue. trace.tst is in the same folder."""
 
 import functools
+import sys
 
 from snakemake.exceptions import WorkflowError
 
@@ -9,6 +10,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.units import GB
 from tessera.cli.pipeline import needs
 from tessera.lab import catalogue
+from tessera.machine.container.watchdog import idle_minutes
 from tessera.machine.limits import total_memory_bytes
 from tessera.record import workloads
 from tessera.record.workloads import prepared
@@ -29,7 +31,12 @@ if "mem_mb" in workflow.global_resources:
     workflow.global_resources["mem_mb"] = min(
         workflow.global_resources["mem_mb"].value, int(0.9 * total_memory_bytes()) // MB
     )
+if workflow.local_exec and workflow._cores is not None:
+    workflow.global_resources["_cores"], fewer = needs.job_cores(workflow._cores)
+    if fewer and workflow.is_main_process:
+        print(fewer, file=sys.stderr)
 
+idle_minutes()  # a wrong limit is an error now, not of each job
 
 #: Prepared files that lie on the disk at once; traces and results need up to 12 GB beside them.
 PREPARED_BYTES = 16 * GB
@@ -131,7 +138,7 @@ rule drop:
     params: path=lambda w: TREE.prepared(w.file), code=code("tessera.cli.pipeline.prepare"),
     priority: 60
     message: "Removing the prepared file {wildcards.file}"
-    shell: "tessera dev step drop file={params.path} --out {output} 2> >(tee {log} >&2)"
+    shell: "tessera dev step drop file={params.path:q} --out {output} 2> >(tee {log} >&2)"
 
 
 rule trace:

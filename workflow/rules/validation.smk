@@ -67,7 +67,7 @@ rule explain_chase:
     message: "Calibrating the platform file of this machine on the pointer chases"
     shell:
         "tessera lab run explain-chase chase={input.chase} platform={input.platform} calibrated={output.chased}"
-        " {params.words} --out {params.out} 2> >(tee {log} >&2)"
+        " {params.words} --out {params.out:q} 2> >(tee {log} >&2)"
 
 
 rule clock_measure:
@@ -81,7 +81,7 @@ rule clock_measure:
     threads: workflow.cores
     priority: 1800  # soon after the chases, before anything else runs
     message: "Measuring micro-benchmarks and programs on this machine's clock"
-    shell: "tessera lab run clock-measure amount={params.amount} --out {output} 2> >(tee {log} >&2)"
+    shell: "tessera lab run clock-measure amount={params.amount:q} --out {output} 2> >(tee {log} >&2)"
 
 
 rule clock:
@@ -101,7 +101,7 @@ rule clock:
     message: "Holding the simulated core against this machine's clock"
     shell:
         "tessera lab run clock platform={input.platform} measured={input.measured} calibrated={output.calibrated}"
-        " amount={params.amount} --out {params.out} 2> >(tee {log} >&2)"
+        " amount={params.amount:q} --out {params.out:q} 2> >(tee {log} >&2)"
 
 
 rule calibrated_cells:
@@ -136,7 +136,7 @@ rule judge_mosaics:
     message: "Comparing simulated differences between layouts with real runs"
     shell:
         "tessera lab run mosaics comparison={input.comparison} findings={input.findings}"
-        " simulated={params.simulated} --out {output.mosaics} > {log} 2>&1"
+        " simulated={params.simulated:q} --out {output.mosaics} > {log} 2>&1"
 
 
 rule invariants:
