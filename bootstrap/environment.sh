@@ -25,17 +25,22 @@ ensure_environment() {
         fail "installing requirements.lock" "uv failed (above)" "$check_downloads"
     # Tessera itself runs from the checkout.
     echo "$root/src" > "$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tessera.pth"
-    # A shell starts Python, because a line `#!` can't name a path with spaces.
-    cat > "$venv/bin/tessera" <<SCRIPT
+    write_command
+    printf '%s\n' "$stamp" > "$state/environment"
+}
+
+# A shell starts Python, because a line `#!` can't name a path with spaces. It starts the Python beside it: a path in the
+# text of a script would be code.
+write_command() {
+    cat > "$venv/bin/tessera" <<'SCRIPT'
 #!/bin/sh
-'''exec' "$venv/bin/python" "\$0" "\$@"
+'''exec' "$(dirname "$(readlink -f "$0")")/python" "$0" "$@"
 ' '''
 from tessera.cli.main import main
 
 main()
 SCRIPT
     chmod +x "$venv/bin/tessera"
-    printf '%s\n' "$stamp" > "$state/environment"
 }
 
 # Before anything is installed.

@@ -23,9 +23,10 @@ use_package_wheels() {
     compgen -G "$offline/wheels/*.whl" > /dev/null ||
         fail "./run --offline" "this package has no Python packages (it was made --without wheels)" \
             "use a package with them, or run without --offline"
-    export TESSERA_OFFLINE=1 PIP_NO_INDEX=1 UV_NO_INDEX=1 UV_OFFLINE=1 UV_FIND_LINKS=$offline/wheels
-    PIP_FIND_LINKS=file://$(sed 's/%/%25/g; s/ /%20/g' <<< "$offline/wheels")  # pip splits the variable at spaces
-    export PIP_FIND_LINKS
+    export TESSERA_OFFLINE=1 PIP_NO_INDEX=1 UV_NO_INDEX=1 UV_OFFLINE=1 PIP_FIND_LINKS UV_FIND_LINKS
+    # pip splits the variable at spaces, uv at commas
+    PIP_FIND_LINKS=$("$python" -P -c 'import pathlib, sys; print(pathlib.Path(sys.argv[1]).as_uri())' "$offline/wheels")
+    UV_FIND_LINKS=$PIP_FIND_LINKS
     unset PIP_INDEX_URL PIP_EXTRA_INDEX_URL UV_DEFAULT_INDEX UV_INDEX_URL UV_INDEX
 }
 
@@ -44,14 +45,22 @@ require_packages() {
         fail "./run --offline" "missing system packages: ${missing[*]}" "install them while there is a network"
 }
 
-# The images that this machine's engine does not have.
+# The images that this machine's engine does not have. An image is known by its id: everybody can give its tag to another one.
 load_images() {
-    local tag absent=()
-    for tag in $("$python" -c 'import json, sys; print(*json.load(open(sys.argv[1]))["images"])' "$offline/index.json"); do
-        docker image inspect "$tag" > /dev/null 2>&1 || absent+=("$tag")
-    done
+    local listed tag id absent=()
+    listed=$("$python" -P -c 'import json, sys
+for tag, one in json.load(open(sys.argv[1]))["images"].items(): print(tag, one["id"])' "$offline/index.json") ||
+        fail "offline/index.json" "it does not name the images with their ids (above)" "copy and unpack the zip again, into an empty folder"
+    while read -r tag id; do
+        [[ -z $tag ]] || docker image inspect "$id" > /dev/null 2>&1 || absent+=("$tag")
+    done <<< "$listed"
     ((${#absent[@]})) || return 0
     say "loading ${absent[*]} from the package"
     docker load --quiet --input "$offline/images.tar.gz" >&2 ||
         fail "loading offline/images.tar.gz" "docker load failed (above)" "free disk space; docker info shows where images lie"
+    while read -r tag id; do
+        docker image inspect "$id" > /dev/null 2>&1 ||
+            fail "image $tag of offline/images.tar.gz" "it is not $id, which offline/index.json names" \
+                "copy and unpack the zip again, into an empty folder"
+    done <<< "$listed"
 }

@@ -12,10 +12,10 @@ refuse() { # asked, found, remedy
 unpack() {
     local archive=${KERNEL_SOURCE:-/usr/src/linux-source-$wanted.tar.xz} work=$1
     [[ -r $archive ]] || refuse "Linux $wanted" "$archive does not exist" "apt-get install linux-source-$wanted"
-    rm -rf "$work"
+    rm -rf -- "$work"
     mkdir -p "$work/source" "$work/objects"
-    # shellcheck disable=SC2064 # of this call
-    trap "rm -rf '$work'" EXIT
+    unpacked=$work  # read when the script ends: a path in the text of the trap would be code
+    trap 'rm -rf -- "$unpacked"' EXIT
     tar -xJf "$archive" -C "$work/source" --strip-components=1
 }
 

@@ -21,10 +21,11 @@ mkdir -p "$state"
 @pytest.fixture
 def unpacked(root, tmp_path):
     """An unpacked package in a folder with spaces; returns its folder and a function that runs its steps."""
-    folder = tmp_path / "an unpacked package"
+    folder = tmp_path / "an unpacked package, 50% #1"
+    images = {"tools:1": {"id": "sha256:t"}, "programs:2": {"id": "sha256:p"}}
     files = {
         "run": b"#!/bin/sh\n",
-        "offline/index.json": json.dumps({"images": {"tools:1": {}, "programs:2": {}}}).encode(),
+        "offline/index.json": json.dumps({"images": images}).encode(),
         "offline/wheels/a-1-py3-none-any.whl": b"wheel",
         "offline/images.tar.gz": b"layers",
     }
@@ -77,7 +78,8 @@ def test_pip_and_uv_read_the_wheels_of_the_package_only(unpacked):
         UV_DEFAULT_INDEX="https://example.org/simple",
     )
     links, index = done.stdout.splitlines()
-    assert links.startswith("1 1 file:///") and links.endswith("/an%20unpacked%20package/offline/wheels")
+    assert links.startswith("1 1 file:///")
+    assert links.endswith("/an%20unpacked%20package%2C%2050%25%20%231/offline/wheels")
     assert index == "none"
     (folder / "offline" / "wheels" / "a-1-py3-none-any.whl").unlink()
     assert steps("use_package_wheels").returncode == 2
@@ -95,10 +97,31 @@ def test_missing_programs_are_named_and_nothing_is_installed(unpacked):
 
 def test_only_absent_images_are_loaded(unpacked):
     _, steps = unpacked
-    fake = 'docker() { if [[ $1 == load ]]; then echo "loaded $*"; else [[ $3 == tools:1 ]]; fi; }\n'
+    fake = 'docker() { if [[ $1 == load ]]; then touch loaded; echo "$*"; fi; [[ $3 == sha256:t || -e loaded ]]; }\n'
     done = steps(fake + "load_images")
     assert (
         done.returncode == 0 and "loading programs:2 from" in done.stderr and "images.tar.gz" in done.stderr
     )
     assert "loading" not in steps("docker() { [[ $1 != load ]]; }\nload_images").stderr
+
+
+def test_another_image_with_the_tag_is_not_the_packages(unpacked):
+    """As an earlier package leaves it: the archive is loaded; what is not in it is refused by its name."""
+    _, steps = unpacked
+    others = "docker() { [[ $1 == load || $3 != sha256:* ]]; }\n"
+    done = steps(others + "load_images")
+    assert done.returncode == 2 and "loading tools:1 programs:2" in done.stderr
+    assert "tools:1" in done.stderr.splitlines()[-2] and "sha256:t" in done.stderr
+
+
+@pytest.mark.parametrize("index", ["", "{", '{"images": {"tools:1": {}}}'])
+def test_an_index_without_ids_is_named(unpacked, index):
+    folder, steps = unpacked
+    (folder / "offline" / "index.json").write_text(index)
+    done = steps("docker() { true; }\nload_images")
+    assert done.returncode == 2 and "offline/index.json" in done.stderr
+
+
+def test_an_engine_that_cannot_load_is_named(unpacked):
+    _, steps = unpacked
     assert steps("docker() { false; }\nload_images").returncode == 2

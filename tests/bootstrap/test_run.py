@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from tessera.machine.limits import usable_processors
+from tessera.machine.limits import allowed_processors
 
 #: Jupyter refuses root unless it is told.
 _AS_ROOT = "" if os.geteuid() else " --allow-root"
@@ -130,7 +130,7 @@ STYLE = [
     "clang-format --dry-run --Werror artifacts/one.cpp",
 ]
 PYTEST = "python -P -m pytest --durations=50 --durations-min=1"
-ON_ALL_CORES = f"--numprocesses {usable_processors()} --dist loadfile"
+ON_ALL_CORES = f"--numprocesses {allowed_processors()} --dist loadfile"
 
 
 def started(done: subprocess.CompletedProcess[str]) -> list[str]:
@@ -404,21 +404,26 @@ def test_the_launcher_knows_the_places_of_records(root):
     assert [place for place in places if f'"{place}"' not in script] == []
 
 
-@pytest.mark.parametrize("name", ["a:folder", "a\nline"])
+@pytest.mark.parametrize(
+    "name",
+    ["a:folder", "a\nline", "a\x1bm", "p$(touch X)", "`id`", 'a"b', "a\\b", "a;b", "a[b", "a]", "*", "?"],
+)
 @pytest.mark.parametrize("verb", ["doctor", "setup", "smoke", "test"])
-def test_a_path_that_path_and_docker_cannot_hold_is_refused(dry_checkout, name, verb):
+def test_a_path_that_something_reads_as_code_is_refused(dry_checkout, name, verb):
     folder = dry_checkout.rename(dry_checkout.parent / f"{dry_checkout.name} {name}")
     done = run(folder, verb)
-    assert done.returncode == 2 and done.stdout == ""
-    assert [word for word in (f"./run {verb}", str(folder), "colon") if word not in done.stderr] == []
+    assert done.returncode == 2 and done.stdout == "" and not list(folder.rglob("X"))
+    said = (f"./run {verb}", dry_checkout.name, "colon", "move")
+    assert [word for word in said if word not in done.stderr] == []
+    assert "\x1b" not in done.stderr
 
 
 @pytest.mark.parametrize("verb", ["setup", "demo", "smoke", "reproduce", "measure", "test"])
-def test_every_verb_works_in_a_folder_with_spaces(dry_checkout, verb):
+def test_every_verb_works_in_a_folder_with_spaces_and_marks(dry_checkout, verb):
     """As in any other folder: the same words reach the same programs."""
     words = [verb, "-n"] if verb in ("smoke", "reproduce") else [verb]
     before = run(dry_checkout, *words)
-    folder = dry_checkout.rename(dry_checkout.parent / f"{dry_checkout.name} with spaces")
+    folder = dry_checkout.rename(dry_checkout.parent / f"{dry_checkout.name} it's (x) & #!,%{{}}~=+@^<>|\xe9")
     done = run(folder, *words)
     assert done.returncode == before.returncode == 0, done.stderr
     assert done.stdout == before.stdout.replace(str(dry_checkout), str(folder))

@@ -121,6 +121,21 @@ def test_an_environment_whose_change_was_killed_is_prepared_again(bash, tmp_path
     assert [start("first"), start("first")] == [(0, True), (0, False)]
 
 
+def test_the_command_starts_the_python_beside_it_in_any_folder(bash, tmp_path):
+    """No part of the path is code, and a link to the command works, too."""
+    programs = tmp_path / "p$(touch X)\"'" / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "python").write_text('#!/bin/sh\nprintf "%s|" "$@"\n')
+    (programs / "python").chmod(0o755)
+    done = bash('venv=$(echo "$state"/p*)/.venv; write_command; cat "$venv/bin/tessera"')
+    assert done.returncode == 0 and "touch" not in done.stdout, done.stderr
+    (tmp_path / "link").symlink_to(programs / "tessera")
+    for command in (programs / "tessera", tmp_path / "link"):
+        said = subprocess.run([command, "a", "b c"], cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert said.stdout == f"{command}|a|b c|"
+    assert not list(tmp_path.rglob("X"))
+
+
 @pytest.mark.parametrize("free, status", [(1499, 2), (1500, 0)])
 def test_an_environment_needs_room(bash, free, status):
     done = bash(f"df() {{ echo Avail; echo '  {free}'; }}\ncheck_space")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
+import subprocess
 import tarfile
 
 import pytest
@@ -189,3 +191,23 @@ def test_a_wrong_record_is_refused(checkout, change):
     with pytest.raises(TesseraError) as refused:
         recorded_source()
     assert refused.value.code == "kernel-source-record" and name in str(refused.value)
+
+
+def test_a_script_removes_its_own_folder_and_no_other(root, tmp_path):
+    """A quote in the path of the checkout is no end of a word."""
+    (tmp_path / "tree" / "top").mkdir(parents=True)
+    (tmp_path / "tree" / "top" / "Makefile").touch()
+    archive = tmp_path / "source.tar.xz"
+    with tarfile.open(archive, "w:xz") as packed:
+        packed.add(tmp_path / "tree" / "top", "top")
+    work = tmp_path / "it's bob's" / "w$(touch X)"
+    for kept in (tmp_path / "its", work.parent / "kept"):
+        kept.mkdir(parents=True)
+    lines = f'source "{root}/artifacts/kernel/source.sh"; unpack "$1"; ls "$1/source"'
+    done = subprocess.run(
+        ["bash", "-euc", lines, "script", work],
+        env=os.environ | {"KERNEL_SOURCE": str(archive)}, cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("Makefile\n", "")
+    assert not work.exists() and (tmp_path / "its").exists() and (work.parent / "kept").exists()
+    assert not list(tmp_path.rglob("X"))

@@ -64,6 +64,15 @@ def answering(answer: bytes) -> int:
     return listener.getsockname()[1]
 
 
+def test_the_folder_of_redis_is_one_word(tmp_path):
+    """Also if its name has spaces and quotes: a checkout may lie in such a folder."""
+    folder = tmp_path / "a b'c"
+    folder.mkdir()
+    command = server.prepare(*small("redis-server", "--items", "1", "--requests", "1"), folder).argv
+    assert command[command.index("--dir") + 1] == str(folder)
+    assert command[command.index("--save") + 1] == ""
+
+
 def test_requests_are_those_of_the_protocols():
     sent, answer = Redis().store([7])
     assert sent.startswith(b"*3\r\n$3\r\nSET\r\n$25\r\nkey:000000000000000000007\r\n$64\r\n")

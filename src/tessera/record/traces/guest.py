@@ -204,7 +204,7 @@ class Place:
 
     def _in_image(self, name: str) -> Path:
         found = self.engine.run(
-            ["sh", "-c", f"command -v {name!r}"], capture=True, check=False
+            ["sh", "-c", 'command -v -- "$1"', "sh", name], capture=True, check=False
         ).stdout.strip()
         if not found.startswith("/"):
             raise TesseraError(

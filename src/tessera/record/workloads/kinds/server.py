@@ -43,8 +43,11 @@ class Server:
 
 def _redis(port: int, memory_bytes: int, folder: Path) -> list[str]:
     # Neither snapshots nor an append-only file: a fork would double the memory.
-    words = f"--port {port} --bind {HOST} --appendonly no --daemonize no --dir {folder}".split()
-    return [*words, "--save", "", "--maxmemory", str(memory_bytes), "--maxmemory-policy", "noeviction"]
+    options = {
+        "port": str(port), "bind": HOST, "dir": str(folder), "appendonly": "no", "daemonize": "no",
+        "save": "", "maxmemory": str(memory_bytes), "maxmemory-policy": "noeviction",
+    }  # fmt: skip
+    return [word for name, value in options.items() for word in (f"--{name}", value)]
 
 
 def _memcached(port: int, memory_bytes: int, folder: Path) -> list[str]:
