@@ -311,10 +311,14 @@ def test_quota(tmp_path, name):
     assert bool(groups.unreadable) == (name in ("v2, damaged", "v1, no period"))
 
 
-def test_processors_are_those_of_the_affinity(monkeypatch):
+@pytest.mark.parametrize("name", QUOTA)
+def test_processors_are_those_of_the_affinity_or_of_a_smaller_quota(tmp_path, monkeypatch, name):
+    member, mounts, files, quota = QUOTA[name]
+    root = write(tmp_path, member, mounts, files)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {1, 4, 7})
     monkeypatch.setattr(os, "cpu_count", lambda: 64)
-    assert (limits.usable_processors(), limits.machine_processors()) == (3, 64)
+    assert limits.usable_processors(root) == (3 if quota is None or quota > 3 else 1)
+    assert (limits.allowed_processors(), limits.machine_processors()) == (3, 64)
 
 
 def test_readable():

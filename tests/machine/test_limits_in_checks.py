@@ -123,6 +123,26 @@ def test_the_fragmenter_stops_before_the_limit(limited, monkeypatch):
     assert background.main(0.5) == 1
 
 
+@pytest.mark.parametrize(
+    ("asked", "quota", "expected"),
+    [
+        (3, "150000 100000", 1),
+        (3, "250000 100000", 2),
+        (3, "300000 100000", 3),
+        (3, "max 100000", 3),
+        (8, "150000 100000", 8),
+    ],
+)
+def test_jobs_at_once_keep_to_the_quota_unless_somebody_chose_their_number(
+    limited, monkeypatch, asked, quota, expected
+):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 2, 3})
+    limited(cpu__max=quota)
+    found, why = needs.job_cores(asked)
+    assert found == expected
+    assert (f"({SERVICE}: cpu.max " in why) == (found < asked)
+
+
 # --- the doctor -------------------------------------------------------------------------------------------
 
 

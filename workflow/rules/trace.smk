@@ -36,7 +36,10 @@ if workflow.local_exec and workflow._cores is not None:
     if fewer and workflow.is_main_process:
         print(fewer, file=sys.stderr)
 
-idle_minutes()  # a wrong limit is an error now, not of each job
+try:
+    idle_minutes()  # a wrong limit is an error now, not of each job
+except TesseraError as error:
+    raise WorkflowError(str(error)) from None
 
 #: Prepared files that lie on the disk at once; traces and results need up to 12 GB beside them.
 PREPARED_BYTES = 16 * GB

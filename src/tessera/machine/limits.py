@@ -133,6 +133,9 @@ class Quota:
     file: Path
     processors: float
 
+    def __str__(self) -> str:
+        return f"the quota of this cgroup ({self.cgroup}: {self.file.name} {self.processors:g} processors)"
+
 
 @dataclass(frozen=True)
 class _Mount:
@@ -378,14 +381,23 @@ def huge_pages_room(page_bytes: int, root: Path | None = None) -> Room | None:
     return Room(tightest.free // page_bytes, tightest) if tightest else None
 
 
-def usable_processors() -> int:
+def usable_processors(root: Path | None = None) -> int:
+    """Processors that this process can keep busy: those of its affinity, or fewer if a quota is smaller.
+
+    Of a quota the whole processors count, at least one: a job more would only slow the others down.
+    """
+    quota = Cgroups(root).quota()
+    return max(1, min(allowed_processors(), int(quota.processors))) if quota else allowed_processors()
+
+
+def allowed_processors() -> int:
     """Processors that this process may run on (its affinity, which a cgroup's cpuset bounds)."""
     return len(os.sched_getaffinity(0))
 
 
 def machine_processors() -> int:
     """Processors of the machine, whoever may use them."""
-    return os.cpu_count() or usable_processors()
+    return os.cpu_count() or allowed_processors()
 
 
 def readable(count: int) -> str:

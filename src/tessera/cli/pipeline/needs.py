@@ -7,7 +7,14 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.units import MB, PAGE_4KB, format_bytes
-from tessera.machine.limits import available_memory, readable, total_memory
+from tessera.machine.limits import (
+    Cgroups,
+    allowed_processors,
+    available_memory,
+    readable,
+    total_memory,
+    usable_processors,
+)
 from tessera.record.workloads import Size
 
 # Memory and disk. Both numbers are bounds, known before the program starts: memory by what the size touches,
@@ -26,6 +33,20 @@ UNLIMITED_ACCESSES = 100_000_000
 
 #: QEMU keeps a table over reserved pages, touched or not: 200 MB for 33 GB.
 EMULATOR_BYTES_PER_PAGE = 25
+
+
+def job_cores(asked: int) -> tuple[int, str]:
+    """Jobs of one core at once, and why they are fewer than asked; empty if they are not.
+
+    Args:
+        asked: Snakemake's number. ``--cores all`` counts the affinity, but no quota of a job or container:
+            a container of 4 processors on a machine of 64 would start 64 jobs in its memory. Another number
+            was chosen by somebody, so it stays.
+    """
+    usable, quota = usable_processors(), Cgroups().quota()
+    if asked != allowed_processors() or usable >= asked or quota is None:
+        return asked, ""
+    return usable, f"{usable} of {asked} cores: {quota}; --cores N takes another number"
 
 
 def memory_bytes(size: Size) -> int:

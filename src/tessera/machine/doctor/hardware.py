@@ -86,15 +86,15 @@ def _avx512(cpu: dict[str, str]) -> Check:
 
 
 def _cores() -> Check:
-    found = f"{limits.usable_processors()} usable of {limits.machine_processors()}"
-    quota = limits.Cgroups().quota()
-    if quota is None or quota.processors >= limits.usable_processors():
+    allowed, quota = limits.allowed_processors(), limits.Cgroups().quota()
+    found = f"{allowed} usable of {limits.machine_processors()}"
+    if quota is None or quota.processors >= allowed:
         return part_found("cores", found)
-    where = f"{quota.cgroup}: {quota.file.name}"
     return skipped(
         "cores",
-        f"{found}, with the time of {quota.processors:.1f} (quota of this cgroup, {where})",
-        f"jobs slow each other down; ./run reproduce --cores {max(1, int(quota.processors))}, or more quota",
+        f"{found}, with the time of {quota.processors:g}: {quota}",
+        f"./run starts as many jobs at once as with --cores {limits.usable_processors()}; for more, raise "
+        "the quota (docker --cpus, systemd CPUQuota, limits.cpu of Kubernetes)",
     )
 
 
