@@ -97,7 +97,8 @@ def test_missing_programs_are_named_and_nothing_is_installed(unpacked):
 
 def test_only_absent_images_are_loaded(unpacked):
     _, steps = unpacked
-    fake = 'docker() { if [[ $1 == load ]]; then touch loaded; echo "$*"; fi; [[ $3 == sha256:t || -e loaded ]]; }\n'
+    load = 'if [[ $1 == load ]]; then touch loaded; echo "$*"; fi'
+    fake = f"docker() {{ {load}; [[ $3 == sha256:t || -e loaded ]]; }}\n"
     done = steps(fake + "load_images")
     assert (
         done.returncode == 0 and "loading programs:2 from" in done.stderr and "images.tar.gz" in done.stderr

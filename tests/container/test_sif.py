@@ -47,7 +47,9 @@ words = sys.argv[1:]
 if words[0] == "version":
     print("20.10")
 elif words[0] == "image":
-    sys.exit(words[-1] not in json.load(open({images!r})))
+    ids = json.load(open({images!r}))
+    name = words[-1] if words[-1] in ids.values() else ids.get(words[-1])
+    sys.exit(print(name) if name else 1)
 elif words[0] == "save":
     sys.stdout.buffer.write(open({saved!r}, "rb").read())
 """
@@ -97,7 +99,11 @@ def machine(tmp_path, monkeypatch, root):
 
         def docker(self, *tags: str) -> None:
             self.install("docker", DOCKER)
-            self.images.write_text(json.dumps(tags))
+            self.images.write_text(json.dumps({tag: f"sha256:of-{tag}" for tag in tags}))
+            self.folder.mkdir(parents=True, exist_ok=True)
+            for tag in tags:
+                manifest = {"id": f"sha256:of-{tag}", "packages": {}, "origin": "live"}
+                (self.folder / f"{stem(tag)}.json").write_text(json.dumps(manifest))
             write_archive(self.saved, *tags[:1])
 
         def calls(self, verb: str) -> list[list[str]]:
@@ -185,7 +191,7 @@ def test_docker_images_become_files(machine):
     path = machine.folder / f"{stem(toolchain_tag())}.sif"
     assert done.exit_code == 0 and done.stdout.split() == [str(path)]
     assert path.read_text() == f"{toolchain_tag()} base top"
-    assert list(machine.folder.iterdir()) == [path]  # the tar is removed
+    assert set(machine.folder.iterdir()) == {path, path.with_suffix(".json")}  # the tar is removed
     assert run("--sif").exit_code == 0 and len(machine.calls("build")) == 1  # nothing to do
 
 

@@ -126,7 +126,7 @@ def test_what_builds_packages_without_a_wheel_is_packed_too(checkout, monkeypatc
 
     def ran(words):
         asked.append(words)
-        Path(words[words.index("--dest") + 1]).mkdir(parents=True)
+        Path(words[words.index("--dest") + 1]).mkdir(parents=True, exist_ok=True)
         return ""
 
     monkeypatch.setattr(offline, "_ran", ran)

@@ -150,9 +150,10 @@ def packages_csv(packages: Iterable[DebianPackage]) -> str:
 #    versions.
 # 3. ``package``: the images of the unpacked package, ``offline/images.tar.gz``.
 #
-# The tag names the recipe, so it is the same for all three; the manifest names the origin.
+# The tag names the recipe, so it is the same for all three; the manifest names the origin and the id.
 
-SNAPSHOT = "http://snapshot.debian.org/archive"
+LIVE, SNAPSHOT, PACKAGE = "live", "snapshot", "package"
+SNAPSHOT_ARCHIVE = "http://snapshot.debian.org/archive"
 _ARCHIVES = (("debian", ""), ("debian", "-updates"), ("debian-security", "-security"))
 
 
@@ -175,7 +176,7 @@ def snapshot_sources(suite: str, path: Path, environ: Mapping[str, str] = os.env
 
     Release files of a snapshot are older than the validity that they state, so apt must not check it.
     """
-    base = environ.get("TESSERA_SNAPSHOT_ARCHIVE", SNAPSHOT).rstrip("/")
+    base = environ.get("TESSERA_SNAPSHOT_ARCHIVE", SNAPSHOT_ARCHIVE).rstrip("/")
     time = snapshot_time()
     lines = [
         f"deb [check-valid-until=no] {base}/{archive}/{time} {suite}{pocket} main\n"
@@ -187,8 +188,17 @@ def snapshot_sources(suite: str, path: Path, environ: Mapping[str, str] = os.env
 
 def packaged() -> list[str]:
     """Tags of the images in the unpacked package; none in a checkout."""
+    return list(_packaged_images())
+
+
+def packaged_id(tag: str) -> str:
+    """Id of an image of the unpacked package; empty if it has none of this tag."""
+    return _packaged_images().get(tag, {}).get("id", "")
+
+
+def _packaged_images() -> dict[str, dict]:
     index = repo_root() / "offline" / "index.json"
-    return list(json.loads(index.read_text())["images"]) if index.is_file() else []
+    return json.loads(index.read_text())["images"] if index.is_file() else {}
 
 
 def load_packaged(tag: str) -> None:
@@ -228,7 +238,30 @@ def first_origin(tag: str, makers: Mapping[str, Callable[[], None]], say: Callab
     )
 
 
+def other_image(tag: str, found: str) -> TesseraError:
+    """The archive of the unpacked package has not the image that its index names."""
+    named = packaged_id(tag) or "no id"
+    return _not_packaged(tag, f"offline/images.tar.gz has {found or 'none'}, offline/index.json {named}")
+
+
+def other_snapshot(tag: str, other: Mapping[str, str]) -> TesseraError:
+    """The snapshot service gave other packages than the recorded ones."""
+    first = ", ".join(f"{name} {versions}" for name, versions in list(other.items())[:5])
+    return TesseraError(
+        f"image {tag} from Debian's snapshot service",
+        f"{len(other)} packages have other versions than docker/packages.csv (recorded -> found): {first}",
+        "check the address in TESSERA_SNAPSHOT_ARCHIVE, and that docker/SNAPSHOT and docker/packages.csv are "
+        "of one commit: git checkout docker/SNAPSHOT docker/packages.csv",
+        exit_code=EXIT_FAILED,
+        code="image-snapshot",
+    )
+
+
 def _not_packaged(tag: str, found: str) -> TesseraError:
     return TesseraError(
-        f"image {tag} of the unpacked package", found, "use a package with images", exit_code=EXIT_FAILED
+        f"image {tag} of the unpacked package",
+        found,
+        "copy and unpack a package with images again: ./run tessera dev package --offline",
+        exit_code=EXIT_FAILED,
+        code="image-package",
     )

@@ -3,6 +3,9 @@
 For each image, ``build/images/`` gets ``<name>-<hash>.json`` (arguments, packages with versions, and for the
 base the SHA-256 of its root file system, which is the same wherever the archive serves the same packages)
 and ``<name>-<hash>.log``. :mod:`image_packages` has the order of sources.
+
+An image is used only if its id is the one in its manifest, or in ``offline/index.json`` of an unpacked
+package: everybody who may use the engine can give the tag to another image.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
-from tessera.core.files import build_dir, making, sha256_of
+from tessera.core.files import build_dir, making, sha256_of, write_text
 from tessera.machine.container import image_packages
 from tessera.machine.container.command import docker_run
 from tessera.machine.container.engine import (
@@ -45,7 +48,7 @@ from tessera.machine.container.image_inputs import (
     vips_tag,
     workloads_tag,
 )
-from tessera.machine.container.image_packages import differences
+from tessera.machine.container.image_packages import LIVE, PACKAGE, SNAPSHOT, differences
 from tessera.machine.container.sif import (
     archive_of,
     convert_to_sif,
@@ -58,21 +61,56 @@ from tessera.machine.container.sif import (
 Say = Callable[[str], None]
 
 
+def image_id(tag: str) -> str:
+    """Id of the image that was built here, or that the unpacked package has; empty if the engine lacks it."""
+    manifest, _ = _whole_manifest(tag)
+    known = [str(manifest["id"])] if manifest else []
+    known += filter(None, [image_packages.packaged_id(tag)])
+    return next((one for one in known if engine_id(one) == one), "")
+
+
+def engine_id(name: str) -> str:
+    """Id of the image that the engine has under a tag or id; empty if it has none."""
+    return docker("image", "inspect", "--format", "{{.Id}}", name).stdout.strip()
+
+
 def image_exists(tag: str) -> bool:
-    """Whether the engine has the image."""
-    return docker("image", "inspect", "--format", "{{.Id}}", tag).returncode == 0
+    """Whether the engine has the image, and not only another one with its tag."""
+    return bool(image_id(tag))
 
 
 def require_image(tag: str) -> str:
-    """The tag; raises an error if the image or the engine is missing."""
+    """Id of the image, for ``docker run``; from now on its tag names it, too.
+
+    Raises:
+        TesseraError: no engine, or no such image (``image-unknown``).
+    """
     if not image_exists(tag):
         require_docker()
-        raise TesseraError(
-            f"image {tag}",
-            "the engine does not have this image, which the files of docker/ define",
-            build_command(tag),
-        )
-    return tag
+        raise TesseraError(f"image {tag}", objection(tag), build_command(tag), code="image-unknown")
+    identity = image_id(tag)
+    docker("tag", identity, tag)  # for commands that take no id, such as docker build
+    return identity
+
+
+def objection(tag: str) -> str:
+    """Why the engine's images can't be used as ``tag``."""
+    manifest, wrong = _whole_manifest(tag)
+    known = f"{manifest['id']}, which was built here" if manifest else ""
+    if not known and (packaged := image_packages.packaged_id(tag)):
+        known = f"{packaged}, which offline/index.json names"
+    if other := _id_under_tag(tag):
+        reason = f"and not {known}" if known else f"but {wrong}, so its origin is unknown"
+        return f"the engine has {other} under this tag, {reason}"
+    if known:
+        return f"the engine does not have {known}"
+    damaged = f"; {wrong}" if _manifest_path(tag).exists() else ""
+    return f"the engine does not have this image, which the files of docker/ define{damaged}"
+
+
+def _id_under_tag(tag: str) -> str:
+    """As :func:`engine_id`, also without a docker command."""
+    return engine_id(tag) if shutil.which("docker") else ""
 
 
 def ensure_images(say: Say) -> str:
@@ -89,41 +127,52 @@ def ensure_images(say: Say) -> str:
     require_docker()
     with _images_lock() as folder:
         if not image_exists(toolchain):
-            origin = image_packages.first_origin(toolchain, _makers(arguments, folder, say), say)
-            _note(toolchain, folder, origin, say)
+            _say_objection(toolchain, say)
+            image_packages.first_origin(toolchain, _makers(arguments, folder, say), say)
     return toolchain
+
+
+def _say_objection(tag: str, say: Say) -> None:
+    """Say that an image is made again although there is a manifest or an image of this tag."""
+    if _manifest_path(tag).exists() or _id_under_tag(tag):
+        say(f"{tag} is made again: {objection(tag)}")
 
 
 def _makers(arguments: BaseArguments, folder: Path, say: Say) -> dict[str, Callable[[], None]]:
     """Origin -> what makes the toolchain's image. An archive that the user chose has no substitute."""
 
-    def build(archive: BaseArguments, again: bool) -> None:
+    def build(archive: BaseArguments, origin: str) -> None:
         base, toolchain = base_tag(arguments), toolchain_tag(arguments)
-        if again or not image_exists(base):
+        if origin == SNAPSHOT or not image_exists(base):
             say(f"building {base} from Debian's archive (about 40 s)")
             _build_base(base, archive, folder)
+            # The toolchain on top has these packages, too, and says which differ.
+            _note(base, folder, origin, lambda line: None, arguments=arguments.as_environment())
         say(f"building {toolchain} (about 2 min)")
         _build_on(toolchain, base, folder)
+        _note(toolchain, folder, origin, say)
 
     def build_from_snapshot() -> None:
         listed = image_packages.snapshot_sources(arguments.suite, folder / "snapshot.list")
-        build(replace(arguments, mirror=str(listed)), again=True)
-        _note(base_tag(arguments), folder, "snapshot", say, arguments=arguments.as_environment())
+        build(replace(arguments, mirror=str(listed)), SNAPSHOT)
 
-    makers = {"live": lambda: build(arguments, again=False)}
+    makers = {LIVE: lambda: build(arguments, LIVE)}
     if not arguments.mirror:
-        makers["snapshot"] = build_from_snapshot
-    return makers | _packaged_maker(toolchain_tag(arguments), folder)
+        makers[SNAPSHOT] = build_from_snapshot
+    return makers | _packaged_maker(toolchain_tag(arguments), folder, say)
 
 
-def _packaged_maker(tag: str, folder: Path) -> dict[str, Callable[[], None]]:
+def _packaged_maker(tag: str, folder: Path, say: Say) -> dict[str, Callable[[], None]]:
     """The images of an unpacked package as an origin; empty in a checkout."""
 
     def load() -> None:
         image_packages.load_packaged(tag)
-        _record(tag, folder, {})
+        if not image_exists(tag):
+            raise image_packages.other_image(tag, engine_id(tag))
+        _record(tag, folder, {"id": image_packages.packaged_id(tag)})
+        _note(tag, folder, PACKAGE, say)
 
-    return {"package": load} if image_packages.packaged() else {}
+    return {PACKAGE: load} if image_packages.packaged() else {}
 
 
 def ensure_programs_image(say: Say) -> str:
@@ -154,8 +203,10 @@ def ensure_libc_image(say: Say) -> str:
         require_docker()
         with _images_lock() as folder:
             if not image_exists(tag):
+                _say_objection(tag, say)
                 say(f"building {tag} from Debian's archive (about 10 s)")
                 _build_libc(tag, arguments, folder)
+                _note(tag, folder, LIVE, say)
     return tag
 
 
@@ -167,10 +218,15 @@ def _ensure_on_toolchain(tag: str, say: Say) -> str:
     toolchain = ensure_images(say)
     with _images_lock() as folder:
         if not image_exists(tag):
+            _say_objection(tag, say)
             say(f"building {tag} (1 to 3 min)")
-            archive = (image_manifest(toolchain) or {}).get("origin", "live")
-            makers = {archive: lambda: _build_on(tag, toolchain, folder)} | _packaged_maker(tag, folder)
-            _note(tag, folder, image_packages.first_origin(tag, makers, say), say)
+            archive = str((image_manifest(toolchain) or {}).get("origin", LIVE))
+
+            def build() -> None:
+                _build_on(tag, toolchain, folder)
+                _note(tag, folder, archive, say)
+
+            image_packages.first_origin(tag, {archive: build} | _packaged_maker(tag, folder, say), say)
     return tag
 
 
@@ -187,7 +243,9 @@ def _import(tag: str, arguments: BaseArguments, folder: Path) -> tuple[Path, str
 
 
 def _build_libc(tag: str, arguments: BaseArguments, folder: Path) -> None:
-    rootfs, _ = _import(tag, arguments, folder)
+    rootfs, sha256 = _import(tag, arguments, folder)
+    facts = {"arguments": arguments.as_environment(), "rootfs_sha256": sha256}
+    _record(tag, folder, facts | {"packages": {}})  # it has no dpkg
     rootfs.unlink()
 
 
@@ -209,40 +267,67 @@ def _build_base(tag: str, arguments: BaseArguments, folder: Path) -> None:
 
 def _build_on(tag: str, base: str, folder: Path) -> None:
     """Build the image of ``tag`` by its Dockerfile, on ``base``."""
+    require_image(base)
     context = str(_folder_of(tag))
     _logged([docker_client(), "build", "--build-arg", f"BASE={base}", "--tag", tag, context], tag, folder)
     _record(tag, folder, {"arguments": {"BASE": base}})
 
 
 def _record(tag: str, folder: Path, facts: dict[str, object]) -> None:
-    """Write the image's manifest: the facts given, its id, and the packages in it."""
-    query = ["dpkg-query", "-W", "-f", "${binary:Package}=${Version}\n"]
-    listed = subprocess.run(docker_run(tag, query), capture_output=True, text=True, check=True).stdout.split()
-    manifest = {
-        "image": tag,
-        "id": docker("image", "inspect", "--format", "{{.Id}}", tag).stdout.strip(),
-        **facts,
-        "packages": dict(line.split("=", 1) for line in listed),
-    }
-    (folder / f"{stem(tag)}.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    """Begin the image's manifest: its id, the facts given, and the packages in it. :func:`_note` ends it."""
+    facts = {"image": tag, "id": engine_id(tag)} | facts
+    if "packages" not in facts:
+        query = ["dpkg-query", "-W", "-f", "${binary:Package}=${Version}\n"]
+        done = subprocess.run(docker_run(str(facts["id"]), query), capture_output=True, text=True, check=True)
+        facts["packages"] = dict(line.split("=", 1) for line in done.stdout.split())
+    _write_manifest(folder / f"{stem(tag)}.json", facts)
 
 
 def _note(tag: str, folder: Path, origin: str, say: Say, **facts: object) -> None:
-    """Add to the image's manifest where it comes from, and the packages that differ from the record."""
+    """Add to the image's manifest where it comes from, and the packages that differ from the record.
+
+    Raises:
+        TesseraError: they differ although the snapshot service must give the recorded ones
+            (``image-snapshot``).
+    """
     path = folder / f"{stem(tag)}.json"
     if not path.exists():
         return
     content = json.loads(path.read_text())
     other = differences(name_of(tag), content["packages"])
+    if other and origin == SNAPSHOT:
+        raise image_packages.other_snapshot(tag, other)
     if other:
         say(f"{tag}: {len(other)} packages have other versions than docker/packages.csv; {path} lists them")
-    path.write_text(json.dumps(content | facts | {"origin": origin, "differs": other}, indent=2) + "\n")
+    _write_manifest(path, content | facts | {"origin": origin, "differs": other})
+
+
+def _write_manifest(path: Path, content: dict[str, object]) -> None:
+    write_text(path, json.dumps(content, indent=2) + "\n")
+
+
+def _manifest_path(tag: str) -> Path:
+    return build_dir("images") / f"{stem(tag)}.json"
 
 
 def image_manifest(tag: str) -> dict[str, object] | None:
-    """The manifest of an image that was built here; None if it was not."""
-    path = build_dir("images") / f"{stem(tag)}.json"
-    return json.loads(path.read_text()) if path.exists() else None
+    """The manifest of an image that was built here; None if it was not, or if the file is damaged."""
+    try:
+        found = json.loads(_manifest_path(tag).read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _whole_manifest(tag: str) -> tuple[dict[str, object], str]:
+    """The manifest of an image whose making came to its end, or ``{}`` and why there is none."""
+    path = _manifest_path(tag)
+    found = image_manifest(tag)
+    if found is None:
+        return {}, f"{path} {'is empty or damaged' if path.exists() else 'does not exist'}"
+    if lacking := sorted({"id", "packages", "origin"} - {key for key in found if found[key] is not None}):
+        return {}, f"{path} has no {', '.join(lacking)}: the image was not finished"
+    return found, ""
 
 
 def _logged(argv: list[str], tag: str, folder: Path, env: dict[str, str] | None = None) -> None:
@@ -336,6 +421,7 @@ def _export_image(tag: str, say: Say) -> Path:
 def _save_archive(tag: str, say: Say) -> Path:
     """The image as ``docker save`` writes it."""
     target = tar_path(tag)
+    require_image(tag)
     say(f"docker save {tag}")
     sif_folder().mkdir(parents=True, exist_ok=True)
     with making(target) as unfinished, unfinished.open("wb") as stream:

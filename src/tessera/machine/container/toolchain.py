@@ -112,14 +112,15 @@ def _program_failed(argv: Argv, status: int, err: str | None) -> TesseraError:
 
 
 class DockerToolchain(Toolchain):
-    """The toolchain image ``tag``."""
+    """The toolchain image ``tag``; ``identity`` is its id, if another image may have the tag by now."""
 
-    def __init__(self, tag: str):
+    def __init__(self, tag: str, identity: str = ""):
         self.tag = tag
+        self.image = identity or tag
 
     def popen(self, argv, paths=(), env=None, *, options=None, **keywords):
         name = f"tessera-{uuid.uuid4().hex[:12]}"
-        command = docker_run(self.tag, argv, paths=paths, env=env, options=options, name=name)
+        command = docker_run(self.image, argv, paths=paths, env=env, options=options, name=name)
         keywords.setdefault("stdin", subprocess.DEVNULL)
         return ContainerProcess(command, name=name, **keywords)
 
@@ -215,7 +216,7 @@ def _in_image(tag: Callable[[], str]) -> Toolchain:
         return HostToolchain()
     if chosen == engine.APPTAINER:
         return ApptainerToolchain(require_sif(tag()))
-    return DockerToolchain(require_image(tag()))
+    return DockerToolchain(tag(), require_image(tag()))
 
 
 def _first_line(argv: list[str]) -> str:

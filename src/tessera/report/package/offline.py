@@ -23,7 +23,7 @@ from tessera.core.processes import module_command
 from tessera.core.units import MB
 from tessera.lab.kernel.source import find_source, recorded_source
 from tessera.machine.container.command import docker_run
-from tessera.machine.container.engine import docker, docker_client, require_docker
+from tessera.machine.container.engine import docker_client, require_docker
 from tessera.machine.container.image_inputs import kernel_tag, toolchain_tag, workloads_tag
 from tessera.machine.container.images import require_image
 from tessera.machine.container.toolchain import kernel_toolchain
@@ -90,9 +90,8 @@ def wheels() -> list[Path]:
 def saved(tags: list[str]) -> Path:
     """An archive of these images that ``docker load`` reads."""
     require_docker()
-    for tag in tags:
-        require_image(tag)
-    path = _made(f"images-{hashlib.sha256(' '.join(tags).encode()).hexdigest()[:12]}.tar.gz")
+    names = " ".join(f"{tag}={require_image(tag)}" for tag in tags)
+    path = _made(f"images-{hashlib.sha256(names.encode()).hexdigest()[:12]}.tar.gz")
     if not path.is_file():
         with making(path) as unfinished, unfinished.open("wb") as raw:
             with gzip.GzipFile("", "wb", _COMPRESSION, raw, mtime=0) as stream:
@@ -107,21 +106,21 @@ def saved(tags: list[str]) -> Path:
 def contents_of(tag: str) -> dict[str, object]:
     """Id of an image and version of each of its Debian packages."""
     query = ["dpkg-query", "-W", "-f", "${binary:Package}=${Version}\n"]
-    lines = _ran(docker_run(tag, query)).split()
-    identity = docker("image", "inspect", "--format", "{{.Id}}", tag).stdout.strip()
+    identity = require_image(tag)
+    lines = _ran(docker_run(identity, query)).split()
     return {"id": identity, "packages": dict(line.split("=", 1) for line in lines)}
 
 
 def kernel_source() -> Path:
     """The kernel's source in the recorded version: from its image, or fetched if that has another one."""
-    tag = require_image(kernel_tag())
+    tag, identity = kernel_tag(), require_image(kernel_tag())
     fetched = find_source(kernel_toolchain(), False, lambda line: None).archive
     if fetched is not None:
         return fetched
     folder = _made(f"kernel-{tag.rpartition(':')[2]}")
     if not folder.is_dir():
         with making_folder(folder) as half:
-            _ran(docker_run(tag, ["sh", "-c", f'cp {_SOURCES} "$1"', "sh", str(half)]))
+            _ran(docker_run(identity, ["sh", "-c", f'cp {_SOURCES} "$1"', "sh", str(half)]))
     return next(iter(sorted(folder.iterdir())))
 
 

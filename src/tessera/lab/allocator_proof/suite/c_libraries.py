@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.machine.container.engine import docker, docker_client
-from tessera.machine.container.images import ensure_libc_image, image_exists
+from tessera.machine.container.images import engine_id, ensure_libc_image, require_image
 
 # Root file systems with other C libraries: Debian's is built, others are given by the user.
 #
@@ -69,7 +69,7 @@ def bases(environ: Mapping[str, str] = os.environ) -> list[CLibrary]:
 
 @contextmanager
 def image_of(base: CLibrary, say: Callable[[str], None]) -> Iterator[str]:
-    """Tag of an image with the base's files, during the block.
+    """Tag or id of an image with the base's files, during the block.
 
     Raises:
         BaseMissing: this machine can't have the base.
@@ -84,7 +84,7 @@ def image_of(base: CLibrary, say: Callable[[str], None]) -> Iterator[str]:
         yield _built_image(say)
     elif base.source.startswith(IMAGE_PREFIX):
         tag = base.source.removeprefix(IMAGE_PREFIX)
-        if not image_exists(tag):
+        if not engine_id(tag):
             raise TesseraError(
                 f"{BASES_VARIABLE}: image {tag}",
                 "the container engine does not have it",
@@ -102,7 +102,7 @@ def image_of(base: CLibrary, say: Callable[[str], None]) -> Iterator[str]:
 
 def _built_image(say: Callable[[str], None]) -> str:
     try:
-        return ensure_libc_image(say)
+        return require_image(ensure_libc_image(say))
     except TesseraError as error:
         if _UNREACHABLE.search(error.found):
             raise BaseMissing(f"{error.asked}: {error.found.splitlines()[-1]}; {error.remedy}") from None
