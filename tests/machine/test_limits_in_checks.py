@@ -17,6 +17,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.units import GB, MB, PAGE_2MB
 from tessera.lab.faults import measured
 from tessera.machine import limits
+from tessera.machine.container.toolchain import HostToolchain
 from tessera.machine.doctor import hardware
 from tessera.machine.environment import Needs, examine_conditions
 from tessera.machine.environment.condition import SystemFiles
@@ -25,6 +26,8 @@ from tessera.measure.mosalloc import background
 from tessera.measure.program.gains import variant
 from tessera.record.workloads import Size, prepared
 from tessera.record.workloads.definition import Prepared
+from tessera.record.workloads.execution import execute
+from tessera.record.workloads.program_run import HOST, ProgramRun
 
 from .cgroups import SERVICE, V2, write
 from .environment import trees
@@ -64,6 +67,18 @@ def test_a_recording_starts_at_exactly_the_limit(limited, tmp_path):
     limited(memory__max=needed + MB, memory__current=MB + 1)
     with pytest.raises(TesseraError):
         needs.check_memory("recording four", SIZE, 1000, tmp_path)
+
+
+@pytest.mark.parametrize("most", [2 * GB, "max"])
+def test_the_message_of_a_killed_program_names_the_limit(limited, tmp_path, most):
+    limited(memory__max=most)
+    killed = ("sh", "-c", "kill -9 $$")
+    with pytest.raises(TesseraError) as component:
+        HostToolchain().run(killed)
+    with pytest.raises(TesseraError) as workload:
+        execute(ProgramRun(killed, image=HOST), tmp_path)
+    for said in (component.value.found, workload.value.remedy):
+        assert "ran out" in said and (f"({SERVICE}: memory.max 2GB)" in said) == (most != "max")
 
 
 def test_rows_above_the_limit_are_left_out(limited, tmp_path):

@@ -357,6 +357,15 @@ def available_memory_bytes(root: Path | None = None) -> int:
     return available_memory(root).bytes
 
 
+def memory_ran_out(root: Path | None = None) -> str:
+    """Why the kernel kills a program that nobody ended, for a message: a limit is named if there is one.
+
+    A container of Docker is outside this process's cgroups, so the limit is not the only candidate.
+    """
+    limit = total_memory(root).limit
+    return f"memory ran out, the machine's or that of {limit}" if limit else "the machine ran out of memory"
+
+
 def machine_memory(row: str, root: Path | None = None) -> int:
     """Bytes of the whole machine: ``MemTotal`` or ``MemAvailable`` of ``/proc/meminfo``.
 

@@ -27,6 +27,7 @@ from tessera.lab.kernel.source import (
 from tessera.machine.container.engine import NONE, container_engine_name
 from tessera.machine.container.images import ensure_kernel_image
 from tessera.machine.container.toolchain import Toolchain, kernel_toolchain
+from tessera.machine.limits import usable_processors
 
 #: Of the compiler's cache. Without "depend" it would preprocess each file once more than the compiler does.
 CACHE = {"CCACHE_DEPEND": "1", "CCACHE_MAXSIZE": "2G"}
@@ -67,7 +68,7 @@ def kernel_tools(say: Say) -> Toolchain:
 
 
 def build_kernel(name: str, say: Say, *, accept_series: bool = False, jobs: int | None = None) -> Path:
-    """Folder of the built kernel of a variant; ``jobs`` compilers at a time, by default one for each core."""
+    """Folder of the built kernel of a variant; ``jobs`` compilers at a time, by default for each usable core."""
     if name not in VARIANTS:
         raise unknown_name("kernel variant", name, tuple(VARIANTS))
     variant, tools = VARIANTS[name], kernel_tools(say)
@@ -91,7 +92,7 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False, jobs: int 
             with build_tools.locked_build("tree"):
                 env = compiler_cache() | found.environment()
                 env |= {"ORACLE": str(oracle)} if variant.oracle else {}
-                env |= {"JOBS": str(jobs)} if jobs else {}
+                env |= {"JOBS": str(jobs or usable_processors())}
                 tree = build_tools.build_folder() / "tree"
                 run_build_script(tools, [build[0], partial, tree, listing, *fragments], env)
             facts = {"variant": name, "source": found.version, "origin": found.origin}

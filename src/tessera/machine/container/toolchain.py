@@ -40,6 +40,7 @@ from tessera.machine.container.images import require_image
 from tessera.machine.container.process import ApptainerProcess, ContainerProcess, HostProcess, stopped_at_exit
 from tessera.machine.container.sif import require_sif, sif_path, sif_record
 from tessera.machine.container.watchdog import watchdog
+from tessera.machine.limits import memory_ran_out
 
 Argv = Sequence[str | os.PathLike[str]]
 
@@ -99,7 +100,7 @@ class Toolchain(ABC):
 def _program_failed(argv: Argv, status: int, err: str | None) -> TesseraError:
     command = " ".join(os.fspath(argument) for argument in argv)
     if status == 137 or status == -9:
-        found = f"the program was killed (status {status}), often because the machine ran out of memory"
+        found = f"the program was killed (status {status}), often because {memory_ran_out()}"
         remedy = "free memory or use a smaller size (./run doctor shows RAM)"
     elif status == 127:
         found = "the program was not found (status 127)"

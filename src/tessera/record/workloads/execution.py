@@ -16,6 +16,7 @@ from tessera.machine.container.toolchain import (
     vips_toolchain,
     workloads_toolchain,
 )
+from tessera.machine.limits import memory_ran_out
 from tessera.record import traces
 from tessera.record.traces.companion import communicate, run_beside
 from tessera.record.workloads.definition import Size, Workload
@@ -110,7 +111,7 @@ def execute(run: ProgramRun, folder, *, show_stdout: bool = False) -> tuple[Fini
         raise TesseraError(
             f"'{' '.join(run.argv)}'",
             f"the program exited with status {done.returncode}" + (f":\n{tail}" if tail else ""),
-            "read its messages; status 137 often means that the machine ran out of memory",
+            f"read its messages; status 137 often means that {memory_ran_out()}",
             exit_code=EXIT_FAILED,
         )
     return done, run.verify(done)

@@ -19,10 +19,10 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import built, file_stamp, settled_stamp, sha256_of, write_text
+from tessera.core.files import built, file_stamp, locked_file, settled_stamp, sha256_of, write_text
 from tessera.core.units import format_bytes
 from tessera.machine.container.toolchain import toolchain
-from tessera.machine.limits import available_memory, readable
+from tessera.machine.limits import available_memory, memory_ran_out, readable
 from tessera.record.workloads.definition import Prepared, Size
 from tessera.record.workloads.program_run import Finished, last_line_json
 
@@ -144,7 +144,7 @@ def _build(asked: Prepared, path: Path) -> dict:
         raise TesseraError(
             f"prepared file {path.name}",
             f"'{' '.join(argv)}' exited with status {done.returncode}:\n{tail}",
-            "status 137 often means that the machine ran out of memory; the next run tries it again",
+            f"status 137 often means that {memory_ran_out()}; the next run tries it again",
             exit_code=EXIT_FAILED,
         )
     last_line_json(Finished(done.returncode, done.stdout, done.stderr or "", path.parent))
