@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import repo_root, write_text
+from tessera.core.files import publish, repo_root, write_text
 from tessera.core.processes import start_ticks
 
 Facts = TypeVar("Facts")
@@ -200,10 +200,10 @@ def remove_record(name: str) -> None:
 def move_aside(path: Path, aside: Path, found: str, lost: str) -> None:
     """Give a file another name, so that it is found once; tell the user."""
     try:
-        path.replace(aside)
+        publish(path, aside)
         say(f"{found}. It is now {aside}. {lost}")
-    except OSError as error:
-        say(f"{found}. It can't be moved aside: {error.strerror}. {lost}")
+    except TesseraError as error:
+        say(f"{found}. It can't be moved aside: {error.found}. {lost}")
 
 
 def _record(folder: Path, name: str) -> Path:
