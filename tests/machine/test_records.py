@@ -195,6 +195,18 @@ def test_a_second_checkout_that_wants_settings_learns_who_has_them(machine, monk
     assert machine.is_as_before()
 
 
+def test_a_process_that_only_restores_is_waited_for(machine, monkeypatch):
+    """It has the lock for a moment, and the record of a dead process."""
+    write_record(settings.SETTINGS, settings_left(machine))
+    machine.compact.write_text("0\n")
+    with ExitStack() as restoring:
+        restoring.enter_context(machine_state.locked(settings.SETTINGS))
+        monkeypatch.setattr(settings.time, "sleep", lambda seconds: restoring.close())
+        with changed_settings({machine.enabled: "madvise"}, allowed=True):
+            assert machine.compact.read_text() == "1"
+    assert machine.is_as_before()
+
+
 # Kills: before each call that opens, writes, syncs, renames, removes or locks a file.
 
 CALLS = {"open", "write", "close", "fsync", "rename", "unlink", "flock", "mkdir", "fork_exec"}

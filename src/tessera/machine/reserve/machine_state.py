@@ -96,7 +96,8 @@ def _existing() -> Path | None:
 
 def _unusable(found: str) -> TesseraError:
     return TesseraError(
-        "record what is changed on this machine", found, "name a folder of yours: TESSERA_MACHINE_STATE=/FOLDER",
+        "record what is changed on this machine", found,
+        "name a folder of yours: TESSERA_MACHINE_STATE=/FOLDER",
         exit_code=EXIT_FAILED, code="machine-state",
     )  # fmt: skip
 

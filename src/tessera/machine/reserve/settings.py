@@ -12,8 +12,9 @@ import os
 import re
 import shlex
 import subprocess
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ from tessera.machine.reserve.machine_state import (
 from tessera.machine.reserve.reservation import reserving_allowed
 
 SETTINGS = "settings"
+#: In which another process has restored what a killed one left.
+RESTORING_SECONDS = 10
 _LOST = "The settings that it recorded stay as they are until the next boot: tessera measure environment"
 
 
@@ -123,13 +126,7 @@ def changed_settings(
             f"change {names}", "you did not allow changes of this machine", "./run --reserve tessera ...",
             code="settings/permission",
         )  # fmt: skip
-    with signals_raise(), locked(SETTINGS, wait=False) as ours:
-        if not ours:
-            raise TesseraError(
-                f"change {names}", f"{_holder()} has changed settings of this machine",
-                "wait until it has ended, or end it; it restores them",
-                code="settings/busy",
-            )  # fmt: skip
+    with signals_raise(), _sole_owner(names):
         _restore_left()
         before = {str(path): _read(path) for path in wanted if path.exists()}
         targets = {str(path): [value] for path, value in wanted.items() if str(path) in before}
@@ -183,12 +180,33 @@ def _restore_left() -> list[str]:
     return found
 
 
-def _holder() -> str:
-    """The process that asked for the settings that are changed now, with its command and since when."""
+@contextmanager
+def _sole_owner(names: str) -> Iterator[None]:
+    """Inside, no other process changes settings. One that only restores what another left is waited for.
+
+    Raises:
+        TesseraError: another process has changed settings: which one, and since when (``settings/busy``).
+    """
+    with ExitStack() as stack:
+        end = time.monotonic() + RESTORING_SECONDS
+        while not stack.enter_context(locked(SETTINGS, wait=False)):
+            owner = _holder()
+            if (owner and owner.lives()) or time.monotonic() > end:
+                raise TesseraError(
+                    f"change {names}", f"{owner or 'another process'} has changed settings of this machine",
+                    "wait until it has ended, or end it; it restores them",
+                    code="settings/busy",
+                )  # fmt: skip
+            time.sleep(0.05)
+        yield
+
+
+def _holder() -> Owner | None:
+    """The process that asked for the settings that are changed now; None if it has not written that yet."""
     try:
-        return str(Owner.parsed(read_unlocked(SETTINGS)["owner"]))
+        return Owner.parsed(read_unlocked(SETTINGS)["owner"])
     except (ValueError, KeyError, TypeError):
-        return "another process"
+        return None
 
 
 def _held(record: SettingsRecord) -> dict[str, str]:
@@ -217,7 +235,8 @@ def _restore(record: SettingsRecord) -> list[str]:
             if path not in record.restoring:
                 _say_left(record, path, value)
         with suppress(TesseraError):  # a full disk: the record of before is there, and this is done without
-            record.write()
+            if record.restoring:
+                record.write()
     found, failed = [], []
     for name in reversed(record.steps):
         try:
