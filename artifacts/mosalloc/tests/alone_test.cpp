@@ -18,8 +18,8 @@ constexpr bool kHasThreads = true;  // the sanitizer's own
 constexpr bool kHasThreads = false;
 #endif
 
-constexpr size_t kStackBytes = 256 << 10;
-char g_stack[kStackBytes];
+constexpr size_t kChildStackBytes = 256 << 10;
+char g_child_stack[kChildStackBytes];
 std::atomic<int> g_step{0};
 std::atomic<bool> g_task_alone{true};
 
@@ -48,7 +48,7 @@ TEST(AloneTest, BesideAThreadItIsNot) {
 TEST(AloneTest, NeitherIsATaskWithTheSameMemoryNorItsParent) {
     if (kHasThreads) GTEST_SKIP() << "the sanitizer has threads, and does not know such tasks";
     g_step = 0;
-    const int task = clone(look_and_wait, g_stack + kStackBytes, CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, nullptr);
+    const int task = clone(look_and_wait, g_child_stack + kChildStackBytes, CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, nullptr);
     ASSERT_GT(task, 0);
     while (g_step != 1) sched_yield();
     EXPECT_FALSE(is_alone());

@@ -12,12 +12,12 @@ namespace corpus = tessera::layout_file::corpus;
 
 namespace {
 
-struct Parsed {
+struct ParsedExample {
     bool good;
     std::unique_ptr<Layout> layout = std::make_unique<Layout>();
     std::string error;
 
-    explicit Parsed(const std::string& text) {
+    explicit ParsedExample(const std::string& text) {
         char message[512];
         Text out(message);
         good = parse_layout(text.data(), text.size(), "L.csv", layout.get(), &out);
@@ -35,7 +35,7 @@ std::string large_windows(const std::string& canonical) {
 }
 
 void expect_refusal(const std::string& text, const std::string& code, uint64_t line) {
-    const Parsed p(text);
+    const ParsedExample p(text);
     EXPECT_FALSE(p.good);
     EXPECT_NE(p.error.find("[" + code + "]\n  what to do: "), std::string::npos) << p.error << "\nexpected " << code;
     EXPECT_NE(p.error.find("layout L.csv line " + std::to_string(line) + ", column "), std::string::npos) << p.error;
@@ -50,7 +50,7 @@ TEST(LayoutCorpus, AcceptedFilesMeanWhatTheyShould) {
         tessera::layout_file::Refusal why;
         ASSERT_TRUE(tessera::layout_file::read(example.text.data(), example.text.size(), file.get(), &why));
         EXPECT_EQ(corpus::canonical(*file), example.expected);
-        const Parsed p(example.text);
+        const ParsedExample p(example.text);
         ASSERT_TRUE(p.good) << p.error;
         std::string found;
         for (size_t i = 0; i < p.layout->window_count; ++i) {
@@ -74,7 +74,7 @@ TEST(LayoutCorpus, RefusedFilesNameRuleAndLine) {
 }
 
 TEST(LayoutCorpus, TheLimitOfWindowsIsTheLast) {
-    const Parsed p(corpus::many_windows(tessera::layout_file::kMaxWindows));
+    const ParsedExample p(corpus::many_windows(tessera::layout_file::kMaxWindows));
     ASSERT_TRUE(p.good) << p.error;
     EXPECT_EQ(p.layout->pages(kPage2M), tessera::layout_file::kMaxWindows);
     expect_refusal(corpus::many_windows(tessera::layout_file::kMaxWindows + 1), "layout/window-limit",

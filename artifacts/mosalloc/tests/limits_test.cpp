@@ -9,8 +9,6 @@ using namespace mosalloc;
 
 namespace {
 
-constexpr int kRW = PROT_READ | PROT_WRITE;
-
 class LimitsTest : public SpaceFixture {
 protected:
     void build(uint64_t most_holes, bool windows = false, bool on_demand = false) {

@@ -15,7 +15,7 @@
 namespace mosalloc {
 namespace {
 
-constexpr size_t kStackBytes = 256 << 10;
+constexpr size_t kTaskStackBytes = 256 << 10;
 constexpr int kRounds = 20000;
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -53,13 +53,13 @@ int hold_forever(void* at) {
 
 /// A process of its own in the same memory, without thread-local storage of its own.
 int start(int (*function)(void*), void* argument, char* stack) {
-    return clone(function, stack + kStackBytes, CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, argument);
+    return clone(function, stack + kTaskStackBytes, CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, argument);
 }
 
 TEST(LockTest, TasksThatShareThreadLocalStorageExcludeEachOther) {
     if (kSanitized) GTEST_SKIP() << "sanitizers do not know such tasks";
     constexpr int kTasks = 3;
-    static char stacks[kTasks][kStackBytes];
+    static char stacks[kTasks][kTaskStackBytes];
     Shared shared;
     std::vector<int> tasks;
     for (auto& stack : stacks) tasks.push_back(start(add, &shared, stack));
@@ -75,7 +75,7 @@ TEST(LockTest, TasksThatShareThreadLocalStorageExcludeEachOther) {
 
 TEST(LockTest, AnOwnerThatWasKilledLosesIt) {
     if (kSanitized) GTEST_SKIP() << "sanitizers do not know such tasks";
-    static char stack[kStackBytes];
+    static char stack[kTaskStackBytes];
     Shared shared;
     const int task = start(hold_forever, &shared, stack);
     while (!shared.inside) sched_yield();

@@ -16,8 +16,6 @@ using namespace mosalloc;
 
 namespace {
 
-constexpr int kRW = PROT_READ | PROT_WRITE;
-
 class ProtectionsTest : public SpaceFixture {
 protected:
     void build(Protections how) {

@@ -12,18 +12,18 @@ using namespace mosalloc;
 
 namespace {
 
-constexpr uint64_t kPages = 64;
+constexpr uint64_t kClosable = 64;
 
 TEST(Reservations, CountsEachOpenedPageOnce) {
     auto map = std::make_unique<mosalloc_pool_map>();
     Reservations reservations;
     ASSERT_TRUE(reservations.init(map.get(), true));
     EXPECT_TRUE(reservations.empty());
-    std::vector<bool> closed(kPages, false);
+    std::vector<bool> closed(kClosable, false);
     uint64_t opened = 0;
     std::mt19937 random(7);
     for (int step = 0; step < 5000; ++step) {
-        const uint64_t from = random() % kPages, to = from + 1 + random() % (kPages - from);
+        const uint64_t from = random() % kClosable, to = from + 1 + random() % (kClosable - from);
         const Range range{from * kPage4K, to * kPage4K};
         const int call = random() % 4;
         if (call == 0) reservations.made(range);

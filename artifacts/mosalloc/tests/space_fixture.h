@@ -11,6 +11,8 @@
 
 namespace mosalloc {
 
+inline constexpr int kRW = PROT_READ | PROT_WRITE;
+
 class SpaceFixture : public testing::Test {
 protected:
     static constexpr uint64_t kHeapBytes = 8 * kPage2M, kAnonBytes = 16 * kPage2M, kFileBytes = 4 * kPage2M, kReserved = 4 * kPage1G;

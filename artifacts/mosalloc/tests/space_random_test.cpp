@@ -10,8 +10,6 @@ using namespace mosalloc;
 
 namespace {
 
-constexpr int kRW = PROT_READ | PROT_WRITE;
-
 class SpaceRandomTest : public SpaceFixture, public testing::WithParamInterface<int> {
 protected:
     uint64_t* word(uint64_t off) { return reinterpret_cast<uint64_t*>(anon_base() + off); }

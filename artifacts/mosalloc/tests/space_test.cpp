@@ -9,8 +9,6 @@ using namespace mosalloc;
 
 namespace {
 
-constexpr int kRW = PROT_READ | PROT_WRITE;
-
 class SpaceTest : public SpaceFixture, public testing::WithParamInterface<bool> {
     void SetUp() override { build(GetParam()); }
 };

@@ -7,13 +7,13 @@ using namespace mosalloc_tunables;
 
 namespace {
 
-struct Row {
+struct Tunables {
     const char* value;
     bool huge;
 };
 
 TEST(Tunables, AnyValueOfHugetlbButZero) {
-    constexpr Row kRows[] = {
+    constexpr Tunables kTunables[] = {
         {"", false},
         {"glibc.malloc.hugetlb=0", false},
         {"glibc.malloc.hugetlb=0x0", false},
@@ -33,7 +33,7 @@ TEST(Tunables, AnyValueOfHugetlbButZero) {
         {":::glibc.malloc.hugetlb=1:", true},
         {"glibc.malloc.hugetlb", false},
     };
-    for (const Row& row : kRows) EXPECT_EQ(asks_huge_pages(row.value), row.huge) << row.value;
+    for (const Tunables& row : kTunables) EXPECT_EQ(asks_huge_pages(row.value), row.huge) << row.value;
 }
 
 }  // namespace
