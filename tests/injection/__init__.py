@@ -1,0 +1,1 @@
+"""Faults injected into every writer (:mod:`tests.injection.driver`)."""
