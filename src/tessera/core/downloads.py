@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -64,7 +65,8 @@ class Download:
 
         Raises:
             TesseraError: ``code`` is ``download-refused`` (404 and the like), ``download-interrupted`` (no
-                network, or too many interruptions; the part stays), or ``disk-full``.
+                network, or too many interruptions; the part stays), ``disk-full`` or
+                ``download-not-written``.
         """
         self.part.parent.mkdir(parents=True, exist_ok=True)
         failed, have = 0, _size(self.part)
@@ -119,9 +121,10 @@ class Download:
         length = answer.headers.get("Content-Length")
         total = have + int(length) if length is not None else None
         self._require_space(0 if total is None else total - have)
-        self._tag.write_text(_tag_of(answer.headers))
         try:
             with self.part.open("r+b" if have else "wb") as file:
+                # Now that the part is empty: beside bytes of another version, the tag would join the two.
+                self._tag.write_text(_tag_of(answer.headers))
                 file.seek(have)
                 for chunk in answer.raw.stream(CHUNK_BYTES, decode_content=False):
                     file.write(chunk)
@@ -130,7 +133,7 @@ class Download:
         except (HTTPError, ConnectionError, TimeoutError) as error:
             raise _Interrupted(str(error)) from error
         except OSError as error:
-            raise self._no_room(error.strerror or str(error)) from error
+            raise self._not_written(error) from error
         if total is not None and have != total:
             raise _Interrupted(f"{have} of {total} bytes arrived")
 
@@ -142,6 +145,13 @@ class Download:
     def _no_room(self, found: str) -> TesseraError:
         remedy = f"free space at {self.part.parent} and fetch again: the download continues where it stopped"
         return self._error(found, remedy, "disk-full")
+
+    def _not_written(self, error: OSError) -> TesseraError:
+        found = error.strerror or str(error)
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            return self._no_room(found)
+        remedy = f"check {self.part.parent} and its disk, and fetch again: the download continues"
+        return self._error(found, remedy, "download-not-written")
 
     def _gave_up(self, problem: Exception) -> TesseraError:
         found = f"{self.attempts} attempts in a row failed, the last one: {problem}; "

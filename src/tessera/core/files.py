@@ -7,6 +7,7 @@ package: completely or not at all, also with several writers at the same time.
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import re
@@ -73,6 +74,7 @@ _LIMIT = "raise the limit of {} (ulimit {}), then run the same command again"
 _REMEDIES: dict[int | None, str] = {
     errno.ENOSPC: _ROOM,
     errno.EDQUOT: _ROOM,
+    errno.EIO: _DISK,
     errno.EFBIG: _LIMIT.format("file sizes", "-f"),
     errno.EMFILE: _LIMIT.format("open files", "-n"),
 }
@@ -240,6 +242,72 @@ def write_csv(table, path: Path | str, *, index: bool = False, **options) -> Non
     """A pandas ``table`` as CSV; ``options`` are those of its ``to_csv``."""
     with writing(path) as stream:
         table.to_csv(stream, index=index, **options)
+
+
+def append_lines(path: Path | str, text: str) -> None:
+    """Add whole lines to a file, which must exist; they are on the disk when this returns.
+
+    After an error the file is as before. A kill can leave a part of ``text``: readers ignore a last line
+    without its end, and the next call removes it.
+
+    Raises:
+        TesseraError: as :func:`making`.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            end = _end_of_lines(descriptor)
+            os.ftruncate(descriptor, end)
+            data = text.encode()
+            try:
+                while data:
+                    written = os.pwrite(descriptor, data, os.fstat(descriptor).st_size)
+                    data = data[written:]
+                os.fsync(descriptor)
+            except OSError:
+                with suppress(OSError):
+                    os.ftruncate(descriptor, end)
+                raise
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise _failed(path, error) from error
+
+
+@contextmanager
+def locked_file(path: Path) -> Iterator[None]:
+    """Hold the lock of a file of its own, which is made and stays; wait until it is free.
+
+    The kernel drops the lock when its process ends, however it ends.
+
+    Raises:
+        TesseraError: the file can't be opened or locked.
+    """
+    try:  # for writing, which NFS needs for an exclusive lock
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise _as_tessera_error(f"lock {path}", error, _FOLDER) from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except OSError as error:
+            raise _as_tessera_error(f"lock {path}", error, _FOLDER) from error
+        yield
+    finally:
+        with suppress(OSError):  # nothing was written
+            os.close(descriptor)
+
+
+def _end_of_lines(descriptor: int) -> int:
+    """Bytes of a file up to the end of its last whole line."""
+    end, step = os.fstat(descriptor).st_size, 4096
+    while end > 0:
+        start = max(0, end - step)
+        found = os.pread(descriptor, end - start, start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
 
 
 def sha256_of(path: Path) -> str:

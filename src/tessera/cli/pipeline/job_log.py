@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import atexit
 import csv
+import io
 import json
 import logging
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from tessera.core.files import write_text
+from tessera.core.errors import TesseraError
+from tessera.core.files import append_lines, write_text
 from tessera.core.processes import module_command
 from tessera.core.results.machine_tables import TIMELINE
 from tessera.core.results.outcomes import FAILED, OK
@@ -43,7 +45,7 @@ class Timeline(logging.Handler):
         self.started: dict[int, tuple[float, str, str, int]] = {}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            self._append(TIMELINE.names)
+            write_text(path, _line(TIMELINE.names))
 
     def emit(self, record: logging.LogRecord) -> None:
         """Note a job's start; write its row when it ends. Other events are ignored."""
@@ -63,9 +65,18 @@ class Timeline(logging.Handler):
         seconds = (f"{moment - self.begun:.1f}" for moment in (start, self.clock()))
         self._append((self.run, rule, subject, *seconds, threads, status))
 
-    def _append(self, row) -> None:
-        with self.path.open("a", newline="") as stream:
-            csv.writer(stream, lineterminator="\n").writerow(row)
+    def _append(self, row: Iterable[object]) -> None:
+        """Add a row. A run does not end because its timeline has no room."""
+        try:
+            append_lines(self.path, _line(row))
+        except TesseraError as error:
+            print(f"tessera: a row is missing: {error}", file=sys.stderr)
+
+
+def _line(row: Iterable[object]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(row)
+    return text.getvalue()
 
 
 def watch_jobs(path: Path, workflow, logger: logging.Logger) -> Timeline:

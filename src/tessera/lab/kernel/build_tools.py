@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from tessera.core.errors import TesseraError
-from tessera.core.files import build_dir, repo_root
+from tessera.core.files import build_dir, locked_file, repo_root
 from tessera.machine.container import RunOptions
 from tessera.machine.container.engine import NONE, container_engine_name
 from tessera.machine.container.toolchain import Toolchain
@@ -38,8 +37,7 @@ def build_folder() -> Path:
 def locked_build(name: str) -> Iterator[None]:
     """One build of a thing at a time; a second one waits."""
     build_folder().mkdir(parents=True, exist_ok=True)
-    with (build_folder() / f".{name}.lock").open("w") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
+    with locked_file(build_folder() / f".{name}.lock"):
         yield
 
 

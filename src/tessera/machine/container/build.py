@@ -7,7 +7,6 @@ a clean folder, because objects of two compilers must not be linked. ``.sources`
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -18,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import build_dir, repo_root
+from tessera.core.files import build_dir, locked_file, repo_root, write_text
 from tessera.machine.container.engine import NONE
 from tessera.machine.container.image_inputs import docker_folder
 from tessera.machine.container.toolchain import Toolchain, toolchain
@@ -72,7 +71,7 @@ def build_component(component: str, say: Say, *, tests: bool = False) -> None:
                 say(f"{component}: the last build used another toolchain; starting from an empty folder")
                 shutil.rmtree(folder)
             folder.mkdir(parents=True)
-            (folder / ".toolchain").write_text(identity + "\n")
+            write_text(folder / ".toolchain", identity + "\n")
         elif _same(folder / ".sources", with_tests) or (not tests and _same(folder / ".sources", state)):
             return
         say(f"{component}: building" + (" (and its tests)" if tests else ""))
@@ -80,7 +79,7 @@ def build_component(component: str, say: Say, *, tests: bool = False) -> None:
         options = ["-DCMAKE_BUILD_TYPE=Release", f"-DBUILD_TESTING={'ON' if tests else 'OFF'}"]
         tools.run(["cmake", "-S", source, "-B", folder, "-G", "Ninja", *options], env=env)
         tools.run(["cmake", "--build", folder], env=env)
-        (folder / ".sources").write_text((with_tests if tests else state) + "\n")
+        write_text(folder / ".sources", (with_tests if tests else state) + "\n")
 
 
 def _identity(tools: Toolchain) -> dict[str, str]:
@@ -107,8 +106,7 @@ def _lock(component: str) -> Iterator[None]:
     """One build of a component at a time; a second one waits."""
     locks = build_dir("locks")
     locks.mkdir(parents=True, exist_ok=True)
-    with (locks / component).open("w") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
+    with locked_file(locks / component):
         yield
 
 

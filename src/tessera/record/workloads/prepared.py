@@ -8,7 +8,6 @@ are recorded.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
 import time
@@ -168,6 +167,5 @@ def _build(asked: Prepared, path: Path) -> dict:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    with path.with_name(f".{path.name}.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with locked_file(path.with_name(f".{path.name}.lock")):
         yield
