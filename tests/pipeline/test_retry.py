@@ -2,13 +2,19 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
 
+from tessera.cli.pipeline import failures as pipeline_failures
 from tessera.cli.pipeline.failures import Failure, drop, failures
+from tessera.core.errors import TesseraError
+from tessera.core.files import sha256_of
 from tessera.core.results.table_io import write_cells
+from tessera.core.results.tree import ResultsTree
+from tessera.record.traces import trace_info
 
 
 @pytest.fixture
@@ -86,6 +92,110 @@ def test_what_records_a_failure_goes_last_and_the_report_first(tmp_path, monkeyp
     )
     drop(tmp_path, [Failure(paths[2], "why", (paths[1],))])
     assert gone == paths
+
+
+# Traces.
+
+
+@pytest.fixture
+def recorded(tmp_path, root):
+    """A recording that succeeded."""
+    folder = tmp_path / "traces" / "gups"
+    folder.mkdir(parents=True)
+    trace = shutil.copy(root / "tests" / "traces" / "examples" / "phases.tst", folder / "trace.tst")
+    info = trace_info(trace) | {"workload": "gups", "status": "ok", "message": "", "sha256": sha256_of(trace)}
+    (folder / "info.json").write_text(json.dumps(info))
+    return trace
+
+
+def truncated(trace):
+    os.truncate(trace, trace.stat().st_size // 2)
+    with pytest.raises(TesseraError, match="truncated"):
+        trace_info(trace)
+
+
+def overwritten(trace):
+    """As a disk leaves blocks that it has lost: the header is whole."""
+    with trace.open("r+b") as stream:
+        stream.seek(trace.stat().st_size // 3)
+        stream.write(bytes(16))
+    assert trace_info(trace)
+
+
+def failed_cells(results):
+    write_cells([{"workload": "gups", "layout": "1gb", "status": "failed"}], results / "cells/gups/p.csv")
+
+
+def failed_jobs(results):
+    """Of a step that left no table; another one failed before, and then succeeded."""
+    rows = ("layouts,gups,ok", 'layouts,"gups, p",failed', 'cells,"bfs, p",failed', 'cells,"bfs, p",ok')
+    path = ResultsTree(results).timeline
+    path.parent.mkdir()
+    path.write_text("run,job,subject,outcome\n" + "".join(f"r,{row}\n" for row in rows))
+
+
+@pytest.mark.parametrize("damage", [truncated, overwritten])
+@pytest.mark.parametrize("evidence", [failed_cells, failed_jobs])
+def test_a_damaged_trace_is_recorded_again(tmp_path, recorded, damage, evidence):
+    evidence(tmp_path)
+    assert not [one for one in failures(tmp_path, reserve=False) if one.path == recorded]
+    damage(recorded)
+    (found,) = (one for one in failures(tmp_path, reserve=False) if one.path == recorded)
+    assert found.told and ("bytes instead of" in found.reason or "SHA-256" in found.reason)
+    drop(tmp_path, failures(tmp_path, reserve=False))
+    assert not [path for path in tmp_path.rglob("*") if path.name in ("trace.tst", "info.json", "p.csv")]
+
+
+def test_a_short_trace_needs_no_other_evidence_and_a_whole_one_is_not_read(tmp_path, recorded, monkeypatch):
+    monkeypatch.setattr(pipeline_failures, "sha256_of", lambda path: pytest.fail("read"))
+    assert failures(tmp_path, reserve=False) == []
+    truncated(recorded)
+    assert [one.path for one in failures(tmp_path, reserve=False)] == [recorded]
+
+
+def test_a_trace_that_was_removed_counts_when_a_job_needs_it(tmp_path, recorded):
+    """Packages have results without traces."""
+    recorded.unlink()
+    assert failures(tmp_path, reserve=False) == []
+    failed_cells(tmp_path)
+    assert failures(tmp_path, reserve=False)[0].path == recorded
+
+
+def test_a_window_that_was_cut_is_compared_with_itself(tmp_path, recorded):
+    window = ResultsTree(tmp_path).window("gups", 1000)
+    window.parent.mkdir(parents=True)
+    shutil.copy(recorded, window.with_name("trace.tst"))
+    shutil.copy(recorded.with_name("info.json"), window)
+    truncated(window.with_name("trace.tst"))
+    assert [one.path for one in failures(tmp_path, reserve=False)] == [window.with_name("trace.tst")]
+
+
+def test_a_run_records_a_damaged_trace_again_and_what_follows_from_it(tmp_path, recorded):
+    (tmp_path / "Snakefile").write_text(
+        f"""
+from pathlib import Path
+from tessera.cli.pipeline.failures import begin_run
+onstart: begin_run(Path("."))
+rule check:
+    input: "cells/gups/p.csv",
+    shell: "echo check >> steps"
+rule record:
+    output: "traces/gups/info.json",
+    shell: "echo record >> steps; cp {tmp_path}/whole/* traces/gups; touch {{output}}"
+rule cells:
+    input: "traces/gups/info.json",
+    output: "cells/gups/p.csv",
+    shell: "echo cells >> steps; echo status > {{output}}"
+"""
+    )
+    shutil.copytree(recorded.parent, tmp_path / "whole")
+    truncated(recorded)
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--nolock"]
+    env = os.environ | {"TESSERA_RETRY": "1", "TESSERA_RESERVE": "0"}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "steps").read_text().split() == ["record", "cells", "check"]
+    assert "traces/gups/trace.tst is damaged" in done.stderr and trace_info(recorded)
 
 
 def test_what_failed_is_made_again_although_a_report_was_made_of_it(tmp_path):

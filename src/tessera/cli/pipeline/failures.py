@@ -14,10 +14,10 @@ from pathlib import Path
 
 from tessera.cli.pipeline.lock import RunLock
 from tessera.core.errors import TesseraError
-from tessera.core.files import write_text
+from tessera.core.files import sha256_of, write_text
 from tessera.core.results import os_tables, transfer_tables
 from tessera.core.results.outcomes import FAILED, OUTCOME_FILE, SKIPPED, is_ok
-from tessera.core.results.tree import ResultsTree
+from tessera.core.results.tree import TRACE_NAME, ResultsTree
 from tessera.record import workloads
 
 # A failure is a row or a file with the reason; if dropped, the next run retries it.
@@ -37,11 +37,17 @@ _TRANSFER = tuple(
 
 @dataclass(frozen=True)
 class Failure:
-    """A file that records a failure, the reason, and the other outputs of its job."""
+    """A file that records a failure, the reason, and the other outputs of its job.
+
+    ``names``: what the failed rows name, the recordings that they read among them. ``told``: the run says the
+    reason, which no file has.
+    """
 
     path: Path
     reason: str
     beside: tuple[Path, ...] = ()
+    names: frozenset[str] = frozenset()
+    told: bool = False
 
 
 def failures(results: Path, *, reserve: bool) -> list[Failure]:
@@ -54,9 +60,10 @@ def failures(results: Path, *, reserve: bool) -> list[Failure]:
     found = list(_recordings(tree))
     for pattern, statuses, beside in _tables(tree, NOT_MEASURED if reserve else NOT_DONE):
         for path in tree.found(pattern):
-            if reason := _row_with(path, statuses):
-                found.append(Failure(path, reason, beside(path)))
-    return found
+            if one := _rows_with(path, statuses, beside(path)):
+                found.append(one)
+    names = set().union(_names_of_jobs(tree), *(one.names for one in found))
+    return [*_damaged_traces(tree, names), *found]
 
 
 def drop(results: Path, failed: list[Failure]) -> None:
@@ -123,14 +130,71 @@ def _missing_now(info: dict) -> str:
         return ""
 
 
-def _row_with(path: Path, statuses: frozenset) -> str:
-    """Number and first message of the rows with these statuses; empty if there are none."""
+def _rows_with(path: Path, statuses: frozenset, beside: tuple[Path, ...]) -> Failure | None:
+    """Number and first message of the rows with these statuses; None if there are none."""
     try:
         with path.open(newline="") as stream:
             rows = [row for row in csv.DictReader(stream) if row.get("status") in statuses]
     except (OSError, ValueError, csv.Error):
-        return "the file can't be read"
-    return f"{len(rows)} rows, the first {rows[0]['status']}: {rows[0].get('message')}" if rows else ""
+        return Failure(path, "the file can't be read", beside)
+    if not rows:
+        return None
+    reason = f"{len(rows)} rows, the first {rows[0]['status']}: {rows[0].get('message')}"
+    names = {*path.parts, *(row.get("workload") or "" for row in rows)}
+    return Failure(path, reason, beside, frozenset(names))
+
+
+# A recording can say that it succeeded although its trace is damaged: by the disk, by a copy, by hand. Jobs
+# that read the trace then fail, and the recording must be made again.
+
+
+def _damaged_traces(tree: ResultsTree, suspects: set[str]) -> Iterator[Failure]:
+    """Successful recordings whose trace is not the one that was recorded; a trace that was removed is none.
+
+    Sizes are compared for all, bytes only for the workloads in ``suspects``: traces have gigabytes. The
+    outcome goes before the trace, so that a drop that is killed in between leaves no outcome without its
+    trace.
+    """
+    for pattern in (tree.info("*"), tree.window("*", "*"), tree.scenario_recording("*")):
+        for path in tree.found(pattern):
+            try:
+                said = json.loads(path.read_text())
+            except (OSError, ValueError):
+                continue  # a failure already
+            trace, read = path.with_name(TRACE_NAME), said.get("workload") in suspects
+            if is_ok(said.get("status", "")) and (why := _damage(said, trace, read)):
+                yield Failure(trace, why, (path,), told=True)
+
+
+def _damage(info: Mapping, trace: Path, read: bool) -> str:
+    try:
+        size = trace.stat().st_size
+        if size != info.get("file_bytes", size):
+            return f"it has {size} bytes instead of {info['file_bytes']}"
+        if read and sha256_of(trace) != info.get("sha256"):
+            return "its SHA-256 is not that of the recording"
+    except FileNotFoundError:
+        return "it is not there" if read else ""
+    except OSError as error:
+        return f"it can't be read: {error.strerror}"
+    return ""
+
+
+def _names_of_jobs(tree: ResultsTree) -> set[str]:
+    """Subjects of the jobs that failed when they ran last; they left no rows."""
+    outcomes: dict[tuple, str] = {}
+    try:
+        with tree.timeline.open(newline="") as stream:
+            for row in csv.DictReader(stream):
+                outcomes[row.get("job"), row.get("subject") or ""] = row.get("outcome") or ""
+    except (OSError, ValueError, csv.Error):
+        return set()
+    return {
+        name
+        for (_, subject), outcome in outcomes.items()
+        if outcome == FAILED
+        for name in subject.split(", ")
+    }
 
 
 # A command that may fail runs, and its outcome becomes a file, so that other jobs continue.
@@ -214,6 +278,9 @@ def begin_run(results: Path, left_out: Sequence[str] = (), config: Mapping | Non
     failed = failures(results, reserve=os.environ.get(RESERVE) == "1")
     if failed:
         drop(results, failed)
+        for one in failed:
+            if one.told:
+                print(f"tessera: {one.path.relative_to(results)} is damaged: {one.reason}", file=sys.stderr)
         names = ", ".join(str(one.path.relative_to(results)) for one in failed)
         print(f"tessera: trying again what failed: {names}", file=sys.stderr)
         sys.stdout.flush()

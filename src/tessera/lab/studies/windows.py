@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
-from tessera.core.files import write_text
+from tessera.core.files import sha256_of, write_text
 from tessera.core.results.outcomes import FAILED, OK, TRACE_NAME, is_ok
 from tessera.lab.study import Count, Recording, Run, study
 from tessera.record import traces
@@ -52,7 +52,7 @@ def window(run: Run, trace: Recording, accesses: Count) -> dict:
     if is_ok(found):
         try:
             start = _cut(trace.trace, found["accesses"], accesses, target)
-            found |= traces.trace_info(target) | {"window_start_access": start}
+            found |= traces.trace_info(target) | {"window_start_access": start, "sha256": sha256_of(target)}
         except TesseraError as error:
             found |= {"status": FAILED, "message": error.sentence}
     write_text(out, json.dumps(found, indent=1, sort_keys=True) + "\n")
