@@ -63,6 +63,16 @@ def test_terminate_ends_the_container(tools):
     assert not _running(process.container_name)
 
 
+def test_a_container_whose_output_nobody_reads_ends(tools):
+    """As in ``./run ... | head``: the client ends with an error of its own, and the program would run on."""
+    end, output = os.pipe()
+    os.close(end)
+    process = tools.popen(["sh", "-c", "echo lost; exec sleep 1000"], stdout=output)
+    os.close(output)
+    assert process.wait(60) != 0
+    assert not _running(process.container_name)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_container_ends_with_its_caller(number, root):
     code = (

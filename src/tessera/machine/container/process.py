@@ -35,7 +35,16 @@ class ContainerProcess(subprocess.Popen):
 
     def __init__(self, argv: list[str], *, name: str, **keywords):
         self.container_name = name
+        self._container_ended = False
         super().__init__([*DIE_WITH_PARENT, *argv], **keywords)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The client's status. One that failed can have left its container, for example if nobody reads it."""
+        status = super().wait(timeout)
+        if status != 0 and not self._container_ended:
+            self._container_ended = True
+            docker("kill", self.container_name)  # fails if the container is gone already: fine
+        return status
 
     def kill(self) -> None:
         """Kill the container, then its client."""
