@@ -335,6 +335,12 @@ def test_wrong_requests(dry_checkout, line):
     assert [value for value in WRONG[line] if value not in done.stderr] == []
 
 
+@pytest.mark.parametrize("verb", ["smoke", "reproduce", "test", "setup", "lock"])
+def test_help_of_a_verb_of_the_launcher_starts_nothing(dry_checkout, verb):
+    done = run(dry_checkout, verb, "--help")
+    assert (done.returncode, done.stdout) == (0, run(dry_checkout, "--help").stdout)
+
+
 def test_help_names_every_verb_and_option(root):
     text = run(root, "--help").stdout
     script = (root / "run").read_text()
