@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -27,7 +28,7 @@ from tessera.machine.container.watchdog import (
 )
 from tessera.measure.counted import counted_run
 from tessera.measure.suggest.server_load import Load, LoadRun
-from tessera.record.traces import companion, recording
+from tessera.record.traces import companion, guest, recording
 from tessera.record.workloads.execution import execute
 from tessera.record.workloads.kinds import scripts
 from tessera.record.workloads.program_run import HOST, ProgramRun
@@ -80,9 +81,8 @@ def test_a_workload_that_sleeps(tmp_path):
 
 def record(tmp_path: Path, *argv: str, grown=lambda: 0, load=None) -> tuple[int, str, str]:
     place = SimpleNamespace(engine=HostToolchain(), command=lambda guest, words: list(words))
-    guest = SimpleNamespace(environment=dict)
-    names = SimpleNamespace(names={})
-    return recording._run(place, guest, list(argv), [tmp_path], False, load, names, grown)
+    traced, names = SimpleNamespace(environment=dict), SimpleNamespace(names={})
+    return recording._run(place, traced, list(argv), [tmp_path], False, load, names, grown)
 
 
 def test_a_recording_that_sleeps(tmp_path):
@@ -273,3 +273,21 @@ def test_the_limit(monkeypatch, value, minutes):
     if value is not None:
         monkeypatch.setenv("TESSERA_IDLE_MINUTES", value)
     assert idle_minutes() == minutes
+
+
+# --- programs of this machine that are asked for a line ----------------------------------------------------
+
+
+def test_tools_that_say_nothing(tmp_path, monkeypatch):
+    """The linker's ldd runs the program's own loader; a compiler may be a wrapper that asks a server."""
+    tool = tmp_path / "ldd"
+    tool.write_text("#!/bin/sh\nexec sleep 60\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(guest, "LDD_SECONDS", 0.5)
+    monkeypatch.setattr(sys.modules[HostToolchain.__module__], "VERSION_SECONDS", 0.5)
+    with pytest.raises(TesseraError, match="within 0.5 s") as program:
+        guest.libraries_of(Path("/bin/true"))
+    with pytest.raises(TesseraError, match="within 0.5 s") as version:
+        sys.modules[HostToolchain.__module__]._first_line(["ldd", "--version"])
+    assert "ldd /bin/true" in program.value.remedy and "ldd --version" in version.value.asked

@@ -68,7 +68,7 @@ def kernel_tools(say: Say) -> Toolchain:
 
 
 def build_kernel(name: str, say: Say, *, accept_series: bool = False, jobs: int | None = None) -> Path:
-    """Folder of the built kernel of a variant; ``jobs`` compilers at a time, by default for each usable core."""
+    """Folder of the built kernel of a variant; ``jobs`` compilers at a time, or as many as usable cores."""
     if name not in VARIANTS:
         raise unknown_name("kernel variant", name, tuple(VARIANTS))
     variant, tools = VARIANTS[name], kernel_tools(say)

@@ -31,6 +31,7 @@ from tessera.machine.container.command import apptainer_exec, clean_environment
 from tessera.machine.container.engine import apptainer_client, require_apptainer
 from tessera.machine.container.image_inputs import build_command, name_of, stem
 from tessera.machine.container.image_packages import differences, packaged
+from tessera.machine.container.watchdog import run_to_end
 
 FOLDER = "TESSERA_SIF_FOLDER"
 
@@ -102,13 +103,12 @@ def convert_to_sif(tag: str, archive: Path, say: Say) -> Path:
         making(target) as unfinished,
     ):
         words = [apptainer_client(), "build", "--force", "--disable-cache", str(unfinished)]
-        done = subprocess.run(
+        done = run_to_end(
             [*words, f"docker-archive:{alone}"],
+            f"SIF file of image {tag} from {archive}",
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
             env=clean_environment(),
         )
         if done.returncode != 0:
@@ -153,8 +153,13 @@ def _packages(tag: str) -> dict[str, str]:
     query = ["dpkg-query", "-W", "-f", "${binary:Package}=${Version}\n"]
     with tempfile.TemporaryDirectory(prefix="tessera-apptainer-") as folder:
         command = apptainer_exec(sif_path(tag), query, workdir=Path(folder))
-        done = subprocess.run(
-            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=clean_environment()
+        done = run_to_end(
+            command,
+            f"a program in {sif_path(tag)}",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=clean_environment(),
         )
     if done.returncode != 0:
         raise TesseraError(

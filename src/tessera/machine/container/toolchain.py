@@ -44,6 +44,9 @@ from tessera.machine.limits import memory_ran_out
 
 Argv = Sequence[str | os.PathLike[str]]
 
+#: For a tool of this machine to print its version.
+VERSION_SECONDS = 60
+
 
 class Toolchain(ABC):
     """Runs components; the contract is at the top of this file."""
@@ -223,7 +226,16 @@ def _in_image(tag: Callable[[], str]) -> Toolchain:
 def _first_line(argv: list[str]) -> str:
     """First line of a version message; ``not installed`` if there is no such program."""
     try:
-        answer = subprocess.run(argv, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        answer = subprocess.run(
+            argv, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=VERSION_SECONDS
+        )
     except FileNotFoundError:
         return "not installed"
+    except subprocess.TimeoutExpired:
+        raise TesseraError(
+            f"'{' '.join(argv)}'",
+            f"it gave no answer within {VERSION_SECONDS} s",
+            "run it by hand; results record the versions of this machine's tools",
+            exit_code=EXIT_FAILED,
+        ) from None
     return (answer.stdout or answer.stderr).splitlines()[0]

@@ -33,6 +33,7 @@ from tessera.core.mapping.free_blocks import machine_free_blocks, unusable_index
 from tessera.core.mapping.mapping_file import read_mapping
 from tessera.core.processes import module_command
 from tessera.core.results.schema import columns
+from tessera.machine.container.watchdog import ProgramHangs, watchdog
 from tessera.machine.reserve.settings import changed_settings, chosen_word
 from tessera.measure.mosalloc.background import co_running, fragmented_memory
 from tessera.measure.mosalloc.pools import LARGE_PAGE_SYSFS
@@ -189,7 +190,10 @@ def _capture(asked: Asked, case: MemoryState) -> str:
     argv += ["--thp", case.thp, *asked.options, "--", *asked.program]
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:
-            _, errors = process.communicate()
+            with watchdog(process, f"case {case.name}", lambda: None):
+                _, errors = process.communicate()
+        except ProgramHangs as error:
+            return error.one_line
         except BaseException:  # told to end: so is the program, which may save its data
             process.terminate()
             process.wait()

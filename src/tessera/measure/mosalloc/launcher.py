@@ -11,12 +11,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NoReturn
 
 from tessera.core.files import built
 from tessera.core.layouts.layout import read_layout
+from tessera.machine.container.watchdog import watchdog
 
 # Real runs happen on the host itself, not in a container: the huge pages, the CPU and the program are the
 # host's. The launcher and the library are linked so that any host with glibc 2.34 or later can load them.
@@ -173,7 +174,9 @@ def run_forwarding(
     with forwarding() as forwarder:
         with subprocess.Popen(argv, env=env, cwd=cwd, stdout=pipe, stderr=pipe, text=True) as child:
             forwarder.follow(child)
-            output, errors = child.communicate()
+            # Its user ends a program that has the terminal; of another one, nobody sees that it hangs.
+            with watchdog(child, f"run '{' '.join(argv)}'", lambda: None) if capture else nullcontext():
+                output, errors = child.communicate()
     if then_raise and forwarder.received:
         signal.raise_signal(forwarder.received[0])
     return subprocess.CompletedProcess(list(argv), child.returncode, output, errors)

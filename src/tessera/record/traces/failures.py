@@ -7,6 +7,7 @@ their code by CPUID (glibc, OpenBLAS, OpenSSL) leave these instructions out by t
 
 from __future__ import annotations
 
+import contextlib
 import re
 import signal
 import struct
@@ -18,6 +19,7 @@ from pathlib import Path
 from tessera.core.units import MB, format_bytes
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import HostToolchain
+from tessera.machine.container.watchdog import ProgramHangs, watchdog
 from tessera.record.traces.guest import Place, TracedProgram
 
 #: Instruction sets that QEMU lacks, and what shows them in ``objdump -dw``: the bytes of an instruction begin
@@ -108,8 +110,9 @@ def lacking_instruction(place: Place, program: Path) -> str | None:
         return None
     argv, output = ["objdump", "-dw", str(program)], {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     process = place.engine.popen(argv, [program.parent], text=True, errors="replace", **output)
-    with stopped_at_exit(process):
+    with contextlib.suppress(ProgramHangs), stopped_at_exit(process), watchdog(process, "objdump"):
         return _first_lacking(process.stdout, time.monotonic() + SEARCH_SECONDS)
+    return None
 
 
 def _first_lacking(lines: Iterable[str], deadline: float) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -119,9 +120,20 @@ class TracedProgram:
 # the image lacks; scripts; other architectures.
 
 
+LDD_SECONDS = 60
+
+
 def libraries_of(program: Path) -> list[Path]:
     """Shared libraries and the dynamic linker of ``program``, as this machine's linker finds them."""
-    answer = subprocess.run(["ldd", str(program)], capture_output=True, text=True)
+    try:
+        answer = subprocess.run(["ldd", program], capture_output=True, text=True, timeout=LDD_SECONDS)
+    except subprocess.TimeoutExpired:  # the program's own loader runs
+        raise TesseraError(
+            f"record {program}",
+            f"ldd gave no answer within {LDD_SECONDS} s",
+            f"run it by hand: ldd {shlex.quote(str(program))}",
+            exit_code=EXIT_FAILED,
+        ) from None
     if answer.returncode != 0:
         raise TesseraError(
             f"record {program}",

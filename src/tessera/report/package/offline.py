@@ -27,6 +27,7 @@ from tessera.machine.container.engine import docker_client, require_docker
 from tessera.machine.container.image_inputs import kernel_tag, toolchain_tag, workloads_tag
 from tessera.machine.container.images import require_image
 from tessera.machine.container.toolchain import kernel_toolchain
+from tessera.machine.container.watchdog import run_to_end, watchdog
 
 FOLDER = "offline"
 WHEELS, IMAGES, KERNEL = "wheels", "images", "kernel"
@@ -97,7 +98,8 @@ def saved(tags: list[str]) -> Path:
             with gzip.GzipFile("", "wb", _COMPRESSION, raw, mtime=0) as stream:
                 command = [docker_client(), "save", *tags]
                 with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as process:
-                    shutil.copyfileobj(process.stdout, stream, MB)
+                    with watchdog(process, f"docker save {' '.join(tags)}"):
+                        shutil.copyfileobj(process.stdout, stream, MB)
             if process.returncode != 0:
                 raise _failed(command, f"exit status {process.returncode}")
     return path
@@ -131,7 +133,8 @@ def _made(name: str) -> Path:
 
 
 def _ran(words: list[str]) -> str:
-    done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    pipe, asked = subprocess.PIPE, f"a part of the offline package: {' '.join(words[:4])} ..."
+    done = run_to_end(words, asked, stdout=pipe, stderr=pipe, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         raise _failed(words, (done.stderr or done.stdout).strip()[-500:])
     return done.stdout

@@ -14,6 +14,7 @@ from tessera.lab.allocator_proof.suite.section import Findings, ProofSettings, S
 from tessera.machine.container.component_tests import OPTIONS
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import toolchain
+from tessera.machine.container.watchdog import watchdog
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 
 THREADS = (1, 4)
@@ -93,7 +94,7 @@ def _compare(settings: ProofSettings, layout: str, threads: int, operations: int
     process = toolchain().popen(
         argv, options=OPTIONS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    with stopped_at_exit(process):
+    with stopped_at_exit(process), watchdog(process, script.name):
         output = process.communicate()[0]
     line = differential_outcome(output, layout, threads, operations, process.returncode)
     settings.say(f"{line.verdict} {layout}, {threads} threads{f': {line.reason}' if line.reason else ''}")
