@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from tessera.core import files
 from tessera.report import provenance
 from tessera.report.provenance import PARTS, collect_provenance, keep_config, load_provenance
 
@@ -54,12 +57,68 @@ def test_a_missing_part_is_empty(tmp_path):
 
 def test_hashes_are_remembered_until_a_file_changes(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("1")
+    monkeypatch.setattr(files, "SETTLED_NS", -1)  # as if the file were old
     first = provenance.tree_hashes(tmp_path, tmp_path / "cache" / "hashes.json")
     calls = []
     monkeypatch.setattr(provenance, "file_digest", lambda path: calls.append(path.name) or "new")
     assert provenance.tree_hashes(tmp_path, tmp_path / "cache" / "hashes.json") == first and calls == []
     (tmp_path / "a.csv").write_text("22")
     assert provenance.tree_hashes(tmp_path, tmp_path / "cache" / "hashes.json") == {"a.csv": "new"}
+
+
+def test_a_copy_that_keeps_size_and_time_is_another_file(tmp_path, monkeypatch):
+    """As `cp -p` and `rsync -t` make it."""
+    memory = tmp_path / "cache" / "hashes.json"
+    (tmp_path / "a.csv").write_text("1")
+    times = (tmp_path / "a.csv").stat().st_mtime_ns
+    monkeypatch.setattr(files, "SETTLED_NS", -1)
+    first = provenance.tree_hashes(tmp_path, memory)
+    (tmp_path / "a.csv").write_text("2")
+    os.utime(tmp_path / "a.csv", ns=(times, times))
+    assert provenance.tree_hashes(tmp_path, memory)["a.csv"] == provenance.file_digest(tmp_path / "a.csv")
+    assert provenance.tree_hashes(tmp_path, memory) != first
+
+
+def test_a_file_that_was_just_written_is_read_again(tmp_path, monkeypatch):
+    """Times are coarse: another write may leave the same ones."""
+    memory = tmp_path / "cache" / "hashes.json"
+    (tmp_path / "a.csv").write_text("1")
+    provenance.tree_hashes(tmp_path, memory)
+    monkeypatch.setattr(provenance, "file_digest", lambda path: "read again")
+    assert provenance.tree_hashes(tmp_path, memory) == {"a.csv": "read again"}
+
+
+@pytest.mark.parametrize("left", [".x.csv.beef-1.0123.tmp", ".trace.tst.beef-1.0123.tmp/settings"])
+def test_what_a_killed_process_left_is_not_hashed(tmp_path, left):
+    for name in ("cells.csv", left):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    assert list(provenance.tree_hashes(tmp_path)) == ["cells.csv"]
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A folder with a commit, as the checkout."""
+    settings = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    for words in (("init", "--quiet"), (*settings, "commit", "--quiet", "--allow-empty", "--message", "one")):
+        subprocess.run(["git", "-C", str(tmp_path), *words], check=True)
+    monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
+    return tmp_path
+
+
+def test_git_names_the_commit_or_the_reason_why_not(repository, monkeypatch):
+    assert re.fullmatch("[0-9a-f]{40}", provenance.git_state()["commit"])
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # as in the checkout of another user
+    found = provenance.git_state()
+    assert found["commit"] is None and "dubious ownership" in found["note"]
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "No such file" in provenance.git_state()["note"]
+
+
+def test_a_repository_around_the_checkout_is_not_its_origin(repository, monkeypatch):
+    (repository / "unpacked").mkdir()
+    monkeypatch.setenv("TESSERA_ROOT", str(repository / "unpacked"))
+    assert provenance.git_state() == {"commit": None, "note": "not a git checkout"}
 
 
 def test_reports_and_caches_are_not_hashed(tmp_path):

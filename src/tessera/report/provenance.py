@@ -23,7 +23,7 @@ import pandas as pd
 from tessera import __version__
 from tessera.core.configuration_files import CONFIGURATION_TEXT
 from tessera.core.errors import TesseraError
-from tessera.core.files import repo_root, write_text
+from tessera.core.files import SUFFIX, file_stamp, repo_root, settled_stamp, write_text
 from tessera.core.results.outcomes import ok_rows
 from tessera.core.results.table_io import read_cells
 from tessera.core.results.tree import ResultsTree
@@ -164,7 +164,7 @@ def user_name() -> str:
         return ""
 
 
-# SHA-256 of inputs and results, cached by size and time, so the next report hashes only changed files.
+# SHA-256 of inputs and results, kept with stamps of the files, so the next report hashes only changed ones.
 
 #: Not hashed: output of the report, and the cell cache (its files are named by hashes).
 NOT_HASHED = (
@@ -180,15 +180,17 @@ def tree_hashes(directory: Path, memory: Path | None = None) -> dict[str, str]:
     seen: dict[str, list] = {}
     for path in sorted(directory.rglob("*")):
         relative = path.relative_to(directory)
-        if relative.parts[0] in NOT_HASHED or not path.is_file() or path.suffix == ".tmp":
+        temporary = any(part.endswith(SUFFIX) for part in relative.parts)
+        if relative.parts[0] in NOT_HASHED or not path.is_file() or temporary:
             continue
-        status = path.stat()
-        mark = [status.st_size, status.st_mtime_ns]
-        old = known.get(str(relative))
-        seen[str(relative)] = [*mark, old[2] if old and old[:2] == mark else file_digest(path)]
+        stamp, sha256 = file_stamp(path), ""
+        if (old := known.get(str(relative))) and old[0] == stamp:
+            sha256 = old[1]
+        sha256 = sha256 or file_digest(path)
+        seen[str(relative)] = [settled_stamp(path, stamp), sha256]
     if memory is not None:
         write_text(memory, json.dumps(seen), sync=False)
-    return {name: entry[2] for name, entry in seen.items()}
+    return {name: sha256 for name, (_, sha256) in seen.items()}
 
 
 def file_digest(path: Path) -> str:
@@ -292,10 +294,15 @@ def package_versions() -> dict:
 
 
 def git_state() -> dict:
-    """Commit, its date, and whether tracked files differ from it; empty outside a checkout."""
-    commit = _git_output("rev-parse", "HEAD")
-    if not commit:
+    """Commit, its date, and whether tracked files differ from it; without a commit, the reason."""
+    if not (repo_root() / ".git").exists():  # a repository around an unpacked package is not its origin
         return {"commit": None, "note": "not a git checkout"}
+    try:
+        commit = _git("rev-parse", "HEAD")
+    except OSError as error:
+        return {"commit": None, "note": f"git does not start: {error.strerror}"}
+    except subprocess.CalledProcessError as error:
+        return {"commit": None, "note": f"git refuses: {' '.join(error.stderr.split())}"}
     dirty = _git_output("status", "--porcelain", "--untracked-files=no") or ""
     return {
         "commit": commit,
@@ -331,12 +338,13 @@ def container_engine() -> dict:
     return {"engine": name, "images": images, **found}
 
 
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(repo_root()), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip("\n")
+
+
 def _git_output(*arguments: str) -> str | None:
-    root: Path = repo_root()
     try:
-        done = subprocess.run(
-            ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True
-        )
+        return _git(*arguments)
     except (OSError, subprocess.CalledProcessError):
         return None
-    return done.stdout.strip("\n")
