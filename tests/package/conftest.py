@@ -71,6 +71,7 @@ def results(checkout):
             "cache/gups/cell.json": "{}",
             "logs/cells.log": "started\n",
             "cells.csv.tmp": "half",
+            "traces/gups/.trace.tst.beef-1.0123.tmp/settings": "of a recording that was killed",
         },
     )
     return folder

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import repo_root
+from tessera.core.files import SUFFIX, repo_root
 from tessera.core.results.loader import Loader
 from tessera.core.results.table_io import UnreadableTable, read_texts
 from tessera.core.results.tree import ResultsTree
@@ -88,7 +88,8 @@ def data_files(results: Path, traces: bool) -> list[Path]:
         )
     found = []
     for path in sorted(results.rglob("*")):
-        if path.relative_to(results).parts[0] in LEFT_OUT_OF_RESULTS or path.suffix == ".tmp":
+        parts = path.relative_to(results).parts
+        if parts[0] in LEFT_OUT_OF_RESULTS or any(part.endswith(SUFFIX) for part in parts):
             continue
         if path.is_symlink():
             raise TesseraError(
