@@ -39,7 +39,7 @@ class ContainerProcess(subprocess.Popen):
         super().__init__([*DIE_WITH_PARENT, *argv], **keywords)
 
     def wait(self, timeout: float | None = None) -> int:
-        """The client's status. One that failed can have left its container, for example if nobody reads it."""
+        """The client's status. One that failed, as when nobody reads its output, leaves its container."""
         status = super().wait(timeout)
         if status != 0 and not self._container_ended:
             self._container_ended = True
