@@ -103,6 +103,35 @@ def test_a_package_with_links_or_of_sizes_that_none_has(made, monkeypatch):
     assert code() == "package-file-kind"
 
 
+def with_flag(path, bit):
+    """The zip with a flag set in the first entry of its directory."""
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\x01\x02") + 8] |= bit
+    path.write_bytes(data)
+    return path
+
+
+def test_entries_that_nobody_can_unpack_or_that_become_others(made):
+    def code(path):
+        with pytest.raises(TesseraError) as caught:
+            verify_package(path)
+        return caught.value.code
+
+    copy = rewritten(made, lambda name, body: body)
+    assert code(with_flag(copy, 1)) == "package-method"
+    before = made.read_bytes()
+    for name, method, wanted in (
+        ("x", zipfile.ZIP_LZMA, "package-method"),
+        ("./README.md", zipfile.ZIP_STORED, "package-file-name"),
+        ("a//b", zipfile.ZIP_STORED, "package-file-name"),
+        ("a\u2028b", zipfile.ZIP_STORED, "package-file-name"),
+    ):
+        made.write_bytes(before)
+        with zipfile.ZipFile(made, "a") as archive:
+            archive.writestr(f"{TOP}/{name}", b"x", compress_type=method)
+        assert code(made) == wanted, name
+
+
 def test_no_package(tmp_path, made):
     (tmp_path / "short.zip").write_bytes(made.read_bytes()[:500])
     for path in (tmp_path / "short.zip", tmp_path / "absent.zip"):

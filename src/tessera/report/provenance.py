@@ -1,18 +1,16 @@
 """Origin of a result: config, versions, machine, engine, hashes, provenance per quantity.
 
 ``collect(results_dir, config)`` writes ``provenance/*.json``, ``keep_config`` its part ``config`` earlier.
-:func:`scrubber` removes user names, host names and absolute paths from every text.
+:func:`scrubber` removes what is private from every text.
 """
 
 from __future__ import annotations
 
-import getpass
 import hashlib
 import json
 import os
 import platform
 import re
-import socket
 import subprocess
 from collections.abc import Callable
 from importlib import metadata
@@ -24,6 +22,7 @@ from tessera import __version__
 from tessera.core.configuration_files import CONFIGURATION_TEXT
 from tessera.core.errors import TesseraError
 from tessera.core.files import SUFFIX, file_stamp, repo_root, settled_stamp, write_text
+from tessera.core.private_texts import Scrubber
 from tessera.core.results.outcomes import ok_rows
 from tessera.core.results.table_io import read_cells
 from tessera.core.results.tree import ResultsTree
@@ -125,43 +124,21 @@ def _input_hashes() -> dict[str, str]:
     return found
 
 
-# Remove user name, host name and absolute paths from texts about a run.
-
-#: An absolute path with at least two parts; URLs (``https://``) have no space or quote before the slash.
-_ABSOLUTE = re.compile(r"(?<![\w/:.~<>])/(?:[\w.+@-]+/)+[\w.+@-]*")
+# Remove what is private from texts about a run (:mod:`tessera.core.private_texts`).
 
 
 def scrubber() -> Callable[[object], object]:
     """A function that cleans strings inside nested lists and dictionaries."""
-    swaps = [(str(repo_root()), "."), (str(Path.home()), "~")]
-    names = [(socket.gethostname(), "<host>"), (socket.getfqdn(), "<host>"), (user_name(), "<user>")]
-    # `root`, `localhost` and `user` identify nobody and are ordinary words.
-    words = [(n, to) for n, to in names if len(n) > 2 and n not in ("root", "localhost", "user")]
+    found = Scrubber.of_this_machine(repo_root())
 
     def clean(value: object) -> object:
         if isinstance(value, dict):
             return {str(key): clean(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [clean(item) for item in value]
-        if not isinstance(value, str):
-            return value
-        for found, to in swaps:
-            if found not in ("", "/"):
-                value = re.sub(rf"{re.escape(found)}(?=/|\b|$)", to, value)
-        value = _ABSOLUTE.sub(lambda match: f"<path>/{Path(match.group()).name}", value)
-        for found, to in words:
-            value = re.sub(rf"\b{re.escape(found)}\b", to, value)
-        return value
+        return found.clean(value) if isinstance(value, str) else value
 
     return clean
-
-
-def user_name() -> str:
-    """The user of this process; empty if it has no name."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return ""
 
 
 # SHA-256 of inputs and results, kept with stamps of the files, so the next report hashes only changed ones.

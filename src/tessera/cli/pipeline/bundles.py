@@ -21,7 +21,7 @@ from tessera.measure.bundles import store
 from tessera.measure.bundles.archive import contents
 from tessera.measure.bundles.bundle import Bundle
 from tessera.measure.bundles.merge import write
-from tessera.measure.bundles.verify import Verified, verify_bundle
+from tessera.measure.bundles.verify import Verified, verify_files
 
 
 @study()
@@ -123,7 +123,8 @@ def accepted(sources: Iterable[Path], *, rehearsals: bool = False) -> list[Accep
     """
     found: dict[str, AcceptedBundle] = {}
     for source in sources:
-        done = verify_bundle(source)
+        files = contents(source)  # read once: what is verified is what is kept
+        done = verify_files(str(source), files)
         if not done.passed or done.bundle is None:
             raise _fails(source, done)
         bars = done.bars
@@ -135,7 +136,7 @@ def accepted(sources: Iterable[Path], *, rehearsals: bool = False) -> list[Accep
                 )  # fmt: skip
             bars = tuple(bar for bar in bars if not bar.startswith("rehearsal"))
         identity = store.bundle_id(done.bundle)
-        found.setdefault(identity, AcceptedBundle(identity, done.bundle, contents(source), bars))
+        found.setdefault(identity, AcceptedBundle(identity, done.bundle, files, bars))
     return list(found.values())
 
 

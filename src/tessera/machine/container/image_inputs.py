@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tessera.core.files import repo_root
+from tessera.core.private_texts import Scrubber
 
 DEBIAN_SUITE = "bookworm"
 
@@ -47,6 +48,10 @@ class BaseArguments:
             "DEBIAN_MIRROR": self.mirror,
             "DEBIAN_SNAPSHOT": self.snapshot,
         }
+
+    def as_published(self) -> dict[str, str]:
+        """The same for a manifest: without a user and a password of the mirror."""
+        return {name: Scrubber().clean(value) for name, value in self.as_environment().items()}
 
 
 def docker_folder(image: str) -> Path:

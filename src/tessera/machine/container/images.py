@@ -147,7 +147,7 @@ def _makers(arguments: BaseArguments, folder: Path, say: Say) -> dict[str, Calla
             say(f"building {base} from Debian's archive (about 40 s)")
             _build_base(base, archive, folder)
             # The toolchain on top has these packages, too, and says which differ.
-            _note(base, folder, origin, lambda line: None, arguments=arguments.as_environment())
+            _note(base, folder, origin, lambda line: None, arguments=arguments.as_published())
         say(f"building {toolchain} (about 2 min)")
         _build_on(toolchain, base, folder)
         _note(toolchain, folder, origin, say)
@@ -244,7 +244,7 @@ def _import(tag: str, arguments: BaseArguments, folder: Path) -> tuple[Path, str
 
 def _build_libc(tag: str, arguments: BaseArguments, folder: Path) -> None:
     rootfs, sha256 = _import(tag, arguments, folder)
-    facts = {"arguments": arguments.as_environment(), "rootfs_sha256": sha256}
+    facts = {"arguments": arguments.as_published(), "rootfs_sha256": sha256}
     _record(tag, folder, facts | {"packages": {}})  # it has no dpkg
     rootfs.unlink()
 
@@ -256,7 +256,7 @@ def _build_base(tag: str, arguments: BaseArguments, folder: Path) -> None:
         tag,
         folder,
         {
-            "arguments": arguments.as_environment(),
+            "arguments": arguments.as_published(),
             "source_date_epoch": int(epoch_file.read_text()),
             "rootfs_sha256": sha256,
         },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import posixpath
 import stat
 import zipfile
 import zlib
@@ -98,10 +99,13 @@ def _checked(entries: list[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
     """Name in the zip file -> entry, of the files; their sizes are those of a bundle."""
     budget, found = Budget(), {}
     for info in entries:
-        name = info.filename
-        budget.entry(name)
+        name = info.orig_filename  # zipfile itself cuts names at a zero byte
         if not name or name.startswith("/") or ".." in PurePosixPath(name).parts or "\\" in name:
             raise wrong(shown(name), "this name leads out of the bundle", "file-name")
+        plain = name.removesuffix("/")
+        if posixpath.normpath(plain) != plain or "\0" in name:
+            raise wrong(shown(name), "this name has another form on a disk", "file-name")
+        budget.entry(name)
         if stat.S_ISLNK(info.external_attr >> 16):
             raise wrong(shown(name), "it is a link", "file-kind")
         if info.compress_type not in _METHODS:
@@ -111,7 +115,10 @@ def _checked(entries: list[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
         if name in found:
             raise wrong(shown(name), "this name stands twice", "file-name")
         found[name] = info
-    top = _top_folder(found)
+    top, stored = _top_folder(found), Budget()  # a stored bundle has folders that the zip file need not list
+    inside = {PurePosixPath(name.removeprefix(top)) for name in found}
+    for path in inside.union(*(path.parents for path in inside)) - {PurePosixPath()}:
+        stored.entry(str(path))
     for name, info in found.items():
         budget.file(name, name.removeprefix(top), info.file_size, info.compress_size)
     return found

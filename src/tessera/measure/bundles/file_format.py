@@ -75,8 +75,12 @@ LARGEST_NUMBER = 2**53 - 1  #: doubles in tables hold whole numbers up to here
 LONGEST_TEXT = 2000
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,15}", re.ASCII)
 _HEX = re.compile(r"0x(0|[1-9a-f][0-9a-f]{0,15})", re.ASCII)
-_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,100}", re.ASCII)
+#: A name is a name of a folder or a file, too: it is not ``..``, and not hidden.
+NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}"
+_NAME = re.compile(NAME_PATTERN, re.ASCII)
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_FORMULA = ("=", "+", "-", "@")
+_SIGNED = re.compile(r"[+-][0-9]+(\.[0-9]+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -104,17 +108,26 @@ def _whole(text: str) -> int:
 
 
 def _text(text: str) -> str:
-    if len(text) > LONGEST_TEXT or not text.isprintable():
+    if len(text) > LONGEST_TEXT or not text.isprintable() or is_formula(text):
         raise ValueError(text)
     return text
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet would take the cell for a formula. Numbers with a sign are none."""
+    return text.startswith(_FORMULA) and not _SIGNED.fullmatch(text)
 
 
 WHOLE = FieldFormat("a whole number from 0 to 2^53 - 1, without sign or leading zero", _whole)
 _HEX_RULE = "a hexadecimal number: 0x, lower-case digits, no leading zero"
 HEX = FieldFormat(_HEX_RULE, _matching(_HEX, lambda text: int(text, 16)), hex)
-NAME = FieldFormat("a name of letters, digits and _.:-", _matching(_NAME))
+NAME = FieldFormat("a name of letters, digits and _.:- that begins with a letter or digit", _matching(_NAME))
 SHA256 = FieldFormat("a SHA-256 of 64 lower-case hexadecimal digits", _matching(_SHA256))
-TEXT = FieldFormat(f"printable text of at most {LONGEST_TEXT} characters", _text)
+TEXT = FieldFormat(
+    f"printable text of at most {LONGEST_TEXT} characters that begins with none of {' '.join(_FORMULA)},"
+    " or a number",
+    _text,
+)
 
 
 def one_of(*names: str) -> FieldFormat:

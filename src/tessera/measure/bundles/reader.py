@@ -16,7 +16,9 @@ from tessera.measure.bundles.file_format import shown, wrong
 
 # The files.
 
-_LAYOUT = re.compile(rf"{file_format.LAYOUTS_FOLDER}/([A-Za-z0-9_.:-]+)/([A-Za-z0-9_.:-]+)\.csv", re.ASCII)
+_LAYOUT = re.compile(
+    rf"{file_format.LAYOUTS_FOLDER}/({file_format.NAME_PATTERN})/({file_format.NAME_PATTERN})\.csv", re.ASCII
+)
 _HEAD = re.compile(rb"[ -~\n]*")
 
 

@@ -9,7 +9,6 @@ import csv
 import hashlib
 import io
 import re
-import shutil
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -113,12 +112,7 @@ def add_bundle(source: Path, root: Path) -> str:
                 f"add {source}", f"{entry.id} has the same runs", "keep one of them", exit_code=EXIT_FAILED,
                 code="bundle-twice",
             )  # fmt: skip
-    target = root / name
-    try:
-        write(files, target)
-    except BaseException:
-        shutil.rmtree(target, ignore_errors=True)
-        raise
+    write(files, root / name)
     return name
 
 

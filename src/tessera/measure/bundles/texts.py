@@ -3,52 +3,36 @@
 from __future__ import annotations
 
 import csv
-import getpass
 import io
 import json
 import re
-import socket
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
-from pathlib import Path
 
+from tessera.core.private_texts import KINDS, NETWORK, Scrubber
 from tessera.core.units import format_bytes
 from tessera.measure.bundles import file_format
 from tessera.measure.bundles.archive import unpack_counts
 from tessera.measure.bundles.bundle import Bundle
 from tessera.measure.bundles.file_format import LONGEST_TEXT
 
-# Texts without names of people, machines and folders.
+# Texts without names of people, machines and folders (:mod:`tessera.core.private_texts`).
 #
 # Two uses: messages are cleaned before they are written, and ``verify`` looks for what should not be there.
 # It can know names of this machine only; ``tessera measure bundle show`` prints every text for its owner.
 
-#: An absolute path outside of the kernel's own folders, which are the same on every machine; not of a URL.
-_PATH = re.compile(
-    r"(?<![\w/.~<>])(?!(?<=:)//)(?!/(?:sys|proc|dev)/)/(?:[\w.+@-]+/)*[\w.+@-]+|(?:~|<home>)/[\w.+@/-]+"
-)
-_BYTE = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
-_NETWORK = re.compile(rf"(?<![\w.-]){_BYTE}(?:\.{_BYTE}){{3}}(?![\w-]|\.\d)")
-_HARDWARE = re.compile(r"(?<![0-9A-Fa-f:])(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![0-9A-Fa-f:])")
-_KERNEL = "machine.json, kernel"  #: a release may have four numbers, too
-#: Ordinary words, which name nobody.
-_ORDINARY = ("root", "localhost", "user", "host")
+_KERNEL = "machine.json, kernel"  #: a release may have four numbers, as network addresses have
 
 
 def clean(text: str) -> str:
-    """The text in one line, without absolute paths and names of this machine, its user and their home."""
+    """The text in one line, without what is private: see :mod:`tessera.core.private_texts`."""
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    text = _NETWORK.sub("<ip>", _HARDWARE.sub("<mac>", text))
-    text = _without(text, "home")  # before paths: its name may have a space
-    text = _PATH.sub(lambda match: f"<path> {Path(match.group()).name}", text)
-    return _without(text, "user", "host")[:LONGEST_TEXT]
+    return Scrubber.of_this_machine().clean(text)[:LONGEST_TEXT]
 
 
-def _without(text: str, *kinds: str) -> str:
-    for name, kind in _private_names().items():
-        if kind in kinds:
-            text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", f"<{kind}>", text)
-    return text
+def clean_cell(text: str) -> str:
+    """The same for a cell of a table: a quote stands before what a spreadsheet would take for a formula."""
+    text = clean(text)
+    return f"'{text}"[:LONGEST_TEXT] if file_format.is_formula(text) else text
 
 
 def private_texts(texts: Iterable[tuple[str, str]], *, names: bool = True) -> Iterator[str]:
@@ -57,22 +41,17 @@ def private_texts(texts: Iterable[tuple[str, str]], *, names: bool = True) -> It
     Args:
         names: also look for names of this machine, which may be ordinary words.
     """
+    scrubber = Scrubber.of_this_machine() if names else Scrubber()
     for place, text in texts:
-        if _PATH.search(text):
-            yield f"{place}: an absolute path"
-        if _HARDWARE.search(text):
-            yield f"{place}: a hardware address"
-        if place != _KERNEL and _NETWORK.search(text):
-            yield f"{place}: a network address"
-        for name, kind in _private_names().items() if names else ():
-            if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
-                yield f"{place}: the name of the {kind}"
+        for kind in scrubber.kinds(text):
+            if place != _KERNEL or kind != NETWORK:
+                yield f"{place}: {KINDS[kind]}"
 
 
 def private_in_bundle(bundle: Bundle) -> Iterator[str]:
-    """No absolute path, no hardware or IPv4 address, no name of the machine that verifies.
+    """No absolute path, address, password or token, and no name of the machine that verifies.
 
-    Words that Tessera chose are searched for paths only.
+    Words that Tessera chose are searched for forms only, not for names.
     """
     yield from private_texts(_free_texts(bundle))
     rules = [(one.check, text) for one in bundle.environment for text in (one.wanted, one.remedy)]
@@ -87,29 +66,10 @@ def _free_texts(bundle: Bundle) -> Iterator[tuple[str, str]]:
     for one in bundle.environment:
         yield f"environment.csv, {one.check}", one.found
     for workload in bundle.workloads.values():
-        for argument in workload.arguments:
-            yield f"workloads.json, {workload.name}", argument
+        yield f"workloads.json, {workload.name}", " ".join(workload.arguments)
     for run in bundle.runs:
         if run.message:
             yield f"runs.csv, run {run.run}", run.message
-
-
-@cache
-def _private_names() -> dict[str, str]:
-    """Names of this machine and its user, the longest first."""
-    found = {str(Path.home()): "home", _user(): "user"}
-    full = socket.getfqdn()
-    for name in (full, full.split(".")[0], socket.gethostname()):
-        found[name] = "host"
-    kept = {n: kind for n, kind in found.items() if len(n) > 2 and n not in (*_ORDINARY, "/root")}
-    return dict(sorted(kept.items(), key=lambda item: -len(item[0])))
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return ""
 
 
 # ``tessera measure bundle show``: every text that a bundle contains, and a summary.

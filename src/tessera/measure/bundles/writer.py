@@ -5,13 +5,12 @@ Sealing computes the cells, packs the counts, and writes the sums last.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
-from tessera.core.files import write_text, writing
+from tessera.core.files import append_lines, write_text, writing
 from tessera.core.layouts.layout import Layout, layout_text
 from tessera.machine.environment.condition import Condition
 from tessera.measure.bundles import archive, cell_arithmetic, csv_files, file_format, json_files
@@ -27,7 +26,7 @@ from tessera.measure.bundles.bundle import (
 )
 from tessera.measure.bundles.file_format import wrong
 from tessera.measure.bundles.reader import parse_bundle, read_bundle
-from tessera.measure.bundles.texts import clean
+from tessera.measure.bundles.texts import clean, clean_cell
 
 # While measuring.
 #
@@ -59,11 +58,11 @@ class Writer:
         if self.runs > most_runs or self.counts > most_counts:
             found = f"it is full: a bundle has at most {most_runs} runs and {most_counts} counts"
             raise wrong(str(self.folder), found, "full", "measure the other workloads into another folder")
-        run = replace(run, message=clean(run.message))
+        run = replace(run, message=clean_cell(run.message))
         lines = csv_files.csv_text(csv_files.COUNTS_SHAPE, counts, header=False)
         row = csv_files.csv_text(csv_files.RUNS_SHAPE, [run], header=False)
-        _append(self.folder / file_format.COUNTS_FILE, lines)
-        _append(self.folder / file_format.RUNS_FILE, row)
+        append_lines(self.folder / file_format.COUNTS_FILE, lines)
+        append_lines(self.folder / file_format.RUNS_FILE, row)
 
 
 def create_bundle(
@@ -118,7 +117,7 @@ def environment_text(environment: Iterable[Condition]) -> str:
     """The content of ``environment.csv``, cleaned."""
     rows = []
     for row in environment:
-        texts = {name: clean(getattr(row, name)) for name in ("wanted", "found", "remedy")}
+        texts = {name: clean_cell(getattr(row, name)) for name in ("wanted", "found", "remedy")}
         rows.append(replace(row, **texts))
     return csv_files.csv_text(csv_files.ENVIRONMENT_SHAPE, rows)
 
@@ -170,22 +169,6 @@ def _of_runs(counts: bytes, runs: set[bytes]) -> bytes:
         while last not in runs and len(lines) > 1 and lines[-1].split(b",", 1)[0] == last:
             lines.pop()
     return b"".join(lines)
-
-
-def _append(path: Path, text: str) -> None:
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
-        try:
-            data = text.encode()
-            while data:
-                data = data[os.write(descriptor, data) :]
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise TesseraError(
-            f"append to {path}", error.strerror or str(error), "free space on that disk, then run again"
-        ) from error
 
 
 # Sealing.

@@ -198,14 +198,14 @@ def _arguments(row: ReadyWorkload) -> tuple[str, ...]:
     """As in the workload's file. Files of this checkout are relative to it; other paths stand for themselves.
 
     Raises:
-        TesseraError: an argument has a path or a name of this machine, which a bundle must not have.
+        TesseraError: the arguments have something private, which a bundle must not have.
     """
     root = f"{repo_root()}/"
     found = tuple(word.replace(root, "") for word in row.size.args)
-    if private_ones := [word for word in found if any(texts.private_texts([("", word)]))]:
+    if private_ones := [text[2:] for text in texts.private_texts([("", " ".join(found))])]:
         raise TesseraError(
             f"measure {row.workload}",
-            f"its argument {private_ones[0]} has a path or a name of this machine, and a bundle has none",
+            f"its arguments `{' '.join(found)}` have {private_ones[0]}, and a bundle has none",
             "choose another workload, or give its file a relative name",
             code="workload-unfit",
         )

@@ -6,7 +6,6 @@ Also the provenance of the numbers in every packed file, for the manifest.
 from __future__ import annotations
 
 import re
-import socket
 import subprocess
 import tarfile
 import tempfile
@@ -17,12 +16,12 @@ from pathlib import Path, PurePosixPath
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import SUFFIX, repo_root
+from tessera.core.private_texts import Scrubber, whole_word
 from tessera.core.results.loader import Loader
 from tessera.core.results.table_io import UnreadableTable, read_texts
 from tessera.core.results.tree import ResultsTree
 from tessera.measure.bundles import file_format
 from tessera.measure.bundles.json_files import read_about
-from tessera.report.provenance import user_name
 
 # Which files: the committed code, and those of a results folder.
 
@@ -124,66 +123,43 @@ def _run(words: list[str], stdout) -> subprocess.CompletedProcess:
         ) from None
 
 
-# Find names of this machine and its user, and remove them from results.
+# Names of this machine and its user, which no file may contain.
 #
-# Two kinds: *names* of this machine (path of the checkout, home folder, host, user), which no file may
-# contain; and *private paths* (``/tmp/x``, ``/home/x/...``), which results contain because programs record
-# their command lines. A private path becomes ``[path]/`` plus its last part. (No ``<``: HTML pages are
-# scrubbed, too.)
+# Texts of the results are cleaned by :mod:`tessera.core.private_texts`; other files are refused if they have
+# such a name. So are scripts and style sheets: they are code, where a slash begins more than a path.
 
-TEXT_SUFFIXES = frozenset(
-    {".csv", ".tsv", ".json", ".yaml", ".txt", ".html", ".svg", ".js", ".css", ".md", ".ipynb"}
-)
-_PRIVATE = re.compile(
-    r"(?<![\w/:.~<>-])/(?:home|Users|root|tmp|mnt|media|scratch|srv|work|workspace|data)/(?:[\w.+@=,-]+/)*([\w.+@=-]*)"
-)
-#: Common names that identify nobody.
-_NOBODY = frozenset({"root", "user", "localhost", "ubuntu", "debian", "runner", "admin"})
-_SHORTEST_NAME = 4
+TEXT_SUFFIXES = frozenset({".csv", ".tsv", ".json", ".yaml", ".txt", ".html", ".svg", ".md", ".ipynb"})
 
 
-def identifying_texts(results: Path | None = None) -> tuple[list[str], list[str]]:
+def scrubber_of(results: Path) -> Scrubber:
+    """Removes what is private from files of this results folder."""
+    return Scrubber.of_this_machine(repo_root(), results.resolve().parent)
+
+
+def identifying_texts(scrubber: Scrubber) -> tuple[list[str], list[str]]:
     """Texts that identify this machine or its user.
 
     Returns:
         Texts with no other meaning (paths; host and user names with a digit, dot or hyphen), and plain words,
         which the code may use, too.
     """
-    paths = {str(repo_root()), str(Path.home()), str(results.resolve().parent) if results else ""}
-    sure = {path for path in paths if path.count("/") >= 2}
+    sure = {path for path in (*scrubber.folders, scrubber.home) if path.count("/") > 1}
     plain = set()
-    for word in {socket.gethostname(), socket.getfqdn(), user_name()}:
-        if len(word) >= _SHORTEST_NAME and word not in _NOBODY:
-            (sure if re.search(r"[0-9.-]", word) else plain).add(word)
+    for word in scrubber.names:
+        (sure if re.search(r"[0-9.-]", word) else plain).add(word)
     return sorted(sure, key=len, reverse=True), sorted(plain)
 
 
 def words_in(body: bytes, words: list[str]) -> set[str]:
     """The words among ``words`` that a file contains as whole words."""
-    return {word for word in words if re.search(rb"(?<![\w-])" + word.encode() + rb"(?![\w-])", body)}
-
-
-def scrub_names(text: str, names: list[str]) -> tuple[str, int]:
-    """The text without names of this machine and private paths, and the number of replacements."""
-    count = 0
-    for name in (name for name in names if name.startswith("/")):
-        text, found = re.subn(rf"{re.escape(name)}(?![\w.-])", "[path]", text)
-        count += found
-    text, found = _PRIVATE.subn(lambda match: f"[path]/{match.group(1)}", text)
-    count += found
-    for name in (name for name in names if not name.startswith("/")):
-        text, found = re.subn(rf"(?<![\w-]){re.escape(name)}(?![\w-])", "[name]", text)
-        count += found
-    return text, count
+    return {word for word in words if re.search(whole_word(word).encode(), body)}
 
 
 class NameWatch:
     """Searches chunks of bytes for names of this machine; for files that can't be scrubbed."""
 
     def __init__(self, where: str, names: list[str]):
-        joined = b"|".join(
-            rb"(?<![\w-])" + re.escape(name.encode()) + rb"(?![\w-])" for name in names if name
-        )
+        joined = "|".join(map(whole_word, names)).encode()
         self._where, self._pattern, self._tail = where, re.compile(joined) if joined else None, b""
         self._keep = max((len(name.encode()) for name in names), default=0) + 1
 

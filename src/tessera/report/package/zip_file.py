@@ -11,22 +11,24 @@ import csv
 import hashlib
 import io
 import json
+import posixpath
 import stat
 import time
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from tessera import __version__
 from tessera.core import archives
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import writing
+from tessera.core.private_texts import Scrubber
 from tessera.core.results.tree import ResultsTree
 from tessera.core.units import GB, MB
 from tessera.report.package import contents, offline
-from tessera.report.package.contents import TEXT_SUFFIXES, NameWatch, identifying_texts, scrub_names, words_in
+from tessera.report.package.contents import TEXT_SUFFIXES, NameWatch, identifying_texts, scrubber_of, words_in
 
 MANIFEST, SUMS, ABOUT = "manifest.csv", "SHA256SUMS", "package.json"
 MANIFEST_COLUMNS = ("path", "bytes", "sha256", "provenance", "scrubbed")
@@ -36,7 +38,7 @@ THIRD_PARTY = "third party"  #: provenance of wheels, images, and the kernel's s
 
 @dataclass(frozen=True)
 class WrittenPackage:
-    """The written package; ``scrubbed`` counts the names of this machine that were removed from results.
+    """The written package; ``scrubbed`` counts the private texts that were removed from results.
 
     ``left_in``: host or user names that the code uses as words, too; results keep them.
     ``offline_bytes``: size of each part for machines without a network. ``report``: the zip of the rendered
@@ -96,7 +98,7 @@ def make(
             writing(out, "wb") as stream,
             zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive,
         ):
-            writer = _Writer(archive, about["name"], found.seconds, *identifying_texts(results))
+            writer = _Writer(archive, about["name"], found.seconds, scrubber_of(results))
             for name, body, executable in contents.code_files(found):
                 writer.add_code(name, body, executable)
             for part in extra:
@@ -154,15 +156,16 @@ def _pack_report(results: Path, out: Path, files: Iterable[Path], package: _Writ
 class _Writer:
     """Adds entries under the top folder of the package and collects the rows of the manifest."""
 
-    def __init__(self, archive: zipfile.ZipFile, top: str, seconds: int, sure: list[str], plain: list[str]):
+    def __init__(self, archive: zipfile.ZipFile, top: str, seconds: int, scrubber: Scrubber):
         self.rows: list[dict] = []
         self.left_in: set[str] = set()
-        self._archive, self._top, self._sure, self._plain = archive, top, sure, plain
+        self._archive, self._top, self._scrubber = archive, top, scrubber
+        self._sure, self._plain = identifying_texts(scrubber)
         self._seconds, self._time = seconds, time.gmtime(seconds)[:6]
 
     def like_this(self, archive: zipfile.ZipFile, top: str) -> _Writer:
         """A writer of another zip, with the same time, that removes the same names."""
-        other = _Writer(archive, top, self._seconds, self._sure, self._plain)
+        other = _Writer(archive, top, self._seconds, self._scrubber)
         other.left_in = self.left_in
         return other
 
@@ -182,14 +185,13 @@ class _Writer:
         A ``sealed`` file keeps its bytes, too: the sums of its bundle hold for them.
         """
         if path.suffix in TEXT_SUFFIXES and not sealed:
-            names = [*self._sure, *(word for word in self._plain if word not in self.left_in)]
             try:
-                text, count = scrub_names(path.read_bytes().decode(), names)
+                text, found = self._scrubber.without(self.left_in).scrub(path.read_bytes().decode())
             except UnicodeDecodeError as error:
                 raise TesseraError(
                     f"package of {path}", f"its text is not UTF-8: {error}", "correct the file", exit_code=1
                 ) from None
-            return self.add(name, [text.encode()], source, scrubbed=count)
+            return self.add(name, [text.encode()], source, scrubbed=len(found))
         with path.open("rb") as file:
             self.add(name, iter(lambda: file.read(MB), b""), source)
 
@@ -274,6 +276,8 @@ def _about(found: contents.Commit, results: Path, traces: bool) -> dict:
 MOST_ENTRIES = 200_000  #: a package of the paper's configuration has some thousand files
 MOST_BYTES = 1024 * GB  #: unpacked; with recordings it has some 100GB
 MOST_TABLE_BYTES = 64 * MB  #: of the lists of files: about 300 bytes a file
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED = 1  #: bit of the flags
 
 
 def verify_package(path: Path) -> dict[str, int]:
@@ -288,16 +292,22 @@ def verify_package(path: Path) -> dict[str, int]:
                 raise _wrong_package(path, found, "package-too-large")
             with zipfile.ZipFile(stream) as archive:
                 return _check_entries(path, archive)
-    # ValueError: text that is not UTF-8; RuntimeError: an encrypted entry
-    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, csv.Error) as error:
+    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, csv.Error) as error:
         raise _wrong_package(path, f"the file can't be read: {error}", "package-unreadable") from None
 
 
 def _check_entries(path: Path, archive: zipfile.ZipFile) -> dict[str, int]:
     entries = [info for info in archive.infolist() if not info.is_dir()]
     names = [info.filename for info in entries]
-    if any(stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG) for info in entries):
-        raise _wrong_package(path, "an entry is a link or a device", "package-file-kind")
+    for info in entries:
+        name = info.orig_filename  # zipfile itself cuts names at a zero byte
+        if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+            raise _wrong_package(path, f"{name!r} is a link or a device", "package-file-kind")
+        if info.flag_bits & _ENCRYPTED or info.compress_type not in _METHODS:
+            raise _wrong_package(path, f"{name!r} is encrypted, or not stored or deflated", "package-method")
+        if name.startswith(("/", "../")) or posixpath.normpath(name) != name or not name.isprintable():
+            found = f"{name!r} would be unpacked outside of the package's folder, or under another name"
+            raise _wrong_package(path, found, "package-file-name")
     if (unpacked := sum(info.file_size for info in entries)) > MOST_BYTES:
         raise _wrong_package(
             path, f"{unpacked} bytes when unpacked; at most {MOST_BYTES}", "package-too-large"
@@ -307,8 +317,6 @@ def _check_entries(path: Path, archive: zipfile.ZipFile) -> dict[str, int]:
         some = ", ".join(sorted(tops)[:5]) or "none"
         raise _wrong_package(path, f"entries must be unique and in one folder, but are in: {some}")
     top = tops.pop()
-    if any(name.startswith("/") or ".." in PurePosixPath(name).parts for name in names):
-        raise _wrong_package(path, "an entry would be unpacked outside of the package's folder")
     inside = {name.removeprefix(f"{top}/"): name for name in names}
     for needed in (SUMS, MANIFEST, ABOUT):
         if needed not in inside:
