@@ -6,6 +6,7 @@ The whole experiment: reserve pages, run rounds, keep finished runs, write cells
 from __future__ import annotations
 
 import csv
+import io
 import os
 import tempfile
 from collections.abc import Callable, Mapping
@@ -162,11 +163,12 @@ class RunLog:
         """All whole rows; a last row that was cut by a kill is dropped from the file."""
         if not self.path.exists():
             return []
-        text = self.path.read_text()
-        if text and not text.endswith("\n"):
-            text = text[: text.rfind("\n") + 1]
+        data = self.path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        text = whole.decode()
+        if whole != data:
             write_text(self.path, text)
-        rows = list(csv.DictReader(text.splitlines()))
+        rows = list(csv.DictReader(io.StringIO(text, newline="")))
         if rows and tuple(rows[0]) != RUN_COLUMNS:
             return []  # written by another version: measured again, overwritten by `append`
         return [_logged_run(row) for row in rows]
@@ -176,7 +178,8 @@ class RunLog:
         if not self.path.exists() or self._header() != RUN_COLUMNS:
             write_text(self.path, ",".join(RUN_COLUMNS) + "\n")
         with self.path.open("a", newline="") as stream:
-            csv.DictWriter(stream, RUN_COLUMNS, lineterminator="\n").writerow(asdict(run))
+            row = asdict(run) | {"message": " ".join(run.message.split())}  # one line, so that a cut is seen
+            csv.DictWriter(stream, RUN_COLUMNS, lineterminator="\n").writerow(row)
             stream.flush()
             os.fsync(stream.fileno())
 

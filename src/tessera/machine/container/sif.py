@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import (
@@ -189,6 +190,7 @@ def single_image(archive: Path, tag: str, folder: Path) -> Iterator[Path]:
     Raises:
         TesseraError: the archive does not have the image, or is no archive of images.
     """
+    out = folder / "image.tar"
     try:
         with tarfile.open(archive) as images:
             listed = json.load(_opened(images, _MANIFEST))
@@ -196,17 +198,15 @@ def single_image(archive: Path, tag: str, folder: Path) -> Iterator[Path]:
             if found is None:
                 tags = [name for image in listed for name in image["RepoTags"] or ()]
                 raise _not_in_archive(archive, tag, f"it has {', '.join(tags) or 'images without tags'}")
-            if len(listed) == 1 and _is_plain(archive):
-                yield archive
-                return
-            out = folder / "image.tar"
-            _copy_image(images, found, out)
-    except (tarfile.TarError, EOFError, KeyError, IndexError, ValueError) as error:
+            alone = len(listed) == 1 and _is_plain(archive)
+            if not alone:
+                _copy_image(images, found, out)
+    except (tarfile.TarError, EOFError, LookupError, ValueError, TypeError, RecursionError) as error:
         raise _not_in_archive(archive, tag, f"it is no archive of docker save: {error}") from error
     try:
-        yield out
+        yield archive if alone else out
     finally:
-        out.unlink()
+        out.unlink(missing_ok=True)
 
 
 def _copy_image(images: tarfile.TarFile, image: dict, out: Path) -> None:
@@ -214,7 +214,7 @@ def _copy_image(images: tarfile.TarFile, image: dict, out: Path) -> None:
         # In the order of the archive: going back in a compressed file starts from its beginning.
         files = {name: _followed(images, name) for name in (image["Config"], *image["Layers"])}
         for name, member in sorted(files.items(), key=lambda pair: pair[1].offset):
-            _add_file(alone, name, images.extractfile(member), member.size)
+            _add_file(alone, name, _stream_of(images, member), member.size)
         content = json.dumps([image]).encode()
         _add_file(alone, _MANIFEST, io.BytesIO(content), len(content))
 
@@ -242,8 +242,15 @@ def _followed(images: tarfile.TarFile, name: str) -> tarfile.TarInfo:
     return member
 
 
-def _opened(images: tarfile.TarFile, name: str):
-    return images.extractfile(_followed(images, name))
+def _opened(images: tarfile.TarFile, name: str) -> IO[bytes]:
+    return _stream_of(images, _followed(images, name))
+
+
+def _stream_of(images: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+    stream = images.extractfile(member)
+    if stream is None:
+        raise KeyError(f"{member.name} is no file")
+    return stream
 
 
 def _is_plain(archive: Path) -> bool:
