@@ -8,6 +8,7 @@
 #include "driver/refusal.h"
 #include "driver/run.h"
 #include "driver/show.h"
+#include "tessera/trace/printable.h"
 
 namespace {
 
@@ -83,7 +84,7 @@ int command(const std::vector<std::string> &words) {
 }
 
 int failed(const char *what, int status) {
-    std::fprintf(stderr, "tessera-os: %s\n", what);
+    std::fprintf(stderr, "tessera-os: %s\n", tessera::trace::printable_lines(what).c_str());
     return status;
 }
 

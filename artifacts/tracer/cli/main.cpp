@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "pool_options.h"
+#include "tessera/trace/printable.h"
 
 namespace {
 
@@ -68,10 +69,10 @@ int main(int argc, char** argv) {
                              "\n  what to do: free disk space, or write elsewhere");
         return status;
     } catch (const UsageError& error) {
-        std::fprintf(stderr, "tessera-trace: %s\n", error.what());
+        std::fprintf(stderr, "tessera-trace: %s\n", printable_lines(error.what()).c_str());
         return 2;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "tessera-trace: %s\n", error.what());
+        std::fprintf(stderr, "tessera-trace: %s\n", printable_lines(error.what()).c_str());
         return 1;
     }
 }

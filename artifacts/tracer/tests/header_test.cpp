@@ -118,6 +118,8 @@ TEST(Printable, ControlsDirectionsAndMalformedBytesAreEscaped) {
         {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
         {"\xe2\x82", "\\xe2\\x82"}};
     for (const auto& [text, shown] : texts) EXPECT_EQ(printable(text), shown);
+    EXPECT_EQ(printable_lines("a\x1b\n  b\n\n"), "a\\x1b\n  b\n\n");
+    EXPECT_EQ(printable_lines(""), "");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from tessera.cli import options
+from tessera.core.terminal import unescaped
 
 # ``tessera doctor``: the rows of ``./run doctor``, inside the environment.
 
@@ -123,7 +124,8 @@ def _root() -> Path:
 
 def _print_row(row) -> None:
     status = click.style(f"{row.status:<7}", fg=_COLOURS[row.status])
-    click.echo(f"{status}  {row.level:<5}  {row.check:<14}  {row.found}")
+    click.echo(status, nl=False, file=unescaped(sys.stdout))
+    click.echo(f"  {row.level:<5}  {row.check:<14}  {row.found}")
     if row.remedy:
         click.echo(f"{'':32}wanted: {row.wanted}")
         click.echo(f"{'':32}-> {row.remedy}")

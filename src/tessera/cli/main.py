@@ -11,6 +11,7 @@ from tessera import __version__
 from tessera.cli.lazy import LazyGroup
 from tessera.core.errors import TesseraError
 from tessera.core.files import refused_by_system
+from tessera.core.terminal import escaped_streams
 
 #: By what a person wants. A new command is one module with a click command or group, and one line here.
 COMMANDS = {
@@ -95,11 +96,12 @@ def main() -> None:
     Also turns an OSError on a file (missing, a folder, no permission, disk full) into such a message.
     """
     warnings.showwarning = _warned
-    try:
-        cli(standalone_mode=True)
-    except TesseraError as error:
-        failure = error
-    except OSError as error:
-        failure = refused_by_system(error)
-    click.echo(f"tessera: {failure}", err=True)
-    sys.exit(failure.exit_code)
+    with escaped_streams():
+        try:
+            cli(standalone_mode=True)
+        except TesseraError as error:
+            failure = error
+        except OSError as error:
+            failure = refused_by_system(error)
+        click.echo(f"tessera: {failure}", err=True)
+        sys.exit(failure.exit_code)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tessera.core.terminal import escape_streams, shown, unescaped
 from tessera.core.units import GB, MB
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Bars:
         if self._live is None:
             self._live = self._start()
         if name not in self._tasks:
-            self._tasks[name] = self._live.add_task(name, total=total, text=text)
+            self._tasks[name] = self._live.add_task(shown(name), total=total, text=text)
         self._live.update(self._tasks[name], completed=done, total=total, text=text)
         now = time.monotonic()
         if now - self._drawn >= REFRESH_SECONDS or done == total:
@@ -56,7 +57,7 @@ class Bars:
         if self._live is None:
             print(line, file=sys.stderr, flush=True)
         else:
-            self._live.console.print(line, markup=False, highlight=False)
+            self._live.console.print(shown(line), markup=False, highlight=False)
 
     def close(self) -> None:
         """Leave the bars as they are; the next update starts new ones."""
@@ -77,9 +78,12 @@ class Bars:
             columns += [progress.TextColumn("{task.fields[text]}", markup=False)]
         # Without a thread that refreshes: bars change only when numbers arrive.
         live = progress.Progress(
-            *columns, console=Console(stderr=True, force_jupyter=False), auto_refresh=False
+            *columns,
+            console=Console(file=unescaped(sys.stderr), force_jupyter=False),
+            auto_refresh=False,
         )
         live.start()
+        escape_streams()  # rich replaced both streams, until the bars are closed
         live.console.show_cursor(True)  # rich hides it, and a killed process could not show it again
         atexit.register(self.close)
         return live

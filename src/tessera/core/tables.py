@@ -10,6 +10,8 @@ import math
 import sys
 from collections.abc import Collection, Iterable, Sequence
 
+from tessera.core.terminal import shown, unescaped
+
 #: Wide enough that nothing is folded in a pipe, a log or a file.
 _UNLIMITED = 100_000
 
@@ -57,7 +59,9 @@ def print_table(
         return
     from rich.console import Console
 
-    Console(force_jupyter=False).print(_laid_out(heads, rows, right, whole))
+    shown_rows = [[shown(cell) for cell in row] for row in rows]
+    console = Console(file=unescaped(sys.stdout), force_jupyter=False)
+    console.print(_laid_out([shown(head) for head in heads], shown_rows, right, whole))
 
 
 def frame_rows(frame, digits: int | None = None, missing: str = "NaN") -> dict:

@@ -6,11 +6,13 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/output_file.h"
+#include "tessera/trace/printable.h"
 #include "tessera/trace/trace.h"
 
 namespace {
 
 using namespace tessera::sim;
+using tessera::trace::printable_lines;  // messages have texts of traces, layouts and mappings
 
 void print_usage() {
     std::puts(
@@ -46,16 +48,17 @@ int main(int argc, char** argv) {
         flush_or_fail(stdout, "standard output");
         return status;
     } catch (const tessera::sim::Refusal& refusal) {
-        std::fprintf(stderr, "tessera-sim: %s\n", refusal.what());
+        std::fprintf(stderr, "tessera-sim: %s\n", printable_lines(refusal.what()).c_str());
         return 2;
     } catch (const tessera::trace::TraceError& error) {
-        std::fprintf(stderr, "tessera-sim: %s\n", error.what());
+        std::fprintf(stderr, "tessera-sim: %s\n", printable_lines(error.what()).c_str());
         return 2;
     } catch (const tessera::sim::Failure& failure) {
-        std::fprintf(stderr, "tessera-sim: %s\n", failure.what());
+        std::fprintf(stderr, "tessera-sim: %s\n", printable_lines(failure.what()).c_str());
         return 1;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "tessera-sim: %s\n  what to do: report this failure or bug with the command line\n", error.what());
+        std::fprintf(stderr, "tessera-sim: %s\n  what to do: report this failure or bug with the command line\n",
+                     printable_lines(error.what()).c_str());
         return 1;
     }
 }

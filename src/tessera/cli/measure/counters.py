@@ -9,6 +9,7 @@ import click
 
 from tessera.cli import options
 from tessera.cli.lazy import OldNamesGroup
+from tessera.core.terminal import unescaped
 
 _HOW = {("loads", "stores"): "loads + stores", ("any",): "loads and stores together", (): "not counted"}
 
@@ -169,9 +170,8 @@ def _print_checks(rows) -> None:
     for row in rows:
         status = click.style(f"{row.status:<8}", fg=_COLOURS[row.status])
         wanted = f" (wanted: {row.wanted})" if row.wanted else ""
-        click.echo(
-            f"{status}  {row.check:<9}  {row.class_name or '-':<14}  {row.subject}: {row.found}{wanted}"
-        )
+        click.echo(status, nl=False, file=unescaped(sys.stdout))
+        click.echo(f"  {row.check:<9}  {row.class_name or '-':<14}  {row.subject}: {row.found}{wanted}")
         if row.remedy:
             click.echo(f"{'':10}-> {row.remedy}")
     click.echo("")

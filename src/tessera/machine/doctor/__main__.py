@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from tessera.core.errors import TesseraError
+from tessera.core.terminal import escaped_streams
 from tessera.machine.doctor.examine import as_json, as_table, doctor_exit_status, examine_machine
 
 
@@ -26,8 +27,9 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except TesseraError as error:
-        print(f"doctor: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+    with escaped_streams():
+        try:
+            sys.exit(main())
+        except TesseraError as error:
+            print(f"doctor: {error}", file=sys.stderr)
+            sys.exit(error.exit_code)

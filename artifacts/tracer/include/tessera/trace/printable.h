@@ -10,4 +10,7 @@ namespace tessera::trace {
 /// width, malformed bytes) as \xNN.
 std::string printable(std::string_view text);
 
+/// As printable(), but line breaks stay: for a message of several lines.
+std::string printable_lines(std::string_view text);
+
 }  // namespace tessera::trace
