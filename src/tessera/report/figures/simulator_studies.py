@@ -267,6 +267,9 @@ def _ablations_panel(axes, rows: pd.DataFrame) -> None:
 
 # Which conclusions survive when an assumed value is another one: conclusions by variations.
 
+PAIR = ["workload", "platform"]
+#: inches of a row, and of a panel's title and names of conclusions
+SWEEP_ROW, SWEEP_HEAD = 0.145, 1.9
 SURVIVAL_MARKS = {
     True: ("same as the baseline", style.SKY, "."),
     False: ("overturned", style.VERMILLION, "X"),
@@ -286,43 +289,48 @@ def sweep_table(results) -> pd.DataFrame:
 @figure(
     "sweep",
     "Conclusions under other assumed values",
-    "Each column changes one assumed value. A cross means that the conclusion differs from that of the "
-    "baseline.",
+    "Each row changes one assumed value. A cross means that the conclusion differs from that of the "
+    "baseline. Beside each conclusion: in how many rows it is the same.",
     page="assumptions.html",
 )
 def draw_sweep(results, reference):
-    """One panel per workload and platform."""
+    """One panel per workload and platform: a row per variation, a column per conclusion."""
     rows = sweep_table(results)
-    pairs = list(rows[["workload", "platform"]].drop_duplicates().itertuples(index=False, name=None))
+    rows["variation"] = rows["key"] + " " + rows["alternative"]
+    pairs = {
+        f"{workload} on {platform}": part for (workload, platform), part in rows.groupby(PAIR, sort=False)
+    }
     names = [c.name for c in CONCLUSIONS if c.name in set(rows["conclusion"])]
+    heights = [SWEEP_HEAD + SWEEP_ROW * part["variation"].nunique() for part in pairs.values()]
     figure, all_axes = style.panels(
-        len(pairs), 1, width=11, height=len(pairs) * (2.6 + 0.26 * len(names)), squeeze=False
+        len(pairs), 1, width=6.4, height=0.9 + sum(heights), squeeze=False, height_ratios=heights
     )
-    for axes, pair in zip(all_axes[:, 0], pairs, strict=True):
-        part = rows[(rows["workload"] == pair[0]) & (rows["platform"] == pair[1])]
+    for axes, (pair, part) in zip(all_axes[:, 0], pairs.items(), strict=True):
         _sweep_panel(axes, part, names)
-        axes.set_title(f"{pair[0]} on {pair[1]}")
+        axes.set_title(pair)
     handles, labels = all_axes[0, 0].get_legend_handles_labels()
     style.legend_of(figure, handles, labels, 2)
     style.headline(figure, "Conclusions under other values of what is assumed", "simulated")
-    return figure, rows
+    return figure, rows.drop(columns="variation")
 
 
 def _sweep_panel(axes, rows: pd.DataFrame, names: list[str]) -> None:
-    variations = list(dict.fromkeys(f"{row.key} {row.alternative}" for row in rows.itertuples()))
+    variations = list(dict.fromkeys(rows["variation"]))
     for survives, (label, colour, marker) in SURVIVAL_MARKS.items():
         part = rows[rows["survives"] == survives]
         axes.plot(
-            [variations.index(f"{row.key} {row.alternative}") for row in part.itertuples()],
             [names.index(name) for name in part["conclusion"]],
+            [variations.index(name) for name in part["variation"]],
             marker,
             color=colour,
-            markersize=7,
-            linestyle="none",
+            markersize=6,
             label=label,
         )
     counts = rows.groupby("conclusion")["survives"].agg(lambda part: f"{sum(part)}/{len(part)}")
-    axes.set_yticks(range(len(names)), [f"{name}  {counts.get(name, '-')}" for name in names])
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.set_xticks(range(len(variations)), variations, rotation=90, fontsize=6.5)
-    axes.set_xlim(-0.8, len(variations) - 0.2)
+    axes.xaxis.tick_top()
+    axes.set_xticks(
+        range(len(names)), [f"{name}  {counts.get(name, '-')}" for name in names], rotation=90, fontsize=8
+    )
+    axes.set_xlim(-0.6, len(names) - 0.4)
+    axes.set_yticks(range(len(variations)), variations, fontsize=7.5)
+    axes.set_ylim(len(variations) - 0.4, -0.6)
