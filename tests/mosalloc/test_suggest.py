@@ -129,6 +129,11 @@ def test_a_measured_proposal(tmp_path):
     assert re.search(r"outside +25 +20.0%", text)
 
 
+def test_a_simulated_profile_says_how_rare_the_misses_are():
+    profile = Profile("simulated", "", FOUR, 598, POOL_BYTES, accesses=100_000_000)
+    assert "598 (0.0006% of the accesses)" in "\n".join(profile_lines(profile))
+
+
 def test_a_goal_that_max_pages_forbids_is_said(tmp_path):
     profile = measured(FOUR, 100)
     found = propose(profile, None, 0.9, 2, "name", tmp_path)

@@ -6,10 +6,12 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tessera.core.errors import TesseraError
+from tessera.machine.container.toolchain import DockerToolchain, HostToolchain
 from tessera.record import traces
 from tessera.record.traces import failures
 from tessera.record.traces.failures import LACKING, signal_name, signal_of
@@ -45,6 +47,13 @@ def test_signals_have_names():
 def test_a_status_of_a_container_names_the_signal_that_it_may_stand_for():
     assert "SIGTERM" in failures._as_after(143)
     assert [failures._as_after(status) for status in (1, 128, 255)] == ["", "", ""]
+
+
+@pytest.mark.parametrize(("engine", "said"), [(DockerToolchain("tag"), True), (HostToolchain(), False)])
+def test_a_file_that_only_the_container_lacks_is_thought_of(tmp_path, engine, said):
+    guest = SimpleNamespace(pool_map=tmp_path / "absent", program=Path("/bin/sort"))
+    _, remedy = failures.why_it_failed(SimpleNamespace(where=None, engine=engine), guest, 1, "cannot open x")
+    assert ("container" in remedy) == said
 
 
 def listing(code: str) -> list[str]:

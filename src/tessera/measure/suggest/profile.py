@@ -37,6 +37,7 @@ class Profile:
         trace: recorded accesses, for the simulator; None for a measured profile.
         halves: misses by the even and by the odd samples in the pools; None for a simulated profile.
         samples: how many samples in the pools there are, as if all had the same weight.
+        accesses: recorded accesses, of which ``total`` miss; None for a measured profile.
     """
 
     provenance: str
@@ -48,6 +49,7 @@ class Profile:
     trace: Path | None = field(default=None, compare=False)
     halves: tuple[dict[Page, float], dict[Page, float]] | None = field(default=None, compare=False)
     samples: float = 0.0
+    accesses: int | None = None
 
     @property
     def in_pools(self) -> float:

@@ -105,7 +105,8 @@ def profile_lines(profile: Profile) -> list[str]:
     lines = [f"profile ({profile.provenance}): {profile.method}"]
     lines += [f"  note: {note}" for note in profile.notes]
     total = profile.total or 1
-    lines.append(f"TLB misses with 4KB pages: {profile.total:,.0f}")
+    share = f" ({100 * profile.total / profile.accesses:.2g}% of the accesses)" if profile.accesses else ""
+    lines.append(f"TLB misses with 4KB pages: {profile.total:,.0f}{share}")
     for pool, name in (("brk", "heap pool"), ("mmap", "anonymous pool")):
         count = sum(misses for page, misses in profile.misses.items() if page[0] == pool)
         pages = sum(page[0] == pool for page in profile.misses)

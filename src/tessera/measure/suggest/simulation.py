@@ -210,4 +210,6 @@ def simulated_profile(trace: Path, platform: Platform, folder: Path) -> Profile:
     if note := note_sentence(note_of(info)):
         notes.append(note)
     method = f"{accesses} recorded under QEMU, TLB misses simulated on {platform.name}"
-    return Profile("simulated", method, misses, total, pool_bytes, tuple(notes), trace)
+    return Profile(
+        "simulated", method, misses, total, pool_bytes, tuple(notes), trace, accesses=info["accesses"]
+    )

@@ -44,6 +44,7 @@ NEWER_LEVEL = "CPU ISA level is lower than required"
 
 _OLDER = "compile it with -march=x86-64-v3 instead of -march=native, or add -mno-avx512f"
 _NATIVE = "run it without tracing; if it fails there, too, mend the program"
+_CONTAINED = "if not, record it in the folder of the files that it opens: its container has few others"
 _REMEDIES = {
     signal.SIGKILL: "free memory, raise the limit of the job or container, or record a smaller size: the "
     "kernel kills programs when memory is full (see dmesg)",
@@ -68,7 +69,8 @@ def why_it_failed(place: Place, guest: TracedProgram, status: int, stderr: str) 
             return f"{found}: {lacks}, but the program has {seen}", _OLDER
         other = "such an instruction may be in a library, or the program trapped itself (ud2)"
         return f"{found}: {lacks}; {other}", f"{_OLDER}, and its libraries; or {_NATIVE}"
-    remedy = _REMEDIES.get(number, _NATIVE)
+    contained = not number and place.where is None and not isinstance(place.engine, HostToolchain)
+    remedy = _REMEDIES.get(number, f"{_NATIVE}; {_CONTAINED}" if contained else _NATIVE)
     if full := full_pools(guest.pool_map):
         remedy = f"a pool was full: give {' and '.join(full)}; if the program then fails again: {remedy}"
     return found, remedy
