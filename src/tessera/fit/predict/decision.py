@@ -106,7 +106,7 @@ REFUSALS = {
     ),
     "changed": (
         "the class is `control`, and the interval does not contain R_0",
-        "state the class of what the design changes: --design-class reach (docs/explain/transfer.md, "
+        "state the class of what the design changes: --design-class CLASS (docs/explain/transfer.md, "
         "Classes)",
     ),
     "error": (
@@ -144,7 +144,8 @@ REFUSALS = {
     ),
     "class-absent": (
         "the class of counts is not stated",
-        "state the class: --design-class reach (docs/explain/transfer.md, Classes)",
+        "state the class: --design-class reach if TLBs hold more, hit-time if hits take another time, "
+        "walk-cost if walks do (others: docs/explain/transfer.md, Classes)",
     ),
     "no-samples": (
         "there are no samples of P",
