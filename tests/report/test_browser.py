@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from tessera.report.pages import PAGES
@@ -39,6 +41,19 @@ def test_no_page_overflows_complains_or_asks_the_network(browser, rendered, shot
             assert (shots / f"{path.stem}-{width}.png").stat().st_size > 5000
             found += [f"{path.name} at {width}: {text}" for text in browser.value(looks.PAGE_FAULTS)]
     assert found == []
+
+
+def test_a_script_in_the_text_of_a_page_does_not_run(browser, rendered, tmp_path):
+    """A text that no template escaped; scripts and pictures of the folder work in the tests of this file."""
+    copy = shutil.copytree(rendered, tmp_path / "report")
+    page = copy / "claims.html"
+    hostile = "<script>document.title = 'run'</script><img src=x onerror=\"document.title = 'run'\" alt=''>"
+    hostile += "<img src='http://127.0.0.1:9/x.png' alt=''>"
+    page.write_text(page.read_text().replace("</main>", f"{hostile}</main>"))
+    browser.open(page, 1280)
+    assert browser.value("document.title") != "run"
+    assert browser.value("document.querySelectorAll('#claims-table th button').length") > 0
+    assert sum("Content Security Policy" in text for text in browser.messages) >= 3, browser.messages
 
 
 def test_what_the_network_check_would_see(browser, tmp_path):

@@ -63,6 +63,15 @@ def test_every_link_leads_somewhere_inside_the_folder(rendered):
                 assert anchor in pages[target or name].ids, f"{name}: {link}"
 
 
+def test_no_page_allows_a_script_or_a_style_in_its_text(rendered):
+    """The templates escape all texts; the policy holds if one of them is forgotten."""
+    for path in rendered.glob("*.html"):
+        text = path.read_text()
+        policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', text)[1]
+        assert "default-src 'none'" in policy and "unsafe" not in policy, path.name
+        assert not re.search(r"<style|<script(?! src=)|\sstyle=|\son[a-z]+=", text), path.name
+
+
 def test_style_and_script_load_nothing(rendered):
     for path in (rendered / "assets").iterdir():
         assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org)", path.read_text()), path.name

@@ -26,6 +26,7 @@ from tessera.core.files import repo_root, write_text
 from tessera.core.results.catalogue import TABLES
 from tessera.lab.catalogue import STUDIES
 from tessera.lab.study import load
+from tessera.report.templates import hash_source
 
 FOLDER = "docs/reference"
 _TITLE = """# Commands
@@ -170,27 +171,33 @@ def commands_page(described: dict[str, list[Described]]) -> str:
     return "\n".join(lines)
 
 
+_STYLE = """body { display: block } table.data { table-layout: fixed; min-width: 56rem }
+th:first-child { width: 7rem } .data td { overflow-wrap: anywhere } .data th:last-child { width: 40% }"""
+
+
 def search_page(described: Iterable[Described]) -> str:
     """The text of search.html."""
     rows = []
     for one in described:
         rows.append((one.kind, one.name, one.of, one.about))
         rows += [(_PARTS[one.kind], name, one.name, about) for name, about in one.parts]
+    styles = f"style-src 'self' {hash_source(_STYLE)}"
+    policy = f"default-src 'none'; script-src 'self'; {styles}; base-uri 'none'; form-action 'none'"
     cells = ("".join(f"<td>{escape(text)}</td>" for text in row) for row in rows)
     body = "\n".join(f"<tr>{row}</tr>" for row in cells)
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Tessera: search commands and tables</title>
 <link rel="stylesheet" href="../../report/assets/style.css">
-<style>table.data {{ table-layout: fixed; min-width: 56rem }} th:first-child {{ width: 7rem }}
-.data td {{ overflow-wrap: anywhere }} .data th:last-child {{ width: 40% }}</style>
+<style>{_STYLE}</style>
 <script src="../../report/assets/report.js" defer></script>
 </head>
-<body style="display: block">
+<body>
 <main id="main">
 <h1>Commands and tables</h1>
 <p class="lead">Every command, study, step, table and file with keys; each of their options, keys and columns;

@@ -5,6 +5,8 @@ Notebooks use them, too. So no figure is imported here: a changed figure would e
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import numbers
 import shutil
 from pathlib import Path
@@ -29,11 +31,17 @@ def page_templates() -> jinja2.Environment:
         "" if value is None or value != value else times(value) or style.percent_text(value)
     )
     env.filters["change"] = signed_change
+    env.filters["hash_source"] = hash_source
     env.globals["here"] = str  # a report replaces it: its commands name its own run
     env.globals["verdicts"] = VERDICTS
     env.globals["scores"] = SCORES
     env.globals["verdicts_of"] = of_kind
     return env
+
+
+def hash_source(text: str) -> str:
+    """The source of a content-security policy that allows one inline style: its bytes between the tags."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def signed_change(value) -> str:
