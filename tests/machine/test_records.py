@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.core.processes import module_command
+from tessera.core.processes import module_command, start_ticks
 from tessera.core.units import PAGE_2MB
 from tessera.machine.reserve import (
     HugePagesUnavailable,
@@ -207,50 +207,63 @@ def test_a_process_that_only_restores_is_waited_for(machine, monkeypatch):
     assert machine.is_as_before()
 
 
-# Kills: before each call that opens, writes, syncs, renames, removes or locks a file.
+# Kills and errors: at each call that opens, writes, syncs, renames, removes or locks a file.
 
 CALLS = {"open", "write", "close", "fsync", "rename", "unlink", "flock", "mkdir", "fork_exec"}
 
 
-def killed_at(number: int, work) -> bool:
-    """Run ``work`` in a child that is killed at one of its calls; False if it ended before."""
+def kill():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fill_the_disk():
+    """The call fails; those after it do not, because Python drops a profile function that raises."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def stopped_at(number: int, work, stop) -> bool:
+    """Run ``work`` in a child, and ``stop`` in place of one of its calls; False if it has fewer calls."""
     child = os.fork()
     if child == 0:
+        left = number
+
+        def count(frame, event, called):
+            nonlocal left
+            if event == "c_call" and called.__name__ in CALLS:
+                left -= 1
+                if left < 0:
+                    stop()
+
         status = 1
         try:
-            left = number
-
-            def count(frame, event, called):
-                nonlocal left
-                if event == "c_call" and called.__name__ in CALLS:
-                    left -= 1
-                    if left < 0:
-                        os.kill(os.getpid(), signal.SIGKILL)
-
             sys.setprofile(count)
             work()
             sys.setprofile(None)
-            status = 0
+            status = 0 if left >= 0 else 2
+        except (TesseraError, OSError):
+            status = 2
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(status)
-    _, status = os.waitpid(child, 0)
-    assert os.WIFSIGNALED(status) or os.waitstatus_to_exitcode(status) == 0
-    return os.WIFSIGNALED(status)
+    _, ended = os.waitpid(child, 0)
+    status = os.waitstatus_to_exitcode(ended)
+    assert status in (-signal.SIGKILL, 0, 2)
+    return status != 0
 
 
-def every_kill(work, check) -> int:
-    """Kill ``work`` at each of its calls, and check after each kill; returns how many there were."""
+def every_stop(work, check, stop=kill) -> int:
+    """Stop ``work`` at each of its calls, and check after each; returns how many there were."""
     number = 0
-    while killed_at(number, work):
+    while stopped_at(number, work, stop):
         check(number)
         number += 1
     check(number)
     return number
 
 
-def test_pages_are_right_after_a_kill_at_any_call(machine):
+@pytest.mark.parametrize("stop", [kill, fill_the_disk])
+def test_pages_are_right_after_a_kill_or_a_full_disk_at_any_call(machine, stop):
     """Another reservation is there all the time, and its pages stay."""
 
     def work():
@@ -262,11 +275,12 @@ def test_pages_are_right_after_a_kill_at_any_call(machine):
         assert machine.pages == 111, number
 
     with reserving(11):
-        assert every_kill(work, check) > 20
+        assert every_stop(work, check, stop) > 20
     assert machine.is_as_before()
 
 
-def test_settings_are_right_after_a_kill_at_any_call(machine, steps):
+@pytest.mark.parametrize("stop", [kill, fill_the_disk])
+def test_settings_are_right_after_a_kill_or_a_full_disk_at_any_call(machine, steps, stop):
     def work():
         with changed_settings(machine.wanted, allowed=True, steps=["irqbalance"]):
             pass
@@ -275,7 +289,7 @@ def test_settings_are_right_after_a_kill_at_any_call(machine, steps):
         restore_settings()
         assert machine.is_as_before(), number
 
-    assert every_kill(work, check) > 20
+    assert every_stop(work, check, stop) > 20
     done = steps()
     assert done[-1] == "start" and done.count("start") >= done.count("stop") > 1
 
@@ -302,7 +316,7 @@ def test_what_restores_may_be_killed_at_any_call_too(machine, steps, capfd):
         leave()
 
     leave()
-    assert every_kill(work, check) > 20
+    assert every_stop(work, check) > 20
     work()
     assert capfd.readouterr().err == ""  # nothing was taken for a change by somebody else
 
@@ -357,6 +371,26 @@ def test_a_value_that_the_kernel_shows_in_another_way_is_ours(machine, monkeypat
     with changed_settings({mask: "f"}, allowed=True) as held:
         assert held == {str(mask): "000f"}
     assert mask.read_text() == "00ff"
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.EACCES])
+def test_a_process_that_cannot_be_looked_up_counts_as_alive(machine, monkeypatch, number):
+    write_record(LEDGER, pages_left(7, 107, dead()))
+    machine.set(107)
+    with monkeypatch.context() as patch:
+        real = Path.read_text
+
+        def refuse(path, *arguments, **options):
+            if path.name == "stat":
+                raise OSError(number, os.strerror(number), str(path))
+            return real(path, *arguments, **options)
+
+        patch.setattr(Path, "read_text", refuse)
+        assert restore_leftovers() == {} and machine.pages == 107
+        with pytest.raises(OSError):
+            start_ticks(os.getpid())
+    assert start_ticks(2**22 + 1) is None
+    assert restore_leftovers() == {PAGE_2MB: 7} and machine.pages == 100
 
 
 # Damage, other boots, earlier versions, strangers.

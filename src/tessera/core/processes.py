@@ -97,9 +97,12 @@ def start_ticks(pid: int) -> int | None:
 
     Not ``psutil.Process(pid).create_time()``: that adds the time of boot, which changes when the clock is
     set, so a live process could seem to be another one. Ticks since boot never change.
+
+    Raises:
+        OSError: it can't be looked up, for example with too many open files: it may be alive.
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except (OSError, ValueError):
+    except (FileNotFoundError, ProcessLookupError):
         return None
     return None if fields[0] in ("Z", "X") else int(fields[19])

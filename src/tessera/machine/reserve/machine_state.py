@@ -241,8 +241,11 @@ class Owner:
         return cls(int(facts["pid"]), int(facts["started"]), *texts)
 
     def lives(self) -> bool:
-        """Whether it is at work. A process of another container can't be looked up: it counts as alive."""
-        return self.processes != _namespace() or start_ticks(self.pid) == self.started
+        """Whether it is at work; yes if that can't be looked up, as for a process of another container."""
+        try:
+            return self.processes != _namespace() or start_ticks(self.pid) == self.started
+        except OSError:
+            return True
 
     def __str__(self) -> str:
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import uuid
 from collections.abc import Callable, Iterator
@@ -168,7 +167,7 @@ def _grow(ledger: Ledger, name: str, pool: PoolName, count: int) -> None:
     before = huge_pages_total(*pool.arguments)
     target = before + count - free
     ledger.change_pool(pool, name, target)
-    got = lasting_total(*pool.arguments)
+    got = _size(str(pool))
     if got < target:
         besides = f"; {others} more are those of other runs of Tessera" if others else ""
         raise HugePagesUnavailable(
@@ -194,9 +193,9 @@ def _taken_back(chosen: Callable[[Reservation], bool], *, say_errors: bool = Fal
             for text in list(one.added):
                 pool, count = PoolName.parsed(text), one.added.get(text, 0)
                 try:
-                    ledger.change_pool(pool, one.name, lasting_total(*pool.arguments) - count)
+                    ledger.change_pool(pool, one.name, _size(text) - count)
                 except TesseraError as error:
-                    if not say_errors:
+                    if not say_errors or ledger.change is not None:
                         raise
                     say(f"{count} pages of {one.owner} are left reserved: {error.one_line}")
                 else:
@@ -321,7 +320,7 @@ class Ledger:
         Raises:
             TesseraError: this user may not, or the record can't be written. The record is right all the same.
         """
-        before, total = lasting_total(*pool.arguments), max(0, total)
+        before, total = _size(str(pool)), max(0, total)
         if name not in self.reservations:
             self.reservations[name] = Reservation(name, Owner.of(os.getpid()), {})
         self.change = PoolChange(str(pool), name, before, total)
@@ -332,27 +331,34 @@ class Ledger:
             self.settle()
 
     def settle(self) -> None:
-        """Compare the record with the pools: note what a change did, and what somebody else did."""
-        settled, differs = 0, self.change is not None
-        if change := self.change:
-            pool, now, one = PoolName.parsed(change.pool), _size(change.pool), self.reservations[change.name]
-            if min(change.before, change.after) <= now <= max(change.before, change.after):
-                one.added[change.pool] = one.added.get(change.pool, 0) + now - change.before
+        """Compare the record with the pools: note what a change did, and what somebody else did.
+
+        Raises:
+            TesseraError: a pool can't be read, so nothing is noted (``reserve/unreadable``), or the record
+                can't be written.
+        """
+        change, settled = self.change, 0
+        now = {text: _size(text) for text in (*self.totals, *([change.pool] if change else []))}
+        differs = change is not None
+        if change is not None:
+            pool, size, one = PoolName.parsed(change.pool), now[change.pool], self.reservations[change.name]
+            if min(change.before, change.after) <= size <= max(change.before, change.after):
+                one.added[change.pool] = one.added.get(change.pool, 0) + size - change.before
                 settled = pool.page_bytes  # those of its nodes and of the machine have changed with it
             else:
-                self._leave(pool, now, change.after)
+                self._leave(pool, size, change.after)
             self.change = None
         for text, expected in list(self.totals.items()):
-            pool, now = PoolName.parsed(text), _size(text)
-            if text in self.totals and pool.page_bytes != settled and now != expected:
-                self._leave(pool, now, expected)
+            pool = PoolName.parsed(text)
+            if text in self.totals and pool.page_bytes != settled and now[text] != expected:
+                self._leave(pool, now[text], expected)
                 differs = True
         if differs:
             for one in list(self.reservations.values()):
                 one.added = {text: count for text, count in one.added.items() if count}
                 if not one.added:
                     del self.reservations[one.name]
-            self.totals = {text: _size(text) for one in self.reservations.values() for text in one.added}
+            self.totals = {text: now[text] for one in self.reservations.values() for text in one.added}
             self.write()
 
     def _leave(self, pool: PoolName, now: int, expected: int) -> None:
@@ -385,10 +391,15 @@ def open_ledger() -> Iterator[Ledger]:
 
 
 def _size(text: str) -> int:
-    """Pages of a pool; -1, which no pool has, if it can't be read."""
-    with contextlib.suppress(TesseraError, OSError, ValueError):
+    """Pages of a pool; an error if it can't be read now, which says nothing about who has set it."""
+    try:
         return lasting_total(*PoolName.parsed(text).arguments)
-    return -1
+    except (OSError, ValueError) as error:
+        raise TesseraError(
+            f"the number of huge pages (pool {text})", str(error),
+            "./run again: what is reserved stays recorded",
+            exit_code=EXIT_FAILED, code="reserve/unreadable",
+        ) from None  # fmt: skip
 
 
 def _counts(facts: dict[str, Any]) -> dict[str, int]:
