@@ -105,6 +105,19 @@ def test_a_refused_bundle_starts_no_workflow(dry_checkout):
     assert done.returncode == 1 and "snakemake" not in done.stdout
 
 
+def test_a_configuration_is_checked_before_snakemake_expands_its_aliases(root, dry_checkout):
+    words = ["--configfile", "a.yaml", "b c.yaml", "-n", "--configfiles=d.yaml", "--cores", "target"]
+    checks, starts = started(run(dry_checkout, "reproduce", *words))
+    assert checks == "python -P -m tessera.cli.pipeline.configurations a.yaml b c.yaml d.yaml"
+    assert starts == f"snakemake --cores all {' '.join(words)} -- reproduce"
+    python = dry_checkout / ".venv" / "bin" / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{root}/src" exec "{sys.executable}" "$@"\n')
+    (dry_checkout / "a.yaml").write_text("a: &a [1]\nb: *a\n")
+    done = run(dry_checkout, "smoke", "--configfile", "a.yaml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "a.yaml, line 1: an anchor or alias" in done.stderr and "what to do" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("verb", "where"),
     [

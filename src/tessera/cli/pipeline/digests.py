@@ -30,6 +30,7 @@ PLUMBING = (
     "tessera.core.errors",
     "tessera.core.files",
     "tessera.core.processes",
+    "tessera.core.terminal",
     "tessera.lab.study",  # reads words; what a study computes, its own imports say
 )
 #: Libraries whose version decides digits; who imports one depends on :data:`LOCK`.
