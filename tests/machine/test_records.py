@@ -442,25 +442,26 @@ def test_records_of_another_boot_are_void(machine):
     assert list(machine.state.glob("*.json")) == []
 
 
-def test_records_in_a_checkout_are_moved_aside_and_not_obeyed(machine):
-    """Earlier versions wrote them there, where programs in containers can write, too."""
-    found = [machine.folder / f"checkout/.tessera/{kind}/1.json" for kind in ("reserve", "settings")]
+def test_records_in_a_checkout_are_named_and_not_used(machine):
+    """Earlier versions wrote them there, where programs in containers can write, too; one is a link."""
+    kept, elsewhere = machine.folder / "checkout/.tessera", machine.folder / "elsewhere"
     boot = machine_state.BOOT_ID.read_text().strip()
+    mark = machine.folder / "mark"
     facts = {
         "boot_id": boot,
         "added": {POOL: 50},
         "before": {str(machine.compact): "9"},
-        "undo": [["touch", "x"]],
+        "undo": [["touch", str(mark)]],
     }
-    for path in found:
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps(facts))
+    for folder in (kept / "settings", elsewhere):
+        folder.mkdir(parents=True)
+        (folder / "1.json").write_text(json.dumps(facts))
+    (kept / "reserve").symlink_to(elsewhere)
     done = subprocess.run(module_command("tessera.machine.reserve"), capture_output=True, text=True)
-    assert done.returncode == 0 and all(str(path) in done.stderr for path in found), done.stderr
-    assert not any(path.exists() for path in found) and machine.pages == 100
-    assert machine.compact.read_text() == "1\n"
-    done = subprocess.run(module_command("tessera.machine.reserve"), capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0 and done.stderr.count("rm -r ") == 2, done.stderr
+    assert str(kept / "settings") in done.stderr and str(kept / "reserve") in done.stderr
+    assert machine.is_as_before() and not mark.exists()
+    assert [path.name for path in elsewhere.iterdir()] == ["1.json"]
 
 
 def test_a_folder_that_others_can_write_to_is_not_used(machine):

@@ -6,7 +6,7 @@ What can't be done is said, and the exit status is 0: whatever was to come next 
 from __future__ import annotations
 
 from tessera.core.units import format_bytes
-from tessera.machine.reserve.machine_state import leave_earlier_records, say
+from tessera.machine.reserve.machine_state import say, say_earlier_records
 from tessera.machine.reserve.reservation import restore_leftovers
 from tessera.machine.reserve.settings import restore_settings
 
@@ -14,4 +14,4 @@ for page_bytes, count in restore_leftovers().items():
     say(f"released {count} {format_bytes(page_bytes)} pages that a killed run had reserved")
 for path in restore_settings():
     say(f"restored {path}, which a killed run had changed")
-leave_earlier_records()
+say_earlier_records()

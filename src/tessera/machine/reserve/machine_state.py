@@ -173,8 +173,7 @@ def read_record(name: str, parse: Callable[[dict[str, Any]], Facts], lost: str) 
     except OSError as error:
         raise _unusable(f"{path}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        aside = path.with_suffix(".damaged")
-        move_aside(path, aside, f"{path} is damaged ({type(error).__name__}: {error})", lost)
+        _move_aside(path, f"{path} is damaged ({type(error).__name__}: {error})", lost)
     return None
 
 
@@ -198,8 +197,9 @@ def remove_record(name: str) -> None:
     _record(state_folder(), name).unlink(missing_ok=True)
 
 
-def move_aside(path: Path, aside: Path, found: str, lost: str) -> None:
-    """Give a file another name, so that it is found once; tell the user."""
+def _move_aside(path: Path, found: str, lost: str) -> None:
+    """Give a record another name, so that it is found once; tell the user."""
+    aside = path.with_suffix(".damaged")
     try:
         publish(path, aside)
         say(f"{found}. It is now {aside}. {lost}")
@@ -272,19 +272,18 @@ def _namespace() -> str:
     return os.readlink("/proc/self/ns/pid")
 
 
-# Records of earlier versions, one folder in each checkout.
+# Records of earlier versions, in two folders of each checkout.
 
 
-def leave_earlier_records() -> None:
-    """Move them aside and tell the user. Nothing is restored from them.
+def say_earlier_records() -> None:
+    """Tell the user about them. They are neither used nor moved.
 
-    Programs in containers can write to a checkout, and root must not do what such a file says.
+    Programs in containers can write to a checkout, and root must not do what such a file or link says.
     """
-    for kind in ("reserve", "settings"):
-        for path in (repo_root() / ".tessera" / kind).glob("*.json"):
-            move_aside(
-                path,
-                path.with_suffix(".earlier"),
-                f"{path} is of an earlier version of Tessera",
-                "If this machine has not been restarted since, what it says was changed may still be so",
+    for folder in (repo_root() / ".tessera" / kind for kind in ("reserve", "settings")):
+        if any(folder.glob("*.json")):
+            say(
+                f"{folder} has records of an earlier version, which are not used. If a run of it was killed "
+                f"since this machine was started, huge pages or settings may still be changed: then restart "
+                f"the machine. Afterwards: rm -r {shlex.quote(str(folder))}"
             )
