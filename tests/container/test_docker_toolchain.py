@@ -14,6 +14,7 @@ from tessera.machine.container import engine
 from tessera.machine.container.image_inputs import base_tag, toolchain_tag
 from tessera.machine.container.images import image_manifest
 from tessera.machine.container.toolchain import DockerToolchain
+from tessera.machine.container.watchdog import ProgramHangs
 
 pytestmark = [
     pytest.mark.toolchain,
@@ -53,6 +54,15 @@ def test_image_has_what_components_need(tools):
     assert "version 7.2." in versions and "g++ (Debian 12." in versions
     header = tools.run(["cat", "/usr/local/include/qemu-plugin.h"], capture=True).stdout
     assert "qemu_plugin_register_vcpu_mem_cb" in header
+
+
+def test_a_container_that_sleeps_is_ended(tools, monkeypatch):
+    """The engine is asked for its processor time, since the client uses none."""
+    monkeypatch.setenv("TESSERA_IDLE_MINUTES", "0.02")
+    with pytest.raises(ProgramHangs, match="no processor time"):
+        tools.run(["sleep", "1000.5"], capture=True)
+    left = engine.docker("ps", "--no-trunc", "--format", "{{.Command}}").stdout
+    assert "sleep 1000.5" not in left
 
 
 def test_terminate_ends_the_container(tools):

@@ -14,7 +14,7 @@ from tessera.cli.code_reference import table_lines
 from tessera.core.files import repo_root
 from tessera.measure.mosalloc.background import UNREACHABLE
 
-_RAISED = ("TesseraError", "CannotFit")  #: calls with (asked, found, remedy, code=...)
+_RAISED = ("TesseraError", "CannotFit", "ProgramHangs")  #: calls with (asked, found, remedy, code=...)
 _REFUSED = re.compile(
     r"\b(?:Refusal|LogError|damaged|refuse)\("
 )  #: the same in C++, with the code in ``found``

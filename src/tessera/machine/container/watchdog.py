@@ -44,18 +44,19 @@ NO_ANSWER = "the Docker engine gave no answer"
 
 
 class ProgramHangs(TesseraError):
-    """A program was ended because it hung."""
+    """A program was ended because it hung, or its output does not end."""
 
-    def __init__(self, asked: str, found: str):
-        minutes = idle_minutes()
-        super().__init__(
-            asked,
-            found,
-            "run it alone to see what it waits for; if it only needs longer, set a larger limit: "
-            f"{VARIABLE}={2 * minutes:g} (minutes; 0: no limit)",
-            exit_code=EXIT_FAILED,
-            code="program-hangs",
-        )
+
+def hangs(asked: str, found: str) -> ProgramHangs:
+    """The error, with the variable that changes the limit."""
+    return ProgramHangs(
+        asked,
+        found,
+        "run it alone to see what it waits for; if it only needs longer, set a larger limit: "
+        f"{VARIABLE}={2 * idle_minutes():g} (minutes; 0: no limit)",
+        exit_code=EXIT_FAILED,
+        code="program-hangs",
+    )
 
 
 def idle_minutes() -> float:
@@ -114,12 +115,12 @@ def watchdog(
         yield
     except Exception as error:
         if reason:
-            raise ProgramHangs(asked, f"{reason[0]}, so Tessera ended it") from error
+            raise hangs(asked, f"{reason[0]}, so Tessera ended it") from error
         raise
     finally:
         end.set()
     if reason:
-        raise ProgramHangs(asked, f"{reason[0]}, so Tessera ended it")
+        raise hangs(asked, f"{reason[0]}, so Tessera ended it")
 
 
 def run_to_end(argv: Sequence[str | os.PathLike[str]], asked: str, **keywords) -> subprocess.CompletedProcess:

@@ -15,7 +15,7 @@ from typing import Protocol, TextIO
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import check_target
 from tessera.machine.container.process import end_process
-from tessera.machine.container.watchdog import ProgramHangs, idle_minutes, watchdog
+from tessera.machine.container.watchdog import hangs, idle_minutes, watchdog
 
 # A callable that runs beside a recorded program: a server's load, which also stops the server.
 
@@ -107,7 +107,7 @@ def communicate(
         thread.join(minutes * 60 if minutes and grown else None)
         if thread.is_alive():
             found = f"it has ended, but for {minutes:g} min a process that it started kept its output open"
-            raise ProgramHangs(asked, found)
+            raise hangs(asked, found)
     return "".join(kept["out"]), "".join(kept["err"])
 
 
