@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import fcntl
 import json
@@ -34,6 +35,7 @@ from tessera.machine.reserve.machine_state import Owner, state_folder, write_rec
 from tessera.machine.reserve.settings import changed_settings, restore_settings
 
 POOL, LEDGER = str(PAGE_2MB), "huge-pages"
+PR_SET_NAME = 15
 
 
 class Machine:
@@ -377,6 +379,7 @@ def test_a_value_that_the_kernel_shows_in_another_way_is_ours(machine, monkeypat
 def test_a_process_that_cannot_be_looked_up_counts_as_alive(machine, monkeypatch, number):
     write_record(LEDGER, pages_left(7, 107, dead()))
     machine.set(107)
+    started = start_ticks(os.getpid())
     with monkeypatch.context() as patch:
         real = Path.read_text
 
@@ -390,6 +393,11 @@ def test_a_process_that_cannot_be_looked_up_counts_as_alive(machine, monkeypatch
         with pytest.raises(OSError):
             start_ticks(os.getpid())
     assert start_ticks(2**22 + 1) is None
+    prctl = ctypes.CDLL(None).prctl
+    name = Path("/proc/self/comm").read_bytes().strip()
+    prctl(PR_SET_NAME, b"\xff) R 1")
+    assert start_ticks(os.getpid()) == started and os.getppid() in machine_state.ancestors()
+    prctl(PR_SET_NAME, name)
     assert restore_leftovers() == {PAGE_2MB: 7} and machine.pages == 100
 
 

@@ -262,7 +262,8 @@ def ancestors() -> set[int]:
     while pid > 0 and pid not in found:
         found.add(pid)
         try:
-            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+            fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+            pid = int(fields[1])
         except OSError:
             break
     return found
