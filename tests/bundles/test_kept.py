@@ -176,3 +176,18 @@ def test_a_message_that_begins_like_a_formula_gets_a_quote(tmp_path):
     assert writer.resume_bundle(tmp_path)[1].runs[-1].message == "'-n: no such option"
     sealed = writer.sealed_files("made", contents(tmp_path))
     assert b",'-n: no such option," in sealed[file_format.CELLS_FILE]
+
+
+def test_a_bundle_has_no_more_messages_than_layouts(good, monkeypatch):
+    """Each is searched for what is private, so their number limits the time."""
+    header, *rows = extremes.table(good[file_format.RUNS_FILE])
+    failed = [[*row[:6], "failed", f"status {at}", "", "", "", ""] for at, row in enumerate(rows)]
+    none = extremes.table(extremes.plain(good, file_format.PACKED_FILE))[:1]
+    changes = {file_format.RUNS_FILE: extremes.text(header, failed)}
+    changes[file_format.PACKED_FILE] = extremes.text(none[0], [])
+    files = extremes.changed(good, changes)
+    assert len(parse_bundle("made", files).runs) == 2
+    monkeypatch.setattr(file_format, "MOST_MESSAGES", 1)
+    with pytest.raises(TesseraError) as error:
+        parse_bundle("made", files)
+    assert error.value.code == "bundle-size"

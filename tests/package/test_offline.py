@@ -139,3 +139,12 @@ def test_what_builds_packages_without_a_wheel_is_packed_too(checkout, monkeypatc
     (checkout / offline.LOCKS[1]).write_text("# another version\n")
     offline.wheels()
     assert len(asked) == 2
+
+
+def test_images_with_the_password_of_a_mirror_are_not_packed(made, monkeypatch):
+    monkeypatch.setenv("TESSERA_DEBIAN_MIRROR", "http://alice:hunter2@mirror.example.org/debian")
+    with pytest.raises(TesseraError) as error:
+        offline.parts()
+    assert error.value.code == "package-private-mirror" and made == []
+    assert "hunter2" not in str(error.value) and "mirror.example.org" in error.value.found
+    assert offline.parts((offline.IMAGES, offline.KERNEL))

@@ -34,6 +34,8 @@ KINDS = {
 _NAME = "[name]"
 _MARKS = {kind: f"[{kind}]" for kind in KINDS} | {USER: _NAME, HOST: _NAME}
 Replace = Callable[[re.Match[str]], str]
+#: Kind, a part of each such text (a quick look before the search), form, what replaces it.
+Form = tuple[str, str, re.Pattern[str], Replace]
 
 # Secrets: the user of a URL (``http://alice:secret@host``), and values of arguments (``--token=...``).
 
@@ -123,16 +125,20 @@ def _cleaned_ipv6(match: re.Match[str]) -> str:
     return match.group() if first < _SMALLEST_IPV6 else _MARKS[NETWORK] + match.group()[len(found) :]
 
 
-_FORMS: tuple[tuple[str, re.Pattern[str], Replace], ...] = (
-    (SECRET, _URL_USER, lambda match: f"{_MARKS[SECRET]}@"),
-    (SECRET, _ASSIGNED, lambda match: f"{match[1]}{_MARKS[SECRET]}"),
-    (SECRET, _OPTION, lambda match: f"{match[1]}{_MARKS[SECRET]}"),
-    (MAIL, _MAIL, lambda match: _MARKS[MAIL]),  # before paths: bob@node:/data
-    (PATH, _HOME, _cleaned_path),
-    (PATH, _ABSOLUTE, _cleaned_path),
-    (HARDWARE, _HARDWARE, lambda match: _MARKS[HARDWARE]),
-    (NETWORK, _IPV6, _cleaned_ipv6),
-    (NETWORK, _IPV4, _cleaned_ipv4),
+def _always(mark: str) -> Replace:
+    return lambda match: mark
+
+
+_FORMS: tuple[Form, ...] = (
+    (SECRET, "://", _URL_USER, _always(f"{_MARKS[SECRET]}@")),
+    (SECRET, "=", _ASSIGNED, lambda match: f"{match[1]}{_MARKS[SECRET]}"),
+    (SECRET, "-", _OPTION, lambda match: f"{match[1]}{_MARKS[SECRET]}"),
+    (MAIL, "@", _MAIL, _always(_MARKS[MAIL])),  # before paths: bob@node:/data
+    (PATH, "~", _HOME, _cleaned_path),
+    (PATH, "/", _ABSOLUTE, _cleaned_path),
+    (HARDWARE, "", _HARDWARE, _always(_MARKS[HARDWARE])),
+    (NETWORK, ":", _IPV6, _cleaned_ipv6),
+    (NETWORK, ".", _IPV4, _cleaned_ipv4),
 )
 
 
@@ -181,6 +187,19 @@ def _beside_in_hosts_file(own: set[str]) -> Iterator[str]:
             yield from names
 
 
+def _without(form: Form, text: str, kinds: list[str]) -> str:
+    """The text with this form replaced; ``kinds`` gets the kind of each."""
+    kind, part, pattern, new = form
+
+    def replaced(match: re.Match[str]) -> str:
+        found = new(match)
+        if found != match.group():
+            kinds.append(kind)
+        return found
+
+    return pattern.sub(replaced, text) if part in text else text
+
+
 @dataclass(frozen=True)
 class Scrubber:
     """Removes private texts.
@@ -209,18 +228,8 @@ class Scrubber:
     def scrub(self, text: str) -> tuple[str, list[str]]:
         """The text with marks in the place of private texts, and the kind of each. Marks stay as they are."""
         kinds: list[str] = []
-
-        def swap(kind: str, pattern: re.Pattern[str], new: Replace, old: str) -> str:
-            def replaced(match: re.Match[str]) -> str:
-                found = new(match)
-                if found != match.group():
-                    kinds.append(kind)
-                return found
-
-            return pattern.sub(replaced, old)
-
-        for kind, pattern, new in (*self._of_folders, *_FORMS, *self._of_names):
-            text = swap(kind, pattern, new, text)
+        for form in (*self._of_folders, *_FORMS, *self._of_names):
+            text = _without(form, text, kinds)
         return text, kinds
 
     def clean(self, text: str) -> str:
@@ -233,19 +242,21 @@ class Scrubber:
         return [kind for kind in KINDS if kind in found]
 
     @cached_property
-    def _of_folders(self) -> list[tuple[str, re.Pattern[str], Replace]]:
-        made: list[tuple[str, re.Pattern[str], Replace]] = [
-            (PATH, re.compile(rf"{re.escape(folder)}(?![\w.-])"), lambda match: _MARKS[PATH])
-            for folder in self.folders
-        ]
+    def _of_folders(self) -> list[Form]:
+        marks = {folder: _MARKS[PATH] for folder in self.folders}
         if self.home.count("/") > 1:
-            made.append((PATH, re.compile(rf"{re.escape(self.home)}(?![\w.-])"), lambda match: "~"))
-        return made
+            marks[self.home] = "~"
+        return [(PATH, one, re.compile(rf"{re.escape(one)}(?![\w.-])"), _always(marks[one])) for one in marks]
 
     @cached_property
-    def _of_names(self) -> list[tuple[str, re.Pattern[str], Replace]]:
+    def _of_names(self) -> list[Form]:
         return [
-            (kind, re.compile(whole_word(name) + (_DOMAIN if kind == HOST else "")), _marker(kind))
+            (
+                kind,
+                name,
+                re.compile(whole_word(name) + (_DOMAIN if kind == HOST else "")),
+                _always(_MARKS[kind]),
+            )
             for name, kind in self.names.items()
         ]
 
@@ -256,7 +267,3 @@ _DOMAIN = r"(?:(?:\.[A-Za-z0-9-]+){2,})?"
 def whole_word(name: str) -> str:
     """A regular expression of the name as a whole word."""
     return rf"(?<!\w){re.escape(name)}(?!\w)"
-
-
-def _marker(kind: str) -> Replace:
-    return lambda match: _MARKS[kind]

@@ -164,6 +164,7 @@ MOST_EVENTS = 1_000  #: rows of events.csv; the largest class has 118
 MOST_PASSES = 100  #: the largest class has 11
 MOST_CONDITIONS = 500  #: rows of environment.csv; a bundle has about 30
 MOST_ENTRIES = 4_000  #: files and folders; 55 layouts of 72 workloads
+MOST_MESSAGES = MOST_ENTRIES  #: of runs: a layout ends with its first run that is not ok
 MOST_DEPTH = 3  #: parts of the longest name: layouts/<workload>/<layout>.csv
 
 MOST_ZIP_BYTES = 64 * MB

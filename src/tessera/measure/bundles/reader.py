@@ -117,6 +117,9 @@ def check_links(bundle: Bundle) -> None:
             raise wrong(f"{file_format.EVENTS_FILE}, pass {name}", f"no event has the name {REGION}", "link")
     _once(file_format.RUNS_FILE, (run.run for run in bundle.runs))
     _check_rounds(bundle)
+    if len({run.message for run in bundle.runs}) > file_format.MOST_MESSAGES:
+        found = f"more than {file_format.MOST_MESSAGES} different messages"
+        raise file_format.too_large(file_format.RUNS_FILE, found)
     for run in bundle.runs:
         _check_run(bundle, run)
     known = {run.run: run for run in bundle.runs}

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from tessera.core.private_texts import KINDS, NETWORK, Scrubber
 from tessera.core.units import format_bytes
@@ -41,9 +42,9 @@ def private_texts(texts: Iterable[tuple[str, str]], *, names: bool = True) -> It
     Args:
         names: also look for names of this machine, which may be ordinary words.
     """
-    scrubber = Scrubber.of_this_machine() if names else Scrubber()
+    kinds = lru_cache(1000)((Scrubber.of_this_machine() if names else Scrubber()).kinds)
     for place, text in texts:
-        for kind in scrubber.kinds(text):
+        for kind in kinds(text):
             if place != _KERNEL or kind != NETWORK:
                 yield f"{place}: {KINDS[kind]}"
 

@@ -24,7 +24,7 @@ from tessera.core.units import MB
 from tessera.lab.kernel.source import find_source, recorded_source
 from tessera.machine.container.command import docker_run
 from tessera.machine.container.engine import docker_client, require_docker
-from tessera.machine.container.image_inputs import kernel_tag, toolchain_tag, workloads_tag
+from tessera.machine.container.image_inputs import BaseArguments, kernel_tag, toolchain_tag, workloads_tag
 from tessera.machine.container.images import require_image
 from tessera.machine.container.toolchain import kernel_toolchain
 from tessera.machine.container.watchdog import run_to_end, watchdog
@@ -53,12 +53,22 @@ def parts(without: Collection[str] = ()) -> list[OfflineFile]:
     ``without`` the kernel, its image is left out, too.
 
     Raises:
-        TesseraError: an unknown part, no engine, a missing image, or pip could not fetch a wheel.
+        TesseraError: an unknown part, no engine, a missing image, images that hold the password of a mirror,
+            or pip could not fetch a wheel.
     """
     for name in without:
         if name not in PARTS:
             raise unknown_name("part of an offline package", name, PARTS)
     asked = [name for name in PARTS if name not in without]
+    arguments = BaseArguments.from_environment()
+    if IMAGES in asked and arguments.as_published() != arguments.as_environment():
+        raise TesseraError(
+            "images of the offline package",
+            "their sources.list has TESSERA_DEBIAN_MIRROR, whose private parts have [marks] here:"
+            f" {arguments.as_published()['DEBIAN_MIRROR']}",
+            "build the images from a mirror without such a part, or leave them out: --without images",
+            code="package-private-mirror",
+        )
     found: list[OfflineFile] = []
     index: dict[str, object] = {"parts": asked, "images": {}}
     if WHEELS in asked:
