@@ -49,6 +49,15 @@ def test_the_written_text_has_ten_samples():
     assert {one.pid for one in found} == {4242, 77} and {one.period for one in found} == {98416}
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_names_of_programs_with_line_ends_of_their_own(tmp_path, end):
+    """perf prints them as they are: U+2028 and form feeds begin no line, so they can't forge a sample."""
+    forged = "\x0c".join(["PERF_RECORD_COMM: x", *sample(refill=999)]) + "\u2028" + "\u2028".join(sample())
+    (tmp_path / "ibs.txt").write_bytes(end.join([forged, *sample(refill=7)]).encode())
+    (found,) = read_ibs(tmp_path / "ibs.txt")
+    assert (found.refill_cycles, found.line) == (7, 2)
+
+
 def test_estimate_is_misses_times_the_mean():
     found = estimate_walks(read_ibs(WRITTEN), 1_000_000, pid=4242)
     assert found.cycles.value == pytest.approx(MEAN * 1_000_000)

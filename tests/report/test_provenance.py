@@ -117,6 +117,12 @@ def test_git_names_the_commit_or_the_reason_why_not(repository, monkeypatch):
     assert "No such file" in provenance.git_state()["note"]
 
 
+def test_a_checkout_whose_changes_git_cannot_list_is_not_clean(repository):
+    (repository / ".git" / "index").write_text("damaged")
+    found = provenance.git_state()
+    assert found["commit"] and found["dirty"] is None and found["changed_files"] == []
+
+
 def test_a_repository_around_the_checkout_is_not_its_origin(repository, monkeypatch):
     (repository / "unpacked").mkdir()
     monkeypatch.setenv("TESSERA_ROOT", str(repository / "unpacked"))

@@ -280,12 +280,12 @@ def git_state() -> dict:
         return {"commit": None, "note": f"git does not start: {error.strerror}"}
     except subprocess.CalledProcessError as error:
         return {"commit": None, "note": f"git refuses: {' '.join(error.stderr.split())}"}
-    dirty = _git_output("status", "--porcelain", "--untracked-files=no") or ""
+    changes = _git_output("status", "--porcelain", "--untracked-files=no")
     return {
         "commit": commit,
         "committed": _git_output("show", "-s", "--format=%cI", "HEAD"),
-        "dirty": bool(dirty),
-        "changed_files": [line[3:] for line in dirty.splitlines()],
+        "dirty": None if changes is None else bool(changes),  # None: git does not say
+        "changed_files": [line[3:] for line in (changes or "").splitlines()],
         "claims_history": _file_history("config/claims.yaml", "config/proof-reading.yaml"),
         "claims_changes": _text_or_empty(repo_root() / "config" / "claims-changes.md"),
     }

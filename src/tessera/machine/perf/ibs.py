@@ -102,7 +102,8 @@ def read_ibs(path: Path | str) -> list[IbsOp]:
     owner = f"samples {path}"
     # Dumps print names and raw bytes of programs, which need not be UTF-8.
     text = read_text(path, owner, "perf report -D -i FILE >ibs.txt", "ibs-row", errors="replace")
-    found = list(parse_ibs(text.splitlines(), owner))
+    lines = (line.rstrip("\r") for line in text.split("\n"))  # names of programs may have other line ends
+    found = list(parse_ibs(lines, owner))
     if not found:
         raise TesseraError(
             owner, "it has no IBS op sample with its registers (ibs_op_data3)", AGAIN, code="ibs-empty"
