@@ -425,7 +425,22 @@ def test_the_launcher_knows_the_places_of_records(root):
 
 @pytest.mark.parametrize(
     "name",
-    ["a:folder", "a\nline", "a\x1bm", "p$(touch X)", "`id`", 'a"b', "a\\b", "a;b", "a[b", "a]", "*", "?"],
+    [
+        "a:folder",
+        "a\nline",
+        "a\x1bm",
+        "p$(touch X)",
+        "`id`",
+        'a"b',
+        "a\\b",
+        "a;b",
+        "a[b",
+        "a]",
+        "*",
+        "?",
+        "a,b",
+        "a=b",
+    ],
 )
 @pytest.mark.parametrize("verb", ["doctor", "setup", "smoke", "test"])
 def test_a_path_that_something_reads_as_code_is_refused(dry_checkout, name, verb):
@@ -442,7 +457,7 @@ def test_every_verb_works_in_a_folder_with_spaces_and_marks(dry_checkout, verb):
     """As in any other folder: the same words reach the same programs."""
     words = [verb, "-n"] if verb in ("smoke", "reproduce") else [verb]
     before = run(dry_checkout, *words)
-    folder = dry_checkout.rename(dry_checkout.parent / f"{dry_checkout.name} it's (x) & #!,%{{}}~=+@^<>|\xe9")
+    folder = dry_checkout.rename(dry_checkout.parent / f"{dry_checkout.name} it's (x) & #!%{{}}~+@^<>|\xe9")
     done = run(folder, *words)
     assert done.returncode == before.returncode == 0, done.stderr
     assert done.stdout == before.stdout.replace(str(dry_checkout), str(folder))
