@@ -56,6 +56,8 @@ def toolchain(root):
 
 def linked(root, toolchain, folder, example):
     """tessera-sim with one more component, in the folder."""
+    from tessera.machine.container import RunOptions
+
     build = root / "build/simulator"
     listed = toolchain.run(["ninja", "-C", str(build), "-t", "commands", "tessera-sim"], capture=True).stdout
     commands = listed.splitlines()
@@ -64,7 +66,7 @@ def linked(root, toolchain, folder, example):
     link = next(line for line in reversed(commands) if " -o tessera-sim " in line)
     link = link.replace(" -o tessera-sim ", f" -o {folder}/tessera-sim {folder}/one.o ")
     script = f"cd {build} && {flags} -o {folder}/one.o -c {root / EXAMPLES / example} && {link}"
-    toolchain.run(["sh", "-ec", script], paths=[folder])
+    toolchain.run(["sh", "-ec", script], options=RunOptions(writes=(folder,)))
     return folder / "tessera-sim"
 
 

@@ -41,9 +41,17 @@ def outside(monkeypatch):
 
 def test_files_belong_to_the_caller_and_lie_at_the_same_path(tools, tmp_path, outside):
     for folder in (tmp_path, outside):
-        tools.run(["sh", "-c", f"echo text > {folder}/file"], paths=[folder])
+        tools.run(["sh", "-c", f"echo text > {folder}/file"], options=RunOptions(writes=(folder,)))
         assert (folder / "file").read_text() == "text\n"
         assert (folder / "file").stat().st_uid == os.getuid()
+
+
+def test_a_program_writes_its_own_folders_only(tools, root, tmp_path, outside):
+    own, given = tmp_path, outside
+    script = 'for path in "$@"; do (: >> "$path") 2> /dev/null && echo "$path"; done; true'
+    argv = ["sh", "-c", script, "sh", root / "run", root / "src" / "x", given / "x", own / "x"]
+    done = tools.run(argv, paths=[given], capture=True, options=RunOptions(writes=(own,)))
+    assert done.stdout.split() == [str(own / "x")] and (own / "x").exists()
 
 
 def test_a_second_name_and_a_comma(tools, tmp_path):
@@ -116,7 +124,8 @@ def test_image_has_what_components_need(tools):
 
 def test_terminate_ends_the_program_which_may_finish(tools, tmp_path):
     script = 'trap "echo ended > $1/end; exit 5" TERM; echo started; while :; do sleep 0.1; done'
-    process = tools.popen(["sh", "-c", script, "sh", tmp_path], [tmp_path], stdout=subprocess.PIPE, text=True)
+    argv, options = ["sh", "-c", script, "sh", tmp_path], RunOptions(writes=(tmp_path,))
+    process = tools.popen(argv, options=options, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "started\n"
     process.terminate()
     assert process.wait(30) == 5

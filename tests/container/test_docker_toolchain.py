@@ -10,9 +10,10 @@ import time
 
 import pytest
 
-from tessera.machine.container import engine
+from tessera.machine.container import RunOptions, engine
 from tessera.machine.container.image_inputs import base_tag, toolchain_tag
 from tessera.machine.container.images import image_manifest
+from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import DockerToolchain
 from tessera.machine.container.watchdog import ProgramHangs
 
@@ -30,13 +31,49 @@ def tools():
 
 
 def test_files_belong_to_the_caller_and_lie_at_the_same_path(tools, tmp_path):
-    tools.run(["sh", "-c", f"echo text > {tmp_path}/file"], paths=[tmp_path])
+    tools.run(["sh", "-c", f"echo text > {tmp_path}/file"], options=RunOptions(writes=(tmp_path,)))
     assert (tmp_path / "file").read_text() == "text\n"
     assert (tmp_path / "file").stat().st_uid == os.getuid()
 
 
 def test_what_is_not_named_is_not_visible(tools, tmp_path):
     assert tools.run(["test", "-e", tmp_path], check=False).returncode == 1
+
+
+def test_a_program_writes_its_own_folders_only(tools, root, tmp_path):
+    """Neither what the host executes later (`run`, sources, hooks of git), nor what it was given to read."""
+    own, given = tmp_path / "own", tmp_path / "given"
+    own.mkdir()
+    given.mkdir()
+    targets = [root / "run", root / ".git" / "x", root / "src" / "x", root / "build" / "x", given / "x"]
+    script = 'for path in "$@"; do (: >> "$path") 2> /dev/null && echo "$path"; done; true'
+    argv = ["sh", "-c", script, "sh", *targets, own / "x"]
+    done = tools.run(argv, paths=[given], capture=True, options=RunOptions(writes=(own,)))
+    assert done.stdout.split() == [str(own / "x")] and (own / "x").exists()
+
+
+@pytest.mark.parametrize("asked", [(), ("SYS_ADMIN",)])
+def test_a_program_has_the_capabilities_that_are_listed(tools, asked):
+    """In the bounding set, too: no program that it starts gets others."""
+    done = tools.run(["cat", "/proc/self/status"], capture=True, options=RunOptions(capabilities=asked))
+    status = dict(line.split(":\t", 1) for line in done.stdout.splitlines() if ":\t" in line)
+    expected = sum({"SYS_ADMIN": 1 << 21}[name] for name in asked)
+    assert int(status["CapBnd"], 16) == expected and status["NoNewPrivs"] == "1"
+    assert int(status["CapEff"], 16) == (expected if os.getuid() == 0 else 0)
+
+
+def test_an_image_that_is_not_here_is_not_fetched():
+    absent = DockerToolchain("tessera-absent:none").run(["true"], capture=True, check=False)
+    assert absent.returncode == 125 and "No such image" in absent.stderr
+
+
+def test_a_killed_client_leaves_no_container(tools):
+    process = tools.popen(["sh", "-c", "echo started; exec sleep 1000"], stdout=subprocess.PIPE, text=True)
+    with stopped_at_exit(process):
+        assert process.stdout.readline() == "started\n"
+        process.send_signal(signal.SIGKILL)
+        process.wait(30)
+    assert not _running(process.container_name)
 
 
 def test_no_network(tools):

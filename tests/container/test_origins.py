@@ -145,7 +145,7 @@ def test_loading_needs_the_image_in_the_package(tmp_path, monkeypatch):
     (tmp_path / "offline" / "index.json").write_text(json.dumps({"images": {"tools:1": {}}}))
     asked: list[tuple[str, ...]] = []
 
-    def engine(*words: str) -> subprocess.CompletedProcess[str]:
+    def engine(*words: str, timeout: float | None) -> subprocess.CompletedProcess[str]:
         asked.append(words)
         return subprocess.CompletedProcess(words, len(asked) - 1, "", "enospc-17")
 

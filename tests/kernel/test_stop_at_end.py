@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tessera.lab.kernel.source import kernel_folder
+from tessera.machine.container import RunOptions
 from tessera.machine.container.toolchain import toolchain
 
 pytestmark = pytest.mark.toolchain
@@ -60,7 +61,8 @@ def done(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stop")
     for name, body in PROGRAMS.items():
         (folder / f"{name}.c").write_text(f"int main(int argc, char **argv) {{ {body} return 0; }}\n")
-    toolchain().run(["sh", "-c", SCRIPT, "sh", folder, kernel_folder() / "tools"], [folder])
+    argv = ["sh", "-c", SCRIPT, "sh", folder, kernel_folder() / "tools"]
+    toolchain().run(argv, options=RunOptions(writes=(folder,)))
     return folder
 
 

@@ -16,7 +16,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import built
 from tessera.core.layouts.layout import read_layout
 from tessera.core.layouts.layout_format import RULES, LayoutRefused
-from tessera.machine.container import toolchain
+from tessera.machine.container import RunOptions, toolchain
 
 from .mutations import layout_file
 
@@ -98,6 +98,7 @@ def test_the_simulator_agrees(files, expected):
 
 
 def run(folder, *argv) -> str:
-    done = toolchain().run([str(word) for word in argv], paths=[folder], capture=True, check=False)
+    options = RunOptions(writes=(folder,))
+    done = toolchain().run([str(word) for word in argv], capture=True, check=False, options=options)
     assert done.returncode == 0, done.stderr
     return done.stdout

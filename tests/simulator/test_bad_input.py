@@ -12,7 +12,7 @@ import pytest
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.files import built
-from tessera.machine.container import toolchain
+from tessera.machine.container import RunOptions, toolchain
 
 pytestmark = pytest.mark.toolchain
 BASE = 0x4000000000  # of the pool, 1GB, of which traces touch 64MB
@@ -30,7 +30,8 @@ def champsim(addresses) -> bytes:
 
 
 def run(*argv, folder):
-    return toolchain().run([str(a) for a in argv], paths=[folder], capture=True, check=False)
+    options = RunOptions(writes=(folder,))
+    return toolchain().run([str(a) for a in argv], capture=True, check=False, options=options)
 
 
 @pytest.fixture(scope="module")

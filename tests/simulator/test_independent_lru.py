@@ -11,7 +11,7 @@ import pytest
 
 from tessera.core import platforms
 from tessera.core.files import build_dir
-from tessera.machine.container import toolchain
+from tessera.machine.container import RunOptions, toolchain
 
 from .independent_lru import Machine
 
@@ -151,7 +151,8 @@ def setting(tmp_path_factory):
 
 
 def _run(argv: list, folder) -> str:
-    done = toolchain().run([str(word) for word in argv], paths=[folder], capture=True)
+    options = RunOptions(writes=(folder,))
+    done = toolchain().run([str(word) for word in argv], capture=True, options=options)
     return done.stdout if isinstance(done.stdout, str) else done.stdout.decode()
 
 

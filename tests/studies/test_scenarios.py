@@ -198,7 +198,7 @@ int main() {
 def test_faults_of_a_first_touch_are_counted_by_hand(phases, tmp_path):
     """N stores to untouched pages are N faults of 4KB, or N / 512 of 2MB; a load and then a store are two."""
     from tessera.lab.studies.scenario_recording import WHOLE
-    from tessera.machine.container import toolchain
+    from tessera.machine.container import RunOptions, toolchain
     from tessera.record import traces
 
     if not (build_dir("mosalloc") / "libmosalloc-events.so").exists():
@@ -210,7 +210,7 @@ def test_faults_of_a_first_touch_are_counted_by_hand(phases, tmp_path):
         program = tmp_path / name
         numbers = [f"-DSTORED={stored}", f"-DLOADED={loaded}", f"-DCOPIED={copied}"]
         argv = ["g++", "-x", "c++", "-O1", "-march=x86-64-v3", *numbers, str(source), "-o", str(program)]
-        toolchain().run(argv, paths=[tmp_path])
+        toolchain().run(argv, options=RunOptions(writes=(tmp_path,)))
         traces.record_program(
             [program], tmp_path / f"{name}.tst", anon_pool="64MB", paths=[tmp_path], **WHOLE
         )

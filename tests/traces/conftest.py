@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tessera.core.files import build_dir, repo_root
-from tessera.machine.container import toolchain
+from tessera.machine.container import RunOptions, toolchain
 
 NEEDED = {"tracer": ("libtessera-trace.so", "tessera-trace"), "mosalloc": ("libmosalloc.so",)}
 INCLUDES = '#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include "roi.h"\n'
@@ -46,7 +46,8 @@ def compiled(tmp_path: Path, components, known: dict[tuple[str, ...], Path]):
             return Path(shutil.copy2(before, program))
         file.write_text(INCLUDES + source)
         include = repo_root() / "artifacts" / "workloads" / "common"
-        toolchain().run([*COMPILER, f"-I{include}", *flags, str(file), "-o", str(program)], paths=[folder])
+        argv = [*COMPILER, f"-I{include}", *flags, str(file), "-o", str(program)]
+        toolchain().run(argv, options=RunOptions(writes=(folder,)))
         return program
 
     return build

@@ -36,7 +36,7 @@ def in_array(tmp_path: Path, compiled, dumped, roi: str) -> list[tuple[str, int]
     """Accesses to the array, by element."""
     (tmp_path / "input.txt").write_text("x")
     words = [compiled("phases", PHASES), tmp_path / "input.txt", tmp_path / "output.txt"]
-    done = traces.record_program(words, tmp_path / "t.tst", roi=roi, paths=[tmp_path])
+    done = traces.record_program(words, tmp_path / "t.tst", roi=roi, writes=[tmp_path])
     base = json.loads(done.stdout)["base"]
     _, accesses = dumped(done.trace)
     return [(kind, (address - base) // 8) for kind, address in accesses if 0 <= address - base < 8 * 4096]

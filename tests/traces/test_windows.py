@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
 from tessera.core.files import build_dir
-from tessera.machine.container import toolchain
+from tessera.machine.container import RunOptions, toolchain
 from tessera.machine.limits import usable_processors
 from tessera.record import traces
 from tessera.record.traces.options import (
@@ -104,7 +104,7 @@ def test_windows_are_slices_of_the_whole_recording_and_repeat(program, tmp_path:
     for w in range(WINDOWS):
         cut = tmp_path / f"{w}.tst"
         words = [tool, "cut", str(whole), str(cut), "--start", str(w * period), "--accesses", str(length)]
-        toolchain().run(words, paths=[tmp_path])
+        toolchain().run(words, options=RunOptions(writes=(tmp_path,)))
         slices += stream(cut)
     assert stream(parts[0]) == slices
 

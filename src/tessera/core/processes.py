@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import re
 import signal
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 # A start that does not look into the current folder.
@@ -74,8 +76,11 @@ def _this_boot() -> tuple[str, str, str]:
 
 
 def process_name() -> str:
-    """Machine, boot, namespace, number and start of this process: hexadecimal digits, with ``-`` between."""
-    return "-".join((*_this_boot(), f"{os.getpid():x}", f"{start_ticks(os.getpid()) or 0:x}"))
+    """Machine, boot, namespace, number and start of this process: hexadecimal digits, with ``-`` between.
+
+    All names have one length: the length of paths and variables moves addresses in a recording.
+    """
+    return "-".join((*_this_boot(), f"{os.getpid():06x}", f"{start_ticks(os.getpid()) or 0:010x}"))
 
 
 def has_died(name: str) -> bool:
@@ -92,6 +97,11 @@ def has_died(name: str) -> bool:
     return namespace == here[2] and start_ticks(int(pid, 16)) != int(ticks, 16)
 
 
+def process_number(name: str) -> int:
+    """The number of the process of a :func:`process_name`."""
+    return int(name.split("-")[3], 16)
+
+
 def start_ticks(pid: int) -> int | None:
     """When a process started, None if there is none or it only waits to be reaped.
 
@@ -106,3 +116,32 @@ def start_ticks(pid: int) -> int | None:
     except (FileNotFoundError, ProcessLookupError):
         return None
     return None if fields[0] in ("Z", "X") else int(fields[19])
+
+
+# Whose work a process or a container does. A run's steps carry its mark in a variable, containers in a label.
+
+#: Variable of the processes of a run.
+MARK_VARIABLE = "TESSERA_RUN"
+
+
+@dataclass(frozen=True)
+class WorkMark:
+    """The main process of a run, or a command that was started alone, by its name; and its checkout."""
+
+    owner: str
+    checkout: str
+
+    def __str__(self) -> str:
+        return f"{self.owner} {self.checkout}"
+
+    @classmethod
+    def parse(cls, text: str) -> WorkMark | None:
+        """What :meth:`__str__` gave; None for another text."""
+        found = re.fullmatch(r"([0-9a-f]+(?:-[0-9a-f]+){4}) (/.*)", text, re.DOTALL)
+        return cls(found[1], found[2]) if found else None
+
+
+def work_mark(checkout: Path) -> WorkMark:
+    """The mark of the run that this process is a step of, else its own."""
+    of_run = WorkMark.parse(os.environ.get(MARK_VARIABLE, ""))
+    return of_run or WorkMark(process_name(), str(checkout))

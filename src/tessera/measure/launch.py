@@ -50,6 +50,7 @@ def start_program(
     asked: Sequence[str | os.PathLike[str]] = (),
     before: Sequence[str | os.PathLike[str]] = (),
     paths: Sequence[Path] = (),
+    writes: Sequence[Path] = (),
     environment: Mapping[str, str] | None = None,
     counted: bool = False,
     pinned: bool = True,
@@ -61,6 +62,7 @@ def start_program(
         asked: further options of the launcher.
         before: words before the launcher (perf, taskset).
         paths: files and folders outside the checkout that are opened; the layout's folder is added.
+        writes: folders that launcher and program write.
         environment: variables of the program.
         counted: events are opened. Docker's filter forbids perf_event_open; CAP_PERFMON would lift it, and
             older Dockers don't know it, so the filter is off.
@@ -74,7 +76,7 @@ def start_program(
         [*before, launcher, "--layout", layout, *asked, "--", *program],
         [layout.parent, *paths],
         dict(environment or {}) | ({"GLIBC_TUNABLES": PINNED_TUNABLES} if pinned else {}),
-        options=RunOptions(huge_pages=True, unconfined=counted),
+        options=RunOptions(writes=tuple(writes), huge_pages=True, unconfined=counted),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -13,7 +13,7 @@ from typing import IO, cast
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.core.files import built, check_target, with_names, writing
 from tessera.core.scenarios import Scenario
-from tessera.machine.container import toolchain
+from tessera.machine.container import RunOptions, toolchain
 from tessera.machine.container.process import stopped_at_exit
 
 #: Tables of ``tessera lab os show --csv`` (docs/reference/scenarios.md).
@@ -42,8 +42,8 @@ def run_scenario(
         flat.write_text(scenario.flat())
         words = ["run", "--trace", trace.resolve(), "--scenario", flat, "--out", target]
         names = {flat: scenario.name, target: out, trace.resolve(): trace}
-        paths = [trace.resolve(), flat.parent, target.parent]
-        return "".join(_tessera_os(words, paths, names, progress))
+        paths = [trace.resolve(), flat.parent]
+        return "".join(_tessera_os(words, paths, names, progress, writes=(target.parent,)))
 
 
 def show_log(log: Path, table: str | None = None) -> str:
@@ -63,11 +63,24 @@ def log_lines(log: Path, table: str | None = None) -> Iterator[str]:
     return _tessera_os(words, [log.resolve()], {log.resolve(): log})
 
 
-def _tessera_os(words: list, paths: list[Path], names: dict, progress: Progress | None = None):
+def _tessera_os(
+    words: list,
+    paths: list[Path],
+    names: dict,
+    progress: Progress | None = None,
+    writes: tuple[Path, ...] = (),
+):
     """The lines that it prints, as they come; an error of it is raised behind the last one."""
     argv = [str(word) for word in (built("imitation", "tessera-os"), *words)]
     errors: list[str] = []
-    process = toolchain().popen(argv, paths=paths, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = toolchain().popen(
+        argv,
+        paths=paths,
+        options=RunOptions(writes=writes),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     with stopped_at_exit(process):
         reader = threading.Thread(target=_drain, args=(process.stderr, errors, progress))
         reader.start()

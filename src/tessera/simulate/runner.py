@@ -15,7 +15,7 @@ from tessera.core.files import built, making, sha256_of, with_names, write_text
 from tessera.core.platforms import Platform
 from tessera.core.results import outcomes, table_io
 from tessera.core.results.outcomes import is_ok
-from tessera.machine.container import toolchain
+from tessera.machine.container import RunOptions, toolchain
 from tessera.record import traces
 from tessera.simulate.inputs import LAYOUT, PageSource, file_bytes
 from tessera.simulate.sampling import Plan
@@ -181,8 +181,10 @@ def miss_profile(trace: Path, platform: Platform, out: Path) -> Path:
         flat = Path(name) / "platform.txt"
         flat.write_text(platform.flat())
         argv = [simulator, "profile", "--trace", trace.resolve(), "--platform", flat, "--out", made]
-        paths = [trace.resolve(), flat.parent, made.parent]
-        done = toolchain().run([str(a) for a in argv], paths=paths, capture=True, check=False)
+        paths, options = [trace.resolve(), flat.parent], RunOptions(writes=(made.parent,))
+        done = toolchain().run(
+            [str(a) for a in argv], paths=paths, capture=True, check=False, options=options
+        )
         if done.returncode:
             raise died(done.returncode, with_names(done.stderr, {made: out, flat: platform.name}))
     return out

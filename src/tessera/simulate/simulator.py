@@ -23,7 +23,7 @@ from tessera.core.files import with_names
 from tessera.core.platforms import Platform
 from tessera.core.processes import SIGNALS
 from tessera.core.results.schema import columns
-from tessera.machine.container import toolchain
+from tessera.machine.container import RunOptions, toolchain
 from tessera.machine.container.process import GRACE_SECONDS
 from tessera.machine.container.watchdog import watchdog
 from tessera.simulate.inputs import LAYOUT, PageSource
@@ -108,7 +108,8 @@ def _start(job: Simulation, folder: Path, stems: list[str], labels: list[str]) -
     argv += ["--threads", job.threads]
     return toolchain().popen(
         [str(a) for a in argv],
-        paths=[job.trace.resolve(), folder, *([job.usage.parent] if job.usage else [])],
+        paths=[job.trace.resolve()],
+        options=RunOptions(writes=(folder, *([job.usage.parent] if job.usage else []))),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

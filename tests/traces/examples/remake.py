@@ -11,7 +11,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tessera.machine.container import toolchain
+from tessera.machine.container import RunOptions, toolchain
 from tessera.record import traces
 
 HERE = Path(__file__).resolve().parent
@@ -25,7 +25,8 @@ def record(folder: Path, out: Path) -> traces.Recorded:
     program, data = folder / "phases", folder / "phases.bin"
     data.write_bytes(FILE_BYTE * FILE_BYTES)
     source = HERE / "phases.c"
-    toolchain().run(["gcc", "-O1", str(source), "-o", str(program)], paths=[HERE, folder])
+    argv = ["gcc", "-O1", str(source), "-o", str(program)]
+    toolchain().run(argv, paths=[HERE], options=RunOptions(writes=(folder,)))
     return traces.record_program(
         [program, data],
         out,

@@ -34,6 +34,7 @@ from tessera.lab.faults.latencies import (
     read_cycles,
     with_constant,
 )
+from tessera.machine.container import RunOptions
 from tessera.machine.container.build import Say, build_component
 from tessera.machine.container.toolchain import Toolchain, toolchain
 from tessera.machine.environment.condition import SystemFiles, UnreadableFact
@@ -195,7 +196,8 @@ def passes_of_kind(
         command = [built(COMPONENT, "tessera-faults"), "--kind", kind.name, "--out", out]
         command += ["--size", str(plan.bytes_), "--passes", str(plan.passes)]
         command += ["--processor", str(plan.processor), "--folder", temporary]
-        said = json.loads(tools.run(command, [Path(temporary)], capture=True).stdout)
+        options = RunOptions(writes=(Path(temporary),))
+        said = json.loads(tools.run(command, capture=True, options=options).stdout)
         cycles = read_cycles(out, plan.passes, said["touches"])
         if keep is not None:
             keep.mkdir(parents=True, exist_ok=True)

@@ -75,7 +75,7 @@ def run_build_script(tools: Toolchain, argv: Sequence[Path | str], env: Mapping[
         )
     words = second.words([str(word) for word in argv])
     variables = {key: second.text(value) for key, value in env.items()}
-    tools.run(words, env=variables, options=second.mounted(RunOptions()))
+    tools.run(words, env=variables, options=second.mounted(RunOptions(writes=(build_folder(),))))
 
 
 # Write the cpio archive ("newc") that the kernel unpacks into its first file system.

@@ -22,6 +22,7 @@ from tessera.lab.kernel.qemu import (
     Monitor,
     connect_channel,
 )
+from tessera.machine.container import RunOptions
 from tessera.machine.container.toolchain import Toolchain
 
 #: Files that every run leaves.
@@ -135,7 +136,11 @@ def run_in_guest(
         initrd.write_bytes(b"".join(path.read_bytes() for path in program.archives) + own)
         command = machine.command(folder, program.kernel, initrd, append)
         process = tools.popen(
-            command, [folder, program.kernel], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            command,
+            [program.kernel],
+            options=RunOptions(writes=(folder,)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         )
         try:
             deadline = begin + timeout_seconds

@@ -24,6 +24,7 @@ from tessera.lab.kernel.source import (
     kernel_folder,
     patches,
 )
+from tessera.machine.container import RunOptions
 from tessera.machine.container.engine import NONE, container_engine_name
 from tessera.machine.container.images import ensure_kernel_image
 from tessera.machine.container.toolchain import Toolchain, kernel_toolchain
@@ -113,7 +114,7 @@ def build_guest(say: Say) -> Path:
         if not (out / "stress-ng.cpio").exists():
             say("building the guest's programs")
             out.mkdir(parents=True, exist_ok=True)
-            tools.run([build, out / "tree"])
+            tools.run([build, out / "tree"], options=RunOptions(writes=(out,)))
             for part in ("common", "stress-ng"):
                 _pack(out / "tree" / part, out / f"{part}.cpio")
             shutil.rmtree(out / "tree")

@@ -20,6 +20,7 @@ from tessera.core.downloads import Download
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import making, repo_root, sha256_of, write_text
 from tessera.lab.kernel import build_tools
+from tessera.machine.container import RunOptions
 from tessera.machine.container.toolchain import Toolchain
 
 # The files of the component.
@@ -262,7 +263,8 @@ def why_not_applied(tools: Toolchain, version: str, say: Say) -> str:
         listing = build_tools.build_folder() / "apply-series"
         write_text(listing, "".join(f"{patch}\n" for patch in series))
         argv = [recipe[0], build_tools.build_folder() / "apply-tree", listing]
-        done = tools.run(argv, capture=True, check=False)
+        options = RunOptions(writes=(build_tools.build_folder(),))
+        done = tools.run(argv, capture=True, check=False, options=options)
         lines = (done.stderr or done.stdout).strip().splitlines()
         reason = "" if done.returncode == 0 else (lines[0] if lines else f"status {done.returncode}")
         write_text(kept, reason.replace(f"{kernel_folder()}/", ""))

@@ -35,6 +35,7 @@ from tessera.lab.kernel.placement_experiments import placement_disagreements
 from tessera.lab.kernel.qemu import EmulatedMachine
 from tessera.lab.numa.map_rules import INTERLEAVE, LOCAL_NODE, guest_rule, map_rule, node_of
 from tessera.lab.numa.placement_map import DATA, LEAVES, LEVELS, PAGE_BYTES, TABLE, PlacementMap, unit_pages
+from tessera.machine.container import RunOptions
 from tessera.machine.container.toolchain import Toolchain, toolchain
 from tessera.measure.mosalloc.pools import PoolPlace, read_pool_map
 from tessera.record import workloads
@@ -225,7 +226,8 @@ def staged(run: ProgramRun, size: Size, where: Toolchain) -> dict[str, bytes]:
     files = {}
     with tempfile.TemporaryDirectory(prefix="tessera-guest-files-") as name:
         for program in (Path(run.argv[0]), built("mosalloc", "libmosalloc.so")):
-            where.run(["sh", "-c", _COPY, "sh", program, name], [Path(name)])
+            options = RunOptions(writes=(Path(name),))
+            where.run(["sh", "-c", _COPY, "sh", program, name], options=options)
         files = {f"{GUEST_FOLDER}/{path.name}": path.read_bytes() for path in Path(name).iterdir()}
     linker = "ld-linux-x86-64.so.2"
     files[f"/lib64/{linker}"] = files[f"{GUEST_FOLDER}/{linker}"]

@@ -16,7 +16,7 @@ from tessera.core.files import built, check_target, publish, scratch_folder
 from tessera.core.layouts.layout import Layout, Window, write_layout
 from tessera.core.units import GB, PAGE_2MB, PAGE_4KB
 from tessera.lab.study import Run, study
-from tessera.machine.container import toolchain
+from tessera.machine.container import RunOptions, toolchain
 
 # HPCC's stream of updates as instructions and addresses.
 #
@@ -203,7 +203,8 @@ def write_trace(gups: Gups, out: Path) -> Path:
         argv = [tool, "import-champsim", pipe, made, "--mmap-pool", f"{BASE:#x}:{BASE + gups.table_bytes:#x}"]
         argv += ["--program", f"synthetic gups --mode update --size {gups.gb}GB --reads {gups.updates} "
                  f"--seed {gups.seed}"]  # fmt: skip
-        done = toolchain().run([str(word) for word in argv], paths=[target.parent], capture=True, check=False)
+        options = RunOptions(writes=(folder,))
+        done = toolchain().run([str(word) for word in argv], capture=True, check=False, options=options)
         with contextlib.suppress(OSError):  # if the importer failed before it opened the pipe
             os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
         feeder.join(timeout=60)

@@ -14,7 +14,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built, with_names
 from tessera.core.results.outcomes import is_ok
 from tessera.lab.study import Inputs
-from tessera.machine.container import toolchain
+from tessera.machine.container import RunOptions, toolchain
 from tessera.simulate.runner import simulate_platform
 from tessera.simulate.sampling import Intervals
 from tessera.simulate.simulator import died
@@ -57,7 +57,11 @@ def block_vectors(trace: Path, instructions: int) -> BlockVectors:
         argv = [built("simulator", "tessera-sim"), "blocks", "--trace", trace.resolve()]
         argv += ["--instructions", instructions, "--out", out]
         done = toolchain().run(
-            [str(a) for a in argv], paths=[trace.resolve(), out.parent], capture=True, check=False
+            [str(a) for a in argv],
+            paths=[trace.resolve()],
+            capture=True,
+            check=False,
+            options=RunOptions(writes=(out.parent,)),
         )
         if done.returncode:
             raise died(done.returncode, with_names(done.stderr, {f"{out.parent}/": ""}))

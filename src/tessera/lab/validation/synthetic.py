@@ -18,7 +18,7 @@ from tessera.core.layouts.layout import Layout, write_layout
 from tessera.core.mapping.mapping_file import write_mapping
 from tessera.core.mapping.page_mapping import PageMapping
 from tessera.core.results.outcomes import is_ok
-from tessera.machine.container import toolchain
+from tessera.machine.container import RunOptions, toolchain
 
 # A stream of instructions with data accesses, as arrays; one register dependence structure per instruction.
 #
@@ -211,7 +211,7 @@ class Batch:
         script = self._new("sh")
         script.write_text("\n".join(self._script) + "\n")
         self._script.clear()
-        toolchain().run(["sh", script], paths=[self.folder, *paths], capture=True)
+        toolchain().run(["sh", script], paths, capture=True, options=RunOptions(writes=(self.folder,)))
 
     def rows(self, out: Path) -> Rows:
         """The rows of a finished simulation."""

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import build_dir, locked_file, repo_root, write_text
+from tessera.machine.container.command import RunOptions
 from tessera.machine.container.engine import NONE
 from tessera.machine.container.image_inputs import docker_folder
 from tessera.machine.container.toolchain import Toolchain, toolchain
@@ -77,8 +78,9 @@ def build_component(component: str, say: Say, *, tests: bool = False) -> None:
         say(f"{component}: building" + (" (and its tests)" if tests else ""))
         env = _environment(tools)
         options = ["-DCMAKE_BUILD_TYPE=Release", f"-DBUILD_TESTING={'ON' if tests else 'OFF'}"]
-        tools.run(["cmake", "-S", source, "-B", folder, "-G", "Ninja", *options], env=env)
-        tools.run(["cmake", "--build", folder], env=env)
+        writes = RunOptions(writes=(folder,))
+        tools.run(["cmake", "-S", source, "-B", folder, "-G", "Ninja", *options], env=env, options=writes)
+        tools.run(["cmake", "--build", folder], env=env, options=writes)
         write_text(folder / ".sources", (with_tests if tests else state) + "\n")
 
 

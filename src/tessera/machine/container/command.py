@@ -1,7 +1,8 @@
 """The argument lists of every ``docker run`` and ``apptainer exec`` of Tessera.
 
 The checkout is mounted at its own path, so paths are the same inside and outside. New files belong to the
-caller. The container has no network unless an option allows it.
+caller. The container has no network unless an option allows it, can write only the folders that an option
+names, and has no privileges but those that an option names.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from pathlib import Path
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
-from tessera.machine.container.engine import apptainer_client, docker_client
+from tessera.core.processes import work_mark
+from tessera.machine.container.engine import MARK_LABEL, apptainer_client, docker_client
 
 # What the containers of all engines have in common, and ``docker run``.
 
@@ -27,20 +29,25 @@ _IMAGE_FOLDERS = {
 #: Where hugetlbfs is mounted.
 HUGE_PAGES = Path("/dev/hugepages")
 
+#: Processes and threads of a container. The largest are builds, with about four for each processor.
+MOST_PROCESSES = 16384
+
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Permissions of a run besides reading and writing files.
+    """Permissions of a run besides reading files.
 
     Attributes:
+        writes: folders that the program writes. It reads the others only, also those of the checkout.
         network: docker's network name; ``none`` by default.
-        capabilities: Linux capabilities added, as ``SYS_ADMIN``.
+        capabilities: Linux capabilities, as ``SYS_ADMIN``; without them, root has none.
         huge_pages: the program uses reserved huge pages; adds IPC_LOCK and hugetlbfs's mount.
         unconfined: no system call filter, for programs that switch address randomisation off.
         also: second mounts, as pairs of a path and its other name in the container.
         hostname: the container's name for itself; docker's own is random.
     """
 
+    writes: tuple[Path, ...] = ()
     network: str = "none"
     capabilities: tuple[str, ...] = ()
     huge_pages: bool = False
@@ -49,24 +56,64 @@ class RunOptions:
     hostname: str = ""
 
     def all_capabilities(self) -> list[str]:
-        """The capabilities, with that of huge pages."""
-        more = ["IPC_LOCK"] if self.huge_pages and "IPC_LOCK" not in self.capabilities else []
-        return [*self.capabilities, *more]
+        """The capabilities, with that of huge pages, and that of root in somebody else's checkout.
+
+        Root without DAC_OVERRIDE is refused what another user may not do with the owner's files.
+        """
+        more = ["IPC_LOCK"] if self.huge_pages else []
+        more += ["DAC_OVERRIDE"] if os.geteuid() == 0 and repo_root().stat().st_uid != 0 else []
+        return list(dict.fromkeys([*self.capabilities, *more]))
 
     def arguments(self) -> list[str]:
-        """The options as docker spells them."""
-        arguments = ["--network", self.network]
+        """The options as docker spells them, without the mounts."""
+        arguments = ["--network", self.network, "--cap-drop", "ALL"]
         for capability in self.all_capabilities():
             arguments += ["--cap-add", capability]
-        if self.huge_pages and HUGE_PAGES.is_dir():
-            arguments += ["--volume", f"{HUGE_PAGES}:{HUGE_PAGES}"]
+        arguments += ["--security-opt", "no-new-privileges", "--pids-limit", str(MOST_PROCESSES)]
         if self.unconfined:
             arguments += ["--security-opt", "seccomp=unconfined"]
-        for path, name in self.also:
-            arguments += ["--volume", f"{path}:{name}"]
         if self.hostname:
             arguments += ["--hostname", self.hostname]
         return arguments
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A file or folder of this machine, its name in the container, and whether it can be written there."""
+
+    path: Path
+    name: str
+    writable: bool
+
+
+def all_mounts(paths: Sequence[Path], options: RunOptions) -> list[Mount]:
+    """What the container sees, folders before what is in them.
+
+    A folder that can be written is a mount of its own inside the one that can only be read, under each name
+    of that.
+
+    Raises:
+        TesseraError: as :func:`mounts`.
+    """
+    writes = [Path(os.path.abspath(path)) for path in options.writes]
+    named = [(path, str(path)) for path in mounts([*paths, *writes])]
+    named += [(Path(os.path.abspath(path)), name) for path, name in options.also]
+    inside = [folder for folder in writes if _is_in(folder, [repo_root()])]
+    found = {}
+    for path, name in named:  # a folder around the checkout gives no right in it
+        found[name] = Mount(path, name, _is_in(path, inside if _is_in(path, [repo_root()]) else writes))
+    for path, name in named:
+        for folder in writes:
+            if path in folder.parents:
+                inner = str(Path(name, folder.relative_to(path)))
+                found[inner] = Mount(folder, inner, True)
+    if options.huge_pages and HUGE_PAGES.is_dir():
+        found[str(HUGE_PAGES)] = Mount(HUGE_PAGES, str(HUGE_PAGES), True)
+    return sorted(found.values(), key=lambda mount: len(Path(mount.name).parts))
+
+
+def _is_in(path: Path, folders: Sequence[Path]) -> bool:
+    return any(path == folder or folder in path.parents for folder in folders)
 
 
 def mounts(paths: Sequence[Path]) -> list[Path]:
@@ -94,7 +141,7 @@ def mounts(paths: Sequence[Path]) -> list[Path]:
                 "containers can't have a path that contains a colon",
                 "rename it",
             )
-        if not any(absolute == mount or mount in absolute.parents for mount in found):
+        if not _is_in(absolute, found):
             found.append(absolute)
     return found
 
@@ -105,11 +152,17 @@ def caller_folder() -> list[Path]:
     return [] if here in _IMAGE_FOLDERS or ":" in str(here) else [here]
 
 
+def writable_of_caller(paths: Sequence[Path]) -> list[Path]:
+    """Those of the caller's paths that his own program may write: not the checkout, nor what is around it."""
+    root = repo_root()
+    absolute = [Path(os.path.abspath(path)) for path in paths]
+    return [path for path in absolute if not _is_in(path, [root]) and not _is_in(root, [path])]
+
+
 def container_folder(mounted: Sequence[Path]) -> Path:
     """The current folder if the container can see it, else the checkout."""
     here = Path.cwd()
-    visible = any(here == mount or mount in here.parents for mount in mounted)
-    return here if visible else repo_root()
+    return here if _is_in(here, mounted) else repo_root()
 
 
 def docker_run(
@@ -123,30 +176,35 @@ def docker_run(
 ) -> list[str]:
     """The ``docker run`` that executes ``argv`` in ``image``; the container is deleted when ``argv`` ends.
 
-    Without ``paths`` only the checkout is visible. ``name`` is the name for ``docker kill``. Docker keeps no
-    log of what ``argv`` prints: it would be written to disk as JSON, and deleted with the container.
+    Without ``paths`` only the checkout is visible. ``name`` is the name for ``docker kill``. The label says
+    whose work it is, so that a later run can end what a killed one left. Docker keeps no log of what ``argv``
+    prints: it would be written to disk as JSON, and deleted with the container. It asks no registry for an
+    image.
     """
-    mounted = mounts(paths)
-    command = [docker_client(), "run", "--rm", "--init", "--log-driver", "none"]
+    options = options or RunOptions()
+    command = [docker_client(), "run", "--rm", "--init", "--log-driver", "none", "--pull", "never"]
+    command += ["--label", f"{MARK_LABEL}={work_mark(repo_root())}"]
     if name:
         command += ["--name", name]
     command += ["--user", f"{os.getuid()}:{os.getgid()}"]
-    for path in mounted:
-        command += ["--volume", f"{path}:{path}"]
-    command += ["--workdir", str(container_folder(mounted))]
+    for mount in all_mounts(paths, options):
+        command += ["--volume", f"{mount.path}:{mount.name}{'' if mount.writable else ':ro'}"]
+    command += ["--workdir", str(container_folder(mounts([*paths, *options.writes])))]
     for key, value in (env or {}).items():
         command += ["--env", f"{key}={value}"]
-    command += (options or RunOptions()).arguments()
+    command += options.arguments()
     return [*command, image, *[os.fspath(argument) for argument in argv]]
 
 
 # ``apptainer exec``: what ``docker run`` gives, where Apptainer can.
 #
-# The same: mounts at the same paths and nothing else of this machine, the variables of the image and those
-# given, a /tmp of its own, no network unless an option allows it, an init process that ends all programs.
-# The same capabilities, too: root gets docker's and those that are asked for, an ordinary user has none.
-# Other than in docker: the rest of the image is read-only, there is no filter of system calls, and limits
-# but that of the stack are the caller's.
+# The same: mounts at the same paths and nothing else of this machine, written only where an option allows
+# it, the variables of the image and those given, a /tmp of its own, no network unless an option allows it, an
+# init process that ends all programs. The same capabilities, too: root gets those that are asked for, an
+# ordinary user none and no new privileges.
+# Other than in docker: the rest of the image is read-only, there is no filter of system calls, no limit of
+# processes (it needs a cgroup, which clusters give no user), no label (its programs are processes of the
+# run), and limits but that of the stack are the caller's.
 #
 # Apptainer splits ``--env`` and ``--bind`` at commas, which values and paths may contain. So variables are
 # set inside by ``env``, and mounts are spelled as ``--mount``, whose fields can be quoted.
@@ -162,12 +220,6 @@ VARIABLES = {
 #: Sets the soft limit that programs of docker have. QEMU's stack for the program follows the limit, so that
 #: another one would change the addresses in a recording; clusters often set another one.
 _STACK_LIMIT = ("prlimit", "--stack=8388608:")
-
-#: Capabilities of root in a container of docker that asks for no others.
-_OF_ROOT = (
-    *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE"),
-    *("NET_RAW", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
-)
 
 #: Own namespaces of processes and IPC, empty /dev, /tmp and /var/tmp, no mounts of the site's configuration.
 _CLOSED = ("--containall", "--no-home", "--no-mount", "bind-paths", "--no-eval")
@@ -197,18 +249,16 @@ def apptainer_exec(
         TesseraError: as :func:`mounts`, or the options ask for a network that Apptainer does not have.
     """
     options = options or RunOptions()
-    mounted = mounts(paths)
-    pairs = [(path, str(path)) for path in mounted] + list(options.also)
-    if options.huge_pages and HUGE_PAGES.is_dir():
-        pairs.append((HUGE_PAGES, str(HUGE_PAGES)))
-    _make_mount_points(workdir, pairs)
+    bound = all_mounts(paths, options)
+    _make_mount_points(workdir, bound)
     command = [*_STACK_LIMIT, apptainer_client(), "--quiet", "exec", *_CLOSED, "--workdir", str(workdir)]
-    for path, name in pairs:
-        command += ["--mount", _mount(path, name)]
+    for mount in bound:
+        command += ["--mount", _spelled(mount)]
     command += _permissions(options)
     variables = VARIABLES | dict(env or {})
     # Without --pwd Apptainer tries the home folder, which is not there. Newer versions call it --cwd, too.
-    command += ["--pwd", str(container_folder(mounted)), str(image), "env", "-i"]
+    folder = container_folder(mounts([*paths, *options.writes]))
+    command += ["--pwd", str(folder), str(image), "env", "-i"]
     command += [f"{key}={value}" for key, value in variables.items()]
     return [*command, *[os.fspath(argument) for argument in argv]]
 
@@ -231,29 +281,31 @@ def _permissions(options: RunOptions) -> list[str]:
         )
     words = ["--net", "--network", "none"] if options.network == "none" else []
     if os.geteuid() == 0:
-        wanted = sorted({*_OF_ROOT, *options.all_capabilities()})
-        words += ["--no-privs", "--add-caps", ",".join(f"CAP_{name}" for name in wanted)]
+        words.append("--no-privs")
+        if wanted := options.all_capabilities():
+            words += ["--add-caps", ",".join(f"CAP_{name}" for name in sorted(wanted))]
     if options.hostname:
         words += ["--hostname", options.hostname]
     return words
 
 
-def _mount(path: Path, name: str) -> str:
+def _spelled(mount: Mount) -> str:
     """A mount's fields as CSV: those with commas are quoted."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(["type=bind", f"source={path}", f"destination={name}"])
+    fields = ["type=bind", f"source={mount.path}", f"destination={mount.name}"]
+    csv.writer(text, lineterminator="").writerow(fields + ([] if mount.writable else ["ro"]))
     return text.getvalue()
 
 
-def _make_mount_points(workdir: Path, pairs: Sequence[tuple[Path, str]]) -> None:
+def _make_mount_points(workdir: Path, bound: Sequence[Mount]) -> None:
     """Create what is mounted below /tmp: Apptainer makes no mount point in a folder of this machine."""
     for folder in _IN_WORKDIR.values():
         (workdir / folder).mkdir()
-    for path, name in pairs:
+    for mount in bound:
         for parent, folder in _IN_WORKDIR.items():
-            if parent in Path(name).parents:
-                point = workdir / folder / Path(name).relative_to(parent)
-                if path.is_dir():
+            if parent in Path(mount.name).parents:
+                point = workdir / folder / Path(mount.name).relative_to(parent)
+                if mount.path.is_dir():
                     point.mkdir(parents=True, exist_ok=True)
                 else:
                     point.parent.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 from tessera.core.files import build_dir
 from tessera.machine.container.command import RunOptions
@@ -50,7 +51,8 @@ def run_tests(component: str) -> tuple[int, str]:
     argv = ["ctest", "--test-dir", build_dir(component), "--output-on-failure", "--no-tests=error"]
     argv += ["--timeout", str(TIMEOUT_SECONDS), "--parallel", str(usable_processors())]
     argv += ["--quiet", "--output-log", log]
-    status = toolchain().run(argv, check=False, options=OPTIONS).returncode
+    options = replace(OPTIONS, writes=(build_dir(component),))
+    status = toolchain().run(argv, check=False, options=options).returncode
     return status, condensed(log.read_text(errors="replace") if log.exists() else "ctest wrote no log")
 
 

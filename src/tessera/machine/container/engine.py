@@ -8,18 +8,26 @@ from __future__ import annotations
 
 import functools
 import os
+import shlex
 import shutil
 import subprocess
 
-from tessera.core.errors import TesseraError, unknown_name
+from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 
 DOCKER = "docker"
 APPTAINER = "apptainer"
 NONE = "none"
 ENGINES = (DOCKER, APPTAINER, NONE)
 
+#: Label of the containers: whose work they do (:class:`tessera.core.processes.WorkMark`).
+MARK_LABEL = "tessera.run"
+
 #: Seconds to wait for an answer before the engine counts as absent.
 ANSWER_TIMEOUT_SECONDS = 20
+
+#: Seconds for a short command: an idle engine takes less than one; a busy disk makes it up to a hundred times
+#: slower. An engine that hangs must not hang the end of a run.
+COMMAND_TIMEOUT_SECONDS = 60
 
 
 def container_engine_name() -> str:
@@ -44,22 +52,44 @@ def docker_client() -> str:
     return client
 
 
-def docker(*arguments: str, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a short docker command (never ``docker run``); output captured, status not checked."""
-    return subprocess.run(
-        [docker_client(), *arguments],
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        timeout=timeout,
-    )
+def docker(
+    *arguments: str, timeout: float | None = COMMAND_TIMEOUT_SECONDS
+) -> subprocess.CompletedProcess[str]:
+    """Run a short docker command (never ``docker run``); output captured, status not checked.
+
+    Args:
+        timeout: seconds; None for commands that move an image's files (``load``, ``import``), which last as
+            long as the image is large.
+
+    Raises:
+        TesseraError: no answer in time; ``code`` is ``docker-hangs``.
+    """
+    try:
+        return subprocess.run(
+            [docker_client(), *arguments],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=timeout,
+        )
+    except subprocess.TimeoutExpired:
+        raise TesseraError(
+            f"docker {shlex.join(arguments)}",
+            f"the Docker engine gave no answer within {timeout:g} s",
+            "restart it (sudo systemctl restart docker, or end dockerd and start it again), then run the "
+            "same command again; or use this machine's compilers: ./run --engine none ...",
+            exit_code=EXIT_FAILED,
+            code="docker-hangs",
+        ) from None
 
 
 def server_version() -> str | None:
     """Version of the Docker engine; None if it does not answer."""
     try:
         answer = docker("version", "--format", "{{.Server.Version}}", timeout=ANSWER_TIMEOUT_SECONDS)
-    except subprocess.TimeoutExpired:
+    except TesseraError as error:
+        if error.code != "docker-hangs":
+            raise
         return None
     return answer.stdout.strip() if answer.returncode == 0 else None
 

@@ -209,7 +209,7 @@ def load_packaged(tag: str) -> None:
     """
     if tag not in packaged():
         raise _not_packaged(tag, "offline/index.json does not exist or names no such image")
-    done = docker("load", "--quiet", "--input", str(repo_root() / "offline" / "images.tar.gz"))
+    done = docker("load", "--quiet", "--input", str(repo_root() / "offline" / "images.tar.gz"), timeout=None)
     if done.returncode != 0:
         raise _not_packaged(tag, (done.stderr or done.stdout).strip()[-300:])
 

@@ -2,7 +2,8 @@
 
 A container of docker is a child of the engine, so it would continue after its client is killed. Therefore
 the client gets a signal when this process ends (``setpriv --pdeathsig``) and passes it to the container.
-Terminating or killing the process object kills the container by name.
+Terminating or killing the process object kills the container by name. What a killed process leaves all the
+same is found by its label (:func:`end_containers`).
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tessera.core.processes import signals_raise
-from tessera.machine.container.engine import docker
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.processes import WorkMark, signals_raise
+from tessera.machine.container.engine import MARK_LABEL, docker
 
 #: The kernel sends the program SIGTERM when the thread that started it ends for any reason.
 DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "TERM")
@@ -43,20 +45,49 @@ class ContainerProcess(subprocess.Popen):
         status = super().wait(timeout)
         if status != 0 and not self._container_ended:
             self._container_ended = True
-            docker("kill", self.container_name)  # fails if the container is gone already: fine
+            docker("rm", "--force", self.container_name)  # fails if the container is gone already: fine
         return status
 
     def kill(self) -> None:
         """Kill the container, then its client."""
-        docker("kill", self.container_name)  # fails if the container is gone already: fine
-        super().kill()
+        try:
+            docker("kill", self.container_name)  # fails if the container is gone already: fine
+        finally:
+            super().kill()
 
     def terminate(self) -> None:
         """SIGTERM to the program in the container; the client ends with it."""
         if self.poll() is None:
-            answer = docker("kill", "--signal", "TERM", self.container_name)
-            if answer.returncode != 0:  # not started yet
-                super().terminate()
+            answered = False
+            try:
+                answered = docker("kill", "--signal", "TERM", self.container_name).returncode == 0
+            finally:
+                if not answered:  # not started yet, or the engine hangs
+                    super().terminate()
+
+
+def end_containers(is_wanted: Callable[[WorkMark], bool]) -> list[str]:
+    """Kill and remove the containers with such a mark, of all states; returns their ids.
+
+    Raises:
+        TesseraError: Docker does not list its containers, or keeps one (``code`` is ``containers-left``).
+    """
+    form = f'{{{{.ID}}}} {{{{.Label "{MARK_LABEL}"}}}}'
+    listed = docker("ps", "--all", "--filter", f"label={MARK_LABEL}", "--format", form)
+    lines = [line.partition(" ")[::2] for line in listed.stdout.splitlines()]
+    found = [name for name, label in lines if (mark := WorkMark.parse(label)) and is_wanted(mark)]
+    done = docker("rm", "--force", *found) if found else listed
+    gone = ("No such container", "already in progress")  # it ended meanwhile
+    left = [line for line in done.stderr.splitlines() if not any(word in line for word in gone)]
+    if done.returncode != 0 and left:
+        raise TesseraError(
+            "the containers of a run that was killed",
+            f"docker {'rm' if found else 'ps'}: {' '.join(left)[-300:]}",
+            f"docker ps --all --filter label={MARK_LABEL}; docker rm --force ID",
+            exit_code=EXIT_FAILED,
+            code="containers-left",
+        )
+    return found
 
 
 class HostProcess(subprocess.Popen):
@@ -97,7 +128,7 @@ def end_process(process: subprocess.Popen) -> None:
             process.wait(GRACE_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
+    process.wait()  # even of one that has ended: it removes a container whose client was killed
 
 
 @contextmanager

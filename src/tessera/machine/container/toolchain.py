@@ -1,8 +1,8 @@
 """Run programs of the toolchain: in its Docker image, in its SIF file, or on this machine.
 
 Contract of :class:`Toolchain`: ``argv`` names the same files on all engines; new files belong to the
-caller; a program never outlives the caller; ``describe()`` identifies the compilers and libraries for the
-provenance of results.
+caller, and in a container, ``RunOptions.writes`` names the folders for them; a program never outlives the
+caller; ``describe()`` identifies the compilers and libraries for the provenance of results.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Toolchain(ABC):
             env: variables for the program, added to the toolchain's own.
             capture: return standard output and error as text instead of passing them on.
             check: a status other than 0 is a :class:`TesseraError`.
-            options: network, capabilities, huge pages.
+            options: folders that it writes, network, capabilities, huge pages.
 
         Raises:
             TesseraError: the status, or the program was ended because it used no processor time
@@ -171,7 +171,8 @@ class HostToolchain(Toolchain):
 
     def popen(self, argv, paths=(), env=None, *, options=None, **keywords):
         keywords.setdefault("stdin", subprocess.DEVNULL)
-        keywords.setdefault("cwd", container_folder(mounts(paths)))
+        writes = options.writes if options else ()
+        keywords.setdefault("cwd", container_folder(mounts([*paths, *writes])))
         return HostProcess(
             [os.fspath(argument) for argument in argv],
             env=os.environ | dict(env or {}),

@@ -18,7 +18,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.layouts.layout import Layout, write_layout
 from tessera.core.platforms import Platform
 from tessera.core.results.outcomes import is_ok, note_of, note_sentence
-from tessera.machine.container.command import mounts
+from tessera.machine.container.command import mounts, writable_of_caller
 from tessera.measure.suggest.profile import Page, Profile, page_of, windows_of_pages
 from tessera.measure.suggest.server_load import Load, LoadRun
 from tessera.record import traces
@@ -159,6 +159,7 @@ def record_trace(
     if load is not None:
         load.require_free_port()
         companion = LoadRun(load)
+    opened = opened_paths(program)
     done = traces.record_program(
         program,
         folder / "trace.tst",
@@ -168,7 +169,8 @@ def record_trace(
         threads=(not counted and starts_threads(program[0])) if threads is None else threads,
         roi=roi,
         companion=companion,
-        paths=opened_paths(program),
+        paths=opened,
+        writes=writable_of_caller(opened),
     )
     return done.trace
 

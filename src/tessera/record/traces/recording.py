@@ -23,7 +23,7 @@ from tessera.core.files import check_target, publish, repo_root, scratch_folder,
 from tessera.core.results.outcomes import note_of, note_sentence
 from tessera.core.units import GB, format_bytes, parse_bytes
 from tessera.machine.container import RunOptions
-from tessera.machine.container.command import caller_folder
+from tessera.machine.container.command import caller_folder, writable_of_caller
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import HostToolchain, Toolchain
 from tessera.machine.program_paths import FixedNames
@@ -67,6 +67,7 @@ def record_program(
     show_stdout: bool = False,
     companion: Companion | None = None,
     paths: Sequence[Path] = (),
+    writes: Sequence[Path] = (),
     environment: Mapping[str, str] | None = None,
     where: Toolchain | None = None,
     folder: Path | None = None,
@@ -95,6 +96,8 @@ def record_program(
         companion: what runs beside the program, such as the load of a server, and ends it; the program
             then shares this machine's network.
         paths: files and folders outside the checkout that the program opens.
+        writes: those that it writes, besides ``folder`` and, if it lies outside the checkout, the caller's
+            folder.
         environment: further variables of the program.
         where: image that has the program under ``argv[0]``'s own path (``workloads_toolchain()``); by
             default a program of this machine, in the toolchain.
@@ -139,9 +142,10 @@ def record_program(
     folder = Path(folder).absolute() if folder else None
     place = Place(where, folder, target)
     command_line = shlex.join(words)
-    visible = [out.parent, *paths, folder] if folder else [out.parent, *paths, *caller_folder()]
+    visible = [*paths, *([] if folder else caller_folder())]
+    written = [*writes, *([folder] if folder else writable_of_caller(caller_folder()))]
     if options.switch:
-        visible.append(options.switch.parent)
+        written.append(options.switch.parent)
     with scratch_folder(out) as scratch:
         out.unlink(missing_ok=True)
         guest = place.guest(words, scratch, pools)
@@ -157,7 +161,9 @@ def record_program(
         guest.write_files({"out": partial, "program": header, **options.settings()})
         by_hand = options.switch is not None and companion is None  # another shell gives it work and ends it
         grown = None if by_hand else lambda: partial.stat().st_size if partial.exists() else 0
-        status, stdout, stderr = _run(place, guest, words, visible, show_stdout, companion, names, grown)
+        status, stdout, stderr = _run(
+            place, guest, words, visible, show_stdout, companion, names, grown, [scratch, *written]
+        )
         stderr = with_names(stderr, names.back())
         stderr = with_names(stderr, {partial: out, f"{scratch}/": ""})
         stopped = partial.exists() and trace_info(partial)["stopped"]
@@ -189,15 +195,15 @@ def _run(
     companion: Companion | None,
     names: FixedNames,
     grown: Callable[[], int] | None,
+    writes: Sequence[Path] = (),
 ) -> tuple[int, str, str]:
-    command, variables, options = place.command(guest, argv), guest.environment(), RunOptions()
+    command, variables = place.command(guest, argv), guest.environment()
+    options = RunOptions(writes=tuple(writes), network="host" if companion else "none")
     if not isinstance(place.engine, HostToolchain):
         options = names.mounted(options)
     if names.names:
         command, variables = names.command(command, variables), {}
         options = replace(options, hostname="tessera")
-    if companion:
-        options = replace(options, network="host")
     process = place.engine.popen(
         command,
         paths,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
 from tessera.core.files import built, check_target, publish, scratch_folder, with_names
-from tessera.machine.container import toolchain
+from tessera.machine.container import RunOptions, toolchain
 from tessera.record.traces.packed import DAMAGED, packing_of, unpacked
 
 
@@ -34,7 +34,7 @@ def cut(trace: Path | str, out: Path | str, *, start_access: int, accesses: int)
     """
     path, target = _existing(trace), _writable(out)
     span = ["--start", str(start_access), "--accesses", str(accesses)]
-    _tool(["cut", path, target, *span], [path.parent, target.parent])
+    _tool(["cut", path, target, *span], [path.parent], writes=(target.parent,))
 
 
 def trace_events(trace: Path | str, *, csv: bool = False) -> str:
@@ -54,7 +54,7 @@ def write_touches(trace: Path | str, out: Path | str) -> None:
         TesseraError: the trace is missing or damaged, or ``out`` can't be written.
     """
     path, target = _existing(trace), _writable(out)
-    _tool(["touches", path, target], [path.parent, target.parent])
+    _tool(["touches", path, target], [path.parent], writes=(target.parent,))
 
 
 def import_champsim(
@@ -87,7 +87,8 @@ def import_champsim(
         made = folder / "trace.tst"
         with _decompressed(path, folder) as plain:
             names = {made: target, plain: path}
-            said = _tool(["import-champsim", plain, made, *extra], [plain.parent, target.parent], names)
+            words = ["import-champsim", plain, made, *extra]
+            said = _tool(words, [plain.parent], names, writes=(folder,))
         publish(made, target)
     return said
 
@@ -95,7 +96,7 @@ def import_champsim(
 def export_champsim(trace: Path | str, out: Path | str) -> None:
     """Convert a trace to plain ChampSim records."""
     path, target = _existing(trace), _writable(out)
-    _tool(["export-champsim", path, target], [path.parent, target.parent])
+    _tool(["export-champsim", path, target], [path.parent], writes=(target.parent,))
 
 
 @contextlib.contextmanager
@@ -139,10 +140,16 @@ def _decompressed(path: Path, scratch: Path) -> Iterator[Path]:
             ) from None
 
 
-def _tool(arguments: list[str | Path], paths: list[Path], names: dict[Path, Path] | None = None) -> str:
+def _tool(
+    arguments: list[str | Path],
+    paths: list[Path],
+    names: dict[Path, Path] | None = None,
+    writes: tuple[Path, ...] = (),
+) -> str:
     """Run ``tessera-trace`` and return its output; its error message is raised as a TesseraError."""
     argv = [str(built("tracer", "tessera-trace")), *(str(a) for a in arguments)]
-    done = toolchain().run(argv, paths=paths, capture=True, check=False)
+    options = RunOptions(writes=writes)
+    done = toolchain().run(argv, paths=paths, capture=True, check=False, options=options)
     if done.returncode != 0:
         message = with_names(done.stderr or "", names or {}).strip().removeprefix("tessera-trace: ")
         head, _, remedy = message.partition("\n  what to do: ")

@@ -8,6 +8,7 @@ from typing import Any
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.machine.container import RunOptions
+from tessera.machine.container.command import writable_of_caller
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import (
     HostToolchain,
@@ -43,6 +44,7 @@ def tracing_options(run: ProgramRun, size: Size, folder: Path) -> dict[str, Any]
         "thread": run.thread,
         "companion": run.companion,
         "paths": [folder, *run.paths],
+        "writes": [folder, *(writable_of_caller(run.paths) if run.image == HOST else ())],
         "environment": dict(run.environment),
         "where": installed(run.image),
         "folder": run.folder,
@@ -97,7 +99,7 @@ def execute(run: ProgramRun, folder, *, show_stdout: bool = False) -> tuple[Fini
         argv,
         [folder, *run.paths],
         dict(run.environment),
-        options=RunOptions(network="host") if run.companion else None,
+        options=RunOptions(writes=(folder,), network="host" if run.companion else "none"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -20,7 +20,7 @@ import click
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built, file_stamp, locked_file, settled_stamp, sha256_of, write_text
 from tessera.core.units import format_bytes
-from tessera.machine.container.toolchain import toolchain
+from tessera.machine.container import RunOptions, toolchain
 from tessera.machine.limits import available_memory, memory_ran_out, readable
 from tessera.record.workloads.definition import Prepared, Size
 from tessera.record.workloads.program_run import Finished, last_line_json
@@ -136,7 +136,8 @@ def _build(asked: Prepared, path: Path) -> dict:
         )
     began = time.monotonic()
     argv = [str(built("workloads", asked.program)), *asked.args, "--prepare", str(path)]
-    done = toolchain().run(argv, paths=[path.parent], capture=True, check=False)
+    options = RunOptions(writes=(path.parent,))
+    done = toolchain().run(argv, capture=True, check=False, options=options)
     if done.returncode != 0:
         path.unlink(missing_ok=True)
         tail = "\n".join((done.stderr or "").strip().splitlines()[-4:])

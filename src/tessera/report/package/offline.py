@@ -22,7 +22,7 @@ from tessera.core.files import build_dir, making, making_folder, repo_root, writ
 from tessera.core.processes import module_command
 from tessera.core.units import MB
 from tessera.lab.kernel.source import find_source, recorded_source
-from tessera.machine.container.command import docker_run
+from tessera.machine.container.command import RunOptions, docker_run
 from tessera.machine.container.engine import docker_client, require_docker
 from tessera.machine.container.image_inputs import BaseArguments, kernel_tag, toolchain_tag, workloads_tag
 from tessera.machine.container.images import require_image
@@ -132,7 +132,8 @@ def kernel_source() -> Path:
     folder = _made(f"kernel-{tag.rpartition(':')[2]}")
     if not folder.is_dir():
         with making_folder(folder) as half:
-            _ran(docker_run(identity, ["sh", "-c", f'cp {_SOURCES} "$1"', "sh", str(half)]))
+            argv = ["sh", "-c", f'cp {_SOURCES} "$1"', "sh", str(half)]
+            _ran(docker_run(identity, argv, options=RunOptions(writes=(half,))))
     return next(iter(sorted(folder.iterdir())))
 
 

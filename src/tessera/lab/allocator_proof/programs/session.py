@@ -208,7 +208,7 @@ class Session:
         env = {"PYTHONPATH": str(repo_root() / "src"), "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"}
         # Docker's own filter denies userfaultfd, which holds other threads back while a huge page is split or
         # copied for a forked child.
-        options = RunOptions(huge_pages=True, unconfined=True)
+        options = RunOptions(writes=(folder,), huge_pages=True, unconfined=True)
         left = list(layouts)
         with (folder / "worker.err").open("w") as err:
             process = tools.popen(

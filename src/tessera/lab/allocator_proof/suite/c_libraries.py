@@ -112,7 +112,7 @@ def _built_image(say: Callable[[str], None]) -> str:
 def _import_image(path: Path, tag: str) -> None:
     """The folder or tar file as an image."""
     if path.is_file():
-        done = docker("import", str(path), tag)
+        done = docker("import", str(path), tag, timeout=None)
     elif path.is_dir():
         without = [f"--exclude=./{name}/*" for name in ("proc", "sys", "dev", "run")]
         with subprocess.Popen(["tar", "-C", path, *without, "-c", "."], stdout=subprocess.PIPE) as tar:

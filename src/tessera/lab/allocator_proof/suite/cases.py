@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tessera.core.checks import FAIL, PASS, SKIP, Check, status_counts
@@ -128,7 +128,8 @@ def run(settings: ProofSettings) -> Findings:
     argv += ["--output-on-failure", "--output-log", log, "--output-junit", tests_file]
     argv += ["-R", settings.cases] if settings.cases is not None else []
     with huge_pages(settings.say):
-        status = toolchain().run(argv, check=False, options=OPTIONS).returncode
+        options = replace(OPTIONS, writes=(build_dir("mosalloc"),))
+        status = toolchain().run(argv, check=False, options=options).returncode
     said = log.read_text(errors="replace") if log.exists() else "ctest wrote no log"
     if not tests_file.exists():
         raise TesseraError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from tessera.core.checks import FAIL, PASS, SKIP, Check
 from tessera.core.files import build_dir, built, repo_root
@@ -91,8 +91,9 @@ def _compare(settings: ProofSettings, layout: str, threads: int, operations: int
     argv = ["python3", script, build_dir("mosalloc"), "--operations", str(operations)]
     argv += ["--layout", layout, "--threads", str(threads)]
     settings.say(f"{layout}, {threads} threads, {operations} operations")
+    options = replace(OPTIONS, writes=(build_dir("mosalloc"),))
     process = toolchain().popen(
-        argv, options=OPTIONS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        argv, options=options, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     with stopped_at_exit(process), watchdog(process, script.name):
         output = process.communicate()[0]

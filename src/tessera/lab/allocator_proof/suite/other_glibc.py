@@ -14,7 +14,7 @@ import subprocess
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
@@ -207,8 +207,9 @@ def _under(base: CLibrary, settings: ProofSettings, no_pages: str) -> list[Check
     script, names = write_script(folder, conditions)
     try:
         with image_of(base, settings.say) as tag:
+            options = replace(OPTIONS, writes=(folder,))
             process = DockerToolchain(tag).popen(
-                ["sh", script], options=OPTIONS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+                ["sh", script], options=options, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
             )
             with stopped_at_exit(process):
                 output = process.communicate(timeout=SCRIPT_SECONDS)[0]
