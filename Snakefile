@@ -57,7 +57,8 @@ localrules: reproduce, smoke, kernel, kernel_smoke, kernel_bisect
 
 onstart:  # only of runs with jobs; not of dry runs, listings, or jobs of a cluster
     from tessera.cli.pipeline import failures, job_log  # slow to import
-    failures.begin_run(TREE.root, left_out() if workflow.local_exec else (), config)  # nodes of a cluster have their own memory
+    # Nodes of a cluster have their own memory, and their jobs outlive this process.
+    failures.begin_run(TREE.root, left_out() if workflow.local_exec else (), config, local=workflow.local_exec)
     timeline = job_log.watch_jobs(TREE.timeline, workflow, logger)
     job_log.plan_steps(TREE, workflow, timeline.run, log)
 

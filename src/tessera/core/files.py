@@ -119,7 +119,7 @@ def making(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
     try:
         target = _target(Path(path))
         _make_folders(target.parent, sync)
-        _remove_leftovers(target.parent)
+        remove_leftovers(target.parent)
         temporary = _new_file(target)
     except OSError as error:
         raise _failed(path, error) from error
@@ -147,7 +147,7 @@ def scratch_folder(target: Path) -> Iterator[Path]:
     folder = _temporary_name(target)
     try:
         _make_folders(target.parent, sync=False)
-        _remove_leftovers(target.parent)
+        remove_leftovers(target.parent)
         folder.mkdir()
     except OSError as error:
         raise _failed(target, error) from error
@@ -393,20 +393,27 @@ def _new_file(target: Path) -> Path:
 _looked_into: set[Path] = set()
 
 
-def _remove_leftovers(folder: Path) -> None:
-    """Remove temporary files and folders of processes that have died; once for each folder and process."""
+def remove_leftovers(folder: Path) -> list[Path]:
+    """Remove temporary files and folders of processes that have died; once for each folder and process.
+
+    Returns:
+        Those that were found.
+    """
+    found: list[Path] = []
     if folder in _looked_into:
-        return
+        return found
     _looked_into.add(folder)
     with suppress(OSError), os.scandir(folder) as entries:  # what cannot be removed does no harm
         for entry in entries:
             match = _TEMPORARY.fullmatch(entry.name)
             if match is None or not has_died(match[1]):
                 continue
+            found.append(Path(entry.path))
             if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path, ignore_errors=True)
             else:
                 os.unlink(entry.path)
+    return found
 
 
 def _make_folders(folder: Path, sync: bool) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.cli.pipeline.lock import RunLock
+from tessera.cli.pipeline.remains import end_remains, watch_run
 from tessera.core.errors import TesseraError
 from tessera.core.files import sha256_of, write_text
 from tessera.core.results import os_tables, transfer_tables
@@ -246,9 +247,11 @@ RETRY = "TESSERA_RETRY"  #: `1` in a run that tries again what failed, as `./run
 RESERVE = "TESSERA_RESERVE"
 
 
-def begin_run(results: Path, left_out: Sequence[str] = (), config: Mapping | None = None) -> None:
-    """Hold ``results`` until this process ends; with $TESSERA_RETRY=1 drop failures and start over without
-    them.
+def begin_run(
+    results: Path, left_out: Sequence[str] = (), config: Mapping | None = None, *, local: bool = True
+) -> None:
+    """Hold ``results`` until this process ends, and end what killed runs left at work; with $TESSERA_RETRY=1
+    drop failures and start over without them.
 
     Which jobs there are was decided before this, so a run that drops something starts again, in this same
     process and with the lock that it holds.
@@ -256,6 +259,7 @@ def begin_run(results: Path, left_out: Sequence[str] = (), config: Mapping | Non
     Args:
         left_out: rows that this machine has too little memory or disk for, with the numbers; said at once.
         config: effective configuration of the run, kept with its provenance.
+        local: the jobs are processes of this machine, and end with this one; those of a cluster don't.
 
     Raises:
         SystemExit: another run is at work on ``results``, or it cannot be written; said so, since Snakemake
@@ -270,11 +274,25 @@ def begin_run(results: Path, left_out: Sequence[str] = (), config: Mapping | Non
     except TesseraError as error:
         print(f"tessera: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    _end_remains(results)
     for row in left_out:
         print(f"tessera: this row will be left out: {row}", file=sys.stderr)
-    if os.environ.get(RETRY) != "1":
-        return
-    os.environ[RETRY] = "0"  # once is enough
+    if os.environ.get(RETRY) == "1":
+        os.environ[RETRY] = "0"  # once is enough
+        _start_without_failures(results)
+    if local:
+        watch_run()
+
+
+def _end_remains(results: Path) -> None:
+    try:
+        if found := end_remains(results):
+            print(f"tessera: ended what a killed run had left: {', '.join(found)}", file=sys.stderr)
+    except TesseraError as error:  # a job that needs the engine will say so, too
+        print(f"tessera: {error}", file=sys.stderr)
+
+
+def _start_without_failures(results: Path) -> None:
     failed = failures(results, reserve=os.environ.get(RESERVE) == "1")
     if failed:
         drop(results, failed)
