@@ -224,10 +224,10 @@ def test_what_the_engine_says_of_a_container(answer, monkeypatch):
 
     def docker(*words, timeout=None):
         asked.append(words)
-        if words[0] != "top":
-            return subprocess.CompletedProcess(words, 1, "", "")
         if answer == "none":
             raise subprocess.TimeoutExpired(words, timeout)
+        if words[0] != "top":
+            return subprocess.CompletedProcess(words, 1, "", "")
         text = f"PID TIME\n1 {len(asked) if answer == 'changes' else 7}\n"
         return subprocess.CompletedProcess(words, int(answer == "refused"), text, "")
 

@@ -176,7 +176,10 @@ def _rows_below(pid: int, proc: Path = Path("/proc")) -> dict[int, list[bytes]]:
 def _end(process: subprocess.Popen) -> None:
     """End the program and what it started, also if it has ended itself: children may keep its output open."""
     below = {} if isinstance(process, ContainerProcess) else _rows_below(process.pid)
-    end_process(process)
+    try:
+        end_process(process)
+    except (subprocess.TimeoutExpired, TesseraError):  # the engine does not answer: at least its client ends
+        subprocess.Popen.kill(process)
     for pid, row in below.items():
         with contextlib.suppress(OSError):
             now = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
