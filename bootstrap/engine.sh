@@ -17,7 +17,8 @@ ensure_engine() {
     command -v dockerd > /dev/null || fail "engine 'docker'" "dockerd is not installed" "$remedy"
     if [[ -d /run/systemd/system ]]; then
         say "no docker engine answers: systemctl start docker"
-        systemctl start docker || fail "systemctl start docker" "it failed" "$remedy"
+        # The unit's own start has no time limit.
+        timeout 120 systemctl start docker || fail "systemctl start docker" "it failed, or took more than 120 s" "$remedy"
     else
         say "no docker engine answers: starting dockerd (log: .tessera/dockerd.log); it keeps running"
         # Detached, and without the set-up lock that ./run holds as descriptor 9.
