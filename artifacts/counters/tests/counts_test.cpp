@@ -4,7 +4,10 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "publishing.h"
 
 using namespace tessera::counters;
 
@@ -66,6 +69,25 @@ TEST(Counts, TheFile) {
     EXPECT_EQ(text.str(), "event,value,enabled_ns,running_ns\nwalks,18446744073709551615,5,4\nfaults,0,3,3\nregion_ns,17,0,0\n");
     EXPECT_FALSE(prepare_file(path));  // removes it: a run that fails must not leave the counts of an earlier one
     EXPECT_NE(access(path.c_str(), F_OK), 0);
+}
+
+TEST(Counts, TheFileIsOnTheDiskUnderItsName) {
+    const std::string folder = testing::TempDir() + "counts-" + std::to_string(getpid()), path = folder + "/counts.csv";
+    ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
+    publishing::watch();
+    ASSERT_FALSE(write_counts(path, {}, {}, 17));
+    const std::string part = path + "." + std::to_string(getpid()) + ".part";
+    EXPECT_EQ(publishing::calls, (std::vector<std::string>{"sync " + part, "rename " + path, "sync " + folder}));
+    for (const size_t failing : {0u, 1u, 2u}) {
+        publishing::watch(failing);
+        ASSERT_FALSE(prepare_file(path));
+        EXPECT_EQ(write_counts(path, {}, {}, 17).found, "Input/output error");
+        EXPECT_NE(access(part.c_str(), F_OK), 0);
+        EXPECT_EQ(access(path.c_str(), F_OK) == 0, failing == 2);
+    }
+    publishing::watch();
+    EXPECT_FALSE(prepare_file(path));
+    EXPECT_EQ(rmdir(folder.c_str()), 0);
 }
 
 TEST(Counts, FilesThatCannotBeWritten) {
