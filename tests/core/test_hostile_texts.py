@@ -142,6 +142,15 @@ def test_aliases_that_grow_are_refused_where_anchors_are_allowed():
 SPLIT = re.compile(r"""\bf(["'])(?:(?!\1)[^\n])*\{(?:(?!\1)[^\n])*\1\.split\(\)""")
 
 
+def test_one_function_evaluates_a_text_and_no_shell_is_implied():
+    """The formulas of our claims, whose syntax tree has only arithmetic."""
+    code = re.compile(
+        r"\b(?:eval|exec)\(|os\.(?:system|popen)\(|shell=True|getoutput|import pickle|verify=False"
+    )
+    found = [(path, one) for path in (ROOT / "src").rglob("*.py") for one in code.findall(path.read_text())]
+    assert found == [(ROOT / "src/tessera/report/claims/formula.py", "eval(")]
+
+
 def test_no_value_is_put_into_a_text_that_is_split_or_given_to_a_shell():
     wrong = []
     for path in (ROOT / "src").rglob("*.py"):
