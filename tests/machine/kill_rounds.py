@@ -186,7 +186,7 @@ class Rounds:
             end.unlink(missing_ok=True)
             pid = checkout.start(
                 work=work, settings=list(map(str, self.settings)), value=str(number + 2), end=str(end),
-                pages=self.random.randint(1, MOST_PAGES), hold=self.random.choice((0, 0.005)),
+                pages=self.random.randint(1, MOST_PAGES), hold=self.random.choice((0, 0.01, 0.04)),
             )  # fmt: skip
             span = 1.5 * statistics.median(self.seconds[work] or [1.0])
             at = time.monotonic() + self.random.uniform(0, span) if self.random.random() < kill else None
