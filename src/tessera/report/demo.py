@@ -186,7 +186,7 @@ def lines(demo: Demo, page: str) -> list[str]:
     text = [
         *_wrapped(f"{demo.title}, from {demo.where}{of}. Every R is {demo.provenance}. {UNCOUNTED} R is "
                   f"the runtime in cycles; P is the platform without a change, with R {cycles(demo.base)}. "
-                  f"{len(demo.errors)} published models, fitted again to {layouts} of page sizes, and what "
+                  f"{len(demo.errors)} models, fitted again to {layouts} of page sizes, and what "
                   f"they predict for {designs} design{'' if designs == 1 else 's'} of the archive:"),
         "",
         *_table(demo),

@@ -69,7 +69,7 @@ A small part of one run of `config/default.yaml`, made by `tessera dev notebooks
 | `studies/transfer/` | the study of transfer without ladders, and a fingerprint (docs/explain/transfer.md) |
 | `traces/*/info.json` | pools and counts of the recorded traces (which are too large to be here) |
 | `machines/bundles/` | a rehearsal of notebook 07: a fake machine that counts archived cells, with noise |
-| `claims.csv`, `models/errors.csv` | claims and errors of **all** {pairs} pairs of that run |
+| `claims.csv`, `models/errors.csv` | claims and errors of **all** pairs of that run |
 
 Run: commit {commit}, seed {seed}, sampling `{sampling}`.
 {study}
@@ -167,7 +167,6 @@ def _archive_readme(source: ResultsSource, chosen, study: str) -> str:
     return README.format(
         workloads=", ".join(sorted({workload for workload, _ in chosen})),
         platforms=", ".join(sorted({platform for _, platform in chosen})),
-        pairs=len(source.results.pairs()),
         commit=str(git.get("commit"))[:12],
         seed=config["seed"],
         sampling=config["sampling"],
