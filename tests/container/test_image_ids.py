@@ -20,7 +20,7 @@ version) echo 20.10 ;;
 image) if [ -e "ids/$5" ]; then echo "$5"; elif [ -e "tags/$5" ]; then cat "tags/$5"; else exit 1; fi ;;
 tag) [ -e "ids/$2" ] && echo "$2" > "tags/$3" ;;
 build) echo "build $(cat "tags/${{3#BASE=}}")" >> log; new "$5" ;;
-run) cat packages ;;
+run) echo "$*" >> runs; cat packages ;;
 load) for tag in archive/*; do cp "$tag" tags/; touch "ids/$(cat "$tag")"; done ;;
 esac
 """
@@ -138,6 +138,16 @@ def test_a_build_that_was_killed_before_its_last_word_counts_for_nothing(docker,
     assert not images.image_exists(base_tag()) and images.engine_id(base_tag())
     assert "origin" in ensured() or images.image_exists(base_tag())
     assert json.loads(manifest(base_tag()).read_text())["origin"] == "live"
+
+
+def test_the_record_of_packages_asks_images_by_their_ids(docker):
+    ensured()
+    ours = images.require_image(toolchain_tag())
+    put(docker, toolchain_tag(), "sha256:other")
+    stanza = {"Package": "libc6", "Version": "2.36-9", "Architecture": "amd64", "SHA256": "bb"}
+    (docker / "packages").write_text("".join(f"{key}: {value}\n" for key, value in stanza.items()))
+    (found,) = image_packages.collect_packages({toolchain_tag(): ours})
+    assert found.sha256 == "bb" and f" {ours} sh -c " in (docker / "runs").read_text()
 
 
 # The unpacked package.

@@ -237,7 +237,8 @@ def test_one_function_renames_in_each_native_component(root):
         path.relative_to(root).as_posix()
         for suffix in ("c", "cpp", "h", "hpp")
         for path in (root / "artifacts").rglob(f"*.{suffix}")
-        if re.search(r"\brename(at2?)?\s*\(", re.sub(r"//.*", "", path.read_text()))
+        if "tests" not in path.parts
+        and re.search(r"\brename(at2?)?\s*\(", re.sub(r"//.*", "", path.read_text()))
     }
     assert found == NATIVE
     for name in NATIVE:

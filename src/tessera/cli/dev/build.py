@@ -13,6 +13,7 @@ from tessera.machine.container.images import (
     ensure_vips_image,
     ensure_workloads_image,
     export_images,
+    require_image,
 )
 
 
@@ -67,7 +68,7 @@ def build(
         if component not in builder.COMPONENTS:
             raise unknown_name("component", component, builder.COMPONENTS)
     if record_packages:
-        click.echo(image_packages.write_packages(_say))
+        click.echo(image_packages.write_packages(require_image, _say))
         return
     only = image or workloads_image or vips_image
     if container_engine_name() != NONE:

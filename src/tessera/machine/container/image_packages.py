@@ -83,16 +83,16 @@ def package_stanzas(text: str) -> Iterable[dict[str, str]]:
             yield dict(line.split(": ", 1) if ": " in line else (line.rstrip(":"), "") for line in lines)
 
 
-def collect_packages(tags: Iterable[str]) -> list[DebianPackage]:
-    """Packages of these images with their checksums, from the archive's index. Needs a network.
+def collect_packages(images: Mapping[str, str]) -> list[DebianPackage]:
+    """Packages of these images (tag -> id) with their checksums, from the archive's index. Needs a network.
 
     Raises:
         TesseraError: the archive does not answer, or no longer has a package of an image.
     """
     files: dict[tuple[str, str, str], str] = {}
     users: dict[tuple[str, str, str], list[str]] = {}
-    for tag in tags:
-        command = docker_run(tag, ["sh", "-c", _ASK], options=RunOptions(network="bridge"))
+    for tag, identity in images.items():
+        command = docker_run(identity, ["sh", "-c", _ASK], options=RunOptions(network="bridge"))
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
             raise TesseraError(
@@ -111,24 +111,20 @@ def collect_packages(tags: Iterable[str]) -> list[DebianPackage]:
     return [DebianPackage(*key, sha256, tuple(users[key])) for key, sha256 in sorted(files.items())]
 
 
-def write_packages(say: Callable[[str], None]) -> Path:
+def write_packages(require_image: Callable[[str], str], say: Callable[[str], None]) -> Path:
     """Write the record anew from the images of this checkout; all of them must be here.
+
+    Args:
+        require_image: id of the image of a tag (:func:`tessera.machine.container.images.require_image`).
 
     Raises:
         TesseraError: an image is missing, or the causes of :func:`collect_packages`.
     """
     tags = [make() for make in (base_tag, toolchain_tag, workloads_tag, vips_tag, programs_tag, kernel_tag)]
-    for tag in tags:
-        if docker("image", "inspect", "--format", "{{.Id}}", tag).returncode != 0:
-            raise TesseraError(
-                f"packages of image {tag}",
-                "the engine does not have this image",
-                "build it: ./run tessera dev build --image, --workloads-image, --vips-image; "
-                "lab allocator programs; lab kernel build",
-            )
+    images = {tag: require_image(tag) for tag in tags}
     say(f"asking Debian's archive for the packages of {len(tags)} images")
     path = repo_root() / "docker" / "packages.csv"
-    write_text(path, packages_csv(collect_packages(tags)))
+    write_text(path, packages_csv(collect_packages(images)))
     return path
 
 
