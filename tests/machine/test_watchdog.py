@@ -15,6 +15,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.core.processes import start_ticks
+from tessera.machine.container import engine
 from tessera.machine.container import watchdog as module
 from tessera.machine.container.process import ContainerProcess, stopped_at_exit
 from tessera.machine.container.toolchain import HostToolchain
@@ -26,6 +27,7 @@ from tessera.machine.container.watchdog import (
     run_to_end,
     watchdog,
 )
+from tessera.machine.reserve import settings
 from tessera.measure.counted import counted_run
 from tessera.measure.suggest.server_load import Load, LoadRun
 from tessera.record.traces import companion, guest, recording
@@ -225,7 +227,7 @@ def test_what_the_engine_says_of_a_container(answer, monkeypatch):
     def docker(*words, timeout=None):
         asked.append(words)
         if answer == "none":
-            raise subprocess.TimeoutExpired(words, timeout)
+            raise TesseraError("docker", f"no answer within {timeout} s", "x", code="docker-hangs")
         if words[0] != "top":
             return subprocess.CompletedProcess(words, 1, "", "")
         text = f"PID TIME\n1 {len(asked) if answer == 'changes' else 7}\n"
@@ -279,10 +281,13 @@ def test_the_limit(monkeypatch, value, minutes):
 
 
 def test_tools_that_say_nothing(tmp_path, monkeypatch):
-    """The linker's ldd runs the program's own loader; a compiler may be a wrapper that asks a server."""
-    tool = tmp_path / "ldd"
-    tool.write_text("#!/bin/sh\nexec sleep 60\n")
-    tool.chmod(0o755)
+    """ldd runs the program's own loader, a compiler may be a wrapper, a command may lie on a dead server."""
+    for name in ("ldd", "apptainer", "systemctl"):
+        (tmp_path / name).write_text("#!/bin/sh\nexec sleep 60\n")
+        (tmp_path / name).chmod(0o755)
+    engine.require_apptainer.cache_clear()
+    monkeypatch.setattr(engine, "COMMAND_TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(settings, "_COMMAND_SECONDS", 0.5)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setattr(guest, "LDD_SECONDS", 0.5)
     monkeypatch.setattr(sys.modules[HostToolchain.__module__], "VERSION_SECONDS", 0.5)
@@ -290,4 +295,9 @@ def test_tools_that_say_nothing(tmp_path, monkeypatch):
         guest.libraries_of(Path("/bin/true"))
     with pytest.raises(TesseraError, match="within 0.5 s") as version:
         sys.modules[HostToolchain.__module__]._first_line(["ldd", "--version"])
+    with pytest.raises(TesseraError, match="within 0.5 s") as apptainer:
+        engine.require_apptainer()
+    with pytest.raises(TesseraError, match="within 0.5 s") as service:
+        settings._command(["systemctl", "stop", "irqbalance"])
+    assert apptainer.value.code == "apptainer-does-not-work" and service.value.code == "settings/rejected"
     assert "ldd /bin/true" in program.value.remedy and "ldd --version" in version.value.asked

@@ -127,7 +127,18 @@ def apptainer_client() -> str:
 def require_apptainer() -> str:
     """Version of Apptainer; raises an error if it is not installed or does not work."""
     command = [apptainer_client(), "version"]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=COMMAND_TIMEOUT_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise TesseraError(
+            "engine 'apptainer'",
+            f"'apptainer version' gave no answer within {COMMAND_TIMEOUT_SECONDS:g} s",
+            "mend this installation of Apptainer; the file system that it lies on may hang",
+            exit_code=EXIT_FAILED,
+            code="apptainer-does-not-work",
+        ) from None
     if done.returncode != 0:
         raise TesseraError(
             "engine 'apptainer'",

@@ -25,6 +25,7 @@ from tessera.machine.container.image_inputs import (
     vips_tag,
     workloads_tag,
 )
+from tessera.machine.container.watchdog import run_to_end
 
 # The record, ``docker/packages.csv``: packages of the images, versions, and checksums of Debian's files.
 #
@@ -93,10 +94,11 @@ def collect_packages(images: Mapping[str, str]) -> list[DebianPackage]:
     users: dict[tuple[str, str, str], list[str]] = {}
     for tag, identity in images.items():
         command = docker_run(identity, ["sh", "-c", _ASK], options=RunOptions(network="bridge"))
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        pipe, asked = subprocess.PIPE, f"packages of image {tag}"
+        done = run_to_end(command, asked, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
         if done.returncode != 0:
             raise TesseraError(
-                f"packages of image {tag}",
+                asked,
                 done.stderr.strip()[-400:],
                 "the archive must answer and still have these versions: build the image again",
                 exit_code=EXIT_FAILED,

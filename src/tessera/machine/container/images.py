@@ -57,6 +57,7 @@ from tessera.machine.container.sif import (
     sif_path,
     tar_path,
 )
+from tessera.machine.container.watchdog import run_to_end
 
 Say = Callable[[str], None]
 
@@ -425,13 +426,12 @@ def _save_archive(tag: str, say: Say) -> Path:
     say(f"docker save {tag}")
     sif_folder().mkdir(parents=True, exist_ok=True)
     with making(target) as unfinished, unfinished.open("wb") as stream:
-        done = subprocess.run(
-            [docker_client(), "save", tag], stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.PIPE
-        )
+        words, asked = [docker_client(), "save", tag], f"docker save {tag}"
+        done = run_to_end(words, asked, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.PIPE)
         if done.returncode != 0:
             raise TesseraError(
-                f"docker save {tag}",
-                done.stderr.decode(errors="replace").strip()[-300:],
+                asked,
+                done.stderr.strip()[-300:],
                 f"free space for {target}",
                 exit_code=EXIT_FAILED,
             )

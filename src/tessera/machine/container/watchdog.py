@@ -149,7 +149,7 @@ def _of_container(name: str) -> str | None:
     """Processes and their seconds, as the engine's own machine counts them."""
     try:
         done = docker("top", name, "-eo", "pid,cputimes", timeout=ANSWER_SECONDS)
-    except (subprocess.TimeoutExpired, TesseraError):
+    except TesseraError:
         return NO_ANSWER
     return done.stdout if done.returncode == 0 else None
 
@@ -178,7 +178,7 @@ def _end(process: subprocess.Popen) -> None:
     below = {} if isinstance(process, ContainerProcess) else _rows_below(process.pid)
     try:
         end_process(process)
-    except (subprocess.TimeoutExpired, TesseraError):  # the engine does not answer: at least its client ends
+    except TesseraError:  # the engine does not answer: at least its client ends
         subprocess.Popen.kill(process)
     for pid, row in below.items():
         with contextlib.suppress(OSError):

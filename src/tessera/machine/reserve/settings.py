@@ -292,9 +292,17 @@ def _write(path: Path, value: str) -> None:
         raise _rejected(f"write '{value}' to {path}", error.strerror or str(error)) from None
 
 
+#: For a command that starts or stops a service; systemd itself gives a service 90 s.
+_COMMAND_SECONDS = 120
+
+
 def _command(argv: Sequence[str]) -> None:
     try:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_COMMAND_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise _rejected(f"run '{shlex.join(argv)}'", f"it did not end within {_COMMAND_SECONDS} s") from None
     except OSError as error:
         raise _rejected(f"run '{shlex.join(argv)}'", error.strerror or str(error)) from None
     if done.returncode:
