@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import zipfile
 
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 from tessera.cli.dev.package import package
 from tessera.core.errors import TesseraError
 from tessera.measure.bundles.verify import verify_bundle as verify_bundle
-from tessera.report.package import contents, make, verify_package
+from tessera.report.package import make, verify_package
 from tests.bundles.processor import Plan, made, put
 
 from .conftest import fill, git
@@ -83,11 +84,11 @@ def test_texts_of_a_bundle_are_not_scrubbed_and_others_are(measured, tmp_path):
     done = make(measured, tmp_path / "out.zip")
     with zipfile.ZipFile(done.path) as archive:
         assert archive.read(f"{TOP}/results/sample/{BUNDLE}/environment.csv").decode() == text
-        assert archive.read(f"{TOP}/results/sample/machines/note.txt").decode() == '"found [path]/y"\n'
+        assert archive.read(f"{TOP}/results/sample/machines/note.txt").decode() == '"found [path]"\n'
 
 
 def test_a_bundle_that_names_this_machine_is_refused(measured, tmp_path, monkeypatch):
-    monkeypatch.setattr(contents.socket, "gethostname", lambda: "lab-7")
+    monkeypatch.setattr(socket, "gethostname", lambda: "lab-7")
     fill(measured, {f"{BUNDLE}/environment.csv": "found lab-7\n"})
     with pytest.raises(TesseraError, match="lab-7") as caught:
         make(measured, tmp_path / "out.zip")
