@@ -98,7 +98,20 @@ def unpack(
         TesseraError: not an archive, damaged, or one that breaks the rules above; ``code`` is
             ``archive-unreadable``, ``archive-unsafe-name``, ``archive-link`` or ``archive-too-large``.
     """
-    written, total = [], 0
+    written = []
+    for target, data in _chosen(archive, choose, limits):
+        out = folder / target
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_bytes(data)
+        written.append(out)
+    return written
+
+
+def _chosen(
+    archive: Path, choose: Callable[[PurePosixPath], PurePosixPath | None], limits: ArchiveLimits
+) -> Iterator[tuple[PurePosixPath, bytes]]:
+    """Path below the folder and bytes of each chosen entry; only what the archive does is its fault."""
+    total = 0
     try:
         for name, plain, opened in _entries(archive, limits):
             if name.is_absolute() or ".." in name.parts or "\\" in str(name):
@@ -110,20 +123,18 @@ def unpack(
                 raise _refused(archive, f"entry '{name}' would be written to '{target}'", "unsafe-name")
             if not plain:
                 raise _refused(archive, f"entry '{name}' is a link or a device, not a plain file", "link")
-            out = folder / target
-            out.parent.mkdir(parents=True, exist_ok=True)
-            with opened() as source, out.open("wb") as file:
+            data = bytearray()
+            with opened() as source:
                 while chunk := source.read(_CHUNK_BYTES):
                     total += len(chunk)
                     if total > limits.written_bytes:
                         found = f"more than {limits.written_bytes} bytes come out of it"
                         raise _refused(archive, found, "too-large")
-                    file.write(chunk)
-            written.append(out)
+                    data += chunk
+            yield target, bytes(data)
     except _UNREADABLE as error:
         found = f"it cannot be read: {type(error).__name__}: {error}"
         raise _refused(archive, found, "unreadable") from error
-    return written
 
 
 def _entries(

@@ -168,8 +168,27 @@ def making_folder(path: Path) -> Iterator[Path]:
         TesseraError: as :func:`making`.
     """
     with scratch_folder(path) as made:
-        yield made
+        try:
+            yield made
+        except OSError as error:
+            if error.filename is None or Path(os.fsdecode(error.filename)).is_relative_to(made):
+                raise _failed(path, error) from error
+            raise
         publish(made, path)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder with all that is in it; a process that is killed here leaves the whole folder or none.
+
+    Raises:
+        TesseraError: it can't be renamed; then it is as before.
+    """
+    aside = _temporary_name(path)
+    try:
+        _rename(path, aside)
+    except OSError as error:
+        raise _failed(path, error) from error
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def publish(made: Path, target: Path, *, sync: bool = True) -> None:
@@ -242,6 +261,12 @@ def write_csv(table, path: Path | str, *, index: bool = False, **options) -> Non
     """A pandas ``table`` as CSV; ``options`` are those of its ``to_csv``."""
     with writing(path) as stream:
         table.to_csv(stream, index=index, **options)
+
+
+def copy_file(source: Path, target: Path | str) -> None:
+    """The bytes of ``source`` as the whole content of ``target``; raises as :func:`making`."""
+    with source.open("rb") as read, writing(target, "wb") as stream:
+        shutil.copyfileobj(read, stream)
 
 
 def append_lines(path: Path | str, text: str) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import pandas as pd
 
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.files import repo_root, write_text
+from tessera.core.files import remove_folder, repo_root, write_text
 from tessera.core.layouts.generation import Space
 from tessera.core.results.cell_tables import ARCHIVED_DESIGNS, ARCHIVED_PROFILE, CELLS, MODELS_OF_RUN
 from tessera.core.results.loader import platform_order
@@ -111,7 +110,7 @@ def write_archive(results_dir: Path, out: Path, workloads=WORKLOADS) -> None:
         study = _of_study(source.results.tree)
     chosen = [(w, p) for w in workloads for p in platform_order(cells["platform"]) if (w, p) in source.pairs]
     renew_rehearsals(out, repo_root() / ARCHIVE, read_file(CELLS, made.cells))
-    (out / "README.md").write_text(_archive_readme(source, chosen, study))
+    write_text(out / "README.md", _archive_readme(source, chosen, study))
     for workload, platform in chosen:
         _simulate_archived(source, workload, platform, made)
 
@@ -205,10 +204,12 @@ def renew_rehearsals(archive: Path, template: Path, cells: pd.DataFrame) -> list
             continue
         files = recounted_rehearsal(bundle, cells)
         target = ResultsTree(archive).machines.bundle(store.bundle_id(parse_bundle(str(folder), files)))
-        if folder.is_relative_to(archive):
-            shutil.rmtree(folder)
-        merge.write(files, target)
-        made.append(target)
+        if not target.exists():
+            merge.write(files, target)
+        if folder != target and folder.is_relative_to(archive):  # now that there is another one
+            remove_folder(folder)
+        if target not in made:
+            made.append(target)
     return made
 
 

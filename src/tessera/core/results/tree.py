@@ -296,8 +296,8 @@ class ResultsTree:
         return self.root / "bundles.json"
 
     def bundles(self) -> list[Path]:
-        """Folders of :attr:`all_bundles`, by id."""
-        return sorted(path for path in self.all_bundles.glob("*") if path.is_dir())
+        """Folders of :attr:`all_bundles`, by id; not those that are being written."""
+        return sorted(path for path in self.all_bundles.glob("[!.]*") if path.is_dir())
 
     # -- the report
 

@@ -5,13 +5,12 @@ Parts have different workloads, or further rounds of the same layouts of a workl
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
-from tessera.core.files import writing
+from tessera.core.files import making_folder
 from tessera.machine.environment.condition import worse_of
 from tessera.measure.bundles import archive, csv_files, file_format, writer
 from tessera.measure.bundles.bundle import Bundle, EventCount, MeasuredRun
@@ -70,26 +69,23 @@ def _joined(first: Bundle, second: Bundle, numbers: dict[int, int]) -> Iterator[
 
 
 def write(files: dict[str, bytes], folder: Path) -> None:
-    """Write a bundle's files into a new folder, the sums last, and read them back.
+    """Write a bundle's files, read them back, and give their folder its name.
 
     Raises:
         TesseraError: the folder has files already, can't be written, or does not have these files afterwards
-            (``bundle-not-kept``). Nothing is left in it then.
+            (``bundle-not-kept``). There is no such folder then.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise TesseraError(f"write {folder}", "it exists and is not empty", "name a new folder")
     if problems := archive.sums_problems(files):
         raise TesseraError(f"write {folder}", "; ".join(problems), "verify the bundle")
-    try:
-        for name in sorted(files, key=lambda name: (name == file_format.SUMS_FILE, name)):
-            with writing(folder / name, "wb") as stream:
-                stream.write(files[name])
-        if archive.contents(folder) != files:
+    with making_folder(folder) as made:
+        for name, data in files.items():
+            (made / name).parent.mkdir(parents=True, exist_ok=True)
+            (made / name).write_bytes(data)
+        if archive.contents(made) != files:
             found = "what was read back is not what was written"
             raise file_format.wrong(str(folder), found, "not-kept", "write it to another file system")
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
 
 
 def _differences(first: Bundle, second: Bundle) -> list[str]:

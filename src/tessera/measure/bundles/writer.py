@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
-from tessera.core.files import append_lines, write_text, writing
+from tessera.core.files import append_lines, remove_leftovers, write_text, writing
 from tessera.core.layouts.layout import Layout, layout_text
 from tessera.machine.environment.condition import Condition
 from tessera.measure.bundles import archive, cell_arithmetic, csv_files, file_format, json_files
@@ -130,6 +130,7 @@ def resume_bundle(folder: Path) -> tuple[Writer, Bundle]:
     """
     if (folder / file_format.SUMS_FILE).exists():
         raise wrong(str(folder), "it is sealed, so no run can be added", "sealed", "name a new folder")
+    remove_leftovers(folder)
     if (folder / file_format.COUNTS_FILE).exists():
         for made in (file_format.PACKED_FILE, file_format.CELLS_FILE):  # sealing was killed
             (folder / made).unlink(missing_ok=True)
@@ -181,6 +182,7 @@ def seal(folder: Path | str) -> Bundle:
         TesseraError: the folder has no run that is ok, a file is wrong, or it is sealed already.
     """
     folder = Path(folder)
+    remove_leftovers(folder)
     files = contents(folder)
     if file_format.SUMS_FILE in files:
         raise wrong(str(folder), "it is sealed already", "sealed", "name a folder that is still measured")
