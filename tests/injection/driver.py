@@ -300,6 +300,8 @@ def judged(
             wanted = os.strerror(ERRORS[point.error][0])
             if wanted not in said:
                 problems.append(f"the message does not have the cause: {wanted}")
+            if wanted == os.strerror(errno.ENOSPC) and "free " not in said.partition("what to do: ")[2]:
+                problems.append("the remedy of a full disk is to free space")
         if status == 0 and not same_as_new:
             problems.append("success, but the published files are not the new ones")
     spared = status is None or point.kind == "unlink"
@@ -321,8 +323,12 @@ def _left(writer, now: State, old: State, new: State, spared: bool) -> list[str]
     """Files that neither state has. After a kill, or if a removal failed, temporary ones may be there."""
     extra = sorted(set(now) - set(old) - set(new))
     patterns = (*writer.beside, *((TEMPORARY, *writer.debris) if spared else ()))
-    return [name for name in extra if not any(fnmatch(part, one) for part in name.split("/") for one in patterns)
-            and not (now[name] is None and writer.folders)]  # fmt: skip
+    return [
+        name
+        for name in extra
+        if not any(fnmatch(part, one) for part in name.split("/") for one in patterns)
+        and not (now[name] is None and writer.folders)
+    ]
 
 
 def inject(writer, injector: Injector, point: Point, old: State, new: State) -> tuple[list[str], str, bool]:
@@ -451,8 +457,9 @@ def main() -> int:
                 wrong = {"problems": [str(error)], "said": ""}
                 found = Found(writer.name, 0, failures=[wrong])
             tables.append(asdict(found))
-            print(f"{time.process_time():6.1f} s {found.writer:24} {found.calls:5} calls {found.points:6} points"
-                  f" {found.missed:4} missed {len(found.failures):5} failures", flush=True)  # fmt: skip
+            counts = f"{found.calls:5} calls {found.points:6} points {found.missed:4} missed"
+            seconds = f"{time.process_time():6.1f} s"
+            print(f"{seconds} {found.writer:24} {counts} {len(found.failures):5} failures", flush=True)
             for one in found.failures[: asked.show]:
                 print("  " + " ".join(str(one.get(name)) for name in ("kind", "number", "error", "path")))
                 for problem in one["problems"]:

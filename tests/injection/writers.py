@@ -759,3 +759,86 @@ def _(root: Path) -> None:
         "--",
         "/bin/true",
     )
+
+
+# The report, on synthetic results: an old report of one workload, a new one of another
+
+
+@contextmanager
+def _results(root: Path) -> Iterator[None]:
+    """Results outside the folder; the figures, too."""
+    from tessera.report import site
+    from tests.synthetic import make_tree
+
+    place = root.parent / "results"
+    if not place.exists():
+        for name in ("gups", "pr"):
+            make_tree(place / name, (name,), ("sandybridge-sim",), host=False, broken=False)
+    with (
+        mock.patch.object(site, "collect_provenance", lambda *words: {}),
+        mock.patch.object(site.claims_table, "evaluate_claims", _no_claims),
+    ):
+        yield
+
+
+def _no_claims(*words):
+    from tessera.core.results.report_tables import CLAIMS
+    from tessera.core.results.table_io import empty_table
+    from tessera.report.claims_table import Evaluated
+
+    return Evaluated(empty_table(CLAIMS), "not asked")
+
+
+def _report(name: str) -> Run:
+    def render(root: Path) -> None:
+        from tessera.report.site import render_report
+
+        render_report(root.parent / "results" / name, root / "report", only=["fig2"], with_pdf=False)
+
+    return render
+
+
+writer("report", "report/*", world=_results, prepare=_report("gups"))(_report("pr"))
+
+
+@writer("figure", "x.svg", prepare=old(x_svg="old\n"))
+def _(root: Path) -> None:
+    from tessera.core import drawing
+
+    with drawing.context():
+        figure = drawing.empty_figure(width=4, height=3)
+        figure.subplots().plot([1, 2])
+        drawing.save_svg(figure, root / "x.svg", title="a", description="b")
+
+
+@contextmanager
+def _recounted(root: Path) -> Iterator[None]:
+    """Another count of a rehearsal: the bundle of the table with other noise."""
+    from tessera.report import notebook_archive
+    from tests.bundles.processor import Plan, made
+
+    layouts = ("growing-0", "growing-8")
+    files = made(Plan(layouts=layouts, rehearsal=True), seed=2).files
+    with mock.patch.object(notebook_archive, "recounted_rehearsal", lambda bundle, cells: files):
+        yield
+
+
+def _rehearsal(root: Path) -> None:
+    from tests.bundles.processor import Plan, made, put
+
+    files = made(Plan(layouts=("growing-0", "growing-8"), rehearsal=True), seed=1).files
+    put(files, root / "machines" / "bundles" / "broadwell-01234567-00000000")
+
+
+@writer("rehearsal", "machines/bundles/*/SHA256SUMS", world=_recounted, prepare=_rehearsal)
+def _(root: Path) -> None:
+    from tessera.report.notebook_archive import renew_rehearsals
+
+    renew_rehearsals(root, root, None)
+
+
+@writer("copied-layouts", "to/*", prepare=old(from__a_csv="new\n", to__a_csv="old\n"))
+def _(root: Path) -> None:
+    from tessera.core.files import copy_file
+
+    copy_file(root / "from" / "a.csv", root / "to" / "a.csv")
