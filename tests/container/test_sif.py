@@ -180,6 +180,9 @@ def test_description_names_what_ran(machine, monkeypatch):
     kept = json.loads((machine.folder / f"{stem(toolchain_tag())}.sif.json").read_text())
     assert kept["sif_sha256"] == one["sif_sha256"] and kept["packages"] == {"libc6:amd64": "2.36-9"}
     assert toolchain().describe() == one and len(machine.calls("dpkg-query")) == 1
+    for text in ("", '{"sif_sh', "null"):
+        (machine.folder / f"{stem(toolchain_tag())}.sif.json").write_text(text)
+        assert toolchain().describe() == one
     file.write_text("another")  # of another length: a new file
     assert toolchain().describe()["sif_sha256"] == sif.sha256_of(file) != one["sif_sha256"]
 

@@ -127,11 +127,11 @@ def failed_cells(results):
 
 
 def failed_jobs(results):
-    """Of a step that left no table; another one failed before, and then succeeded."""
-    rows = ("layouts,gups,ok", 'layouts,"gups, p",failed', 'cells,"bfs, p",failed', 'cells,"bfs, p",ok')
+    """Of a step that left no table."""
+    rows = ("1,trace,gups,failed", "2,trace,gups,ok", '2,layouts,"gups, p",failed', "2,layouts,bfs,ok")
     path = ResultsTree(results).timeline
     path.parent.mkdir()
-    path.write_text("run,job,subject,outcome\n" + "".join(f"r,{row}\n" for row in rows))
+    path.write_text("\n".join(("run,job,subject,outcome", *rows, "")))
 
 
 @pytest.mark.parametrize("damage", [truncated, overwritten])
@@ -151,6 +151,15 @@ def test_a_short_trace_needs_no_other_evidence_and_a_whole_one_is_not_read(tmp_p
     assert failures(tmp_path, reserve=False) == []
     truncated(recorded)
     assert [one.path for one in failures(tmp_path, reserve=False)] == [recorded]
+
+
+def test_a_job_that_failed_in_an_earlier_run_is_no_evidence(tmp_path, recorded):
+    failed_jobs(tmp_path)
+    overwritten(recorded)
+    assert len(failures(tmp_path, reserve=False)) == 1
+    with ResultsTree(tmp_path).timeline.open("a") as stream:
+        stream.write("3,cells,bfs,ok\n")
+    assert failures(tmp_path, reserve=False) == []
 
 
 def test_a_trace_that_was_removed_counts_when_a_job_needs_it(tmp_path, recorded):

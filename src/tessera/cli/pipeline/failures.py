@@ -182,20 +182,14 @@ def _damage(info: Mapping, trace: Path, read: bool) -> str:
 
 
 def _names_of_jobs(tree: ResultsTree) -> set[str]:
-    """Subjects of the jobs that failed when they ran last; they left no rows."""
-    outcomes: dict[tuple, str] = {}
+    """Subjects of the jobs that failed in the last run; they left no rows."""
     try:
         with tree.timeline.open(newline="") as stream:
-            for row in csv.DictReader(stream):
-                outcomes[row.get("job"), row.get("subject") or ""] = row.get("outcome") or ""
+            rows = list(csv.DictReader(stream))
     except (OSError, ValueError, csv.Error):
         return set()
-    return {
-        name
-        for (_, subject), outcome in outcomes.items()
-        if outcome == FAILED
-        for name in subject.split(", ")
-    }
+    failed = (row for row in rows if row.get("run") == rows[-1].get("run") and row.get("outcome") == FAILED)
+    return {name for row in failed for name in (row.get("subject") or "").split(", ")}
 
 
 # A command that may fail runs, and its outcome becomes a file, so that other jobs continue.

@@ -13,7 +13,7 @@ import subprocess
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -132,11 +132,11 @@ def sif_record(tag: str) -> dict:
     """
     path = sif_path(require_sif(tag))
     kept = build_dir("images") / f"{stem(tag)}.sif.json"
-    if kept.is_file():
-        known = json.loads(kept.read_text())
-        if known.get("checked") == file_stamp(path):
-            return known
     before = file_stamp(path)
+    with suppress(FileNotFoundError, ValueError):  # absent or damaged: it is made again
+        known = json.loads(kept.read_text())
+        if isinstance(known, dict) and known.get("checked") == before:
+            return known
     packages = _packages(tag)
     found = {
         "image": tag,
