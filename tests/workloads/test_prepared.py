@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import subprocess
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -28,7 +29,8 @@ def builds(monkeypatch, tmp_path):
     monkeypatch.setattr(prepared, "built", lambda component, name: program)
     state = SimpleNamespace(starts=[], fail=0, answer={"verified": True}, program=program)
 
-    def run(argv, paths, capture, check):
+    def run(argv, *, capture, check, options):
+        assert options.writes == (Path(argv[-1]).parent,)
         state.starts.append(argv[1:-1])
         target = argv[-1]
         with open(target, "wb") as file:
@@ -45,6 +47,19 @@ def test_a_file_is_built_once_and_its_note_has_the_sha256(builds, tmp_path):
     assert first["sha256"] == hashlib.sha256(BYTES).hexdigest() and first["bytes"] == len(BYTES)
     assert prepared.ensure(ASKED, path) == first
     assert builds.starts == [["--scale", "4", "--prepare"]]
+
+
+def test_a_file_is_on_the_disk_before_its_note(builds, tmp_path, monkeypatch):
+    synced, fsync = [], os.fsync
+
+    def note_of(descriptor):
+        synced.append(os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}")))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note_of)
+    path = tmp_path / "graph"
+    prepared.ensure(ASKED, path)
+    assert synced[:2] == ["graph", tmp_path.name] and len(synced) == 4  # then the note and its folder
 
 
 @pytest.mark.parametrize(

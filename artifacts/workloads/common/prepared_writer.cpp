@@ -79,18 +79,9 @@ PreparedWriter::Totals PreparedWriter::finish() {
     put(table.data(), table.size() * sizeof(uint64_t), header_.table_offset);
     const std::string text = encode_header(header_);
     put(text.data(), text.size(), 0);
-    publish();
-    return {header_.file_bytes, header_.table_sum};
-}
-
-void PreparedWriter::publish() {
-    const std::string folder = path_.substr(0, path_.rfind('/') + 1);
-    const Descriptor above(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!above.open()) fail(errno, "opening its folder");
-    if (fsync(file_.number()) != 0) fail(errno, "syncing it");
     if (std::rename(partial_.path.c_str(), path_.c_str()) != 0) fail(errno, "renaming it");
     partial_.owned = false;
-    if (fsync(above.number()) != 0 && errno != EINVAL) fail(errno, "syncing its folder");  // EINVAL: the file system cannot
+    return {header_.file_bytes, header_.table_sum};
 }
 
 void PreparedWriter::put(const void* data, uint64_t bytes, uint64_t offset) {

@@ -2,7 +2,7 @@
 //
 // The bytes go to FILE.partial, which finish() renames to FILE. An error removes it. A killed preparation leaves it
 // behind, and the next start overwrites it. A lock on it keeps a second preparation out while the first one runs.
-// It is on the disk, under its name, when finish() returns.
+// The file is not synced: whoever loads it after a crash of the machine finds a wrong checksum.
 #pragma once
 
 #include <atomic>
@@ -51,7 +51,6 @@ private:
     void lock_partial();
     void write_bytes(size_t section, uint64_t from, const void* data, uint64_t bytes);
     void put(const void* data, uint64_t bytes, uint64_t offset);
-    void publish();
     [[noreturn]] void fail(int problem, const std::string& doing) const;
 
     std::string path_;

@@ -13,7 +13,6 @@
 #include "common/parallel.h"
 #include "common/prepared_writer.h"
 #include "common/rng.h"
-#include "publishing.h"
 #include "scratch_folder.h"
 
 using namespace tessera::workloads;
@@ -159,21 +158,6 @@ TEST_F(PreparedFiles, AFailureKeepsTheOldFileAndRemovesThePart) {
     }
     EXPECT_FALSE(folder_.holds("data.prep.partial"));
     EXPECT_TRUE(old == bytes_of(file_));
-}
-
-TEST_F(PreparedFiles, AFileIsOnTheDiskUnderItsName) {
-    const std::string folder = file_.substr(0, file_.rfind('/'));
-    publishing::watch();
-    write();
-    EXPECT_EQ(publishing::calls, (std::vector<std::string>{"sync " + file_ + ".partial", "rename " + file_, "sync " + folder}));
-    const std::string old = bytes_of(file_);
-    for (const size_t failing : {0u, 1u, 2u}) {
-        publishing::watch(failing);
-        EXPECT_NE(refusal([&] { write(); }, kExitFailed).find("Input/output error"), std::string::npos);
-        EXPECT_TRUE(old == bytes_of(file_));
-        EXPECT_FALSE(folder_.holds("data.prep.partial"));
-    }
-    publishing::watch();
 }
 
 TEST_F(PreparedFiles, TwoPreparationsOfOneFileDoNotMix) {

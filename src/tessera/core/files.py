@@ -220,6 +220,23 @@ def publish(made: Path, target: Path, *, sync: bool = True) -> None:
         raise _failed(target, error) from error
 
 
+def sync_file(path: Path) -> None:
+    """Bring a file that another program wrote to the disk, with its name.
+
+    Raises:
+        TesseraError: the disk is full or damaged.
+    """
+    try:
+        folder = _opened_folder(path.parent)
+        try:
+            _sync_tree(path)
+            _sync_folder(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise _failed(path, error) from error
+
+
 def _rename(made: Path, target: Path) -> None:
     if not made.is_dir() or not target.is_dir():
         os.rename(made, target)

@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import built, file_stamp, locked_file, settled_stamp, sha256_of, write_text
+from tessera.core.files import built, file_stamp, locked_file, settled_stamp, sha256_of, sync_file, write_text
 from tessera.core.units import format_bytes
 from tessera.machine.container import RunOptions, toolchain
 from tessera.machine.limits import available_memory, memory_ran_out, readable
@@ -156,6 +156,7 @@ def _build(asked: Prepared, path: Path) -> dict:
             "correct prepared.bytes in config/workloads",
             exit_code=EXIT_FAILED,
         )
+    sync_file(path)  # not by the program: what is linked into workloads moves the code that is recorded
     before = file_stamp(path)
     known = {
         "recipe": recipe(asked),
