@@ -146,7 +146,7 @@ def test_read_names_a_broken_file(tmp_path, change, said):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"args": ["--n", 1]}, 'sizes/tiny/args/1: 1; it must be text\n.*quotes: "1"'),
+        ({"args": ["--n", 1]}, 'sizes/tiny/args/1: 1; it must be a printable word\n.*quotes: "1"'),
         ({"heap_pool": "3MB"}, "sizes/tiny/heap_pool: 3MB .*2MB"),
         ({"footprint": "7MB"}, "sizes/tiny: footprint 7MB "),
         ({"anon_pool": "many"}, "anon_pool.*many"),
