@@ -146,7 +146,7 @@ def test_container_ends_with_its_caller(number, root):
 
 
 def test_manifests_record_packages_and_the_base_is_reproducible():
-    """Images of an unpacked package are listed in its index; they have no manifest until one is built here."""
+    """Images of an unpacked package are listed in its index, and have no manifest."""
     toolchain, base = image_manifest(toolchain_tag()), image_manifest(base_tag())
     if toolchain is None or base is None:
         pytest.skip("the images are those of an unpacked package")
