@@ -193,7 +193,7 @@ def test_a_size_states_what_it_loads_and_touches(tmp_path):
         (
             PREPARED | {"args": ["--scale", 4]},
             {},
-            'sizes/published/prepared/args/1: 4; it must be text\n.*quotes: "4"',
+            'sizes/published/prepared/args/1: 4; it must be a printable word\n.*quotes: "4"',
         ),
         (PREPARED, {"args": ["--n", "1"]}, "need each other"),
         (PREPARED, {"share": 1.5}, "between 0 and 1"),
