@@ -26,8 +26,8 @@ PAGES_1GB = 2
 TIMEOUT_SECONDS = 600
 
 #: Mosalloc holds writers back with userfaultfd, which the engine's usual filter denies. SYS_PTRACE gives
-#: root the right to hold the kernel's writes, too; CHOWN and DAC_OVERRIDE let it make a folder of another user
-#: and remove that. Tests that need them SKIP for other users.
+#: root the right to hold the kernel's writes, too; CHOWN and DAC_OVERRIDE let it make a folder of another
+#: user and remove that. Tests that need them SKIP for other users.
 OPTIONS = RunOptions(huge_pages=True, unconfined=True, capabilities=("SYS_PTRACE", "CHOWN", "DAC_OVERRIDE"))
 
 Say = Callable[[str], None]
