@@ -130,7 +130,9 @@ def test_a_bundle_that_takes_part_is_read_once(good, tmp_path, monkeypatch):
     put(good, tmp_path / "b")
     read = []
     for module in (steps, verify):
-        monkeypatch.setattr(module, "contents", lambda path: read.append(path) or contents(path))
+        monkeypatch.setattr(
+            module, "contents", lambda path: read.append(path) or contents(path), raising=False
+        )
     (entry,) = steps.accepted([tmp_path / "b"])
     assert read == [tmp_path / "b"] and entry.files == good
 

@@ -6,13 +6,16 @@ import re
 import socket
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tessera.core import private_texts
+from tessera.core.errors import TesseraError
 from tessera.core.private_texts import HOST, USER, Scrubber, names_of_this_machine
 from tessera.machine.container.image_inputs import BaseArguments
 from tessera.measure.bundles import texts
+from tessera.measure.counted import setting
 from tessera.report import provenance
 from tessera.report.package import make
 from tests.package.conftest import checkout, fill, results
@@ -164,3 +167,21 @@ def test_words_of_marks_and_ordinary_names_are_no_names(monkeypatch):
         monkeypatch.setenv("LOGNAME", name)
         monkeypatch.setenv("USER", name)
         assert not re.search(r"\b(root|path|ab|localhost)\b", " ".join(names_of_this_machine())), name
+
+
+@pytest.mark.parametrize("arguments", [("--token", "abc"), ("--file", "/data/x"), ("--owner=alice",)])
+def test_a_workload_with_private_arguments_is_not_measured(arguments):
+    """Words are searched together: a secret may be the word behind its name."""
+
+    def row(*words):
+        return SimpleNamespace(workload="x", size=SimpleNamespace(args=words))
+
+    assert setting._arguments(row("--file", "/usr/share/x", "-n", "5")) == (
+        "--file",
+        "/usr/share/x",
+        "-n",
+        "5",
+    )
+    with pytest.raises(TesseraError) as error:
+        setting._arguments(row("-n", *arguments))
+    assert error.value.code == "workload-unfit"

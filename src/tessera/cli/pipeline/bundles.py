@@ -18,10 +18,9 @@ from tessera.core.progress import Show, download_progress
 from tessera.core.results.tree import ResultsTree
 from tessera.lab.study import Count, Run, Seed, Texts, study
 from tessera.measure.bundles import store
-from tessera.measure.bundles.archive import contents
 from tessera.measure.bundles.bundle import Bundle
 from tessera.measure.bundles.merge import write
-from tessera.measure.bundles.verify import Verified, verify_files
+from tessera.measure.bundles.verify import Verified, verify_and_read
 
 
 @study()
@@ -123,8 +122,7 @@ def accepted(sources: Iterable[Path], *, rehearsals: bool = False) -> list[Accep
     """
     found: dict[str, AcceptedBundle] = {}
     for source in sources:
-        files = contents(source)  # read once: what is verified is what is kept
-        done = verify_files(str(source), files)
+        done, files = verify_and_read(source)
         if not done.passed or done.bundle is None:
             raise _fails(source, done)
         bars = done.bars

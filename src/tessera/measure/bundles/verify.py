@@ -81,13 +81,18 @@ def verify_bundle(path: Path | str) -> Verified:
     Raises:
         TesseraError: nothing is at this path. Everything else that is wrong is a check that failed.
     """
+    return verify_and_read(path)[0]
+
+
+def verify_and_read(path: Path | str) -> tuple[Verified, dict[str, bytes]]:
+    """The same, with the bytes that were checked, for who keeps them; raises as :func:`verify_bundle`."""
     try:
         files = contents(Path(path))
     except TesseraError as error:
         if error.code == "bundle-absent":
             raise
-        return _unreadable(error)
-    return verify_files(str(path), files)
+        return _unreadable(error), {}
+    return verify_files(str(path), files), files
 
 
 def verify_files(name: str, files: Mapping[str, bytes]) -> Verified:
