@@ -100,7 +100,7 @@ def test_a_recorded_server_that_sleeps_and_fails_its_load(tmp_path):
 
 
 def test_a_recording_of_a_switch_that_is_turned_by_hand_may_wait(tmp_path):
-    assert record(tmp_path, "sleep", "2", grown=None)[0] == 0
+    assert record(tmp_path, "sleep", "1.5", grown=None)[0] == 0
 
 
 def test_a_real_run_that_sleeps_is_a_failed_run(tmp_path):
