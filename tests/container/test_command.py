@@ -13,6 +13,7 @@ from tessera.core.processes import MARK_VARIABLE, WorkMark, process_name
 from tessera.machine.container import command
 from tessera.machine.container.command import (
     MOST_PROCESSES,
+    Mount,
     RunOptions,
     all_mounts,
     docker_run,
@@ -78,6 +79,23 @@ def test_only_what_is_named_can_be_written(checkout, tmp_path):
     }
     names = list(found)
     assert names.index(str(checkout)) < names.index(str(inner)) < names.index(str(link / "out"))
+
+
+def test_a_file_system_in_the_checkout_can_only_be_read_either(checkout, monkeypatch):
+    """`ro` of a mount says nothing of those in it."""
+    (checkout / "results").mkdir()
+    monkeypatch.setattr(command, "_mounted_below", lambda root: [checkout / "results"])
+    options = RunOptions(also=((checkout, "/second"),))
+    assert [mount for mount in all_mounts([], options) if mount.path.name == "results"] == [
+        Mount(checkout / "results", "/second/results", False),
+        Mount(checkout / "results", str(checkout / "results"), False),
+    ]
+    written = all_mounts([], RunOptions(writes=(checkout / "results",)))
+    assert Mount(checkout / "results", str(checkout / "results"), True) in written
+
+
+def test_mounted_file_systems_are_found():
+    assert {Path("/proc"), Path("/dev")} <= set(command._mounted_below(Path("/")))
 
 
 def test_a_folder_around_the_checkout_gives_no_right_in_it(checkout, tmp_path):

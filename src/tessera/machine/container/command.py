@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +99,11 @@ def all_mounts(paths: Sequence[Path], options: RunOptions) -> list[Mount]:
     writes = [Path(os.path.abspath(path)) for path in options.writes]
     named = [(path, str(path)) for path in mounts([*paths, *writes])]
     named += [(Path(os.path.abspath(path)), name) for path, name in options.also]
+    # Docker's `ro` does not reach a file system that is mounted in the checkout, so it gets its own.
+    own = _mounted_below(repo_root())
+    named += [
+        (p, str(Path(name, p.relative_to(path)))) for path, name in named for p in own if path in p.parents
+    ]
     inside = [folder for folder in writes if _is_in(folder, [repo_root()])]
     found = {}
     for path, name in named:  # a folder around the checkout gives no right in it
@@ -110,6 +116,16 @@ def all_mounts(paths: Sequence[Path], options: RunOptions) -> list[Mount]:
     if options.huge_pages and HUGE_PAGES.is_dir():
         found[str(HUGE_PAGES)] = Mount(HUGE_PAGES, str(HUGE_PAGES), True)
     return sorted(found.values(), key=lambda mount: len(Path(mount.name).parts))
+
+
+def _mounted_below(folder: Path) -> list[Path]:
+    """Where file systems are mounted in a folder of this machine."""
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    # The kernel writes a space in a name as \040.
+    points = [
+        Path(re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), line.split()[4])) for line in lines
+    ]
+    return [point for point in points if folder in point.parents]
 
 
 def _is_in(path: Path, folders: Sequence[Path]) -> bool:
