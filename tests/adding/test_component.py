@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from tessera.core import platforms
+from tessera.machine.container import RunOptions
 from tessera.simulate import platform_files as check
 from tessera.simulate import runner
 from tessera.simulate import simulator as simulator_process
@@ -56,8 +57,6 @@ def toolchain(root):
 
 def linked(root, toolchain, folder, example):
     """tessera-sim with one more component, in the folder."""
-    from tessera.machine.container import RunOptions
-
     build = root / "build/simulator"
     listed = toolchain.run(["ninja", "-C", str(build), "-t", "commands", "tessera-sim"], capture=True).stdout
     commands = listed.splitlines()
@@ -164,5 +163,6 @@ def test_a_key_is_a_field_of_the_platform(root, checkout, toolchain, tmp_path):
     files = " ".join([*readers, "main.cpp"])
     compile_all = f"printf '%s\\n' {files} | xargs -P 2 -n 1 g++ -std=c++20 -O0 -I{source} -c"
     script = f"cd {tmp_path} && {compile_all} && g++ *.o -o main && ./main p.flat"
-    done = toolchain.run(["sh", "-ec", script], paths=[tmp_path, checkout], capture=True)
+    options = RunOptions(writes=(tmp_path,))
+    done = toolchain.run(["sh", "-ec", script], paths=[checkout], capture=True, options=options)
     assert done.stdout.splitlines() == ["2 1", "7 0"]
