@@ -180,6 +180,19 @@ def test_only_processes_that_can_be_looked_up_count_as_dead():
     assert not has_died(f"00000000-{boot}-{namespace}-{pid}-1")
     assert not has_died(f"{machine}-{boot}-0-{pid}-1")
     assert not has_died("beef-1")
+    assert has_died(f"{machine}-{boot}-{namespace}-ffffffffff-1")  # a name that nobody gave
+
+
+def test_another_users_process_that_proc_hides_is_not_dead(monkeypatch):
+    """As mount option ``hidepid`` of clusters does it."""
+    machine, boot, namespace, _, ticks = process_name().split("-")
+    name = f"{machine}-{boot}-{namespace}-7fffffff-{ticks}"
+
+    def not_permitted(pid: int, number: int) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "kill", not_permitted)
+    assert not has_died(name)
 
 
 def test_a_published_scratch_file_needs_no_copy(tmp_path):

@@ -139,6 +139,19 @@ def test_of_many_that_find_a_dead_holder_one_gets_the_lock(tmp_path):
         assert list(tmp_path.iterdir()) == []
 
 
+def test_a_holder_that_cannot_be_looked_up_is_not_dead(tmp_path, monkeypatch):
+    """Another user's, where `/proc` shows everybody his own processes only."""
+    other = dataclasses.asdict(this_process()) | {"pid": 2**22 + 1, "token": "other"}
+    (tmp_path / LOCK).write_text(json.dumps(other))
+
+    def not_permitted(pid: int, number: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "kill", not_permitted)
+    with pytest.raises(TesseraError, match=str(2**22 + 1)):
+        RunLock(tmp_path).take()
+
+
 def test_a_holder_beats(tmp_path, monkeypatch):
     monkeypatch.setattr(locks, "BEAT_SECONDS", 0.01)
     lock = RunLock(tmp_path)

@@ -94,7 +94,10 @@ def has_died(name: str) -> bool:
         return False
     if boot != here[1]:
         return True
-    return namespace == here[2] and start_ticks(int(pid, 16)) != int(ticks, 16)
+    try:
+        return namespace == here[2] and start_ticks(int(pid, 16)) != int(ticks, 16)
+    except OSError:
+        return False
 
 
 def process_number(name: str) -> int:
@@ -109,11 +112,14 @@ def start_ticks(pid: int) -> int | None:
     set, so a live process could seem to be another one. Ticks since boot never change.
 
     Raises:
-        OSError: it can't be looked up, for example with too many open files: it may be alive.
+        OSError: it can't be looked up: it may be alive. For example there are too many open files, or it is
+            another user's, which ``/proc`` can hide.
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
+        with suppress(ProcessLookupError, OverflowError):
+            os.kill(pid, 0)  # sends nothing; PermissionError: there is one
         return None
     return None if fields[0] in ("Z", "X") else int(fields[19])
 

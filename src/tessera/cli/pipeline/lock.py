@@ -44,7 +44,10 @@ class Holder:
 
     def lives(self) -> bool:
         """Whether its process is at work; asked of one that is near."""
-        return start_ticks(self.pid) == self.started
+        try:
+            return start_ticks(self.pid) == self.started
+        except OSError:
+            return True  # nobody knows
 
 
 def this_process() -> Holder:
