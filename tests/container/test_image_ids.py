@@ -185,6 +185,16 @@ def test_an_archive_with_another_image_than_the_index_is_refused_by_name(docker,
     assert images.require_image(toolchain_tag()) == "sha256:theirs"
 
 
+@pytest.mark.parametrize("text", ["", '{"images": {"tess', "[]", "null", "{}"])
+def test_an_index_that_is_empty_or_half_is_named(docker, text):
+    package(docker, toolchain_tag(), "sha256:theirs", "sha256:theirs")
+    index = images.build_dir("images").parents[1] / "offline" / "index.json"
+    index.write_text(text)
+    with pytest.raises(TesseraError) as refused:
+        images.require_image(toolchain_tag())
+    assert str(index) in refused.value.asked
+
+
 # Debian's snapshot service.
 
 

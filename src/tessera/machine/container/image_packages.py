@@ -196,7 +196,17 @@ def packaged_id(tag: str) -> str:
 
 def _packaged_images() -> dict[str, dict]:
     index = repo_root() / "offline" / "index.json"
-    return json.loads(index.read_text())["images"] if index.is_file() else {}
+    if not index.is_file():
+        return {}
+    try:
+        return dict(json.loads(index.read_text())["images"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise TesseraError(
+            f"images of the unpacked package: {index}",
+            f"it is empty or damaged ({type(error).__name__})",
+            "copy the package again, and unpack it into an empty folder",
+            exit_code=EXIT_FAILED,
+        ) from error
 
 
 def load_packaged(tag: str) -> None:
