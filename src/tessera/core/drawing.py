@@ -200,7 +200,12 @@ def count_unit(largest: float) -> tuple[float, str]:
 
 
 def save_svg(figure: Figure, path: Path, *, title: str, description: str) -> None:
-    """Write an SVG with the same bytes for the same input, readable on dark pages and by screen readers."""
+    """Write the text of :func:`svg_text`."""
+    write_text(path, svg_text(figure, title=title, description=description))
+
+
+def svg_text(figure: Figure, *, title: str, description: str) -> str:
+    """An SVG, the same bytes for the same input, readable on dark pages and by screen readers."""
     buffer = io.StringIO()
     with context():
         # savefig would draw everything once more without output first; figure.draw lays out by itself.
@@ -211,8 +216,7 @@ def save_svg(figure: Figure, path: Path, *, title: str, description: str) -> Non
             canvas.print_svg(buffer, metadata={"Date": None, "Creator": "Tessera"})
     text = re.sub(r"font: ([^;\"]*?)'DejaVu Sans'[^;\"]*", rf"font: \1{_FONT_STACK}", buffer.getvalue())
     head = f"<title>{_escape(title)}</title>\n<desc>{_escape(description)}</desc>\n{_dark_sheet()}"
-    text = re.sub(r"(<svg\b[^>]*>)", lambda m: f"{m.group(1)}\n{head}", text, count=1)
-    write_text(path, text)
+    return re.sub(r"(<svg\b[^>]*>)", lambda m: f"{m.group(1)}\n{head}", text, count=1)
 
 
 def _break_long_labels(figure: Figure) -> bool:

@@ -30,6 +30,10 @@ class TesseraError(Exception):
         self.exit_code = exit_code
         self.code = code
 
+    def __reduce__(self):
+        """Travels between processes; an exception's own form has the text only."""
+        return _restored, (type(self), self.args, self.__dict__)
+
     @property
     def problem(self) -> str:
         """What was asked and what was found."""
@@ -44,6 +48,13 @@ class TesseraError(Exception):
     def one_line(self) -> str:
         """:attr:`sentence` for the message of a row: texts of programs in it may have several lines."""
         return " ".join(self.sentence.split())
+
+
+def _restored(kind: type[TesseraError], args: tuple, values: dict) -> TesseraError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(values)
+    return error
 
 
 def unknown_name(kind: str, name: str, valid: list[str] | tuple[str, ...]) -> TesseraError:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import math
 import re
-import tempfile
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -247,10 +246,7 @@ def html(demo: Demo) -> str:
 
 
 def _embedded(figure, title: str, caption: str) -> dict:
-    with tempfile.TemporaryDirectory(prefix="tessera-demo-") as folder:
-        path = Path(folder) / "picture.svg"
-        style.save_svg(figure, path, title=title, description=caption)
-        code = base64.b64encode(path.read_bytes()).decode()
+    code = base64.b64encode(style.svg_text(figure, title=title, description=caption).encode()).decode()
     return {"title": title, "caption": caption, "source": f"data:image/svg+xml;base64,{code}"}
 
 

@@ -10,7 +10,6 @@ import logging
 import multiprocessing
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import TypeVar
 import jinja2
 
 from tessera.core.errors import TesseraError
-from tessera.core.files import repo_root
+from tessera.core.files import copy_file, making, repo_root, write_text
 from tessera.core.results.report_tables import REGIME, WORKLOADS
 from tessera.core.results.table_io import write_table
 from tessera.report import claims_table, notebooks
@@ -107,27 +106,37 @@ def render_report(
 
 
 def _copy_files(out: Path, facts: ReportData) -> None:
-    """Copy all files that pages link to into the report folder, so that it can be moved or published."""
+    """Copy all files that pages link to into the report folder, so that it can be moved or published.
+
+    Files of an earlier report go last, so its pages have what they link to until then.
+    """
     copy_assets(out)
-    tree = facts.results.tree
-    for folder in ("figures", "data", "notebooks"):
-        shutil.rmtree(out / folder, ignore_errors=True)
-        (out / folder).mkdir(parents=True)
+    tree, made = facts.results.tree, set()
+
+    def copy(path: Path, folder: str, name: str = "") -> None:
+        made.add(out / folder / (name or path.name))
+        copy_file(path, out / folder / (name or path.name))
+
     for figure in facts.figures:
         for suffix in ("svg", "csv") if figure.ok else ():
-            shutil.copy(tree.figure(figure.stem, suffix), out / "figures")
+            copy(tree.figure(figure.stem, suffix), "figures")
     for name in facts.notebooks:
         page = (tree.notebooks / name).read_text().replace(notebooks.HOME, notebooks.HOME_IN_SITE)
         if facts.tiny:  # as the banner of the other pages; a notebook has a style sheet of its own
             page = page.replace('<main id="main">', f'<main id="main"><p role="note"><b>{BANNER}</b></p>', 1)
-        (out / "notebooks" / name).write_text(page)
+        made.add(out / "notebooks" / name)
+        write_text(out / "notebooks" / name, page)
     write_table(WORKLOADS, facts.workload_table, tree.workloads)
     write_table(REGIME, facts.regime, tree.regime)
     for path in (tree.claims, tree.claims_elsewhere, tree.cells, tree.workloads, tree.regime):
         if path.exists():
-            shutil.copy(path, out / "data")
+            copy(path, "data")
     for name, path in page_tables.kernel_files(facts).items():
-        shutil.copy(path, out / "data" / name)
+        copy(path, "data", name)
+    for folder in ("figures", "data", "notebooks"):
+        (out / folder).mkdir(exist_ok=True)
+        for stale in {path for path in (out / folder).iterdir() if path.is_file()} - made:
+            stale.unlink()
 
 
 BANNER = "Tiny inputs: no evidence about the papers. This report shows that the chain works on this machine."
@@ -161,21 +170,23 @@ def figure_command(facts: ReportData, figure: Drawn) -> str:
 
 
 def _write_pages(facts: ReportData, env: jinja2.Environment, common: dict, out: Path) -> None:
-    for stale in out.glob("*.html"):
-        stale.unlink()
+    made = set()
     for page in PAGES:
         if page.exists(facts):
-            _write_page(env, out, page, common, page.fill(facts), facts.results.trace_notes)
+            made.add(_write_page(env, out, page, common, page.fill(facts), facts.results.trace_notes))
     for name in sorted({pair[0] for pair in facts.results.pairs()}):
         page = Page(workloads.workload_href(name), "workload.html", name, workloads.workload_page, MODELS)
-        _write_page(env, out, page, common, page.fill(facts, name), facts.results.trace_notes)
+        made.add(_write_page(env, out, page, common, page.fill(facts, name), facts.results.trace_notes))
+    for stale in set(out.glob("*.html")) - made:
+        stale.unlink()
 
 
 def _write_page(
     env: jinja2.Environment, out: Path, page: Page, common: dict, content: dict, notes: dict[str, str]
-) -> None:
+) -> Path:
     text = env.get_template(page.template).render(**{**common, "page": page.href, **content})
-    (out / page.href).write_text(finished(mark_page(text, notes)))
+    write_text(out / page.href, finished(mark_page(text, notes)))
+    return out / page.href
 
 
 # The figures, drawn with two processes: drawing takes most of the time of a report.
@@ -290,8 +301,8 @@ def pdf_beside(facts: ReportData, env: jinja2.Environment, common: dict, out: Pa
     Layout takes as long as all pages together. The figures must be in ``out/figures`` already.
     """
     global _pdf_inputs
-    (out / PDF).unlink(missing_ok=True)
     if not facts.pdf_written:
+        (out / PDF).unlink(missing_ok=True)
         yield
         return
     # fork: facts are inherited (templates and frames would not travel); nothing here has threads.
@@ -319,7 +330,8 @@ def write_pdf(facts: ReportData, env: jinja2.Environment, common: dict, out: Pat
     ]
     local = engine.URLFetcher(allowed_protocols=("file", "data"))  # the PDF needs no network
     document = engine.HTML(string=text, base_url=str(out.resolve()) + "/", url_fetcher=local)
-    document.write_pdf(out / PDF, stylesheets=sheets)
+    with making(out / PDF) as unfinished:
+        document.write_pdf(unfinished, stylesheets=sheets)
 
 
 def pdf_content(facts: ReportData) -> dict:

@@ -8,12 +8,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import numbers
-import shutil
 from pathlib import Path
 
 import jinja2
 
-from tessera.core.files import repo_root
+from tessera.core.files import copy_file, repo_root
 from tessera.report.figures import style
 from tessera.report.verdicts import SCORES, VERDICTS, of_kind
 
@@ -58,4 +57,7 @@ def times(value: float, more: float = 0) -> str:
 
 def copy_assets(out: Path) -> None:
     """Style sheet, script and mark beside the pages."""
-    shutil.copytree(repo_root() / "report" / "assets", out / "assets", dirs_exist_ok=True)
+    assets = repo_root() / "report" / "assets"
+    for path in assets.rglob("*"):
+        if path.is_file():
+            copy_file(path, out / "assets" / path.relative_to(assets))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,7 +9,7 @@ import pandas as pd
 
 from tessera.core import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.files import write_text
+from tessera.core.files import copy_file, write_text
 from tessera.core.layouts import generation
 from tessera.core.layouts.layout import ALL_1GB, canonical_name
 from tessera.core.platforms import Platform
@@ -94,7 +93,7 @@ def select(run: Run, manifest: Path, names: Names) -> pd.DataFrame:
     for stale in run.folder.glob("*.csv"):
         stale.unlink()
     for name in wanted if len(table) else []:
-        shutil.copy(manifest.with_name(f"{name}.csv"), run.folder / f"{name}.csv")
+        copy_file(manifest.with_name(f"{name}.csv"), run.folder / f"{name}.csv")
     return table[table.layout.isin(wanted)]
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import built
+from tessera.core.files import built, copy_file
 from tessera.core.results.os_tables import FAULT_COMB, FAULT_ENVIRONMENT, FAULT_LATENCY, FAULT_PASSES
 from tessera.core.results.table_io import frame_of, write_table
 from tessera.core.results.tree import ResultsTree as ResultsTree
@@ -200,8 +199,7 @@ def passes_of_kind(
         said = json.loads(tools.run(command, capture=True, options=options).stdout)
         cycles = read_cycles(out, plan.passes, said["touches"])
         if keep is not None:
-            keep.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(out, keep / out.name)
+            copy_file(out, keep / out.name)
     return judged_series(kind, cycles, said["passes"], said["tsc_hertz"], said["clock_cycles"], plan.warmup)
 
 

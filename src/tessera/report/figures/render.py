@@ -6,10 +6,8 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
-
 from tessera.core.errors import TesseraError
-from tessera.core.files import write_csv
+from tessera.core.files import write_csv, write_text
 from tessera.report import trace_marks
 from tessera.report.figures import ReportFigure, registry, style
 from tessera.report.results import NotDrawn, Results
@@ -77,7 +75,7 @@ def write_figure(
             if notes := trace_marks.noted(table, workload, results.trace_notes):
                 trace_marks.mark_figure(figure, notes)
                 about["caption"] = f"{entry.caption} {trace_marks.footnote(notes)}"
-            style.save_svg(figure, out / f"{stem}.svg", title=entry.title, description=about["caption"])
+            picture = style.svg_text(figure, title=entry.title, description=about["caption"])
     except NotDrawn as error:
         for stale in (out / f"{stem}.svg", out / f"{stem}.csv"):
             stale.unlink(missing_ok=True)
@@ -85,10 +83,6 @@ def write_figure(
     except (TesseraError, ValueError, KeyError, ArithmeticError) as error:
         # One figure that stumbles over odd data must not take the report with it.
         return Drawn(**about, reason=f"{type(error).__name__}: {error}", remedy="please report this as a bug")
-    _write_table(table, out / f"{stem}.csv")
+    write_text(out / f"{stem}.svg", picture)
+    write_csv(table, out / f"{stem}.csv", float_format="%.10g")
     return Drawn(**about, rows=len(table))
-
-
-def _write_table(table: pd.DataFrame, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_csv(table, path, float_format="%.10g")

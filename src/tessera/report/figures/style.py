@@ -31,6 +31,7 @@ from tessera.core.drawing import (
     panels,
     percent_axis,
     save_svg,
+    svg_text,
     wrapped,
 )
 from tessera.core.units import percent_text
@@ -75,6 +76,7 @@ __all__ = [
     "platform_mark",
     "printed_model",
     "save_svg",
+    "svg_text",
     "wrapped",
 ]
 
