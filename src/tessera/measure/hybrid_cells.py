@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.core.files import write_text
+from tessera.core.files import append_lines, write_text
 from tessera.core.layouts.layout import ALL_4KB, canonical_name, name_notes, read_layout
 from tessera.core.results.loader import Pair
 from tessera.core.results.machine_tables import COMPARISON, RUNS
@@ -177,11 +176,10 @@ class RunLog:
         """Add one run and have it on disk before returning."""
         if not self.path.exists() or self._header() != RUN_COLUMNS:
             write_text(self.path, ",".join(RUN_COLUMNS) + "\n")
-        with self.path.open("a", newline="") as stream:
-            row = asdict(run) | {"message": " ".join(run.message.split())}  # one line, so that a cut is seen
-            csv.DictWriter(stream, RUN_COLUMNS, lineterminator="\n").writerow(row)
-            stream.flush()
-            os.fsync(stream.fileno())
+        row = asdict(run) | {"message": " ".join(run.message.split())}  # one line, so that a cut is seen
+        line = io.StringIO()
+        csv.DictWriter(line, RUN_COLUMNS, lineterminator="\n").writerow(row)
+        append_lines(self.path, line.getvalue())
 
     def _header(self) -> tuple[str, ...]:
         with self.path.open() as stream:
