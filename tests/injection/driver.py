@@ -397,7 +397,8 @@ def examine(writer, folder: Path, sample: int | None = None, seed: int = 0) -> F
         for name in names:
             assert writer.equal(name, new.get(name), runs[1][1].get(name)), f"{name} differs between two runs"
         points = points_of(calls)
-        if sample is not None and sample < len(points):
+        if sample is not None:
+            sample = min(sample, len(points), writer.most or sample)
             points = random.Random(f"{seed} {writer.name}").sample(points, sample)
         found = Found(writer.name, len(calls))
         for point in points:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 from unittest import mock
@@ -47,6 +47,7 @@ class Writer:
         beside: patterns of files that may be there, as locks.
         debris: patterns of temporary files that a kill may leave, besides those of tessera.core.files.
         folders: empty folders may stay.
+        most: points of a sample, for a writer that takes a second.
         missing: whether what it needs is not here.
     """
 
@@ -62,6 +63,7 @@ class Writer:
     beside: tuple[str, ...] = ()
     debris: tuple[str, ...] = ()
     folders: bool = True
+    most: int | None = None
     missing: Callable[[], bool] = lambda: False
 
     def publishes(self, name: str) -> bool:
@@ -156,7 +158,8 @@ def _(root: Path) -> None:
     write_csv(pd.DataFrame({"a": range(3000), "b": 0.5}), root / "t.csv")
 
 
-@writer("write-cells", "cells.csv", "cells.parquet", prepare=old(cells_csv="old\n", cells_parquet="old\n"))
+@writer("write-cells", "cells.csv", "cells.parquet", most=20,
+        prepare=old(cells_csv="old\n", cells_parquet="old\n"))  # fmt: skip
 def _(root: Path) -> None:
     from tessera.core.results.table_io import write_cells
 
@@ -228,7 +231,7 @@ def _begin_again(root: Path) -> None:
         _created(root)
 
 
-writer("bundle-create", "b/*", again=_begin_again)(_created)
+writer("bundle-create", "b/*", again=_begin_again, most=30)(_created)
 
 
 # An append is no replacement: what a fault leaves of the last run, the next start removes.
@@ -420,7 +423,7 @@ def _part(root: Path) -> None:
 @writer(
     "reference-fetch", f"{_CACHE}/records/sample/a.tar", f"{_CACHE}/records/sample/b.bin",
     f"{_CACHE}/records/sample/record.json", f"{_CACHE}/records/sample/reference/*", world=_served,
-    prepare=_part, blank=DAYS, beside=("*.part", "*.part.tag", "*.lock"),
+    prepare=_part, blank=DAYS, beside=("*.part", "*.part.tag", "*.lock"), most=30,
 )  # fmt: skip
 def _(root: Path) -> None:
     from tessera.core.reference.fetch import fetch_and_extract
@@ -774,41 +777,58 @@ def _results(root: Path) -> Iterator[None]:
     if not place.exists():
         for name in ("gups", "pr"):
             make_tree(place / name, (name,), ("sandybridge-sim",), host=False, broken=False)
+    first, *others = site.PAGES
+    pages = (first, *(replace(page, exists=lambda facts: False) for page in others))
     with (
         mock.patch.object(site, "collect_provenance", lambda *words: {}),
-        mock.patch.object(site.claims_table, "evaluate_claims", _no_claims),
+        mock.patch.object(site, "draw_figures", _drawn),
+        mock.patch.object(site, "PAGES", pages),
     ):
         yield
 
 
-def _no_claims(*words):
+def _drawn(results, reference: Path, out: Path, only: object, meanwhile: object):
+    """One figure, and no claims; computing both takes most of the time of a report."""
+    from tessera.core.files import write_text
     from tessera.core.results.report_tables import CLAIMS
     from tessera.core.results.table_io import empty_table
     from tessera.report.claims_table import Evaluated
+    from tessera.report.figures.render import Drawn
 
-    return Evaluated(empty_table(CLAIMS), "not asked")
+    for suffix in ("svg", "csv"):
+        write_text(out / f"fig2.{suffix}", f"{suffix} of {out.parent.name}\n")
+    return [Drawn("fig2", "fig2", "Figure", "A figure.")], Evaluated(empty_table(CLAIMS), "not asked")
 
 
 def _report(name: str) -> Run:
     def render(root: Path) -> None:
         from tessera.report.site import render_report
 
-        render_report(root.parent / "results" / name, root / "report", only=["fig2"], with_pdf=False)
+        render_report(root.parent / "results" / name, root / "report", with_pdf=False)
 
     return render
 
 
-writer("report", "report/*", world=_results, prepare=_report("gups"))(_report("pr"))
+writer("report", "report/*", world=_results, prepare=_report("gups"), most=4)(_report("pr"))
 
 
-@writer("figure", "x.svg", prepare=old(x_svg="old\n"))
+@writer("figure", "x.svg", "x.csv", prepare=old(x_svg="old\n", x_csv="old\n"), most=8)
 def _(root: Path) -> None:
-    from tessera.core import drawing
+    """A figure that has no room is no figure that can't be drawn."""
+    from types import SimpleNamespace
 
-    with drawing.context():
-        figure = drawing.empty_figure(width=4, height=3)
-        figure.subplots().plot([1, 2])
-        drawing.save_svg(figure, root / "x.svg", title="a", description="b")
+    import pandas as pd
+
+    from tessera.core import drawing
+    from tessera.report.figures.render import write_figure
+
+    def draw(results, reference):
+        figure, axes = drawing.panels()
+        axes.plot([1, 2])
+        return figure, pd.DataFrame({"provenance": ["simulated"], "value": [1]})
+
+    entry = SimpleNamespace(name="x", title="A figure", caption="It has a line.", per_pair=False, draw=draw)
+    write_figure(entry, SimpleNamespace(trace_notes={}), root, root)
 
 
 @contextmanager
@@ -830,7 +850,7 @@ def _rehearsal(root: Path) -> None:
     put(files, root / "machines" / "bundles" / "broadwell-01234567-00000000")
 
 
-@writer("rehearsal", "machines/bundles/*/SHA256SUMS", world=_recounted, prepare=_rehearsal)
+@writer("rehearsal", "machines/bundles/*/SHA256SUMS", world=_recounted, prepare=_rehearsal, most=30)
 def _(root: Path) -> None:
     from tessera.report.notebook_archive import renew_rehearsals
 
