@@ -121,6 +121,18 @@ def test_a_failure_of_pip_names_the_remedy(checkout, monkeypatch):
     assert not [path for path in (checkout / "build" / "offline").iterdir() if path.suffix != ".tmp"]
 
 
+def test_a_full_disk_under_pip_has_its_own_remedy(checkout, monkeypatch):
+    pip = checkout / "pip"
+    pip.write_text("#!/bin/sh\necho 'OSError: [Errno 28] No space left on device' >&2; exit 2\n")
+    pip.chmod(0o755)
+    for name in offline.LOCKS:
+        (checkout / name).write_text("")
+    monkeypatch.setattr(offline, "module_command", lambda *words: [str(pip), *words])
+    with pytest.raises(TesseraError) as refused:
+        offline.wheels()
+    assert refused.value.exit_code == 1 and str(checkout / "build" / "offline") in refused.value.remedy
+
+
 def test_what_builds_packages_without_a_wheel_is_packed_too(checkout, monkeypatch):
     asked = []
 

@@ -8,9 +8,11 @@ it. ``index.json`` names the images with their ids, and each image's packages wi
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Collection
@@ -152,8 +154,12 @@ def _ran(words: list[str]) -> str:
 
 
 def _failed(words: list[str], found: str) -> TesseraError:
+    asked = f"a part of the offline package: {' '.join(words[:4])} ..."
+    if os.strerror(errno.ENOSPC) in found:
+        remedy = f"free space for {build_dir('offline')} and in /tmp, then run the same command again"
+        return TesseraError(asked, found, remedy, exit_code=EXIT_FAILED)
     return TesseraError(
-        f"a part of the offline package: {' '.join(words[:4])} ...",
+        asked,
         found,
         "make the package on a machine with a network and a Docker engine, or leave the part out: --without",
         code="package-offline-part",
