@@ -101,7 +101,7 @@ void export_champsim(const std::string& in, const std::string& out) {
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(replacement.path().c_str(), "wb"), std::fclose);
     if (!file)
         throw TraceError("create ChampSim trace " + out + ": " + std::strerror(errno) +
-                         "\n  what to do: choose a path that you may write to");
+                         "\n  what to do: free disk space, or choose a path that you may write to");
     Exporter exporter(file.get(), out);
     Frame frame;
     while (reader.next(frame)) {

@@ -26,7 +26,7 @@ File File::open_read(const std::string& path) {
 
 File File::open_write(const std::string& path) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) refuse("write trace " + path, errno, "choose a path in an existing folder that you may write to");
+    if (fd < 0) refuse("write trace " + path, errno, "free disk space, or choose a path in an existing folder that you may write to");
     return File(path, fd);
 }
 

@@ -38,7 +38,7 @@ Replacement::Replacement(const std::string& target) : target_(resolved(target)),
     const int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         throw TraceError("write " + target + ": " + std::strerror(errno) +
-                         "\n  what to do: choose a path in an existing folder that you may write to");
+                         "\n  what to do: free disk space, or choose a path in an existing folder that you may write to");
     ::close(fd);
 }
 

@@ -57,7 +57,7 @@ Writer::Writer(const std::string &path, const Header &header) : path_(path), che
     temporary_ = (target.parent_path() / ("." + target.filename().string() + "." + std::to_string(getpid()) + ".tmp")).string();
     if (std::filesystem::is_directory(target)) throw LogError("log " + path, "this is a folder", "name a file");
     file_ = std::fopen(temporary_.c_str(), "wb");
-    if (!file_) throw LogError("log " + path, std::strerror(errno), "name a file in a folder that you can write to");
+    if (!file_) throw LogError("log " + path, std::strerror(errno), "free space, or name a file in a folder that you can write to");
     const std::string text = header_text(header);
     buffer_.append(magic, magic_bytes);
     put_word(buffer_, text.size());
