@@ -28,6 +28,7 @@ import json
 import mmap
 import os
 import random
+import re
 import shutil
 import signal
 import stat
@@ -300,7 +301,8 @@ def judged(
             wanted = os.strerror(ERRORS[point.error][0])
             if wanted not in said:
                 problems.append(f"the message does not have the cause: {wanted}")
-            if wanted == os.strerror(errno.ENOSPC) and "free " not in said.partition("what to do: ")[2]:
+            remedy = said.partition("what to do: ")[2]
+            if wanted == os.strerror(errno.ENOSPC) and not re.search("free |name a folder", remedy):
                 problems.append("the remedy of a full disk is to free space")
         if status == 0 and not same_as_new:
             problems.append("success, but the published files are not the new ones")

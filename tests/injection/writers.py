@@ -333,16 +333,14 @@ def _machine(root: Path) -> Iterator[None]:
 @writer("settings", "done", settled=("setting",), world=_machine, beside=("*.lock",), debris=("*.json",))
 def _(root: Path) -> None:
     """A setting is new while the block works; afterwards, or after the next run, it is the old one."""
-    import shutil
-
-    from tessera.core.files import write_text
+    from tessera.core.files import copy_file, write_text
     from tessera.machine.reserve.settings import changed_settings, restore_settings
 
     setting = root.parent / "machine" / "setting"
     restore_settings()
     with changed_settings({setting: "new"}, allowed=True):
         write_text(root / "done", setting.read_text())
-    shutil.copy(setting, root / "setting")
+    copy_file(setting, root / "setting")
 
 
 # Downloads, from a server on this machine
@@ -493,7 +491,7 @@ def _maker(root: Path) -> Iterator[None]:
     program = root.parent / "maker"
     program.write_text("version 1")
 
-    def run(argv, paths, capture, check):
+    def run(argv, **options):
         status = _of_program(lambda: Path(argv[-1]).write_bytes(_BODY))
         return subprocess.CompletedProcess(argv, status[0], '{"verified": true}\n', status[1])
 
@@ -747,7 +745,7 @@ def _(root: Path) -> None:
     _program(_tool("workloads", "bfs"), "--scale", "10", "--threads", "1", "--prepare", root / "graph")
 
 
-@writer("mosalloc-report", settled=("report.json",), blank=(rb'"pid": \d+',),
+@writer("mosalloc-report", settled=("report.json",), blank=(rb"\d+",),
         missing=_not_built("mosalloc", "mosalloc-run"))  # fmt: skip
 def _(root: Path) -> None:
     """The report of a run is made again with the run; what a fault leaves is no report."""
