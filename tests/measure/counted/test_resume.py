@@ -205,19 +205,19 @@ def test_a_kill_after_the_last_step_leaves_a_finished_bundle(world, monkeypatch,
 
 
 def test_a_full_disk_ends_the_measurement_and_loses_one_run(world, monkeypatch):
-    real, calls = os.write, []
+    real, calls = os.pwrite, []
 
-    def write(descriptor, data):
+    def write(descriptor, data, at):
         calls.append(1)
         if len(calls) == 12:
-            real(descriptor, data[: len(data) // 2])
+            real(descriptor, data[: len(data) // 2], at)
             raise OSError(errno.ENOSPC, "No space left on device")
-        return real(descriptor, data)
+        return real(descriptor, data, at)
 
-    monkeypatch.setattr(writer.os, "write", write)
+    monkeypatch.setattr(os, "pwrite", write)
     with pytest.raises(TesseraError) as error:
         run(world, workloads=("alpha",))
     assert "No space left" in error.value.found
-    monkeypatch.setattr(writer.os, "write", real)
+    monkeypatch.setattr(os, "pwrite", real)
     bundle = run(world, workloads=("alpha",))
     assert len(bundle.runs) == CORE * 2 and len(world.lines("ends")) == CORE * 2 + 1 + 1  # trial, lost run
