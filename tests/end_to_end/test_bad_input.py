@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from tessera.core.results.table_io import read_cells
+from tests import in_process
 
 from .conftest import ROOT, run_sh
 
@@ -20,8 +21,10 @@ def trace_of(smoke):
     return smoke.results / "traces" / "gups" / "trace.tst"
 
 
-def tessera(*words, **env):
-    return run_sh("tessera", *map(str, words), **env)
+def tessera(*words):
+    """Both streams as one text, as :func:`run_sh` gives them."""
+    done = in_process.tessera(*words)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout + done.stderr)
 
 
 def refused(done, *words, status=2):
@@ -176,7 +179,8 @@ def test_a_recording_that_the_disk_cannot_hold_is_a_row_before_it_starts(smoke, 
 
 
 def test_no_engine_names_the_way_without_one(tmp_path):
-    done = tessera("trace", "record", "--out", tmp_path / "t", "--", "/bin/true", DOCKER_HOST="unix:///none")
+    words = ["trace", "record", "--out", str(tmp_path / "t"), "--", "/bin/true"]
+    done = run_sh("tessera", *words, DOCKER_HOST="unix:///none")
     refused(done, "DOCKER_HOST=unix:///none", "--engine none")
 
 
