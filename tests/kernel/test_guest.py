@@ -33,8 +33,10 @@ class Host:
     def __init__(self, path):
         self.path = path
 
-    def popen(self, argv, paths=(), **keywords):
+    def popen(self, argv, paths=(), *, options, **keywords):
         assert argv[0] == "qemu-system-x86_64"
+        (folder,) = options.writes
+        assert f"path={folder}/channel" in " ".join(argv)
         return subprocess.Popen([str(self.path), *argv[1:]], **keywords)
 
 
