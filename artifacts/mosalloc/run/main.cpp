@@ -125,7 +125,8 @@ int main(int count, char** arguments) {
     if (access(library.c_str(), R_OK) != 0)
         return fail(2, "library " + library, strerror(errno), "run: tessera dev build mosalloc, or name the file with --library FILE");
     for (const auto& [asked, file] : {std::pair{"report ", options.report}, std::pair{"analysis ", options.analyze}})
-        if (!file.empty() && !can_write(file)) return fail(2, asked + file, strerror(errno), "name a file in a folder where you may write");
+        if (!file.empty() && !can_write(file))
+            return fail(2, asked + file, strerror(errno), "name a file in a folder where you may write, on a disk with room");
     if (!options.report.empty() && options.report == options.analyze)
         return fail(2, "--report " + options.report, "--analyze names the same file", "name another file");
     std::unique_ptr<Counting> counting;

@@ -118,8 +118,11 @@ def locked(name: str, *, wait: bool = True) -> Iterator[bool]:
     if stream is None:
         yield False
         return
-    with stream:
+    try:
         yield True
+    finally:
+        with contextlib.suppress(OSError):  # nothing was written
+            stream.close()
 
 
 def _lock_of(path: Path, wait: bool) -> IO | None:
