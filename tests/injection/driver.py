@@ -78,7 +78,7 @@ TEMPORARY = ".*.tmp"  #: what tessera.core.files leaves after a kill
 
 
 class _Call(ctypes.Structure):
-    _fields_ = (("kind", ctypes.c_int32), ("pid", ctypes.c_int32), ("path", ctypes.c_char * 240))
+    _fields_ = (("kind", ctypes.c_int32), ("there", ctypes.c_int32), ("path", ctypes.c_char * 240))
 
 
 class _Page(ctypes.Structure):
@@ -114,13 +114,15 @@ class Found:
     failures: list[dict] = field(default_factory=list)
 
 
-def points_of(calls: list[tuple[str, str]]) -> list[Point]:
+def points_of(calls: list[tuple[str, str, bool]]) -> list[Point]:
     """All points of a dry pass."""
     seen: Counter[str] = Counter()
     points = []
-    for kind, path in calls:
+    for kind, path, there in calls:
         seen[kind] += 1
         for error in _ONLY.get(kind, ERRORS):
+            if there and kind in ("open", "mkdir") and error in ("ENOSPC", "full"):
+                continue  # takes no space
             if (error == "cut" and kind != "write") or (error == "full" and kind not in _TAKES_SPACE):
                 continue
             points.append(Point(kind, seen[kind], error, path))
@@ -179,11 +181,11 @@ class Injector:
             self.page = _Page.from_buffer(mmap.mmap(file.fileno(), ctypes.sizeof(_Page)))
         self.page.root = os.fsencode(self.root)
 
-    def calls(self) -> list[tuple[str, str]]:
-        """Kind and path of each call of the last run."""
+    def calls(self) -> list[tuple[str, str, bool]]:
+        """Kind and path of each call of the last run, and whether the path was there."""
         assert self.page.calls <= len(self.page.list), "more calls than inject.c lists"
         listed = self.page.list[: self.page.calls]
-        return [(KINDS[one.kind], one.path.decode(errors="replace")) for one in listed]
+        return [(KINDS[one.kind], one.path.decode(errors="replace"), bool(one.there)) for one in listed]
 
     def arm(self, point: Point | None) -> None:
         """Count from zero; with a point, inject it."""
@@ -302,7 +304,7 @@ def judged(
             if wanted not in said:
                 problems.append(f"the message does not have the cause: {wanted}")
             remedy = said.partition("what to do: ")[2]
-            if wanted == os.strerror(errno.ENOSPC) and not re.search("free |name a folder", remedy):
+            if wanted == os.strerror(errno.ENOSPC) and not re.search("free | room|name a folder", remedy):
                 problems.append("the remedy of a full disk is to free space")
         if status == 0 and not same_as_new:
             problems.append("success, but the published files are not the new ones")

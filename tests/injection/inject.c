@@ -33,7 +33,7 @@ enum mode { ONCE, ON, CUT, KILL };  // ON: this call and all later ones that tak
 enum { NAME_BYTES = 240, CALLS = 16384 };
 
 struct call {
-    int32_t kind, pid;
+    int32_t kind, there;  // whether the name was there: then neither it nor a folder takes space
     char path[NAME_BYTES];  // below the folder
 };
 
@@ -101,14 +101,15 @@ static const char *of_name(int at, const char *name, char full[PATH_MAX]) {
 }
 
 /// Counts a call; the error that it gets in place of being made, or 0. `*bytes` of a write may become fewer.
-static int count(enum kind kind, const char *path, size_t *bytes) {
+static int count(enum kind kind, const char *path, bool there, size_t *bytes) {
     const int number = atomic_fetch_add(&page->counts[kind], 1) + 1, place = atomic_fetch_add(&page->calls, 1);
     if (place < CALLS) {
         struct call *call = &page->list[place];
-        call->kind = kind, call->pid = getpid();
+        call->kind = kind, call->there = there;
         strncpy(call->path, path, NAME_BYTES - 1);
     }
-    if (page->mode == ON && atomic_load(&page->fired) && (kind == OPEN || kind == WRITE || kind == MKDIR)) return page->error;
+    const bool takes_space = kind == WRITE || ((kind == OPEN || kind == MKDIR) && !there);
+    if (page->mode == ON && atomic_load(&page->fired) && takes_space) return page->error;
     if (kind != (enum kind)page->kind || number != page->number) return 0;
     atomic_store(&page->fired, place + 1);
     if (page->mode == KILL) kill(getpid(), SIGKILL);
@@ -126,7 +127,7 @@ static int named(enum kind kind, int at, const char *name) {
     char full[PATH_MAX];
     const int before = errno;
     const char *path = watching() ? of_name(at, name, full) : NULL;
-    const int error = path ? count(kind, path, NULL) : 0;
+    const int error = path ? count(kind, path, faccessat(at, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0, NULL) : 0;
     errno = error ? error : before;
     return error;
 }
@@ -135,7 +136,7 @@ static int described(enum kind kind, int fd, size_t *bytes) {
     char full[PATH_MAX];
     const int before = errno;
     const char *path = watching() ? of_descriptor(fd, full) : NULL;
-    const int error = path ? count(kind, path, bytes) : 0;
+    const int error = path ? count(kind, path, true, bytes) : 0;
     errno = error ? error : before;
     return error;
 }

@@ -330,7 +330,7 @@ def _machine(root: Path) -> Iterator[None]:
         yield
 
 
-@writer("settings", "done", settled=("setting",), world=_machine, beside=("*.lock",), debris=("*.json",))
+@writer("settings", "done", settled=("setting",), world=_machine, beside=("*.lock", "settings.json"))
 def _(root: Path) -> None:
     """A setting is new while the block works; afterwards, or after the next run, it is the old one."""
     from tessera.core.files import copy_file, write_text
@@ -477,7 +477,7 @@ def _of_program(work: Callable[[], object]) -> tuple[int, str]:
     try:
         work()
     except OSError as error:
-        return 1, f"program: {error.strerror}"
+        return 1, f"program: {error.strerror}\n  what to do: free space, or check the disk"
     return 0, ""
 
 
