@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 import socket
 import zipfile
@@ -9,6 +12,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tessera.core import private_texts
 from tessera.core.errors import TesseraError
@@ -51,6 +56,10 @@ PRIVATE = {
     "run --token=abc123 --size 4GB": "run --token=[secret] --size 4GB",
     "run --db-password hunter2": "run --db-password [secret]",
     "API_KEY='a b' ./x": "API_KEY=[secret] ./x",
+    'PASSWORD="a b" ./x': "PASSWORD=[secret] ./x",
+    r'{"said": "--token=\"abc\" x"}': '{"said": "--token=[secret] x"}',
+    'x,"--token=""abc"" x",y': 'x,"--token=[secret] x",y',
+    "gups,/opt/tool,ok,1/2": "gups,[path],ok,1/2",
     "http://127.0.0.1:8888/?token=abc&x=1": "http://127.0.0.1:8888/?token=[secret]&x=1",
     "connect to 10.20.30.40:7000": "connect to [ip]:7000",
     "host 192.168.0.17, up": "host [ip], up",
@@ -86,6 +95,8 @@ FACTS = (
     "~10% of 1:2.3~beta",
     "memcpy@GLIBC_2.14, technion-csl/mosmodel@18be704",
     "tokens=512, key=abc, --tokens 5, a token is",
+    '["--token=", "abc"]',
+    "http://a.org,bob",
     "Mitigation: usercopy/swapgs barriers and __user pointer sanitization",
     "sha256:9de8669e382fb0983289cb40f8af4c5e",
     "</tmp/> a/tmp/x ./x/y",
@@ -185,3 +196,20 @@ def test_a_workload_with_private_arguments_is_not_measured(arguments):
     with pytest.raises(TesseraError) as error:
         setting._arguments(row("-n", *arguments))
     assert error.value.code == "workload-unfit"
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.lists(st.sampled_from([*TEXTS, *"/~@:=,\"' x"]), max_size=3).map("".join), min_size=2, max_size=4
+    )
+)
+def test_files_keep_their_form(cells):
+    """As many cells in a row, and as many entries in a list, each without private texts."""
+    scrubber = Scrubber.of_this_machine()
+    stream = io.StringIO()
+    csv.writer(stream).writerows([cells, cells[::-1]])
+    rows = list(csv.reader(io.StringIO(scrubber.clean(stream.getvalue()), newline="")))
+    assert [len(row) for row in rows] == [len(cells)] * 2
+    assert len(json.loads(scrubber.clean(json.dumps(cells)))) == len(cells)
+    assert list(json.loads(scrubber.clean(json.dumps({"a": cells, "b": 1})))) == ["a", "b"]

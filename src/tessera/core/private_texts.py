@@ -38,10 +38,17 @@ Replace = Callable[[re.Match[str]], str]
 Form = tuple[str, str, re.Pattern[str], Replace]
 
 # Secrets: the user of a URL (``http://alice:secret@host``), and values of arguments (``--token=...``).
+#
+# Texts are searched as they stand in CSV, JSON and HTML files, so nothing that is replaced goes over a comma
+# or a quote that may belong to the file.
 
-_URL_USER = re.compile(r"(?<=://)(?!\[secret\]@)[^\s/?#\"'<>\\]+@")
+_URL_USER = re.compile(r"(?<=://)(?!\[secret\]@)[^\s/?#\"'<>\\,]+(?::[^\s/?#\"'<>\\]*)?@")
 _SECRET = r"(?:token|passw(?:or)?d|passphrase|secret|credentials?|(?:api|access|private|secret)[-_]?key)"
-_VALUE = r"(?!\[secret\])(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'<>,;&]+)"
+_QUOTED = r"[^\"'\s,:<>\[\]{}\\][^\"'\n,<>\[\]{}\\]*"
+_QUOTES = (r"\\\"", r"\"\"", r"\"", "'")
+_VALUE = (
+    rf"(?!\[secret\])(?:{'|'.join(f'{mark}{_QUOTED}{mark}' for mark in _QUOTES)}|[^\s\"'<>,;&\\\[\]{{}}]+)"
+)
 _ASSIGNED = re.compile(rf"({_SECRET}=){_VALUE}", re.IGNORECASE)
 _OPTION = re.compile(rf"((?<![\w-])--?(?:[A-Za-z0-9]+-)*{_SECRET}[ \t]+)(?!-){_VALUE}", re.IGNORECASE)
 
@@ -51,7 +58,7 @@ _OPTION = re.compile(rf"((?<![\w-])--?(?:[A-Za-z0-9]+-)*{_SECRET}[ \t]+)(?!-){_V
 # (``<pid>/maps``), a wildcard, or a part of base64 text. Slashes may be escaped, as in JSON in HTML pages.
 
 _SLASH = r"\\?/"
-_MIDDLE = r"(?:[\w.+@%#~-]|[:,=](?!\\?/))+"
+_MIDDLE = r"(?:[\w.+@%#~-]|[:=](?!\\?/))+"
 _LAST = r"\.*[\w+@%#~-]+(?:\.+[\w+@%#~-]+)*"
 _REST = rf"(?:{_SLASH}{_MIDDLE}(?=\\?/))*{_SLASH}(?:{_LAST})?"
 _BORDER = r"(?:(?<=\\[nrt])|(?<=file://)|(?<![\w/.~<)\]}+*\\-])(?<!&gt;)(?<!base64,))"
