@@ -119,7 +119,7 @@ def wonderland(monkeypatch, tmp_path):
     hosts = tmp_path / "hosts"
     hosts.write_text(
         "127.0.0.1 localhost\n10.0.0.7 elsewhere # wonderland7\n"
-        "127.0.1.1 wonderland7.example.org wonderland7 build-alias\n"
+        "127.0.1.1 wonderland7.example.org wonderland7 build-alias localhost4 ip6-loopback\n"
     )
     monkeypatch.setattr(private_texts, "HOSTS_FILE", hosts)
 

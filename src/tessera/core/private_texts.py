@@ -156,6 +156,7 @@ HOSTS_FILE = Path("/etc/hosts")
 _ORDINARY = frozenset(
     {"root", "user", "host", "localhost", "ubuntu", "debian", "runner", "admin", "name", *KINDS}
 )
+_LOOPBACK = re.compile("localhost|loopback")
 _SHORTEST = 3
 
 
@@ -170,7 +171,7 @@ def names_of_this_machine() -> dict[str, str]:
     kept = {
         name: kind
         for name, kind in found.items()
-        if len(name) >= _SHORTEST and name not in _ORDINARY and not name.startswith("localhost.")
+        if len(name) >= _SHORTEST and name not in _ORDINARY and not _LOOPBACK.search(name)
     }
     return dict(sorted(kept.items(), key=lambda item: (-len(item[0]), item[0])))
 
