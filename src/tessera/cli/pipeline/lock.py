@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import json
 import os
 import secrets
@@ -217,6 +218,10 @@ class RunLock:
         return f"check that no run uses it there, then: tessera dev unlock --results {self.results}"
 
 
+#: Errors of link(2) on a file system that has hard links.
+_NOT_OF_LINKS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EACCES, errno.EROFS}
+
+
 def _linked(candidate: Path, path: Path) -> bool:
     """Whether the candidate has become the lock; also if the answer of the server was lost (two links)."""
     try:
@@ -224,6 +229,9 @@ def _linked(candidate: Path, path: Path) -> bool:
     except FileExistsError:
         return candidate.stat().st_nlink == 2
     except OSError as error:
+        if error.errno in _NOT_OF_LINKS:
+            error.filename = str(path)
+            raise refused_by_system(error) from None
         raise TesseraError(
             f"the lock {path}",
             f"the file system does not support hard links ({error.strerror})",
