@@ -742,7 +742,7 @@ def _(root: Path) -> None:
 @writer("workload-prepare", "graph", prepare=old(graph="old\n"), debris=("graph.partial",),
         missing=_not_built("workloads", "graph"))  # fmt: skip
 def _(root: Path) -> None:
-    _program(_tool("workloads", "bfs"), "--scale", "10", "--threads", "1", "--prepare", root / "graph")
+    _program(_tool("workloads", "bfs"), "--scale", "4", "--threads", "1", "--prepare", root / "graph")
 
 
 @writer("mosalloc-report", settled=("report.json",), blank=(rb"\d+",),
