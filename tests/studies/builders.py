@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from click.testing import CliRunner, Result
 
 from tessera.cli.lab.study import run_command
+from tessera.core.files import sha256_of
 from tessera.core.platforms import Platform, Value
+from tessera.core.results.tree import TRACE_NAME
 from tessera.lab.study import Inputs
 from tessera.simulate.runner import CellCache
 
@@ -20,6 +23,16 @@ def lab_run(name: str, *words: object, out: Path) -> Result:
     """``tessera lab run NAME WORDS --out OUT``."""
     words = [name, *map(str, words), "--out", str(out)]
     return CliRunner().invoke(run_command, words, catch_exceptions=False)
+
+
+def recorded(info: Path) -> Path:
+    """A recording of the workload ``made``: its ``info.json`` and a trace of five bytes."""
+    info.parent.mkdir(parents=True)
+    trace = info.with_name(TRACE_NAME)
+    trace.write_bytes(b"trace")
+    said = {"workload": "made", "status": "ok", "message": "", "sha256": sha256_of(trace)}
+    info.write_text(json.dumps(said))
+    return info
 
 
 def inputs(made: Platform, files: Sequence[Path], trace: Path = Path("t"), **options) -> Inputs:

@@ -18,7 +18,7 @@ from tessera.lab.studies import scenarios
 from tessera.lab.study import Run, read_words, run_study
 from tessera.simulate import operating_system
 
-from .builders import lab_run
+from .builders import lab_run, recorded
 
 PLATFORM = "haswell-sim"
 #: `tessera lab os show` of a log: at most 3 pages of 4KB (one more of zeros) and 2 of 2MB at one time
@@ -62,9 +62,7 @@ def world(monkeypatch, tmp_path):
     monkeypatch.setattr(scenarios, "simulate_platform", simulate)
     monkeypatch.setattr(scenarios, "write_uniform_layouts", layouts)
     simulate.asked = asked
-    info = ResultsTree(tmp_path).scenario_recording("made")
-    info.parent.mkdir(parents=True)
-    info.write_text(json.dumps({"workload": "made", "status": "ok", "message": ""}))
+    info = recorded(ResultsTree(tmp_path).scenario_recording("made"))
     simulate.study = lambda *names: study_of(info, *names, out=info.parents[1])
     simulate.info = info
     return simulate

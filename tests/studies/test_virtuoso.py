@@ -17,7 +17,7 @@ from tessera.lab.faults import virtuoso as step
 from tessera.lab.faults import virtuoso_claims, virtuoso_runs
 from tessera.lab.study import Run, read_words, run_study
 
-from .builders import lab_run
+from .builders import lab_run, recorded
 
 PLATFORM = "haswell-sim"
 #: Timed faults of the log below: an even number of cycles with 4KB, an odd one with 2MB.
@@ -84,9 +84,7 @@ def world(monkeypatch, tmp_path):
     monkeypatch.setattr(step.operating_system, "log_lines", lines)
     monkeypatch.setattr(virtuoso_runs, "simulate_all", simulate_all)
     monkeypatch.setattr(step, "file_of", lambda folder: b"templates")
-    info = ResultsTree(tmp_path).scenario_recording("made")
-    info.parent.mkdir(parents=True)
-    info.write_text(json.dumps({"workload": "made", "status": "ok", "message": ""}))
+    info = recorded(ResultsTree(tmp_path).scenario_recording("made"))
     simulate_all.asked = asked
     simulate_all.out = ResultsTree(tmp_path).virtuoso("made", "shares").parent
     simulate_all.info = info
