@@ -44,6 +44,7 @@ class Writer:
         settled: patterns of files that are right after the next run, whatever they are before.
         whole: all published files are old, or all are new.
         blank: patterns of bytes that do not count.
+        gone: patterns of published files that a kill between two renames of a folder may leave out.
         beside: patterns of files that may be there, as locks.
         debris: patterns of temporary files that a kill may leave, besides those of tessera.core.files.
         folders: empty folders may stay.
@@ -60,6 +61,7 @@ class Writer:
     settled: tuple[str, ...] = ()
     whole: bool = False
     blank: tuple[bytes, ...] = ()
+    gone: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     debris: tuple[str, ...] = ()
     folders: bool = True
@@ -422,6 +424,7 @@ def _part(root: Path) -> None:
     "reference-fetch", f"{_CACHE}/records/sample/a.tar", f"{_CACHE}/records/sample/b.bin",
     f"{_CACHE}/records/sample/record.json", f"{_CACHE}/records/sample/reference/*", world=_served,
     prepare=_part, blank=DAYS, beside=("*.part", "*.part.tag", "*.lock"), most=30,
+    gone=(f"{_CACHE}/records/sample/reference*",),
 )  # fmt: skip
 def _(root: Path) -> None:
     from tessera.core.reference.fetch import fetch_and_extract
