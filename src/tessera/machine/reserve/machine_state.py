@@ -282,7 +282,8 @@ def _namespace() -> str:
 def say_earlier_records() -> None:
     """Tell the user about them. They are neither used nor moved.
 
-    Programs in containers can write to a checkout, and root must not do what such a file or link says.
+    Programs in containers of those versions could write to a checkout, and root must not do what such a file
+    or link says.
     """
     for folder in (repo_root() / ".tessera" / kind for kind in ("reserve", "settings")):
         if any(folder.glob("*.json")):
