@@ -41,8 +41,10 @@ void PreparedWriter::lock_partial() {
         file_ = Descriptor(open(partial_.path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
         if (!file_.open())
             throw Error("--prepare " + path_, partial_.path + ": " + std::strerror(errno),
-                        "give a file in a folder that exists and can be written");
-        if (flock(file_.number(), LOCK_EX | LOCK_NB) != 0)
+                        "free space, or give a file in a folder that exists and can be written");
+        const bool locked = flock(file_.number(), LOCK_EX | LOCK_NB) == 0;
+        if (!locked && errno != EWOULDBLOCK) fail(errno, "locking it");
+        if (!locked)
             throw Error("--prepare " + path_, "another preparation writes " + partial_.path, "wait until it has ended", kExitFailed);
         struct stat opened, named;
         if (fstat(file_.number(), &opened) == 0 && stat(partial_.path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
