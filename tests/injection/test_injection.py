@@ -1,6 +1,6 @@
 """Every writer keeps the old or the new files, and says what to do, whatever call on a file fails.
 
-The whole, some 10,000 points, is a command: ``python -P tests/injection/driver.py``.
+The whole, some 7,000 points, is a command: ``python -P tests/injection/driver.py``.
 """
 
 from __future__ import annotations

@@ -742,7 +742,7 @@ def _(root: Path) -> None:
     )
 
 
-@writer("workload-prepare", "graph", prepare=old(graph="old\n"), debris=("graph.partial",),
+@writer("workload-prepare", "graph", prepare=old(graph="old\n"), beside=("graph.partial",),
         missing=_not_built("workloads", "graph"))  # fmt: skip
 def _(root: Path) -> None:
     _program(_tool("workloads", "bfs"), "--scale", "4", "--threads", "1", "--prepare", root / "graph")
