@@ -404,7 +404,7 @@ def examine(writer, folder: Path, sample: int | None = None, seed: int = 0) -> F
         )
         for name in names:
             assert writer.equal(name, new.get(name), runs[1][1].get(name)), f"{name} differs between two runs"
-        points = points_of(calls)
+        points = [point for point in points_of(calls) if point.kind not in writer.spared]
         if sample is not None:
             sample = min(sample, len(points), writer.most or sample)
             points = random.Random(f"{seed} {writer.name}").sample(points, sample)

@@ -42,9 +42,7 @@ void PreparedWriter::lock_partial() {
         if (!file_.open())
             throw Error("--prepare " + path_, partial_.path + ": " + std::strerror(errno),
                         "free space, or give a file in a folder that exists and can be written");
-        const bool locked = flock(file_.number(), LOCK_EX | LOCK_NB) == 0;
-        if (!locked && errno != EWOULDBLOCK) fail(errno, "locking it");
-        if (!locked)
+        if (flock(file_.number(), LOCK_EX | LOCK_NB) != 0)
             throw Error("--prepare " + path_, "another preparation writes " + partial_.path, "wait until it has ended", kExitFailed);
         struct stat opened, named;
         if (fstat(file_.number(), &opened) == 0 && stat(partial_.path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
