@@ -32,8 +32,9 @@ VERBS = {
 
 
 def run(folder, *arguments: str, cwd=None, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run ``./run`` with a clean Tessera environment and no terminal as standard input."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith("TESSERA_")} | environment
+    """Run ``./run`` with a clean Tessera environment, no records of the machine, and no terminal."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("TESSERA_")}
+    env |= {"TESSERA_MACHINE_STATE": str(folder / "state")} | environment
     return subprocess.run(
         [str(folder / "run"), *arguments],
         capture_output=True,
@@ -402,11 +403,10 @@ def test_an_old_python_is_named_by_every_verb(root, dry_checkout, verb):
 def test_what_killed_runs_left_is_restored_first_and_the_verb_goes_on_whatever_happens(dry_checkout, place):
     python = dry_checkout / ".venv/bin/python"
     python.write_text(f"{python.read_text()}exit 1\n")
-    start = {"TESSERA_MACHINE_STATE": str(dry_checkout / "state")}
-    assert "machine.reserve" not in run(dry_checkout, "setup", **start).stderr
+    assert "machine.reserve" not in run(dry_checkout, "setup").stderr
     (dry_checkout / place).mkdir(parents=True)
     (dry_checkout / place / "some.json").touch()
-    done = run(dry_checkout, "smoke", **start)
+    done = run(dry_checkout, "smoke")
     assert "python -P -m tessera.machine.reserve" in done.stderr
     assert done.returncode == 0 and "smoke" in done.stdout
 
@@ -415,12 +415,9 @@ def test_the_launcher_knows_the_places_of_records(root):
     from tessera.machine.reserve.machine_state import ROOTS_FOLDER, USERS_FOLDERS, VARIABLE
 
     script = (root / "run").read_text()
-    places = (
-        f"${{{VARIABLE}:-{ROOTS_FOLDER}}}",
-        f"{USERS_FOLDERS}/tessera-$EUID",
-        "${XDG_RUNTIME_DIR:-/run}/tessera",
-    )
-    assert [place for place in places if f'"{place}"' not in script] == []
+    own = '${XDG_RUNTIME_DIR:+"$XDG_RUNTIME_DIR/tessera"}'
+    assert f'places=({ROOTS_FOLDER} "{USERS_FOLDERS}/tessera-$EUID" {own})' in script
+    assert f'places=("${VARIABLE}")' in script
 
 
 @pytest.mark.parametrize(
