@@ -20,14 +20,11 @@ LAST = ("bootstrap", "end_to_end", "test_kernel.py", "test_guest_map.py")
 #: Folders whose tests reserve huge pages, measure time, use ports or the engine's images, or run `./run`.
 #: Single tests elsewhere have the mark `alone`.
 ALONE = ("bootstrap", "container", "host", "kernel", "mosalloc", "validation")
-#: A file of those folders whose programs only need huge pages, which each reservation keeps for itself.
-SHARES = "mosalloc/programs/test_rows.py"
 #: Tests of one core, since they share the folder of a smoke run.
 TOGETHER = "end_to_end/"
 #: What takes longest (seconds of `--durations`), so that no core is left with it at the end.
 LONGEST = (
     TOGETHER,
-    SHARES,
     "pipeline/test_walk.py",
     "report/test_site.py",
     "scenarios/test_commands.py",
@@ -57,8 +54,7 @@ def _turn(item: pytest.Item) -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks tests as `alone` by their folder, and sorts them."""
     for item in items:
-        name = _name(item.path)
-        if name.split("/")[0] in ALONE and name != SHARES:
+        if _name(item.path).split("/")[0] in ALONE:
             item.add_marker(pytest.mark.alone)
     items.sort(key=_turn)
 
