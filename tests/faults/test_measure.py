@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -79,12 +80,13 @@ class Tools:
     def __init__(self, outside):
         self.outside = outside
 
-    def run(self, command, paths, capture):
+    def run(self, command, *, capture, options):
         words = [str(word) for word in command]
-        options = dict(zip(words[1::2], words[2::2], strict=True))
-        passes, size = int(options["--passes"]), int(options["--size"])
-        touches = size // (2 * MB if options["--kind"] == "write-2mb" else 4096)
-        with open(options["--out"], "w") as stream:
+        asked = dict(zip(words[1::2], words[2::2], strict=True))
+        passes, size = int(asked["--passes"]), int(asked["--size"])
+        touches = size // (2 * MB if asked["--kind"] == "write-2mb" else 4096)
+        assert options.writes == (Path(asked["--out"]).parent,)
+        with open(asked["--out"], "w") as stream:
             stream.write("pass,touch,tsc_cycles\n")
             for number in range(passes):
                 for touch in range(touches):

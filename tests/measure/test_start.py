@@ -65,7 +65,7 @@ def test_a_counted_run_adds_options_of_the_launcher_and_nothing_else(tmp_path, m
     options = ["--count", str(events), "--counts", str(work / "counts.csv"), "--count-region", "roi"]
     assert plain.argv == [*head, *program]
     assert counted.argv == [*head, *options, *program]
-    assert plain.paths == counted.paths == [layout.parent, work]
+    assert plain.paths == counted.paths == [layout.parent] and plain.options.writes == (work,)
     assert plain.env == counted.env and list(plain.env) == ["GLIBC_TUNABLES"]
     assert plain.options.huge_pages and not plain.options.unconfined
     assert counted.options == replace(plain.options, unconfined=True)
@@ -93,7 +93,8 @@ def test_all_that_a_counted_run_may_ask_for(tmp_path, monkeypatch):
             "run.sh",
         ),
     ]
-    assert seen.paths == [layout.parent, work, Path("/p")] and seen.env["A"] == "1"
+    assert seen.paths == [layout.parent, Path("/p")] and seen.env["A"] == "1"
+    assert seen.options.writes == (work, Path("/f"))
     assert seen.options.unconfined and seen.options.huge_pages
 
 
