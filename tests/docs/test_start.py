@@ -46,12 +46,19 @@ def stable(line: str, command: str) -> str:
 
 
 def same(shown: str, printed: str) -> bool:
-    """Whether the lines are equal, and their numbers of 7 and more digits to within 1e-5."""
-    long = r"(?<!\d)\d{7,}(?!\d)"
-    numbers = zip(re.findall(long, shown), re.findall(long, printed), strict=False)
-    return re.sub(long, "#", shown) == re.sub(long, "#", printed) and all(
-        abs(int(a) - int(b)) <= 1e-5 * int(a) for a, b in numbers
+    """Whether the lines are equal, long numbers to within 1e-5, rounded ones to the last digit."""
+    inexact = r"(?<![\d.])(?:\d{7,}|\d\.\d+e\d+)(?!\d)"
+    numbers = zip(re.findall(inexact, shown), re.findall(inexact, printed), strict=False)
+    return re.sub(inexact, "#", shown) == re.sub(inexact, "#", printed) and all(
+        abs(float(a) - float(b)) <= 1.01 * step(a) for a, b in numbers
     )
+
+
+def step(number: str) -> float:
+    """By how much a printed number may differ: 1e-5 of it, or one in its last place if it was rounded."""
+    mantissa, _, exponent = number.partition("e")
+    places = len(mantissa.partition(".")[2])
+    return 10.0 ** (int(exponent) - places) if exponent else 1e-5 * float(number)
 
 
 def absent(shown: list[str], printed: str, command: str) -> list[str]:

@@ -31,6 +31,9 @@ def checkout(root, tmp_path):
             if not (build_dir(component) / name).exists():
                 pytest.skip(f"{name} is not built: ./run tessera dev build {component}")
             shutil.copy2(build_dir(component) / name, copy / "build" / component)
+    images = root / "build" / "images"  # an image counts only with its manifest
+    if images.is_dir():
+        shutil.copytree(images, copy / "build" / "images")
     return copy
 
 
