@@ -19,6 +19,7 @@ from tessera.machine.environment.condition import Condition
 from tessera.machine.environment.preparation import RULES
 from tessera.measure.bundles import bundle as model
 from tessera.measure.bundles import csv_files, file_format, head_checks, writer
+from tessera.measure.bundles.reader import parse_bundle
 from tessera.measure.bundles.writer import sealed_files
 
 MB2, GB1 = 2 << 20, 1 << 30
@@ -258,3 +259,17 @@ def put(files: dict[str, bytes], folder) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
+
+
+def parts_of(files):
+    """Arguments of :func:`writer.create`, from the files of an open bundle."""
+    bundle = parse_bundle("made", files)
+    heads = (
+        bundle.about,
+        bundle.machine,
+        bundle.environment,
+        bundle.events,
+        bundle.workloads,
+        bundle.layouts,
+    )
+    return bundle, heads

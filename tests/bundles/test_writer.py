@@ -13,23 +13,9 @@ from tessera.measure.bundles import csv_files, file_format, json_files, texts, w
 from tessera.measure.bundles.bundle import EventCount, MeasuredRun
 from tessera.measure.bundles.reader import parse_bundle
 from tessera.measure.bundles.verify import verify_bundle, verify_files
-from tests.bundles.processor import Plan, made, opened, put
+from tests.bundles.processor import Plan, made, opened, parts_of, put
 
 PLAN = Plan(rounds=2, layouts=("growing-0", "growing-8"))
-
-
-def parts_of(files):
-    """Arguments of :func:`writer.create`, from the files of an open bundle."""
-    bundle = parse_bundle("made", files)
-    heads = (
-        bundle.about,
-        bundle.machine,
-        bundle.environment,
-        bundle.events,
-        bundle.workloads,
-        bundle.layouts,
-    )
-    return bundle, heads
 
 
 @pytest.fixture
