@@ -173,6 +173,8 @@ def test_the_search_finds_the_first_number_that_will_do(seed):
 # --- recording and simulation ---------------------------------------------------------------------------
 
 GUPS = ("--size", "32MB", "--reads", "200000")
+#: Misses by which two recordings in folders of other lengths may differ: the stack begins where paths end.
+PAGE_OF_A_STACK = 2
 
 
 @pytest.fixture(scope="module")
@@ -212,8 +214,9 @@ def test_the_written_layout_meets_the_goal_with_the_fewest_pages(gups, tmp_path)
     )
     assert plain == profile.total and plain - profile.in_pools == profile.outside
     wanted = plain - 0.75 * profile.in_pools
-    assert exact <= wanted < fewer
-    assert f"{exact:,.0f} misses left" in done.output
+    assert exact - PAGE_OF_A_STACK <= wanted < fewer + PAGE_OF_A_STACK
+    (said,) = re.findall(r"([\d,]+) misses left", done.output)
+    assert abs(int(said.replace(",", "")) - exact) <= PAGE_OF_A_STACK
 
 
 @pytest.mark.toolchain

@@ -13,14 +13,13 @@ import pytest
 
 from .kill_main import LIMIT_SECONDS, has_image, kill_main
 
-#: A run without Snakemake: its steps are shells. Tells when it is at work.
+#: A run without Snakemake: its steps are shells. The shell tells when both processes are there.
 RUN = """
 import subprocess, sys
 from pathlib import Path
 from tessera.cli.pipeline.failures import begin_run
 begin_run(Path("results/x"), local=sys.argv[1] == "local")
-subprocess.Popen(["sh", "-c", "sleep 1000 & exec sleep 1000"])
-print("begun", flush=True)
+subprocess.Popen(["sh", "-c", "sleep 1000 & echo begun; exec sleep 1000"])
 sys.stdin.read()
 """
 
