@@ -3,7 +3,7 @@
 import re
 
 from tessera.lab.kernel import image, source
-from tessera.lab.kernel.patch_tests import HookReports, judge_hook
+from tessera.lab.kernel.mutants import HookReports, judge_hook
 
 LINE = "pgtable_replica: difference: level 1"
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.lab.kernel import cost_experiments, image, patch_tests, placement_experiments, third_party_tests
+from tessera.lab.kernel import cost_experiments, image, mutants, placement_experiments, third_party_tests
 from tessera.lab.kernel.guest import GuestRun
 from tessera.lab.study import Run, run_study
 
@@ -103,12 +103,12 @@ def test_a_placement_that_two_readings_see_differently(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(("lines", "wrong"), [((["d"], ["w"]), 0), (([], ["w"]), 1)])
 def test_a_hook_that_an_observer_does_not_miss(monkeypatch, tmp_path, lines, wrong):
-    reports = patch_tests.HookReports([], [])
+    reports = mutants.HookReports([], [])
     broken = replace(reports, checker=lines[0], walker=lines[1])
     monkeypatch.setattr(
-        patch_tests, "observe_hook", lambda tools, program, out: {"broken": broken}.get(program[0], reports)
+        mutants, "observe_hook", lambda tools, program, out: {"broken": broken}.get(program[0], reports)
     )
-    tables, found = made(patch_tests.prove, tmp_path)
+    tables, found = made(mutants.prove, tmp_path)
     assert len(tables["prove.csv"]) == 4 and len(found) == wrong
 
 

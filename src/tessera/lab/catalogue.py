@@ -184,7 +184,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "Run selftests and stress tests of page-table replicas in the guest.",
         ),
         "kernel-prove": Entry(
-            "tessera.lab.kernel.patch_tests:prove",
+            "tessera.lab.kernel.mutants:prove",
             "Build a kernel without one hook; test that both checks report it.",
         ),
         "kernel-bisect": Entry(

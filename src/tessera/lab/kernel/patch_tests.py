@@ -1,24 +1,22 @@
-"""How the series of patches is tested in the guest: whole, without one of its hooks, after each patch."""
+"""How the series of patches is tested in the guest: whole, and after each patch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.core.results.kernel_tables import BISECT, PROVE, TEST
+from tessera.core.results.kernel_tables import BISECT, TEST
 from tessera.core.results.table_io import frame_of
 from tessera.lab.kernel import build_tools, image
 from tessera.lab.kernel.build_tools import checkout_names, run_build_script
-from tessera.lab.kernel.guest import GuestProgram, GuestRun, Look, run_in_guest, script_failed
+from tessera.lab.kernel.guest import GuestProgram, GuestRun, Look, run_in_guest
 from tessera.lab.kernel.page_tables import HOME, tree_differences, walk
 from tessera.lab.kernel.qemu import EmulatedMachine
 from tessera.lab.kernel.source import component_script, find_source, fragment_files, patches
 from tessera.lab.study import Count, Run, Seed, printed, study
-from tessera.machine.container.toolchain import Toolchain
 
 # The whole series: selftests and stress in the guest, checked from inside and from outside.
 
@@ -166,76 +164,6 @@ def _failures_of(name: str, done: GuestRun) -> list[str]:
     if done.status != 0:
         failures.append(f"{name}: the script ended with status {done.status}: {done.text('stderr')[-300:]}")
     return failures
-
-
-# Do the checks detect a missing hook? The series without one store to the replicas, and all of it.
-
-#: Every statically linked program write-protects its relocated data when it starts: one mprotect().
-HOOK_SCRIPT = """replication-on || exit
-pgtblrepl -r all firsttouch 16 one 600 &
-program=$!
-sleep 5
-stand-still $program && host walk forgotten $(pagetable-roots $program) || exit
-kill -KILL $program
-wait $program
-true
-"""
-
-
-@dataclass(frozen=True)
-class HookReports:
-    """The reports of the two observers, line by line."""
-
-    checker: list[str]
-    walker: list[str]
-
-
-def observe_hook(tools: Toolchain, program: GuestProgram, out: Path) -> HookReports:
-    """Run a program with replicas on all nodes, stop it, and return the reports of checker and walker."""
-    view = OutsideView()
-    done = run_in_guest(tools, program, HOOK_SCRIPT, out, on_walk=view, timeout_seconds=300)
-    if done.status != 0 or not view.compared:
-        raise script_failed("a look at replicas", done)
-    return HookReports([line for line in done.warnings if "pgtable_replica: difference" in line], view.found)
-
-
-@study(PROVE, show=printed())
-def prove(run: Run, accept_series: bool = False) -> pd.DataFrame:
-    """Build a kernel without one hook; test that the checker (inside) and the walker (outside) report it.
-
-    The exit status is 1 if one does not, or reports something of the whole kernel.
-
-    Example: ./run tessera lab run kernel-prove --out build/kernel/prove
-
-    Args:
-        accept_series: take another version of the kernel source's series if all patches apply.
-
-    Raises:
-        TesseraError: a kernel cannot be built, or the script in the guest failed.
-    """
-    seen = {}
-    for variant in ("checked", "broken"):
-        program = image.guest_program(variant, run.say, accept_series=accept_series)
-        seen[variant] = observe_hook(image.kernel_tools(run.say), program, run.folder / variant)
-        for line in (*seen[variant].checker[:2], *seen[variant].walker[:2]):
-            run.say(f"{variant}: {line}")
-    table = judge_hook(seen)
-    run.wrong.extend(
-        f"the {row.observer} reports {row.reports} differences of the kernel {row.kernel}, not {row.expected}"
-        for row in table[~table.passed].itertuples()
-    )
-    return table
-
-
-def judge_hook(seen: dict[str, HookReports]) -> pd.DataFrame:
-    """Kernel -> reports, as a table: ``broken`` must be reported by both observers, any other by none."""
-    rows = []
-    for kernel, reports in seen.items():
-        expected = "some" if kernel == "broken" else "none"
-        for observer, lines in (("checker", reports.checker), ("walker", reports.walker)):
-            passed = bool(lines) == (expected == "some")
-            rows.append((kernel, observer, len(lines), expected, passed, "measured"))
-    return frame_of(PROVE, rows)
 
 
 # The kernel after every patch of the series, built and booted: each patch can be bad on its own.
