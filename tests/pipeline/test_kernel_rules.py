@@ -26,6 +26,7 @@ def test_each_part_is_made_once(steps):
     assert steps("kernel_smoke") == ["test"]
     rest = [
         "balancing",
+        "costs",
         "fragmented",
         "maps",
         "placement",

@@ -44,6 +44,12 @@ def test_tables_5_and_6_name_both_measures(text):
     assert "% of instructions measured" in words and "% of time published" in words
 
 
+def test_costs_by_kind_of_page_have_ratios_and_counts(text):
+    words = section(text, "operations")
+    assert "munmap clean 1.500 1.004 300,000 450,000" in words and "ratio of instructions measured" in words
+    assert "munmap clean 4 211.5 66 measured" in section(text, "updates")
+
+
 def test_a_process_that_moved_has_a_row_for_each_moment(text):
     words = section(text, "balancing")
     assert "before 0 4,096 4,090 18 0 4,283 0 0 0.5 measured" in words

@@ -10,13 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static unsigned long now(void)
-{
-	unsigned int low, high;
-
-	__asm__ volatile("lfence; rdtsc" : "=a"(low), "=d"(high) : : "memory");
-	return (unsigned long)high << 32 | low;
-}
+#include "instructions.h"
 
 int main(int argc, char **argv)
 {

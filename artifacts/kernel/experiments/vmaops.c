@@ -2,8 +2,7 @@
 /*
  * vmaops BYTES REPEATS: counts the instructions of mmap, mprotect and munmap of a region (Table 5 of the Mitosis paper).
  *
- * Under QEMU's -icount the time-stamp counter advances by one at each instruction of any processor, so the difference
- * of two readings is a count. The program first checks this with a loop of known length. Prints CSV:
+ * Run it under QEMU's -icount. The program first checks the counter with a loop of known length. Prints CSV:
  * operation,bytes,repeat,instructions.
  */
 #define _GNU_SOURCE
@@ -13,28 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static unsigned long now(void)
-{
-	unsigned int low, high;
-
-	__asm__ volatile("lfence; rdtsc" : "=a"(low), "=d"(high) : : "memory");
-	return (unsigned long)high << 32 | low;
-}
-
-/* Two instructions a round, 200,000 in all; the best of 20, because the timer's interrupts count too. */
-static unsigned long calibrate(void)
-{
-	unsigned long best = -1UL;
-
-	for (int i = 0; i < 20; i++) {
-		unsigned long rounds = 100000, start = now(), counted;
-
-		__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r"(rounds));
-		counted = now() - start;
-		best = counted < best ? counted : best;
-	}
-	return best;
-}
+#include "instructions.h"
 
 static void die(const char *what)
 {

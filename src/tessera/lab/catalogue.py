@@ -185,7 +185,11 @@ GROUPS: dict[str, dict[str, Entry]] = {
         ),
         "kernel-prove": Entry(
             "tessera.lab.kernel.mutants:prove",
-            "Build a kernel without one hook; test that both checks report it.",
+            "Leave out hooks of the kernel, one at a time; test that the checks notice each.",
+        ),
+        "kernel-lives": Entry(
+            "tessera.lab.kernel.lives:lives",
+            "Run random lives of page tables without and with replicas; compare contents, entries and bits.",
         ),
         "kernel-bisect": Entry(
             "tessera.lab.kernel.patch_tests:bisect",
@@ -210,6 +214,10 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "kernel-table6": Entry(
             "tessera.lab.kernel.cost_experiments:table6_study",
             "Count instructions of whole programs without and with replicas (Mitosis Table 6).",
+        ),
+        "kernel-costs": Entry(
+            "tessera.lab.kernel.update_costs:costs_study",
+            "Count what replicas cost an update of an entry and a request; check the accounts of their memory.",
         ),
         "kernel-placement": Entry(
             "tessera.lab.kernel.placement_experiments:placement",

@@ -81,6 +81,46 @@ TABLE6 = _part_table("table6", "table6", "overhead of replicas for whole program
     provenance                  text    -             measured
     published_overhead_percent  number  percent       overhead in time printed in the paper
 """, digits=_DIGITS)  # fmt: skip
+COST_OPERATIONS = _part_table("costs", "operations", "instructions of operations on 8 MB by kind of page", """
+    operation                       text    -             mmap, madvise, mprotect, mremap, munmap or fork
+    pages                           text    -             dirty, accessed, clean (neither), or file
+    entries                         count   1             leaf entries of the region
+    unpatched_instructions          number  instructions  kernel without the patches
+    off_instructions                number  instructions  with the patches, mechanism off
+    on_not_replicated_instructions  number  instructions  mechanism on, this process not replicated
+    replicated_instructions         number  instructions  with copies on all four nodes
+    replicated_ratio                number  1             replicated over off
+    off_ratio                       number  1             off over unpatched
+    provenance                      text    -             measured
+""", digits=_DIGITS)  # fmt: skip
+COST_UPDATES = _part_table("costs", "updates", "instructions for each updated entry by copies", """
+    operation           text    -             as in operations.csv
+    pages               text    -             as there; tables: entries that point to a table
+    copies              count   1             copies of the page tables; 0: mechanism off
+    instructions        number  instructions  for one entry more, all work of the operation on it
+    added_instructions  number  instructions  of them, beyond those with the mechanism off
+    provenance          text    -             measured
+""", digits=_DIGITS)  # fmt: skip
+COST_REQUESTS = _part_table("costs", "requests", "what requests of a running process cost by its size", """
+    request                text    -             what was asked, in this order; repeat: the same nodes
+    footprint_bytes        count   bytes         memory of the process in 4KB pages
+    home_tables            count   pages         its page tables without copies, with the root
+    pages                  count   pages         tables that came or went
+    instructions           count   instructions  processor time of the caller
+    elapsed_instructions   count   instructions  time until the end, with what passes while it waits
+    instructions_per_page  number  instructions  instructions over pages
+    provenance             text    -             measured
+""", digits=_DIGITS)  # fmt: skip
+COST_MEMORY = _part_table("costs", "memory", "the kernel's accounts of the memory of replicas", """
+    step           text   -      what was asked last
+    nodes          count  1      nodes with copies of the process's page tables
+    home_tables    count  pages  its page tables without copies, with the root
+    replica_pages  count  pages  its replicas, by its status (VmPTERepl)
+    meminfo_bytes  count  bytes  replicas of all processes, by the meminfo of all nodes (PageTableRepl)
+    reserve_bytes  count  bytes  reserve for replicas, by the same files (PageTableReplRsv)
+    cgroup_bytes   count  bytes  memory of the process's cgroup (memory.current)
+    provenance     text   -      measured
+""")  # fmt: skip
 PLACEMENT = _part_table("placement", "placement", "placement of page tables", """
     workload       text   -      program of the guest
     config         text   -      F (first touch) or I (interleave), with +M for replicas
@@ -110,13 +150,18 @@ BALANCING = _part_table("balancing", "balancing", "page tables of a process that
     seconds              number  s        time of the guest since the start of the program
     provenance           text    -        measured
 """)  # fmt: skip
-PROVE = _part_table("prove", "prove", "whether the checks detect a broken kernel", """
-    kernel      text   -  checked, or broken
-    observer    text   -  checker (inside) or walker (outside)
-    reports     count  1  number of reported differences
-    expected    text   -  expected reports: some, or none
-    passed      truth  -  whether the expectation was met
-    provenance  text   -  measured
+PROVE = _part_table("prove", "prove", "whether the checks notice hooks that are left out", """
+    mutant       text   -      hook that is left out; none: the whole kernel
+    case         text   -      operations that need it
+    missing      text   -      work of the hook, which nobody does
+    checker      count  1      differences that the checker in the kernel counted
+    walker       count  1      differences of the trees, seen from outside
+    program      text   -      passed, exit status, or guest stopped
+    left         count  1      pages of replicas and address spaces that stayed
+    log          count  lines  complaints in the kernel's log, without the checker's
+    noticed_by   text   -      observers that noticed something
+    status       text   -      found or missed; of the whole kernel: clean or noticed
+    provenance   text   -      measured
 """)  # fmt: skip
 STRESS_NG = _part_table("stress-ng", "stress-ng", "memory stressors of stress-ng with replicas", """
     stressor    text  -  name of the stressor, or of the failed step
@@ -130,6 +175,14 @@ SELFTESTS_MM = _part_table("selftests-mm", "selftests-mm", "the kernel's own tes
     outcome           text  -  verdict from both outcomes
     provenance        text  -  measured
 """)  # fmt: skip
+LIVES = _part_table("lives", "lives", "random lives of page tables without and with replicas", """
+    mode         text   -  where replicas are; plain, again: none, on the patched kernel; unpatched: no patches
+    lives        count  1  lives, each of a seed of its own
+    operations   count  1  operations of all these lives and of their children
+    disturbed    count  1  lives with other lines in which the kernel reclaimed memory; not differences
+    differences  count  1  lives with other contents, entries or bits than the plain one
+    provenance   text   -  measured
+""")  # fmt: skip
 BISECT = _part_table("bisect", "bisect", "build and boot of the kernel after each patch", """
     patch       text    -  file of the patch
     outcome     text    -  passed or failed
@@ -138,8 +191,9 @@ BISECT = _part_table("bisect", "bisect", "build and boot of the kernel after eac
     provenance  text    -  measured
 """, digits=_SECONDS)  # fmt: skip
 KERNEL_TABLES = (
-    TEST, TABLE4, TABLE4_MEASURED, TABLE5_COUNTS, TABLE5, TABLE6_COUNTS, TABLE6, PLACEMENT, FIGURE4,
-    BALANCING, PROVE, STRESS_NG, SELFTESTS_MM, BISECT,
+    TEST, TABLE4, TABLE4_MEASURED, TABLE5_COUNTS, TABLE5, TABLE6_COUNTS, TABLE6, COST_OPERATIONS,
+    COST_UPDATES, COST_REQUESTS, COST_MEMORY, PLACEMENT, FIGURE4,
+    BALANCING, PROVE, STRESS_NG, SELFTESTS_MM, LIVES, BISECT,
 )  # fmt: skip
 
 

@@ -203,7 +203,10 @@ def footprint_disagreements(measured: pd.DataFrame) -> list[str]:
 #
 # The paper counts cycles on a machine with four sockets; QEMU has no meaningful cycles, so those are
 # NOT-MEASURABLE-HERE. Instructions under ``-icount`` show how much more work the kernel does.
-# One processor, so that nothing else runs; memory on four nodes.
+# Four nodes, because a node without a processor gets no replicas; all that runs is on the first processor.
+
+#: Its processors take turns, and all count with one counter.
+COUNTING_MACHINE = EmulatedMachine(nodes=4, cpus=4, memory_mb=2048, icount=True)
 
 #: Regions of Table 5 in bytes; the last one stands for the paper's 4 GB: the largest that fits in the guest.
 REGIONS_BYTES = {"4KB": 4096, "8MB": 8 << 20, "1GB": 1 << 30}
@@ -212,7 +215,7 @@ REPEATS = {"4KB": 200, "8MB": 20, "1GB": 1}
 _VMAOPS = """
 for region in {regions}; do
     set -- $(echo $region | tr : ' ')
-    {wrapper} vmaops $1 $2 > /out/$1.csv || exit
+    taskset 1 {wrapper} vmaops $1 $2 > /out/$1.csv || exit
 done
 """
 
@@ -228,8 +231,7 @@ def vma_operations(
     _, begin, wrapper, copies = REPLICA_CONFIGS[config]
     asked = " ".join(f"{size}:{REPEATS[name]}" for name, size in regions.items())
     script = begin + _VMAOPS.format(regions=asked, wrapper=wrapper)
-    machine = EmulatedMachine(nodes=4, cpus=1, memory_mb=2048, icount=True)
-    done = run_in_guest(tools, program, script, out, machine=machine, timeout_seconds=1800)
+    done = run_in_guest(tools, program, script, out, machine=COUNTING_MACHINE, timeout_seconds=1800)
     if done.status != 0:
         raise script_failed(f"a count of instructions, {config}", done)
     tables = []
@@ -330,7 +332,7 @@ WHOLE_RUN_PROGRAMS = {
 #: Our program -> the same one in Table 6, whose overhead is in per cent of time.
 PRINTED_QUANTITY = {"gups": "overhead_gups"}
 
-_WHOLE_RUN_SCRIPT = "{wrapper} countrun {command} > /out/{name} 2> /out/{name}.count || exit\n"
+_WHOLE_RUN_SCRIPT = "taskset 1 {wrapper} countrun {command} > /out/{name} 2> /out/{name}.count || exit\n"
 
 
 def measure_whole_run(tools: Toolchain, config: str, program: GuestProgram, out: Path) -> pd.DataFrame:
@@ -340,8 +342,7 @@ def measure_whole_run(tools: Toolchain, config: str, program: GuestProgram, out:
         _WHOLE_RUN_SCRIPT.format(wrapper=wrapper, command=command, name=name)
         for name, command in WHOLE_RUN_PROGRAMS.items()
     )
-    machine = EmulatedMachine(nodes=4, cpus=1, memory_mb=2048, icount=True)
-    done = run_in_guest(tools, program, script, out, machine=machine, timeout_seconds=1800)
+    done = run_in_guest(tools, program, script, out, machine=COUNTING_MACHINE, timeout_seconds=1800)
     rows = []
     for name in WHOLE_RUN_PROGRAMS:
         counted = re.search(r"^instructions (\d+)$", done.text(f"{name}.count"), re.MULTILINE)
