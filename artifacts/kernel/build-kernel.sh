@@ -3,8 +3,9 @@
 #
 # Unpacks into WORK (about 1.6 GB; deleted at the end), applies the patches that the file SERIES names, in its order
 # and without fuzz, configures tinyconfig plus the fragments and demands that each of their lines took effect.
-# Of several lines for one option, the last one counts. OUT gets bzImage, config and System.map. With ORACLE=FOLDER,
-# OUT also gets vmlinux, layouts.json (FOLDER/describe.py), the modules of FOLDER/module and the programs of FOLDER/guest.
+# Of several lines for one option, the last one counts. OUT gets bzImage, config, System.map and, if the patches have it,
+# their kselftest pgtable_replication, built by the rule of `make kselftest`. With ORACLE=FOLDER, OUT also gets vmlinux,
+# layouts.json (FOLDER/describe.py), the modules of FOLDER/module and the programs of FOLDER/guest.
 # Uses ccache if it is there, and prints how many objects it found.
 set -euo pipefail
 out=${1:?usage: build-kernel.sh OUT WORK SERIES FRAGMENT...}
@@ -35,6 +36,11 @@ done < "$work/fragment"
 reset_cache_counts
 make -s O="$work/objects" CC="$compiler" -j"${JOBS:-$(nproc)}" bzImage
 print_cache_counts
+if [[ -e tools/testing/selftests/mm/pgtable_replication.c ]]; then
+    make -s -C tools/testing/selftests/mm OUTPUT="$work/objects" EXTRA_CFLAGS="-static -Werror" \
+        "$work/objects/pgtable_replication"
+    install -m 755 "$work/objects/pgtable_replication" "$out"
+fi
 if [[ -n ${ORACLE:-} ]]; then
     cp -r "$ORACLE/module" "$work/module"
     make -s O="$work/objects" CC="$compiler" modules

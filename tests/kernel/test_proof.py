@@ -7,6 +7,9 @@ from tessera.lab.kernel import image, patch_tests
 from tessera.lab.kernel.guest import GuestProgram, GuestRun
 from tessera.lab.study import Run, run_study
 
+#: What the series' own kselftest leaves if it passes.
+KSELFTEST = {"kselftest": "TAP version 13\nok 1 a\nok 2 b # SKIP no huge page\n", "kselftest-status": "0\n"}
+
 
 @pytest.fixture
 def prove(monkeypatch, tmp_path):
@@ -14,9 +17,10 @@ def prove(monkeypatch, tmp_path):
 
     def start(files=None, compared=3):
         left = {
-            "selftests": {"stdout": "ok 1 - a\nok 2 - b\n"},
+            "selftests": {"stdout": "ok 1 - a\nok 2 - b\n", **KSELFTEST},
             "refusal-0": {"refused": "pgtblrepl: one node with memory\n"},
-            "refusal-1": {"refused": "pgtblrepl: node 2 has no memory; nodes with memory are 0-1\n"},
+            "refusal-1": {"refused": "pgtblrepl: no such node; nodes with memory and processors are 0-1\n"},
+            "refusal-2": {"refused": "pgtblrepl: one node with memory and processors\n"},
             "stress": {"stdout": ""},
         } | (files or {})
 
@@ -30,6 +34,7 @@ def prove(monkeypatch, tmp_path):
 
         monkeypatch.setattr(patch_tests, "run_in_guest", run)
         program = GuestProgram(tmp_path / "bzImage", ())
+        (tmp_path / "pgtable_replication").write_bytes(b"x")
         monkeypatch.setattr(image, "guest_program", lambda variant, say, accept_series: program)
         monkeypatch.setattr(image, "kernel_tools", lambda say: None)
         run = Run(tmp_path)
@@ -42,15 +47,20 @@ def prove(monkeypatch, tmp_path):
 def test_all_is_well(prove):
     failures, table = prove()
     assert failures == [] and table.failed.sum() == 0
-    assert table.passed.tolist() == [2, 1, 1, 1, 3]
+    assert table.passed.tolist() == [2, 1, 1, 1, 1, 1, 3]
     assert set(table.provenance) == {"measured"}
 
 
 @pytest.mark.parametrize(
     ("files", "part"),
     [
-        ({"selftests": {"stdout": "ok 1 - a\nnot ok 2 - b\n"}}, "selftests"),
-        ({"selftests": {"stdout": "", "dmesg": "WARNING: CPU: 1 at x\n"}}, "selftests"),
+        ({"selftests": {"stdout": "ok 1 - a\nnot ok 2 - b\n", **KSELFTEST}}, "selftests"),
+        ({"selftests": {"stdout": "", "dmesg": "WARNING: CPU: 1 at x\n", **KSELFTEST}}, "selftests"),
+        ({"selftests": {**KSELFTEST, "kselftest": "ok 1 a\nnot ok 2 b\n"}}, "kselftest"),
+        ({"selftests": {**KSELFTEST, "kselftest": "ok 1 a # SKIP no node\n"}}, "kselftest"),
+        ({"selftests": {**KSELFTEST, "kselftest-status": "124\n"}}, "kselftest"),
+        ({"selftests": {"stdout": "ok 1 - a\n"}}, "kselftest"),
+        ({"refusal-2": {"refused": "", "status": "1"}}, "refused: one node with memory and processors"),
         ({"refusal-0": {"refused": "", "status": "1"}}, "refused: one node with memory"),
         ({"stress": {"stdout": "", "dmesg": "pgtable_replica: difference: level 1\n"}}, "stress of 10 s"),
     ],

@@ -99,6 +99,174 @@ static void lazy_free_then_write(void)
 	}
 }
 
+/*
+ * Dirty in one node's replica only, when the process forks: the child's page is no less dirty. Without the parent's
+ * mapping nothing else says that the page was written after MADV_FREE.
+ */
+static void lazy_free_huge_then_fork(void)
+{
+	for (int round = 0; round < 20; round++) {
+		int node = round % nr_nodes(), gone[2], pid;
+		char *memory, byte;
+
+		run_on_node(0);
+		memory = map_huge(HUGE_PAGE, 1);
+		require(!madvise(memory, HUGE_PAGE, MADV_FREE));
+		run_on_node(node);
+		fill(memory, HUGE_PAGE, 100 + round);
+		require(!pipe(gone));
+		pid = fork();
+		if (!pid) {
+			close(gone[1]);
+			require(read(gone[0], &byte, 1) == 0);
+			require(!madvise(memory, HUGE_PAGE, MADV_PAGEOUT));
+			check(memory, HUGE_PAGE, 100 + round);
+			_exit(0);
+		}
+		close(gone[0]);
+		require(!munmap(memory, HUGE_PAGE));
+		close(gone[1]);
+		join(pid);
+	}
+}
+
+/* What smaps says of a huge page that was read or written through any replica. */
+static void bits_of_a_huge_page(void)
+{
+	char *memory = map_huge(HUGE_PAGE, 3), *scratch = map(BYTES);
+
+	for (int node = 0; node < nr_nodes(); node++) {
+		run_on_node(0);
+		flush_tlbs(scratch);
+		require(!write_text("/proc/self/clear_refs", "1"));
+		flush_tlbs(scratch);
+		require(mapping_kb(memory, "Referenced") == 0);
+		run_on_node(node);
+		check(memory + node * PAGE, PAGE, 3 + node);
+		run_on_node(0);
+		require(mapping_kb(memory, "Referenced") == (long)HUGE_PAGE / 1024);
+	}
+	for (int node = 0; node < nr_nodes(); node++) {
+		run_on_node(0);
+		require(!madvise(memory, HUGE_PAGE, MADV_FREE));
+		require(mapping_kb(memory, "Private_Dirty") == 0);
+		run_on_node(node);
+		fill(memory + node * PAGE, PAGE, node);
+		run_on_node(0);
+		require(mapping_kb(memory, "Private_Dirty") == (long)HUGE_PAGE / 1024);
+	}
+}
+
+#define LRU_GEN "/sys/kernel/debug/lru_gen"
+
+/* Pages of node 0 in the generations of one cgroup, as the kernel counts them. */
+struct generations {
+	unsigned int group;		/* number of the cgroup */
+	unsigned long oldest, youngest;
+	long pages[8];			/* anonymous pages of a generation, by its last three bits */
+};
+
+static void read_generations(const char *group, struct generations *found)
+{
+	FILE *file = fopen(LRU_GEN, "r");
+	char line[256], path[128];
+	bool inside = false;
+	int node = -1;
+
+	memset(found, 0, sizeof(*found));
+	require(file);
+	while (fgets(line, sizeof(line), file)) {
+		unsigned long generation;
+		unsigned int number;
+		long pages;
+
+		if (sscanf(line, "memcg %u %127s", &number, path) == 2) {
+			inside = !strcmp(path, group);
+			if (inside)
+				found->group = number;
+		} else if (sscanf(line, " node %d", &node) == 1) {
+			continue;
+		} else if (inside && node == 0 && sscanf(line, "%lu %*u %ld", &generation, &pages) == 2) {
+			if (!found->youngest)
+				found->oldest = generation;
+			found->youngest = generation;
+			found->pages[generation % 8] = pages;
+		}
+	}
+	fclose(file);
+	if (!found->youngest)
+		fail("%s has no cgroup %s", LRU_GEN, group);
+}
+
+/* Start a new generation; pages that are marked accessed move to the one before it. `force`: look at each table. */
+static void new_generation(const struct generations *at, int force)
+{
+	char command[80];
+
+	/* There are at most four: the oldest one goes, and pages that nobody has read are swapped out. */
+	if (at->youngest - at->oldest >= 3) {
+		snprintf(command, sizeof(command), "- %u 0 %lu 200 100000", at->group, at->oldest);
+		require(!write_text(LRU_GEN, command));
+	}
+	snprintf(command, sizeof(command), "+ %u 0 %lu 200 %d", at->group, at->youngest, force);
+	require(!write_text(LRU_GEN, command));
+}
+
+/*
+ * The multigenerational LRU passes over a table of leaves whose entry above is not marked accessed. Pages that one
+ * node's processors read must be young all the same.
+ */
+static void generations_in_child(void)
+{
+	char *memory, *scratch = map(BYTES);
+	struct generations at;
+	unsigned long now;
+
+	require(!write_text("/mnt/cgroup/aging/cgroup.procs", "0"));
+	run_on_node(0);
+	memory = map_aligned(BYTES);
+	fill(memory, BYTES, 1);
+	read_generations("/aging", &at);
+	new_generation(&at, 1);
+	for (int round = 0; round < 2 * nr_nodes(); round++) {
+		int node = round % nr_nodes();
+
+		run_on_node(0);
+		flush_tlbs(scratch);
+		require(!madvise(scratch, BYTES, MADV_DONTNEED));
+		run_on_node(node);
+		check(memory, BYTES, 1);
+		read_generations("/aging", &at);
+		now = at.youngest;
+		new_generation(&at, 0);
+		read_generations("/aging", &at);
+		require(at.youngest == now + 1);
+		if (at.pages[now % 8] < (long)(BYTES / PAGE) * 3 / 4)
+			fail("node %d read %lu pages, and %ld are young", node, BYTES / PAGE, at.pages[now % 8]);
+	}
+}
+
+static void generations(void)
+{
+	unsigned int enabled;
+	FILE *file;
+	int status;
+
+	if (access(LRU_GEN, F_OK))
+		skip("this kernel has no CONFIG_LRU_GEN");
+	need_swap();
+	new_cgroup("aging");
+	file = fopen("/sys/kernel/mm/lru_gen/enabled", "r");
+	require(file && fscanf(file, "%x", &enabled) == 1);
+	fclose(file);
+	require(!write_text("/sys/kernel/mm/lru_gen/enabled", "y"));
+	status = in_child(generations_in_child);
+	if (!enabled)
+		write_text("/sys/kernel/mm/lru_gen/enabled", "n");
+	rmdir("/mnt/cgroup/aging");
+	require_exit(status);
+}
+
 static void migrate_data(void)
 {
 	char *memory = map(BYTES);
@@ -215,6 +383,9 @@ const struct selftest aging_tests[] = {
 	{ "accessed bit of every node", accessed_bit },
 	{ "dirty bit of every node and swap", dirty_bit_and_swap },
 	{ "lazy free, then a write", lazy_free_then_write },
+	{ "lazy free of a huge page, a write, then a fork", lazy_free_huge_then_fork },
+	{ "bits of a huge page", bits_of_a_huge_page },
+	{ "generations of pages", generations },
 	{ "migration of data", migrate_data },
 	{ "automatic NUMA balancing", numa_balancing },
 	{ "same-page merging", same_page_merging },

@@ -13,11 +13,6 @@
 
 #define BYTES (16UL << 20)
 
-static long replica_kb(void)
-{
-	return read_number("/proc/self/status", "VmPTERepl");
-}
-
 static void set_and_get(void)
 {
 	unsigned long nodes = ~0UL;
@@ -44,6 +39,77 @@ static void bad_input(void)
 	require(prctl(PR_GET_PGTABLE_REPLICAS, 8, 64, 0, 0) == -1 && errno == EFAULT);
 	require(write_text("/proc/sys/vm/pgtable_replication", "4") == -1 && errno == EINVAL);
 	require(write_text("/proc/sys/vm/pgtable_node", "9") == -1 && errno == ENODEV);
+}
+
+/* Masks of any length and place in memory; a refused one changes nothing. */
+static void odd_masks(void)
+{
+	unsigned long all = all_nodes(), nodes[65] = { all_nodes() }, got[64] = { 0 };
+	char *pages = map(2 * PAGE), *at = pages + PAGE - sizeof(all);
+
+	require(!prctl(PR_SET_PGTABLE_REPLICAS, nodes, 64 * 64, 0, 0));
+	memset(got, 0xff, sizeof(got));
+	require(!prctl(PR_GET_PGTABLE_REPLICAS, got, 64 * 64, 0, 0) && !memcmp(got, nodes, sizeof(got)));
+	/* A node far beyond those that the kernel supports. */
+	nodes[63] = 1UL << 63;
+	require(prctl(PR_SET_PGTABLE_REPLICAS, nodes, 64 * 64, 0, 0) == -1 && errno == EINVAL);
+	require(prctl(PR_SET_PGTABLE_REPLICAS, nodes, PAGE * 8 + 1, 0, 0) == -1 && errno == EINVAL);
+	require(prctl(PR_SET_PGTABLE_REPLICAS, nodes, ~0UL, 0, 0) == -1 && errno == EINVAL);
+	/* Ends where mapped memory ends, and goes on behind. */
+	require(!munmap(pages + PAGE, PAGE));
+	memcpy(at, &all, sizeof(all));
+	require(!prctl(PR_SET_PGTABLE_REPLICAS, at, 64, 0, 0));
+	require(prctl(PR_SET_PGTABLE_REPLICAS, at, 128, 0, 0) == -1 && errno == EFAULT);
+	require(prctl(PR_GET_PGTABLE_REPLICAS, at, 128, 0, 0) == -1 && errno == EFAULT);
+	memcpy(at, &all, sizeof(all));
+	memmove(at - 3, at, sizeof(all));
+	require(!prctl(PR_SET_PGTABLE_REPLICAS, at - 3, 64, 0, 0));
+	/* Memory of the kernel, no address at all, memory that may only be read. */
+	require(prctl(PR_SET_PGTABLE_REPLICAS, 0xffff888000001000UL, 64, 0, 0) == -1 && errno == EFAULT);
+	require(prctl(PR_SET_PGTABLE_REPLICAS, 1UL << 63, 64, 0, 0) == -1 && errno == EFAULT);
+	require(!mprotect(pages, PAGE, PROT_READ));
+	require(prctl(PR_GET_PGTABLE_REPLICAS, pages, 64, 0, 0) == -1 && errno == EFAULT);
+	require(!numa_get_pgtable_replication_mask(&got[0]) && got[0] == all);
+	/* Bits behind the last one don't count. */
+	nodes[0] = ~0UL;
+	require(!prctl(PR_SET_PGTABLE_REPLICAS, nodes, 1, 0, 0));
+	require(!numa_get_pgtable_replication_mask(&got[0]) && got[0] == 1);
+	/* A mask without bits, wherever it is. */
+	require(!prctl(PR_SET_PGTABLE_REPLICAS, 8, 0, 0, 0));
+	require(!numa_get_pgtable_replication_mask(&got[0]) && got[0] == 0);
+}
+
+/* A process that gave all replicas back, or never had any, does not hold the policy. */
+static void all_given_back(void)
+{
+	char *memory = map(BYTES);
+	unsigned long nodes = 1;
+
+	fill(memory, BYTES, 3);
+	require(!numa_set_pgtable_replication_mask(0));
+	require(set_policy(0));
+	require(numa_set_pgtable_replication_mask(all_nodes()) == -1 && errno == EOPNOTSUPP);
+	for (int round = 0; round < 3; round++) {
+		require(set_policy(1));
+		require(!numa_set_pgtable_replication_mask(all_nodes()));
+		require(replica_kb() >= 4 * 8 * nr_nodes());
+		require(write_text(POLICY_FILE, "0") == -1 && errno == EBUSY);
+		check_everywhere(memory, BYTES, 3 + round);
+		fill(memory, BYTES, 4 + round);
+		require(!numa_set_pgtable_replication_mask(0));
+		require(replica_kb() == 0);
+		require(!numa_get_pgtable_replication_mask(&nodes) && nodes == 0);
+		require(set_policy(0));
+		check_everywhere(memory, BYTES, 4 + round);
+		/* Without the hooks: what they left must be an ordinary page table. */
+		require(!mprotect(memory, BYTES / 2, PROT_READ));
+		require(!munmap(memory + BYTES / 2, PAGE));
+		require(faults(memory, true) && faults(memory + BYTES / 2, false));
+		require(!mprotect(memory, BYTES / 2, PROT_READ | PROT_WRITE));
+		require(mmap(memory + BYTES / 2, PAGE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == memory + BYTES / 2);
+		fill(memory, BYTES, 4 + round);
+	}
 }
 
 /* Only root may write the policy; any process may ask for its own replicas. */
@@ -213,6 +279,8 @@ static void accounting(void)
 const struct selftest control_tests[] = {
 	{ "set and get", set_and_get, true },
 	{ "bad input", bad_input, true },
+	{ "odd masks", odd_masks, true },
+	{ "all replicas given back", all_given_back, true },
 	{ "no permission", no_permission, true },
 	{ "policy is busy while replicas exist", busy_policy },
 	{ "replicas of a living process", live, true },

@@ -8,10 +8,13 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -44,10 +47,10 @@ void skip(const char *format, ...)
 	_exit(SKIPPED);
 }
 
-unsigned long all_nodes(void)
+unsigned long node_list(const char *path)
 {
 	unsigned long mask = 0;
-	FILE *file = fopen("/sys/devices/system/node/has_memory", "r");
+	FILE *file = fopen(path, "r");
 	int first, last, read;
 
 	require(file);
@@ -59,6 +62,11 @@ unsigned long all_nodes(void)
 	}
 	fclose(file);
 	return mask;
+}
+
+unsigned long all_nodes(void)
+{
+	return node_list("/sys/devices/system/node/has_memory") & node_list("/sys/devices/system/node/has_cpu");
 }
 
 int nr_nodes(void)
@@ -85,6 +93,32 @@ void run_on_node(int node)
 char *map(size_t bytes)
 {
 	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	require(memory != MAP_FAILED);
+	return memory;
+}
+
+char *map_aligned(size_t bytes)
+{
+	char *memory = map(bytes + HUGE_PAGE);
+
+	return (char *)(((uintptr_t)memory + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
+}
+
+char *map_huge(size_t bytes, unsigned long seed)
+{
+	char *memory = map_aligned(bytes);
+
+	require(!madvise(memory, bytes, MADV_HUGEPAGE));
+	fill(memory, bytes, seed);
+	if (mapping_kb(memory, "AnonHugePages") < (long)HUGE_PAGE / 1024)
+		skip("no transparent huge page was free");
+	return memory;
+}
+
+void *map_shared(size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	require(memory != MAP_FAILED);
 	return memory;
@@ -159,6 +193,38 @@ long read_number(const char *path, const char *key)
 	return value;
 }
 
+long read_value(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	long value = -1;
+
+	if (!file)
+		return -1;
+	if (fscanf(file, "%ld", &value) != 1)
+		value = -1;
+	fclose(file);
+	return value;
+}
+
+long mapping_kb(const void *address, const char *key)
+{
+	unsigned long wanted = (unsigned long)address, first, end;
+	FILE *file = fopen("/proc/self/smaps", "r");
+	bool inside = false;
+	char line[256];
+	long value = -1;
+
+	require(file);
+	while (value < 0 && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%lx-%lx ", &first, &end) == 2)
+			inside = first <= wanted && wanted < end;
+		else if (inside && !strncmp(line, key, strlen(key)) && line[strlen(key)] == ':')
+			value = atol(line + strlen(key) + 1);
+	}
+	fclose(file);
+	return value;
+}
+
 int write_text(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY), saved;
@@ -173,11 +239,106 @@ int write_text(const char *path, const char *text)
 	return written == (ssize_t)strlen(text) ? 0 : -1;
 }
 
+/* Run for a moment on each processor, which then forgets the address space that it ran before. */
+static void visit_processors(void)
+{
+	cpu_set_t before, one;
+
+	require(!sched_getaffinity(0, sizeof(before), &before));
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++) {
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		require(!sched_setaffinity(0, sizeof(one), &one));
+	}
+	require(!sched_setaffinity(0, sizeof(before), &before));
+}
+
+bool set_policy(int policy)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", policy);
+	for (int tries = 0; tries < 400; tries++) {
+		if (!write_text(POLICY_FILE, text))
+			return true;
+		if (errno != EBUSY)
+			return false;
+		visit_processors();
+		usleep(50000);
+	}
+	errno = EBUSY;
+	return false;
+}
+
+long replica_kb(void)
+{
+	return read_number("/proc/self/status", "VmPTERepl");
+}
+
+long replica_pages(void)
+{
+	require(!write_text("/proc/sys/vm/stat_refresh", "1"));
+	return read_number("/proc/vmstat", "nr_page_table_replica_pages");
+}
+
+bool replicas_fall_to(long pages)
+{
+	for (int tries = 0; tries < 200 && replica_pages() > pages; tries++)
+		usleep(50000);
+	return replica_pages() <= pages;
+}
+
+double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec / 1e9;
+}
+
+#define CGROUPS "/mnt/cgroup"
+
+const char *new_cgroup(const char *name)
+{
+	static char path[80];
+
+	mkdir(CGROUPS, 0755);
+	if (access(CGROUPS "/cgroup.procs", F_OK) && mount("none", CGROUPS, "cgroup2", 0, NULL))
+		skip("no cgroups of version 2");
+	if (write_text(CGROUPS "/cgroup.subtree_control", "+memory"))
+		skip("no memory controller");
+	snprintf(path, sizeof(path), CGROUPS "/%s", name);
+	rmdir(path);
+	require(!mkdir(path, 0755));
+	return path;
+}
+
+int in_child(void (*function)(void))
+{
+	int status, pid;
+
+	fflush(stdout);
+	pid = fork();
+	require(pid >= 0);
+	if (!pid) {
+		function();
+		fflush(stdout);
+		_exit(PASSED);
+	}
+	require(waitpid(pid, &status, 0) == pid);
+	return status;
+}
+
 void join(int pid)
 {
 	int status;
 
 	require(waitpid(pid, &status, 0) == pid);
+	require_exit(status);
+}
+
+void require_exit(int status)
+{
 	if (!WIFEXITED(status))
 		fail("a child died of signal %d", WTERMSIG(status));
 	if (WEXITSTATUS(status) == SKIPPED)
@@ -186,8 +347,10 @@ void join(int pid)
 		fail("a child ended with status %d", WEXITSTATUS(status));
 }
 
+/* One case; the policy and the checker are afterwards as before, and a warning of the kernel fails the case. */
 static int run_case(const struct selftest *test)
 {
+	long tainted = read_value("/proc/sys/kernel/tainted"), checking = read_value(CHECK_FILE);
 	int status, pid;
 
 	fflush(stdout);
@@ -201,8 +364,16 @@ static int run_case(const struct selftest *test)
 		_exit(PASSED);
 	}
 	waitpid(pid, &status, 0);
+	if (read_value(POLICY_FILE) != 1)
+		set_policy(1);
+	if (read_value(CHECK_FILE) != checking)
+		write_text(CHECK_FILE, checking ? "1" : "0");
 	if (WIFSIGNALED(status)) {
 		printf("# died of signal %d\n", WTERMSIG(status));
+		return FAILED;
+	}
+	if (read_value("/proc/sys/kernel/tainted") != tainted) {
+		printf("# the kernel warned: see its log\n");
 		return FAILED;
 	}
 	return WEXITSTATUS(status);
@@ -210,7 +381,8 @@ static int run_case(const struct selftest *test)
 
 int main(int argc, char **argv)
 {
-	const struct selftest *const tables[] = { basic_tests, huge_tests, aging_tests, control_tests };
+	const struct selftest *const tables[] = { basic_tests, huge_tests, aging_tests, control_tests, limit_tests,
+						  race_tests };
 	int number = 0, failed = 0, matched = 0;
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {

@@ -2,7 +2,6 @@
 /* Large pages: transparent ones made, split and collapsed, and hugetlbfs. */
 #include "harness.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,13 +12,6 @@
 #endif
 #define BYTES (4 * HUGE_PAGE)
 
-static char *aligned(void)
-{
-	char *memory = map(BYTES + HUGE_PAGE);
-
-	return (char *)(((uintptr_t)memory + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
-}
-
 static long huge_kb(void)
 {
 	return read_number("/proc/self/smaps_rollup", "AnonHugePages");
@@ -27,13 +19,7 @@ static long huge_kb(void)
 
 static char *transparent(unsigned long seed)
 {
-	char *memory = aligned();
-
-	require(!madvise(memory, BYTES, MADV_HUGEPAGE));
-	fill(memory, BYTES, seed);
-	if (huge_kb() < (long)HUGE_PAGE / 1024)
-		skip("no transparent huge page was free");
-	return memory;
+	return map_huge(BYTES, seed);
 }
 
 static void thp_map(void)
@@ -89,7 +75,7 @@ static void thp_whole_protect(void)
 
 static void thp_move(void)
 {
-	char *memory = transparent(11), *target = aligned(), *moved;
+	char *memory = transparent(11), *target = map_aligned(BYTES), *moved;
 
 	moved = mremap(memory, BYTES, BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, target);
 	require(moved == target);
@@ -115,7 +101,7 @@ static void thp_fork(void)
 
 static void collapse(void)
 {
-	char *memory = aligned();
+	char *memory = map_aligned(BYTES);
 
 	fill(memory, BYTES, 17);
 	if (madvise(memory, BYTES, MADV_COLLAPSE))
@@ -130,9 +116,8 @@ static void collapse(void)
 static void collapse_file(void)
 {
 	int fd = memfd_create("selftest", 0);
-	char *area = map(BYTES + HUGE_PAGE), *memory;
+	char *memory = map_aligned(BYTES);
 
-	memory = (char *)(((uintptr_t)area + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
 	require(fd >= 0 && !ftruncate(fd, BYTES));
 	memory = mmap(memory, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
 	require(memory != MAP_FAILED);
@@ -174,6 +159,38 @@ static void hugetlb(void)
 	write_text("/proc/sys/vm/nr_hugepages", "0");
 }
 
+/*
+ * A huge page has a table in store for the day when it is split. It has copies as any other, from when the process asks
+ * for them, and loses them with the nodes.
+ */
+static void deposited_tables(void)
+{
+	long without, missing;
+	char *memory, *later;
+
+	require(!numa_set_pgtable_replication_mask(all_nodes()));
+	without = replica_kb();
+	require(!numa_set_pgtable_replication_mask(0));
+	memory = transparent(25);
+	require(!numa_set_pgtable_replication_mask(all_nodes()));
+	require(replica_kb() >= without + 4 * 4 * nr_nodes());
+	missing = read_number("/proc/self/status", "PTEReplMissing");
+	require(missing == 0);
+	/* Split: the table leaves the store, with its copies. */
+	without = replica_kb();
+	require(!mprotect(memory + 5 * PAGE, PAGE, PROT_READ));
+	require(replica_kb() == without);
+	check_everywhere(memory, BYTES, 25);
+	later = transparent(26);
+	require(replica_kb() >= without + 4 * 4 * (nr_nodes() - 1));
+	for (int nodes = nr_nodes() - 1; nodes >= 0; nodes--) {
+		require(!numa_set_pgtable_replication_mask((1UL << nodes) - 1));
+		check_everywhere(memory, BYTES, 25);
+		check_everywhere(later, BYTES, 26);
+	}
+	require(replica_kb() == 0);
+}
+
 const struct selftest huge_tests[] = {
 	{ "transparent huge pages", thp_map },
 	{ "huge page split by mprotect", thp_split_by_protect },
@@ -184,5 +201,6 @@ const struct selftest huge_tests[] = {
 	{ "collapse", collapse },
 	{ "collapse of shared memory", collapse_file },
 	{ "hugetlbfs", hugetlb },
+	{ "tables deposited under huge pages", deposited_tables, true },
 	{ NULL },
 };

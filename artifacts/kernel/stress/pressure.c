@@ -3,9 +3,10 @@
  * pressure NODE TABLES: fills a node's memory, then asks for replicas of a process with TABLES tables of leaves.
  *
  * The node cannot hold all replicas. The process must go on, every node must see every value, and the count of missing
- * replicas must be correct. Prints "missing N". Requirements: swap is off (else reclaim frees memory);
- * vm.min_free_kbytes is at most 4 MB per node and never boosted (vm.watermark_boost_factor=0); the processors' lists
- * of free pages are short (vm.percpu_pagelist_high_fraction).
+ * replicas must be correct. Prints "missing N"; then "again N": what is missing when the node has memory again and the
+ * process repeats its request. Requirements: swap is off (else reclaim frees memory); vm.min_free_kbytes is at most
+ * 4 MB per node and never boosted (vm.watermark_boost_factor=0); the processors' lists of free pages are short
+ * (vm.percpu_pagelist_high_fraction).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -56,6 +57,13 @@ static void run_on(int cpu)
 		die("sched_setaffinity");
 }
 
+/* What fills the node, to be given back. */
+static struct {
+	char *memory;
+	size_t bytes;
+} pieces[4096];
+static int nr_pieces;
+
 /* Take the node's memory in pieces until less than `until_kb` and one piece are free. */
 static void fill_with(int node, size_t piece, long until_kb)
 {
@@ -66,8 +74,10 @@ static void fill_with(int node, size_t piece, long until_kb)
 	while (number_in(path, "MemFree") > until_kb + (long)(piece >> 10)) {
 		char *memory = mmap(NULL, 2 * piece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-		if (memory == MAP_FAILED)
+		if (memory == MAP_FAILED || nr_pieces == sizeof(pieces) / sizeof(*pieces))
 			die("mmap");
+		pieces[nr_pieces].memory = memory;
+		pieces[nr_pieces++].bytes = 2 * piece;
 		memory = (char *)(((unsigned long)memory + piece - 1) & -piece);
 		if (syscall(SYS_mbind, memory, piece, MPOL_BIND, &mask, 64, 0))
 			die("mbind");
@@ -106,6 +116,16 @@ static void fill_node(int node)
 	} while (number_in(path, "MemFree") > 13000);
 }
 
+static void check_values(const char *memory, unsigned long tables)
+{
+	for (int cpu = 0; cpu < NODES; cpu++) {
+		run_on(cpu);
+		for (unsigned long i = 0; i < tables; i++)
+			if (*(const volatile unsigned long *)(memory + i * TABLE_SPAN) != i + 1)
+				die("a wrong value");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int node = argc > 2 ? atoi(argv[1]) : -1;
@@ -127,12 +147,14 @@ int main(int argc, char **argv)
 	madvise(memory, tables * TABLE_SPAN, MADV_NOHUGEPAGE);
 	for (unsigned long i = 0; i < tables; i++)
 		*(volatile unsigned long *)(memory + i * TABLE_SPAN) = i + 1;
-	for (int cpu = 0; cpu < NODES; cpu++) {
-		run_on(cpu);
-		for (unsigned long i = 0; i < tables; i++)
-			if (*(volatile unsigned long *)(memory + i * TABLE_SPAN) != i + 1)
-				die("a wrong value");
-	}
+	check_values(memory, tables);
 	printf("missing %ld\n", number_in("/proc/self/status", "PTEReplMissing"));
+	run_on(node ? 0 : 1);
+	for (int i = 0; i < nr_pieces; i++)
+		munmap(pieces[i].memory, pieces[i].bytes);
+	if (numa_set_pgtable_replication_mask((1UL << NODES) - 1))
+		die("the second prctl");
+	check_values(memory, tables);
+	printf("again %ld\n", number_in("/proc/self/status", "PTEReplMissing"));
 	return 0;
 }

@@ -66,13 +66,35 @@ static int parse_list(const char *text, unsigned long *mask)
 	return *mask ? 0 : -1;
 }
 
-static unsigned long nodes_with_memory(char *list, size_t size)
+static unsigned long read_nodes(const char *path, char *list, size_t size)
 {
 	unsigned long mask;
 
-	if (read_line("/sys/devices/system/node/has_memory", list, size) || parse_list(list, &mask))
-		refuse("the nodes of this machine", "/sys/devices/system/node/has_memory is missing or empty",
-		       "use a kernel with CONFIG_NUMA");
+	if (read_line(path, list, size) || parse_list(list, &mask)) {
+		char found[160];
+
+		snprintf(found, sizeof(found), "%s is missing or empty", path);
+		refuse("the nodes of this machine", found, "use a kernel with CONFIG_NUMA");
+	}
+	return mask;
+}
+
+/* Nodes that can have replicas: with memory, and with processors that would walk them. */
+static unsigned long usable_nodes(char *list, size_t size)
+{
+	unsigned long mask = read_nodes("/sys/devices/system/node/has_memory", list, size) &
+			     read_nodes("/sys/devices/system/node/has_cpu", list, size);
+	size_t used = 0;
+
+	list[0] = '\0';
+	for (int node = 0, end; node < REPLICAS_MAX_NODES; node = end + 1) {
+		end = node;
+		if (!(mask >> node & 1))
+			continue;
+		while (end + 1 < REPLICAS_MAX_NODES && mask >> (end + 1) & 1)
+			end++;
+		used += snprintf(list + used, size - used, end > node ? "%s%d-%d" : "%s%d", used ? "," : "", node, end);
+	}
 	return mask;
 }
 
@@ -86,9 +108,9 @@ static void explain(const char *asked, int error, const char *list)
 		       "run as root: sysctl vm.pgtable_replication=1");
 	case EINVAL:
 	case ENODEV:
-		snprintf(found, sizeof(found), "%s; nodes with memory are %s",
-			 error == EINVAL ? "there is no such node" : "a node has no memory", list);
-		refuse(asked, found, "name nodes with memory, or all");
+		snprintf(found, sizeof(found), "%s; nodes with memory and processors are %s",
+			 error == EINVAL ? "there is no such node" : "a node lacks one of them", list);
+		refuse(asked, found, "name such nodes, or all");
 	case EPERM:
 		refuse(asked, "this process may not use the memory of one of the nodes (cpuset)",
 		       "see Mems_allowed_list in /proc/self/status");
@@ -123,7 +145,7 @@ int main(int argc, char **argv)
 	if (read_line(policy_file, policy, sizeof(policy)))
 		refuse("page-table replication", "this kernel has no vm.pgtable_replication",
 		       "boot a kernel with the patches of artifacts/kernel (tessera kernel boot)");
-	available = nodes_with_memory(list, sizeof(list));
+	available = usable_nodes(list, sizeof(list));
 	if (!strcmp(asked, "none"))
 		mask = 0;
 	else if (!strcmp(asked, "all"))
@@ -131,7 +153,7 @@ int main(int argc, char **argv)
 	else if (parse_list(asked, &mask))
 		refuse(asked, "it is not a list of nodes", "write a list like 0-3 or 0,2");
 	if (mask && !(available & (available - 1)))
-		refuse(asked, "this machine has only one node with memory, so there is nothing to replicate",
+		refuse(asked, "this machine has only one node with memory and processors, so there is nothing to replicate",
 		       "run the program without pgtblrepl");
 	if (numa_set_pgtable_replication_mask(mask))
 		explain(asked, errno, list);

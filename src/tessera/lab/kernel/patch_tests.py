@@ -21,23 +21,36 @@ from tessera.lab.study import Count, Run, Seed, printed, study
 # The whole series: selftests and stress in the guest, checked from inside and from outside.
 
 SELFTESTS = """replication-on || exit
-selftest || exit
-policies || exit
-replication-report
+selftest; failed=$?
+policies || failed=1
+timeout 300 /kselftest > /out/kselftest 2>&1
+echo $? > /out/kselftest-status
+replication-report || failed=1
+exit $failed
 """
+#: The series' own kselftest, in the folder of its kernel.
+KSELFTEST = "pgtable_replication"
 
-#: On machines where replicas make no sense, the tool must refuse and say why: (machine, arguments, message).
+#: On machines where replicas make no sense, the tool must refuse and say why: (machine, arguments, message,
+#: another command that must succeed there).
 REFUSALS = (
-    (EmulatedMachine(nodes=1, cpus=1, memory_mb=512), "-r all", "one node with memory"),
+    (EmulatedMachine(nodes=1, cpus=1, memory_mb=512), "-r all", "one node with memory", "true"),
     (
         EmulatedMachine(nodes=3, cpus=3, memory_mb=768, memoryless=1),
         "-r 0-2",
-        "no memory; nodes with memory are 0-1",
+        "nodes with memory and processors are 0-1",
+        "true",
+    ),
+    (
+        EmulatedMachine(nodes=3, cpus=1, memory_mb=768),
+        "-r all",
+        "one node with memory and processors",
+        "selftest 'node without processors' && ! grep -q SKIP /out/stdout",
     ),
 )
 REFUSAL = """echo 1 > /proc/sys/vm/pgtable_replication
 pgtblrepl {arguments} true 2> /out/refused
-[ $? = 2 ]
+[ $? = 2 ] && {more}
 """
 
 #: The stress stands still while it is looked at, so that no entry is half way to its replicas.
@@ -113,17 +126,27 @@ def selftests_and_stress(
     failures: list[str] = []
     rows: list[tuple] = []
     say("running the selftests in the guest")
-    done = run_in_guest(tools, program, SELFTESTS, out / "selftests", machine=machine, timeout_seconds=600)
+    files = {"/kselftest": (program.kernel.parent / KSELFTEST).read_bytes()}
+    done = run_in_guest(
+        tools, program, SELFTESTS, out / "selftests", machine=machine, timeout_seconds=900, files=files
+    )
     failures += _failures_of("selftests", done)
     passed = sum(line.startswith("ok ") for line in done.text("stdout").splitlines())
     say(f"selftests: {passed} passed, {done.seconds:.0f} s including the boot")
     rows.append(("selftests", passed, len(failures), done.seconds, "measured"))
+    own_passed, own_failures = judge_kselftest(done)
+    failures += own_failures
+    rows.append(("kselftest", own_passed, len(own_failures), done.seconds, "measured"))
 
-    for number, (refusing, arguments, message) in enumerate(REFUSALS):
+    for number, (refusing, arguments, message, more) in enumerate(REFUSALS):
         folder = out / f"refusal-{number}"
-        done = run_in_guest(tools, program, REFUSAL.format(arguments=arguments), folder, machine=refusing)
+        script = REFUSAL.format(arguments=arguments, more=more)
+        done = run_in_guest(tools, program, script, folder, machine=refusing)
         if done.status != 0 or message not in done.text("refused"):
-            failures.append(f"pgtblrepl {arguments} on {refusing}: not refused with '{message}'")
+            found = "; ".join(line for line in done.text("stdout").splitlines() if line.startswith("#"))
+            failures.append(
+                f"pgtblrepl {arguments} on {refusing}: not refused with '{message}' {found}".strip()
+            )
         refused = done.status == 0 and message in done.text("refused")
         rows.append((f"refused: {message}", int(refused), int(not refused), done.seconds, "measured"))
 
@@ -156,6 +179,22 @@ def selftests_and_stress(
     rows.append(("replicas compared from outside", equal, differences, done.seconds, "measured"))
     run.wrong.extend(failures + found)
     return frame_of(TEST, rows)
+
+
+def judge_kselftest(done: GuestRun) -> tuple[int, list[str]]:
+    """How many tests of the series' own kselftest passed, and what went wrong.
+
+    A skipped test does not count; if all were skipped, or the program never ran, that is a failure.
+    """
+    lines = done.text("kselftest").splitlines()
+    passed = sum(line.startswith("ok ") and "# SKIP" not in line for line in lines)
+    failures = [f"kselftest: {line}" for line in lines if line.startswith("not ok")]
+    status = done.text("kselftest-status").strip() or "none: it never ran"
+    if not failures and status != "0":
+        failures.append(f"kselftest: status {status}: {' '.join(lines[-3:])}")
+    if not failures and not passed:
+        failures.append("kselftest: no test passed, so all were skipped")
+    return passed, failures
 
 
 def _failures_of(name: str, done: GuestRun) -> list[str]:
