@@ -105,7 +105,7 @@ bool faults(char *address, bool write);
 /* operations.c */
 void one_operation(unsigned int number, struct dice *dice);
 void open_files(void);
-void drain_lists(void);
+void page_out_all(void);
 
 /* life.c, called by operations */
 void fork_now(struct dice *dice);

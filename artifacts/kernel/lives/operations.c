@@ -65,7 +65,7 @@ static void report(const char *what, const struct range *range, long result)
  * Pages wait in lists of each processor before they join the kernel's LRU lists, and are not
  * paged out or lazily freed meanwhile: move_pages() of nothing empties these lists.
  */
-void drain_lists(void)
+static void drain_lists(void)
 {
 	void *page = NULL;
 	int node = 0, status = 0;
@@ -433,6 +433,15 @@ static void do_free(struct dice *dice)
 static void do_pageout(struct dice *dice)
 {
 	advise(dice, "pageout", MADV_PAGEOUT, false);
+}
+
+void page_out_all(void)
+{
+	drain_lists();
+	for (int i = 0; i < SLOTS; i++)
+		if (regions[i].used && !in_pool(&regions[i]))
+			madvise(address_of(&regions[i], 0), regions[i].pages * PAGE, MADV_PAGEOUT);
+	drain_lists();
 }
 
 static void do_cold(struct dice *dice)
