@@ -1,4 +1,4 @@
-"""The selftests of page-table replicas as programs: every table is run, names are unique, and all compiles."""
+"""The selftests of page-table replicas: every table is run, names are unique, all of it compiles."""
 
 from __future__ import annotations
 
