@@ -22,7 +22,9 @@ for program in "$here"/tools/*.c; do
 done
 gcc "${flags[@]}" -o "$root/tests/selftest" "$here"/selftests/*.c
 install -m 755 "$here/selftests/policies.sh" "$root/tests/policies"
-for program in "$here"/stress/*.c "$here"/experiments/*.c; do
+gcc "${flags[@]}" -o "$root/tests/lives" "$here"/lives/*.c
+install -m 755 "$here/lives/compare.sh" "$root/tests/lives-compare"
+for program in "$here"/stress/*.c "$here"/broken/*.c "$here"/experiments/*.c; do
     [[ -e $program ]] || continue
     gcc "${flags[@]}" -o "$root/tests/$(basename "$program" .c)" "$program"
 done

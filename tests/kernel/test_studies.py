@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.lab.kernel import cost_experiments, image, mutants, placement_experiments, third_party_tests
+from tessera.lab.kernel import (
+    cost_experiments,
+    debug_kernels,
+    image,
+    mutants,
+    placement_experiments,
+    third_party_tests,
+)
 from tessera.lab.kernel.guest import GuestRun
 from tessera.lab.study import Run, run_study
 
@@ -101,15 +106,43 @@ def test_a_placement_that_two_readings_see_differently(monkeypatch, tmp_path):
     assert wrong == ["gups F: other"]
 
 
-@pytest.mark.parametrize(("lines", "wrong"), [((["d"], ["w"]), 0), (([], ["w"]), 1)])
-def test_a_hook_that_an_observer_does_not_miss(monkeypatch, tmp_path, lines, wrong):
-    reports = mutants.HookReports([], [])
-    broken = replace(reports, checker=lines[0], walker=lines[1])
-    monkeypatch.setattr(
-        mutants, "observe_hook", lambda tools, program, out: {"broken": broken}.get(program[0], reports)
-    )
+@pytest.mark.parametrize(("unnoticed", "wrong"), [("", 0), ("set_pmd", 1)])
+def test_a_hook_whose_absence_nobody_notices(monkeypatch, tmp_path, unnoticed, wrong):
+    def observe(tools, program, runs, out):
+        assert program[0] == "broken"
+        return {n: mutants.Observed(left=int(bool(hook) and n != unnoticed)) for n, _, hook in runs}
+
+    monkeypatch.setattr(mutants, "observe", observe)
     tables, found = made(mutants.prove, tmp_path)
-    assert len(tables["prove.csv"]) == 4 and len(found) == wrong
+    assert len(tables["prove.csv"]) == len(mutants.FEW) + 3 and len(found) == wrong
+
+
+def test_a_debug_kernel_that_complains(monkeypatch, tmp_path):
+    def run(tools, program, script, out, **_):
+        assert program[0] == "kcsan"
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "stdout").write_text("ok 1 - a\nok 2 - b\n" if out.name == "selftests" else "write 7\n")
+        race = "BUG: KCSAN: data-race in {0} / {0}\n by task 7 on cpu 1:\n {0}+0x1\n"
+        text = race.format("do_exit") + (race.format("replica_link") if out.name == "stress" else "")
+        (out / "dmesg").write_text(text)
+        return GuestRun(0, out, "6.12", 5.0)
+
+    monkeypatch.setattr(debug_kernels, "run_in_guest", run)
+    tables, found = made(debug_kernels.debug_kernel, tmp_path, variant="kcsan")
+    table = tables["debug.csv"].set_index("part")
+    assert table.passed.tolist() == [2, 1] and table.failed.sum() == 0
+    assert table.complaints.tolist() == [0, 1] and table.others.tolist() == [1, 1]
+    assert found == ["stress: BUG: KCSAN: data-race in replica_link / replica_link"]
+
+
+@pytest.mark.parametrize(
+    "line", ["WARNING: possible circular locking dependency detected", "BUG: KASAN: use-after-free in x"]
+)
+def test_any_other_report_of_a_debug_kernel_counts(tmp_path, line):
+    (tmp_path / "stdout").write_text("ok 1 - a\nnot ok 2 - b\n")
+    (tmp_path / "dmesg").write_text(f"Linux version\n{line}\n")
+    done = GuestRun(0, tmp_path, "6.12", 5.0)
+    assert debug_kernels.judge_debug(done) == (1, ["not ok 2 - b"], [line], [])
 
 
 def test_selftests_that_replicas_break(says, tmp_path):

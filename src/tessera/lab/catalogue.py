@@ -191,6 +191,10 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "tessera.lab.kernel.lives:lives",
             "Run random lives of page tables without and with replicas; compare contents, entries and bits.",
         ),
+        "kernel-debug": Entry(
+            "tessera.lab.kernel.debug_kernels:debug_kernel",
+            "Run selftests and stress in a kernel that looks for misused locks and memory, or races.",
+        ),
         "kernel-bisect": Entry(
             "tessera.lab.kernel.patch_tests:bisect",
             "Build and boot the kernel after every patch of the series.",

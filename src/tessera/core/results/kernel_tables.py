@@ -163,6 +163,16 @@ PROVE = _part_table("prove", "prove", "whether the checks notice hooks that are 
     status       text   -      found or missed; of the whole kernel: clean or noticed
     provenance   text   -      measured
 """)  # fmt: skip
+DEBUG = _part_table("debug", "debug", "tests in kernels that look for misused locks and memory, or races", """
+    variant     text    -  variant of the kernel
+    part        text    -  selftests, or stress
+    passed      count   1  checks that passed
+    failed      count   1  checks that failed
+    complaints  count   1  reports of the kernel that concern replicas
+    others      count   1  reports that do not
+    seconds     number  s  time including the boot
+    provenance  text    -  measured
+""", digits=_SECONDS)  # fmt: skip
 STRESS_NG = _part_table("stress-ng", "stress-ng", "memory stressors of stress-ng with replicas", """
     stressor    text  -  name of the stressor, or of the failed step
     outcome     text  -  passed, skipped or failed
@@ -176,7 +186,7 @@ SELFTESTS_MM = _part_table("selftests-mm", "selftests-mm", "the kernel's own tes
     provenance        text  -  measured
 """)  # fmt: skip
 LIVES = _part_table("lives", "lives", "random lives of page tables without and with replicas", """
-    mode         text   -  where replicas are; plain, again: none, on the patched kernel; unpatched: no patches
+    mode         text   -  kind of replicas; plain, again: none, on the patched kernel; unpatched: no patches
     lives        count  1  lives, each of a seed of its own
     operations   count  1  operations of all these lives and of their children
     disturbed    count  1  lives with other lines in which the kernel reclaimed memory; not differences
@@ -193,7 +203,7 @@ BISECT = _part_table("bisect", "bisect", "build and boot of the kernel after eac
 KERNEL_TABLES = (
     TEST, TABLE4, TABLE4_MEASURED, TABLE5_COUNTS, TABLE5, TABLE6_COUNTS, TABLE6, COST_OPERATIONS,
     COST_UPDATES, COST_REQUESTS, COST_MEMORY, PLACEMENT, FIGURE4,
-    BALANCING, PROVE, STRESS_NG, SELFTESTS_MM, LIVES, BISECT,
+    BALANCING, PROVE, DEBUG, STRESS_NG, SELFTESTS_MM, LIVES, BISECT,
 )  # fmt: skip
 
 

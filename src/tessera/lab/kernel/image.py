@@ -41,7 +41,7 @@ class KernelBuild:
     Attributes:
         patched: with the series; without it the kernel is Debian's source as it is.
         fragments: files of ``artifacts/kernel/config``, in order.
-        broken: a patch of ``artifacts/kernel/broken`` on top, which takes something away on purpose.
+        broken: a patch of ``artifacts/kernel/broken`` on top, which can leave out parts on purpose.
         oracle: keep vmlinux, and build the module and programs of ``artifacts/kernel/oracle``.
     """
 
@@ -51,10 +51,14 @@ class KernelBuild:
     oracle: bool = False
 
 
+_CHECKED = ("base", "replication", "debug", "checked")
 VARIANTS = {
-    "checked": KernelBuild(True, ("base", "replication", "debug", "checked")),
+    "checked": KernelBuild(True, _CHECKED),
     "measure": KernelBuild(True, ("base", "replication", "debug")),
-    "broken": KernelBuild(True, ("base", "replication", "debug", "checked"), "mprotect-forgets-replicas"),
+    "broken": KernelBuild(True, _CHECKED, "hooks-can-be-skipped"),
+    "lockdep": KernelBuild(True, (*_CHECKED, "lockdep")),
+    "kasan": KernelBuild(True, (*_CHECKED, "kasan")),
+    "kcsan": KernelBuild(True, (*_CHECKED, "kcsan")),
     "off": KernelBuild(True, ("base",)),
     "plain": KernelBuild(False, ("base",)),
     "oracle": KernelBuild(False, ("base", "oracle"), oracle=True),
@@ -105,7 +109,7 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False, jobs: int 
 def build_guest(say: Say) -> Path:
     """Folder with ``common.cpio`` and ``stress-ng.cpio``."""
     tools, component = kernel_tools(say), kernel_folder()
-    parts = ("guest", "tools", "selftests", "stress", "experiments")
+    parts = ("guest", "tools", "selftests", "stress", "lives", "broken", "experiments")
     roots = [component / part for part in parts] + [component.parent / "workloads"]
     files = sorted(p for root in roots for p in root.rglob("*") if p.is_file())
     build = component / "build-guest.sh"
