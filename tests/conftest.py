@@ -6,6 +6,7 @@ runs the others one by one; those that boot the guest come last, because its ker
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import hypothesis
@@ -57,6 +58,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if _name(item.path).split("/")[0] in ALONE:
             item.add_marker(pytest.mark.alone)
     items.sort(key=_turn)
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Where the time went: seconds of the folders, so that the time of the whole stays known."""
+    seconds: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[report.nodeid.split("/")[1]] += report.duration
+    longest = ", ".join(f"{name} {spent:.0f}" for name, spent in seconds.most_common(12) if spent >= 1)
+    if longest:
+        terminalreporter.write_line(f"seconds of folders, longest first: {longest}")
 
 
 @pytest.hookimpl(optionalhook=True)
