@@ -178,8 +178,9 @@ def test_quick_builds_nothing_and_says_what_it_leaves_out(dry_checkout):
         kept = "-m not (alone or slow or toolchain)"
         assert started(done) == [*STYLE, f"{PYTEST} {kept} {ON_ALL_CORES} tests/fit"]
         assert done.returncode == 0
-        left_out, remedy = done.stderr.splitlines()
+        left_out, remedy, seconds = done.stderr.splitlines()
         assert "slow, toolchain or alone" in left_out and "./run test" in remedy
+        assert seconds.startswith("run: seconds: ruff check ") and ", pytest " in seconds
 
 
 def test_quick_belongs_to_test(dry_checkout):
