@@ -283,8 +283,10 @@ long replica_pages(void)
 
 bool replicas_fall_to(long pages)
 {
-	for (int tries = 0; tries < 200 && replica_pages() > pages; tries++)
+	for (int tries = 0; tries < 200 && replica_pages() > pages; tries++) {
+		visit_processors();	/* the roots of address spaces that have ended */
 		usleep(50000);
+	}
 	return replica_pages() <= pages;
 }
 

@@ -28,6 +28,7 @@
 #define PAGES 1024		/* of a region: two tables of leaves and a bit more */
 #define REGIONS 6
 #define THREADS_MAX 32
+#define NR_OPERATIONS 11
 
 struct region {
 	char *memory;
@@ -39,7 +40,7 @@ struct worker {
 	int number;
 	unsigned int random;
 	struct region regions[REGIONS];
-	unsigned long operations[10];
+	unsigned long operations[NR_OPERATIONS];
 };
 
 static atomic_bool stop;
@@ -160,6 +161,15 @@ static void one_operation(struct worker *w)
 		munmap(region->memory, PAGES * PAGE);
 		open_region(region, operation == 57);
 		w->operations[5]++;
+	} else if (operation == 58) {
+		/* The pages are clean for a moment; what is written then, from another processor, must stay. */
+		if (madvise(from, count * PAGE, MADV_FREE))
+			die("madvise free");
+		move_to(rand_r(&w->random));
+		write_pages(w, region, first, count);
+		madvise(from, count * PAGE, 21 /* MADV_PAGEOUT */);
+		check_pages(region, first, count, "freed lazily and written");
+		w->operations[10]++;
 	} else if (operation < 60) {
 		madvise(from, count * PAGE, 21 /* MADV_PAGEOUT */);
 		check_pages(region, first, count, "paged out");
@@ -195,8 +205,8 @@ static void *work(void *argument)
 
 int main(int argc, char **argv)
 {
-	static const char *const names[10] = { "write", "read", "dontneed", "protect", "move", "renew",
-					       "pageout", "collapse", "nodes", "fork" };
+	static const char *const names[NR_OPERATIONS] = { "write", "read", "dontneed", "protect", "move", "renew",
+							  "pageout", "collapse", "nodes", "fork", "free" };
 	static struct worker workers[THREADS_MAX];
 	int seconds = argc > 1 ? atoi(argv[1]) : 0;
 	unsigned int seed = argc > 2 ? (unsigned int)atoi(argv[2]) : 1;
@@ -220,7 +230,7 @@ int main(int argc, char **argv)
 	atomic_store(&stop, true);
 	for (int i = 0; i < threads; i++)
 		pthread_join(workers[i].thread, NULL);
-	for (int k = 0; k < 10; k++) {
+	for (int k = 0; k < NR_OPERATIONS; k++) {
 		unsigned long sum = 0;
 
 		for (int i = 0; i < threads; i++)
