@@ -511,6 +511,18 @@ static void huge_split(void)
 	require(holds(memory, 8, 700));
 }
 
+/* Freed once more, it may be dropped again: no copy says that it is dirty. */
+static void huge_freed(void)
+{
+	char *memory = dirty_elsewhere();
+
+	arm();
+	require(!madvise(memory, HUGE_PAGE, MADV_FREE));
+	require(!madvise(memory, HUGE_PAGE, MADV_PAGEOUT));
+	for (int page = 0; page < 8; page++)
+		require(!*(volatile unsigned long *)(memory + page * PAGE));
+}
+
 static int pipes[2];
 
 /* Fork; the child waits for hear(), the parent goes on. */
@@ -762,6 +774,7 @@ static const struct {
 	{ "huge-accessed-cleared", huge_accessed_cleared },
 	{ "huge-dropped", huge_dropped },
 	{ "huge-split", huge_split },
+	{ "huge-freed", huge_freed },
 	{ "huge-inherited", huge_inherited },
 	{ "huge-forked", huge_forked },
 	{ "forked", forked },

@@ -63,6 +63,7 @@ MUTANTS = (
     Mutant("ptep_set_wrprotect", "forked", "write-protect a leaf at a fork"),
     Mutant("pmdp_set_wrprotect", "huge-forked", "write-protect a huge leaf at a fork"),
     Mutant("copy_huge_pmd", "huge-inherited", "read the bits of all copies at a fork"),
+    Mutant("madvise_free_huge_pmd", "huge-freed", "clear the bits of all copies at MADV_FREE"),
     Mutant("pmdp_huge_get_and_clear", "huge-dropped", "clear a huge leaf"),
     Mutant("pmdp_establish", "huge-split", "exchange a huge leaf that is split"),
     Mutant("xchg_bits", "huge-split", "collect the bits of a huge leaf that is exchanged"),
@@ -96,7 +97,13 @@ MUTANTS = (
     Mutant("replicas_exit", "child-ends", "account the end of an address space"),
 )  # fmt: skip
 #: Hooks of 1 GB pages, which only DAX devices map this way: a guest has none.
-UNREACHED = ("pudp_get", "pudp_huge_get_and_clear", "pudp_establish", "pudp_test_and_clear_young")
+UNREACHED = (
+    "pudp_get",
+    "pudp_set_wrprotect",
+    "pudp_huge_get_and_clear",
+    "pudp_establish",
+    "pudp_test_and_clear_young",
+)
 #: Some of each kind: a pointer, leaves, bits, the end of a table.
 FEW = ("set_pmd", "change_prot_end", "pmdp_get", "pte_free_tlb")
 ALL = "all"
