@@ -85,12 +85,11 @@ static double end_child(int pid)
 static void killed_while_asking(void)
 {
 	struct progress *progress = map_shared(sizeof(*progress));
-	double copying = 0, ending = 0, killed = 0;
 
 	write_text(CHECK_FILE, "0");	/* it looks at all tables once more */
 	run_on_node(0);
 	for (int tries = 0; tries < 4; tries++) {
-		double begin;
+		double begin, copying, ending, killed;
 		bool late;
 		int pid = ask_in_child(progress);
 
@@ -104,11 +103,11 @@ static void killed_while_asking(void)
 		usleep(copying / 8 * 1e6);
 		late = atomic_load(&progress->done);
 		killed = end_child(pid);
+		printf("# copying %.2f s, end %.2f s; killed early in the copying: %.2f s\n", copying, ending, killed);
 		if (!late && killed < copying / 2 + ending)
 			return;
 	}
-	fail("copying takes %.2f s, the end of the process %.2f s; killed early in the copying, it took %.2f s", copying,
-	     ending, killed);
+	fail("the copying went on");
 }
 
 /* How often `quick` returns while another process waits for its replicas; the best of some tries. */
@@ -147,8 +146,8 @@ static void two_requests(void)
 {
 	int returns = returns_meanwhile(ask_for_little, 3);
 
-	if (returns < 3)
-		fail("a small process got its replicas %d times while a large one waited for its own", returns);
+	printf("# %d requests of another process were served meanwhile\n", returns);
+	require(returns >= 3);
 }
 
 static void read_policy(void)
@@ -160,8 +159,8 @@ static void policy_read_meanwhile(void)
 {
 	int returns = returns_meanwhile(read_policy, 10);
 
-	if (returns < 10)
-		fail("the policy was read %d times while a process waited for its replicas", returns);
+	printf("# the policy was read %d times meanwhile\n", returns);
+	require(returns >= 10);
 }
 
 static void *ask_forever(void *argument)
