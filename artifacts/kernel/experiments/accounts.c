@@ -179,7 +179,7 @@ int main(int argc, char **argv)
 	if (process < 0)
 		die("fork");
 	enter("reader");
-	/* The first request allocates what the kernel needs beside tables, and the last one frees it. */
+	/* The first request also allocates what the kernel needs beside tables. */
 	step("one node", 1);
 	step("two nodes", 2);
 	step("four nodes", 4);

@@ -16,6 +16,13 @@ static inline unsigned long now(void)
 	return (unsigned long)high << 32 | low;
 }
 
+/*
+ * Marks for a plugin of QEMU that counts loads and stores (artifacts/kernel-stream/plugin/references.c): NOPs with an
+ * address that says REFB or REFE.
+ */
+#define REFERENCES_BEGIN() __asm__ volatile(".byte 0x0f,0x1f,0x80,0x52,0x45,0x46,0x42" : : : "memory")
+#define REFERENCES_END() __asm__ volatile(".byte 0x0f,0x1f,0x80,0x52,0x45,0x46,0x45" : : : "memory")
+
 /* Two instructions a round. */
 static inline void count_down(unsigned long rounds)
 {

@@ -18,6 +18,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,65 +141,87 @@ static void check(const struct kind *kind, char *memory, size_t bytes)
 	exit(1);
 }
 
+static unsigned long start;
+
+/* What is between begin() and end() is counted; each end() needs a print(). */
+static inline void begin(void)
+{
+	REFERENCES_BEGIN();
+	start = now();
+}
+
+static inline unsigned long end(void)
+{
+	unsigned long counted = now() - start;
+
+	REFERENCES_END();
+	return counted;
+}
+
 static void print(const char *operation, const char *pages, size_t entries, int repeat, unsigned long counted)
 {
 	printf("%s,%s,%zu,%d,%lu\n", operation, pages, entries, repeat, counted);
 }
 
-/* The child does nothing, so that all of the count is the parent's. */
+/* The child gets the processor when its parent waits, so that all of the count is the parent's. */
 static unsigned long count_fork(void)
 {
-	unsigned long start, counted;
+	unsigned long counted;
 	long pid;
 
 	fflush(stdout);
-	start = now();
+	begin();
 	pid = syscall(SYS_fork);
-	counted = now() - start;
 	if (!pid)
 		_exit(0);
+	counted = end();
 	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
 		die("fork");
 	return counted;
 }
 
+static void move(char *memory, size_t bytes, unsigned long target)
+{
+	if (mremap(memory, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, target) != (void *)target)
+		die("mremap");
+}
+
 static void leaves(const struct kind *kind, size_t entries, int repeat)
 {
 	size_t bytes = entries * PAGE;
-	unsigned long start, counted;
 	char *memory;
 
-	start = now();
-	memory = kind->create(bytes);
-	counted = now() - start;
-	if (kind->prepare == stay)
-		print("mmap", kind->name, entries, repeat, counted);
+	if (kind->prepare == stay) {
+		begin();
+		memory = kind->create(bytes);
+		print("mmap", kind->name, entries, repeat, end());
+	} else {
+		memory = kind->create(bytes);
+	}
 	if (kind->prepare == make_clean) {
-		start = now();
+		begin();
 		if (madvise(memory, bytes, MADV_FREE))
 			die("madvise");
-		print("madvise", "dirty", entries, repeat, now() - start);
+		print("madvise", "dirty", entries, repeat, end());
 	}
 	kind->prepare(memory, bytes);
 	if (!repeat)
 		check(kind, memory, bytes);
 
-	start = now();
+	begin();
 	if (mprotect(memory, bytes, PROT_READ))
 		die("mprotect");
-	print("mprotect", kind->name, entries, repeat, now() - start);
+	print("mprotect", kind->name, entries, repeat, end());
 	if (mprotect(memory, bytes, PROT_READ | PROT_WRITE))
 		die("mprotect");
-	start = now();
-	memory = mremap(memory, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, TARGET_LEAVES);
-	counted = now() - start;
-	if (memory != (void *)TARGET_LEAVES)
-		die("mremap");
-	print("mremap", kind->name, entries, repeat, counted);
-	start = now();
+	begin();
+	move(memory, bytes, TARGET_LEAVES);
+	print("mremap", kind->name, entries, repeat, end());
+	memory = (char *)TARGET_LEAVES;
+	begin();
 	if (munmap(memory, bytes))
 		die("munmap");
-	print("munmap", kind->name, entries, repeat, now() - start);
+	print("munmap", kind->name, entries, repeat, end());
 
 	/* fork() leaves the pages of a shared file to faults of the child. */
 	if (kind->create != map_anonymous)
@@ -212,18 +235,14 @@ static void leaves(const struct kind *kind, size_t entries, int repeat)
 static void tables(size_t entries, int repeat)
 {
 	size_t bytes = entries * TABLE;
-	unsigned long start, counted;
 	char *memory = map(SOURCE, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 
 	for (size_t at = 0; at < bytes; at += TABLE)
 		memory[at] = 1;
-	start = now();
-	memory = mremap(memory, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, TARGET);
-	counted = now() - start;
-	if (memory != (void *)TARGET)
-		die("mremap");
-	print("mremap", "tables", entries, repeat, counted);
-	munmap(memory, bytes);
+	begin();
+	move(memory, bytes, TARGET);
+	print("mremap", "tables", entries, repeat, end());
+	munmap((void *)TARGET, bytes);
 }
 
 /* Pages at both ends of the tables that hold the longest region, and of its source's and target's GB. */
@@ -245,6 +264,7 @@ static void keep_tables(size_t bytes, int of_leaves)
 
 int main(int argc, char **argv)
 {
+	struct sched_param first = { .sched_priority = 1 };
 	int of_leaves = argc > 1 && !strcmp(argv[1], "leaves"), repeats = argc > 2 ? atoi(argv[2]) : 0;
 	size_t most = of_leaves ? GB / 2 / PAGE : 500, longest = 0;
 
@@ -264,6 +284,8 @@ int main(int argc, char **argv)
 	}
 	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
 		die("small pages only");
+	/* Before all others, and its children after it; without this right, counts have their instructions, too. */
+	(void)sched_setscheduler(0, SCHED_FIFO, &first);
 	if (of_leaves) {
 		file = memfd_create("leafops", 0);
 		if (file < 0 || fallocate(file, 0, 0, longest * PAGE))

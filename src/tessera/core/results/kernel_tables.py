@@ -99,6 +99,9 @@ COST_UPDATES = _part_table("costs", "updates", "instructions for each updated en
     copies              count   1             copies of the page tables; 0: mechanism off
     instructions        number  instructions  for one entry more, all work of the operation on it
     added_instructions  number  instructions  of them, beyond those with the mechanism off
+    loads               number  loads         for one entry more, as instructions
+    stores              number  stores        the same
+    added_references    number  1             loads and stores beyond those with the mechanism off
     provenance          text    -             measured
 """, digits=_DIGITS)  # fmt: skip
 COST_REQUESTS = _part_table("costs", "requests", "what requests of a running process cost by its size", """

@@ -125,7 +125,7 @@ def run_in_guest(
     """
     machine = machine or EmulatedMachine()
     out.mkdir(parents=True, exist_ok=True)
-    for name in OWN_FILES:  # an earlier run's must not pass for this one's
+    for name in {*OWN_FILES, *machine.written}:  # an earlier run's must not pass for this one's
         (out / name).unlink(missing_ok=True)
     begin = time.monotonic()
     # A short path: a socket's name may have 107 bytes.
@@ -152,8 +152,9 @@ def run_in_guest(
             process.wait()
             if process.stdout:
                 process.stdout.close()
-            if (folder / "console").exists():
-                shutil.copyfile(folder / "console", out / "console")
+            for name in machine.written:
+                if (folder / name).exists():
+                    shutil.copyfile(folder / name, out / name)
     status = int((out / "status").read_text())
     return GuestRun(status, out, release, time.monotonic() - begin)
 

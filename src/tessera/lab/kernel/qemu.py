@@ -77,6 +77,11 @@ class EmulatedMachine:
         """Memory of a node, a multiple of 2 MB."""
         return self.memory_mb // self.filled // 2 * 2 << 20
 
+    @property
+    def written(self) -> tuple[str, ...]:
+        """Files that QEMU writes in its folder, and that a run keeps."""
+        return ("console",)
+
     def _processors(self) -> str:
         return f"{self.cpus},sockets={self.nodes}" if self.cpus > 1 else "1"
 
