@@ -38,7 +38,7 @@ prepare() {
 }
 
 disturbances() {
-    awk '/^(allocstall|pgscan_(kswapd|direct)|thp_(fault_fallback|collapse_alloc_failed|zero_page_alloc_failed|migration_fail)|compact_(stall|daemon_wake)|oom_kill)/' /proc/vmstat | cksum
+    awk '/^(allocstall|pgscan_(kswapd|direct)|thp_(fault_fallback|collapse_alloc_failed|zero_page_alloc_failed|migration_fail)|compact_(stall|daemon_wake)|oom_kill)/' /proc/vmstat
 }
 
 # live FILE OPERATIONS MODE: status 0, or 1 if something disturbed it. A failed life says so in its last line.
@@ -99,6 +99,7 @@ outcome() {
 
 # shrink MODE: the fewest operations that show a difference
 shrink() {
+    diff $work/base $work/other | head -n 12
     low=0 high=$operations
     while [ $((high - low)) -gt 1 ]; do
         middle=$(((low + high) / 2))

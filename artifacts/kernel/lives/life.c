@@ -222,7 +222,7 @@ void fork_now(struct dice *dice)
 /* A child that waits, and sees what the parent does to the memory they share meanwhile. */
 void fork_late(struct dice *dice)
 {
-	unsigned int operations = 1 + roll(dice, 6), slot = 0, number;
+	unsigned int operations = 1 + roll(dice, 6), before = roll(dice, 2), after = roll(dice, 2), slot = 0, number;
 	int ends[2], pid;
 	char byte;
 
@@ -230,6 +230,8 @@ void fork_late(struct dice *dice)
 		slot++;
 	if (slot == CHILDREN)
 		return;
+	if (before)
+		reuse(dice);
 	number = ++life.processes;
 	life.child_operations += operations;
 	say("op %u.%u fork %u, which waits\n", life.process, life.done, number);
@@ -247,6 +249,8 @@ void fork_late(struct dice *dice)
 	close(ends[0]);
 	life.children[slot].pid = pid;
 	life.children[slot].release = ends[1];
+	if (after)
+		drop(dice);
 }
 
 static void release_child(struct child *child)

@@ -106,6 +106,8 @@ bool faults(char *address, bool write);
 void one_operation(unsigned int number, struct dice *dice);
 void open_files(void);
 void page_out_all(void);
+void reuse(struct dice *dice);
+void drop(struct dice *dice);
 
 /* life.c, called by operations */
 void fork_now(struct dice *dice);

@@ -165,21 +165,28 @@ static void drop_if_empty(struct region *region)
 	region->used = false;
 }
 
-static void advise(struct dice *dice, const char *name, int advice, bool anonymous)
+static void advise_range(const char *name, const struct range *range, int advice)
+{
+	drain_lists();
+	report(name, range, madvise(start_of(range), bytes_of(range), advice));
+	drain_lists();
+	flush_tlbs();
+}
+
+static void advise(struct dice *dice, const char *name, int advice)
 {
 	struct range range = pick_range(dice);
 
-	if (!range.region || in_pool(range.region) || (anonymous && range.region->kind != ANON))
-		return;
-	drain_lists();
-	report(name, &range, madvise(start_of(&range), bytes_of(&range), advice));
-	drain_lists();
-	flush_tlbs();
-	if (advice != MADV_FREE)
-		return;
-	for (unsigned int i = range.from; i < range.from + range.count; i++)
-		if (range.region->page[i].state & MAPPED && range.region->page[i].value)
-			range.region->page[i].state |= EITHER;
+	if (range.region && !in_pool(range.region))
+		advise_range(name, &range, advice);
+}
+
+static void free_range(const char *name, const struct range *range)
+{
+	advise_range(name, range, MADV_FREE);
+	for (unsigned int i = range->from; i < range->from + range->count; i++)
+		if (range->region->page[i].state & MAPPED && range->region->page[i].value)
+			range->region->page[i].state |= EITHER;
 }
 
 static void do_map(struct dice *dice)
@@ -422,17 +429,40 @@ static void do_huge(struct dice *dice)
 	bool on = roll(dice, 3);
 
 	if (life.huge)
-		advise(dice, on ? "hugepage" : "nohugepage", on ? MADV_HUGEPAGE : MADV_NOHUGEPAGE, false);
+		advise(dice, on ? "hugepage" : "nohugepage", on ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
 static void do_free(struct dice *dice)
 {
-	advise(dice, "free", MADV_FREE, true);
+	struct range range = pick_range(dice);
+
+	if (range.region && range.region->kind == ANON)
+		free_range("free", &range);
 }
 
 static void do_pageout(struct dice *dice)
 {
-	advise(dice, "pageout", MADV_PAGEOUT, false);
+	advise(dice, "pageout", MADV_PAGEOUT);
+}
+
+/* As an allocator: memory is written, lazily freed, and written again, from one processor each. */
+void reuse(struct dice *dice)
+{
+	struct range range = pick_range(dice);
+	int first = roll(dice, CPUS), second = roll(dice, CPUS);
+
+	if (!range.region || range.region->kind != ANON)
+		return;
+	run_on(first);
+	write_pages(range.region, range.from, range.count);
+	free_range("reuse", &range);
+	run_on(second);
+	write_pages(range.region, range.from, range.count);
+}
+
+void drop(struct dice *dice)
+{
+	do_dontneed(dice);
 }
 
 void page_out_all(void)
@@ -446,13 +476,13 @@ void page_out_all(void)
 
 static void do_cold(struct dice *dice)
 {
-	advise(dice, "cold", MADV_COLD, false);
+	advise(dice, "cold", MADV_COLD);
 }
 
 static void do_collapse(struct dice *dice)
 {
 	if (life.huge)
-		advise(dice, "collapse", MADV_COLLAPSE, false);
+		advise(dice, "collapse", MADV_COLLAPSE);
 }
 
 /* "1": accessed bits of all pages; "4": soft-dirty bits, and writes are trapped. */
