@@ -5,7 +5,8 @@
  * MODE is plain, replicated (all nodes, from birth) or late (the mask of nodes changes at
  * random places). All modes print the same lines, or the kernel treated replicas differently.
  * The first N operations of a longer life are the life of N operations. LIVES_LOOSE in the
- * environment leaves out bits and Referenced, for runs under automatic NUMA balancing.
+ * environment leaves out bits and Referenced, for processors that speculate: they set accessed
+ * bits of pages that the program never touched. (QEMU's do not.)
  * Exit status: 0; 1 wrong contents or a failed call; 2 usage, or no replicas in this kernel.
  */
 #include "lives.h"

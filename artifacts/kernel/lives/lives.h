@@ -65,7 +65,7 @@ struct life {
 	unsigned int done;
 	enum mode { PLAIN, REPLICATED, LATE } mode;
 	bool verbose;
-	bool loose;		/* leave out what is no function of the sequence under NUMA balancing */
+	bool loose;		/* leave out accessed bits, which a real processor may set by speculation */
 	unsigned int process;	/* 0, or the number of a child */
 	unsigned int processes;	/* that were forked */
 	unsigned int child_operations;
