@@ -28,6 +28,7 @@ def test_each_part_is_made_once(steps):
         "balancing",
         "costs",
         "fragmented",
+        "lives",
         "maps",
         "placement",
         "prove",

@@ -11,8 +11,8 @@ from tessera.core.results.outcomes import OUTCOME_FILE as OUTCOME
 KERNEL = TREE.kernel_parts
 #: jobs: the study kernel-<job> each
 KERNEL_PARTS = (
-    "test", "table4", "table5", "table6", "costs", "placement", "balancing", "prove", "stress-ng", "selftests-mm",
-    "bisect",
+    "test", "table4", "table5", "table6", "costs", "placement", "balancing", "prove", "lives", "stress-ng",
+    "selftests-mm", "bisect",
 )
 
 

@@ -90,6 +90,11 @@ TITLES = {
         "A kernel without one of the stores to the copies: the checker inside and the walker outside must "
         "both report an error. For the complete series, neither may report one.",
     ),
+    "lives": (
+        "Random lives of page tables",
+        "The same random operations on memory, without and with copies: the contents, the entries and the "
+        "accessed and dirty bits must be the same, and without copies the same as on the unpatched kernel.",
+    ),
     "selftests-mm": (
         "The kernel's own tests",
         "Linux's tests of memory management. Each runs without and with copies; a test that passes without "
