@@ -236,6 +236,8 @@ static void generations_in_child(void)
 		require(!madvise(scratch, BYTES, MADV_DONTNEED));
 		run_on_node(node);
 		check(memory, BYTES, 1);
+		/* Aging passes over an address space that no processor has switched to since the last time. */
+		usleep(1000);
 		read_generations("/aging", &at);
 		now = at.youngest;
 		new_generation(&at, 0);
