@@ -103,7 +103,12 @@ def compare_plain(patched: Mapping[int, list[str]], unpatched: Mapping[int, list
 
 @study(LIVES, show=printed())
 def lives(
-    run: Run, seconds: Count = 120, operations: Count = 100, seed: Seed = 1, accept_series: bool = False
+    run: Run,
+    seconds: Count = 120,
+    operations: Count = 100,
+    seed: Seed = 1,
+    unpatched: bool = True,
+    accept_series: bool = False,
 ) -> pd.DataFrame:
     """Run random lives of page tables without and with replicas: contents, entries and bits must be the same.
 
@@ -115,12 +120,14 @@ def lives(
         seconds: duration of all lives, without the boots of the two kernels.
         operations: of each life; its children have up to 6 each on top.
         seed: of the first life; the next ones follow.
+        unpatched: run the lives without replicas on the unpatched kernel, too, in a fifth of the time.
         accept_series: take another version of the kernel source's series if all patches apply.
 
     Raises:
         TesseraError: a kernel cannot be built, QEMU failed, or no life was compared.
     """
-    shares = {"checked": seconds * (1 - UNPATCHED_SHARE), "plain": seconds * UNPATCHED_SHARE}
+    apart = UNPATCHED_SHARE if unpatched else 0
+    shares = {"checked": seconds * (1 - apart)} | ({"plain": seconds * apart} if unpatched else {})
     done = {}
     for variant, share in shares.items():
         run.say(f"random lives on the kernel {variant} for {share:.0f} s")
@@ -137,10 +144,11 @@ def lives(
     counts = count_lives(done["checked"].text("stdout"), operations)
     if not counts.get("replicated", ModeCount()).lives:
         raise script_failed("random lives", done["checked"])
-    plain = [plain_lives(done[variant].folder / "plain.gz") for variant in shares]
-    alone = count_lives(done["plain"].text("stdout"), operations).get("plain", ModeCount())
-    alone.differences += compare_plain(*plain)
-    counts[UNPATCHED] = alone
+    if unpatched:
+        plain = [plain_lives(done[variant].folder / "plain.gz") for variant in shares]
+        alone = count_lives(done["plain"].text("stdout"), operations).get("plain", ModeCount())
+        alone.differences += compare_plain(*plain)
+        counts[UNPATCHED] = alone
     for count in counts.values():
         run.wrong.extend(count.differences)
     run.wrong.extend(_complaints(done))
