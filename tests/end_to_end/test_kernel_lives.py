@@ -1,4 +1,4 @@
-"""Random lives of page tables in the guest, without and with replicas, on the kernel that other tests boot."""
+"""Random lives of page tables in the guest, without and with replicas, on the kernel of the other tests."""
 
 import os
 
