@@ -89,7 +89,7 @@ MUTANTS = (
     Mutant("replicas_init", "child-is-born", "let a child inherit the nodes"),
     Mutant("local_root", "own-tables-walked", "load the root of the processor's own node"),
     Mutant("reload_cr3", "late", "make running threads load a new root"),
-    Mutant("replica_fill", "late", "fill new copies of tables of leaves"),
+    Mutant("replica_fill", "late", "copy the first leaf of a table into new copies"),
     Mutant("fold", "dirty-retired", "keep the bits of copies that go"),
     Mutant("deposits", "deposits", "free the copies of deposited tables when nodes go"),
     Mutant("free_after_off", "switched-off", "free the copies of tables that RCU has at the switch-off"),
@@ -120,6 +120,7 @@ count() { awk -v key="$1" '$1 ~ key { sum += $2 } END { print sum + 0 }' $debug/
 left() { echo 1 > /proc/sys/vm/stat_refresh; count '^(address_spaces|node[0-9]+_replica_pages)$'; }
 observe() { # name, case, hook or nothing
     dmesg -c > /dev/null
+    echo "witness of $1" > /dev/kmsg
     echo 1 > /sys/kernel/debug/clear_warn_once
     differences=$(count '^differences$') before=$(left)
     WITNESS_STOPS=1 taskset -c 0 pgtblrepl -r all witness $2 $3 2> /out/$1.said &
