@@ -181,8 +181,22 @@ static void advise(struct dice *dice, const char *name, int advice)
 		advise_range(name, &range, advice);
 }
 
+/*
+ * Linux marks a page lazily freed although another process maps it, if neither the page nor its entry is
+ * dirty: a page that was read from swap, before a fork. The other process may lose it then. So a process
+ * with relatives frees only what it has just written.
+ */
 static void free_range(const char *name, const struct range *range)
 {
+	bool alone = !life.process;
+
+	for (int i = 0; i < CHILDREN; i++)
+		alone = alone && !life.children[i].pid;
+	for (unsigned int i = range->from; !alone && i < range->from + range->count; i++)
+		if (!(range->region->page[i].state & WRITABLE))
+			return;
+	if (!alone)
+		write_pages(range->region, range->from, range->count);
 	advise_range(name, range, MADV_FREE);
 	for (unsigned int i = range->from; i < range->from + range->count; i++)
 		if (range->region->page[i].state & MAPPED && range->region->page[i].value)
