@@ -221,7 +221,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         ),
         "kernel-costs": Entry(
             "tessera.lab.kernel.update_costs:costs_study",
-            "Count what replicas cost an update of an entry and a request; check the accounts of their memory.",
+            "Count what replicas cost an update of an entry and a request; check the books of their memory.",
         ),
         "kernel-placement": Entry(
             "tessera.lab.kernel.placement_experiments:placement",
