@@ -53,9 +53,12 @@ def test_a_report_of_the_whole_kernel_is_one_too_many():
 
 
 def test_a_guest_that_stops_has_noticed():
-    look, _ = looks(stopped=["root_ready"])
-    table = judge(chosen(["root_ready"]), look).set_index("mutant")
-    assert table.program["root_ready"] == mutants.STOPPED and table.status["root_ready"] == "found"
+    look, _ = looks(stopped=["arch_leave_lazy_mmu_mode"])
+    table = judge(chosen(["arch_leave_lazy_mmu_mode"]), look).set_index("mutant")
+    assert (
+        table.program["arch_leave_lazy_mmu_mode"] == mutants.STOPPED
+        and table.status["arch_leave_lazy_mmu_mode"] == "found"
+    )
 
 
 def test_an_unknown_hook_lists_the_known_ones():

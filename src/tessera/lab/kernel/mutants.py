@@ -50,8 +50,8 @@ MUTANTS = (
     Mutant("set_pud", "tables", "copy a pointer to a table of level 2"),
     Mutant("set_p4d", "tables", "copy an entry of the root"),
     Mutant("local_child", "tables", "let a copy point to the tables of its own node"),
-    Mutant("pmd_clear", "tables", "clear a pointer to a table of leaves"),
-    Mutant("pud_clear", "tables", "clear a pointer to a table of level 2"),
+    Mutant("pmd_clear", "tables-below", "clear a pointer to a table of leaves"),
+    Mutant("pud_clear", "tables-below", "clear a pointer to a table of level 2"),
     Mutant("p4d_clear", "tables", "clear an entry of the root"),
     Mutant("pte_clear", "slots", "clear the swap entry of a leaf"),
     Mutant("arch_leave_lazy_mmu_mode", "forked", "copy what waited in lazy MMU mode", alone=True),
@@ -76,7 +76,7 @@ MUTANTS = (
     Mutant("pud_alloc_one", "tables", "give copies to a new table of level 3"),
     Mutant("pgd_alloc", "child-is-born", "give copies to a new root"),
     Mutant("kernel_half", "child-ends", "copy the kernel's half of a new root"),
-    Mutant("root_ready", "child-ends", "tell the roots to the processors", alone=True),
+    Mutant("set_roots", "child-is-born", "let the processors of a node walk its copy of the root"),
     Mutant("home_page", "homes", "keep home tables on one node"),
     Mutant("pte_free_tlb", "tables", "free the copies of a table of leaves"),
     Mutant("pmd_free_tlb", "tables", "free the copies of a table of level 2"),
@@ -201,7 +201,7 @@ def observe(
     """
     walker = Walker()
     script = SCRIPT + "".join(f"observe {name} {case} {hook}\n" for name, case, hook in runs)
-    done = run_in_guest(tools, program, script, out, on_walk=walker, timeout_seconds=120 + 15 * len(runs))
+    done = run_in_guest(tools, program, script, out, on_walk=walker, timeout_seconds=60 + 15 * len(runs))
     seen = read_observed(done, walker)
     unseen = [name for name, _, _ in runs if name not in seen]
     if done.status != 0 or unseen:
