@@ -48,8 +48,7 @@ def debug_kernel(
 ) -> pd.DataFrame:
     """Run selftests and stress in a kernel that checks its locks, its memory, or races of its processors.
 
-    The exit status is 1 if a test failed, or the kernel complained. Such a kernel takes 5 to 15 minutes to
-    build.
+    The exit status is 1 if a test failed, or the kernel complained.
 
     Example: ./run tessera lab run kernel-debug variant=lockdep --out build/kernel/debug
 
