@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,7 @@ static _Noreturn void live_in_group(atomic_int *stage)
 {
 	char *memory;
 
+	require(!prctl(PR_SET_PDEATHSIG, SIGKILL));
 	require(!write_text("/mnt/cgroup/limit/cgroup.procs", "0"));
 	memory = map_tables(GROUP_TABLES);
 	atomic_store(stage, POPULATED);
