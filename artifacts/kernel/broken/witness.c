@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../tools/replicas.h"
@@ -749,14 +750,14 @@ static void set_policy(const char *policy)
 	require(!"the policy changes");
 }
 
-/* Replicas are switched off while RCU still has tables of a process that ended. */
+/* Replicas are switched off while RCU still has tables of a process that ended: a race, so many tries. */
 static void switched_off(void)
 {
 	unsigned long nodes = all_nodes();
 
 	ask_for(0);
 	arm();
-	for (int round = 0; round < 10; round++) {
+	for (time_t end = time(NULL) + SECONDS / 2; time(NULL) < end;) {
 		int pid = fork_child();
 
 		if (!pid) {
