@@ -145,8 +145,8 @@ static void reserve_in_child(void)
 	require(!write_text(RESERVE_FILE, "512"));
 	for (int node = 0; node < nr_nodes(); node++)
 		require(node_number(node, "PageTableReplRsv") == 4 * 512);
-	/* A third of a node, all of it, and more than a number has room for: nothing changes. */
-	snprintf(text, sizeof(text), "%ld", smallest / 3);
+	/* Half of what a node has left for us, all of it, and more than a number has room for: nothing changes. */
+	snprintf(text, sizeof(text), "%ld", smallest / 2);
 	require(write_text(RESERVE_FILE, text) == -1 && errno == EINVAL);
 	snprintf(text, sizeof(text), "%ld", smallest);
 	require(write_text(RESERVE_FILE, text) == -1 && errno == EINVAL);
