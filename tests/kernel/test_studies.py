@@ -117,22 +117,28 @@ def test_a_hook_whose_absence_nobody_notices(monkeypatch, tmp_path, unnoticed, w
     assert len(tables["prove.csv"]) == len(mutants.FEW) + 3 and len(found) == wrong
 
 
-def test_a_debug_kernel_that_complains(monkeypatch, tmp_path):
-    def run(tools, program, script, out, **_):
-        assert program[0] == "kcsan"
+@pytest.mark.parametrize(("status", "own"), [("0", []), ("1", ["status 1"]), ("", ["it never ran"])])
+def test_a_debug_kernel_that_complains(monkeypatch, tmp_path, status, own):
+    def run(tools, program, script, out, files, **_):
+        assert program[0] == "kcsan" and files == {"/kselftest": b"program"}
         out.mkdir(parents=True, exist_ok=True)
         (out / "stdout").write_text("ok 1 - a\nok 2 - b\n" if out.name == "selftests" else "write 7\n")
+        (out / "kselftest").write_text("ok 1 - c\n")
+        (out / "kselftest-status").write_text(status)
         race = "BUG: KCSAN: data-race in {0} / {0}\n by task 7 on cpu 1:\n {0}+0x1\n"
         text = race.format("do_exit") + (race.format("replica_link") if out.name == "stress" else "")
         (out / "dmesg").write_text(text)
         return GuestRun(0, out, "6.12", 5.0)
 
     monkeypatch.setattr(debug_kernels, "run_in_guest", run)
+    monkeypatch.setattr(debug_kernels, "kselftest_of", lambda program: {"/kselftest": b"program"})
     tables, found = made(debug_kernels.debug_kernel, tmp_path, variant="kcsan")
     table = tables["debug.csv"].set_index("part")
-    assert table.passed.tolist() == [2, 1] and table.failed.sum() == 0
+    assert table.passed.tolist() == [3, 1] and table.failed.tolist() == [len(own), 0]
     assert table.complaints.tolist() == [0, 1] and table.others.tolist() == [1, 1]
-    assert found == ["stress: BUG: KCSAN: data-race in replica_link / replica_link"]
+    *failed, race = found
+    assert race == "stress: BUG: KCSAN: data-race in replica_link / replica_link"
+    assert len(failed) == len(own) and all(word in line for word, line in zip(own, failed, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,9 @@
  * Runs with replicas on all nodes, from a processor of node 0, whose table is the home table: a processor that
  * walks a table without an entry would fault for ever. Exit status: 0 passed; 1 failed; 2 wrong arguments; 4 this
  * kernel lacks something. With WITNESS_STOPS=1 it stops itself wherever its tables can be compared.
+ *
+ * It is longer than other files because it is one list of cases, and one program that needs nothing of the selftests:
+ * what those check with must not be what a missing hook breaks here.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

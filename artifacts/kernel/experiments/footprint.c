@@ -13,22 +13,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "status.h"
+
 #define START ((void *)(64UL << 40))
-
-/* Of /proc/self/status, in kB; 0 where the kernel has no such line. */
-static long status_kb(const char *key)
-{
-	char line[256];
-	long kb = 0;
-	FILE *file = fopen("/proc/self/status", "r");
-
-	while (file && fgets(line, sizeof(line), file))
-		if (!strncmp(line, key, strlen(key)))
-			kb = atol(line + strlen(key));
-	if (file)
-		fclose(file);
-	return kb;
-}
 
 int main(int argc, char **argv)
 {

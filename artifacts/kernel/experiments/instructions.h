@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counts of instructions, for a guest with one processor.
+ * Counts of instructions, for a guest whose processors take turns.
  *
  * Under QEMU's -icount the time-stamp counter advances by one at each instruction of any processor, so the difference
  * of two readings is a count. While the processor waits, the counter goes on as if it executed instructions.

@@ -19,6 +19,7 @@
 
 #include "../tools/replicas.h"
 #include "instructions.h"
+#include "status.h"
 
 #define START ((void *)(64UL << 40))
 
@@ -36,21 +37,6 @@ static unsigned long processor_ns(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
 	return time.tv_sec * 1000000000UL + time.tv_nsec;
-}
-
-/* Of /proc/self/status, in kB; 0 where the kernel has no such line. */
-static long status_kb(const char *key)
-{
-	char line[256];
-	long kb = 0;
-	FILE *file = fopen("/proc/self/status", "r");
-
-	while (file && fgets(line, sizeof(line), file))
-		if (!strncmp(line, key, strlen(key)))
-			kb = atol(line + strlen(key));
-	if (file)
-		fclose(file);
-	return kb;
 }
 
 static void request(const char *name, unsigned long nodes, size_t bytes)

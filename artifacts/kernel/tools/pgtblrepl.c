@@ -144,7 +144,7 @@ int main(int argc, char **argv)
 		       "run for example: pgtblrepl --pgtblerepl=0-3 -- program argument...");
 	if (read_line(policy_file, policy, sizeof(policy)))
 		refuse("page-table replication", "this kernel has no vm.pgtable_replication",
-		       "boot a kernel with the patches of artifacts/kernel (tessera kernel boot)");
+		       "boot a kernel with the patches of artifacts/kernel (tessera lab kernel boot)");
 	available = usable_nodes(list, sizeof(list));
 	if (!strcmp(asked, "none"))
 		mask = 0;

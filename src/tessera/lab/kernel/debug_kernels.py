@@ -15,7 +15,7 @@ from tessera.core.results.kernel_tables import DEBUG
 from tessera.core.results.table_io import frame_of
 from tessera.lab.kernel import image
 from tessera.lab.kernel.guest import GuestRun, run_in_guest
-from tessera.lab.kernel.patch_tests import SELFTESTS
+from tessera.lab.kernel.patch_tests import SELFTESTS, judge_kselftest, kselftest_of
 from tessera.lab.kernel.qemu import EmulatedMachine
 from tessera.lab.study import Count, Run, Seed, printed, study
 
@@ -71,9 +71,13 @@ def debug_kernel(
     ):
         run.say(f"running {part} in the kernel {variant}")
         done = run_in_guest(
-            tools, program, script, run.folder / part, machine=MACHINE, timeout_seconds=seconds, append=LOG
-        )
+            tools, program, script, run.folder / part, machine=MACHINE, timeout_seconds=seconds, append=LOG,
+            files=kselftest_of(program),
+        )  # fmt: skip
         passed, failures, ours, others = judge_debug(done)
+        if script == SELFTESTS:
+            own_passed, own_failures = judge_kselftest(done)
+            passed, failures = passed + own_passed, failures + own_failures
         rows.append((variant, part, passed, len(failures), len(ours), len(others), done.seconds, "measured"))
         run.wrong += [f"{part}: {line}" for line in (*failures, *ours[:5])]
     return frame_of(DEBUG, rows)

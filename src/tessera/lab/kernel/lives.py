@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -53,15 +53,18 @@ class ModeCount:
     differences: list[str] = field(default_factory=list)
 
 
-def count_lives(text: str, operations: int) -> dict[str, ModeCount]:
+def count_lives(text: str, operations: int, seeds: Collection[int] | None = None) -> dict[str, ModeCount]:
     """Count the lines of ``lives-compare`` by mode.
 
     Args:
         text: output of ``lives-compare``.
         operations: of each life, for the command that repeats it.
+        seeds: count only these; None: all.
     """
     counts: dict[str, ModeCount] = {}
     for seed, mode, outcome, done in re.findall(r"^life (\d+) (\w+) (\w+) (\d*)", text, re.MULTILINE):
+        if seeds is not None and int(seed) not in seeds:
+            continue
         count = counts.setdefault(mode, ModeCount())
         count.lives += 1
         count.operations += int(done or 0)
@@ -146,7 +149,8 @@ def lives(
         raise script_failed("random lives", done["checked"])
     if unpatched:
         plain = [plain_lives(done[variant].folder / "plain.gz") for variant in shares]
-        alone = count_lives(done["plain"].text("stdout"), operations).get("plain", ModeCount())
+        both = set(plain[0]) & set(plain[1])
+        alone = count_lives(done["plain"].text("stdout"), operations, both).get("plain", ModeCount())
         alone.differences += compare_plain(*plain)
         counts[UNPATCHED] = alone
     for count in counts.values():

@@ -126,7 +126,7 @@ def selftests_and_stress(
     failures: list[str] = []
     rows: list[tuple] = []
     say("running the selftests in the guest")
-    files = {"/kselftest": (program.kernel.parent / KSELFTEST).read_bytes()}
+    files = kselftest_of(program)
     done = run_in_guest(
         tools, program, SELFTESTS, out / "selftests", machine=machine, timeout_seconds=900, files=files
     )
@@ -179,6 +179,11 @@ def selftests_and_stress(
     rows.append(("replicas compared from outside", equal, differences, done.seconds, "measured"))
     run.wrong.extend(failures + found)
     return frame_of(TEST, rows)
+
+
+def kselftest_of(program: GuestProgram) -> dict[str, bytes]:
+    """The series' own kselftest where :data:`SELFTESTS` looks for it, for the files of the guest."""
+    return {"/kselftest": (program.kernel.parent / KSELFTEST).read_bytes()}
 
 
 def judge_kselftest(done: GuestRun) -> tuple[int, list[str]]:
