@@ -1,7 +1,6 @@
 // cli_variants_test.cpp - `tessera-sim run --variants`: rows, their order, variants that fail, and the requests that are refused.
 #include <algorithm>
 
-#include "cli/passes.h"
 #include "cli_fixture.h"
 
 namespace tessera::sim::testing {
@@ -115,52 +114,6 @@ TEST_F(CliVariants, WrongListsAreRefused) {
     }
     EXPECT_EQ(run(begin("partial") + variants({"thp"}) + rest + " --interval-out " + path("thp.flat")).status, 2)
         << "an input is not overwritten";
-}
-
-TEST(Passes, VariantsOfTheLanesHaveTheirOwnAndTheOthersShare) {
-    // Variants: other, lanes, other. Layouts 0 to 4, of which 2 cannot run.
-    const Passes found = passes_of({true, true, true}, {0, 1, 0}, {true, true, false, true, true}, 1, 2, 64, false);
-    ASSERT_EQ(found.cells.size(), 15u);
-    EXPECT_EQ(found.cells[0].variant, 1u);
-    EXPECT_EQ(found.cells[4].layout, 4u);
-    EXPECT_EQ(found.cells[5].variant, 0u);
-    EXPECT_EQ(found.cells[6].variant, 2u);
-    EXPECT_EQ(found.cells[6].layout, 0u);
-    const std::vector<std::vector<size_t>> expected = {{0, 1}, {3, 4}, {5, 6, 7, 8}, {11, 12, 13, 14}};
-    EXPECT_EQ(found.passes, expected);
-    // 64 cells at most: three layouts under twenty variants.
-    const Passes many = passes_of(std::vector<bool>(20, true), std::vector<size_t>(20, 0), std::vector<bool>(7, true), 1, 0, 64, false);
-    ASSERT_EQ(many.passes.size(), 3u);
-    EXPECT_EQ(many.passes[0].size(), 60u);
-    EXPECT_EQ(many.passes[2].size(), 20u);
-}
-
-TEST(Passes, VariantsOfOneStageShareTheirPasses) {
-    // Variants 0 and 2 differ in time alone, 1 in its TLBs; layouts 0 to 2, two of them in a pass.
-    const Passes found = passes_of({true, true, true}, {1, 2, 1}, {true, true, true}, 1, 2, 64, true);
-    ASSERT_EQ(found.cells.size(), 9u);
-    EXPECT_EQ(found.cells[3].variant, 1u);
-    const std::vector<std::vector<size_t>> expected = {{0, 1, 6, 7}, {2, 8}, {3, 4}, {5}};
-    EXPECT_EQ(found.passes, expected);
-    // A pass for each of two threads.
-    const Passes halves = passes_of(std::vector<bool>(5, true), std::vector<size_t>(5, 1), {true}, 2, 0, 64, true);
-    const std::vector<std::vector<size_t>> split = {{0, 1, 2}, {3, 4}};
-    EXPECT_EQ(halves.passes, split);
-    // Variants that do not run on the lanes, or not at all, have no part in that.
-    std::vector<size_t> stage(12, 0);
-    std::vector<bool> runs(12, true);
-    for (size_t i = 1; i < 6; ++i) stage[i] = 1;
-    runs[5] = false;
-    const Passes mixed = passes_of(runs, stage, {true}, 2, 0, 64, true);
-    const std::vector<std::vector<size_t>> two_and_two = {{0, 1}, {2, 3}, {5, 6, 7, 8, 9, 10, 11}};
-    EXPECT_EQ(mixed.passes, two_and_two);
-}
-
-TEST(Passes, AVariantThatCannotRunHasNoCellsInTheStage) {
-    const Passes found = passes_of({true, false, true}, {1, 0, 1}, {true, true}, 1, 0, 64, true);
-    const std::vector<std::vector<size_t>> expected = {{0, 1, 2, 3}};
-    EXPECT_EQ(found.passes, expected);
-    EXPECT_EQ(found.cells[4].variant, 1u);
 }
 
 }  // namespace

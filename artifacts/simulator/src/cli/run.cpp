@@ -4,15 +4,15 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/groups.h"
+#include "cli/crew.h"
 #include "cli/interrupt.h"
-#include "cli/passes.h"
 #include "cli/progress.h"
 #include "cli/run_output.h"
 #include "cli/run_request.h"
 #include "cli/usage.h"
 #include "cli/variants.h"
 #include "engine/functional.h"
+#include "engine/plan.h"
 #include "engine/read_ahead.h"
 #include "engine/weave/woven_stream.h"
 #include "mmu/components.h"
@@ -56,28 +56,6 @@ void check_platform(const Platform& platform, const SamplePlan& plan) {
     if (plan.skips_accesses() && needs_caches(platform)) throw skipped_accesses(platform.mmu_design);
 }
 
-/// Number of its functional stage on the lanes, from 1. `known` gets the platform if no earlier one has the same stage.
-size_t stage_of(const Platform& platform, std::vector<const Platform*>& known) {
-    const auto same = std::find_if(known.begin(), known.end(), [&](const Platform* other) { return same_on_lanes(*other, platform); });
-    const size_t number = size_t(same - known.begin()) + 1;
-    if (same == known.end()) known.push_back(&platform);
-    return number;
-}
-
-Passes passes_for(const std::vector<Variant>& variants, const std::vector<Listed>& layouts, bool mappings, const Engine& engine,
-                  size_t threads, size_t asked_group) {
-    std::vector<bool> variant_runs, layout_runs;
-    std::vector<size_t> stage;
-    std::vector<const Platform*> stages;  // one platform of each
-    for (const Variant& variant : variants) {
-        variant_runs.push_back(variant.platform.has_value());
-        const bool on_lanes = !mappings && variant.platform && lanes_lack(*variant.platform).empty();
-        stage.push_back(on_lanes ? stage_of(*variant.platform, stages) : 0);
-    }
-    for (const Listed& listed : layouts) layout_runs.push_back(listed.layout.has_value());
-    return passes_of(variant_runs, stage, layout_runs, threads, asked_group, engine.most_layouts(), engine.has_runtime());
-}
-
 int report_interruption(int signal, size_t done, size_t all, bool variants) {
     std::fprintf(stderr,
                  "tessera-sim: run: stopped by signal %d with %zu of %zu %s done; their rows are printed\n"
@@ -87,111 +65,152 @@ int report_interruption(int signal, size_t done, size_t all, bool variants) {
     return 128 + signal;
 }
 
+template <class T>
+std::vector<const T*> places_of(const auto& list, std::optional<T> std::remove_cvref_t<decltype(list[0])>::* member) {
+    std::vector<const T*> places;
+    for (const auto& item : list) places.push_back(item.*member ? &*(item.*member) : nullptr);
+    return places;
+}
+
+/// One `tessera-sim run`: what it reads, the cells and their passes, and the rows that it writes.
+class Run {
+public:
+    explicit Run(const Options& options)
+        : options_(options),
+          engine_(make_engine(options["engine"])),
+          variants_(variants_of(options)),
+          from_(pages_from(options)),
+          paths_(layout_paths(options[list_option()], list_noun())),
+          templates_(templates_of(options, from_, variants_)),
+          threads_(options.whole("threads", 1)),
+          asked_group_(templates_                   ? 1
+                       : options["group"] == "auto" ? 0
+                                                    : options.whole("group", 1)),
+          first_(options["trace"]),
+          header_(first_.header()),
+          plan_(plan_of(options, header_)),
+          check_tables_(checks_tables(options, plan_)),
+          warm_passes_(options.whole("warm-passes", 0)) {
+        check_fault_times(options, plan_, engine_->has_runtime());
+        if (!with_variants()) check_platform(*variants_[0].platform, plan_);
+        catch_signals();
+        std::vector<std::string> inputs = paths_;
+        for (const char* key : {"trace", "platform", "variants", "layouts", "mappings", "os", "weave", "interval-file"})
+            inputs.push_back(options[key]);
+        for (const Variant& variant : variants_) inputs.push_back(variant.path);
+        output_.emplace(paths_.size() * variants_.size(), with_variants(),
+                        RowParts{options["interval-out"], options["designs-out"], options["kernel-out"], options["fault-times-out"]},
+                        inputs);
+        if (options.given("usage-out")) usage_file_.emplace("--usage-out", options["usage-out"], inputs);
+        layouts_ = read_layouts(paths_, from_, header_);
+        planned_ = passes_of(places_of(variants_, &Variant::platform), places_of(layouts_, &Listed::layout), mappings(),
+                             {threads_, asked_group_, engine_->most_layouts(), engine_->has_runtime()});
+    }
+
+    int simulate_all() {
+        for (size_t place = 0; place < planned_.cells.size(); ++place) {
+            if (!listed(place).layout) fail(place, listed(place).refusal);
+            else if (!variant(place).platform) fail(place, variant(place).refusal);
+        }
+        size_t running = 0;
+        for (const auto& pass : planned_.passes) running += pass.size();
+        progress_.emplace(header_.accesses * running * (1 + warm_passes_));
+        const size_t workers = std::min(threads_, std::max<size_t>(planned_.passes.size(), 1));
+        read_ahead_ = std::min(threads_ - workers, workers);
+        try {
+            crew_.run(planned_.passes.size(), workers, [&](size_t worker, size_t pass) { simulate_woven(worker, planned_.passes[pass]); });
+        } catch (const Stopped&) {
+            output_->flush();
+            return report_interruption(signal_received(), output_->emitted(), planned_.cells.size(), with_variants());
+        } catch (...) {
+            output_->flush();
+            throw;
+        }
+        progress_->finish();
+        if (usage_file_) {
+            std::fprintf(usage_file_->stream(), "%s\n%s\n", Usage::header().c_str(), usage_.line().c_str());
+            usage_file_->close();
+        }
+        return 0;
+    }
+
+private:
+    bool with_variants() const { return options_.given("variants"); }
+    bool mappings() const { return from_ != PagesFrom::layouts; }  // of pages with frames
+    const char* list_option() const { return from_ == PagesFrom::logs ? "os" : mappings() ? "mappings" : "layouts"; }
+    const char* list_noun() const { return from_ == PagesFrom::logs ? "log" : mappings() ? "mapping" : "layout"; }
+    const Variant& variant(size_t place) const { return variants_[planned_.cells[place].variant]; }
+    const Listed& listed(size_t place) const { return layouts_[planned_.cells[place].layout]; }
+
+    void fail(size_t place, const std::string& message) {
+        output_->put(place, variant(place).label, failed_row(listed(place).name, one_line(message)), {});
+    }
+
+    /// A log whose faults cannot be woven fails alone.
+    void simulate_woven(size_t worker, const std::vector<size_t>& places) try { simulate(worker, places); } catch (const Refusal& refusal) {
+        if (!templates_) throw;
+        for (const size_t place : places) fail(place, refusal.what());
+    }
+
+    void simulate(size_t worker, const std::vector<size_t>& places) {
+        FileStream file(options_["trace"]);
+        ReadAhead ahead(file);
+        Stream& program = worker < read_ahead_ ? static_cast<Stream&>(ahead) : file;
+        std::optional<weave::WovenStream> woven;  // of the only log of the pass
+        if (templates_) woven.emplace(program, *templates_, options_["weave"], listed(places.front()).layout->mapping);
+        CellsRequest request{woven ? static_cast<Stream&>(*woven) : program, plan_, {}, warm_passes_};
+        for (const size_t place : places) request.cells.push_back({&*variant(place).platform, &*listed(place).layout});
+        request.check_tables = check_tables_;
+        request.progress = [&](uint64_t work) {
+            if (signal_received() != 0 || crew_.failed()) throw Stopped();
+            progress_->add(work);
+        };
+        const auto found = make_engine(options_["engine"])->run_cells(request);
+        for (size_t i = 0; i < found.size(); ++i) {
+            if (found[i].refusal && !mappings() && !with_variants()) throw *found[i].refusal;
+            if (found[i].refusal) fail(places[i], found[i].refusal->what());
+            else put(places[i], found[i].counts, woven ? &*woven : nullptr);
+        }
+    }
+
+    void put(size_t place, const LayoutCounts& counts, const weave::WovenStream* woven) {
+        const Layout& layout = *listed(place).layout;
+        const bool runtime = engine_->has_runtime();
+        output_->put(place, variant(place).label,
+                     estimate_row(layout, counts, header_, plan_, runtime, variant(place).platform->l1i.entries > 0),
+                     {format_units(layout, counts, plan_, runtime), format_design(layout, counts, header_),
+                      templates_ ? format_kernel(layout, counts, header_, runtime) : "",
+                      output_->has_fault_times() ? weave::format_fault_times(layout, counts.kernel.faults, woven->faults()) : ""});
+    }
+
+    const Usage usage_;  ///< begins here
+    const Options& options_;
+    const std::unique_ptr<Engine> engine_;
+    const std::vector<Variant> variants_;
+    const PagesFrom from_;
+    const std::vector<std::string> paths_;
+    const std::optional<weave::Templates> templates_;
+    const size_t threads_, asked_group_;
+    FileStream first_;
+    const trace::Header header_;
+    const SamplePlan plan_;
+    const bool check_tables_;
+    const uint64_t warm_passes_;
+    std::optional<RunOutput> output_;
+    std::optional<OutputFile> usage_file_;
+    std::vector<Listed> layouts_;
+    Passes planned_;
+    std::optional<Progress> progress_;
+    Crew crew_;
+    size_t read_ahead_ = 0;  ///< workers that have a second thread, which decodes their next frame
+};
+
 }  // namespace
 
 int run_command(int argc, char** argv) {
-    const Usage usage;
     const Options options(run_help(), argc, argv);
     if (options.wants_help()) return 0;
-    const auto engine = make_engine(options["engine"]);
-    const std::vector<Variant> variants = variants_of(options);
-    const bool with_variants = options.given("variants");
-    const PagesFrom from = pages_from(options);
-    const bool mappings = from != PagesFrom::layouts;  // of pages with frames
-    const auto paths = from == PagesFrom::logs ? layout_paths(options["os"], "log")
-                       : mappings              ? layout_paths(options["mappings"], "mapping")
-                                               : layout_paths(options["layouts"]);
-    const auto templates = templates_of(options, from, variants);
-    const size_t threads = options.whole("threads", 1), asked_group = templates                    ? 1
-                                                                      : options["group"] == "auto" ? 0
-                                                                                                   : options.whole("group", 1);
-    FileStream first(options["trace"]);
-    const trace::Header header = first.header();
-    const SamplePlan plan = plan_of(options, header);
-    const bool check_tables = checks_tables(options, plan);
-    check_fault_times(options, plan, engine->has_runtime());
-    const uint64_t warm_passes = options.whole("warm-passes", 0);
-    if (!with_variants) check_platform(*variants[0].platform, plan);
-    catch_signals();
-
-    std::vector<std::string> inputs = paths;
-    for (const char* key : {"trace", "platform", "variants", "layouts", "mappings", "os", "weave", "interval-file"})
-        inputs.push_back(options[key]);
-    for (const Variant& variant : variants) inputs.push_back(variant.path);
-    RunOutput output(paths.size() * variants.size(), with_variants,
-                     {options["interval-out"], options["designs-out"], options["kernel-out"], options["fault-times-out"]}, inputs);
-    std::optional<OutputFile> usage_file;
-    if (options.given("usage-out")) usage_file.emplace("--usage-out", options["usage-out"], inputs);
-    const std::vector<Listed> layouts = read_layouts(paths, from, header);
-    const auto [cells, passes] = passes_for(variants, layouts, mappings, *engine, threads, asked_group);
-    size_t running = 0;
-    for (const auto& pass : passes) running += pass.size();
-    const auto fail = [&](size_t place, const std::string& message) {
-        output.put(place, variants[cells[place].variant].label, failed_row(layouts[cells[place].layout].name, one_line(message)), {});
-    };
-    for (size_t place = 0; place < cells.size(); ++place) {
-        const Variant& variant = variants[cells[place].variant];
-        const Listed& listed = layouts[cells[place].layout];
-        if (!listed.layout) fail(place, listed.refusal);
-        else if (!variant.platform) fail(place, variant.refusal);
-    }
-
-    Progress progress(header.accesses * running * (1 + warm_passes));
-    Crew crew;
-    const size_t workers = std::min(threads, std::max<size_t>(passes.size(), 1)), read_ahead = std::min(threads - workers, workers);
-    const auto simulate_pass = [&, &cells = cells, &passes = passes](size_t worker, size_t pass) {
-        FileStream file(options["trace"]);
-        ReadAhead ahead(file);
-        Stream& program = worker < read_ahead ? static_cast<Stream&>(ahead) : file;
-        std::optional<weave::WovenStream> woven;  // of the only log of the pass
-        if (templates) woven.emplace(program, *templates, options["weave"], layouts[cells[passes[pass].front()].layout].layout->mapping);
-        CellsRequest request{woven ? static_cast<Stream&>(*woven) : program, plan, {}, warm_passes};
-        for (const size_t place : passes[pass])
-            request.cells.push_back({&*variants[cells[place].variant].platform, &*layouts[cells[place].layout].layout});
-        request.check_tables = check_tables;
-        request.progress = [&](uint64_t work) {
-            if (signal_received() != 0 || crew.failed()) throw Stopped();
-            progress.add(work);
-        };
-        const auto found = make_engine(options["engine"])->run_cells(request);
-        for (size_t i = 0; i < found.size(); ++i) {
-            const size_t place = passes[pass][i];
-            const Platform& platform = *request.cells[i].platform;
-            const Layout& layout = *request.cells[i].layout;
-            const LayoutCounts& counts = found[i].counts;
-            if (found[i].refusal && !mappings && !with_variants) throw *found[i].refusal;
-            if (found[i].refusal) fail(place, found[i].refusal->what());
-            else
-                output.put(place, variants[cells[place].variant].label,
-                           estimate_row(layout, counts, header, plan, engine->has_runtime(), platform.l1i.entries > 0),
-                           {format_units(layout, counts, plan, engine->has_runtime()), format_design(layout, counts, header),
-                            templates ? format_kernel(layout, counts, header, engine->has_runtime()) : "",
-                            output.has_fault_times() ? weave::format_fault_times(layout, counts.kernel.faults, woven->faults()) : ""});
-        }
-    };
-    const auto simulate = [&, &passes = passes](size_t worker, size_t pass) {
-        try {
-            simulate_pass(worker, pass);
-        } catch (const Refusal& refusal) {
-            if (!templates) throw;
-            for (const size_t place : passes[pass]) fail(place, refusal.what());  // a log whose faults cannot be woven
-        }
-    };
-    try {
-        crew.run(passes.size(), workers, simulate);
-    } catch (const Stopped&) {
-        output.flush();
-        return report_interruption(signal_received(), output.emitted(), cells.size(), with_variants);
-    } catch (...) {
-        output.flush();
-        throw;
-    }
-    progress.finish();
-    if (usage_file) {
-        std::fprintf(usage_file->stream(), "%s\n%s\n", Usage::header().c_str(), usage.line().c_str());
-        usage_file->close();
-    }
-    return 0;
+    return Run(options).simulate_all();
 }
 
 }  // namespace tessera::sim

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cli/groups.h"
+#include "cli/crew.h"
 #include "cli/output_file.h"
 #include "engine/estimate.h"
 #include "engine/weave/fault_times.h"

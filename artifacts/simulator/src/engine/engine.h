@@ -65,6 +65,7 @@ struct LayoutCounts {
     bool operator==(const LayoutCounts&) const = default;
 };
 
+/// Layouts under one platform.
 struct Request {
     const Platform& platform;
     Stream& stream;
@@ -102,12 +103,13 @@ struct CellsRequest {
 class Engine {
 public:
     virtual ~Engine() = default;
-    /// Counts of each cell, in order: those of run() for the cell alone. By default, cell by cell. Throws what concerns all of them.
-    virtual std::vector<CellCounts> run_cells(const CellsRequest& request);
+    /// Counts of each cell, in order: those that it has alone. Throws what concerns all of them.
+    virtual std::vector<CellCounts> run_cells(const CellsRequest& request) = 0;
     virtual bool has_runtime() const = 0;
-    /// Largest group that run() takes.
+    /// Layouts of one platform in one run_cells(), at most.
     virtual size_t most_layouts() const = 0;
-    virtual std::vector<LayoutCounts> run(const Request& request) = 0;
+    /// run_cells() for layouts of one platform. Throws the first refusal.
+    std::vector<LayoutCounts> run(const Request& request);
 };
 
 struct EngineInfo {

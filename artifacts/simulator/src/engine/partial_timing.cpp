@@ -1,6 +1,4 @@
 // partial_timing.cpp - the fast engines: one driver (engine/replay.h), without and with the clock.
-#include <algorithm>
-
 #include "engine/replay.h"
 
 #include "engine/outcome.h"
@@ -13,18 +11,6 @@ public:
     explicit Replayed(bool with_clock) : with_clock_(with_clock) {}
     bool has_runtime() const override { return with_clock_; }
     size_t most_layouts() const override { return max_lanes; }
-    std::vector<LayoutCounts> run(const Request& request) override {
-        const size_t layouts = std::max<size_t>(request.layouts.size(), 1);
-        const auto progress = [&](uint64_t work) { request.progress(work / layouts); };
-        CellsRequest cells{request.stream, request.plan, {}, request.warm_passes, progress};
-        for (const Layout* layout : request.layouts) cells.cells.push_back({&request.platform, layout});
-        std::vector<LayoutCounts> found;
-        for (CellCounts& cell : replay(cells, with_clock_)) {
-            if (cell.refusal) throw *cell.refusal;
-            found.push_back(std::move(cell.counts));
-        }
-        return found;
-    }
     std::vector<CellCounts> run_cells(const CellsRequest& request) override { return replay(request, with_clock_); }
 
 private:

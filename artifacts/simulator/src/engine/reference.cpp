@@ -22,9 +22,9 @@ namespace {
 
 class Replay {
 public:
-    Replay(const Request& request, const Layout& layout)
-        : platform_(request.platform),
-          space_(request.stream.header().pools, layout),
+    Replay(const CellsRequest& request, const Cell& cell)
+        : platform_(*cell.platform),
+          space_(request.stream.header().pools, *cell.layout),
           design_(designs().make(platform_.mmu_design, DesignContext{platform_, space_})),
           instructions_(platform_),
           prefetchers_(platform_),
@@ -205,27 +205,33 @@ class Reference final : public Engine {
 public:
     bool has_runtime() const override { return true; }
     size_t most_layouts() const override { return 1; }  // so that an interrupted run keeps the layouts that are done
-    std::vector<LayoutCounts> run(const Request& request) override {
-        check_components(request.platform);
-        for (const Layout* layout : request.layouts) check_epochs(*layout, request.warm_passes);
-        std::vector<std::unique_ptr<Replay>> replays;
-        for (const Layout* layout : request.layouts) replays.push_back(std::make_unique<Replay>(request, *layout));
+    std::vector<CellCounts> run_cells(const CellsRequest& request) override {
+        std::vector<CellCounts> found(request.cells.size());
+        for (size_t i = 0; i < found.size(); ++i) try {
+                found[i].counts = counts_of(request, request.cells[i]);
+            } catch (const Refusal& refusal) {
+                found[i].refusal = refusal;
+            }
+        return found;
+    }
+
+private:
+    static LayoutCounts counts_of(const CellsRequest& request, const Cell& cell) {
+        check_components(*cell.platform);
+        check_epochs(*cell.layout, request.warm_passes);
+        Replay replay(request, cell);
         const auto pass = [&](auto cursor) {
             trace::Frame frame;
             request.stream.rewind();
             while (request.stream.next(frame)) {
-                const std::vector<Segment>& segments = cursor.cut(frame);
-                for (auto& replay : replays)
-                    for (const Segment& segment : segments) replay->segment(frame, request.stream.blocks(), segment);
+                for (const Segment& segment : cursor.cut(frame)) replay.segment(frame, request.stream.blocks(), segment);
                 request.progress(program_accesses(frame, program_blocks(request.stream.blocks())));
             }
         };
         for (uint64_t i = 0; i < request.warm_passes; ++i) pass(WarmCursor(request.plan));
-        for (auto& replay : replays) replay->begin_counts();
+        replay.begin_counts();
         pass(PlanCursor(request.plan, request.stream.blocks()));
-        std::vector<LayoutCounts> results;
-        for (auto& replay : replays) results.push_back(replay->finish());
-        return results;
+        return replay.finish();
     }
 };
 

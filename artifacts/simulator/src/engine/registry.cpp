@@ -29,15 +29,15 @@ Registration::Registration(EngineInfo info) {
     all.insert(at, std::move(info));
 }
 
-std::vector<CellCounts> Engine::run_cells(const CellsRequest& request) {
-    std::vector<CellCounts> found(request.cells.size());
-    for (size_t i = 0; i < found.size(); ++i) try {
-            const Cell& cell = request.cells[i];
-            found[i].counts =
-                run({*cell.platform, request.stream, request.plan, {cell.layout}, request.warm_passes, request.progress}).at(0);
-        } catch (const Refusal& refusal) {
-            found[i].refusal = refusal;
-        }
+std::vector<LayoutCounts> Engine::run(const Request& request) {
+    const size_t layouts = std::max<size_t>(request.layouts.size(), 1);
+    CellsRequest cells{request.stream, request.plan, {}, request.warm_passes, [&](uint64_t work) { request.progress(work / layouts); }};
+    for (const Layout* layout : request.layouts) cells.cells.push_back({&request.platform, layout});
+    std::vector<LayoutCounts> found;
+    for (CellCounts& cell : run_cells(cells)) {
+        if (cell.refusal) throw *cell.refusal;
+        found.push_back(std::move(cell.counts));
+    }
     return found;
 }
 

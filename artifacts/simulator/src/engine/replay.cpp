@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/plan.h"
 #include "engine/replay_group.h"
 #include "engine/scalar/tlb_group.h"
 #include "mmu/components.h"
@@ -20,20 +21,13 @@ public:
           refusals_(request.cells.size()),
           program_blocks_(program_blocks(request.stream.blocks())),
           weaves_(program_blocks_ < request.stream.blocks().size()) {
-        std::vector<OnLanes> on_lanes;
-        for (size_t i = 0; i < request.cells.size(); ++i) {
-            const Cell& cell = request.cells[i];
-            if (!accepted(i)) continue;
-            if (cell.layout->mapping == nullptr && lanes_lack(*cell.platform).empty()) {
-                const auto known = std::find_if(on_lanes.begin(), on_lanes.end(), [&](const OnLanes& row) {
-                    return row.platforms.front() == cell.platform && row.layouts.size() < max_lanes;
-                });
-                if (known == on_lanes.end()) on_lanes.push_back({{cell.platform}, {cell.layout}, {i}});
-                else known->layouts.push_back(cell.layout), known->cells.push_back(i);
-            } else if (request.plan.tlbs()) add_to_tlb_group(i);
-            else add_group({{cell.platform}, {cell.layout}, {i}}, &logs_);
+        std::vector<size_t> accepted;
+        for (size_t i = 0; i < request.cells.size(); ++i)
+            if (accepts(i)) accepted.push_back(i);
+        for (const StageCells& stage : stages_of(request.cells, accepted, request.plan.tlbs())) {
+            if (stage.path == StageCells::Path::tlbs) add_tlb_group(stage);
+            else add_group(stage);
         }
-        for (const OnLanes& row : share_stages(on_lanes)) add_group(row, nullptr);
     }
 
     /// All groups over the stream.
@@ -73,12 +67,6 @@ public:
     }
 
 private:
-    /// Layouts, and the platforms that they all are under; cells of the first platform come first.
-    struct OnLanes {
-        std::vector<const Platform*> platforms;
-        std::vector<const Layout*> layouts;
-        std::vector<size_t> cells;
-    };
     struct Row {
         std::unique_ptr<CellGroup> group;
         std::vector<size_t> cells;
@@ -92,7 +80,7 @@ private:
         row.alive = false;
         for (const size_t i : row.cells) refusals_[i] = refusal;
     }
-    bool accepted(size_t i) {
+    bool accepts(size_t i) {
         const Cell& cell = request_.cells[i];
         try {
             check_components(*cell.platform);
@@ -102,46 +90,26 @@ private:
         }
         return !refusals_[i];
     }
-    /// Platforms that differ in time alone, with the same layouts, become one group.
-    static std::vector<OnLanes> share_stages(const std::vector<OnLanes>& groups) {
-        std::vector<OnLanes> shared;
-        for (const OnLanes& group : groups) {
-            const auto same = std::find_if(shared.begin(), shared.end(), [&](const OnLanes& row) {
-                return row.layouts == group.layouts && same_on_lanes(*row.platforms.front(), *group.platforms.front());
-            });
-            if (same == shared.end()) {
-                shared.push_back(group);
-                continue;
-            }
-            same->platforms.push_back(group.platforms.front());
-            same->cells.insert(same->cells.end(), group.cells.begin(), group.cells.end());
-        }
-        return shared;
-    }
-    void add_group(const OnLanes& group, SharedLogs* shared) {
-        Row row{nullptr, group.cells};
+    void add_group(const StageCells& stage) {
+        Row row{nullptr, stage.cells};
         try {
-            row.group = std::make_unique<ReplayGroup>(request_, group.platforms, group.layouts, outcomes_.get(), shared);
+            row.group = std::make_unique<ReplayGroup>(request_, stage.platforms, stage.layouts, outcomes_.get(),
+                                                      stage.path == StageCells::Path::lanes ? nullptr : &logs_);
             rows_.push_back(std::move(row));
         } catch (const Refusal& refusal) {
             refuse(row, refusal);
         }
     }
-    /// Cells of one layout whose chunks have the same events.
-    void add_to_tlb_group(size_t i) {
-        const auto& [platform, layout] = request_.cells[i];
-        try {
-            auto& [group, row] = tlb_groups_[{layout, SharedLogs::event_keys(*platform)}];
-            if (group == nullptr) {
-                auto made = std::make_unique<scalar::TlbGroup>(request_.stream, *layout, logs_.events(*platform));
-                group = made.get(), row = rows_.size();
-                rows_.push_back({std::move(made), {}});
+    void add_tlb_group(const StageCells& stage) {
+        auto group = std::make_unique<scalar::TlbGroup>(request_.stream, *stage.layouts.front(), logs_.events(*stage.platforms.front()));
+        std::vector<size_t> added;
+        for (size_t i = 0; i < stage.cells.size(); ++i) try {
+                group->add(*stage.platforms[i]);
+                added.push_back(stage.cells[i]);
+            } catch (const Refusal& refusal) {
+                refusals_[stage.cells[i]] = refusal;
             }
-            group->add(*platform);
-            rows_[row].cells.push_back(i);
-        } catch (const Refusal& refusal) {
-            refusals_[i] = refusal;
-        }
+        rows_.push_back({std::move(group), added});
     }
 
     const CellsRequest& request_;
@@ -151,7 +119,6 @@ private:
     size_t program_blocks_;
     bool weaves_;
     std::vector<Row> rows_;
-    std::map<std::pair<const Layout*, std::string>, std::pair<scalar::TlbGroup*, size_t>> tlb_groups_;
 };
 
 }  // namespace

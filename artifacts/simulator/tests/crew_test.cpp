@@ -1,9 +1,9 @@
-// groups_test.cpp - division into groups, order of output, progress lines, reading ahead.
+// crew_test.cpp - order of output, passes on threads, progress lines, reading ahead.
 #include <gtest/gtest.h>
 
 #include <atomic>
 
-#include "cli/groups.h"
+#include "cli/crew.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "engine/read_ahead.h"
@@ -11,34 +11,6 @@
 
 namespace tessera::sim::testing {
 namespace {
-
-struct Divided {
-    const char* name;
-    size_t layouts, threads, group, most;
-    bool clock;
-    size_t want_group, want_workers, want_ahead;
-};
-
-class Divide : public ::testing::TestWithParam<Divided> {};
-
-TEST_P(Divide, GivesEachThreadWork) {
-    const Divided& d = GetParam();
-    const Division got = divide(d.layouts, d.threads, d.group, d.most, d.clock);
-    EXPECT_EQ(got.group, d.want_group);
-    EXPECT_EQ(got.workers, d.want_workers);
-    EXPECT_EQ(got.read_ahead, d.want_ahead);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Cases, Divide,
-    ::testing::Values(Divided{"one_thread", 55, 1, 0, 64, true, 64, 1, 0}, Divided{"clock_is_split", 55, 2, 0, 64, true, 32, 2, 0},
-                      Divided{"no_clock_reads_ahead", 55, 2, 0, 64, false, 64, 1, 1},
-                      Divided{"no_clock_four", 55, 4, 0, 64, false, 64, 1, 1}, Divided{"no_clock_many", 130, 4, 0, 64, false, 64, 3, 1},
-                      Divided{"clock_four", 55, 4, 0, 64, true, 16, 4, 0}, Divided{"narrow_engine", 55, 1, 0, 16, true, 16, 1, 0},
-                      Divided{"more_threads_than_layouts", 2, 8, 0, 64, true, 16, 1, 1}, Divided{"asked", 55, 2, 10, 64, true, 10, 2, 0},
-                      Divided{"asked_too_much", 55, 1, 900, 64, true, 64, 1, 0},
-                      Divided{"unlimited_engine", 200, 1, 0, SIZE_MAX, true, 64, 1, 0}, Divided{"nothing", 0, 2, 0, 64, false, 64, 1, 1}),
-    [](const auto& info) { return std::string(info.param.name); });
 
 TEST(InOrderTest, GivesTextsOutByPlaceAsSoonAsItCan) {
     std::string got;
