@@ -29,10 +29,11 @@ void cut_segment(const trace::Frame& frame, const Segment& s, const std::vector<
     for (size_t e = s.begin_execution; e < s.end_execution;) {
         Chunk chunk{0, frame.addresses.data() + at, frame.is_store.data() + at,
                     0, frame.block_ids.data() + e,  frame.access_counts.data() + e};
-        chunk.woven = frame.block_ids[e] >= program_blocks;
+        const auto source_of = [&](uint32_t block) { return block >= program_blocks ? Source::kernel : Source::program; };
+        chunk.source = source_of(frame.block_ids[e]);
         while (e < s.end_execution && chunk.executions < chunk_executions && chunk.accesses < chunk_accesses && !chunk.ends_fault &&
-               (frame.block_ids[e] >= program_blocks) == chunk.woven) {
-            chunk.ends_fault = chunk.woven && ends_fault(blocks[frame.block_ids[e]]);
+               source_of(frame.block_ids[e]) == chunk.source) {
+            chunk.ends_fault = chunk.source == Source::kernel && ends_fault(blocks[frame.block_ids[e]]);
             chunk.accesses += frame.access_counts[e++];
             ++chunk.executions;
         }

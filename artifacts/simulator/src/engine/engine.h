@@ -22,6 +22,7 @@
 #include "engine/stream.h"
 #include "mmu/structure_counts.h"
 #include "os/layout.h"
+#include "tlb/translation.h"
 
 namespace tessera::sim {
 
@@ -38,6 +39,36 @@ struct DesignCounts {
     bool operator==(const DesignCounts&) const = default;
 };
 
+/// Who makes an access: the program, or the kernel whose work is woven into its stream (weave/woven_stream.h).
+enum class Source : uint8_t { program, kernel };
+
+/// What one source counts. H and M, those of the instruction side and the design's structures: in the whole stream; else in the timed parts.
+struct Counts {
+    uint64_t stlb_hits = 0, stlb_misses = 0;                          ///< data side: H and M
+    uint64_t instruction_stlb_hits = 0, instruction_stlb_misses = 0;  ///< 0 where the platform has no l1i
+    uint64_t timed_misses = 0, walk_cycles = 0;                       ///< data side: M and C of the timed parts
+    uint64_t instruction_walk_cycles = 0;
+    std::array<uint64_t, 4> program{}, walker{};  ///< references served by L1D, L2, L3, memory; walker: of data-side walks
+    DesignCounts design;
+    bool operator==(const Counts&) const = default;
+
+    void count(Translation found) {
+        stlb_hits += found == Translation::stlb_hit;
+        stlb_misses += found == Translation::miss;
+    }
+    void count_instruction(Translation found) {
+        instruction_stlb_hits += found == Translation::stlb_hit;
+        instruction_stlb_misses += found == Translation::miss;
+    }
+    /// What came since `before`, where no timed part had begun.
+    Counts& operator-=(const Counts& before) {
+        stlb_hits -= before.stlb_hits, stlb_misses -= before.stlb_misses;
+        instruction_stlb_hits -= before.instruction_stlb_hits, instruction_stlb_misses -= before.instruction_stlb_misses;
+        for (size_t i = 0; i < before.design.structures.size(); ++i) design.structures[i] -= before.design.structures[i];
+        return *this;
+    }
+};
+
 /// A woven page fault in a timed part. Faults lie whole in one part, because they stand before the block that makes them.
 struct FaultTime {
     uint64_t fault;   ///< its number in the stream, from 0
@@ -45,24 +76,20 @@ struct FaultTime {
     bool operator==(const FaultTime&) const = default;
 };
 
-/// Work of the kernel that is woven into the stream (weave/woven_stream.h); all zero without.
-struct KernelCounts {
-    uint64_t instructions = 0, loads = 0, stores = 0, stlb_hits = 0, stlb_misses = 0;  ///< whole stream
-    uint64_t walk_cycles = 0, cycles = 0;  ///< timed parts; cycles: of R
-    std::array<uint64_t, 4> program{}, walker{};  ///< timed parts, by level
-    std::vector<FaultTime> faults;  ///< timed parts; their cycles sum to `cycles`
+/// The kernel's work; all zero where none is woven.
+struct KernelCounts : Counts {
+    uint64_t instructions = 0, loads = 0, stores = 0;  ///< whole stream
+    uint64_t cycles = 0;  ///< of R, in the timed parts
+    std::vector<FaultTime> faults;  ///< of the timed parts; their cycles sum to `cycles`
     bool operator==(const KernelCounts&) const = default;
 };
 
-struct LayoutCounts {
-    uint64_t stlb_hits = 0, stlb_misses = 0;
-    uint64_t instruction_stlb_hits = 0, instruction_stlb_misses = 0;  ///< whole stream; 0 where the platform has no l1i
-    uint64_t instruction_walk_cycles = 0;  ///< summed over the timed parts
+/// Counts of the program under a layout, and of the kernel.
+struct LayoutCounts : Counts {
     std::vector<UnitCounts> units;
-    std::array<uint64_t, 4> program{}, walker{};  ///< references served by L1D, L2, L3, memory; walker: data-side walks
-    DesignCounts design;
     KernelCounts kernel;
     bool operator==(const LayoutCounts&) const = default;
+    Counts& of(Source source) { return source == Source::kernel ? kernel : static_cast<Counts&>(*this); }
 };
 
 /// Layouts under one platform.

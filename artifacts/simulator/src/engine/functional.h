@@ -38,19 +38,8 @@ struct Chunk {
     size_t executions;
     const uint32_t* block_ids;      ///< of each execution
     const uint16_t* access_counts;  ///< accesses of each execution; they sum to `accesses`
-    bool woven = false;             ///< all of its executions are the kernel's; else all are the program's
-    bool ends_fault = false;        ///< woven, and the last execution is the end of a fault
-};
-
-/// One layout's counts since the stage was made. tlb_only and warm chunks count in the first four only.
-struct FunctionalCounts {
-    uint64_t stlb_hits = 0, stlb_misses = 0;                          ///< data side: H and M
-    uint64_t instruction_stlb_hits = 0, instruction_stlb_misses = 0;
-    uint64_t counted_misses = 0, walk_cycles = 0;                     ///< data side, counted chunks
-    uint64_t instruction_walk_cycles = 0;                             ///< counted chunks
-    std::array<uint64_t, 4> program{}, walker{};  ///< references served by L1D, L2, L3, memory; walker: of data-side walks
-    DesignCounts design;                          ///< of counted chunks; structures: of all chunks
-    bool operator==(const FunctionalCounts&) const = default;
+    Source source = Source::program;  ///< of all of its executions
+    bool ends_fault = false;          ///< the kernel's, and the last execution is the end of a fault
 };
 
 /// What the counts of a unit are differences of.
@@ -67,14 +56,14 @@ public:
     virtual void counted(const Chunk& chunk, Outcomes* out) = 0;
     /// H and M of a design here depend on the contents of data caches: tlb_only() throws Refusal.
     virtual bool needs_caches() const { return false; }
-    /// Of each layout, in the order of the context.
-    virtual std::vector<FunctionalCounts> counts() = 0;
-    /// The same of woven chunks, which counts() leaves out. Empty: the stage cannot have any.
-    virtual std::vector<FunctionalCounts> kernel_counts() { return {}; }
+    /// Of the program since the stage was made, for each layout in the order of the context.
+    virtual std::vector<Counts> counts() = 0;
+    /// The same of the kernel. Empty: the stage cannot have any woven chunks.
+    virtual std::vector<Counts> kernel_counts() { return {}; }
     /// Two of these counts, at the begin and the end of each unit: no structures are copied for them.
     virtual std::vector<UnitSoFar> so_far() {
         std::vector<UnitSoFar> all;
-        for (const FunctionalCounts& of_layout : counts()) all.push_back({of_layout.counted_misses, of_layout.walk_cycles});
+        for (const Counts& of_layout : counts()) all.push_back({of_layout.timed_misses, of_layout.walk_cycles});
         return all;
     }
 };

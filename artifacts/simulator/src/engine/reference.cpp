@@ -51,10 +51,11 @@ public:
         size_t at = s.begin_access;
         for (size_t e = s.begin_execution; e < s.end_execution; ++e) {
             const trace::StaticBlock& block = blocks[frame.block_ids[e]];
-            woven_ = frame.block_ids[e] >= program_blocks_;
+            const bool woven = frame.block_ids[e] >= program_blocks_;
+            source_ = woven ? Source::kernel : Source::program;
             const bool redirected = s.part != Part::tlb_only && redirects_.enter(frame.block_ids[e]);
             fetches_.clear();
-            if (!woven_)
+            if (!woven)
                 instructions_.execute(block.pc, InstructionSide::bytes_of_block(block),
                                       [&](VirtAddr page) { fetches_.push_back(fetch(page, s.part)); });
             accesses_.clear();
@@ -62,26 +63,26 @@ public:
                 const DemandAccess access{pc_of_access(block, i), VirtAddr(frame.addresses[at]), frame.is_store[at] != 0};
                 accesses_.push_back(demand(access, s.part, unit));
             }
-            if (woven_) counts.kernel.instructions += instruction_counts_[frame.block_ids[e]];
-            const bool fault_ends = woven_ && ends_fault(block);
+            if (woven) counts.kernel.instructions += instruction_counts_[frame.block_ids[e]];
+            const bool fault_ends = woven && ends_fault(block);
             faults_ += fault_ends;
             if (unit == nullptr) continue;
-            if (!woven_) unit->instructions += instructions_of(block);
+            if (!woven) unit->instructions += instructions_of(block);
             const Cycles before = core_.elapsed();
             core_.execute(block, fetches_, accesses_, redirected);
-            if (woven_) count_kernel_cycles(core_.elapsed().value - before.value, fault_ends);
+            if (woven) count_kernel_cycles(core_.elapsed().value - before.value, fault_ends);
         }
         if (unit != nullptr) unit->runtime_cycles = core_.elapsed().value;
     }
 
     /// Forgets the hits and misses of warm passes; contents stay.
     void begin_counts() {
-        counts.stlb_hits = counts.stlb_misses = counts.instruction_stlb_hits = counts.instruction_stlb_misses = 0;
-        before_ = design_->structures();
+        before_ = counts;
+        before_.design.structures = design_->structures();
     }
     LayoutCounts finish() {
         counts.design.structures = design_->structures();
-        for (size_t i = 0; i < before_.size(); ++i) counts.design.structures[i] -= before_[i];
+        counts -= before_;
         return std::move(counts);
     }
 
@@ -94,8 +95,7 @@ private:
         port_.begin_access();
         const Translation found = part == Part::tlb_only ? design_->fetch_tlb_only(page) : design_->fetch(page, port_);
         port_.end_fetch(found, page);
-        counts.instruction_stlb_hits += found == Translation::stlb_hit;
-        counts.instruction_stlb_misses += found == Translation::miss;
+        counts.count_instruction(found);
         if (part == Part::timed) counts.instruction_walk_cycles += port_.walk().value;
         return {found, port_.walk(), port_.walk_l1d_missed(), port_.walk_memory_lines()};
     }
@@ -111,9 +111,8 @@ private:
         const Access asked{access.address, access.is_store, access.pc};
         const Translated translated = translate(asked, part);
         outcome.translation = translated.found;
-        (woven_ ? counts.kernel.stlb_hits : counts.stlb_hits) += outcome.translation == Translation::stlb_hit;
-        (woven_ ? counts.kernel.stlb_misses : counts.stlb_misses) += outcome.translation == Translation::miss;
-        if (woven_) ++(access.is_store ? counts.kernel.stores : counts.kernel.loads);
+        counts.of(source_).count(outcome.translation);
+        if (source_ == Source::kernel) ++(access.is_store ? counts.kernel.stores : counts.kernel.loads);
         if (part == Part::tlb_only) return outcome;
         port_.end_access(translated, asked);
         outcome.lookup_cycles = port_.lookup_cycles();
@@ -124,21 +123,26 @@ private:
         outcome.walk_lines = port_.walk_memory_lines();
         outcome.level = port_.level();
         outcome.physical = port_.physical();
-        if (unit != nullptr) woven_ ? count_kernel(outcome) : count(outcome, *unit);
+        if (unit != nullptr) count(outcome, *unit);
         prefetch(access, outcome);
         return outcome;
     }
 
     void count(const AccessOutcome& outcome, UnitCounts& unit) {
-        ++unit.accesses;
-        unit.stlb_misses += outcome.translation == Translation::miss;
-        unit.walk_cycles += outcome.walk.value;
-        ++counts.program[static_cast<size_t>(outcome.level)];
-        counts.design.background_cycles += outcome.background.value;
+        const uint64_t missed = outcome.translation == Translation::miss;
+        Counts& of = counts.of(source_);
+        of.timed_misses += missed;
+        of.walk_cycles += outcome.walk.value;
+        ++of.program[static_cast<size_t>(outcome.level)];
+        of.design.background_cycles += outcome.background.value;
         for (size_t level = 0; level < 4; ++level) {
-            counts.walker[level] += port_.walker_served[level];
-            counts.design.background[level] += port_.background_served[level];
+            of.walker[level] += port_.walker_served[level];
+            of.design.background[level] += port_.background_served[level];
         }
+        if (source_ == Source::kernel) return;
+        ++unit.accesses;
+        unit.stlb_misses += missed;
+        unit.walk_cycles += outcome.walk.value;
     }
 
     void count_kernel_cycles(uint64_t cycles, bool fault_ends) {
@@ -147,12 +151,6 @@ private:
         if (!fault_ends) return;
         counts.kernel.faults.push_back({faults_ - 1, in_fault_});
         in_fault_ = 0;
-    }
-
-    void count_kernel(const AccessOutcome& outcome) {
-        counts.kernel.walk_cycles += outcome.walk.value;
-        ++counts.kernel.program[static_cast<size_t>(outcome.level)];
-        for (size_t level = 0; level < 4; ++level) counts.kernel.walker[level] += port_.walker_served[level];
     }
 
     Translated translate(const Access& access, Part part) {
@@ -167,7 +165,7 @@ private:
 
     /// Before each access: an epoch of the mapping may begin.
     void pass_epochs() {
-        if (woven_ || seen_++ != next_change_) return;
+        if (source_ == Source::kernel || seen_++ != next_change_) return;
         for (const VirtRange range : space_.mapping()->change()) design_->changed(range);
         next_change_ = space_.mapping()->next_change();
     }
@@ -192,11 +190,11 @@ private:
     ReferenceCore core_;
     size_t program_blocks_;
     std::vector<uint32_t> instruction_counts_;  ///< of each block
-    bool woven_ = false;  ///< the execution at hand is the kernel's
+    Source source_ = Source::program;  ///< of the execution at hand
     uint64_t faults_ = 0, in_fault_ = 0;  ///< faults that ended so far; cycles of the one at hand
     size_t core_unit_ = SIZE_MAX;
     uint64_t seen_ = 0, next_change_ = ~uint64_t{0};  ///< accesses so far; where the next epoch begins
-    std::vector<StructureCounts> before_;    ///< after the warm passes
+    Counts before_;  ///< of the program, in the warm passes
     std::vector<FetchRequest> fetches_;      ///< of the execution at hand
     std::vector<AccessOutcome> accesses_;
 };

@@ -60,16 +60,12 @@ public:
             LayoutCounts& r = found[cell].counts = std::move(results_[cell]);
             const size_t i = cell % layouts_;
             if (!timed_.empty()) found[cell].refusal = timed_[cell / layouts_].refusal;
-            r.stlb_hits = counts[i].stlb_hits - start_[i].stlb_hits;
-            r.stlb_misses = counts[i].stlb_misses - start_[i].stlb_misses;
-            r.instruction_stlb_hits = counts[i].instruction_stlb_hits - start_[i].instruction_stlb_hits;
-            r.instruction_stlb_misses = counts[i].instruction_stlb_misses - start_[i].instruction_stlb_misses;
-            r.instruction_walk_cycles = counts[i].instruction_walk_cycles;
-            r.program = counts[i].program;
-            r.walker = counts[i].walker;
-            r.design = counts[i].design;
-            if (program_blocks_ < blocks_.size()) add_kernel(r.kernel, functional_->kernel_counts().at(i));
-            for (size_t s = 0; s < start_[i].design.structures.size(); ++s) r.design.structures[s] -= start_[i].design.structures[s];
+            r.of(Source::program) = counts[i];
+            r.of(Source::program) -= start_[i];
+            if (program_blocks_ < blocks_.size()) {
+                r.kernel = std::move(kernel_);
+                r.of(Source::kernel) = functional_->kernel_counts().at(i);
+            }
         }
         return found;
     }
@@ -100,7 +96,7 @@ private:
     }
 
     void run(const Chunk& chunk, Part part) {
-        if (chunk.woven) count_woven(chunk);
+        if (chunk.source == Source::kernel) count_woven(chunk);
         each_clock([&](Clock& clock) {
             if (part == Part::tlb_only) clock.skip();
             if (part == Part::warm) clock.warm(chunk);
@@ -108,7 +104,7 @@ private:
         if (part == Part::tlb_only) return functional_->tlb_only(chunk);
         if (part == Part::warm) return functional_->warm(chunk);
         functional_->counted(chunk, outcomes_);
-        if (chunk.woven) return time_woven(chunk);
+        if (chunk.source == Source::kernel) return time_woven(chunk);
         each_clock([&](Clock& clock) { clock.run(chunk, *outcomes_); });
         accesses_ += chunk.accesses;
         for (size_t e = 0; e < chunk.executions; ++e) instructions_ += instruction_counts_[chunk.block_ids[e]];
@@ -133,11 +129,6 @@ private:
             in_fault_ += after[0] - before[0];
             if (chunk.ends_fault) kernel_.faults.push_back({faults_ - 1, std::exchange(in_fault_, 0)});
         });
-    }
-    void add_kernel(KernelCounts& to, const FunctionalCounts& of) {
-        to = std::move(kernel_);
-        to.stlb_hits = of.stlb_hits, to.stlb_misses = of.stlb_misses, to.walk_cycles = of.walk_cycles;
-        to.program = of.program, to.walker = of.walker;
     }
 
     void enter(size_t unit) {
@@ -172,7 +163,7 @@ private:
     std::unique_ptr<Functional> functional_;
     std::vector<TimedPlatform> timed_;  ///< each platform's clock; empty: there are no clocks
     Outcomes* outcomes_;
-    std::vector<FunctionalCounts> start_;  ///< at the begin of the stream
+    std::vector<Counts> start_;  ///< at the begin of the stream
     std::vector<UnitSoFar> before_;  ///< at the begin of the unit
     size_t layouts_;
     std::vector<LayoutCounts> results_;  ///< of each cell

@@ -29,13 +29,7 @@ public:
         while (stream_.next(frame))
             for (const Segment& s : cursor.cut(frame)) segment(frame, s, with_core, results);
         const auto totals = stage_->counts();
-        for (size_t l = 0; l < layouts_.size(); ++l) {
-            const FunctionalCounts& t = totals[l];
-            LayoutCounts& r = results[l];
-            r.stlb_hits = t.stlb_hits, r.stlb_misses = t.stlb_misses, r.program = t.program, r.walker = t.walker;
-            r.instruction_stlb_hits = t.instruction_stlb_hits, r.instruction_stlb_misses = t.instruction_stlb_misses;
-            r.instruction_walk_cycles = t.instruction_walk_cycles;
-        }
+        for (size_t l = 0; l < layouts_.size(); ++l) results[l].of(Source::program) = totals[l];
         return results;
     }
 
@@ -69,7 +63,7 @@ private:
             UnitCounts& unit = results[l].units[unit_];
             for (size_t e = 0; e < chunk.executions; ++e) unit.instructions += trace::instructions_of(stream_.blocks()[chunk.block_ids[e]]);
             unit.accesses += chunk.accesses;
-            unit.stlb_misses += after[l].counted_misses - before[l].counted_misses;
+            unit.stlb_misses += after[l].timed_misses - before[l].timed_misses;
             unit.walk_cycles += after[l].walk_cycles - before[l].walk_cycles;
             if (!with_core) continue;
             play(chunk, unsigned(l));

@@ -42,16 +42,16 @@ public:
         machine_->counted(work, out);
     }
 
-    std::vector<FunctionalCounts> counts() override {
+    std::vector<Counts> counts() override {
         const LaneCounts& c = machine_->counts();
-        std::vector<FunctionalCounts> all(layouts_);
+        std::vector<Counts> all(layouts_);
         for (size_t lane = 0; lane < layouts_; ++lane) {
-            FunctionalCounts& r = all[lane];
+            Counts& r = all[lane];
             r.stlb_hits = c.stlb_hits[lane];
             r.stlb_misses = c.stlb_misses[lane];
             r.instruction_stlb_hits = c.instruction_stlb_hits[lane];
             r.instruction_stlb_misses = c.instruction_stlb_misses[lane];
-            r.counted_misses = c.counted_misses[lane];
+            r.timed_misses = c.counted_misses[lane];
             r.program = by_serving_level(c.counted_accesses, c.program_missed, lane);
             r.walker = by_serving_level(c.walker_loads[lane], c.walker_missed, lane);
             r.walk_cycles = cycles(c.counted_misses[lane], r.walker);

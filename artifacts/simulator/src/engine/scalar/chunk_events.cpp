@@ -36,7 +36,7 @@ void EventReader::read(const Chunk& chunk, bool prefetch, ChunkEvents& out) {
     size_t access = 0;
     for (size_t e = 0; e < chunk.executions; ++e) {
         const Block& block = blocks_[chunk.block_ids[e]];
-        if (!chunk.woven)  // instruction fetches of the kernel are not simulated
+        if (chunk.source == Source::program)  // instruction fetches of the kernel are not simulated
             instructions_.execute(block.pc, block.bytes,
                                   [&](VirtAddr page) { out.fetches_.push_back({uint32_t(e), page, regions_.add(page.value)}); });
         const size_t first = access, end = access + chunk.access_counts[e];

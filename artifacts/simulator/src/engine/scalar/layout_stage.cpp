@@ -24,8 +24,8 @@ LayoutStage::LayoutStage(const FunctionalContext& context, const Layout& layout,
     if (space_.mapping() != nullptr) next_change_ = space_.mapping()->next_change();
 }
 
-FunctionalCounts LayoutStage::counts() const {
-    FunctionalCounts found = woven_ ? others_ : counts_;
+Counts LayoutStage::counts() const {
+    Counts found = of_[size_t(Source::program)];
     found.design.structures = design_->structures();
     return found;
 }
@@ -53,26 +53,25 @@ void LayoutStage::tlb_only(const Chunk& chunk, const ChunkEvents& events) {
 }
 
 void LayoutStage::tlbs(const Chunk& chunk, const ChunkEvents& events) {
+    Counts& counts = of_[size_t(source_)];
     auto fetch = events.fetches().begin();
     size_t access = 0;
     for (size_t e = 0; e < chunk.executions; ++e) {
         for (; fetch != events.fetches().end() && fetch->execution == e; ++fetch) {
             if (fetch->first_touch) design_->touch(fetch->page);
-            ++(design_->fetch_tlb_only(fetch->page) == Translation::miss ? counts_.instruction_stlb_misses : counts_.instruction_stlb_hits);
+            counts.count_instruction(design_->fetch_tlb_only(fetch->page));
         }
         for (const size_t end = access + chunk.access_counts[e]; access < end; ++access) {
             pass_epochs();
             const VirtAddr address(chunk.addresses[access]);
             if (events.first_touch(access)) design_->touch(address);
-            const Translation found = design_->access_tlb_only({address, chunk.is_store[access] != 0, events.pc(access)});
-            counts_.stlb_hits += found == Translation::stlb_hit;
-            counts_.stlb_misses += found == Translation::miss;
+            counts.count(design_->access_tlb_only({address, chunk.is_store[access] != 0, events.pc(access)}));
         }
     }
 }
 
 template <bool counted>
-void LayoutStage::fetch(const Fetch& fetch, size_t index, OutcomeTable* table) {
+void LayoutStage::fetch(Counts& counts, const Fetch& fetch, size_t index, OutcomeTable* table) {
     if (fetch.first_touch) design_->touch(fetch.page);
     const auto served = caches_.walker_served;
     caches_.begin();
@@ -81,15 +80,15 @@ void LayoutStage::fetch(const Fetch& fetch, size_t index, OutcomeTable* table) {
     caches_.watch(check_.get());
     caches_.end_fetch(found, fetch.page);
     caches_.walker_served = served;  // loads of the instruction side are not the walker loads that go with C
-    ++(found == Translation::miss ? counts_.instruction_stlb_misses : counts_.instruction_stlb_hits);
+    counts.count_instruction(found);
     if constexpr (counted) {
-        counts_.instruction_walk_cycles += caches_.walk().value;
+        counts.instruction_walk_cycles += caches_.walk().value;
         if (table != nullptr) table->fetch(index, lane_, caches_, found);
     }
 }
 
 template <bool counted>
-void LayoutStage::access(const Chunk& chunk, const ChunkEvents& events, size_t index, OutcomeTable* table) {
+void LayoutStage::access(Counts& counts, const Chunk& chunk, const ChunkEvents& events, size_t index, OutcomeTable* table) {
     pass_epochs();
     const Access asked{VirtAddr(chunk.addresses[index]), chunk.is_store[index] != 0, events.pc(index)};
     if (events.first_touch(index)) design_->touch(asked.address);
@@ -97,13 +96,12 @@ void LayoutStage::access(const Chunk& chunk, const ChunkEvents& events, size_t i
     const Translated translated = design_->access(asked, caches_);
     caches_.end_access(translated, asked);
     const Translation found = translated.found;
-    counts_.stlb_hits += found == Translation::stlb_hit;
-    counts_.stlb_misses += found == Translation::miss;
+    counts.count(found);
     if constexpr (counted) {
-        counts_.counted_misses += found == Translation::miss;
-        counts_.walk_cycles += caches_.walk().value;
-        counts_.design.background_cycles += caches_.background().value;
-        ++counts_.program[static_cast<size_t>(caches_.level())];
+        counts.timed_misses += found == Translation::miss;
+        counts.walk_cycles += caches_.walk().value;
+        counts.design.background_cycles += caches_.background().value;
+        ++counts.program[static_cast<size_t>(caches_.level())];
         if (table != nullptr) table->access(index, lane_, caches_, found);
     }
 }
@@ -113,7 +111,7 @@ void LayoutStage::access(const Chunk& chunk, const ChunkEvents& events, size_t i
 inline void LayoutStage::fetch_sets(const Chunk& chunk, size_t index) const {
     const uint64_t address = chunk.addresses[index];
     if (identity_) caches_.fetch_sets(line_of(PhysAddr(address)));
-    else if (woven_ && address < kernel::tables_begin) caches_.fetch_sets(line_of(PhysAddr(address - kernel::begin)));
+    else if (source_ == Source::kernel && address < kernel::tables_begin) caches_.fetch_sets(line_of(PhysAddr(address - kernel::begin)));
 }
 
 template <bool counted>
@@ -124,16 +122,17 @@ void LayoutStage::run(const Chunk& chunk, const ChunkEvents& events, OutcomeTabl
 
 template <bool counted>
 void LayoutStage::caches(const Chunk& chunk, const ChunkEvents& events, OutcomeTable* table) {
+    Counts& counts = of_[size_t(source_)];
     const auto walker_before = caches_.walker_served, background_before = caches_.background_served;
     const auto& fetches = events.fetches();
     const auto& asks = events.asks();
     size_t next_fetch = 0, next_ask = 0, index = 0;
     for (size_t e = 0; e < chunk.executions; ++e) {
         for (; next_fetch < fetches.size() && fetches[next_fetch].execution == e; ++next_fetch)
-            fetch<counted>(fetches[next_fetch], next_fetch, table);
+            fetch<counted>(counts, fetches[next_fetch], next_fetch, table);
         for (const size_t end = index + chunk.access_counts[e]; index < end; ++index) {
             if (index + ahead < chunk.accesses) fetch_sets(chunk, index + ahead);
-            access<counted>(chunk, events, index, table);
+            access<counted>(counts, chunk, events, index, table);
             for (; next_ask < asks.size() && asks[next_ask].access == index; ++next_ask) {
                 const Ask& ask = asks[next_ask];
                 const PhysAddr physical(caches_.physical().value + (ask.target.value - chunk.addresses[index]));
@@ -144,8 +143,8 @@ void LayoutStage::caches(const Chunk& chunk, const ChunkEvents& events, OutcomeT
     }
     if constexpr (counted)
         for (size_t level = 0; level < 4; ++level) {
-            counts_.walker[level] += caches_.walker_served[level] - walker_before[level];
-            counts_.design.background[level] += caches_.background_served[level] - background_before[level];
+            counts.walker[level] += caches_.walker_served[level] - walker_before[level];
+            counts.design.background[level] += caches_.background_served[level] - background_before[level];
         }
 }
 

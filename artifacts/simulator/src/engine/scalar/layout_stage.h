@@ -74,12 +74,11 @@ public:
     void counted(const Chunk& chunk, const ChunkEvents& events, OutcomeTable* table) { run<true>(chunk, events, table); }
 
     /// What was counted so far, of the program; structures of the design are of all chunks.
-    FunctionalCounts counts() const;
-    /// Of woven chunks.
-    const FunctionalCounts& kernel_counts() const { return woven_ ? counts_ : others_; }
+    Counts counts() const;
+    const Counts& kernel_counts() const { return of_[size_t(Source::kernel)]; }
     UnitSoFar so_far() const {
-        const FunctionalCounts& of_program = woven_ ? others_ : counts_;
-        return {of_program.counted_misses, of_program.walk_cycles};
+        const Counts& of_program = of_[size_t(Source::program)];
+        return {of_program.timed_misses, of_program.walk_cycles};
     }
     bool needs_caches() const { return design_->needs_caches(); }
 
@@ -90,20 +89,18 @@ private:
     template <bool counted>
     void run(const Chunk& chunk, const ChunkEvents& events, OutcomeTable* table);
     template <bool counted>
-    void fetch(const Fetch& fetch, size_t index, OutcomeTable* table);
+    void fetch(Counts& counts, const Fetch& fetch, size_t index, OutcomeTable* table);
     void fetch_sets(const Chunk& chunk, size_t index) const;
     template <bool counted>
-    void access(const Chunk& chunk, const ChunkEvents& events, size_t index, OutcomeTable* table);
+    void access(Counts& counts, const Chunk& chunk, const ChunkEvents& events, size_t index, OutcomeTable* table);
 
     /// Before each access: an epoch of the mapping may begin. Epochs are numbers of the program's accesses.
     void pass_epochs() {
-        if (!woven_ && accesses_++ == next_change_) change();
+        if (source_ == Source::program && accesses_++ == next_change_) change();
     }
     void enter(const Chunk& chunk) {
-        if (check_ && chunk.woven) check_->woven(chunk);
-        if (chunk.woven == woven_) return;
-        std::swap(counts_, others_);
-        woven_ = chunk.woven;
+        if (check_ && chunk.source == Source::kernel) check_->woven(chunk);
+        source_ = chunk.source;
     }
     void change();
     template <class Work>
@@ -117,8 +114,8 @@ private:
     std::unique_ptr<weave::TableCheck> check_;  ///< null: tables are not checked
     bool identity_;  ///< physical = virtual, so that lines to come are known
     unsigned lane_;
-    bool woven_ = false;                ///< the chunk at hand is the kernel's
-    FunctionalCounts counts_, others_;  ///< of the one at hand, program or kernel; of the other one
+    Source source_ = Source::program;  ///< of the chunk at hand
+    std::array<Counts, 2> of_;         ///< by source
 };
 
 }  // namespace tessera::sim::scalar

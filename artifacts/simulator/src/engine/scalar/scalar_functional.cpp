@@ -54,13 +54,13 @@ public:
         for (auto& stage : stages_) stage->counted(chunk, events, &table_);
         table_.end(with_lines_ && stages_.size() == 1);
     }
-    std::vector<FunctionalCounts> counts() override {
-        std::vector<FunctionalCounts> all;
+    std::vector<Counts> counts() override {
+        std::vector<Counts> all;
         for (const auto& stage : stages_) all.push_back(stage->counts());
         return all;
     }
-    std::vector<FunctionalCounts> kernel_counts() override {
-        std::vector<FunctionalCounts> all;
+    std::vector<Counts> kernel_counts() override {
+        std::vector<Counts> all;
         for (const auto& stage : stages_) all.push_back(stage->kernel_counts());
         return all;
     }

@@ -50,8 +50,8 @@ void TlbGroup::run(const Chunk& chunk) {
     for (size_t e = 0, access = 0; e < chunk.executions && fetch_places_.size() < fetches.size(); access += chunk.access_counts[e++])
         while (fetch_places_.size() < fetches.size() && fetches[fetch_places_.size()].execution == e) fetch_places_.push_back(access);
 
-    woven_ = chunk.woven;
-    if (woven_) return run_woven({chunk, events, 0, chunk.accesses, 0, 0});
+    source_ = chunk.source;
+    if (source_ == Source::kernel) return run_woven({chunk, events, 0, chunk.accesses, 0, 0});
     size_t begin = 0, begin_fetch = 0;
     while (next_change_ - accesses_ < chunk.accesses) {
         const size_t end = next_change_ - accesses_;
@@ -160,7 +160,7 @@ const PageChunk* TlbGroup::chunks() const {
 }
 
 void TlbGroup::replay(Member& member, const SharedL1& l1) {
-    LayoutCounts& counts = member.counts;
+    Counts& counts = member.counts.of(source_);
     size_t access = 0, done = 0;
     const auto misses_before = [&](size_t end) {
         if (done == end) return;
@@ -172,8 +172,8 @@ void TlbGroup::replay(Member& member, const SharedL1& l1) {
             access = l1.miss_accesses[done + found.done];
             throw;
         }
-        (woven_ ? counts.kernel.stlb_hits : counts.stlb_hits) += found.hits;
-        (woven_ ? counts.kernel.stlb_misses : counts.stlb_misses) += found.done - found.hits;
+        counts.stlb_hits += found.hits;
+        counts.stlb_misses += found.done - found.hits;
         done = end;
     };
     guarded(member, access, [&] {
@@ -184,27 +184,24 @@ void TlbGroup::replay(Member& member, const SharedL1& l1) {
                 member.design->touch(event.address);
                 continue;
             }
-            ++(member.design->fetch_tlb_only(event.address) == Translation::miss ? counts.instruction_stlb_misses
-                                                                                 : counts.instruction_stlb_hits);
+            counts.count_instruction(member.design->fetch_tlb_only(event.address));
         }
         misses_before(l1.misses.size());
     });
 }
 
 void TlbGroup::run_alone(Member& member, const Part& part) {
-    LayoutCounts& counts = member.counts;
+    Counts& counts = member.counts.of(source_);
     Design& design = *member.design;
     size_t access = 0;
     const auto fetched = [&](const Fetch& fetch) {
         if (fetch.first_touch) design.touch(fetch.page);
-        ++(design.fetch_tlb_only(fetch.page) == Translation::miss ? counts.instruction_stlb_misses : counts.instruction_stlb_hits);
+        counts.count_instruction(design.fetch_tlb_only(fetch.page));
     };
     const auto accessed = [&](size_t i) {
         const VirtAddr address(part.chunk.addresses[i]);
         if (part.events.first_touch(i)) design.touch(address);
-        const Translation found = design.access_tlb_only({address, part.chunk.is_store[i] != 0, part.events.pc(i)});
-        (woven_ ? counts.kernel.stlb_hits : counts.stlb_hits) += found == Translation::stlb_hit;
-        (woven_ ? counts.kernel.stlb_misses : counts.stlb_misses) += found == Translation::miss;
+        counts.count(design.access_tlb_only({address, part.chunk.is_store[i] != 0, part.events.pc(i)}));
     };
     guarded(member, access, [&] { walk(part, access, fetched, accessed); });
 }
@@ -236,13 +233,8 @@ std::vector<CellCounts> TlbGroup::finish() {
     std::vector<CellCounts> found;
     for (const auto& member : members_) {
         LayoutCounts counts = member->counts;
-        const LayoutCounts& before = member->before;
-        counts.stlb_hits -= before.stlb_hits;
-        counts.stlb_misses -= before.stlb_misses;
-        counts.instruction_stlb_hits -= before.instruction_stlb_hits;
-        counts.instruction_stlb_misses -= before.instruction_stlb_misses;
         counts.design.structures = member->design->structures();
-        for (size_t s = 0; s < before.design.structures.size(); ++s) counts.design.structures[s] -= before.design.structures[s];
+        counts -= member->before;
         found.push_back({std::move(counts), member->refusal});
     }
     return found;

@@ -50,7 +50,8 @@ private:
         const Platform* platform;
         std::unique_ptr<Design> design;
         BehindSharedL1* behind = nullptr;  ///< of the design; null: it sees every access
-        LayoutCounts counts, before;
+        LayoutCounts counts;
+        Counts before;  ///< of the program, in warm passes
         std::optional<Refusal> refusal;
     };
     struct SharedL1 {
@@ -95,7 +96,7 @@ private:
     std::vector<size_t> fetch_places_;  ///< of each fetch of the chunk: the access that it comes before
     uint64_t accesses_ = 0;             ///< of the stream before the chunk at hand
     uint64_t next_change_ = ~uint64_t{0};
-    bool woven_ = false;                ///< the chunk at hand is the kernel's
+    Source source_ = Source::program;   ///< of the chunk at hand
 };
 
 }  // namespace tessera::sim::scalar
