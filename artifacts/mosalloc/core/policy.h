@@ -16,7 +16,7 @@ struct Policy {
     Protections protections = Protections::guards;
     bool on_demand = false;           ///< huge pages are mapped when their memory is handed out, not at start
     uint64_t keep_bytes = kPage1G;    ///< on demand: unused huge pages up to this stay mapped, for the next owner
-    uint64_t most_holes = 65530 / 4;  ///< of all pools: further ones stay open (small_pages.cpp)
+    uint64_t most_holes = 65530 / 4;  ///< of all pools: further ones stay open (small_parts.h)
     uint64_t most_bytes = ~uint64_t{0};  ///< of the machine, with swap: larger requests only probe for an overflow
     bool touch_present = false;       ///< on demand: a limit of a cgroup counts pages at the first touch, which is then SIGBUS
     bool remap_released = false;      ///< only a new mapping really frees memory (strict overcommit, QEMU)

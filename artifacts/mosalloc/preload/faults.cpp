@@ -2,6 +2,7 @@
 
 #include <sys/ioctl.h>
 
+#include "core/marking.h"
 #include "core/sys.h"
 #include "preload/marks.h"
 
@@ -35,12 +36,12 @@ long register_part(Range addresses, void* rest) {
 }
 
 long register_faults(int fd, uffdio_register* asked) {
-    const Range pages = asked == nullptr ? Range{} : pool_pages(asked->range.start, asked->range.len);
+    const Range pages = asked == nullptr ? Range{} : pages_in_pools(asked->range.start, asked->range.len);
     if (pages.empty() || pages.bytes() != asked->range.len || !is_userfaultfd(fd))
         return sys::call(SYS_ioctl, fd, UFFDIO_REGISTER, reinterpret_cast<long>(asked));
     Registration all = {fd, asked, ~uint64_t{0}};
     const long result =
-        mark_in_pools("ioctl UFFDIO_REGISTER", pages, [&](Space& space) { return space.watch_faults(pages, {register_part, &all}); });
+        mark_in_pools("ioctl UFFDIO_REGISTER", pages, [&](Space& space) { return watch_faults(space, pages, {register_part, &all}); });
     if (!sys::failed(result)) asked->ioctls = all.ioctls;
     return result;
 }
@@ -63,7 +64,7 @@ void unmap_watched(Range pages) {
         Range run;
         {
             const Entry entry;
-            run = runtime().space.marked_run(pages);
+            run = marked_run(runtime().space, pages);
         }
         if (!run.empty()) reserve_span(run.start, run.bytes());
         pages.start = run.empty() ? pages.end : run.end;

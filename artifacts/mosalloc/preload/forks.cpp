@@ -3,7 +3,7 @@
 // The kernel copies 4KB parts on write, like any memory. It also copies windows on write, but each copy needs a free
 // huge page that is not reserved for the child. If there is none and the parent writes, the kernel takes the page away
 // from the child, and the child dies with SIGBUS at its next access, even a read. So if too few huge pages are free,
-// or if they are 1GB pages, the child gets copies of the windows in 4KB pages (core/fork_copies.cpp). The parent keeps
+// or if they are 1GB pages, the child gets copies of the windows in 4KB pages (core/exchange.h). The parent keeps
 // its huge pages.
 //
 // libc's fork first takes the locks of malloc and then calls _Fork; we take our lock at that call. A fork handler would
@@ -39,7 +39,7 @@ WriteGate g_gate;
 uint64_t pages_in_use(uint64_t wanted_page_bytes) {
     uint64_t pages = 0;
     for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind)
-        runtime().space.pool(kind).for_each_used_huge_page(
+        runtime().space.pool(kind).huge().for_each_used_page(
             [&](Range, uint64_t page_bytes) { pages += page_bytes == wanted_page_bytes ? 1 : 0; });
     return pages;
 }
@@ -64,7 +64,7 @@ bool leave_windows() {
         for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind) {
             Pool& pool = runtime().space.pool(kind);
             if (!range.overlaps(pool.span())) continue;
-            if (sys::failed(pool.split(pool.offsets(range.clip(pool.span()))))) return false;
+            if (sys::failed(pool.exchange().split(pool.offsets(range.clip(pool.span()))))) return false;
         }
     return true;
 }
@@ -86,7 +86,7 @@ void count_risk() {
 }
 
 void drop_copies() {
-    for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind) runtime().space.pool(kind).drop_copies(&g_gate);
+    for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind) runtime().space.pool(kind).exchange().drop_copies(&g_gate);
     g_gate.leave();
     g_copied = false;
 }
@@ -97,9 +97,9 @@ void copy_windows() {
     const uint64_t bytes = bytes_in_use();
     g_copied = true;
     for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT && good; ++kind) {
-        long result = runtime().space.pool(kind).copy_for_child(&g_gate);
+        long result = runtime().space.pool(kind).exchange().copy_for_child(&g_gate);
         // Without userfaultfd, the only task needs no gate.
-        if (result == -EAGAIN && alone) result = runtime().space.pool(kind).copy_for_child(nullptr);
+        if (result == -EAGAIN && alone) result = runtime().space.pool(kind).exchange().copy_for_child(nullptr);
         good = !sys::failed(result);
     }
     if (good) {
@@ -151,7 +151,7 @@ void after_in_child() {
     runtime().lock.adopt();
     adopt_process();
     for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT && g_copied; ++kind)
-        if (sys::failed(runtime().space.pool(kind).take_copies())) die("its memory could not be moved into place");
+        if (sys::failed(runtime().space.pool(kind).exchange().take_copies())) die("its memory could not be moved into place");
     if (g_copied) g_gate.leave();  // the child's copy of the descriptor
     g_copied = false;
     runtime().space.adopt_child();

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "core/later.h"
+#include "core/marking.h"
 #include "core/sys.h"
 #include "preload/children.h"
 #include "preload/events.h"
@@ -147,13 +148,6 @@ HOOK void* hook_mmap(void* hint, size_t bytes, int prot, int flags, int fd, off_
     return reinterpret_cast<void*>(done(MOSALLOC_CALL_MMAP, pooled ? By::pool : By::kernel, result));
 }
 
-/// The range as pages if the pools get the call, else empty.
-Range pages_in_pools(const void* start, size_t bytes) {
-    const uint64_t addr = reinterpret_cast<uint64_t>(start);
-    if (addr % kPage4K != 0 || bytes > kAddressEnd || !in_pools(addr, bytes)) return {};
-    return {addr, addr + align_up(bytes, kPage4K)};
-}
-
 /// `result` again, after the tracer was told of a call that changed areas. Call it under the lock, so that the tracer learns of
 /// the calls of several threads in the order in which they took effect. ENOMEM of munmap is no hole, but too many areas: as other
 /// errors, it is not told.
@@ -180,7 +174,7 @@ long under_lock(F f) {
 /// Calls over a range differ only in two steps: what the pools do with a whole, aligned range, and what the kernel does.
 template <class InPools, class Kernel>
 long over_range(mosalloc_call call, const void* start, size_t bytes, InPools in, Kernel kernel) {
-    const Range pages = pages_in_pools(start, bytes);
+    const Range pages = pages_in_pools(reinterpret_cast<uint64_t>(start), bytes);
     if (pages.empty()) return done(call, By::kernel, kernel());
     Later later;
     const long planned = under_lock([&] { return in(pages, &later); });
@@ -189,7 +183,7 @@ long over_range(mosalloc_call call, const void* start, size_t bytes, InPools in,
 }
 
 HOOK int hook_munmap(void* start, size_t bytes) {
-    const Range watched = events_expected() ? pages_in_pools(start, bytes) : Range{};
+    const Range watched = events_expected() ? pages_in_pools(reinterpret_cast<uint64_t>(start), bytes) : Range{};
     if (!watched.empty()) unmap_watched(watched);
     return static_cast<int>(over_range(
         MOSALLOC_CALL_MUNMAP, start, bytes, [](Range r, Later*) { return told(runtime().space.unmap(r), MOSALLOC_CALL_MUNMAP, r); },
@@ -261,7 +255,7 @@ long lock_memory(mosalloc_call call, const void* start, size_t bytes, int flags)
     const uint64_t addr = align_down(reinterpret_cast<uint64_t>(start), kPage4K);
     const uint64_t size = bytes + (reinterpret_cast<uint64_t>(start) - addr);
     const long result = over_range(
-        call, reinterpret_cast<void*>(addr), size, [=](Range r, Later* later) { return runtime().space.lock(r, flags, later); },
+        call, reinterpret_cast<void*>(addr), size, [=](Range r, Later* later) { return lock_pages(runtime().space, r, flags, later); },
         [=] {
             const long at = reinterpret_cast<long>(start), all = static_cast<long>(bytes);
             return flags == 0 ? sys::call(SYS_mlock, at, all) : sys::call(SYS_mlock2, at, all, flags);
@@ -279,7 +273,7 @@ HOOK int hook_munlock(const void* start, size_t bytes) {
     const uint64_t addr = align_down(reinterpret_cast<uint64_t>(start), kPage4K);
     const uint64_t size = bytes + (reinterpret_cast<uint64_t>(start) - addr);
     const long result = over_range(
-        MOSALLOC_CALL_MUNLOCK, reinterpret_cast<void*>(addr), size, [](Range r, Later*) { return runtime().space.unlock(r); },
+        MOSALLOC_CALL_MUNLOCK, reinterpret_cast<void*>(addr), size, [](Range r, Later*) { return unlock_pages(runtime().space, r); },
         [=] { return sys::call(SYS_munlock, reinterpret_cast<long>(start), static_cast<long>(bytes)); });
     return static_cast<int>(told_flags(result, MOSALLOC_CALL_MUNLOCK, start, bytes, 0));
 }
@@ -288,7 +282,7 @@ HOOK int hook_munlock(const void* start, size_t bytes) {
 template <class Kernel>
 int asked_of_kernel(mosalloc_call call, const void* start, size_t bytes, Kernel kernel) {
     long result = kernel();  // without the lock: msync waits for the disk
-    const Range pages = pages_in_pools(start, bytes);
+    const Range pages = pages_in_pools(reinterpret_cast<uint64_t>(start), bytes);
     if (pages.empty()) return static_cast<int>(done(call, By::kernel, result));
     if (!sys::failed(result)) result = under_lock([&] { return runtime().space.check_mapped(pages); });
     return static_cast<int>(done(call, By::pool, result));
@@ -366,6 +360,11 @@ HOOK void* hook_sbrk(intptr_t increment) {
 Runtime& runtime() {
     static Runtime instance;  // zero-initialised storage without a constructor: usable before any code ran
     return instance;
+}
+
+Range pages_in_pools(uint64_t start, uint64_t bytes) {
+    if (start % kPage4K != 0 || bytes > kAddressEnd || !in_pools(start, bytes)) return {};
+    return {start, start + align_up(bytes, kPage4K)};
 }
 
 const Patch* hooks(size_t* count) {

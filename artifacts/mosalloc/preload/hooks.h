@@ -21,6 +21,9 @@ struct Runtime {
 };
 Runtime& runtime();
 
+/// The range as pages, if it begins at a page and a part of it is in a pool; else empty, and the kernel handles the call.
+Range pages_in_pools(uint64_t start, uint64_t bytes);
+
 /// Symbol and replacement of every function that is patched.
 const Patch* hooks(size_t* count);
 

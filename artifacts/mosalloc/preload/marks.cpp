@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 
 #include "core/layout.h"
+#include "core/marking.h"
 #include "core/sys.h"
 #include "preload/any_call.h"
 #include "preload/faults.h"
@@ -39,12 +40,12 @@ HOOK int hook_ioctl(int fd, unsigned long request, void* argument) {
 }
 
 HOOK int hook_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
-    const Range pages = __builtin_expect(option == PR_SET_VMA && a == PR_SET_VMA_ANON_NAME, 0) ? pool_pages(b, c) : Range{};
+    const Range pages = __builtin_expect(option == PR_SET_VMA && a == PR_SET_VMA_ANON_NAME, 0) ? pages_in_pools(b, c) : Range{};
     if (pages.empty())
         return static_cast<int>(
             answer(sys::call(SYS_prctl, option, static_cast<long>(a), static_cast<long>(b), static_cast<long>(c), static_cast<long>(d))));
     return static_cast<int>(answer(mark_in_pools(
-        "prctl PR_SET_VMA", pages, [&](Space& space) { return space.set_name(pages, {name_part, reinterpret_cast<void*>(d)}); })));
+        "prctl PR_SET_VMA", pages, [&](Space& space) { return set_name(space, pages, {name_part, reinterpret_cast<void*>(d)}); })));
 }
 
 HOOK void* hook_shmat(int id, const void* where, int flags) {
@@ -54,7 +55,7 @@ HOOK void* hook_shmat(int id, const void* where, int flags) {
         result = sys::call(SYS_shmat, id, 0, flags);
     } else {
         const Entry entry;
-        result = runtime().space.attach(address, id, flags);
+        result = attach(runtime().space, address, id, flags);
     }
     return reinterpret_cast<void*>(answer(result));
 }
@@ -63,7 +64,7 @@ HOOK int hook_mlockall(int flags) {
     const long result = sys::call(SYS_mlockall, flags);
     if (!sys::failed(result) && (flags & (MCL_CURRENT | MCL_FUTURE)) == MCL_CURRENT) {
         const Entry entry;
-        runtime().space.unlock_free();
+        unlock_free(runtime().space);
     }
     return static_cast<int>(answer(result));
 }
@@ -73,27 +74,21 @@ HOOK int hook_shmdt(const void* where) {
     if (!runtime().space.overlaps({address, address + 1}))
         return static_cast<int>(answer(sys::call(SYS_shmdt, static_cast<long>(address))));
     const Entry entry;
-    return static_cast<int>(answer(runtime().space.detach(address)));
+    return static_cast<int>(answer(detach(runtime().space, address)));
 }
 
 }  // namespace
 
 long policy_call(long number, long a, long b, long c, long d, long e, long f) {
-    const Range pages = pool_pages(static_cast<uint64_t>(a), static_cast<uint64_t>(b));
+    const Range pages = pages_in_pools(static_cast<uint64_t>(a), static_cast<uint64_t>(b));
     long allowed = 0;
     if (!pages.empty() && number == SYS_mbind) {
         const bool resets = (c & ~MPOL_MODE_FLAGS) == MPOL_DEFAULT;
-        allowed = mark_in_pools("mbind", pages, [&](Space& space) { return space.allow_policy(pages, resets); });
+        allowed = mark_in_pools("mbind", pages, [&](Space& space) { return allow_policy(space, pages, resets); });
     } else if (!pages.empty()) {
-        allowed = mark_in_pools("set_mempolicy_home_node", pages, [&](Space& space) { return space.allow_home_node(pages); });
+        allowed = mark_in_pools("set_mempolicy_home_node", pages, [&](Space& space) { return allow_home_node(space, pages); });
     }
     return answer(sys::failed(allowed) ? allowed : sys::call(number, a, b, c, d, e, f));
-}
-
-Range pool_pages(uint64_t start, uint64_t bytes) {
-    const uint64_t end = start + align_up(bytes, kPage4K);
-    if (start % kPage4K != 0 || end <= start || !runtime().space.overlaps({start, end})) return {};
-    return {start, end};
 }
 
 void tell_refused_mark(const char* call, Range addresses, uint64_t refused) {

@@ -15,9 +15,6 @@ const Patch* mark_hooks(size_t* count);
 /// mbind and set_mempolicy_home_node, which libc has no functions for. Like `syscall`: the result, or -1 with errno.
 long policy_call(long number, long a, long b, long c, long d, long e, long f);
 
-/// The range as pages, if a part of it is in a pool; else empty, and the kernel handles the call.
-Range pool_pages(uint64_t start, uint64_t bytes);
-
 /// Prints once why the program gets EINVAL, if `refused` (the pool map's counter before the call) has grown.
 void tell_refused_mark(const char* call, Range addresses, uint64_t refused);
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/advice.h"
+#include "core/marking.h"
 #include "space_fixture.h"
 
 namespace mosalloc {
@@ -27,7 +28,7 @@ protected:
         return sys::failed(result) ? -1 : mode;
     }
     long set_policy(Range addresses, int mode) {
-        const long allowed = space.allow_policy(addresses, mode == MPOL_DEFAULT);
+        const long allowed = allow_policy(space, addresses, mode == MPOL_DEFAULT);
         space.publish();
         uint64_t node = 1;
         if (sys::failed(allowed)) return allowed;
@@ -157,21 +158,21 @@ TEST_F(MarksTest, ADetachedSegmentIsFreeMemory) {
     if (id < 0) GTEST_SKIP() << "no shared memory here";
     ASSERT_EQ(map_pages(16), static_cast<long>(pages(0, 16).start));
     memset(reinterpret_cast<void*>(anon_base()), 'x', 16 * kPage4K);
-    EXPECT_EQ(space.attach(pages(4, 5).start, id, 0), -EINVAL);
-    EXPECT_EQ(space.attach(pages(4, 5).start + 1, id, SHM_REMAP), -EINVAL);
-    EXPECT_EQ(space.attach(pages(4, 5).start, id, SHM_REMAP), static_cast<long>(pages(4, 5).start));
-    EXPECT_EQ(space.attach(pages(16, 17).start, id, 0), static_cast<long>(pages(16, 17).start));  // behind it, twice
+    EXPECT_EQ(attach(space, pages(4, 5).start, id, 0), -EINVAL);
+    EXPECT_EQ(attach(space, pages(4, 5).start + 1, id, SHM_REMAP), -EINVAL);
+    EXPECT_EQ(attach(space, pages(4, 5).start, id, SHM_REMAP), static_cast<long>(pages(4, 5).start));
+    EXPECT_EQ(attach(space, pages(16, 17).start, id, 0), static_cast<long>(pages(16, 17).start));  // behind it, twice
     // The program replaces a page of the first attachment by its own memory.
     EXPECT_EQ(space.map_fixed(pages(5, 6), {PROT_READ | PROT_WRITE}), static_cast<long>(pages(5, 6).start));
-    EXPECT_EQ(space.detach(pages(4, 5).start), 0);
+    EXPECT_EQ(detach(space, pages(4, 5).start), 0);
     EXPECT_TRUE(space.vacant(pages(4, 5)));
     EXPECT_FALSE(space.vacant(pages(5, 6)));
     EXPECT_TRUE(space.vacant(pages(6, 8)));
     EXPECT_FALSE(space.vacant(pages(16, 20)));
     EXPECT_EQ(*reinterpret_cast<char*>(pages(3, 4).start), 'x');
-    EXPECT_EQ(space.detach(pages(16, 17).start), 0);
+    EXPECT_EQ(detach(space, pages(16, 17).start), 0);
     EXPECT_TRUE(space.vacant(pages(16, 20)));
-    EXPECT_EQ(space.detach(pages(4, 5).start), -EINVAL);
+    EXPECT_EQ(detach(space, pages(4, 5).start), -EINVAL);
     shmctl(id, IPC_RMID, nullptr);
 }
 

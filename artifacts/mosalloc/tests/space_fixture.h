@@ -6,12 +6,43 @@
 
 #include <memory>
 
+#include "core/later.h"
 #include "core/space.h"
 #include "core/sys.h"
 
 namespace mosalloc {
 
 inline constexpr int kRW = PROT_READ | PROT_WRITE;
+
+/// Space without a lock: each call makes its later calls at once, as the hooks do.
+class WholeSpace : public Space {
+public:
+    long map(uint64_t bytes, const Request& request) {
+        return settled(bytes, [&](Later* later) { return Space::map(bytes, request, later); });
+    }
+    long map_file(uint64_t bytes, int prot, int flags, int fd, uint64_t offset) {
+        return settled(bytes, [&](Later* later) { return Space::map_file(bytes, prot, flags, fd, offset, later); });
+    }
+    long map_fixed(Range addresses, const Request& request) {
+        return settled(addresses.bytes(), [&](Later* later) { return Space::map_fixed(addresses, request, later); });
+    }
+    long map_foreign(Range addresses, int prot, int flags, int fd, uint64_t offset) {
+        return settled(addresses.bytes(), [&](Later* later) { return Space::map_foreign(addresses, prot, flags, fd, offset, later); });
+    }
+    long advise(Range addresses, int advice) {
+        Later later;
+        const long planned = Space::advise(addresses, advice, &later), made = later.run();
+        return sys::failed(made) ? made : planned;
+    }
+
+private:
+    template <class Map>
+    long settled(uint64_t bytes, Map map) {
+        Later later;
+        const long address = map(&later);
+        return sys::failed(address) || !sys::failed(later.run()) ? address : take_back(address, bytes);
+    }
+};
 
 class SpaceFixture : public testing::Test {
 protected:
@@ -44,7 +75,7 @@ protected:
         return space.unmap({static_cast<uint64_t>(address), static_cast<uint64_t>(address) + pages * kPage4K});
     }
 
-    Space space;
+    WholeSpace space;
     mosalloc_pool_map map = {};
 
 private:

@@ -80,7 +80,7 @@ TEST_P(SpaceRandomTest, ContentsSurviveAndOffsetsDoNotDependOnWindows) {
     build(false);
     const std::vector<uint64_t> plain = run(seed);
     TearDown();
-    space = Space{};
+    new (&space) WholeSpace();
     map = {};
     build(true);
     for (uint64_t off = 0; off < kAnonBytes; off += kPage4K) forget(off, off + kPage4K);

@@ -116,12 +116,12 @@ TEST_P(SpaceTest, ProtectionsSurviveAndHolesAreENOMEM) {
     const long a = map_pages(4);
     const uint64_t at = static_cast<uint64_t>(a);
     EXPECT_EQ(space.protect({at + kPage4K, at + 2 * kPage4K}, PROT_NONE), 0);
-    EXPECT_EQ(space.pool(MOSALLOC_POOL_ANON).protection_at(kPage4K), PROT_NONE);
+    EXPECT_EQ(space.pool(MOSALLOC_POOL_ANON).pages().protection_at(kPage4K), PROT_NONE);
     EXPECT_EQ(map.split_pages, GetParam() ? 1u : 0u);  // one huge page held both
     EXPECT_EQ(map.softened_protections, 0u);
     memset(reinterpret_cast<void*>(a), 'x', kPage4K);
     const long moved = space.remap(at, 4 * kPage4K, 1500 * kPage4K, MREMAP_MAYMOVE, 0);
-    EXPECT_EQ(space.pool(MOSALLOC_POOL_ANON).protection_at(offset(moved) + kPage4K), PROT_NONE);
+    EXPECT_EQ(space.pool(MOSALLOC_POOL_ANON).pages().protection_at(offset(moved) + kPage4K), PROT_NONE);
     EXPECT_TRUE(all_bytes(moved, kPage4K, 'x'));
 }
 
@@ -130,10 +130,10 @@ TEST_P(SpaceTest, ProtectGoesUpToTheFirstHole) {  // as mprotect(2) of Linux doe
     const uint64_t at = static_cast<uint64_t>(a);
     EXPECT_EQ(unmap_pages(a + static_cast<long>(2 * kPage4K), 1), 0);
     EXPECT_EQ(space.protect({at, at + 4 * kPage4K}, PROT_READ), -ENOMEM);
-    EXPECT_EQ(space.pool(MOSALLOC_POOL_ANON).protection_at(kPage4K), PROT_READ);
-    EXPECT_EQ(space.pool(MOSALLOC_POOL_ANON).protection_at(3 * kPage4K), kRW);
+    EXPECT_EQ(space.pool(MOSALLOC_POOL_ANON).pages().protection_at(kPage4K), PROT_READ);
+    EXPECT_EQ(space.pool(MOSALLOC_POOL_ANON).pages().protection_at(3 * kPage4K), kRW);
     EXPECT_EQ(space.protect({at + 2 * kPage4K, at + 4 * kPage4K}, PROT_READ), -ENOMEM);
-    EXPECT_EQ(space.pool(MOSALLOC_POOL_ANON).protection_at(3 * kPage4K), kRW);
+    EXPECT_EQ(space.pool(MOSALLOC_POOL_ANON).pages().protection_at(3 * kPage4K), kRW);
     EXPECT_EQ(space.check_mapped({at, at + 2 * kPage4K}), 0);
     EXPECT_EQ(space.check_mapped({at + kPage4K, at + 3 * kPage4K}), -ENOMEM);
 }
@@ -190,7 +190,7 @@ TEST_P(SpaceTest, MemoryThatGrowsElsewhereIsLikeItsLastPage) {
     const long moved = space.remap(at, 3 * kPage4K, 900 * kPage4K, MREMAP_MAYMOVE, 0);
     EXPECT_GT(moved, wall);
     for (const uint64_t page : {0, 2, 3, 899})
-        EXPECT_EQ(space.pool(MOSALLOC_POOL_ANON).protection_at(offset(moved) + page * kPage4K), PROT_READ) << page;
+        EXPECT_EQ(space.pool(MOSALLOC_POOL_ANON).pages().protection_at(offset(moved) + page * kPage4K), PROT_READ) << page;
     EXPECT_TRUE(all_bytes(moved, 3 * kPage4K, 'x') && all_bytes(moved + static_cast<long>(3 * kPage4K), 897 * kPage4K, 0));
     EXPECT_TRUE(space.vacant({at, at + 3 * kPage4K}));
 }
