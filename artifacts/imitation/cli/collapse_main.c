@@ -61,7 +61,7 @@ static bool entry_of(char letter, unsigned write, pt_entry *entry) {
     }
 }
 
-static const char *read_cell(const struct line *line, struct pt_table *table) {
+static const char *read_cell(const struct line *line, pt_entry of_range[PT_SLOTS]) {
     static const char *const rule = "rw or r, then runs like n511 y1 of 512 entries: n, z, s, y or o and a count";
     const bool write = field_is(line, 0, "rw");
     uint64_t at = 0;
@@ -74,22 +74,22 @@ static const char *read_cell(const struct line *line, struct pt_table *table) {
         --number.length[field];
         if (!entry_of(line->field[field][0], write ? PT_WRITE : 0, &entry)) return rule;
         if (!field_number(&number, field, 1, PT_SLOTS - at, &length)) return rule;
-        for (uint64_t end = at + length; at < end; ++at) table->slot[at] = entry;
+        for (uint64_t end = at + length; at < end; ++at) of_range[at] = entry;
     }
     return at == PT_SLOTS ? NULL : rule;
 }
 
 static bool decide(const struct vm_system *system, const char *text, size_t bytes, const char *path, struct error *error) {
-    struct pt_table table = {0};
+    pt_entry range[PT_SLOTS] = {0};
     struct lines lines;
     struct line line;
     const char *rule = NULL;
     lines_start(&lines, text, bytes, path);
     for (uint64_t cell = 0; !rule && lines_next(&lines, &line); ++cell) {
         struct collapse_counts counts;
-        rule = read_cell(&line, &table);
+        rule = read_cell(&line, range);
         if (rule) break;
-        const enum collapse_result result = collapse_scan(system, &table, &counts);
+        const enum collapse_result result = collapse_scan(system, range, &counts);
         printf("%" PRIu64 " %s none=%u swap=%u young=%u\n", cell, collapse_result_name(result), counts.none, counts.swap, counts.young);
     }
     if (!rule && !lines.broken) return true;

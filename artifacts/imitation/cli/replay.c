@@ -171,8 +171,7 @@ bool replay_run(struct phys *p, const char *text, size_t bytes, const char *name
     struct line line;
     const char *rule = NULL;
     *counts = (struct replay_counts){0};
-    p->log = decisions ? phys_event_print : NULL;
-    p->log_context = out;
+    p->events = (struct events){.context = out, .frames = decisions ? phys_event_print : NULL};
     lines_start(&lines, text, bytes, name);
     replay.held = calloc(bitmap_words(p->frames.count), sizeof *replay.held);
     if (!replay.held) rule = "out of memory";
@@ -181,7 +180,7 @@ bool replay_run(struct phys *p, const char *text, size_t bytes, const char *name
         if (decisions) fprintf(out, "> %.*s\n", (int)(line.field[last] + line.length[last] - line.field[0]), line.field[0]);
         rule = run_line(&replay, &line);
     }
-    p->log = NULL;
+    p->events = (struct events){0};
     free(replay.ids);
     free(replay.held);
     if (!rule && !lines.broken && (fflush(out) != 0 || ferror(out))) rule = "the output cannot be written";

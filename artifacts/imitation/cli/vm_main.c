@@ -107,7 +107,7 @@ static bool replay(struct phys *p, const struct vm_options *options, int *status
     system.files.instant = options->ram_disk;
     bool done = process_create(&process, &system, options->root_order, 0) == PHYS_GOT_FRAMES;
     if (done) {
-        done = vm_replay_run(&process, text, bytes, options->events, options->decisions, stdout, &counts, error);
+        done = vm_replay_run(&process, text, bytes, options->events, options->decisions, options->changes, stdout, &counts, error);
         print_counts(&counts, &process);
         if (options->disk) {
             print_count("disk: reads", clock.disk.counts.reads);

@@ -32,6 +32,8 @@ const char *const vm_options_help =
     "  --cpus N               1 to 64 CPUs (default 1); events run on CPU 0\n"
     "  --decisions            prints every decision of physical memory, the page cache, reclaim, swap and compaction under the\n"
     "                         event that caused it\n"
+    "  --changes              prints under each event the page-table entries that it wrote (page, level, cause, old, new; a table that is put\n"
+    "                         in place as a whole is one line), and the areas that came, changed or went\n"
     "\n"
     "Events, one on a line. ADDR and LEN are bytes, hexadecimal with 0x or decimal, multiples of 4096\n"
     "  mmap ADDR LEN RIGHTS [noreserve] [file=N [offset=BYTES] [shared]] [hugetlb=2MB|1GB]\n"
@@ -182,6 +184,8 @@ bool vm_options_parse(struct vm_options *options, int count, char **arguments, s
         if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return options->help = true;
         if (strcmp(name, "--decisions") == 0) {
             options->decisions = true;
+        } else if (strcmp(name, "--changes") == 0) {
+            options->changes = true;
         } else if (strcmp(name, "--ram-disk") == 0) {
             options->ram_disk = true;
         } else if (name[0] != '-') {

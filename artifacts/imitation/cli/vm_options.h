@@ -17,7 +17,7 @@ struct vm_options {
     bool ram_disk;               // reads of files are done at once
     bool others_move;            // pages of others on the snapshot's LRU lists (vm/foreign.h)
     bool slabs;                  // areas cost frames (vm/area_slabs.h)
-    bool decisions;              // print what physical memory decided, too
+    bool decisions, changes;     // print what physical memory decided; and changes of page tables and areas
     bool help;
 };
 

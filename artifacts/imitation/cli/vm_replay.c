@@ -157,15 +157,7 @@ static void print_fault(FILE *out, uint64_t page, bool write, const struct fault
 
 /// One access. *ends: nothing could be there, so the other pages of the event are left out.
 static const char *touch_page(struct replay *replay, uint64_t page, bool write, bool *ends) {
-    struct fault fault = fault_access(replay->process, page, write, 0, FAULT_FIRST);
-    if (fault.kind == FAULT_NEEDS && fault.needs_order > 0) {
-        const struct pt_new tables = fault.tables;
-        ++replay->counts->compactions;
-        fault = fault_access(replay->process, page, write, 0, FAULT_WITHOUT_HUGE);
-        struct pt_new all = tables;      // both attempts made tables for this fault
-        for (uint32_t i = 0; i < fault.tables.count; ++i) all.frame[all.count++] = fault.tables.frame[i];
-        fault.tables = all;
-    }
+    const struct fault fault = fault_resolve(replay->process, page, write, 0);
     if (fault.kind == FAULT_NEEDS)
         return "memory is full, and nothing more can be reclaimed: here Linux kills a process (OOM); simulate more memory or swap, or touch "
                "less";
@@ -190,14 +182,9 @@ static const char *run_touch(struct replay *replay, const struct line *line) {
     return broken;
 }
 
-static void print_range(void *context, const struct process *process, uint64_t page, enum collapse_result result) {
-    (void)process;
-    fprintf(context, "scan 0x%" PRIx64 " %s\n", page << PAGE_SHIFT, collapse_result_name(result));
-}
-
 static const char *run_scan(struct replay *replay, const struct line *line) {
     if (line->count != 1) return "scan is followed by nothing";
-    replay->counts->collapsed += khugepaged_wake(replay->process->system, 0, print_range, replay->out);
+    replay->counts->collapsed += khugepaged_wake(replay->process->system, 0);
     return NULL;
 }
 
@@ -366,42 +353,22 @@ static const char *run_line(struct replay *replay, const struct line *line) {
            "drop-caches, fork, process, exit, hugetlb, idle and flush-counters";
 }
 
-static void print_slab(void *out, const char *cache, enum slab_event_kind kind, uint32_t frame, unsigned order) {
-    fprintf(out, "  slab-%s cache=%s frame=%u order=%u\n", kind == SLAB_NEW ? "new" : "free", cache, frame, order);
-}
-
-static void log_slabs(struct area_slabs *slabs, slab_log *log, FILE *out) {
-    for (int i = 0; slabs && i < SLAB_MAPLE_NODE; ++i) {
-        slabs->cache[i].log = log;
-        slabs->cache[i].log_context = out;
-    }
-}
-
-bool vm_replay_run(struct process *process, const char *text, size_t bytes, const char *name, bool decisions, FILE *out,
+bool vm_replay_run(struct process *process, const char *text, size_t bytes, const char *name, bool decisions, bool changes, FILE *out,
                    struct vm_replay_counts *counts, struct error *error) {
     struct replay replay = {.process = process, .first = process, .out = out, .counts = counts};
-    struct file_cache *files = &process->system->files;
     struct phys *phys = process->system->phys;
     struct lines lines;
     struct line line;
     const char *rule = NULL;
     *counts = (struct vm_replay_counts){0};
-    phys->log = decisions ? phys_event_print : NULL;
-    phys->log_context = out;
-    process->system->lru.decisions = decisions ? out : NULL;
-    files->log = decisions ? file_event_print : NULL;
-    files->log_context = out;
-    log_slabs(process->system->slabs, decisions ? print_slab : NULL, out);
+    phys->events = vm_show_events(out, decisions, changes);
     lines_start(&lines, text, bytes, name);
     while (!rule && lines_next(&lines, &line)) {
         const uint32_t last = line.count - 1;
-        if (decisions) fprintf(out, "> %.*s\n", (int)(line.field[last] + line.length[last] - line.field[0]), line.field[0]);
+        if (decisions || changes) fprintf(out, "> %.*s\n", (int)(line.field[last] + line.length[last] - line.field[0]), line.field[0]);
         rule = run_line(&replay, &line);
     }
-    phys->log = NULL;
-    process->system->lru.decisions = NULL;
-    files->log = NULL;
-    log_slabs(process->system->slabs, NULL, NULL);
+    phys->events = (struct events){0};
     while (replay.children > 0) end_child(&replay, 0);
     free(replay.child);
     if (!rule && !lines.broken && (fflush(out) != 0 || ferror(out))) rule = "the output cannot be written";

@@ -11,11 +11,11 @@
 
 struct vm_replay_counts {
     uint64_t faults[FAULT_KINDS][2];     // by kind and size: 4KB, 2MB. FAULT_NONE counts accesses without a fault
-    uint64_t compactions;                // requests for 2MB that asked for compaction or reclaim; they fell back
     uint64_t collapsed;
     uint64_t kswapd_passes;
 };
 
-/// Prints to `out`, and with `decisions` what physical memory and the page cache decided. The process does not exit; its children do. `name` is for messages.
-bool vm_replay_run(struct process *process, const char *text, size_t bytes, const char *name, bool decisions, FILE *out,
+/// Prints to `out`; with `decisions` also what physical memory, the page cache, reclaim, swap and compaction decided, with `changes` what became
+/// of page tables and areas. The process does not exit; its children do. `name` is for messages.
+bool vm_replay_run(struct process *process, const char *text, size_t bytes, const char *name, bool decisions, bool changes, FILE *out,
                    struct vm_replay_counts *counts, struct error *error);

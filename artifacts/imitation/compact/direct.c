@@ -45,9 +45,8 @@ void compact_defer_reset(struct compact *compact, enum phys_zone zone, unsigned 
 }
 
 static void note(const struct compact *compact, int zone, unsigned order, enum compact_result result) {
-    if (__builtin_expect(compact->lru->decisions != NULL, 0))
-        fprintf(compact->lru->decisions, "  compact zone=%s order=%u result=%s\n", phys_zone_name(zone), order,
-                compact_result_name(result));
+    EVENTS_DECISION(&compact->lru->phys->events, "compact zone=%s order=%u result=%s", phys_zone_name(zone), order,
+                    compact_result_name(result));
 }
 
 enum compact_result compact_direct(struct compact *compact, unsigned order, int type, enum compact_priority priority,

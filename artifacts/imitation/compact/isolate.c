@@ -129,8 +129,7 @@ static bool scan_block(struct run *run, uint32_t from, uint32_t end) {
     }
     run->compact->counts.migrate_scanned += scan.scanned;
     run->migrate_at = scan.at;
-    if (__builtin_expect(lru->decisions != NULL, 0))
-        fprintf(lru->decisions, "  compact isolate from=%u to=%u scanned=%u taken=%u\n", from, scan.at, scan.scanned, scan.isolated);
+    EVENTS_DECISION(&lru->phys->events, "compact isolate from=%u to=%u scanned=%u taken=%u", from, scan.at, scan.scanned, scan.isolated);
     return true;
 }
 

@@ -11,7 +11,7 @@ static bool move_page(struct run *run, uint32_t from, uint32_t to) {
     if (!owner->migrate(owner->context, from, to, run->cpu)) return false;
     lru_clear(lru, to, RMAP_FLAGS);
     lru_set(lru, to, flags);
-    if (__builtin_expect(lru->decisions != NULL, 0)) fprintf(lru->decisions, "  compact migrate from=%u to=%u\n", from, to);
+    EVENTS_DECISION(&lru->phys->events, "compact migrate from=%u to=%u", from, to);
     lru_add(lru, to, run->cpu);
     lru_clear(lru, from, RMAP_FLAGS);
     --lru->isolated[lru_is_file(lru, to)];

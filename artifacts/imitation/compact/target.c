@@ -74,8 +74,7 @@ static uint32_t scan_block(struct run *run, uint32_t *start, uint32_t end, uint3
         }
         at += (UINT32_C(1) << order) - 1;
     }
-    if (__builtin_expect(run->compact->lru->decisions != NULL, 0))
-        fprintf(run->compact->lru->decisions, "  compact find from=%u to=%u got=%u\n", *start, smaller(at, end), total);
+    EVENTS_DECISION(&run->compact->lru->phys->events, "compact find from=%u to=%u got=%u", *start, smaller(at, end), total);
     *start = smaller(at, end);
     return total;
 }
@@ -185,9 +184,8 @@ static void fast_find(struct run *run) {
     }
     if (fast.highest != 0 && fast.highest >= run->state->free) run->state->free = fast.highest - PHYS_PAGEBLOCK_FRAMES;
     run->compact->counts.free_scanned += fast.scanned;
-    if (__builtin_expect(run->compact->lru->decisions != NULL, 0))
-        fprintf(run->compact->lru->decisions, "  compact fast from=%" PRIu64 " to=%u scanned=%u got=%u\n", fast.least, run->free_at,
-                fast.order_scanned, run->free_frames);
+    EVENTS_DECISION(&run->compact->lru->phys->events, "compact fast from=%" PRIu64 " to=%u scanned=%u got=%u", fast.least, run->free_at,
+                    fast.order_scanned, run->free_frames);
     if (found != 0) take_around(run, found);
 }
 

@@ -24,7 +24,6 @@ Machine::Machine(const Scenario &scenario, const std::vector<KnownFile> &files) 
     memory_map_destroy(&map);
     if (!made) refuse(scenario, failure, "os/memory");
     vm_create(&system, &memory, &scenario.thp);
-    system.start_watch();
     try {
         build(files);
     } catch (...) {  // no destructor runs
@@ -54,12 +53,10 @@ void Machine::build(const std::vector<KnownFile> &files) {
         throw Refusal("scenario " + scenario_.name, "no memory is left for the first page table [os/out-of-memory]",
                       "give it more memory, fewer huge pages in pools, or a lower target of fragmentation", 1);
     has_process_ = true;
-    system.process = &process;
 }
 
 /// The process of a program that is still alive: its memory goes with the machine.
 void Machine::take_down() {
-    system.watcher = nullptr;
     if (has_process_) process_exit(&process, 0);
     if (has_slabs_) area_slabs_destroy(&slabs_);
     vm_lru_drain(&system);

@@ -13,7 +13,6 @@
 #include "driver/pinned.h"
 #include "driver/scenario.h"
 #include "driver/storage.h"
-#include "driver/watch.h"
 
 namespace tessera::os {
 
@@ -31,7 +30,7 @@ public:
     Machine(const Machine &) = delete;
 
     phys memory{};
-    WatchedSystem system;
+    vm_system system{};
     ::process process{};
     /// What came of the scenario, for the log: zones and their indices, pools, page cache.
     std::vector<std::pair<std::string, std::string>> notes;

@@ -32,10 +32,7 @@ public:
                 for (uint64_t i = 0; i < r.pages; ++i)
                     set(r.pool, r.page + i, {r.frame == zero_frame ? zero_frame : r.frame + i, true, false});
                 break;
-            case Kind::upgrade:
-            case Kind::call:
-            case Kind::area:
-            case Kind::count: break;
+            default: break;
         }
     }
     Totals totals() const { return {small_, zero_, large_ / 512}; }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "driver/imitation.h"
 #include "driver/places.h"
 #include "driver/refusal.h"
 
@@ -45,6 +46,10 @@ public:
         each(page, pages, [rights](uint8_t *at, uint64_t count) {
             for (uint64_t i = 0; i < count; ++i) at[i] |= static_cast<uint8_t>(rights);
         });
+    }
+    /// What an entry allows, which maps [page, page + pages).
+    void learn(uint64_t page, uint64_t pages, pt_entry entry) {
+        if (pt_present(entry) && entry & PT_YOUNG) set(page, pages, load | ((entry & PT_WRITE) && (entry & PT_DIRTY) ? store : 0));
     }
     void clear(uint64_t page, uint64_t pages) {
         each(page, pages, [](uint8_t *at, uint64_t count) { std::memset(at, 0, count); });

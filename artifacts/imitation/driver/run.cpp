@@ -28,7 +28,7 @@ public:
                 instructions_ += counts_[frame.block_ids[end]];
                 accesses += frame.access_counts[end];
                 ++end;
-            } while (end < e + most && instructions_ < kernel_.next_wake());
+            } while (end < e + most && instructions_ < kernel_.timers.next());
             segment(frame, e, access, accesses);
             at_.block += end - e, at_.access += accesses;
             access += accesses, e = end;
@@ -42,7 +42,7 @@ public:
             throw Refusal("event at block " + std::to_string(events_[next_].block),
                           "the trace has " + std::to_string(at_.block) + " executions of blocks [os/event-block]",
                           "record the program again");
-        kernel_.finish(at_);
+        kernel_.recorder.finish(at_);
     }
 
     At at() const { return at_; }
@@ -50,24 +50,25 @@ public:
 
 private:
     void begin_block() {
-        for (; next_ < events_.size() && events_[next_].block <= at_.block; ++next_) kernel_.call(at_, events_[next_]);
-        if (instructions_ >= kernel_.next_wake()) kernel_.wake(at_, instructions_);
+        for (; next_ < events_.size() && events_[next_].block <= at_.block; ++next_) kernel_.calls.call(at_, events_[next_]);
+        if (instructions_ >= kernel_.timers.next()) kernel_.timers.run(at_, instructions_);
     }
 
     void segment(const trace::Frame &frame, size_t execution, size_t begin, size_t count) {
+        const Rights &rights = kernel_.recorder.rights();
         const uint64_t *addresses = frame.addresses.data();
         const uint8_t *stores = frame.is_store.data();
         size_t block_begin = begin, block_end = begin + frame.access_counts[execution];
         At at = at_;
         for (size_t i = begin; i < begin + count; ++i) {
-            if (__builtin_expect(kernel_.allows(addresses[i], stores[i] != 0), 1)) continue;
+            if (__builtin_expect(rights.allow(addresses[i], stores[i] != 0), 1)) continue;
             while (i >= block_end) {
                 at.access += block_end - block_begin, ++at.block;
                 block_begin = block_end;
                 block_end += frame.access_counts[++execution];
             }
             const size_t slot = i - block_begin;
-            kernel_.access(at, addresses[i], stores[i] != 0 || writes_back(frame, execution, slot, i), slot);
+            kernel_.accesses.access(at, addresses[i] >> 12, stores[i] != 0 || writes_back(frame, execution, slot, i), slot, false);
         }
     }
 

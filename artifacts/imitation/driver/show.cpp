@@ -24,8 +24,9 @@ std::string counter_name(uint64_t number) {
 }
 
 std::string cause_of(const Record &r) {
-    if (r.kind == Kind::call) return r.cause < std::size(call_word) ? call_word[r.cause] : "?";
+    if (r.kind == Kind::call || r.kind == Kind::call_begin) return r.cause < std::size(call_word) ? call_word[r.cause] : "?";
     if (r.kind == Kind::unmap) return name_of(static_cast<Loss>(r.cause));
+    if (r.kind == Kind::source) return name_of(static_cast<Source>(r.cause));
     if (r.kind == Kind::count) return counter_name(r.page);
     return r.kind == Kind::map || r.kind == Kind::upgrade ? name_of(static_cast<Cause>(r.cause)) : "";
 }
@@ -136,7 +137,8 @@ Summary summary_of(Reader &log) {
         else if (r.kind == Kind::call) ++s.calls[cause_of(r)];
         else if (r.kind == Kind::area) ++s.areas;
         else if (r.kind == Kind::count) s.counters.emplace_back(counter_name(r.page), r.frame);
-        else ++s.changes[r.kind == Kind::map ? cause_of(r) : r.kind == Kind::unmap && r.cause > 0 ? cause_of(r) : name_of(r.kind)];
+        else if (r.changes_pages())
+            ++s.changes[r.kind == Kind::map ? cause_of(r) : r.kind == Kind::unmap && r.cause > 0 ? cause_of(r) : name_of(r.kind)];
     }
     return s;
 }

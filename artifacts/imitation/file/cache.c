@@ -71,7 +71,7 @@ static struct phys_result allocate(struct file_cache *cache, unsigned order, uin
     struct phys_request request = phys_request_default(order, PHYS_MOVABLE);
     request.cpu = (uint8_t)cpu;
     request.no_retry = cache->ahead;
-    return cache->alloc ? cache->alloc(cache->alloc_context, &request) : phys_alloc(cache->phys, &request);
+    return phys_obtain(cache->phys, &request);
 }
 
 static void give_back(struct file_cache *cache, uint32_t frame, unsigned order, uint32_t cpu) {

@@ -59,18 +59,13 @@ struct file_event {
     uint64_t index;
 };
 
-typedef void file_log(void *context, const struct file_event *event);
-
-/// A file_log that prints the event as an indented line; the context is a FILE *.
+/// For struct events: prints the event as an indented line; the context is a FILE *.
 void file_event_print(void *stream, const struct file_event *event);
 
 struct file_counts {
     uint64_t pages_read, requests;  // from the disk
     uint64_t added, removed;  // pages
 };
-
-/// What gives frames: phys_alloc, or something that reclaims when it refuses.
-typedef struct phys_result file_alloc(void *context, const struct phys_request *request);
 
 /// Told of each read: first page and pages.
 typedef void file_disk(void *context, uint32_t file, uint64_t index, uint32_t pages);
@@ -85,14 +80,10 @@ struct file_cache {
     size_t flights, flight_room;
     uint32_t io_pages;
     const int64_t *free_swap;  // free slots of swap, for workingset.h; NULL: no swap
-    file_alloc *alloc;  // NULL: phys_alloc
-    void *alloc_context;
     file_disk *disk;  // NULL: nobody counts time
     void *disk_context;
     bool ahead;  // frames are for readahead: the request does not retry (readahead_gfp_mask)
     bool instant;  // a RAM disk: a read is done when the disk was asked
-    file_log *log;  // NULL: no report
-    void *log_context;
     struct file_counts counts;
 };
 
@@ -143,5 +134,6 @@ void file_io_done(struct file_cache *cache);
 uint64_t file_drop_caches(struct file_cache *cache, uint32_t cpu);
 
 static inline void file_report(const struct file_cache *cache, struct file_event event) {
-    if (__builtin_expect(cache->log != NULL, 0)) cache->log(cache->log_context, &event);
+    const struct events *sink = &cache->phys->events;
+    if (__builtin_expect(sink->file != NULL, 0)) sink->file(sink->context, &event);
 }

@@ -11,7 +11,7 @@ static uint32_t allocate(struct hugetlb *hugetlb, enum hugetlb_size size, uint32
     if (size == HUGETLB_1GB) return phys_take_range(hugetlb->phys, hugetlb_order(size), cpu).frame;
     struct phys_request request = phys_request_default(hugetlb_order(size), PHYS_MOVABLE);
     request.cpu = (uint8_t)cpu;
-    return (hugetlb->alloc ? hugetlb->alloc(hugetlb->alloc_context, &request) : phys_alloc(hugetlb->phys, &request)).frame;
+    return phys_obtain(hugetlb->phys, &request).frame;
 }
 
 static void release(struct hugetlb *hugetlb, enum hugetlb_size size, uint32_t frame, uint32_t cpu) {

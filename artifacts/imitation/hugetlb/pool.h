@@ -26,14 +26,9 @@ struct hugetlb_pool {
     uint64_t surplus;  // surplus_hugepages
 };
 
-/// What gives blocks of 2MB: phys_alloc, or something that compacts when it refuses.
-typedef struct phys_result hugetlb_alloc(void *context, const struct phys_request *request);
-
 struct hugetlb {
     struct phys *phys;
     struct hugetlb_pool pool[HUGETLB_SIZES];
-    hugetlb_alloc *alloc;  // NULL: phys_alloc
-    void *alloc_context;
 };
 
 void hugetlb_create(struct hugetlb *hugetlb, struct phys *phys);

@@ -21,8 +21,6 @@
 // Left out: mlock's own batches (an owner sets LRU_UNEVICTABLE_PAGE before lru_add), memory cgroups, idle page tracking.
 #pragma once
 
-#include <stdio.h>
-
 #include "lru/rmap.h"
 #include "phys/phys.h"
 
@@ -117,7 +115,6 @@ struct lru {
     uint64_t nonresident_age;
     uint64_t anon_cost, file_cost;
     struct lru_counts counts;
-    FILE *decisions;                 // where reclaim, swap and compaction print what they decide; NULL: nowhere
 };
 
 enum { LRU_SPARE_LISTS = (int)PHYS_SPARE_LISTS - (int)LRU_LISTS };

@@ -1,7 +1,5 @@
-// event.h - every decision of the allocator, reported to one callback.
+// event.h - every decision of the allocator, for the sink of the memory (base/events.h), in the order of the decisions.
 //
-// Contract: `log` in struct phys is called in the order of the decisions, with an event that is valid during the call only. With
-// log == NULL the cost is one test. The callback must not call the allocator.
 // Fields that a kind does not list are 0. The outcome of a request comes after everything that led to it. A claim by a block below
 // order 9 comes after the take that it made possible; a claim of a block of order 9 or 10 has no take of its own. A steal comes before
 // its take. The halves that a split leaves on free lists have no put.
@@ -33,8 +31,6 @@ struct phys_event {
     uint32_t frame, count, other;
 };
 
-typedef void phys_log(void *context, const struct phys_event *event);
-
 /// Name of a kind in lower case, for example "refill".
 const char *phys_event_name(int kind);
 
@@ -43,5 +39,5 @@ enum { PHYS_EVENT_TEXT_BYTES = 160 };
 /// Writes the event as one line without end of line: its name, then `field=value` for the fields of its kind. Returns its length.
 size_t phys_event_text(const struct phys_event *event, char text[PHYS_EVENT_TEXT_BYTES]);
 
-/// A phys_log that prints the event as an indented line; the context is a FILE *.
+/// For struct events: prints the event as an indented line; the context is a FILE *.
 void phys_event_print(void *stream, const struct phys_event *event);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/events.h"
 #include "phys/event.h"
 #include "phys/frames.h"
 #include "phys/memory_map.h"
@@ -66,8 +67,7 @@ struct phys {
     uint32_t cpu;  // the CPU of the call in progress
     uint32_t min_free_kbytes;
     uint32_t watermark_boost_factor;
-    phys_log *log;  // NULL: no report
-    void *log_context;
+    struct events events;  // who is told; nobody at first
 };
 
 /// Linux's defaults: 1 CPU, huge pages as at boot, scale factor 10, boost factor 15000, a cache slice of 0 bytes.
@@ -87,10 +87,11 @@ int64_t phys_zone_free(const struct phys *p, enum phys_zone zone);
 
 static inline struct zone *phys_zone_of(struct phys *p, uint32_t frame) { return &p->zones[frame_zone(frame)]; }
 
-static inline void phys_report(const struct phys *p, const struct phys_event *event) { p->log(p->log_context, event); }
+static inline void phys_report(const struct phys *p, const struct phys_event *event) { p->events.frames(p->events.context, event); }
 
-/// Reports an event if there is a log: PHYS_REPORT(p, .kind = PHYS_FREE, .frame = frame). The CPU is filled in.
-#define PHYS_REPORT(p, ...)                                                                                                             \
-    do {                                                                                                                                \
-        if (__builtin_expect((p)->log != NULL, 0)) phys_report((p), &(const struct phys_event){.cpu = (uint8_t)(p)->cpu, __VA_ARGS__}); \
+/// Reports an event if somebody is told: PHYS_REPORT(p, .kind = PHYS_FREE, .frame = frame). The CPU is filled in.
+#define PHYS_REPORT(p, ...)                                                                      \
+    do {                                                                                         \
+        if (__builtin_expect((p)->events.frames != NULL, 0))                                     \
+            phys_report((p), &(const struct phys_event){.cpu = (uint8_t)(p)->cpu, __VA_ARGS__}); \
     } while (0)

@@ -33,5 +33,5 @@
 bool snapshot_write(const struct phys *p, FILE *out);
 
 /// Reads a state; `name` is for messages. Memory above `most_frames` is refused. On success every invariant of check.h holds, and
-/// p->log is NULL. On failure `p` owns nothing.
+/// nobody is told (p->events). On failure `p` owns nothing.
 bool snapshot_read(struct phys *p, const char *text, size_t bytes, const char *name, uint32_t most_frames, struct error *error);

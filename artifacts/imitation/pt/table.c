@@ -1,8 +1,37 @@
 #include "pt/table.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/host.h"
+
+const char *pt_cause_name(int cause) {
+    static const char *const names[PT_CAUSES] = {"fault", "around", "access", "table",   "call",      "protect",
+                                                 "move",  "fork",   "aging",  "reclaim", "migration", "collapse"};
+    return cause >= 0 && cause < PT_CAUSES ? names[cause] : "?";
+}
+
+static size_t entry_text(char *text, size_t room, const char *name, pt_entry entry) {
+    static const struct {
+        unsigned bit;
+        char letter;
+    } bits[] = {{PT_WRITE, 'w'}, {PT_YOUNG, 'y'}, {PT_DIRTY, 'd'}, {PT_FILE, 'f'}, {PT_SHARED, 's'}};
+    char letters[] = "     ", *end = letters;
+    if (entry == 0 || pt_is_table(entry)) return (size_t)snprintf(text, room, " %s=%s", name, entry == 0 ? "none" : "table");
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; ++i)
+        if (entry & bits[i].bit) *end++ = bits[i].letter;
+    *end = '\0';
+    const char *kind = entry & PT_SWAP ? "slot" : entry & PT_ZERO ? "zero" : "frame";
+    return (size_t)snprintf(text, room, " %s=%s:%u%s%s", name, kind, pt_value(entry), end > letters ? ":" : "", letters);
+}
+
+size_t pt_change_text(const struct pt_change *change, char text[PT_CHANGE_TEXT_BYTES]) {
+    size_t at = (size_t)snprintf(text, PT_CHANGE_TEXT_BYTES, "entry page=0x%" PRIx64 " level=%u cause=%s", change->page, change->level,
+                                 pt_cause_name(change->cause));
+    at += entry_text(text + at, PT_CHANGE_TEXT_BYTES - at, "old", change->old);
+    return at + entry_text(text + at, PT_CHANGE_TEXT_BYTES - at, "new", change->entry);
+}
 
 struct pt_table *pt_new_table(uint32_t frame) {
     struct pt_table *table = host_alloc(sizeof *table);
@@ -57,10 +86,10 @@ struct pt_table *pt_find_table(const struct pt *pt, uint64_t page, unsigned leve
     return table;
 }
 
-pt_entry *pt_find(const struct pt *pt, uint64_t page, unsigned *level) {
+const pt_entry *pt_find(const struct pt *pt, uint64_t page, unsigned *level) {
     struct pt_table *table = pt->root;
     for (*level = PT_TOP;; --*level) {
-        pt_entry *slot = &table->slot[pt_index(page, *level)];
+        const pt_entry *slot = &table->slot[pt_index(page, *level)];
         if (*slot == 0) return NULL;
         if (!pt_is_table(*slot)) return slot;
         table = pt_below(*slot);
@@ -71,11 +100,11 @@ struct pt_table *pt_reach(struct pt *pt, uint64_t page, unsigned level, uint32_t
     struct pt_table *table = pt->root;
     *outcome = PHYS_GOT_FRAMES;
     for (unsigned at = PT_TOP; at > level; --at) {
-        pt_entry *slot = &table->slot[pt_index(page, at)];
+        const pt_entry *slot = &table->slot[pt_index(page, at)];
         if (*slot == 0) {
             const uint32_t frame = pt_take_frame(pt, cpu, outcome);
             if (frame == PHYS_NO_FRAME) return NULL;
-            *slot = pt_to_table(pt_new_table(frame));
+            pt_write(pt, slot, page, at, pt_to_table(pt_new_table(frame)), PT_BY_TABLE);
             ++pt->tables[at - 1];
             added->frame[added->count++] = frame;
         }

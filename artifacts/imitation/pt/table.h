@@ -19,7 +19,7 @@
 #define PT_PAGES (UINT64_C(1) << 35)      // 2^47 bytes
 
 struct pt_table {
-    pt_entry slot[PT_SLOTS];
+    const pt_entry slot[PT_SLOTS];        // only pt_write changes them
     uint32_t frame;
     struct pt_deposits *deposits;         // level 1 only; NULL: there never were any
 };
@@ -31,6 +31,41 @@ struct pt {
     uint64_t tables[PT_LEVELS];           // frames of each level; deposited ones count as level 0 (mm_inc_nr_ptes)
     uint64_t deposited;                   // of those
 };
+
+/// Why an entry was written.
+enum pt_cause {
+    PT_BY_FAULT,          // the page that a fault was for, or with it the other pages of one large page from swap
+    PT_BY_AROUND,         // fault-around
+    PT_BY_ACCESS,         // no fault: the processor sets young and dirty
+    PT_BY_TABLE,          // a table came or went
+    PT_BY_CALL,           // unmapped or split: munmap, mmap, mprotect, madvise, brk, exit
+    PT_BY_PROTECT,        // mprotect: other rights
+    PT_BY_MOVE,           // mremap: the entry, or a whole table, has another place; or it was split for that
+    PT_BY_FORK,           // shared with a child, or the child's copy
+    PT_BY_AGING,          // reclaim cleared young
+    PT_BY_RECLAIM,        // the page goes to swap, or leaves the page cache; or it was split for that
+    PT_BY_MIGRATION,      // compaction moved the page
+    PT_BY_COLLAPSE,       // khugepaged
+    PT_CAUSES
+};
+
+/// Name of a cause: fault, around, access, table, call, protect, move, fork, aging, reclaim, migration, collapse.
+const char *pt_cause_name(int cause);
+
+/// An entry of level `level` that covers `page` and the pages behind it (pt_slot_pages) was written. Entries of a table that is put in place
+/// as a whole (a split, a move) have no events of their own.
+struct pt_change {
+    const struct pt *pt;
+    uint64_t page;
+    unsigned level;
+    enum pt_cause cause;
+    pt_entry old, entry;
+};
+
+/// One line without end of line: `page=N level=L cause=NAME`, then `old=` and `new=`: none, table, frame:N, zero, slot:N, and letters of rights
+/// (w), young (y), dirty (d), file (f), shared (s).
+enum { PT_CHANGE_TEXT_BYTES = 160 };
+size_t pt_change_text(const struct pt_change *change, char text[PT_CHANGE_TEXT_BYTES]);
 
 /// Table frames that one call allocated, in order.
 struct pt_new {
@@ -48,7 +83,7 @@ void pt_destroy(struct pt *pt, uint32_t cpu);
 struct pt_table *pt_find_table(const struct pt *pt, uint64_t page, unsigned level, unsigned *missing);
 
 /// The slot that maps `page` or holds its swap entry, and its level; NULL if nothing does.
-pt_entry *pt_find(const struct pt *pt, uint64_t page, unsigned *level);
+const pt_entry *pt_find(const struct pt *pt, uint64_t page, unsigned *level);
 
 /// Makes all tables down to `level` and returns the last one. NULL: *outcome says why; tables above stay, as in Linux. No 2MB
 /// mapping may cover `page` if level is 0. Adds to *added.
@@ -64,6 +99,19 @@ uint32_t pt_withdraw_frame(struct pt *pt, struct pt_table *table);
 static inline struct pt_table *pt_below(pt_entry entry) { return (struct pt_table *)(uintptr_t)entry; }
 
 static inline pt_entry pt_to_table(struct pt_table *table) { return (uint64_t)(uintptr_t)table; }
+
+static inline void pt_report(const struct pt *pt, uint64_t page, unsigned level, pt_entry old, pt_entry entry, enum pt_cause cause) {
+    const struct events *sink = &pt->phys->events;
+    const struct pt_change change = {pt, page & ~(pt_slot_pages(level) - 1), level, cause, old, entry};
+    sink->entry(sink->context, &change);
+}
+
+/// The only writer of entries: `slot`, of a table of `level` that is in place, covers `page`.
+static inline void pt_write(const struct pt *pt, const pt_entry *slot, uint64_t page, unsigned level, pt_entry entry, enum pt_cause cause) {
+    const pt_entry old = *slot;
+    *(pt_entry *)(uintptr_t)slot = entry;
+    if (__builtin_expect(pt->phys->events.entry != NULL, 0)) pt_report(pt, page, level, old, entry, cause);
+}
 
 /// Host memory of a table whose frame is known already.
 struct pt_table *pt_new_table(uint32_t frame);

@@ -98,9 +98,8 @@ static enum fate decide(struct scan *scan, uint32_t frame, uint32_t list, struct
 }
 
 static void note(const struct scan *scan, const char *what, uint32_t frame) {
-    if (__builtin_expect(scan->reclaim->lru->decisions != NULL, 0))
-        fprintf(scan->reclaim->lru->decisions, "  reclaim %s frame=%u pages=%u %s\n", what, frame, lru_pages(scan->reclaim->lru, frame),
-                scan->kswapd ? "kswapd" : "direct");
+    EVENTS_DECISION(&scan->reclaim->lru->phys->events, "reclaim %s frame=%u pages=%u %s", what, frame, lru_pages(scan->reclaim->lru, frame),
+                    scan->kswapd ? "kswapd" : "direct");
 }
 
 static void activate(struct scan *scan, uint32_t frame, struct shrunk *shrunk) {
@@ -234,9 +233,8 @@ uint64_t shrink_inactive(struct scan *scan, uint64_t pages, enum lru_list list) 
     lru->isolated[file] -= taken;
     *(scan->kswapd ? &reclaim->counts.pgsteal_kswapd : &reclaim->counts.pgsteal_direct) += reclaimed;
     reclaim->counts.pgsteal[file] += reclaimed;
-    if (__builtin_expect(lru->decisions != NULL, 0))
-        fprintf(lru->decisions, "  reclaim scan %s priority=%d scanned=%" PRIu64 " freed=%" PRIu64 "\n", file ? "file" : "anon",
-                scan->priority, scanned, reclaimed);
+    EVENTS_DECISION(&lru->phys->events, "reclaim scan %s priority=%d scanned=%" PRIu64 " freed=%" PRIu64, file ? "file" : "anon",
+                    scan->priority, scanned, reclaimed);
     lru_note_cost(lru, file, shrunk.pageout, scanned - reclaimed);
     scan->round.dirty += shrunk.dirty;
     scan->round.unqueued_dirty += shrunk.unqueued_dirty;

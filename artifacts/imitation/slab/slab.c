@@ -5,12 +5,9 @@
 
 #include "base/host.h"
 
-static void report(const struct slab_cache *cache, enum slab_event_kind kind, const struct slab *slab) {
-    if (cache->log) cache->log(cache->log_context, cache->name, kind, slab->frame, slab->order);
-}
-
-static struct phys_result ask(struct slab_cache *cache, const struct phys_request *request) {
-    return cache->alloc ? cache->alloc(cache->alloc_context, request) : phys_obtain(cache->phys, request);
+static void report(const struct slab_cache *cache, bool added, const struct slab *slab) {
+    const struct events *sink = &cache->phys->events;
+    if (sink->slab) sink->slab(sink->context, cache->name, added, slab->frame, slab->order);
 }
 
 /// allocate_slab. SLAB_NONE: *outcome.
@@ -23,12 +20,12 @@ static uint32_t new_slab(struct slab_cache *cache, uint32_t cpu, enum phys_outco
         request.may_reclaim = request.may_wake_kswapd = false;
         request.no_reserves = true;
     }
-    struct phys_result result = ask(cache, &request);
+    struct phys_result result = phys_obtain(cache->phys, &request);
     if (result.outcome != PHYS_GOT_FRAMES && order > cache->least_order) {
         order = cache->least_order;
         request = phys_request_default(order, type);
         request.cpu = (uint8_t)cpu;
-        result = ask(cache, &request);
+        result = phys_obtain(cache->phys, &request);
     }
     *outcome = result.outcome;
     if (result.outcome != PHYS_GOT_FRAMES) return SLAB_NONE;
@@ -49,14 +46,14 @@ static uint32_t new_slab(struct slab_cache *cache, uint32_t cpu, enum phys_outco
                           .link = host_alloc(objects * sizeof *slab->link)};
     for (uint32_t i = 0; i < objects; ++i) slab->link[i] = (uint16_t)(i + 1 < objects ? i + 1 : SLAB_END);
     ++cache->counts.new_slabs;
-    report(cache, SLAB_NEW, slab);
+    report(cache, true, slab);
     return number;
 }
 
 static void discard(struct slab_cache *cache, uint32_t number, uint32_t cpu) {
     struct slab *slab = &cache->slab[number];
     struct error error;
-    report(cache, SLAB_FREED, slab);
+    report(cache, false, slab);
     ++cache->counts.freed_slabs;
     if (!phys_free(cache->phys, slab->frame, slab->order, cpu, &error)) error_stop(&error);
     free(slab->link);

@@ -52,10 +52,6 @@ struct slab_counts {
     uint64_t from_node, from_cpu_partial, to_node;  // slabs: ALLOC_FROM_PARTIAL, CPU_PARTIAL_ALLOC; drained lists: CPU_PARTIAL_DRAIN
 };
 
-enum slab_event_kind { SLAB_NEW, SLAB_FREED };
-typedef void slab_log(void *context, const char *cache, enum slab_event_kind kind, uint32_t frame, unsigned order);
-typedef struct phys_result slab_alloc_frames(void *context, const struct phys_request *request);
-
 struct slab_cache {
     char name[SLAB_NAME_BYTES];
     struct phys *phys;
@@ -69,10 +65,6 @@ struct slab_cache {
     uint32_t spare;  // chain of unused numbers
     uint32_t node_first, node_last, node_count;
     struct slab_cpu *cpu;  // one for each
-    slab_alloc_frames *alloc;  // NULL: phys_obtain
-    void *alloc_context;
-    slab_log *log;  // NULL: no report
-    void *log_context;
     struct slab_counts counts;
 };
 

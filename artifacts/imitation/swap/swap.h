@@ -62,7 +62,6 @@ struct swap {
     size_t writes, write_room;
     swap_transfer *transfer;
     void *context;
-    uint32_t near_slot, near_window, near_hits;      // readahead by slots (swapin_nr_pages): unused with readahead by areas
     struct {
         uint64_t pswpin, pswpout, swap_ra, swap_ra_hit;
     } counts;                    // /proc/vmstat

@@ -33,6 +33,10 @@ TEST(Decide, LimitsAtNAndAbove) {
     for (const auto &row : rows) EXPECT_EQ(collapse_decide(&settings, &row.counts), row.result) << row.name;
 }
 
+void put(const Process &p, const pt_table *table, unsigned slot, pt_entry entry) {
+    pt_write(&p.process.pt, &table->slot[slot], at + slot, 0, entry, PT_BY_FAULT);
+}
+
 TEST(Scan, CountsTheEntriesOfATable) {
     // Every (none, swap, young) on a grid, as entries of a real table. This tests the counting and the order of limits; what follows
     // from the counts is taken from collapse_decide, which the table above tests.
@@ -42,10 +46,9 @@ TEST(Scan, CountsTheEntriesOfATable) {
     p.map(at, 512);
     process_advise(&p.process, at, 512, ADVICE_NOHUGEPAGE, 0);
     p.touch(at);
-    pt_table *table = nullptr;
     unsigned missing;
-    table = pt_find_table(&p.process.pt, at, 0, &missing);
-    const pt_table saved = *table;
+    const pt_table *table = pt_find_table(&p.process.pt, at, 0, &missing);
+    const std::vector<pt_entry> saved(table->slot, table->slot + PT_SLOTS);
     phys_outcome outcome;
     for (const uint32_t none : {0u, 1u, 299u, 300u, 301u, 512u})
         for (const uint32_t swap : {0u, 1u, 64u, 65u})
@@ -57,14 +60,15 @@ TEST(Scan, CountsTheEntriesOfATable) {
                     const collapse_result wanted = collapse_decide(&settings, &counts);
                     if (wanted == COLLAPSE_DONE && swap == 0) continue;  // these would collapse: a test of its own
                     for (uint32_t i = 0; i < 512; ++i)
-                        table->slot[i] = i < none          ? (i % 2 ? 0 : pt_make(0, PT_PRESENT | PT_ZERO | PT_YOUNG))
-                                         : i < none + swap ? pt_make(i, PT_SWAP)
-                                                           : pt_make(i, PT_PRESENT | (i - none - swap < young ? uint32_t{PT_YOUNG} : 0u) |
-                                                                            (writable && i == 511 ? uint32_t{PT_WRITE} : 0u));
+                        put(p, table, i,
+                            i < none          ? (i % 2 ? 0 : pt_make(0, PT_PRESENT | PT_ZERO | PT_YOUNG))
+                            : i < none + swap ? pt_make(i, PT_SWAP)
+                                              : pt_make(i, PT_PRESENT | (i - none - swap < young ? uint32_t{PT_YOUNG} : 0u) |
+                                                               (writable && i == 511 ? uint32_t{PT_WRITE} : 0u)));
                     const collapse_result got = collapse_range(&p.process, at, 0, &outcome);
                     EXPECT_EQ(got, wanted == COLLAPSE_DONE ? COLLAPSE_SWAP_IN : wanted) << none << " " << swap << " " << young;
                 }
-    *table = saved;
+    for (uint32_t i = 0; i < 512; ++i) put(p, table, i, saved[i]);
     EXPECT_EQ(p.broken(), nullptr);
 }
 
@@ -78,12 +82,12 @@ struct Small : testing::Test {
     }
     void wake() {
         seen.clear();
-        collapsed = khugepaged_wake(
-            &p.system, 0,
-            [](void *context, const ::process *, uint64_t page, collapse_result result) {
-                static_cast<std::vector<std::pair<uint64_t, collapse_result>> *>(context)->emplace_back((page - at) / 512, result);
-            },
-            &seen);
+        p.memory.p.events.context = this;
+        p.memory.p.events.scan = [](void *self, const ::process *, uint64_t page, int result) {
+            static_cast<Small *>(self)->seen.emplace_back((page - at) / 512, static_cast<collapse_result>(result));
+        };
+        collapsed = khugepaged_wake(&p.system, 0);
+        p.memory.p.events = {};
     }
     Process p;
     std::vector<std::pair<uint64_t, collapse_result>> seen;
@@ -136,7 +140,7 @@ TEST_F(Small, SplitBlocksAreFreedInTheOrderOfTheirFirstMappings) {
     unsigned missing;
     pt_table *table = pt_find_table(&p.process.pt, at, 0, &missing);
     const auto map_page = [&](unsigned slot, uint32_t of, uint32_t i) {
-        table->slot[slot] = pt_make(of + i, PT_PRESENT | PT_WRITE | PT_YOUNG);
+        put(p, table, slot, pt_make(of + i, PT_PRESENT | PT_WRITE | PT_YOUNG));
         rmap_set(&p.system.lru.rmap, of + i, process_place(&p.process, at + slot));
         ++p.system.mappings[of >> 9];
         ++p.process.anonymous_pages;
@@ -163,8 +167,8 @@ TEST_F(Small, ABlockThatIsMappedElsewhereStays) {
     ASSERT_EQ(process_unmap(&p.process, at + 512 + 100, 1, 0), nullptr);  // a split; 511 mappings
     unsigned missing;
     pt_table *upper = pt_find_table(&p.process.pt, at + 512, 0, &missing), *lower = pt_find_table(&p.process.pt, at, 0, &missing);
-    lower->slot[5] = upper->slot[5];
-    upper->slot[5] = 0;
+    put(p, lower, 5, upper->slot[5]);
+    put(p, upper, 5, 0);
     rmap_move(&p.system.lru.rmap, block + 5, process_place(&p.process, at + 512 + 5), process_place(&p.process, at + 5));
     ASSERT_EQ(p.broken(), nullptr);
     phys_outcome outcome;
@@ -201,14 +205,14 @@ TEST_F(Small, ACollapseBetweenTwoRefusalsChangesNothing) {
         Process *of;
         std::vector<collapse_result> results;
     } notes{&p, {}};
-    khugepaged_wake(
-        &p.system, 0,
-        [](void *context, const ::process *, uint64_t, collapse_result result) {
-            Notes *to = static_cast<Notes *>(context);
-            to->results.push_back(result);
-            if (to->results.size() == 1) to->of->free_one_block();
-        },
-        &notes);
+    p.memory.p.events.context = &notes;
+    p.memory.p.events.scan = [](void *context, const ::process *, uint64_t, int result) {
+        Notes *to = static_cast<Notes *>(context);
+        to->results.push_back(static_cast<collapse_result>(result));
+        if (to->results.size() == 1) to->of->free_one_block();
+    };
+    khugepaged_wake(&p.system, 0);
+    p.memory.p.events = {};
     EXPECT_EQ(notes.results, (std::vector<collapse_result>{COLLAPSE_NO_BLOCK, COLLAPSE_DONE, COLLAPSE_NO_BLOCK}));
     EXPECT_EQ(p.broken(), nullptr);
 }
@@ -247,11 +251,12 @@ TEST_F(Small, AreasThatAreSkippedCount) {
         other.touch(at + 512);
         if (untouched) other.map(at + 4096, 512);
         int ranges = 0;
-        const auto note = [](void *context, const ::process *, uint64_t, collapse_result) { ++*static_cast<int *>(context); };
-        khugepaged_wake(&other.system, 0, note, &ranges);
+        other.memory.p.events.context = &ranges;
+        other.memory.p.events.scan = [](void *context, const ::process *, uint64_t, int) { ++*static_cast<int *>(context); };
+        khugepaged_wake(&other.system, 0);
         EXPECT_EQ(ranges, 2);
         ranges = 0;
-        khugepaged_wake(&other.system, 0, note, &ranges);
+        khugepaged_wake(&other.system, 0);
         EXPECT_EQ(ranges, untouched ? 1 : 2);
         EXPECT_EQ(other.system.counts.thp_full_scans, 1u);
     }

@@ -58,18 +58,12 @@ TEST_F(Comb, ARequestFor2MBGetsABlockThatGrew) {
 }
 
 TEST_F(Comb, PagesMoveUp) {
-    char *text = nullptr;
-    size_t bytes = 0;
-    p.system.lru.decisions = open_memstream(&text, &bytes);
-    compact_all(&p.system.compact, 0);
-    std::fclose(p.system.lru.decisions);
-    p.system.lru.decisions = nullptr;
+    const std::string text = decisions_of(p.memory.p, [&] { compact_all(&p.system.compact, 0); });
     unsigned from, to, moves = 0;
-    for (const char *line = text; (line = std::strstr(line, "migrate from=")); ++line, ++moves) {
+    for (const char *line = text.c_str(); (line = std::strstr(line, "migrate from=")); ++line, ++moves) {
         ASSERT_EQ(std::sscanf(line, "migrate from=%u to=%u", &from, &to), 2);
         EXPECT_LT(from >> 9, to >> 9);            // the scanners meet in one pageblock at last
     }
-    std::free(text);
     EXPECT_GT(moves, 1000u);
     EXPECT_EQ(moves, p.moved);
     const struct zone &zone = p.memory.p.zones[PHYS_DMA32];
@@ -77,25 +71,12 @@ TEST_F(Comb, PagesMoveUp) {
     right();
 }
 
-/// Text that reclaim and compaction print while `run` works.
-std::string decisions_of(struct lru &lru, const std::function<void()> &run) {
-    char *text = nullptr;
-    size_t bytes = 0;
-    lru.decisions = open_memstream(&text, &bytes);
-    run();
-    std::fclose(lru.decisions);
-    lru.decisions = nullptr;
-    const std::string printed(text, bytes);
-    std::free(text);
-    return printed;
-}
-
 // Found by a run of 6.12: the last pages of a block are freed by the drain at the end of a step. Linux looks for a captured block before
 // the drain only, so the run moves pages of one more pageblock.
 TEST_F(Comb, ABlockThatTheDrainFreesIsNoticedAfterTheNextStep) {
     uint32_t captured = PHYS_NO_FRAME;
     const std::string text = decisions_of(
-        p.system.lru, [&] { compact_direct(&p.system.compact, 9, PHYS_MOVABLE, COMPACT_LIGHT, PHYS_NORMAL, PHYS_MARK_MIN, 0, &captured); });
+        p.memory.p, [&] { compact_direct(&p.system.compact, 9, PHYS_MOVABLE, COMPACT_LIGHT, PHYS_NORMAL, PHYS_MARK_MIN, 0, &captured); });
     ASSERT_NE(captured, PHYS_NO_FRAME);
     unsigned from = 0, to, scanned, taken, last = 0;
     for (const char *line = text.c_str(); (line = std::strstr(line, "isolate from=")); ++line)

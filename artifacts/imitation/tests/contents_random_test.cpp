@@ -133,7 +133,7 @@ struct World {
         std::map<std::pair<size_t, uint64_t>, uint64_t> before;
         for (size_t i = 0; i < members.size(); ++i)
             for (uint64_t page = anonymous; page < anonymous + span; ++page) before[{i, page}] = read_frame(members[i].process, page);
-        khugepaged_wake(&p.system, 0, nullptr, nullptr);
+        khugepaged_wake(&p.system, 0);
         for (const auto &[where, value] : before) {
             const uint32_t frame = frame_at(members[where.first].process, where.second);
             if (frame != PHYS_NO_FRAME) content[frame] = value;

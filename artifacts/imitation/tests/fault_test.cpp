@@ -180,7 +180,6 @@ TEST(Huge, FallsBackOrAsksForCompaction) {
     EXPECT_EQ(asks.kind, FAULT_NEEDS);
     EXPECT_EQ(asks.outcome, PHYS_NEEDS_COMPACTION);
     EXPECT_EQ(asks.needs_order, 9u);
-    EXPECT_EQ(p.touch(at + 512, true, FAULT_AGAIN).outcome, PHYS_NEEDS_RECLAIM);
     EXPECT_EQ(p.system.counts.thp_fault_fallback, 1u);
     const fault given_up = p.touch(at + 512, true, FAULT_WITHOUT_HUGE);
     EXPECT_EQ(given_up.kind, FAULT_PAGE);
@@ -237,11 +236,11 @@ struct HugeZero : testing::Test {
 
 TEST_F(HugeZero, TheFaultHoldsItsTableWhileMemoryIsCompacted) {
     // do_huge_pmd_anonymous_page takes the table once, before get_huge_zero_page, and frees it only after a refusal.
-    EXPECT_EQ(p.touch(at, false, FAULT_AGAIN).outcome, PHYS_NEEDS_RECLAIM);
+    EXPECT_EQ(p.touch(at, false).outcome, PHYS_NEEDS_COMPACTION);
     EXPECT_TRUE(p.memory.of_kind(PHYS_ALLOC).empty() && p.memory.of_kind(PHYS_FREE).empty());
     p.free_one_block();
     p.memory.events.clear();
-    const fault read = p.touch(at, false, FAULT_AGAIN);
+    const fault read = p.touch(at, false);
     EXPECT_EQ(read.kind, FAULT_ZERO);
     ASSERT_EQ(read.tables.count, 1u);
     EXPECT_EQ(read.tables.frame[0], table);

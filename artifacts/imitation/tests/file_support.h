@@ -27,10 +27,10 @@ struct Cache {
     explicit Cache(uint64_t bytes = 256 * mib) : memory(Memory::pc(bytes)) {
         lru_create(&lru, &memory.p);
         file_cache_create(&cache, &memory.p, &lru);
-        cache.log = [](void *self, const file_event *event) {
+        memory.p.events.context = this;
+        memory.p.events.file = [](void *self, const file_event *event) {
             static_cast<Cache *>(self)->events.push_back({event->kind, event->index, event->pages, event->more});
         };
-        cache.log_context = this;
         cache.disk = [](void *self, uint32_t, uint64_t index, uint32_t pages) {
             auto *of = static_cast<Cache *>(self);
             for (uint64_t i = 0; i < pages; ++i) of->disk.push_back(index + i);

@@ -44,18 +44,22 @@ TEST(FileWrite, ReadsOnlyWhatItKeeps) {
 }
 
 TEST(FileCache, OnlyReadaheadGoesWithoutRetries) {
+    // Memory is used up, so each request asks for help, which hands a frame on.
     struct Seen {
-        phys *p;
+        std::vector<uint32_t> frames;
         std::vector<bool> no_retry;
     };
-    Cache c;
+    Cache c(16 * mib);
     file *f = c.open(100);
-    Seen seen{&c.memory.p, {}};
-    c.cache.alloc_context = &seen;
-    c.cache.alloc = [](void *context, const phys_request *request) {
+    Seen seen;
+    for (uint32_t frame; (frame = c.memory.alloc()) != PHYS_NO_FRAME;) seen.frames.push_back(frame);
+    c.memory.p.help.context = &seen;
+    c.memory.p.help.go_on = [](void *context, const phys_request *request, const phys_result *) {
         auto *to = static_cast<Seen *>(context);
         to->no_retry.push_back(request->no_retry);
-        return phys_alloc(to->p, request);
+        const uint32_t frame = to->frames.back();
+        to->frames.pop_back();
+        return phys_result{PHYS_GOT_FRAMES, frame};
     };
     EXPECT_EQ(c.read(f, 0), 4096u);
     ASSERT_EQ(seen.no_retry.size(), 4u);          // a first window of one page has four

@@ -54,16 +54,18 @@ public:
     }
     /// khugepaged; its copies are not hooked, so contents of new blocks come from what is expected.
     void collapse() {
-        khugepaged_wake(
-            &system, 0,
-            [](void *context, const ::process *, uint64_t page, collapse_result result) {
-                auto *self = static_cast<Pressure *>(context);
-                for (uint64_t i = page; result == COLLAPSE_DONE && i < page + 512; ++i) {
-                    const auto known = self->expected.find(i);
-                    self->in_frame[self->frame_of(i)] = known == self->expected.end() ? 0 : known->second;
-                }
-            },
-            this);
+        const events sink = memory.p.events;
+        memory.p.events = {};
+        memory.p.events.context = this;
+        memory.p.events.scan = [](void *context, const ::process *, uint64_t page, int result) {
+            auto *self = static_cast<Pressure *>(context);
+            for (uint64_t i = page; result == COLLAPSE_DONE && i < page + 512; ++i) {
+                const auto known = self->expected.find(i);
+                self->in_frame[self->frame_of(i)] = known == self->expected.end() ? 0 : known->second;
+            }
+        };
+        khugepaged_wake(&system, 0);
+        memory.p.events = sink;
     }
     void forget(uint64_t page, uint64_t pages) { expected.erase(expected.lower_bound(page), expected.lower_bound(page + pages)); }
 

@@ -115,9 +115,9 @@ TEST_F(Tables, SplitUsesTheDepositedFrame) {
     phys_outcome outcome;
     const uint32_t deposit = pt_take_frame(&pt, 0, &outcome);
     pt_deposit_frame(&pt, table, deposit);
-    table->slot[0] = pt_make(1024, PT_PRESENT | PT_WRITE | PT_YOUNG);
+    pt_write(&pt, &table->slot[0], 0, 1, pt_make(1024, PT_PRESENT | PT_WRITE | PT_YOUNG), PT_BY_FAULT);
     EXPECT_EQ(pt.tables[0], 1u);
-    pt_split(&pt, table, &table->slot[0]);
+    pt_split(&pt, table, &table->slot[0], 0, PT_BY_CALL);
     EXPECT_EQ(pt.tables[0], 1u);
     EXPECT_EQ(pt.deposited, 0u);
     unsigned level;
@@ -125,10 +125,10 @@ TEST_F(Tables, SplitUsesTheDepositedFrame) {
     EXPECT_EQ(*pt_find(&pt, 511, &level), pt_make(1535, PT_PRESENT | PT_WRITE | PT_YOUNG));
     EXPECT_EQ(level, 0u);
     EXPECT_EQ(pt_below(table->slot[0])->frame, deposit);
-    pt_collapse(&pt, table, &table->slot[0], pt_make(2048, PT_PRESENT));
+    pt_collapse(&pt, table, &table->slot[0], 0, pt_make(2048, PT_PRESENT));
     EXPECT_EQ(pt.deposited, 1u);
     EXPECT_EQ(pt_withdraw_frame(&pt, table), deposit);
-    table->slot[0] = 0;
+    pt_write(&pt, &table->slot[0], 0, 1, 0, PT_BY_CALL);
     EXPECT_TRUE(memory.release(deposit));
 }
 
@@ -136,8 +136,8 @@ TEST_F(Tables, SplitZerosAreZeroPages) {
     pt_table *table = reach(0, 1);
     phys_outcome outcome;
     pt_deposit_frame(&pt, table, pt_take_frame(&pt, 0, &outcome));
-    table->slot[0] = pt_make(512, PT_PRESENT | PT_YOUNG | PT_ZERO);
-    pt_split(&pt, table, &table->slot[0]);
+    pt_write(&pt, &table->slot[0], 0, 1, pt_make(512, PT_PRESENT | PT_YOUNG | PT_ZERO), PT_BY_FAULT);
+    pt_split(&pt, table, &table->slot[0], 0, PT_BY_CALL);
     unsigned level;
     for (const uint64_t page : {0, 1, 511}) EXPECT_EQ(*pt_find(&pt, page, &level), pt_make(0, PT_PRESENT | PT_YOUNG | PT_ZERO));
 }

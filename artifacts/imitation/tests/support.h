@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -54,8 +55,8 @@ public:
 
     /// From now on, decisions are recorded: as structures and as text.
     void record() {
-        p.log = [](void *context, const phys_event *event) { static_cast<std::vector<phys_event> *>(context)->push_back(*event); };
-        p.log_context = &events;
+        p.events.context = &events;
+        p.events.frames = [](void *to, const phys_event *event) { static_cast<std::vector<phys_event> *>(to)->push_back(*event); };
     }
     std::string log_text() const {
         std::string all;
@@ -102,6 +103,17 @@ private:
         return frames;
     }
 };
+
+/// Lines that reclaim, swap and compaction tell while `run` works.
+inline std::string decisions_of(phys &p, const std::function<void()> &run) {
+    std::string all;
+    p.events = {};
+    p.events.context = &all;
+    p.events.decision = [](void *to, const char *text) { static_cast<std::string *>(to)->append(text) += '\n'; };
+    run();
+    p.events = {};
+    return all;
+}
 
 inline std::vector<uint32_t> blocks_of(const zone &of_zone) { return std::vector<uint32_t>(of_zone.blocks, of_zone.blocks + PHYS_ORDERS); }
 

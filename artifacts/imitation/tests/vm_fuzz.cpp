@@ -118,7 +118,8 @@ void replay(fuzz::Run &run) {
     FILE *out = std::fopen("/dev/null", "w");
     bool refused = false;
     for (const std::string &piece : pieces(text, family || run.rng() % 4 == 0))
-        if (!vm_replay_run(&p.process, piece.data(), piece.size(), "fuzz", run.rng() % 8 == 0, out, &counts, &failure)) {
+        if (!vm_replay_run(&p.process, piece.data(), piece.size(), "fuzz", run.rng() % 8 == 0, run.rng() % 8 == 0, out, &counts,
+                           &failure)) {
             refused = true;
             if (failure.remedy[0] == '\0') run.broken(text, "an error has a remedy");
         }

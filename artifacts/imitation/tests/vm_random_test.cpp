@@ -74,7 +74,7 @@ struct Caller {
                 break;
             }
             case 5: move(page, std::min<uint64_t>(fits, 700)); break;
-            case 6: khugepaged_wake(&p.system, 0, nullptr, nullptr); break;
+            case 6: khugepaged_wake(&p.system, 0); break;
             default:
                 for (uint64_t i = 0; i < std::min<uint64_t>(fits, 16); ++i) access(page + i, below(3) > 0);
         }

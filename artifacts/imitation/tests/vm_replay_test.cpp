@@ -15,11 +15,11 @@ using namespace tests;
 namespace {
 
 struct VmReplay : testing::Test {
-    bool run(const std::string &text) {
+    bool run(const std::string &text, bool changes = false) {
         char *printed = nullptr;
         size_t bytes = 0;
         FILE *out = open_memstream(&printed, &bytes);
-        const bool done = vm_replay_run(&p.process, text.data(), text.size(), "events", false, out, &counts, &failure);
+        const bool done = vm_replay_run(&p.process, text.data(), text.size(), "events", false, changes, out, &counts, &failure);
         std::fclose(out);
         output.assign(printed, bytes);
         std::free(printed);
@@ -40,6 +40,18 @@ TEST_F(VmReplay, PrintsEachFault) {
     EXPECT_NE(output.find(" split"), std::string::npos) << output;
     EXPECT_EQ(counts.faults[FAULT_NONE][0], 512u);
     EXPECT_EQ(counts.faults[FAULT_PAGE][1], 1u);
+}
+
+TEST_F(VmReplay, PrintsChangesUnderTheirEvent) {
+    ASSERT_TRUE(run("mmap 0x40000000 0x2000 rw\ntouch 0x40001000 w\nmunmap 0x40001000 0x1000\n", true));
+    const std::string frame = output.substr(output.find("new=frame:") + 4, output.find(":wyd") - output.find("new=frame:") - 4);
+    EXPECT_NE(output.find("> mmap 0x40000000 0x2000 rw\n  area start=0x40000000 end=0x40002000 flags=0x43 file=0\n"), std::string::npos)
+        << output;
+    EXPECT_NE(output.find("  entry page=0x40001 level=0 cause=fault old=none new=" + frame + ":wyd\nfault 0x40001000 w page"),
+              std::string::npos)
+        << output;
+    EXPECT_NE(output.find("  entry page=0x40001 level=0 cause=call old=" + frame + ":wyd new=none\n"), std::string::npos) << output;
+    EXPECT_NE(output.find("  area start=0x40001000 end=0x40002000 gone\n"), std::string::npos) << output;
 }
 
 TEST_F(VmReplay, CountersTakeInWhatLags) {
@@ -150,7 +162,7 @@ TEST_F(VmReplay, RefusesWithTheLine) {
         Process fresh;
         char buffer[64];
         FILE *out = fmemopen(buffer, sizeof buffer, "w");
-        EXPECT_FALSE(vm_replay_run(&fresh.process, row.text, strlen(row.text), "events", false, out, &counts, &failure)) << row.text;
+        EXPECT_FALSE(vm_replay_run(&fresh.process, row.text, strlen(row.text), "events", false, false, out, &counts, &failure)) << row.text;
         std::fclose(out);
         EXPECT_EQ(std::string(failure.asked), std::string("events line ") + row.line) << row.text;
         EXPECT_NE(failure.remedy[0], '\0');

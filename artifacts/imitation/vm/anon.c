@@ -4,7 +4,7 @@
 
 static struct process *process_of(const struct vm_system *system, rmap_place place) { return system->process[rmap_process(place)]; }
 
-pt_entry *anon_entry(struct vm_system *system, rmap_place place, unsigned *level) {
+const pt_entry *anon_entry(const struct vm_system *system, rmap_place place, unsigned *level) {
     return pt_find(&process_of(system, place)->pt, rmap_page(place), level);
 }
 
@@ -21,10 +21,11 @@ static uint32_t clear_young(struct vm_system *system, uint32_t frame, const stru
     uint32_t young = 0;
     for (struct rmap_walk walk = rmap_start(&system->lru.rmap, frame); rmap_next(&walk, &place);) {
         unsigned level;
-        pt_entry *entry = anon_entry(system, place, &level);
+        const pt_entry *entry = anon_entry(system, place, &level);
         if (!(*entry & PT_YOUNG)) continue;
-        *entry &= ~(pt_entry)PT_YOUNG;
-        const struct area *area = areas_at(&process_of(system, place)->areas, rmap_page(place));
+        struct process *process = process_of(system, place);
+        pt_write(&process->pt, entry, rmap_page(place), level, *entry & ~(pt_entry)PT_YOUNG, PT_BY_AGING);
+        const struct area *area = areas_at(&process->areas, rmap_page(place));
         if (area->flags & AREA_EXEC) *executable = true;
         young += area != *last;
         *last = area;
@@ -46,10 +47,10 @@ static void split_mappings(struct vm_system *system, uint32_t frame) {
     rmap_place place;
     for (struct rmap_walk walk = rmap_start(&system->lru.rmap, frame); rmap_next(&walk, &place);) {
         unsigned level, missing;
-        pt_entry *entry = anon_entry(system, place, &level);
+        const pt_entry *entry = anon_entry(system, place, &level);
         if (level == 0) continue;
         struct process *process = process_of(system, place);
-        process_split(process, pt_find_table(&process->pt, rmap_page(place), 1, &missing), entry, rmap_page(place));
+        process_split(process, pt_find_table(&process->pt, rmap_page(place), 1, &missing), entry, rmap_page(place), PT_BY_RECLAIM);
     }
 }
 
@@ -92,8 +93,7 @@ static bool prepare(void *context, uint32_t frame, uint32_t list, uint32_t cpu) 
     if (slot == SWAP_NONE) return false;
     swap_cache_add(&system->swap, frame, slot);
     lru_set(lru, frame, LRU_DIRTY);
-    if (__builtin_expect(lru->decisions != NULL, 0))
-        fprintf(lru->decisions, "  swap-cache frame=%u slot=%u pages=%u\n", frame, slot, lru_pages(lru, frame));
+    EVENTS_DECISION(&system->phys->events, "swap-cache frame=%u slot=%u pages=%u", frame, slot, lru_pages(lru, frame));
     return true;
 }
 
@@ -108,10 +108,10 @@ static bool to_swap(struct vm_system *system, uint32_t head, uint32_t frame, uin
         unsigned level;
         const rmap_place place = rmap_oldest(&system->lru.rmap, frame);
         struct process *process = process_of(system, place);
-        pt_entry *entry = anon_entry(system, place, &level);
+        const pt_entry *entry = anon_entry(system, place, &level);
         if (!swap_duplicate(&system->swap, slot)) return false;
         if (*entry & PT_DIRTY) lru_set(&system->lru, head, LRU_DIRTY);
-        *entry = pt_make(slot, PT_SWAP | ((unsigned)*entry & PT_SHARED));
+        pt_write(&process->pt, entry, rmap_page(place), level, pt_make(slot, PT_SWAP | ((unsigned)*entry & PT_SHARED)), PT_BY_RECLAIM);
         rmap_remove(&system->lru.rmap, frame, place);
         --process->anonymous_pages;
         ++process->swapped_pages;
@@ -134,9 +134,8 @@ static enum lru_written write_page(void *context, uint32_t frame, uint32_t cpu) 
     struct vm_system *system = context;
     (void)cpu;
     if (lru_pages(&system->lru, frame) > 1) ++system->counts.thp_swpout;
-    if (__builtin_expect(system->lru.decisions != NULL, 0))
-        fprintf(system->lru.decisions, "  swap-out frame=%u slot=%u pages=%u\n", frame, system->swap.slot_of[frame],
-                lru_pages(&system->lru, frame));
+    EVENTS_DECISION(&system->phys->events, "swap-out frame=%u slot=%u pages=%u", frame, system->swap.slot_of[frame],
+                    lru_pages(&system->lru, frame));
     return swap_write(&system->swap, frame);
 }
 
@@ -169,8 +168,9 @@ static bool migrate(void *context, uint32_t from, uint32_t to, uint32_t cpu) {
     if (frame_order(&system->phys->frames, from) > 0) return false;
     for (struct rmap_walk walk = rmap_start(rmap, from); rmap_next(&walk, &place);) {
         unsigned level;
-        pt_entry *entry = anon_entry(system, place, &level);
-        *entry = pt_make(to, (unsigned)*entry & UINT32_MAX);
+        const pt_entry *entry = anon_entry(system, place, &level);
+        pt_write(&process_of(system, place)->pt, entry, rmap_page(place), level, pt_make(to, (unsigned)*entry & UINT32_MAX),
+                 PT_BY_MIGRATION);
     }
     rmap_give(rmap, from, to);
     if (!lru_has(&system->lru, from, LRU_IN_SWAP_CACHE)) return true;

@@ -21,4 +21,4 @@ void anon_split(struct vm_system *system, uint32_t frame, uint32_t list);
 void anon_free(struct vm_system *system, uint32_t frame, uint32_t cpu);
 
 /// Entry of a place, and its level; never NULL: the place is noted.
-pt_entry *anon_entry(struct vm_system *system, rmap_place place, unsigned *level);
+const pt_entry *anon_entry(const struct vm_system *system, rmap_place place, unsigned *level);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/events.h"
 #include "base/host.h"
 #include "vm/merge.h"
 
@@ -53,13 +54,28 @@ static void insert(struct areas *areas, size_t index, struct area area, bool cop
     ++areas->count;
 }
 
-void areas_remove(struct areas *areas, size_t first, size_t last) {
+static void tell(const struct areas *areas, uint64_t start, uint64_t end, const struct area *area) {
+    const struct events *sink = areas->events;
+    const struct area_change change = {areas, start, end, area};
+    if (sink && sink->area) sink->area(sink->context, &change);
+}
+
+void areas_report(const struct areas *areas, size_t index) {
+    tell(areas, areas->item[index].start, areas->item[index].end, &areas->item[index]);
+}
+
+static void take_out(struct areas *areas, size_t first, size_t last) {
     if (areas->slabs) {
         for (size_t i = first; i < last; ++i) area_objects_free(areas->slabs, &areas->objects[i]);
         memmove(areas->objects + first, areas->objects + last, (areas->count - last) * sizeof *areas->objects);
     }
     memmove(areas->item + first, areas->item + last, (areas->count - last) * sizeof *areas->item);
     areas->count -= last - first;
+}
+
+void areas_remove(struct areas *areas, size_t first, size_t last) {
+    for (size_t i = first; i < last; ++i) tell(areas, areas->item[i].start, areas->item[i].end, NULL);
+    take_out(areas, first, last);
 }
 
 static void set_start(struct area *area, uint64_t start) {
@@ -77,6 +93,7 @@ static void split(struct areas *areas, size_t index, uint64_t page) {
     set_start(&above, page);
     insert(areas, index + 1, above, true);       // its objects may need reclaim, which looks for areas of pages
     areas->item[index].end = page;
+    areas_report(areas, index + 1);
 }
 
 static void take_anon(struct areas *areas, struct area *area, const struct area *from) {
@@ -89,7 +106,7 @@ void areas_link(struct areas *areas, size_t to, size_t from) {
     if (areas->slabs) area_objects_clone(areas->slabs, &areas->objects[to], &areas->objects[from]);
 }
 
-size_t areas_add(struct areas *areas, const struct area *area, enum areas_join join, bool *merged) {
+static size_t add(struct areas *areas, const struct area *area, enum areas_join join, bool *merged) {
     const size_t index = areas_from(areas, area->start);
     struct area *below = index > 0 ? &areas->item[index - 1] : NULL, *above = index < areas->count ? &areas->item[index] : NULL;
     const bool joins_below = join != AREAS_JOIN_NONE && merge_with_below(below, area);
@@ -98,7 +115,7 @@ size_t areas_add(struct areas *areas, const struct area *area, enum areas_join j
     if (joins_below) {
         below->end = joins_above ? above->end : area->end;
         if (joins_above && below->anon == 0) take_anon(areas, below, above);
-        if (joins_above) areas_remove(areas, index, index + 1);
+        if (joins_above) take_out(areas, index, index + 1);
         return index - 1;
     }
     if (joins_above) set_start(above, area->start);
@@ -106,7 +123,13 @@ size_t areas_add(struct areas *areas, const struct area *area, enum areas_join j
     return index;
 }
 
-size_t areas_change(struct areas *areas, size_t index, uint64_t start, uint64_t end, uint32_t flags, bool *merged) {
+size_t areas_add(struct areas *areas, const struct area *area, enum areas_join join, bool *merged) {
+    const size_t index = add(areas, area, join, merged);
+    areas_report(areas, index);
+    return index;
+}
+
+static size_t change(struct areas *areas, size_t index, uint64_t start, uint64_t end, uint32_t flags, bool *merged) {
     struct area *area = &areas->item[index];
     struct area changed = {
         start, end, area->offset + (start - area->start), area->file, area->anon, flags, area->chain, area->swap_readahead};
@@ -119,26 +142,32 @@ size_t areas_change(struct areas *areas, size_t index, uint64_t start, uint64_t 
     if (joins_below && joins_above) {
         below->end = above->end;
         if (below->anon == 0) take_anon(areas, below, above->anon != 0 ? above : area);
-        areas_remove(areas, index, index + 2);
+        take_out(areas, index, index + 2);
         return index - 1;
     }
     if (joins_below) {
         if (!whole) border(areas, end);
         below->end = end;
         set_start(area, end);
-        if (whole) areas_remove(areas, index, index + 1);
+        if (whole) take_out(areas, index, index + 1);
         return index - 1;
     }
     if (joins_above) {
         if (!whole) border(areas, start);
         set_start(above, start);
         area->end = start;
-        if (whole) areas_remove(areas, index, index + 1);
+        if (whole) take_out(areas, index, index + 1);
         return whole ? index : index + 1;
     }
     if (area->start < start) split(areas, index++, start);
     if (areas->item[index].end > end) split(areas, index, end);
     areas->item[index].flags = flags;
+    return index;
+}
+
+size_t areas_change(struct areas *areas, size_t index, uint64_t start, uint64_t end, uint32_t flags, bool *merged) {
+    index = change(areas, index, start, end, flags, merged);
+    areas_report(areas, index);
     return index;
 }
 

@@ -45,11 +45,19 @@ struct area {
 /// Called before a border of an area moves to `page`, where a 2MB mapping must end (mm/huge_memory.c vma_adjust_trans_huge).
 typedef void areas_border(void *context, uint64_t page);
 
+/// An area is there from now on, in this form: what others had of its range is its own. Or none is: `area` is NULL.
+struct area_change {
+    const struct areas *areas;
+    uint64_t start, end;
+    const struct area *area;
+};
+
 struct areas {
     struct area *item;
     size_t count, room;
     size_t recent;               // where the last search ended
     uint32_t last_anon;
+    const struct events *events; // who is told of changes (struct area_change); NULL: nobody
     areas_border *border;        // NULL: no mappings to care about
     struct area_slabs *slabs;    // NULL: areas cost no frames
     struct area_objects *objects;        // of each area, with slabs
@@ -88,6 +96,9 @@ size_t areas_isolate(struct areas *areas, uint64_t start, uint64_t end, size_t *
 
 /// Removes the areas [first, last).
 void areas_remove(struct areas *areas, size_t first, size_t last);
+
+/// Tells that an area is there, or has changed.
+void areas_report(const struct areas *areas, size_t index);
 
 /// Gives the area an `anon` if it has none (mm/rmap.c __anon_vma_prepare).
 void areas_need_anon(struct areas *areas, size_t index);

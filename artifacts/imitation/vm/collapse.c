@@ -80,7 +80,7 @@ static enum collapse_result look_again(const struct vm_system *system, const str
     return counts.swap > 0 ? COLLAPSE_NOT_PRESENT : collapse_decide(&system->thp, &counts);
 }
 
-static enum collapse_result collapse(struct process *process, struct pt_table *table, pt_entry *slot, uint64_t page, uint32_t cpu,
+static enum collapse_result collapse(struct process *process, struct pt_table *table, const pt_entry *slot, uint64_t page, uint32_t cpu,
                                      enum phys_outcome *outcome) {
     struct vm_system *system = process->system;
     const struct phys_request request = thp_collapse_request(&system->thp, cpu);
@@ -98,14 +98,14 @@ static enum collapse_result collapse(struct process *process, struct pt_table *t
     }
     process->anonymous_pages += PT_SLOTS - free_pages(process, pt_below(*slot), page, cpu);
     vm_lru_add(system, block.frame, process_place(process, page), cpu);
-    pt_collapse(&process->pt, table, slot, pt_make(block.frame, PT_PRESENT | PT_WRITE | PT_YOUNG | PT_DIRTY));
+    pt_collapse(&process->pt, table, slot, page, pt_make(block.frame, PT_PRESENT | PT_WRITE | PT_YOUNG | PT_DIRTY));
     return COLLAPSE_DONE;
 }
 
-enum collapse_result collapse_scan(const struct vm_system *system, const struct pt_table *table, struct collapse_counts *counts) {
+enum collapse_result collapse_scan(const struct vm_system *system, const pt_entry *entry, struct collapse_counts *counts) {
     *counts = (struct collapse_counts){0};
     for (unsigned i = 0; i < PT_SLOTS; ++i) {
-        count(system, counts, table->slot[i]);
+        count(system, counts, entry[i]);
         const enum collapse_result limit = exceeded(&system->thp, counts);
         if (limit != COLLAPSE_DONE) return limit;
     }
@@ -118,10 +118,10 @@ enum collapse_result collapse_range(struct process *process, uint64_t page, uint
     struct pt_table *table = pt_find_table(&process->pt, page, 1, &missing);
     *outcome = PHYS_GOT_FRAMES;
     if (!table) return COLLAPSE_NO_TABLE;
-    pt_entry *slot = &table->slot[pt_index(page, 1)];
+    const pt_entry *slot = &table->slot[pt_index(page, 1)];
     if (*slot == 0) return COLLAPSE_EMPTY;
     if (pt_present(*slot)) return COLLAPSE_MAPPED;
-    const enum collapse_result decision = collapse_scan(process->system, pt_below(*slot), &counts);
+    const enum collapse_result decision = collapse_scan(process->system, pt_below(*slot)->slot, &counts);
     if (decision != COLLAPSE_DONE) return decision;
     return counts.swap > 0 ? COLLAPSE_SWAP_IN : collapse(process, table, slot, page, cpu, outcome);
 }

@@ -43,9 +43,9 @@ struct collapse_counts {
 /// order of the entries decides which is named; here none, then swap, then shared.
 enum collapse_result collapse_decide(const struct thp *thp, const struct collapse_counts *counts);
 
-/// The decision on the entries of a table of level 0, read in ascending order until a limit is exceeded. *counts: of the entries read.
-/// system->mappings has a word for each 2MB of the frames in the table.
-enum collapse_result collapse_scan(const struct vm_system *system, const struct pt_table *table, struct collapse_counts *counts);
+/// The decision on the PT_SLOTS entries of a table of level 0, read in ascending order until a limit is exceeded. *counts: of the entries read.
+/// system->mappings has a word for each 2MB of the frames in them.
+enum collapse_result collapse_scan(const struct vm_system *system, const pt_entry *entry, struct collapse_counts *counts);
 
 /// Scans the range of `page`, a multiple of 512 in an area that thp_scan_allowed; collapses it if the decision is so and there
 /// is a block. *outcome is what physical memory said.

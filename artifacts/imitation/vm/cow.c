@@ -1,9 +1,7 @@
 #include "vm/cow.h"
 
-#include "vm/fault_huge.h"
-
-static void reuse(pt_entry *slot, struct fault *fault) {
-    *slot = (*slot & ~(pt_entry)PT_SHARED) | PT_WRITE | PT_YOUNG | PT_DIRTY;
+static void reuse(const struct process *process, uint64_t page, const pt_entry *slot, struct fault *fault) {
+    pt_write(&process->pt, slot, page, 0, (*slot & ~(pt_entry)PT_SHARED) | PT_WRITE | PT_YOUNG | PT_DIRTY, PT_BY_FAULT);
     fault->kind = FAULT_REUSE;
     fault->frame = pt_value(*slot);
 }
@@ -20,7 +18,7 @@ static bool can_reuse(struct vm_system *system, uint32_t frame, uint32_t cpu) {
 }
 
 /// wp_page_copy.
-static void copy(struct process *process, size_t area, uint64_t page, pt_entry *slot, uint32_t cpu, struct fault *fault) {
+static void copy(struct process *process, size_t area, uint64_t page, const pt_entry *slot, uint32_t cpu, struct fault *fault) {
     struct vm_system *system = process->system;
     const pt_entry old = *slot;
     struct phys_request request = phys_request_default(0, PHYS_MOVABLE);
@@ -34,7 +32,7 @@ static void copy(struct process *process, size_t area, uint64_t page, pt_entry *
         fault_needs(fault, result.outcome, 0);
         return;
     }
-    *slot = pt_make(result.frame, PT_PRESENT | PT_WRITE | PT_YOUNG | PT_DIRTY);
+    pt_write(&process->pt, slot, page, 0, pt_make(result.frame, PT_PRESENT | PT_WRITE | PT_YOUNG | PT_DIRTY), PT_BY_FAULT);
     fault->kind = FAULT_COPY;
     fault->frame = result.frame;
     fault->from = pt_value(old);
@@ -48,14 +46,14 @@ static void copy(struct process *process, size_t area, uint64_t page, pt_entry *
     }
 }
 
-void cow_write(struct process *process, size_t area, uint64_t page, pt_entry *slot, uint32_t cpu, struct fault *fault) {
+void cow_write(struct process *process, size_t area, uint64_t page, const pt_entry *slot, uint32_t cpu, struct fault *fault) {
     struct vm_system *system = process->system;
     const pt_entry entry = *slot;
     if (entry & PT_FILE && process->areas.item[area].flags & AREA_SHARED) {
         lru_set(&system->lru, file_folio(&system->files, pt_value(entry)), LRU_DIRTY);
-        reuse(slot, fault);
+        reuse(process, page, slot, fault);
     } else if (!(entry & PT_FILE) && (!(entry & PT_SHARED) || can_reuse(system, pt_value(entry), cpu))) {
-        reuse(slot, fault);
+        reuse(process, page, slot, fault);
     } else {
         copy(process, area, page, slot, cpu, fault);
     }

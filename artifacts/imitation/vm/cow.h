@@ -14,7 +14,7 @@
 #include "vm/fault.h"
 
 /// `slot` of level 0 maps `page`, not the zero page, and the area allows writes.
-void cow_write(struct process *process, size_t area, uint64_t page, pt_entry *slot, uint32_t cpu, struct fault *fault);
+void cow_write(struct process *process, size_t area, uint64_t page, const pt_entry *slot, uint32_t cpu, struct fault *fault);
 
 /// True if the 2MB mapping in `entry`, of an anonymous block, may be written without a copy.
 bool cow_owns_block(const struct vm_system *system, pt_entry entry);

@@ -18,7 +18,8 @@ static bool allows(const struct area *area, bool write) {
 }
 
 /// A page of zeros into `slot`, which is empty or maps the zero page.
-static void give_page(struct process *process, uint64_t page, pt_entry *slot, enum fault_kind kind, uint32_t cpu, struct fault *fault) {
+static void give_page(struct process *process, uint64_t page, const pt_entry *slot, enum fault_kind kind, uint32_t cpu,
+                      struct fault *fault) {
     struct phys_request request = phys_request_default(0, PHYS_MOVABLE);
     request.cpu = (uint8_t)cpu;
     const struct phys_result result = phys_obtain(process->system->phys, &request);
@@ -26,7 +27,7 @@ static void give_page(struct process *process, uint64_t page, pt_entry *slot, en
         fault_needs(fault, result.outcome, 0);
         return;
     }
-    *slot = pt_make(result.frame, PT_PRESENT | PT_WRITE | PT_YOUNG | PT_DIRTY);
+    pt_write(&process->pt, slot, page, 0, pt_make(result.frame, PT_PRESENT | PT_WRITE | PT_YOUNG | PT_DIRTY), PT_BY_FAULT);
     fault->kind = kind;
     fault->frame = result.frame;
     fault->lru_drained = vm_lru_add(process->system, result.frame, process_place(process, page), cpu);
@@ -39,12 +40,12 @@ static void small(struct process *process, size_t area, uint64_t page, bool writ
         fault_needs(fault, fault->outcome, 0);
         return;
     }
-    pt_entry *slot = &table->slot[pt_index(page, 0)];
+    const pt_entry *slot = &table->slot[pt_index(page, 0)];
     if (*slot & PT_SWAP) {
         swap_in(process, &process->areas.item[area], page, write, cpu, slot, fault);
         if (write && pt_present(*slot) && !(*slot & PT_WRITE)) cow_write(process, area, page, slot, cpu, fault);
     } else if (*slot == 0 && !write) {
-        *slot = pt_make(0, PT_PRESENT | PT_YOUNG | PT_ZERO);
+        pt_write(&process->pt, slot, page, 0, pt_make(0, PT_PRESENT | PT_YOUNG | PT_ZERO), PT_BY_FAULT);
         fault->kind = FAULT_ZERO;
     } else if (*slot == 0 || *slot & PT_ZERO) {
         areas_need_anon(&process->areas, area);
@@ -57,9 +58,10 @@ static void small(struct process *process, size_t area, uint64_t page, bool writ
 /// True if the processor needs no help.
 static bool hardware(struct process *process, uint64_t page, bool write) {
     unsigned level;
-    pt_entry *slot = pt_find(&process->pt, page, &level);
+    const pt_entry *slot = pt_find(&process->pt, page, &level);
     if (!slot || !pt_present(*slot) || (write && !(*slot & PT_WRITE))) return false;
-    *slot |= write ? PT_YOUNG | PT_DIRTY : PT_YOUNG;
+    const pt_entry used = *slot | (write ? PT_YOUNG | PT_DIRTY : PT_YOUNG);
+    if (used != *slot) pt_write(&process->pt, slot, page, level, used, PT_BY_ACCESS);
     return true;
 }
 
@@ -88,5 +90,15 @@ struct fault fault_access(struct process *process, uint64_t page, bool write, ui
     const size_t index = (size_t)(area - process->areas.item);
     if (file) fault_file(process, file, index, page, write, cpu, table, &fault);
     else if (!fault_huge(process, index, page, write, cpu, attempt, table, &fault)) small(process, index, page, write, cpu, &fault);
+    return fault;
+}
+
+struct fault fault_resolve(struct process *process, uint64_t page, bool write, uint32_t cpu) {
+    const struct fault first = fault_access(process, page, write, cpu, FAULT_FIRST);
+    if (first.kind != FAULT_NEEDS || first.needs_order == 0) return first;
+    struct fault fault = fault_access(process, page, write, cpu, FAULT_WITHOUT_HUGE);
+    struct pt_new tables = first.tables;
+    for (uint32_t i = 0; i < fault.tables.count; ++i) tables.frame[tables.count++] = fault.tables.frame[i];
+    fault.tables = tables;
     return fault;
 }

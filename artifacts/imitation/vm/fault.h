@@ -28,8 +28,8 @@ enum fault_kind {
     FAULT_KINDS
 };
 
-/// What to do about a 2MB block: ask for it; ask again after compaction or reclaim; go on without it (the fallback is counted).
-enum fault_try { FAULT_FIRST, FAULT_AGAIN, FAULT_WITHOUT_HUGE };
+/// What to do about a 2MB block: ask for it; go on without it (the fallback is counted).
+enum fault_try { FAULT_FIRST, FAULT_WITHOUT_HUGE };
 
 struct fault {
     enum fault_kind kind;
@@ -40,6 +40,7 @@ struct fault {
     bool major;                     // the disk had to read for it
     uint32_t around;                // entries that fault-around set
     bool fallback;                  // 2MB were allowed, the area held them, and there was no block
+    bool from_pool;                 // a page of hugetlbfs
     bool split;                     // a 2MB mapping was split on the way
     bool lru_drained;               // the CPU's LRU batch went to its list: each 31st page, and with each block
     enum phys_outcome outcome;      // FAULT_NEEDS: what physical memory asks for
@@ -50,6 +51,14 @@ struct fault {
 const char *fault_kind_name(int kind);
 
 /// One access to `page`. After FAULT_NEEDS, tables that were made stay; the table for the huge zero page is held by the process, and
-/// reported when it is mapped. If `needs_order` is 9, the caller goes on with FAULT_AGAIN or FAULT_WITHOUT_HUGE; else with
-/// FAULT_FIRST, because Linux also has asked for the block by then.
+/// reported when it is mapped. If `needs_order` is 9, the caller may go on with FAULT_WITHOUT_HUGE; it asks again with FAULT_FIRST.
 struct fault fault_access(struct process *process, uint64_t page, bool write, uint32_t cpu, enum fault_try attempt);
+
+/// The access, without 2MB if they are refused. `tables` has those of both attempts.
+struct fault fault_resolve(struct process *process, uint64_t page, bool write, uint32_t cpu);
+
+static inline void fault_needs(struct fault *fault, enum phys_outcome outcome, unsigned order) {
+    fault->kind = FAULT_NEEDS;
+    fault->outcome = outcome;
+    fault->needs_order = order;
+}

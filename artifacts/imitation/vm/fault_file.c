@@ -3,7 +3,6 @@
 #include "file/readahead.h"
 #include "vm/cow.h"
 #include "vm/swap_in.h"
-#include "vm/fault_huge.h"
 
 struct attempt {
     struct process *process;
@@ -12,7 +11,7 @@ struct attempt {
     uint64_t page, index;            // of the fault; index in the file
     uint32_t cpu;
     bool tried;                      // it waited for the disk once (FAULT_FLAG_TRIED)
-    pt_entry *slot;                  // of level 1
+    const pt_entry *slot;            // of level 1
     uint32_t table;                  // a frame for the table, not used yet; PHYS_NO_FRAME: none
     struct fault *fault;
 };
@@ -32,15 +31,17 @@ static bool prepare_table(struct attempt *attempt) {
 
 static void install_table(struct attempt *attempt) {
     if (*attempt->slot != 0) return;
-    *attempt->slot = pt_to_table(pt_new_table(attempt->table));
-    ++attempt->process->pt.tables[0];
+    struct pt *pt = &attempt->process->pt;
+    pt_write(pt, attempt->slot, attempt->page, 1, pt_to_table(pt_new_table(attempt->table)), PT_BY_TABLE);
+    ++pt->tables[0];
     attempt->fault->tables.frame[attempt->fault->tables.count++] = attempt->table;
     attempt->table = PHYS_NO_FRAME;
 }
 
 static void map_page(struct attempt *attempt, uint64_t page, uint32_t frame, unsigned bits) {
     struct process *process = attempt->process;
-    pt_below(*attempt->slot)->slot[pt_index(page, 0)] = pt_make(frame, PT_PRESENT | PT_YOUNG | PT_FILE | bits);
+    pt_write(&process->pt, &pt_below(*attempt->slot)->slot[pt_index(page, 0)], page, 0,
+             pt_make(frame, PT_PRESENT | PT_YOUNG | PT_FILE | bits), page == attempt->page ? PT_BY_FAULT : PT_BY_AROUND);
     rmap_add(&process->system->lru.rmap, frame, process_place(process, page));
     ++process->file_pages;
 }
@@ -170,7 +171,8 @@ static enum step cow_fault(struct attempt *attempt, size_t area) {
         return step;
     }
     install_table(attempt);
-    pt_below(*attempt->slot)->slot[pt_index(attempt->page, 0)] = pt_make(copy.frame, PT_PRESENT | PT_WRITE | PT_YOUNG | PT_DIRTY);
+    pt_write(&process->pt, &pt_below(*attempt->slot)->slot[pt_index(attempt->page, 0)], attempt->page, 0,
+             pt_make(copy.frame, PT_PRESENT | PT_WRITE | PT_YOUNG | PT_DIRTY), PT_BY_FAULT);
     ++process->anonymous_pages;
     attempt->fault->frame = copy.frame;
     attempt->fault->from = frame;
@@ -200,7 +202,7 @@ void fault_file(struct process *process, struct file *file, size_t index, uint64
                               .index = area->offset + (page - area->start),
                               .slot = &table->slot[pt_index(page, 1)],
                               .table = PHYS_NO_FRAME};
-    pt_entry *entry = *attempt.slot == 0 ? NULL : &pt_below(*attempt.slot)->slot[pt_index(page, 0)];
+    const pt_entry *entry = *attempt.slot == 0 ? NULL : &pt_below(*attempt.slot)->slot[pt_index(page, 0)];
     if (entry && *entry & PT_SWAP) {
         swap_in(process, &process->areas.item[index], page, write, cpu, entry, fault);
         if (write && pt_present(*entry) && !(*entry & PT_WRITE)) cow_write(process, index, page, entry, cpu, fault);

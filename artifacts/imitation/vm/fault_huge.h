@@ -6,9 +6,3 @@
 /// Tries the fault with 2MB in the level-1 table. True: done, or it needs something. False: the fault goes on with 4KB.
 bool fault_huge(struct process *process, size_t area, uint64_t page, bool write, uint32_t cpu, enum fault_try attempt,
                 struct pt_table *table, struct fault *fault);
-
-static inline void fault_needs(struct fault *fault, enum phys_outcome outcome, unsigned order) {
-    fault->kind = FAULT_NEEDS;
-    fault->outcome = outcome;
-    fault->needs_order = order;
-}

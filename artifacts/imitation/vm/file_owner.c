@@ -13,7 +13,7 @@ static bool mapped(void *context, uint32_t folio) {
     return false;
 }
 
-static pt_entry *entry_of(const struct vm_system *system, rmap_place place, struct process **process) {
+static const pt_entry *entry_of(const struct vm_system *system, rmap_place place, struct process **process) {
     unsigned level;
     *process = system->process[rmap_process(place)];
     return pt_find(&(*process)->pt, rmap_page(place), &level);
@@ -29,9 +29,9 @@ static uint32_t referenced(void *context, uint32_t folio, bool *executable) {
         rmap_place place;
         for (struct rmap_walk walk = rmap_start(&system->lru.rmap, folio + i); rmap_next(&walk, &place);) {
             struct process *process;
-            pt_entry *entry = entry_of(system, place, &process);
+            const pt_entry *entry = entry_of(system, place, &process);
             if (!(*entry & PT_YOUNG)) continue;
-            *entry &= ~(pt_entry)PT_YOUNG;
+            pt_write(&process->pt, entry, rmap_page(place), 0, *entry & ~(pt_entry)PT_YOUNG, PT_BY_AGING);
             const struct area *area = areas_at(&process->areas, rmap_page(place));
             count += area != last;               // an area counts once, however many entries of the folio are young
             *executable |= (area->flags & AREA_EXEC) != 0;
@@ -49,9 +49,9 @@ static bool unmap(void *context, uint32_t folio, uint32_t cpu) {
         while (rmap_mapped(&system->lru.rmap, folio + i)) {
             const rmap_place place = rmap_oldest(&system->lru.rmap, folio + i);
             struct process *process;
-            pt_entry *entry = entry_of(system, place, &process);
+            const pt_entry *entry = entry_of(system, place, &process);
             if (*entry & PT_DIRTY) lru_set(&system->lru, folio, LRU_DIRTY);
-            *entry = 0;
+            pt_write(&process->pt, entry, rmap_page(place), 0, 0, PT_BY_RECLAIM);
             --process->file_pages;
             rmap_remove(&system->lru.rmap, folio + i, place);
         }
@@ -73,8 +73,8 @@ static bool migrate(void *context, uint32_t from, uint32_t to, uint32_t cpu) {
         rmap_place place;
         for (struct rmap_walk walk = rmap_start(&system->lru.rmap, from + i); rmap_next(&walk, &place);) {
             struct process *process;
-            pt_entry *entry = entry_of(system, place, &process);
-            *entry = pt_make(to + i, (unsigned)(*entry & UINT32_MAX));
+            const pt_entry *entry = entry_of(system, place, &process);
+            pt_write(&process->pt, entry, rmap_page(place), 0, pt_make(to + i, (unsigned)(*entry & UINT32_MAX)), PT_BY_MIGRATION);
         }
         if (rmap_mapped(&system->lru.rmap, from + i)) rmap_give(&system->lru.rmap, from + i, to + i);
     }

@@ -19,33 +19,34 @@ static pt_entry child_entry(const struct copying *copying, pt_entry entry) {
     return entry & ~(pt_entry)PT_WRITE;
 }
 
-static void copy_entry(struct copying *copying, pt_entry *from, pt_entry *to, uint64_t page) {
+static void copy_entry(struct copying *copying, const pt_entry *from, const pt_entry *to, uint64_t page) {
+    const struct pt *parent = &copying->parent->pt, *child = &copying->child->pt;
     struct rmap *rmap = &copying->child->system->lru.rmap;
     if (*from & PT_SWAP) {
         copying->fork->has_swap = !swap_duplicate(&copying->child->system->swap, pt_value(*from));
         if (copying->fork->has_swap) return;
-        *from |= PT_SHARED;
-        *to = *from;
+        pt_write(parent, from, page, 0, *from | PT_SHARED, PT_BY_FORK);
+        pt_write(child, to, page, 0, *from, PT_BY_FORK);
         ++copying->child->swapped_pages;
         ++copying->fork->pages;
         return;
     }
     const uint32_t frame = pt_value(*from);
-    if (!copying->shared) *from &= ~(pt_entry)PT_WRITE;
+    const pt_entry kept = copying->shared ? *from : *from & ~(pt_entry)PT_WRITE;
+    pt_write(parent, from, page, 0, kept & (PT_ZERO | PT_FILE) ? kept : kept | PT_SHARED, PT_BY_FORK);
     if (!(*from & (PT_ZERO | PT_FILE))) {
-        *from |= PT_SHARED;
         ++copying->child->anonymous_pages;
         uint32_t *mappings = &copying->child->system->mappings[frame >> PHYS_PAGEBLOCK_ORDER];
         if (*mappings > 0) ++*mappings;
     }
     if (*from & PT_FILE) ++copying->child->file_pages;
-    *to = child_entry(copying, *from);
+    pt_write(child, to, page, 0, child_entry(copying, *from), PT_BY_FORK);
     if (!(*from & PT_ZERO)) rmap_add(rmap, frame, process_place(copying->child, page));
     ++copying->fork->pages;
 }
 
 /// copy_huge_pmd; `table` and `to` are the child's.
-static bool copy_huge(struct copying *copying, pt_entry *from, struct pt_table *table, pt_entry *to, uint64_t page) {
+static bool copy_huge(struct copying *copying, const pt_entry *from, struct pt_table *table, const pt_entry *to, uint64_t page) {
     struct process *child = copying->child;
     struct vm_system *system = child->system;
     const uint32_t deposit = pt_take_frame(&child->pt, copying->cpu, &copying->fork->outcome);
@@ -56,19 +57,19 @@ static bool copy_huge(struct copying *copying, pt_entry *from, struct pt_table *
     } else {
         uint32_t *mappings = &system->mappings[pt_value(*from) >> PHYS_PAGEBLOCK_ORDER];
         *mappings = *mappings == 0 ? 2 : *mappings + 1;
-        *from |= PT_SHARED;
         child->anonymous_pages += PT_SLOTS;
         rmap_add(&system->lru.rmap, pt_value(*from), process_place(child, page));
     }
     pt_deposit_frame(&child->pt, table, deposit);
-    *from &= ~(pt_entry)PT_WRITE;
-    *to = child_entry(copying, *from);
+    const pt_entry shared = (*from & ~(pt_entry)PT_WRITE) | (*from & PT_ZERO ? 0 : PT_SHARED);
+    pt_write(&copying->parent->pt, from, page, 1, shared, PT_BY_FORK);
+    pt_write(&child->pt, to, page, 1, child_entry(copying, *from), PT_BY_FORK);
     ++copying->fork->pages;
     return true;
 }
 
 /// Pages [page, end) below one slot of level 1. False: no memory, or swap.
-static bool copy_slot(struct copying *copying, pt_entry *slot, uint64_t page, uint64_t end) {
+static bool copy_slot(struct copying *copying, const pt_entry *slot, uint64_t page, uint64_t end) {
     struct pt *pt = &copying->child->pt;
     struct pt_new added = {0};
     struct pt_table *table = pt_reach(pt, page, 1, copying->cpu, &added, &copying->fork->outcome);
@@ -123,6 +124,7 @@ struct fork_result process_fork(struct process *child, struct process *parent, u
         struct area *area = &child->areas.item[i];
         if (child->areas.slabs) child->areas.objects[i] = area_objects_copy(child->areas.slabs, &parent->areas.objects[i]);
         ++child->areas.count;
+        areas_report(&child->areas, i);
         if (area->anon == 0) continue;
         if (child->areas.slabs) area_objects_fork(child->areas.slabs, &child->areas.objects[i]);
         area->anon = ++child->areas.last_anon;

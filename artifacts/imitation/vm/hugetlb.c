@@ -4,7 +4,6 @@
 
 #include "base/bitmap.h"
 #include "base/host.h"
-#include "vm/fault_huge.h"
 #include "vm/unmap.h"
 
 static unsigned level_of(enum hugetlb_size size) { return size == HUGETLB_1GB ? 2 : 1; }
@@ -73,10 +72,12 @@ static void got(struct fault *fault, enum fault_kind kind, unsigned order, uint3
     fault->kind = kind;
     fault->order = order;
     fault->frame = frame;
+    fault->from_pool = true;
 }
 
-static void map_frame(struct process *process, pt_entry *slot, uint64_t start, uint32_t frame, bool write) {
-    *slot = pt_make(frame, PT_PRESENT | PT_YOUNG | (write ? PT_WRITE | PT_DIRTY : 0));
+static void map_frame(struct process *process, const pt_entry *slot, uint64_t start, enum hugetlb_size size, uint32_t frame, bool write) {
+    const unsigned bits = PT_PRESENT | PT_YOUNG | (write ? PT_WRITE | PT_DIRTY : 0);
+    pt_write(&process->pt, slot, start, level_of(size), pt_make(frame, bits), PT_BY_FAULT);
     rmap_add(&process->system->lru.rmap, frame, process_place(process, start));
 }
 
@@ -90,17 +91,18 @@ static void take_from_children(struct process *process, uint32_t frame, uint64_t
         while (rmap_next(&walk, &place) && place == own) continue;
         struct process *other = system->process[rmap_process(place)];
         unsigned level;
-        pt_entry *slot = pt_find(&other->pt, rmap_page(place), &level);
+        const pt_entry *slot = pt_find(&other->pt, rmap_page(place), &level);
         struct area *area = areas_at(&other->areas, rmap_page(place));
         other->hugetlb_pages -= pt_slot_pages(level);
         area->flags |= AREA_HUGETLB_LOST;
-        *slot = 0;
+        areas_report(&other->areas, (size_t)(area - other->areas.item));
+        pt_write(&other->pt, slot, rmap_page(place), level, 0, PT_BY_FORK);
         rmap_remove(&system->lru.rmap, frame, place);
     }
 }
 
 /// hugetlb_wp.
-static void write_shared(struct process *process, pt_entry *slot, uint64_t start, enum hugetlb_size size, struct fault *fault) {
+static void write_shared(struct process *process, const pt_entry *slot, uint64_t start, enum hugetlb_size size, struct fault *fault) {
     struct vm_system *system = process->system;
     const uint32_t old = pt_value(*slot);
     uint64_t bit;
@@ -109,7 +111,7 @@ static void write_shared(struct process *process, pt_entry *slot, uint64_t start
         const uint32_t frame = hugetlb_take(pool_of(process, size), false);
         if (frame != PHYS_NO_FRAME) {
             rmap_remove(&system->lru.rmap, old, process_place(process, start));
-            map_frame(process, slot, start, frame, true);
+            map_frame(process, slot, start, size, frame, true);
             got(fault, FAULT_COPY, hugetlb_order(size), frame);
             fault->from = old;
             return;
@@ -120,7 +122,7 @@ static void write_shared(struct process *process, pt_entry *slot, uint64_t start
         }
         take_from_children(process, old, start);
     }
-    *slot |= PT_WRITE | PT_YOUNG | PT_DIRTY;
+    pt_write(&process->pt, slot, start, level_of(size), *slot | PT_WRITE | PT_YOUNG | PT_DIRTY, PT_BY_FAULT);
     got(fault, FAULT_REUSE, hugetlb_order(size), old);
 }
 
@@ -134,7 +136,7 @@ void hugetlb_fault(struct process *process, size_t index, uint64_t page, bool wr
         fault_needs(fault, fault->outcome, 0);
         return;
     }
-    pt_entry *slot = &table->slot[pt_index(page, level)];
+    const pt_entry *slot = &table->slot[pt_index(page, level)];
     if (pt_present(*slot)) {
         write_shared(process, slot, start, size, fault);
         return;
@@ -145,16 +147,16 @@ void hugetlb_fault(struct process *process, size_t index, uint64_t page, bool wr
         fault->kind = FAULT_BUS;
         return;
     }
-    map_frame(process, slot, start, frame, write);
+    map_frame(process, slot, start, size, frame, write);
     process->hugetlb_pages += pages_of(size);
     got(fault, FAULT_PAGE, hugetlb_order(size), frame);
 }
 
-static void unmap_page(struct process *process, struct gather *gather, pt_entry *slot, uint64_t start, enum hugetlb_size size) {
+static void unmap_page(struct process *process, struct gather *gather, const pt_entry *slot, uint64_t start, enum hugetlb_size size) {
     struct vm_system *system = process->system;
     const uint32_t frame = pt_value(*slot);
     uint64_t bit;
-    *slot = 0;
+    pt_write(&process->pt, slot, start, level_of(size), 0, PT_BY_CALL);
     process->hugetlb_pages -= pages_of(size);
     rmap_remove(&system->lru.rmap, frame, process_place(process, start));
     gather_kept(gather, frame, 1);
@@ -192,7 +194,7 @@ void hugetlb_unmap(struct process *process, struct gather *gather, uint64_t page
     for (uint64_t start = page; start < end; start += pages_of(size)) {
         unsigned missing;
         struct pt_table *table = pt_find_table(&process->pt, start, level, &missing);
-        pt_entry *slot = table ? &table->slot[pt_index(start, level)] : NULL;
+        const pt_entry *slot = table ? &table->slot[pt_index(start, level)] : NULL;
         if (slot && pt_present(*slot)) unmap_page(process, gather, slot, start, size);
         end_promise(process, start, size);
     }
@@ -210,10 +212,10 @@ bool hugetlb_copy(struct process *child, struct process *parent, const struct ar
         if (!table) continue;
         struct pt_table *into = pt_reach(&child->pt, start, level, cpu, &added, outcome);
         if (!into) return false;
-        pt_entry *slot = &table->slot[pt_index(start, level)];
+        const pt_entry *slot = &table->slot[pt_index(start, level)];
         if (!pt_present(*slot)) continue;
-        *slot &= ~(pt_entry)PT_WRITE;
-        into->slot[pt_index(start, level)] = *slot;
+        pt_write(&parent->pt, slot, start, level, *slot & ~(pt_entry)PT_WRITE, PT_BY_FORK);
+        pt_write(&child->pt, &into->slot[pt_index(start, level)], start, level, *slot, PT_BY_FORK);
         rmap_add(&child->system->lru.rmap, pt_value(*slot), process_place(child, start));
         child->hugetlb_pages += pages_of(size);
         ++*copied;

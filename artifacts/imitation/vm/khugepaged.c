@@ -3,8 +3,6 @@
 struct scan {
     struct vm_system *system;
     uint32_t cpu;
-    khugepaged_note *note;
-    void *context;
     bool no_block;          // the last call ended with a refused block
     uint64_t collapsed;
 };
@@ -12,6 +10,7 @@ struct scan {
 /// Ranges of one area from scan_page on. True: the call ends here, after an allocation or enough progress.
 static bool scan_area(struct scan *scan, struct process *process, const struct area *area, uint32_t pages, uint32_t *progress) {
     struct vm_system *system = scan->system;
+    const struct events *sink = &system->phys->events;
     const uint64_t start = (area->start + PT_SLOTS - 1) / PT_SLOTS * PT_SLOTS, end = area->end / PT_SLOTS * PT_SLOTS;
     if (system->scan_page > end) {
         ++*progress;
@@ -22,7 +21,7 @@ static bool scan_area(struct scan *scan, struct process *process, const struct a
         enum phys_outcome outcome;
         const uint64_t page = system->scan_page;
         const enum collapse_result result = collapse_range(process, page, scan->cpu, &outcome);
-        if (scan->note) scan->note(scan->context, process, page, result);
+        if (sink->scan) sink->scan(sink->context, process, page, result);
         scan->collapsed += result == COLLAPSE_DONE;
         scan->no_block = result == COLLAPSE_NO_BLOCK;
         system->scan_page += PT_SLOTS;
@@ -53,8 +52,8 @@ static uint32_t scan_process(struct scan *scan, uint32_t pages) {
     return progress;
 }
 
-uint64_t khugepaged_wake(struct vm_system *system, uint32_t cpu, khugepaged_note *note, void *context) {
-    struct scan scan = {.system = system, .cpu = cpu, .note = note, .context = context};
+uint64_t khugepaged_wake(struct vm_system *system, uint32_t cpu) {
+    struct scan scan = {.system = system, .cpu = cpu};
     const uint32_t pages = system->thp.pages_to_scan;
     uint32_t progress = 0, starts = 0;
     bool slept = false;

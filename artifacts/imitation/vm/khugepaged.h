@@ -10,8 +10,5 @@
 
 #include "vm/collapse.h"
 
-/// Receives each range with what became of it.
-typedef void khugepaged_note(void *context, const struct process *process, uint64_t page, enum collapse_result result);
-
-/// One wake-up on a CPU. `note` may be NULL. Returns the number of ranges that were collapsed.
-uint64_t khugepaged_wake(struct vm_system *system, uint32_t cpu, khugepaged_note *note, void *context);
+/// One wake-up on a CPU; each range is reported with what became of it (struct events, scan). Returns the number of ranges that were collapsed.
+uint64_t khugepaged_wake(struct vm_system *system, uint32_t cpu);

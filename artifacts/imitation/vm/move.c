@@ -13,39 +13,38 @@ static bool can_align_down(struct process *process, uint64_t page) {
     return area && area->start == page && areas_free(&process->areas, page & ~(pt_slot_pages(1) - 1), page);
 }
 
-static void move_huge(struct process *process, struct pt_table *source, pt_entry *slot, struct pt_table *target, pt_entry *into) {
-    if (source != target) pt_deposit_frame(&process->pt, target, pt_withdraw_frame(&process->pt, source));
-    *into = *slot;
-    *slot = 0;
+/// The entry of `slot`, of level `level`: a mapping, a swap entry, or a table with all below it.
+static void move_entry(const struct process *process, unsigned level, const pt_entry *slot, uint64_t from, const pt_entry *into,
+                       uint64_t to) {
+    pt_write(&process->pt, into, to, level, *slot, PT_BY_MOVE);
+    pt_write(&process->pt, slot, from, level, 0, PT_BY_MOVE);
 }
 
 /// One range below a level-1 slot. False: a table got no frame.
-static bool move_small(struct process *process, struct pt_table *source, pt_entry *slot, uint64_t from, uint64_t to, uint64_t pages,
+static bool move_small(struct process *process, struct pt_table *source, const pt_entry *slot, uint64_t from, uint64_t to, uint64_t pages,
                        uint32_t cpu) {
     struct pt_new added = {0};
     enum phys_outcome outcome;
     struct pt_table *target = pt_reach(&process->pt, to, 1, cpu, &added, &outcome);
     if (!target) return false;
-    pt_entry *into = &target->slot[pt_index(to, 1)];
+    const pt_entry *into = &target->slot[pt_index(to, 1)];
     const bool whole = pages == PT_SLOTS && *into == 0;
     if (!pt_is_table(*slot)) {
         if (whole) {
-            move_huge(process, source, slot, target, into);
+            if (source != target) pt_deposit_frame(&process->pt, target, pt_withdraw_frame(&process->pt, source));
+            move_entry(process, 1, slot, from, into, to);
             return true;
         }
-        process_split(process, source, slot, from);
+        process_split(process, source, slot, from, PT_BY_MOVE);
     } else if (whole) {
-        *into = *slot;
-        *slot = 0;
+        move_entry(process, 1, slot, from, into, to);
         return true;
     }
     struct pt_table *old = pt_below(*slot), *new = pt_reach(&process->pt, to, 0, cpu, &added, &outcome);
     if (!new) return false;
     for (uint64_t i = 0; i < pages; ++i) {
-        pt_entry *entry = &old->slot[pt_index(from + i, 0)];
-        if (*entry == 0) continue;
-        new->slot[pt_index(to + i, 0)] = *entry;
-        *entry = 0;
+        const pt_entry *entry = &old->slot[pt_index(from + i, 0)];
+        if (*entry != 0) move_entry(process, 0, entry, from + i, &new->slot[pt_index(to + i, 0)], to + i);
     }
     return true;
 }
@@ -79,16 +78,15 @@ uint64_t move_pages(struct process *process, uint64_t from, uint64_t to, uint64_
         if (!upper || upper->slot[pt_index(from, 2)] == 0) continue;
         struct pt_table *new_upper = pt_reach(pt, to, 2, cpu, &added, &outcome);
         if (!new_upper) break;
-        pt_entry *old_slot = &upper->slot[pt_index(from, 2)], *new_slot = &new_upper->slot[pt_index(to, 2)];
+        const pt_entry *old_slot = &upper->slot[pt_index(from, 2)], *new_slot = &new_upper->slot[pt_index(to, 2)];
         if (step == pt_slot_pages(2) && *new_slot == 0) {
-            *new_slot = *old_slot;
-            *old_slot = 0;
+            move_entry(process, 2, old_slot, from, new_slot, to);
             note_moved(process, from, to, step);
             continue;
         }
         step = extent(1, from, end, to);
         struct pt_table *middle = pt_below(*old_slot);
-        pt_entry *slot = &middle->slot[pt_index(from, 1)];
+        const pt_entry *slot = &middle->slot[pt_index(from, 1)];
         if (*slot == 0) continue;
         if (!move_small(process, middle, slot, from, to, step, cpu)) break;
         note_moved(process, from, to, step);     // the next step may need reclaim, which asks where pages are mapped

@@ -12,8 +12,8 @@ static void border(void *context, uint64_t page) {
     unsigned missing;
     if (page % PT_SLOTS == 0) return;
     struct pt_table *table = pt_find_table(&process->pt, page, 1, &missing);
-    pt_entry *slot = table ? &table->slot[pt_index(page, 1)] : NULL;
-    if (slot && pt_present(*slot)) process_split(process, table, slot, page);
+    const pt_entry *slot = table ? &table->slot[pt_index(page, 1)] : NULL;
+    if (slot && pt_present(*slot)) process_split(process, table, slot, page, PT_BY_CALL);
 }
 
 enum phys_outcome process_create(struct process *process, struct vm_system *system, unsigned root_order, uint32_t cpu) {
@@ -21,6 +21,7 @@ enum phys_outcome process_create(struct process *process, struct vm_system *syst
     process->areas.border = border;
     process->areas.context = process;
     process->areas.slabs = system->slabs;
+    process->areas.events = &system->phys->events;
     process->number = vm_register(system, process);
     if (process->number == 0) return PHYS_NO_MEMORY;
     const enum phys_outcome outcome = pt_create(&process->pt, system->phys, root_order, cpu);
@@ -56,9 +57,9 @@ void process_exit(struct process *process, uint32_t cpu) {
     process->system->huge_zero_users -= process->uses_huge_zero;
 }
 
-void process_split(struct process *process, struct pt_table *table, pt_entry *slot, uint64_t page) {
+void process_split(struct process *process, struct pt_table *table, const pt_entry *slot, uint64_t page, enum pt_cause cause) {
     const pt_entry huge = *slot;
-    pt_split(&process->pt, table, slot);
+    pt_split(&process->pt, table, slot, page, cause);
     if (!(huge & PT_ZERO)) {
         const uint64_t start = page & ~(uint64_t)(PT_SLOTS - 1);
         uint32_t *mappings = &process->system->mappings[pt_value(huge) >> PHYS_PAGEBLOCK_ORDER];

@@ -58,7 +58,7 @@ static inline rmap_place process_place(const struct process *process, uint64_t p
 
 /// Shared by the files of this folder: splits the 2MB mapping of `page` in `slot`; registers the process with khugepaged if the area
 /// allows it.
-void process_split(struct process *process, struct pt_table *table, pt_entry *slot, uint64_t page);
+void process_split(struct process *process, struct pt_table *table, const pt_entry *slot, uint64_t page, enum pt_cause cause);
 void process_register(struct process *process, const struct area *area);
 
 /// Registers the child of a process that is (khugepaged_fork).

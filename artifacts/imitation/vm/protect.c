@@ -16,16 +16,16 @@ static void change_entries(struct process *process, uint64_t page, uint64_t end,
         struct pt_table *table = pt_find_table(&process->pt, page, 1, &missing);
         const uint64_t mask = pt_slot_pages(table ? 1 : missing) - 1;
         next = (page | mask) + 1 < end ? (page | mask) + 1 : end;
-        pt_entry *slot = table ? &table->slot[pt_index(page, 1)] : NULL;
+        const pt_entry *slot = table ? &table->slot[pt_index(page, 1)] : NULL;
         if (!slot || *slot == 0) continue;
         if (pt_present(*slot) && next - page == PT_SLOTS) {
-            *slot = changed(*slot, flags);
+            pt_write(&process->pt, slot, page, 1, changed(*slot, flags), PT_BY_PROTECT);
             continue;
         }
-        if (pt_present(*slot)) process_split(process, table, slot, page);
+        if (pt_present(*slot)) process_split(process, table, slot, page, PT_BY_CALL);
         for (uint64_t at = page; at < next; ++at) {
-            pt_entry *small = &pt_below(*slot)->slot[pt_index(at, 0)];
-            if (pt_present(*small)) *small = changed(*small, flags);
+            const pt_entry *small = &pt_below(*slot)->slot[pt_index(at, 0)];
+            if (pt_present(*small)) pt_write(&process->pt, small, at, 0, changed(*small, flags), PT_BY_PROTECT);
         }
     }
 }

@@ -67,18 +67,7 @@ static void wake(void *context, unsigned order, unsigned highest_zone) {
     kswapd_wake(&system->reclaim, order, (enum phys_zone)highest_zone);
 }
 
-static struct phys_result obtain(void *context, const struct phys_request *request) {
-    const struct vm_system *system = context;
-    return phys_obtain(system->phys, request);
-}
-
-void slow_path_start(struct vm_system *system) {
-    system->phys->help = (struct phys_help){wake, go_on, system};
-    system->files.alloc = obtain;
-    system->files.alloc_context = system;
-    system->hugetlb.alloc = obtain;
-    system->hugetlb.alloc_context = system;
-}
+void slow_path_start(struct vm_system *system) { system->phys->help = (struct phys_help){wake, go_on, system}; }
 
 /// kswapd, and kcompactd if it wakes it: after a boost, and for an order that kswapd gave up for order 0.
 uint32_t vm_background(struct vm_system *system, uint32_t cpu) {

@@ -2,7 +2,6 @@
 
 #include "lru/workingset.h"
 #include "vm/anon.h"
-#include "vm/fault_huge.h"
 
 // An area's word: page of the last fault << 12 | window << 6 | hits. None yet: 4 hits.
 enum { WINDOW_SHIFT = 6, HITS_MASK = 63, PAGE_SHIFT = 12, WINDOW_MASK = 63 };
@@ -55,8 +54,7 @@ static uint32_t read_page(struct vm_system *system, uint32_t slot, uint32_t cpu,
         lru_set(&system->lru, frame, LRU_RECLAIM);
         ++swap->counts.swap_ra;
     }
-    if (__builtin_expect(system->lru.decisions != NULL, 0))
-        fprintf(system->lru.decisions, "  swap-in frame=%u slot=%u%s\n", frame, slot, ahead ? " ahead" : "");
+    EVENTS_DECISION(&system->phys->events, "swap-in frame=%u slot=%u%s", frame, slot, ahead ? " ahead" : "");
     return frame;
 }
 
@@ -105,8 +103,7 @@ static uint32_t read_alone(struct vm_system *system, uint32_t slot, uint32_t cpu
     lru_add(&system->lru, frame, cpu);
     swap->slot_of[frame] = slot;
     swap_read(swap, frame);
-    if (__builtin_expect(system->lru.decisions != NULL, 0))
-        fprintf(system->lru.decisions, "  swap-in frame=%u slot=%u alone\n", frame, slot);
+    EVENTS_DECISION(&system->phys->events, "swap-in frame=%u slot=%u alone", frame, slot);
     return frame;
 }
 
@@ -126,8 +123,8 @@ static uint32_t entries_of(const struct vm_system *system, const struct area *ar
 }
 
 /// The entry, and those of the same page around it, become mappings of `frame` and its neighbours.
-static void map(struct process *process, const struct area *area, uint64_t page, bool write, uint32_t cpu, pt_entry *slot, uint32_t frame,
-                bool alone) {
+static void map(struct process *process, const struct area *area, uint64_t page, bool write, uint32_t cpu, const pt_entry *slot,
+                uint32_t frame, bool alone) {
     struct vm_system *system = process->system;
     struct lru *lru = &system->lru;
     const uint32_t head = frames_block_of(&system->phys->frames, frame);
@@ -150,7 +147,7 @@ static void map(struct process *process, const struct area *area, uint64_t page,
         bits |= PT_WRITE | (write ? PT_DIRTY : 0);
     }
     for (uint32_t i = 0; i < pages; ++i) {
-        slot[i] = pt_make(frame - first + i, bits);
+        pt_write(&process->pt, &slot[i], page - first + i, 0, pt_make(frame - first + i, bits), PT_BY_FAULT);
         rmap_add(&lru->rmap, frame - first + i, process_place(process, page - first + i));
     }
     if (frame_order(&system->phys->frames, head) > 0) system->mappings[frame >> PHYS_PAGEBLOCK_ORDER] += pages;
@@ -158,7 +155,8 @@ static void map(struct process *process, const struct area *area, uint64_t page,
     process->swapped_pages -= pages;
 }
 
-void swap_in(struct process *process, struct area *area, uint64_t page, bool write, uint32_t cpu, pt_entry *slot, struct fault *fault) {
+void swap_in(struct process *process, struct area *area, uint64_t page, bool write, uint32_t cpu, const pt_entry *slot,
+             struct fault *fault) {
     struct vm_system *system = process->system;
     struct swap *swap = &system->swap;
     const uint32_t at = pt_value(*slot);

@@ -19,4 +19,5 @@
 #include "vm/fault.h"
 
 /// The entry is at `slot`, of level 0. FAULT_SWAP, or FAULT_NEEDS: the page itself got no memory.
-void swap_in(struct process *process, struct area *area, uint64_t page, bool write, uint32_t cpu, pt_entry *slot, struct fault *fault);
+void swap_in(struct process *process, struct area *area, uint64_t page, bool write, uint32_t cpu, const pt_entry *slot,
+             struct fault *fault);

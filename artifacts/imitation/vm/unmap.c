@@ -3,9 +3,9 @@
 #include "pt/free.h"
 #include "vm/hugetlb.h"
 
-static void zap_huge(struct process *process, struct gather *gather, struct pt_table *table, pt_entry *slot, uint64_t page) {
+static void zap_huge(struct process *process, struct gather *gather, struct pt_table *table, const pt_entry *slot, uint64_t page) {
     const pt_entry entry = *slot;
-    *slot = 0;
+    pt_write(&process->pt, slot, page, 1, 0, PT_BY_CALL);
     vm_free(process->system, pt_withdraw_frame(&process->pt, table), 0, gather->cpu);
     if (entry & PT_ZERO) return;
     process->anonymous_pages -= PT_SLOTS;
@@ -19,7 +19,7 @@ static void zap_huge(struct process *process, struct gather *gather, struct pt_t
 static bool is_page(pt_entry entry) { return pt_present(entry) && !(entry & (PT_ZERO | PT_FILE)); }
 
 /// Mappings of consecutive pages of one folio of a file, from slot `i` on (zap_present_folio_ptes). Returns their number.
-static unsigned zap_file(struct process *process, struct gather *gather, pt_entry *slot, unsigned most, uint64_t page) {
+static unsigned zap_file(struct process *process, struct gather *gather, const pt_entry *slot, unsigned most, uint64_t page) {
     struct vm_system *system = process->system;
     const uint32_t frame = pt_value(*slot), folio = file_folio(&system->files, frame);
     const unsigned left = lru_pages(&system->lru, folio) - (frame - folio);
@@ -29,7 +29,7 @@ static unsigned zap_file(struct process *process, struct gather *gather, pt_entr
         const pt_entry entry = slot[count];
         if (!pt_present(entry) || !(entry & PT_FILE) || pt_value(entry) != frame + count) break;
         bits |= entry;
-        slot[count] = 0;
+        pt_write(&process->pt, &slot[count], page + count, 0, 0, PT_BY_CALL);
         rmap_remove(&system->lru.rmap, frame + count, process_place(process, page + count));
     }
     if (bits & PT_DIRTY) lru_set(&system->lru, folio, LRU_DIRTY);
@@ -44,32 +44,34 @@ static void free_gone(void *context, uint32_t frame, uint32_t cpu) {
     if (!system->anon.mapped(system, frame)) vm_free(system, frame, frame_order(&system->phys->frames, frame), cpu);
 }
 
-/// The swap entries of consecutive slots from `first` on; returns how many (swap_pte_batch).
-static unsigned zap_swapped(struct process *process, struct pt_table *table, unsigned first, unsigned last, uint32_t cpu) {
+/// The swap entries of consecutive slots from `first`, of `page`, on; returns how many (swap_pte_batch).
+static unsigned zap_swapped(struct process *process, const struct pt_table *table, unsigned first, unsigned last, uint64_t page,
+                            uint32_t cpu) {
     const pt_entry start = table->slot[first];
     unsigned count = 0;
-    for (; first + count < last && table->slot[first + count] == start + ((pt_entry)count << 32); ++count) table->slot[first + count] = 0;
+    for (; first + count < last && table->slot[first + count] == start + ((pt_entry)count << 32); ++count)
+        pt_write(&process->pt, &table->slot[first + count], page + count, 0, 0, PT_BY_CALL);
     process->swapped_pages -= count;
     swap_drop(&process->system->swap, pt_value(start), count, cpu, free_gone, process->system);
     return count;
 }
 
 /// Entries [first, last) of a level-0 table; `page` is the one of `first`. Consecutive mappings of one block that was split go together.
-static void zap_small(struct process *process, struct gather *gather, struct pt_table *table, unsigned first, unsigned last,
+static void zap_small(struct process *process, struct gather *gather, const struct pt_table *table, unsigned first, unsigned last,
                       uint64_t page) {
     struct rmap *rmap = &process->system->lru.rmap;
     for (unsigned i = first, count; i < last; i += count) {
         const pt_entry entry = table->slot[i];
         if (i + 16 < last && is_page(table->slot[i + 16])) __builtin_prefetch(&rmap->word[pt_value(table->slot[i + 16])], 1);
         if (entry & PT_SWAP) {
-            count = zap_swapped(process, table, i, last, gather->cpu);
+            count = zap_swapped(process, table, i, last, page + (i - first), gather->cpu);
             continue;
         }
         if (pt_present(entry) && entry & PT_FILE) {
             count = zap_file(process, gather, &table->slot[i], last - i, page + (i - first));
             continue;
         }
-        table->slot[i] = 0;
+        pt_write(&process->pt, &table->slot[i], page + (i - first), 0, 0, PT_BY_CALL);
         count = 1;
         if (!is_page(entry)) continue;
         const uint32_t frame = pt_value(entry), block = frame >> PHYS_PAGEBLOCK_ORDER;
@@ -77,7 +79,7 @@ static void zap_small(struct process *process, struct gather *gather, struct pt_
             for (; i + count < last && is_page(table->slot[i + count]); ++count) {
                 const uint32_t next = pt_value(table->slot[i + count]);
                 if (next != frame + count || next >> PHYS_PAGEBLOCK_ORDER != block) break;
-                table->slot[i + count] = 0;
+                pt_write(&process->pt, &table->slot[i + count], page + (i - first) + count, 0, 0, PT_BY_CALL);
             }
         process->anonymous_pages -= count;
         for (unsigned j = 0; j < count; ++j) rmap_remove(rmap, frame + j, process_place(process, page + (i - first) + j));
@@ -93,14 +95,14 @@ void unmap_pages(struct process *process, struct gather *gather, uint64_t page, 
         const uint64_t span = pt_slot_pages(table ? 1 : missing);
         next = (page & ~(span - 1)) + span < end ? (page & ~(span - 1)) + span : end;
         if (!table) continue;
-        pt_entry *slot = &table->slot[pt_index(page, 1)];
+        const pt_entry *slot = &table->slot[pt_index(page, 1)];
         if (*slot == 0) continue;
         if (!pt_is_table(*slot)) {
             if (next - page == PT_SLOTS) {
                 zap_huge(process, gather, table, slot, page);
                 continue;
             }
-            process_split(process, table, slot, page);
+            process_split(process, table, slot, page, PT_BY_CALL);
         }
         zap_small(process, gather, pt_below(*slot), pt_index(page, 0), pt_index(next - 1, 0) + 1, page);
     }

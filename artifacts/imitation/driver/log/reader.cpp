@@ -44,6 +44,7 @@ bool header_line(std::string_view key, std::string_view value, Header &header) {
     else if (key == "accesses") return whole(value, header.accesses);
     else if (key == "instructions") return whole(value, header.instructions);
     else if (key == "pool") return header.pools.emplace_back(), pool_of(value, header.pools.back());
+    else if (uint64_t format = 0; key == "note.format") return header.format = 2, whole(value, format) && format == 2;
     else if (key.starts_with("note.")) header.notes.emplace_back(key.substr(5), value);
     else if (key.starts_with("key.")) header.scenario_text += std::string(key.substr(4)) + " = " + std::string(value) + "\n";
     else return false;
@@ -63,6 +64,7 @@ Reader::Reader(const std::string &path) : path_(path), data_(content(path)) {
     begin_ = magic_bytes + word_bytes;
     if (header > tail - begin_ || get_word(data_.data() + tail + word_bytes) != tail - begin_ - header)
         damaged("lengths differ [os/log-lengths]");
+    header_.format = 1;
     std::string_view text(data_.data() + begin_, header);
     while (!text.empty()) {
         const std::string_view line = text.substr(0, text.find('\n'));
@@ -107,11 +109,12 @@ bool Reader::next(Record &r) {
     const auto head = static_cast<unsigned char>(data_[at_++]);
     const bool wide = (head & 7) == wide_kind;
     const unsigned more = wide ? static_cast<unsigned char>(data_[at_++]) : 0u, flags = static_cast<unsigned char>(data_[at_++]);
-    r.kind = static_cast<Kind>(wide ? more & 7 : head & 7);
+    const bool is_new = wide && (more & 7) == static_cast<unsigned>(Kind::count) && flags >> 4 & 1;
+    r.kind = static_cast<Kind>(is_new ? first_new_kind + (flags >> 6) : wide ? more & 7 : head & 7);
     r.gigantic = more >> 3 & 1;
     r.cause = flags & 15;
     r.pool = static_cast<uint8_t>(wide ? more >> 4 : flags >> 4 & 1);
-    r.large = flags >> 5 & 1, r.fallback = flags >> 6 & 1, r.write = flags >> 7;
+    r.large = flags >> 5 & 1, r.fallback = !is_new && flags >> 6 & 1, r.write = !is_new && flags >> 7;
     r.block = last_.block, r.access = last_.access;
     if (!(head >> 6 & 1)) r.block += number(), r.access += number();
     r.page = last_.page + last_.pages + unfolded(number());

@@ -18,7 +18,7 @@ std::string header_text(const Header &header) {
     for (const Pool &pool : header.pools)
         text += "pool = " + std::to_string(pool.kind) + " " + std::to_string(pool.base) + " " + std::to_string(pool.size_bytes) + "\n";
     text += "blocks = " + std::to_string(header.blocks) + "\naccesses = " + std::to_string(header.accesses) +
-            "\ninstructions = " + std::to_string(header.instructions) + "\n";
+            "\ninstructions = " + std::to_string(header.instructions) + "\nnote.format = " + std::to_string(header.format) + "\n";
     for (const auto &[key, value] : header.notes) text += "note." + key + " = " + value + "\n";
     for (size_t at = 0, end; at < header.scenario_text.size(); at = end + 1) {
         end = header.scenario_text.find('\n', at);
@@ -31,7 +31,8 @@ std::string header_text(const Header &header) {
 }  // namespace
 
 const char *name_of(Kind kind) {
-    static const char *const names[kinds] = {"map", "unmap", "split", "collapse", "upgrade", "call", "area", "count"};
+    static const char *const names[kinds] = {"map",  "unmap", "split",     "collapse",  "upgrade",    "call",
+                                             "area", "count", "area-live", "area-gone", "call-begin", "source"};
     return static_cast<uint8_t>(kind) < kinds ? names[static_cast<uint8_t>(kind)] : "?";
 }
 
@@ -44,6 +45,11 @@ const char *name_of(Cause cause) {
 const char *name_of(Loss loss) {
     static const char *const names[losses] = {"call", "reclaimed"};
     return static_cast<uint8_t>(loss) < losses ? names[static_cast<uint8_t>(loss)] : "?";
+}
+
+const char *name_of(Source source) {
+    static const char *const names[sources] = {"mapped", "cache"};
+    return static_cast<uint8_t>(source) < sources ? names[static_cast<uint8_t>(source)] : "?";
 }
 
 std::string digest_of(const std::string &text) {
@@ -75,12 +81,13 @@ Writer::~Writer() {
 void Writer::add(const Record &r) {
     const size_t before = buffer_.size();
     const bool same = r.block == last_.block && r.access == last_.access, pages = r.pages != (r.large ? 512u : 1u);
-    const bool wide = r.kind == Kind::count || r.pool > 1 || r.gigantic;
-    const unsigned kind = static_cast<unsigned>(r.kind);
+    const bool is_new = static_cast<uint8_t>(r.kind) >= first_new_kind, wide = is_new || r.kind == Kind::count || r.pool > 1 || r.gigantic;
+    const unsigned kind = is_new ? wide_kind : static_cast<unsigned>(r.kind);
     buffer_.push_back(static_cast<char>((wide ? wide_kind : kind) | r.tables.size() << 3 | unsigned{same} << 6 | unsigned{pages} << 7));
     if (wide) buffer_.push_back(static_cast<char>(kind | unsigned{r.gigantic} << 3 | unsigned{r.pool} << 4));
-    const unsigned pool = wide ? 0 : r.pool;
-    buffer_.push_back(static_cast<char>(r.cause | pool << 4 | unsigned{r.large} << 5 | unsigned{r.fallback} << 6 | unsigned{r.write} << 7));
+    const unsigned sign = wide ? is_new : r.pool;
+    const unsigned more = is_new ? static_cast<unsigned>(r.kind) - first_new_kind : unsigned{r.fallback} | unsigned{r.write} << 1;
+    buffer_.push_back(static_cast<char>(r.cause | sign << 4 | unsigned{r.large} << 5 | more << 6));
     if (!same) {
         put_number(buffer_, r.block - last_.block);
         put_number(buffer_, r.access - last_.access);

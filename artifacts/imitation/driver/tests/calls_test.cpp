@@ -44,6 +44,63 @@ TEST(Calls, AProtectedPartSplitsTwoMegabytes) {
                  {"os/no-area", "page 1"});
 }
 
+TEST(Calls, AreasStandAtTheirTime) {
+    // map; a protected part makes three of one; unmap of the middle one and a half.
+    const Ran found =
+        ran(Program().map(0, 16384).store(0).call(EventKind::protect, 4096, 4096, 1).store(8192).call(EventKind::unmap, 4096, 8192).load(0),
+            scenario(never));
+    std::map<uint64_t, std::pair<uint64_t, uint64_t>> areas;  // page -> pages, flags
+    std::vector<size_t> counts;
+    unsigned open = 0;
+    for (const os::Record &r : found.all) {
+        if (r.kind == Kind::call_begin) ++open;
+        if (r.kind == Kind::area_live || r.kind == Kind::area_gone) {
+            EXPECT_EQ(open, 1u) << "areas change within calls";
+            std::map<uint64_t, std::pair<uint64_t, uint64_t>> kept;
+            for (const auto &[page, one] : areas) {
+                if (page < r.page) kept[page] = {std::min(page + one.first, r.page) - page, one.second};
+                if (const uint64_t end = page + one.first, from = std::max(page, r.page + r.pages); end > from)
+                    kept[from] = {end - from, one.second};
+            }
+            if (r.kind == Kind::area_live) kept[r.page] = {r.pages, r.frame};
+            areas = kept;
+        }
+        if (r.kind != Kind::call) continue;
+        --open;
+        counts.push_back(areas.size());
+        EXPECT_EQ(r.frame, areas.size());
+    }
+    EXPECT_EQ(counts, (std::vector<size_t>{1, 3, 2}));
+    EXPECT_EQ(areas, (std::map<uint64_t, std::pair<uint64_t, uint64_t>>{{0, {1, 0x43}}, {3, {1, 0x43}}}));
+    EXPECT_EQ(found.header.format, 2u);
+}
+
+TEST(Calls, ACopySaysWhatItCopied) {
+    const Ran found = ran(Program()
+                              .map(0, 4096)
+                              .load(0)
+                              .store(0)
+                              .file(8192)
+                              .map_file(1, 0, 8192, 3)
+                              .load(0, file_base)
+                              .store(0, file_base)
+                              .store(4096, file_base),
+                          scenario(never));
+    std::vector<os::Record> sources;
+    for (const os::Record &r : found.all)
+        if (r.kind == Kind::source) sources.push_back(r);
+    ASSERT_EQ(count_of(found, Kind::map, os::Cause::copy) + count_of(found, Kind::map, os::Cause::copy_read), 3u);
+    ASSERT_EQ(sources.size(), 2u);  // none for zeros
+    EXPECT_EQ(sources[0].cause, static_cast<uint8_t>(os::Source::mapped));
+    EXPECT_EQ(sources[0].page, 0u);
+    EXPECT_EQ(sources[0].pool, os::file_pool);
+    const auto read = std::find_if(found.all.begin(), found.all.end(), [](const os::Record &r) {
+        return r.cause == static_cast<uint8_t>(os::Cause::file_read) && r.kind == Kind::map;
+    });
+    ASSERT_NE(read, found.all.end());
+    EXPECT_EQ(sources[0].frame, read->frame);
+}
+
 TEST(Calls, AMoveKeepsFrames) {
     const Ran found = ran(Program().map(0, 8192).store(0).store(4096).call(moved(0, 8192, 4 * mb, 12288)).load(4 * mb).store(4 * mb + 8192),
                           scenario(never));

@@ -49,7 +49,8 @@ TEST_F(Command, RunAndShow) {
     const std::string sizes = tessera_os("show " + log_ + " --csv sizes").text;
     EXPECT_EQ(sizes, "block,pages_4kb,zero_pages_4kb,pages_2mb,areas,faults\n0,0,0,1,1,1\n1,0,1,1,1,2\n2,1,1,1,1,3\n3,1,1,0,1,3\n");
     const std::string records = tessera_os("show " + log_ + " --csv records").text;
-    EXPECT_EQ(std::count(records.begin(), records.end(), '\n'), 1 + 3 + 1 + 2 + 1);  // header, faults, unmap, calls, areas
+    EXPECT_EQ(std::count(records.begin(), records.end(), '\n'),
+              1 + 3 + 1 + 2 * 2 + 3 + 1);  // header, faults, unmap, calls begin and end, areas change (map; split, gone), areas
 }
 
 TEST_F(Command, ErrorsHaveAStatus) {

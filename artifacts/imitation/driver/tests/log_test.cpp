@@ -29,6 +29,7 @@ std::vector<os::Record> random_records(uint64_t seed, size_t count) {
         r.kind = static_cast<os::Kind>(random() % os::kinds);
         r.cause = random() % 8, r.pool = random() % 2;
         r.large = random() % 2, r.fallback = random() % 2, r.write = random() % 2;
+        if (static_cast<uint8_t>(r.kind) >= os::first_new_kind) r.fallback = r.write = false;  // they have none
         r.page = random() >> (random() % 64), r.frame = random() >> (random() % 64);
         r.pages = random() % 2 ? (r.large ? 512 : 1) : random() >> (random() % 64);
         r.tables.resize(random() % 5);
@@ -63,6 +64,29 @@ TEST(Log, WhatIsWrittenIsRead) {
         EXPECT_EQ(reader.records(), records.size());
         std::filesystem::remove(path);
     }
+}
+
+TEST(Log, FormatOneIsReadAndNamed) {
+    // A log without the line of its format, as programs before format 2 wrote them.
+    const std::string path = write({{0, 0, os::Kind::map, 1, 1, false, false, true, 3, 1, 7, {}}}), whole = bytes_of(path);
+    const std::string line = "note.format = 2\n";
+    std::string old = whole;
+    old.erase(old.find(line), line.size());
+    std::string length;
+    os::put_word(length, os::get_word(old.data() + os::magic_bytes) - line.size());
+    old.replace(os::magic_bytes, os::word_bytes, length);
+    old.resize(old.size() - os::word_bytes);
+    os::put_word(old, os::checksum_of(old.data(), old.size()));
+    std::ofstream(path, std::ios::binary) << old;
+    EXPECT_EQ(os::Reader(path).header().format, 1u);
+    EXPECT_EQ(records_of(path).size(), 1u);
+    std::string other = whole;
+    other.replace(other.find(line), line.size(), "note.format = 3\n");
+    other.resize(other.size() - os::word_bytes);
+    os::put_word(other, os::checksum_of(other.data(), other.size()));
+    std::ofstream(path, std::ios::binary) << other;
+    expect_parts(refused([&] { os::Reader reader(path); }), {path, "note.format = 3", "os/log-header"});
+    std::filesystem::remove(path);
 }
 
 TEST(Log, AFaultInOrderTakesSixBytes) {

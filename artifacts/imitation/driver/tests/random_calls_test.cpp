@@ -78,22 +78,22 @@ void run_random(uint64_t seed, const os::Scenario &under, size_t steps, std::arr
     os::Kernel kernel(under, machine, places, log);
     os::At at;
     size_t accesses = 0, calls = 0;
-    kernel.call(at, {0, EventKind::map, EventPool::anon, {}, 0, pages * 4096, 0, 0, 3, 0x22, 0, 0});
+    kernel.calls.call(at, {0, EventKind::map, EventPool::anon, {}, 0, pages * 4096, 0, 0, 3, 0x22, 0, 0});
     for (size_t i = 0; i < steps; ++i) {
         const uint64_t address = anon_base + random() % (pages * 4096);
         const bool store = random() % 2;
         if (random() % calls_every == 0)
-            if (const trace::Event event = random_call(random, pages); valid(machine.process, event)) kernel.call(at, event), ++calls;
-        if (random() % 50 == 0) kernel.wake(at, kernel.next_wake());
+            if (const trace::Event event = random_call(random, pages); valid(machine.process, event)) kernel.calls.call(at, event), ++calls;
+        if (random() % 50 == 0) kernel.timers.run(at, kernel.timers.next());
         const area *area = areas_at(&machine.process.areas, address >> 12);
         const bool allowed = area != nullptr && area->flags & (store ? uint32_t{AREA_WRITE} : uint32_t{AREA_RIGHTS});
-        const bool fast = kernel.allows(address, store);
+        const bool fast = kernel.recorder.rights().allow(address, store);
         ASSERT_TRUE(allowed || !fast) << "the fast path allows an access that the program may not make";
         if (allowed && fast) {
             const fault found = fault_access(&machine.process, address >> 12, store, 0, FAULT_FIRST);
             ASSERT_EQ(found.kind, FAULT_NONE) << "the fast path hides a fault";
         }
-        if (allowed && !fast) kernel.access(at, address, store), ++accesses;
+        if (allowed && !fast) kernel.accesses.access(at, address >> 12, store, 0, false), ++accesses;
         ++at.block, ++at.access;
     }
     sums[0] += machine.system.swap.counts.pswpout;

@@ -9,9 +9,13 @@
 // number of records, bytes of the records, checksum (FNV-1a, 64 bits, of all bytes before it). The writer makes a hidden file beside
 // the target and renames it at the end, so a log that exists is complete.
 //
+// Formats: the header's `note.format` is 2. Logs without it have format 1: they lack the kinds from `area_live` on. Both are read; who needs a kind
+// that a log of format 1 lacks refuses the log by name. Readers of format 1 take the records of other kinds for counters, which change no pages.
+//
 // A record is: a byte of kind (bits 0 to 2), of the number of table frames (3 to 5) and of two signs (6: same block as the record
 // before; 7: a number of pages follows); kind 7 there: a byte with the kind (0 to 2), the sign of 1GB (3) and the pool (4 to 7) follows;
-// a byte of cause (bits 0 to 3), pool (4), large (5), fallback (6) and write (7); then variable
+// a byte of cause (bits 0 to 3), pool (4), large (5), fallback (6) and write (7). Where a second byte has kind 7 and this one bit 4, the kind is
+// 8 plus bits 6 and 7. Then variable
 // length integers of 7 bits a byte: blocks and accesses since the record before (unless bit 6), the page minus the one behind the
 // record before, the frame minus the one behind it (both with the sign in bit 0), pages (if bit 7), and each table frame minus the one
 // before it.
@@ -28,31 +32,36 @@
 namespace tessera::os {
 
 enum class Kind : uint8_t {
-    map = 0,       ///< pages have consecutive frames from now on; `cause` says why
-    unmap = 1,     ///< nothing is mapped in the range
-    split = 2,     ///< a 2MB mapping became 512 of 4KB with the same frames
+    map = 0,  ///< pages have consecutive frames from now on; `cause` says why
+    unmap = 1,  ///< nothing is mapped in the range
+    split = 2,  ///< a 2MB mapping became 512 of 4KB with the same frames
     collapse = 3,  ///< khugepaged put 512 pages into one block
-    upgrade = 4,   ///< a fault that changed a right, not the mapping
-    call = 5,      ///< a call of the program; `cause` is its trace::EventKind, `frame` the number of areas behind it
-    area = 6,      ///< at the end: an area; `frame` has its flags (vm/areas.h)
-    count = 7,     ///< at the end: a counter of the kernel; `page` has its number (counters.h), `frame` its value
+    upgrade = 4,  ///< a fault that changed a right, not the mapping
+    call = 5,  ///< a call of the program; `cause` is its trace::EventKind, `frame` the number of areas behind it
+    area = 6,  ///< at the end: an area; `frame` has its flags (vm/areas.h)
+    count = 7,  ///< at the end: a counter of the kernel; `page` has its number (counters.h), `frame` its value
+    // Since format 2:
+    area_live = 8,  ///< an area is there from now on, with the flags in `frame`; what other areas had of its range is its own
+    area_gone = 9,  ///< no area is in the range any more
+    call_begin = 10,  ///< a call of the program begins; its records follow, then its `call`. `cause`, `frame`: as `call`
+    source = 11,  ///< behind a fault of cause copy or copy_read: it copied the page in `frame`; `cause` is a Source. None: it copied zeros
 };
-constexpr uint8_t kinds = 8;
+constexpr uint8_t kinds = 12, first_new_kind = 8;
 
 /// Why a page was mapped: the fault's kind (vm/fault.h), or a move of its mapping (mremap).
 enum class Cause : uint8_t {
-    moved = 0,       ///< no fault: mremap
-    page = 1,        ///< a page of zeros
-    zero = 2,        ///< the zero page
+    moved = 0,  ///< no fault: mremap
+    page = 1,  ///< a page of zeros
+    zero = 2,  ///< the zero page
     copy = 3,
     reuse = 4,
-    swap = 5,        ///< read from swap
+    swap = 5,  ///< read from swap
     swap_cache = 6,  ///< in the swap cache still, or already
-    file = 7,        ///< a page of a file that was in memory
-    file_read = 8,   ///< a page of a file that was read
-    pool = 9,        ///< a page of hugetlbfs
-    around = 10,     ///< no fault of its own: fault-around mapped it
-    migrated = 11,   ///< no fault: compaction moved the page to another frame
+    file = 7,  ///< a page of a file that was in memory
+    file_read = 8,  ///< a page of a file that was read
+    pool = 9,  ///< a page of hugetlbfs
+    around = 10,  ///< no fault of its own: fault-around mapped it
+    migrated = 11,  ///< no fault: compaction moved the page to another frame
     copy_read = 12,  ///< a copy of a page of a private file that was read
 };
 constexpr uint8_t causes = 13;
@@ -61,6 +70,10 @@ constexpr uint8_t causes = 13;
 enum class Loss : uint8_t { call = 0, reclaimed = 1 };
 constexpr uint8_t losses = 2;
 
+/// Where the page that a fault copied was: mapped at the same place before, or in the page cache only.
+enum class Source : uint8_t { mapped = 0, cache = 1 };
+constexpr uint8_t sources = 2;
+
 /// Pages of zeros without a frame of their own (Linux's zero page) have this one; no other page does.
 constexpr uint64_t zero_frame = 0;
 
@@ -68,18 +81,18 @@ constexpr uint64_t zero_frame = 0;
 constexpr uint8_t file_pool = 2, first_outside_pool = 3, most_pools = 16;
 
 struct Record {
-    uint64_t block = 0;   ///< executions of blocks before it
+    uint64_t block = 0;  ///< executions of blocks before it
     uint64_t access = 0;  ///< data accesses before it
     Kind kind = Kind::map;
-    uint8_t cause = 0;      ///< map, upgrade: Cause; unmap: Loss; call: its kind
-    uint8_t pool = 0;       ///< 0 heap, 1 anonymous, 2 files, from 3 on a range outside
-    bool large = false;     ///< map: pages of 2MB, or of 1GB
+    uint8_t cause = 0;  ///< map, upgrade: Cause; unmap: Loss; call, call_begin: its trace::EventKind; source: Source
+    uint8_t pool = 0;  ///< 0 heap, 1 anonymous, 2 files, from 3 on a range outside
+    bool large = false;  ///< map: pages of 2MB, or of 1GB
     bool fallback = false;  ///< map: 2MB were allowed, and there was no block
-    bool write = false;     ///< the access that caused it was a store
+    bool write = false;  ///< the access that caused it was a store
     uint64_t page = 0, pages = 1, frame = 0;
     std::vector<uint32_t> tables =
         {};  ///< frames of the tables that map the page, root first: 4 for 4KB, 3 for 2MB, 2 for 1GB; none: unchanged
-    bool gigantic = false;              ///< with `large`: pages of 1GB
+    bool gigantic = false;  ///< with `large`: pages of 1GB
 
     bool operator==(const Record &) const = default;
     bool is_fault() const {
@@ -102,8 +115,9 @@ struct Pool {
 };
 
 struct Header {
-    std::string scenario;        ///< its name
-    std::string scenario_text;   ///< lines `key = value`, all keys
+    unsigned format = 2;
+    std::string scenario;  ///< its name
+    std::string scenario_text;  ///< lines `key = value`, all keys
     std::string trace_checksum;  ///< trace::Header::checksum
     std::vector<Pool> pools;
     uint64_t blocks = 0, accesses = 0, instructions = 0;  ///< of the trace
@@ -116,6 +130,7 @@ struct Header {
 const char *name_of(Kind kind);
 const char *name_of(Cause cause);
 const char *name_of(Loss loss);
+const char *name_of(Source source);
 
 /// The digest that identifies a scenario: FNV-1a, 16 hexadecimal digits.
 std::string digest_of(const std::string &text);

@@ -1,0 +1,164 @@
+// The sink: changes of page tables and areas, applied one by one to a copy, give what the processes have. Random calls under memory pressure.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "pressure_support.h"
+
+extern "C" {
+#include "vm/fork.h"
+}
+
+using namespace tests;
+
+namespace {
+
+constexpr uint64_t at = 512 * 4000;
+
+/// Mappings and swap entries of one page table by first page, as changes tell them.
+struct Copy {
+    std::map<uint64_t, std::pair<unsigned, pt_entry>> entries;  // level, entry
+    std::map<uint64_t, std::pair<uint64_t, uint32_t>> areas;  // start -> end, flags
+
+    void add_table(pt_entry entry, unsigned level, uint64_t page) {
+        for (unsigned i = 0; i < PT_SLOTS; ++i) {
+            const pt_entry below = pt_below(entry)->slot[i];
+            if (pt_is_table(below)) add_table(below, level - 1, page + i * pt_slot_pages(level - 1));
+            else if (below != 0) entries[page + i * pt_slot_pages(level - 1)] = {level - 1, below};
+        }
+    }
+    void apply(const pt_change &change) {
+        const auto first = entries.lower_bound(change.page), last = entries.lower_bound(change.page + pt_slot_pages(change.level));
+        if (change.old != 0 && !pt_is_table(change.old)) {
+            ASSERT_TRUE(entries.count(change.page)) << "an entry was written that no change told";
+            ASSERT_EQ(entries[change.page], std::make_pair(change.level, change.old));
+        }
+        if (change.cause == PT_BY_TABLE) {
+            ASSERT_EQ(std::distance(first, last), 0) << "a table with entries came or went";
+            return;
+        }
+        entries.erase(first, last);
+        if (pt_is_table(change.entry)) add_table(change.entry, change.level, change.page);
+        else if (change.entry != 0) entries[change.page] = {change.level, change.entry};
+    }
+    void apply(const area_change &change) {
+        std::map<uint64_t, std::pair<uint64_t, uint32_t>> kept;
+        for (const auto &[start, one] : areas) {
+            if (start < change.start) kept[start] = {std::min(one.first, change.start), one.second};
+            if (one.first > change.end) kept[std::max(start, change.end)] = one;
+        }
+        if (change.area != nullptr) kept[change.start] = {change.end, change.area->flags};
+        areas = std::move(kept);
+    }
+    void expect(const ::process &process) const {
+        std::map<uint64_t, std::pair<uint64_t, uint32_t>> found;
+        for (size_t i = 0; i < process.areas.count; ++i)
+            found[process.areas.item[i].start] = {process.areas.item[i].end, process.areas.item[i].flags};
+        ASSERT_EQ(areas, found);
+        Copy whole;
+        whole.add_table(pt_to_table(process.pt.root), PT_TOP + 1, 0);
+        ASSERT_EQ(entries, whole.entries);
+    }
+};
+
+struct Sink {
+    explicit Sink(phys &memory) : memory(memory) {
+        memory.events.context = this;
+        memory.events.entry = [](void *self, const pt_change *change) {
+            static_cast<Sink *>(self)->causes.insert(change->cause);
+            static_cast<Sink *>(self)->copies[change->pt].apply(*change);
+        };
+        memory.events.area = [](void *self, const area_change *change) {
+            const auto *process =
+                reinterpret_cast<const ::process *>(reinterpret_cast<const char *>(change->areas) - offsetof(::process, areas));
+            static_cast<Sink *>(self)->copies[&process->pt].apply(*change);
+        };
+    }
+    ~Sink() { memory.events = {}; }
+    phys &memory;
+    std::map<const pt *, Copy> copies;
+    std::set<pt_cause> causes;
+};
+
+struct Events : testing::TestWithParam<uint64_t> {};
+
+TEST_P(Events, GiveTheTablesAndAreas) {
+    uint64_t random = GetParam();
+    const auto below = [&](uint64_t bound) { return random_below(&random, bound); };
+    Pressure p(settings_of(THP_ALWAYS, static_cast<thp_defrag>(random % THP_DEFRAG_VALUES)), 32 * mib, 16384, random % 2);
+    Sink sink(p.memory.p);
+    ASSERT_EQ(file_open(&p.system.files, 1, 4 * mib, false), nullptr);
+    ::process child{};
+    bool forked = false;
+    for (int step = 0; step < 500; ++step) {
+        ::process *who = forked && below(3) == 0 ? &child : &p.process;
+        const uint64_t page = at + below(12000), pages = 1 + below(below(3) ? 40 : 1500), choice = below(100);
+        if (choice < 14) process_map(who, page, pages, below(8) ? rw : uint32_t{AREA_READ}, 0, 0, 0);
+        else if (choice < 18)
+            process_map(who, page, std::min<uint64_t>(pages, 900), rw | (below(2) ? uint32_t{AREA_SHARED} : 0u), 1, below(90), 0);
+        else if (choice < 22) process_unmap(who, page, pages, 0);
+        else if (choice < 27) process_protect(who, page, pages, below(2) ? rw : uint32_t{AREA_READ});
+        else if (choice < 31) process_advise(who, page, pages, below(2) ? ADVICE_DONTNEED : ADVICE_NOHUGEPAGE, 0);
+        else if (choice < 36 && who->areas.count > 0) {
+            const area &one = who->areas.item[below(who->areas.count)];
+            const uint64_t from = one.start + below(one.end - one.start), length = std::min(pages, one.end - from);
+            process_remap(who, from, length, length, at + below(2) * 20000 + below(40) * 512 + below(2) * below(512), 0);
+        } else if (choice < 39) khugepaged_wake(&p.system, 0);
+        else if (choice < 41) compact_all(&p.system.compact, 0);
+        else if (choice < 44) reclaim_request(&p.system.reclaim, 500, 0);
+        else if (choice < 45 && !forked) {
+            const fork_result result = process_fork(&child, &p.process, 0);
+            forked = result.outcome == PHYS_GOT_FRAMES && !result.has_swap;
+        } else if (choice < 46 && forked) {
+            process_exit(&child, 0);
+            sink.copies.erase(&child.pt);
+            forked = false;
+        } else {
+            for (uint64_t i = 0; i < pages; ++i) fault_resolve(who, page + i, below(3) > 0, 0);
+        }
+        vm_background(&p.system, 0);
+        if (HasFatalFailure()) return;
+        if (step % 10 != 0) continue;
+        sink.copies[&p.process.pt].expect(p.process);
+        if (forked) sink.copies[&child.pt].expect(child);
+        if (HasFatalFailure()) FAIL() << "step " << step;
+    }
+    if (forked) process_exit(&child, 0);
+    for (const pt_cause cause : {PT_BY_FAULT, PT_BY_ACCESS, PT_BY_TABLE, PT_BY_CALL, PT_BY_PROTECT, PT_BY_MOVE, PT_BY_AGING, PT_BY_RECLAIM})
+        EXPECT_TRUE(sink.causes.count(cause)) << pt_cause_name(cause);
+    ASSERT_STREQ(p.broken(), nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sink, Events, testing::Range(uint64_t{1}, uint64_t{9}));
+
+TEST(Events, AreLinesOfText) {
+    pt table{};
+    char text[PT_CHANGE_TEXT_BYTES];
+    const auto line = [&](pt_change change) { return std::string(text, pt_change_text(&change, text)); };
+    EXPECT_EQ(line({&table, 0x40000, 0, PT_BY_FAULT, 0, pt_make(7, PT_PRESENT | PT_WRITE | PT_YOUNG | PT_DIRTY)}),
+              "entry page=0x40000 level=0 cause=fault old=none new=frame:7:wyd");
+    EXPECT_EQ(line({&table, 512, 1, PT_BY_RECLAIM, pt_make(3, PT_PRESENT | PT_ZERO), 4096}),
+              "entry page=0x200 level=1 cause=reclaim old=zero:3 new=table");
+    EXPECT_EQ(line({&table, 1, 0, PT_BY_FORK, pt_make(5, PT_SWAP), pt_make(5, PT_SWAP | PT_SHARED)}),
+              "entry page=0x1 level=0 cause=fork old=slot:5 new=slot:5:s");
+}
+
+TEST(Events, AFaultTellsItsPageAndTables) {
+    Process p(settings_of(THP_NEVER));
+    p.map(at, 4);
+    struct Seen {
+        std::vector<std::tuple<uint64_t, unsigned, pt_cause>> changes;
+    } seen;
+    p.memory.p.events.context = &seen;
+    p.memory.p.events.entry = [](void *to, const pt_change *change) {
+        static_cast<Seen *>(to)->changes.emplace_back(change->page, change->level, change->cause);
+    };
+    p.touch(at + 3);
+    p.touch(at + 3);  // young and dirty already: nothing is written
+    const uint64_t gb = at & ~(pt_slot_pages(2) - 1), upper = at & ~(pt_slot_pages(3) - 1);
+    EXPECT_EQ(seen.changes, (std::vector<std::tuple<uint64_t, unsigned, pt_cause>>{
+                                {upper, 3, PT_BY_TABLE}, {gb, 2, PT_BY_TABLE}, {at, 1, PT_BY_TABLE}, {at + 3, 0, PT_BY_FAULT}}));
+    p.memory.p.events = {};
+}
+
+}  // namespace
