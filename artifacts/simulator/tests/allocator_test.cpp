@@ -5,7 +5,7 @@
 #include <set>
 
 #include "os/allocator.h"
-#include "pagetable/layout_constants.h"
+#include "os/physical_map.h"
 #include "support/random_inputs.h"
 
 namespace tessera::sim::testing {
@@ -44,7 +44,8 @@ TEST(Allocators, GiveNoByteToTwoPages) {
                     ASSERT_LE(all[i - 1].end, all[i].begin) << name;
                 }
                 ASSERT_TRUE(all[i].end <= page_table_base || all[i].begin >= page_table_end) << name;
-                ASSERT_LT(all[i].end, uint64_t{1} << 52) << name;
+                ASSERT_TRUE(all[i].end <= physical::logged_above.begin || all[i].begin >= physical::logged_above.end) << name;
+                ASSERT_LT(all[i].end, physical::limit) << name;
             }
         }
 }

@@ -8,7 +8,7 @@
 
 #include "mmu/walker.h"
 #include "os/mapping.h"
-#include "pagetable/layout_constants.h"
+#include "os/physical_map.h"
 #include "support/engines.h"
 #include "support/platforms.h"
 #include "support/random_inputs.h"

@@ -1,11 +1,13 @@
 // Logs of an operating system: pages and chunks against a page table kept page by page, tables by hand, engines against each other.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/error.h"
 #include "mmu/design.h"
 #include "os/os_log.h"
+#include "os/physical_map.h"
 #include "pagetable/format.h"
-#include "pagetable/layout_constants.h"
 #include "support/engines.h"
 #include "support/platforms.h"
 #include "support/random_log.h"
@@ -183,12 +185,47 @@ TEST(TableFrames, AWalkReadsTheTablesOfTheLog) {
     EXPECT_EQ(walk[2].address.value, entry(30, 2));
     radix->entries(large, PageSize::small_4kb, walk);  // a design that ignores 2MB pages: tables of its own
     ASSERT_EQ(walk.size(), 4u);
-    EXPECT_GE(walk[0].address.value, page_table_base + (uint64_t{1} << 37));
+    EXPECT_TRUE(physical::own_tables.has(walk[0].address));
     radix->entries(outside, PageSize::small_4kb, walk);
-    EXPECT_GE(walk[3].address.value, page_table_base + (uint64_t{1} << 37));
+    EXPECT_TRUE(physical::own_tables.has(walk[3].address));
     Platform five = haswell();
     five.page_table_levels = 5;
     EXPECT_THROW(page_table_formats().make("radix", five)->follow(*pages.tables()), Refusal);
+}
+
+/// Frames of tables by hand, below and above 128GB of the machine, and tables of the simulator for an address that the log does not map: all
+/// entries have addresses of their own, whose low 48 bits are the machine's.
+TEST(TableFrames, NoTableSharesAnAddressOnALargeMachine) {
+    os::Header header;
+    header.pools = {{1, anon_base, uint64_t{4} << 30}};
+    trace::Header of;
+    of.pools = {{trace::PoolKind::anon, anon_base, uint64_t{4} << 30, 0}};
+    const auto path = std::filesystem::temp_directory_path() / ("above-" + std::to_string(getpid()) + ".oslog");
+    for (const uint32_t first : {9u, uint32_t(physical::table_frames), 1u << 26, 1u << 27, 1u << 28, ~4u}) {
+        os::Writer writer(path.string(), header);
+        writer.add({0, 0, os::Kind::map, 1, 1, false, false, true, 5, 1, 77, {first, first + 1, first + 2, first + 3}});
+        writer.finish();
+        MappedPages pages(std::make_shared<Mapping>(read_os_log(path.string(), of)), of.pools);
+        const auto radix = page_table_formats().make("radix", haswell());
+        radix->follow(*pages.tables());
+        pages.change();
+        const VirtAddr mapped(anon_base + 5 * 4096);
+        radix->touch(mapped);
+        WalkPath walk;
+        radix->entries(mapped, PageSize::small_4kb, walk);
+        std::set<uint64_t> frames;
+        for (size_t i = 0; i < walk.size(); ++i) {
+            EXPECT_EQ(walk[i].address.value % address_limit >> 12, first + i);
+            EXPECT_TRUE(physical::is_logged(walk[i].address));
+            frames.insert(walk[i].address.value >> 12);
+        }
+        radix->entries(VirtAddr(0x401000), PageSize::small_4kb, walk);
+        for (const EntryRead& own : walk) frames.insert(own.address.value >> 12);
+        for (const physical::Region region : {physical::of_design, physical::far, physical::of_format})
+            EXPECT_EQ(std::distance(frames.lower_bound(region.begin >> 12), frames.lower_bound(region.end >> 12)), 0) << first;
+        EXPECT_EQ(frames.size(), 8u) << first;
+    }
+    std::filesystem::remove(path);
 }
 
 class EnginesUnderALog : public ::testing::TestWithParam<const char*> {};
@@ -250,6 +287,12 @@ TEST(OsLog, ALogOfAnotherTraceIsNamed) {
     {
         os::Writer writer(path.string(), header);
         writer.add({0, 0, os::Kind::map, 1, 1, true, false, true, 5, 512, 512, {}});
+        writer.finish();
+    }
+    EXPECT_NE(message().find("os/log-range"), std::string::npos) << message();
+    {
+        os::Writer writer(path.string(), header);
+        writer.add({0, 0, os::Kind::map, 1, 1, false, false, true, 5, 1, 77, {9, 20, 30, ~0u}});
         writer.finish();
     }
     EXPECT_NE(message().find("os/log-range"), std::string::npos) << message();

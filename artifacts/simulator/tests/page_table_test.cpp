@@ -56,5 +56,19 @@ TEST(Radix, TablesAreHandedOutTopDownInOrderOfFirstTouch) {
     EXPECT_EQ(five.touch(other_512gb).frame, (Frames{0, 1, 5, 6, 7}));
 }
 
+TEST(Radix, TooManyTablesAreRefused) {
+    PageTable table(4, 5);  // the root, and four tables
+    table.touch(a);
+    table.touch(VirtAddr(a.value + (2 << 20)));
+    EXPECT_EQ(table.frames(), 5u);
+    table.touch(a);
+    try {
+        table.touch(VirtAddr(a.value + (4 << 20)));
+        FAIL();
+    } catch (const Refusal& refusal) {
+        EXPECT_NE(std::string(refusal.what()).find("at most 5 tables"), std::string::npos) << refusal.what();
+    }
+}
+
 }  // namespace
 }  // namespace tessera::sim::testing

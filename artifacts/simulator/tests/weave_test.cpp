@@ -214,7 +214,16 @@ TEST(KernelAddresses, AreMappedByWindows) {
     EXPECT_EQ(gigabyte.frame, 0u);
     const MappedRow table = kernel::row(page(kernel::of_table(1000, 8)), PageSize::large_2mb);
     EXPECT_EQ((table.frame << 12) + (1000 % 512) * 4096, page_table_base + 1000 * 4096);
-    EXPECT_EQ(kernel::row(page(kernel::of_own(0)), PageSize::large_2mb).frame << 12, kernel::own_physical);
+    EXPECT_EQ(kernel::row(page(kernel::of_own(0)), PageSize::large_2mb).frame << 12, physical::kernel_own.begin);
+    const uint64_t last = physical::table_frames - 1, above = physical::table_frames;  // a frame of 128GB
+    for (const PageSize size : {PageSize::large_2mb, PageSize::huge_1gb})
+        for (const uint64_t frame : {last, above, (uint64_t{1} << 32) - 1}) {
+            const MappedRow row = kernel::row(page(kernel::of_table(frame, 0)), size);
+            EXPECT_EQ((row.frame + page(kernel::of_table(frame, 0)) - row.page) << 12, physical::logged_table(frame));
+            EXPECT_EQ(kernel::table_physical(kernel::of_table(frame, 8)), physical::logged_table(frame) + 8);
+        }
+    EXPECT_EQ(physical::logged_table(last), page_table_base + last * 4096);
+    EXPECT_EQ(physical::logged_table(above), physical::logged_above.begin);
 }
 
 class EnginesWithWovenFaults : public ::testing::TestWithParam<const char*> {};

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "pagetable/layout_constants.h"
+#include "os/physical_map.h"
 #include "tessera/trace/pools.h"
 
 namespace tessera::sim {

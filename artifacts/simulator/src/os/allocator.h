@@ -1,8 +1,8 @@
 // allocator.h - the contract of the physical allocator: the physical addresses of program data.
 //
 // One object serves one layout. Results depend only on address, page size and earlier touches, and are the same for every
-// address of a page. Pages are contiguous, aligned to their size, and do not overlap within a layout. All lie outside
-// [page_table_base, page_table_end) and below 2^52. Different layouts may have different frames.
+// address of a page. Pages are contiguous, aligned to their size, and do not overlap within a layout. All lie outside the regions
+// of tables (os/physical_map.h) and below 2^52. Different layouts may have different frames.
 #pragma once
 
 #include "base/platform.h"

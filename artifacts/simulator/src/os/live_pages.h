@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "os/page_rows.h"
-#include "pagetable/table_frames.h"
+#include "os/table_frames.h"
 #include "tessera/trace/trace.h"
 
 namespace tessera::sim {

@@ -14,11 +14,12 @@
 #include "base/types.h"
 #include "os/live_pages.h"
 #include "os/mapping.h"
+#include "os/physical_map.h"
 
 namespace tessera::sim {
 
 /// Frames of pages outside the pools: this plus their page number. Mapping files have smaller frames.
-inline constexpr uint64_t outside_frames = uint64_t{1} << 39;
+inline constexpr uint64_t outside_frames = physical::outside.begin >> 12;
 
 /// An address of a pool without a row (rule mapping/touched). Engines add the number of the access.
 struct Unmapped : std::runtime_error {

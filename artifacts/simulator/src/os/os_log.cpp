@@ -9,6 +9,7 @@ namespace tessera::sim {
 namespace {
 
 constexpr uint64_t frame_limit = uint64_t{1} << 36;
+constexpr uint32_t no_table = ~uint32_t{0};  ///< no frame: LivePages does not know the table
 constexpr const char* again = "make the log again: tessera lab os run --help";
 
 [[noreturn]] void refuse(const std::string& path, const std::string& found, const char* remedy = again) {
@@ -58,6 +59,7 @@ void check_record(const std::string& path, const os::Record& record, uint64_t fi
     const bool aligned = record.large || record.kind == os::Kind::split || record.kind == os::Kind::collapse;
     const uint64_t unit = record.gigantic ? uint64_t{1} << 18 : 512;
     const bool fine = record.frame < frame_limit && record.frame + record.pages <= frame_limit && record.tables.size() <= 4 &&
+                      std::find(record.tables.begin(), record.tables.end(), no_table) == record.tables.end() &&
                       (!aligned || ((first_page + record.page) % unit == 0 && record.pages % unit == 0 && record.frame % unit == 0));
     if (record.kind != os::Kind::unmap && !fine)
         refuse(path, "record at block " + std::to_string(record.block) + ", page " + std::to_string(record.page) +

@@ -9,7 +9,7 @@
 #include "base/platform.h"
 #include "base/registry.h"
 #include "base/types.h"
-#include "pagetable/table_frames.h"
+#include "os/table_frames.h"
 
 namespace tessera::sim {
 

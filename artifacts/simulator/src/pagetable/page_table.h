@@ -9,11 +9,13 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 
+#include "base/error.h"
 #include "base/level.h"
 #include "base/types.h"
-#include "pagetable/layout_constants.h"
+#include "os/physical_map.h"
 
 namespace tessera::sim {
 
@@ -24,9 +26,10 @@ struct TablePath {
 
 class PageTable {
 public:
-    explicit PageTable(uint64_t levels = 4) : levels_(levels) {}
+    /// most_frames: what their region holds (os/physical_map.h).
+    explicit PageTable(uint64_t levels = 4, uint64_t most_frames = physical::table_frames) : levels_(levels), most_frames_(most_frames) {}
 
-    /// The tables on the path to `address`, reserved on the first touch of its 2MB region.
+    /// The tables on the path to `address`, reserved on the first touch of its 2MB region. Throws Refusal if they are too many.
     const TablePath& touch(VirtAddr address) {
         const auto [found, fresh] = paths_.try_emplace(address.value >> 21);
         if (fresh) {
@@ -37,7 +40,7 @@ public:
             if (levels_ == 5) reserve(Level::pml4e, pml4_, 48);  // with 4 levels the PML4 is the root, frame 0
             reserve(Level::pdpte, pdpt_, 39);
             reserve(Level::pde, pd_, 30);
-            path.frame[static_cast<size_t>(Level::pte)] = next_++;
+            path.frame[static_cast<size_t>(Level::pte)] = take();
         }
         return found->second;
     }
@@ -55,11 +58,17 @@ public:
 private:
     uint32_t table_of(std::unordered_map<uint64_t, uint32_t>& tables, uint64_t key) {
         const auto [found, fresh] = tables.try_emplace(key, next_);
-        if (fresh) ++next_;
+        if (fresh) take();
         return found->second;
     }
+    uint32_t take() {
+        if (next_ == most_frames_)
+            throw Refusal("a trace whose page table has at most " + std::to_string(most_frames_) + " tables of 4KB",
+                          "it touches more regions of 2MB", "simulate a part of the trace (os/physical_map.h has the room of page tables)");
+        return next_++;
+    }
 
-    uint64_t levels_;
+    uint64_t levels_, most_frames_;
     uint32_t next_ = 1;  // frame 0 is the root
     std::unordered_map<uint64_t, uint32_t> pml4_, pdpt_, pd_;
     std::unordered_map<uint64_t, TablePath> paths_;

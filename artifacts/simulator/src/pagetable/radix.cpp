@@ -2,9 +2,9 @@
 //
 // A walk reads one entry a level from the root down to the leaf: pte for 4KB, pde for 2MB, pdpte for 1GB pages.
 //
-// Under the log of an operating system, an address that it maps has the tables of the log: frame f lies at page_table_base + 4096 f, so
-// its low 48 bits are the machine's address. Other addresses (outside the pools, or a table that the log does not have because the
-// design ignores page sizes) keep tables of their own, from own_tables on.
+// Under the log of an operating system, an address that it maps has the tables of the log: the low 48 bits of an entry's
+// address are the machine's. Other addresses (outside the pools, or a table that the log does not have because the design ignores page
+// sizes) keep tables of their own (os/physical_map.h).
 #include "pagetable/format.h"
 #include "base/error.h"
 #include "pagetable/page_table.h"
@@ -23,9 +23,9 @@ public:
         path.clear();
         if (frames_ != nullptr && logged(address, leaf, path)) return;
         const TablePath& tables = table_.touch(address);
-        const uint64_t base = frames_ != nullptr ? own_tables : 0;
+        const uint64_t behind = frames_ != nullptr ? physical::own_tables.begin - physical::tables.begin : 0;
         for (Level level = table_.root();; level = next(level)) {
-            path.push_back({PhysAddr(PageTable::entry_address(tables, address, level).value + base), level});
+            path.push_back({PhysAddr(PageTable::entry_address(tables, address, level).value + behind), level});
             if (level == leaf) return;
         }
     }
@@ -37,8 +37,6 @@ public:
     }
 
 private:
-    static constexpr uint64_t own_tables = uint64_t{1} << 37;
-
     bool logged(VirtAddr address, Level leaf, WalkPath& path) const {
         TableFrames::Path frames;
         const size_t needed = static_cast<size_t>(leaf) - static_cast<size_t>(Level::pml4e) + 1;
@@ -46,7 +44,7 @@ private:
         for (size_t i = 0; i < needed; ++i) {
             const Level level = static_cast<Level>(static_cast<size_t>(Level::pml4e) + i);
             const uint64_t index = (address.value >> coverage_shift(level)) & 511;
-            path.push_back({PhysAddr(page_table_base + uint64_t{frames[i]} * 4096 + index * 8), level});
+            path.push_back({PhysAddr(physical::logged_table(frames[i]) + index * 8), level});
         }
         return true;
     }

@@ -2,7 +2,7 @@
 #include "mmu/designs/anchor_distance.h"
 
 #include "base/error.h"
-#include "pagetable/layout_constants.h"
+#include "os/physical_map.h"
 #include "support/engines.h"
 #include "support/platforms.h"
 #include "support/random_inputs.h"
@@ -103,7 +103,7 @@ TEST(Anchor, WaitsForItsEntryInTheAblation) {
 TEST(Anchor, OfAnotherRegionIsReadFromTheLinearTable) {
     const Layout mapping = mapping_of_rows({heap_row(0, 1000, 2048)});
     SteppedDesign other(anchored(1024), mapping);
-    EXPECT_EQ(other.load(600).background, std::vector<uint64_t>{page_table_base + (uint64_t{1} << 39) + heap_base / 4096 * 8});
+    EXPECT_EQ(other.load(600).background, std::vector<uint64_t>{physical::far.begin + heap_base / 4096 * 8});
     EXPECT_EQ(other.load(0).found, hit);
     EXPECT_EQ(other.load(1024).found, miss);
     SteppedDesign same(anchored(1024), mapping);

@@ -6,14 +6,14 @@
 #include "base/error.h"
 #include "designs/hvc_machine.h"
 #include "mmu/designs/index_tree.h"
-#include "pagetable/layout_constants.h"
+#include "os/physical_map.h"
 #include "support/engines.h"
 
 namespace tessera::sim::testing {
 namespace {
 
 constexpr uint64_t page = 4096, region = 2 << 20;
-constexpr uint64_t tree_base = page_table_base + (uint64_t{1} << 38);
+constexpr uint64_t tree_base = physical::of_design.begin;
 const auto heap = trace::PoolKind::heap;
 
 std::vector<uint64_t> starts(size_t count) {

@@ -157,7 +157,7 @@ TEST(RangeArray, IsAFullyAssociativeArrayWithLru) {
 TEST(Rmm, SearchesTheSortedTableInTheBackground) {
     SteppedDesign d(ranged({{"btree", 0}}), mapping_of_rows(equal_chunks(7, 10)));
     const auto rows = [](std::vector<uint64_t> numbers) {
-        for (uint64_t& number : numbers) number = page_table_base + (uint64_t{1} << 38) + 24 * number;
+        for (uint64_t& number : numbers) number = physical::of_design.begin + 24 * number;
         return numbers;
     };
     EXPECT_EQ(d.load(0).background, rows({3, 1, 0}));
@@ -170,7 +170,7 @@ TEST(Rmm, SearchesTheSortedTableInTheBackground) {
 // Seven ranges in nodes of four: the first child of the root has the ranges 0 to 2, the root 3 to 6.
 TEST(Rmm, SearchesTheTreeInTheBackground) {
     SteppedDesign d(ranged(), mapping_of_rows(equal_chunks(7, 10)));  // the tree is the default
-    const uint64_t root = page_table_base + (uint64_t{1} << 38);
+    const uint64_t root = physical::of_design.begin;
     EXPECT_EQ(d.load(0).background, (std::vector<uint64_t>{root, root + 64}));
     EXPECT_EQ(d.load(25).background, (std::vector<uint64_t>{root, root + 64}));
     EXPECT_EQ(d.load(30).background, (std::vector<uint64_t>{root}));

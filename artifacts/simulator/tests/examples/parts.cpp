@@ -5,7 +5,7 @@
 #include "cache/prefetcher.h"
 #include "os/allocator.h"
 #include "pagetable/format.h"
-#include "pagetable/layout_constants.h"
+#include "os/physical_map.h"
 #include "tlb/array.h"
 #include "tlb/organisation.h"
 #include "tlb/walk_cache.h"

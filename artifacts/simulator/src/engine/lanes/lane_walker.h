@@ -9,7 +9,7 @@
 #include "engine/lanes/masked_hierarchy.h"
 #include "engine/lanes/walk_cycles.h"
 #include "engine/lanes/walk_loads.h"
-#include "pagetable/layout_constants.h"
+#include "os/physical_map.h"
 
 namespace tessera::sim::lanes::TESSERA_ISA {
 

@@ -7,12 +7,6 @@
 #include "os/kernel_addresses.h"
 
 namespace tessera::sim::weave {
-namespace {
-
-/// Tables of the log lie from page_table_base on; the simulator's own ones 2^37 bytes behind (pagetable/radix.cpp).
-constexpr uint64_t logged_bytes = uint64_t{1} << 37;
-
-}  // namespace
 
 TableCheck::TableCheck(const Mapping& mapping, const std::vector<trace::StaticBlock>& blocks)
     : name_(mapping.name), log_(*mapping.log), blocks_(blocks) {}
@@ -53,7 +47,7 @@ void TableCheck::set(const OsChange& change, const MappedPages& pages, bool stor
         TableFrames::Path path;
         const size_t levels = pages.tables()->tables(VirtAddr(page << 12), path);
         for (size_t i = 0; i < levels; ++i) {
-            const uint64_t entry = (page_table_base + uint64_t{path[i]} * 4096) / 8 + (page >> (9 * (3 - i)) & 511);
+            const uint64_t entry = physical::logged_table(path[i]) / 8 + (page >> (9 * (3 - i)) & 511);
             if (stored) stored_.insert(entry);
             else if (i + 1 == levels && !comes_back(page)) stored_.erase(entry);
         }
@@ -63,8 +57,8 @@ void TableCheck::set(const OsChange& change, const MappedPages& pages, bool stor
 }
 
 void TableCheck::walker_load(PhysAddr address) {
-    const uint64_t inside = address.value - page_table_base;
-    if (address.value < page_table_base || inside >= logged_bytes || stored_.contains(address.value >> 3)) return;
+    const uint64_t inside = address.value % address_limit;
+    if (!physical::is_logged(address) || stored_.contains(address.value >> 3)) return;
     throw Refusal("--check-tables with log " + name_,
                   "a walk reads entry " + std::to_string(inside % 4096 / 8) + " of the table in frame " + std::to_string(inside / 4096) +
                       ", which no woven store has written [weave/unstored-entry]",

@@ -16,8 +16,8 @@
 // regular entries of the shared array. A tag match without contiguity match moves the anchor in the replacement order. A miss
 // takes the cycles of the slower look-up. L1 is filled with the page's own size.
 // (assumed) The load of the AVPN's entry: none if it is in the line of the page's own entry. In the 2MB region of the page, it
-// reads that table. In another region, which the trace may never touch, it reads a linear table from page_table_base + 2^39 on, so
-// that tables are still handed out in the order of first touch. The upper levels of that region take no load.
+// reads that table. In another region, which the trace may never touch, it reads a linear table in physical::far, so that
+// tables are still handed out in the order of first touch. The upper levels of that region take no load.
 //
 // The distance is chosen once, before the start (anchor_distance.h), and kept if the mapping changes. A change drops an anchor if
 // it overlaps the pages that the anchor serves. Not modelled: regions with their own distances, the time to rewrite page tables.
@@ -28,12 +28,13 @@
 #include "mmu/designs/anchor_array.h"
 #include "mmu/designs/anchor_distance.h"
 #include "mmu/designs/anchor_loop.h"
-#include "pagetable/layout_constants.h"
+#include "os/physical_map.h"
 
 namespace tessera::sim {
 namespace {
 
-constexpr uint64_t most_contiguity = 65536, far_entries = page_table_base + (uint64_t{1} << 39);
+constexpr uint64_t most_contiguity = 65536, far_entries = physical::far.begin;
+static_assert(physical::far.holds((address_limit >> 12) * 8));
 // For the loop: what a miss knows of its chunk is enough for every distance, and contiguities fit a word of the sets.
 static_assert(L1Miss::most_pages >= most_anchor_distance && L1Miss::most_pages + most_anchor_distance - 1 <= RecentSets::most_value);
 

@@ -111,6 +111,7 @@ protected:
 
 private:
     static constexpr uint64_t synonym_bit = uint64_t{1} << 51;
+    static_assert(physical::synonym.begin == synonym_bit && physical::synonym.end == 2 * synonym_bit);
 
     void share(VirtRange pool, uint64_t granules) {
         const uint64_t first = pool.begin.value >> SynonymFilter::fine_shift;

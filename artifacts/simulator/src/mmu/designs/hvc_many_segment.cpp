@@ -8,7 +8,7 @@
 //   - Segment table: holds all segments, 7 cycles. Then the range enters the segment cache.
 // All nodes in the index cache: H. Else M. With a tree of depth 4 and all nodes cached this takes 1 + 4 x 3 + 7 = 20 cycles, as Park says.
 //
-// Node n lies at page_table_base + 2^38 + 64 n, which no page table reaches (assumed). Pages outside the pools have no segment: the
+// Node n lies 64 n bytes behind the begin of physical::of_design (assumed). Pages outside the pools have no segment: the
 // synonym TLB translates them before L1D, and they use their virtual addresses (assumed; they are few). When the mapping
 // changes, the operating system writes a new tree, so the index cache forgets all nodes. The segment cache forgets entries that the
 // range overlaps or touches, because a segment that ends there may have become longer.
@@ -16,14 +16,15 @@
 // Not modelled: faults that fill the segment table, look-up in parallel with L3 (Park's variant), other processes' segments.
 #include "mmu/designs/hvc_common.h"
 #include "mmu/designs/index_tree.h"
-#include "pagetable/layout_constants.h"
+#include "os/physical_map.h"
 
 namespace tessera::sim {
 namespace {
 
 const char* const section = "design.hvc-many-segment";
 constexpr size_t most_segments = 2048;
-constexpr uint64_t tree_base = page_table_base + (uint64_t{1} << 38);
+constexpr uint64_t tree_base = physical::of_design.begin;
+static_assert(physical::of_design.holds(2 * most_segments * 64));
 constexpr uint64_t region_pages = 512;  // of a segment cache's entry
 
 /// All segments of the moment. Throws Refusal if there are too many.

@@ -8,8 +8,8 @@
 //
 // Assumptions of our own. Both tables have page_table.levels levels. Layout or mapping are the composed result: guest and
 // host have the final page size. The guest-physical address of data is its virtual address. The guest's tables are at 2^47
-// in guest-physical memory, in a half that programs do not use; in the machine, they are where those of other designs are.
-// The host's tables are 2^39 bytes above them. The nested TLB is fully associative with LRU, takes no cycles, and keeps pages of
+// in guest-physical memory, so data must be below (kernel work of --weave is not); in the machine, they are where those of other designs
+// are. The host's tables are in physical::far. The nested TLB is fully associative with LRU, takes no cycles, and keeps pages of
 // data and of tables; the host's table has no other walk caches. Code pages are 4KB pages in both dimensions.
 //
 // Invariant: both tables grow in touch() only, in an order that is the same in all layouts, so all layouts read entries at
@@ -17,7 +17,7 @@
 // Keep walker.load_adds_cycles = 0 with this design: it would count the host's walk a second time.
 #include "mmu/over_tlbs.h"
 #include "pagetable/format.h"
-#include "pagetable/layout_constants.h"
+#include "os/physical_map.h"
 #include "tlb/array.h"
 #include "tlb/walk_cache.h"
 
@@ -38,6 +38,9 @@ public:
 
     /// Reserves the data's tables in both dimensions, and the host's tables for the guest's tables.
     void touch(VirtAddr address) {
+        if (address.value >= guest_tables)
+            throw Refusal("mmu.design = nested with addresses below 2^47",
+                          "the stream has kernel work (--weave), whose addresses are above", "leave out --weave, or use another design");
         guest_->touch(address);
         host_->touch(address);
         guest_->entries(address, PageSize::small_4kb, guest_path_);
@@ -67,7 +70,8 @@ public:
     StructureCounts nested_tlb() const { return {"nested-tlb", accesses_, hits_, 0}; }
 
 private:
-    static constexpr uint64_t guest_tables = uint64_t{1} << 47, host_tables = uint64_t{1} << 39;
+    static constexpr uint64_t guest_tables = uint64_t{1} << 47, host_tables = physical::far.begin - physical::tables.begin;
+    static_assert(guest_tables + physical::table_frames * 4096 <= address_limit && physical::far.holds(physical::table_frames * 4096));
 
     static VirtAddr guest_physical(PhysAddr entry) { return VirtAddr(entry.value - page_table_base + guest_tables); }
 

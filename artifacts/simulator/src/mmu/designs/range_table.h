@@ -1,7 +1,6 @@
 // range_table.h - the table of ranges in physical memory that a redundant memory mapping searches after a miss.
 //
-// Ranges are the chunks of at least two pages, sorted by page. The table begins at page_table_base + 2^38 (assumed) and has one of
-// two forms:
+// Ranges are the chunks of at least two pages, sorted by page. The table lies in physical::of_design (assumed) and has one of two forms:
 //   B-tree: nodes of 64 bytes with four ranges and five children, a load for each node on the path. Nodes are full but for the
 //           last, and node k has the children 5k + 1 to 5k + 5, so they need no pointers (assumed).
 //   sorted: rows of 24 bytes, binary search, a load for each row that it compares (its first byte counts).
@@ -16,13 +15,13 @@
 #include <vector>
 
 #include "os/mapped_pages.h"
-#include "pagetable/layout_constants.h"
+#include "os/physical_map.h"
 
 namespace tessera::sim {
 
 class RangeTable {
 public:
-    static constexpr uint64_t base = page_table_base + (uint64_t{1} << 38);
+    static constexpr uint64_t base = physical::of_design.begin;
 
     /// The mapping outlives the table.
     RangeTable(const MappedPages& mapping, bool btree) : mapping_(mapping), btree_(btree) {}
@@ -41,6 +40,7 @@ public:
 
 private:
     static constexpr size_t row_bytes = 24, node_bytes = 64, node_ranges = 4, longest_path = 34;
+    static_assert(physical::of_design.holds(std::max(row_bytes, node_bytes / node_ranges) << 32));  // chunks have numbers of 32 bits
 
     std::span<const PhysAddr> path_to_row(size_t range) {
         size_t low = 0, high = ranges_, length = 0;

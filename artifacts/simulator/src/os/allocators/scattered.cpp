@@ -5,7 +5,7 @@
 // one to one by construction and need neither a table nor a seed. In large pages, lines keep their distance and spread
 // evenly over cache sets; with 4KB pages, set indices above bit 12 are random.
 #include "os/allocator.h"
-#include "pagetable/layout_constants.h"
+#include "os/physical_map.h"
 
 namespace tessera::sim {
 namespace {
@@ -41,9 +41,11 @@ public:
 private:
     static constexpr unsigned address_bits = 48;
     static_assert(address_limit == uint64_t{1} << address_bits);
-    /// 4KB frames in [0, 2^48), page tables follow at 2^48, 2MB frames at 2^49, 1GB frames at 2^50.
     static uint64_t region(PageSize size) {
-        return size == PageSize::small_4kb ? 0 : size == PageSize::large_2mb ? uint64_t{1} << 49 : uint64_t{1} << 50;
+        return (size == PageSize::small_4kb   ? physical::program
+                : size == PageSize::large_2mb ? physical::scattered_2mb
+                                              : physical::scattered_1gb)
+            .begin;
     }
 };
 
