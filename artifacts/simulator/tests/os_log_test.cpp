@@ -165,11 +165,12 @@ TEST(TableFrames, AWalkReadsTheTablesOfTheLog) {
     writer.add({0, 0, os::Kind::map, 1, 1, false, false, true, 5, 1, 77, {9, 20, 30, 1000}});
     writer.add({0, 0, os::Kind::map, 1, 1, true, false, true, 1024, 512, 5120, {}});
     writer.finish();
-    MappedPages pages(std::make_shared<Mapping>(read_os_log(path.string(), of)), of.pools);
+    const auto log = std::make_shared<Mapping>(read_os_log(path.string(), of));
     std::filesystem::remove(path);
-    const auto radix = page_table_formats().make("radix", haswell());
-    radix->follow(*pages.tables());
-    pages.change();
+    const Platform platform = haswell();
+    AddressSpace space(of.pools, layout_of(log));
+    const auto radix = page_table_formats().make("radix", DesignContext{platform, space});
+    space.mapping()->change();
     const VirtAddr small(anon_base + 5 * 4096), large(anon_base + 1024 * 4096), outside(0x401000);
     for (const VirtAddr address : {small, large, outside}) radix->touch(address);
     WalkPath walk;
@@ -190,7 +191,7 @@ TEST(TableFrames, AWalkReadsTheTablesOfTheLog) {
     EXPECT_TRUE(physical::own_tables.has(walk[3].address));
     Platform five = haswell();
     five.page_table_levels = 5;
-    EXPECT_THROW(page_table_formats().make("radix", five)->follow(*pages.tables()), Refusal);
+    EXPECT_THROW(page_table_formats().make("radix", DesignContext{five, space}), Refusal);
 }
 
 /// Frames of tables by hand, below and above 128GB of the machine, and tables of the simulator for an address that the log does not map: all
@@ -201,14 +202,14 @@ TEST(TableFrames, NoTableSharesAnAddressOnALargeMachine) {
     trace::Header of;
     of.pools = {{trace::PoolKind::anon, anon_base, uint64_t{4} << 30, 0}};
     const auto path = std::filesystem::temp_directory_path() / ("above-" + std::to_string(getpid()) + ".oslog");
+    const Platform platform = haswell();
     for (const uint32_t first : {9u, uint32_t(physical::table_frames), 1u << 26, 1u << 27, 1u << 28, ~4u}) {
         os::Writer writer(path.string(), header);
         writer.add({0, 0, os::Kind::map, 1, 1, false, false, true, 5, 1, 77, {first, first + 1, first + 2, first + 3}});
         writer.finish();
-        MappedPages pages(std::make_shared<Mapping>(read_os_log(path.string(), of)), of.pools);
-        const auto radix = page_table_formats().make("radix", haswell());
-        radix->follow(*pages.tables());
-        pages.change();
+        AddressSpace space(of.pools, layout_of(std::make_shared<Mapping>(read_os_log(path.string(), of))));
+        const auto radix = page_table_formats().make("radix", DesignContext{platform, space});
+        space.mapping()->change();
         const VirtAddr mapped(anon_base + 5 * 4096);
         radix->touch(mapped);
         WalkPath walk;

@@ -4,6 +4,7 @@
 #include "pagetable/format.h"
 #include "pagetable/page_table.h"
 #include "support/platforms.h"
+#include "support/synthetic.h"
 
 namespace tessera::sim::testing {
 namespace {
@@ -21,21 +22,31 @@ std::vector<uint64_t> addresses(PageTableFormat& format, VirtAddr address, PageS
 }
 
 TEST(Radix, FourLevelsReadOneEntryEachAtTheIndicesOfTheAddress) {
-    const auto radix = page_table_formats().make("radix", tiny(1));
+    const Platform p = tiny(1);
+    const AddressSpace space({}, all_4kb());
+    const auto radix = page_table_formats().make("radix", DesignContext{p, space});
     radix->touch(a);
     EXPECT_EQ(addresses(*radix, a, PageSize::small_4kb), (std::vector{entry(0, 3), entry(1, 5), entry(2, 7), entry(3, 9)}));
     EXPECT_EQ(addresses(*radix, a, PageSize::large_2mb), (std::vector{entry(0, 3), entry(1, 5), entry(2, 7)}));
     EXPECT_EQ(addresses(*radix, a, PageSize::huge_1gb), (std::vector{entry(0, 3), entry(1, 5)}));
     WalkPath path;
     radix->entries(a, PageSize::large_2mb, path);
-    EXPECT_EQ(path.front().level, Level::pml4e);
-    EXPECT_EQ(path.back().level, Level::pde);
+    ASSERT_EQ(path.size(), 3u);
+    for (size_t i = 0; i < path.size(); ++i) {
+        EXPECT_EQ(path[i].step, i);
+        EXPECT_EQ(path[i].onward, i < 2);
+    }
+    EXPECT_EQ(path[1].level, 1u);
+    std::string names;
+    for (const TableLevel& level : radix->levels()) names += std::string(level.name) + " " + std::to_string(level.shift) + " ";
+    EXPECT_EQ(names, "pml4e 39 pdpte 30 pde 21 ");
 }
 
 TEST(Radix, FiveLevelsAddATableOnTop) {
     Platform p = tiny(1);
     p.page_table_levels = 5;
-    const auto radix = page_table_formats().make("radix", p);
+    const AddressSpace space({}, all_4kb());
+    const auto radix = page_table_formats().make("radix", DesignContext{p, space});
     radix->touch(a);
     EXPECT_EQ(addresses(*radix, a, PageSize::small_4kb), (std::vector{entry(0, 0), entry(1, 3), entry(2, 5), entry(3, 7), entry(4, 9)}));
     EXPECT_EQ(addresses(*radix, a, PageSize::huge_1gb).size(), 3u);

@@ -21,12 +21,10 @@ public:
     /// pages: what the design gives an address; designs of 4KB pages ignore the layout's or mapping's sizes.
     explicit BehindL1(const DesignContext& context, L1Pages pages = L1Pages::of_the_space)
         : space_(context.space),
-          walker_(context.platform),
+          walker_(DesignContext{context.platform, context.space, pages == L1Pages::only_4kb}),
           pages_(pages),
           first_(context.platform),
-          allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {
-        walker_.follow(context.space);
-    }
+          allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {}
 
     Translated access(const Access& access, Port& port) final {
         const PageNumber page = page_at(access.address);

@@ -106,12 +106,6 @@ public:
     virtual std::vector<StructureCounts> structures() const { return {}; }
 };
 
-/// The inputs of a design. The platform and the address space outlive the design, this struct does not.
-struct DesignContext {
-    const Platform& platform;
-    const AddressSpace& space;  ///< pages, areas and, under a mapping, frames and chunks
-};
-
 /// mmu.design: name -> design.
 Registry<Design, const DesignContext&>& designs();
 

@@ -17,12 +17,11 @@ class OverTlbs : public ConventionalCode, private BehindSharedL1 {
 public:
     template <class... WalkArguments>
     explicit OverTlbs(const DesignContext& context, WalkArguments&&... of_walk)
-        : walk_(std::forward<WalkArguments>(of_walk)..., context.platform),
+        : walk_(std::forward<WalkArguments>(of_walk)..., context),
           space_(context.space),
           tlbs_(tlb_organisations().make(context.platform.tlb_organisation, context.platform)),
           second_(tlbs_->behind_first_level()),
           allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {
-        if constexpr (requires { walk_.follow(context.space); }) walk_.follow(context.space);
     }
 
     Translated access(const Access& access, Port& port) final {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/platform.h"
 #include "os/layout.h"
 #include "os/mapped_pages.h"
 
@@ -40,6 +41,17 @@ public:
         return address.value < range.end ? range.size : PageSize::small_4kb;
     }
 
+    /// Calls see(PageNumber) for the pages that the range overlaps, in ascending order; under a mapping, for those that it has.
+    template <class See>
+    void each_page(VirtRange range, See&& see) const {
+        for (uint64_t at = range.begin.value; at < range.end.value;) {
+            const bool is_mapped = !mapped_ || mapped_->has(VirtAddr(at));
+            const PageSize size = is_mapped ? page_size(VirtAddr(at)) : PageSize::small_4kb;
+            if (is_mapped) see(page_of(VirtAddr(at), size));
+            at = ((at >> shift_of(size)) + 1) << shift_of(size);
+        }
+    }
+
     const std::vector<Area>& areas() const { return areas_; }
 
     /// Kernel work is woven into the stream: its addresses have pages of this size. Without effect except under a log.
@@ -59,6 +71,26 @@ private:
     std::vector<Range> ranges_;
     std::vector<Area> areas_;
     std::optional<MappedPages> mapped_;
+};
+
+/// The inputs of a design and of its page table. Platform and address space outlive what is made of them.
+struct DesignContext {
+    const Platform& platform;
+    const AddressSpace& space;  ///< pages, areas and, under a mapping, frames and chunks
+    bool only_4kb = false;      ///< the design gives every address a page of 4KB, whatever the layout or mapping says
+
+    PageSize page_size(VirtAddr address) const { return only_4kb ? PageSize::small_4kb : space.page_size(address); }
+    /// AddressSpace::each_page() with the pages of the design.
+    template <class See>
+    void each_page(VirtRange range, See&& see) const {
+        space.each_page(range, [&](PageNumber page) {
+            if (!only_4kb) return see(page);
+            const unsigned shift = shift_of(page.size);
+            const uint64_t begin = std::max(range.begin.value, page.number << shift);
+            const uint64_t end = std::min(range.end.value, (page.number + 1) << shift);
+            for (uint64_t at = begin >> 12; at << 12 < end; ++at) see(PageNumber{at, PageSize::small_4kb});
+        });
+    }
 };
 
 /// The frames and chunks that a component needs. Throws Refusal that names it where the process has a layout.

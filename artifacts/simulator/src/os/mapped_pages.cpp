@@ -123,29 +123,35 @@ void MappedPages::index() {
 const std::vector<PageChunk>& MappedPages::live_chunks() const {
     const bool counted = live_->counts_chunks();
     const std::vector<PageChunk>& found = live_->chunks();
-    if (!counted && last_.pages != 0) find_live(last_.page);  // the row that was found last gets its chunk
+    if (!counted && last_.pages != 0) search_live(last_.page);  // the row that was found last gets its chunk
     return found;
 }
 
-const MappedRow& MappedPages::find_live(uint64_t page) const {
-    if (direct_map_ && page >= kernel::begin >> 12) return last_ = kernel::row(page, *direct_map_);
+const MappedRow& MappedPages::find(uint64_t page) const {
+    if (const MappedRow* row = search(page)) return *row;
+    for (const PoolIndex& pool : pools_)
+        if (page >= pool.first_page && page < pool.end_page)
+            throw Unmapped((live_ ? "log " : "mapping ") + mapping_->name + ", pool " + pool_name(pool.kind) + ", page " +
+                           std::to_string(page - pool.first_page) + " [mapping/touched]");
+    throw std::logic_error("page " + std::to_string(page) + " is in no pool and has no row");
+}
+
+const MappedRow* MappedPages::search_live(uint64_t page) const {
+    if (direct_map_ && page >= kernel::begin >> 12) return &(last_ = kernel::row(page, *direct_map_));
     switch (live_->find(page, last_)) {
         case LivePages::Found::mapped: break;
         case LivePages::Found::outside: last_ = {page, outside_frames + page, 1, PageSize::small_4kb, no_chunk}; break;
-        case LivePages::Found::unmapped:
-            for (const PoolIndex& pool : pools_)
-                if (page >= pool.first_page && page < pool.end_page)
-                    throw Unmapped("log " + mapping_->name + ", pool " + pool_name(pool.kind) + ", page " +
-                                   std::to_string(page - pool.first_page) + " [mapping/touched]");
+        case LivePages::Found::unmapped: return nullptr;
     }
-    return last_;
+    return &last_;
 }
 
-const MappedRow& MappedPages::find(uint64_t page) const {
-    if (live_) return find_live(page);
+/// The row becomes the last one; null: the page is in a pool and has none.
+const MappedRow* MappedPages::search(uint64_t page) const {
+    if (live_) return search_live(page);
     if (expected_ < rows_.size() && page - rows_[expected_].page < rows_[expected_].pages) {
         last_number_ = expected_;
-        return last_ = rows_[expected_];
+        return &(last_ = rows_[expected_]);
     }
     for (const PoolIndex& pool : pools_) {
         if (page < pool.first_page || page >= pool.end_page) continue;
@@ -156,14 +162,13 @@ const MappedRow& MappedPages::find(uint64_t page) const {
             const auto after = std::upper_bound(begin, end, page, [](uint64_t p, const MappedRow& r) { return p < r.page; });
             if (after != begin && page < end_of(*(after - 1))) {
                 last_number_ = uint32_t(after - 1 - rows_.begin());
-                return last_ = *(after - 1);
+                return &(last_ = *(after - 1));
             }
         }
-        throw Unmapped("mapping " + mapping_->name + ", pool " + pool_name(pool.kind) + ", page " + std::to_string(page - pool.first_page) +
-                       " [mapping/touched]");
+        return nullptr;
     }
     last_number_ = no_row;
-    return last_ = {page, outside_frames + page, 1, PageSize::small_4kb, no_chunk};
+    return &(last_ = {page, outside_frames + page, 1, PageSize::small_4kb, no_chunk});
 }
 
 }  // namespace tessera::sim

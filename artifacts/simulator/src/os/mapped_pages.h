@@ -40,6 +40,11 @@ public:
         if (page - last_.page < last_.pages) return last_;
         return find(page);
     }
+    /// Whether row() has the address.
+    bool has(VirtAddr address) const {
+        const uint64_t page = address.value >> 12;
+        return page - last_.page < last_.pages || search(page) != nullptr;
+    }
     /// The number of the row that row() gave last; no_row outside the pools. Valid until change().
     uint32_t row_number() const { return last_number_; }
     /// The next addresses are likely to be in this row: they are then found without a search.
@@ -72,7 +77,8 @@ public:
 
 private:
     const MappedRow& find(uint64_t page) const;
-    const MappedRow& find_live(uint64_t page) const;
+    const MappedRow* search(uint64_t page) const;
+    const MappedRow* search_live(uint64_t page) const;
     const std::vector<PageChunk>& live_chunks() const;
     std::vector<MappedRow> rows_of_epoch() const;
     void index();

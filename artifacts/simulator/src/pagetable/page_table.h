@@ -13,13 +13,42 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "base/level.h"
 #include "base/types.h"
+#include "base/walk_path.h"
 #include "os/physical_map.h"
 
 namespace tessera::sim {
 
-/// Frame numbers (4KB units above page_table_base) of the tables that a walk of one 2MB region reads.
+/// The levels of an x86-64 page table, top down. Four-level tables begin at pml4e.
+enum class Level : uint8_t { pml5e = 0, pml4e = 1, pdpte = 2, pde = 3, pte = 4 };
+
+inline constexpr size_t level_count = 5;
+
+/// One entry of this level maps 2^shift bytes.
+constexpr unsigned coverage_shift(Level level) { return 48 - 9 * static_cast<unsigned>(level); }
+
+constexpr Level next(Level level) { return static_cast<Level>(static_cast<unsigned>(level) + 1); }
+
+/// The level whose entry maps a page of this size.
+constexpr Level leaf_level(PageSize size) {
+    return size == PageSize::small_4kb ? Level::pte : size == PageSize::large_2mb ? Level::pde : Level::pdpte;
+}
+
+/// The levels above the leaves of 4KB pages.
+inline TableLevels onward_levels(Level root) {
+    TableLevels found;
+    for (Level level = root; level != Level::pte; level = next(level))
+        found.push_back({std::array{"pml5e", "pml4e", "pdpte", "pde"}[static_cast<size_t>(level)], coverage_shift(level)});
+    return found;
+}
+
+/// The read of the entry in the table at `table`, for a walk from `root` down to `leaf`.
+constexpr EntryRead entry_read(uint64_t table, VirtAddr address, Level level, Level root, Level leaf) {
+    const auto number = static_cast<uint8_t>(static_cast<unsigned>(level) - static_cast<unsigned>(root));
+    return {PhysAddr(table + ((address.value >> coverage_shift(level)) & 511) * 8), number, level < leaf, number};
+}
+
+/// Frame numbers (4KB units) of the tables that a walk of one 2MB region reads.
 struct TablePath {
     std::array<uint32_t, level_count> frame{};  ///< indexed by Level: the table that holds this level's entry
 };
@@ -50,9 +79,15 @@ public:
 
     uint32_t frames() const { return next_; }
 
-    static PhysAddr entry_address(const TablePath& path, VirtAddr address, Level level) {
-        const uint64_t index = (address.value >> coverage_shift(level)) & 511;
-        return PhysAddr(page_table_base + uint64_t{path.frame[static_cast<size_t>(level)]} * 4096 + index * 8);
+    /// Replaces `path` by the reads of a walk, if frame 0 is at `base`.
+    void entries(VirtAddr address, PageSize size, uint64_t base, WalkPath& path) {
+        const TablePath& tables = touch(address);
+        const Level leaf = leaf_level(size);
+        path.clear();
+        for (Level level = root();; level = next(level)) {
+            path.push_back(entry_read(base + uint64_t{tables.frame[static_cast<size_t>(level)]} * 4096, address, level, root(), leaf));
+            if (level == leaf) return;
+        }
     }
 
 private:

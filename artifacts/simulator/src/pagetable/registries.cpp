@@ -3,8 +3,8 @@
 
 namespace tessera::sim {
 
-Registry<PageTableFormat, const Platform&>& page_table_formats() {
-    static Registry<PageTableFormat, const Platform&> registry("page-table format");
+Registry<PageTableFormat, const DesignContext&>& page_table_formats() {
+    static Registry<PageTableFormat, const DesignContext&> registry("page-table format");
     return registry;
 }
 

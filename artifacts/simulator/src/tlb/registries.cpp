@@ -26,8 +26,8 @@ Registry<TlbOrganisation, const Platform&>& tlb_organisations() {
     return registry;
 }
 
-Registry<WalkCache, const Platform&>& walk_caches() {
-    static Registry<WalkCache, const Platform&> registry("walk cache");
+Registry<WalkCache, const Platform&, const TableLevels&>& walk_caches() {
+    static Registry<WalkCache, const Platform&, const TableLevels&> registry("walk cache");
     return registry;
 }
 

@@ -46,18 +46,18 @@ const Registered one_array(tlb_organisations(), "example-one-array", "one array 
 /// Keeps the entry that points onward from the root, of the region walked last.
 class LastRoot final : public WalkCache {
 public:
-    size_t skip(VirtAddr address, const WalkPath& path) override {
-        return path[0].level == Level::pml4e && address.value >> coverage_shift(Level::pml4e) == region_ ? 1 : 0;
-    }
-    void fill(VirtAddr address, Level level) override {
-        if (level == Level::pml4e) region_ = address.value >> coverage_shift(level);
+    explicit LastRoot(const TableLevels& levels) : shift_(levels.empty() ? 0 : levels[0].shift) {}
+    size_t skip(VirtAddr address, const WalkPath& path) override { return path[0].onward && address.value >> shift_ == region_ ? 1 : 0; }
+    void fill(VirtAddr address, size_t level) override {
+        if (level == 0) region_ = address.value >> shift_;
     }
 
 private:
+    unsigned shift_;
     uint64_t region_ = ~uint64_t{0};
 };
-const Registered last_root(walk_caches(), "example-last-root", "the PML4 entry used last",
-                           [](const Platform&) { return std::make_unique<LastRoot>(); });
+const Registered last_root(walk_caches(), "example-last-root", "the entry of the root used last",
+                           [](const Platform&, const TableLevels& levels) { return std::make_unique<LastRoot>(levels); });
 
 /// A hashed table of 2^24 lines: a walk reads the line that the page's number hashes to, and the next one for large pages.
 class Hashed final : public PageTableFormat {
@@ -65,12 +65,12 @@ public:
     void touch(VirtAddr) override {}
     void entries(VirtAddr address, PageSize size, WalkPath& path) override {
         const uint64_t line = (address.value >> shift_of(size)) * 0x9e3779b97f4a7c15 >> 40;
-        path.assign(size == PageSize::small_4kb ? 1 : 2, {PhysAddr(page_table_base + line * 64), leaf_level(size)});
-        path.back().address.value += 64 * (path.size() - 1);
+        path.assign(1, {PhysAddr(physical::of_format.begin + line * 64), 0, false, 0});
+        if (size != PageSize::small_4kb) path.push_back({PhysAddr(path[0].address.value + 64), 1, false, 0});
     }
 };
 const Registered hashed(page_table_formats(), "example-hashed", "one or two probes of a hashed table",
-                        [](const Platform&) { return std::make_unique<Hashed>(); });
+                        [](const DesignContext&) { return std::make_unique<Hashed>(); });
 
 /// Asks for the line behind the access.
 class NextLine final : public Prefetcher {

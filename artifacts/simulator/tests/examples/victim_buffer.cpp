@@ -15,7 +15,7 @@ public:
         : space_(context.space),
           first_(context.platform.l1_4kb, context.platform.l1_replacement, context.platform),
           victims_(victims),
-          walker_(context.platform),
+          walker_(context),
           allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {}
 
     Translated access(const Access& access, Port& port) override {

@@ -13,7 +13,7 @@ public:
     explicit VirtualCache(const DesignContext& context)
         : space_(context.space),
           tlbs_(tlb_organisations().make(context.platform.tlb_organisation, context.platform)),
-          walker_(context.platform) {}
+          walker_(context) {}
 
     Translated access(const Access& access, Port& port) override {
         const VirtAddr address = access.address;

@@ -52,12 +52,11 @@ class HybridVirtual : public ConventionalCode {
 public:
     HybridVirtual(const std::string& section, const OwnValues& own, const DesignContext& context)
         : space_(context.space),
-          walker_(context.platform),
+          walker_(context),
           code_(context.platform),
           synonym_tlb_(own_geometry(section, "synonym_entries", own["synonym_entries"], "synonym_ways", own["synonym_ways"]), "lru",
                        context.platform),
           allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {
-        walker_.follow(context.space);
         for (const Area& area : space_.areas())
             if (area.pool == trace::PoolKind::anon) share(area.range, own["synonym_granules"]);
     }

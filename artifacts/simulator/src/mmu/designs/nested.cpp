@@ -16,8 +16,8 @@
 // the same addresses. Not modelled: large pages of the host under small ones of the guest, exits, changes of the guest's tables.
 // Keep walker.load_adds_cycles = 0 with this design: it would count the host's walk a second time.
 #include "mmu/over_tlbs.h"
-#include "pagetable/format.h"
 #include "os/physical_map.h"
+#include "pagetable/page_table.h"
 #include "tlb/array.h"
 #include "tlb/walk_cache.h"
 
@@ -26,12 +26,12 @@ namespace {
 
 class NestedWalker {
 public:
-    NestedWalker(uint64_t nested_entries, const Platform& p)
-        : guest_(page_table_formats().make(p.page_table_format, p)),
-          host_(page_table_formats().make(p.page_table_format, p)),
-          walk_cache_(walk_caches().make(p.walk_cache, p)),
-          nested_({nested_entries, nested_entries}, "lru", p) {
-        if (p.page_table_format != "radix")
+    NestedWalker(uint64_t nested_entries, const DesignContext& context)
+        : guest_(context.platform.page_table_levels),
+          host_(context.platform.page_table_levels),
+          walk_cache_(walk_caches().make(context.platform.walk_cache, context.platform, onward_levels(guest_.root()))),
+          nested_({nested_entries, nested_entries}, "lru", context.platform) {
+        if (const Platform& p = context.platform; p.page_table_format != "radix")
             throw Refusal("page_table.format = " + p.page_table_format.name + " under mmu.design = nested",
                           "the design has radix tables only", "set page_table.format = radix");
     }
@@ -41,22 +41,20 @@ public:
         if (address.value >= guest_tables)
             throw Refusal("mmu.design = nested with addresses below 2^47",
                           "the stream has kernel work (--weave), whose addresses are above", "leave out --weave, or use another design");
-        guest_->touch(address);
-        host_->touch(address);
-        guest_->entries(address, PageSize::small_4kb, guest_path_);
-        for (const EntryRead& entry : guest_path_) host_->touch(guest_physical(entry.address));
+        host_.touch(address);
+        guest_.entries(address, PageSize::small_4kb, physical::tables.begin, guest_path_);
+        for (const EntryRead& entry : guest_path_) host_.touch(guest_physical(entry.address));
     }
 
     /// What it loads does not depend on what the loads find, so they are collected.
     void walk(VirtAddr address, PageSize size, Port& port) {
         loads_.clear();
-        guest_->entries(address, size, guest_path_);
-        const Level leaf = guest_path_.back().level;
+        guest_.entries(address, size, physical::tables.begin, guest_path_);
         for (size_t i = walk_cache_->skip(address, guest_path_); i < guest_path_.size(); ++i) {
             const EntryRead& entry = guest_path_[i];
             walk_host(guest_physical(entry.address), PageSize::small_4kb);
             loads_.push_back(entry.address);
-            if (points_onward(entry, leaf)) walk_cache_->fill(address, entry.level);
+            if (entry.onward) walk_cache_->fill(address, entry.level);
         }
         walk_host(address, size);
         port.walker_loads_in_turn(loads_);
@@ -70,10 +68,10 @@ public:
     StructureCounts nested_tlb() const { return {"nested-tlb", accesses_, hits_, 0}; }
 
 private:
-    static constexpr uint64_t guest_tables = uint64_t{1} << 47, host_tables = physical::far.begin - physical::tables.begin;
+    static constexpr uint64_t guest_tables = uint64_t{1} << 47;
     static_assert(guest_tables + physical::table_frames * 4096 <= address_limit && physical::far.holds(physical::table_frames * 4096));
 
-    static VirtAddr guest_physical(PhysAddr entry) { return VirtAddr(entry.value - page_table_base + guest_tables); }
+    static VirtAddr guest_physical(PhysAddr entry) { return VirtAddr(entry.value - physical::tables.begin + guest_tables); }
 
     /// `address` is guest-physical.
     void walk_host(VirtAddr address, PageSize size) {
@@ -83,12 +81,12 @@ private:
             ++hits_;
             return;
         }
-        host_->entries(address, size, host_path_);
-        for (const EntryRead& entry : host_path_) loads_.push_back(PhysAddr(entry.address.value + host_tables));
+        host_.entries(address, size, physical::far.begin, host_path_);
+        for (const EntryRead& entry : host_path_) loads_.push_back(entry.address);
         nested_.fill(page);
     }
 
-    std::unique_ptr<PageTableFormat> guest_, host_;
+    PageTable guest_, host_;
     std::unique_ptr<WalkCache> walk_cache_;
     TlbArray nested_;
     WalkPath guest_path_, host_path_;
