@@ -13,9 +13,17 @@
 #include "support/isa.h"
 #include "support/platform_text.h"
 #include "support/random_inputs.h"
+#include "support/random_log.h"
+#include "support/stepped_design.h"
 
 namespace tessera::sim::testing {
 namespace {
+
+/// Serves all from memory.
+class FromMemory final : public RecordingPort {
+public:
+    MemoryLevel program(PhysAddr) override { return MemoryLevel::dram; }
+};
 
 void expect_agreement_on_random_inputs(const std::function<void(Platform&)>& choose, bool samples = true) {
     for (uint64_t seed = 0; seed < 6; ++seed) {
@@ -41,6 +49,7 @@ TEST(Extension, ADesignRunsOnAllEngines) {
 
 TEST(Extension, ADesignBehindL1RunsOnAllEngines) {
     expect_agreement_on_random_inputs([](Platform& p) { p.mmu_design = "example-next-page"; });
+    expect_agreement_on_random_inputs([](Platform& p) { p.mmu_design = "example-cached-entries"; }, false);
 }
 
 TEST(Extension, ADesignThatTranslatesBehindTheL1dRunsOnAllEngines) {
@@ -197,6 +206,70 @@ TEST(Extension, TheNextPageWithoutABufferIsThp) {
     EXPECT_NE(off.design.structures, thp.design.structures);
     off.design = thp.design;
     EXPECT_EQ(off, thp);
+}
+
+// 128 lines of eight pages: each is walked for once. The second round finds all lines in L2, which has room for them and for the data.
+TEST(Extension, AWalkServesEightPagesFromL2) {
+    Platform p = haswell();
+    p.mmu_design = "example-cached-entries";
+    p.stlb = {64, 4};
+    StreamBuilder builder;
+    const uint32_t block = builder.chasing_load();
+    for (int round = 0; round < 2; ++round)
+        for (uint64_t page = 0; page < 1024; ++page) builder.load(block, heap_base + page * 4096 + page / 8 % 64 * 64);
+    MemoryStream stream = builder.finish();
+    const auto counts = on_all_engines(p, stream, {all_4kb(), all_of(PageSize::large_2mb, uint64_t{4} << 30)});
+    EXPECT_EQ(counts[0].stlb_misses, 128u);
+    EXPECT_EQ(counts[0].stlb_hits, 1920u);
+    EXPECT_EQ(counts[0].design.structures, (std::vector<StructureCounts>{{"line", 2048, 1920, 2048 * (p.stlb_hit_cycles + 12)}}));
+    EXPECT_EQ(counts[1].stlb_misses, 2u);
+}
+
+// L2 has eight lines, so the line of a page is gone when the page comes again behind 1,023 others: each access misses.
+TEST(Extension, ALineThatL2EvictedServesNothing) {
+    Platform p = haswell();
+    p.mmu_design = "example-cached-entries";
+    p.stlb = {64, 4}, p.l2 = {64 * 8, 8, 12};
+    StreamBuilder builder;
+    const uint32_t block = builder.chasing_load();
+    for (int round = 0; round < 2; ++round)
+        for (uint64_t page = 0; page < 1024; ++page) builder.load(block, heap_base + page * 8 * 4096);
+    MemoryStream stream = builder.finish();
+    EXPECT_EQ(on_all_engines(p, stream, {all_4kb()})[0].stlb_misses, 2048u);
+}
+
+// The examples follow the log of an operating system: its walks of a page of 4KB read the tables of the log.
+TEST(Extension, DesignsOnTheBaseReadTheTablesOfALog) {
+    RandomLog random(4);
+    random.make(3000);
+    const MemoryStream stream = random.stream();
+    const Layout layout = random.layout(stream.header());
+    for (const char* design :
+         {"example-victim-buffer", "example-virtual-cache", "example-next-page", "conventional", "thp", "hvc-delayed-tlb"}) {
+        Platform p = haswell();
+        p.mmu_design = design;
+        AddressSpace space(stream.header().pools, layout);
+        const auto made = designs().make(design, DesignContext{p, space});
+        size_t walks = 0, loads = 0;
+        for (uint64_t page = 0; page < RandomLog::pages; ++page) {
+            if (page == 0)
+                while (space.mapping()->next_change() != ~uint64_t{0})
+                    for (const VirtRange range : space.mapping()->change()) made->changed(range);
+            const VirtAddr address(heap_base + page * 4096);
+            if (!space.mapping()->has(address)) continue;
+            made->touch(address);
+            FromMemory port;
+            made->access({address}, port);
+            walks += !port.walker.empty(), loads += port.walker.size();
+            for (const uint64_t load : port.walker) {
+                ASSERT_TRUE(physical::tables.has(PhysAddr(load))) << design;
+                const uint64_t frame = (load - physical::tables.begin) >> 12;  // those of RandomLog::tables()
+                ASSERT_TRUE(frame == 9 || frame == 20 || frame == 30 || (frame >= 1000 && frame < 1016)) << design << " frame " << frame;
+            }
+        }
+        EXPECT_GT(walks, 50u) << design;
+        EXPECT_GE(loads, walks) << design;
+    }
 }
 
 TEST(Extension, TheHashedTableReadsOneEntryAWalkAndIsNeverSkipped) {

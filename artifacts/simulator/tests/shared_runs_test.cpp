@@ -4,8 +4,11 @@
 // platforms, layouts and mappings; variants differ in design, second level, first level, prefetchers and instruction side.
 #include "support/shared_runs.h"
 
+#include <set>
+#include <tuple>
+
 #include "engine/functional.h"
-#include "mmu/design.h"
+#include "mmu/base_design.h"
 #include "support/isa.h"
 #include "support/platforms.h"
 #include "support/random_inputs.h"
@@ -15,6 +18,29 @@ namespace tessera::sim::testing {
 namespace {
 
 const Sampling tlbs{false, 0, 0, 0};
+
+/// Its look-ups depend on the instruction and on whether it stores: a page hits if the same instruction used it before.
+class ByInstruction final : public BaseDesign<> {
+public:
+    explicit ByInstruction(const DesignContext& context) : BaseDesign(context), second_(context.platform) {}
+
+private:
+    Translated look_up(const Access& access, PageNumber page, Port*) override {
+        return seen_.insert({access.pc, access.is_store, page.number}).second ? Translation::miss : Translation::stlb_hit;
+    }
+    void fill(const Access&, PageNumber, Port*) override {}
+    bool regular_hit(PageNumber page) override { return second_.lookup(page); }
+    void fill_regular(PageNumber page) override { second_.fill(page); }
+    void drop(VirtRange range) override {
+        second_.drop(range);
+        seen_.clear();
+    }
+
+    SecondLevel second_;
+    std::set<std::tuple<uint64_t, bool, uint64_t>> seen_;
+};
+const Registered by_instruction(designs(), "example-by-instruction", "a page hits if the same instruction used it before, for tests",
+                                [](const DesignContext& context) { return std::make_unique<ByInstruction>(context); });
 
 /// Every registered design but those of other tests, anchors of several distances, and platforms that differ elsewhere.
 std::vector<Platform> variants_of(Platform base) {

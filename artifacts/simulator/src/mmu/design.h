@@ -54,17 +54,12 @@ public:
     virtual void fill(MemoryLevel level, PhysAddr address) = 0;
 };
 
-/// One data access of the program.
-struct Access {
-    VirtAddr address;
-    bool is_store = false;
-    uint64_t pc = 0;  ///< of the instruction
-};
-
 /// When an access is translated. behind_l3: look-up and walk begin when L3 has missed; before that, nothing waits for them.
 enum class Place : uint8_t { before, behind_l3 };
 
-/// How an access was translated, and what its look-ups took.
+/// How an access was translated, and what its look-ups took. One place and one time: a design that translates an access before L1D and again
+/// behind L3 (Gupta et al., Midgard, ISCA 2021) needs a second number of look-up cycles, for which lookup_cycles has 16 unused bits, and walk
+/// cycles of their own for the loads after program(): one column more in CheckedPort and in the outcomes of accesses, which the clock reads.
 struct Translated {
     static constexpr uint32_t platform_lookup = ~uint32_t{0};  ///< tlb.stlb.hit_cycles; an l1_hit takes none
     uint32_t lookup_cycles = platform_lookup;  ///< below 2^16; paid before a walk, too

@@ -43,12 +43,21 @@ struct L1Miss {
     PageNumber page() const { return page_of_entry(name); }
 };
 
+/// One data access of the program.
+struct Access {
+    VirtAddr address;
+    bool is_store = false;
+    uint64_t pc = 0;  ///< of the instruction
+};
+
 /// Misses in program order, all before or all behind a change of the mapping.
 struct L1Misses {
     std::span<const L1Miss> list;
-    const PageChunk* chunks;  ///< of the mapping; null: all are unknown
+    const PageChunk* chunks;   ///< of the mapping; null: all are unknown
+    const Access* accesses;    ///< of each miss of the list; null: no design needs them
 
     /// The chunk that holds the page of a miss; null: unknown, or a page outside the pools.
+    Access access_of(const L1Miss& miss) const { return accesses == nullptr ? Access{miss.address()} : accesses[&miss - list.data()]; }
     const PageChunk* chunk_of(const L1Miss& miss) const { return miss.chunk == L1Miss::unknown ? nullptr : chunks + miss.chunk; }
 };
 
@@ -63,6 +72,8 @@ public:
     virtual L1Pages l1_pages() const = 0;
     /// missed_l1() uses the chunk of a miss.
     virtual bool needs_chunks() const { return false; }
+    /// missed_l1() uses the store bit or the instruction of a miss.
+    virtual bool needs_accesses() const = 0;
     /// For each miss, what Design::access_tlb_only() does for a page that missed L1, except to fill L1.
     virtual void missed_l1(const L1Misses& misses, MissCounts& counts) = 0;
     /// What Design::changed() does, except to L1.

@@ -79,7 +79,7 @@ struct DesignContext {
     const AddressSpace& space;  ///< pages, areas and, under a mapping, frames and chunks
     bool only_4kb = false;      ///< the design gives every address a page of 4KB, whatever the layout or mapping says
 
-    PageSize page_size(VirtAddr address) const { return only_4kb ? PageSize::small_4kb : space.page_size(address); }
+    DesignContext with_4kb_pages() const { return {platform, space, true}; }
     /// AddressSpace::each_page() with the pages of the design.
     template <class See>
     void each_page(VirtRange range, See&& see) const {

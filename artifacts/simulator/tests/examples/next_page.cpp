@@ -4,15 +4,15 @@
 // Behind an L1 miss, the design looks up the second level (tlb/levels.h), then the buffer. A hit in the buffer enters the second
 // level. A walk loads the entry of the next 4KB page in the background, unless it is in the line of the page's own entry.
 // Not modelled (assumed): prefetches for 2MB and 1GB pages, and across a border of 2MB, where tables may not exist yet.
-#include "mmu/behind_l1.h"
+#include "mmu/base_design.h"
 
 namespace tessera::sim {
 namespace {
 
-class NextPage final : public BehindL1 {
+class NextPage final : public BaseDesign<> {
 public:
     NextPage(const OwnValues& own, const DesignContext& context)
-        : BehindL1(context),
+        : BaseDesign(context),
           second_(context.platform),
           buffer_({own["entries"], own["entries"]}, "lru", context.platform),
           buffer_cycles_(uint32_t(own["cycles"])),
@@ -21,7 +21,7 @@ public:
     std::vector<StructureCounts> structures() const override { return {counts_}; }
 
 protected:
-    Translated look_up(VirtAddr, PageNumber page) override {
+    Translated look_up(const Access&, PageNumber page, Port*) override {
         if (second_.lookup(page)) return Translation::stlb_hit;
         ++counts_.accesses;
         counts_.lookup_cycles += buffer_cycles_;
@@ -30,7 +30,8 @@ protected:
         second_.fill(page);
         return {Translation::stlb_hit, both_cycles_};
     }
-    void fill(VirtAddr address, PageNumber page, Port* port) override {
+    void fill(const Access& access, PageNumber page, Port* port) override {
+        const VirtAddr address = access.address;
         second_.fill(page);
         const VirtAddr next(address.value + 4096);
         if (!buffer_.exists() || page.size != PageSize::small_4kb || next.value >> 21 != address.value >> 21) return;

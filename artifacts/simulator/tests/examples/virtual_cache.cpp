@@ -2,52 +2,31 @@
 //
 // The line is asked for first, by its virtual address; translation follows behind. What the TLB sees thus depends on
 // the caches, so the caches must see every access (needs_caches).
-#include "mmu/walker.h"
+#include "mmu/base_design.h"
 #include "tlb/organisation.h"
 
 namespace tessera::sim {
 namespace {
 
-class VirtualCache final : public Design {
+class VirtualCache final : public BaseDesign<Walker, L1::none> {
 public:
     explicit VirtualCache(const DesignContext& context)
-        : space_(context.space),
-          tlbs_(tlb_organisations().make(context.platform.tlb_organisation, context.platform)),
-          walker_(context) {}
+        : BaseDesign(context), tlbs_(tlb_organisations().make(context.platform.tlb_organisation, context.platform)) {}
 
     Translated access(const Access& access, Port& port) override {
-        const VirtAddr address = access.address;
-        if (port.program(PhysAddr(address.value)) == MemoryLevel::l1d) return Translation::l1_hit;
-        const PageNumber page = page_of(address, space_.page_size(address));
-        const Translation found = find(page);
-        if (found == Translation::miss) walker_.walk(address, page.size, port);
-        return found;
+        if (port.program(PhysAddr(access.address.value)) == MemoryLevel::l1d) return Translation::l1_hit;
+        return translate(access, page_at(access.address), &port);
     }
-    Translation fetch(VirtAddr address, Port& port) override {
-        const Translation found = fetch_tlb_only(address);
-        if (found == Translation::miss) walker_.walk(address, PageSize::small_4kb, port);
-        return found;
-    }
-    Translation access_tlb_only(const Access& access) override { return find(page_of(access.address, space_.page_size(access.address))); }
-    Translation fetch_tlb_only(VirtAddr address) override {
-        const PageNumber page = page_of(address, PageSize::small_4kb);
-        if (tlbs_->lookup_instruction(page)) return Translation::stlb_hit;
-        tlbs_->fill_instruction(page);
-        return Translation::miss;
-    }
-    void touch(VirtAddr address) override { walker_.touch(address); }
     bool needs_caches() const override { return true; }
 
 private:
-    Translation find(PageNumber page) {
-        const Translation found = tlbs_->lookup(page);
-        if (found == Translation::miss) tlbs_->fill(page);
-        return found;
-    }
+    Translated look_up(const Access&, PageNumber page, Port*) override { return tlbs_->lookup(page); }
+    void fill(const Access&, PageNumber page, Port*) override { tlbs_->fill(page); }
+    bool regular_hit(PageNumber page) override { return tlbs_->lookup_instruction(page); }
+    void fill_regular(PageNumber page) override { tlbs_->fill_instruction(page); }
+    void drop(VirtRange range) override { tlbs_->drop(range); }
 
-    const AddressSpace& space_;
     std::unique_ptr<TlbOrganisation> tlbs_;
-    Walker walker_;
 };
 
 const Registered row(designs(), "example-virtual-cache", "translates what misses a virtually addressed L1D",

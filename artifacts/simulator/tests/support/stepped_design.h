@@ -8,7 +8,7 @@
 
 namespace tessera::sim::testing {
 
-class RecordingPort final : public Port {
+class RecordingPort : public Port {
 public:
     MemoryLevel walker_load(PhysAddr address, LoadFrom) override { return walker.push_back(address.value), MemoryLevel::l1d; }
     std::span<const MemoryLevel> walker_loads(std::span<const PhysAddr> addresses, LoadFrom from) override {

@@ -32,6 +32,7 @@ void TlbGroup::add(const Platform& platform) {
         auto& l1 = l1s_[keys_under(platform, "tlb.l1d.") + (pages == L1Pages::only_4kb ? "only 4KB pages" : "all pages")];
         if (l1 == nullptr) l1 = std::make_unique<SharedL1>(platform, pages);
         l1->needs_chunks |= member->behind->needs_chunks();
+        l1->needs_accesses |= member->behind->needs_accesses();
         l1->members.push_back(members_.size());
     }
     members_.push_back(std::move(member));
@@ -106,6 +107,7 @@ void TlbGroup::walk(const Part& part, size_t& access, Fetched&& fetched, Accesse
 std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
     l1.misses.clear();
     l1.miss_accesses.clear();
+    l1.accesses.clear();
     l1.others.clear();
     const MappedPages* const mapping = space_.mapping();
     const PageChunk* const chunks = this->chunks();
@@ -133,6 +135,7 @@ std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
             if (l1.needs_chunks && miss.chunk != L1Miss::unknown) miss.is_in(chunks[miss.chunk]);
         }
         l1.miss_accesses.push_back(uint32_t(access));
+        if (l1.needs_accesses) l1.accesses.push_back({address, part.chunk.is_store[i] != 0, part.events.pc(i)});
     };
     try {
         walk(part, access, fetched, accessed);
@@ -164,7 +167,8 @@ void TlbGroup::replay(Member& member, const SharedL1& l1) {
     size_t access = 0, done = 0;
     const auto misses_before = [&](size_t end) {
         if (done == end) return;
-        const L1Misses misses{std::span(l1.misses).subspan(done, end - done), chunks()};
+        const L1Misses misses{std::span(l1.misses).subspan(done, end - done), chunks(),
+                              l1.needs_accesses ? l1.accesses.data() + done : nullptr};
         MissCounts found;
         try {
             member.behind->missed_l1(misses, found);

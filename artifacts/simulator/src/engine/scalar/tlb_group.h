@@ -58,10 +58,11 @@ private:
         SharedL1(const Platform& platform, L1Pages pages) : first(platform), pages(pages) {}
         FirstLevel first;
         L1Pages pages;
-        bool needs_chunks = false;  ///< one of its designs does
+        bool needs_chunks = false, needs_accesses = false;  ///< one of its designs does
         std::vector<size_t> members;
         std::vector<L1Miss> misses;           ///< of the part of a chunk at hand
         std::vector<uint32_t> miss_accesses;  ///< of each: its access within the chunk, for messages
+        std::vector<Access> accesses;         ///< of each, if one of its designs needs them
         std::vector<OtherEvent> others;
     };
     /// Accesses of a chunk from one change of the mapping to the next, and the fetches that come before the change.

@@ -24,7 +24,7 @@
 #include <bit>
 
 #include "base/isa.h"
-#include "mmu/behind_l1.h"
+#include "mmu/base_design.h"
 #include "mmu/designs/anchor_array.h"
 #include "mmu/designs/anchor_distance.h"
 #include "mmu/designs/anchor_loop.h"
@@ -48,10 +48,10 @@ uint64_t distance_of(const OwnValues& own, const MappedPages& mapping) {
     return distance;
 }
 
-class Anchor final : public BehindL1 {
+class Anchor final : public BaseDesign<> {
 public:
     Anchor(const OwnValues& own, const DesignContext& context)
-        : BehindL1(context),
+        : BaseDesign(context),
           mapping_(mapping_of(context.space, "mmu.design = anchor")),
           distance_(distance_of(own, mapping_)),
           shift_(unsigned(std::countr_zero(distance_))),
@@ -65,7 +65,7 @@ public:
     std::vector<StructureCounts> structures() const override { return {regular_, anchor_}; }
 
 protected:
-    Translated look_up(VirtAddr address, PageNumber page) override {
+    Translated look_up(const Access& access, PageNumber page, Port*) override {
         ++regular_.accesses;
         regular_.lookup_cycles += regular_cycles_;
         if (regular_hit(page)) {
@@ -74,7 +74,7 @@ protected:
         }
         ++anchor_.accesses;
         anchor_.lookup_cycles += both_cycles_ - regular_cycles_;
-        const uint64_t vpn = address.value >> 12, number = vpn >> shift_;
+        const uint64_t vpn = access.address.value >> 12, number = vpn >> shift_;
         const std::optional<uint64_t> contiguity = array_.lookup(number, anchor_name(number));
         anchor_found_ = contiguity.has_value();
         if (!anchor_found_ || vpn - (number << shift_) >= *contiguity) return {Translation::miss, both_cycles_};
@@ -82,7 +82,8 @@ protected:
         return {Translation::stlb_hit, both_cycles_};
     }
 
-    void fill(VirtAddr address, PageNumber page, Port* port) override {
+    void fill(const Access& access, PageNumber page, Port* port) override {
+        const VirtAddr address = access.address;
         if (!anchor_found_ && has_anchors(page.size)) {
             const uint64_t number = address.value >> 12 >> shift_;
             if (port != nullptr) load_anchor(address, page, *port);
@@ -106,10 +107,11 @@ protected:
     }
 
     bool needs_chunks() const override { return true; }
+    bool needs_accesses() const override { return false; }
     /// look_up() and fill() of all misses in one loop (anchor_loop.h).
     void missed_l1(const L1Misses& misses, MissCounts& counts) override {
         RecentSets* const sets = array_.recent();
-        if (sets == nullptr || misses.chunks == nullptr) return BehindL1::missed_l1(misses, counts);
+        if (sets == nullptr || misses.chunks == nullptr) return BaseDesign::missed_l1(misses, counts);
         uint64_t have_anchors = 0;
         for (const PageSize size : {PageSize::small_4kb, PageSize::large_2mb, PageSize::huge_1gb})
             have_anchors |= uint64_t{has_anchors(size)} << shift_of(size);

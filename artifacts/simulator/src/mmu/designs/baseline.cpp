@@ -6,21 +6,24 @@
 // whatever the platform names there (assumed). With these arrays, thp is the design conventional.
 // Invariants: baseline under any layout has the counts of thp under a layout of 4KB pages, as long as physical = virtual.
 // thp has the counts of conventional. Not modelled: the promotion and demotion of pages, which are work of the mapping.
-#include "mmu/behind_l1.h"
+#include "mmu/base_design.h"
 
 namespace tessera::sim {
 namespace {
 
-class TwoLevels final : public BehindL1 {
+class TwoLevels final : public BaseDesign<> {
 public:
-    TwoLevels(L1Pages pages, const DesignContext& context) : BehindL1(context, pages), second_(context.platform) {}
+    explicit TwoLevels(const DesignContext& context) : BaseDesign(context), second_(context.platform) {}
 
 private:
-    Translated look_up(VirtAddr, PageNumber page) override { return second_.lookup(page) ? Translation::stlb_hit : Translation::miss; }
-    void fill(VirtAddr, PageNumber page, Port*) override { second_.fill(page); }
+    Translated look_up(const Access&, PageNumber page, Port*) override {
+        return second_.lookup(page) ? Translation::stlb_hit : Translation::miss;
+    }
+    void fill(const Access&, PageNumber page, Port*) override { second_.fill(page); }
     bool regular_hit(PageNumber page) override { return second_.lookup(page); }
     void fill_regular(PageNumber page) override { second_.fill(page); }
     void drop(VirtRange range) override { second_.drop(range); }
+    bool needs_accesses() const override { return false; }
     void missed_l1(const L1Misses& misses, MissCounts& counts) override {
         replay_misses(misses, counts, [this](const L1Miss& miss, const PageChunk*) { return second_.lookup_or_fill(miss.page()); });
     }
@@ -29,9 +32,9 @@ private:
 };
 
 const Registered baseline(designs(), "baseline", "conventional TLBs and walks on 4KB pages only, whatever the layout or mapping says",
-                          [](const DesignContext& context) { return std::make_unique<TwoLevels>(L1Pages::only_4kb, context); });
+                          [](const DesignContext& context) { return std::make_unique<TwoLevels>(context.with_4kb_pages()); });
 const Registered thp(designs(), "thp", "conventional TLBs and walks on the pages of the layout or mapping, to compare designs with",
-                     [](const DesignContext& context) { return std::make_unique<TwoLevels>(L1Pages::of_the_space, context); });
+                     [](const DesignContext& context) { return std::make_unique<TwoLevels>(context); });
 
 }  // namespace
 }  // namespace tessera::sim

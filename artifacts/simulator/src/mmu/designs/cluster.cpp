@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "mmu/behind_l1.h"
+#include "mmu/base_design.h"
 
 namespace tessera::sim {
 namespace {
@@ -30,10 +30,10 @@ Geometry geometry_of(const OwnValues& own, const std::string& array, const Platf
     return geometry;
 }
 
-class Cluster final : public BehindL1 {
+class Cluster final : public BaseDesign<> {
 public:
     Cluster(bool large_pages, const OwnValues& own, const DesignContext& context)
-        : BehindL1(context, large_pages ? L1Pages::of_the_space : L1Pages::only_4kb),
+        : BaseDesign(large_pages ? context : context.with_4kb_pages()),
           pages_(mapping_of(context.space, "mmu.design = " + context.platform.mmu_design.name)),
           regular_(geometry_of(own, "regular", context.platform), context.platform.stlb_replacement, context.platform),
           clusters_(geometry_of(own, "cluster", context.platform), context.platform.stlb_replacement, context.platform),
@@ -45,7 +45,8 @@ public:
     std::vector<StructureCounts> structures() const override { return {regular_counts_, cluster_counts_}; }
 
 private:
-    Translated look_up(VirtAddr address, PageNumber page) override {
+    Translated look_up(const Access& access, PageNumber page, Port*) override {
+        const VirtAddr address = access.address;
         StructureCounts &regular = regular_counts_, &cluster = cluster_counts_;
         ++regular.accesses, ++cluster.accesses;
         if (regular_.lookup(page)) {
@@ -59,15 +60,17 @@ private:
         (cluster_cycles_ < regular_cycles_ ? regular : cluster).lookup_cycles += miss_cycles_;
         return {Translation::miss, miss_cycles_};
     }
-    void fill(VirtAddr address, PageNumber page, Port*) override {
+    void fill(const Access& access, PageNumber page, Port*) override {
+        const VirtAddr address = access.address;
         if (page.size == PageSize::small_4kb && clusters_.exists() && std::popcount(together(address)) >= 2)
             clusters_.fill(group(address), name(address));
         else regular_.fill(page);
     }
     bool needs_chunks() const override { return true; }
+    bool needs_accesses() const override { return false; }
     /// look_up() and fill() in one step: the entry is where it belongs, or enters there.
     void missed_l1(const L1Misses& misses, MissCounts& counts) override {
-        if (!regular_.has_steps() || !clusters_.has_steps()) return BehindL1::missed_l1(misses, counts);
+        if (!regular_.has_steps() || !clusters_.has_steps()) return BaseDesign::missed_l1(misses, counts);
         uint64_t regular_hits = 0, cluster_hits = 0;
         replay_misses(misses, counts, [&](const L1Miss& miss, const PageChunk* chunk) {
             const VirtAddr address = miss.address();

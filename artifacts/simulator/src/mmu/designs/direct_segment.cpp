@@ -7,52 +7,32 @@
 // Invariants: with all data inside, H = M = C = 0 and R is that of ideal; with none inside, all counts are those of thp.
 // After a change of the mapping, the segment is chosen again. TLB entries of pages that it takes over stay until they are
 // evicted; they are not used. Not modelled: pages that the system maps in the segment one by one, and several processes.
-#include "mmu/design.h"
-#include "os/allocator.h"
+#include "mmu/over_tlbs.h"
 
 namespace tessera::sim {
 namespace {
 
-class DirectSegment final : public Design {
+class DirectSegment final : public OverTlbs<Walker> {
 public:
     explicit DirectSegment(const DesignContext& context)
-        : space_(context.space),
-          pages_(mapping_of(context.space, "mmu.design = direct-segment")),
-          outside_(designs().make("thp", context)),
-          allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {
+        : OverTlbs(context, "split"), pages_(mapping_of(context.space, "mmu.design = direct-segment")) {
         choose();
     }
 
-    Translated access(const Access& access, Port& port) override {
-        if (!inside(access.address)) return outside_->access(access, port);
-        ++hits_;
-        port.program(allocator_->physical(access.address, space_.page_size(access.address)));
-        return Translation::l1_hit;
-    }
-    Translation access_tlb_only(const Access& access) override {
-        if (!inside(access.address)) return outside_->access_tlb_only(access);
-        ++hits_;
-        return Translation::l1_hit;
-    }
-    Translation fetch(VirtAddr address, Port& port) override { return outside_->fetch(address, port); }
-    Translation fetch_tlb_only(VirtAddr address) override { return outside_->fetch_tlb_only(address); }
-
-    void touch(VirtAddr address) override {
-        outside_->touch(address);
-        allocator_->touch(address);
-    }
-    void changed(VirtRange range) override {
-        outside_->changed(range);
-        choose();
-    }
-
+    BehindSharedL1* behind_shared_l1() override { return nullptr; }  // the segment comes before L1
     /// Every data access compares its address with the registers.
     std::vector<StructureCounts> structures() const override { return {{"segment", accesses_, hits_, 0}}; }
 
 private:
-    bool inside(VirtAddr address) {
+    Translated look_up(const Access& access, PageNumber page, Port* port) override {
         ++accesses_;
-        return (address.value >> 12) - segment_.page < segment_.pages;
+        if ((access.address.value >> 12) - segment_.page >= segment_.pages) return OverTlbs::look_up(access, page, port);
+        ++hits_;
+        return Translation::l1_hit;
+    }
+    void drop(VirtRange range) override {
+        OverTlbs::drop(range);
+        choose();
     }
     void choose() {
         segment_ = {};
@@ -60,10 +40,7 @@ private:
             if (chunk.pages > segment_.pages) segment_ = chunk;
     }
 
-    const AddressSpace& space_;
     const MappedPages& pages_;
-    std::unique_ptr<Design> outside_;
-    std::unique_ptr<Allocator> allocator_;
     PageChunk segment_;  ///< no pages: an empty mapping
     uint64_t accesses_ = 0, hits_ = 0;
 };

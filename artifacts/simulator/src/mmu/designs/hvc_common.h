@@ -19,11 +19,8 @@
 
 #include <stdexcept>
 
-#include "mmu/code_pages.h"
+#include "mmu/base_design.h"
 #include "mmu/synonym_filter.h"
-#include "mmu/walker.h"
-#include "os/allocator.h"
-#include "tlb/levels.h"
 
 namespace tessera::sim {
 
@@ -48,40 +45,28 @@ inline std::vector<OwnKey> hybrid_keys(const std::vector<OwnKey>& own) {
     return keys;
 }
 
-class HybridVirtual : public ConventionalCode {
+class HybridVirtual : public BaseDesign<Walker, L1::none> {
 public:
     HybridVirtual(const std::string& section, const OwnValues& own, const DesignContext& context)
-        : space_(context.space),
-          walker_(context),
+        : BaseDesign(context),
           code_(context.platform),
           synonym_tlb_(own_geometry(section, "synonym_entries", own["synonym_entries"], "synonym_ways", own["synonym_ways"]), "lru",
-                       context.platform),
-          allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {
+                       context.platform) {
         for (const Area& area : space_.areas())
             if (area.pool == trace::PoolKind::anon) share(area.range, own["synonym_granules"]);
     }
 
     Translated access(const Access& access, Port& port) final {
         const VirtAddr address = access.address;
-        const PageNumber page = page_of(address, space_.page_size(address));
+        const PageNumber page = page_at(address);
         const bool candidate = filter_.candidate(address);
         count(filtered_, candidate);
         if (candidate || !delays(address)) return translate_before(address, page, candidate, port);
         if (port.program(PhysAddr(address.value)) != MemoryLevel::dram) return {Translation::l1_hit, 0, Place::behind_l3};
-        return translate_behind(address, page, port);
+        return look_up(access, page, &port);
     }
     Translation access_tlb_only(const Access&) final {
         throw std::logic_error("a design whose H and M depend on caches was asked for TLB outcomes alone");
-    }
-    void touch(VirtAddr address) final {
-        walker_.touch(address);
-        allocator_->touch(address);
-    }
-    void changed(VirtRange range) final {
-        synonym_tlb_.drop(range);
-        code_.drop(range);
-        walker_.changed(range);
-        drop(range);
     }
     bool needs_caches() const final { return true; }
     /// synonym: of the candidates (accesses), those that are real synonyms (hits); the others are false positives.
@@ -94,9 +79,8 @@ public:
 protected:
     /// Whether an address that is no candidate is translated behind L3; else before L1D, by the synonym TLB.
     virtual bool delays(VirtAddr) const { return true; }
-    /// After memory served the line: how the design translated it, Place::behind_l3.
-    virtual Translated translate_behind(VirtAddr address, PageNumber page, Port& port) = 0;
-    virtual void drop(VirtRange range) = 0;
+    // look_up() comes after memory served the line, and has the walk and the fills in it. It returns Place::behind_l3.
+    virtual void drop_delayed(VirtRange range) = 0;
     virtual std::vector<StructureCounts> delayed_structures() const = 0;
 
     static void count(StructureCounts& row, bool hit, uint64_t cycles = 0) {
@@ -104,9 +88,6 @@ protected:
         row.hits += hit;
         row.lookup_cycles += cycles;
     }
-
-    const AddressSpace& space_;
-    Walker walker_;
 
 private:
     static constexpr uint64_t synonym_bit = uint64_t{1} << 51;
@@ -120,7 +101,12 @@ private:
     }
     bool regular_hit(PageNumber page) final { return code_.lookup(page); }
     void fill_regular(PageNumber page) final { code_.fill(page); }
-    void walk_code(VirtAddr address, Port& port) final { walker_.walk(address, PageSize::small_4kb, port); }
+    void fill(const Access&, PageNumber, Port*) final {}
+    void drop(VirtRange range) final {
+        synonym_tlb_.drop(range);
+        code_.drop(range);
+        drop_delayed(range);
+    }
     bool is_synonym(VirtAddr address) const { return shared_.begin <= address && address < shared_.end; }
 
     Translated translate_before(VirtAddr address, PageNumber page, bool candidate, Port& port) {
@@ -131,13 +117,12 @@ private:
             walker_.walk(address, page.size, port);
             synonym_tlb_.fill(page);
         }
-        port.program(synonym ? PhysAddr(allocator_->physical(address, page.size).value | synonym_bit) : PhysAddr(address.value));
+        port.program(synonym ? PhysAddr(physical(address, page).value | synonym_bit) : PhysAddr(address.value));
         return {hit ? Translation::l1_hit : Translation::miss, 0};
     }
 
     SecondLevel code_;
     TlbArray synonym_tlb_;
-    std::unique_ptr<Allocator> allocator_;
     SynonymFilter filter_;
     VirtRange shared_;
     StructureCounts filtered_{"synonym-filter"}, synonyms_{"synonym"}, synonym_lookups_{"synonym-tlb"};

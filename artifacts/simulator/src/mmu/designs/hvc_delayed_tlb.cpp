@@ -22,16 +22,16 @@ public:
           delayed_tlb_(own_geometry(section, "entries", own["entries"], "ways", own["ways"]), "lru", context.platform) {}
 
 private:
-    Translated translate_behind(VirtAddr address, PageNumber page, Port& port) override {
+    Translated look_up(const Access& access, PageNumber page, Port* port) override {
         const bool hit = delayed_tlb_.lookup(page);
         count(lookups_, hit, cycles_);
         if (!hit) {
-            walker_.walk_behind_l3(address, page.size, port);
+            if (port != nullptr) walker_.walk_behind_l3(access.address, page.size, *port);
             delayed_tlb_.fill(page);
         }
         return {hit ? Translation::stlb_hit : Translation::miss, cycles_, Place::behind_l3};
     }
-    void drop(VirtRange range) override { delayed_tlb_.drop(range); }
+    void drop_delayed(VirtRange range) override { delayed_tlb_.drop(range); }
     std::vector<StructureCounts> delayed_structures() const override { return {lookups_}; }
 
     uint32_t cycles_;

@@ -62,7 +62,8 @@ private:
 
     bool delays(VirtAddr address) const override { return pages_.row(address).frame < outside_frames; }
 
-    Translated translate_behind(VirtAddr address, PageNumber, Port& port) override {
+    Translated look_up(const Access& access, PageNumber, Port* port) override {
+        const VirtAddr address = access.address;
         const PageChunk& segment = pages_.chunks()[pages_.row(address).chunk];
         const uint64_t region = (address.value >> 12) / region_pages * region_pages;
         const uint64_t begin = std::max(region, segment.page), end = std::min(region + region_pages, segment.page + segment.pages);
@@ -81,7 +82,7 @@ private:
             count(index_lookups_, hit, cycles_.node);
             cycles += cycles_.node;
             if (hit) return;
-            port.walker_load(at, LoadFrom::l3);
+            if (port != nullptr) port->walker_load(at, LoadFrom::l3);
             index_cache_.fill(line, line);
             found = Translation::miss;
         });
@@ -91,7 +92,7 @@ private:
         return {found, cycles, Place::behind_l3};
     }
 
-    void drop(VirtRange range) override {
+    void drop_delayed(VirtRange range) override {
         tree_ = IndexTree(segment_starts(pages_), half_full_);
         index_cache_.drop([](uint64_t, Block) { return true; });
         segment_cache_.drop([range](uint64_t begin_page, Range entry) {

@@ -4,30 +4,30 @@
 // caches hold the program's lines only. Code pages that miss the L1 ITLB count as STLB hits and take the STLB's look-up
 // cycles, because fetch() has no shorter result (assumed: a code page never walks).
 // Invariant: R is the same under all layouts if physical = virtual. Not modelled: the cost of any structure.
-#include "mmu/design.h"
-#include "os/allocator.h"
+#include "mmu/base_design.h"
 
 namespace tessera::sim {
 namespace {
 
-class Ideal final : public Design {
-public:
-    explicit Ideal(const DesignContext& context)
-        : space_(context.space), allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {}
+struct NoWalk {
+    explicit NoWalk(const DesignContext&) {}
+    void touch(VirtAddr) {}
+    void walk(VirtAddr, PageSize, Port&) {}
+    void changed(VirtRange) {}
+};
 
-    Translated access(const Access& access, Port& port) override {
-        port.program(allocator_->physical(access.address, space_.page_size(access.address)));
-        return Translation::l1_hit;
-    }
-    Translation fetch(VirtAddr, Port&) override { return Translation::stlb_hit; }
-    Translation access_tlb_only(const Access&) override { return Translation::l1_hit; }
-    Translation fetch_tlb_only(VirtAddr) override { return Translation::stlb_hit; }
-    void touch(VirtAddr address) override { allocator_->touch(address); }
-    void changed(VirtRange) override {}
+class Ideal final : public BaseDesign<NoWalk, L1::none> {
+public:
+    explicit Ideal(const DesignContext& context) : BaseDesign(context) {}
+
+    Translation access_tlb_only(const Access&) override { return Translation::l1_hit; }  // for speed: the page does not matter
 
 private:
-    const AddressSpace& space_;
-    std::unique_ptr<Allocator> allocator_;
+    Translated look_up(const Access&, PageNumber, Port*) override { return Translation::l1_hit; }
+    void fill(const Access&, PageNumber, Port*) override {}
+    bool regular_hit(PageNumber) override { return true; }
+    void fill_regular(PageNumber) override {}
+    void drop(VirtRange) override {}
 };
 
 const Registered row(designs(), "ideal", "every data access hits in L1: the bound that no design passes",

@@ -96,10 +96,10 @@ private:
 
 class Nested final : public OverTlbs<NestedWalker> {
 public:
-    Nested(uint64_t nested_entries, const DesignContext& context) : OverTlbs(context, nested_entries) {}
+    Nested(uint64_t nested_entries, const DesignContext& context) : OverTlbs(context, context.platform.tlb_organisation, nested_entries) {}
 
     /// The nested TLB, over the walks of data and code.
-    std::vector<StructureCounts> structures() const override { return {walk_.nested_tlb()}; }
+    std::vector<StructureCounts> structures() const override { return {walker_.nested_tlb()}; }
 };
 
 const Registered row(designs(), "nested", "conventional TLBs with the two-dimensional walk of a virtual machine",

@@ -10,17 +10,17 @@
 // (assumed) A bit of the leaf entry tells that the page is in a range: no search for other pages. Code pages are regular entries.
 // A range that enters replaces those that it overlaps: they are parts of it which later changes left behind.
 // Not modelled: limits of the offset field, eager paging (that is the mapping's part).
-#include "mmu/behind_l1.h"
+#include "mmu/base_design.h"
 #include "mmu/designs/range_array.h"
 #include "mmu/designs/range_table.h"
 
 namespace tessera::sim {
 namespace {
 
-class Rmm final : public BehindL1 {
+class Rmm final : public BaseDesign<> {
 public:
     Rmm(const OwnValues& own, const DesignContext& context)
-        : BehindL1(context),
+        : BaseDesign(context),
           mapping_(mapping_of(context.space, "mmu.design = rmm")),
           table_(mapping_, own["btree"] != 0),
           has_ranges_(own["entries"] != 0),
@@ -33,11 +33,12 @@ public:
     std::vector<StructureCounts> structures() const override { return {regular_, range_}; }
 
 protected:
-    Translated look_up(VirtAddr address, PageNumber page) override {
+    Translated look_up(const Access& access, PageNumber page, Port*) override {
         ++regular_.accesses;
         ++range_.accesses;
         if (!numbered_) number();
-        const bool in_range = ranges_.lookup(mapping_.row(address).chunk, address.value >> 12), in_regular = regular_hit(page);
+        const bool in_range = ranges_.lookup(mapping_.row(access.address).chunk, access.address.value >> 12),
+                   in_regular = regular_hit(page);
         const bool range_counts = in_regular ? false : in_range || range_cycles_ > regular_cycles_;
         const uint32_t cycles = range_counts ? range_cycles_ : regular_cycles_;
         (range_counts ? range_ : regular_).lookup_cycles += cycles;
@@ -46,9 +47,9 @@ protected:
         return {Translation::stlb_hit, cycles};
     }
 
-    void fill(VirtAddr address, PageNumber page, Port* port) override {
+    void fill(const Access& access, PageNumber page, Port* port) override {
         fill_regular(page);
-        enter_range(mapping_.row(address).chunk, port);
+        enter_range(mapping_.row(access.address).chunk, port);
     }
 
     void enter_range(uint32_t number, Port* port) {
@@ -60,6 +61,7 @@ protected:
     }
 
     bool needs_chunks() const override { return true; }
+    bool needs_accesses() const override { return false; }
     /// look_up() and fill(), which needs no search of the table here.
     void missed_l1(const L1Misses& misses, MissCounts& counts) override {
         if (!numbered_) number();
