@@ -4,7 +4,8 @@
 #include <functional>
 #include <random>
 
-#include "branch/branch_unit.h"
+#include "base/woven.h"
+#include "branch/redirects.h"
 #include "mmu/components.h"
 #include "support/platforms.h"
 #include "support/synthetic.h"
@@ -114,6 +115,30 @@ TEST(BranchUnit, AConditionalBranchIsTakenIfTheNextBlockIsNotBehindIt) {
     // gshare's counters start at 1: not taken is right at once, taken is wrong at first.
     EXPECT_FALSE(unit.mispredicted({conditional, 0x10, 0x12}, 0x12));
     EXPECT_TRUE(unit.mispredicted({conditional, 0x99, 0x9b}, 0x12));
+}
+
+/// By hand: a branch is judged by the program's next block, not across a gap; empty and woven blocks are none.
+TEST(Redirects, JudgeABranchByTheNextBlockOfTheProgram) {
+    std::vector<trace::StaticBlock> blocks(5);
+    const uint64_t pcs[] = {0x1000, 0x2000, 0x2800, woven_pc, 0x3000};
+    for (size_t i = 0; i < blocks.size(); ++i) {
+        blocks[i].pc = pcs[i];
+        if (i != 2) blocks[i].insns = {insn(trace::InsnKind::alu, 0, 0)};
+    }
+    blocks[0].insns[0].branch = indirect_jump;  // wrong if it goes elsewhere than last time
+    Redirects redirects(unit_platform(4, 4), blocks);
+    const auto enter = [&](std::initializer_list<uint32_t> ids) {
+        std::vector<bool> wrong;
+        for (const uint32_t id : ids) wrong.push_back(redirects.enter(id));
+        return wrong;
+    };
+    EXPECT_EQ(enter({0, 1}), (std::vector{false, true}));
+    EXPECT_EQ(enter({0, 2, 3, 1}), (std::vector{false, false, false, false}));
+    EXPECT_EQ(enter({0, 4}), (std::vector{false, true}));
+    EXPECT_EQ(enter({0}), (std::vector{false}));
+    redirects.forget();
+    EXPECT_EQ(enter({1, 0, 4}), (std::vector{false, false, false}));  // the jump over the gap, to 1, was not seen
+    EXPECT_FALSE(Redirects(haswell(), blocks).exist());
 }
 
 /// Wrong predictions among the last `judged` of `outcomes`, of one branch.

@@ -180,6 +180,55 @@ TEST(StoreWords, StringsForgetTheirLine) {
     }
 }
 
+/// The rule of the header, from the list of all stores and strings: the youngest one that decides over the word of the load's first byte.
+StoreMatch searched(const std::vector<SizedAccess>& before, const SizedAccess& load, size_t buffer_entries) {
+    const uint64_t word = load.address / 8, end = load.address + load.bytes;
+    uint64_t stores = 0, number = 0;
+    for (const SizedAccess& access : before) stores += access.is_store;
+    number = stores;
+    for (size_t i = before.size(); i-- > 0;) {
+        const SizedAccess& access = before[i];
+        number -= access.is_store;
+        if (access.is_string && access.address / 64 == load.address / 64) return {};
+        if (access.is_string || !access.is_store) continue;
+        const uint64_t first = access.address / 8, last = (access.address + access.bytes - 1) / 8,
+                       end_of_store = access.address + access.bytes;
+        if (word < first || word > last) {
+            for (uint64_t other = first; other <= last; ++other)
+                if (other % 256 == word % 256) return {};  // displaced
+            continue;
+        }
+        if (stores - number > buffer_entries || end <= access.address || end_of_store <= load.address) return {};
+        const bool whole = access.address <= load.address && end <= end_of_store;
+        return {whole ? StoreMatch::Kind::whole : StoreMatch::Kind::part, uint32_t(number % buffer_entries)};
+    }
+    return {};
+}
+
+TEST(StoreWords, MatchAsASearchOfAllAccessesDoes) {
+    std::mt19937_64 random(5);
+    size_t matches = 0;
+    for (const size_t buffer : {1, 3, 42}) {
+        StoreWords words(buffer);
+        std::vector<SizedAccess> before;
+        for (int i = 0; i < 4000; ++i) {
+            const SizedAccess access{random() % 120 + random() % 3 * 2048, uint64_t{1} << random() % 6, random() % 2 == 0,
+                                     random() % 16 == 0};
+            const StoreMatch found = words.access(access);
+            if (access.is_store || access.is_string) {
+                before.push_back(access);
+                continue;
+            }
+            const StoreMatch expected = searched(before, access, buffer);
+            ASSERT_EQ(found.kind, expected.kind) << i;
+            if (found.kind == StoreMatch::Kind::none) continue;
+            ASSERT_EQ(found.slot, expected.slot) << i;
+            ++matches;
+        }
+    }
+    EXPECT_GT(matches, 300u);
+}
+
 TEST(StoreWords, StoresOfStringsTakeSlots) {
     Words words;
     words.string(0x1000, true);

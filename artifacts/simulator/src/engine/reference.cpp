@@ -4,6 +4,19 @@
 // code pages that miss the L1 ITLB before each execution; then it translates, walks and serves each access; then the
 // prefetchers run. Branches are predicted from block to block. Between samples only TLBs and ITLB change. Expect some hundred
 // thousand accesses x layouts per second.
+//
+// Caches and core are its own. What it shares with the other engines has another witness (tests/, benchmark/):
+//   Design conventional, Walker, TLBs, radix   engine/lanes and the floors of benchmark/ are other implementations; closed_forms*_test.cpp
+//   other designs                              loads and outcomes by hand: designs/*_test.cpp, extension_test.cpp
+//   formats with contents                      a page table kept page by page, addresses by counting: table_of_pages_test.cpp
+//   CheckedPort                                each sum and each breach by hand: design_contract_test.cpp, closed_forms_walk_test.cpp
+//   AddressSpace, MappedPages, LivePages       page by page: mapped_pages_test.cpp, os_log_test.cpp
+//   StoreWords                                 a search of all accesses: clock_forward_test.cpp
+//   Redirects, BranchUnit, predictors          by hand: branch_test.cpp, tage_test.cpp
+//   dram_place                                 by hand: clock_memory_test.cpp; benchmark/floor_memory.h computes places itself
+//   PrefetchSlots, InstructionSide             by hand: prefetcher_test.cpp, instruction_side_test.cpp
+//   string_hold, UnwrittenLines                by hand: clock_ports_test.cpp; one table for each lane: unwritten_lines_test.cpp
+//   sample plans                               closed forms: sampling_test.cpp
 #include "base/woven.h"
 #include "branch/redirects.h"
 #include "cache/hierarchy.h"
