@@ -1,10 +1,9 @@
 // prepared_format.cpp - see prepared_format.h.
 #include "common/prepared_format.h"
 
-#include <charconv>
-
 #include "common/error.h"
 #include "common/word_sum.h"
+#include "tessera/common/numbers.h"
 
 namespace tessera::workloads {
 namespace {
@@ -54,11 +53,8 @@ public:
 
     uint64_t number(std::string_view& line) const {
         const std::string_view digits = word(line);
-        uint64_t value = 0;
-        const auto [stop, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        if (digits.empty() || status != std::errc{} || stop != digits.data() + digits.size())
-            damaged(std::string("'").append(digits.substr(0, 20)) + "' in line " + std::to_string(line_) + " is not a number");
-        return value;
+        if (const auto value = whole_number(digits)) return *value;
+        damaged(std::string("'").append(digits.substr(0, 20)) + "' in line " + std::to_string(line_) + " is not a number");
     }
 
 private:

@@ -39,9 +39,10 @@ LOCK = "requirements.lock"
 
 #: Folders of ``artifacts/`` that a component is built from, besides its own.
 ALSO = {
-    "mosalloc": ("layout-format", "counters"),
+    "mosalloc": ("common", "layout-format", "counters"),
     "imitation": ("tracer/include", "tracer/lib"),
     "simulator": (
+        "common",
         "tracer/include",
         "tracer/lib",
         "layout-format",
@@ -50,6 +51,7 @@ ALSO = {
         "imitation/driver/log",
     ),
     "tracer": ("mosalloc/include", "workloads/common"),
+    "workloads": ("common",),
 }
 #: For tests only; the last three are the examples of ``artifacts/layout-format``.
 FOR_TESTS = ("tests", "fuzz", "accepted", "refused", "refused.csv")
