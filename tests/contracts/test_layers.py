@@ -12,8 +12,8 @@ LEVEL = {
     "base": 0, "branch": 1, "cache": 1, "pagetable": 1, "tlb": 1, "os": 2, "mmu": 3, "engine": 4, "cli": 5,
 }  # fmt: skip
 COMPONENTS = (
-    "counters", "faults", "imitation", "kernel-stream", "layout-format", "mosalloc", "simulator", "tracer",
-    "workloads",
+    "common", "counters", "faults", "imitation", "kernel-stream", "layout-format", "mosalloc", "simulator",
+    "tracer", "workloads",
 )  # fmt: skip
 
 

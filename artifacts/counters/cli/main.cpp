@@ -12,6 +12,7 @@
 #include "counters/preload.h"
 #include "counters/signals.h"
 #include "counters/tracee.h"
+#include "tessera/common/command_line.h"
 
 extern char** environ;
 
@@ -45,44 +46,21 @@ Example: tessera-count --events events.tsv --counts counts.csv -- build/workload
 )";
 
 struct Options {
-    std::string events, counts, region = "roi";
+    std::string events, counts, region;
     std::vector<std::string> program;
 };
 
-int fail(int status, const Problem& problem) {
-    fprintf(stderr, "tessera-count: %s: %s\n  what to do: %s\n", problem.asked.c_str(), problem.found.c_str(), problem.remedy.c_str());
-    return status;
-}
+int fail(int status, const Problem& problem) { return report("tessera-count", status, problem); }
 
 /// Returns -1 to go on, else the exit status.
 int parse(int count, char** arguments, Options* out) {
-    const struct {
-        const char* name;
-        std::string* value;
-    } known[] = {{"--events", &out->events}, {"--counts", &out->counts}, {"--region", &out->region}};
-    constexpr const char* kSeeHelp = "see tessera-count --help";
-    int i = 1;
-    for (; i < count && arguments[i][0] == '-'; ++i) {
-        const std::string name = arguments[i];
-        if (name == "-h" || name == "--help") return fputs(kHelp, stdout) < 0 ? 1 : 0;
-        if (name == "--") {
-            ++i;
-            break;
-        }
-        std::string* value = nullptr;
-        for (const auto& option : known)
-            if (name == option.name) value = option.value;
-        if (value == nullptr) return fail(2, {"option " + name, "no such option", "use one of: --events --counts --region"});
-        if (i + 1 == count) return fail(2, {name, "no value follows", kSeeHelp});
-        *value = arguments[++i];
-    }
-    for (; i < count; ++i) out->program.emplace_back(arguments[i]);
-    if (out->region != "roi" && out->region != "whole")
-        return fail(2, {"--region '" + out->region + "'", "no such region", "use one of: roi, whole; mosalloc-run has also program"});
-    for (const auto& option : known)
-        if (option.value->empty()) return fail(2, {option.name, "not given", kSeeHelp});
-    if (out->program.empty()) return fail(2, {"PROGRAM", "not given", kSeeHelp});
-    return -1;
+    const Syntax syntax{
+        "", "tessera-count", {{"events", true, true}, {"counts", true, true}, {"region", true, false, {"roi", "whole"}}}, true};
+    CommandLine line;
+    if (const Problem problem = read_command_line(syntax, {arguments + 1, arguments + count}, &line)) return fail(2, problem);
+    if (line.help) return fputs(kHelp, stdout) < 0 ? 1 : 0;
+    *out = {line.value("events"), line.value("counts"), line.value("region", "roi"), line.rest};
+    return out->program.empty() ? fail(2, {"PROGRAM", "not given", "see tessera-count --help"}) : -1;
 }
 
 std::string beside_launcher(const char* name) {

@@ -4,7 +4,7 @@
 #include <linux/perf_event.h>
 
 #include "counters/clock.h"
-#include "hook/sys.h"
+#include "tessera/common/system_calls.h"
 
 namespace tessera::counters {
 namespace {

@@ -6,7 +6,7 @@
 #include <link.h>
 
 #include "hook/entry.h"
-#include "hook/sys.h"
+#include "tessera/common/system_calls.h"
 
 namespace tessera::counters {
 namespace {
@@ -37,9 +37,9 @@ unsigned char* next_marker(unsigned char* from, const unsigned char* end, Mark* 
 uint64_t memory_near(const Code& code, uint64_t bytes) {
     const uint64_t end = reinterpret_cast<uint64_t>(code.end), start = reinterpret_cast<uint64_t>(code.begin) / kPage * kPage;
     for (uint64_t below = kPage + bytes; below < start && end - start + below < kReach; below += below < kStep ? kPage : kStep) {
-        const long at = sys::map(start - below, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE);
+        const long at = sys::mmap(start - below, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE);
         if (at == static_cast<long>(start - below)) return start - below;
-        if (!sys::failed(at)) sys::unmap(at, bytes);  // a kernel before 4.17 takes the address as a hint
+        if (!sys::failed(at)) sys::munmap(static_cast<uint64_t>(at), bytes);  // a kernel before 4.17 takes the address as a hint
     }
     return 0;
 }
@@ -54,7 +54,7 @@ uint64_t count_markers(const Code& code) {
 
 long set_protection(unsigned char* at, int protection) {
     const uint64_t first = reinterpret_cast<uint64_t>(at) / kPage * kPage;
-    return sys::protect(first, reinterpret_cast<uint64_t>(at) + kMarkerBytes - first, protection);
+    return sys::mprotect(first, reinterpret_cast<uint64_t>(at) + kMarkerBytes - first, protection);
 }
 
 /// Returns 0, or the errno of what the system does not allow.
@@ -68,7 +68,7 @@ int patch(const Code& code, RegionPage* page) {
     for (unsigned char* at = code.begin; (at = next_marker(at, code.end, &mark)) != nullptr;
          at += kMarkerBytes, trampoline += kTrampolineBytes)
         write_trampoline(reinterpret_cast<unsigned char*>(trampoline), reinterpret_cast<uint64_t>(at), mark);
-    long result = sys::protect(trampolines, bytes, PROT_READ | PROT_EXEC);
+    long result = sys::mprotect(trampolines, bytes, PROT_READ | PROT_EXEC);
     trampoline = trampolines;
     for (unsigned char* at = code.begin; !sys::failed(result) && (at = next_marker(at, code.end, &mark)) != nullptr;
          at += kMarkerBytes, trampoline += kTrampolineBytes) {

@@ -11,7 +11,7 @@
 
 #include "hook/control.h"
 #include "hook/markers.h"
-#include "hook/sys.h"
+#include "tessera/common/system_calls.h"
 #include "mosalloc/pool_map.h"
 
 namespace tessera::counters {
@@ -36,11 +36,11 @@ __attribute__((constructor)) void start() {
     char kind[16] = "";
     int descriptor = -1, first = -1, count = 0, length = 0;
     if (sscanf(text, "%15[a-z],%d,%d,%d%n", kind, &descriptor, &first, &count, &length) != 4 || text[length] != 0 || count < 1) return;
-    const long at = sys::map(0, sizeof(RegionPage), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor);
+    const long at = sys::mmap(0, sizeof(RegionPage), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor);
     if (sys::failed(at)) return;
     RegionPage* page = reinterpret_cast<RegionPage*>(at);
     if (page->magic != kRegionMagic) {
-        sys::unmap(at, sizeof(RegionPage));
+        sys::munmap(static_cast<uint64_t>(at), sizeof(RegionPage));
         return;
     }
     control() = {page, first, count};

@@ -3,6 +3,9 @@
 #include <cstring>
 #include <linux/perf_event.h>
 
+#include "tessera/common/numbers.h"
+#include "tessera/common/text.h"
+
 namespace tessera::counters {
 namespace {
 
@@ -10,41 +13,13 @@ constexpr char kNameCharacters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqr
 /// The last row of the counts, so it can't be an event.
 constexpr char kClockRow[] = "region_ns";
 
-std::vector<std::string> split(const std::string& text, char separator) {
-    std::vector<std::string> parts;
-    size_t begin = 0;
-    for (;;) {
-        const size_t end = text.find(separator, begin);
-        parts.push_back(text.substr(begin, end - begin));
-        if (end == std::string::npos) return parts;
-        begin = end + 1;
-    }
+bool parse_number(std::string_view text, bool decimal_too, uint64_t* out) {
+    const auto value = decimal_too || text.substr(0, 2) == "0x" ? number_or_hex(text) : std::nullopt;
+    *out = value.value_or(0);
+    return value.has_value();
 }
 
-int digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return 16;
-}
-
-bool parse_number(const std::string& text, bool decimal_too, uint64_t* out) {
-    const bool hexadecimal = text.size() > 2 && text[0] == '0' && text[1] == 'x';
-    if (!hexadecimal && !decimal_too) return false;
-    const unsigned base = hexadecimal ? 16 : 10;
-    uint64_t value = 0;
-    size_t i = hexadecimal ? 2 : 0;
-    if (i == text.size()) return false;
-    for (; i < text.size(); ++i) {
-        const unsigned next = static_cast<unsigned>(digit(text[i]));
-        if (next >= base || value > (UINT64_MAX - next) / base) return false;
-        value = value * base + next;
-    }
-    *out = value;
-    return true;
-}
-
-bool parse_small(const std::string& text, uint32_t* out) {
+bool parse_small(std::string_view text, uint32_t* out) {
     uint64_t value = 0;
     if (!parse_number(text, true, &value) || value > UINT32_MAX) return false;
     *out = static_cast<uint32_t>(value);
@@ -52,15 +27,15 @@ bool parse_small(const std::string& text, uint32_t* out) {
 }
 
 /// Text that came from a file, in a message.
-std::string shown(const std::string& text) {
+std::string shown(std::string_view text) {
     std::string out;
     for (const char c : text.substr(0, 60)) out += c >= ' ' && c <= '~' ? c : '?';
     return "'" + out + (text.size() > 60 ? "..." : "") + "'";
 }
 
 /// Returns what is wrong with the line, empty if nothing.
-std::string parse_line(const std::string& line, Event* event) {
-    const std::vector<std::string> fields = split(line, '\t');
+std::string parse_line(std::string_view line, Event* event) {
+    const std::vector<std::string_view> fields = split(line, '\t');
     if (fields.size() != 6 && fields.size() != 7)
         return std::to_string(fields.size()) + " fields, separated by tabs; must be 6, or 7 with bp_type";
     event->name = fields[0];
@@ -92,7 +67,7 @@ bool Event::alone() const { return type == PERF_TYPE_SOFTWARE || type == PERF_TY
 bool parse_events(const std::string& text, std::vector<Event>* events, std::string* error) {
     events->clear();
     size_t number = 0;
-    for (const std::string& line : split(text, '\n')) {
+    for (const std::string_view line : split(text, '\n')) {
         ++number;
         if (line.empty() || line[0] == '#') continue;
         Event event;

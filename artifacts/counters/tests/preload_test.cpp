@@ -12,6 +12,7 @@
 #include <vector>
 
 using namespace tessera::counters;
+using tessera::Problem;
 namespace fs = std::filesystem;
 
 namespace {

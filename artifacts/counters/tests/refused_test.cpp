@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 using namespace tessera::counters;
+using tessera::Problem;
 
 namespace {
 

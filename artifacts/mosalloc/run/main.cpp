@@ -31,9 +31,7 @@ using tessera::counters::Counting;
 using tessera::counters::Ending;
 using tessera::counters::Follow;
 using tessera::counters::Kind;
-using tessera::counters::Problem;
-
-int fail_with(int status, const Problem& problem) { return fail(status, problem.asked, problem.found, problem.remedy); }
+using tessera::Problem;
 
 std::string beside_launcher(const char* name) {
     const std::string self = absolute("/proc/self/exe");
@@ -131,16 +129,16 @@ int main(int count, char** arguments) {
         return fail(2, "--report " + options.report, "--analyze names the same file", "name another file");
     std::unique_ptr<Counting> counting;
     std::string libraries;
-    if (const Problem problem = tessera::counters::preloadable(library, &libraries)) return fail_with(2, problem);
+    if (const Problem problem = tessera::counters::preloadable(library, &libraries)) return fail(2, problem);
     if (!options.count.empty()) {
         Kind kind = Kind::roi;
         tessera::counters::parse_kind(options.count_region, &kind);
         counting = std::make_unique<Counting>(options.count, options.counts, kind);
-        if (const Problem problem = counting->prepare()) return fail_with(2, problem);
+        if (const Problem problem = counting->prepare()) return fail(2, problem);
         if (counting->needs_hook()) {
             std::string hook;
             if (const Problem problem = tessera::counters::preloadable(beside_launcher("libtessera-roi.so"), &hook))
-                return fail_with(2, problem);
+                return fail(2, problem);
             libraries = hook + ":" + libraries;
         }
     }
@@ -168,7 +166,7 @@ int main(int count, char** arguments) {
         },
         [&] { return map.state == 1 ? static_cast<int>(map.pid) : 0; },
         {options.analyze.empty() ? 0 : options.interval_ms, [&] { analysis.sample(map); }}, counting.get());
-    if (ending.refused) return fail_with(2, ending.refused);
+    if (ending.refused) return fail(2, ending.refused);
     if (!ending.error.empty())
         return fail(2, "program " + path, ending.error, "check that the program is executable and that ptrace is allowed here");
     outcome.wait_status = ending.wait_status;
@@ -197,7 +195,7 @@ int main(int count, char** arguments) {
     Problem problem = counting->finish();
     if (!problem) problem = counting->write();
     if (!problem) return status;
-    const int failed = fail_with(1, problem);
+    const int failed = fail(1, problem);
     return status != 0 ? status : failed;
 }
 

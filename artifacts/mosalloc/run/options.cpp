@@ -1,15 +1,15 @@
 #include "run/options.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <unistd.h>
 
 #include "counters/preload.h"
 #include "run/map_file.h"
 #include "run/sanitizers.h"
+#include "tessera/common/command_line.h"
+#include "tessera/common/numbers.h"
 
 namespace mosalloc::run {
 namespace {
@@ -66,103 +66,66 @@ See how many are free:        grep Huge /proc/meminfo
 Example: mosalloc-run --layout layout.csv --report report.json -- ./bin/solver input.txt
 )";
 
-struct TextOption {
-    const char* name;
-    std::string Options::* value;
+const std::vector<tessera::Option> kOptions = {
+    {"layout"},
+    {"report"},
+    {"target"},
+    {"allow-fallback", false},
+    {"no-prefault", false},
+    {"protections", true, false, {"soft", "guards", "exact"}},
+    {"hints", true, false, {"kernel", "pool"}},
+    {"stacks", true, false, {"kernel", "pool"}},
+    {"analyze"},
+    {"interval-ms"},
+    {"count"},
+    {"counts"},
+    {"count-region", true, false, {"roi", "program", "whole"}},
+    {"library"},
+    {"preload-path"},
+    {"sanitizer"},
+    {"verbose", false},
 };
-struct FlagOption {
-    const char* name;
-    bool Options::* value;
-    bool set_to;
-};
-constexpr TextOption kTexts[] = {{"--layout", &Options::layout},   {"--report", &Options::report},   {"--target", &Options::target},
-                                 {"--library", &Options::library}, {"--analyze", &Options::analyze}, {"--count", &Options::count},
-                                 {"--counts", &Options::counts}};
-struct ChoiceOption {
-    const char* name;
-    std::string Options::* value;
-    std::vector<std::string> choices;
-};
-const std::vector<ChoiceOption> kChoices = {{"--hints", &Options::hints, {"kernel", "pool"}},
-                                            {"--count-region", &Options::count_region, {"roi", "program", "whole"}},
-                                            {"--stacks", &Options::stacks, {"kernel", "pool"}},
-                                            {"--protections", &Options::protections, {"soft", "guards", "exact"}}};
-constexpr FlagOption kFlags[] = {{"--allow-fallback", &Options::allow_fallback, true},
-                                 {"--no-prefault", &Options::prefault, false},
-                                 {"--verbose", &Options::verbose, true}};
 constexpr const char* kSeeHelp = "see mosalloc-run --help";
 
 int print_preload_path(const std::string& file) {
     const std::string library = absolute(file);
     if (access(library.c_str(), R_OK) != 0) return fail(2, "library " + library, strerror(errno), "run: tessera dev build mosalloc");
     std::string path;
-    if (const auto problem = tessera::counters::preloadable(library, &path)) return fail(2, problem.asked, problem.found, problem.remedy);
+    if (const auto problem = tessera::counters::preloadable(library, &path)) return fail(2, problem);
     return printf("%s\n", path.c_str()) < 0 ? 1 : 0;
 }
 
 }  // namespace
 
-int fail(int status, const std::string& asked, const std::string& found, const std::string& remedy) {
-    fprintf(stderr, "mosalloc-run: %s: %s\n  what to do: %s\n", asked.c_str(), found.c_str(), remedy.c_str());
-    return status;
-}
+int fail(int status, const tessera::Problem& problem) { return tessera::report("mosalloc-run", status, problem); }
 
 int parse_options(int count, char** arguments, Options* out) {
-    int i = 1;
-    for (; i < count && arguments[i][0] == '-'; ++i) {
-        const std::string name = arguments[i];
-        bool known = false;
-        if (name == "-h" || name == "--help") {
-            fputs(kHelp, stdout);
-            return 0;
-        }
-        if (name == "--") {
-            ++i;
-            break;
-        }
-        if (name == "--preload-path")
-            return i + 1 == count ? fail(2, name, "no value follows", kSeeHelp) : print_preload_path(arguments[i + 1]);
-        if (name == "--sanitizer") {
-            if (i + 1 == count) return fail(2, name, "no value follows", kSeeHelp);
-            const std::string found = sanitizer_of_file(arguments[i + 1]);
-            return puts(found.c_str()) < 0 || fflush(stdout) != 0 ? 1 : 0;
-        }
-        for (const FlagOption& flag : kFlags)
-            if (name == flag.name) {
-                out->*flag.value = flag.set_to;
-                known = true;
-            }
-        for (const TextOption& text : kTexts) {
-            if (name != text.name) continue;
-            if (i + 1 == count) return fail(2, name, "no value follows", kSeeHelp);
-            out->*text.value = arguments[++i];
-            known = true;
-        }
-        for (const ChoiceOption& choice : kChoices) {
-            if (name != choice.name) continue;
-            const std::string value = i + 1 == count ? "" : arguments[++i];
-            std::string all;
-            for (const std::string& word : choice.choices) all += (all.empty() ? "" : ", ") + word;
-            if (std::find(choice.choices.begin(), choice.choices.end(), value) == choice.choices.end())
-                return fail(2, name + " '" + value + "'", "no such choice", "use one of: " + all);
-            out->*choice.value = value;
-            known = true;
-        }
-        if (name == "--interval-ms") {
-            const std::string value = i + 1 == count ? "" : arguments[++i];
-            char* end = nullptr;
-            const unsigned long number = strtoul(value.c_str(), &end, 10);
-            if (value.empty() || *end != 0 || number == 0 || number > 60000)
-                return fail(2, name + " '" + value + "'", "must be a number from 1 to 60000", kSeeHelp);
-            out->interval_ms = static_cast<unsigned>(number);
-            known = true;
-        }
-        if (!known)
-            return fail(2, "option " + name, "no such option",
-                        "use one of: --layout --report --target --allow-fallback --no-prefault --protections --hints "
-                        "--stacks --analyze --interval-ms --count --counts --count-region --library --preload-path --sanitizer --verbose");
-    }
-    for (; i < count; ++i) out->program.emplace_back(arguments[i]);
+    tessera::CommandLine line;
+    const tessera::Syntax syntax{"", "mosalloc-run", kOptions, true};
+    if (const auto problem = tessera::read_command_line(syntax, {arguments + 1, arguments + count}, &line)) return fail(2, problem);
+    if (line.help) return fputs(kHelp, stdout) < 0 ? 1 : 0;
+    if (line.has("preload-path")) return print_preload_path(line.value("preload-path"));
+    if (line.has("sanitizer")) return puts(sanitizer_of_file(line.value("sanitizer")).c_str()) < 0 || fflush(stdout) != 0 ? 1 : 0;
+    const std::string interval = line.value("interval-ms", "10");
+    const auto milliseconds = tessera::whole_number(interval);
+    if (!milliseconds || *milliseconds == 0 || *milliseconds > 60000)
+        return fail(2, "--interval-ms '" + interval + "'", "must be a number from 1 to 60000", kSeeHelp);
+    out->interval_ms = static_cast<unsigned>(*milliseconds);
+    out->layout = line.value("layout");
+    out->report = line.value("report");
+    out->target = line.value("target");
+    out->library = line.value("library");
+    out->analyze = line.value("analyze");
+    out->count = line.value("count");
+    out->counts = line.value("counts");
+    out->count_region = line.value("count-region", "roi");
+    out->hints = line.value("hints", "kernel");
+    out->stacks = line.value("stacks", "kernel");
+    out->protections = line.value("protections", "guards");
+    out->allow_fallback = line.has("allow-fallback");
+    out->prefault = !line.has("no-prefault");
+    out->verbose = line.has("verbose");
+    out->program = line.rest;
     if (out->layout.empty()) return fail(2, "--layout", "not given", kSeeHelp);
     if (out->count.empty() != out->counts.empty())
         return fail(2, out->count.empty() ? "--counts" : "--count", "needs the other one of --count and --counts", kSeeHelp);

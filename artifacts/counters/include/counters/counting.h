@@ -7,7 +7,7 @@
 
 #include "counters/counts.h"
 #include "counters/events.h"
-#include "counters/problem.h"
+#include "tessera/common/problem.h"
 #include "counters/region.h"
 
 namespace tessera::counters {

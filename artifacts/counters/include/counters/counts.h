@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "counters/events.h"
-#include "counters/problem.h"
+#include "tessera/common/problem.h"
 
 namespace tessera::counters {
 

@@ -10,7 +10,7 @@
 
 #include <string>
 
-#include "counters/problem.h"
+#include "tessera/common/problem.h"
 
 namespace tessera::counters {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "counters/events.h"
-#include "counters/problem.h"
+#include "tessera/common/problem.h"
 
 namespace tessera::counters {
 
