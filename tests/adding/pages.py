@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 #: "... `path/of/file.py`:" and the block behind it
-NEW_FILE = re.compile(r"`([\w/-]+\.(?:py|cpp))`:\n\n```\w+\n(.*?)```", re.DOTALL)
+NEW_FILE = re.compile(r"`([\w/-]+\.(?:py|cpp|c))`:\n\n```\w+\n(.*?)```", re.DOTALL)
 #: a file, the lines before, and the lines to add (each with a +)
 DIFF = re.compile(r"```diff\n\+\+\+ (\S+)\n((?: .*\n)+)((?:\+.*\n)+)```")
 

@@ -27,7 +27,9 @@ PAGES = {
     "add-a-claim.md": (1, []),
     "add-a-platform.md": (0, ["artifacts/simulator/src/base/platform_keys.def"]),
     "add-a-design.md": (1, ["artifacts/simulator/CMakeLists.txt"]),
+    "add-a-policy.md": (1, ["artifacts/imitation/vm/policies.def"]),
 }
+COMPILED = ("add-a-design.md", "add-a-policy.md")
 WORKLOAD, PLATFORM, MODEL = "gups", "example-sim", "flat"
 
 
@@ -35,7 +37,7 @@ WORKLOAD, PLATFORM, MODEL = "gups", "example-sim", "flat"
 def added(root, checkout):
     """The checkout with one of each."""
     for page in PAGES:
-        if page != "add-a-design.md":  # its line names a C++ file: test_component.py
+        if page not in COMPILED:  # their files are compiled: test_component, test_policy
             addition(pages.PAGES[page]).apply(checkout)
     (entry,) = re.findall(r"```yaml\n(  - id: .*?)```", pages.text("add-a-claim.md"), re.DOTALL)
     with (checkout / "config/claims.yaml").open("a") as file:

@@ -96,6 +96,7 @@ static bool replay(struct phys *p, const struct vm_options *options, int *status
     }
     struct area_slabs slabs;
     vm_create(&system, p, &options->thp);
+    policy_use(&system, options->policy);
     vm_swap_on(&system, options->swap_pages, options->swap_synchronous);
     system.page_cluster = options->page_cluster;
     system.reclaim.swappiness = options->swappiness;

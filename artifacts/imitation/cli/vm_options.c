@@ -1,5 +1,6 @@
 #include "cli/vm_options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ const char *const vm_options_help =
     "  --swap SIZE            a swap area, MB or GB (default none)\n"
     "  --swap-device WORD     disk: reads ahead, writes end with their round; zram: one page, at once (default disk)\n"
     "  --swappiness N         0 to 200 (default 60)       --page-cluster N   swap reads 2^N pages at once, 0 to 5 (default 3)\n"
+    "  --policy NAME          who decides what anonymous memory gets (vm/policies.def; default linux-6.12)\n"
     "  --root-order 0|1       frames of the root table: 1 with page-table isolation (default 1)\n"
     "  --disk MODEL[:KEY=VALUE,...]  what reads of files cost: constant (read, write in ns) or flash (channels, dies, page in bytes,\n"
     "                         tR, tPROG, overhead in ns, bus in MB/s); a read starts when the one before has ended; counted, no decision depends on it\n"
@@ -81,6 +83,13 @@ static bool refuse(struct error *error, const char *option, const char *value, c
     return error_remedy(error, "run: tessera-vm --help");
 }
 
+static bool refuse_policy(struct error *error, const char *value) {
+    char names[120] = "the policies are";
+    for (size_t i = 0; policy_name(i); ++i)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s %s", i ? "," : "", policy_name(i));
+    return refuse(error, "--policy", value, names);
+}
+
 static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value) {
     char *end;
     if (text[0] < '0' || text[0] > '9' || strlen(text) > 9) return false;
@@ -114,6 +123,7 @@ static bool set(struct vm_options *options, const char *name, const char *value,
     int word;
     *known = true;
     if (strcmp(name, "--memory") == 0) return memory_bytes(value, &options->machine.memory_bytes);
+    if (strcmp(name, "--policy") == 0) return (options->policy = policy_named(value)) != NULL;
     if (strcmp(name, "--disk") == 0) return (options->disk = value) != NULL;
     if (strcmp(name, "--slab") == 0) return (options->slabs = strcmp(value, "on") == 0) || strcmp(value, "off") == 0;
     if (strcmp(name, "--others") == 0) return (options->others_move = strcmp(value, "movable") == 0) || strcmp(value, "fixed") == 0;
@@ -176,8 +186,12 @@ static bool complete(struct vm_options *options, struct error *error) {
 }
 
 bool vm_options_parse(struct vm_options *options, int count, char **arguments, struct error *error) {
-    *options = (struct vm_options){
-        .thp = thp_default(), .root_order = 1, .page_cluster = 3, .swappiness = 60, .machine = {.config = phys_config_default()}};
+    *options = (struct vm_options){.thp = thp_default(),
+                                   .policy = policy_named("linux-6.12"),
+                                   .root_order = 1,
+                                   .page_cluster = 3,
+                                   .swappiness = 60,
+                                   .machine = {.config = phys_config_default()}};
     for (int i = 1; i < count; ++i) {
         const char *name = arguments[i], *value = i + 1 < count ? arguments[i + 1] : NULL;
         bool known = false;
@@ -195,6 +209,7 @@ bool vm_options_parse(struct vm_options *options, int count, char **arguments, s
             if (!value) return refuse(error, name, NULL, "an option is followed by its value");
             const bool fits = set(options, name, value, &known);
             if (!known) return refuse(error, name, NULL, "there is no such option");
+            if (!options->policy) return refuse_policy(error, value);
             if (!fits) return refuse(error, name, value, "the value does not fit this option");
             ++i;
         }

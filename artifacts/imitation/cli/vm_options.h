@@ -2,11 +2,12 @@
 #pragma once
 
 #include "cli/options.h"
-#include "vm/thp.h"
+#include "vm/policy.h"
 
 struct vm_options {
     struct options machine;      // the start: memory_bytes or snapshot, cpus
     const char *events;
+    const struct vm_policy *policy;
     struct thp thp;
     unsigned root_order;
     uint32_t swap_pages;         // 0: no swap

@@ -106,9 +106,12 @@ void Calls::map(const trace::Event &event, const Place &place, uint64_t page, ui
     if (event.flags & map_stack) flags |= AREA_NOHUGEPAGE;
     if (shared) flags |= AREA_SHARED;
     const bool held = !areas_free(&process_->areas, page, page + pages);
+    if (held) {
+        checked(process_unmap(process_, page, pages, 0));
+        recorder_.unmapped(page, pages);
+    }
     if (huge) map_huge(event, page, pages, flags);
     else checked(process_map(process_, page, pages, flags, event.file, event.file_offset_bytes >> 12, 0));
-    if (held) recorder_.unmapped(page, pages);
     recorder_.rights().clear(page, pages);
     if ((event.flags & map_locked) || (event.flags & (map_populate | map_nonblock)) == map_populate) populate(page, pages);
 }

@@ -14,5 +14,6 @@ extern "C" {
 #include "vm/fault_file.h"
 #include "vm/hugetlb.h"
 #include "vm/khugepaged.h"
+#include "vm/policy.h"
 #include "vm/slow_path.h"
 }

@@ -24,6 +24,7 @@ Machine::Machine(const Scenario &scenario, const std::vector<KnownFile> &files) 
     memory_map_destroy(&map);
     if (!made) refuse(scenario, failure, "os/memory");
     vm_create(&system, &memory, &scenario.thp);
+    policy_use(&system, scenario.policy);
     try {
         build(files);
     } catch (...) {  // no destructor runs

@@ -31,7 +31,7 @@ Cause cause_of(const fault &found) {
 
 Recorder::Recorder(Machine &machine, const Places &places, Writer &log)
     : machine_(machine), process_(machine.process), places_(places), log_(log), rights_(places), counters_before_(counters_of(machine, 0)) {
-    lost_.pages = 0;
+    run_.pages = 0;
     events sink{};
     sink.context = this;
     sink.entry = [](void *self, const pt_change *change) {
@@ -65,10 +65,10 @@ void Recorder::put(At at, Record record, uint64_t page) {
 }
 
 void Recorder::flush() {
-    if (lost_.pages == 0) return;
-    Record record = lost_;
-    lost_.pages = 0;
-    put({record.block, record.access}, record, lost_page_);
+    if (run_.pages == 0) return;
+    Record record = run_;
+    run_.pages = 0;
+    put({record.block, record.access}, record, run_page_);
 }
 
 pt_entry Recorder::entry_at(uint64_t page, unsigned &level) const {
@@ -106,6 +106,7 @@ void Recorder::entry(const pt_change &change) {
             fault_.around.push_back(change.page);
             break;
         case PT_BY_RECLAIM: reclaimed(change); break;
+        case PT_BY_POLICY: placed(change); break;
         case PT_BY_MIGRATION: {
             Record record;
             changed();
@@ -143,16 +144,31 @@ void Recorder::reclaimed(const pt_change &change) {
     const bool of_large = change.page - split_ < table_pages && frame_order(&frames, frames_block_of(&frames, pt_value(change.old))) > 0;
     changed();
     ++counts_.reclaimed_pages;
-    if (of_large && lost_.pages > 0 && change.page == lost_page_ + lost_.pages) {
-        ++lost_.pages;
+    if (of_large && run_.pages > 0 && run_.kind == Kind::unmap && change.page == run_page_ + run_.pages) {
+        ++run_.pages;
         return;
     }
     if (!of_large) return lose(now_, change.page, 1, Loss::reclaimed);
     const uint64_t of = split_;
     flush();
     split_ = of;
-    lost_ = {now_.block, now_.access, Kind::unmap, static_cast<uint8_t>(Loss::reclaimed)};
-    lost_page_ = change.page;
+    run_ = {now_.block, now_.access, Kind::unmap, static_cast<uint8_t>(Loss::reclaimed)};
+    run_page_ = change.page;
+}
+
+/// Pages of one table with consecutive frames are one record.
+void Recorder::placed(const pt_change &change) {
+    const uint64_t frame = pt_value(change.entry);
+    const bool follows =
+        run_.pages > 0 && run_.kind == Kind::map && change.page == run_page_ + run_.pages && frame == run_.frame + run_.pages;
+    if (follows && change.page % table_pages != 0) {
+        ++run_.pages;
+        return;
+    }
+    flush();
+    run_ = {now_.block, now_.access, Kind::map, static_cast<uint8_t>(Cause::policy)};
+    run_page_ = change.page, run_.frame = frame, run_.pages = pt_slot_pages(change.level), run_.large = change.level == 1;
+    run_.tables = path(change.page);
 }
 
 void Recorder::lose(At at, uint64_t page, uint64_t pages, Loss why) {

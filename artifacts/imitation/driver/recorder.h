@@ -64,6 +64,7 @@ private:
     void area(const area_change &change);
     void split(const pt_change &change);
     void reclaimed(const pt_change &change);
+    void placed(const pt_change &change);
     void learn(uint64_t page);
     void lose(At at, uint64_t page, uint64_t pages, Loss why);
     void put_source(At at, const fault &found, uint64_t page);
@@ -95,8 +96,8 @@ private:
     } fault_;
     uint64_t moving_ = 0, moving_pages_ = 0;
     uint64_t split_ = none;  ///< first page of the 2MB mapping that reclaim has just split
-    Record lost_;  ///< pages of it that are gone: one record, written when something else follows
-    uint64_t lost_page_ = 0;  ///< no record: lost_.pages is 0
+    Record run_;  ///< its pages that are gone, or pages that the policy placed: written when something else follows
+    uint64_t run_page_ = 0;  ///< no record: run_.pages is 0
 };
 
 }  // namespace tessera::os

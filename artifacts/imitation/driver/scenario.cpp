@@ -118,7 +118,9 @@ Scenario parse_scenario(const std::string &text, const std::string &path) {
     scenario.memory_bytes = keys.number("memory_bytes", 16u << 20, uint64_t{1} << 40);
     if (scenario.memory_bytes % (1 << 20) != 0)
         keys.refuse("memory_bytes = " + std::to_string(scenario.memory_bytes), "a multiple of 1MB, 1048576 [os/scenario-value]");
-    keys.one_of("policy", {"linux-6.12"});
+    std::vector<std::string> policies;
+    while (const char *policy = policy_name(policies.size())) policies.emplace_back(policy);
+    scenario.policy = policy_named(policies[keys.one_of("policy", policies)].c_str());
     read_fragmentation(keys, scenario);
     read_thp(keys, scenario);
     read_memory(keys, scenario);

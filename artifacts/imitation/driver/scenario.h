@@ -17,6 +17,7 @@ struct Scenario {
     uint64_t memory_bytes = 0;
     bool fragmented = false;
     fragmenter_goal fragmentation{};  ///< of each zone above DMA
+    const vm_policy *policy = nullptr;
     ::thp thp{};
     uint64_t swap_bytes = 0;                   ///< of the swap area, its header included; 0: none
     bool swap_synchronous = false;             ///< zram: a page is back when the read returns, and no disk is asked

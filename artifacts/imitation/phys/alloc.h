@@ -24,6 +24,8 @@ struct phys_request {
     bool may_use_reserve;      // __GFP_HIGH
     bool no_reserves;          // __GFP_NOMEMALLOC
     bool no_retry;             // __GFP_NORETRY: the caller has another way
+    uint32_t process;          // whose page the frames are for, by number (rmap.h); 0: no process's
+    uint64_t page;             // the first virtual page of it
 };
 
 enum phys_outcome { PHYS_GOT_FRAMES, PHYS_NEEDS_COMPACTION, PHYS_NEEDS_RECLAIM, PHYS_NO_MEMORY };

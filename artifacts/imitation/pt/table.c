@@ -7,8 +7,8 @@
 #include "base/host.h"
 
 const char *pt_cause_name(int cause) {
-    static const char *const names[PT_CAUSES] = {"fault", "around", "access", "table",   "call",      "protect",
-                                                 "move",  "fork",   "aging",  "reclaim", "migration", "collapse"};
+    static const char *const names[PT_CAUSES] = {"fault", "around", "access",  "table",     "call",     "protect", "move",
+                                                 "fork",  "aging",  "reclaim", "migration", "collapse", "policy"};
     return cause >= 0 && cause < PT_CAUSES ? names[cause] : "?";
 }
 

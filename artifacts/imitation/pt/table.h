@@ -46,10 +46,11 @@ enum pt_cause {
     PT_BY_RECLAIM,        // the page goes to swap, or leaves the page cache; or it was split for that
     PT_BY_MIGRATION,      // compaction moved the page
     PT_BY_COLLAPSE,       // khugepaged
+    PT_BY_POLICY,         // no fault: a policy placed the page (vm/policy.h)
     PT_CAUSES
 };
 
-/// Name of a cause: fault, around, access, table, call, protect, move, fork, aging, reclaim, migration, collapse.
+/// Name of a cause: fault, around, access, table, call, protect, move, fork, aging, reclaim, migration, collapse, policy.
 const char *pt_cause_name(int cause);
 
 /// An entry of level `level` that covers `page` and the pages behind it (pt_slot_pages) was written. Entries of a table that is put in place

@@ -15,8 +15,9 @@ extern "C" {
 namespace {
 
 namespace fs = std::filesystem;
-const std::map<std::string, int> level = {{"base", 0}, {"phys", 1},    {"disk", 1},    {"pt", 2},      {"slab", 2}, {"lru", 3}, {"swap", 4},
-                                          {"file", 4}, {"hugetlb", 4}, {"reclaim", 5}, {"compact", 5}, {"vm", 6},   {"cli", 7}};
+const std::map<std::string, int> level = {{"base", 0},    {"phys", 1}, {"disk", 1},        {"pt", 2},      {"slab", 2},
+                                          {"lru", 3},     {"swap", 4}, {"file", 4},        {"hugetlb", 4}, {"reclaim", 5},
+                                          {"compact", 5}, {"vm", 6},   {"vm/policies", 6}, {"cli", 7}};
 
 TEST(Layers, IncludesGoDownward) {
     const std::string include = "#include \"";

@@ -213,6 +213,13 @@ TEST(VmOptions, ReachSwapAndReclaim) {
     EXPECT_FALSE(parse({"replay", "e", "--memory", "1GB", "--swap-device", "tape"}, options));
 }
 
+TEST(VmOptions, NameAPolicy) {
+    vm_options options;
+    ASSERT_TRUE(parse({"replay", "e", "--memory", "1GB", "--policy", "linux-6.12"}, options));
+    EXPECT_EQ(options.policy, policy_named("linux-6.12"));
+    EXPECT_FALSE(parse({"replay", "e", "--memory", "1GB", "--policy", "eager"}, options));
+}
+
 TEST_F(VmReplay, CompactsOnDemand) {
     ASSERT_TRUE(run("mmap 0x40000000 0x400000 rw\ntouch 0x40000000 w 0x400000\ncompact\nkcompactd\n"));
     EXPECT_EQ(p.broken(), nullptr);

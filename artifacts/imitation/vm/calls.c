@@ -2,6 +2,7 @@
 #include "vm/hugetlb.h"
 #include "vm/move.h"
 #include "vm/pageout.h"
+#include "vm/policy.h"
 #include "vm/unmap.h"
 
 static const char *const outside = "a range has at least one page and ends below address 2^47";
@@ -14,10 +15,17 @@ static bool valid(uint64_t page, uint64_t pages) { return pages > 0 && page < PT
 /// Room for the areas that one call can add: Linux tests at each split.
 static bool has_room(const struct process *process, size_t more) { return process->areas.count + more <= AREA_MOST; }
 
-static void add_area(struct process *process, const struct area *area, enum areas_join join) {
+static void tell_policy(struct process *process, size_t area, uint64_t page, uint64_t end, uint32_t cpu) {
+    const struct vm_policy *policy = process->system->policy;
+    if (policy->on_map && page < end) policy->on_map(process, area, page, end, cpu);
+}
+
+static void add_area(struct process *process, const struct area *area, enum areas_join join, uint32_t cpu) {
     bool merged;
+    const struct area added = *area;
     const size_t index = areas_add(&process->areas, area, join, &merged);
     if (merged) process_register(process, &process->areas.item[index]);
+    tell_policy(process, index, added.start, added.end, cpu);
 }
 
 const char *process_map(struct process *process, uint64_t page, uint64_t pages, uint32_t flags, uint32_t file, uint64_t offset,
@@ -31,7 +39,7 @@ const char *process_map(struct process *process, uint64_t page, uint64_t pages, 
     if ((flags & (AREA_NORESERVE | AREA_SHARED | AREA_WRITE)) == AREA_WRITE) flags |= AREA_ACCOUNT;
     unmap_range(process, page, page + pages, cpu);
     const struct area area = {page, page + pages, file == 0 ? page : offset, file, 0, flags, 0, 0};
-    add_area(process, &area, AREAS_JOIN_BOTH);
+    add_area(process, &area, AREAS_JOIN_BOTH, cpu);
     return NULL;
 }
 
@@ -105,20 +113,21 @@ const char *process_brk(struct process *process, uint64_t end, uint32_t cpu) {
     } else if (end > old) {
         if (!areas_free(&process->areas, old, end + 1)) return "another area is in the way, or less than a page above";
         const struct area area = {old, end, old, 0, 0, AREA_READ | AREA_WRITE | AREA_ACCOUNT, 0, 0};
-        add_area(process, &area, old == process->heap_start ? AREAS_JOIN_NONE : AREAS_JOIN_BELOW);
+        add_area(process, &area, old == process->heap_start ? AREAS_JOIN_NONE : AREAS_JOIN_BELOW, cpu);
     }
     process->heap_end = end;
     return NULL;
 }
 
-static const char *grow_in_place(struct process *process, const struct area *area, uint64_t page, uint64_t old_pages, uint64_t new_pages) {
+static const char *grow_in_place(struct process *process, const struct area *area, uint64_t page, uint64_t old_pages, uint64_t new_pages,
+                                 uint32_t cpu) {
     if (page + old_pages != area->end) return "only the end of an area grows in place";
     if (!areas_free(&process->areas, area->end, page + new_pages)) return "another area is in the way";
     struct area more = *area;
     more.start = area->end;
     more.end = page + new_pages;
     more.offset = area->offset + (area->end - area->start);
-    add_area(process, &more, AREAS_JOIN_BOTH);
+    add_area(process, &more, AREAS_JOIN_BOTH, cpu);
     return NULL;
 }
 
@@ -141,6 +150,7 @@ static const char *move_area(struct process *process, uint64_t page, uint64_t ol
         return "a page table got no frame";
     }
     unmap_range(process, page, page + old_pages, cpu);
+    tell_policy(process, areas_from(&process->areas, to), to + old_pages, to + new_pages, cpu);
     return NULL;
 }
 
@@ -153,7 +163,7 @@ const char *process_remap(struct process *process, uint64_t page, uint64_t old_p
     const char *borders = hugetlb_borders(process, to, to + new_pages);
     if (borders) return borders;
     if (to == page) {
-        if (new_pages > old_pages) return grow_in_place(process, area, page, old_pages, new_pages);
+        if (new_pages > old_pages) return grow_in_place(process, area, page, old_pages, new_pages, cpu);
         unmap_range(process, page + new_pages, page + old_pages, cpu);
         return NULL;
     }

@@ -83,8 +83,10 @@ static enum collapse_result look_again(const struct vm_system *system, const str
 static enum collapse_result collapse(struct process *process, struct pt_table *table, const pt_entry *slot, uint64_t page, uint32_t cpu,
                                      enum phys_outcome *outcome) {
     struct vm_system *system = process->system;
-    const struct phys_request request = thp_collapse_request(&system->thp, cpu);
-    const struct phys_result block = phys_obtain(system->phys, &request);
+    struct phys_request request = thp_collapse_request(&system->thp, cpu);
+    request.process = process->number;
+    request.page = page;
+    const struct phys_result block = vm_obtain(system, &request);
     *outcome = block.outcome;
     if (block.outcome != PHYS_GOT_FRAMES) {
         ++system->counts.thp_collapse_alloc_failed;

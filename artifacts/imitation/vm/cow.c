@@ -21,12 +21,11 @@ static bool can_reuse(struct vm_system *system, uint32_t frame, uint32_t cpu) {
 static void copy(struct process *process, size_t area, uint64_t page, const pt_entry *slot, uint32_t cpu, struct fault *fault) {
     struct vm_system *system = process->system;
     const pt_entry old = *slot;
-    struct phys_request request = phys_request_default(0, PHYS_MOVABLE);
-    request.cpu = (uint8_t)cpu;
+    const struct phys_request request = vm_request(process, page, 0, PHYS_MOVABLE, cpu);
     areas_need_anon(&process->areas, area);
     const uint32_t source = frames_block_of(&system->phys->frames, pt_value(old));
     lru_set(&system->lru, source, LRU_LOCKED);            // the fault holds the old page: reclaim and compaction leave it
-    const struct phys_result result = phys_obtain(system->phys, &request);
+    const struct phys_result result = vm_obtain(system, &request);
     lru_clear(&system->lru, source, LRU_LOCKED);
     if (result.outcome != PHYS_GOT_FRAMES) {
         fault_needs(fault, result.outcome, 0);

@@ -4,6 +4,7 @@
 #include "vm/fault_file.h"
 #include "vm/fault_huge.h"
 #include "vm/hugetlb.h"
+#include "vm/policy.h"
 #include "vm/swap_in.h"
 
 const char *fault_kind_name(int kind) {
@@ -17,21 +18,26 @@ static bool allows(const struct area *area, bool write) {
     return area->flags & AREA_RIGHTS;      // each right includes reads, without protection keys
 }
 
-/// A page of zeros into `slot`, which is empty or maps the zero page.
-static void give_page(struct process *process, uint64_t page, const pt_entry *slot, enum fault_kind kind, uint32_t cpu,
-                      struct fault *fault) {
-    struct phys_request request = phys_request_default(0, PHYS_MOVABLE);
-    request.cpu = (uint8_t)cpu;
-    const struct phys_result result = phys_obtain(process->system->phys, &request);
+void fault_page(const struct missing *missing, struct fault *fault) {
+    struct process *process = missing->process;
+    const struct phys_request request = vm_request(process, missing->page, 0, PHYS_MOVABLE, missing->cpu);
+    areas_need_anon(&process->areas, missing->area);
+    const struct phys_result result = vm_obtain(process->system, &request);
     if (result.outcome != PHYS_GOT_FRAMES) {
         fault_needs(fault, result.outcome, 0);
         return;
     }
-    pt_write(&process->pt, slot, page, 0, pt_make(result.frame, PT_PRESENT | PT_WRITE | PT_YOUNG | PT_DIRTY), PT_BY_FAULT);
-    fault->kind = kind;
+    fault->kind = *missing->slot == 0 ? FAULT_PAGE : FAULT_COPY;
     fault->frame = result.frame;
-    fault->lru_drained = vm_lru_add(process->system, result.frame, process_place(process, page), cpu);
+    pt_write(&process->pt, missing->slot, missing->page, 0, pt_make(result.frame, PT_PRESENT | PT_WRITE | PT_YOUNG | PT_DIRTY),
+             PT_BY_FAULT);
+    fault->lru_drained = vm_lru_add(process->system, result.frame, process_place(process, missing->page), missing->cpu);
     ++process->anonymous_pages;
+}
+
+void fault_zero_page(const struct missing *missing, struct fault *fault) {
+    pt_write(&missing->process->pt, missing->slot, missing->page, 0, pt_make(0, PT_PRESENT | PT_YOUNG | PT_ZERO), PT_BY_FAULT);
+    fault->kind = FAULT_ZERO;
 }
 
 static void small(struct process *process, size_t area, uint64_t page, bool write, uint32_t cpu, struct fault *fault) {
@@ -44,12 +50,9 @@ static void small(struct process *process, size_t area, uint64_t page, bool writ
     if (*slot & PT_SWAP) {
         swap_in(process, &process->areas.item[area], page, write, cpu, slot, fault);
         if (write && pt_present(*slot) && !(*slot & PT_WRITE)) cow_write(process, area, page, slot, cpu, fault);
-    } else if (*slot == 0 && !write) {
-        pt_write(&process->pt, slot, page, 0, pt_make(0, PT_PRESENT | PT_YOUNG | PT_ZERO), PT_BY_FAULT);
-        fault->kind = FAULT_ZERO;
     } else if (*slot == 0 || *slot & PT_ZERO) {
-        areas_need_anon(&process->areas, area);
-        give_page(process, page, slot, *slot == 0 ? FAULT_PAGE : FAULT_COPY, cpu, fault);
+        const struct missing missing = {process, area, page, write, cpu, FAULT_FIRST, 0, table, slot};
+        process->system->policy->on_fault(&missing, fault);
     } else {
         cow_write(process, area, page, slot, cpu, fault);
     }

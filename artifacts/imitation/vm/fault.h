@@ -62,3 +62,13 @@ static inline void fault_needs(struct fault *fault, enum phys_outcome outcome, u
     fault->outcome = outcome;
     fault->needs_order = order;
 }
+
+struct missing;
+
+/// For policies: what a missing page gets (policy.h). 4KB: a page of its own, or for a read the zero page.
+void fault_page(const struct missing *missing, struct fault *fault);
+void fault_zero_page(const struct missing *missing, struct fault *fault);
+
+/// 2MB, at level 1: a block, asked for with `request`, or the huge zero page. False: there is no block, and the fallback is counted.
+bool fault_block(const struct missing *missing, const struct phys_request *request, struct fault *fault);
+bool fault_huge_zero(const struct missing *missing, struct fault *fault);

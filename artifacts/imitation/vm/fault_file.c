@@ -155,11 +155,10 @@ static enum step shared_fault(struct attempt *attempt) {
 static enum step cow_fault(struct attempt *attempt, size_t area) {
     struct process *process = attempt->process;
     struct vm_system *system = process->system;
-    struct phys_request request = phys_request_default(0, PHYS_MOVABLE);
+    const struct phys_request request = vm_request(process, attempt->page, 0, PHYS_MOVABLE, attempt->cpu);
     uint32_t frame;
-    request.cpu = (uint8_t)attempt->cpu;
     areas_need_anon(&process->areas, area);
-    const struct phys_result copy = phys_obtain(system->phys, &request);
+    const struct phys_result copy = vm_obtain(system, &request);
     if (copy.outcome != PHYS_GOT_FRAMES) {
         fault_needs(attempt->fault, copy.outcome, 0);
         return STEP_DONE;

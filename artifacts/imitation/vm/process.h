@@ -7,6 +7,7 @@
 // Left out: threads (calls come one after another), mlock, resource limits, overcommit refusals, guard gaps of stacks.
 #pragma once
 
+#include "phys/alloc.h"
 #include "pt/table.h"
 #include "vm/system.h"
 
@@ -55,6 +56,16 @@ const char *process_brk(struct process *process, uint64_t end, uint32_t cpu);
 
 /// The place of one of its mappings (rmap.h).
 static inline rmap_place process_place(const struct process *process, uint64_t page) { return rmap_make(process->number, page); }
+
+/// A request for `page` that may do what phys_request_default says.
+static inline struct phys_request vm_request(const struct process *process, uint64_t page, unsigned order, enum phys_type type,
+                                             uint32_t cpu) {
+    struct phys_request request = phys_request_default(order, type);
+    request.cpu = (uint8_t)cpu;
+    request.process = process->number;
+    request.page = page;
+    return request;
+}
 
 /// Shared by the files of this folder: splits the 2MB mapping of `page` in `slot`; registers the process with khugepaged if the area
 /// allows it.

@@ -4,6 +4,7 @@
 #include "phys/percpu.h"
 #include "phys/watermarks.h"
 #include "vm/compaction.h"
+#include "vm/policy.h"
 
 static struct phys_result got(uint32_t frame) {
     return (struct phys_result){frame != PHYS_NO_FRAME ? PHYS_GOT_FRAMES : PHYS_NO_MEMORY, frame};
@@ -41,6 +42,10 @@ static struct phys_result go_on(void *context, const struct phys_request *reques
     struct vm_system *system = context;
     struct phys_result result = *refused;
     uint32_t fruitless = 0;
+    if (system->policy->on_pressure && system->policy->on_pressure(system, request)) {
+        const uint32_t frame = phys_alloc_attempt(system->phys, request);
+        if (frame != PHYS_NO_FRAME) return got(frame);
+    }
     struct vm_compaction work = vm_compaction_start(request);
     work.first = result.outcome == PHYS_NEEDS_COMPACTION;        // movable requests of orders 1 to 3 have no attempt before reclaim
     if (result.outcome == PHYS_NEEDS_COMPACTION) {

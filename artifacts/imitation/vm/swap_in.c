@@ -28,22 +28,24 @@ static uint32_t look_up(struct vm_system *system, struct area *area, uint64_t pa
     return frame;
 }
 
-static uint32_t new_frame(struct vm_system *system, uint32_t cpu, enum phys_outcome *outcome) {
-    struct phys_request request = phys_request_default(0, PHYS_MOVABLE);
-    request.cpu = (uint8_t)cpu;
-    const struct phys_result result = phys_obtain(system->phys, &request);
+static uint32_t new_frame(const struct process *process, uint64_t page, uint32_t cpu, enum phys_outcome *outcome) {
+    struct vm_system *system = process->system;
+    const struct phys_request request = vm_request(process, page, 0, PHYS_MOVABLE, cpu);
+    const struct phys_result result = vm_obtain(system, &request);
     *outcome = result.outcome;
     if (result.outcome == PHYS_GOT_FRAMES) lru_own(&system->lru, result.frame, LRU_OWNER_ANON, LRU_SWAPBACKED);
     return result.frame;
 }
 
 /// __read_swap_cache_async: the page of a slot in the swap cache, read if it was not there. PHYS_NO_FRAME: no memory, or nobody has it.
-static uint32_t read_page(struct vm_system *system, uint32_t slot, uint32_t cpu, bool ahead, enum phys_outcome *outcome) {
+static uint32_t read_page(const struct process *process, uint64_t page, uint32_t slot, uint32_t cpu, bool ahead,
+                          enum phys_outcome *outcome) {
+    struct vm_system *system = process->system;
     struct swap *swap = &system->swap;
     *outcome = PHYS_GOT_FRAMES;
     if (swap_cached(swap, slot) != PHYS_NO_FRAME) return swap_cached(swap, slot);
     if (swap_entries(swap, slot) == 0) return PHYS_NO_FRAME;
-    const uint32_t frame = new_frame(system, cpu, outcome);
+    const uint32_t frame = new_frame(process, page, cpu, outcome);
     if (frame == PHYS_NO_FRAME) return PHYS_NO_FRAME;
     swap_hold(swap, slot);
     const uint64_t shadow = swap_cache_add(swap, frame, slot);
@@ -86,17 +88,18 @@ static uint32_t read_window(struct process *process, struct area *area, uint64_t
         const pt_entry *first = slot - pt_index(page, 0);
         for (uint64_t at = start; at < end; ++at) {
             const pt_entry entry = first[pt_index(at, 0)];
-            if (entry & PT_SWAP) read_page(system, pt_value(entry), cpu, at != page, outcome);
+            if (entry & PT_SWAP) read_page(process, at, pt_value(entry), cpu, at != page, outcome);
         }
         lru_drain(&system->lru, cpu);
     }
-    return read_page(system, pt_value(*slot), cpu, false, outcome);
+    return read_page(process, page, pt_value(*slot), cpu, false, outcome);
 }
 
 /// A page that never joins the swap cache.
-static uint32_t read_alone(struct vm_system *system, uint32_t slot, uint32_t cpu, enum phys_outcome *outcome) {
+static uint32_t read_alone(const struct process *process, uint64_t page, uint32_t slot, uint32_t cpu, enum phys_outcome *outcome) {
+    struct vm_system *system = process->system;
     struct swap *swap = &system->swap;
-    const uint32_t frame = new_frame(system, cpu, outcome);
+    const uint32_t frame = new_frame(process, page, cpu, outcome);
     if (frame == PHYS_NO_FRAME) return PHYS_NO_FRAME;
     swap_hold(swap, slot);
     if (swap->shadow[slot] != 0) workingset_refault(&system->lru, frame, swap->shadow[slot], swap->free > 0);
@@ -163,7 +166,7 @@ void swap_in(struct process *process, struct area *area, uint64_t page, bool wri
     uint32_t frame = look_up(system, area, page, at);
     const bool cached = frame != PHYS_NO_FRAME, alone = !cached && swap->synchronous && swap_entries(swap, at) == 1;
     if (!cached) {
-        frame = alone ? read_alone(system, at, cpu, &fault->outcome) : read_window(process, area, page, cpu, slot, &fault->outcome);
+        frame = alone ? read_alone(process, page, at, cpu, &fault->outcome) : read_window(process, area, page, cpu, slot, &fault->outcome);
         if (frame == PHYS_NO_FRAME) {
             fault_needs(fault, fault->outcome, 0);
             return;

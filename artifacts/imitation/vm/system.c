@@ -5,6 +5,7 @@
 #include "base/host.h"
 #include "vm/anon.h"
 #include "vm/file_owner.h"
+#include "vm/policy.h"
 
 void vm_create(struct vm_system *system, struct phys *phys, const struct thp *thp) {
     *system = (struct vm_system){.phys = phys, .thp = *thp, .huge_zero = PHYS_NO_FRAME};
@@ -17,10 +18,12 @@ void vm_create(struct vm_system *system, struct phys *phys, const struct thp *th
     file_cache_create(&system->files, phys, &system->lru);
     file_owner_create(system);
     hugetlb_create(&system->hugetlb, phys);
+    policy_use(system, policy_named("linux-6.12"));
     system->mappings = host_alloc((phys->frames.count >> PHYS_PAGEBLOCK_ORDER) * sizeof *system->mappings);
 }
 
 void vm_destroy(struct vm_system *system) {
+    policy_use(system, NULL);
     vm_lru_drain(system);
     vm_shrink_huge_zero(system, 0);
     file_cache_destroy(&system->files, 0);

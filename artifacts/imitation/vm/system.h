@@ -21,10 +21,13 @@ struct vm_counts {
 };
 
 struct process;
+struct vm_policy;
 
 struct vm_system {
     struct phys *phys;
     struct thp thp;
+    const struct vm_policy *policy;        // who decides (policy.h); linux-6.12 at first
+    void *policy_state;
     struct vm_counts counts;
     struct lru lru;
     struct lru_owner anon;         // of anonymous pages (anon.h)
@@ -62,6 +65,9 @@ void vm_lru_drain(struct vm_system *system);
 
 /// The shrinker of the huge zero page: frees it if no process uses it. True if it did.
 bool vm_shrink_huge_zero(struct vm_system *system, uint32_t cpu);
+
+/// Frames for a page of a process: by the policy's placement.
+struct phys_result vm_obtain(struct vm_system *system, const struct phys_request *request);
 
 /// A swap area of `pages`, its header included, from now on; processes have no swap entries yet. Faults then reclaim (slow_path.h).
 void vm_swap_on(struct vm_system *system, uint32_t pages, bool synchronous);

@@ -77,13 +77,25 @@ def _thousandths(name: str, default: int, source: str, meaning: str) -> Scenario
 
 
 OURS = "the scenario"
+HERE = Path(__file__).resolve().parents[3]
+
+
+def policies(checkout: Path) -> tuple[str, ...]:
+    """The policies of a checkout: the lines of the imitation's ``vm/policies.def``.
+
+    Without the imitation's sources, which a policy is one of, there is ``linux-6.12`` alone.
+    """
+    table = checkout / "artifacts" / "imitation" / "vm" / "policies.def"
+    rows = table.read_text() if table.exists() else 'POLICY(linux_6_12, "linux-6.12")'
+    return tuple(re.findall(r'^POLICY\(\w+, "([^"]+)"\)', rows, re.MULTILINE))
+
 
 KEYS: tuple[ScenarioKey, ...] = (
     ScenarioKey(
         "memory_bytes", None, "bytes", OURS, "Memory of the machine, a multiple of 1MB",
         least=16 << 20, most=1 << 40, multiple=1 << 20,
     ),
-    ScenarioKey("policy", "linux-6.12", "word", "artifacts/imitation", "Who decides", words=("linux-6.12",)),
+    ScenarioKey("policy", "linux-6.12", "word", "artifacts/imitation", "Who decides", words=policies(HERE)),
     ScenarioKey(
         "fragmentation.index", "none", "word", OURS,
         "Index that is raised before the program begins, in each zone above DMA",

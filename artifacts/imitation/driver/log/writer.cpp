@@ -37,8 +37,8 @@ const char *name_of(Kind kind) {
 }
 
 const char *name_of(Cause cause) {
-    static const char *const names[causes] = {"moved", "page",      "zero", "copy",   "reuse",    "swap",     "swap-cache",
-                                              "file",  "file-read", "pool", "around", "migrated", "copy-read"};
+    static const char *const names[causes] = {"moved", "page",      "zero", "copy",   "reuse",    "swap",      "swap-cache",
+                                              "file",  "file-read", "pool", "around", "migrated", "copy-read", "policy"};
     return static_cast<uint8_t>(cause) < causes ? names[static_cast<uint8_t>(cause)] : "?";
 }
 

@@ -63,8 +63,9 @@ enum class Cause : uint8_t {
     around = 10,  ///< no fault of its own: fault-around mapped it
     migrated = 11,  ///< no fault: compaction moved the page to another frame
     copy_read = 12,  ///< a copy of a page of a private file that was read
+    policy = 13,  ///< no fault: the policy placed it when the area was made
 };
-constexpr uint8_t causes = 13;
+constexpr uint8_t causes = 14;
 
 /// Why a range lost its pages.
 enum class Loss : uint8_t { call = 0, reclaimed = 1 };
@@ -98,7 +99,7 @@ struct Record {
     bool is_fault() const {
         if (kind != Kind::map) return kind == Kind::upgrade;
         const auto why = static_cast<Cause>(cause);
-        return why != Cause::moved && why != Cause::around && why != Cause::migrated;
+        return why != Cause::moved && why != Cause::around && why != Cause::migrated && why != Cause::policy;
     }
     /// The disk, or what stands for it, had to read.
     bool is_major() const {
