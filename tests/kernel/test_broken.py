@@ -7,7 +7,18 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.lab.kernel import image, mutants, source
 from tessera.lab.kernel.guest import GuestRun
-from tessera.lab.kernel.mutants import ALL, FEW, MUTANTS, UNREACHED, WHOLE, Observed, Walker, chosen, judge
+from tessera.lab.kernel.mutants import (
+    ALL,
+    FEW,
+    MUTANTS,
+    SLOW_READERS,
+    UNREACHED,
+    WHOLE,
+    Observed,
+    Walker,
+    chosen,
+    judge,
+)
 
 SEEN = Observed(checker=2)
 BROKEN = source.kernel_folder() / "broken"
@@ -95,7 +106,7 @@ def test_the_patch_has_each_hook_once_in_its_list_and_in_the_code():
     named = re.findall(r"\bhook\((\w+)\)", added)
     used = set(re.findall(r"pgtable_replica_(?:skips|left_out)\((\w+)\)", added)) - {"name"}
     assert len(named) == len(set(named)) and set(named) == used
-    assert set(named) == {mutant.name for mutant in MUTANTS} | set(UNREACHED)
+    assert set(named) == {mutant.name for mutant in MUTANTS} | {*UNREACHED, SLOW_READERS}
 
 
 def test_the_witness_has_every_case_and_no_other():

@@ -11,6 +11,7 @@
  * what those check with must not be what a missing hook breaks here.
  */
 #define _GNU_SOURCE
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -21,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,7 +51,7 @@ static char *const arena = (char *)(96 * SLOT);
 static char *const fresh = (char *)(128 * SLOT);
 
 static const char *hook = "";
-static bool stops;
+static bool stops, lingers;
 
 #define require(condition)                                                                  \
 	do {                                                                                \
@@ -71,11 +74,14 @@ static void write_text(const char *path, const char *text)
 	require(file && fputs(text, file) >= 0 && !fclose(file));
 }
 
-/* From here on the hook is left out. */
+/* From here on the hook is left out. What lingers, takes its time with the hook, too: races have one end then. */
 static void arm(void)
 {
-	if (*hook)
-		write_text(SKIP_FILE, hook);
+	char names[80];
+
+	snprintf(names, sizeof(names), "%s %s", lingers ? "linger" : "", hook);
+	if (*hook || lingers)
+		write_text(SKIP_FILE, names);
 }
 
 static void run_on_node(int node)
@@ -710,6 +716,76 @@ static void late(void)
 	pthread_join(thread, NULL);
 }
 
+static atomic_bool over;
+
+static void *change_places(void *node)
+{
+	run_on_node((int)(long)node);
+	while (!atomic_load(&over))
+		sched_yield();
+	return NULL;
+}
+
+/* Processors that go from this process to another while its roots change. */
+static void switches(void)
+{
+	unsigned long nodes = all_nodes();
+	pthread_t threads[4];
+	int others[4];
+
+	for (long node = 0; node < 4; node++) {
+		others[node] = fork();
+		if (!others[node]) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			change_places((void *)node);
+		}
+		require(!pthread_create(&threads[node], NULL, change_places, (void *)node));
+	}
+	lingers = true;
+	arm();
+	for (time_t end = time(NULL) + SECONDS / 2; time(NULL) < end;) {
+		ask_for(0);
+		ask_for(nodes);
+	}
+	atomic_store(&over, true);
+	for (int node = 0; node < 4; node++) {
+		pthread_join(threads[node], NULL);
+		kill(others[node], SIGKILL);
+		require(waitpid(others[node], NULL, 0) == others[node]);
+	}
+}
+
+/* The kernel looks for the page of a futex without locks; of a clean one, it reads the bits of all copies. */
+static void *look_up(void *page)
+{
+	run_on_node(1);
+	while (!atomic_load(&over))
+		require(syscall(SYS_futex, page, FUTEX_WAKE, 1, NULL, NULL, 0) == 0);
+	return NULL;
+}
+
+/* Copies go while somebody who holds no lock stands in their ring, and takes his time. */
+static void lockless(void)
+{
+	unsigned long nodes = all_nodes();
+	int fd = memfd_create("witness", 0);
+	pthread_t thread;
+	char *memory;
+
+	require(fd >= 0 && !ftruncate(fd, PAGE));
+	memory = map_at(arena, PAGE, MAP_SHARED, fd);
+	require(!*(volatile char *)memory);
+	lingers = true;
+	arm();
+	require(!pthread_create(&thread, NULL, look_up, memory));
+	for (time_t end = time(NULL) + SECONDS / 2; time(NULL) < end;) {
+		ask_for(0);
+		ask_for(nodes);
+	}
+	atomic_store(&over, true);
+	pthread_join(thread, NULL);
+}
+
 static void deposits(void)
 {
 	long before;
@@ -759,6 +835,7 @@ static void switched_off(void)
 	unsigned long nodes = all_nodes();
 
 	ask_for(0);
+	lingers = true;
 	arm();
 	for (time_t end = time(NULL) + SECONDS / 2; time(NULL) < end;) {
 		int pid = fork_child();
@@ -770,6 +847,7 @@ static void switched_off(void)
 		}
 		join(pid);
 		set_policy("0");
+		usleep(300000); /* RCU lingers for 0.2 s */
 		set_policy("1");
 	}
 }
@@ -804,6 +882,8 @@ static const struct {
 	{ "child-ends", child_ends },
 	{ "own-tables-walked", own_tables_walked },
 	{ "late", late },
+	{ "switches", switches },
+	{ "lockless", lockless },
 	{ "deposits", deposits },
 	{ "collapse", collapse },
 	{ "switched-off", switched_off },

@@ -52,15 +52,17 @@ class KernelBuild:
 
 
 _CHECKED = ("base", "replication", "debug", "checked")
+#: Of kernels whose instructions are counted.
+_COUNTED = ("base", "static-branches")
 VARIANTS = {
     "checked": KernelBuild(True, _CHECKED),
-    "measure": KernelBuild(True, ("base", "replication", "debug")),
+    "measure": KernelBuild(True, (*_COUNTED, "replication", "debug")),
     "broken": KernelBuild(True, _CHECKED, "hooks-can-be-skipped"),
     "lockdep": KernelBuild(True, (*_CHECKED, "lockdep")),
     "kasan": KernelBuild(True, (*_CHECKED, "kasan")),
     "kcsan": KernelBuild(True, (*_CHECKED, "kcsan")),
-    "off": KernelBuild(True, ("base",)),
-    "plain": KernelBuild(False, ("base",)),
+    "off": KernelBuild(True, _COUNTED),
+    "plain": KernelBuild(False, _COUNTED),
     "oracle": KernelBuild(False, ("base", "oracle"), oracle=True),
 }
 

@@ -89,6 +89,8 @@ MUTANTS = (
     Mutant("replicas_init", "child-is-born", "let a child inherit the nodes"),
     Mutant("local_root", "own-tables-walked", "load the root of the processor's own node"),
     Mutant("reload_cr3", "late", "make running threads load a new root"),
+    Mutant("switching", "switches", "announce that processors are still to load new roots"),
+    Mutant("grace_period", "lockless", "free copies only when nobody without a lock stands in a ring"),
     Mutant("replica_fill", "late", "copy the first leaf of a table into new copies"),
     Mutant("fold", "dirty-retired", "keep the bits of copies that go"),
     Mutant("deposits", "deposits", "free the copies of deposited tables when nodes go"),
@@ -104,6 +106,14 @@ UNREACHED = (
     "pudp_establish",
     "pudp_test_and_clear_young",
 )
+#: In the patch, but no hook: readers without locks take their time in a ring, RCU frees tables late, and a
+#: change of roots waits before it interrupts processors. The cases of ``grace_period``, ``free_after_off``
+#: and ``switching`` ask for it, with the hook, too: what would be a race has one end.
+SLOW_READERS = "linger"
+# Two parts that no guest can show are not in the patch. The flush at the end of a change of roots reaches
+# translations that a processor keeps under the number of another address space: QEMU's emulation has no such
+# numbers (PCID), and forgets all translations whenever CR3 is written. The barriers around the announcement
+# order stores, which x86 never reorders (smp_wmb), or a store and a load nanoseconds apart (smp_mb).
 #: Some of each kind: a pointer, leaves, bits, the end of a table.
 FEW = ("set_pmd", "change_prot_end", "pmdp_get", "pte_free_tlb")
 ALL = "all"
