@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Limits: a memory cgroup, the reserve, the OOM killer's choice, nodes without processors. */
+/* Limits: a memory cgroup, the reserve, the OOM killer's choice, nodes without memory or processors. */
 #include "harness.h"
 
 #include <errno.h>
@@ -131,6 +131,49 @@ static void memory_cgroup(void)
 	require_exit(status);
 }
 
+/* Of all zones of a node: the kernel sets aside at most a quarter of them. */
+static long present_pages(int wanted)
+{
+	FILE *file = fopen("/proc/zoneinfo", "r");
+	long sum = 0, pages;
+	char line[256];
+	int node = -1;
+
+	require(file);
+	while (fgets(line, sizeof(line), file)) {
+		sscanf(line, "Node %d, zone", &node);
+		if (node == wanted && sscanf(line, " present %ld", &pages) == 1)
+			sum += pages;
+	}
+	fclose(file);
+	return sum;
+}
+
+/* The largest reserve is set aside on each node, and a page more on none. */
+static void largest_reserve(void)
+{
+	unsigned long with_memory = node_list("/sys/devices/system/node/has_memory");
+	long largest = -1;
+	char text[40];
+
+	for (int node = 0; node < MAX_NODES; node++)
+		if (with_memory >> node & 1 && (largest < 0 || present_pages(node) / 4 < largest))
+			largest = present_pages(node) / 4;
+	require(largest > 512);
+	snprintf(text, sizeof(text), "%ld", largest + 1);
+	require(write_text(RESERVE_FILE, text) == -1 && errno == EINVAL);
+	require(read_value(RESERVE_FILE) == 0);
+	snprintf(text, sizeof(text), "%ld", largest);
+	require(!write_text(RESERVE_FILE, text));
+	for (int node = 0; node < MAX_NODES; node++)
+		if (with_memory >> node & 1)
+			require(node_number(node, "PageTableReplRsv") == 4 * largest);
+	snprintf(text, sizeof(text), "%ld", largest + 1);
+	require(write_text(RESERVE_FILE, text) == -1 && errno == EINVAL);
+	require(read_value(RESERVE_FILE) == largest);
+	require(!write_text(RESERVE_FILE, "0"));
+}
+
 static void reserve_in_child(void)
 {
 	long smallest = -1;
@@ -159,6 +202,7 @@ static void reserve_in_child(void)
 	require(!write_text(RESERVE_FILE, "0"));
 	for (int node = 0; node < nr_nodes(); node++)
 		require(node_number(node, "PageTableReplRsv") == 0);
+	largest_reserve();
 }
 
 static void reserve(void)
@@ -188,16 +232,24 @@ static void oom_score(void)
 	require(read_value("/proc/self/oom_score") <= before + 1);
 }
 
-/* Nobody would walk replicas on a node that has no processor. */
-static void node_without_processors(void)
+/* Nobody would walk replicas on a node that has no processor; a node without memory has no place for them. */
+static void unfit_node(void)
 {
-	unsigned long nodes = all_nodes(), with_memory = node_list("/sys/devices/system/node/has_memory"), got = 0;
+	unsigned long nodes = all_nodes(), online = node_list("/sys/devices/system/node/online"), got = 0;
 	int pid;
 
-	if (with_memory == nodes)
-		skip("all nodes have processors");
-	require(numa_set_pgtable_replication_mask(with_memory) == -1 && errno == ENODEV);
-	require(numa_set_pgtable_replication_mask(with_memory & ~nodes) == -1 && errno == ENODEV);
+	if (online == nodes)
+		skip("all nodes have memory and processors");
+	for (int node = 0; node < MAX_NODES; node++) {
+		unsigned long one = 1UL << node;
+
+		if (!(online & ~nodes & one))
+			continue;
+		require(numa_set_pgtable_replication_mask(one) == -1 && errno == ENODEV);
+		require(numa_set_pgtable_replication_mask(nodes | one) == -1 && errno == ENODEV);
+		/* A node that does not exist is the greater mistake. */
+		require(numa_set_pgtable_replication_mask(one | 1UL << 63) == -1 && errno == EINVAL);
+	}
 	require(!numa_get_pgtable_replication_mask(&got) && got == 0);
 	require(!numa_set_pgtable_replication_mask(nodes));
 	require(!numa_set_pgtable_replication_mask(0));
@@ -215,6 +267,6 @@ const struct selftest limit_tests[] = {
 	{ "memory cgroup at its limit", memory_cgroup, true },
 	{ "reserve", reserve, true },
 	{ "score of the OOM killer", oom_score, true },
-	{ "node without processors", node_without_processors, true },
+	{ "node without memory or processors", unfit_node, true },
 	{ NULL },
 };

@@ -31,6 +31,8 @@ exit $failed
 #: The series' own kselftest, in the folder of its kernel.
 KSELFTEST = "pgtable_replication"
 
+#: A selftest that other machines skip.
+UNFIT_NODE = "selftest 'node without memory or processors' && ! grep -q SKIP /out/stdout"
 #: On machines where replicas make no sense, the tool must refuse and say why: (machine, arguments, message,
 #: another command that must succeed there).
 REFUSALS = (
@@ -39,13 +41,13 @@ REFUSALS = (
         EmulatedMachine(nodes=3, cpus=3, memory_mb=768, memoryless=1),
         "-r 0-2",
         "nodes with memory and processors are 0-1",
-        "true",
+        UNFIT_NODE,
     ),
     (
         EmulatedMachine(nodes=3, cpus=1, memory_mb=768),
         "-r all",
         "one node with memory and processors",
-        "selftest 'node without processors' && ! grep -q SKIP /out/stdout",
+        UNFIT_NODE,
     ),
 )
 REFUSAL = """echo 1 > /proc/sys/vm/pgtable_replication
