@@ -8,6 +8,7 @@ import yaml
 from tessera.core.errors import TesseraError
 from tessera.core.results.kernel_tables import (
     BALANCING,
+    COST_UPDATES,
     FRAGMENTED,
     MAPS,
     PLACEMENT,
@@ -20,7 +21,20 @@ from tessera.report.claims import judged_claims, load_claims, registry
 from tessera.report.claims.claim import Missing
 from tessera.report.claims.evidence import Evidence
 
-OURS = {t.name for t in (BALANCING, PLACEMENT, TABLE4_MEASURED, TABLE5, TABLE6, ALLOCATOR, MAPS, FRAGMENTED)}
+OURS = {
+    table.name
+    for table in (
+        BALANCING,
+        COST_UPDATES,
+        PLACEMENT,
+        TABLE4_MEASURED,
+        TABLE5,
+        TABLE6,
+        ALLOCATOR,
+        MAPS,
+        FRAGMENTED,
+    )
+}
 
 
 class Asked(Evidence):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.files import repo_root
-from tessera.core.results.kernel_tables import TABLE4_MEASURED, TABLE5, TABLE6
+from tessera.core.results.kernel_tables import COST_UPDATES, TABLE4_MEASURED, TABLE5, TABLE6
 from tessera.core.results.machine_tables import ALLOCATOR
 from tessera.core.results.outcomes import is_ok, part_outcomes
 from tessera.core.results.schema import Table
@@ -103,6 +103,19 @@ def whole_run_overhead(claim, evidence, how: str) -> Outcome:
     """Instructions that 4 copies add to a whole run, percent."""
     table = kernel_table(evidence, TABLE6, ("program", "overhead_percent", "provenance"))
     return Outcome(aggregate(table["overhead_percent"], how), "measured", GUEST)
+
+
+@evaluator(ours=True)
+def references_per_copy(claim, evidence, operation: str, pages: str) -> Outcome:
+    """Loads and stores that one more copy adds to the update of an entry; the largest of the steps."""
+    columns = ("operation", "pages", "copies", "added_references", "provenance")
+    table = kernel_table(evidence, COST_UPDATES, columns)
+    # 0 and 1: without copies, the mechanism off and on.
+    rows = table[(table["operation"] == operation) & (table["pages"] == pages) & (table["copies"] >= 2)]
+    steps = rows.sort_values("copies")["added_references"].diff().dropna()
+    if steps.empty:
+        raise Missing(f"{COST_UPDATES.pattern} has no copies of {pages} entries by {operation}", ALL_PARTS)
+    return Outcome(float(steps.max()), "measured", GUEST)
 
 
 def _operations(evidence, column: str) -> pd.DataFrame:
