@@ -31,8 +31,8 @@ done
 # Real programs for Table 6 and Figures 3 and 4.
 workloads=$here/../workloads
 for program in gups btree; do
-    g++ -std=c++20 -O2 -static -I"$workloads" -o "$root/tests/$program" "$workloads/$program.cpp" \
-        "$workloads/common/arguments.cpp"
+    g++ -std=c++20 -O2 -static -I"$workloads" -I"$here/../common/include" -o "$root/tests/$program" \
+        "$workloads/$program.cpp" "$workloads/common/arguments.cpp"
 done
 
 if command -v stress-ng > /dev/null; then

@@ -62,7 +62,7 @@ rule kernel_part:
             {"stress_seconds": config.get("kernel_stress_seconds", 120)} if w.part == "test" else {}, accept_series=True
         ),
         code=lambda w: study_code(f"kernel-{w.part}"),
-        files=content_digest("artifacts/kernel", "artifacts/workloads", "docker/kernel"),  # the guest runs some workloads
+        files=content_digest("artifacts/kernel", "artifacts/workloads", "artifacts/common", "docker/kernel"),  # the guest runs some workloads
     message: "Running the kernel job {wildcards.part}"
     threads: 1  # most jobs wait for a guest most of the time; the first that needs a kernel builds it on all cores
     priority: 70  # early, beside jobs of one core: at the end only jobs of all cores are left, and these wait for a guest

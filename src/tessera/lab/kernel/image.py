@@ -112,7 +112,8 @@ def build_guest(say: Say) -> Path:
     """Folder with ``common.cpio`` and ``stress-ng.cpio``."""
     tools, component = kernel_tools(say), kernel_folder()
     parts = ("guest", "tools", "selftests", "stress", "lives", "broken", "experiments")
-    roots = [component / part for part in parts] + [component.parent / "workloads"]
+    roots = [component / part for part in parts]
+    roots += [component.parent / shared for shared in ("workloads", "common")]
     files = sorted(p for root in roots for p in root.rglob("*") if p.is_file())
     build = component / "build-guest.sh"
     out = build_tools.build_folder() / f"guest-{build_tools.build_key(tools, [build, *files])}"
