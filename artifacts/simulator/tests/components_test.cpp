@@ -5,9 +5,9 @@
 
 #include "mmu/components.h"
 #include "os/address_limit.h"
+#include "replacement/replacement.h"
 #include "support/platforms.h"
 #include "support/synthetic.h"
-#include "tlb/replacement.h"
 
 namespace tessera::sim::testing {
 namespace {
@@ -55,6 +55,9 @@ TEST(Components, UnknownNamesAreRefusedWithKeyAndValidNames) {
         {"tlb.l1d.replacement", [](Platform& p) { p.l1_replacement = "nonsense"; }, "lru, srrip, tree-plru"},
         {"tlb.l1i.replacement", [](Platform& p) { p.l1i_replacement = "nonsense"; }, "lru, srrip, tree-plru"},
         {"tlb.stlb.replacement", [](Platform& p) { p.stlb_replacement = "nonsense"; }, "lru, srrip, tree-plru"},
+        {"cache.l1d.replacement", [](Platform& p) { p.l1d.replacement = "nonsense"; }, "lru, srrip, tree-plru"},
+        {"cache.l2.replacement", [](Platform& p) { p.l2.replacement = "nonsense"; }, "lru, srrip, tree-plru"},
+        {"cache.l3.replacement", [](Platform& p) { p.l3.replacement = "nonsense"; }, "lru, srrip, tree-plru"},
         {"pwc.kind", [](Platform& p) { p.walk_cache = "nonsense"; }, "paging-structure"},
         {"page_table.format", [](Platform& p) { p.page_table_format = "nonsense"; }, "radix"},
         {"prefetch.l1d.kind", [](Platform& p) { p.prefetch_l1d.kind = "nonsense"; }, "none, stream, stride"},

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "cache/hierarchy.h"
+#include "cache/cache_level.h"
 #include "engine/scalar/flat_cache.h"
 #include "support/platforms.h"
 
@@ -50,7 +50,7 @@ TEST(DataCaches, WithoutPollutionTheProgramSeesNoWalkerLoads) {
     for (const uint64_t pollutes : {1, 0}) {
         Platform p = one_set();
         p.walker_pollutes = pollutes;
-        DataCaches caches(p);
+        DataCaches<CacheLevel> caches(p);
         const auto program = [&](LineNumber l) { return caches.program(l); };
         const auto walker = [&](LineNumber l) { return caches.walker(l); };
         EXPECT_EQ(served(program, "a"), "M");
@@ -61,7 +61,7 @@ TEST(DataCaches, WithoutPollutionTheProgramSeesNoWalkerLoads) {
 }
 
 TEST(DataCaches, PrefetchesIntoL2LeaveL1dAlone) {
-    DataCaches caches(one_set());
+    DataCaches<CacheLevel> caches(one_set());
     EXPECT_EQ(served([&](LineNumber l) { return caches.program(l); }, "a"), "M");
     EXPECT_EQ(served([&](LineNumber l) { return caches.prefetch_into_l2(l); }, "bb"), "M2");
     EXPECT_EQ(served([&](LineNumber l) { return caches.program(l); }, "ab"), "12");

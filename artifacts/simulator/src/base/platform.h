@@ -30,11 +30,12 @@ struct Geometry {
     uint64_t sets() const { return ways == 0 ? 0 : entries / ways; }
 };
 
-/// A data cache: LRU, 64-byte lines; load_cycles is the whole load-to-use time of a hit at this level.
+/// A data cache of 64-byte lines; load_cycles is the whole load-to-use time of a hit at this level.
 struct CacheGeometry {
     uint64_t bytes = 0;
     uint64_t ways = 0;
     uint64_t load_cycles = 0;
+    Chosen replacement = "lru";
     uint64_t sets() const { return bytes / 64 / ways; }
 };
 

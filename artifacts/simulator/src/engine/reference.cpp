@@ -19,13 +19,13 @@
 //   sample plans                               closed forms: sampling_test.cpp
 #include "base/woven.h"
 #include "branch/redirects.h"
-#include "cache/hierarchy.h"
+#include "cache/cache_level.h"
 #include "cache/prefetch_slots.h"
+#include "engine/cache_port.h"
 #include "engine/engine.h"
 #include "engine/functional.h"
 #include "engine/instruction_pc.h"
 #include "engine/reference_core.h"
-#include "engine/reference_port.h"
 #include "mmu/components.h"
 #include "mmu/instruction_side.h"
 #include "os/address_limit.h"
@@ -41,8 +41,7 @@ public:
           design_(designs().make(platform_.mmu_design, DesignContext{platform_, space_})),
           instructions_(platform_),
           prefetchers_(platform_),
-          caches_(platform_),
-          port_(platform_, caches_),
+          port_(platform_, design_->eviction_watcher()),
           redirects_(platform_, request.stream.blocks()),
           core_(platform_),
           program_blocks_(program_blocks(request.stream.blocks())),
@@ -102,10 +101,15 @@ public:
     LayoutCounts counts;
 
 private:
+    void begin(const Access& access) {
+        port_.begin(access);
+        port_.walker_served = port_.background_served = {};
+    }
+
     FetchRequest fetch(VirtAddr page, Part part) {
         check_address(page.value);
         design_->touch(page);
-        port_.begin_access();
+        begin({page, false, page.value});
         const Translation found = part == Part::tlb_only ? design_->fetch_tlb_only(page) : design_->fetch(page, port_);
         port_.end_fetch(found, page);
         counts.count_instruction(found);
@@ -120,8 +124,8 @@ private:
         AccessOutcome outcome;
         outcome.address = access.address;
         outcome.is_store = access.is_store;
-        port_.begin_access();
         const Access asked{access.address, access.is_store, access.pc};
+        begin(asked);
         const Translated translated = translate(asked, part);
         outcome.translation = translated.found;
         counts.of(source_).count(outcome.translation);
@@ -186,9 +190,7 @@ private:
     void prefetch(const DemandAccess& access, AccessOutcome& outcome) {
         prefetchers_.observe(access, [&](VirtAddr target, bool into_l1d) {
             const PhysAddr physical(outcome.physical.value + (target.value - access.address.value));  // in the same 4KB page
-            const LineNumber line = line_of(physical);
-            const MemoryLevel level = into_l1d ? caches_.prefetch_into_l1d(line) : caches_.prefetch_into_l2(line);
-            outcome.prefetches.push_back({target, physical, into_l1d, level});
+            outcome.prefetches.push_back({target, physical, into_l1d, port_.prefetch(line_of(physical), into_l1d)});
         });
     }
 
@@ -197,8 +199,7 @@ private:
     std::unique_ptr<Design> design_;
     InstructionSide instructions_;
     PrefetchSlots prefetchers_;
-    DataCaches caches_;
-    ReferencePort port_;
+    CachePort<CacheLevel> port_;
     Redirects redirects_;
     ReferenceCore core_;
     size_t program_blocks_;

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "cache/hierarchy.h"
 #include "mmu/design.h"
 
 namespace tessera::sim {
@@ -72,8 +73,9 @@ public:
     /// From now on; null: nothing does.
     void watch(WalkWatcher* watcher) { watcher_ = watcher; }
 
-    /// Before access() or fetch().
-    void begin() {
+    /// Before access(); before fetch(), with the page as address and program counter.
+    void begin(const Access& access) {
+        instruction_ = {access.pc, access.is_store};
         walk_ = background_ = Cycles(0);
         l1d_missed_ = false;
         memory_lines_.clear();
@@ -115,14 +117,13 @@ public:
     PhysAddr physical() const { return physical_; }  ///< of the program's reference
 
 protected:
+    /// Of the access at hand.
+    const Instruction& instruction() const { return instruction_; }
+
     virtual MemoryLevel serve_walker(LineNumber line, LoadFrom from) = 0;
     virtual MemoryLevel serve_background(LineNumber line, LoadFrom from) = 0;
     /// serve_background() of each in turn; returns their latencies together.
-    virtual Cycles serve_backgrounds(std::span<const PhysAddr> addresses, LoadFrom from) {
-        Cycles all;
-        for (const PhysAddr address : addresses) all += walker_load_cycles(platform_, serve_background(line_of(address), from));
-        return all;
-    }
+    virtual Cycles serve_backgrounds(std::span<const PhysAddr> addresses, LoadFrom from) = 0;
     /// These will be loaded at once: a hint for the host's caches.
     virtual void expect(std::span<const PhysAddr>) const {}
     virtual MemoryLevel serve_program(LineNumber line) = 0;
@@ -155,6 +156,7 @@ private:
     }
 
     const Platform& platform_;
+    Instruction instruction_;
     WalkWatcher* watcher_ = nullptr;
     Cycles walk_, background_;
     uint32_t lookup_cycles_ = 0;

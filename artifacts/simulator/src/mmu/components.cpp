@@ -8,8 +8,8 @@
 #include "os/allocator.h"
 #include "os/mapping.h"
 #include "pagetable/format.h"
+#include "replacement/replacement.h"
 #include "tlb/organisation.h"
-#include "tlb/replacement.h"
 #include "tlb/walk_cache.h"
 
 namespace tessera::sim {
@@ -24,6 +24,19 @@ void check(const std::string& key, const Registry& registry, const Chosen& chose
     std::vector<OwnKey> defaults;
     OwnValues(info.section, info.keys, chosen.own, &defaults);
     for (const OwnKey& row : defaults) filled.emplace(info.section + "." + row.key, row);
+}
+
+/// Of TLB arrays, which have no references to show. One of them has this geometry.
+void check_tlb_replacement(const std::string& key, const Chosen& chosen, const Geometry& g, const Platform& p, OwnDefaults& filled) {
+    check(key, replacements(), chosen, filled);
+    if (replacements().make(chosen, std::max<size_t>(g.sets(), 1), std::max<size_t>(g.ways, 1), p)->needs_references())
+        throw Refusal("platform key " + key + " = " + chosen.name, "this policy looks at the references of a data cache",
+                      "use it for cache.*.replacement, and another one here (`tessera-sim list replacements`)");
+}
+void check_cache_replacement(const std::string& key, const CacheGeometry& cache, const Platform& p, OwnDefaults& filled) {
+    check(key, replacements(), cache.replacement, filled);
+    if (!(cache.replacement == "lru"))
+        replacements().make(cache.replacement, cache.sets(), cache.ways, p);  // refuses what it cannot work with
 }
 
 const AddressSpace& no_pools() {
@@ -60,9 +73,12 @@ OwnDefaults check_components(const Platform& p) {
     OwnDefaults filled;
     check("mmu.design", designs(), p.mmu_design, filled);
     check("tlb.organisation", tlb_organisations(), p.tlb_organisation, filled);
-    check("tlb.l1d.replacement", replacements(), p.l1_replacement, filled);
-    check("tlb.l1i.replacement", replacements(), p.l1i_replacement, filled);
-    check("tlb.stlb.replacement", replacements(), p.stlb_replacement, filled);
+    check_tlb_replacement("tlb.l1d.replacement", p.l1_replacement, p.l1_4kb, p, filled);
+    check_tlb_replacement("tlb.l1i.replacement", p.l1i_replacement, p.l1i, p, filled);
+    check_tlb_replacement("tlb.stlb.replacement", p.stlb_replacement, p.stlb, p, filled);
+    check_cache_replacement("cache.l1d.replacement", p.l1d, p, filled);
+    check_cache_replacement("cache.l2.replacement", p.l2, p, filled);
+    check_cache_replacement("cache.l3.replacement", p.l3, p, filled);
     check("pwc.kind", walk_caches(), p.walk_cache, filled);
     check("page_table.format", page_table_formats(), p.page_table_format, filled);
     check("prefetch.l1d.kind", prefetchers(), p.prefetch_l1d.kind, filled);

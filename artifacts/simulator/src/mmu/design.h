@@ -16,7 +16,7 @@
 #include "base/platform.h"
 #include "base/registry.h"
 #include "base/types.h"
-#include "cache/memory_level.h"
+#include "cache/eviction_watcher.h"
 #include "mmu/shared_l1.h"
 #include "mmu/structure_counts.h"
 #include "os/address_space.h"
@@ -50,7 +50,8 @@ public:
     virtual MemoryLevel program(PhysAddr address) = 0;
     /// Whether a cache level (not memory) holds the line. Changes nothing and takes no time.
     virtual bool holds(MemoryLevel level, PhysAddr address) const = 0;
-    /// Makes the line the most recent of its set in one cache level, for designs that keep translations in a cache. Takes no time.
+    /// A reference of one cache level alone, for designs that keep translations in a cache: the line is a tlb_block from now on. Under LRU it
+    /// is the most recent of its set. Takes no time.
     virtual void fill(MemoryLevel level, PhysAddr address) = 0;
 };
 
@@ -95,6 +96,8 @@ public:
     virtual void changed(VirtRange range);
     /// H and M depend on the contents of data caches. Engines refuse plans that skip accesses.
     virtual bool needs_caches() const { return false; }
+    /// Is told of the lines that leave data caches; null: nobody is. A design that keeps translations there needs_caches().
+    virtual EvictionWatcher* eviction_watcher() { return nullptr; }
     /// The part behind L1, of a design whose L1 DTLB is a FirstLevel of the platform; null: engines do not share its L1.
     virtual BehindSharedL1* behind_shared_l1() { return nullptr; }
     /// Rows of designs.csv, in an order that does not change. None: the design has no structures but those that H and M count.

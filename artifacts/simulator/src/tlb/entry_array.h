@@ -19,7 +19,7 @@
 #include "base/remainder.h"
 #include "base/select.h"
 #include "tlb/lru_sets.h"
-#include "tlb/replacement.h"
+#include "replacement/replacement.h"
 
 namespace tessera::sim {
 

@@ -1,6 +1,5 @@
 // registries.cpp - the registries of this folder's components.
 #include "tlb/organisation.h"
-#include "tlb/replacement.h"
 #include "tlb/walk_cache.h"
 
 namespace tessera::sim {
@@ -14,11 +13,6 @@ void TlbOrganisation::drop(VirtRange) {
 void WalkCache::drop(VirtRange) {
     throw Refusal("a mapping of several epochs under this pwc.kind", "it cannot forget entries that change (drop() in tlb/walk_cache.h)",
                   "use the walk caches paging-structure, or a mapping with one epoch");
-}
-
-Registry<Replacement, size_t, size_t, const Platform&>& replacements() {
-    static Registry<Replacement, size_t, size_t, const Platform&> registry("replacement");
-    return registry;
 }
 
 Registry<TlbOrganisation, const Platform&>& tlb_organisations() {

@@ -179,6 +179,9 @@ def _of(
     key: str, value: int | float | str, platform: Platform, bounds: PlatformKey
 ) -> Iterator[Variation | str]:
     """Points of one key, or sentences why there are none."""
+    if key.startswith("cache.") and key.endswith(".replacement"):
+        yield "under another policy than lru, layouts run one at a time, too slow for all of them"
+        return
     if isinstance(value, str):
         names = PREDICTORS if key == "branch.predictor" else POLICIES if key.endswith(".replacement") else ()
         for name in names:

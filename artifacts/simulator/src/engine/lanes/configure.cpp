@@ -65,6 +65,9 @@ std::string lanes_lack(const Platform& p) {
     if (p.allocator != "identity") return "memory.allocator = " + p.allocator.name;
     if (!known(p.l1_replacement)) return "tlb.l1d.replacement = " + p.l1_replacement.name;
     if (!known(p.stlb_replacement)) return "tlb.stlb.replacement = " + p.stlb_replacement.name;
+    if (!(p.l1d.replacement == "lru")) return "cache.l1d.replacement = " + p.l1d.replacement.name;
+    if (!(p.l2.replacement == "lru")) return "cache.l2.replacement = " + p.l2.replacement.name;
+    if (!(p.l3.replacement == "lru")) return "cache.l3.replacement = " + p.l3.replacement.name;
     return "";
 }
 

@@ -1,31 +1,37 @@
 // flat_cache.h - the caches of cache/hierarchy.h in flat arrays: the same rules, a few nanoseconds a reference.
 //
-// A set is its lines in recency order, most recent first; empty ways hold a line number that no address has. Move to
+// Under LRU, a set is its lines in recency order, most recent first; empty ways hold a line number that no address has. Move to
 // front shifts at most `ways` values, and most references find their line in front. Where it is else cannot be predicted, so sets of
 // eight ways (L1D and L2 of most processors) are moved without branches.
+//
+// Under another policy, or where a design watches evictions, lines stay in their ways, and the policy is called.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
 #include "base/remainder.h"
-#include "cache/memory_level.h"
+#include "cache/hierarchy.h"
 #include "cache/slice_hash.h"
 
 namespace tessera::sim::scalar {
 
+/// A Cache of cache/hierarchy.h.
 class FlatCache {
 public:
-    /// slices 0: no hash.
-    explicit FlatCache(const CacheGeometry& g, uint64_t slices = 0)
+    FlatCache(const CacheGeometry& g, const Platform& platform, uint64_t slices)
         : ways_(g.ways),
           slices_(slices),
           sets_of_a_slice_(g.sets() / std::max<uint64_t>(slices, 1)),
           modulo_(sets_of_a_slice_),
-          lines_(g.sets() * g.ways, nothing) {}
+          lines_(g.sets() * g.ways, nothing),
+          platform_(platform) {
+        if (!(g.replacement == "lru")) keep_ways(g.replacement);
+    }
 
-    /// True when present; the line is then (or was filled as) the most recently used of its set.
-    bool reference(LineNumber line) {
+    bool reference(LineNumber line, LineClass holds, const Instruction& by) {
+        if (by_way_ != nullptr) [[unlikely]]
+            return reference_by_way(line, holds, by);
         uint64_t* const first = &lines_[set_of(line.value) * ways_];
         if (*first == line.value) return true;
         if (ways_ == 8) return move_to_front<8>(first, line.value);
@@ -36,10 +42,19 @@ public:
         *first = line.value;
         return hit;
     }
-
+    void fill(LineNumber line, LineClass holds, const Instruction& by) {
+        reference(line, holds, by);
+        if (by_way_ == nullptr) return;
+        const size_t first_place = set_of(line.value) * ways_;
+        by_way_->held[first_place + way_of(first_place, line.value)] = holds;
+    }
     bool holds(LineNumber line) const {
-        const uint64_t* const first = &lines_[set_of(line.value) * ways_];
-        return std::find(first, first + ways_, line.value) != first + ways_;
+        const size_t first_place = set_of(line.value) * ways_;
+        return way_of(first_place, line.value) != ways_;
+    }
+    void watch(MemoryLevel level, EvictionWatcher& watcher) {
+        if (by_way_ == nullptr) keep_ways("lru");
+        by_way_->level = level, by_way_->watcher = &watcher;
     }
 
     /// Brings the line's set towards this processor; changes nothing.
@@ -50,6 +65,42 @@ public:
 
 private:
     static constexpr uint64_t nothing = ~uint64_t{0};
+
+    struct ByWay {
+        std::unique_ptr<Replacement> policy;
+        std::vector<LineClass> held;  ///< [set][way]
+        MemoryLevel level = MemoryLevel::l1d;
+        EvictionWatcher* watcher = nullptr;
+    };
+
+    void keep_ways(const Chosen& replacement) {
+        by_way_ = std::make_unique<ByWay>();
+        by_way_->policy = replacements().make(replacement, lines_.size() / ways_, ways_, platform_);
+        by_way_->held.resize(lines_.size());
+    }
+    size_t way_of(size_t first_place, uint64_t line) const {
+        const uint64_t* const first = &lines_[first_place];
+        return size_t(std::find(first, first + ways_, line) - first);
+    }
+    __attribute__((noinline)) bool reference_by_way(LineNumber line, LineClass holds, const Instruction& instruction) {
+        const LineReference by = reference_of(line, holds, instruction);
+        const size_t set = set_of(line.value), first_place = set * ways_;
+        size_t way = way_of(first_place, line.value);
+        if (way != ways_) {
+            by_way_->policy->hit(set, way, by);
+            return true;
+        }
+        way = way_of(first_place, nothing);
+        if (way == ways_) {
+            way = by_way_->policy->victim(set, by);
+            if (by_way_->watcher != nullptr)
+                by_way_->watcher->evicted(by_way_->level, LineNumber(lines_[first_place + way]), by_way_->held[first_place + way]);
+        }
+        lines_[first_place + way] = line.value;
+        by_way_->held[first_place + way] = holds;
+        by_way_->policy->fill(set, way, by);
+        return false;
+    }
 
     /// pre: the line is not in front. True if it was behind, else the last one leaves.
     template <size_t ways>
@@ -71,37 +122,10 @@ private:
     uint64_t ways_, slices_, sets_of_a_slice_;
     Remainder modulo_;
     std::vector<uint64_t> lines_;
+    const Platform& platform_;
+    std::unique_ptr<ByWay> by_way_;  ///< null: lines are in recency order
 };
 
-class FlatHierarchy {
-public:
-    explicit FlatHierarchy(const Platform& p) : l1d_(p.l1d), l2_(p.l2), l3_(p.l3, p.l3_slices) {}
-    MemoryLevel reference(LineNumber line) { return l1d_.reference(line) ? MemoryLevel::l1d : reference_below_l1d(line); }
-    MemoryLevel reference_below_l1d(LineNumber line) {
-        if (l2_.reference(line)) return MemoryLevel::l2;
-        return reference_l3(line);
-    }
-    MemoryLevel reference_l3(LineNumber line) { return l3_.reference(line) ? MemoryLevel::l3 : MemoryLevel::dram; }
-
-    /// One level alone. pre: level is a cache.
-    bool holds(MemoryLevel level, LineNumber line) const {
-        return (level == MemoryLevel::l1d ? l1d_ : level == MemoryLevel::l2 ? l2_ : l3_).holds(line);
-    }
-    void fill(MemoryLevel level, LineNumber line) {
-        (level == MemoryLevel::l1d ? l1d_ : level == MemoryLevel::l2 ? l2_ : l3_).reference(line);
-    }
-
-    /// Of L2 and L3; an L1D's sets are always near.
-    void fetch_sets(LineNumber line) const {
-        l2_.fetch_set(line);
-        l3_.fetch_set(line);
-    }
-    void fetch_sets_unless_in_l1d(LineNumber line) const {
-        if (!l1d_.holds(line)) fetch_sets(line);
-    }
-
-private:
-    FlatCache l1d_, l2_, l3_;
-};
+using FlatHierarchy = CacheLevels<FlatCache>;
 
 }  // namespace tessera::sim::scalar

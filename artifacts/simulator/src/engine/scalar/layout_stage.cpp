@@ -13,7 +13,7 @@ constexpr size_t ahead = 10;  ///< accesses between a host prefetch and its use
 LayoutStage::LayoutStage(const FunctionalContext& context, const Layout& layout, unsigned lane)
     : space_(context.pools, layout),
       design_(designs().make(context.platform.mmu_design, DesignContext{context.platform, space_})),
-      caches_(context.platform),
+      caches_(context.platform, design_->eviction_watcher()),
       identity_(context.platform.allocator == "identity"),
       lane_(lane) {
     if (program_blocks(context.blocks) < context.blocks.size()) space_.add_kernel(direct_map(context.platform));
@@ -74,7 +74,7 @@ template <bool counted>
 void LayoutStage::fetch(Counts& counts, const Fetch& fetch, size_t index, OutcomeTable* table) {
     if (fetch.first_touch) design_->touch(fetch.page);
     const auto served = caches_.walker_served;
-    caches_.begin();
+    caches_.begin({fetch.page, false, fetch.page.value});
     caches_.watch(nullptr);  // the log follows data accesses: pages of code are not all in it
     const Translation found = design_->fetch(fetch.page, caches_);
     caches_.watch(check_.get());
@@ -92,7 +92,7 @@ void LayoutStage::access(Counts& counts, const Chunk& chunk, const ChunkEvents& 
     pass_epochs();
     const Access asked{VirtAddr(chunk.addresses[index]), chunk.is_store[index] != 0, events.pc(index)};
     if (events.first_touch(index)) design_->touch(asked.address);
-    caches_.begin();
+    caches_.begin(asked);
     const Translated translated = design_->access(asked, caches_);
     caches_.end_access(translated, asked);
     const Translation found = translated.found;

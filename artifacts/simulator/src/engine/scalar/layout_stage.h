@@ -1,68 +1,15 @@
 // layout_stage.h - the functional stage of one layout: its design and its caches, updated chunk by chunk.
 #pragma once
 
+#include "engine/cache_port.h"
 #include "engine/scalar/flat_cache.h"
 #include "engine/scalar/outcome_table.h"
 #include "engine/weave/table_check.h"
-#include "mmu/checked_port.h"
 #include "os/address_space.h"
 
 namespace tessera::sim::scalar {
 
-/// Data caches of one layout, moved on by its design and by prefetches (rules: cache/hierarchy.h).
-class LayoutCaches final : public CheckedPort {
-public:
-    explicit LayoutCaches(const Platform& p) : CheckedPort(p), mixed_(p) {
-        for (size_t level = 0; level < load_cycles_.size(); ++level)
-            load_cycles_[level] = walker_load_cycles(p, static_cast<MemoryLevel>(level));
-        if (p.walker_pollutes == 0) clean_ = std::make_unique<FlatHierarchy>(p);
-    }
-    MemoryLevel prefetch(LineNumber line, bool into_l1d) {
-        if (into_l1d) return serve_program(line);
-        const MemoryLevel level = mixed_.reference_below_l1d(line);
-        return clean_ == nullptr ? level : clean_->reference_below_l1d(line);
-    }
-    /// Host prefetch for a line that is likely to be asked for soon.
-    void fetch_sets(LineNumber line) const { mixed_.fetch_sets(line); }
-    std::array<uint64_t, 4> walker_served{};  ///< all loads since the stage was made
-
-    std::array<uint64_t, 4> background_served{};
-
-private:
-    MemoryLevel load(LineNumber line, LoadFrom from) { return from == LoadFrom::l1d ? mixed_.reference(line) : mixed_.reference_l3(line); }
-    MemoryLevel serve_walker(LineNumber line, LoadFrom from) override {
-        const MemoryLevel level = load(line, from);
-        ++walker_served[static_cast<size_t>(level)];
-        return level;
-    }
-    MemoryLevel serve_background(LineNumber line, LoadFrom from) override {
-        const MemoryLevel level = load(line, from);
-        ++background_served[static_cast<size_t>(level)];
-        return level;
-    }
-    Cycles serve_backgrounds(std::span<const PhysAddr> addresses, LoadFrom from) override {
-        Cycles all;
-        for (const PhysAddr address : addresses) {
-            const auto level = static_cast<size_t>(load(line_of(address), from));
-            ++background_served[level];
-            all += load_cycles_[level];
-        }
-        return all;
-    }
-    void expect(std::span<const PhysAddr> addresses) const override {
-        for (const PhysAddr address : addresses) mixed_.fetch_sets_unless_in_l1d(line_of(address));
-    }
-    bool cache_holds(MemoryLevel level, LineNumber line) const override { return mixed_.holds(level, line); }
-    void cache_fill(MemoryLevel level, LineNumber line) override { mixed_.fill(level, line); }
-    MemoryLevel serve_program(LineNumber line) override {
-        const MemoryLevel level = mixed_.reference(line);
-        return clean_ == nullptr ? level : clean_->reference(line);
-    }
-
-    std::array<Cycles, 4> load_cycles_;  ///< of translation hardware, by level
-    FlatHierarchy mixed_;
-    std::unique_ptr<FlatHierarchy> clean_;  ///< without walker loads, for the ablation
-};
+using LayoutCaches = CachePort<FlatCache>;
 
 class LayoutStage {
 public:

@@ -4,7 +4,7 @@
 // lowest-index way that predicts 3; while there is none, all ways of the set grow by one.
 #include <vector>
 
-#include "tlb/replacement.h"
+#include "replacement/replacement.h"
 
 namespace tessera::sim {
 namespace {

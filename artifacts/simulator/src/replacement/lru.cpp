@@ -1,7 +1,7 @@
 // lru.cpp - true least recently used: the victim is the way whose last hit or fill is longest ago.
 #include <vector>
 
-#include "tlb/replacement.h"
+#include "replacement/replacement.h"
 
 namespace tessera::sim {
 namespace {

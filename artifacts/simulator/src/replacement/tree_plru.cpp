@@ -7,7 +7,7 @@
 #include <bit>
 #include <vector>
 
-#include "tlb/replacement.h"
+#include "replacement/replacement.h"
 
 namespace tessera::sim {
 namespace {
