@@ -17,7 +17,13 @@ from tessera.simulate import runner
 from tessera.simulate.inputs import LOG
 from tessera.simulate.runner import CellCache
 from tessera.simulate.sampling import FULL
-from tessera.simulate.simulator import FAULT_TIME_COLUMNS, KERNEL_COLUMNS, SimulatorOutput
+from tessera.simulate.simulator import (
+    FAULT_TIME_COLUMNS,
+    FAULT_TIMES,
+    KERNEL,
+    KERNEL_COLUMNS,
+    SimulatorOutput,
+)
 from tests.in_process import tessera
 
 RECORDING = "artifacts/kernel-stream/recording"
@@ -30,7 +36,7 @@ def test_a_row_comes_with_the_kernels_counts(tmp_path):
     (tmp_path / "kernel.csv").write_text(",".join(KERNEL_COLUMNS) + "\nlog-0,9,4,3,2,1,70" + "," * 9 + "\n")
     kept = []
     rows = SimulatorOutput(
-        tmp_path, {"log-0": Path("a.oslog")}, lambda _, __, row, *___: kept.append(row), {}, weaves=True
+        tmp_path, {"log-0": Path("a.oslog")}, lambda _, __, row, *___: kept.append(row), {}, [KERNEL]
     )
     rows.line("layout,status,message\n")
     rows.line("log-0,ok,\n")
@@ -47,8 +53,8 @@ def test_a_row_comes_with_the_times_of_its_faults(tmp_path):
     (tmp_path / "fault-times.csv").write_text(text)
     kept = []
     rows = SimulatorOutput(
-        tmp_path, {"log-0": Path("a.oslog")}, lambda _, __, row, *___: kept.append(row), {}, weaves=True,
-        times=True,
+        tmp_path, {"log-0": Path("a.oslog")}, lambda _, __, row, *___: kept.append(row), {},
+        [KERNEL, FAULT_TIMES],
     )  # fmt: skip
     rows.line("layout,status,message\n")
     rows.line("log-0,ok,\n")

@@ -30,7 +30,9 @@ std::vector<trace::StaticBlock> random_program(Random& random) {
 void expect_agreement(Random& random, const Platform& platform, const OutcomeShape& shape, size_t executions) {
     const auto blocks = random_program(random);
     std::vector<std::unique_ptr<Clock>> clocks;
-    for (const std::string& isa : instruction_sets(shape.lanes)) clocks.push_back(make_clock(platform, blocks, shape.lanes, isa));
+    for (const std::string& isa : instruction_sets(shape.lanes))
+        clocks.push_back(make_clock(platform, blocks, shape.lanes, isa, nullptr, true));
+    std::vector<DramCounts> rows_of_units(shape.lanes);  // of the units before
     Redirects redirects(platform, blocks);
     for (int unit = 0; unit < 2; ++unit) {
         std::vector<ReferenceCore> cores(shape.lanes, ReferenceCore(platform));
@@ -45,11 +47,16 @@ void expect_agreement(Random& random, const Platform& platform, const OutcomeSha
                 clocks[c]->run(input.chunk(), input.outcomes());
                 uint64_t cycles[max_lanes];
                 clocks[c]->elapsed(cycles);
-                for (unsigned lane = 0; lane < shape.lanes; ++lane)
-                    ASSERT_EQ(cycles[lane], cores[lane].elapsed().value)
-                        << instruction_sets(shape.lanes)[c] << ", unit " << unit << ", chunk " << chunk << ", lane " << lane;
+                for (unsigned lane = 0; lane < shape.lanes; ++lane) {
+                    const std::string where = instruction_sets(shape.lanes)[c] + ", unit " + std::to_string(unit) + ", chunk " +
+                                              std::to_string(chunk) + ", lane " + std::to_string(lane);
+                    ASSERT_EQ(cycles[lane], cores[lane].elapsed().value) << where;
+                    DramCounts rows = cores[lane].rows();
+                    ASSERT_EQ(clocks[c]->rows(lane), rows += rows_of_units[lane]) << where;
+                }
             }
         }
+        for (unsigned lane = 0; lane < shape.lanes; ++lane) rows_of_units[lane] += cores[lane].rows();
     }
 }
 

@@ -20,6 +20,7 @@ void expect_same(const LayoutCounts& truth, const LayoutCounts& found, bool runt
     EXPECT_EQ(truth.instruction_walk_cycles, found.instruction_walk_cycles);
     EXPECT_EQ(truth.program, found.program);
     EXPECT_EQ(truth.walker, found.walker);
+    EXPECT_EQ(runtime ? truth.rows : DramCounts(), found.rows);
     ASSERT_EQ(truth.units.size(), found.units.size());
     for (size_t u = 0; u < truth.units.size(); ++u) {
         UnitCounts unit = truth.units[u];

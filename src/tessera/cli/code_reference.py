@@ -34,7 +34,7 @@ from tessera.record.traces.header import KEYS
 from tessera.record.workloads import load_workload, workload_names
 from tessera.report.claims.load import PROOF_READING, claims_path, load_claims
 from tessera.report.claims.registry import evaluators, uses_our_system
-from tessera.simulate.simulator import FAULT_TIME_TABLE, KERNEL_TABLE
+from tessera.simulate.simulator import DRAM_ROW_TABLE, FAULT_TIME_TABLE, KERNEL_TABLE
 
 _LAYOUTS = "artifacts/layout-format"
 _REGISTERED = re.compile(r'^const Registered \w+\((\w+)\(\),\s*"([^"]+)",\s*"([^"]+)"', re.MULTILINE)
@@ -242,6 +242,7 @@ def code_tables() -> tuple[tuple[str, Sequence[str], Iterable[Sequence[str]], st
         ("Stand-ins of published graphs", ("row", "arguments", "footprint", "of the published one"),
          _stand_ins(), "Size `published`. Where a file states a `share`, the row is smaller on purpose."),
         ("Keys of `tessera trace info --json`", ("key", "unit", "meaning"), _columns(KEYS), ""),
+        ("Columns of `tessera simulate --write dram-rows=FILE`", _COLUMNS, _columns(DRAM_ROW_TABLE), ""),
         ("Columns of `tessera simulate --write kernel=FILE`", _COLUMNS, _columns(KERNEL_TABLE), ""),
         ("Columns of `tessera simulate --write fault-times=FILE`", _COLUMNS, _columns(FAULT_TIME_TABLE), ""),
         ("Columns of `matrix.csv`", _COLUMNS, _columns(MATRIX_TABLE),

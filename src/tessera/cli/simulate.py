@@ -16,6 +16,7 @@ from tessera.simulate.progress import Ticker
 TABLES = {
     "units": ("the counts of each unit, not scaled", ""),
     "designs": ("the counts of the structures of the platform's design", ""),
+    "dram-rows": ("what loads found in the row buffers of memory: their row open, none, another", ""),
     "faults": ("the faults of the logs, a row a fault", "--os"),
     "kernel": ("the counts of the kernel's work", "--weave"),
     "fault-times": ("the latency of each fault in a timed part, in cycles", "--weave"),
@@ -135,7 +136,13 @@ def simulate(trace, platform, layout_words, mapping_words, log_words, changes, c
     from tessera.simulate.operating_system import write_faults
     from tessera.simulate.outputs import check_outputs, write_parts, write_variants_table
     from tessera.simulate.sampling import ENGINES, plan_of
-    from tessera.simulate.simulator import DESIGN_COLUMNS, FAULT_TIME_COLUMNS, KERNEL_COLUMNS, UNIT_COLUMNS
+    from tessera.simulate.simulator import (
+        DESIGN_COLUMNS,
+        DRAM_ROW_COLUMNS,
+        FAULT_TIME_COLUMNS,
+        KERNEL_COLUMNS,
+        UNIT_COLUMNS,
+    )
 
     asked = [
         (kind, words)
@@ -159,8 +166,11 @@ def simulate(trace, platform, layout_words, mapping_words, log_words, changes, c
         raise TesseraError(
             "--write faults", "only logs of an operating system have faults", "give them with --os"
         )
-    if "fault-times" in files and engine == "partial":
-        raise TesseraError("--write fault-times", "the engine partial has no times", "use --engine timing")
+    for name in ("fault-times", "dram-rows"):
+        if name in files and (engine == "partial" or plan.argument() == "tlbs"):
+            what = "the engine partial" if engine == "partial" else "--sampling tlbs"
+            remedy = "use --engine timing, with another plan than tlbs"
+            raise TesseraError(f"--write {name}", f"{what} has no times", remedy)
     only_woven = [f"--write {name}" for name in files if TABLES[name][1] == "--weave"]
     templates = _templates(weave, only_woven + ["--check-tables"] * check_tables, kind)
     found = trace_info(trace)
@@ -178,7 +188,7 @@ def simulate(trace, platform, layout_words, mapping_words, log_words, changes, c
     label = workload or _label(trace)
     columns = {
         "units": UNIT_COLUMNS, "designs": DESIGN_COLUMNS, "kernel": KERNEL_COLUMNS,
-        "fault-times": FAULT_TIME_COLUMNS,
+        "fault-times": FAULT_TIME_COLUMNS, "dram-rows": DRAM_ROW_COLUMNS,
     }  # fmt: skip
     parts: dict[str, list[dict]] = {name: [] for name in files if name in columns}
     platforms, variants = _platforms(platform, changes, choices)
@@ -187,7 +197,7 @@ def simulate(trace, platform, layout_words, mapping_words, log_words, changes, c
         trace, platforms, variants, layouts, label, kept,
         engine=engine, sampling=plan, threads=jobs, kind=kind, weave=templates, check_tables=check_tables,
         units=parts.get("units"), structures=parts.get("designs"), kernel=parts.get("kernel"),
-        fault_times=parts.get("fault-times"),
+        fault_times=parts.get("fault-times"), dram_rows=parts.get("dram-rows"),
     )  # fmt: skip
     for row in rows:
         made = [*changes, *(f"{key}={row[key]}" for key in keys)]
@@ -263,7 +273,7 @@ def _platforms(names: tuple[str, ...], changes: tuple[str, ...], choices: tuple[
 
 
 def _simulate_all(trace, chosen, variants, layouts, label, cache, *, units, structures, kernel, fault_times,
-                  **options):  # fmt: skip
+                  dram_rows, **options):  # fmt: skip
     """Rows of all platforms. Variants of all of them run together, and their rows have the keys of these."""
     from tessera.core.platforms import set_values
     from tessera.simulate.outputs import EACH_OPTION
@@ -275,6 +285,7 @@ def _simulate_all(trace, chosen, variants, layouts, label, cache, *, units, stru
         runs = [(f"{len(members)} variants", members)]
     rows: list[dict] = []
     targets = {"units": units, "structures": structures, "kernel": kernel, "fault_times": fault_times}
+    targets["dram_rows"] = dram_rows
     for name, members in runs:
         parts: dict[str, list[list[dict]]] = {part: [] for part, to in targets.items() if to is not None}
         ticker = Ticker(f"{label} on {name}")

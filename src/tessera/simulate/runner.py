@@ -19,11 +19,20 @@ from tessera.machine.container import RunOptions, toolchain
 from tessera.record import traces
 from tessera.simulate.inputs import LAYOUT, PageSource, file_bytes
 from tessera.simulate.sampling import Plan
-from tessera.simulate.simulator import FAULT_TIMES, KERNEL, Keep, Progress, Simulation, died, run_simulator
+from tessera.simulate.simulator import (
+    DRAM_ROWS,
+    FAULT_TIMES,
+    KERNEL,
+    Keep,
+    Progress,
+    Simulation,
+    died,
+    run_simulator,
+)
 
 #: What units, and structures of the design, are called in a cached cell.
 UNITS, STRUCTURES = "units", "structures"
-PARTS = (UNITS, STRUCTURES, KERNEL, FAULT_TIMES)
+PARTS = (UNITS, STRUCTURES, KERNEL, FAULT_TIMES, DRAM_ROWS)
 
 
 def simulate_platform(
@@ -86,6 +95,7 @@ def simulate_all(
     check_tables: bool = False,
     kernel: list | None = None,
     fault_times: list | None = None,
+    dram_rows: list | None = None,
 ) -> list[list[dict]]:
     """For each platform, rows of the cells table, one per layout, in the order of ``layouts``.
 
@@ -113,6 +123,9 @@ def simulate_all(
         fault_times: gets a list for each platform, with a row per log and fault of a timed part:
             ``platform``, then ``simulator.FAULT_TIME_COLUMNS``. Needs ``weave``, and an engine with R. A
             cached cell that was stored without them is simulated again.
+        dram_rows: gets a list for each platform, with a row per layout and kind of load: ``platform``, then
+            ``simulator.DRAM_ROW_COLUMNS``. Empty if the platform has no row buffers. Needs an engine with R
+            and a plan with units. A cached cell that was stored without them is simulated again.
 
     Raises:
         TesseraError: the trace or the only platform is refused, or the simulator died (what it had
@@ -130,7 +143,9 @@ def simulate_all(
         for platform in platforms
     ]
     needed = {
-        part for part, asked in ((STRUCTURES, structures), (FAULT_TIMES, fault_times)) if asked is not None
+        part
+        for part, asked in ((STRUCTURES, structures), (FAULT_TIMES, fault_times), (DRAM_ROWS, dram_rows))
+        if asked is not None
     }
     found = _cached(cache, keys, needed)
     cells_asked = len(layouts) * len(platforms)
@@ -151,7 +166,7 @@ def simulate_all(
             simulated |= {keys[place][path]: path for place in places for path in paths}
             job = Simulation(
                 simulator, trace, tuple(platforms[i] for i in places), engine, sampling, threads, kind, weave,
-                check_tables, fault_times is not None,
+                check_tables, fault_times is not None, dram_rows is not None,
             )  # fmt: skip
             _run(job, {path: contents[path] for path in paths}, _at(places, keep), progress)
     except (SystemExit, TesseraError) as stop:
@@ -164,7 +179,10 @@ def simulate_all(
     for platform, of_platform in zip(platforms, keys, strict=True):
         made = {path: _named(found[key], simulated.get(key), path) for path, key in of_platform.items()}
         rows = unreadable | made
-        parts = ((units, UNITS), (structures, STRUCTURES), (kernel, KERNEL), (fault_times, FAULT_TIMES))
+        parts = (
+            (units, UNITS), (structures, STRUCTURES), (kernel, KERNEL), (fault_times, FAULT_TIMES),
+            (dram_rows, DRAM_ROWS),
+        )  # fmt: skip
         for asked, part in parts:
             if asked is not None:
                 asked.append(_parts(rows, layouts, names, part, platform.name))

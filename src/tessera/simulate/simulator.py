@@ -13,7 +13,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +41,7 @@ class Simulation:
     Several platforms share what they can of a pass over the trace; their rows are those of each one alone.
     ``weave``: templates of page faults, woven into the stream. ``check_tables``: a walk that reads an entry
     that no woven store has written is a failed row. ``fault_times``: rows have the latency of each fault.
+    ``dram_rows``: rows have what loads found in memory's row buffers.
     ``usage``: file for the times and memory that the run itself takes.
     """
 
@@ -54,6 +55,7 @@ class Simulation:
     weave: bytes | None = None
     check_tables: bool = False
     fault_times: bool = False
+    dram_rows: bool = False
     usage: Path | None = None
 
 
@@ -78,8 +80,8 @@ def run_simulator(job: Simulation, layouts: dict[Path, bytes], keep: Keep, progr
         names |= {f"{folder}/": ""} | copies
         process = _start(job, folder, list(copies), list(labels))
         try:
-            weaves = job.weave is not None
-            rows = SimulatorOutput(folder, copies, keep, labels, weaves=weaves, times=job.fault_times)
+            more = {KERNEL: job.weave is not None, FAULT_TIMES: job.fault_times, DRAM_ROWS: job.dram_rows}
+            rows = SimulatorOutput(folder, copies, keep, labels, [part for part in more if more[part]])
             with watchdog(process, f"simulate {job.trace.name}"):
                 _listen(process, rows, progress, names)
         finally:
@@ -104,6 +106,7 @@ def _start(job: Simulation, folder: Path, stems: list[str], labels: list[str]) -
         argv += ["--weave", folder / TEMPLATES_FILE, "--kernel-out", folder / KERNEL_FILE]
         argv += ["--check-tables", "on"] if job.check_tables else []
     argv += ["--fault-times-out", folder / FAULT_TIMES_FILE] if job.fault_times else []
+    argv += ["--dram-rows-out", folder / DRAM_ROWS_FILE] if job.dram_rows else []
     argv += ["--usage-out", job.usage] if job.usage else []
     argv += ["--threads", job.threads]
     return toolchain().popen(
@@ -211,11 +214,13 @@ Keep = Callable[[int, Path, dict, list[dict], list[dict]], None]
 TEXT = ("layout", "status", "message", "structure", "kind")
 #: Files that the simulator writes beside its rows, in the folder of the run.
 UNITS_FILE, DESIGNS_FILE, KERNEL_FILE = "units.csv", "designs.csv", "kernel.csv"
-FAULT_TIMES_FILE = "fault-times.csv"
+FAULT_TIMES_FILE, DRAM_ROWS_FILE = "fault-times.csv", "dram-rows.csv"
 #: What the counts of woven kernel work are called in a row; only with templates.
 KERNEL = "kernel"
-#: What the latencies of faults are called in a row; only if they are asked for.
-FAULT_TIMES = "fault_times"
+#: What the latencies of faults, and counts of row buffers, are called in a row; only if they are asked for.
+FAULT_TIMES, DRAM_ROWS = "fault_times", "dram_rows"
+#: Those three, and the file of each.
+MORE_FILES = {KERNEL: KERNEL_FILE, FAULT_TIMES: FAULT_TIMES_FILE, DRAM_ROWS: DRAM_ROWS_FILE}
 #: Columns of ``--interval-out``: what a unit's timed part counted, unscaled.
 UNIT_COLUMNS = (
     "layout", "unit", "start_access", "instructions", "accesses",
@@ -254,28 +259,35 @@ tables      count  1         page tables that it allocated
 batch       count  1         1 if its template moves a batch of pages
 cycles      count  cycles    its latency
 """)
+#: Of ``--dram-rows-out``: what loads found in the row buffers of memory, a row for each kind of load.
+DRAM_ROW_TABLE = columns("""
+layout     text   -      layout, mapping or log
+kind       text   -      program; walk, if dram.queues_walks = 1; prefetch; kernel, if its work is woven
+hits       count  loads  that found their row open; scaled as C
+closed     count  loads  that found no row open; scaled as C
+conflicts  count  loads  that found another row open; scaled as C
+""")
 KERNEL_COLUMNS = tuple(column.name for column in KERNEL_TABLE)
 FAULT_TIME_COLUMNS = tuple(column.name for column in FAULT_TIME_TABLE)
+DRAM_ROW_COLUMNS = tuple(column.name for column in DRAM_ROW_TABLE)
 
 
 class SimulatorOutput:
     """The simulator's output, as rows with their units, structures, and the caller's file names."""
 
     def __init__(
-        self, folder: Path, copies: dict[str, Path], keep: Keep, labels: dict[str, str], *, weaves=False,
-        times=False,
+        self, folder: Path, copies: dict[str, Path], keep: Keep, labels: dict[str, str],
+        more: Iterable[str] = (),
     ):  # fmt: skip
         """``labels``: of the platforms in order, as the simulator has them -> as messages have them.
 
-        ``weaves``: rows also have the counts of the kernel, a list of lines. ``times``: and those of faults.
+        ``more``: of :data:`MORE_FILES`, what rows have, too, each a list of lines.
         """
         self.folder, self.copies, self.keep, self.labels = folder, copies, keep, labels
         self.columns: list[str] = []
         self.seen = 0
         self.units, self.designs = Parts(folder / UNITS_FILE), Parts(folder / DESIGNS_FILE)
-        self.more = {KERNEL: Parts(folder / KERNEL_FILE)} if weaves else {}
-        if times:
-            self.more[FAULT_TIMES] = Parts(folder / FAULT_TIMES_FILE)
+        self.more = {part: Parts(folder / MORE_FILES[part]) for part in more}
 
     def line(self, line: str) -> None:
         """A line of stdout."""

@@ -91,7 +91,7 @@ public:
           plan_(plan_of(options, header_)),
           check_tables_(checks_tables(options, plan_)),
           warm_passes_(options.whole("warm-passes", 0)) {
-        check_fault_times(options, plan_, engine_->has_runtime());
+        check_timed_outputs(options, plan_, engine_->has_runtime());
         if (!with_variants()) check_platform(*variants_[0].platform, plan_);
         catch_signals();
         std::vector<std::string> inputs = paths_;
@@ -99,7 +99,8 @@ public:
             inputs.push_back(options[key]);
         for (const Variant& variant : variants_) inputs.push_back(variant.path);
         output_.emplace(paths_.size() * variants_.size(), with_variants(),
-                        RowParts{options["interval-out"], options["designs-out"], options["kernel-out"], options["fault-times-out"]},
+                        RowParts{options["interval-out"], options["designs-out"], options["kernel-out"], options["fault-times-out"],
+                                 options["dram-rows-out"]},
                         inputs);
         if (options.given("usage-out")) usage_file_.emplace("--usage-out", options["usage-out"], inputs);
         layouts_ = read_layouts(paths_, from_, header_);
@@ -161,6 +162,7 @@ private:
         CellsRequest request{woven ? static_cast<Stream&>(*woven) : program, plan_, {}, warm_passes_};
         for (const size_t place : places) request.cells.push_back({&*variant(place).platform, &*listed(place).layout});
         request.check_tables = check_tables_;
+        request.counts_rows = options_.given("dram-rows-out");
         request.progress = [&](uint64_t work) {
             if (signal_received() != 0 || crew_.failed()) throw Stopped();
             progress_->add(work);
@@ -175,12 +177,13 @@ private:
 
     void put(size_t place, const LayoutCounts& counts, const weave::WovenStream* woven) {
         const Layout& layout = *listed(place).layout;
+        const Platform& platform = *variant(place).platform;
         const bool runtime = engine_->has_runtime();
-        output_->put(place, variant(place).label,
-                     estimate_row(layout, counts, header_, plan_, runtime, variant(place).platform->l1i.entries > 0),
+        output_->put(place, variant(place).label, estimate_row(layout, counts, header_, plan_, runtime, platform.l1i.entries > 0),
                      {format_units(layout, counts, plan_, runtime), format_design(layout, counts, header_),
                       templates_ ? format_kernel(layout, counts, header_, runtime) : "",
-                      output_->has_fault_times() ? weave::format_fault_times(layout, counts.kernel.faults, woven->faults()) : ""});
+                      output_->has_fault_times() ? weave::format_fault_times(layout, counts.kernel.faults, woven->faults()) : "",
+                      format_dram_rows(platform, layout, counts, header_, plan_, templates_.has_value())});
     }
 
     const Usage usage_;  ///< begins here

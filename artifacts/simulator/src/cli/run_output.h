@@ -1,6 +1,6 @@
 // run_output.h - writes the finished cells of `tessera-sim run`, each as soon as it and those before it are done.
 //
-// The row goes to stdout; its units, the design's structures, the kernel's work and the times of faults go to a file each. These are flushed
+// The row goes to stdout; its units, the design's structures, the kernel's work, the times of faults and the rows of memory go to a file each. These are flushed
 // before the row, so that a program that sees a row also finds what belongs to it. With variants, every line begins with the variant's label.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace tessera::sim {
 
 /// Lines that belong to a row, for the file of each option; empty where the option is not given.
 struct RowParts {
-    std::string units, designs, kernel, fault_times;
+    std::string units, designs, kernel, fault_times, dram_rows;
 };
 
 class RunOutput {
@@ -33,13 +33,14 @@ public:
         open(files_[1], "--designs-out", paths.designs, inputs, head + design_header());
         open(files_[2], "--kernel-out", paths.kernel, inputs, head + kernel_header());
         open(files_[3], "--fault-times-out", paths.fault_times, inputs, head + weave::fault_times_header());
+        open(files_[4], "--dram-rows-out", paths.dram_rows, inputs, head + dram_rows_header());
         write_row(head + row_header() + "\n");
     }
     bool has_fault_times() const { return files_[3].has_value(); }
     /// variant: its label, which is not written without variants.
     void put(size_t place, const std::string& variant, const Row& row, const RowParts& parts) {
         std::string text;
-        for (const std::string* lines : {&parts.units, &parts.designs, &parts.kernel, &parts.fault_times})
+        for (const std::string* lines : {&parts.units, &parts.designs, &parts.kernel, &parts.fault_times, &parts.dram_rows})
             text += labelled(variant, *lines) + '\0';
         rows_.put(place, text + labelled(variant, format_row(row) + "\n"));
     }
@@ -81,7 +82,7 @@ private:
     }
 
     bool with_variants_;
-    std::array<std::optional<OutputFile>, 4> files_;  ///< in the order of RowParts
+    std::array<std::optional<OutputFile>, 5> files_;  ///< in the order of RowParts
     InOrder rows_;
     size_t emitted_ = 0;
 };

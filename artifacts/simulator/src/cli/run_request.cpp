@@ -31,6 +31,8 @@ const CommandHelp& run_help() {
          {"check-tables", "on|off", "off", "with --weave: fail where a walk reads a page-table entry that no woven store has written"},
          {"kernel-out", "FILE", "", "with --weave: write the counts of the kernel's work to FILE: a row for each log"},
          {"fault-times-out", "FILE", "", "with --weave: write the latency of each fault of a timed part to FILE"},
+         {"dram-rows-out", "FILE", "",
+          "write what loads found in the row buffers of memory to FILE: a row for each layout and kind of load"},
          {"usage-out", "FILE", "", "write the times and the memory that the run itself took to FILE; not reproducible"},
          {"warm-passes", "N", "0", "replay the trace N times before, without counts, so that caches and TLBs do not begin empty"},
          {"threads", "N", "1", "number of threads, for groups of layouts and for decoding"},
@@ -62,10 +64,11 @@ std::optional<weave::Templates> templates_of(const Options& options, PagesFrom f
     return weave::read_templates(options["weave"]);
 }
 
-void check_fault_times(const Options& options, const SamplePlan& plan, bool has_runtime) {
-    if (!options.given("fault-times-out") || (has_runtime && !plan.tlbs())) return;
-    throw Refusal("--fault-times-out with --engine " + options["engine"] + (plan.tlbs() ? " and --sampling tlbs" : ""), "nothing is timed",
-                  "use --engine timing or reference, with another plan than tlbs");
+void check_timed_outputs(const Options& options, const SamplePlan& plan, bool has_runtime) {
+    for (const char* out : {"fault-times-out", "dram-rows-out"})
+        if (options.given(out) && (!has_runtime || plan.tlbs()))
+            throw Refusal(std::string("--") + out + " with --engine " + options["engine"] + (plan.tlbs() ? " and --sampling tlbs" : ""),
+                          "nothing is timed", "use --engine timing or reference, with another plan than tlbs");
 }
 
 bool checks_tables(const Options& options, const SamplePlan& plan) {

@@ -23,8 +23,8 @@ PagesFrom pages_from(const Options& options);
 /// Of --weave, if it is given. Throws Refusal: damaged, without logs, or with an allocator that has no frames.
 std::optional<weave::Templates> templates_of(const Options& options, PagesFrom from, const std::vector<Variant>& variants);
 
-/// --fault-times-out. Throws Refusal where nothing is timed.
-void check_fault_times(const Options& options, const SamplePlan& plan, bool has_runtime);
+/// --fault-times-out and --dram-rows-out. Throws Refusal where nothing is timed.
+void check_timed_outputs(const Options& options, const SamplePlan& plan, bool has_runtime);
 
 /// --check-tables. Throws Refusal where nothing can be checked.
 bool checks_tables(const Options& options, const SamplePlan& plan);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/platform.h"
+#include "engine/dram_rows.h"
 
 namespace tessera::sim {
 

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/platform.h"
+#include "engine/dram_rows.h"
 #include "engine/sample_plan.h"
 #include "engine/stream.h"
 #include "mmu/structure_counts.h"
@@ -49,6 +50,7 @@ struct Counts {
     uint64_t timed_misses = 0, walk_cycles = 0;                       ///< data side: M and C of the timed parts
     uint64_t instruction_walk_cycles = 0;
     std::array<uint64_t, 4> program{}, walker{};  ///< references served by L1D, L2, L3, memory; walker: of data-side walks
+    DramCounts rows;  ///< of the clock, where it counts them (CellsRequest::counts_rows)
     DesignCounts design;
     bool operator==(const Counts&) const = default;
 
@@ -102,6 +104,8 @@ struct Request {
     uint64_t warm_passes = 0;
     /// Called after each frame of each pass with the accesses of that frame.
     std::function<void(uint64_t)> progress = [](uint64_t) {};
+    /// Also counts what loads find in the rows of memory (Counts::rows), in engines with R.
+    bool counts_rows = false;
 };
 
 /// A platform under a layout or mapping.
@@ -125,6 +129,7 @@ struct CellsRequest {
     std::function<void(uint64_t)> progress = [](uint64_t) {};
     /// partial and timing, except in a plan without units: engine/weave/table_check.h.
     bool check_tables = false;
+    bool counts_rows = false;  ///< as in Request
 };
 
 class Engine {

@@ -202,6 +202,31 @@ std::string format_design(const Layout& layout, const LayoutCounts& counts, cons
     return text + cells.text() + "\n";
 }
 
+std::string dram_rows_header() { return "layout,kind,hits,closed,conflicts"; }
+
+std::string format_dram_rows(const Platform& platform, const Layout& layout, const LayoutCounts& counts, const trace::Header& header,
+                             const SamplePlan& plan, bool weaves) {
+    if (platform.dram.channels == 0) return "";
+    uint64_t timed = 0;
+    for (const UnitCounts& unit : counts.units) timed += unit.instructions;
+    const bool known = timed != 0 && (plan.full() || plan.equal_weights());
+    const double scale = known ? double(header.instructions) / double(timed) : 0;
+    std::string text;
+    const auto line = [&](const char* kind, const DramRows& rows) {
+        Cells cells;
+        cells.add(csv_field(layout.name));
+        cells.add(std::string(kind));
+        for (const uint64_t loads : {rows.hits, rows.closed, rows.conflicts}) cells.add_if(known, double(loads) * scale);
+        text += cells.text() + "\n";
+    };
+    const auto of = [&](DramAsker asker) { return counts.rows.of[size_t(asker)]; };
+    line("program", of(DramAsker::program));
+    if (platform.dram_queues_walks != 0) line("walk", of(DramAsker::walk));
+    line("prefetch", of(DramAsker::prefetch));
+    if (weaves) line("kernel", counts.kernel.rows.all());
+    return text;
+}
+
 std::string kernel_header() {
     return "layout,kernel_instructions,kernel_loads,kernel_stores,kernel_stlb_hits,kernel_stlb_misses,kernel_walk_cycles,kernel_cycles,"
            "kernel_l1d_loads,kernel_l2_loads,kernel_l3_loads,kernel_dram_loads,"

@@ -54,6 +54,13 @@ std::string format_units(const Layout& layout, const LayoutCounts& counts, const
 std::string kernel_header();
 std::string format_kernel(const Layout& layout, const LayoutCounts& counts, const trace::Header& header, bool has_runtime);
 
+/// One line a kind of load that asks memory: layout,kind,hits,closed,conflicts, of the timed parts and scaled by instructions; empty where the
+/// units of the plan have unequal weights. Kinds: program; walk, if the platform has dram.queues_walks; prefetch; kernel, of woven work,
+/// whatever asks. Nothing for a platform without rows.
+std::string dram_rows_header();
+std::string format_dram_rows(const Platform& platform, const Layout& layout, const LayoutCounts& counts, const trace::Header& header,
+                             const SamplePlan& plan, bool weaves);
+
 /// One line a structure of the design, counted over the whole stream: layout,structure,accesses,hits,lookup_cycles,background_cycles
 /// (empty). The last line
 /// of a layout, `background`, has its background loads and B (background_cycles), scaled by instructions as C is; `hits` are loads that

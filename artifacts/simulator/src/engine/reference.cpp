@@ -45,7 +45,8 @@ public:
           redirects_(platform_, request.stream.blocks()),
           core_(platform_),
           program_blocks_(program_blocks(request.stream.blocks())),
-          instruction_counts_(woven_instruction_counts(request.stream.blocks())) {
+          instruction_counts_(woven_instruction_counts(request.stream.blocks())),
+          counts_rows_(request.counts_rows) {
         if (program_blocks_ < request.stream.blocks().size()) space_.add_kernel(direct_map(platform_));
         counts.units.resize(request.plan.units());
         if (space_.mapping() != nullptr) next_change_ = space_.mapping()->next_change();
@@ -81,7 +82,9 @@ public:
             if (unit == nullptr) continue;
             if (!woven) unit->instructions += instructions_of(block);
             const Cycles before = core_.elapsed();
+            const DramCounts rows_before = core_.rows();
             core_.execute(block, fetches_, accesses_, redirected);
+            if (counts_rows_) (counts.of(source_).rows += core_.rows()) -= rows_before;
             if (woven) count_kernel_cycles(core_.elapsed().value - before.value, fault_ends);
         }
         if (unit != nullptr) unit->runtime_cycles = core_.elapsed().value;
@@ -204,6 +207,7 @@ private:
     ReferenceCore core_;
     size_t program_blocks_;
     std::vector<uint32_t> instruction_counts_;  ///< of each block
+    bool counts_rows_;
     Source source_ = Source::program;  ///< of the execution at hand
     uint64_t faults_ = 0, in_fault_ = 0;  ///< faults that ended so far; cycles of the one at hand
     size_t core_unit_ = SIZE_MAX;

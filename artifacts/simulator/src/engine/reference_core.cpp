@@ -95,7 +95,7 @@ uint64_t ReferenceCore::arrived(const AccessOutcome& access, uint64_t ready, uin
             const uint64_t missed_l3 = begin + platform_->l3.load_cycles;
             delay = translated(access, missed_l3, dispatch) - missed_l3;
         }
-        done = memory_.load(access.physical.value >> line_shift, begin + delay, dispatch, false);
+        done = memory_.load(access.physical.value >> line_shift, begin + delay, dispatch, DramAsker::program);
     }
     done = std::max({done, pending, lines_to_l2_.arrival(line)});
     mshrs_.take_until(done);
@@ -123,7 +123,7 @@ void ReferenceCore::prefetch(const PrefetchRequest& request, uint64_t issue, uin
     const uint64_t begin = std::max(issue, mshr);
     uint64_t done = begin + load_cycles(*platform_, request.level).value;
     if (request.level == MemoryLevel::dram) {
-        done = memory_.load(request.physical.value >> line_shift, begin, dispatch, true);
+        done = memory_.load(request.physical.value >> line_shift, begin, dispatch, DramAsker::prefetch);
         if (platform_->write_backs != 0) unwritten_.came(request.physical.value >> line_shift, 1);
     }
     done = std::max(done, pending);

@@ -67,6 +67,12 @@ public:
     void execute(const trace::StaticBlock& block, const std::vector<AccessOutcome>& accesses) { execute(block, {}, accesses); }
     /// Retirement of the youngest instruction.
     Cycles elapsed() const { return Cycles(retired_); }
+    /// What loads found in the rows of memory so far.
+    DramCounts rows() const {
+        DramCounts all = memory_.counts();
+        if (tables_) all += tables_->counts();
+        return all;
+    }
 
 private:
     uint64_t walked(uint64_t ready, Cycles walk, bool missed_l1d, const std::vector<LineNumber>& lines, uint64_t dispatch);

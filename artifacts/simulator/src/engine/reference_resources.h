@@ -157,8 +157,8 @@ public:
         : platform_(&p), node_(node), channels_(std::max<uint64_t>(p.dram.channels, 1)), banks_(p.dram.channels * p.dram.banks) {}
 
     /// When the line is there. `dispatch`: of the instruction that asks, or caused the prefetch.
-    uint64_t load(uint64_t line, uint64_t ready, uint64_t dispatch, bool is_prefetch) {
-        const Answer answer = ask(line, ready, dispatch, is_prefetch);
+    uint64_t load(uint64_t line, uint64_t ready, uint64_t dispatch, DramAsker asker) {
+        const Answer answer = ask(line, ready, dispatch, asker);
         return answer.begin + answer.load_cycles;
     }
     /// A line that an instruction dispatched at `dispatch` has written takes its transfer, and its bank; the open row stays.
@@ -173,7 +173,7 @@ public:
     uint64_t walk(const std::vector<LineNumber>& lines, uint64_t cycles, uint64_t ready, uint64_t dispatch) {
         uint64_t asked = ready, counted = 0;
         for (const LineNumber line : lines) {
-            const Answer answer = ask(line.value, asked, dispatch, false);
+            const Answer answer = ask(line.value, asked, dispatch, DramAsker::walk);
             asked = answer.begin;
             cycles += answer.load_cycles;
             counted += node_.load_cycles;
@@ -181,15 +181,17 @@ public:
         cycles += asked - ready;
         return std::max(cycles, counted) - counted;
     }
+    /// What all loads found so far; of a memory without rows, nothing.
+    const DramCounts& counts() const { return counts_; }
 
 private:
     struct Answer {
         uint64_t begin, load_cycles;
     };
-    Answer ask(uint64_t line, uint64_t ready, uint64_t dispatch, bool is_prefetch) {
+    Answer ask(uint64_t line, uint64_t ready, uint64_t dispatch, DramAsker asker) {
         const Dram& d = platform_->dram;
         const auto book = [&](Rate& rate, uint64_t distance) {
-            return is_prefetch ? rate.prefetch(ready, dispatch, distance) : rate.demand(ready, dispatch, distance);
+            return asker == DramAsker::prefetch ? rate.prefetch(ready, dispatch, distance) : rate.demand(ready, dispatch, distance);
         };
         const uint64_t transfer_cycles = node_.cycles_per_line * channels_.size();
         if (d.channels == 0) return {book(channels_[0], transfer_cycles), node_.load_cycles};
@@ -197,6 +199,8 @@ private:
         Bank& bank = banks_[place.bank];
         const uint64_t begin = std::max(book(channels_[place.channel], transfer_cycles), book(bank.rate, d.bank_busy_cycles));
         uint64_t load_cycles = node_.load_cycles;
+        DramRows& found = counts_.of[size_t(asker)];
+        ++(!bank.has_row ? found.closed : bank.row == place.row ? found.hits : found.conflicts);
         if (bank.has_row && bank.row == place.row) load_cycles -= d.row_hit_saves_cycles;
         if (bank.has_row && bank.row != place.row) load_cycles += d.row_conflict_adds_cycles;
         bank.has_row = true;
@@ -213,6 +217,7 @@ private:
     MemoryNode node_;
     std::vector<Rate> channels_;
     std::vector<Bank> banks_;
+    DramCounts counts_;
 };
 
 }  // namespace tessera::sim

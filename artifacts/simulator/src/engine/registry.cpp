@@ -32,6 +32,7 @@ Registration::Registration(EngineInfo info) {
 std::vector<LayoutCounts> Engine::run(const Request& request) {
     const size_t layouts = std::max<size_t>(request.layouts.size(), 1);
     CellsRequest cells{request.stream, request.plan, {}, request.warm_passes, [&](uint64_t work) { request.progress(work / layouts); }};
+    cells.counts_rows = request.counts_rows;
     for (const Layout* layout : request.layouts) cells.cells.push_back({&request.platform, layout});
     std::vector<LayoutCounts> found;
     for (CellCounts& cell : run_cells(cells)) {

@@ -34,7 +34,7 @@ public:
             TimedPlatform& timed = timed_.emplace_back();
             guard(timed, [&] {
                 timed.clock = make_clock(*platform, blocks_, unsigned(layouts_), layouts_ == 1 ? "one" : std::string(chosen_isa()),
-                                         shared == nullptr ? nullptr : &shared->redirects(*platform));
+                                         shared == nullptr ? nullptr : &shared->redirects(*platform), request.counts_rows);
             });
         }
         for (LayoutCounts& r : results_) r.units.resize(plan_.units());
@@ -59,13 +59,18 @@ public:
         for (size_t cell = 0; cell < results_.size(); ++cell) {
             LayoutCounts& r = found[cell].counts = std::move(results_[cell]);
             const size_t i = cell % layouts_;
-            if (!timed_.empty()) found[cell].refusal = timed_[cell / layouts_].refusal;
             r.of(Source::program) = counts[i];
             r.of(Source::program) -= start_[i];
             if (program_blocks_ < blocks_.size()) {
                 r.kernel = std::move(kernel_);
                 r.of(Source::kernel) = functional_->kernel_counts().at(i);
             }
+            if (timed_.empty()) continue;
+            const TimedPlatform& timed = timed_[cell / layouts_];
+            found[cell].refusal = timed.refusal;
+            if (!timed.clock) continue;
+            r.rows = timed.clock->rows(unsigned(i));
+            r.rows -= r.kernel.rows = kernel_rows_;
         }
         return found;
     }
@@ -122,9 +127,11 @@ private:
     void time_woven(const Chunk& chunk) {
         each_clock([&](Clock& clock) {
             uint64_t before[max_lanes] = {}, after[max_lanes] = {};
+            const DramCounts rows_before = clock.rows(0);
             clock.elapsed(before);
             clock.run(chunk, *outcomes_);
             clock.elapsed(after);
+            (kernel_rows_ += clock.rows(0)) -= rows_before;
             kernel_.cycles += after[0] - before[0];
             in_fault_ += after[0] - before[0];
             if (chunk.ends_fault) kernel_.faults.push_back({faults_ - 1, std::exchange(in_fault_, 0)});
@@ -158,6 +165,7 @@ private:
     const std::vector<trace::StaticBlock>& blocks_;
     const std::vector<uint32_t> instruction_counts_;  ///< of each block
     size_t program_blocks_;
+    DramCounts kernel_rows_;
     KernelCounts kernel_;  ///< what does not come from the functional stage
     uint64_t faults_ = 0, in_fault_ = 0;  ///< faults that ended so far; cycles of the one at hand
     std::unique_ptr<Functional> functional_;

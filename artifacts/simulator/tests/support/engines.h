@@ -10,6 +10,7 @@ namespace tessera::sim::testing {
 inline std::vector<LayoutCounts> without_runtime(std::vector<LayoutCounts> all) {
     for (LayoutCounts& counts : all) {
         counts.kernel.cycles = 0;
+        counts.rows = {}, counts.kernel.rows = {};
         counts.kernel.faults.clear();
         for (UnitCounts& unit : counts.units) unit.runtime_cycles = 0;
     }

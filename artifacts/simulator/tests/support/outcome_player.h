@@ -29,7 +29,11 @@ public:
         while (stream_.next(frame))
             for (const Segment& s : cursor.cut(frame)) segment(frame, s, with_core, results);
         const auto totals = stage_->counts();
-        for (size_t l = 0; l < layouts_.size(); ++l) results[l].of(Source::program) = totals[l];
+        for (size_t l = 0; l < layouts_.size(); ++l) {
+            const DramCounts rows = results[l].rows;  // of the cores
+            results[l].of(Source::program) = totals[l];
+            results[l].rows = rows;
+        }
         return results;
     }
 
@@ -66,7 +70,9 @@ private:
             unit.stlb_misses += after[l].timed_misses - before[l].timed_misses;
             unit.walk_cycles += after[l].walk_cycles - before[l].walk_cycles;
             if (!with_core) continue;
+            const DramCounts rows_before = cores_[l].rows();
             play(chunk, unsigned(l));
+            (results[l].rows += cores_[l].rows()) -= rows_before;
             unit.runtime_cycles = cores_[l].elapsed().value;
         }
     }

@@ -11,6 +11,7 @@ inline std::vector<CellCounts> run_cells(const std::string& engine, Stream& stre
                                          const std::vector<Layout>& layouts, const Sampling& sampling, uint64_t warm_passes = 0) {
     const SamplePlan plan(sampling, stream.header());
     CellsRequest request{stream, plan, {}, warm_passes};
+    request.counts_rows = true;
     for (const Layout& layout : layouts)
         for (const Platform& platform : platforms) request.cells.push_back({&platform, &layout});
     return make_engine(engine)->run_cells(request);
@@ -20,7 +21,8 @@ inline std::vector<CellCounts> run_cells(const std::string& engine, Stream& stre
 inline CellCounts alone(const Platform& platform, Stream& stream, const Layout& layout, const Sampling& sampling,
                         uint64_t warm_passes = 0) {
     const SamplePlan plan(sampling, stream.header());
-    const Request request{platform, stream, plan, {&layout}, warm_passes};
+    Request request{platform, stream, plan, {&layout}, warm_passes};
+    request.counts_rows = true;
     try {
         return {make_engine("reference")->run(request).at(0), std::nullopt};
     } catch (const Refusal& refusal) {
@@ -35,8 +37,10 @@ inline void expect_same_cell(const CellCounts& found, CellCounts truth, bool run
         EXPECT_STREQ(found.refusal->what(), truth.refusal->what());
         return;
     }
-    if (!runtime)
+    if (!runtime) {
+        truth.counts.rows = {};
         for (UnitCounts& unit : truth.counts.units) unit.runtime_cycles = 0;
+    }
     EXPECT_EQ(found.counts, truth.counts);
 }
 

@@ -86,6 +86,7 @@ inline std::vector<LayoutCounts> simulate(const std::string& engine, const Platf
                                           const std::vector<Layout>& layouts, const Sampling& sampling = {}) {
     const SamplePlan plan(sampling, stream.header());
     Request request{platform, stream, plan, {}};
+    request.counts_rows = true;
     for (const Layout& layout : layouts) request.layouts.push_back(&layout);
     return make_engine(engine)->run(request);
 }

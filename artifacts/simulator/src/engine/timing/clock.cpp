@@ -14,7 +14,7 @@ namespace tessera::sim::timing {
 size_t group_memory_bytes(const ClockConfig& c, unsigned lanes) {
     const size_t vectors = 64 + size_t{c.dispatch_width} + c.rob_entries + c.load_queue_entries + 2 * size_t{c.store_buffer_entries} +
                            c.mshrs + c.walkers + c.load_ports + 2 * c.store_ports + c.alu_ports + 2 * idle_intervals + 3 * in_flight_slots +
-                           1 + (c.tables_apart ? 2 : 1) * (c.channels + 3 * size_t{c.banks});
+                           1 + (c.tables_apart ? 2 : 1) * (c.channels + 3 * size_t{c.banks}) + (c.counts_rows ? row_counters : 0);
     return (vectors * lanes * sizeof(uint32_t) + 63) / 64 * 64;
 }
 
@@ -39,8 +39,8 @@ struct Free {
 class LaneClock final : public Clock {
 public:
     LaneClock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts, MakeGroup make,
-              RedirectLog* redirects)
-        : config_(clock_config(platform, program_blocks(blocks) < blocks.size())),
+              RedirectLog* redirects, bool counts_rows)
+        : config_(clock_config(platform, program_blocks(blocks) < blocks.size(), counts_rows)),
           schedule_(platform, blocks, config_.steps_between_rebases, redirects) {
         const unsigned parts = (layouts + part_lanes - 1) / part_lanes;
         const unsigned lanes = make == make_group_one ? 1 : parts * part_lanes;
@@ -64,6 +64,14 @@ public:
     void skip() override { schedule_.skip(); }
 
     void elapsed(uint64_t cycles[max_lanes]) const override { group_->elapsed(cycles); }
+    DramCounts rows(unsigned layout) const override {
+        DramCounts counts;
+        const uint64_t* const of_lanes = group_->rows();
+        if (of_lanes == nullptr) return counts;
+        const uint64_t* next = of_lanes + layout * row_counters;
+        for (DramRows& rows : counts.of) rows = {next[0], next[1], next[2]}, next += 3;
+        return counts;
+    }
 
 private:
     ClockConfig config_;
@@ -78,8 +86,8 @@ private:
 namespace tessera::sim {
 
 std::unique_ptr<Clock> make_clock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts,
-                                  const std::string& isa, timing::RedirectLog* redirects) {
-    return std::make_unique<timing::LaneClock>(platform, blocks, layouts, timing::maker_of(isa, layouts), redirects);
+                                  const std::string& isa, timing::RedirectLog* redirects, bool counts_rows) {
+    return std::make_unique<timing::LaneClock>(platform, blocks, layouts, timing::maker_of(isa, layouts), redirects, counts_rows);
 }
 
 }  // namespace tessera::sim

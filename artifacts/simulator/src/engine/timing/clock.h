@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/platform.h"
+#include "engine/dram_rows.h"
 #include "engine/functional.h"
 #include "engine/outcome.h"
 #include "tessera/trace/trace.h"
@@ -36,12 +37,14 @@ public:
     virtual void skip() = 0;
     /// Cycles of each layout since begin_unit(): the retirement of its youngest instruction.
     virtual void elapsed(uint64_t cycles[max_lanes]) const = 0;
+    /// What a layout's loads found in the rows of memory since the clock was made, if it counts_rows and the platform has rows.
+    virtual DramCounts rows(unsigned layout) const = 0;
 };
 
 /// `isa` is avx512, avx2 or scalar (the caller knows what this processor has), or `one`: a single layout without vectors. `blocks` outlives the clock.
 /// redirects: shared by clocks that read each frame one after the other (redirect_log.h); null: the clock has its own.
 /// layouts: 1..max_lanes. Throws Refusal on an unknown isa, `one` with more layouts, or a platform whose latencies do not fit 32-bit times.
 std::unique_ptr<Clock> make_clock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts,
-                                  const std::string& isa, timing::RedirectLog* redirects = nullptr);
+                                  const std::string& isa, timing::RedirectLog* redirects = nullptr, bool counts_rows = false);
 
 }  // namespace tessera::sim

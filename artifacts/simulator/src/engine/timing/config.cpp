@@ -44,7 +44,7 @@ uint32_t rebase_interval(const Platform& p, const ClockConfig& c, uint64_t excep
 
 }  // namespace
 
-ClockConfig clock_config(const Platform& p, bool weaves) {
+ClockConfig clock_config(const Platform& p, bool weaves, bool counts_rows) {
     ClockConfig c{};
     c.dispatch_width = uint32_t(p.dispatch_width);
     c.rob_entries = uint32_t(p.rob_entries);
@@ -80,6 +80,7 @@ ClockConfig clock_config(const Platform& p, bool weaves) {
     c.alu_cycles = uint32_t(p.latency.alu);
     c.refill_cycles = uint32_t(p.branch_refill_cycles);
     c.forward_cycles = uint32_t(p.store_forward_cycles);
+    c.counts_rows = counts_rows && c.banks != 0;
     c.extended = p.branch_predictor != "perfect" || p.early_registers != 0 ||
                  p.string.begin_cycles + p.string.page_cycles + p.call_cycles != 0 || p.ports.load + p.ports.store + p.ports.alu != 0 ||
                  p.store_forward_cycles != 0 || weaves;

@@ -16,6 +16,7 @@ namespace tessera::sim::timing {
 inline constexpr unsigned part_lanes = 16;        ///< layouts of one vector, except in the build for one layout
 inline constexpr unsigned in_flight_slots = 64;   ///< pages, and lines, whose arrival is remembered
 inline constexpr unsigned idle_intervals = 8;     ///< of walkers, that are remembered
+inline constexpr unsigned row_counters = 9;       ///< of each DramAsker: hits, closed, conflicts
 inline constexpr uint32_t walk_bound_cycles = 1u << 19;  ///< each walk takes less: five loads at the bound of memory.load_cycles fit
 
 struct ClockConfig {
@@ -30,11 +31,12 @@ struct ClockConfig {
     uint32_t prefetch_queue_lines, write_queue_lines;
     uint32_t load_ports, store_ports, alu_ports;  ///< 0: any number
     uint32_t alu_cycles, refill_cycles, forward_cycles;  ///< forward: 0: loads do not see stores
+    uint32_t counts_rows;                         ///< what loads find in the rows of memory
     uint32_t extended;                            ///< any of ports, redirects, early registers, strings, forwarding, exceptions is on
     uint32_t steps_between_rebases;
 };
 
-/// weaves: the stream has exceptions (base/woven.h). Throws Refusal when times since an origin that moves every few steps would not fit 32 bits.
-ClockConfig clock_config(const Platform& platform, bool weaves = false);
+/// weaves: the stream has exceptions (base/woven.h). counts_rows: where memory has rows. Throws Refusal when times since an origin that moves every few steps would not fit 32 bits.
+ClockConfig clock_config(const Platform& platform, bool weaves = false, bool counts_rows = false);
 
 }  // namespace tessera::sim::timing

@@ -12,6 +12,8 @@ public:
     /// Replays the batch. False when a walk took walk_bound_cycles or more.
     virtual bool run(const Batch& batch) = 0;
     virtual void elapsed(uint64_t cycles[max_lanes]) const = 0;
+    /// Loads since the group was made, [lane][row_counters]; null: they are not counted.
+    virtual const uint64_t* rows() const = 0;
 };
 
 /// Bytes of zeroed memory, aligned to 64, that a group needs; the group does not own it.

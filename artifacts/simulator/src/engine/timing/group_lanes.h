@@ -63,6 +63,8 @@ public:
             of.has_rows = c.banks != 0;
             of.closed_cycles = closed, of.hit_cycles = hit, of.conflict_cycles = conflict;
         };
+        counted_ = take(c.counts_rows ? row_counters : 0);
+        w.memory.found = w.tables.found = c.counts_rows ? counted_ : nullptr;
         rows(w.memory, c.memory_load_cycles, c.row_hit_cycles, c.row_conflict_cycles);
         if (c.tables_apart) rows(w.tables, c.table_load_cycles, c.table_row_hit_cycles, c.table_row_conflict_cycles);
         else w.tables = w.memory;  // a view of the same times
@@ -88,7 +90,19 @@ public:
         for (unsigned lane = 0; lane < lanes; ++lane) cycles[lane] = origin_[lane] + now[lane];
     }
 
+    const uint64_t* rows() const override { return config_.counts_rows ? rows_[0] : nullptr; }
+
 private:
+    /// Before the counters of 32 bits are full: a batch has fewer loads.
+    void collect_rows() {
+        for (unsigned i = 0; i < row_counters; ++i) {
+            uint32_t found[lanes];
+            store_row(found, load(counted_ + i));
+            store(counted_ + i, broadcast<parts>(0));
+            for (unsigned lane = 0; lane < lanes; ++lane) rows_[lane][i] += found[lane];
+        }
+    }
+
     /// extended: with what most platforms of before do without, so that those pay nothing for it.
     template <bool extended>
     bool run_as(const Batch& b) {
@@ -121,6 +135,8 @@ private:
             if (!(flags & unfinished)) w.template end<extended>(op, regs, flags);
         }
         window_ = w;
+        if (config_.counts_rows) [[unlikely]]
+            collect_rows();
         uint32_t longest[lanes];
         store_row(longest, w.longest_walk);
         uint32_t bits = 0;
@@ -143,6 +159,8 @@ private:
     V* vectors_;
     size_t times_ = 0;
     uint64_t origin_[lanes] = {};
+    V* counted_ = nullptr;  ///< row_counters, of the batch at hand
+    uint64_t rows_[lanes][row_counters] = {};
     Window<parts> window_;
 };
 

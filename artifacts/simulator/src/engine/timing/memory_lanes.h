@@ -4,6 +4,7 @@
 // are the two halves of its open row (which differs where some lanes missed L3 and others did not).
 #pragma once
 
+#include "engine/dram_rows.h"
 #include "engine/timing/batch.h"
 #include "engine/timing/resources_lanes.h"
 
@@ -14,14 +15,15 @@ struct Memory {
     using V = Vec<parts>;
     Rates<parts> channels, banks;
     V *row_low, *row_high;
+    V* found;  ///< row_counters; null: loads are not counted
     uint32_t closed_cycles, hit_cycles, conflict_cycles;
     bool has_rows;
 
     /// When lines that are asked for at `ready` are there; books in `lanes`.
-    template <bool is_prefetch>
+    template <DramAsker asker>
     CLOCK_MEMBER V load_line(const Place& r, V ready, V dispatch, Mask<parts> lanes) {
         V load_cycles;
-        const V begin = ask<is_prefetch>(r, ready, dispatch, lanes, load_cycles);
+        const V begin = ask<asker>(r, ready, dispatch, lanes, load_cycles);
         return begin + load_cycles;
     }
 
@@ -40,7 +42,7 @@ struct Memory {
         for (; load != end; ++load) {
             const Mask<parts> lanes = mask_of<parts>(load->lanes);
             V load_cycles;
-            const V begin = memory.template ask<false>(load->place, asked, dispatch, lanes, load_cycles);
+            const V begin = memory.template ask<DramAsker::walk>(load->place, asked, dispatch, lanes, load_cycles);
             asked = select(lanes, begin, asked);
             cycles = add_if(lanes, cycles, load_cycles);
             counted = add_if(lanes, counted, closed);
@@ -51,9 +53,10 @@ struct Memory {
 
 private:
     /// When lines that are asked for at `ready` begin, and their load times; books in `lanes`.
-    template <bool is_prefetch>
+    template <DramAsker asker>
     CLOCK_MEMBER V ask(const Place& r, V ready, V dispatch, Mask<parts> lanes, V& load_cycles) {
         load_cycles = broadcast<parts>(closed_cycles);
+        constexpr bool is_prefetch = asker == DramAsker::prefetch;
         V begin = book<is_prefetch>(channels, r.channel, ready, dispatch, lanes);
         if (!has_rows) return begin;
         begin = max(begin, book<is_prefetch>(banks, r.bank, ready, dispatch, lanes));
@@ -62,8 +65,17 @@ private:
         const Mask<parts> hit = eq(low, wanted_low) & eq(high, wanted_high), closed = eq(low | high, broadcast<parts>(0));
         store(row_low + r.bank, select(lanes, wanted_low, low));
         store(row_high + r.bank, select(lanes, wanted_high, high));
+        if (found != nullptr) [[unlikely]]
+            count(found + 3 * size_t(asker), lanes, hit, closed);
         load_cycles = select(hit, broadcast<parts>(hit_cycles), select(closed, load_cycles, broadcast<parts>(conflict_cycles)));
         return begin;
+    }
+
+    CLOCK_MEMBER static void count(V* by_row, Mask<parts> lanes, Mask<parts> hit, Mask<parts> closed) {
+        const V one = broadcast<parts>(1);
+        store(by_row, add_if(lanes & hit, load(by_row), one));
+        store(by_row + 1, add_if(lanes & closed, load(by_row + 1), one));
+        store(by_row + 2, add_if(without(without(lanes, hit), closed), load(by_row + 2), one));
     }
 
     template <bool is_prefetch>

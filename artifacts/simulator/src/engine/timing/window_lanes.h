@@ -117,8 +117,8 @@ struct Window {
         const V mshr = to_l1d ? mshrs.first() : broadcast<parts>(0), begins = max(issue, mshr);
         V done = begins + select(beyond_l2, broadcast<parts>(l3_cycles), broadcast<parts>(l2_cycles));
         if (const uint64_t beyond_l3 = o.l3_missed; beyond_l3 != 0)
-            done = select(mask_of<parts>(beyond_l3), memory.template load_line<true>(r.place, begins, dispatch, mask_of<parts>(beyond_l3)),
-                          done);
+            done = select(mask_of<parts>(beyond_l3),
+                          memory.template load_line<DramAsker::prefetch>(r.place, begins, dispatch, mask_of<parts>(beyond_l3)), done);
         done = max(done, load(slot));
         if (to_l1d) {
             done = max(done, load(lines_to_l2 + r.l2_slot));
@@ -194,7 +194,7 @@ private:
         if (const uint64_t beyond_l3 = o.l3_missed[i]; beyond_l3 != 0) {
             const V at_memory = begins + delay_behind_l3(r, o, i, begins);
             done = select(mask_of<parts>(beyond_l3),
-                          memory.template load_line<false>(r.place, at_memory, dispatch, mask_of<parts>(beyond_l3)), done);
+                          memory.template load_line<DramAsker::program>(r.place, at_memory, dispatch, mask_of<parts>(beyond_l3)), done);
         }
         done = max(max(done, pending), load(lines_to_l2 + r.l2_slot));
         mshrs.take_until(done, lanes);
