@@ -10,8 +10,8 @@ import pytest
 
 #: Bottom-up; a folder includes only itself and folders of lower rank.
 RANK = {
-    "base": 0, "replacement": 1, "branch": 2, "cache": 2, "os": 2, "tlb": 2, "pagetable": 3, "mmu": 4, "engine": 5,
-    "cli": 6,
+    "base": 0, "replacement": 1, "branch": 2, "cache": 2, "os": 2, "tlb": 2, "pagetable": 3, "mmu": 4,
+    "engine": 5, "cli": 6,
 }  # fmt: skip
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 
