@@ -1,4 +1,4 @@
-"""The layer rule of docs/architecture.md, checked on the tree (of the simulator: simulator/test_layers.py)."""
+"""The layer rule of docs/architecture.md, checked on the tree (simulator: simulator/test_layers.py)."""
 
 import re
 from pathlib import Path
