@@ -160,7 +160,7 @@ def test_a_layout_beyond_the_pools_is_a_failed_row(random_trace, layouts, tmp_pa
         (["--engine", "magic"], "partial, reference, timing"),
         (["--sampling", "full,units=3"], "units=N"),
         (["--sampling", "absent.csv"], "absent.csv"),
-        (["--write", "halves=a.csv"], "designs, fault-times, faults"),
+        (["--write", "halves=a.csv"], "designs, dram-rows, fault-times, faults"),
         (["--write", "units=a.csv", "--write", "units=b.csv"], "given twice"),
         (["--write", "units"], "names no file"),
         (["--out", "cells.xlsx"], ".parquet"),
