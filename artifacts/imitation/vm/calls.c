@@ -15,17 +15,12 @@ static bool valid(uint64_t page, uint64_t pages) { return pages > 0 && page < PT
 /// Room for the areas that one call can add: Linux tests at each split.
 static bool has_room(const struct process *process, size_t more) { return process->areas.count + more <= AREA_MOST; }
 
-static void tell_policy(struct process *process, size_t area, uint64_t page, uint64_t end, uint32_t cpu) {
-    const struct vm_policy *policy = process->system->policy;
-    if (policy->on_map && page < end) policy->on_map(process, area, page, end, cpu);
-}
-
 static void add_area(struct process *process, const struct area *area, enum areas_join join, uint32_t cpu) {
     bool merged;
     const struct area added = *area;
     const size_t index = areas_add(&process->areas, area, join, &merged);
     if (merged) process_register(process, &process->areas.item[index]);
-    tell_policy(process, index, added.start, added.end, cpu);
+    policy_mapped(process, index, added.start, added.end, cpu);
 }
 
 const char *process_map(struct process *process, uint64_t page, uint64_t pages, uint32_t flags, uint32_t file, uint64_t offset,
@@ -58,6 +53,7 @@ static void drop_pages(struct process *process, uint64_t page, uint64_t end, uin
     gather_start(&gather, process->system, cpu);
     unmap_pages(process, &gather, page, end);
     gather_finish(&gather);
+    policy_unmapped(process, areas_at(&process->areas, page), page, end, cpu);
 }
 
 static size_t advise_huge(struct process *process, size_t index, uint64_t page, uint64_t end, bool huge) {
@@ -150,7 +146,7 @@ static const char *move_area(struct process *process, uint64_t page, uint64_t ol
         return "a page table got no frame";
     }
     unmap_range(process, page, page + old_pages, cpu);
-    tell_policy(process, areas_from(&process->areas, to), to + old_pages, to + new_pages, cpu);
+    policy_mapped(process, areas_from(&process->areas, to), to + old_pages, to + new_pages, cpu);
     return NULL;
 }
 

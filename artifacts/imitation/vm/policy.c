@@ -29,6 +29,18 @@ void policy_use(struct vm_system *system, const struct vm_policy *policy) {
     if (policy && policy->start) policy->start(system);
 }
 
+static bool sees(const struct area *area) { return area->file == 0 && !(area->flags & (AREA_SHARED | AREA_HUGETLB)); }
+
+void policy_mapped(struct process *process, size_t area, uint64_t page, uint64_t end, uint32_t cpu) {
+    const struct vm_policy *policy = process->system->policy;
+    if (policy->on_map && page < end && sees(&process->areas.item[area])) policy->on_map(process, area, page, end, cpu);
+}
+
+void policy_unmapped(struct process *process, const struct area *area, uint64_t page, uint64_t end, uint32_t cpu) {
+    const struct vm_policy *policy = process->system->policy;
+    if (policy->on_unmap && sees(area)) policy->on_unmap(process, page, end, cpu);
+}
+
 bool policy_place(struct process *process, size_t area, uint64_t page, uint32_t frame, uint32_t cpu) {
     struct pt_new added = {0};
     enum phys_outcome outcome;

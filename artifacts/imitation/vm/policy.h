@@ -27,6 +27,9 @@ struct vm_policy {
     void (*end)(struct vm_system *system);
     /// mmap, brk or mremap made [page, end) part of the area. NULL: nothing happens before the first access.
     void (*on_map)(struct process *process, size_t area, uint64_t page, uint64_t end, uint32_t cpu);
+    /// Nothing is mapped in [page, end) any more, after munmap, brk, mremap (the old place), MADV_DONTNEED, a new mapping or exit: its pages are
+    /// freed or have moved. NULL: nothing to give back.
+    void (*on_unmap)(struct process *process, uint64_t page, uint64_t end, uint32_t cpu);
     /// True: the page is mapped, or the fault needs something (fault_needs). False, at level 1 only: the fault goes on at level 0.
     bool (*on_fault)(const struct missing *missing, struct fault *fault);
     /// Frames for a page of a process (request->process, page). NULL: phys_obtain.
@@ -46,4 +49,6 @@ void policy_use(struct vm_system *system, const struct vm_policy *policy);
 /// frame is still the policy's. pre: nothing maps the page.
 bool policy_place(struct process *process, size_t area, uint64_t page, uint32_t frame, uint32_t cpu);
 
-static inline bool policy_sees(const struct area *area) { return area->file == 0 && !(area->flags & (AREA_SHARED | AREA_HUGETLB)); }
+/// Tell the policy that [page, end) of the area was mapped or unmapped, if it sees the area.
+void policy_mapped(struct process *process, size_t area, uint64_t page, uint64_t end, uint32_t cpu);
+void policy_unmapped(struct process *process, const struct area *area, uint64_t page, uint64_t end, uint32_t cpu);

@@ -2,6 +2,7 @@
 
 #include "pt/free.h"
 #include "vm/hugetlb.h"
+#include "vm/policy.h"
 
 static void zap_huge(struct process *process, struct gather *gather, struct pt_table *table, const pt_entry *slot, uint64_t page) {
     const pt_entry entry = *slot;
@@ -138,5 +139,6 @@ void unmap_range(struct process *process, uint64_t page, uint64_t end, uint32_t 
     }
     free_tables(process, &gather, areas->item + first, last - first, floor, ceiling);
     gather_finish(&gather);
+    for (size_t i = first; i < last; ++i) policy_unmapped(process, &areas->item[i], areas->item[i].start, areas->item[i].end, cpu);
     areas_remove(areas, first, last);
 }

@@ -7,7 +7,6 @@
 static void on_map(struct process *process, size_t area, uint64_t page, uint64_t end, uint32_t cpu) {
     struct phys *phys = process->system->phys;
     struct error error;
-    if (!policy_sees(&process->areas.item[area])) return;
     for (unsigned order = PHYS_MAX_ORDER; page < end;) {
         while (order > 0 && UINT64_C(1) << order > end - page) --order;
         struct phys_request request = vm_request(process, page, order, PHYS_MOVABLE, cpu);
