@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit  # scipy.stats takes 0.4 s and 40 MB to import
 
 CONFIDENCE = 0.95
 
@@ -53,7 +53,7 @@ def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> In
 @lru_cache(maxsize=1000)
 def _quantile(confidence: float, freedom: int) -> float:
     """Of Student's t, two-sided; thousands of means have the same count."""
-    return stats.t.ppf((1 + confidence) / 2, freedom)
+    return stdtrit(freedom, (1 + confidence) / 2)
 
 
 def paired_ratio_interval(

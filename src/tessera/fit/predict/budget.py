@@ -204,10 +204,10 @@ def _noise(fitted: FittedModel, n: int, repeats: str | Path | None) -> Part:
     freedom = int((logs.count() - 1).clip(lower=0).sum())
     if freedom < 1:
         return unknown, "", "unknown: no layout has two runs"
-    from scipy.stats import t  # imported by scikit-learn already
+    from scipy.special import stdtrit
 
     squares = float(((logs.count() - 1) * logs.var(ddof=1)).dropna().sum())
-    share = float(t.ppf(0.975, freedom)) * np.sqrt(squares / freedom)
+    share = float(stdtrit(freedom, 0.975)) * np.sqrt(squares / freedom)
     own = sorted(set(frame["runtime_provenance"])) if "runtime_provenance" in frame.columns else []
     if not own and column == "runtime_ns":
         own = ["measured"]  # clock time is never simulated (docs/contracts.md)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy.optimize import nnls
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import repo_root, write_text
@@ -183,7 +183,7 @@ def _bootstrap_intervals(matrix, predicted, residuals, values, seed: int) -> tup
         found[number] = nnls(matrix, predicted + draws[number])[0]
     freedom = max(1, count - constants)
     tail = (1 - CONFIDENCE) / 2
-    widened = student.ppf(1 - tail, freedom) / student.ppf(1 - tail, 1e9)
+    widened = stdtrit(freedom, 1 - tail) / stdtrit(1e9, 1 - tail)
     low, high = np.quantile(found, [tail, 1 - tail], axis=0)
     low, high = values + (low - values) * widened, values + (high - values) * widened
     return np.clip(low, 0, None), high

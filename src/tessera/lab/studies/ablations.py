@@ -9,7 +9,7 @@ from typing import Annotated
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtr
 
 from tessera.core.errors import TesseraError
 from tessera.core.layouts.layout import ALL_2MB, ALL_4KB
@@ -88,7 +88,7 @@ def curvature(C: np.ndarray, R: np.ndarray) -> tuple[float, float]:
     variance = residual @ residual / freedom * np.linalg.inv(design.T @ design)[2, 2]
     if variance <= (1e-12 * max(1.0, abs(weights[2]))) ** 2:  # a parabola to working precision
         return float(weights[2]), 0.0
-    return float(weights[2]), float(2 * stats.t.sf(abs(weights[2]) / np.sqrt(variance), freedom))
+    return float(weights[2]), float(2 * stdtr(freedom, -abs(weights[2]) / np.sqrt(variance)))
 
 
 def _fit(model: str, samples: Samples) -> dict[str, float]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtrit
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import built, with_names
@@ -135,7 +135,7 @@ def ratio_estimate(counts, instructions, total: float) -> Estimate:
     if n < 2:
         return Estimate(rate * total)
     error = np.sqrt(((y - rate * x) ** 2).sum() / (n * (n - 1))) / x.mean()
-    return Estimate(rate * total, float(stats.t.ppf(0.975, n - 1) * error * total))
+    return Estimate(rate * total, float(stdtrit(n - 1, 0.975) * error * total))
 
 
 def weighted_estimate(counts, instructions, shares, total: float) -> Estimate:
