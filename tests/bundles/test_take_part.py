@@ -26,6 +26,8 @@ from tessera.report import exit_status, site, verdicts
 from tests.bundles.processor import Plan, made, put
 from tests.measure.counted.world import World, engine_cells
 
+pytestmark = pytest.mark.slow
+
 WALKS = "micro20-broadwell-walks-exceed-runtime"
 GUPS = ("gups-8gb", "gups-16gb", "gups-32gb")
 PLAN = Plan(layouts=("growing-0", "growing-8", "1gb"))

@@ -17,7 +17,10 @@ HERE = Path(__file__).resolve().parent
 SAMPLE = 60  #: points of a writer
 FEWEST = 1000  #: points of all, so that a writer that no longer meets its faults is seen
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: apt-get install gcc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: apt-get install gcc"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -95,6 +95,7 @@ def duplicated():
     return make_samples(*(np.repeat(values, 3) for values in (R, H, M, C)))
 
 
+@pytest.mark.slow
 def test_duplicates_stay_in_one_fold():
     judged = run_protocols(table(duplicated(), gb=False), ["poly3", "gp"], ["kfold", "1gb"])
     assert number(judged, model="gp", protocol="kfold", setting="6") > 0.1  # a copy would give 0

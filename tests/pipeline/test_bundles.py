@@ -8,6 +8,8 @@ import pytest
 
 from .stub_checkout import Checkout, kinds
 
+pytestmark = pytest.mark.slow
+
 AFTER = {"dev step machines", "dev notebooks run", "report render", "report check"}
 
 

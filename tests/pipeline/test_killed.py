@@ -26,6 +26,8 @@ time.sleep(60)
 WORKFLOW = """
 from pathlib import Path
 from tessera.cli.pipeline.failures import begin_run
+
+pytestmark = pytest.mark.slow
 onstart: begin_run(Path("results/x"))
 rule all:
     input: "results/x/first", "results/x/second",

@@ -213,6 +213,8 @@ def test_what_failed_is_made_again_although_a_report_was_made_of_it(tmp_path):
         """
 from pathlib import Path
 from tessera.cli.pipeline.failures import begin_run
+
+pytestmark = pytest.mark.slow
 onstart: begin_run(Path("results/x"))
 rule check:
     input: "results/x/report/index.html",

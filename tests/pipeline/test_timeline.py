@@ -135,6 +135,7 @@ rule make:
 """
 
 
+@pytest.mark.slow
 def test_a_run_that_is_asked_for_them_ends_with_its_last_lines(tmp_path, monkeypatch):
     """Below all that Snakemake says: steps that ran, also after a failure and in a second start."""
 

@@ -10,7 +10,10 @@ from tessera.report.pages import PAGES
 from tests.report import looks
 from tests.report.browser import find
 
-pytestmark = pytest.mark.skipif(find() is None, reason="no browser: apt-get install chromium")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find() is None, reason="no browser: apt-get install chromium"),
+]
 WIDTHS = (320, 390, 1280)
 
 
