@@ -41,7 +41,7 @@ constexpr MappedRow row(uint64_t page, PageSize size) {
     uint64_t frame = first - (begin >> 12);
     if (first >= own_begin >> 12) frame = (physical::kernel_own.begin >> 12) + first - (own_begin >> 12);
     else if (first >= tables_begin >> 12) frame = table_physical(first << 12) >> 12;
-    return {first, frame, pages, size, ~uint32_t{0}};
+    return {first, frame, pages, size, MappedRow::no_chunk};
 }
 
 }  // namespace tessera::sim::kernel

@@ -14,7 +14,6 @@ namespace tessera::sim {
 namespace {
 
 constexpr uint64_t region_pages = 512;
-constexpr uint32_t no_chunk = ~uint32_t{0};  ///< of a page outside the pools
 
 [[noreturn]] void refuse(const Mapping& mapping, const MappingRow& row, const std::string& found, const std::string& remedy) {
     throw Refusal("mapping " + mapping.name + ", pool " + pool_name(row.pool) + ", page " + std::to_string(row.page), found, remedy);
@@ -59,7 +58,7 @@ std::vector<MappedRow> MappedPages::rows_of_epoch() const {
 PageChunk MappedPages::chunk(VirtAddr address) const {
     if (live_) live_chunks();
     const MappedRow& found = row(address);
-    return found.chunk == no_chunk ? PageChunk{found.page, found.frame, found.pages} : chunks()[found.chunk];
+    return found.chunk == MappedRow::no_chunk ? PageChunk{found.page, found.frame, found.pages} : chunks()[found.chunk];
 }
 
 uint64_t MappedPages::next_change() const {
@@ -140,7 +139,7 @@ const MappedRow* MappedPages::search_live(uint64_t page) const {
     if (direct_map_ && page >= kernel::begin >> 12) return &(last_ = kernel::row(page, *direct_map_));
     switch (live_->find(page, last_)) {
         case LivePages::Found::mapped: break;
-        case LivePages::Found::outside: last_ = {page, outside_frames + page, 1, PageSize::small_4kb, no_chunk}; break;
+        case LivePages::Found::outside: last_ = {page, outside_frames + page, 1, PageSize::small_4kb, MappedRow::no_chunk}; break;
         case LivePages::Found::unmapped: return nullptr;
     }
     return &last_;
@@ -168,7 +167,7 @@ const MappedRow* MappedPages::search(uint64_t page) const {
         return nullptr;
     }
     last_number_ = no_row;
-    return &(last_ = {page, outside_frames + page, 1, PageSize::small_4kb, no_chunk});
+    return &(last_ = {page, outside_frames + page, 1, PageSize::small_4kb, MappedRow::no_chunk});
 }
 
 }  // namespace tessera::sim

@@ -17,7 +17,8 @@ struct PageChunk {
 struct MappedRow {
     uint64_t page = 0, frame = 0, pages = 0;
     PageSize size = PageSize::small_4kb;
-    uint32_t chunk = 0;  ///< index of chunks(); ~0 outside the pools
+    uint32_t chunk = 0;  ///< index of chunks(); no_chunk outside the pools and of the kernel
+    static constexpr uint32_t no_chunk = ~uint32_t{0};
 };
 
 }  // namespace tessera::sim

@@ -1,10 +1,15 @@
-// agreement_test.cpp - every registered design gives equal counts on all three engines: random programs, platforms and
-// mappings of one and two epochs. A new design is in this test as soon as it is registered.
+// agreement_test.cpp - every registered design gives equal counts on all three engines: random programs, platforms, mappings of one and
+// two epochs, and logs with and without the kernel's work. A new design is in this test as soon as it is registered.
+//
+// TESSERA_AGREEMENT_SEEDS: random inputs for each design and test; 6 if it is not set.
+#include <cstdlib>
+
 #include "base/error.h"
 #include "mmu/design.h"
 #include "support/engines.h"
 #include "support/random_inputs.h"
 #include "support/random_mappings.h"
+#include "support/random_woven.h"
 
 namespace tessera::sim::testing {
 namespace {
@@ -33,10 +38,15 @@ std::vector<std::string> shipped_designs() {
     return names;
 }
 
+uint64_t seeds() {
+    const char* const wanted = std::getenv("TESSERA_AGREEMENT_SEEDS");
+    return wanted == nullptr ? 6 : std::stoul(wanted);
+}
+
 class DesignAgreement : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(DesignAgreement, OnRandomMappings) {
-    for (uint64_t seed = 0; seed < 6; ++seed) {
+    for (uint64_t seed = 0; seed < seeds(); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         RandomInputs random(seed + 900);
         RandomMappings mappings(seed + 900);
@@ -52,6 +62,27 @@ TEST_P(DesignAgreement, OnRandomMappings) {
         const bool sampled = seed % 3 == 2 && !properties.needs_caches;
         const auto counts = on_all_engines(platform, stream, layouts, sampled ? Sampling{false, 3, 300, 200} : Sampling{});
         for (const LayoutCounts& of_mapping : counts) EXPECT_GT(of_mapping.units.at(0).runtime_cycles, 0u);
+        if (::testing::Test::HasFailure()) return;
+    }
+}
+
+TEST_P(DesignAgreement, OnRandomLogs) {
+    for (uint64_t seed = 0; seed < seeds(); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        RandomWoven random(seed + 3000, 1500);
+        Platform platform = RandomInputs(seed + 3000).platform();
+        platform.mmu_design = GetParam();
+        platform.allocator = "mapped";
+        platform.page_table_levels = 4;
+        const Properties properties = properties_of(platform, random.stream, random.layout);
+        if (!properties.follows_changes) {
+            EXPECT_THROW(simulate("partial", platform, random.stream, {random.layout}, {}), Refusal);
+            return;
+        }
+        const bool sampled = seed % 3 == 2 && !properties.needs_caches;
+        if (seed % 2 || GetParam() == "nested")  // no addresses of the kernel
+            on_all_engines(platform, random.stream, {random.layout}, sampled ? Sampling{false, 3, 300, 200} : Sampling{});
+        else on_all_engines(platform, random.woven, {random.layout});
         if (::testing::Test::HasFailure()) return;
     }
 }

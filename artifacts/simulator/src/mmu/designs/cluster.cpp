@@ -117,13 +117,15 @@ private:
     uint8_t together(VirtAddr address, const PageChunk& chunk) const {
         const uint64_t page = address.value >> 12, begin = page & ~uint64_t{7}, frame = chunk.frame + (page - chunk.page);
         if (chunk.page > begin || begin + 8 > chunk.page + chunk.pages || frame >= outside_frames) return find_together(address);
-        const unsigned of_page = page & 7, of_frame = frame & 7;
-        return uint8_t(0xffu << of_page >> of_frame);
+        return of_a_run(page, frame);
     }
+    /// If the frames of the whole group go on as its pages do.
+    static uint8_t of_a_run(uint64_t page, uint64_t frame) { return uint8_t(0xffu << (page & 7) >> (frame & 7)); }
     uint8_t find_together(VirtAddr address) const {
         const MappedRow& row = pages_.row(address);
         const uint64_t page = address.value >> 12, begin = page & ~uint64_t{7}, frame = row.frame + (page - row.page);
         if (frame >= outside_frames) return uint8_t(1 << (page - begin));
+        if (row.chunk == MappedRow::no_chunk) return of_a_run(page, frame);  // of the kernel, whose windows are runs
         const std::vector<PageChunk>& chunks = pages_.chunks();
         size_t at = row.chunk;
         while (at > 0 && chunks[at - 1].page + chunks[at - 1].pages > begin) --at;

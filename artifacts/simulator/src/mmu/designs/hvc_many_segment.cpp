@@ -8,8 +8,8 @@
 //   - Segment table: holds all segments, 7 cycles. Then the range enters the segment cache.
 // All nodes in the index cache: H. Else M. With a tree of depth 4 and all nodes cached this takes 1 + 4 x 3 + 7 = 20 cycles, as Park says.
 //
-// Node n lies 64 n bytes behind the begin of physical::of_design (assumed). Pages outside the pools have no segment: the
-// synonym TLB translates them before L1D, and they use their virtual addresses (assumed; they are few). When the mapping
+// Node n lies 64 n bytes behind the begin of physical::of_design (assumed). Pages outside the pools and those of the kernel have
+// no segment: the synonym TLB translates them before L1D, and they use their virtual addresses (assumed; they are few). When the mapping
 // changes, the operating system writes a new tree, so the index cache forgets all nodes. The segment cache forgets entries that the
 // range overlaps or touches, because a segment that ends there may have become longer.
 //
@@ -60,7 +60,7 @@ private:
     };
     struct Block {};
 
-    bool delays(VirtAddr address) const override { return pages_.row(address).frame < outside_frames; }
+    bool delays(VirtAddr address) const override { return pages_.row(address).chunk != MappedRow::no_chunk; }
 
     Translated look_up(const Access& access, PageNumber, Port* port) override {
         const VirtAddr address = access.address;
