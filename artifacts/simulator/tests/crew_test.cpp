@@ -98,7 +98,7 @@ TEST(ReadAheadTest, PassesOnWhatTheSourceThrowsInItsPlace) {
         const std::vector<trace::StaticBlock>& blocks() const override { return good.blocks(); }
         void rewind() override { good.rewind(); }
         bool next(trace::Frame& out) override {
-            if (left-- == 0) throw trace::TraceError("frame 2 at byte 7: damaged");
+            if (left-- == 0) throw trace::TraceError("frame 2 at byte 7", "damaged", "record it again");
             return good.next(out);
         }
     } source;

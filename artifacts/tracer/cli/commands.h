@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -10,9 +9,9 @@
 
 namespace tessera::trace::cli {
 
-/// A wrong request (exit status 2). The message is "asked: found\n  what to do: remedy".
-struct UsageError : std::runtime_error {
-    using std::runtime_error::runtime_error;
+/// A wrong request (exit status 2).
+struct UsageError : Error {
+    using Error::Error;
 };
 
 void info(const std::string& path, bool json);

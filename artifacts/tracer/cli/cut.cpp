@@ -39,9 +39,10 @@ void cut(const std::string& in, const std::string& out, uint64_t start_access, u
     Reader reader = Reader::open(in);
     const uint64_t available = reader.header().accesses;
     if (accesses == 0 || start_access >= available || accesses > available - start_access)
-        throw UsageError("cut " + in + ": accesses " + std::to_string(start_access) + " to " + std::to_string(start_access + accesses) +
-                         " of a trace that has " + std::to_string(available) +
-                         "\n  what to do: choose --start and --accesses inside the trace");
+        throw UsageError("cut " + in,
+                         "accesses " + std::to_string(start_access) + " to " + std::to_string(start_access + accesses) +
+                             " of a trace that has " + std::to_string(available),
+                         "choose --start and --accesses inside the trace");
     Writer writer = Writer::create(out);
     for (const StaticBlock& block : reader.blocks()) writer.add_block(block);
     Frame frame;

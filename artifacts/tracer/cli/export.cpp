@@ -82,8 +82,7 @@ private:
     }
 
     [[noreturn]] void fail() {
-        throw TraceError("write ChampSim trace " + path_ + ": " + std::strerror(errno) +
-                         "\n  what to do: free disk space or write elsewhere");
+        throw TraceError("write ChampSim trace " + path_, std::strerror(errno), "free disk space or write elsewhere");
     }
 
     std::FILE* file_;
@@ -100,8 +99,7 @@ void export_champsim(const std::string& in, const std::string& out) {
     Replacement replacement(out);
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(replacement.path().c_str(), "wb"), std::fclose);
     if (!file)
-        throw TraceError("create ChampSim trace " + out + ": " + std::strerror(errno) +
-                         "\n  what to do: free disk space, or choose a path that you may write to");
+        throw TraceError("create ChampSim trace " + out, std::strerror(errno), "free disk space, or choose a path that you may write to");
     Exporter exporter(file.get(), out);
     Frame frame;
     while (reader.next(frame)) {

@@ -66,21 +66,17 @@ uint8_t length_of(const ChampsimRecord& record, const ChampsimRecord& next) {
 class Records {
 public:
     explicit Records(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb"), std::fclose) {
-        if (!file_)
-            throw TraceError("open ChampSim trace " + path + ": " + std::strerror(errno) +
-                             "\n  what to do: give the path of an uncompressed trace");
+        if (!file_) throw TraceError("open ChampSim trace " + path, std::strerror(errno), "give the path of an uncompressed trace");
     }
 
     /// False at the end. `accesses` of the records before: of a reader that wants no more than `limit` (0: all), an impossible record
     /// behind so many is the end.
     bool next(ChampsimRecord& record, uint64_t accesses, uint64_t limit) {
         const size_t got = std::fread(&record, 1, sizeof record, file_.get());
-        if (std::ferror(file_.get()))
-            throw TraceError("read ChampSim trace " + path_ + ": " + std::strerror(errno) + "\n  what to do: check the disk");
+        if (std::ferror(file_.get())) throw TraceError("read ChampSim trace " + path_, std::strerror(errno), "check the disk");
         if (begin_.size() < telling_bytes) begin_.append(reinterpret_cast<const char*>(&record), got);
         if (got == 0) {
-            if (read_ == 0)
-                throw TraceError("ChampSim trace " + path_ + ": the file is empty\n  what to do: copy it again, or give another path");
+            if (read_ == 0) throw TraceError("ChampSim trace " + path_, "the file is empty", "copy it again, or give another path");
             return false;
         }
         const auto wrong = got == sizeof record ? wrong_field(record) : std::nullopt;
@@ -106,12 +102,12 @@ private:
         const std::string record = "ChampSim trace " + path_ + ", record " + std::to_string(read_) + " at byte " +
                                    std::to_string(read_ * sizeof(ChampsimRecord)) + field;
         if (has_cloudsuite_records())
-            throw TraceError(record + ": " + found +
-                             "; the file can have CloudSuite's 96-byte records\n  what to do: use a trace of ChampSim's 64-byte records");
+            throw TraceError(record, found + "; the file can have CloudSuite's 96-byte records",
+                             "use a trace of ChampSim's 64-byte records");
         std::string remedy = is_wide ? "use a trace of a program whose addresses are below 2^48"
                                      : "copy the trace again from its source; it must have ChampSim's 64-byte records for x86";
         if (accesses > 0) remedy += ", or import the part before this record: --max-accesses " + std::to_string(accesses);
-        throw TraceError(record + ": " + found + "\n  what to do: " + remedy);
+        throw TraceError(record, found, remedy);
     }
 
     /// Whether the file begins with CloudSuite's records: reads on until that is known.

@@ -5,24 +5,12 @@
 #include <filesystem>
 
 #include "commands.h"
+#include "tessera/common/text.h"
 #include "tessera/trace/pools.h"
 #include "tessera/trace/printable.h"
 
 namespace tessera::trace::cli {
 namespace {
-
-const char* kind_name(PoolKind kind) { return kind == PoolKind::heap ? "brk" : "mmap"; }
-
-std::string json_string(const std::string& text) {
-    std::string out = "\"";
-    for (const unsigned char c : text) {
-        char escaped[8];
-        if (c == '"' || c == '\\') out += '\\', out += static_cast<char>(c);
-        else if (c < 0x20) std::snprintf(escaped, sizeof escaped, "\\u%04x", c), out += escaped;
-        else out += static_cast<char>(c);
-    }
-    return out + '"';
-}
 
 uint64_t outside_pages(const Header& h) {
     uint64_t pages = h.distinct_4kb_pages;
@@ -63,7 +51,7 @@ void print_json(const Header& h, const Events* events, const std::vector<StaticB
     for (size_t i = 0; i < h.pools.size(); ++i)
         std::printf("%s{\"kind\": \"%s\", \"base\": %" PRIu64 ", \"size_bytes\": %" PRIu64 ", \"used_bytes\": %" PRIu64
                     ", \"distinct_4kb_pages\": %" PRIu64 "}",
-                    i ? ", " : "", kind_name(h.pools[i].kind), h.pools[i].base, h.pools[i].size_bytes, h.pools[i].used_bytes,
+                    i ? ", " : "", name_of(h.pools[i].kind), h.pools[i].base, h.pools[i].size_bytes, h.pools[i].used_bytes,
                     h.pools[i].distinct_4kb_pages);
     std::printf("]}\n");
 }
@@ -115,7 +103,7 @@ void info(const std::string& path, bool json) {
     std::printf("distinct 4KB pages  %" PRIu64 "\n", h.distinct_4kb_pages);
     for (const Pool& pool : h.pools)
         std::printf("pool %-14s base 0x%" PRIx64 ", %" PRIu64 " bytes, %" PRIu64 " used, %" PRIu64 " distinct 4KB pages\n",
-                    kind_name(pool.kind), pool.base, pool.size_bytes, pool.used_bytes, pool.distinct_4kb_pages);
+                    name_of(pool.kind), pool.base, pool.size_bytes, pool.used_bytes, pool.distinct_4kb_pages);
     std::printf("outside the pools   %" PRIu64 " accesses (%.1f%%), %" PRIu64
                 " distinct 4KB pages (%.1f%%): 4KB pages under every layout\n",
                 outside, share(outside, h.accesses), outside_pages(h), share(outside_pages(h), h.distinct_4kb_pages));

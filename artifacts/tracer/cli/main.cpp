@@ -2,10 +2,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <set>
 
 #include "commands.h"
 #include "pool_options.h"
+#include "tessera/common/command_line.h"
 #include "tessera/trace/printable.h"
 
 namespace {
@@ -25,8 +25,17 @@ constexpr const char* usage =
     "       tessera-trace touches TRACE OUT        write the first access to each page of the pools, as CSV\n"
     "example: tessera-trace info gups.tst --json\n";
 
-[[noreturn]] void refuse(const std::string& asked, const std::string& found) {
-    throw UsageError(asked + ": " + found + "\n  what to do: run tessera-trace --help");
+ImportOptions import_options(const std::vector<std::string>& words) {
+    const tessera::Syntax syntax{"import-champsim ", "tessera-trace", {{"mmap-pool"}, {"brk-pool"}, {"max-accesses"}, {"program"}}};
+    tessera::CommandLine given;
+    if (const tessera::Problem wrong = read_command_line(syntax, words, &given)) throw UsageError(wrong);
+    ImportOptions options;
+    if (given.has("mmap-pool")) options.anon = pool_option("--mmap-pool", PoolKind::anon, given.value("mmap-pool"));
+    if (given.has("brk-pool")) options.heap = pool_option("--brk-pool", PoolKind::heap, given.value("brk-pool"));
+    if (given.has("max-accesses")) options.max_accesses = number("--max-accesses", given.value("max-accesses"));
+    options.program = given.value("program");
+    check_apart(options);
+    return options;
 }
 
 int run(const std::vector<std::string>& words) {
@@ -41,22 +50,10 @@ int run(const std::vector<std::string>& words) {
     if (command == "export-champsim" && given == 3) return export_champsim(words[1], words[2]), 0;
     if (command == "events" && (given == 2 || (given == 3 && words[2] == "--csv"))) return events(words[1], given == 3), 0;
     if (command == "touches" && given == 3) return touches(words[1], words[2]), 0;
-    if (command == "import-champsim" && given >= 3 && given % 2 == 1) {
-        ImportOptions options;
-        std::set<std::string> seen;
-        for (size_t i = 3; i < given; i += 2) {
-            const std::string &option = words[i], &value = words[i + 1];
-            if (!seen.insert(option).second) refuse("import-champsim " + option, "given twice");
-            if (option == "--mmap-pool") options.anon = pool_option(option, PoolKind::anon, value);
-            else if (option == "--brk-pool") options.heap = pool_option(option, PoolKind::heap, value);
-            else if (option == "--program") options.program = value;
-            else if (option == "--max-accesses") options.max_accesses = number(option, value);
-            else refuse("import-champsim", "unknown option '" + option + "', or its value is missing");
-        }
-        check_apart(options);
-        return std::fputs(import_champsim(words[1], words[2], options).c_str(), stdout), 0;
-    }
-    refuse(command.empty() ? "command" : "command '" + command + "'", "no such command, or wrong arguments");
+    if (command == "import-champsim" && given >= 3)
+        return std::fputs(import_champsim(words[1], words[2], import_options({words.begin() + 3, words.end()})).c_str(), stdout), 0;
+    throw UsageError(command.empty() ? "command" : "command '" + command + "'", "no such command, or wrong arguments",
+                     "run tessera-trace --help");
 }
 
 }  // namespace
@@ -65,14 +62,11 @@ int main(int argc, char** argv) {
     try {
         const int status = run({argv + 1, argv + argc});
         if (std::fflush(stdout) != 0 || std::ferror(stdout))
-            throw TraceError(std::string("write standard output: ") + std::strerror(errno) +
-                             "\n  what to do: free disk space, or write elsewhere");
+            throw TraceError("write standard output", std::strerror(errno), "free disk space, or write elsewhere");
         return status;
-    } catch (const UsageError& error) {
-        std::fprintf(stderr, "tessera-trace: %s\n", printable_lines(error.what()).c_str());
-        return 2;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "tessera-trace: %s\n", printable_lines(error.what()).c_str());
-        return 1;
+        const auto* const known = dynamic_cast<const tessera::Error*>(&error);
+        return known ? known->exit_status() : tessera::kExitFailed;
     }
 }

@@ -1,16 +1,16 @@
 #include "pool_options.h"
 
-#include <charconv>
 #include <cstdio>
 
 #include "spans.h"
+#include "tessera/common/numbers.h"
+#include "tessera/common/text.h"
 
 namespace tessera::trace::cli {
 namespace {
 
 [[noreturn]] void refuse_pool(const std::string& asked, const std::string& found) {
-    throw UsageError(asked + ": " + found +
-                     "\n  what to do: give the pool's first address and its end (exclusive), e.g. 0x7f0000000000:0x7f0040000000");
+    throw UsageError(asked, found, "give the pool's first address and its end (exclusive), e.g. 0x7f0000000000:0x7f0040000000");
 }
 
 uint64_t end_of(const Pool& pool) { return pool.base + pool.size_bytes; }
@@ -25,14 +25,8 @@ std::string shown(const char* option, const Pool& pool) {
 }  // namespace
 
 uint64_t number(const std::string& option, std::string_view text) {
-    const std::string asked = option + " '" + std::string(text) + "'";
-    const bool hex = text.starts_with("0x");
-    if (hex) text.remove_prefix(2);
-    uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-    if (error != std::errc{} || end != text.data() + text.size())
-        throw UsageError(asked + ": not a 64-bit number\n  what to do: write decimal digits, or 0x and hexadecimal digits");
-    return value;
+    if (const auto value = number_or_hex(text)) return *value;
+    throw UsageError(option + " " + in_quotes(text), "not a 64-bit number", "write decimal digits, or 0x and hexadecimal digits");
 }
 
 Pool pool_option(const std::string& option, PoolKind kind, const std::string& text) {
@@ -49,9 +43,8 @@ Pool pool_option(const std::string& option, PoolKind kind, const std::string& te
 void check_apart(const ImportOptions& options) {
     if (!options.anon || !options.heap) return;
     if (options.anon->base >= end_of(*options.heap) || options.heap->base >= end_of(*options.anon)) return;
-    throw UsageError(
-        shown("--mmap-pool", *options.anon) + " and " + shown("--brk-pool", *options.heap) +
-        ": the pools overlap after alignment to 1GB\n  what to do: give ranges that share no gigabyte, or give only the larger range");
+    throw UsageError(shown("--mmap-pool", *options.anon) + " and " + shown("--brk-pool", *options.heap),
+                     "the pools overlap after alignment to 1GB", "give ranges that share no gigabyte, or give only the larger range");
 }
 
 }  // namespace tessera::trace::cli

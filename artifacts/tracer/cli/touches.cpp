@@ -20,10 +20,7 @@ void touches(const std::string& in, const std::string& out) {
     Reader reader = Reader::open(in);
     PageSet seen;  // of all pools: they begin at 4KB pages and do not overlap, so no page is of two
     Replacement replacement(out);
-    const auto fail = [&] {
-        throw TraceError("write first touches " + out + ": " + std::strerror(errno) +
-                         "\n  what to do: free disk space, or write elsewhere");
-    };
+    const auto fail = [&] { throw TraceError("write first touches " + out, std::strerror(errno), "free disk space, or write elsewhere"); };
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(replacement.path().c_str(), "wb"), std::fclose);
     if (!file) fail();
     std::fputs("pool,page,access\n", file.get());
@@ -33,8 +30,7 @@ void touches(const std::string& in, const std::string& out) {
             const uint64_t address = frame.addresses[i];
             const Pool* const pool = pool_at(reader.header().pools, address);
             if (pool == nullptr || !seen.add(address)) continue;
-            std::fprintf(file.get(), "%s,%llu,%llu\n", pool->kind == PoolKind::heap ? "brk" : "mmap",
-                         static_cast<unsigned long long>((address - pool->base) / 4096),
+            std::fprintf(file.get(), "%s,%llu,%llu\n", name_of(pool->kind), static_cast<unsigned long long>((address - pool->base) / 4096),
                          static_cast<unsigned long long>(frame.first_access + i));
         }
     }

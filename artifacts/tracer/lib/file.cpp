@@ -13,7 +13,7 @@ namespace tessera::trace {
 namespace {
 
 [[noreturn]] void refuse(const std::string& asked, int error, const std::string& remedy) {
-    throw TraceError(asked + ": " + std::strerror(error) + "\n  what to do: " + remedy);
+    throw TraceError(asked, std::strerror(error), remedy);
 }
 
 }  // namespace

@@ -18,8 +18,7 @@ constexpr int compression_level = 1;
 size_t compress(const std::string& text, std::string& out) {
     if (out.size() < ZSTD_compressBound(text.size())) out.resize(ZSTD_compressBound(text.size()));
     const size_t size = ZSTD_compress(out.data(), out.size(), text.data(), text.size(), compression_level);
-    if (ZSTD_isError(size))
-        throw TraceError(std::string("compress a frame: ") + ZSTD_getErrorName(size) + "\n  what to do: free memory and record again");
+    if (ZSTD_isError(size)) throw TraceError("compress a frame", ZSTD_getErrorName(size), "free memory and record again");
     return size;
 }
 

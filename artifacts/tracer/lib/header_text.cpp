@@ -6,13 +6,13 @@
 // them. The keys of the region's count (windows ... region_ended) are there together or not at all. A trace with events
 // has `events=<count> <stored_bytes> <text_bytes>`. A recording of one thread of several can have `thread=<number> <its blocks>
 // <blocks of all threads>`, and an imported trace has `outside_accesses=<accesses in no pool>`. Numbers have digits only.
-#include <charconv>
 #include <map>
 #include <set>
 #include <sstream>
 
 #include "container.h"
 #include "sha256.h"
+#include "tessera/common/numbers.h"
 #include "tessera/trace/pools.h"
 #include "tessera/trace/printable.h"
 
@@ -41,11 +41,7 @@ std::string unescape(const std::string& value) {
 
 constexpr size_t most_digits = 20;  // of a 64-bit number
 
-/// Digits and nothing else: no sign, no space.
-bool to_number(std::string_view text, uint64_t& out) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    return error == std::errc{} && end == text.data() + text.size() && text.size() <= most_digits;
-}
+bool to_number(std::string_view text, uint64_t& out) { return text.size() <= most_digits && read_number(text, out); }
 
 /// As many numbers as `out` has, one space between two of them.
 bool to_numbers(std::string_view text, std::initializer_list<uint64_t*> out) {
@@ -99,8 +95,8 @@ std::string header_to_text(const Header& h, const std::optional<EventSizes>& eve
     if (h.outside_accesses) out << "outside_accesses=" << *h.outside_accesses << '\n';
     if (events) out << "events=" << events->count << ' ' << events->stored_bytes << ' ' << events->text_bytes << '\n';
     for (const Pool& pool : h.pools)
-        out << "pool=" << (pool.kind == PoolKind::heap ? "brk" : "mmap") << ' ' << pool.base << ' ' << pool.size_bytes << ' '
-            << pool.used_bytes << ' ' << pool.distinct_4kb_pages << '\n';
+        out << "pool=" << name_of(pool.kind) << ' ' << pool.base << ' ' << pool.size_bytes << ' ' << pool.used_bytes << ' '
+            << pool.distinct_4kb_pages << '\n';
     return out.str() + "sha256=" + sha256_hex(out.str()) + '\n';
 }
 

@@ -30,8 +30,8 @@ struct Reader::Impl {
     explicit Impl(File opened) : file(std::move(opened)) {}
 
     [[noreturn]] void refuse(const std::string& part, uint64_t offset, const std::string& found) const {
-        throw TraceError("trace " + file.path() + ", " + part + " at byte " + std::to_string(offset) + ": " + found +
-                         "\n  what to do: copy the file again from its source, or record it again with `tessera trace record`");
+        throw TraceError("trace " + file.path() + ", " + part + " at byte " + std::to_string(offset), found,
+                         "copy the file again from its source, or record it again with `tessera trace record`");
     }
     [[noreturn]] void refuse_frame(size_t frame, const std::string& found) const {
         refuse("frame " + std::to_string(frame), index[frame].offset, found);
@@ -44,9 +44,10 @@ struct Reader::Impl {
             refuse("preamble", 0,
                    "the file has " + std::to_string(file_bytes) + " bytes, but a trace has at least " + std::to_string(sizeof p));
         if (p.magic == file_magic_1 || p.magic == file_magic_2)
-            throw TraceError("trace " + file.path() + ": its format is version " + (p.magic == file_magic_1 ? "1" : "2") +
-                             ", and this program reads version 3 (string instructions by line, kinds of branches)"
-                             "\n  what to do: record it again with `tessera trace record`, or import it again with `tessera trace import`");
+            throw TraceError("trace " + file.path(),
+                             std::string("its format is version ") + (p.magic == file_magic_1 ? "1" : "2") +
+                                 ", and this program reads version 3 (string instructions by line, kinds of branches)",
+                             "record it again with `tessera trace record`, or import it again with `tessera trace import`");
         if (p.magic != file_magic)
             refuse("preamble", 0, "this is not a Tessera trace (its first 8 bytes differ), or its recording never finished");
         if (p.self_digest != self_digest(p)) refuse("preamble", 0, "damaged (checksum differs)");
@@ -153,9 +154,8 @@ bool Reader::has_events() const { return impl_->events.has_value(); }
 
 const Events& Reader::events() const {
     if (!impl_->events)
-        throw TraceError("events of trace " + impl_->file.path() +
-                         ": it was recorded without the program's calls to memory management"
-                         "\n  what to do: record it again: tessera trace record --events --roi whole --kernel-accesses on");
+        throw TraceError("events of trace " + impl_->file.path(), "it was recorded without the program's calls to memory management",
+                         "record it again: tessera trace record --events --roi whole --kernel-accesses on");
     return *impl_->events;
 }
 
@@ -168,8 +168,8 @@ bool Reader::next(Frame& out) {
 
 void Reader::seek(size_t index) {
     if (index >= frame_count())
-        throw TraceError("trace " + impl_->file.path() + ", frame " + std::to_string(index) + ": the trace has " +
-                         std::to_string(frame_count()) + " frames\n  what to do: use a frame number below that");
+        throw TraceError("trace " + impl_->file.path() + ", frame " + std::to_string(index),
+                         "the trace has " + std::to_string(frame_count()) + " frames", "use a frame number below that");
     impl_->at = index;
 }
 

@@ -20,8 +20,7 @@ std::string resolved(const std::string& target) {
     std::error_code failed;
     const fs::file_status found = fs::status(target, failed);
     if (!fs::exists(found)) return target;
-    if (!fs::is_regular_file(found))
-        throw TraceError("write " + target + ": it is not a regular file\n  what to do: name a regular file or a new file");
+    if (!fs::is_regular_file(found)) throw TraceError("write " + target, "it is not a regular file", "name a regular file or a new file");
     return fs::canonical(target).string();
 }
 
@@ -37,8 +36,8 @@ std::string unique_name(const std::string& target) {
 Replacement::Replacement(const std::string& target) : target_(resolved(target)), path_(unique_name(target_)) {
     const int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
-        throw TraceError("write " + target + ": " + std::strerror(errno) +
-                         "\n  what to do: free disk space, or choose a path in an existing folder that you may write to");
+        throw TraceError("write " + target, std::strerror(errno),
+                         "free disk space, or choose a path in an existing folder that you may write to");
     ::close(fd);
 }
 
@@ -56,8 +55,8 @@ void Replacement::commit() {
     for (const int fd : {above, made})
         if (fd >= 0) ::close(fd);
     if (!kept)
-        throw TraceError("write " + target_ + ": " + std::strerror(error) +
-                         "\n  what to do: free disk space, or choose a path in a folder that you may read and write");
+        throw TraceError("write " + target_, std::strerror(error),
+                         "free disk space, or choose a path in a folder that you may read and write");
 }
 
 }  // namespace tessera::trace

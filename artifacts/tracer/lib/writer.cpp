@@ -55,11 +55,10 @@ Writer Writer::create(const std::string& path) { return Writer(std::make_unique<
 
 uint32_t Writer::add_block(StaticBlock block) {
     if (block.insns.empty())
-        throw TraceError("block at " + std::to_string(block.pc) +
-                         ": no instructions\n  what to do: give it at least one, which makes its accesses");
+        throw TraceError("block at " + std::to_string(block.pc), "no instructions", "give it at least one, which makes its accesses");
     if (block.slots.size() > UINT16_MAX)
-        throw TraceError("block at " + std::to_string(block.pc) + ": " + std::to_string(block.slots.size()) +
-                         " memory slots, but a block has at most 65535\n  what to do: split the block");
+        throw TraceError("block at " + std::to_string(block.pc),
+                         std::to_string(block.slots.size()) + " memory slots, but a block has at most 65535", "split the block");
     impl_->table.slots.add(block);
     impl_->table.is_kernel.push_back(is_kernel_block(block));
     impl_->table.any_kernel |= is_kernel_block(block);
@@ -71,16 +70,16 @@ uint32_t Writer::add_block(StaticBlock block) {
 void Writer::set_length(uint32_t block, size_t insn, uint8_t length_bytes) {
     std::vector<StaticBlock>& blocks = impl_->blocks;
     if (block >= blocks.size() || insn >= blocks[block].insns.size())
-        throw TraceError("length of instruction " + std::to_string(insn) + " of block " + std::to_string(block) +
-                         ": there is none\n  what to do: register blocks with add_block first");
+        throw TraceError("length of instruction " + std::to_string(insn) + " of block " + std::to_string(block), "there is none",
+                         "register blocks with add_block first");
     blocks[block].insns[insn].length_bytes = length_bytes;
 }
 
 Writer::Room Writer::start(uint32_t block, uint16_t count) {
     Impl& w = *impl_;
     if (block >= w.blocks.size()) [[unlikely]]
-        throw TraceError("append to trace " + w.path + ": block " + std::to_string(block) + " of " + std::to_string(w.blocks.size()) +
-                         "\n  what to do: register blocks with add_block first");
+        throw TraceError("append to trace " + w.path, "block " + std::to_string(block) + " of " + std::to_string(w.blocks.size()),
+                         "register blocks with add_block first");
     if (w.frame->accesses + count > max_frame_accesses || w.frame->executions == max_frame_executions) [[unlikely]]
         w.next_frame();
     CollectedFrame& frame = *w.frame;
@@ -117,11 +116,11 @@ void Writer::finish(Header header) {
     header.distinct_4kb_pages = totals.pages.count();
     for (Pool& pool : header.pools) pool.distinct_4kb_pages = totals.pages.count(pool.base, pool.base + pool.size_bytes);
     if (const std::string wrong = wrong_pools(header.pools, header.distinct_4kb_pages); !wrong.empty())
-        throw TraceError("pools of trace " + w.path + ": " + wrong + "\n  what to do: correct the program that writes this trace");
+        throw TraceError("pools of trace " + w.path, wrong, "correct the program that writes this trace");
     std::optional<std::string> events_text;
     if (w.events) {
         if (const std::string wrong = wrong_events(*w.events, header); !wrong.empty())
-            throw TraceError("events of trace " + w.path + ": " + wrong + "\n  what to do: correct the program that writes this trace");
+            throw TraceError("events of trace " + w.path, wrong, "correct the program that writes this trace");
         events_text = events_to_text(*w.events);
     }
     header.checksum = content_checksum(table_text, index, events_text);

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <stdexcept>
+#include "tessera/common/error.h"
 
 namespace tessera::tracer {
 
@@ -18,9 +18,7 @@ void Control::open(const std::string& path) {
     if (fd >= 0 && fstat(fd, &found) == 0 && found.st_size == bytes) page = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (fd >= 0) close(fd);
     if (page == MAP_FAILED)
-        throw std::runtime_error("switch " + path +
-                                 ": must be a writable file of 4 bytes\n  what to do: create it with "
-                                 "`tessera trace switch FILE off`");
+        throw Error("switch " + path, "must be a writable file of 4 bytes", "create it with `tessera trace switch FILE off`");
     page_ = static_cast<volatile uint8_t*>(page);
     page_[1] = 1;
 }

@@ -12,7 +12,7 @@ namespace tessera::tracer {
 
 class Control {
 public:
-    /// Maps the file and sets position 1. Throws std::runtime_error.
+    /// Maps the file and sets position 1. Throws Error.
     void open(const std::string& path);
     bool asked() const { return page_[0] == 1; }
     void set_recording(bool on) { page_[2] = on; }

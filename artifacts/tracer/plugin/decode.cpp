@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "decode.h"
 
-#include <stdexcept>
 #include <string_view>
 
 #include "kinds.h"
 #include "registers.h"
+#include "tessera/common/error.h"
 
 namespace tessera::tracer {
 namespace {
@@ -82,7 +82,7 @@ bool loads_stack_pointer(const cs_x86& x86) {
 
 Decoder::Decoder() {
     if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle_) != CS_ERR_OK || cs_option(handle_, CS_OPT_DETAIL, CS_OPT_ON) != CS_ERR_OK)
-        throw std::runtime_error("libcapstone: this build cannot decode x86-64\n  what to do: install libcapstone with x86 support");
+        throw Error("libcapstone", "this build cannot decode x86-64", "install libcapstone with x86 support");
     insn_ = cs_malloc(handle_);
 }
 

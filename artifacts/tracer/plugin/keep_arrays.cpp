@@ -8,7 +8,8 @@
 
 #include <cstdint>
 #include <cstring>
-#include <stdexcept>
+
+#include "tessera/common/error.h"
 
 namespace tessera::tracer {
 namespace {
@@ -73,9 +74,7 @@ void keep_arrays() {
     size_t found = 0;
     dl_iterate_phdr(visit, &found);
     if (found == 0)
-        throw std::runtime_error(
-            "this QEMU: it does not call g_array_free to free its lists of callbacks\n"
-            "  what to do: use the QEMU 7.2 of the toolchain image");
+        throw Error("this QEMU", "it does not call g_array_free to free its lists of callbacks", "use the QEMU 7.2 of the toolchain image");
 }
 
 }  // namespace tessera::tracer

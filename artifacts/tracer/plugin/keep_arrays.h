@@ -11,7 +11,7 @@
 
 namespace tessera::tracer {
 
-/// Makes QEMU's calls of g_array_free do nothing. Throws std::runtime_error if QEMU has no such calls.
+/// Makes QEMU's calls of g_array_free do nothing. Throws Error if QEMU has no such calls.
 void keep_arrays();
 
 }  // namespace tessera::tracer

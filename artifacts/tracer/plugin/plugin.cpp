@@ -45,9 +45,8 @@ unsigned left_to_compare = 4096;
 void compare_store_flag(qemu_plugin_meminfo_t info) {
     --left_to_compare;
     if ((store_flag_of(info) != 0) != qemu_plugin_mem_is_store(info))
-        die("record " + recorder->settings().program +
-            ": this QEMU encodes accesses differently from QEMU 7.2\n"
-            "  what to do: use the QEMU of the toolchain image");
+        die({"record " + recorder->settings().program, "this QEMU encodes accesses differently from QEMU 7.2",
+             "use the QEMU of the toolchain image"});
 }
 
 /// Hands the buffer over; false when the recording has ended.
@@ -94,8 +93,8 @@ void on_program_event(uint64_t address) {
     if (region.child || region.stopped) return;
     mosalloc_event told;
     if (!read_guest(address, &told, sizeof told))
-        die("record " + recorder->settings().program +
-            ": what libmosalloc tells of a call can't be read\n  what to do: allow the process to read /proc/self/mem");
+        die({"record " + recorder->settings().program, "what libmosalloc tells of a call can't be read",
+             "allow the process to read /proc/self/mem"});
     recorder->add_program_event(told, told.name ? text_at(told.name, read_guest) : "");
 }
 
@@ -111,8 +110,9 @@ void fix_results(int64_t result) {
     std::lock_guard lock(fixed_results_mutex);
     for (const Overwrite& over : fixed_results->after(pending, result, read_guest))
         if (!write_guest(over.address, over.bytes.data(), over.bytes.size()))
-            die("record " + recorder->settings().program + ": the result of system call " + std::to_string(pending.number) +
-                " can't be replaced by a fixed one\n  what to do: allow the process to write /proc/self/mem");
+            die({"record " + recorder->settings().program,
+                 "the result of system call " + std::to_string(pending.number) + " can't be replaced by a fixed one",
+                 "allow the process to write /proc/self/mem"});
 }
 
 void on_syscall_return(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t result) {
@@ -129,24 +129,25 @@ void on_vcpu(qemu_plugin_id_t, unsigned vcpu) {
     const Settings& settings = recorder->settings();
     region.add_thread(vcpu);
     if (region.created > 1 && region.was_reset && !region.child && (!settings.threads || settings.roi == Roi::control))
-        die("record " + settings.program + ": it starts a thread" + (settings.threads ? " while the switch is on" : "") +
-            "\n  what to do: " + (settings.threads ? "turn the switch on after it has started all threads" : "record it with --threads"));
+        die({"record " + settings.program, std::string("it starts a thread") + (settings.threads ? " while the switch is on" : ""),
+             settings.threads ? "turn the switch on after it has started all threads" : "record it with --threads"});
 }
 
 void on_exit(qemu_plugin_id_t, void*) {
     if (region.child) return;
     const Settings& settings = recorder->settings();
     if (!region.begun)
-        die("record " + settings.program + ": the region of interest never began\n  what to do: " +
-            (settings.roi == Roi::control   ? "turn the switch on while the program runs"
+        die({"record " + settings.program, "the region of interest never began",
+             settings.roi == Roi::control   ? "turn the switch on while the program runs"
              : settings.roi == Roi::closed  ? "name a file that the program opens and closes: " + settings.file
              : settings.roi == Roi::written ? "name a file that the program opens and writes: " + settings.file
              : settings.roi == Roi::skip    ? "skip fewer accesses than the program makes: " + std::to_string(region.skipped)
-                                            : "call TESSERA_ROI_BEGIN(), or record with --roi whole"));
+                                            : "call TESSERA_ROI_BEGIN(), or record with --roi whole"});
     if (!region.chosen)
-        die("record " + settings.program +
-            ": the thread to record makes no accesses in the region of interest; the program created threads 0 to " +
-            std::to_string(region.created - 1) + "\n  what to do: record with --thread first, or with another thread number");
+        die({"record " + settings.program,
+             "the thread to record makes no accesses in the region of interest; the program created threads 0 to " +
+                 std::to_string(region.created - 1),
+             "record with --thread first, or with another thread number"});
     if (region.inside) recorder->snapshot_pools();
     recorded_vcpu = nobody;
     recorder->finish([](uint64_t blocks) { return region.threads(blocks); }, false, region_count(false));
@@ -236,9 +237,9 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
     const std::string key = "settings=";
     const std::string argument = argc == 1 ? argv[0] : "";
     if (info->system_emulation || std::string(info->target_name) != "x86_64")
-        die(std::string("load into QEMU for ") + info->target_name +
-            ": the plugin records only x86-64 programs in user mode\n  what to do: use qemu-x86_64");
-    if (argument.rfind(key, 0) != 0) die("arguments: must be exactly one settings=FILE\n  what to do: use `tessera trace record`");
+        die({std::string("load into QEMU for ") + info->target_name, "the plugin records only x86-64 programs in user mode",
+             "use qemu-x86_64"});
+    if (argument.rfind(key, 0) != 0) die({"arguments", "must be exactly one settings=FILE", "use `tessera trace record`"});
     try {
         keep_arrays();
         recorder = new Recorder(read_settings(argument.substr(key.size())), cursor);
@@ -248,7 +249,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
         if (settings.roi == Roi::written) file_event.emplace(FileEvent::Kind::written, settings.file);
         fixed_results.emplace(settings.fixed_clocks);
     } catch (const std::exception& error) {
-        die(error.what());
+        die(error);
     }
     region.id = id;
     region.register_callbacks = register_callbacks;

@@ -3,16 +3,14 @@
 
 #include <fstream>
 #include <memory>
-#include <stdexcept>
 
 #include "mosalloc/pool_map.h"
+#include "tessera/common/error.h"
 
 namespace tessera::tracer {
 
 std::vector<trace::Pool> read_pools(const std::string& path) {
-    const auto refuse = [&](const std::string& found, const std::string& remedy) {
-        throw std::runtime_error("pool map " + path + ": " + found + "\n  what to do: " + remedy);
-    };
+    const auto refuse = [&](const std::string& found, const std::string& remedy) { throw Error("pool map " + path, found, remedy); };
     const auto map = std::make_unique<mosalloc_pool_map>();
     std::ifstream in(path, std::ios::binary);
     if (!in.read(reinterpret_cast<char*>(map.get()), sizeof *map))

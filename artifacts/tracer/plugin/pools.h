@@ -9,7 +9,7 @@
 
 namespace tessera::tracer {
 
-/// Throws std::runtime_error when the map cannot be read or libmosalloc refused to start.
+/// Throws Error when the map cannot be read or libmosalloc refused to start.
 std::vector<trace::Pool> read_pools(const std::string& pool_map_path);
 
 }  // namespace tessera::tracer

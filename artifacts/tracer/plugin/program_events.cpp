@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
-#include <stdexcept>
 
 #include "mosalloc/pool_map.h"
+#include "tessera/common/error.h"
 
 namespace tessera::tracer {
 namespace {
+
+constexpr const char* one_checkout = "build libmosalloc and the tracer from one checkout";
 
 trace::EventKind kind_of(uint64_t call) {
     switch (call) {
@@ -30,8 +32,7 @@ trace::EventKind kind_of(uint64_t call) {
         case MOSALLOC_CALL_MLOCK2: return trace::EventKind::lock;
         case MOSALLOC_CALL_MUNLOCK: return trace::EventKind::unlock;
         default:
-            throw std::runtime_error("events: libmosalloc told of call " + std::to_string(call) +
-                                     ", which this tracer does not know\n  what to do: build libmosalloc and the tracer from one checkout");
+            throw Error("events", "libmosalloc told of call " + std::to_string(call) + ", which this tracer does not know", one_checkout);
     }
 }
 
@@ -60,9 +61,7 @@ ProgramEvents::Spans ProgramEvents::read_spans(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     if (!in.read(reinterpret_cast<char*>(map.get()), sizeof *map) || map->magic != MOSALLOC_POOL_MAP_MAGIC ||
         map->file_pool.size_bytes == 0)
-        throw std::runtime_error("pool map " + path +
-                                 ": libmosalloc told of a call before it wrote where its pools are"
-                                 "\n  what to do: build libmosalloc and the tracer from one checkout");
+        throw Error("pool map " + path, "libmosalloc told of a call before it wrote where its pools are", one_checkout);
     Spans spans{};
     for (const mosalloc_pool& pool : map->pools) spans.base[pool.kind] = pool.base, spans.bytes[pool.kind] = pool.size_bytes;
     spans.base[MOSALLOC_POOL_FILE] = map->file_pool.base;

@@ -36,7 +36,7 @@ public:
     struct Spans {
         uint64_t base[3], bytes[3];  ///< by EventPool: heap, anon, file
     };
-    /// Throws std::runtime_error if the pool map can't be read.
+    /// Throws Error if the pool map can't be read.
     static Spans read_spans(const std::string& pool_map_path);
 
     explicit ProgramEvents(Spans spans, FindFile find = find_file) : spans_(spans), find_(std::move(find)) {}

@@ -13,9 +13,11 @@
 
 namespace tessera::tracer {
 
-void die(const std::string& message) {
-    std::fprintf(stderr, "tessera-trace plugin: %s\n", message.c_str());
-    _exit(1);
+void die(const Problem& problem) { die(Error(problem)); }
+
+void die(const std::exception& error) {
+    std::fprintf(stderr, "tessera-trace plugin: %s\n", error.what());
+    _exit(kExitFailed);
 }
 
 Recorder::Recorder(Settings settings, Cursor& cursor)
@@ -74,13 +76,13 @@ void Recorder::add_program_event(const mosalloc_event& told, const std::string& 
         for (const trace::Event& event : program_events_->of(told, path))
             if (recorded) pending_events_.emplace_back(before, event);
     } catch (const std::exception& error) {
-        die(error.what());
+        die(error);
     }
 }
 
 void Recorder::overflow() {
-    die("record " + settings_.out + ": one basic block made more than " + std::to_string(EventBuffer::margin) +
-        " accesses\n  what to do: report this program, or raise EventBuffer::margin and build the tracer again");
+    die({"record " + settings_.out, "one basic block made more than " + std::to_string(EventBuffer::margin) + " accesses",
+         "report this program, or raise EventBuffer::margin and build the tracer again"});
 }
 
 /// Reads the buffer up to each event of the program, or rather to the end of the execution there.
@@ -119,7 +121,7 @@ void Recorder::build() {
         }
     } catch (const std::exception& error) {
         writer_.reset();  // removes the partial file
-        die(error.what());
+        die(error);
     }
 }
 
@@ -128,7 +130,7 @@ std::vector<trace::Pool> Recorder::pools_now() const {
     try {
         return read_pools(settings_.pool_map);
     } catch (const std::exception& error) {
-        die(error.what());
+        die(error);
     }
 }
 
@@ -158,7 +160,7 @@ void Recorder::finish(const std::function<Threads(uint64_t)>& threads, bool stop
         writer_->finish(header);
     } catch (const std::exception& error) {
         writer_.reset();
-        die(error.what());
+        die(error);
     }
 }
 

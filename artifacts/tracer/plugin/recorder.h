@@ -95,6 +95,7 @@ private:
 
 /// Prints "tessera-trace plugin: <message>" and ends the process with status 1. If the program ran on without a
 /// recording, the run would look like a success.
-[[noreturn]] void die(const std::string& message);
+[[noreturn]] void die(const Problem& problem);
+[[noreturn]] void die(const std::exception& error);
 
 }  // namespace tessera::tracer

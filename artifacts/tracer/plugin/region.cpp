@@ -28,7 +28,7 @@ void begin_region(unsigned vcpu) {
     if (settings.choice == Choice::first && region.chosen && region.number_of(vcpu) != region.recorded_number) return;
     if (region.inside.exchange(true)) return;
     if (region.created > 1 && !settings.threads)
-        die("record " + settings.program + ": the program has started threads\n  what to do: record it with --threads");
+        die({"record " + settings.program, "the program has started threads", "record it with --threads"});
     region.begun = true;
     region.beginner = region.number_of(vcpu);
     if (region.chosen) recorded_vcpu = region.recorded_slot;
@@ -74,8 +74,8 @@ bool elected(unsigned vcpu) {
 
 void Region::add_thread(unsigned vcpu) {
     if (vcpu >= max_slots)
-        die("record " + recorder->settings().program + ": it has more than " + std::to_string(max_slots) +
-            " threads at the same time\n  what to do: run it with fewer threads");
+        die({"record " + recorder->settings().program, "it has more than " + std::to_string(max_slots) + " threads at the same time",
+             "run it with fewer threads"});
     Slot& slot = slots[vcpu];
     if (recorded_slot == vcpu) {  // the chosen thread has ended
         recorded_slot = nobody;

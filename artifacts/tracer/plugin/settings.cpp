@@ -2,31 +2,25 @@
 #include "settings.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <iterator>
-#include <stdexcept>
 #include <string_view>
 
 #include "event_buffers.h"
 #include "marker.h"
+#include "tessera/common/error.h"
+#include "tessera/common/numbers.h"
 
 namespace tessera::tracer {
 namespace {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& line, const std::string& found) {
-    throw std::runtime_error("settings " + path + ", line '" + line + "': " + found +
-                             "\n  what to do: use the keys out, program, pool_map, roi (auto, markers, whole, skip:N, switch:FILE, "
-                             "closed:NAME, written:NAME), max_accesses, threads, kernel_accesses, fixed_clocks, events, "
-                             "stop_when_recorded, count_region (0, 1), thread (first, busiest, N), "
-                             "windows, window_accesses, gap_accesses; "
-                             "`tessera trace record` writes this file");
-}
-
-/// The whole of `text` as a number.
-bool to_number(std::string_view text, uint64_t& out) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    return !text.empty() && error == std::errc{} && end == text.data() + text.size();
+    throw Error("settings " + path + ", line '" + line + "'", found,
+                "use the keys out, program, pool_map, roi (auto, markers, whole, skip:N, switch:FILE, "
+                "closed:NAME, written:NAME), max_accesses, threads, kernel_accesses, fixed_clocks, events, "
+                "stop_when_recorded, count_region (0, 1), thread (first, busiest, N), "
+                "windows, window_accesses, gap_accesses; "
+                "`tessera trace record` writes this file");
 }
 
 bool set_roi(std::string_view value, Settings& settings) {
@@ -36,7 +30,7 @@ bool set_roi(std::string_view value, Settings& settings) {
     else if (value == "whole") settings.roi = Roi::whole;
     else if (value.starts_with(skip)) {
         settings.roi = Roi::skip;
-        return to_number(value.substr(skip.size()), settings.skip_accesses);
+        return read_number(value.substr(skip.size()), settings.skip_accesses);
     } else if (value.starts_with(control)) {
         settings.roi = Roi::control;
         settings.control = value.substr(control.size());
@@ -53,7 +47,7 @@ bool set_thread(std::string_view value, Settings& settings) {
     uint64_t number = 0;
     if (value == "first") settings.choice = Choice::first;
     else if (value == "busiest") settings.choice = Choice::busiest;
-    else if (to_number(value, number)) settings.choice = Choice::number, settings.thread = static_cast<unsigned>(number);
+    else if (read_number(value, number)) settings.choice = Choice::number, settings.thread = static_cast<unsigned>(number);
     else return false;
     return true;
 }
@@ -74,11 +68,11 @@ bool set(const std::string& key, const std::string& value, Settings& settings) {
     else if (key == "fixed_clocks") return set_flag(value, settings.fixed_clocks);
     else if (key == "events") return set_flag(value, settings.events);
     else if (key == "stop_when_recorded") return set_flag(value, settings.stop_when_recorded);
-    else if (key == "max_accesses") return to_number(value, settings.max_accesses);
+    else if (key == "max_accesses") return read_number(value, settings.max_accesses);
     else if (key == "count_region") return set_flag(value, settings.count_region);
-    else if (key == "windows") return to_number(value, settings.windows);
-    else if (key == "window_accesses") return to_number(value, settings.window_accesses);
-    else if (key == "gap_accesses") return to_number(value, settings.gap_accesses);
+    else if (key == "windows") return read_number(value, settings.windows);
+    else if (key == "window_accesses") return read_number(value, settings.window_accesses);
+    else if (key == "gap_accesses") return read_number(value, settings.gap_accesses);
     else return false;
     return true;
 }

@@ -43,7 +43,7 @@ struct Settings {
     uint64_t gap_accesses = 0;        ///< from the end of a window to the next one; 0: one window
 };
 
-/// Throws std::runtime_error naming the file and the line.
+/// Throws Error naming the file and the line.
 Settings read_settings(const std::string& path);
 
 /// Whether the file at `path` holds a begin marker.

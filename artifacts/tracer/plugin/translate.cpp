@@ -43,9 +43,8 @@ void learn_roi() {
 void check_base(qemu_plugin_tb* tb) {
     const qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(tb, 0);
     if (!check_guest_base(qemu_plugin_insn_vaddr(insn), qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
-        die("record " + recorder->settings().program +
-            ": QEMU maps the program's memory at other addresses (guest base is not 0)\n  what to do: "
-            "use the QEMU of the toolchain image");
+        die({"record " + recorder->settings().program, "QEMU maps the program's memory at other addresses (guest base is not 0)",
+             "use the QEMU of the toolchain image"});
     code.base_checked = true;
 }
 

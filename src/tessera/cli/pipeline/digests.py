@@ -40,7 +40,7 @@ LOCK = "requirements.lock"
 #: Folders of ``artifacts/`` that a component is built from, besides its own.
 ALSO = {
     "mosalloc": ("common", "layout-format", "counters"),
-    "imitation": ("tracer/include", "tracer/lib"),
+    "imitation": ("common", "tracer/include", "tracer/lib"),
     "simulator": (
         "common",
         "tracer/include",
@@ -50,7 +50,7 @@ ALSO = {
         "imitation/driver/include",
         "imitation/driver/log",
     ),
-    "tracer": ("mosalloc/include", "workloads/common"),
+    "tracer": ("common", "mosalloc/include", "workloads/common"),
     "workloads": ("common",),
 }
 #: For tests only; the last three are the examples of ``artifacts/layout-format``.

@@ -48,7 +48,7 @@ inline Problem read_command_line(const Syntax& syntax, const std::vector<std::st
         const std::string& word = words[at];
         if (word == "--help" || word == "-h") return out->help = true, Problem{};
         if (syntax.takes_rest && (word == "--" || word.substr(0, 1) != "-")) break;
-        if (word.substr(0, 2) != "--") return {syntax.owner + "argument " + quoted(word), "arguments start with --", see};
+        if (word.substr(0, 2) != "--") return {syntax.owner + "argument " + in_quotes(word), "arguments start with --", see};
         const size_t equals = word.find('=');
         const std::string name = word.substr(2, equals == std::string::npos ? equals : equals - 2), asked = syntax.owner + "--" + name;
         const Option* option = nullptr;
@@ -66,7 +66,7 @@ inline Problem read_command_line(const Syntax& syntax, const std::vector<std::st
         else if (option->takes_value) value = words[++at];
         bool chosen = option->choices.empty();
         for (const std::string& choice : option->choices) chosen |= choice == value;
-        if (!chosen) return {asked, quoted(value) + " is not a valid value", "use one of: " + join(option->choices)};
+        if (!chosen) return {asked, in_quotes(value) + " is not a valid value", "use one of: " + join(option->choices)};
         out->values[name] = value;
     }
     if (at < words.size() && words[at] == "--") ++at;

@@ -20,6 +20,13 @@ inline std::optional<uint64_t> whole_number(std::string_view text, int base = 10
     return value;
 }
 
+/// Whether `text` is a whole_number(), which `out` then is.
+inline bool read_number(std::string_view text, uint64_t& out) {
+    const auto value = whole_number(text);
+    out = value.value_or(out);
+    return value.has_value();
+}
+
 /// Decimal digits, or 0x and hexadecimal digits.
 inline std::optional<uint64_t> number_or_hex(std::string_view text) {
     return text.substr(0, 2) == "0x" ? whole_number(text.substr(2), 16) : whole_number(text);

@@ -1,6 +1,7 @@
 // text.h - texts as lists of parts.
 #pragma once
 
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,19 @@ inline std::string join(const std::vector<std::string>& parts, std::string_view 
     return joined;
 }
 
-/// For a message: 'text'.
-inline std::string quoted(std::string_view text) { return std::string("'").append(text).append("'"); }
+/// For JSON: "text", with its control characters, quotes and backslashes escaped.
+inline std::string json_string(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        char code[8];
+        if (c == '"' || c == '\\') out.append(1, '\\').append(1, c);
+        else if (static_cast<unsigned char>(c) >= 0x20) out += c;
+        else std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c)), out += code;
+    }
+    return out + '"';
+}
+
+/// For a message: 'text'. (Not quoted(): a call with a std::string would also find the one of <iomanip>.)
+inline std::string in_quotes(std::string_view text) { return std::string("'").append(text).append("'"); }
 
 }  // namespace tessera

@@ -16,16 +16,17 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "tessera/common/error.h"
 #include "tessera/trace/events.h"
 
 namespace tessera::trace {
 
 /// Pool kinds, named in layout files `brk` and `mmap`.
 enum class PoolKind : uint8_t { heap = 0, anon = 1 };
+constexpr const char* name_of(PoolKind kind) { return kind == PoolKind::heap ? "brk" : "mmap"; }
 
 /// One pool of libmosalloc in the traced process.
 struct Pool {
@@ -154,9 +155,10 @@ struct Header {
     std::string checksum;         ///< sha256 (hex) of the content (README: Checksum), independent of compression
 };
 
-/// A rejected trace; what() names the file, the frame, the byte offset and the remedy.
-struct TraceError : std::runtime_error {
-    using std::runtime_error::runtime_error;
+/// A trace that cannot be read or written; what() names the file, the frame, the byte offset and the remedy.
+struct TraceError : Error {
+    TraceError(std::string asked, std::string found, std::string remedy)
+        : Error(std::move(asked), std::move(found), std::move(remedy), kExitFailed) {}
 };
 
 /// One decoded frame: structure of arrays, reused between calls of Reader::next.
