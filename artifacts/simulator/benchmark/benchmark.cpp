@@ -183,7 +183,7 @@ int usage() {
 bool parse(int argc, char** argv, Options& o) {
     for (int i = 1; i < argc; ++i) {
         const std::string option = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
-        const auto number = parse_unsigned(value);
+        const auto number = whole_number(value);
         if (option == "--csv") o.csv = true;
         else if (option == "--memory") o.memory = true;
         else if (option == "--accesses" && number && *number > 0) o.accesses = *number, ++i;

@@ -66,8 +66,8 @@ TEST_F(CliRuns, UnitsOfChosenIntervalsAreThoseAskedFor) {
     for (int i : {1, 2, 3}) {
         const auto cell = split(units[i], ',');
         const double weight = i == 3 ? 3 : 1;
-        walk += weight * double(*parse_unsigned(cell[6]));
-        instructions += weight * double(*parse_unsigned(cell[3]));
+        walk += weight * double(*whole_number(cell[6]));
+        instructions += weight * double(*whole_number(cell[3]));
     }
     const std::string row = lines(o.out)[1];
     const auto cell = split(row, ',');

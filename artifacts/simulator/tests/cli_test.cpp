@@ -48,7 +48,7 @@ TEST_F(Cli, ProfileAddsUpToTheMissesOfThe4KbLayout) {
     ASSERT_EQ(rows.size(), 33u);
     EXPECT_TRUE(rows[2].starts_with("mmap,2097152,"));
     uint64_t sum = 0;
-    for (size_t i = 1; i < rows.size(); ++i) sum += *parse_unsigned(split(rows[i], ',')[2]);
+    for (size_t i = 1; i < rows.size(); ++i) sum += *whole_number(split(rows[i], ',')[2]);
     const std::string text = lines(run(common("partial")).out)[1];
     EXPECT_EQ(std::to_string(sum), split(text, ',')[6]);
 }

@@ -1,8 +1,9 @@
 // error.h - the errors of the simulator; a message says what was asked, what was found and what to do.
 #pragma once
 
-#include <stdexcept>
 #include <string>
+
+#include "tessera/common/error.h"
 
 namespace tessera::sim {
 
@@ -16,16 +17,16 @@ inline std::string printable(std::string text) {
     return text;
 }
 
-/// Wrong request (exit status 2). what() is "asked: found\n  what to do: remedy".
-struct Refusal : std::runtime_error {
-    Refusal(const std::string& asked, const std::string& found, const std::string& remedy)
-        : std::runtime_error(printable(asked) + ": " + printable(found) + "\n  what to do: " + printable(remedy)) {}
+/// Wrong request (exit status 2).
+struct Refusal : Error {
+    explicit Refusal(const Problem& p) : Error(printable(p.asked), printable(p.found), printable(p.remedy)) {}
+    Refusal(const std::string& asked, const std::string& found, const std::string& remedy) : Refusal(Problem{asked, found, remedy}) {}
 };
 
-/// A failure of the machine at a valid request (exit status 1), for example a full disk. what() has the form of Refusal.
-struct Failure : std::runtime_error {
+/// A failure of the machine at a valid request (exit status 1), for example a full disk.
+struct Failure : Error {
     Failure(const std::string& asked, const std::string& found, const std::string& remedy)
-        : std::runtime_error(printable(asked) + ": " + printable(found) + "\n  what to do: " + printable(remedy)) {}
+        : Error(printable(asked), printable(found), printable(remedy), kExitFailed) {}
 };
 
 }  // namespace tessera::sim

@@ -38,7 +38,7 @@ std::optional<std::pair<std::string, std::string>> own_key(const std::string& ke
 void complete(Platform& platform, const auto& seen, const std::string& name) {
     const auto missing = names_of([&](const PlatformKey& row) { return *row.fallback == '\0' && !seen.contains(row.key); });
     if (!missing.empty())
-        throw Refusal("platform " + name, "keys missing: " + join(missing, ", "),
+        throw Refusal("platform " + name, "keys missing: " + join(missing),
                       "set them, because they have no default (`tessera-sim keys` describes them)");
     for (const PlatformKey& row : platform_keys()) {
         if (!seen.contains(row.key)) {
@@ -74,7 +74,7 @@ Platform parse_platform(const std::string& text, const std::string& name) {
             throw Refusal(where + ": key " + key, "no such key", did_you_mean(key, names_of([](const PlatformKey&) { return true; })));
         if (const auto [before, fresh] = seen.emplace(key, line_number); !fresh)
             throw Refusal(where + ": key " + key, "already set on line " + std::to_string(before->second), "remove one of the two lines");
-        const auto number = parse_unsigned(value);
+        const auto number = whole_number(value);
         if (own) {
             if (!number) throw Refusal(where + ": " + key + ", a whole number", "'" + value + "'", "correct the value");
             platform.sections[own->first][own->second] = *number;

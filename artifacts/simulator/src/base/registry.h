@@ -73,7 +73,7 @@ private:
     };
     const Row& find(const std::string& name) const {
         const auto found = rows_.find(name);
-        if (found == rows_.end()) throw Refusal(kind_ + " '" + name + "'", "no such " + kind_, "choose one of: " + join(names(), ", "));
+        if (found == rows_.end()) throw Refusal(kind_ + " '" + name + "'", "no such " + kind_, "choose one of: " + join(names()));
         return found->second;
     }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -16,35 +15,6 @@ std::string_view trim(std::string_view text) {
     const size_t first = text.find_first_not_of(blank);
     if (first == std::string_view::npos) return {};
     return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
-    while (true) {
-        const size_t at = text.find(separator);
-        parts.push_back(text.substr(0, at));
-        if (at == std::string_view::npos) return parts;
-        text.remove_prefix(at + 1);
-    }
-}
-
-std::optional<uint64_t> parse_unsigned(std::string_view text) {
-    uint64_t value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (text.empty() || error != std::errc() || stop != end) return std::nullopt;
-    return value;
-}
-
-std::optional<uint64_t> parse_bytes(std::string_view text) {
-    unsigned shift = 0;
-    if (text.ends_with("KB")) shift = 10;
-    if (text.ends_with("MB")) shift = 20;
-    if (text.ends_with("GB")) shift = 30;
-    if (shift != 0) text.remove_suffix(2);
-    const auto value = parse_unsigned(text);
-    if (!value || *value > (~uint64_t{0} >> shift)) return std::nullopt;
-    return *value << shift;
 }
 
 std::string csv_field(std::string_view text) {
@@ -93,16 +63,7 @@ std::string did_you_mean(std::string_view asked, const std::vector<std::string>&
                                               [&](const auto& a, const auto& b) { return distance(asked, a) < distance(asked, b); });
         if (distance(asked, *nearest) * 3 <= nearest->size()) hint = "did you mean " + *nearest + "? ";
     }
-    return hint + "valid keys: " + join(valid, ", ");
-}
-
-std::string join(const std::vector<std::string>& parts, std::string_view separator) {
-    std::string joined;
-    for (const std::string& part : parts) {
-        if (!joined.empty()) joined += separator;
-        joined += part;
-    }
-    return joined;
+    return hint + "valid keys: " + join(valid);
 }
 
 }  // namespace tessera::sim

@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <vector>
 
-#include "base/error.h"
-#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/output_file.h"
 #include "engine/stream.h"
@@ -45,10 +43,7 @@ int blocks_command(int argc, char** argv) {
                            {}};
     const Options options(help, argc, argv);
     if (options.wants_help()) return 0;
-    const auto length = parse_unsigned(options["instructions"]);
-    if (!length || *length == 0)
-        throw Refusal("--instructions " + options["instructions"], "not a positive whole number",
-                      "give the length of an interval in instructions, e.g. 1000000");
+    const uint64_t length = options.whole("instructions", 1);
     FileStream stream(options["trace"]);
     OutputFile file("--out", options["out"], {options["trace"]});
     std::FILE* out = file.stream();
@@ -63,7 +58,7 @@ int blocks_command(int argc, char** argv) {
             interval.executed[frame.block_ids[e]] += instructions;
             interval.instructions += instructions;
             interval.accesses += frame.access_counts[e];
-            if (interval.instructions >= *length) interval.write(out);
+            if (interval.instructions >= length) interval.write(out);
         }
     if (interval.instructions > 0) interval.write(out);
     file.close();

@@ -12,8 +12,6 @@
 namespace {
 
 using namespace tessera::sim;
-using tessera::trace::printable_lines;  // messages have texts of traces, layouts and mappings
-
 void print_usage() {
     std::puts(
         "tessera-sim - replay a recorded trace under many layouts\n\n"
@@ -37,7 +35,13 @@ int dispatch(int argc, char** argv) {
         print_usage();
         return 0;
     }
-    throw Refusal("command '" + name + "'", "no such command", "use one of: " + join(names, ", ") + "; see tessera-sim --help");
+    throw Refusal("command '" + name + "'", "no such command", "use one of: " + tessera::join(names) + "; see tessera-sim --help");
+}
+
+int failed(const std::exception& error, int status, const char* more = "") {
+    // Messages have texts of traces, layouts and mappings.
+    std::fprintf(stderr, "tessera-sim: %s%s\n", tessera::trace::printable_lines(error.what()).c_str(), more);
+    return status;
 }
 
 }  // namespace
@@ -47,18 +51,11 @@ int main(int argc, char** argv) {
         const int status = dispatch(argc, argv);
         flush_or_fail(stdout, "standard output");
         return status;
-    } catch (const tessera::sim::Refusal& refusal) {
-        std::fprintf(stderr, "tessera-sim: %s\n", printable_lines(refusal.what()).c_str());
-        return 2;
     } catch (const tessera::trace::TraceError& error) {
-        std::fprintf(stderr, "tessera-sim: %s\n", printable_lines(error.what()).c_str());
-        return 2;
-    } catch (const tessera::sim::Failure& failure) {
-        std::fprintf(stderr, "tessera-sim: %s\n", printable_lines(failure.what()).c_str());
-        return 1;
+        return failed(error, tessera::kExitUsage);
+    } catch (const tessera::Error& error) {
+        return failed(error, error.exit_status());
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "tessera-sim: %s\n  what to do: report this failure or bug with the command line\n",
-                     printable_lines(error.what()).c_str());
-        return 1;
+        return failed(error, tessera::kExitFailed, "\n  what to do: report this failure or bug with the command line");
     }
 }

@@ -26,37 +26,17 @@ void print_help(const CommandHelp& help) {
 
 }  // namespace
 
-Options::Options(const CommandHelp& help, int argc, char** argv) { parse(help, argc, argv); }
-
-void Options::parse(const CommandHelp& help, int argc, char** argv) {
-    for (int i = 0; i < argc; ++i)
-        if (const std::string word = argv[i]; word == "--help" || word == "-h") {
-            print_help(help);
-            wants_help_ = true;
-            return;
-        }
-    std::vector<std::string> valid;
-    for (const OptionInfo& option : help.options) valid.push_back("--" + option.name);
-    const std::string usage = "tessera-sim " + help.command + " takes " + join(valid, ", ") + ", each with a value; see --help";
-    const std::string& command = help.command;
-    for (int i = 0; i < argc; i += 2) {
-        const std::string flag = argv[i];
-        if (std::find(valid.begin(), valid.end(), flag) == valid.end())
-            throw Refusal(command + ": option " + flag, "no such option", usage);
-        if (i + 1 == argc) throw Refusal(command + ": option " + flag, "its value is missing", usage);
-        if (!given_.emplace(flag.substr(2), argv[i + 1]).second) throw Refusal(command + ": option " + flag, "given twice", usage);
-    }
-    values_ = given_;
-    for (const OptionInfo& option : help.options) {
-        if (given_.contains(option.name)) continue;
-        if (!option.fallback) throw Refusal(command + ": option --" + option.name, "missing", usage);
-        values_.emplace(option.name, *option.fallback);
-    }
+Options::Options(const CommandHelp& help, int argc, char** argv) {
+    Syntax syntax{help.command + ": ", "tessera-sim " + help.command, {}};
+    for (const OptionInfo& option : help.options) syntax.options.push_back({option.name, true, !option.fallback});
+    if (const Problem problem = read_command_line(syntax, {argv, argv + argc}, &line_)) throw Refusal(problem);
+    if (line_.help) print_help(help);
+    for (const OptionInfo& option : help.options) values_[option.name] = line_.value(option.name, option.fallback.value_or(""));
 }
 
 uint64_t Options::whole(const std::string& key, uint64_t least) const {
     const std::string& text = values_.at(key);
-    const auto value = parse_unsigned(text);
+    const auto value = whole_number(text);
     if (!value || *value < least)
         throw Refusal("--" + key + " " + text, "not a whole number of at least " + std::to_string(least), "write decimal digits");
     return *value;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tessera/common/command_line.h"
+
 namespace tessera::sim {
 
 struct OptionInfo {
@@ -24,22 +26,20 @@ struct CommandHelp {
 
 class Options {
 public:
-    /// Throws Refusal on unknown, repeated, missing or valueless options. `--help` among the arguments prints the help on
-    /// stdout instead, and then wants_help() is true.
+    /// Throws Refusal on unknown, repeated, missing or valueless options. `--help` prints the help on stdout instead, and then
+    /// wants_help() is true.
     Options(const CommandHelp& help, int argc, char** argv);
 
-    bool wants_help() const { return wants_help_; }
+    bool wants_help() const { return line_.help; }
     const std::string& operator[](const std::string& key) const { return values_.at(key); }
     /// The option was given on the command line.
-    bool given(const std::string& key) const { return given_.contains(key); }
+    bool given(const std::string& key) const { return line_.has(key); }
     /// Its value as a whole number of at least `least`; throws Refusal.
     uint64_t whole(const std::string& key, uint64_t least) const;
 
 private:
-    void parse(const CommandHelp& help, int argc, char** argv);
-
-    std::map<std::string, std::string> values_, given_;
-    bool wants_help_ = false;
+    CommandLine line_;
+    std::map<std::string, std::string> values_;  ///< with the defaults
 };
 
 }  // namespace tessera::sim

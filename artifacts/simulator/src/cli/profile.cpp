@@ -56,7 +56,7 @@ void write(OutputFile& file, const std::vector<PoolMisses>& pools) {
         for (size_t gigabyte = 0; gigabyte < p.gigabytes.size(); ++gigabyte)
             for (size_t region = 0; p.gigabytes[gigabyte] && region < 512; ++region)
                 if (const uint64_t misses = (*p.gigabytes[gigabyte])[region].misses)
-                    std::fprintf(out, "%s,%llu,%llu\n", pool_name(p.pool.kind),
+                    std::fprintf(out, "%s,%llu,%llu\n", name_of(p.pool.kind),
                                  static_cast<unsigned long long>(gigabyte << 30 | region << 21), static_cast<unsigned long long>(misses));
     file.close();
 }

@@ -43,7 +43,7 @@ int list_command(int argc, char** argv) {
     const std::string asked = argc > 0 ? argv[0] : "";
     if (argc > 1 || (argc == 1 && std::find(names.begin(), names.end(), asked) == names.end()))
         throw Refusal("list " + asked, argc > 1 ? "more than one kind" : "no such kind",
-                      "run tessera-sim list, alone or with one of: " + join(names, ", "));
+                      "run tessera-sim list, alone or with one of: " + join(names));
     std::puts("kind,name,sentence,keys");
     for (const ComponentKind& kind : kinds)
         for (const ComponentInfo& info : kind.components)

@@ -42,7 +42,7 @@ std::vector<Variant> variants_of(const Options& options) {
         throw Refusal("--platform and --variants", "both are given", "keep one: a variant is a platform with a label");
     if (options.given("variants")) return read_variants(options["variants"]);
     if (!options.given("platform"))
-        throw Refusal("run: option --platform", "missing", "give --platform FILE, or --variants FILE for several platforms; see --help");
+        throw Refusal("run: --platform", "not given", "give --platform FILE, or --variants FILE for several platforms; see --help");
     return {{"", options["platform"], read_platform(options["platform"]), ""}};
 }
 

@@ -1,8 +1,5 @@
 #include "engine/interval_file.h"
 
-#include <charconv>
-#include <cmath>
-
 #include "base/error.h"
 #include "base/text.h"
 
@@ -16,24 +13,22 @@ struct Place {  // where a message points
     size_t line;
 
     [[noreturn]] void refuse(const std::string& rule, std::string_view value, const std::string& remedy) const {
-        throw Refusal("intervals " + path + ", line " + std::to_string(line) + ": " + rule, "'" + std::string(value) + "'", remedy);
+        throw Refusal("intervals " + path + ", line " + std::to_string(line) + ": " + rule, in_quotes(value), remedy);
     }
 };
 
 uint64_t whole(const Place& at, const char* column, std::string_view text, uint64_t least) {
-    const auto value = parse_unsigned(text);
+    const auto value = whole_number(text);
     if (!value || *value < least)
         at.refuse(std::string(column) + ", a whole number, " + std::to_string(least) + " or more", text, "write a number in this range");
     return *value;
 }
 
 double weight_of(const Place& at, std::string_view text) {
-    double value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc() || stop != end || !std::isfinite(value) || value <= 0)
+    const auto value = real_number(text);
+    if (!value || *value <= 0)
         at.refuse("weight, a positive number", text, "write the number of intervals that this one represents (1 for all: equal weights)");
-    return value;
+    return *value;
 }
 
 }  // namespace

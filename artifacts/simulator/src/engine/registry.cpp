@@ -58,7 +58,7 @@ std::unique_ptr<Engine> make_engine(const std::string& name) {
         if (info.name == name) return info.make();
         names.push_back(info.name);
     }
-    throw Refusal("--engine " + name, "no such engine", "choose one of: " + join(names, ", "));
+    throw Refusal("--engine " + name, "no such engine", "choose one of: " + join(names));
 }
 
 }  // namespace tessera::sim

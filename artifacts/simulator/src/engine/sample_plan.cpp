@@ -20,7 +20,7 @@ Sampling parse_sampling(const std::string& text) {
         const std::string_view key = part.substr(0, equals);
         const int which = key == "units" ? 0 : key == "warmup_accesses" ? 1 : key == "timed_instructions" ? 2 : -1;
         if (which < 0 || equals == std::string_view::npos) throw Refusal(asked, "'" + std::string(part) + "'", remedy);
-        const auto value = parse_unsigned(part.substr(equals + 1));
+        const auto value = whole_number(part.substr(equals + 1));
         if (!value || seen[which]) throw Refusal(asked, "'" + std::string(part) + "' is not a number, or its key occurs twice", remedy);
         seen[which] = true;
         (which == 0 ? sampling.units : which == 1 ? sampling.warmup_accesses : sampling.timed_instructions) = *value;

@@ -19,7 +19,7 @@ template <class Registry>
 void check(const std::string& key, const Registry& registry, const Chosen& chosen, OwnDefaults& filled) {
     if (!registry.has(chosen))
         throw Refusal("platform key " + key + " = " + chosen.name, "no such " + registry.kind(),
-                      "choose one of: " + join(registry.names(), ", "));
+                      "choose one of: " + join(registry.names()));
     const ComponentInfo& info = registry.info(chosen);
     std::vector<OwnKey> defaults;
     OwnValues(info.section, info.keys, chosen.own, &defaults);

@@ -24,7 +24,7 @@ bool inside(const Window& window, uint64_t pool_bytes) {
 }
 
 void check_place(const Window& window, const std::string& path, const std::vector<trace::Pool>& pools) {
-    const std::string name = pool_name(window.pool);
+    const std::string name = name_of(window.pool);
     const auto refuse = [&](const char* column, const std::string& value, const std::string& rule, const std::string& remedy) {
         throw Refusal("layout " + path + " line " + std::to_string(window.line) + ", column " + column, "'" + value + "': " + rule, remedy);
     };
@@ -42,8 +42,6 @@ void check_place(const Window& window, const std::string& path, const std::vecto
 }
 
 }  // namespace
-
-const char* pool_name(trace::PoolKind kind) { return kind == trace::PoolKind::heap ? "brk" : "mmap"; }
 
 std::string layout_name(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 

@@ -28,8 +28,6 @@ struct Layout {
     std::shared_ptr<const Mapping> mapping = nullptr;  ///< in the place of windows: pages with frames
 };
 
-const char* pool_name(trace::PoolKind kind);
-
 /// Throws Refusal naming file, line, column, value and rule.
 Layout parse_layout(const std::string& text, const std::string& path, const std::vector<trace::Pool>& pools);
 Layout read_layout(const std::string& path, const std::vector<trace::Pool>& pools);

@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t region_pages = 512;
 
 [[noreturn]] void refuse(const Mapping& mapping, const MappingRow& row, const std::string& found, const std::string& remedy) {
-    throw Refusal("mapping " + mapping.name + ", pool " + pool_name(row.pool) + ", page " + std::to_string(row.page), found, remedy);
+    throw Refusal("mapping " + mapping.name + ", pool " + name_of(row.pool) + ", page " + std::to_string(row.page), found, remedy);
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ const MappedRow& MappedPages::find(uint64_t page) const {
     if (const MappedRow* row = search(page)) return *row;
     for (const PoolIndex& pool : pools_)
         if (page >= pool.first_page && page < pool.end_page)
-            throw Unmapped((live_ ? "log " : "mapping ") + mapping_->name + ", pool " + pool_name(pool.kind) + ", page " +
+            throw Unmapped((live_ ? "log " : "mapping ") + mapping_->name + ", pool " + name_of(pool.kind) + ", page " +
                            std::to_string(page - pool.first_page) + " [mapping/touched]");
     throw std::logic_error("page " + std::to_string(page) + " is in no pool and has no row");
 }

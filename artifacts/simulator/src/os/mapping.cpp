@@ -131,7 +131,7 @@ private:
             if (cell.empty() || cell.find_first_not_of("0123456789") != cell.npos)
                 rules::refuse(rules::number, path_, number_of_line, column, cell);
             const std::string_view digits = cell.substr(std::min(cell.find_first_not_of('0'), cell.size() - 1));
-            const std::optional<uint64_t> value = parse_unsigned(digits);
+            const std::optional<uint64_t> value = whole_number(digits);
             if (!value || *value >= number_limit) rules::refuse(rules::range, path_, number_of_line, column, cell);
             return *value;
         };
@@ -163,7 +163,7 @@ private:
         if (row.pages % pages) return broken(rules::alignment, "pages", row.pages);
         if (above == nullptr || line.epoch > above->epoch) return {};
         if (line.epoch < above->epoch) return broken(rules::unsorted, "epoch", line.epoch);
-        if (row.pool < above->row.pool) return broken(rules::unsorted, "pool", pool_name(row.pool));
+        if (row.pool < above->row.pool) return broken(rules::unsorted, "pool", name_of(row.pool));
         if (row.pool > above->row.pool) return {};
         if (row.page <= above->row.page) return broken(rules::unsorted, "page", row.page);
         if (row.page < above->row.page + above->row.pages) return broken(rules::overlap, "page", row.page);
@@ -177,7 +177,7 @@ private:
 
 void check_place(const MappingRow& row, size_t line, const std::string& path, const std::vector<trace::Pool>& pools) {
     const auto pool = std::find_if(pools.begin(), pools.end(), [&](const trace::Pool& p) { return p.kind == row.pool; });
-    if (pool == pools.end()) rules::refuse(rules::no_pool, path, line, "pool", pool_name(row.pool));
+    if (pool == pools.end()) rules::refuse(rules::no_pool, path, line, "pool", name_of(row.pool));
     const uint64_t pages = pool->size_bytes / 4096 + (pool->size_bytes % 4096 != 0);
     if (row.page + row.pages > pages)
         rules::refuse(rules::outside_pool, path, line, "pages", std::to_string(row.pages),

@@ -38,7 +38,7 @@ public:
         std::string text = "epoch,pool,page,frame,pages,page_size\n";
         for (const Epoch& epoch : epochs)
             for (const MappingRow& row : epoch.rows)
-                text += std::to_string(epoch.access) + "," + pool_name(row.pool) + "," + std::to_string(row.page) + "," +
+                text += std::to_string(epoch.access) + "," + name_of(row.pool) + "," + std::to_string(row.page) + "," +
                         (row.mapped ? std::to_string(row.frame) : "") + "," + std::to_string(row.pages) + "," +
                         (row.size == PageSize::small_4kb ? "4KB\n" : "2MB\n");
         return text;

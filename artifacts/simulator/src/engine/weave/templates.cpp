@@ -41,18 +41,12 @@ constexpr std::array<BaseRow, bases> base_rows{{{"fixed", own_bytes},
                                                 {"parent", 8}}};
 
 std::optional<uint64_t> hexadecimal(std::string_view word) {
-    if (word.empty() || word.size() > 15) return std::nullopt;
-    uint64_t value = 0;
-    for (const char c : word) {
-        const bool digit = c >= '0' && c <= '9', letter = c >= 'a' && c <= 'f';
-        if (!digit && !letter) return std::nullopt;
-        value = value << 4 | static_cast<uint64_t>(digit ? c - '0' : c - 'a' + 10);
-    }
-    return value;
+    if (word.size() > 15 || word.find_first_of("ABCDEF") != std::string_view::npos) return std::nullopt;
+    return whole_number(word, 16);
 }
 
 std::optional<uint64_t> number(std::string_view word, uint64_t most) {
-    const auto found = parse_unsigned(word);
+    const auto found = whole_number(word);
     return found && *found <= most ? found : std::nullopt;
 }
 
