@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/lines.h"
+#include "cli/command_line.h"
 #include "cli/machine.h"
 #include "vm/collapse.h"
 
@@ -24,29 +25,13 @@ static const char *const help =
     "Example\n"
     "  printf 'rw n511 y1\\nrw n512\\n' > /tmp/cells && tessera-collapse /tmp/cells\n";
 
-static bool refuse(struct error *error, const char *option, const char *rule) {
-    error_asked(error, "%s", option);
-    error_found(error, "%s", rule);
-    return error_remedy(error, "run: tessera-collapse --help");
-}
-
-static bool parse(int count, char **arguments, struct thp *thp, const char **path, struct error *error) {
-    *path = NULL;
-    for (int i = 1; i < count; ++i) {
-        const bool none = strcmp(arguments[i], "--max-ptes-none") == 0, swap = strcmp(arguments[i], "--max-ptes-swap") == 0;
-        if (!none && !swap) {
-            if (*path || arguments[i][0] == '-') return refuse(error, arguments[i], "there is no such option, or it is one file too many");
-            *path = arguments[i];
-            continue;
-        }
-        const char *value = i + 1 < count ? arguments[++i] : "";
-        char *end;
-        const unsigned long number = strtoul(value, &end, 10);
-        if (value[0] < '0' || value[0] > '9' || *end != '\0' || number >= PT_SLOTS)
-            return refuse(error, none ? "--max-ptes-none" : "--max-ptes-swap", "a number from 0 to 511 follows");
-        *(none ? &thp->max_ptes_none : &thp->max_ptes_swap) = (uint32_t)number;
-    }
-    return *path ? true : refuse(error, "tessera-collapse", "a file of ranges follows");
+static bool parse(int count, char **arguments, struct thp *thp, const char **path, bool *asks_help, struct error *error) {
+    const struct option table[] = {{"--max-ptes-none", .number = &thp->max_ptes_none, .most = PT_SLOTS - 1},
+                                   {"--max-ptes-swap", .number = &thp->max_ptes_swap, .most = PT_SLOTS - 1},
+                                   {.name = NULL}};
+    const struct command_line line = {"tessera-collapse", table, {path}, asks_help};
+    if (!command_line_parse(&line, count, arguments, error)) return false;
+    return *asks_help || *path || command_line_refuse(error, line.program, "CELLS", NULL, "a file of ranges follows");
 }
 
 /// The entry of a letter; `write` is PT_WRITE or 0. False for another letter.
@@ -100,10 +85,12 @@ int main(int count, char **arguments) {
     uint32_t no_mappings[1] = {0};
     struct vm_system system = {.thp = thp_default(), .mappings = no_mappings};
     struct error error;
-    const char *path;
+    const char *path = NULL;
+    bool asks_help = false;
     size_t bytes;
-    if (count == 2 && strcmp(arguments[1], "--help") == 0) return fputs(help, stdout) < 0;
-    char *text = parse(count, arguments, &system.thp, &path, &error) ? read_file(path, &bytes, &error) : NULL;
+    const bool fine = parse(count, arguments, &system.thp, &path, &asks_help, &error);
+    if (asks_help) return fputs(help, stdout) < 0;
+    char *text = fine ? read_file(path, &bytes, &error) : NULL;
     const bool done = text && decide(&system, text, bytes, path, &error);
     if (!done) error_print(&error, "tessera-collapse", stderr);
     free(text);

@@ -4,6 +4,8 @@
 #include "phys/fragmenter.h"
 #include "phys/phys.h"
 
+#define OPTIONS_MOST_MEMORY (UINT64_C(1) << 50)  // bytes of --memory
+
 struct options {
     const char *command;         // show, replay or fragment
     const char *events;          // replay: the file of events

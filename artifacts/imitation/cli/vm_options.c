@@ -1,8 +1,10 @@
 #include "cli/vm_options.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "cli/command_line.h"
+
+static const char *const program = "tessera-vm";
 
 const char *const vm_options_help =
     "Imitates what Linux 6.12 does to the memory of one program: areas, page faults, huge pages, khugepaged.\n"
@@ -77,144 +79,62 @@ const char *const vm_options_help =
     "  printf 'mmap 0x40000000 0x400000 rw\\ntouch 0x40000000 w\\n' > /tmp/events\n"
     "  tessera-vm replay /tmp/events --memory 1GB\n";
 
-static bool refuse(struct error *error, const char *option, const char *value, const char *rule) {
-    error_asked(error, "%s%s%s", option, value ? " " : "", value ? value : "");
-    error_found(error, "%s", rule);
-    return error_remedy(error, "run: tessera-vm --help");
-}
-
-static bool refuse_policy(struct error *error, const char *value) {
-    char names[120] = "the policies are";
-    for (size_t i = 0; policy_name(i); ++i)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s %s", i ? "," : "", policy_name(i));
-    return refuse(error, "--policy", value, names);
-}
-
-static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value) {
-    char *end;
-    if (text[0] < '0' || text[0] > '9' || strlen(text) > 9) return false;
-    *value = strtoull(text, &end, 10);
-    return *end == '\0' && *value >= least && *value <= most;
-}
-
-static bool memory_bytes(const char *text, uint64_t *bytes) {
-    const size_t length = strlen(text);
-    char digits[16];
-    if (length < 3 || length > 10 || text[length - 1] != 'B') return false;
-    const unsigned shift = text[length - 2] == 'G' ? 30 : text[length - 2] == 'M' ? 20 : 0;
-    memcpy(digits, text, length - 2);
-    digits[length - 2] = '\0';
-    if (shift == 0 || !number(digits, 1, UINT64_C(1) << 20, bytes)) return false;
-    *bytes <<= shift;
-    return true;
-}
-
-static bool limit(const char *value, uint64_t least, uint64_t most, uint32_t *into) {
-    uint64_t n;
-    if (!number(value, least, most, &n)) return false;
-    *into = (uint32_t)n;
-    return true;
-}
-
-/// Sets one option with a value. *known tells whether there is such an option.
-static bool set(struct vm_options *options, const char *name, const char *value, bool *known) {
-    struct thp *thp = &options->thp;
-    uint64_t n = 0;
-    int word;
-    *known = true;
-    if (strcmp(name, "--memory") == 0) return memory_bytes(value, &options->machine.memory_bytes);
-    if (strcmp(name, "--policy") == 0) return (options->policy = policy_named(value)) != NULL;
-    if (strcmp(name, "--disk") == 0) return (options->disk = value) != NULL;
-    if (strcmp(name, "--slab") == 0) return (options->slabs = strcmp(value, "on") == 0) || strcmp(value, "off") == 0;
-    if (strcmp(name, "--others") == 0) return (options->others_move = strcmp(value, "movable") == 0) || strcmp(value, "fixed") == 0;
-    if (strcmp(name, "--snapshot") == 0) return (options->machine.snapshot = value) != NULL;
-    if (strcmp(name, "--max-ptes-none") == 0) return limit(value, 0, 511, &thp->max_ptes_none);
-    if (strcmp(name, "--max-ptes-swap") == 0) return limit(value, 0, 511, &thp->max_ptes_swap);
-    if (strcmp(name, "--max-ptes-shared") == 0) return limit(value, 0, 511, &thp->max_ptes_shared);
-    if (strcmp(name, "--pages-to-scan") == 0) return limit(value, 1, 100000000, &thp->pages_to_scan);
-    if (strcmp(name, "--cpus") == 0) {
-        options->machine.has_config = true;
-        return limit(value, 1, PHYS_MAX_CPUS, &options->machine.config.cpus);
-    }
-    if (strcmp(name, "--page-cluster") == 0) return limit(value, 0, 5, &options->page_cluster);
-    if (strcmp(name, "--swappiness") == 0) return limit(value, 0, 200, &options->swappiness);
-    if (strcmp(name, "--swap") == 0) {
-        const bool fits = memory_bytes(value, &n) && n >> 12 <= UINT32_MAX;
-        options->swap_pages = (uint32_t)(n >> 12);
-        return fits;
-    }
-    if (strcmp(name, "--swap-device") == 0) {
-        options->swap_synchronous = strcmp(value, "zram") == 0;
-        return options->swap_synchronous || strcmp(value, "disk") == 0;
-    }
-    if (strcmp(name, "--root-order") == 0) {
-        if (!number(value, 0, 1, &n)) return false;
-        options->root_order = (unsigned)n;
-        return true;
-    }
-    if (strcmp(name, "--zero-page") == 0) {
-        options->has_zero_page = true;
-        thp->use_zero_page = strcmp(value, "on") == 0;
-        return thp->use_zero_page || strcmp(value, "off") == 0;
-    }
-    if (strcmp(name, "--thp") == 0) {
-        options->has_enabled = true;
-        word = thp_enabled_named(value);
-        thp->enabled = (enum thp_enabled)(word < 0 ? 0 : word);
-        return word >= 0;
-    }
-    if (strcmp(name, "--defrag") == 0) {
-        options->has_defrag = true;
-        word = thp_defrag_named(value);
-        thp->defrag = (enum thp_defrag)(word < 0 ? 0 : word);
-        return word >= 0;
-    }
-    return *known = false;
-}
-
 static bool complete(struct vm_options *options, struct error *error) {
     struct options *machine = &options->machine;
+    const char *asked = "replay", *value = NULL, *rule = NULL;
     if (!machine->command || strcmp(machine->command, "replay") != 0)
-        return refuse(error, "command", machine->command ? machine->command : "", "the command is replay");
-    if (!options->events) return refuse(error, "replay", NULL, "a file of events follows");
-    if ((machine->memory_bytes > 0) == (machine->snapshot != NULL))
-        return refuse(error, "replay", NULL, "give one of --memory and --snapshot");
-    if (machine->snapshot && machine->has_config)
-        return refuse(error, "--cpus", NULL, "the snapshot contains the machine; leave this option out");
+        asked = "command", value = machine->command, rule = "the command is replay";
+    else if (!options->events) rule = "a file of events follows";
+    else if ((machine->memory_bytes > 0) == (machine->snapshot != NULL)) rule = "give one of --memory and --snapshot";
+    else if (machine->snapshot && machine->has_config) asked = "--cpus", rule = "the snapshot contains the machine; leave this option out";
     if (options->has_enabled) machine->config.thp = options->thp.enabled == THP_NEVER ? PHYS_THP_OFF : PHYS_THP_ON;
-    return true;
+    return !rule || command_line_refuse(error, program, asked, value, rule);
 }
 
 bool vm_options_parse(struct vm_options *options, int count, char **arguments, struct error *error) {
-    *options = (struct vm_options){.thp = thp_default(),
-                                   .policy = policy_named("linux-6.12"),
-                                   .root_order = 1,
-                                   .page_cluster = 3,
-                                   .swappiness = 60,
-                                   .machine = {.config = phys_config_default()}};
-    for (int i = 1; i < count; ++i) {
-        const char *name = arguments[i], *value = i + 1 < count ? arguments[i + 1] : NULL;
-        bool known = false;
-        if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return options->help = true;
-        if (strcmp(name, "--decisions") == 0) {
-            options->decisions = true;
-        } else if (strcmp(name, "--changes") == 0) {
-            options->changes = true;
-        } else if (strcmp(name, "--ram-disk") == 0) {
-            options->ram_disk = true;
-        } else if (name[0] != '-') {
-            if (options->machine.command && options->events) return refuse(error, name, NULL, "there are too many arguments");
-            *(options->machine.command ? &options->events : &options->machine.command) = name;
-        } else {
-            if (!value) return refuse(error, name, NULL, "an option is followed by its value");
-            const bool fits = set(options, name, value, &known);
-            if (!known) return refuse(error, name, NULL, "there is no such option");
-            if (!options->policy) return refuse_policy(error, value);
-            if (!fits) return refuse(error, name, value, "the value does not fit this option");
-            ++i;
-        }
-    }
-    return complete(options, error);
+    static const char *const enabled[] = {"always", "madvise", "never", NULL}, *const defrag[] = {"always",  "defer", "defer+madvise",
+                                                                                                  "madvise", "never", NULL},
+                             *const off_on[] = {"off", "on", NULL}, *const devices[] = {"disk", "zram", NULL},
+                             *const others[] = {"fixed", "movable", NULL};
+    size_t most = 0;
+    while (policy_name(most)) ++most;
+    const char *policies[most + 1];
+    for (size_t i = 0; i <= most; ++i) policies[i] = policy_name(i);  // NULL at the end
+    struct options *machine = &options->machine;
+    struct thp *thp = &options->thp;
+    const char *policy = "linux-6.12";
+    uint64_t swap_bytes = 0;
+    const struct option table[] = {
+        {"--memory", .bytes = &machine->memory_bytes, .least = 1, .most = OPTIONS_MOST_MEMORY},
+        {"--snapshot", .text = &machine->snapshot},
+        {"--cpus", .number = &machine->config.cpus, .least = 1, .most = PHYS_MAX_CPUS, .given = &machine->has_config},
+        {"--thp", .word = (uint32_t *)&thp->enabled, .words = enabled, .given = &options->has_enabled},
+        {"--defrag", .word = (uint32_t *)&thp->defrag, .words = defrag, .given = &options->has_defrag},
+        {"--zero-page", .second = &thp->use_zero_page, .words = off_on, .given = &options->has_zero_page},
+        {"--max-ptes-none", .number = &thp->max_ptes_none, .most = PT_SLOTS - 1},
+        {"--max-ptes-swap", .number = &thp->max_ptes_swap, .most = PT_SLOTS - 1},
+        {"--max-ptes-shared", .number = &thp->max_ptes_shared, .most = PT_SLOTS - 1},
+        {"--pages-to-scan", .number = &thp->pages_to_scan, .least = 1, .most = 100000000},
+        {"--swap", .bytes = &swap_bytes, .least = 1, .most = (uint64_t)UINT32_MAX << 12},
+        {"--swap-device", .second = &options->swap_synchronous, .words = devices},
+        {"--swappiness", .number = &options->swappiness, .most = 200},
+        {"--page-cluster", .number = &options->page_cluster, .most = 5},
+        {"--policy", .text = &policy, .words = policies},
+        {"--root-order", .number = &options->root_order, .most = 1},
+        {"--disk", .text = &options->disk},
+        {"--ram-disk", .flag = &options->ram_disk},
+        {"--slab", .second = &options->slabs, .words = off_on},
+        {"--others", .second = &options->others_move, .words = others},
+        {"--decisions", .flag = &options->decisions},
+        {"--changes", .flag = &options->changes},
+        {.name = NULL}};
+    const struct command_line line = {program, table, {&machine->command, &options->events}, &options->help};
+    *options = (struct vm_options){
+        .thp = thp_default(), .root_order = 1, .page_cluster = 3, .swappiness = 60, .machine = {.config = phys_config_default()}};
+    if (!command_line_parse(&line, count, arguments, error)) return false;
+    options->policy = policy_named(policy);
+    options->swap_pages = (uint32_t)(swap_bytes >> 12);
+    return options->help || complete(options, error);
 }
 
 void vm_options_settle(struct vm_options *options, const struct phys *p) {

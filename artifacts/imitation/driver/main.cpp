@@ -1,13 +1,11 @@
 // main.cpp - command line of tessera-os.
-#include <algorithm>
 #include <cinttypes>
 #include <filesystem>
-#include <map>
-#include <set>
 
 #include "driver/refusal.h"
 #include "driver/run.h"
 #include "driver/show.h"
+#include "tessera/common/command_line.h"
 #include "tessera/trace/printable.h"
 
 namespace {
@@ -23,30 +21,27 @@ constexpr const char *usage =
 
 [[noreturn]] void refuse(const std::string &asked, const std::string &found) { throw Refusal(asked, found, "run: tessera-os --help"); }
 
-std::map<std::string, std::string> options_of(const std::vector<std::string> &words, size_t from, const std::set<std::string> &known) {
-    std::map<std::string, std::string> found;
-    for (size_t i = from; i < words.size(); i += 2) {
-        if (known.count(words[i]) == 0) refuse(words[0] + " " + words[i], "no such option");
-        if (i + 1 == words.size()) refuse(words[0] + " " + words[i], "its value is missing");
-        if (!found.emplace(words[i], words[i + 1]).second) refuse(words[0] + " " + words[i], "given twice");
-    }
+/// The options behind the first `words_before` words, of which the first one is the command.
+tessera::CommandLine options_of(const std::vector<std::string> &words, std::ptrdiff_t words_before, std::vector<tessera::Option> options) {
+    tessera::CommandLine found;
+    const tessera::Syntax syntax{words[0] + " ", "tessera-os", std::move(options)};
+    const tessera::Problem problem = read_command_line(syntax, {words.begin() + words_before, words.end()}, &found);
+    if (problem) throw Refusal(problem);
     return found;
 }
 
 int run_command(const std::vector<std::string> &words) {
-    const std::set<std::string> known = {"--trace", "--scenario", "--out"};
-    auto options = options_of(words, 1, known);
-    for (const std::string &option : known)
-        if (options.count(option) == 0) refuse("run", option + " is missing");
-    for (const char *input : {"--trace", "--scenario"})
-        if (std::error_code none; std::filesystem::equivalent(options[input], options["--out"], none))
-            throw Refusal("--out " + options["--out"], std::string("this is the file of ") + input, "name another file");
+    const tessera::CommandLine options = options_of(words, 1, {{"trace", true, true}, {"scenario", true, true}, {"out", true, true}});
+    const std::string out = options.value("out");
+    for (const char *input : {"trace", "scenario"})
+        if (std::error_code none; std::filesystem::equivalent(options.value(input), out, none))
+            throw Refusal("--out " + out, std::string("this is the file of --") + input, "name another file");
     const auto progress = [shown = uint64_t{0}](uint64_t done, uint64_t all) mutable {
         const uint64_t percent = all == 0 ? 100 : done * 100 / all;
         if (percent != shown) std::fprintf(stderr, "progress %" PRIu64 "%% of %" PRIu64 " accesses\n", percent, all);
         shown = percent;
     };
-    const RunResult found = run(options["--trace"], read_scenario(options["--scenario"]), options["--out"], progress);
+    const RunResult found = run(options.value("trace"), read_scenario(options.value("scenario")), out, progress);
     std::printf("%" PRIu64 " accesses, %" PRIu64 " instructions, %" PRIu64 " calls (%" PRIu64 " ignored)\n", found.accesses,
                 found.instructions, found.counts.calls, found.counts.ignored_calls);
     std::printf("%" PRIu64 " faults, %" PRIu64 " of them fell back from 2MB; %" PRIu64 " collapses; %" PRIu64 " records\n",
@@ -63,39 +58,34 @@ int run_command(const std::vector<std::string> &words) {
 
 int show_command(const std::vector<std::string> &words) {
     if (words.size() < 2) refuse("show", "name a log");
-    const auto options = options_of(words, 2, {"--csv"});
-    const auto table = options.find("--csv");
-    const auto &tables = show_tables();
-    if (table != options.end() && std::find(tables.begin(), tables.end(), table->second) == tables.end())
-        refuse("show --csv " + table->second, "no such table; tables are records, faults, kinds, sizes, areas, chunks, counters");
+    const tessera::CommandLine options = options_of(words, 2, {{"csv", true, false, show_tables()}});
     Reader log(words[1]);
-    if (table == options.end()) show(log, stdout);
-    else show_table(log, table->second, stdout);
+    if (!options.has("csv")) show(log, stdout);
+    else show_table(log, options.value("csv"), stdout);
     if (std::fflush(stdout) != 0 || std::ferror(stdout))
         throw Refusal("standard output", "it cannot be written", "free space, or use a pipe that is open", 1);
     return 0;
 }
 
 int command(const std::vector<std::string> &words) {
-    if (!words.empty() && (words[0] == "--help" || words[0] == "-h")) return std::fputs(usage, stdout), 0;
+    for (const std::string &word : words)
+        if (word == "--help" || word == "-h") return std::fputs(usage, stdout), 0;
     if (!words.empty() && words[0] == "run") return run_command(words);
     if (!words.empty() && words[0] == "show") return show_command(words);
     refuse(words.empty() ? "command" : "command '" + words[0] + "'", "the commands are run and show");
 }
 
-int failed(const char *what, int status) {
-    std::fprintf(stderr, "tessera-os: %s\n", tessera::trace::printable_lines(what).c_str());
+int failed(const tessera::Error &error, int status) {
+    std::fprintf(stderr, "tessera-os: %s\n", tessera::trace::printable_lines(error.what()).c_str());
     return status;
 }
 
 }  // namespace
 
-int main(int argc, char **argv) try { return command({argv + 1, argv + argc}); } catch (const Refusal &refusal) {
-    return failed(refusal.what(), refusal.status);
-} catch (const LogError &error) {
-    return failed(error.what(), 1);
-} catch (const tessera::trace::TraceError &error) {
-    return failed(error.what(), 2);
+int main(int argc, char **argv) try { return command({argv + 1, argv + argc}); } catch (const tessera::trace::TraceError &error) {
+    return failed(error, tessera::kExitUsage);
+} catch (const tessera::Error &error) {
+    return failed(error, error.exit_status());
 } catch (const std::bad_alloc &) {
-    return failed("host memory: none is left\n  what to do: free memory, or simulate less", 1);
+    return tessera::report("tessera-os", tessera::kExitFailed, {"host memory", "none is left", "free memory, or simulate less"});
 }

@@ -1,15 +1,12 @@
-// refusal.h - an error of the driver: asked, found, remedy, and the exit status (2: wrong request, 1: failed work).
+// refusal.h - what the driver throws: asked, found, remedy, and the exit status (2: wrong request, 1: failed work).
 #pragma once
 
-#include <stdexcept>
-#include <string>
+#include "tessera/common/error.h"
 
 namespace tessera::os {
 
-struct Refusal : std::runtime_error {
-    Refusal(const std::string &asked, const std::string &found, const std::string &remedy, int status = 2)
-        : std::runtime_error(asked + ": " + found + "\n  what to do: " + remedy), status(status) {}
-    int status;
+struct Refusal : Error {
+    using Error::Error;
 };
 
 }  // namespace tessera::os

@@ -1,7 +1,6 @@
 #include "driver/scenario.h"
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -9,6 +8,8 @@
 #include <vector>
 
 #include "driver/refusal.h"
+#include "tessera/common/numbers.h"
+#include "tessera/common/text.h"
 
 namespace tessera::os {
 namespace {
@@ -35,22 +36,18 @@ public:
     }
     uint64_t number(const std::string &key, uint64_t least, uint64_t most) {
         const std::string text = word(key);
-        uint64_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
+        const auto value = whole_number(text);
+        if (!value || *value < least || *value > most)
             refuse(key + " = " + text,
                    "a whole number from " + std::to_string(least) + " to " + std::to_string(most) + " [os/scenario-value]");
-        return value;
+        return *value;
     }
     /// The place of the word among `words`.
     size_t one_of(const std::string &key, const std::vector<std::string> &words) {
         const std::string text = word(key);
-        std::string valid;
-        for (size_t i = 0; i < words.size(); ++i) {
+        for (size_t i = 0; i < words.size(); ++i)
             if (words[i] == text) return i;
-            valid += (i ? ", " : "") + words[i];
-        }
-        refuse(key + " = " + text, "one of " + valid + " [os/scenario-value]");
+        refuse(key + " = " + text, "one of " + join(words) + " [os/scenario-value]");
     }
     void end() {
         if (!values_.empty()) refuse(values_.begin()->first, "no such key [os/scenario-key]");

@@ -1,7 +1,5 @@
 #include "vm/thp.h"
 
-#include <string.h>
-
 #include "pt/entry.h"
 
 struct thp thp_default(void) {
@@ -22,22 +20,6 @@ struct thp thp_boot(uint64_t managed_frames) {
     thp.defrag = THP_DEFRAG_NEVER;
     thp.use_zero_page = thp.khugepaged_defrag = false;
     return thp;
-}
-
-static int named(const char *name, const char *const *names, int count) {
-    for (int i = 0; i < count; ++i)
-        if (strcmp(name, names[i]) == 0) return i;
-    return -1;
-}
-
-int thp_enabled_named(const char *name) {
-    static const char *const names[] = {"always", "madvise", "never"};
-    return named(name, names, THP_ENABLED_VALUES);
-}
-
-int thp_defrag_named(const char *name) {
-    static const char *const names[] = {"always", "defer", "defer+madvise", "madvise", "never"};
-    return named(name, names, THP_DEFRAG_VALUES);
 }
 
 bool thp_fault_allowed(const struct thp *thp, const struct area *area) {

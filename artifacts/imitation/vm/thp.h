@@ -8,7 +8,7 @@
 #include "phys/alloc.h"
 #include "vm/areas.h"
 
-enum thp_enabled { THP_ALWAYS, THP_MADVISE, THP_NEVER, THP_ENABLED_VALUES };
+enum thp_enabled { THP_ALWAYS, THP_MADVISE, THP_NEVER };
 enum thp_defrag { THP_DEFRAG_ALWAYS, THP_DEFRAG_DEFER, THP_DEFRAG_DEFER_MADVISE, THP_DEFRAG_MADVISE, THP_DEFRAG_NEVER, THP_DEFRAG_VALUES };
 
 struct thp {
@@ -26,10 +26,6 @@ struct thp thp_default(void);
 /// The settings after a boot with so many managed frames: below PHYS_THP_BOOT_FRAMES, enabled never, defrag never, no zero page,
 /// khugepaged without defrag (mm/huge_memory.c hugepage_init clears transparent_hugepage_flags).
 struct thp thp_boot(uint64_t managed_frames);
-
-/// The words of the two files; -1: unknown.
-int thp_enabled_named(const char *name);
-int thp_defrag_named(const char *name);
 
 /// True if a fault in the area may get 2MB: settings and advice. The area's size is a question of its own (thp_holds).
 bool thp_fault_allowed(const struct thp *thp, const struct area *area);

@@ -1,9 +1,9 @@
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 
 #include "coding.h"
+#include "tessera/common/numbers.h"
 #include "tessera/os/log.h"
 
 namespace tessera::os {
@@ -21,17 +21,12 @@ std::string content(const std::string &path) {
     return data;
 }
 
-bool whole(std::string_view text, uint64_t &value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size();
-}
-
 bool pool_of(std::string_view text, Pool &pool) {
     const size_t first = text.find(' '), second = text.find(' ', first + 1);
     uint64_t kind = 0;
     if (first == std::string_view::npos || second == std::string_view::npos) return false;
-    const bool fine = whole(text.substr(0, first), kind) && whole(text.substr(first + 1, second - first - 1), pool.base) &&
-                      whole(text.substr(second + 1), pool.size_bytes) && kind < most_pools;
+    const bool fine = read_number(text.substr(0, first), kind) && read_number(text.substr(first + 1, second - first - 1), pool.base) &&
+                      read_number(text.substr(second + 1), pool.size_bytes) && kind < most_pools;
     pool.kind = static_cast<uint8_t>(kind);
     return fine;
 }
@@ -40,11 +35,11 @@ bool pool_of(std::string_view text, Pool &pool) {
 bool header_line(std::string_view key, std::string_view value, Header &header) {
     if (key == "scenario") header.scenario = value;
     else if (key == "trace") header.trace_checksum = value;
-    else if (key == "blocks") return whole(value, header.blocks);
-    else if (key == "accesses") return whole(value, header.accesses);
-    else if (key == "instructions") return whole(value, header.instructions);
+    else if (key == "blocks") return read_number(value, header.blocks);
+    else if (key == "accesses") return read_number(value, header.accesses);
+    else if (key == "instructions") return read_number(value, header.instructions);
     else if (key == "pool") return header.pools.emplace_back(), pool_of(value, header.pools.back());
-    else if (uint64_t format = 0; key == "note.format") return header.format = 2, whole(value, format) && format == 2;
+    else if (uint64_t format = 0; key == "note.format") return header.format = 2, read_number(value, format) && format == 2;
     else if (key.starts_with("note.")) header.notes.emplace_back(key.substr(5), value);
     else if (key.starts_with("key.")) header.scenario_text += std::string(key.substr(4)) + " = " + std::string(value) + "\n";
     else return false;

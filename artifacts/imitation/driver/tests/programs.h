@@ -216,15 +216,13 @@ inline void expect_mapped(const Program &program, const Ran &of) {
     for (size_t i = 1; i < of.all.size(); ++i) ASSERT_LE(of.all[i - 1].access, of.all[i].access);
 }
 
-/// The message of the Refusal, and its status in front.
+/// The message of the error, and its status in front.
 template <class Work>
 std::string refused(Work &&work) {
     try {
         work();
-    } catch (const os::Refusal &refusal) {
-        return std::to_string(refusal.status) + " " + refusal.what();
-    } catch (const os::LogError &error) {
-        return std::string("1 ") + error.what();
+    } catch (const tessera::Error &refusal) {
+        return std::to_string(refusal.exit_status()) + " " + refusal.what();
     }
     return "";
 }

@@ -88,7 +88,7 @@ Mapping read_os_log(const std::string& path, const trace::Header& header) try {
     }
     return {layout_name(path), {}, std::move(log)};
 } catch (const os::LogError& error) {
-    throw Refusal(error.asked, error.found, error.remedy);
+    throw Refusal(error.problem());
 }
 
 }  // namespace tessera::sim

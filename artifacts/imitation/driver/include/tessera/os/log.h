@@ -24,10 +24,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tessera/common/error.h"
 
 namespace tessera::os {
 
@@ -136,11 +137,10 @@ const char *name_of(Source source);
 /// The digest that identifies a scenario: FNV-1a, 16 hexadecimal digits.
 std::string digest_of(const std::string &text);
 
-/// Asked, found, remedy.
-struct LogError : std::runtime_error {
-    LogError(const std::string &asked, const std::string &found, const std::string &remedy)
-        : std::runtime_error(asked + ": " + found + "\n  what to do: " + remedy), asked(asked), found(found), remedy(remedy) {}
-    std::string asked, found, remedy;
+/// A log that cannot be read or written.
+struct LogError : Error {
+    LogError(std::string asked, std::string found, std::string remedy)
+        : Error(std::move(asked), std::move(found), std::move(remedy), kExitFailed) {}
 };
 
 class Writer {
