@@ -1,13 +1,11 @@
 // Mutated events files: parse_events must return, must stay inside memory (checked by sanitizers), and what it accepts must
 // mean the same when it is written out again. Runs for the seconds given as argument; prints its seed.
-#include <chrono>
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
-#include <random>
 #include <string>
 
 #include "counters/events.h"
+#include "fuzz.h"
 
 using namespace tessera::counters;
 
@@ -70,21 +68,13 @@ const char* broken_rule(const std::string& text, bool* accepted) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    const double seconds = count > 1 ? atof(arguments[1]) : 2;
-    const uint64_t seed = count > 2 ? strtoull(arguments[2], nullptr, 10) : std::random_device{}();
-    std::mt19937_64 rng(seed);
-    uint64_t files = 0, accepted = 0;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    for (; std::chrono::steady_clock::now() < end; ++files) {
-        const std::string text = random_file(rng);
+    tessera::fuzz::Run run("events_fuzz", count, arguments);
+    while (run.more()) {
+        const std::string text = random_file(run.rng);
         bool good = false;
         const char* rule = broken_rule(text, &good);
-        accepted += good ? 1 : 0;
-        if (rule != nullptr) {
-            printf("seed %" PRIu64 ", file %" PRIu64 ": %s\n%s\n", seed, files, rule, text.c_str());
-            return 1;
-        }
+        run.refusals += good ? 0 : 1;
+        run.accepted(text, rule);
     }
-    printf("seed %" PRIu64 ": %" PRIu64 " files, %" PRIu64 " accepted\n", seed, files, accepted);
-    return accepted == 0 || accepted == files;  // a fuzzer must see both
+    return run.finish();
 }

@@ -1,17 +1,15 @@
 // Mutated ELF files and scripts: check_program must return, must stay inside memory (checked by sanitizers), and must
 // reject files without a dynamic linker and those that need a sanitizer's runtime. Runs for the seconds given as argument; prints its seed.
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <elf.h>
-#include <random>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
 
 #include "run/elf_check.h"
+#include "fuzz.h"
 
 using namespace mosalloc::run;
 
@@ -125,34 +123,20 @@ const char* broken_rule(const Refusal& refusal, const std::string& text) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    const double seconds = count > 1 ? atof(arguments[1]) : 2;
-    const uint64_t seed = count > 2 ? strtoull(arguments[2], nullptr, 10) : std::random_device{}();
-    std::mt19937_64 rng(seed);
-    const int fd = memfd_create("program", 0);
-    const std::string path = "/proc/self/fd/" + std::to_string(fd);
-    uint64_t files = 0, accepted = 0, musl = 0, scripts = 0, sanitized = 0;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    for (; std::chrono::steady_clock::now() < end; ++files) {
-        const std::string text = random_file(rng);
-        const auto bytes = static_cast<ssize_t>(text.size());
-        if (ftruncate(fd, 0) != 0 || pwrite(fd, text.data(), text.size(), 0) != bytes) return 2;
-        const Refusal refusal = check_program(path);
-        accepted += refusal.found.empty() ? 1 : 0;
+    tessera::fuzz::Run run("elf_fuzz", count, arguments);
+    tessera::fuzz::MemoryFile file;
+    uint64_t musl = 0, scripts = 0, sanitized = 0;
+    while (run.more()) {
+        const std::string text = random_file(run.rng);
+        file.write(text);
+        const Refusal refusal = check_program(file.path());
+        run.refusals += refusal.found.empty() ? 0 : 1;
         musl += refusal.found.find("musl") != std::string::npos ? 1 : 0;
         sanitized += refusal.found.find("Sanitizer") != std::string::npos ? 1 : 0;
         scripts += refusal.found.find("script") != std::string::npos ? 1 : 0;
-        const char* rule = broken_rule(refusal, text);
-        if (rule != nullptr) {
-            FILE* kept = fopen("elf_fuzz.failed", "wb");
-            if (kept != nullptr) fwrite(text.data(), 1, text.size(), kept), fclose(kept);
-            printf("seed %llu, file %llu (in ./elf_fuzz.failed): %s\n", static_cast<unsigned long long>(seed),
-                   static_cast<unsigned long long>(files), rule);
-            return 1;
-        }
+        run.accepted(text, broken_rule(refusal, text));
     }
-    printf("seed %llu: %llu files, %llu accepted, %llu for musl, %llu scripts, %llu with a sanitizer\n",
-           static_cast<unsigned long long>(seed), static_cast<unsigned long long>(files), static_cast<unsigned long long>(accepted),
-           static_cast<unsigned long long>(musl), static_cast<unsigned long long>(scripts), static_cast<unsigned long long>(sanitized));
-    return accepted == 0 || accepted == files || musl == 0 || scripts == 0 ||
-           sanitized == 0;  // a fuzzer must see both accepted and rejected inputs
+    printf("%llu for musl, %llu scripts, %llu with a sanitizer\n", static_cast<unsigned long long>(musl),
+           static_cast<unsigned long long>(scripts), static_cast<unsigned long long>(sanitized));
+    return run.finish() != 0 || musl == 0 || scripts == 0 || sanitized == 0;  // a fuzzer must see all of them
 }

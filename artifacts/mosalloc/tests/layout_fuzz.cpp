@@ -1,14 +1,12 @@
 // Random and mutated layout files: the parser must return, must never read outside its input (checked by sanitizers), and
 // may accept only layouts that follow the rules. Runs for the seconds given as argument; prints its seed.
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "core/layout.h"
+#include "fuzz.h"
 
 using namespace mosalloc;
 
@@ -76,26 +74,17 @@ bool rules_hold(const Layout& layout) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    const double seconds = count > 1 ? atof(arguments[1]) : 3;
-    const uint64_t seed = count > 2 ? strtoull(arguments[2], nullptr, 10) : std::random_device{}();
-    std::mt19937_64 rng(seed);
+    tessera::fuzz::Run run("layout_fuzz", count, arguments);
     auto layout = std::make_unique<Layout>();
-    uint64_t files = 0, accepted = 0;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    for (; std::chrono::steady_clock::now() < end; ++files) {
-        const std::string text = random_file(rng);
+    while (run.more()) {
+        const std::string text = random_file(run.rng);
         const std::vector<char> exact(text.begin(), text.end());  // no byte behind the end
         char message[128];
         Text error(message);
         const bool good = parse_layout(exact.data(), exact.size(), "fuzz", layout.get(), &error);
-        accepted += good ? 1 : 0;
-        if (good ? !rules_hold(*layout) : error.length() == 0) {
-            printf("seed %llu, file %llu breaks a rule:\n%s\n", static_cast<unsigned long long>(seed),
-                   static_cast<unsigned long long>(files), text.c_str());
-            return 1;
-        }
+        run.refusals += good ? 0 : 1;
+        if (!good && error.length() == 0) run.broken(text, "a refusal has a message");
+        run.accepted(text, good && !rules_hold(*layout) ? "an accepted layout obeys the rules" : nullptr);
     }
-    printf("seed %llu: %llu files, %llu accepted\n", static_cast<unsigned long long>(seed), static_cast<unsigned long long>(files),
-           static_cast<unsigned long long>(accepted));
-    return accepted == 0 || accepted == files;  // a fuzzer must see both accepted and rejected inputs
+    return run.finish();
 }

@@ -1,15 +1,13 @@
 // Mutated smaps texts: reading, comparing and classifying must return, must stay inside memory (checked by sanitizers) and
 // must follow the rules below, which hold for any text. Runs for the seconds given as argument; prints its seed.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "run/outside.h"
+#include "fuzz.h"
 #include "run/smaps.h"
 
 using namespace mosalloc::run;
@@ -146,35 +144,24 @@ bool in_order(const std::vector<Area>& areas) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    const double seconds = count > 1 ? atof(arguments[1]) : 2;
-    const uint64_t seed = count > 2 ? strtoull(arguments[2], nullptr, 10) : std::random_device{}();
-    std::mt19937_64 rng(seed);
+    tessera::fuzz::Run run("smaps_fuzz", count, arguments);
     auto map = std::make_unique<mosalloc_pool_map>();
-    uint64_t texts = 0, sane = 0, confirmed = 0, whole = 0;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    for (; std::chrono::steady_clock::now() < end; ++texts) {
-        if (texts % 64 == 0) *map = random_map(rng);
-        std::string text = random_text(rng);
-        const std::vector<Span> spans = random_spans(rng);
+    uint64_t confirmed = 0, whole = 0;
+    while (run.more()) {
+        if (run.tried % 64 == 1) *map = random_map(run.rng);
+        std::string text = random_text(run.rng);
+        const std::vector<Span> spans = random_spans(run.rng);
         FILE* file = fmemopen(text.data(), text.size() + 1, "r");
         if (file == nullptr) return 2;
         const std::vector<Area> areas = read_smaps(file);
         fclose(file);
         const bool ordered = in_order(areas);
-        sane += ordered ? 1 : 0;
+        run.refusals += ordered ? 0 : 1;
         for (const WindowFound& w : compare(*map, areas).windows) confirmed += w.confirmed() ? 1 : 0;
         whole += has_pools(*map, areas) ? 1 : 0;
-        const char* rule = broken_rule(*map, areas, spans, ordered);
-        if (rule != nullptr) {
-            FILE* kept = fopen("smaps_fuzz.failed", "w");
-            if (kept != nullptr) fwrite(text.data(), 1, text.size(), kept), fclose(kept);
-            printf("seed %llu, text %llu (in ./smaps_fuzz.failed): %s\n", static_cast<unsigned long long>(seed),
-                   static_cast<unsigned long long>(texts), rule);
-            return 1;
-        }
+        run.accepted(text, broken_rule(*map, areas, spans, ordered));
     }
-    printf("seed %llu: %llu texts, %llu in order, %llu windows confirmed, %llu with all pools\n", static_cast<unsigned long long>(seed),
-           static_cast<unsigned long long>(texts), static_cast<unsigned long long>(sane), static_cast<unsigned long long>(confirmed),
+    printf("%llu windows confirmed, %llu with all pools\n", static_cast<unsigned long long>(confirmed),
            static_cast<unsigned long long>(whole));
-    return sane == 0 || sane == texts || confirmed == 0 || whole == 0;  // a fuzzer must see both kinds of input
+    return run.finish() != 0 || confirmed == 0 || whole == 0;  // a fuzzer must see both kinds of input
 }

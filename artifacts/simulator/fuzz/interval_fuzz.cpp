@@ -44,16 +44,7 @@ const char* broken_rule(const std::vector<Interval>& intervals) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    fuzz::Run run("interval_fuzz", count, arguments);
-    while (run.more()) {
-        const std::string text = random_file(run.rng);
-        try {
-            run.accepted(text, broken_rule(parse_intervals(text, "fuzz.csv", stream_accesses)));
-        } catch (const Refusal& refusal) {
-            run.refused(text, refusal.what());
-        } catch (const std::exception& error) {
-            run.broken(text, std::string("only refusals come out of the parser: ") + error.what());
-        }
-    }
-    return run.finish();
+    return fuzz::run_reader<Refusal>("interval_fuzz", count, arguments, random_file, [](const std::string& text, fuzz::Random&) {
+        return broken_rule(parse_intervals(text, "fuzz.csv", stream_accesses));
+    });
 }

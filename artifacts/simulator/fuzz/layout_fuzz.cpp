@@ -81,17 +81,12 @@ const char* broken_rule(const Layout& layout, const std::vector<trace::Pool>& po
 }  // namespace
 
 int main(int count, char** arguments) {
-    fuzz::Run run("layout_fuzz", count, arguments);
-    while (run.more()) {
-        const auto pools = random_pools(run.rng);
-        const std::string text = random_file(run.rng);
-        try {
-            run.accepted(text, broken_rule(parse_layout(text, "fuzz.csv", pools), pools));
-        } catch (const Refusal& refusal) {
-            run.refused(text, refusal.what());
-        } catch (const std::exception& error) {
-            run.broken(text, std::string("only refusals come out of the parser: ") + error.what());
-        }
-    }
-    return run.finish();
+    std::vector<trace::Pool> pools;
+    const auto make = [&](fuzz::Random& rng) {
+        pools = random_pools(rng);
+        return random_file(rng);
+    };
+    return fuzz::run_reader<Refusal>("layout_fuzz", count, arguments, make, [&](const std::string& text, fuzz::Random&) {
+        return broken_rule(parse_layout(text, "fuzz.csv", pools), pools);
+    });
 }

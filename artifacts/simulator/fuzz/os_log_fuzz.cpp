@@ -92,24 +92,21 @@ const char* broken_rule(const Mapping& mapping, const std::vector<trace::Pool>& 
 }  // namespace
 
 int main(int count, char** arguments) {
-    fuzz::Run run("os_log_fuzz", count, arguments);
     fuzz::MemoryFile file;
     const std::string made = std::filesystem::temp_directory_path() / ("os_log_fuzz-" + std::to_string(getpid()) + ".oslog");
-    while (run.more()) {
-        const trace::Header header = random_header(run.rng);
-        std::string log = random_log(header, made, run.rng);
-        if (run.rng() % 4)
-            fuzz::mutate(log, run.rng, {"TSTOSLG1", "pool = ", "\n", " = ", "note.x = y\n", "blocks = 1\n", std::string_view("\0\0", 2)});
-        if (run.rng() % 8) mend_checksum(log);
+    trace::Header header;
+    const auto make = [&](fuzz::Random& rng) {
+        header = random_header(rng);
+        std::string log = random_log(header, made, rng);
+        if (rng() % 4)
+            fuzz::mutate(log, rng, {"TSTOSLG1", "pool = ", "\n", " = ", "note.x = y\n", "blocks = 1\n", std::string_view("\0\0", 2)});
+        if (rng() % 8) mend_checksum(log);
+        return log;
+    };
+    const int status = fuzz::run_reader<Refusal>("os_log_fuzz", count, arguments, make, [&](const std::string& log, fuzz::Random&) {
         file.write(log);
-        try {
-            run.accepted(log, broken_rule(read_os_log(file.path(), header), header.pools));
-        } catch (const Refusal& refusal) {
-            run.refused(log, refusal.what());
-        } catch (const std::exception& error) {
-            run.broken(log, std::string("only refusals come out of the reader: ") + error.what());
-        }
-    }
+        return broken_rule(read_os_log(file.path(), header), header.pools);
+    });
     std::filesystem::remove(made);
-    return run.finish();
+    return status;
 }

@@ -63,16 +63,6 @@ const char* broken_rule(Platform p) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    fuzz::Run run("platform_fuzz", count, arguments);
-    while (run.more()) {
-        const std::string text = random_file(run.rng);
-        try {
-            run.accepted(text, broken_rule(parse_platform(text, "fuzz")));
-        } catch (const Refusal& refusal) {
-            run.refused(text, refusal.what());
-        } catch (const std::exception& error) {
-            run.broken(text, std::string("only refusals come out of the parser: ") + error.what());
-        }
-    }
-    return run.finish();
+    return fuzz::run_reader<Refusal>("platform_fuzz", count, arguments, random_file,
+                                     [](const std::string& text, fuzz::Random&) { return broken_rule(parse_platform(text, "fuzz")); });
 }

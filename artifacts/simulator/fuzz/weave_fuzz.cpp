@@ -50,19 +50,13 @@ const char* broken_rule(const Templates& templates) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    fuzz::Run run("weave_fuzz", count, arguments);
-    while (run.more()) {
-        std::string text = random_templates(run.rng);
-        if (run.rng() % 4)
-            fuzz::mutate(text, run.rng,
+    const auto make = [](fuzz::Random& rng) {
+        std::string text = random_templates(rng);
+        if (rng() % 4)
+            fuzz::mutate(text, rng,
                          {"template a 0 0\n", "end 0\n", "\n", " ", "fixed", "1 S page 0 2097152\n", "0 l stack 0 8\n", "kernel 5.15\n"});
-        try {
-            run.accepted(text, broken_rule(parse_templates(text, "fuzz.txt")));
-        } catch (const Refusal& refusal) {
-            run.refused(text, refusal.what());
-        } catch (const std::exception& error) {
-            run.broken(text, std::string("only refusals come out of the reader: ") + error.what());
-        }
-    }
-    return run.finish();
+        return text;
+    };
+    return fuzz::run_reader<Refusal>("weave_fuzz", count, arguments, make,
+                                     [](const std::string& text, fuzz::Random&) { return broken_rule(parse_templates(text, "fuzz.txt")); });
 }

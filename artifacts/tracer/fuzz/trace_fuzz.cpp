@@ -122,20 +122,13 @@ const char* broken_rule(trace::Reader& reader) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    fuzz::Run run("trace_fuzz", count, arguments);
     const std::vector<fuzz::Parts> good = fuzz::good_traces();
     fuzz::MemoryFile file;
-    while (run.more()) {
-        const std::string bytes = changed(good[run.rng() % good.size()], run.rng);
-        file.write(bytes);
-        try {
+    return fuzz::run_reader<trace::TraceError>(
+        "trace_fuzz", count, arguments, [&](fuzz::Random& rng) { return changed(good[rng() % good.size()], rng); },
+        [&](const std::string& bytes, fuzz::Random&) {
+            file.write(bytes);
             trace::Reader reader = trace::Reader::open(file.path());
-            run.accepted(bytes, broken_rule(reader));
-        } catch (const trace::TraceError& error) {
-            run.refused(bytes, error.what());
-        } catch (const std::exception& error) {
-            run.broken(bytes, std::string("only TraceErrors come out of the reader: ") + error.what());
-        }
-    }
-    return run.finish();
+            return broken_rule(reader);
+        });
 }

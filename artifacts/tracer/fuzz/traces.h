@@ -105,23 +105,15 @@ inline const char* broken_pools(const trace::Header& header) {
 /// TraceErrors of `use` count as refusals.
 template <typename Use>
 int run_consumer(const char* name, int count, char** arguments, Use use, unsigned address_bits = 64) {
-    Run run(name, count, arguments);
     const std::vector<Parts> good = good_traces(address_bits);
     MemoryFile file;
-    while (run.more()) {
-        const std::string bytes = with_hostile_pools(good[run.rng() % good.size()], run.rng);
+    const auto make = [&](Random& rng) { return with_hostile_pools(good[rng() % good.size()], rng); };
+    return run_reader<trace::TraceError>(name, count, arguments, make, [&](const std::string& bytes, Random& rng) -> const char* {
         file.write(bytes);
-        try {
-            const trace::Reader reader = trace::Reader::open(file.path());
-            if (const char* const broken = broken_pools(reader.header())) run.broken(bytes, broken);
-            run.accepted(bytes, use(file.path(), reader, run.rng));
-        } catch (const trace::TraceError& error) {
-            run.refused(bytes, error.what());
-        } catch (const std::exception& error) {
-            run.broken(bytes, std::string("only TraceErrors come out of a reader: ") + error.what());
-        }
-    }
-    return run.finish();
+        const trace::Reader reader = trace::Reader::open(file.path());
+        const char* const broken = broken_pools(reader.header());
+        return broken ? broken : use(file.path(), reader, rng);
+    });
 }
 
 }  // namespace tessera::fuzz

@@ -75,28 +75,21 @@ std::string damaged_file(fuzz::Random& random) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    fuzz::Run run("prepared_fuzz", count, arguments);
     fuzz::MemoryFile memory;
-    while (run.more()) {
-        const std::string input = damaged_file(run.rng);
-        memory.write(input);
-        try {
+    return fuzz::run_reader<Error>(
+        "prepared_fuzz", count, arguments, damaged_file, [&](const std::string& input, fuzz::Random&) -> const char* {
+            memory.write(input);
             const PreparedHeader header = decode_header("fuzz", std::string_view(input).substr(0, kHeaderBytes), input.size(), "stop");
-            const char* broken = header.file_bytes == input.size() ? nullptr : "the header gives the size of the file";
+            if (header.file_bytes != input.size()) return "the header gives the size of the file";
             uint64_t end = kHeaderBytes;
             for (const Section& section : header.sections) {
                 if (section.offset < end || section.bytes() > header.table_offset - section.offset)
-                    broken = "arrays lie in the file, in order";
+                    return "arrays lie in the file, in order";
                 end = section.offset + section.bytes();
             }
-            if (broken != nullptr) run.broken(input, broken);
             const PreparedFile file("fuzz", memory.path(), kShape, Verify::yes);
             file.load<uint32_t>("array", "a");
             file.check_all(1);
-            run.accepted(input, nullptr);
-        } catch (const Error& error) {
-            run.refused(input, error.what());
-        }
-    }
-    return run.finish();
+            return nullptr;
+        });
 }

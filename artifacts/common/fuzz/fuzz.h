@@ -123,6 +123,24 @@ private:
     Clock::time_point end_, started_;
 };
 
+/// What most fuzzers do: `use` reads each text that `make` gives, and returns a broken rule or null. It may refuse a text by a `Refused`,
+/// and throw nothing else.
+template <class Refused, class Make, class Use>
+int run_reader(const char* name, int count, char** arguments, Make make, Use use) {
+    Run run(name, count, arguments);
+    while (run.more()) {
+        const std::string text = make(run.rng);
+        try {
+            run.accepted(text, use(text, run.rng));
+        } catch (const Refused& refusal) {
+            run.refused(text, refusal.what());
+        } catch (const std::exception& error) {
+            run.broken(text, std::string("only refusals come out of a reader: ") + error.what());
+        }
+    }
+    return run.finish();
+}
+
 /// A file whose content is replaced for each input.
 class MemoryFile {
 public:
