@@ -127,20 +127,6 @@ void compact_daemon(struct compact *compact, unsigned order, enum phys_zone high
 }
 
 void compact_all(struct compact *compact, uint32_t cpu) {
-    struct phys *p = compact->lru->phys;
     lru_drain_all(compact->lru);
-    for (int i = 0; i < PHYS_ZONES; ++i) {
-        uint32_t captured;
-        struct run run = {.compact = compact,
-                          .zone = &p->zones[i],
-                          .state = &compact->zone[i],
-                          .cpu = cpu,
-                          .order = COMPACT_NO_ORDER,
-                          .type = PHYS_UNMOVABLE,
-                          .mode = COMPACT_MODE_SYNC,
-                          .highest = PHYS_NORMAL,
-                          .whole = true,
-                          .ignore_skip = true};
-        if (p->zones[i].populated) run_zone(&run, &captured);
-    }
+    run_whole_zones(compact, COMPACT_MODE_SYNC, false, cpu);
 }

@@ -68,3 +68,5 @@ void run_put_back(struct run *run);
 void run_note_migrate(struct run *run, uint32_t frame);
 
 enum compact_result run_zone(struct run *run, uint32_t *captured);
+/// A run over each zone, without skip bits.
+void run_whole_zones(struct compact *compact, enum compact_mode mode, bool proactive, uint32_t cpu);

@@ -207,6 +207,24 @@ enum compact_result run_zone(struct run *run, uint32_t *captured) {
     return *captured != PHYS_NO_FRAME ? COMPACT_SUCCESS : result;
 }
 
+void run_whole_zones(struct compact *compact, enum compact_mode mode, bool proactive, uint32_t cpu) {
+    for (int i = 0; i < PHYS_ZONES; ++i) {
+        uint32_t captured;
+        struct run run = {.compact = compact,
+                          .zone = &compact->lru->phys->zones[i],
+                          .state = &compact->zone[i],
+                          .cpu = cpu,
+                          .order = COMPACT_NO_ORDER,
+                          .type = PHYS_UNMOVABLE,
+                          .mode = mode,
+                          .highest = PHYS_NORMAL,
+                          .whole = true,
+                          .ignore_skip = true,
+                          .proactive = proactive};
+        if (run.zone->populated) run_zone(&run, &captured);
+    }
+}
+
 bool compact_proactive(struct compact *compact, uint32_t cpu) {
     struct phys *p = compact->lru->phys;
     uint64_t present = 0, node = 0;
@@ -214,20 +232,6 @@ bool compact_proactive(struct compact *compact, uint32_t cpu) {
     for (int i = 0; i < PHYS_ZONES; ++i)
         if (p->zones[i].populated) node += (uint64_t)p->zones[i].present_frames * score(&p->zones[i]) / (present + 1);
     if (node <= 90) return false;
-    for (int i = 0; i < PHYS_ZONES; ++i) {
-        uint32_t captured;
-        struct run run = {.compact = compact,
-                          .zone = &p->zones[i],
-                          .state = &compact->zone[i],
-                          .cpu = cpu,
-                          .order = COMPACT_NO_ORDER,
-                          .type = PHYS_UNMOVABLE,
-                          .mode = COMPACT_MODE_LIGHT,
-                          .highest = PHYS_NORMAL,
-                          .whole = true,
-                          .ignore_skip = true,
-                          .proactive = true};
-        if (p->zones[i].populated) run_zone(&run, &captured);
-    }
+    run_whole_zones(compact, COMPACT_MODE_LIGHT, true, cpu);
     return true;
 }

@@ -77,4 +77,13 @@ inline std::string canonical(const File& file) {
     return text;
 }
 
+/// The lines of a canonical form that both components keep: windows of large pages.
+inline std::string large_windows(const std::string& canonical) {
+    std::istringstream lines(canonical);
+    std::string kept, line;
+    for (std::getline(lines, line); std::getline(lines, line);)
+        if (line.find(",-1,") == std::string::npos && line.find(",4096,") == std::string::npos) kept += line + "\n";
+    return kept;
+}
+
 }  // namespace tessera::layout_file::corpus

@@ -1,6 +1,7 @@
 #include "run/json.h"
 
 #include <cinttypes>
+#include <initializer_list>
 
 namespace mosalloc::run {
 namespace {
@@ -15,18 +16,23 @@ void write_pool(FILE* file, const char* name, const mosalloc_pool& p) {
             name, p.base, p.size_bytes, p.used_bytes, p.live_bytes, p.calls);
 }
 
-}  // namespace
+struct Count {
+    const char* name;
+    uint64_t value;
+};
 
-std::string quoted(const std::string& text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        char code[8];
-        if (c == '"' || c == '\\') out += '\\', out += c;
-        else if (static_cast<unsigned char>(c) >= 0x20) out += c;
-        else snprintf(code, sizeof code, "\\u%04x", c), out += code;
+/// A member whose value is an object of counts.
+void write_counts(FILE* file, const char* name, std::initializer_list<Count> counts) {
+    fprintf(file, "  \"%s\": {", name);
+    const char* separator = "";
+    for (const Count& count : counts) {
+        fprintf(file, "%s\"%s\": %" PRIu64, separator, count.name, count.value);
+        separator = ", ";
     }
-    return out + "\"";
+    fputs("},\n", file);
 }
+
+}  // namespace
 
 void write_pools(FILE* file, const mosalloc_pool_map& map) {
     fputs("  \"pools\": [\n    ", file);
@@ -54,76 +60,58 @@ void write_calls(FILE* file, const mosalloc_pool_map& map) {
 void write_counters(FILE* file, const mosalloc_pool_map& map) {
     const uint64_t full = map.full_calls[MOSALLOC_POOL_HEAP] + map.full_calls[MOSALLOC_POOL_ANON];
     const uint64_t *largest = map.full_largest_bytes, heap = largest[MOSALLOC_POOL_HEAP], anon = largest[MOSALLOC_POOL_ANON];
-    const struct {
-        const char* name;
-        uint64_t value;
-    } rows[] = {{"passed_through", map.passed_through},
-                {"softened_protections", map.softened_protections},
-                {"split_pages", map.split_pages},
-                {"unsplit_pages", map.unsplit_pages},
-                {"ignored_advice", map.ignored_advice},
-                {"zeroed_bytes", map.zeroed_bytes},
-                {"refused_calls", map.refused_calls},
-                {"ended_marks", map.ended_marks},
-                {"refused_marks", map.refused_marks},
-                {"forks", map.forks},
-                {"fork_risks", map.fork_risks},
-                {"fork_late_lock", map.fork_late_lock},
-                {"fork_copied_bytes", map.fork_copied_bytes},
-                {"fallback_windows", map.fallback_windows},
-                {"missing_pages", map.missing_pages},
-                {"open_holes", map.open_holes},
-                {"hinted_bytes", map.hinted_bytes},
-                {"pool_full_calls", full},
-                {"largest_refused_bytes", heap > anon ? heap : anon},
-                {"unsplit_no_gate", map.unsplit_by[MOSALLOC_UNSPLIT_NO_GATE]},
-                {"unsplit_pinned", map.unsplit_by[MOSALLOC_UNSPLIT_PINNED]},
-                {"unsplit_kernel", map.unsplit_by[MOSALLOC_UNSPLIT_KERNEL]},
-                {"pin_kinds", map.pin_kinds},
-                {"exchanged_pages", map.exchanged_pages},
-                {"copied_forks", map.copied_forks},
-                {"stolen_locks", map.stolen_locks},
-                {"reservation_calls", map.reservation_calls},
-                {"reserved_bytes", map.reserved_bytes},
-                {"opened_bytes", map.opened_bytes},
-                {"own_huge_bytes", map.own_huge_bytes},
-                {"other_programs", map.other_programs},
-                {"file_pool_full_calls", map.full_calls[MOSALLOC_POOL_FILE]}};
-    fputs("  \"counters\": {", file);
-    const char* separator = "";
-    for (const auto& row : rows) {
-        fprintf(file, "%s\"%s\": %" PRIu64, separator, row.name, row.value);
-        separator = ", ";
-    }
-    fputs("},\n", file);
+    write_counts(file, "counters",
+                 {{"passed_through", map.passed_through},
+                  {"softened_protections", map.softened_protections},
+                  {"split_pages", map.split_pages},
+                  {"unsplit_pages", map.unsplit_pages},
+                  {"ignored_advice", map.ignored_advice},
+                  {"zeroed_bytes", map.zeroed_bytes},
+                  {"refused_calls", map.refused_calls},
+                  {"ended_marks", map.ended_marks},
+                  {"refused_marks", map.refused_marks},
+                  {"forks", map.forks},
+                  {"fork_risks", map.fork_risks},
+                  {"fork_late_lock", map.fork_late_lock},
+                  {"fork_copied_bytes", map.fork_copied_bytes},
+                  {"fallback_windows", map.fallback_windows},
+                  {"missing_pages", map.missing_pages},
+                  {"open_holes", map.open_holes},
+                  {"hinted_bytes", map.hinted_bytes},
+                  {"pool_full_calls", full},
+                  {"largest_refused_bytes", heap > anon ? heap : anon},
+                  {"unsplit_no_gate", map.unsplit_by[MOSALLOC_UNSPLIT_NO_GATE]},
+                  {"unsplit_pinned", map.unsplit_by[MOSALLOC_UNSPLIT_PINNED]},
+                  {"unsplit_kernel", map.unsplit_by[MOSALLOC_UNSPLIT_KERNEL]},
+                  {"pin_kinds", map.pin_kinds},
+                  {"exchanged_pages", map.exchanged_pages},
+                  {"copied_forks", map.copied_forks},
+                  {"stolen_locks", map.stolen_locks},
+                  {"reservation_calls", map.reservation_calls},
+                  {"reserved_bytes", map.reserved_bytes},
+                  {"opened_bytes", map.opened_bytes},
+                  {"own_huge_bytes", map.own_huge_bytes},
+                  {"other_programs", map.other_programs},
+                  {"file_pool_full_calls", map.full_calls[MOSALLOC_POOL_FILE]}});
 }
 
 void write_children(FILE* file, const mosalloc_children& c) {
-    const struct {
-        const char* name;
-        uint64_t value;
-    } rows[] = {{"processes", c.processes},
-                {"calls", c.calls},
-                {"failed_calls", c.failed_calls},
-                {"softened_protections", c.softened_protections},
-                {"split_pages", c.split_pages},
-                {"unsplit_pages", c.unsplit_pages},
-                {"ignored_advice", c.ignored_advice},
-                {"zeroed_bytes", c.zeroed_bytes},
-                {"refused_calls", c.refused_calls},
-                {"forks", c.forks},
-                {"fork_copied_bytes", c.fork_copied_bytes},
-                {"opened_bytes", c.opened_bytes},
-                {"own_huge_bytes", c.own_huge_bytes},
-                {"reservation_calls", c.reservation_calls},
-                {"reserved_bytes", c.reserved_bytes}};
-    fputs("  \"children\": {", file);
-    const char* separator = "";
-    for (const auto& row : rows) {
-        fprintf(file, "%s\"%s\": %" PRIu64, separator, row.name, row.value);
-        separator = ", ";
-    }
-    fputs("},\n", file);
+    write_counts(file, "children",
+                 {{"processes", c.processes},
+                  {"calls", c.calls},
+                  {"failed_calls", c.failed_calls},
+                  {"softened_protections", c.softened_protections},
+                  {"split_pages", c.split_pages},
+                  {"unsplit_pages", c.unsplit_pages},
+                  {"ignored_advice", c.ignored_advice},
+                  {"zeroed_bytes", c.zeroed_bytes},
+                  {"refused_calls", c.refused_calls},
+                  {"forks", c.forks},
+                  {"fork_copied_bytes", c.fork_copied_bytes},
+                  {"opened_bytes", c.opened_bytes},
+                  {"own_huge_bytes", c.own_huge_bytes},
+                  {"reservation_calls", c.reservation_calls},
+                  {"reserved_bytes", c.reserved_bytes}});
 }
 
 void write_outside(FILE* file, const Outside& o) {

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cstdio>
-#include <string>
 
 #include "run/outside.h"
 
 namespace mosalloc::run {
 
-std::string quoted(const std::string& text);
 /// Members of an object, each line ended with a comma: "pools" and "file_pool".
 void write_pools(FILE* file, const mosalloc_pool_map& map);
 /// "calls": per function, the calls served by a pool, by the kernel, and failed. Omits functions without calls.

@@ -6,6 +6,7 @@
 #include "run/json.h"
 #include "run/output.h"
 #include "run/verdict.h"
+#include "tessera/common/text.h"
 
 namespace mosalloc::run {
 namespace {
@@ -32,9 +33,10 @@ bool write_report(const std::string& path, const Options& options, const mosallo
     FILE* file = fopen(path.c_str(), "w");
     if (file == nullptr) return false;
     fputs("{\n  \"program\": [", file);
-    for (size_t i = 0; i < options.program.size(); ++i) fprintf(file, "%s%s", i == 0 ? "" : ", ", quoted(options.program[i]).c_str());
+    for (size_t i = 0; i < options.program.size(); ++i)
+        fprintf(file, "%s%s", i == 0 ? "" : ", ", tessera::json_string(options.program[i]).c_str());
     const bool exited = WIFEXITED(outcome.wait_status);
-    fprintf(file, "],\n  \"layout\": %s,\n  \"pid\": %" PRIu64 ",\n", quoted(options.layout).c_str(), map.pid);
+    fprintf(file, "],\n  \"layout\": %s,\n  \"pid\": %" PRIu64 ",\n", tessera::json_string(options.layout).c_str(), map.pid);
     if (exited) fprintf(file, "  \"exit_status\": %d,\n  \"signal\": null,\n", WEXITSTATUS(outcome.wait_status));
     else fprintf(file, "  \"exit_status\": null,\n  \"signal\": %d,\n", WTERMSIG(outcome.wait_status));
     write_pools(file, map);
@@ -43,18 +45,18 @@ bool write_report(const std::string& path, const Options& options, const mosallo
             "  \"small_pages\": {\"anon_huge_bytes\": %" PRIu64 ", \"wrong_page_bytes\": %" PRIu64 ", \"outside_huge_bytes\": %" PRIu64
             "},\n",
             outcome.findings.anon_huge_bytes, outcome.findings.wrong_page_bytes, outcome.findings.outside_huge_bytes);
-    fprintf(file, "  \"removed_tunables\": %s,\n", quoted(outcome.removed_tunables).c_str());
+    fprintf(file, "  \"removed_tunables\": %s,\n", tessera::json_string(outcome.removed_tunables).c_str());
     write_calls(file, map);
     write_counters(file, map);
     write_children(file, map.children);
     write_outside(file, outcome.outside);
-    fprintf(file, "  \"other_program\": %s,\n", quoted(other_program(map)).c_str());
+    fprintf(file, "  \"other_program\": %s,\n", tessera::json_string(other_program(map)).c_str());
     fprintf(
         file,
         "  \"allow_fallback\": %s,\n  \"prefault\": %s,\n  \"hints\": %s,\n  \"stacks\": %s,\n  \"protections\": %s,\n  \"verdict\": %s,\n  \"reason\": %s\n}\n",
-        options.allow_fallback ? "true" : "false", options.prefault ? "true" : "false", quoted(options.hints).c_str(),
-        quoted(options.stacks).c_str(), quoted(options.protections).c_str(), quoted(outcome.verdict).c_str(),
-        quoted(outcome.reason).c_str());
+        options.allow_fallback ? "true" : "false", options.prefault ? "true" : "false", tessera::json_string(options.hints).c_str(),
+        tessera::json_string(options.stacks).c_str(), tessera::json_string(options.protections).c_str(),
+        tessera::json_string(outcome.verdict).c_str(), tessera::json_string(outcome.reason).c_str());
     return close_whole(file, path);
 }
 

@@ -25,15 +25,6 @@ struct ParsedExample {
     }
 };
 
-/// The lines of a canonical layout that the library keeps: windows of large pages.
-std::string large_windows(const std::string& canonical) {
-    std::istringstream lines(canonical);
-    std::string kept, line;
-    for (std::getline(lines, line); std::getline(lines, line);)
-        if (line.find(",-1,") == std::string::npos && line.find(",4096,") == std::string::npos) kept += line + "\n";
-    return kept;
-}
-
 void expect_refusal(const std::string& text, const std::string& code, uint64_t line) {
     const ParsedExample p(text);
     EXPECT_FALSE(p.good);
@@ -57,7 +48,7 @@ TEST(LayoutCorpus, AcceptedFilesMeanWhatTheyShould) {
             const Window& w = p.layout->windows[i];
             found += corpus::row(w.pool, std::to_string(w.page_bytes), w.start, w.end);
         }
-        EXPECT_EQ(found, large_windows(example.expected));
+        EXPECT_EQ(found, corpus::large_windows(example.expected));
         for (size_t pool = 0; pool < kPools; ++pool)
             EXPECT_EQ(p.layout->pool_bytes[pool],
                       file->pool_line[pool] == 0 ? kDefaultPoolBytes[pool] : align_up(file->pool_bytes[pool], kPage4K));

@@ -14,15 +14,6 @@ namespace corpus = layout_file::corpus;
 
 const std::vector<trace::Pool> pools = {{trace::PoolKind::heap, gib, INT64_MAX, 0}, {trace::PoolKind::anon, 2 * gib, INT64_MAX, 0}};
 
-/// The lines of a canonical layout that are simulated: windows of large pages.
-std::string large_windows(const std::string& canonical) {
-    std::istringstream lines(canonical);
-    std::string kept, line;
-    for (std::getline(lines, line); std::getline(lines, line);)
-        if (line.find(",-1,") == std::string::npos && line.find(",4096,") == std::string::npos) kept += line + "\n";
-    return kept;
-}
-
 void expect_refusal(const std::string& text, const std::string& code, uint64_t line) {
     try {
         parse_layout(text, "L.csv", pools);
@@ -47,7 +38,7 @@ TEST(LayoutCorpus, AcceptedFilesMeanWhatTheyShould) {
         for (const Window& w : parse_layout(example.text, "L.csv", pools).windows)
             found += corpus::row(w.pool == trace::PoolKind::heap ? layout_file::kHeap : layout_file::kAnon,
                                  std::to_string(bytes_of(w.page_size).value), w.begin, w.end);
-        EXPECT_EQ(found, large_windows(example.expected));
+        EXPECT_EQ(found, corpus::large_windows(example.expected));
     }
 }
 
