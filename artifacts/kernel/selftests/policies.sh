@@ -78,6 +78,8 @@ count 3 4000
 result $? "full node, 1024 cached pages: $missing replicas missing"
 # A process that has replicas since its start takes all home tables from the node where it started, and has no other
 # table there: the cache serves it all the same.
+echo 0 > /proc/sys/vm/pgtable_replica_cache
+echo 1024 > /proc/sys/vm/pgtable_replica_cache # full again: the process before took what it held
 taskset -c 3 pgtblrepl -r all pressure 3 4000 > /out/pressure
 missing=$(awk '$1 == "missing" { print $2 }' /out/pressure)
 [ -n "$missing" ] && [ "$missing" -le $((without - 768)) ]
