@@ -5,7 +5,7 @@
 // prefetchers run. Branches are predicted from block to block. Between samples only TLBs and ITLB change. Expect some hundred
 // thousand accesses x layouts per second.
 //
-// Caches and core are its own. What it shares with the other engines has another witness (tests/, benchmark/):
+// Caches, core and the epochs of a mapping are its own. What it shares with the other engines has another witness (tests/, benchmark/):
 //   Design conventional, Walker, TLBs, radix   engine/lanes and the floors of benchmark/ are other implementations; closed_forms*_test.cpp
 //   other designs                              loads and outcomes by hand: designs/*_test.cpp, extension_test.cpp
 //   formats with contents                      a page table kept page by page, addresses by counting: table_of_pages_test.cpp

@@ -51,16 +51,12 @@ LivePages::Found LivePages::find(uint64_t page, MappedRow& row) const {
     return Found::mapped;
 }
 
-uint64_t LivePages::next_change() const { return epoch_ < log_->epochs.size() ? log_->epochs[epoch_].access : ~uint64_t{0}; }
+uint64_t LivePages::next_change() const { return log_->begin_of(epoch_); }
 
 std::vector<VirtRange> LivePages::change() {
     std::vector<VirtRange> ranges;
     if (epoch_ == log_->epochs.size()) return ranges;
-    const size_t begin = log_->epochs[epoch_].first;
-    ++epoch_;
-    const size_t end = epoch_ < log_->epochs.size() ? log_->epochs[epoch_].first : log_->changes.size();
-    for (size_t i = begin; i < end; ++i) {
-        const OsChange& change = log_->changes[i];
+    for (const OsChange& change : log_->changes_of(epoch_++)) {
         apply(change);
         ranges.push_back({VirtAddr(change.page << 12), VirtAddr((change.page + change.pages) << 12)});
     }

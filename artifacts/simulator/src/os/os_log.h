@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,14 @@ struct OsLog {
     std::vector<uint32_t> tables;
     std::vector<trace::Pool> more_pools;  ///< beside those of the trace: files, huge pages outside; only base and size count
     uint64_t faults = 0;
+
+    /// The access from which an epoch holds; ~0: there are fewer epochs.
+    uint64_t begin_of(size_t epoch) const { return epoch < epochs.size() ? epochs[epoch].access : ~uint64_t{0}; }
+    /// pre: the epoch exists.
+    std::span<const OsChange> changes_of(size_t epoch) const {
+        const size_t begin = epochs[epoch].first, end = epoch + 1 < epochs.size() ? epochs[epoch + 1].first : changes.size();
+        return std::span(changes).subspan(begin, end - begin);
+    }
 };
 
 /// A mapping that is the log at `path`; its name is the file's stem. Throws Refusal: damaged, of another trace, or beyond the pools.

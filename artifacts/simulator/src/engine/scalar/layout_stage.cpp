@@ -21,7 +21,6 @@ LayoutStage::LayoutStage(const FunctionalContext& context, const Layout& layout,
         check_ = std::make_unique<weave::TableCheck>(*layout.mapping, context.blocks);
         caches_.watch(check_.get());
     }
-    if (space_.mapping() != nullptr) next_change_ = space_.mapping()->next_change();
 }
 
 Counts LayoutStage::counts() const {
@@ -31,10 +30,8 @@ Counts LayoutStage::counts() const {
 }
 
 void LayoutStage::change() {
-    MappedPages& pages = *space_.mapping();
-    for (const VirtRange range : pages.change()) design_->changed(range);
-    if (check_) check_->changed(pages);
-    next_change_ = pages.next_change();
+    for (const VirtRange range : epochs_.change()) design_->changed(range);
+    if (check_) check_->changed(*space_.mapping());
 }
 
 /// Calls work(), and adds the number of the access to the message of a page without a frame.
@@ -43,7 +40,7 @@ void LayoutStage::naming_accesses(Work&& work) {
     try {
         work();
     } catch (const Unmapped& missing) {
-        throw missing_page(missing, accesses_ - 1);
+        throw missing_page(missing, epochs_.accesses() - 1);
     }
 }
 

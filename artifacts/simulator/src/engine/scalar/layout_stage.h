@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/cache_port.h"
+#include "engine/epoch_cursor.h"
 #include "engine/scalar/flat_cache.h"
 #include "engine/scalar/outcome_table.h"
 #include "engine/weave/table_check.h"
@@ -41,9 +42,9 @@ private:
     template <bool counted>
     void access(Counts& counts, const Chunk& chunk, const ChunkEvents& events, size_t index, OutcomeTable* table);
 
-    /// Before each access: an epoch of the mapping may begin. Epochs are numbers of the program's accesses.
+    /// Before each access: an epoch of the mapping may begin.
     void pass_epochs() {
-        if (source_ == Source::program && accesses_++ == next_change_) change();
+        if (source_ == Source::program && epochs_.next_access()) change();
     }
     void enter(const Chunk& chunk) {
         if (check_ && chunk.source == Source::kernel) check_->woven(chunk);
@@ -55,8 +56,7 @@ private:
 
     AddressSpace space_;
     std::unique_ptr<Design> design_;
-    uint64_t accesses_ = 0;  ///< of the stream so far
-    uint64_t next_change_ = ~uint64_t{0};
+    EpochCursor epochs_{space_.mapping()};
     LayoutCaches caches_;
     std::unique_ptr<weave::TableCheck> check_;  ///< null: tables are not checked
     bool identity_;  ///< physical = virtual, so that lines to come are known

@@ -12,9 +12,7 @@ TlbGroup::TlbGroup(const Stream& stream, const Layout& layout, EventLog& log)
       log_(log),
       blocks_(stream.blocks()),
       program_blocks_(program_blocks(blocks_)),
-      instruction_counts_(woven_instruction_counts(stream.blocks())) {
-    if (space_.mapping() != nullptr) next_change_ = space_.mapping()->next_change();
-}
+      instruction_counts_(woven_instruction_counts(stream.blocks())) {}
 
 void TlbGroup::add(const Platform& platform) {
     if (program_blocks_ < instruction_counts_.size()) {
@@ -54,15 +52,14 @@ void TlbGroup::run(const Chunk& chunk) {
     source_ = chunk.source;
     if (source_ == Source::kernel) return run_woven({chunk, events, 0, chunk.accesses, 0, 0});
     size_t begin = 0, begin_fetch = 0;
-    while (next_change_ - accesses_ < chunk.accesses) {
-        const size_t end = next_change_ - accesses_;
+    for (size_t end; (end = epochs_.until_epoch(chunk.accesses)) < chunk.accesses;) {
         const size_t end_fetch = size_t(std::upper_bound(fetch_places_.begin(), fetch_places_.end(), end) - fetch_places_.begin());
         run_part({chunk, events, begin, end, begin_fetch, end_fetch});
-        change();
+        change(end);
         begin = end, begin_fetch = end_fetch;
     }
     run_part({chunk, events, begin, chunk.accesses, begin_fetch, fetches.size()});
-    accesses_ += chunk.accesses;
+    epochs_.skip(chunk.accesses);
 }
 
 /// No epoch begins in it, and it has no fetches.
@@ -140,7 +137,7 @@ std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
     try {
         walk(part, access, fetched, accessed);
     } catch (const Unmapped& missing) {
-        return missing_page(missing, accesses_ + access);
+        return missing_page(missing, epochs_.accesses() + access);
     }
     return std::nullopt;
 }
@@ -151,7 +148,7 @@ void TlbGroup::guarded(Member& member, const size_t& access, Work&& work) {
     try {
         work();
     } catch (const Unmapped& missing) {
-        member.refusal = missing_page(missing, accesses_ + access);
+        member.refusal = missing_page(missing, epochs_.accesses() + access);
     } catch (const Refusal& refusal) {
         member.refusal = refusal;
     }
@@ -210,11 +207,9 @@ void TlbGroup::run_alone(Member& member, const Part& part) {
     guarded(member, access, [&] { walk(part, access, fetched, accessed); });
 }
 
-void TlbGroup::change() {
-    MappedPages& pages = *space_.mapping();
-    const std::vector<VirtRange> ranges = pages.change();
-    const size_t access = next_change_ - accesses_;
-    next_change_ = pages.next_change();
+/// An epoch begins before this access of the chunk.
+void TlbGroup::change(size_t access) {
+    const std::vector<VirtRange> ranges = epochs_.change();
     for (auto& [keys, l1] : l1s_)
         for (const VirtRange range : ranges) l1->first.drop(range);
     for (auto& member : members_) {

@@ -16,6 +16,7 @@
 #include <map>
 
 #include "engine/cell_group.h"
+#include "engine/epoch_cursor.h"
 #include "engine/scalar/event_log.h"
 #include "mmu/design.h"
 #include "mmu/shared_l1.h"
@@ -79,13 +80,14 @@ private:
     void replay(Member& member, const SharedL1& l1);
     const PageChunk* chunks() const;
     void run_alone(Member& member, const Part& part);
-    void change();
+    void change(size_t access);
     template <class Work>
     void guarded(Member& member, const size_t& access, Work&& work);
     template <class Fetched, class Accessed>
     void walk(const Part& part, size_t& access, Fetched&& fetched, Accessed&& accessed) const;
 
     AddressSpace space_;
+    EpochCursor epochs_{space_.mapping()};  ///< before the chunk at hand
     EventLog& log_;
     const std::vector<trace::StaticBlock>& blocks_;
     size_t program_blocks_;
@@ -95,8 +97,6 @@ private:
     std::map<std::string, std::unique_ptr<SharedL1>> l1s_;
     std::vector<uint32_t> rows_of_accesses_;  ///< of the part: rows of the mapping that one L1 needed, so that others need no search
     std::vector<size_t> fetch_places_;  ///< of each fetch of the chunk: the access that it comes before
-    uint64_t accesses_ = 0;             ///< of the stream before the chunk at hand
-    uint64_t next_change_ = ~uint64_t{0};
     Source source_ = Source::program;   ///< of the chunk at hand
 };
 

@@ -27,12 +27,10 @@ void TableCheck::woven(const Chunk& chunk) {
 }
 
 void TableCheck::changed(const MappedPages& pages) {
-    const size_t begin = log_.epochs[epoch_].first;
-    ++epoch_;
-    const size_t end = epoch_ < log_.epochs.size() ? log_.epochs[epoch_].first : log_.changes.size();
-    for (size_t i = begin; i < end; ++i) {
-        const OsChange& change = log_.changes[i];
-        if (change.kind == os::Kind::unmap) set(change, pages, false, std::span(log_.changes).subspan(i + 1, end - i - 1));
+    const std::span<const OsChange> changes = log_.changes_of(epoch_++);
+    for (size_t i = 0; i < changes.size(); ++i) {
+        const OsChange& change = changes[i];
+        if (change.kind == os::Kind::unmap) set(change, pages, false, changes.subspan(i + 1));
         else if (!change.fault && change.cause != os::Cause::around) set(change, pages, true, {});
     }
 }

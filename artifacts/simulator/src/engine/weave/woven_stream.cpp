@@ -71,7 +71,7 @@ bool WovenStream::next(trace::Frame& out) {
 
 /// Executions up to the next one with faults, and that one with what comes before it.
 void WovenStream::copy_program(trace::Frame& out) {
-    const uint64_t change = epoch_ < log_.epochs.size() ? log_.epochs[epoch_].access : ~uint64_t{0};
+    const uint64_t change = log_.begin_of(epoch_);
     size_t end = at_, end_access = at_access_;
     const size_t room = frame_accesses - out.addresses.size();
     uint64_t access = access_;
@@ -94,26 +94,23 @@ void WovenStream::copy_program(trace::Frame& out) {
     copy(end, end_access);
     if (!faults) return;
     const uint64_t behind = access_ + in_.access_counts[at_];
-    while (epoch_ < log_.epochs.size() && log_.epochs[epoch_].access < behind) weave_epoch(out);
+    while (log_.begin_of(epoch_) < behind) weave_epoch(out);
     copy(at_ + 1, at_access_ + in_.access_counts[at_]);
 }
 
 void WovenStream::weave_epoch(trace::Frame& out) {
-    const size_t begin = log_.epochs[epoch_].first;
-    ++epoch_;
-    const size_t end = epoch_ < log_.epochs.size() ? log_.epochs[epoch_].first : log_.changes.size();
+    const std::span<const OsChange> changes = log_.changes_of(epoch_++);
     std::vector<Fault> faults;
     fresh_.clear();
-    for (size_t i = begin; i < end; ++i) {
-        const OsChange& change = log_.changes[i];
+    for (const OsChange& change : changes) {
         if (change.fault) faults.push_back(fault_of(change));
-        if (i + 1 < end) note_pages(change);
+        note_pages(change);
     }
     live_->change();
     auto next = faults.begin();
-    for (size_t i = begin; i < end; ++i) {
-        if (log_.changes[i].fault) weave(*next++, out);
-        else note_tables(log_.changes[i]);
+    for (const OsChange& change : changes) {
+        if (change.fault) weave(*next++, out);
+        else note_tables(change);
     }
 }
 
