@@ -47,8 +47,13 @@ std::string random_log(const trace::Header& of, const std::string& path, fuzz::R
     os::Writer writer(path, header);
     os::Record record;
     for (uint64_t left = rng() % 12; left > 0; --left) {
+        const bool copied = record.kind == os::Kind::map && record.cause == static_cast<uint8_t>(os::Cause::copy);
+        if (copied && rng() % 2) {
+            record.kind = os::Kind::source, record.cause = rng() % os::sources, record.frame = 1 + rng() % 1000;
+            writer.add(record);
+        }
         record.block += rng() % 3, record.access += rng() % 5;
-        record.kind = static_cast<os::Kind>(rng() % os::kinds);
+        record.kind = static_cast<os::Kind>(rng() % (rng() % 20 ? os::kinds - 1 : os::kinds));  // seldom a source of nothing
         record.cause = static_cast<uint8_t>(rng() % os::causes);
         record.pool = rng() % 2;
         record.large = record.kind == os::Kind::map && rng() % 2;

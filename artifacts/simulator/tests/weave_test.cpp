@@ -136,20 +136,73 @@ TEST(WovenStream, CountsOfTheKernelAreApart) {
     EXPECT_LE(kernel.cycles, with.units[0].runtime_cycles);
 }
 
-/// A block that loads from a new page and then stores to it: the zero page, then a copy of it. A later store to another page is a first one.
-TEST(WovenStream, ALaterFaultOfABlockFindsThePagesOfTheEarlierOne) {
-    TwoFaults made([](os::Writer& writer) {
-        writer.add({0, 0, os::Kind::map, 2, 1, false, false, false, 5, 1, os::zero_frame, {9, 20, 30, 1000}});
-        writer.add({0, 0, os::Kind::map, 3, 1, false, false, true, 5, 1, 77, {}});
-        writer.add({2, 2, os::Kind::map, 3, 1, false, false, true, 6, 1, 78, {}});
-    });
+/// Faults of a stream, "kind tables", and the addresses of the source that copies read first.
+struct Woven {
+    std::vector<std::string> faults;
+    std::vector<uint64_t> sources;
+};
+Woven woven_of(const std::function<void(os::Writer&)>& log) {
+    TwoFaults made(log);
     WovenStream woven(*made.stream, parse_templates(small_text, "t.txt"), "t.txt", made.layout.mapping);
-    trace::Frame frame;
-    while (woven.next(frame)) {
+    Woven found;
+    for (trace::Frame frame; woven.next(frame);)
+        for (size_t i = 0; i < frame.addresses.size(); ++i) {
+            const bool begins = i == 0 || frame.addresses[i] != frame.addresses[i - 1] + 64;
+            const uint64_t address = frame.addresses[i];
+            if (begins && !frame.is_store[i] && address >= kernel::begin && address < kernel::tables_begin)
+                found.sources.push_back(address);
+        }
+    for (const WovenFault& fault : woven.faults()) found.faults.push_back(fault.work->kind + " " + std::to_string(fault.tables));
+    return found;
+}
+os::Record copy_of(uint64_t access, uint64_t page, uint64_t frame) {
+    return {access, access, os::Kind::map, 3, 1, false, false, true, page, 1, frame, {}};
+}
+
+/// A store to the zero page copies zeros; one to another page copies that, and one to a page of a file that is not mapped copies the page cache.
+TEST(WovenStream, ACopyIsOfWhatTheLogNames) {
+    const Woven found = woven_of([](os::Writer& writer) {
+        writer.add({0, 0, os::Kind::map, 2, 1, false, false, false, 5, 1, os::zero_frame, {9, 20, 30, 1000}});
+        writer.add(copy_of(0, 5, 77));
+        writer.add(copy_of(2, 6, 78));
+        writer.add({2, 2, os::Kind::source, uint8_t(os::Source::cache), 1, false, false, false, 6, 1, 55, {}});
+        writer.add(copy_of(2, 6, 79));
+        writer.add({2, 2, os::Kind::source, uint8_t(os::Source::mapped), 1, false, false, false, 6, 1, 78, {}});
+    });
+    EXPECT_EQ(found.faults, (std::vector<std::string>{"read-zero 3", "write-zero 0", "write-private 0", "write-cow 0"}));
+    EXPECT_EQ(found.sources, (std::vector{kernel::of_page(55, 0), kernel::of_page(78, 0)}));
+}
+
+/// 2MB of zeros have a frame, but a store to them copies zeros: the mapping is split, and one of the 512 zero pages is replaced.
+TEST(WovenStream, AStoreToTwoMegabytesOfZerosCopiesZeros) {
+    const std::string with_zeros = small_text + "template read-zero-2mb 0 0\n1 s entry-2 0 8\nend 0\n";
+    TwoFaults made([](os::Writer& writer) {
+        writer.add({0, 0, os::Kind::map, 2, 1, true, false, false, 0, 512, 5120, {9, 20, 30}});
+        writer.add({0, 0, os::Kind::split, 0, 1, false, false, false, 0, 512, os::zero_frame, {9, 20, 30, 1000}});
+        writer.add(copy_of(0, 5, 77));
+        writer.add(copy_of(2, 6, 78));
+    });
+    WovenStream woven(*made.stream, parse_templates(with_zeros, "t.txt"), "t.txt", made.layout.mapping);
+    for (trace::Frame frame; woven.next(frame);) continue;
+    ASSERT_EQ(woven.faults().size(), 3u);
+    EXPECT_EQ(woven.faults()[0].work->kind, "read-zero-2mb");
+    for (const size_t i : {1, 2}) {
+        EXPECT_EQ(woven.faults()[i].work->kind, "write-zero");
+        EXPECT_EQ(woven.faults()[i].tables, 0u);  // the table of the split waited since the first fault
     }
-    std::vector<std::string> kinds;
-    for (const WovenFault& fault : woven.faults()) kinds.push_back(fault.work->kind);
-    EXPECT_EQ(kinds, (std::vector<std::string>{"read-zero", "write-zero", "write-private"}));
+}
+
+/// munmap freed a table, and the next fault there gets the same frame for its table; mremap moved one, and a fault there allocates none.
+TEST(WovenStream, ATableIsNewIfTheFaultNamesIt) {
+    const Woven found = woven_of([](os::Writer& writer) {
+        writer.add({0, 0, os::Kind::map, 1, 1, false, false, true, 5, 1, 77, {9, 20, 30, 1000}});
+        writer.add({2, 2, os::Kind::unmap, 0, 1, false, false, false, 0, 512, 0, {}});
+        writer.add({2, 2, os::Kind::map, 1, 1, false, false, true, 5, 1, 78, {9, 20, 30, 1000}});
+        writer.add({2, 2, os::Kind::unmap, 0, 1, false, false, false, 512, 512, 0, {9, 20, 30, 1001}});
+        writer.add({2, 2, os::Kind::map, 1, 1, false, false, true, 513, 1, 79, {}});
+        writer.add({2, 2, os::Kind::map, 1, 1, false, false, true, 6, 1, 80, {}});
+    });
+    EXPECT_EQ(found.faults, (std::vector<std::string>{"write-4kb 3", "write-4kb 1", "write-4kb 0", "write-4kb 0"}));
 }
 
 TEST(WovenStream, AFaultWithoutATemplateIsNamed) {

@@ -7,6 +7,7 @@
 namespace tessera::os {
 
 constexpr char magic[] = "TSTOSLG1";
+constexpr char format_line[] = "note.format = 2\n";
 constexpr size_t magic_bytes = 8, word_bytes = 8;
 constexpr unsigned wide_kind = 7;  ///< in a record's first byte: another byte has kind and pool
 constexpr uint64_t checksum_start = 0xcbf29ce484222325, checksum_prime = 0x100000001b3;

@@ -39,7 +39,7 @@ bool header_line(std::string_view key, std::string_view value, Header &header) {
     else if (key == "accesses") return read_number(value, header.accesses);
     else if (key == "instructions") return read_number(value, header.instructions);
     else if (key == "pool") return header.pools.emplace_back(), pool_of(value, header.pools.back());
-    else if (uint64_t format = 0; key == "note.format") return header.format = 2, read_number(value, format) && format == 2;
+    else if (key == "note.format") return value == "2";
     else if (key.starts_with("note.")) header.notes.emplace_back(key.substr(5), value);
     else if (key.starts_with("key.")) header.scenario_text += std::string(key.substr(4)) + " = " + std::string(value) + "\n";
     else return false;
@@ -59,8 +59,8 @@ Reader::Reader(const std::string &path) : path_(path), data_(content(path)) {
     begin_ = magic_bytes + word_bytes;
     if (header > tail - begin_ || get_word(data_.data() + tail + word_bytes) != tail - begin_ - header)
         damaged("lengths differ [os/log-lengths]");
-    header_.format = 1;
     std::string_view text(data_.data() + begin_, header);
+    if (text.find(format_line) == text.npos) damaged("it has no line note.format = 2 [os/log-header]");
     while (!text.empty()) {
         const std::string_view line = text.substr(0, text.find('\n'));
         const size_t equals = line.find(" = ");

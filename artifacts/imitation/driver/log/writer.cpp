@@ -18,7 +18,7 @@ std::string header_text(const Header &header) {
     for (const Pool &pool : header.pools)
         text += "pool = " + std::to_string(pool.kind) + " " + std::to_string(pool.base) + " " + std::to_string(pool.size_bytes) + "\n";
     text += "blocks = " + std::to_string(header.blocks) + "\naccesses = " + std::to_string(header.accesses) +
-            "\ninstructions = " + std::to_string(header.instructions) + "\nnote.format = " + std::to_string(header.format) + "\n";
+            "\ninstructions = " + std::to_string(header.instructions) + "\n" + format_line;
     for (const auto &[key, value] : header.notes) text += "note." + key + " = " + value + "\n";
     for (size_t at = 0, end; at < header.scenario_text.size(); at = end + 1) {
         end = header.scenario_text.find('\n', at);

@@ -66,26 +66,18 @@ TEST(Log, WhatIsWrittenIsRead) {
     }
 }
 
-TEST(Log, FormatOneIsReadAndNamed) {
-    // A log without the line of its format, as programs before format 2 wrote them.
-    const std::string path = write({{0, 0, os::Kind::map, 1, 1, false, false, true, 3, 1, 7, {}}}), whole = bytes_of(path);
-    const std::string line = "note.format = 2\n";
-    std::string old = whole;
-    old.erase(old.find(line), line.size());
-    std::string length;
-    os::put_word(length, os::get_word(old.data() + os::magic_bytes) - line.size());
-    old.replace(os::magic_bytes, os::word_bytes, length);
-    old.resize(old.size() - os::word_bytes);
-    os::put_word(old, os::checksum_of(old.data(), old.size()));
-    std::ofstream(path, std::ios::binary) << old;
-    EXPECT_EQ(os::Reader(path).header().format, 1u);
-    EXPECT_EQ(records_of(path).size(), 1u);
-    std::string other = whole;
-    other.replace(other.find(line), line.size(), "note.format = 3\n");
-    other.resize(other.size() - os::word_bytes);
-    os::put_word(other, os::checksum_of(other.data(), other.size()));
-    std::ofstream(path, std::ios::binary) << other;
-    expect_parts(refused([&] { os::Reader reader(path); }), {path, "note.format = 3", "os/log-header"});
+TEST(Log, OtherFormatsAreRefused) {
+    const std::string path = write(random_records(1, 20)), whole = bytes_of(path), line = "note.format = 2\n";
+    for (const std::string other : {"", "note.format = 3\n", "note.format = 2\nnote.format = 3\n"}) {
+        std::string changed = whole, length;
+        changed.replace(changed.find(line), line.size(), other);
+        os::put_word(length, os::get_word(changed.data() + os::magic_bytes) + other.size() - line.size());
+        changed.replace(os::magic_bytes, os::word_bytes, length);
+        changed.resize(changed.size() - os::word_bytes);
+        os::put_word(changed, os::checksum_of(changed.data(), changed.size()));
+        std::ofstream(path, std::ios::binary) << changed;
+        expect_parts(refused([&] { os::Reader reader(path); }), {path, "note.format", "os/log-header", "make it again"});
+    }
     std::filesystem::remove(path);
 }
 

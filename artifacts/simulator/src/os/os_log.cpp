@@ -66,6 +66,16 @@ void check_record(const std::string& path, const os::Record& record, uint64_t fi
                          ": frames or alignment [os/log-range]");
 }
 
+/// What the copy before it was made of.
+void set_source(const std::string& path, const os::Record& record, OsLog& log) {
+    const bool copies =
+        !log.changes.empty() && (log.changes.back().cause == os::Cause::copy || log.changes.back().cause == os::Cause::copy_read);
+    if (!copies || record.frame == os::zero_frame || record.frame >= frame_limit || record.cause >= os::sources)
+        refuse(path, "record at block " + std::to_string(record.block) + ": a source of no copy, or without a frame [os/log-range]");
+    log.changes.back().from = static_cast<os::Source>(record.cause);
+    log.changes.back().source = record.frame;
+}
+
 }  // namespace
 
 Mapping read_os_log(const std::string& path, const trace::Header& header) try {
@@ -75,6 +85,7 @@ Mapping read_os_log(const std::string& path, const trace::Header& header) try {
     log->more_pools = more_pools(path, reader.header().pools, header.pools.size());
     log->changes.reserve(reader.records());
     for (os::Record record; reader.next(record);) {
+        if (record.kind == os::Kind::source) set_source(path, record, *log);
         if (!record.changes_pages() && record.kind != os::Kind::upgrade) continue;
         const uint64_t first_page = pool_of(path, record, reader.header().pools).base >> 12;
         check_record(path, record, first_page);

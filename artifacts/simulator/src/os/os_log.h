@@ -24,6 +24,8 @@ struct OsChange {
     bool gigantic : 1;     ///< map: pages of 1GB
     bool fault : 1;        ///< a page fault made it
     os::Cause cause;       ///< map, upgrade
+    os::Source from = {};  ///< copy, copy_read of a page: where it was
+    uint64_t source = os::zero_frame;  ///< copy, copy_read: the frame that was copied; zero_frame: zeros
 };
 
 struct OsEpoch {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <random>
+#include <set>
 
 #include "os/os_log.h"
 #include "support/synthetic.h"
@@ -77,11 +78,19 @@ private:
         r.pool = static_cast<uint8_t>(pool), r.page = page, r.pages = count, r.frame = frame;
         return r;
     }
-    /// Tables of the page: a number for each, the same until the region is mapped again.
+    /// Tables of the page. A region of 2MB that gets a table again gets the same frame.
     std::vector<uint32_t> tables(unsigned pool, uint64_t page, bool large) {
         std::vector<uint32_t> found = {9, 20, 30 + pool};  // both pools lie in the first 512GB
         if (!large) found.push_back(static_cast<uint32_t>(1000 + 16 * pool + page / 512));
         return found;
+    }
+    /// What a fault names: nothing, unless it allocated a table.
+    std::vector<uint32_t> new_tables(unsigned pool, uint64_t page, bool large) {
+        const std::vector<uint32_t> found = tables(pool, page, large);
+        if (large) tables_.erase(tables(pool, page, false).back());
+        const size_t before = tables_.size();
+        tables_.insert(found.begin(), found.end());
+        return tables_.size() > before ? found : std::vector<uint32_t>();
     }
     uint64_t fresh(uint64_t count) {
         const uint64_t at = count == 512 ? (next_frame_ + 511) / 512 * 512 : next_frame_ + random_() % 2;
@@ -101,7 +110,7 @@ private:
         os::Record r = record(os::Kind::map, pool, first, count, frame);
         r.cause = static_cast<uint8_t>(zero ? os::Cause::zero : os::Cause::page);
         r.large = large;
-        r.tables = tables(pool, page, large);
+        r.tables = new_tables(pool, page, large);
         records_.push_back(r);
         set(pool, first, count, frame, large);
     }
@@ -111,6 +120,7 @@ private:
         const uint64_t first = page & ~uint64_t{511}, frame = state_.at({pool, first}).frame;
         os::Record r = record(os::Kind::split, pool, first, 512, frame);
         r.tables = tables(pool, page, false);
+        tables_.insert(r.tables.back());
         records_.push_back(r);
         set(pool, first, 512, frame, false);
     }
@@ -132,16 +142,18 @@ private:
                 if (region_empty(pool, page) || (state_.contains({pool, first}) && state_.at({pool, first}).large)) break;
                 os::Record r = record(os::Kind::collapse, pool, first, 512, frame);
                 r.large = true;
+                tables_.erase(tables(pool, page, false).back());
                 records_.push_back(r);
                 set(pool, first, 512, frame, true);
                 break;
             }
             default:
                 if (const auto found = state_.find({pool, page}); found != state_.end() && !found->second.large) {  // a copy
-                    const uint64_t frame = fresh(1);
+                    const uint64_t frame = fresh(1), before = found->second.frame;
                     os::Record r = record(os::Kind::map, pool, page, 1, frame);
                     r.cause = static_cast<uint8_t>(os::Cause::copy);
                     records_.push_back(r);
+                    if (before != os::zero_frame) records_.push_back(record(os::Kind::source, pool, page, 1, before));
                     set(pool, page, 1, frame, false);
                 }
         }
@@ -151,6 +163,7 @@ private:
     StreamBuilder builder_;
     std::vector<os::Record> records_;
     State state_;
+    std::set<uint32_t> tables_;  ///< that exist
     uint64_t access_ = 0, next_frame_ = 5000;
     std::array<uint64_t, 2> recent_{};
 };

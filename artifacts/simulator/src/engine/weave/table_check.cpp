@@ -36,7 +36,7 @@ void TableCheck::changed(const MappedPages& pages) {
 }
 
 /// Entries of the pages of a change. Those of upper levels stay stored when pages go; so do those of pages that a fault of `later` maps,
-/// because the stores of all faults of an epoch come before it.
+/// because the stores of all faults of an epoch come before it. A range without pages that names tables was moved with them.
 void TableCheck::set(const OsChange& change, const MappedPages& pages, bool stored, std::span<const OsChange> later) {
     const auto comes_back = [&](uint64_t page) {
         return std::any_of(later.begin(), later.end(), [&](const OsChange& next) { return next.fault && page - next.page < next.pages; });
@@ -46,7 +46,7 @@ void TableCheck::set(const OsChange& change, const MappedPages& pages, bool stor
         const size_t levels = pages.tables()->tables(VirtAddr(page << 12), path);
         for (size_t i = 0; i < levels; ++i) {
             const uint64_t entry = physical::logged_table(path[i]) / 8 + (page >> (9 * (3 - i)) & 511);
-            if (stored) stored_.insert(entry);
+            if (stored || (change.table_count > 0 && i + 1 < levels)) stored_.insert(entry);
             else if (i + 1 == levels && !comes_back(page)) stored_.erase(entry);
         }
         const uint64_t step = levels == 0 || levels == 4 ? 1 : uint64_t{1} << (9 * (4 - levels));

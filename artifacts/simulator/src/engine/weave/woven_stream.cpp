@@ -10,12 +10,34 @@ namespace {
 
 constexpr size_t frame_accesses = 1 << 16;  ///< a frame ends at the first execution that brings it here
 constexpr unsigned lru_batch = 31;
-constexpr uint64_t most_noted = 512, unmapped = ~uint64_t{0};
-/// The page cache is no part of a log: pages that private writes copy from it lie in the kernel's own memory.
-constexpr uint64_t page_cache = uint64_t{1} << 38, page_cache_pages = 1 << 18;
+constexpr uint32_t no_table = ~uint32_t{0};
 
 unsigned index_of(uint64_t page, unsigned level) { return unsigned(page >> (9 * (level - 1))) & 511; }
 uint64_t entry_of(uint64_t table, unsigned index) { return table << 9 | index; }
+/// Of the tables that map the page.
+unsigned levels_of(const OsChange& change) { return change.gigantic ? 2 : change.large ? 3 : 4; }
+
+std::string kind_of(const OsChange& change) {
+    const std::string size = change.gigantic ? "-1gb" : change.large ? "-2mb" : "";
+    switch (change.cause) {
+        case os::Cause::page: return "write" + (size.empty() ? "-4kb" : size);
+        case os::Cause::zero: return "read-zero" + size;
+        case os::Cause::copy:
+        case os::Cause::copy_read:  // without the work of the read
+            if (change.source == os::zero_frame) return "write-zero" + size;
+            return (change.from == os::Source::mapped ? "write-cow" : "write-private") + size;
+        case os::Cause::reuse: return "write-reuse" + size;
+        case os::Cause::file:
+        case os::Cause::file_read: return "read-file" + size;
+        default: return os::name_of(change.cause) + size;
+    }
+}
+
+/// Whether its page joins the LRU lists by way of a batch.
+bool joins_lru(const OsChange& change) {
+    return levels_of(change) == 4 &&
+           (change.cause == os::Cause::page || change.cause == os::Cause::copy || change.cause == os::Cause::copy_read);
+}
 
 }  // namespace
 
@@ -30,8 +52,8 @@ WovenStream::WovenStream(Stream& source, const Templates& templates, const std::
         throw Refusal("--weave with log " + mapping_->name, "the log has no faults [weave/no-faults]",
                       "leave out --weave, or make a log of a recording from its first instruction on");
     for (const OsChange& change : log_.changes)
-        if (change.kind != os::Kind::unmap && change.frame + change.pages > kernel::frame_limit)
-            throw Refusal("--weave with log " + mapping_->name, "it has frame " + std::to_string(change.frame),
+        if (change.kind != os::Kind::unmap && std::max(change.frame + change.pages, change.source + 1) > kernel::frame_limit)
+            throw Refusal("--weave with log " + mapping_->name, "it has frame " + std::to_string(std::max(change.frame, change.source)),
                           "use a machine of less than 16TB");
     blocks_.insert(blocks_.end(), compiled_.blocks().begin(), compiled_.blocks().end());
     rewind();
@@ -39,8 +61,8 @@ WovenStream::WovenStream(Stream& source, const Templates& templates, const std::
 
 void WovenStream::rewind() {
     source_.rewind();
-    live_.emplace(mapping_->log, source_.header().pools);
     children_.clear();
+    root_ = no_table;
     in_ = {};
     at_ = at_access_ = epoch_ = 0;
     frames_ = access_ = 0;
@@ -99,107 +121,64 @@ void WovenStream::copy_program(trace::Frame& out) {
 }
 
 void WovenStream::weave_epoch(trace::Frame& out) {
-    const std::span<const OsChange> changes = log_.changes_of(epoch_++);
-    std::vector<Fault> faults;
-    fresh_.clear();
-    for (const OsChange& change : changes) {
-        if (change.fault) faults.push_back(fault_of(change));
-        note_pages(change);
-    }
-    live_->change();
-    auto next = faults.begin();
-    for (const OsChange& change : changes) {
-        if (change.fault) weave(*next++, out);
-        else note_tables(change);
-    }
-}
-
-/// Tables that work outside faults put in place: later faults find them. Fault-around uses the fault's.
-void WovenStream::note_tables(const OsChange& change) {
-    if (change.kind == os::Kind::unmap || change.cause == os::Cause::around) return;
-    for (uint64_t page = change.page; page < change.page + change.pages; page = (page | 511) + 1) {
+    for (const OsChange& change : log_.changes_of(epoch_++)) {
         TableFrames::Path path;
-        const size_t levels = live_->tables(VirtAddr(page << 12), path);
-        for (unsigned i = 0; i + 1 < levels; ++i) children_[entry_of(path[i], index_of(page, 4 - i))] = path[i + 1];
+        const std::vector<unsigned> fresh = new_tables(change, path);
+        if (change.fault) weave(change, path, fresh, out);
     }
 }
 
-/// What later faults of the epoch find: a block that loads from a new page and then stores to it has two faults. Ranges of more than 2MB are
-/// left out.
-void WovenStream::note_pages(const OsChange& change) {
-    const bool unmaps = change.kind == os::Kind::unmap, maps = change.kind == os::Kind::map || change.kind == os::Kind::collapse;
-    if (change.pages > most_noted || (!maps && !unmaps)) return;
-    for (uint64_t i = 0; i < change.pages; ++i) fresh_[change.page + i] = maps ? change.frame + i : unmapped;
+/// Gives the tables that map the change's first page, root first, and notes those that the change names. Returns the levels of the tables that a
+/// fault allocated, the highest first: a fault names its tables if it allocated one, and below a new table all are new.
+std::vector<unsigned> WovenStream::new_tables(const OsChange& change, TableFrames::Path& path) {
+    const bool named = change.table_count > 0;
+    const unsigned levels = named ? change.table_count : levels_of(change);
+    std::vector<unsigned> fresh;
+    path.fill(no_table);
+    if (named) std::copy_n(log_.tables.begin() + change.tables, levels, path.begin());
+    else path[0] = root_;
+    root_ = path[0];
+    for (unsigned i = 0; i + 1 < levels; ++i) {
+        const uint64_t entry = entry_of(path[i], index_of(change.page, 4 - i));
+        const auto known = children_.find(entry);
+        const uint32_t child = known != children_.end() ? known->second : no_table;
+        if (!named) {
+            path[i + 1] = child;
+            continue;
+        }
+        if (child != path[i + 1] || !fresh.empty() || i + 2 == levels) fresh.push_back(3 - i);
+        children_[entry] = path[i + 1];
+    }
+    return fresh;
 }
 
-/// pre: live_ is as before the epoch, and fresh_ has what came in it before the fault.
-WovenStream::Fault WovenStream::fault_of(const OsChange& change) const {
-    MappedRow before;
-    bool mapped = live_->find(change.page, before) == LivePages::Found::mapped;
-    uint64_t old = mapped ? before.frame + (change.page - before.page) : 0;
-    if (const auto found = fresh_.find(change.page); found != fresh_.end()) {
-        mapped = found->second != unmapped;
-        old = mapped ? found->second : 0;
-    }
-    const std::string size = change.gigantic ? "-1gb" : change.large ? "-2mb" : "";
-    Fault fault{"", change.page, change.frame, 0, change.gigantic ? 2u : change.large ? 3u : 4u, false};
-    const auto is = [&](const std::string& kind, bool joins) { fault.kind = kind + size, fault.joins_lru = joins && size.empty(); };
-    switch (change.cause) {
-        case os::Cause::page: is(size.empty() ? "write-4kb" : "write", true); break;
-        case os::Cause::zero: is("read-zero", false); break;
-        case os::Cause::copy:
-        case os::Cause::copy_read:  // without the work of the read
-            is(!mapped ? "write-private" : old == os::zero_frame ? "write-zero" : "write-cow", true);
-            fault.source = kernel::of_own(page_cache + (change.page % page_cache_pages << 12));
-            if (mapped && old != os::zero_frame) fault.source = kernel::of_page(old, 0);
-            break;
-        case os::Cause::reuse: is("write-reuse", false); break;
-        case os::Cause::file:
-        case os::Cause::file_read: is("read-file", false); break;
-        default: is(os::name_of(change.cause), false); break;
-    }
-    return fault;
-}
-
-/// Levels of the tables that the fault allocated, the highest first. Remembers them.
-std::vector<unsigned> WovenStream::new_tables(const Fault& fault, const TableFrames::Path& path) {
-    std::vector<unsigned> found;
-    for (unsigned i = 0; i + 1 < fault.levels; ++i) {
-        uint32_t& child = children_.try_emplace(entry_of(path[i], index_of(fault.page, 4 - i)), ~uint32_t{0}).first->second;
-        if (child == path[i + 1]) continue;
-        child = path[i + 1];
-        found.push_back(3 - i);
-    }
-    return found;
-}
-
-void WovenStream::weave(const Fault& fault, trace::Frame& out) {
-    TableFrames::Path path;
-    if (live_->tables(VirtAddr(fault.page << 12), path) < fault.levels)
-        throw Refusal("--weave with log " + mapping_->name + ", fault of kind " + fault.kind + " before access " + std::to_string(access_),
+void WovenStream::weave(const OsChange& change, const TableFrames::Path& path, const std::vector<unsigned>& fresh, trace::Frame& out) {
+    const std::string kind = kind_of(change);
+    const unsigned levels = levels_of(change);
+    if (path[levels - 1] == no_table)
+        throw Refusal("--weave with log " + mapping_->name + ", fault of kind " + kind + " before access " + std::to_string(access_),
                       "the log does not have the tables of the page [weave/tables]", "make the log again: tessera lab os run --help");
-    const std::vector<unsigned> fresh = new_tables(fault, path);
-    const bool full = fault.joins_lru && ++in_batch_ == lru_batch;
-    if (full || fault.levels == 3) in_batch_ = 0;  // a large page does not wait for others
-    const Compiled* const work = compiled_.find(fault.kind, uint32_t(fresh.size()), full);
+    const bool full = joins_lru(change) && ++in_batch_ == lru_batch;
+    if (full || levels == 3) in_batch_ = 0;  // a large page does not wait for others
+    const Compiled* const work = compiled_.find(kind, uint32_t(fresh.size()), full);
     const Compiled* const table = compiled_.find("table", 4, false);
     if (work == nullptr || (table == nullptr && work->tables < fresh.size()))
         throw Refusal("--weave " + path_ + ", fault before access " + std::to_string(access_) + " of log " + mapping_->name,
-                      "there is no template of kind " + (work == nullptr ? fault.kind : "table") + " [weave/no-template]",
+                      "there is no template of kind " + (work == nullptr ? kind : "table") + " [weave/no-template]",
                       "use a scenario without such faults (tessera simulate --os --faults-out lists them), or leave out --weave");
-    faults_.push_back({access_, fault.page, work, uint8_t(fresh.size()), uint8_t(fault.levels)});
+    faults_.push_back({access_, change.page, work, uint8_t(fresh.size()), uint8_t(levels)});
     const auto at = [&](Base base) -> uint64_t& { return base_[static_cast<size_t>(base)]; };
     at(Base::fixed) = at(Base::stack) = kernel::of_own(0);
     at(Base::memory_map) = kernel::of_struct_page(0, 0);
-    at(Base::page) = kernel::of_page(fault.frame, 0);
-    at(Base::page_struct) = kernel::of_struct_page(fault.frame, 0);
-    at(Base::source) = fault.source;
-    at(Base::source_struct) = kernel::of_struct_page((fault.source - kernel::begin) >> 12 & (kernel::frame_limit - 1), 0);
+    at(Base::page) = kernel::of_page(change.frame, 0);
+    at(Base::page_struct) = kernel::of_struct_page(change.frame, 0);
+    at(Base::source) = kernel::of_page(change.source, 0);
+    at(Base::source_struct) = kernel::of_struct_page(change.source, 0);
     for (unsigned level = 1; level <= 4; ++level) {
         // A table that the page does not need (of a level below a large page) is the lowest one that it has.
-        const unsigned known = std::max(level, 5 - fault.levels);
+        const unsigned known = std::max(level, 5 - levels);
         const uint64_t frame = path[4 - known];
-        base_[static_cast<size_t>(Base::entry_1) + level - 1] = kernel::of_table(frame, 8 * index_of(fault.page, known));
+        base_[static_cast<size_t>(Base::entry_1) + level - 1] = kernel::of_table(frame, 8 * index_of(change.page, known));
         base_[static_cast<size_t>(Base::table_1) + level - 1] = kernel::of_table(frame, 0);
     }
     at(Base::around) = at(Base::entry_1) & ~uint64_t{127};

@@ -1,8 +1,8 @@
 // woven_stream.h - a program's stream with the kernel work of its page faults, as Linux 6.12 did it when the faults were recorded.
 //
 // Before the execution of a block whose accesses have faults, the stream has for each fault: a block of exception entry, the template of the
-// fault's kind, and a block of exception exit. The log (os/os_log.h) says which page got which frame and which tables; templates say what the
-// kernel executes, loads and stores. Faults of one block are woven together before it, as the log hoists them. Each 31st page that joins the
+// fault's kind, and a block of exception exit. The log (os/os_log.h) says of each fault its kind, its frame, what it copied, and its tables;
+// templates say what the kernel executes, loads and stores. Faults of one block are woven together before it, as the log hoists them. Each 31st page that joins the
 // LRU lists takes a template with a batch of pages, as the batch of Linux has 31 (PAGEVEC_SIZE, include/linux/pagevec.h).
 // Work that is no fault (system calls, khugepaged, kswapd, compaction) is not woven.
 //
@@ -11,13 +11,12 @@
 
 #include <array>
 #include <memory>
-#include <optional>
 #include <unordered_map>
 
 #include "engine/stream.h"
 #include "engine/weave/compiled.h"
-#include "os/live_pages.h"
 #include "os/os_log.h"
+#include "os/table_frames.h"
 
 namespace tessera::sim::weave {
 
@@ -46,20 +45,10 @@ public:
     const std::vector<WovenFault>& faults() const { return faults_; }
 
 private:
-    struct Fault {
-        std::string kind;
-        uint64_t page, frame, source;
-        unsigned levels;  ///< of tables that map the page
-        bool joins_lru;
-    };
-
     void copy_program(trace::Frame& out);
     void weave_epoch(trace::Frame& out);
-    void note_tables(const OsChange& change);
-    void note_pages(const OsChange& change);
-    Fault fault_of(const OsChange& change) const;
-    void weave(const Fault& fault, trace::Frame& out);
-    std::vector<unsigned> new_tables(const Fault& fault, const TableFrames::Path& path);
+    std::vector<unsigned> new_tables(const OsChange& change, TableFrames::Path& path);
+    void weave(const OsChange& change, const TableFrames::Path& path, const std::vector<unsigned>& fresh, trace::Frame& out);
     void run(const Compiled& work, trace::Frame& out);
     void run_block(uint32_t block, trace::Frame& out);
 
@@ -70,10 +59,9 @@ private:
     CompiledTemplates compiled_;
     std::vector<trace::StaticBlock> blocks_;
 
-    std::optional<LivePages> live_;
+    uint32_t root_;  ///< frame of the table at the top
     std::unordered_map<uint64_t, uint32_t> children_;  ///< table entry (frame, index) -> frame of the table that it leads to
     std::array<uint64_t, bases> base_{};  ///< addresses of the fault at hand
-    std::unordered_map<uint64_t, uint64_t> fresh_;  ///< pages that the epoch at hand has changed so far -> frame; none: unmapped
     trace::Frame in_;  ///< of the source
     size_t at_ = 0, at_access_ = 0;  ///< in it: the next execution, its first access
     uint64_t frames_ = 0, access_ = 0;  ///< so far: frames of this stream, accesses of the program

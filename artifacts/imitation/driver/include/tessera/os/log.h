@@ -9,8 +9,7 @@
 // number of records, bytes of the records, checksum (FNV-1a, 64 bits, of all bytes before it). The writer makes a hidden file beside
 // the target and renames it at the end, so a log that exists is complete.
 //
-// Formats: the header's `note.format` is 2. Logs without it have format 1: they lack the kinds from `area_live` on. Both are read; who needs a kind
-// that a log of format 1 lacks refuses the log by name. Readers of format 1 take the records of other kinds for counters, which change no pages.
+// The header's `note.format` is 2; other logs are refused.
 //
 // A record is: a byte of kind (bits 0 to 2), of the number of table frames (3 to 5) and of two signs (6: same block as the record
 // before; 7: a number of pages follows); kind 7 there: a byte with the kind (0 to 2), the sign of 1GB (3) and the pool (4 to 7) follows;
@@ -41,7 +40,6 @@ enum class Kind : uint8_t {
     call = 5,  ///< a call of the program; `cause` is its trace::EventKind, `frame` the number of areas behind it
     area = 6,  ///< at the end: an area; `frame` has its flags (vm/areas.h)
     count = 7,  ///< at the end: a counter of the kernel; `page` has its number (counters.h), `frame` its value
-    // Since format 2:
     area_live = 8,  ///< an area is there from now on, with the flags in `frame`; what other areas had of its range is its own
     area_gone = 9,  ///< no area is in the range any more
     call_begin = 10,  ///< a call of the program begins; its records follow, then its `call`. `cause`, `frame`: as `call`
@@ -117,7 +115,6 @@ struct Pool {
 };
 
 struct Header {
-    unsigned format = 2;
     std::string scenario;  ///< its name
     std::string scenario_text;  ///< lines `key = value`, all keys
     std::string trace_checksum;  ///< trace::Header::checksum
