@@ -75,10 +75,15 @@ const char* broken_rule(const Mapping& mapping, const std::vector<trace::Pool>& 
     if (pages.chunks().size() != 0) return "nothing is mapped before the first record";
     for (size_t i = 0; i < log.epochs.size(); ++i) {
         if (i > 0 && log.epochs[i].access <= log.epochs[i - 1].access) return "epochs ascend";
-        if (pages.change().empty()) return "an epoch changes a range";
-        const size_t end = i + 1 < log.epochs.size() ? log.epochs[i + 1].first : log.changes.size();
-        if (end <= log.epochs[i].first) return "an epoch has a change";
-        const OsChange& last = log.changes[end - 1];
+        const bool has_changes = !log.changes_of(i).empty();
+        if (pages.change().empty() == has_changes) return "changes of pages change ranges";
+        if (!has_changes && log.areas_of(i).empty()) return "an epoch has a change";
+        for (const AreaChange& change : log.areas_of(i)) {
+            const LiveArea* const area = pages.areas().at(change.area.range.begin);
+            if (&change == &log.areas_of(i).back() && (area != nullptr) != change.live) return "the last change of an area holds";
+        }
+        if (!has_changes) continue;
+        const OsChange& last = log.changes_of(i).back();
         MappedRow row;
         const LivePages::Found found = pages.find(last.page, row);
         if (found == LivePages::Found::outside) return "a change lies in a pool";

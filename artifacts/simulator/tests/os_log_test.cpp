@@ -279,24 +279,25 @@ TEST(OsLog, ALogOfAnotherTraceIsNamed) {
     };
     EXPECT_NE(message().find("os/other-trace"), std::string::npos) << message();
     header = random.header(stream.header());
-    {
-        os::Writer writer(path.string(), header);
-        writer.add({0, 0, os::Kind::map, 1, 1, false, false, true, uint64_t{1} << 40, 1, 7, {}});
-        writer.finish();
+    const os::Record page{0, 0, os::Kind::map, 1, 1, false, false, true, 5, 1, 77, {}},
+        source{0, 0, os::Kind::source, 0, 1, false, false, false, 5, 1, 55};
+    os::Record copy = page, of_zeros = source;
+    copy.cause = static_cast<uint8_t>(os::Cause::copy), of_zeros.frame = os::zero_frame;
+    for (const std::vector<os::Record>& wrong :
+         {std::vector<os::Record>{{0, 0, os::Kind::map, 1, 1, false, false, true, uint64_t{1} << 40, 1, 7, {}}},
+          {{0, 0, os::Kind::map, 1, 1, true, false, true, 5, 512, 512, {}}},
+          {{0, 0, os::Kind::map, 1, 1, false, false, true, 5, 1, 77, {9, 20, 30, ~0u}}},
+          {{0, 0, os::Kind::area_live, 0, 1, false, false, false, uint64_t{1} << 40, 1, 3, {}}},
+          {source},
+          {page, source},
+          {copy, of_zeros}}) {
+        {
+            os::Writer writer(path.string(), header);
+            for (const os::Record& record : wrong) writer.add(record);
+            writer.finish();
+        }
+        EXPECT_NE(message().find("os/log-range"), std::string::npos) << message();
     }
-    EXPECT_NE(message().find("os/log-range"), std::string::npos) << message();
-    {
-        os::Writer writer(path.string(), header);
-        writer.add({0, 0, os::Kind::map, 1, 1, true, false, true, 5, 512, 512, {}});
-        writer.finish();
-    }
-    EXPECT_NE(message().find("os/log-range"), std::string::npos) << message();
-    {
-        os::Writer writer(path.string(), header);
-        writer.add({0, 0, os::Kind::map, 1, 1, false, false, true, 5, 1, 77, {9, 20, 30, ~0u}});
-        writer.finish();
-    }
-    EXPECT_NE(message().find("os/log-range"), std::string::npos) << message();
     std::filesystem::resize_file(path, 20);
     EXPECT_NE(message().find("os/log-cut"), std::string::npos) << message();
     std::filesystem::remove(path);

@@ -187,6 +187,7 @@ private:
     void pass_epochs() {
         if (source_ == Source::kernel || seen_++ != next_change_) return;
         for (const VirtRange range : space_.mapping()->change()) design_->changed(range);
+        for (const AreaChange& area : space_.mapping()->area_changes()) design_->area_changed(area);
         next_change_ = space_.mapping()->next_change();
     }
 

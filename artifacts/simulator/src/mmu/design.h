@@ -94,6 +94,9 @@ public:
     /// The mapping changed in this range; the address space already has the new pages. The design forgets what it holds of it.
     /// Engines call this between two accesses, and only under a mapping of several epochs.
     virtual void changed(VirtRange range);
+    /// Under a log: an area came, changed its rights or its borders, or went; the address space already has the new ones. Calls come in order,
+    /// after those of changed().
+    virtual void area_changed(const AreaChange&) {}
     /// H and M depend on the contents of data caches. Engines refuse plans that skip accesses.
     virtual bool needs_caches() const { return false; }
     /// Is told of the lines that leave data caches; null: nobody is. A design that keeps translations there needs_caches().

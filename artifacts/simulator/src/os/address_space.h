@@ -13,7 +13,7 @@
 
 namespace tessera::sim {
 
-/// An area of the process that the operating system knows: a pool.
+/// Where the program has memory of its own: a pool. Under a log, live_areas() has what mmap and its relatives made there.
 struct Area {
     trace::PoolKind pool;
     VirtRange range;
@@ -53,6 +53,8 @@ public:
     }
 
     const std::vector<Area>& areas() const { return areas_; }
+    /// The areas at this access; null unless the pages are those of a log.
+    const LiveAreas* live_areas() const { return mapped_ ? mapped_->areas() : nullptr; }
 
     /// Kernel work is woven into the stream: its addresses have pages of this size. Without effect except under a log.
     void add_kernel(PageSize direct_map) {

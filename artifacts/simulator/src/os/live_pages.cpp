@@ -56,6 +56,8 @@ uint64_t LivePages::next_change() const { return log_->begin_of(epoch_); }
 std::vector<VirtRange> LivePages::change() {
     std::vector<VirtRange> ranges;
     if (epoch_ == log_->epochs.size()) return ranges;
+    area_changes_ = log_->areas_of(epoch_);
+    for (const AreaChange& change : area_changes_) areas_.apply(change);
     for (const OsChange& change : log_->changes_of(epoch_++)) {
         apply(change);
         ranges.push_back({VirtAddr(change.page << 12), VirtAddr((change.page + change.pages) << 12)});

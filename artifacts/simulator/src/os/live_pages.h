@@ -7,9 +7,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "os/live_areas.h"
 #include "os/page_rows.h"
 #include "os/table_frames.h"
 #include "tessera/trace/trace.h"
@@ -28,8 +30,12 @@ public:
     /// The row of a page: the page of its size. Its chunk is ~0 unless chunks are counted.
     Found find(uint64_t page, MappedRow& row) const;
     uint64_t next_change() const;
-    /// The next epoch. Returns the ranges that changed, sorted, neighbours joined.
+    /// The next epoch, also of areas. Returns the ranges of pages that changed, sorted, neighbours joined.
     std::vector<VirtRange> change();
+
+    const LiveAreas& areas() const { return areas_; }
+    /// By the last change(), in order.
+    std::span<const AreaChange> area_changes() const { return area_changes_; }
 
     bool counts_chunks() const { return counted_; }
     const std::vector<PageChunk>& chunks();
@@ -62,6 +68,8 @@ private:
     std::vector<Pool> pools_;  ///< those of the trace, then those of the log
     std::unordered_map<uint64_t, uint32_t> upper_;  ///< by 512GB
     uint32_t root_ = unknown;
+    LiveAreas areas_;
+    std::span<const AreaChange> area_changes_;
     bool counted_ = false;
     std::vector<PageChunk> chunks_;  ///< sorted by page
 };

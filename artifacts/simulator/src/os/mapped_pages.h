@@ -70,6 +70,10 @@ public:
     /// The frames of real page tables; null unless the mapping is a log.
     const TableFrames* tables() const { return live_ ? &*live_ : nullptr; }
 
+    /// Under a log, the areas of the moment; else null, and there are no changes.
+    const LiveAreas* areas() const { return live_ ? &live_->areas() : nullptr; }
+    std::span<const AreaChange> area_changes() const { return live_ ? live_->area_changes() : std::span<const AreaChange>(); }
+
     /// The access from which the next epoch holds; ~0 if there is none.
     uint64_t next_change() const;
     /// Goes on to the next epoch. Returns the ranges that changed, sorted, neighbours joined. Chunks get new indices.

@@ -66,15 +66,64 @@ void check_record(const std::string& path, const os::Record& record, uint64_t fi
                          ": frames or alignment [os/log-range]");
 }
 
-/// What the copy before it was made of.
-void set_source(const std::string& path, const os::Record& record, OsLog& log) {
-    const bool copies =
-        !log.changes.empty() && (log.changes.back().cause == os::Cause::copy || log.changes.back().cause == os::Cause::copy_read);
-    if (!copies || record.frame == os::zero_frame || record.frame >= frame_limit || record.cause >= os::sources)
-        refuse(path, "record at block " + std::to_string(record.block) + ": a source of no copy, or without a frame [os/log-range]");
-    log.changes.back().from = static_cast<os::Source>(record.cause);
-    log.changes.back().source = record.frame;
-}
+/// The records of a log, one after the other, as changes of pages and of areas.
+class Changes {
+public:
+    Changes(const std::string& path, const std::vector<os::Pool>& pools, OsLog& log) : path_(path), pools_(pools), log_(log) {}
+
+    void add(const os::Record& record) {
+        switch (record.kind) {
+            case os::Kind::call_begin: call_ = static_cast<trace::EventKind>(record.cause); break;
+            case os::Kind::call: call_.reset(); break;
+            case os::Kind::area_live:
+            case os::Kind::area_gone: add_area(record); break;
+            case os::Kind::source: add_source(record); break;
+            case os::Kind::area:
+            case os::Kind::count: break;
+            default: add_pages(record);
+        }
+    }
+
+private:
+    void add_pages(const os::Record& record) {
+        const uint64_t first_page = pool_of(path_, record, pools_).base >> 12;
+        check_record(path_, record, first_page);
+        enter(record);
+        log_.changes.push_back({first_page + record.page, record.pages, record.frame, static_cast<uint32_t>(log_.tables.size()),
+                                static_cast<uint8_t>(record.tables.size()), record.kind, record.large, record.gigantic, record.is_fault(),
+                                static_cast<os::Cause>(record.cause)});
+        log_.tables.insert(log_.tables.end(), record.tables.begin(), record.tables.end());
+        log_.faults += record.is_fault();
+    }
+    void add_area(const os::Record& record) {
+        const uint64_t first = (pool_of(path_, record, pools_).base >> 12) + record.page;
+        enter(record);
+        log_.areas.push_back({{{VirtAddr(first << 12), VirtAddr((first + record.pages) << 12)}, static_cast<uint32_t>(record.frame)},
+                              record.kind == os::Kind::area_live,
+                              call_});
+    }
+    /// What the copy before it was made of.
+    void add_source(const os::Record& record) {
+        OsChange* const copy = log_.changes.empty() ? nullptr : &log_.changes.back();
+        if (copy == nullptr || !copy->fault || (copy->cause != os::Cause::copy && copy->cause != os::Cause::copy_read) ||
+            record.frame == os::zero_frame || record.frame >= frame_limit || record.cause >= os::sources)
+            refuse(path_, "record at block " + std::to_string(record.block) + ": a source without a copy or a frame [os/log-range]");
+        copy->from = static_cast<os::Source>(record.cause);
+        copy->source = record.frame;
+    }
+    /// The record's epoch is the last one.
+    void enter(const os::Record& record) {
+        std::vector<OsEpoch>& epochs = log_.epochs;
+        if (!epochs.empty() && record.access < epochs.back().access) refuse(path_, "records are not in order [os/log-order]");
+        if (epochs.empty() || record.access != epochs.back().access)
+            epochs.push_back({record.access, log_.changes.size(), log_.areas.size()});
+    }
+
+    const std::string& path_;
+    const std::vector<os::Pool>& pools_;
+    OsLog& log_;
+    std::optional<trace::EventKind> call_;  ///< that is under way
+};
 
 }  // namespace
 
@@ -84,19 +133,8 @@ Mapping read_os_log(const std::string& path, const trace::Header& header) try {
     auto log = std::make_shared<OsLog>();
     log->more_pools = more_pools(path, reader.header().pools, header.pools.size());
     log->changes.reserve(reader.records());
-    for (os::Record record; reader.next(record);) {
-        if (record.kind == os::Kind::source) set_source(path, record, *log);
-        if (!record.changes_pages() && record.kind != os::Kind::upgrade) continue;
-        const uint64_t first_page = pool_of(path, record, reader.header().pools).base >> 12;
-        check_record(path, record, first_page);
-        if (!log->epochs.empty() && record.access < log->epochs.back().access) refuse(path, "records are not in order [os/log-order]");
-        if (log->epochs.empty() || record.access != log->epochs.back().access) log->epochs.push_back({record.access, log->changes.size()});
-        log->changes.push_back({first_page + record.page, record.pages, record.frame, static_cast<uint32_t>(log->tables.size()),
-                                static_cast<uint8_t>(record.tables.size()), record.kind, record.large, record.gigantic, record.is_fault(),
-                                static_cast<os::Cause>(record.cause)});
-        log->tables.insert(log->tables.end(), record.tables.begin(), record.tables.end());
-        log->faults += record.is_fault();
-    }
+    Changes changes(path, reader.header().pools, *log);
+    for (os::Record record; reader.next(record);) changes.add(record);
     return {layout_name(path), {}, std::move(log)};
 } catch (const os::LogError& error) {
     throw Refusal(error.problem());

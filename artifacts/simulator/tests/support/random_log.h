@@ -1,6 +1,7 @@
 // random_log.h - a random program under a random operating system: a stream, and the log that belongs to it.
 //
-// Before each access, pages may be mapped (4KB, 2MB, zeros), unmapped, split, collapsed or moved; the page of the access is mapped. Frames
+// Before each access, pages may be mapped (4KB, 2MB, zeros), unmapped, split, collapsed or moved, and areas may get other rights; the page of the
+// access is mapped. Frames
 // are those of a counter, so no two pages share one, except pages of zeros. `state` is the page table at the end, kept page by page.
 #pragma once
 
@@ -34,7 +35,9 @@ public:
     void make(size_t accesses, Seen&& seen) {
         const uint32_t load = builder_.block({insn(trace::InsnKind::load, 0, reg(1), reg(2), 1)}, {{0, 0, 8}});
         const uint32_t store = builder_.block({insn(trace::InsnKind::store, reg(1), 0, reg(2), 1)}, {{0, 1, 8}});
+        for (const unsigned pool : {0u, 1u}) add_area(trace::EventKind::map, pool, 0, pages, 3);
         for (access_ = 0; access_ < accesses; ++access_) {
+            if (random_() % 60 == 0) change_area();
             if (random_() % 40 == 0) change();
             const unsigned pool = random_() % 2;
             if (random_() % 4 == 0) recent_[pool] = random_() % pages;
@@ -123,6 +126,18 @@ private:
         tables_.insert(r.tables.back());
         records_.push_back(r);
         set(pool, first, 512, frame, false);
+    }
+    void add_area(trace::EventKind call, unsigned pool, uint64_t page, uint64_t count, uint64_t flags) {
+        for (const os::Kind kind : {os::Kind::call_begin, os::Kind::area_live, os::Kind::call}) {
+            os::Record r = record(kind, pool, page, count, flags);
+            if (kind != os::Kind::area_live) r.cause = static_cast<uint8_t>(call);
+            records_.push_back(r);
+        }
+    }
+    /// mprotect of a part of a pool.
+    void change_area() {
+        const uint64_t page = random_() % pages;
+        add_area(trace::EventKind::protect, random_() % 2, page, 1 + random_() % (pages - page), 1 + random_() % 7);
     }
     void change() {
         const unsigned pool = random_() % 2;

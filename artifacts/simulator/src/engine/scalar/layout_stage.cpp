@@ -31,6 +31,7 @@ Counts LayoutStage::counts() const {
 
 void LayoutStage::change() {
     for (const VirtRange range : epochs_.change()) design_->changed(range);
+    for (const AreaChange& area : space_.mapping()->area_changes()) design_->area_changed(area);
     if (check_) check_->changed(*space_.mapping());
 }
 

@@ -217,6 +217,7 @@ void TlbGroup::change(size_t access) {
         guarded(*member, access, [&] {
             for (const VirtRange range : ranges)
                 member->behind != nullptr ? member->behind->changed_behind_l1(range) : member->design->changed(range);
+            for (const AreaChange& area : space_.mapping()->area_changes()) member->design->area_changed(area);
         });
     }
 }
