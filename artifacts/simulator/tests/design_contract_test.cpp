@@ -238,11 +238,9 @@ TEST(DesignContract, ADesignThatNeedsCachesRefusesSamples) {
     // Units that adjoin each other skip nothing.
     for (const char* engine : {"reference", "timing", "partial"}) {
         const SamplePlan adjoining({{0, 100, ~uint64_t{0} >> 1, 1}});
-        Request request{platform, stream, adjoining, {&layout}};
-        EXPECT_EQ(make_engine(engine)->run(request)[0].units.size(), 1u);
+        EXPECT_EQ(simulate(engine, platform, stream, {layout}, adjoining)[0].units.size(), 1u);
         const SamplePlan late({{10, 100, 200, 1}});
-        Request skips{platform, stream, late, {&layout}};
-        EXPECT_THROW(make_engine(engine)->run(skips), Refusal) << engine;
+        EXPECT_THROW(simulate(engine, platform, stream, {layout}, late), Refusal) << engine;
     }
 }
 
@@ -319,8 +317,7 @@ TEST(DesignContract, WarmPassesOverAMappingThatChangesAreRefused) {
     const Platform p = haswell();
     const SamplePlan plan(Sampling{}, stream.header());
     const Layout layout = mapped("0,brk,0,50,3,4KB\n2,brk,0,60,1,4KB\n");
-    Request request{p, stream, plan, {&layout}, 1};
-    for (const char* engine : {"reference", "partial"}) EXPECT_THROW(make_engine(engine)->run(request), Refusal);
+    for (const char* engine : {"reference", "partial"}) EXPECT_THROW(simulate(engine, p, stream, {layout}, plan, 1), Refusal);
 }
 
 TEST(DesignContract, ADesignThatNeedsFramesRefusesALayout) {

@@ -98,9 +98,8 @@ TEST(DramRows, AreNotCountedUnlessAskedFor) {
     p.dram = {1, 2, 128, 50, 60, 8};
     MemoryStream stream = loads({0, 1, 4});
     const SamplePlan plan({}, stream.header());
-    const Layout layout = all_4kb();
     for (const char* engine : {"reference", "timing"}) {
-        const LayoutCounts counts = make_engine(engine)->run({p, stream, plan, {&layout}})[0];
+        const LayoutCounts counts = simulate(engine, p, stream, {all_4kb()}, plan, 0, false)[0];
         EXPECT_EQ(counts.rows, DramCounts()) << engine;
         EXPECT_GT(counts.units[0].runtime_cycles, 600u);
     }

@@ -68,11 +68,7 @@ MemoryStream triples() {
 }
 
 std::vector<UnitCounts> units(MemoryStream& stream, std::vector<Interval> intervals) {
-    const SamplePlan plan(std::move(intervals));
-    const Layout layout = all_4kb();
-    const Platform platform = haswell();
-    Request request{platform, stream, plan, {&layout}};
-    return make_engine("partial")->run(request)[0].units;
+    return simulate("partial", haswell(), stream, {all_4kb()}, SamplePlan(std::move(intervals)))[0].units;
 }
 
 TEST(Cut, BeginsAndEndsAtBlockExecutions) {

@@ -7,13 +7,6 @@
 namespace tessera::sim::testing {
 namespace {
 
-std::vector<LayoutCounts> run(const std::string& engine, const Platform& platform, Stream& stream, const SamplePlan& plan,
-                              const std::vector<Layout>& layouts, uint64_t warm_passes) {
-    Request request{platform, stream, plan, {}, warm_passes};
-    for (const Layout& layout : layouts) request.layouts.push_back(&layout);
-    return make_engine(engine)->run(request);
-}
-
 MemoryStream repeated(const MemoryStream& stream, uint64_t times) {
     trace::Header header = stream.header();
     header.accesses *= times, header.instructions *= times, header.block_executions *= times;
@@ -34,9 +27,9 @@ TEST_P(WarmPasses, AreTheStreamWrittenOnceMore) {
     const SamplePlan full(Sampling{}, once.header()), second_half(std::vector<Interval>{{0, passes * accesses, instructions, 1}});
     for (const char* engine : {"reference", "partial", "timing"}) {
         SCOPED_TRACE(engine);
-        const auto found = run(engine, platform, once, full, layouts, passes);
-        const auto truth = run(engine, platform, all, second_half, layouts, 0);
-        const auto before = run("partial", platform, warming, SamplePlan(Sampling{}, warming.header()), layouts, 0);
+        const auto found = simulate(engine, platform, once, layouts, full, passes);
+        const auto truth = simulate(engine, platform, all, layouts, second_half, 0);
+        const auto before = simulate("partial", platform, warming, layouts, SamplePlan(Sampling{}, warming.header()), 0);
         for (size_t i = 0; i < layouts.size(); ++i) {
             EXPECT_EQ(found[i].stlb_hits, truth[i].stlb_hits - before[i].stlb_hits);
             EXPECT_EQ(found[i].stlb_misses, truth[i].stlb_misses - before[i].stlb_misses);
@@ -60,8 +53,8 @@ TEST(WarmPass, LeavesOnlyTheMissesThatCapacityCauses) {
     MemoryStream stream = builder.finish();
     const SamplePlan full(Sampling{}, stream.header());
     for (const char* engine : {"reference", "partial", "timing"}) {
-        EXPECT_EQ(run(engine, haswell(), stream, full, {all_4kb()}, 0)[0].stlb_misses, 8u) << engine;
-        const LayoutCounts warm = run(engine, haswell(), stream, full, {all_4kb()}, 1)[0];
+        EXPECT_EQ(simulate(engine, haswell(), stream, {all_4kb()}, full, 0)[0].stlb_misses, 8u) << engine;
+        const LayoutCounts warm = simulate(engine, haswell(), stream, {all_4kb()}, full, 1)[0];
         EXPECT_EQ(warm.stlb_misses, 0u) << engine;
         EXPECT_EQ(warm.units[0].walk_cycles, 0u) << engine;
         EXPECT_EQ(warm.program, (std::array<uint64_t, 4>{8, 0, 0, 0})) << engine;

@@ -94,20 +94,6 @@ struct LayoutCounts : Counts {
     Counts& of(Source source) { return source == Source::kernel ? kernel : static_cast<Counts&>(*this); }
 };
 
-/// Layouts under one platform.
-struct Request {
-    const Platform& platform;
-    Stream& stream;
-    const SamplePlan& plan;
-    std::vector<const Layout*> layouts;
-    /// Replays before, without counts: caches, TLBs and predictors then begin as the stream leaves them.
-    uint64_t warm_passes = 0;
-    /// Called after each frame of each pass with the accesses of that frame.
-    std::function<void(uint64_t)> progress = [](uint64_t) {};
-    /// Also counts what loads find in the rows of memory (Counts::rows), in engines with R.
-    bool counts_rows = false;
-};
-
 /// A platform under a layout or mapping.
 struct Cell {
     const Platform* platform;
@@ -124,12 +110,14 @@ struct CellsRequest {
     Stream& stream;
     const SamplePlan& plan;
     std::vector<Cell> cells;
+    /// Replays before, without counts: caches, TLBs and predictors then begin as the stream leaves them.
     uint64_t warm_passes = 0;
-    /// Called with accesses x cells.
+    /// Called after each frame of each pass with accesses x cells.
     std::function<void(uint64_t)> progress = [](uint64_t) {};
     /// partial and timing, except in a plan without units: engine/weave/table_check.h.
     bool check_tables = false;
-    bool counts_rows = false;  ///< as in Request
+    /// Also counts what loads find in the rows of memory (Counts::rows), in engines with R.
+    bool counts_rows = false;
 };
 
 class Engine {
@@ -140,8 +128,6 @@ public:
     virtual bool has_runtime() const = 0;
     /// Layouts of one platform in one run_cells(), at most.
     virtual size_t most_layouts() const = 0;
-    /// run_cells() for layouts of one platform. Throws the first refusal.
-    std::vector<LayoutCounts> run(const Request& request);
 };
 
 struct EngineInfo {

@@ -29,19 +29,6 @@ Registration::Registration(EngineInfo info) {
     all.insert(at, std::move(info));
 }
 
-std::vector<LayoutCounts> Engine::run(const Request& request) {
-    const size_t layouts = std::max<size_t>(request.layouts.size(), 1);
-    CellsRequest cells{request.stream, request.plan, {}, request.warm_passes, [&](uint64_t work) { request.progress(work / layouts); }};
-    cells.counts_rows = request.counts_rows;
-    for (const Layout* layout : request.layouts) cells.cells.push_back({&request.platform, layout});
-    std::vector<LayoutCounts> found;
-    for (CellCounts& cell : run_cells(cells)) {
-        if (cell.refusal) throw *cell.refusal;
-        found.push_back(std::move(cell.counts));
-    }
-    return found;
-}
-
 void check_epochs(const Layout& layout, uint64_t warm_passes) {
     if (warm_passes != 0 && layout.mapping != nullptr && layout.mapping->log != nullptr)
         throw Refusal("--warm-passes with log " + layout.name, "its changes are places in one pass over the trace",

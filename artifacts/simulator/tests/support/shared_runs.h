@@ -20,11 +20,8 @@ inline std::vector<CellCounts> run_cells(const std::string& engine, Stream& stre
 /// The cell by itself on the reference engine: its counts, or what it refuses.
 inline CellCounts alone(const Platform& platform, Stream& stream, const Layout& layout, const Sampling& sampling,
                         uint64_t warm_passes = 0) {
-    const SamplePlan plan(sampling, stream.header());
-    Request request{platform, stream, plan, {&layout}, warm_passes};
-    request.counts_rows = true;
     try {
-        return {make_engine("reference")->run(request).at(0), std::nullopt};
+        return {simulate("reference", platform, stream, {layout}, SamplePlan(sampling, stream.header()), warm_passes).at(0), std::nullopt};
     } catch (const Refusal& refusal) {
         return {{}, refusal};
     }

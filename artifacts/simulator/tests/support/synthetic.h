@@ -82,13 +82,23 @@ inline Layout all_of(PageSize size, uint64_t pool_bytes) {
     return {"all", {window(trace::PoolKind::heap, size, 0, pool_bytes), window(trace::PoolKind::anon, size, 0, pool_bytes)}};
 }
 
+/// Layouts under one platform. Throws the first refusal.
+inline std::vector<LayoutCounts> simulate(const std::string& engine, const Platform& platform, Stream& stream,
+                                          const std::vector<Layout>& layouts, const SamplePlan& plan, uint64_t warm_passes = 0,
+                                          bool counts_rows = true) {
+    CellsRequest request{stream, plan, {}, warm_passes};
+    request.counts_rows = counts_rows;
+    for (const Layout& layout : layouts) request.cells.push_back({&platform, &layout});
+    std::vector<LayoutCounts> found;
+    for (CellCounts& cell : make_engine(engine)->run_cells(request)) {
+        if (cell.refusal) throw *cell.refusal;
+        found.push_back(std::move(cell.counts));
+    }
+    return found;
+}
 inline std::vector<LayoutCounts> simulate(const std::string& engine, const Platform& platform, Stream& stream,
                                           const std::vector<Layout>& layouts, const Sampling& sampling = {}) {
-    const SamplePlan plan(sampling, stream.header());
-    Request request{platform, stream, plan, {}};
-    request.counts_rows = true;
-    for (const Layout& layout : layouts) request.layouts.push_back(&layout);
-    return make_engine(engine)->run(request);
+    return simulate(engine, platform, stream, layouts, SamplePlan(sampling, stream.header()));
 }
 
 }  // namespace tessera::sim::testing
