@@ -1,7 +1,7 @@
 // os_log.h - the mapping log of an imitated operating system (docs/explain/os.md), read and checked against the trace.
 //
-// An epoch is all that happens to pages and areas before one access: most faults are hoisted to the first access of their block. Where an access has several
-// records, the pages are as after the last one.
+// An epoch is all that happens to pages and areas before one access: most faults are hoisted to the first access of their block. Where an
+// access has several records, the pages are as after the last one.
 #pragma once
 
 #include <memory>

@@ -2,8 +2,9 @@
 //
 // Before the execution of a block whose accesses have faults, the stream has for each fault: a block of exception entry, the template of the
 // fault's kind, and a block of exception exit. The log (os/os_log.h) says of each fault its kind, its frame, what it copied, and its tables;
-// templates say what the kernel executes, loads and stores. Faults of one block are woven together before it, as the log hoists them. Each 31st page that joins the
-// LRU lists takes a template with a batch of pages, as the batch of Linux has 31 (PAGEVEC_SIZE, include/linux/pagevec.h).
+// templates say what the kernel executes, loads and stores. Faults of one block are woven together before it, as the log hoists them. Each
+// 31st page that joins the LRU lists takes a template with a batch of pages, as the batch of Linux has 31 (PAGEVEC_SIZE,
+// include/linux/pagevec.h).
 // Work that is no fault (system calls, khugepaged, kswapd, compaction) is not woven.
 //
 // Counts of the program must not contain woven blocks: base/woven.h tells them apart. header() is the program's.
