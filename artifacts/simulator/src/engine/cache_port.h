@@ -13,10 +13,40 @@ template <class Cache>
 class CachePort final : public CheckedPort {
 public:
     /// watcher: of evictions; null: there is none.
-    explicit CachePort(const Platform& p, EvictionWatcher* watcher = nullptr) : CheckedPort(p), caches_(p, watcher) {
-        for (size_t level = 0; level < load_cycles_.size(); ++level)
-            load_cycles_[level] = walker_load_cycles(p, static_cast<MemoryLevel>(level));
+    explicit CachePort(const Platform& p, EvictionWatcher* watcher = nullptr) : CheckedPort(p), caches_(p, watcher) {}
+
+    MemoryLevel walker_load(PhysAddr address, LoadFrom from) override {
+        const MemoryLevel level = serve_walker(address, from);
+        add_to_walk(load_cycles(level));
+        return level;
     }
+    std::span<const MemoryLevel> walker_loads(std::span<const PhysAddr> addresses, LoadFrom from) override {
+        served_.clear();
+        Cycles slowest;
+        for (const PhysAddr address : addresses) {
+            served_.push_back(serve_walker(address, from));
+            slowest = std::max(slowest, load_cycles(served_.back()));
+        }
+        if (!addresses.empty()) add_to_walk(slowest);
+        return served_;
+    }
+    void walker_loads_in_turn(std::span<const PhysAddr> addresses, LoadFrom from) override {
+        expect(addresses);
+        for (const PhysAddr address : addresses) walker_load(address, from);
+    }
+    MemoryLevel background_load(PhysAddr address, LoadFrom from) override {
+        const MemoryLevel level = load(line_of(address), from);
+        ++background_served[static_cast<size_t>(level)];
+        add_to_background(load_cycles(level));
+        return level;
+    }
+    void background_loads(std::span<const PhysAddr> addresses, LoadFrom from) override {
+        expect(addresses);
+        for (const PhysAddr address : addresses) background_load(address, from);
+    }
+    MemoryLevel program(PhysAddr address) override { return referenced(address, caches_.program(line_of(address), instruction())); }
+    bool holds(MemoryLevel level, PhysAddr address) const override { return caches_.holds(checked(level, address), line_of(address)); }
+    void fill(MemoryLevel level, PhysAddr address) override { caches_.fill(checked(level, address), line_of(address), instruction()); }
 
     /// A prefetch that the access at hand has caused. The level that has the line, asked from the one that it goes into on.
     MemoryLevel prefetch(LineNumber line, bool into_l1d) {
@@ -31,34 +61,20 @@ private:
     MemoryLevel load(LineNumber line, LoadFrom from) {
         return from == LoadFrom::l1d ? caches_.walker(line, instruction()) : caches_.walker_beside_l3(line, instruction());
     }
-    MemoryLevel serve_walker(LineNumber line, LoadFrom from) override {
-        const MemoryLevel level = load(line, from);
+    MemoryLevel serve_walker(PhysAddr address, LoadFrom from) {
+        before_load(address);
+        const MemoryLevel level = load(line_of(address), from);
+        after_load(address, from, level);
         ++walker_served[static_cast<size_t>(level)];
         return level;
     }
-    MemoryLevel serve_background(LineNumber line, LoadFrom from) override {
-        const MemoryLevel level = load(line, from);
-        ++background_served[static_cast<size_t>(level)];
-        return level;
-    }
-    Cycles serve_backgrounds(std::span<const PhysAddr> addresses, LoadFrom from) override {
-        Cycles all;
-        for (const PhysAddr address : addresses) {
-            const auto level = static_cast<size_t>(load(line_of(address), from));
-            ++background_served[level];
-            all += load_cycles_[level];
-        }
-        return all;
-    }
-    void expect(std::span<const PhysAddr> addresses) const override {
+    /// These will be loaded at once: host prefetches.
+    void expect(std::span<const PhysAddr> addresses) const {
         for (const PhysAddr address : addresses) caches_.mixed().fetch_sets_unless_in_l1d(line_of(address));
     }
-    bool cache_holds(MemoryLevel level, LineNumber line) const override { return caches_.holds(level, line); }
-    void cache_fill(MemoryLevel level, LineNumber line) override { caches_.fill(level, line, instruction()); }
-    MemoryLevel serve_program(LineNumber line) override { return caches_.program(line, instruction()); }
 
     DataCaches<Cache> caches_;
-    std::array<Cycles, 4> load_cycles_;  ///< of translation hardware, by level
+    std::vector<MemoryLevel> served_;  ///< by walker_loads()
 };
 
 }  // namespace tessera::sim

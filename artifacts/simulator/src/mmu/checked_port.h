@@ -1,6 +1,6 @@
 // checked_port.h - records the references of one access through its Port and checks the contract of the design.
 //
-// Engines derive from it and implement which level serves a line. A design that breaks the contract of mmu/design.h is a
+// Engines derive from it and serve the lines (engine/cache_port.h). A design that breaks the contract of mmu/design.h is a
 // bug and raises std::logic_error that names design and address, because its counts would look plausible.
 //
 // A walk is a translation that misses and has walker loads. It takes walker.begin_cycles, and then the times of its loads. A
@@ -27,48 +27,10 @@ public:
 
 class CheckedPort : public Port {
 public:
-    explicit CheckedPort(const Platform& p) : platform_(p) {}
-
-    MemoryLevel walker_load(PhysAddr address, LoadFrom from) final {
-        const MemoryLevel level = serve_load(address, from);
-        begin_walk();
-        walk_ += walker_load_cycles(platform_, level);
-        return level;
+    explicit CheckedPort(const Platform& p) : platform_(p), queues_walks_(p.dram_queues_walks != 0) {
+        for (size_t level = 0; level < load_cycles_.size(); ++level)
+            load_cycles_[level] = walker_load_cycles(p, static_cast<MemoryLevel>(level));
     }
-    std::span<const MemoryLevel> walker_loads(std::span<const PhysAddr> addresses, LoadFrom from) final {
-        served_.clear();
-        Cycles slowest;
-        for (const PhysAddr address : addresses) {
-            served_.push_back(serve_load(address, from));
-            slowest = std::max(slowest, walker_load_cycles(platform_, served_.back()));
-        }
-        if (!addresses.empty()) begin_walk();
-        walk_ += slowest;
-        return served_;
-    }
-    MemoryLevel background_load(PhysAddr address, LoadFrom from) final {
-        const MemoryLevel level = serve_background(line_of(address), from);
-        background_ += walker_load_cycles(platform_, level);
-        return level;
-    }
-    void walker_loads_in_turn(std::span<const PhysAddr> addresses, LoadFrom from) final {
-        if (addresses.empty()) return;
-        expect(addresses);
-        begin_walk();
-        for (const PhysAddr address : addresses) walk_ += walker_load_cycles(platform_, serve_load(address, from));
-    }
-    void background_loads(std::span<const PhysAddr> addresses, LoadFrom from) final {
-        expect(addresses);
-        background_ += serve_backgrounds(addresses, from);
-    }
-    MemoryLevel program(PhysAddr address) final {
-        ++references_;
-        physical_ = address;
-        return level_ = serve_program(line_of(address));
-    }
-
-    bool holds(MemoryLevel level, PhysAddr address) const final { return cache_holds(checked(level, address), line_of(address)); }
-    void fill(MemoryLevel level, PhysAddr address) final { cache_fill(checked(level, address), line_of(address)); }
 
     /// From now on; null: nothing does.
     void watch(WalkWatcher* watcher) { watcher_ = watcher; }
@@ -120,31 +82,34 @@ protected:
     /// Of the access at hand.
     const Instruction& instruction() const { return instruction_; }
 
-    virtual MemoryLevel serve_walker(LineNumber line, LoadFrom from) = 0;
-    virtual MemoryLevel serve_background(LineNumber line, LoadFrom from) = 0;
-    /// serve_background() of each in turn; returns their latencies together.
-    virtual Cycles serve_backgrounds(std::span<const PhysAddr> addresses, LoadFrom from) = 0;
-    /// These will be loaded at once: a hint for the host's caches.
-    virtual void expect(std::span<const PhysAddr>) const {}
-    virtual MemoryLevel serve_program(LineNumber line) = 0;
-    virtual bool cache_holds(MemoryLevel level, LineNumber line) const = 0;
-    virtual void cache_fill(MemoryLevel level, LineNumber line) = 0;
+    /// Of a load of translation hardware.
+    Cycles load_cycles(MemoryLevel level) const { return load_cycles_[static_cast<size_t>(level)]; }
 
-private:
+    // What an engine reports: each load of a walk before and after it is served, what loads add to the walk of the access or happened in the
+    // background, and the program's reference.
+    void before_load(PhysAddr address) const {
+        if (watcher_ != nullptr) watcher_->walker_load(address);
+    }
+    void after_load(PhysAddr address, LoadFrom from, MemoryLevel level) {
+        l1d_missed_ |= from == LoadFrom::l1d && level != MemoryLevel::l1d;
+        if (level == MemoryLevel::dram && queues_walks_) memory_lines_.push_back(line_of(address));
+    }
+    void add_to_walk(Cycles cycles) {
+        if (loads_++ == 0) walk_ += Cycles(platform_.walker_begin_cycles);
+        walk_ += cycles;
+    }
+    void add_to_background(Cycles cycles) { background_ += cycles; }
+    MemoryLevel referenced(PhysAddr address, MemoryLevel level) {
+        ++references_;
+        physical_ = address;
+        return level_ = level;
+    }
     MemoryLevel checked(MemoryLevel level, PhysAddr address) const {
         if (level == MemoryLevel::dram) broken("probed or filled memory as if it were a cache", VirtAddr(address.value));
         return level;
     }
-    MemoryLevel serve_load(PhysAddr address, LoadFrom from) {
-        if (watcher_ != nullptr) watcher_->walker_load(address);
-        const MemoryLevel level = serve_walker(line_of(address), from);
-        l1d_missed_ |= from == LoadFrom::l1d && level != MemoryLevel::l1d;
-        if (level == MemoryLevel::dram && platform_.dram_queues_walks != 0) memory_lines_.push_back(line_of(address));
-        return level;
-    }
-    void begin_walk() {
-        if (loads_++ == 0) walk_ += Cycles(platform_.walker_begin_cycles);
-    }
+
+private:
     void check_walk(Translation found, VirtAddr address) const {
         if (loads_ != 0 && found != Translation::miss) broken("loaded page-table lines for a translation that is no miss", address);
     }
@@ -156,13 +121,14 @@ private:
     }
 
     const Platform& platform_;
+    bool queues_walks_;
+    std::array<Cycles, 4> load_cycles_;  ///< by level
     Instruction instruction_;
     WalkWatcher* watcher_ = nullptr;
     Cycles walk_, background_;
     uint32_t lookup_cycles_ = 0;
     bool l1d_missed_ = false, behind_l3_ = false;
     std::vector<LineNumber> memory_lines_;
-    std::vector<MemoryLevel> served_;
     uint64_t loads_ = 0, references_ = 0;
     MemoryLevel level_ = MemoryLevel::l1d;
     PhysAddr physical_;

@@ -9,8 +9,10 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/error.h"
 #include "base/types.h"
@@ -51,6 +53,7 @@ constexpr EntryRead entry_read(uint64_t table, VirtAddr address, Level level, Le
 /// Frame numbers (4KB units) of the tables that a walk of one 2MB region reads.
 struct TablePath {
     std::array<uint32_t, level_count> frame{};  ///< indexed by Level: the table that holds this level's entry
+    bool reserved() const { return frame.back() != 0; }
 };
 
 class PageTable {
@@ -60,18 +63,16 @@ public:
 
     /// The tables on the path to `address`, reserved on the first touch of its 2MB region. Throws Refusal if they are too many.
     const TablePath& touch(VirtAddr address) {
-        const auto [found, fresh] = paths_.try_emplace(address.value >> 21);
-        if (fresh) {
-            TablePath& path = found->second;
-            const auto reserve = [&](Level level, std::unordered_map<uint64_t, uint32_t>& tables, unsigned shift) {
-                path.frame[static_cast<size_t>(level)] = table_of(tables, address.value >> shift);
-            };
-            if (levels_ == 5) reserve(Level::pml4e, pml4_, 48);  // with 4 levels the PML4 is the root, frame 0
-            reserve(Level::pdpte, pdpt_, 39);
-            reserve(Level::pde, pd_, 30);
-            path.frame[static_cast<size_t>(Level::pte)] = take();
-        }
-        return found->second;
+        TablePath& path = place_of(address);
+        if (path.reserved()) return path;
+        const auto reserve = [&](Level level, std::unordered_map<uint64_t, uint32_t>& tables, unsigned shift) {
+            path.frame[static_cast<size_t>(level)] = table_of(tables, address.value >> shift);
+        };
+        if (levels_ == 5) reserve(Level::pml4e, pml4_, 48);  // with 4 levels the PML4 is the root, frame 0
+        reserve(Level::pdpte, pdpt_, 39);
+        reserve(Level::pde, pd_, 30);
+        path.frame[static_cast<size_t>(Level::pte)] = take();
+        return path;
     }
 
     /// The level whose entry a walk reads first when no walk cache helps.
@@ -82,15 +83,27 @@ public:
     /// Replaces `path` by the reads of a walk, if frame 0 is at `base`.
     void entries(VirtAddr address, PageSize size, uint64_t base, WalkPath& path) {
         const TablePath& tables = touch(address);
-        const Level leaf = leaf_level(size);
-        path.clear();
-        for (Level level = root();; level = next(level)) {
-            path.push_back(entry_read(base + uint64_t{tables.frame[static_cast<size_t>(level)]} * 4096, address, level, root(), leaf));
-            if (level == leaf) return;
-        }
+        const auto first = static_cast<uint8_t>(root()), count = static_cast<uint8_t>(static_cast<uint8_t>(leaf_level(size)) - first + 1);
+        path.resize(count);
+        unsigned shift = coverage_shift(root());
+        for (uint8_t i = 0; i < count; ++i, shift -= 9)
+            path[i] = {PhysAddr(base + uint64_t{tables.frame[first + i]} * 4096 + (address.value >> shift & 511) * 8), i, i + 1 < count, i};
     }
 
 private:
+    using OfGigabyte = std::array<TablePath, 512>;
+    using OfHalfTerabyte = std::array<std::unique_ptr<OfGigabyte>, 512>;
+
+    TablePath& place_of(VirtAddr address) {
+        const uint64_t half_terabyte = address.value >> 39;
+        if (half_terabyte >= paths_.size()) paths_.resize(half_terabyte + 1);
+        auto& gigabytes = paths_[half_terabyte];
+        if (gigabytes == nullptr) gigabytes = std::make_unique<OfHalfTerabyte>();
+        auto& regions = (*gigabytes)[address.value >> 30 & 511];
+        if (regions == nullptr) regions = std::make_unique<OfGigabyte>();
+        return (*regions)[address.value >> 21 & 511];
+    }
+
     uint32_t table_of(std::unordered_map<uint64_t, uint32_t>& tables, uint64_t key) {
         const auto [found, fresh] = tables.try_emplace(key, next_);
         if (fresh) take();
@@ -106,7 +119,7 @@ private:
     uint64_t levels_, most_frames_;
     uint32_t next_ = 1;  // frame 0 is the root
     std::unordered_map<uint64_t, uint32_t> pml4_, pdpt_, pd_;
-    std::unordered_map<uint64_t, TablePath> paths_;
+    std::vector<std::unique_ptr<OfHalfTerabyte>> paths_;  ///< of touched regions
 };
 
 }  // namespace tessera::sim
