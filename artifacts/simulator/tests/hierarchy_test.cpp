@@ -5,6 +5,7 @@
 
 #include "cache/cache_level.h"
 #include "engine/scalar/flat_cache.h"
+#include "engine/scalar/lru_lines.h"
 #include "support/platforms.h"
 
 namespace tessera::sim::testing {
@@ -82,6 +83,29 @@ TEST(FlatHierarchy, IsTheListHierarchy) {
                       below ? lists.reference_below_l1d(line) : lists.reference(line));
         }
     }
+}
+
+/// Against lists in the order of use. Tags differ in the low 32 bits, in the others, or in both; from 40 bits on they are kept in another way.
+TEST(LruLines, AreListsInOrderOfUse) {
+    std::mt19937_64 random(23);
+    for (const unsigned tag_bits : {39u, 40u, 47u})
+        for (uint64_t ways = 1; ways <= scalar::LruLines::most_ways; ways = ways < 22 ? ways + 1 : ways * 2 - 11) {
+            constexpr size_t sets = 3;
+            scalar::LruLines lines(sets, ways, tag_bits);
+            std::vector<std::vector<uint64_t>> recent(sets);
+            for (int i = 0; i < 4000; ++i) {
+                const size_t set = random() % sets;
+                const uint64_t low = random() % (ways + 2) / 2, high = random() % 3, tag = low | high << (tag_bits - 2);
+                std::vector<uint64_t>& expected = recent[set];
+                const auto found = std::find(expected.begin(), expected.end(), tag);
+                const bool hit = found != expected.end();
+                ASSERT_EQ(lines.holds(set, tag), hit);
+                ASSERT_EQ(lines.use(set, tag), hit) << tag_bits << " bits, " << ways << " ways, reference " << i;
+                if (hit) expected.erase(found);
+                else if (expected.size() == ways) expected.pop_back();
+                expected.insert(expected.begin(), tag);
+            }
+        }
 }
 
 /// Haswell's L3 and 1920 lines 32 KB apart. Without slices they are in 48 sets, 40 in each: more than 20 ways. With slices,
