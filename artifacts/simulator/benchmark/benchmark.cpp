@@ -1,6 +1,6 @@
 // benchmark.cpp - engines against floors, on the same streams in the same run: CPU time, one core.
 //
-//   simulator_benchmark [--accesses N] [--layouts N] [--runs N] [--rows H,M|H,M,C|R|scalar|all] [--csv]    the table, of the shortest of N runs
+//   simulator_benchmark [--accesses N] [--layouts N] [--runs N] [--rows H,M|H,M,C|R|any-design|all] [--csv]    the table, of the shortest of N runs
 //   simulator_benchmark --rows designs [--csv]  every translation design against the conventional one on the same engine
 //   simulator_benchmark --rows shared [--csv]   twenty designs in one run against the same designs alone
 //   simulator_benchmark --rows lanes [--csv]    H, M against the plain form of layouts as lanes, in each instruction set
@@ -36,7 +36,7 @@ namespace tessera::sim::benchmark {
 namespace {
 
 const Sampling tlb_only{false, 1, 0, 1};  // one unit of one block: all else is H and M only
-const Registered any_design_row(designs(), any_design_name, "as conventional, on the scalar path",
+const Registered any_design_row(designs(), any_design_name, "as conventional, run as any design",
                                 [](const DesignContext& context) { return designs().make("conventional", context); });
 const char* const streams[] = {"gups", "zipf", "resident"};
 
@@ -91,8 +91,8 @@ public:
                                        6);  // streams.h: six instructions an access
                 same &= equal || (platform.l1i.entries != 0 && !complete);  // code pages share the STLB: H and M are then others
             }
-        if (wanted("scalar"))
-            for (const auto& [feature, engine] : scalar_rows) {
+        if (wanted("any-design"))
+            for (const auto& [feature, engine] : any_design_rows) {
                 Platform platform = testing::haswell();
                 feature.enable(platform);
                 const bool with_clock = std::strcmp(engine, "timing") == 0;
@@ -174,7 +174,7 @@ int usage() {
     std::fputs(
         "simulator_benchmark: unknown option or value\n"
         "  what to do: run simulator_benchmark [--accesses N] [--layouts N] [--runs N] "
-        "[--rows H,M|H,M,C|R|scalar|lanes|designs|shared|all] [--csv], "
+        "[--rows H,M|H,M,C|R|any-design|lanes|designs|shared|all] [--csv], "
         "or --curve accesses|layouts, or --memory\n",
         stderr);
     return 2;
@@ -190,7 +190,7 @@ bool parse(int argc, char** argv, Options& o) {
         else if (option == "--runs" && number && *number > 0) o.runs = *number, ++i;
         else if (option == "--layouts" && number && *number > 0) o.layouts = *number, ++i;
         else if (option == "--rows" &&
-                 std::string(" H,M H,M,C R scalar lanes designs shared all ").find(" " + value + " ") != std::string::npos)
+                 std::string(" H,M H,M,C R any-design lanes designs shared all ").find(" " + value + " ") != std::string::npos)
             o.rows = value, ++i;
         else if (option == "--curve" && (value == "accesses" || value == "layouts")) o.curve = value, ++i;
         else return false;

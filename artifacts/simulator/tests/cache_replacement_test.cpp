@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "cache/cache_level.h"
 #include "engine/functional.h"
-#include "engine/scalar/flat_cache.h"
+#include "engine/any_design/flat_cache.h"
 #include "mmu/components.h"
 #include "support/engines.h"
 #include "support/platforms.h"
@@ -35,7 +35,7 @@ void expect_found(const std::string& policy, uint64_t ways, const std::string& l
     const CacheGeometry one_set{64 * ways, ways, 1, policy};
     const Platform p = haswell();
     CacheLevel list(one_set, p, 0);
-    scalar::FlatCache flat(one_set, p, 0);
+    any_design::FlatCache flat(one_set, p, 0);
     EXPECT_EQ(found_in(list, lines), expected) << policy;
     EXPECT_EQ(found_in(flat, lines), expected) << policy;
 }
@@ -127,7 +127,7 @@ TEST(CacheReplacement, BothHierarchiesAreTheSlowOne) {
         p.l3.replacement = variant & 4 ? "srrip" : "lru";
         Evictions of_lists, of_flat;
         Hierarchy lists(p, &of_lists), lists_unseen(p);
-        scalar::FlatHierarchy flat(p, &of_flat), flat_unseen(p);
+        any_design::FlatHierarchy flat(p, &of_flat), flat_unseen(p);
         SlowCache slow[3] = {p.l1d, p.l2, p.l3};
         uint64_t served[4] = {};
         for (int i = 0; i < 20000; ++i) {

@@ -12,7 +12,7 @@ namespace tessera::sim::testing {
 namespace {
 
 std::vector<std::string> instruction_sets(unsigned layouts) {
-    std::vector<std::string> names = {"scalar"};
+    std::vector<std::string> names = {"baseline"};
     if (layouts == 1) names.push_back("one");
     if (__builtin_cpu_supports("avx2")) names.push_back("avx2");
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))

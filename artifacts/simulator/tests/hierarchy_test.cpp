@@ -4,8 +4,8 @@
 #include <random>
 
 #include "cache/cache_level.h"
-#include "engine/scalar/flat_cache.h"
-#include "engine/scalar/lru_lines.h"
+#include "engine/any_design/flat_cache.h"
+#include "engine/any_design/lru_lines.h"
 #include "support/platforms.h"
 
 namespace tessera::sim::testing {
@@ -75,7 +75,7 @@ TEST(FlatHierarchy, IsTheListHierarchy) {
         Platform p = tiny(variant % 12);
         if (variant >= 12) p.l3_slices = std::array<uint64_t, 6>{1, 2, 3, 4, 9, 36}[variant % 6];
         Hierarchy lists(p);
-        scalar::FlatHierarchy flat(p);
+        any_design::FlatHierarchy flat(p);
         for (int i = 0; i < 60000; ++i) {
             const LineNumber line(random() % (random() % 4 ? 60 : 900) + (random() % 2) * (uint64_t{1} << 44));
             const bool below = random() % 5 == 0;
@@ -89,9 +89,9 @@ TEST(FlatHierarchy, IsTheListHierarchy) {
 TEST(LruLines, AreListsInOrderOfUse) {
     std::mt19937_64 random(23);
     for (const unsigned tag_bits : {39u, 40u, 47u})
-        for (uint64_t ways = 1; ways <= scalar::LruLines::most_ways; ways = ways < 22 ? ways + 1 : ways * 2 - 11) {
+        for (uint64_t ways = 1; ways <= any_design::LruLines::most_ways; ways = ways < 22 ? ways + 1 : ways * 2 - 11) {
             constexpr size_t sets = 3;
-            scalar::LruLines lines(sets, ways, tag_bits);
+            any_design::LruLines lines(sets, ways, tag_bits);
             std::vector<std::vector<uint64_t>> recent(sets);
             for (int i = 0; i < 4000; ++i) {
                 const size_t set = random() % sets;
@@ -115,7 +115,7 @@ TEST(SlicedL3, AStrideOf32KBStays) {
         Platform p = haswell();
         p.l3_slices = slices;
         Hierarchy lists(p);
-        scalar::FlatHierarchy flat(p);
+        any_design::FlatHierarchy flat(p);
         for (int round = 0; round < 2; ++round)
             for (uint64_t i = 0; i < 1920; ++i) {
                 ASSERT_EQ(lists.reference(LineNumber(512 * i)), slices != 0 && round == 1 ? l3 : dram) << slices << " slices, line " << i;

@@ -22,14 +22,14 @@ bool has_avx2() {
 
 const char* chosen_isa() {
     const char* asked = std::getenv("TESSERA_SIM_ISA");
-    if (asked == nullptr || *asked == 0) return has_avx512() ? "avx512" : has_avx2() ? "avx2" : "scalar";
+    if (asked == nullptr || *asked == 0) return has_avx512() ? "avx512" : has_avx2() ? "avx2" : "baseline";
     const std::string isa = asked;
     if (isa == "avx512" && has_avx512()) return "avx512";
     if (isa == "avx2" && has_avx2()) return "avx2";
-    if (isa == "scalar") return "scalar";
+    if (isa == "baseline") return "baseline";
     throw Refusal("TESSERA_SIM_ISA=" + isa,
                   isa == "avx512" || isa == "avx2" ? "this processor does not support it" : "no such instruction set",
-                  "set it to avx512, avx2 or scalar, or unset it to use the widest set of this processor");
+                  "set it to avx512, avx2 or baseline, or unset it to use the widest set of this processor");
 }
 
 }  // namespace tessera::sim

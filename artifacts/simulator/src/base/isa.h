@@ -3,7 +3,7 @@
 
 namespace tessera::sim {
 
-/// The widest of `avx512`, `avx2` and `scalar` that the processor has; TESSERA_SIM_ISA overrides (tests compare them).
+/// The widest of `avx512`, `avx2` and `baseline` that the processor has; TESSERA_SIM_ISA overrides (tests compare them).
 /// Throws Refusal.
 const char* chosen_isa();
 

@@ -1,4 +1,4 @@
-// hierarchy.h - L1D, L2 and L3 of one layout, of any kind of cache: the oracle's (cache_level.h) or flat ones (engine/scalar/flat_cache.h).
+// hierarchy.h - L1D, L2 and L3 of one layout, of any kind of cache: the oracle's (cache_level.h) or flat ones (engine/any_design/flat_cache.h).
 //
 // A reference reaches a level only if it missed the level above. If it misses here too, the level takes the line in, on reads and
 // writes. No level includes or excludes another, and there is no back-invalidation. Lines have no dirty bit: write-backs are the clock's

@@ -7,7 +7,7 @@
 //   warm      updates everything;
 //   counted   as warm, and also counts walk cycles and loads; fills `out` if it is not null.
 // All three count H and M (and those of the instruction side). There are two stages: engine/lanes (conventional designs, all
-// layouts in one pass) and engine/scalar (any design, one layout at a time). Both give the same results.
+// layouts in one pass) and engine/any_design (any design, one layout at a time). Both give the same results.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@
 #include "tessera/trace/trace.h"
 
 namespace tessera::sim {
-namespace scalar {
+namespace any_design {
 class EventLog;
 }
 
@@ -86,11 +86,11 @@ bool same_on_lanes(const Platform& a, const Platform& b);
 std::unique_ptr<Functional> make_lane_functional(const FunctionalContext& context);
 /// True where physical lines may differ between layouts and time depends on them: such platforms run with one layout a
 /// stage when `counted` gets an `out`.
-bool scalar_needs_one_lane(const Platform& platform);
+bool needs_one_lane(const Platform& platform);
 /// What a stage of a design that needs caches throws where a plan skips accesses.
 Refusal skipped_accesses(const std::string& design);
 /// Any platform. Throws Refusal where a component does not exist. events: shared by stages that read each frame one after
-/// the other (engine/scalar/event_log.h); null: the stage has its own.
-std::unique_ptr<Functional> make_scalar_functional(const FunctionalContext& context, scalar::EventLog* events = nullptr);
+/// the other (engine/any_design/event_log.h); null: the stage has its own.
+std::unique_ptr<Functional> make_any_design_functional(const FunctionalContext& context, any_design::EventLog* events = nullptr);
 
 }  // namespace tessera::sim

@@ -1,6 +1,6 @@
 // outcome.h - the hits and misses of a chunk of accesses in up to 64 layouts: the interface between function and time.
 //
-// The functional stage (engine/lanes, or engine/scalar for designs without a lane implementation) fills it in program order;
+// The functional stage (engine/lanes, or engine/any_design for designs without a lane implementation) fills it in program order;
 // the clock (engine/timing) reads it, sixteen lanes at a time. Lane masks have bit l for the group's layout l; bits of
 // lanes that do not exist are 0. Plain data only: it crosses into code compiled for other instruction sets.
 #pragma once
@@ -39,7 +39,7 @@ struct WalkLoad {
     uint64_t lanes;
 };
 
-/// Times of one access under a design that states them (engine/functional.h, scalar_needs_one_lane).
+/// Times of one access under a design that states them (engine/functional.h, needs_one_lane).
 struct DesignTimes {
     uint32_t background_cycles;  ///< a walker is busy for so long behind the access's own walk
     uint16_t lookup_cycles;      ///< of all look-ups: in the place of tlb.stlb.hit_cycles
@@ -54,7 +54,7 @@ struct Outcomes {
     uint32_t cycles_row[chunk_capacity];       ///< row of walk_cycles, meaningful when walks != 0
     uint64_t l1d_missed[chunk_capacity], l2_missed[chunk_capacity], l3_missed[chunk_capacity];  ///< the access's own line; nested
 
-    /// Of each access, physical address / 64; null: physical = virtual. Same in all lanes (engine/functional.h, scalar_needs_one_lane).
+    /// Of each access, physical address / 64; null: physical = virtual. Same in all lanes (engine/functional.h, needs_one_lane).
     const uint64_t* physical_line = nullptr;
 
     /// What a design's accesses take beyond the rules above, for stages of one layout; null: nothing does.

@@ -116,7 +116,7 @@ std::vector<StageCells> stages_of(const std::vector<Cell>& all, const std::vecto
             stages[at->second].platforms.push_back(platform);
             stages[at->second].cells.push_back(place);
         } else {
-            stages.push_back({Path::scalar, {platform}, {layout}, {place}});
+            stages.push_back({Path::any_design, {platform}, {layout}, {place}});
         }
     }
     const size_t lanes_begin = stages.size();

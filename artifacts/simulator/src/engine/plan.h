@@ -42,10 +42,10 @@ Passes passes_of(const std::vector<const Platform*>& variants, const std::vector
 
 /// Cells of a pass that share a functional stage.
 struct StageCells {
-    enum class Path { lanes, tlbs, scalar };  ///< engine/lanes; scalar/tlb_group.h (plans without units); one cell on engine/scalar
+    enum class Path { lanes, tlbs, any_design };  ///< tlbs: TlbGroup, for plans without units; any_design: one cell
     Path path;
-    std::vector<const Platform*> platforms;  ///< lanes: they differ in time alone. tlbs: of each cell. scalar: one
-    std::vector<const Layout*> layouts;      ///< lanes: each of them is under each platform. tlbs, scalar: one
+    std::vector<const Platform*> platforms;  ///< lanes: they differ in time alone. tlbs: of each cell. any_design: one
+    std::vector<const Layout*> layouts;      ///< lanes: each of them is under each platform. tlbs, any_design: one
     std::vector<size_t> cells;               ///< their places; lanes: those of the first platform come first
 };
 

@@ -4,7 +4,7 @@
 
 #include "engine/plan.h"
 #include "engine/replay_group.h"
-#include "engine/scalar/tlb_group.h"
+#include "engine/any_design/tlb_group.h"
 #include "mmu/components.h"
 #include "os/mapping.h"
 
@@ -101,7 +101,8 @@ private:
         }
     }
     void add_tlb_group(const StageCells& stage) {
-        auto group = std::make_unique<scalar::TlbGroup>(request_.stream, *stage.layouts.front(), logs_.events(*stage.platforms.front()));
+        auto group =
+            std::make_unique<any_design::TlbGroup>(request_.stream, *stage.layouts.front(), logs_.events(*stage.platforms.front()));
         std::vector<size_t> added;
         for (size_t i = 0; i < stage.cells.size(); ++i) try {
                 group->add(*stage.platforms[i]);

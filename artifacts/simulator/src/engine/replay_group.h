@@ -1,6 +1,6 @@
 // replay_group.h - layouts that share a functional stage, with a clock for each platform if there are clocks.
 //
-// On the lanes, up to 64 layouts, and any number of platforms that differ in time alone (same_on_lanes()); on the scalar path, one of each.
+// On the lanes, up to 64 layouts, and any number of platforms that differ in time alone (same_on_lanes()); of any design, one of each.
 // The pass itself, with all groups, is in replay.cpp.
 #pragma once
 
@@ -77,7 +77,7 @@ public:
 
 private:
     static std::unique_ptr<Functional> make_functional(const FunctionalContext& context, SharedLogs* shared) {
-        return shared == nullptr ? make_lane_functional(context) : make_scalar_functional(context, &shared->events(context.platform));
+        return shared == nullptr ? make_lane_functional(context) : make_any_design_functional(context, &shared->events(context.platform));
     }
 
     struct TimedPlatform {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/scalar/event_log.h"
+#include "engine/any_design/event_log.h"
 #include "engine/timing/redirect_log.h"
 
 namespace tessera::sim {
@@ -17,7 +17,7 @@ public:
     explicit SharedLogs(const std::vector<trace::StaticBlock>& blocks) : blocks_(blocks) {}
 
     static std::string event_keys(const Platform& platform) { return keys_under(platform, "tlb.l1i.") + keys_under(platform, "prefetch."); }
-    scalar::EventLog& events(const Platform& platform) { return log_of(events_, event_keys(platform), platform); }
+    any_design::EventLog& events(const Platform& platform) { return log_of(events_, event_keys(platform), platform); }
     timing::RedirectLog& redirects(const Platform& platform) { return log_of(redirects_, keys_under(platform, "branch."), platform); }
 
     void begin_frame() {
@@ -42,7 +42,7 @@ private:
     }
 
     const std::vector<trace::StaticBlock>& blocks_;
-    Logs<scalar::EventLog> events_;
+    Logs<any_design::EventLog> events_;
     Logs<timing::RedirectLog> redirects_;
 };
 

@@ -2,7 +2,7 @@
 //
 // A first level (tlb/levels.h) sees each data access of the program, and its fills do not depend on what is behind it: each miss
 // fills the page. So designs with equal keys tlb.l1d.* and equal page sizes have the same hits and misses in L1, and those behind
-// it need only the misses. For H and M only: walks and data caches are not shared. Used by engine/scalar/tlb_group.h.
+// it need only the misses. For H and M only: walks and data caches are not shared. Used by engine/any_design/tlb_group.h.
 //
 // A design gets a list of misses in one call, and goes through it in a loop of its own (replay_misses()). The engine also
 // tells which chunk of the mapping a page is in: it is the same for all designs.

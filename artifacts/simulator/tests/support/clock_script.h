@@ -29,7 +29,7 @@ public:
           blocks_(std::move(blocks)),
           redirects_(platform_, blocks_),
           core_(platform_),
-          clock_(make_clock(platform_, blocks_, 1, "scalar")) {
+          clock_(make_clock(platform_, blocks_, 1, "baseline")) {
         clock_->begin_unit();
     }
 

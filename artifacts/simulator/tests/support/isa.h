@@ -7,7 +7,7 @@
 namespace tessera::sim::testing {
 
 inline std::vector<const char*> instruction_sets() {
-    std::vector<const char*> all = {"scalar"};
+    std::vector<const char*> all = {"baseline"};
     if (__builtin_cpu_supports("avx2")) all.push_back("avx2");
     if (__builtin_cpu_supports("avx512bw")) all.push_back("avx512");
     return all;

@@ -1,6 +1,6 @@
-// outcome_player.h - an engine made of a functional stage and the scalar core: what Outcomes say, read back lane by lane.
+// outcome_player.h - an engine made of a functional stage and the reference core: what Outcomes say, read back lane by lane.
 //
-// It combines engine/scalar and the oracle's core, so that tests can check a stage without the clock for sixteen lanes.
+// It combines engine/any_design and the oracle's core, so that tests can check a stage without the clock for sixteen lanes.
 #pragma once
 
 #include "branch/redirects.h"
@@ -16,7 +16,7 @@ public:
         : platform_(p),
           stream_(stream),
           layouts_(layouts),
-          stage_(make_scalar_functional({p, stream.header().pools, stream.blocks(), layouts_})),
+          stage_(make_any_design_functional({p, stream.header().pools, stream.blocks(), layouts_})),
           redirects_(p, stream.blocks()),
           out_(std::make_unique<Outcomes>()) {}
 

@@ -70,6 +70,6 @@ public:
 
 Machine* make_machine_avx512(const MachineConfig& config);
 Machine* make_machine_avx2(const MachineConfig& config);
-Machine* make_machine_scalar(const MachineConfig& config);
+Machine* make_machine_baseline(const MachineConfig& config);
 
 }  // namespace tessera::sim::lanes

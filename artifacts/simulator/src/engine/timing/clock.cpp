@@ -24,12 +24,12 @@ using MakeGroup = Group* (*)(const ClockConfig&, unsigned, void*);
 
 MakeGroup maker_of(const std::string& isa, unsigned layouts) {
     if (isa == "one" && layouts != 1)
-        throw Refusal("the clock for one layout", std::to_string(layouts) + " layouts", "use avx512, avx2 or scalar");
+        throw Refusal("the clock for one layout", std::to_string(layouts) + " layouts", "use avx512, avx2 or baseline");
     if (isa == "one") return make_group_one;
     if (isa == "avx512") return make_group_avx512;
     if (isa == "avx2") return make_group_avx2;
-    if (isa == "scalar") return make_group_scalar;
-    throw Refusal("an instruction set for the clock", "'" + isa + "'", "use avx512, avx2 or scalar, or one for a single layout");
+    if (isa == "baseline") return make_group_baseline;
+    throw Refusal("an instruction set for the clock", "'" + isa + "'", "use avx512, avx2 or baseline, or one for a single layout");
 }
 
 struct Free {

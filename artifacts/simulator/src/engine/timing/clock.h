@@ -41,7 +41,7 @@ public:
     virtual DramCounts rows(unsigned layout) const = 0;
 };
 
-/// `isa` is avx512, avx2 or scalar (the caller knows what this processor has), or `one`: a single layout without vectors. `blocks` outlives the clock.
+/// `isa` is avx512, avx2 or baseline (the caller knows what this processor has), or `one`: a single layout without vectors. `blocks` outlives the clock.
 /// redirects: shared by clocks that read each frame one after the other (redirect_log.h); null: the clock has its own.
 /// layouts: 1..max_lanes. Throws Refusal on an unknown isa, `one` with more layouts, or a platform whose latencies do not fit 32-bit times.
 std::unique_ptr<Clock> make_clock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts,

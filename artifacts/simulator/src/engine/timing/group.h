@@ -24,6 +24,6 @@ Group* make_group_one(const ClockConfig& config, unsigned parts, void* memory);
 /// For 16 x parts layouts, parts from 1 to 4.
 Group* make_group_avx512(const ClockConfig& config, unsigned parts, void* memory);
 Group* make_group_avx2(const ClockConfig& config, unsigned parts, void* memory);
-Group* make_group_scalar(const ClockConfig& config, unsigned parts, void* memory);
+Group* make_group_baseline(const ClockConfig& config, unsigned parts, void* memory);
 
 }  // namespace tessera::sim::timing

@@ -10,7 +10,7 @@
 #include "engine/functional.h"
 #include "mmu/instruction_side.h"
 
-namespace tessera::sim::scalar {
+namespace tessera::sim::any_design {
 
 /// Which 2MB regions were touched. Throws Refusal for an address that the models cannot place.
 class TouchedRegions {
@@ -71,4 +71,4 @@ private:
     TouchedRegions regions_;
 };
 
-}  // namespace tessera::sim::scalar
+}  // namespace tessera::sim::any_design

@@ -1,9 +1,9 @@
-#include "engine/scalar/layout_stage.h"
+#include "engine/any_design/layout_stage.h"
 
 #include "base/woven.h"
 #include "os/kernel_addresses.h"
 
-namespace tessera::sim::scalar {
+namespace tessera::sim::any_design {
 namespace {
 
 constexpr size_t ahead = 10;  ///< accesses between a host prefetch and its use
@@ -149,4 +149,4 @@ void LayoutStage::caches(const Chunk& chunk, const ChunkEvents& events, OutcomeT
 template void LayoutStage::run<false>(const Chunk&, const ChunkEvents&, OutcomeTable*);
 template void LayoutStage::run<true>(const Chunk&, const ChunkEvents&, OutcomeTable*);
 
-}  // namespace tessera::sim::scalar
+}  // namespace tessera::sim::any_design

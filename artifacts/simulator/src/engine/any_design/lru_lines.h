@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace tessera::sim::scalar {
+namespace tessera::sim::any_design {
 
 class LruLines {
 public:
@@ -164,4 +164,4 @@ private:
     std::vector<Piece> memory_;
 };
 
-}  // namespace tessera::sim::scalar
+}  // namespace tessera::sim::any_design

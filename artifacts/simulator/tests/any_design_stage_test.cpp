@@ -1,8 +1,8 @@
-// scalar_stage_test.cpp - the functional stage for any design gives exactly the oracle's counts and, through its outcomes,
+// any_design_stage_test.cpp - the functional stage for any design gives exactly the oracle's counts and, through its outcomes,
 // the oracle's runtime: random programs, layouts and platforms with every built-in component.
 #include <gtest/gtest.h>
 
-#include "engine/scalar/event_log.h"
+#include "engine/any_design/event_log.h"
 #include "engine/timing/redirect_log.h"
 #include "support/outcome_player.h"
 #include "support/random_inputs.h"
@@ -16,7 +16,7 @@ void expect_stage_agrees(const Platform& platform, uint64_t seed) {
     const Sampling sampling = seed % 2 ? Sampling{false, 1 + seed % 5, 400, 300} : Sampling{};
     const SamplePlan plan(sampling, stream.header());
     std::vector<Layout> layouts;
-    for (size_t i = 0; i < (scalar_needs_one_lane(platform) ? 1 : 1 + seed % 4); ++i) layouts.push_back(random.layout(i));
+    for (size_t i = 0; i < (needs_one_lane(platform) ? 1 : 1 + seed % 4); ++i) layouts.push_back(random.layout(i));
     std::vector<const Layout*> pointers;
     for (const Layout& layout : layouts) pointers.push_back(&layout);
     const auto truth = simulate("reference", platform, stream, layouts, sampling);
@@ -30,9 +30,9 @@ void expect_stage_agrees(const Platform& platform, uint64_t seed) {
     EXPECT_GT(truth[0].stlb_misses, 0u);
 }
 
-class ScalarStage : public ::testing::TestWithParam<uint64_t> {};
+class AnyDesignStage : public ::testing::TestWithParam<uint64_t> {};
 
-TEST_P(ScalarStage, GivesTheOraclesCountsAndRuntime) {
+TEST_P(AnyDesignStage, GivesTheOraclesCountsAndRuntime) {
     RandomInputs random(GetParam() + 1000);
     Platform platform = random.platform();
     expect_stage_agrees(platform, GetParam());
@@ -43,9 +43,9 @@ TEST_P(ScalarStage, GivesTheOraclesCountsAndRuntime) {
     expect_stage_agrees(platform, GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, ScalarStage, ::testing::Range<uint64_t>(0, 40));
+INSTANTIATE_TEST_SUITE_P(Seeds, AnyDesignStage, ::testing::Range<uint64_t>(0, 40));
 
-TEST(ScalarStage, RefusesOutcomesOfLayoutsWithDifferentLinesInOnePass) {
+TEST(AnyDesignStage, RefusesOutcomesOfLayoutsWithDifferentLinesInOnePass) {
     Platform platform = tiny(1);
     platform.allocator = "scattered";
     platform.dram = {1, 4, 1024, 10, 10, 4};
@@ -53,7 +53,7 @@ TEST(ScalarStage, RefusesOutcomesOfLayoutsWithDifferentLinesInOnePass) {
     MemoryStream stream = random.stream(100);
     const Layout a = random.layout(0), b = random.layout(1);
     const std::vector<const Layout*> two = {&a, &b};
-    EXPECT_TRUE(scalar_needs_one_lane(platform));
+    EXPECT_TRUE(needs_one_lane(platform));
     EXPECT_THROW(OutcomePlayer(platform, stream, two).run(SamplePlan({}, stream.header()), true), std::logic_error);
     EXPECT_NO_THROW(OutcomePlayer(platform, stream, two).run(SamplePlan({}, stream.header()), false));
 }
@@ -76,9 +76,9 @@ TEST(EventLog, GivesEveryStageWhatTheFirstComputed) {
     platform.l1i = {2, 2}, platform.prefetch_l2 = {"stream", 8, 2, 4};
     RandomInputs random(11);
     MemoryStream stream = random.stream(3000);
-    scalar::EventReader alone(platform, stream.blocks());
-    scalar::EventLog log(platform, stream.blocks());
-    scalar::ChunkEvents expected;
+    any_design::EventReader alone(platform, stream.blocks());
+    any_design::EventLog log(platform, stream.blocks());
+    any_design::ChunkEvents expected;
     size_t fetches = 0, asks = 0, touches = 0;
     for (const trace::Frame& frame : stream.frames()) {
         log.begin_frame();
@@ -86,7 +86,7 @@ TEST(EventLog, GivesEveryStageWhatTheFirstComputed) {
         log.rewind();
         for (const Chunk& chunk : chunks_of(frame)) {
             alone.read(chunk, true, expected);
-            const scalar::ChunkEvents& found = log.next(chunk, true);
+            const any_design::ChunkEvents& found = log.next(chunk, true);
             ASSERT_EQ(found.fetches().size(), expected.fetches().size());
             for (size_t i = 0; i < expected.fetches().size(); ++i) EXPECT_EQ(found.fetches()[i].page, expected.fetches()[i].page);
             ASSERT_EQ(found.asks().size(), expected.asks().size());
@@ -134,7 +134,7 @@ TEST(RedirectLog, GivesEveryClockWhatTheFirstPredicted) {
 TEST(EventLog, RefusesAStageThatReadsOtherChunks) {
     RandomInputs random(12);
     MemoryStream stream = random.stream(300);
-    scalar::EventLog log(haswell(), stream.blocks());
+    any_design::EventLog log(haswell(), stream.blocks());
     const std::vector<Chunk> chunks = chunks_of(stream.frames().front());
     log.begin_frame();
     log.next(chunks.at(0), true);

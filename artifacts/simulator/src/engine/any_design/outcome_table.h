@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "engine/outcome.h"
-#include "engine/scalar/chunk_events.h"
+#include "engine/any_design/chunk_events.h"
 #include "mmu/checked_port.h"
 
-namespace tessera::sim::scalar {
+namespace tessera::sim::any_design {
 
 class OutcomeTable {
 public:
@@ -108,4 +108,4 @@ private:
     std::vector<uint64_t> lines_;
 };
 
-}  // namespace tessera::sim::scalar
+}  // namespace tessera::sim::any_design

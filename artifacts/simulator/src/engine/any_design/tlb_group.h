@@ -17,13 +17,13 @@
 
 #include "engine/cell_group.h"
 #include "engine/epoch_cursor.h"
-#include "engine/scalar/event_log.h"
+#include "engine/any_design/event_log.h"
 #include "mmu/design.h"
 #include "mmu/shared_l1.h"
 #include "os/address_space.h"
 #include "tlb/levels.h"
 
-namespace tessera::sim::scalar {
+namespace tessera::sim::any_design {
 
 /// What else the designs behind an L1 must see, in program order: a code page that missed the L1 ITLB, or a first touch.
 struct OtherEvent {
@@ -100,4 +100,4 @@ private:
     Source source_ = Source::program;   ///< of the chunk at hand
 };
 
-}  // namespace tessera::sim::scalar
+}  // namespace tessera::sim::any_design

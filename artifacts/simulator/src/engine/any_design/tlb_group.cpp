@@ -1,11 +1,11 @@
-#include "engine/scalar/tlb_group.h"
+#include "engine/any_design/tlb_group.h"
 
 #include <algorithm>
 
 #include "base/woven.h"
 #include "os/mapped_pages.h"
 
-namespace tessera::sim::scalar {
+namespace tessera::sim::any_design {
 
 TlbGroup::TlbGroup(const Stream& stream, const Layout& layout, EventLog& log)
     : space_(stream.header().pools, layout),
@@ -240,4 +240,4 @@ std::vector<CellCounts> TlbGroup::finish() {
     return found;
 }
 
-}  // namespace tessera::sim::scalar
+}  // namespace tessera::sim::any_design

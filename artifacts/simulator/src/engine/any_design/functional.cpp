@@ -1,4 +1,4 @@
-// scalar_functional.cpp - the functional stage for any design: registered components, a layout at a time, flat caches.
+// functional.cpp - the functional stage for any design: registered components, a layout at a time, flat caches.
 //
 // It is slower than engine/lanes, which supports only conventional designs, but much faster than the oracle: it computes
 // events that do not depend on the layout once per chunk (event_log.h). The property tests compare it with the oracle
@@ -6,24 +6,24 @@
 #include <stdexcept>
 
 #include "engine/functional.h"
-#include "engine/scalar/event_log.h"
-#include "engine/scalar/layout_stage.h"
+#include "engine/any_design/event_log.h"
+#include "engine/any_design/layout_stage.h"
 #include "mmu/components.h"
 
 namespace tessera::sim {
-namespace scalar {
+namespace any_design {
 namespace {
 
 /// Whether physical = virtual for certain; another design may reference any line.
 bool conventional(const Platform& p) { return p.mmu_design == "conventional" || p.mmu_design == "noop"; }
 bool identity_lines(const Platform& p) { return p.allocator == "identity" && conventional(p); }
 
-class ScalarFunctional final : public Functional {
+class AnyDesignFunctional final : public Functional {
 public:
-    ScalarFunctional(const FunctionalContext& context, EventLog* shared)
+    AnyDesignFunctional(const FunctionalContext& context, EventLog* shared)
         : platform_(context.platform),
           with_lines_(!identity_lines(context.platform)),
-          one_lane_(scalar_needs_one_lane(context.platform)),
+          one_lane_(needs_one_lane(context.platform)),
           own_log_(shared == nullptr ? std::make_unique<EventLog>(context.platform, context.blocks) : nullptr),
           log_(shared == nullptr ? *own_log_ : *shared),
           table_(context.platform) {
@@ -85,7 +85,7 @@ private:
 };
 
 }  // namespace
-}  // namespace scalar
+}  // namespace any_design
 
 Refusal skipped_accesses(const std::string& design) {
     return Refusal("mmu.design = " + design + " with samples",
@@ -93,13 +93,13 @@ Refusal skipped_accesses(const std::string& design) {
                    "use --sampling full, or an --interval-file whose units adjoin each other from the first access to the last");
 }
 
-bool scalar_needs_one_lane(const Platform& platform) {
-    return (platform.dram.channels > 0 || platform.write_backs != 0) && !scalar::identity_lines(platform);
+bool needs_one_lane(const Platform& platform) {
+    return (platform.dram.channels > 0 || platform.write_backs != 0) && !any_design::identity_lines(platform);
 }
 
-std::unique_ptr<Functional> make_scalar_functional(const FunctionalContext& context, scalar::EventLog* events) {
+std::unique_ptr<Functional> make_any_design_functional(const FunctionalContext& context, any_design::EventLog* events) {
     check_components(context.platform);
-    return std::make_unique<scalar::ScalarFunctional>(context, events);
+    return std::make_unique<any_design::AnyDesignFunctional>(context, events);
 }
 
 }  // namespace tessera::sim

@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "engine/frame_log.h"
-#include "engine/scalar/chunk_events.h"
+#include "engine/any_design/chunk_events.h"
 
-namespace tessera::sim::scalar {
+namespace tessera::sim::any_design {
 
 struct LoggedEvents {
     const uint64_t* addresses = nullptr;
@@ -36,4 +36,4 @@ private:
     EventReader reader_;
 };
 
-}  // namespace tessera::sim::scalar
+}  // namespace tessera::sim::any_design

@@ -3,12 +3,12 @@
 
 #include "engine/cache_port.h"
 #include "engine/epoch_cursor.h"
-#include "engine/scalar/flat_cache.h"
-#include "engine/scalar/outcome_table.h"
+#include "engine/any_design/flat_cache.h"
+#include "engine/any_design/outcome_table.h"
 #include "engine/weave/table_check.h"
 #include "os/address_space.h"
 
-namespace tessera::sim::scalar {
+namespace tessera::sim::any_design {
 
 using LayoutCaches = CachePort<FlatCache>;
 
@@ -65,4 +65,4 @@ private:
     std::array<Counts, 2> of_;         ///< by source
 };
 
-}  // namespace tessera::sim::scalar
+}  // namespace tessera::sim::any_design

@@ -1,9 +1,9 @@
-#include "engine/scalar/chunk_events.h"
+#include "engine/any_design/chunk_events.h"
 
 #include "engine/instruction_pc.h"
 #include "os/address_limit.h"
 
-namespace tessera::sim::scalar {
+namespace tessera::sim::any_design {
 
 bool TouchedRegions::add(uint64_t address) {
     const uint64_t region = address >> 21;
@@ -53,4 +53,4 @@ void EventReader::observe(const Chunk& chunk, size_t access, ChunkEvents& out) {
     prefetchers_.observe(demand, [&](VirtAddr target, bool into_l1d) { out.asks_.push_back({uint32_t(access), target, into_l1d}); });
 }
 
-}  // namespace tessera::sim::scalar
+}  // namespace tessera::sim::any_design

@@ -11,10 +11,10 @@
 #include "base/remainder.h"
 #include "cache/hierarchy.h"
 #include "cache/slice_hash.h"
-#include "engine/scalar/lru_lines.h"
+#include "engine/any_design/lru_lines.h"
 #include "os/physical_map.h"
 
-namespace tessera::sim::scalar {
+namespace tessera::sim::any_design {
 
 /// A Cache of cache/hierarchy.h.
 class FlatCache {
@@ -118,4 +118,4 @@ private:
 
 using FlatHierarchy = CacheLevels<FlatCache>;
 
-}  // namespace tessera::sim::scalar
+}  // namespace tessera::sim::any_design
