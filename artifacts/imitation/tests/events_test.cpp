@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "vm/fork.h"
+#include "vm/hugetlb.h"
 }
 
 using namespace tests;
@@ -130,6 +131,56 @@ TEST_P(Events, GiveTheTablesAndAreas) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sink, Events, testing::Range(uint64_t{1}, uint64_t{9}));
+
+/// Levels and causes of the changes of one operation, runs of equal ones once.
+struct Causes {
+    explicit Causes(phys &memory) : memory(memory) {
+        memory.events.context = this;
+        memory.events.entry = [](void *self, const pt_change *change) {
+            const std::string one = std::to_string(change->level) + " " + pt_cause_name(change->cause);
+            std::vector<std::string> &seen = static_cast<Causes *>(self)->seen;
+            if (seen.empty() || seen.back() != one) seen.push_back(one);
+        };
+    }
+    ~Causes() { memory.events = {}; }
+    phys &memory;
+    std::vector<std::string> seen;
+};
+
+TEST(Events, EachWriterNamesItsCause) {
+    Pressure p(settings_of(THP_ALWAYS), 64 * mib, 16384, false);
+    using Lines = std::vector<std::string>;
+    const auto causes = [&](const std::function<void()> &work) {
+        Causes found(p.memory.p);
+        work();
+        return found.seen;
+    };
+    const auto touch = [&](uint64_t page, bool write) { return [&p, page, write] { p.touch(page, write); }; };
+    const auto shared_once = [&] {  // with a child that has ended
+        ::process child{};
+        for (const std::string &one : causes([&] { process_fork(&child, &p.process, 0); }))
+            EXPECT_TRUE(one.ends_with(" fork") || one.ends_with(" table")) << one;
+        process_exit(&child, 0);
+    };
+    ASSERT_EQ(p.map(at, 512 * 4), nullptr);
+    EXPECT_EQ(causes(touch(at, false)), (Lines{"3 table", "2 table", "1 fault"}));  // 2MB of zeros
+    EXPECT_EQ(causes(touch(at + 5, true)), (Lines{"1 fault", "0 fault"}));  // split; a page
+    EXPECT_EQ(causes(touch(at + 512, true)), (Lines{"1 fault"}));
+    shared_once();
+    EXPECT_EQ(causes(touch(at + 512, true)), (Lines{"1 fault"}));  // both are used again
+    EXPECT_EQ(causes(touch(at + 5, true)), (Lines{"0 fault"}));
+    vm_lru_drain(&p.system);
+    EXPECT_EQ(causes([&] { process_advise(&p.process, at + 5, 1, ADVICE_PAGEOUT, 0); }), (Lines{"0 reclaim"}));
+    shared_once();  // also its swap entry
+    ASSERT_EQ(hugetlb_resize(&p.system.hugetlb, HUGETLB_2MB, 2, 0), 2u);
+    ASSERT_EQ(hugetlb_map(&p.process, at + 512 * 12, 512, rw, HUGETLB_2MB, 0), nullptr);
+    EXPECT_EQ(causes(touch(at + 512 * 12, true)), (Lines{"1 fault"}));  // of a pool
+    shared_once();
+    EXPECT_EQ(causes([&] { process_unmap(&p.process, at + 512 * 12, 512, 0); }), (Lines{"1 call"}));
+    ASSERT_EQ(file_open(&p.system.files, 1, 1 << 16, false), nullptr);
+    ASSERT_EQ(p.map(at + 512 * 8, 16, rw, 1), nullptr);
+    EXPECT_EQ(causes(touch(at + 512 * 8, false)), (Lines{"1 table", "0 fault", "0 around"}));
+}
 
 TEST(Events, AreLinesOfText) {
     pt table{};
