@@ -42,7 +42,7 @@ def test_every_folder_is_in_the_readme(root):
 
 
 @pytest.mark.toolchain
-@pytest.mark.parametrize("name", ["machine_avx512", "group_avx512"])
+@pytest.mark.parametrize("name", ["machine_avx512", "group_avx512", "anchor_avx512"])
 def test_avx512_object_shares_no_template_with_the_rest(root, name):
     """A C++ library template compiled for AVX-512 could be the copy that the linker keeps for all."""
     built = list((root / "build" / "simulator").rglob(f"{name}.cpp.o"))

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <list>
+#include <optional>
 #include <random>
 
 #include "tlb/entry_name.h"
@@ -11,10 +12,29 @@
 namespace tessera::sim::testing {
 namespace {
 
-constexpr uint64_t unused = ~uint64_t{0};
+class Sets {
+public:
+    explicit Sets(const Geometry& geometry) : sets_(geometry, "lru", Platform()) {}
+    std::optional<uint64_t> lookup(uint64_t index, uint64_t name) {
+        const EntryPlace at = sets_.seek(index, name);
+        if (!at.found) return std::nullopt;
+        const uint64_t payload = sets_.payload(at);
+        sets_.enter_if(false, at, name, payload + 1);
+        sets_.enter_if(true, at, name, payload);
+        return payload;
+    }
+    void fill(uint64_t index, uint64_t name, uint64_t payload) { sets_.enter(sets_.seek(index, name), name, payload); }
+    template <class Test>
+    void drop(Test&& test) {
+        sets_.drop(test);
+    }
+
+private:
+    RecentSets sets_;
+};
 
 TEST(RecentSets, ByHand) {  // two sets, three ways
-    RecentSets sets(Geometry{6, 3});
+    Sets sets({6, 3});
     EXPECT_EQ(sets.lookup(1, 10), std::nullopt);
     sets.fill(1, 10, 7), sets.fill(1, 11, 8), sets.fill(3, 12, 9);  // index 3 is set 1
     EXPECT_EQ(sets.lookup(0, 10), std::nullopt);
@@ -32,7 +52,7 @@ TEST(RecentSets, ByHand) {  // two sets, three ways
 }
 
 TEST(RecentSets, TellKernelAndUserPagesApart) {
-    RecentSets sets(Geometry{8, 8});
+    Sets sets({8, 8});
     const uint64_t kernel = entry_name(page_of(VirtAddr(0xffff888000201000), PageSize::small_4kb));
     const uint64_t large = entry_name(page_of(VirtAddr(0xffff888000200000), PageSize::large_2mb));
     const uint64_t user = entry_name(page_of(VirtAddr(0x7f8000201000), PageSize::small_4kb));
@@ -43,12 +63,13 @@ TEST(RecentSets, TellKernelAndUserPagesApart) {
     for (const uint64_t name : {kernel, large, user}) EXPECT_EQ(sets.lookup(0, name), name % 1000);
 }
 
-TEST(RecentSets, CanBeOnlyOfEightWaysAndAPowerOfTwoOfSets) {
-    EXPECT_TRUE(RecentSets::can_be({1024, 8}));
-    EXPECT_TRUE(RecentSets::can_be({1, 1}));
-    EXPECT_FALSE(RecentSets::can_be({1536, 12}));
-    EXPECT_FALSE(RecentSets::can_be({24, 8}));
-    EXPECT_FALSE(RecentSets::can_be({0, 4}));
+TEST(RecentSets, CanBeOnlyOfEightWaysAPowerOfTwoOfSetsAndLru) {
+    EXPECT_TRUE(RecentSets::can_be({1024, 8}, "lru"));
+    EXPECT_TRUE(RecentSets::can_be({1, 1}, "lru"));
+    EXPECT_FALSE(RecentSets::can_be({1536, 12}, "lru"));
+    EXPECT_FALSE(RecentSets::can_be({24, 8}, "lru"));
+    EXPECT_FALSE(RecentSets::can_be({0, 4}, "lru"));
+    EXPECT_FALSE(RecentSets::can_be({1024, 8}, "srrip"));
 }
 
 /// The oracle: entries of a set in the order of use.
@@ -72,11 +93,11 @@ TEST(RecentSets, AreListsInTheOrderOfUse) {
     std::mt19937_64 random(12);
     for (size_t ways = 1; ways <= RecentSet::most_ways; ++ways) {
         SCOPED_TRACE(ways);
-        RecentSets sets(Geometry{4 * ways, ways});
+        Sets sets({4 * ways, ways});
         ListOfSet lists[4];
         uint64_t hits = 0;
         for (uint64_t step = 0; step < 6000; ++step) {
-            const uint64_t index = random() % (6 * ways), name = index << 30 | 5, value = step % (RecentSets::most_value + 1);
+            const uint64_t index = random() % (6 * ways), name = index << 30 | 5, value = step % (RecentSets::most_payload + 1);
             const auto expected = lists[index % 4].lookup(name);
             ASSERT_EQ(sets.lookup(index, name), expected) << "step " << step;
             hits += expected.has_value();
@@ -87,22 +108,6 @@ TEST(RecentSets, AreListsInTheOrderOfUse) {
             for (ListOfSet& list : lists) list.entries.remove_if([&](const auto& entry) { return some(entry.first, entry.second); });
         }
         EXPECT_GT(hits, 1000u);
-    }
-}
-
-TEST(PlainSteps, MatchNamesAndShiftTheFirstWays) {
-    RecentSet set = {{3u << 17 | 1, 4u << 17, uint64_t{3} << 49, 5u << 17 | 131071, unused, unused, unused, unused}};
-    EXPECT_EQ(PlainSteps::match(set, 3u << 17), 1u);
-    EXPECT_EQ(PlainSteps::match(set, 4u << 17), 2u);
-    EXPECT_EQ(PlainSteps::match(set, uint64_t{3} << 49), 4u);
-    EXPECT_EQ(PlainSteps::match(set, 5u << 17), 8u);
-    EXPECT_EQ(PlainSteps::match(set, 6u << 17), 0u);
-    EXPECT_EQ(PlainSteps::match(set, unused << 18), 0u);
-    for (size_t ways = 0; ways <= RecentSet::most_ways; ++ways) {
-        RecentSet shifted = {{10, 11, 12, 13, 14, 15, 16, 17}};
-        PlainSteps::shift_in(shifted, (1u << ways) - 1, 9);
-        for (size_t way = 0; way < RecentSet::most_ways; ++way)
-            EXPECT_EQ(shifted.words[way], way < ways ? 9 + way : 10 + way) << ways << ", " << way;
     }
 }
 

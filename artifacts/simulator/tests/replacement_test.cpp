@@ -1,6 +1,7 @@
 // replacement_test.cpp - the three policies on sequences that were worked out by hand on paper.
 #include <gtest/gtest.h>
 
+#include <list>
 #include <random>
 
 #include "tlb/array.h"
@@ -174,39 +175,115 @@ TEST(LruSets, ComparesBothHalvesOfNames) {
     EXPECT_EQ(sets.find(0, (uint64_t{1} << 32) + 1), LruSets::most_ways);
 }
 
-// An array that is asked by steps against the policy `lru` behind lookup() and fill().
-TEST(EntryArray, StepsAreLookUpAndFill) {
-    std::mt19937_64 random(9);
-    for (size_t ways = 1; ways <= 9; ++ways) {
+/// The oracle: entries of a set in the order of use.
+struct ListOfSet {
+    std::list<std::pair<uint64_t, uint64_t>> entries;
+    const uint64_t* lookup(uint64_t name) {
+        for (auto at = entries.begin(); at != entries.end(); ++at)
+            if (at->first == name) {
+                entries.splice(entries.begin(), entries, at);
+                return &entries.front().second;
+            }
+        return nullptr;
+    }
+    void fill(uint64_t name, uint64_t payload, size_t ways) {
+        entries.emplace_front(name, payload);
+        if (entries.size() > ways) entries.pop_back();
+    }
+};
+
+TEST(EntryArray, LruIsAListInTheOrderOfUse) {
+    std::mt19937_64 random(12);
+    for (const size_t ways : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 16u, 17u, 40u}) {
         SCOPED_TRACE(ways);
-        EntryArray<uint64_t> steps({3 * ways, ways}, "lru", Platform()), called({3 * ways, ways}, "example-lru-by-calls", Platform());
-        ASSERT_EQ(steps.has_steps(), ways <= 8);
-        ASSERT_FALSE(called.has_steps());
-        if (!steps.has_steps()) continue;
+        EntryArray<uint64_t> array({4 * ways, ways}, "lru", Platform());
+        ListOfSet lists[4];
         uint64_t hits = 0;
         for (uint64_t step = 0; step < 6000; ++step) {
-            const uint64_t name = random() % (4 * ways + 8);
-            const EntryPlace at = steps.seek(name, name);
-            uint64_t* const expected = called.lookup(name, name);
-            ASSERT_EQ(at.found, expected != nullptr) << "step " << step;
-            hits += at.found;
-            if (step % 3 == 0) {  // a look-up without steps
-                const uint64_t* const found = steps.lookup(name, name);
-                ASSERT_EQ(found != nullptr, at.found);
-                if (at.found) {
+            const uint64_t index = random() % (6 * ways), name = index << 30 | 5;
+            ListOfSet& list = lists[index % 4];
+            const uint64_t* const expected = list.lookup(name);
+            hits += expected != nullptr;
+            if (step % 2) {
+                const uint64_t* const found = array.lookup(index, name);
+                ASSERT_EQ(found != nullptr, expected != nullptr) << "step " << step;
+                if (expected == nullptr) {
+                    array.fill(index, name, step);
+                } else {
                     ASSERT_EQ(*found, *expected);
                 }
-                continue;
+            } else {
+                const EntryPlace at = array.seek(index, name);
+                ASSERT_EQ(at.found, expected != nullptr) << "step " << step;
+                const uint64_t held = array.payload(at);
+                if (expected != nullptr) {
+                    ASSERT_EQ(held, *expected);
+                }
+                array.enter_if(false, at, name, step + 1);
+                array.enter_if(true, at, name, expected != nullptr ? held : step);
             }
-            if (expected != nullptr) *expected = step;
-            else called.fill(name, name, step);
-            steps.enter(at, name, step);
-            if (step % 500 == 499) {
-                const auto some = [step](uint64_t n, uint64_t) { return (n + step) % 3 == 0; };
-                steps.drop(some), called.drop(some);
-            }
+            if (expected == nullptr) list.fill(name, step, ways);
+            if (step % 700 != 699) continue;
+            const auto some = [step](uint64_t n, uint64_t v) { return ((n >> 30) + v + step) % 3 == 0; };
+            array.drop(some);
+            for (ListOfSet& of : lists) of.entries.remove_if([&](const auto& entry) { return some(entry.first, entry.second); });
         }
-        EXPECT_GT(hits, 500u);
+        EXPECT_GT(hits, 1000u);
+    }
+}
+
+// An array that is asked by steps against one of the same policy behind lookup() and fill().
+TEST(EntryArray, StepsAreLookUpAndFill) {
+    std::mt19937_64 random(9);
+    for (const auto& [policy, of_called] : {std::pair{"lru", "example-lru-by-calls"}, {"tree-plru", "tree-plru"}, {"srrip", "srrip"}})
+        for (const size_t ways : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 17u}) {
+            SCOPED_TRACE(std::string(policy) + " " + std::to_string(ways));
+            EntryArray<uint64_t> steps({3 * ways, ways}, policy, Platform()), called({3 * ways, ways}, of_called, Platform());
+            uint64_t hits = 0;
+            for (uint64_t step = 0; step < 6000; ++step) {
+                const uint64_t name = random() % (4 * ways + 8);
+                const EntryPlace at = steps.seek(name, name);
+                uint64_t* const expected = called.lookup(name, name);
+                ASSERT_EQ(at.found, expected != nullptr) << "step " << step;
+                hits += at.found;
+                if (step % 3 == 0) {  // a look-up without steps
+                    const uint64_t* const found = steps.lookup(name, name);
+                    ASSERT_EQ(found != nullptr, at.found);
+                    if (at.found) {
+                        ASSERT_EQ(*found, *expected);
+                    }
+                    continue;
+                }
+                if (expected != nullptr) *expected = step;
+                else called.fill(name, name, step);
+                steps.enter(at, name, step);
+                if (step % 500 == 499) {
+                    const auto some = [step](uint64_t n, uint64_t) { return (n + step) % 3 == 0; };
+                    steps.drop(some), called.drop(some);
+                }
+            }
+            EXPECT_GT(hits, 500u);
+        }
+}
+
+TEST(EntryArray, WithoutEntriesNeverHits) {
+    EntryArray<uint64_t> none({0, 4}, "lru", Platform());
+    const EntryPlace at = none.seek(5, 5);
+    EXPECT_FALSE(at.found);
+    EXPECT_EQ(none.payload(at), 0u);
+    none.enter(at, 5, 1);
+    EXPECT_FALSE(none.seek(5, 5).found);
+    EXPECT_EQ(none.lookup(5, 5), nullptr);
+}
+
+TEST(TlbArray, TellsKernelAndUserPagesApart) {
+    for (const size_t ways : {8u, 12u}) {
+        TlbArray array({ways, ways}, "lru", Platform());
+        const PageNumber pages[] = {page_of(VirtAddr(0xffff888000201000), PageSize::small_4kb),
+                                    page_of(VirtAddr(0xffff888000200000), PageSize::large_2mb),
+                                    page_of(VirtAddr(0x7f8000201000), PageSize::small_4kb)};
+        for (const PageNumber page : pages) EXPECT_FALSE(array.lookup_or_fill(page));
+        for (const PageNumber page : pages) EXPECT_TRUE(array.lookup(page));
     }
 }
 

@@ -2,19 +2,19 @@
 //
 // A data access takes these steps. A design says what happens in three of them: look_up(), fill() and, if it is another one, walk().
 //   L1        the platform's L1 DTLB (tlb/levels.h). With L1::none there is none, and look_up() sees every access
-//   look_up   the structures of the design; it may probe or load lines through the port
+//   look_up   the structures of the design; it may probe or load lines through the port. After a miss it may already enter the page, as nobody
+//             sees the structures before the access is over: then one search does for both (lookup_or_fill() in tlb/array.h)
 //   walk      after a miss: `Walk`, by default that of the platform's page table and walk caches through the data caches (mmu/walker.h)
-//   fill      after the walk. Then the page fills L1 with its own size, whatever served it
+//   fill      after the walk: what else enters, background loads. Then the page fills L1 with its own size, whatever served it
 //   program   the reference of the program's line at the address that the allocator gives
 // A design that takes other steps, such as the program's line before its translation, overrides access() and calls translate().
 //
 // Code pages are conventional: regular entries, which share an array with data, then a walk.
 //
-// For H and M of many designs in one run (mmu/shared_l1.h), a design behind the platform's L1 can also override missed_l1(), the loop over
-// look_up() and fill() without a port, by one that the compiler can put into one piece. Its results must be those of the two.
+// For H and M of many designs in one run (mmu/shared_l1.h), the same look_up() and fill() go through a list of L1 misses, without a port.
+// A design that is made as InOnePiece<...> has a loop of its own, in which the compiler can put them into one piece with it.
 #pragma once
 
-#include <stdexcept>
 #include <type_traits>
 
 #include "mmu/shared_l1.h"
@@ -73,7 +73,7 @@ protected:
     /// After a miss.
     virtual void walk(const Access& access, PageNumber page, Port& port) { walker_.walk(access.address, page.size, port); }
     /// After the walk of the page. port: for background loads; null as in look_up(), with the same fills.
-    virtual void fill(const Access& access, PageNumber page, Port* port) = 0;
+    virtual void fill(const Access&, PageNumber, Port*) {}
     /// The array of regular entries, which code pages of 4KB share with data.
     virtual bool regular_hit(PageNumber page) = 0;
     /// pre: regular_hit() was false.
@@ -96,16 +96,28 @@ protected:
         return allocator_->physical(address, only_4kb_ ? space_.page_size(address) : page.size);
     }
 
+    /// The chunk of the mapping that holds the address; null outside the pools. pre: the process has a mapping.
+    const PageChunk* chunk_of(const Access& access) const {
+        if (access.chunk != nullptr) return access.chunk;
+        const MappedPages& mapping = *space_.mapping();
+        const std::vector<PageChunk>& chunks = mapping.chunks();
+        const uint32_t number = mapping.row(access.address).chunk;
+        return number < chunks.size() ? &chunks[number] : nullptr;
+    }
+
     L1Pages l1_pages() const final { return only_4kb_ ? L1Pages::only_4kb : L1Pages::of_the_space; }
     bool needs_accesses() const override { return true; }
-    /// look_up() and fill() for each miss, without a port.
-    void missed_l1([[maybe_unused]] const L1Misses& misses, [[maybe_unused]] MissCounts& counts) override {
-        if constexpr (has_l1)
-            replay_misses(misses, counts, [&](const L1Miss& miss, const PageChunk*) {
-                if (space_.mapping() != nullptr) space_.mapping()->expect_row(miss.row);
-                return translate_behind_l1(misses.access_of(miss), miss.page(), nullptr).found != Translation::miss;
-            });
-        else throw std::logic_error("a design without the platform's L1 was asked for the misses of one");
+    void missed_l1(const L1Misses& misses, MissCounts& counts) override {
+        replay(misses, counts, [this](const Access& access, PageNumber page) { return translate_behind_l1(access, page, nullptr).found; });
+    }
+    /// behind_l1(access, page): the outcome of look_up() and fill() without a port.
+    template <class BehindL1>
+    void replay(const L1Misses& misses, MissCounts& counts, BehindL1&& behind_l1) const {
+        const MappedPages* const mapping = space_.mapping();
+        replay_misses(misses, counts, [&](const L1Miss& miss) {
+            if (mapping != nullptr) mapping->expect_row(miss.row);
+            return behind_l1(misses.access_of(miss), miss.page()) != Translation::miss;
+        });
     }
     void changed_behind_l1(VirtRange range) final {
         walker_.changed(range);
@@ -133,6 +145,22 @@ private:
     bool only_4kb_;
     std::conditional_t<has_l1, FirstLevel, NoLevel> first_;
     std::unique_ptr<Allocator> allocator_;
+};
+
+/// A design behind the platform's L1 whose look_up() and fill() are called by name where misses are replayed.
+template <class D>
+class InOnePiece final : public D {
+public:
+    using D::D;
+
+private:
+    void missed_l1(const L1Misses& misses, MissCounts& counts) override {
+        D::replay(misses, counts, [this](const Access& access, PageNumber page) {
+            const Translated translated = D::look_up(access, page, nullptr);
+            if (translated.found == Translation::miss) D::fill(access, page, nullptr);
+            return translated.found;
+        });
+    }
 };
 
 }  // namespace tessera::sim

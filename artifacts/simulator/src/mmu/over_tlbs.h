@@ -27,7 +27,7 @@ protected:
 private:
     bool needs_accesses() const final { return false; }
     void missed_l1(const L1Misses& misses, MissCounts& counts) final {
-        replay_misses(misses, counts, [this](const L1Miss& miss, const PageChunk*) { return second_->lookup_or_fill(miss.page()); });
+        replay_misses(misses, counts, [this](const L1Miss& miss) { return second_->lookup_or_fill(miss.page()); });
     }
 
     std::unique_ptr<TlbOrganisation> tlbs_;

@@ -4,18 +4,16 @@
 // fills the page. So designs with equal keys tlb.l1d.* and equal page sizes have the same hits and misses in L1, and those behind
 // it need only the misses. For H and M only: walks and data caches are not shared. Used by engine/any_design/tlb_group.h.
 //
-// A design gets a list of misses in one call, and goes through it in a loop of its own (replay_misses()). The engine also
-// tells which chunk of the mapping a page is in: it is the same for all designs.
+// A design gets a list of misses in one call, and goes through it in a loop (replay_misses()). The engine also tells which chunk of the
+// mapping a page is in: it is the same for all designs.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "base/types.h"
 #include "os/page_rows.h"
-#include "tlb/entry_name.h"
 #include "tlb/translation.h"
 
 namespace tessera::sim {
@@ -26,28 +24,20 @@ enum class L1Pages : uint8_t { of_the_space, only_4kb };
 /// A data access that missed L1.
 struct L1Miss {
     static constexpr uint32_t unknown = ~uint32_t{0};
-    static constexpr uint64_t most_pages = 65536;  ///< of a chunk before or behind a page that are told apart
-    uint64_t address_bits;
-    uint64_t name;                            ///< of the page: entry_name()
-    int32_t pages_before = -1;                ///< of its chunk, at most most_pages; -1: unknown, or no design needs it
-    uint32_t pages_from = 0;                  ///< of its chunk from this 4KB page on, itself included, at most most_pages
+    VirtAddr address;
+    PageSize size;                            ///< of the page
     uint32_t row = unknown, chunk = unknown;  ///< of the mapping: numbers in its rows() and chunks()
 
-    L1Miss(VirtAddr address, PageNumber page) : address_bits(address.value), name(entry_name(page)) {}
-    void is_in(const PageChunk& extent) {
-        const uint64_t page = address_bits >> 12;
-        pages_before = int32_t(std::min(page - extent.page, most_pages));
-        pages_from = uint32_t(std::min(extent.page + extent.pages - page, most_pages));
-    }
-    VirtAddr address() const { return VirtAddr(address_bits); }
-    PageNumber page() const { return page_of_entry(name); }
+    L1Miss(VirtAddr address, PageNumber page) : address(address), size(page.size) {}
+    PageNumber page() const { return page_of(address, size); }
 };
 
 /// One data access of the program.
 struct Access {
     VirtAddr address;
     bool is_store = false;
-    uint64_t pc = 0;  ///< of the instruction
+    uint64_t pc = 0;                   ///< of the instruction
+    const PageChunk* chunk = nullptr;  ///< of the mapping, that holds the address, if the engine knows it
 };
 
 /// Misses in program order, all before or all behind a change of the mapping.
@@ -56,9 +46,11 @@ struct L1Misses {
     const PageChunk* chunks;   ///< of the mapping; null: all are unknown
     const Access* accesses;    ///< of each miss of the list; null: no design needs them
 
-    /// The chunk that holds the page of a miss; null: unknown, or a page outside the pools.
-    Access access_of(const L1Miss& miss) const { return accesses == nullptr ? Access{miss.address()} : accesses[&miss - list.data()]; }
-    const PageChunk* chunk_of(const L1Miss& miss) const { return miss.chunk == L1Miss::unknown ? nullptr : chunks + miss.chunk; }
+    Access access_of(const L1Miss& miss) const {
+        Access access = accesses == nullptr ? Access{miss.address} : accesses[&miss - list.data()];
+        access.chunk = miss.chunk == L1Miss::unknown ? nullptr : chunks + miss.chunk;
+        return access;
+    }
 };
 
 struct MissCounts {
@@ -80,7 +72,7 @@ public:
     virtual void changed_behind_l1(VirtRange range) = 0;
 };
 
-/// The loop of missed_l1(). served(miss, chunk or null): whether a structure behind L1 serves it; it also does the fills of a miss.
+/// The loop of missed_l1(). served(miss): whether a structure behind L1 serves it; it also does the fills of a miss.
 template <class Served>
 void replay_misses(const L1Misses& misses, MissCounts& counts, Served&& served) {
     constexpr size_t ahead = 8;  // between a host prefetch and its use
@@ -89,7 +81,7 @@ void replay_misses(const L1Misses& misses, MissCounts& counts, Served&& served) 
     for (size_t i = 0; i < list.size(); ++i) {
         counts.done = i;
         if (i + ahead < list.size() && list[i + ahead].chunk != L1Miss::unknown) __builtin_prefetch(misses.chunks + list[i + ahead].chunk);
-        hits += served(list[i], misses.chunk_of(list[i])) ? 1 : 0;
+        hits += served(list[i]) ? 1 : 0;
     }
     counts.done = list.size();
     counts.hits += hits;

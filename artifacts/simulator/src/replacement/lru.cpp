@@ -1,33 +1,7 @@
-// lru.cpp - true least recently used: the victim is the way whose last hit or fill is longest ago.
-#include <vector>
-
-#include "replacement/replacement.h"
+#include "replacement/lru.h"
 
 namespace tessera::sim {
 namespace {
-
-class Lru final : public Replacement {
-public:
-    Lru(size_t sets, size_t ways) : ways_(ways), used_(sets * ways, 0) {}
-    void hit(size_t set, size_t way) override { used_[set * ways_ + way] = ++now_; }
-    void fill(size_t set, size_t way) override { used_[set * ways_ + way] = ++now_; }
-    size_t victim(size_t set) override {
-        const uint64_t* const of_set = &used_[set * ways_];
-        size_t oldest = 0;
-        uint64_t when = of_set[0];
-        for (size_t way = 1; way < ways_; ++way) {  // two selects: branches on ages would be mispredicted
-            const bool older = of_set[way] < when;
-            oldest = older ? way : oldest;
-            when = older ? of_set[way] : when;
-        }
-        return oldest;
-    }
-
-private:
-    size_t ways_;
-    uint64_t now_ = 0;
-    std::vector<uint64_t> used_;  ///< [set][way]: when
-};
 
 const Registered row(replacements(), "lru", "true least recently used",
                      [](size_t sets, size_t ways, const Platform&) { return std::make_unique<Lru>(sets, ways); });

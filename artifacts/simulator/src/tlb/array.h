@@ -29,20 +29,10 @@ public:
         return full;
     }
 
-    /// lookup(), and fill() if the page was not there; where the array has steps (tlb/entry_array.h), without branches.
-    bool lookup_or_fill(PageNumber page) {
-        if (!has_steps()) {
-            if (lookup(page)) return true;
-            fill(page);
-            return false;
-        }
-        const auto at = seek(page);
-        enter(at, page);
-        return at.found;
-    }
+    /// lookup(), and fill() if the page was not there, with one search.
+    bool lookup_or_fill(PageNumber page) { return entries_.lookup_or_fill(page.number, entry_name(page)); }
 
     /// Steps of tlb/entry_array.h.
-    bool has_steps() const { return entries_.has_steps(); }
     EntryPlace seek(PageNumber page) const { return entries_.seek(page.number, entry_name(page)); }
     void enter(EntryPlace at, PageNumber page) { entries_.enter(at, entry_name(page)); }
 

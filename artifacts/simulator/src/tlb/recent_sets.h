@@ -1,24 +1,23 @@
-// recent_sets.h - the sets of an array with at most eight ways and true LRU, each a cache line in the order of use.
+// recent_sets.h - the sets of an array with at most eight ways and true LRU, each a cache line in the order of use: for AVX-512 only.
 //
-// Encoding. A word is an entry: name << 17 | value. Of a name it holds the low 47 bits: the size of a page and the address bits
+// Encoding. A word is an entry: name << 17 | payload. Of a name it holds the low 47 bits: the size of a page and the address bits
 // up to 52, which tell all canonical addresses of 48 bits apart. The first word of a set is its most recent entry; unused ways hold ~0
-// and come last. So a use shifts the words before the entry by one place and puts it in front, and a fill does the same with all ways: the
+// and come last. A use shifts the words before the entry by one place and puts it in front, and a fill does the same with all ways: the
 // last word leaves. Words of ways that do not exist stay ~0. Invariant: the names of a set differ.
 //
-// For loops over many misses, the steps are match() and shift_in(): no branch depends on what a set holds, as that cannot be
-// predicted. PlainSteps are for any x86-64, recent_sets_avx512.h needs one instruction for what takes ten here.
+// Why it is beside lru_sets.h: with AVX-512, a set is a register and a step takes few instructions (recent_sets_avx512.h). A miss of
+// anchor.cpp then takes 14 ns; with entry_array.h it takes 28 ns on gups and 40 ns on zipf (benchmark/streams.h; Sapphire Rapids at load
+// 20, CPU time). The functions here do the same on any x86-64, for single steps.
 #pragma once
-
-#include <emmintrin.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "base/platform.h"
+#include "tlb/entry_name.h"
 
 namespace tessera::sim {
 
@@ -27,46 +26,45 @@ struct alignas(64) RecentSet {
     uint64_t words[most_ways];
 };
 
-/// An entry's word is name << recent_value_bits | value.
-inline constexpr unsigned recent_value_bits = 17;
-
 class RecentSets {
 public:
-    static constexpr uint64_t most_value = (uint64_t{1} << recent_value_bits) - 1;
+    static constexpr unsigned payload_bits = 17;
+    static constexpr uint64_t most_payload = (uint64_t{1} << payload_bits) - 1;
 
-    static bool can_be(const Geometry& geometry) {
-        return geometry.entries != 0 && std::has_single_bit(geometry.sets()) && geometry.ways <= RecentSet::most_ways;
+    static bool can_be(const Geometry& geometry, const Chosen& replacement) {
+        return geometry.entries != 0 && std::has_single_bit(geometry.sets()) && geometry.ways <= RecentSet::most_ways &&
+               replacement == "lru";
     }
 
-    /// pre: can_be(geometry).
-    explicit RecentSets(const Geometry& geometry) : ways_(geometry.ways), sets_(geometry.sets()) {
+    /// pre: can_be().
+    RecentSets(const Geometry& geometry, const Chosen&, const Platform&) : ways_(geometry.ways), sets_(geometry.sets()) {
         for (RecentSet& set : sets_) std::fill_n(set.words, RecentSet::most_ways, unused);
     }
 
-    /// The value of the entry, which is then the most recent one of its set; its set is index modulo sets.
-    std::optional<uint64_t> lookup(uint64_t index, uint64_t name) {
-        uint64_t* const words = words_of(index);
+    /// As those of tlb/entry_array.h; a place's way is a bit, and 0 if not found.
+    /// pre: no name has 47 low bits that are all 1; payload <= most_payload.
+    EntryPlace seek(uint64_t index, uint64_t name) const {
+        const size_t set = index & set_mask();
         for (size_t way = 0; way < ways_; ++way)
-            if ((words[way] ^ name << recent_value_bits) <= most_value) {
-                std::rotate(words, words + way, words + way + 1);
-                return words[0] & most_value;
-            }
-        return std::nullopt;
+            if ((sets_[set].words[way] ^ name << payload_bits) <= most_payload) return {set, size_t{1} << way, true};
+        return {set, 0, false};
+    }
+    uint64_t payload(EntryPlace at) const { return sets_[at.set].words[std::countr_zero(at.found ? at.way : 1)] & most_payload; }
+    void enter(EntryPlace at, uint64_t name, uint64_t payload) {
+        uint64_t *const words = sets_[at.set].words, *const place = words + (at.found ? size_t(std::countr_zero(at.way)) : ways_ - 1);
+        std::copy_backward(words, place, place + 1);
+        words[0] = name << payload_bits | payload;
+    }
+    void enter_if(bool condition, EntryPlace at, uint64_t name, uint64_t payload) {
+        if (condition) enter(at, name, payload);
     }
 
-    /// pre: the entry is not present, value <= most_value. No name has 47 low bits that are all 1.
-    void fill(uint64_t index, uint64_t name, uint64_t value) {
-        uint64_t* const words = words_of(index);
-        std::copy_backward(words, words + ways_ - 1, words + ways_);
-        words[0] = name << recent_value_bits | value;
-    }
-
-    /// Forgets the entries for which test(name, value) is true; of the name, the low 47 bits.
+    /// Forgets the entries for which test(name, payload) is true; of the name, the low 47 bits.
     template <class Test>
     void drop(Test&& test) {
         for (RecentSet& set : sets_) {
             uint64_t* const end = set.words + ways_;
-            const auto drops = [&](uint64_t word) { return word != unused && test(word >> recent_value_bits, word & most_value); };
+            const auto drops = [&](uint64_t word) { return word != unused && test(word >> payload_bits, word & most_payload); };
             std::fill(std::remove_if(set.words, end, drops), end, unused);
         }
     }
@@ -78,55 +76,8 @@ public:
 private:
     static constexpr uint64_t unused = ~uint64_t{0};
 
-    uint64_t* words_of(uint64_t index) { return sets_[index & set_mask()].words; }
-
     size_t ways_;
     std::vector<RecentSet> sets_;
-};
-
-/// Steps of loops, in plain x86-64 (SSE2).
-struct PlainSteps {
-    /// The way whose entry has the name of this word, as a bit; 0 if there is none. pre: the word's value is 0.
-    static uint32_t match(const RecentSet& set, uint64_t word) {
-        const __m128i wanted = _mm_set1_epi64x(int64_t(word));
-        const auto rest = [&](size_t way) {  // of two words: 0 where the names are equal
-            return _mm_srli_epi64(_mm_xor_si128(_mm_load_si128(reinterpret_cast<const __m128i*>(set.words + way)), wanted),
-                                  recent_value_bits);
-        };
-        const auto equal = [&](size_t way) {  // of four words
-            const __m128 a = _mm_castsi128_ps(rest(way)), b = _mm_castsi128_ps(rest(way + 2));
-            const __m128 low = _mm_shuffle_ps(a, b, 0x88), high = _mm_shuffle_ps(a, b, 0xdd);
-            return _mm_cmpeq_epi32(_mm_castps_si128(_mm_or_ps(low, high)), _mm_setzero_si128());
-        };
-        const __m128i found = _mm_packs_epi16(_mm_packs_epi32(equal(0), equal(4)), _mm_setzero_si128());
-        return uint32_t(_mm_movemask_epi8(found));
-    }
-
-    /// Shifts the words of these ways, which are the first ones, by one place, and puts `front` before them. ways 0: does nothing.
-    static void shift_in(RecentSet& set, uint32_t ways, uint64_t front) {
-        const uint64_t* const shifts = first_ways[__builtin_ctz(~ways)];
-        __m128i before = _mm_set1_epi64x(int64_t(front));  // its high half: the word before those at hand
-        for (size_t way = 0; way < RecentSet::most_ways; way += 2) {
-            __m128i* const place = reinterpret_cast<__m128i*>(set.words + way);
-            const __m128i words = _mm_load_si128(place), moved = _mm_unpacklo_epi64(_mm_unpackhi_epi64(before, before), words);
-            const __m128i which = _mm_load_si128(reinterpret_cast<const __m128i*>(shifts + way));
-            _mm_store_si128(place, _mm_or_si128(_mm_and_si128(which, moved), _mm_andnot_si128(which, words)));
-            before = words;
-        }
-    }
-
-private:
-    static constexpr uint64_t all = ~uint64_t{0};
-    alignas(64) static constexpr uint64_t first_ways[RecentSet::most_ways + 1][RecentSet::most_ways] = {
-        {},
-        {all},
-        {all, all},
-        {all, all, all},
-        {all, all, all, all},
-        {all, all, all, all, all},
-        {all, all, all, all, all, all},
-        {all, all, all, all, all, all, all},
-        {all, all, all, all, all, all, all, all}};
 };
 
 }  // namespace tessera::sim

@@ -1,4 +1,6 @@
-// recent_sets_avx512.h - the steps of recent_sets.h with AVX-512: a set is a register. Only for files that may use it (CMakeLists.txt).
+// recent_sets_avx512.h - the steps of recent_sets.h without branches: a set is a register. Only for files that may use AVX-512 (CMakeLists.txt).
+//
+// Such a file must use no inline code of the C++ library: the linker keeps one copy of it for the whole program.
 #pragma once
 
 #include <immintrin.h>
@@ -7,14 +9,30 @@
 
 namespace tessera::sim {
 
-struct Avx512Steps {
-    static inline __attribute__((always_inline)) uint32_t match(const RecentSet& set, uint64_t word) {
-        const __m512i rest = _mm512_xor_si512(_mm512_load_si512(set.words), everywhere(word));
-        return _mm512_cmplt_epu64_mask(rest, _mm512_set1_epi64(int64_t{1} << recent_value_bits));
+/// Of a RecentSets, which outlives it.
+class RecentSetsAvx512 {
+public:
+    RecentSetsAvx512(RecentSet* sets, uint64_t set_mask, uint32_t all_ways) : sets_(sets), set_mask_(set_mask), all_ways_(all_ways) {}
+
+    inline __attribute__((always_inline)) EntryPlace seek(uint64_t index, uint64_t name) const {
+        const size_t set = index & set_mask_;
+        const __m512i rest = _mm512_xor_si512(_mm512_load_si512(sets_[set].words), everywhere(name << RecentSets::payload_bits));
+        const size_t way = _mm512_cmple_epu64_mask(rest, _mm512_set1_epi64(int64_t(RecentSets::most_payload)));
+        return {set, way, way != 0};
     }
-    static inline __attribute__((always_inline)) void shift_in(RecentSet& set, uint32_t ways, uint64_t front) {
-        const __m512i words = _mm512_load_si512(set.words), shifted = _mm512_alignr_epi64(words, everywhere(front), 7);
-        _mm512_store_si512(set.words, _mm512_mask_mov_epi64(words, __mmask8(ways), shifted));
+    inline __attribute__((always_inline)) uint64_t payload(const EntryPlace& at) const {
+        return sets_[at.set].words[__builtin_ctzll(at.way | 1u << 7)] & RecentSets::most_payload;
+    }
+    inline __attribute__((always_inline)) void enter(const EntryPlace& at, uint64_t name, uint64_t payload) const {
+        enter_if(true, at, name, payload);
+    }
+    inline __attribute__((always_inline)) void enter_if(bool condition, const EntryPlace& at, uint64_t name, uint64_t payload) const {
+        const uint64_t up_to = at.way ^ (at.way - 1);  // the way, and all that are more recent; all bits if it is 0
+        const __mmask8 moved = __mmask8(up_to & all_ways_ & (uint64_t{0} - uint64_t{condition}));
+        RecentSet& set = sets_[at.set];
+        const __m512i words = _mm512_load_si512(set.words);
+        const __m512i shifted = _mm512_alignr_epi64(words, everywhere(name << RecentSets::payload_bits | payload), 7);
+        _mm512_store_si512(set.words, _mm512_mask_mov_epi64(words, moved, shifted));
     }
 
 private:
@@ -23,6 +41,10 @@ private:
         asm("" : "+m"(word));
         return _mm512_set1_epi64(int64_t(word));
     }
+
+    RecentSet* sets_;
+    uint64_t set_mask_;
+    uint32_t all_ways_;  ///< a bit for each
 };
 
 }  // namespace tessera::sim

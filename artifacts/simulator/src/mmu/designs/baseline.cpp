@@ -11,30 +11,27 @@
 namespace tessera::sim {
 namespace {
 
-class TwoLevels final : public BaseDesign<> {
+class TwoLevels : public BaseDesign<> {
 public:
     explicit TwoLevels(const DesignContext& context) : BaseDesign(context), second_(context.platform) {}
 
-private:
+protected:
     Translated look_up(const Access&, PageNumber page, Port*) override {
-        return second_.lookup(page) ? Translation::stlb_hit : Translation::miss;
+        return second_.lookup_or_fill(page) ? Translation::stlb_hit : Translation::miss;
     }
-    void fill(const Access&, PageNumber page, Port*) override { second_.fill(page); }
     bool regular_hit(PageNumber page) override { return second_.lookup(page); }
     void fill_regular(PageNumber page) override { second_.fill(page); }
     void drop(VirtRange range) override { second_.drop(range); }
     bool needs_accesses() const override { return false; }
-    void missed_l1(const L1Misses& misses, MissCounts& counts) override {
-        replay_misses(misses, counts, [this](const L1Miss& miss, const PageChunk*) { return second_.lookup_or_fill(miss.page()); });
-    }
 
+private:
     SecondLevel second_;
 };
 
 const Registered baseline(designs(), "baseline", "conventional TLBs and walks on 4KB pages only, whatever the layout or mapping says",
-                          [](const DesignContext& context) { return std::make_unique<TwoLevels>(context.with_4kb_pages()); });
+                          [](const DesignContext& context) { return std::make_unique<InOnePiece<TwoLevels>>(context.with_4kb_pages()); });
 const Registered thp(designs(), "thp", "conventional TLBs and walks on the pages of the layout or mapping, to compare designs with",
-                     [](const DesignContext& context) { return std::make_unique<TwoLevels>(context); });
+                     [](const DesignContext& context) { return std::make_unique<InOnePiece<TwoLevels>>(context); });
 
 }  // namespace
 }  // namespace tessera::sim

@@ -14,7 +14,6 @@
 // `cluster` sees every page as 4KB pages. `cluster-2mb` enters 2MB and 1GB pages in the regular array as themselves. Pages outside
 // the pools are regular, code pages are regular. Not modelled: permissions, PCIDs.
 #include <algorithm>
-#include <bit>
 
 #include "mmu/base_design.h"
 
@@ -30,7 +29,7 @@ Geometry geometry_of(const OwnValues& own, const std::string& array, const Platf
     return geometry;
 }
 
-class Cluster final : public BaseDesign<> {
+class Cluster : public BaseDesign<> {
 public:
     Cluster(bool large_pages, const OwnValues& own, const DesignContext& context)
         : BaseDesign(large_pages ? context : context.with_4kb_pages()),
@@ -42,59 +41,34 @@ public:
           miss_cycles_(std::max(regular_cycles_, cluster_cycles_)) {}
 
     /// Data accesses only. A miss counts its look-up cycles in the array that it waits for last.
-    std::vector<StructureCounts> structures() const override { return {regular_counts_, cluster_counts_}; }
-
-private:
-    Translated look_up(const Access& access, PageNumber page, Port*) override {
-        const VirtAddr address = access.address;
-        StructureCounts &regular = regular_counts_, &cluster = cluster_counts_;
-        ++regular.accesses, ++cluster.accesses;
-        if (regular_.lookup(page)) {
-            ++regular.hits, regular.lookup_cycles += regular_cycles_;
-            return Translation::stlb_hit;
-        }
-        if (page.size == PageSize::small_4kb && clusters_.lookup(group(address), name(address)) != nullptr) {
-            ++cluster.hits, cluster.lookup_cycles += cluster_cycles_;
-            return {Translation::stlb_hit, cluster_cycles_};
-        }
-        (cluster_cycles_ < regular_cycles_ ? regular : cluster).lookup_cycles += miss_cycles_;
-        return {Translation::miss, miss_cycles_};
+    std::vector<StructureCounts> structures() const override {
+        const uint64_t of_misses = (accesses_ - regular_hits_ - cluster_hits_) * miss_cycles_;
+        const bool regular_last = cluster_cycles_ < regular_cycles_;
+        return {{"regular", accesses_, regular_hits_, regular_hits_ * regular_cycles_ + (regular_last ? of_misses : 0)},
+                {"cluster", accesses_, cluster_hits_, cluster_hits_ * cluster_cycles_ + (regular_last ? 0 : of_misses)}};
     }
-    void fill(const Access& access, PageNumber page, Port*) override {
-        const VirtAddr address = access.address;
-        if (page.size == PageSize::small_4kb && clusters_.exists() && std::popcount(together(address)) >= 2)
-            clusters_.fill(group(address), name(address));
-        else regular_.fill(page);
+
+protected:
+    /// After a miss, the page enters the array where it was not found: a walk gives a cluster entry if several pages go together.
+    Translated look_up(const Access& access, PageNumber page, Port*) override {
+        const uint64_t group = access.address.value >> 15;
+        const uint8_t bits = page.size == PageSize::small_4kb && clusters_.exists() ? together(access) : 0;
+        const uint64_t name = group << 8 | bits;
+        const bool several = (bits & (bits - 1)) != 0;
+        const EntryPlace regular = regular_.seek(page), cluster = clusters_.seek(group, name);
+        const bool missed = !regular.found;
+        if (missed & several) clusters_.enter(cluster, name);
+        else regular_.enter(regular, page);
+        ++accesses_, regular_hits_ += regular.found, cluster_hits_ += missed & cluster.found;
+        if (regular.found) return {Translation::stlb_hit, regular_cycles_};
+        if (cluster.found) return {Translation::stlb_hit, cluster_cycles_};
+        return {Translation::miss, miss_cycles_};
     }
     bool needs_chunks() const override { return true; }
     bool needs_accesses() const override { return false; }
-    /// look_up() and fill() in one step: the entry is where it belongs, or enters there.
-    void missed_l1(const L1Misses& misses, MissCounts& counts) override {
-        if (!regular_.has_steps() || !clusters_.has_steps()) return BaseDesign::missed_l1(misses, counts);
-        uint64_t regular_hits = 0, cluster_hits = 0;
-        replay_misses(misses, counts, [&](const L1Miss& miss, const PageChunk* chunk) {
-            const VirtAddr address = miss.address();
-            const PageNumber page = miss.page();
-            const auto regular = regular_.seek(page);
-            const bool small = page.size == PageSize::small_4kb;
-            const uint64_t bits = !small ? 0 : chunk != nullptr ? together(address, *chunk) : together(address);
-            const uint64_t name = group(address) << 8 | bits;
-            const auto cluster = clusters_.seek(group(address), name);
-            const bool in_cluster = !regular.found & small & cluster.found, several = (bits & (bits - 1)) != 0;
-            if (in_cluster | (!regular.found & several)) clusters_.enter(cluster, name);
-            else regular_.enter(regular, page);
-            regular_hits += regular.found, cluster_hits += in_cluster;
-            return regular.found | in_cluster;
-        });
-        const uint64_t accesses = misses.list.size(), of_misses = (accesses - regular_hits - cluster_hits) * miss_cycles_;
-        const bool regular_last = cluster_cycles_ < regular_cycles_;
-        regular_counts_ += {"", accesses, regular_hits, regular_hits * regular_cycles_ + (regular_last ? of_misses : 0)};
-        cluster_counts_ += {"", accesses, cluster_hits, cluster_hits * cluster_cycles_ + (regular_last ? 0 : of_misses)};
-    }
     bool regular_hit(PageNumber page) override { return regular_.lookup(page); }
     void fill_regular(PageNumber page) override { regular_.fill(page); }
     void drop(VirtRange range) override {
-        last_page_ = no_page;
         regular_.drop(range);
         clusters_.drop([range](uint64_t name, Nothing) {
             const uint64_t begin = name >> 8 << 15;
@@ -102,55 +76,38 @@ private:
         });
     }
 
-    static uint64_t group(VirtAddr address) { return address.value >> 15; }
-    uint64_t name(VirtAddr address) const { return group(address) << 8 | together(address); }
-
+private:
     /// The valid bits of the address's entry: the pages of its group whose frame >> 3 is that of its own frame.
-    uint8_t together(VirtAddr address) const {
-        if (address.value >> 12 != last_page_) {  // a fill follows a look-up of the same page
-            last_bits_ = find_together(address);
-            last_page_ = address.value >> 12;
+    uint8_t together(const Access& access) const {
+        const uint64_t page = access.address.value >> 12, begin = page & ~uint64_t{7};
+        const PageChunk* const own = chunk_of(access);
+        if (own == nullptr) {
+            const MappedRow& row = pages_.row(access.address);  // a page outside, or in a window of the kernel, which is a run
+            return row.frame >= outside_frames ? uint8_t(1 << (page - begin)) : of_a_run(page, row.frame + (page - row.page));
         }
-        return last_bits_;
-    }
-    /// The same, if the chunk of the page is known. Most groups lie in one chunk, and then their frames go on as their pages do.
-    uint8_t together(VirtAddr address, const PageChunk& chunk) const {
-        const uint64_t page = address.value >> 12, begin = page & ~uint64_t{7}, frame = chunk.frame + (page - chunk.page);
-        if (chunk.page > begin || begin + 8 > chunk.page + chunk.pages || frame >= outside_frames) return find_together(address);
-        return of_a_run(page, frame);
-    }
-    /// If the frames of the whole group go on as its pages do.
-    static uint8_t of_a_run(uint64_t page, uint64_t frame) { return uint8_t(0xffu << (page & 7) >> (frame & 7)); }
-    uint8_t find_together(VirtAddr address) const {
-        const MappedRow& row = pages_.row(address);
-        const uint64_t page = address.value >> 12, begin = page & ~uint64_t{7}, frame = row.frame + (page - row.page);
-        if (frame >= outside_frames) return uint8_t(1 << (page - begin));
-        if (row.chunk == MappedRow::no_chunk) return of_a_run(page, frame);  // of the kernel, whose windows are runs
-        const std::vector<PageChunk>& chunks = pages_.chunks();
-        size_t at = row.chunk;
-        while (at > 0 && chunks[at - 1].page + chunks[at - 1].pages > begin) --at;
+        const uint64_t frame = own->frame + (page - own->page);
+        if (own->page <= begin && begin + 8 <= own->page + own->pages) return of_a_run(page, frame);  // most groups
+        const PageChunk *chunk = own, *const first = pages_.chunks().data(), *const end = first + pages_.chunks().size();
+        while (chunk != first && chunk[-1].page + chunk[-1].pages > begin) --chunk;
         uint8_t bits = 0;
-        for (; at < chunks.size() && chunks[at].page < begin + 8; ++at) {
-            const PageChunk& chunk = chunks[at];
+        for (; chunk != end && chunk->page < begin + 8; ++chunk) {
             // The aligned group of frames begins at this page, if the chunk goes so far; all differences are modulo 2^64.
-            const int64_t aligned = int64_t(chunk.page + ((frame & ~uint64_t{7}) - chunk.frame));
-            const int64_t from = std::max({aligned, int64_t(chunk.page), int64_t(begin)});
-            const int64_t to = std::min({aligned + 8, int64_t(chunk.page + chunk.pages), int64_t(begin + 8)});
+            const int64_t aligned = int64_t(chunk->page + ((frame & ~uint64_t{7}) - chunk->frame));
+            const int64_t from = std::max({aligned, int64_t(chunk->page), int64_t(begin)});
+            const int64_t to = std::min({aligned + 8, int64_t(chunk->page + chunk->pages), int64_t(begin + 8)});
             if (from < to) bits |= uint8_t(((1u << (to - from)) - 1) << (from - int64_t(begin)));
         }
         return bits;
     }
-
-    static constexpr uint64_t no_page = ~uint64_t{0};
+    /// If the frames of the whole group go on as its pages do.
+    static uint8_t of_a_run(uint64_t page, uint64_t frame) { return uint8_t(0xffu << (page & 7) >> (frame & 7)); }
 
     struct Nothing {};
     const MappedPages& pages_;
-    mutable uint64_t last_page_ = no_page;  ///< that together() was asked for last, under the mapping as it is
-    mutable uint8_t last_bits_ = 0;
     TlbArray regular_;
     EntryArray<Nothing> clusters_;
     uint32_t regular_cycles_, cluster_cycles_, miss_cycles_;
-    StructureCounts regular_counts_{"regular"}, cluster_counts_{"cluster"};
+    uint64_t accesses_ = 0, regular_hits_ = 0, cluster_hits_ = 0;
 };
 
 std::vector<OwnKey> keys() {
@@ -163,9 +120,11 @@ std::vector<OwnKey> keys() {
 }
 
 const Registered cluster(designs(), "cluster", "a regular TLB and one whose entries map up to eight 4KB pages each", keys(),
-                         [](const OwnValues& own, const DesignContext& c) { return std::make_unique<Cluster>(false, own, c); });
+                         [](const OwnValues& own, const DesignContext& c) { return std::make_unique<InOnePiece<Cluster>>(false, own, c); });
 const Registered cluster_2mb(designs(), "cluster-2mb", "cluster, with 2MB and 1GB pages in the regular TLB", keys(),
-                             [](const OwnValues& own, const DesignContext& c) { return std::make_unique<Cluster>(true, own, c); });
+                             [](const OwnValues& own, const DesignContext& c) {
+                                 return std::make_unique<InOnePiece<Cluster>>(true, own, c);
+                             });
 
 }  // namespace
 }  // namespace tessera::sim

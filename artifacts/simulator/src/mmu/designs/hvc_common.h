@@ -101,7 +101,6 @@ private:
     }
     bool regular_hit(PageNumber page) final { return code_.lookup(page); }
     void fill_regular(PageNumber page) final { code_.fill(page); }
-    void fill(const Access&, PageNumber, Port*) final {}
     void drop(VirtRange range) final {
         synonym_tlb_.drop(range);
         code_.drop(range);
@@ -110,13 +109,10 @@ private:
     bool is_synonym(VirtAddr address) const { return shared_.begin <= address && address < shared_.end; }
 
     Translated translate_before(VirtAddr address, PageNumber page, bool candidate, Port& port) {
-        const bool synonym = is_synonym(address), hit = synonym_tlb_.lookup(page);
+        const bool synonym = is_synonym(address), hit = synonym_tlb_.lookup_or_fill(page);
         if (candidate) count(synonyms_, synonym);
         count(synonym_lookups_, hit);
-        if (!hit) {
-            walker_.walk(address, page.size, port);
-            synonym_tlb_.fill(page);
-        }
+        if (!hit) walker_.walk(address, page.size, port);
         port.program(synonym ? PhysAddr(physical(address, page).value | synonym_bit) : PhysAddr(address.value));
         return {hit ? Translation::l1_hit : Translation::miss, 0};
     }

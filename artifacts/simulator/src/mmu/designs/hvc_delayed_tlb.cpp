@@ -23,12 +23,9 @@ public:
 
 private:
     Translated look_up(const Access& access, PageNumber page, Port* port) override {
-        const bool hit = delayed_tlb_.lookup(page);
+        const bool hit = delayed_tlb_.lookup_or_fill(page);
         count(lookups_, hit, cycles_);
-        if (!hit) {
-            if (port != nullptr) walker_.walk_behind_l3(access.address, page.size, *port);
-            delayed_tlb_.fill(page);
-        }
+        if (!hit && port != nullptr) walker_.walk_behind_l3(access.address, page.size, *port);
         return {hit ? Translation::stlb_hit : Translation::miss, cycles_, Place::behind_l3};
     }
     void drop_delayed(VirtRange range) override { delayed_tlb_.drop(range); }

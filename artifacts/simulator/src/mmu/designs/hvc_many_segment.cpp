@@ -78,12 +78,11 @@ private:
         tree_.find(address.value, [&](size_t node) {
             const PhysAddr at(tree_base + 64 * node);
             const uint64_t line = line_of(at).value;
-            const bool hit = index_cache_.lookup(line, line) != nullptr;
+            const bool hit = index_cache_.lookup_or_fill(line, line);
             count(index_lookups_, hit, cycles_.node);
             cycles += cycles_.node;
             if (hit) return;
             if (port != nullptr) port->walker_load(at, LoadFrom::l3);
-            index_cache_.fill(line, line);
             found = Translation::miss;
         });
         count(table_lookups_, true, cycles_.table);

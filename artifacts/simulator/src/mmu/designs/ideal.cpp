@@ -24,7 +24,6 @@ public:
 
 private:
     Translated look_up(const Access&, PageNumber, Port*) override { return Translation::l1_hit; }
-    void fill(const Access&, PageNumber, Port*) override {}
     bool regular_hit(PageNumber) override { return true; }
     void fill_regular(PageNumber) override {}
     void drop(VirtRange) override {}

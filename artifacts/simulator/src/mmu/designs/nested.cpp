@@ -77,13 +77,12 @@ private:
     void walk_host(VirtAddr address, PageSize size) {
         const PageNumber page = page_of(address, size);
         ++accesses_;
-        if (nested_.lookup(page)) {
+        if (nested_.lookup_or_fill(page)) {
             ++hits_;
             return;
         }
         host_.entries(address, size, physical::far.begin, host_path_);
         for (const EntryRead& entry : host_path_) loads_.push_back(entry.address);
-        nested_.fill(page);
     }
 
     PageTable guest_, host_;

@@ -17,7 +17,7 @@
 namespace tessera::sim {
 namespace {
 
-class Rmm final : public BaseDesign<> {
+class Rmm : public BaseDesign<> {
 public:
     Rmm(const OwnValues& own, const DesignContext& context)
         : BaseDesign(context),
@@ -30,57 +30,32 @@ public:
           second_(context.platform) {}
 
     /// Of data accesses. A range's hits are those without a regular one. The cycles of a miss are those of the slower structure.
-    std::vector<StructureCounts> structures() const override { return {regular_, range_}; }
+    std::vector<StructureCounts> structures() const override {
+        const uint64_t misses = accesses_ - regular_hits_ - range_hits_;
+        const bool range_last = range_cycles_ > regular_cycles_;
+        return {{"regular", accesses_, regular_hits_, regular_cycles_ * (regular_hits_ + (range_last ? 0 : misses))},
+                {"range", accesses_, range_hits_, range_cycles_ * (range_hits_ + (range_last ? misses : 0))}};
+    }
 
 protected:
     Translated look_up(const Access& access, PageNumber page, Port*) override {
-        ++regular_.accesses;
-        ++range_.accesses;
         if (!numbered_) number();
-        const bool in_range = ranges_.lookup(mapping_.row(access.address).chunk, access.address.value >> 12),
-                   in_regular = regular_hit(page);
-        const bool range_counts = in_regular ? false : in_range || range_cycles_ > regular_cycles_;
-        const uint32_t cycles = range_counts ? range_cycles_ : regular_cycles_;
-        (range_counts ? range_ : regular_).lookup_cycles += cycles;
-        if (!in_regular && !in_range) return {Translation::miss, cycles};
-        ++(in_regular ? regular_ : range_).hits;
-        return {Translation::stlb_hit, cycles};
+        const bool in_range = ranges_.lookup(number_of(chunk_of(access)), access.address.value >> 12);
+        const bool in_regular = in_range ? second_.lookup(page) : second_.lookup_or_fill(page);
+        ++accesses_, regular_hits_ += in_regular, range_hits_ += in_range & !in_regular;
+        if (in_regular) return {Translation::stlb_hit, regular_cycles_};
+        if (in_range) return {Translation::stlb_hit, range_cycles_};
+        return {Translation::miss, std::max(regular_cycles_, range_cycles_)};
     }
-
-    void fill(const Access& access, PageNumber page, Port* port) override {
-        fill_regular(page);
-        enter_range(mapping_.row(access.address).chunk, port);
-    }
-
-    void enter_range(uint32_t number, Port* port) {
-        if (!has_ranges_ || number >= mapping_.chunks().size()) return;
-        const PageChunk& chunk = mapping_.chunks()[number];
-        if (chunk.pages < 2) return;
-        if (port != nullptr) port->background_loads(table_.search(number));
-        ranges_.enter(number, chunk.page, chunk.page + chunk.pages);
+    void fill(const Access& access, PageNumber, Port* port) override {
+        const PageChunk* const chunk = chunk_of(access);
+        if (!has_ranges_ || chunk == nullptr || chunk->pages < 2) return;
+        if (port != nullptr) port->background_loads(table_.search(number_of(chunk)));
+        ranges_.enter(number_of(chunk), chunk->page, chunk->page + chunk->pages);
     }
 
     bool needs_chunks() const override { return true; }
     bool needs_accesses() const override { return false; }
-    /// look_up() and fill(), which needs no search of the table here.
-    void missed_l1(const L1Misses& misses, MissCounts& counts) override {
-        if (!numbered_) number();
-        uint64_t regular_hits = 0, range_hits = 0;
-        replay_misses(misses, counts, [&](const L1Miss& miss, const PageChunk* known) {
-            const uint64_t vpn = miss.address().value >> 12;
-            const uint32_t number = known != nullptr ? miss.chunk : mapping_.row(miss.address()).chunk;
-            const bool in_range = ranges_.lookup(number, vpn);
-            const bool in_regular = in_range ? second_.lookup(miss.page()) : second_.lookup_or_fill(miss.page());
-            regular_hits += in_regular, range_hits += in_range & !in_regular;
-            if (in_range | in_regular) return true;
-            enter_range(number, nullptr);
-            return false;
-        });
-        const uint64_t accesses = misses.list.size(), both_missed = accesses - regular_hits - range_hits;
-        const bool range_last = range_cycles_ > regular_cycles_;
-        regular_ += {"", accesses, regular_hits, regular_cycles_ * (regular_hits + (range_last ? 0 : both_missed))};
-        range_ += {"", accesses, range_hits, range_cycles_ * (range_hits + (range_last ? both_missed : 0))};
-    }
     bool regular_hit(PageNumber page) override { return second_.lookup(page); }
     void fill_regular(PageNumber page) override { second_.fill(page); }
 
@@ -98,13 +73,18 @@ private:
         numbered_ = true;
     }
 
+    /// Its place among the mapping's chunks; null: no chunk has that number.
+    uint32_t number_of(const PageChunk* chunk) const {
+        return chunk == nullptr ? ~uint32_t{0} : uint32_t(chunk - mapping_.chunks().data());
+    }
+
     const MappedPages& mapping_;
     RangeTable table_;
     bool has_ranges_, numbered_ = false;
     RangeArray ranges_;
     uint32_t regular_cycles_, range_cycles_;
     SecondLevel second_;
-    StructureCounts regular_{"regular"}, range_{"range"};
+    uint64_t accesses_ = 0, regular_hits_ = 0, range_hits_ = 0;
 };
 
 const Registered row(designs(), "rmm", "redundant memory mappings: 32 ranges beside a conventional second level (needs a mapping)",
@@ -112,7 +92,7 @@ const Registered row(designs(), "rmm", "redundant memory mappings: 32 ranges bes
                       {"range_cycles", "cycles", 0, 1000, 8, "Park, Table 3.3", "Time that a range adds to an access that missed L1"},
                       {"btree", "0 or 1", 0, 1, 1, "Kanellopoulos et al., ASPLOS 2025 (Virtuoso), Table 4: a tree stores the ranges",
                        "Range table: 1: a B-tree with nodes of 64 bytes; 0: sorted rows of 24 bytes, binary search"}},
-                     [](const OwnValues& own, const DesignContext& context) { return std::make_unique<Rmm>(own, context); });
+                     [](const OwnValues& own, const DesignContext& context) { return std::make_unique<InOnePiece<Rmm>>(own, context); });
 
 }  // namespace
 }  // namespace tessera::sim

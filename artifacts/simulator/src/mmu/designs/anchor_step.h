@@ -1,0 +1,59 @@
+// anchor_step.h - what an anchor TLB (anchor.cpp) does behind an L1 miss, on any array with the steps of tlb/entry_array.h.
+//
+// Both entries are sought, and each is used or enters under a condition. So one text serves the look-up of an access on every array, and
+// with AVX-512 a loop over many misses without branches on what the array holds, which the host cannot predict (anchor_avx512.cpp).
+#pragma once
+
+#include "base/select.h"
+#include "mmu/shared_l1.h"
+#include "tlb/entry_name.h"
+#include "tlb/recent_sets.h"
+
+namespace tessera::sim {
+
+inline constexpr uint64_t anchor_bits = 1;          ///< low six bits of an anchor's name
+inline constexpr uint64_t most_contiguity = 65536;  ///< in pages of 4KB
+
+/// The anchors of the page table.
+struct AnchorTable {
+    unsigned shift;  ///< base-2 logarithm of the distance
+
+    uint64_t number(VirtAddr address) const { return address.value >> 12 >> shift; }
+    bool exist_for(PageSize size) const { return (12 + shift >= shift_of(size)) | (size == PageSize::small_4kb); }
+    /// Of the anchor of a page in this chunk; 0 if there is none or the AVPN is in another chunk, as its contiguity ends before the page.
+    uint64_t contiguity(VirtAddr address, PageSize size, const PageChunk& chunk) const {
+        const uint64_t avpn = number(address) << shift, pages = chunk.page + chunk.pages - avpn;
+        return select(exist_for(size) & (avpn >= chunk.page), pages < most_contiguity ? pages : most_contiguity, 0);
+    }
+};
+
+/// Who served the page; a miss if nobody did.
+struct AnchorStep {
+    uint64_t regular, anchor;  ///< 0 or 1
+    bool anchor_found;         ///< also without a match
+};
+
+/// contiguity: of the page's anchor in the page table; an anchor enters if it is more than 1.
+template <class Array>
+inline __attribute__((always_inline)) AnchorStep anchor_step(Array& array, const AnchorTable& table, VirtAddr address, PageNumber page,
+                                                             uint64_t contiguity) {
+    const uint64_t number = table.number(address), name = number << 6 | anchor_bits;
+    const EntryPlace regular = array.seek(page.number, entry_name(page)), anchor = array.seek(number, name);
+    const uint64_t held = array.payload(anchor);
+    const uint64_t missed = regular.found ^ 1, matches = anchor.found & ((address.value >> 12) - (number << table.shift) < held);
+    const uint64_t to_anchor = missed & (anchor.found | (contiguity > 1));  // it is used or enters
+    const uint64_t to_regular = (to_anchor ^ 1) | (anchor.found & (matches ^ 1));
+    array.enter_if(to_anchor, anchor, name, select(anchor.found, held, contiguity));
+    array.enter_if(to_regular, regular, entry_name(page), 0);
+    return {regular.found, missed & matches, anchor.found};
+}
+
+struct AnchorHits {
+    uint64_t regular = 0, anchor = 0;
+};
+
+/// The steps of `count` misses. chunks: of the mapping. A page outside the pools has no anchor. Only if the processor has AVX-512.
+AnchorHits anchor_steps_avx512(RecentSet* sets, uint64_t set_mask, uint32_t all_ways, const AnchorTable& table, const L1Miss* misses,
+                               size_t count, const PageChunk* chunks);
+
+}  // namespace tessera::sim
