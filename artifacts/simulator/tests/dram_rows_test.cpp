@@ -149,6 +149,10 @@ TEST(DramRows, AreScaledByInstructions) {
     const SamplePlan full({}, header);
     EXPECT_EQ(format_dram_rows(p, all_4kb(), counts, header, full, true),
               "growing-0,program,6,4,2\ngrowing-0,prefetch,0,0,0\ngrowing-0,kernel,10,0,14\n");
+    p.dram_queues_walks = 1;
+    counts.rows.of[size_t(DramAsker::walk)] = {5, 6, 7};
+    EXPECT_EQ(format_dram_rows(p, all_4kb(), counts, header, full, false),
+              "growing-0,program,6,4,2\ngrowing-0,walk,10,12,14\ngrowing-0,prefetch,0,0,0\n");
 }
 
 }  // namespace
