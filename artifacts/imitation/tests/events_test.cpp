@@ -182,6 +182,22 @@ TEST(Events, EachWriterNamesItsCause) {
     EXPECT_EQ(causes(touch(at + 512 * 8, false)), (Lines{"1 table", "0 fault", "0 around"}));
 }
 
+TEST(Events, CallsNameThemselves) {
+    Pressure p(settings_of(THP_ALWAYS), 64 * mib, 16384, false);
+    ASSERT_EQ(p.map(at, 512 * 4), nullptr);
+    for (uint64_t i = 0; i < 512 * 4; i += 512) p.touch(at + i);
+    const auto only = [&](const char *cause, const char *also, const std::function<const char *()> &call) {
+        Causes found(p.memory.p);
+        EXPECT_EQ(call(), nullptr) << cause;
+        EXPECT_FALSE(found.seen.empty()) << cause;
+        for (const std::string &one : found.seen) EXPECT_TRUE(one.ends_with(cause) || one.ends_with(also)) << one;
+    };
+    only(" protect", " call", [&] { return process_protect(&p.process, at + 512, 512, AREA_READ); });
+    only(" call", " call", [&] { return process_advise(&p.process, at + 100, 3, ADVICE_DONTNEED, 0); });
+    only(" move", " table", [&] { return process_remap(&p.process, at + 512 * 2, 512, 512, at + 512 * 9, 0); });
+    only(" call", " table", [&] { return process_unmap(&p.process, at, 512 * 13, 0); });
+}
+
 TEST(Events, AreLinesOfText) {
     pt table{};
     char text[PT_CHANGE_TEXT_BYTES];
