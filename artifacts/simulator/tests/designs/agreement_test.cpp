@@ -1,5 +1,6 @@
 // agreement_test.cpp - every registered design gives equal counts on all three engines: random programs, platforms, mappings of one and
-// two epochs, and logs with and without the kernel's work. A new design is in this test as soon as it is registered.
+// two epochs, and logs with and without the kernel's work; H and M under a log are those under a mapping of the same pages. A new design is in
+// these tests as soon as it is registered.
 //
 // TESSERA_AGREEMENT_SEEDS: random inputs for each design and test; 6 if it is not set.
 #include <cstdlib>
@@ -83,6 +84,59 @@ TEST_P(DesignAgreement, OnRandomLogs) {
         if (seed % 2 || GetParam() == "nested")  // no addresses of the kernel
             on_all_engines(platform, random.stream, {random.layout}, sampled ? Sampling{false, 3, 300, 200} : Sampling{});
         else on_all_engines(platform, random.woven, {random.layout});
+        if (::testing::Test::HasFailure()) return;
+    }
+}
+
+/// Both pools in chunks of up to 20 pages, some regions as 2MB: as a mapping, and as a log that maps all before the first access.
+struct SameMemory {
+    explicit SameMemory(uint64_t seed) {
+        std::mt19937_64 random(seed);
+        uint64_t frame = 512;
+        for (const unsigned pool : {0u, 1u})
+            for (uint64_t page = 0; page < RandomLog::pages;) {
+                const bool large = page % 512 == 0 && random() % 4 == 0;
+                const uint64_t pages = large ? 512 : std::min(1 + random() % 20, 512 - page % 512);
+                frame = large ? (frame + 511) / 512 * 512 : frame + 1 + random() % 9;
+                rows.push_back({pool == 0 ? trace::PoolKind::heap : trace::PoolKind::anon, page, frame, pages,
+                                large ? PageSize::large_2mb : PageSize::small_4kb});
+                for (uint64_t i = 0; i < pages; i += large ? pages : 1) {
+                    os::Record r{0, 0, os::Kind::map};
+                    r.cause = uint8_t(os::Cause::page), r.pool = uint8_t(pool), r.large = large;
+                    r.page = page + i, r.pages = large ? pages : 1, r.frame = frame + i;
+                    r.tables = {9, 20, 30 + pool};
+                    if (!large) r.tables.push_back(uint32_t(1000 + 16 * pool + page / 512));
+                    records.push_back(r);
+                }
+                page += pages, frame += pages;
+            }
+    }
+    std::vector<MappingRow> rows;
+    std::vector<os::Record> records;
+};
+
+/// H and M without data caches: tables have other addresses under a log.
+TEST_P(DesignAgreement, OnALogAsOnTheMappingOfItsPages) {
+    for (uint64_t seed = 0; seed < seeds(); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        RandomLog program(seed + 5000);
+        program.make(4000);
+        MemoryStream stream = program.stream();
+        const SameMemory memory(seed);
+        const Layout mapping = mapping_of_rows(memory.rows), log = log_layout(stream.header(), memory.records);
+        Platform platform = RandomInputs(seed + 5000).platform();
+        platform.mmu_design = GetParam();
+        if (GetParam() == "anchor") platform.mmu_design.own["distance_pages"] = 16;  // chosen before the log has pages
+        platform.allocator = "mapped";
+        platform.page_table_levels = 4;
+        const Properties properties = properties_of(platform, stream, mapping);
+        if (properties.needs_caches || !properties.follows_changes) return;
+        const auto counts_of = [&](const Layout& layout) {
+            return simulate("partial", platform, stream, {layout}, Sampling{false, 0, 0, 0})[0].of(Source::program);
+        };
+        const Counts of_log = counts_of(log), of_mapping = counts_of(mapping);
+        EXPECT_EQ(of_log.stlb_hits, of_mapping.stlb_hits);
+        EXPECT_EQ(of_log.stlb_misses, of_mapping.stlb_misses);
         if (::testing::Test::HasFailure()) return;
     }
 }

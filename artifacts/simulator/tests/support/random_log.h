@@ -1,8 +1,8 @@
 // random_log.h - a random program under a random operating system: a stream, and the log that belongs to it.
 //
-// Before each access, pages may be mapped (4KB, 2MB, zeros), unmapped, split, collapsed or moved, and areas may get other rights; the page of the
-// access is mapped. Frames
-// are those of a counter, so no two pages share one, except pages of zeros. `state` is the page table at the end, kept page by page.
+// Before each access, pages may be mapped (4KB, 2MB, zeros), unmapped, split, collapsed or moved, and areas may get other rights; the
+// page of the access is mapped. Frames are those of a counter, so no two pages share one, except pages of zeros. `state` is the page
+// table at the end, kept page by page.
 #pragma once
 
 #include <unistd.h>
@@ -17,6 +17,25 @@
 #include "tessera/os/log.h"
 
 namespace tessera::sim::testing {
+
+inline os::Header log_header(const trace::Header& of) {
+    os::Header header;
+    header.scenario = "random";
+    header.trace_checksum = of.checksum;
+    for (const trace::Pool& pool : of.pools) header.pools.push_back({static_cast<uint8_t>(pool.kind), pool.base, pool.size_bytes});
+    return header;
+}
+
+/// A log of the trace as a layout, by way of a file.
+inline Layout log_layout(const trace::Header& of, const std::vector<os::Record>& records) {
+    const auto path = std::filesystem::temp_directory_path() / ("random-log-" + std::to_string(getpid()) + ".oslog");
+    os::Writer writer(path.string(), log_header(of));
+    for (const os::Record& record : records) writer.add(record);
+    writer.finish();
+    Layout found = layout_of(std::make_shared<Mapping>(read_os_log(path.string(), of)));
+    std::filesystem::remove(path);
+    return found;
+}
 
 class RandomLog {
 public:
@@ -57,23 +76,7 @@ public:
     const std::vector<os::Record>& records() const { return records_; }
     const State& state() const { return state_; }
 
-    os::Header header(const trace::Header& of) const {
-        os::Header header;
-        header.scenario = "random";
-        header.trace_checksum = of.checksum;
-        for (const trace::Pool& pool : of.pools) header.pools.push_back({static_cast<uint8_t>(pool.kind), pool.base, pool.size_bytes});
-        return header;
-    }
-    /// The log as a layout, by way of a file.
-    Layout layout(const trace::Header& of) const {
-        const auto path = std::filesystem::temp_directory_path() / ("random-log-" + std::to_string(getpid()) + ".oslog");
-        os::Writer writer(path.string(), header(of));
-        for (const os::Record& record : records_) writer.add(record);
-        writer.finish();
-        Layout found = layout_of(std::make_shared<Mapping>(read_os_log(path.string(), of)));
-        std::filesystem::remove(path);
-        return found;
-    }
+    Layout layout(const trace::Header& of) const { return log_layout(of, records_); }
 
 private:
     os::Record record(os::Kind kind, unsigned pool, uint64_t page, uint64_t count, uint64_t frame) {
