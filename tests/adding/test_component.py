@@ -161,7 +161,8 @@ def test_a_key_is_a_field_of_the_platform(root, checkout, toolchain, tmp_path):
         str(source / f"base/{name}.cpp") for name in ("platform", "platform_keys", "platform_rules", "text")
     ]
     files = " ".join([*readers, "main.cpp"])
-    compile_all = f"printf '%s\\n' {files} | xargs -P 2 -n 1 g++ -std=c++20 -O0 -I{source} -c"
+    include = f"-I{source} -I{root / 'artifacts/common/include'}"
+    compile_all = f"printf '%s\\n' {files} | xargs -P 2 -n 1 g++ -std=c++20 -O0 {include} -c"
     script = f"cd {tmp_path} && {compile_all} && g++ *.o -o main && ./main p.flat"
     options = RunOptions(writes=(tmp_path,))
     done = toolchain.run(["sh", "-ec", script], paths=[checkout], capture=True, options=options)
