@@ -14,6 +14,8 @@ from tessera.cli.pipeline.lock import RunLock
 from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
 
+pytestmark = pytest.mark.slow
+
 HOLD = """
 import sys, time
 from pathlib import Path
@@ -27,7 +29,6 @@ WORKFLOW = """
 from pathlib import Path
 from tessera.cli.pipeline.failures import begin_run
 
-pytestmark = pytest.mark.slow
 onstart: begin_run(Path("results/x"))
 rule all:
     input: "results/x/first", "results/x/second",

@@ -16,6 +16,8 @@ from tessera.core.results.table_io import write_cells
 from tessera.core.results.tree import ResultsTree
 from tessera.record.traces import trace_info
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def results(tmp_path):
@@ -214,7 +216,6 @@ def test_what_failed_is_made_again_although_a_report_was_made_of_it(tmp_path):
 from pathlib import Path
 from tessera.cli.pipeline.failures import begin_run
 
-pytestmark = pytest.mark.slow
 onstart: begin_run(Path("results/x"))
 rule check:
     input: "results/x/report/index.html",
