@@ -50,7 +50,9 @@ void expect_equal(const MappedPages& pages, const State& state, bool with_chunks
             ASSERT_EQ(pages.chunks().at(pages.row(address).chunk), chunk);
             ASSERT_LT((address.value >> 12) - chunk.page, chunk.pages);
         }
-    if (with_chunks) ASSERT_EQ(pages.chunks(), chunks_of(state));
+    if (with_chunks) {
+        ASSERT_EQ(pages.chunks(), chunks_of(state));
+    }
 }
 
 TEST(LivePages, FollowAPageTableKeptPageByPage) {
@@ -263,7 +265,7 @@ TEST(OsLog, ALogOfAnotherTraceIsNamed) {
     random.make(10);
     const MemoryStream stream = random.stream();
     const auto path = std::filesystem::temp_directory_path() / ("other-" + std::to_string(getpid()) + ".oslog");
-    os::Header header = random.header(stream.header());
+    os::Header header = log_header(stream.header());
     header.trace_checksum = "feed";
     {
         os::Writer writer(path.string(), header);
@@ -278,7 +280,7 @@ TEST(OsLog, ALogOfAnotherTraceIsNamed) {
         return std::string();
     };
     EXPECT_NE(message().find("os/other-trace"), std::string::npos) << message();
-    header = random.header(stream.header());
+    header = log_header(stream.header());
     const os::Record page{0, 0, os::Kind::map, 1, 1, false, false, true, 5, 1, 77, {}},
         source{0, 0, os::Kind::source, 0, 1, false, false, false, 5, 1, 55};
     os::Record copy = page, of_zeros = source;
