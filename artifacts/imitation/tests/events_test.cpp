@@ -6,8 +6,11 @@
 #include "pressure_support.h"
 
 extern "C" {
+#include "file/cache.h"
 #include "vm/fork.h"
 #include "vm/hugetlb.h"
+#include "vm/policy.h"
+extern const vm_policy eager;
 }
 
 using namespace tests;
@@ -138,13 +141,22 @@ struct Causes {
         memory.events.context = this;
         memory.events.entry = [](void *self, const pt_change *change) {
             const std::string one = std::to_string(change->level) + " " + pt_cause_name(change->cause);
-            std::vector<std::string> &seen = static_cast<Causes *>(self)->seen;
-            if (seen.empty() || seen.back() != one) seen.push_back(one);
+            auto &[memory, seen, times] = *static_cast<Causes *>(self);
+            if (seen.empty() || seen.back() != one) seen.push_back(one), times.push_back(0);
+            ++times.back();
         };
     }
     ~Causes() { memory.events = {}; }
+    /// "1 call, 8 x 0 call".
+    std::string text() const {
+        std::string all;
+        for (size_t i = 0; i < seen.size(); ++i)
+            all += (i ? ", " : "") + (times[i] > 1 ? std::to_string(times[i]) + " x " : std::string()) + seen[i];
+        return all;
+    }
     phys &memory;
     std::vector<std::string> seen;
+    std::vector<unsigned> times;
 };
 
 TEST(Events, EachWriterNamesItsCause) {
@@ -226,6 +238,86 @@ TEST(Events, AFaultTellsItsPageAndTables) {
     EXPECT_EQ(seen.changes, (std::vector<std::tuple<uint64_t, unsigned, pt_cause>>{
                                 {upper, 3, PT_BY_TABLE}, {gb, 2, PT_BY_TABLE}, {at, 1, PT_BY_TABLE}, {at + 3, 0, PT_BY_FAULT}}));
     p.memory.p.events = {};
+}
+
+struct EachEvent : testing::Test {
+    std::string of(const std::function<void()> &work) {
+        Causes found(p.memory.p);
+        work();
+        return found.text();
+    }
+    Pressure p{settings_of(THP_ALWAYS), 64 * mib, 16384, false};
+};
+
+TEST_F(EachEvent, OfCallsThatCutPages) {
+    ASSERT_EQ(p.map(at, 512 * 3), nullptr);
+    for (uint64_t i = 0; i < 512 * 3; i += 512) ASSERT_EQ(p.touch(at + i).order, 9u);
+    EXPECT_EQ(of([&] { process_unmap(&p.process, at + 100, 8, 0); }), "1 call, 8 x 0 call");  // split where areas get borders
+    EXPECT_EQ(of([&] { process_protect(&p.process, at + 612, 8, AREA_READ); }), "1 call, 8 x 0 protect");
+    EXPECT_EQ(of([&] { process_remap(&p.process, at + 512 * 2 + 5, 4, 4, at + 512 * 7, 0); }), "1 move, 1 table, 8 x 0 move");
+    p.end();
+    EXPECT_STREQ(p.broken(), nullptr);
+}
+
+TEST_F(EachEvent, OfMoves) {
+    ASSERT_EQ(p.map(at, 512 * 2), nullptr);
+    for (uint64_t i = 0; i < 512 * 2; i += 512) ASSERT_EQ(p.touch(at + i).order, 9u);
+    EXPECT_EQ(of([&] { process_remap(&p.process, at, 512, 512, at + 512 * 4, 0); }), "2 x 1 move");
+}
+
+TEST_F(EachEvent, OfSwap) {
+    p.system.thp.enabled = THP_NEVER;
+    ASSERT_EQ(p.map(at, 8), nullptr);
+    for (uint64_t i = 0; i < 8; ++i) p.access(at + i, true);
+    vm_lru_drain(&p.system);
+    EXPECT_EQ(of([&] { process_advise(&p.process, at, 8, ADVICE_PAGEOUT, 0); }), "8 x 0 reclaim");
+    EXPECT_EQ(of([&] { p.touch(at + 2, false); }), "0 fault");
+    EXPECT_EQ(of([&] { process_unmap(&p.process, at + 4, 4, 0); }), "4 x 0 call");
+    EXPECT_EQ(of([&] { process_unmap(&p.process, at, 4, 0); }), "4 x 0 call, 1 table, 2 table, 3 table");
+}
+
+TEST_F(EachEvent, OfBlocksThatReclaimSplits) {
+    ASSERT_EQ(p.map(at, 512), nullptr);
+    const uint32_t frame = p.touch(at).frame;
+    vm_lru_drain(&p.system);
+    ASSERT_TRUE(lru_isolate(&p.system.lru, frame));
+    EXPECT_EQ(of([&] { anon_split(&p.system, frame, 0); }), "1 reclaim");
+}
+
+TEST_F(EachEvent, OfFiles) {
+    ASSERT_EQ(file_open(&p.system.files, 1, 1 << 16, false), nullptr);
+    ASSERT_EQ(p.map(at, 16, rw, 1), nullptr);
+    p.touch(at + 3, false);
+    vm_lru_drain(&p.system);
+    const uint32_t from = file_frame(file_named(&p.system.files, 1), 3), to = p.memory.alloc();
+    const lru_owner *owner = p.system.lru.owner[LRU_OWNER_FILE];
+    ASSERT_TRUE(lru_isolate(&p.system.lru, from));
+    lru_own(&p.system.lru, to, LRU_OWNER_FILE, LRU_ISOLATED);
+    EXPECT_EQ(of([&] { ASSERT_TRUE(owner->migrate(owner->context, from, to, 0)); }), "0 migration");
+    lru_forget(&p.system.lru, from);
+    lru_putback(&p.system.lru, to, 0);
+    vm_free(&p.system, from, 0, 0);
+    EXPECT_EQ(of([&] { process_unmap(&p.process, at, 16, 0); }),
+              "15 x 0 call, 1 table, 2 table, 3 table");  // the page with readahead's mark is not mapped
+    EXPECT_STREQ(p.broken(), nullptr);
+}
+
+TEST_F(EachEvent, OfPoolsThatChildrenShare) {
+    ASSERT_EQ(hugetlb_resize(&p.system.hugetlb, HUGETLB_2MB, 1, 0), 1u);
+    ASSERT_EQ(hugetlb_map(&p.process, at, 512, rw, HUGETLB_2MB, 0), nullptr);
+    p.touch(at);
+    ::process child{};
+    EXPECT_EQ(of([&] { process_fork(&child, &p.process, 0); }), "3 table, 2 table, 2 x 1 fork");
+    EXPECT_EQ(of([&] { p.touch(at); }), "1 fork, 1 fault");  // the child loses the page that its parent was promised
+    process_exit(&child, 0);
+}
+
+TEST(EachEventOfAPolicy, NamesIt) {
+    Process p;
+    policy_use(&p.system, &eager);
+    Causes found(p.memory.p);
+    ASSERT_EQ(p.map(at, 12), nullptr);
+    EXPECT_EQ(found.text(), "3 table, 2 table, 1 table, 12 x 0 policy");
 }
 
 }  // namespace

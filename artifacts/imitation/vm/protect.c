@@ -18,11 +18,10 @@ static void change_entries(struct process *process, uint64_t page, uint64_t end,
         next = (page | mask) + 1 < end ? (page | mask) + 1 : end;
         const pt_entry *slot = table ? &table->slot[pt_index(page, 1)] : NULL;
         if (!slot || *slot == 0) continue;
-        if (pt_present(*slot) && next - page == PT_SLOTS) {
+        if (pt_present(*slot)) {  // 2MB, all in the range: a mapping that a border of the area cuts is split by now (process.c)
             pt_write(&process->pt, slot, page, 1, changed(*slot, flags), PT_BY_PROTECT);
             continue;
         }
-        if (pt_present(*slot)) process_split(process, table, slot, page, PT_BY_CALL);
         for (uint64_t at = page; at < next; ++at) {
             const pt_entry *small = &pt_below(*slot)->slot[pt_index(at, 0)];
             if (pt_present(*small)) pt_write(&process->pt, small, at, 0, changed(*small, flags), PT_BY_PROTECT);

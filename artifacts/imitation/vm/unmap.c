@@ -64,6 +64,10 @@ static void zap_small(struct process *process, struct gather *gather, const stru
     for (unsigned i = first, count; i < last; i += count) {
         const pt_entry entry = table->slot[i];
         if (i + 16 < last && is_page(table->slot[i + 16])) __builtin_prefetch(&rmap->word[pt_value(table->slot[i + 16])], 1);
+        if (entry == 0) {
+            count = 1;
+            continue;
+        }
         if (entry & PT_SWAP) {
             count = zap_swapped(process, table, i, last, page + (i - first), gather->cpu);
             continue;
