@@ -158,7 +158,7 @@ def test_a_region_within_the_limit_is_recorded_whole(program, tmp_path: Path):
 @pytest.mark.toolchain
 def test_another_number_of_accesses_than_declared_is_an_error(program, tmp_path: Path):
     with pytest.raises(TesseraError) as caught:
-        traces.record_program([program], tmp_path / "t.tst", max_accesses=1000, region_accesses=LOADS + 1)
+        traces.record_program([program], tmp_path / "t.tst", max_accesses=1000, region_accesses=2 * LOADS)
     assert caught.value.code == "region-accesses" and str(LOADS) in caught.value.remedy
     assert not (tmp_path / "t.tst").exists()
 
@@ -227,6 +227,21 @@ def test_only_a_region_that_ended_is_compared_with_the_declared_number():
     refuse_region("p", 5, None, header | {"region_ended": True})
     with pytest.raises(TesseraError, match="has 5 accesses"):
         refuse_region("p", 6, None, header | {"region_ended": True})
+
+
+@pytest.mark.parametrize("declared", [10**9, 10**11])
+def test_a_difference_that_reaches_no_window_is_told_and_not_refused(declared):
+    most = min(declared // 1000, MIN_GAP_ACCESSES)
+
+    def told(seen: int) -> str | None:
+        return refuse_region("p", declared, None, {"region_accesses_seen": seen, "region_ended": True})
+
+    assert told(declared) is None
+    for seen in (declared - most, declared + most):
+        assert f"{seen} accesses, and {declared} were declared" in told(seen)
+    for seen in (declared - most - 1, declared + most + 1):
+        with pytest.raises(TesseraError, match="so the windows lie elsewhere"):
+            told(seen)
 
 
 def test_without_windows_the_plugin_gets_one():

@@ -32,7 +32,7 @@ const char* broken_rule(const Templates& templates) {
     uint64_t insns = 0;
     for (const FaultTemplate& one : templates.all) {
         insns += one.instructions();
-        for (const Step& step : one.steps)
+        for (const TemplateStep& step : one.steps)
             if (step.bytes == 0 || (!step.string && step.bytes > 64)) return "an access has 1 to 64 bytes";
     }
     if (templates.all.empty()) return "there is a template";

@@ -33,7 +33,7 @@ TEST(Templates, AreReadAsTheyAreWritten) {
     const FaultTemplate& first = found.all[0];
     EXPECT_EQ(first.kind, "write-4kb");
     EXPECT_EQ(first.instructions(), 3u + 2 + 1 + 0 + 4 + 5);
-    EXPECT_EQ(first.steps[2], (Step{1, true, true, Base::page, 0, 4096}));
+    EXPECT_EQ(first.steps[2], (TemplateStep{1, true, true, Base::page, 0, 4096}));
     EXPECT_EQ(first.steps[0].offset, 0x1000u);
     EXPECT_TRUE(found.all[1].batch);
     EXPECT_EQ(found.all.back().tables, 1u);

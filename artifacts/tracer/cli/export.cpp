@@ -10,7 +10,7 @@
 
 #include "champsim_record.h"
 #include "commands.h"
-#include "tessera/trace/replacement.h"
+#include "tessera/trace/file_replacement.h"
 
 namespace tessera::trace::cli {
 namespace {
@@ -96,7 +96,7 @@ private:
 
 void export_champsim(const std::string& in, const std::string& out) {
     Reader reader = Reader::open(in);
-    Replacement replacement(out);
+    FileReplacement replacement(out);
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(replacement.path().c_str(), "wb"), std::fclose);
     if (!file)
         throw TraceError("create ChampSim trace " + out, std::strerror(errno), "free disk space, or choose a path that you may write to");

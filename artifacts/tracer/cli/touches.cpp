@@ -12,14 +12,14 @@
 #include "commands.h"
 #include "tessera/trace/page_set.h"
 #include "tessera/trace/pools.h"
-#include "tessera/trace/replacement.h"
+#include "tessera/trace/file_replacement.h"
 
 namespace tessera::trace::cli {
 
 void touches(const std::string& in, const std::string& out) {
     Reader reader = Reader::open(in);
     PageSet seen;  // of all pools: they begin at 4KB pages and do not overlap, so no page is of two
-    Replacement replacement(out);
+    FileReplacement replacement(out);
     const auto fail = [&] { throw TraceError("write first touches " + out, std::strerror(errno), "free disk space, or write elsewhere"); };
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(replacement.path().c_str(), "wb"), std::fclose);
     if (!file) fail();

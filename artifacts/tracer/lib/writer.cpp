@@ -8,14 +8,14 @@
 #include "file.h"
 #include "frame_encoder.h"
 #include "tessera/trace/pools.h"
-#include "tessera/trace/replacement.h"
+#include "tessera/trace/file_replacement.h"
 #include "tessera/trace/trace.h"
 
 namespace tessera::trace {
 
 struct Writer::Impl {
     std::string path;
-    Replacement replacement;
+    FileReplacement replacement;
     File file;
     std::vector<StaticBlock> blocks;
     BlockTable table;

@@ -15,6 +15,7 @@
 
 #include "base/platform.h"
 #include "base/registry.h"
+#include "base/select.h"
 #include "base/types.h"
 #include "cache/eviction_watcher.h"
 #include "mmu/shared_l1.h"
@@ -69,6 +70,10 @@ struct Translated {
     Translated(Translation found) : found(found) {}
     Translated(Translation found, uint32_t lookup_cycles, Place place = Place::before)
         : lookup_cycles(lookup_cycles), found(found), place(place) {}
+    /// stlb_hit or miss, without a branch: the host cannot predict which.
+    static Translated behind_l1(bool hit, uint64_t lookup_cycles) {
+        return {Translation(select(hit, uint64_t(Translation::stlb_hit), uint64_t(Translation::miss))), uint32_t(lookup_cycles)};
+    }
 };
 static_assert(sizeof(Translated) == 8, "returned in one register: a larger one would go through memory for each access");
 

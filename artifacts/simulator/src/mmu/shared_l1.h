@@ -14,6 +14,7 @@
 
 #include "base/types.h"
 #include "os/page_rows.h"
+#include "tlb/entry_name.h"
 #include "tlb/translation.h"
 
 namespace tessera::sim {
@@ -25,11 +26,12 @@ enum class L1Pages : uint8_t { of_the_space, only_4kb };
 struct L1Miss {
     static constexpr uint32_t unknown = ~uint32_t{0};
     VirtAddr address;
-    PageSize size;                            ///< of the page
+    uint64_t name;                            ///< of the page (tlb/entry_name.h)
     uint32_t row = unknown, chunk = unknown;  ///< of the mapping: numbers in its rows() and chunks()
+    InChunk in_chunk;                         ///< if the chunk is known: the same for all designs, so it is found once
 
-    L1Miss(VirtAddr address, PageNumber page) : address(address), size(page.size) {}
-    PageNumber page() const { return page_of(address, size); }
+    L1Miss(VirtAddr address, PageNumber page) : address(address), name(entry_name(page)) {}
+    PageNumber page() const { return page_of_entry(name); }
 };
 
 /// One data access of the program.

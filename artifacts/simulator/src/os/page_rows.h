@@ -13,6 +13,18 @@ struct PageChunk {
     bool operator==(const PageChunk&) const = default;
 };
 
+/// Where a 4KB page is in its chunk, as far as anchors see: pages before it, and from it on, itself included. Zeros: it is in no chunk.
+struct InChunk {
+    static constexpr uint64_t most = 65536;
+    uint32_t before = 0, from = 0;  ///< at most `most`
+    InChunk() = default;
+    InChunk(const PageChunk& chunk, uint64_t page)
+        : before(uint32_t(least(page - chunk.page))), from(uint32_t(least(chunk.page + chunk.pages - page))) {}
+
+private:
+    static constexpr uint64_t least(uint64_t pages) { return pages < most ? pages : most; }
+};
+
 /// Consecutive pages of one size with consecutive frames.
 struct MappedRow {
     uint64_t page = 0, frame = 0, pages = 0;

@@ -168,8 +168,10 @@ def record_program(
         stderr = with_names(stderr, {partial: out, f"{scratch}/": ""})
         stopped = partial.exists() and trace_info(partial)["stopped"]
         _check(command_line, place, guest, partial, status, stdout, stderr)
-        refuse_region(command_line, region_accesses, window_span, trace_info(partial))
+        difference = refuse_region(command_line, region_accesses, window_span, trace_info(partial))
         publish(partial, out)
+    if difference:
+        click.echo(f"warning: {difference}", err=True)
     if note := note_sentence(note_of(trace_info(out))):
         click.echo(f"warning: {note} (--thread {options.thread})", err=True)
     return Recorded(status, stdout, out, stopped, stderr)

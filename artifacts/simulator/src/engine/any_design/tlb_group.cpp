@@ -129,6 +129,7 @@ std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
             if (const size_t nth = i - part.begin_access; !of_the_space && nth < rows_of_accesses_.size())
                 mapping->expect_row(rows_of_accesses_[nth]);
             miss.chunk = mapping->row(address).chunk, miss.row = mapping->row_number();
+            if (miss.chunk != L1Miss::unknown) miss.in_chunk = InChunk(chunks[miss.chunk], address.value >> 12);
         }
         l1.miss_accesses.push_back(uint32_t(access));
         if (l1.needs_accesses) l1.accesses.push_back({address, part.chunk.is_store[i] != 0, part.events.pc(i)});

@@ -9,9 +9,9 @@
 
 namespace tessera::sim::lanes::TESSERA_ISA {
 
-class FirstLevel {
+class LaneFirstLevel {
 public:
-    explicit FirstLevel(const ArrayShape& shape)
+    explicit LaneFirstLevel(const ArrayShape& shape)
         : array_(shape), last_(shape.sets), once_(shape.replacement == Replacement::srrip ? 1u << 31 : 0) {}
 
     bool wide() const { return array_.wide(); }

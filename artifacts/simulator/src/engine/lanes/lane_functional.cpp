@@ -101,7 +101,7 @@ private:
         for (size_t e = 0; e < chunk.executions; ++e) {
             const uint32_t block = chunk.block_ids[e];
             instructions_.execute(blocks_[block].pc, block_bytes_[block], [&](VirtAddr page) {
-                Fetch fetch{page.value, 0, uint32_t(e), uint32_t(at)};
+                ItlbMiss fetch{page.value, 0, uint32_t(e), uint32_t(at)};
                 regions_.map(&fetch.address, 1, &fetch.region);
                 fetches_.push_back(fetch);
             });
@@ -139,7 +139,7 @@ private:
     std::vector<uint64_t> block_bytes_, pcs_;
     std::vector<size_t> first_pc_;  ///< of each block in pcs_
     std::vector<uint32_t> ids_;
-    std::vector<Fetch> fetches_;
+    std::vector<ItlbMiss> fetches_;
     std::vector<FetchOutcome> fetched_;
     std::vector<PrefetchOutcome> wanted_;
 };

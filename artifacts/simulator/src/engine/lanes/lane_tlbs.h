@@ -24,7 +24,7 @@ struct TlbOutcome {
 class LaneTlbs {
 public:
     explicit LaneTlbs(const TlbConfig& c)
-        : l1_{FirstLevel(c.l1[0]), FirstLevel(c.l1[1]), FirstLevel(c.l1[2])},
+        : l1_{LaneFirstLevel(c.l1[0]), LaneFirstLevel(c.l1[1]), LaneFirstLevel(c.l1[2])},
           l2_{LaneArray(c.stlb, true), LaneArray(c.stlb_2mb, true), LaneArray(c.stlb_1gb, true)} {
         for (unsigned size = 0; size < 3; ++size) {
             l1_of_[size] = c.l1_in_4kb[size] ? 0 : uint8_t(size);
@@ -76,7 +76,7 @@ public:
 
     unsigned wide_arrays() const {
         unsigned wide = 0;
-        for (const FirstLevel& first : l1_) wide += first.wide();
+        for (const LaneFirstLevel& first : l1_) wide += first.wide();
         for (const LaneArray& second : l2_) wide += second.wide();
         return wide;
     }
@@ -120,7 +120,7 @@ private:
     }
     /// Returns where it ended: before `end` when an array was widened, which makes views invalid.
     __attribute__((noinline)) size_t plain_pass(const Work& w, size_t begin, size_t end) {
-        const FirstLevel::View first[2] = {l1_[l1_of_[0]].view(), l1_[l1_of_[1]].view()};
+        const LaneFirstLevel::View first[2] = {l1_[l1_of_[0]].view(), l1_[l1_of_[1]].view()};
         const LaneArray::View second[2] = {l2_[l2_of_[0]].view(), l2_[l2_of_[1]].view()};
         const unsigned wide = wide_arrays();
         const uint64_t* const addresses = w.addresses;
@@ -167,7 +167,7 @@ private:
         uint8_t first, second;
     };
 
-    FirstLevel l1_[3];  ///< of 4KB, 2MB, 1GB
+    LaneFirstLevel l1_[3];  ///< of 4KB, 2MB, 1GB
     LaneArray l2_[3];   ///< shared, that of 2MB, that of 1GB
     uint8_t l1_of_[3], l2_of_[3];
     Array<Guess> guesses_{few_regions};  ///< by region id

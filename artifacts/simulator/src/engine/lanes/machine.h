@@ -27,7 +27,7 @@ struct RegionTables {
 };
 
 /// A code page that missed the ITLB before access `access` (and those after it) of the chunk.
-struct Fetch {
+struct ItlbMiss {
     uint64_t address;
     uint32_t region, execution, access;
 };
@@ -39,7 +39,7 @@ struct Work {
     const Region* region_table;       ///< by id
     size_t region_count;              ///< ids are below
     const RegionTables* page_tables;  ///< by id
-    const Fetch* fetches;          ///< in program order
+    const ItlbMiss* fetches;          ///< in program order
     size_t fetch_count;
     FetchOutcome* fetched;         ///< of each
     PrefetchOutcome* wanted;       ///< what prefetchers ask for, in program order: access, into_l1d and line are set

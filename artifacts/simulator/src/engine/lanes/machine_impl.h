@@ -159,7 +159,7 @@ private:
 
     template <bool count, bool record>
     void fetch(const Work& w, size_t index) {
-        const Fetch& f = w.fetches[index];
+        const ItlbMiss& f = w.fetches[index];
         FetchOutcome& outcome = w.fetched[index];
         const uint64_t walks = tlbs_.fetch(f.address, f.region, all_);
         outcome = {f.execution, 0, walks, 0};

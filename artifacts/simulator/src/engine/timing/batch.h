@@ -45,14 +45,14 @@ struct Step {
 enum ReferenceFlags : uint8_t { new_page = 1, new_line = 2, is_store = 4, into_l1d = 8, writes_back = 16, covered = 32, overlapped = 64 };
 
 /// Where memory keeps a line: the same in all lanes.
-struct Place {
+struct LinePlace {
     uint32_t channel, bank;
     uint32_t row_low, row_high;     ///< row of the bank, plus 1 (0: no row is open)
 };
 
 /// A line that some lanes ask memory for.
 struct PlacedLine {
-    Place place;
+    LinePlace place;
     uint64_t lanes;
 };
 
@@ -63,7 +63,7 @@ struct Reference {
     uint8_t flags;                  ///< new_page, new_line: the slot held something else until now
     uint32_t store_slot;            ///< of a load, the store in the buffer that covered or overlapped it
     uint32_t prefetches;            ///< that follow this access
-    Place place;                    ///< for lanes that load from memory
+    LinePlace place;                    ///< for lanes that load from memory
 };
 
 struct Batch {

@@ -20,7 +20,7 @@ size_t group_memory_bytes(const ClockConfig& c, unsigned lanes) {
 
 namespace {
 
-using MakeGroup = Group* (*)(const ClockConfig&, unsigned, void*);
+using MakeGroup = ClockGroup* (*)(const ClockConfig&, unsigned, void*);
 
 MakeGroup maker_of(const std::string& isa, unsigned layouts) {
     if (isa == "one" && layouts != 1)
@@ -77,7 +77,7 @@ private:
     ClockConfig config_;
     Schedule schedule_;
     std::unique_ptr<void, Free> memory_;
-    std::unique_ptr<Group> group_;
+    std::unique_ptr<ClockGroup> group_;
 };
 
 }  // namespace

@@ -5,9 +5,9 @@
 
 namespace tessera::sim::timing {
 
-class Group {
+class ClockGroup {
 public:
-    virtual ~Group() = default;
+    virtual ~ClockGroup() = default;
     virtual void begin_unit() = 0;
     /// Replays the batch. False when a walk took walk_bound_cycles or more.
     virtual bool run(const Batch& batch) = 0;
@@ -20,10 +20,10 @@ public:
 size_t group_memory_bytes(const ClockConfig& config, unsigned lanes);
 
 /// For one layout: numbers instead of vectors.
-Group* make_group_one(const ClockConfig& config, unsigned parts, void* memory);
+ClockGroup* make_group_one(const ClockConfig& config, unsigned parts, void* memory);
 /// For 16 x parts layouts, parts from 1 to 4.
-Group* make_group_avx512(const ClockConfig& config, unsigned parts, void* memory);
-Group* make_group_avx2(const ClockConfig& config, unsigned parts, void* memory);
-Group* make_group_baseline(const ClockConfig& config, unsigned parts, void* memory);
+ClockGroup* make_group_avx512(const ClockConfig& config, unsigned parts, void* memory);
+ClockGroup* make_group_avx2(const ClockConfig& config, unsigned parts, void* memory);
+ClockGroup* make_group_baseline(const ClockConfig& config, unsigned parts, void* memory);
 
 }  // namespace tessera::sim::timing

@@ -4,6 +4,8 @@
 
 namespace tessera::sim::timing {
 
-Group* make_group_avx512(const ClockConfig& config, unsigned parts, void* memory) { return TESSERA_ISA::make_group(config, parts, memory); }
+ClockGroup* make_group_avx512(const ClockConfig& config, unsigned parts, void* memory) {
+    return TESSERA_ISA::make_group(config, parts, memory);
+}
 
 }  // namespace tessera::sim::timing

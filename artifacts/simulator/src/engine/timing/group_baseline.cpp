@@ -4,7 +4,7 @@
 
 namespace tessera::sim::timing {
 
-Group* make_group_baseline(const ClockConfig& config, unsigned parts, void* memory) {
+ClockGroup* make_group_baseline(const ClockConfig& config, unsigned parts, void* memory) {
     return TESSERA_ISA::make_group(config, parts, memory);
 }
 

@@ -9,7 +9,7 @@
 namespace tessera::sim::timing::TESSERA_ISA {
 
 template <unsigned parts>
-class LaneGroup final : public Group {
+class LaneGroup final : public ClockGroup {
     using V = Vec<parts>;
     static constexpr unsigned lanes = width * parts;
 
@@ -164,7 +164,7 @@ private:
     Window<parts> window_;
 };
 
-CLOCK_INLINE Group* make_group(const ClockConfig& config, unsigned parts, void* memory) {
+CLOCK_INLINE ClockGroup* make_group(const ClockConfig& config, unsigned parts, void* memory) {
     if constexpr (width == 1) return new LaneGroup<1>(config, memory);
     else switch (parts) {
             case 1: return new LaneGroup<1>(config, memory);

@@ -21,7 +21,7 @@ struct Memory {
 
     /// When lines that are asked for at `ready` are there; books in `lanes`.
     template <DramAsker asker>
-    CLOCK_MEMBER V load_line(const Place& r, V ready, V dispatch, Mask<parts> lanes) {
+    CLOCK_MEMBER V load_line(const LinePlace& r, V ready, V dispatch, Mask<parts> lanes) {
         V load_cycles;
         const V begin = ask<asker>(r, ready, dispatch, lanes, load_cycles);
         return begin + load_cycles;
@@ -54,7 +54,7 @@ struct Memory {
 private:
     /// When lines that are asked for at `ready` begin, and their load times; books in `lanes`.
     template <DramAsker asker>
-    CLOCK_MEMBER V ask(const Place& r, V ready, V dispatch, Mask<parts> lanes, V& load_cycles) {
+    CLOCK_MEMBER V ask(const LinePlace& r, V ready, V dispatch, Mask<parts> lanes, V& load_cycles) {
         load_cycles = broadcast<parts>(closed_cycles);
         constexpr bool is_prefetch = asker == DramAsker::prefetch;
         V begin = book<is_prefetch>(channels, r.channel, ready, dispatch, lanes);

@@ -37,7 +37,7 @@ const uint8_t* Schedule::redirects_of(const Chunk& chunk) {
     return redirects_->next(chunk).data();
 }
 
-Place Schedule::locate(uint64_t physical_line) const {
+LinePlace Schedule::locate(uint64_t physical_line) const {
     if (dram_.channels == 0) return {};
     const DramPlace place = dram_place(dram_, physical_line);
     return {place.channel, place.bank, uint32_t(place.row + 1), uint32_t((place.row + 1) >> 32)};

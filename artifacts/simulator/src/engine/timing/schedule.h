@@ -54,7 +54,7 @@ private:
     void refer(const Chunk& chunk, const Outcomes& outcomes);
     void access(Reference& r, uint64_t address, bool is_store, uint64_t physical_line, bool from_memory);
     Reference prefetch(const PrefetchOutcome& outcome, uint64_t physical_line);
-    Place locate(uint64_t physical_line) const;
+    LinePlace locate(uint64_t physical_line) const;
     void write_back(Reference& access, uint64_t physical_line, uint64_t from_memory);
     void place_walk_loads(const Outcomes& outcomes);
     void match_stores(const Chunk& chunk);

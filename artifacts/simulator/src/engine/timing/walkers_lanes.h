@@ -10,7 +10,7 @@
 namespace tessera::sim::timing::TESSERA_ISA {
 
 template <unsigned parts>
-struct Walkers {
+struct LaneWalkers {
     using V = Vec<parts>;
     using M = Mask<parts>;
     Servers<parts> servers;

@@ -24,7 +24,7 @@ struct Window {
     Ports<parts> load_ports, store_ports, alu_ports;
     History<parts> drains;           ///< a cycle after each of the last stores that leave in one cycle
     Servers<parts> mshrs;
-    Walkers<parts> walkers;
+    LaneWalkers<parts> walkers;
     V *pages, *lines, *lines_to_l2;  ///< arrivals; lines_to_l2[in_flight_slots] stays 0
     Memory<parts> memory, tables;    ///< of data, and of page tables: on one node, views of the same times
     const uint32_t* first_walk_load;  ///< of the batch at hand

@@ -20,7 +20,7 @@ class CompiledTemplates::Maker {
 public:
     Maker(std::vector<trace::StaticBlock>& blocks, uint32_t first, Compiled& into) : blocks_(blocks), first_(first), into_(into) {}
 
-    void add(const Step& step) {
+    void add(const TemplateStep& step) {
         for (uint32_t i = 1; i < step.instructions; ++i) addition();
         if (!step.string) return access(step, step.instructions > 0, step.offset, step.bytes, trace::StringPart::none);
         for (uint64_t at = step.offset, end = step.offset + step.bytes; at < end; at = (at / 64 + 1) * 64) {
@@ -45,7 +45,7 @@ private:
         if (block_.insns.size() + insns > most_insns || block_.slots.size() >= most_accesses) close();
     }
     /// own: of an instruction of its own, else of the one before, which stays in this block.
-    void access(const Step& step, bool own, uint64_t offset, uint32_t bytes, trace::StringPart part) {
+    void access(const TemplateStep& step, bool own, uint64_t offset, uint32_t bytes, trace::StringPart part) {
         using trace::InsnKind;
         if (own) {
             room(1);
@@ -78,7 +78,7 @@ CompiledTemplates::CompiledTemplates(const Templates& templates, size_t first_bl
 Compiled CompiledTemplates::compile(const FaultTemplate& of) {
     Compiled made{of.kind, of.tables, of.batch, {}, {}};
     Maker maker(blocks_, first_, made);
-    for (const Step& step : of.steps) maker.add(step);
+    for (const TemplateStep& step : of.steps) maker.add(step);
     for (uint32_t i = 0; i < of.tail; ++i) maker.addition();
     maker.close();
     return made;

@@ -13,7 +13,7 @@
 
 namespace tessera::sim::weave {
 
-struct Place {
+struct TemplateAccess {
     Base base;
     bool store;
     uint64_t offset;
@@ -30,7 +30,7 @@ struct Compiled {
     uint32_t tables;
     bool batch;
     std::vector<Piece> pieces;
-    std::vector<Place> places;
+    std::vector<TemplateAccess> places;
 };
 
 class CompiledTemplates {

@@ -55,7 +55,7 @@ bool is_kind(std::string_view word) {
 }
 
 /// Throws the reason as text.
-Step step_of(const std::vector<std::string_view>& words) {
+TemplateStep step_of(const std::vector<std::string_view>& words) {
     const auto instructions = number(words[0], most_instructions), bytes = number(words[4], most_bytes), offset = hexadecimal(words[3]);
     const auto base = std::find_if(base_rows.begin(), base_rows.end(), [&](const BaseRow& row) { return words[2] == row.name; });
     const size_t what = std::string_view("lsLS").find(words[1]);
@@ -79,7 +79,7 @@ const char* name_of(Base base) { return base_rows[static_cast<size_t>(base)].nam
 
 uint64_t FaultTemplate::instructions() const {
     uint64_t count = tail;
-    for (const Step& step : steps) count += step.instructions;
+    for (const TemplateStep& step : steps) count += step.instructions;
     return count;
 }
 
@@ -111,7 +111,7 @@ Templates parse_templates(const std::string& text, const std::string& path) {
                 found.all.push_back(template_of(words));
                 open = true;
             } else if (open && words.size() == 5) {
-                Step step = step_of(words);
+                TemplateStep step = step_of(words);
                 auto& steps = found.all.back().steps;
                 if (steps.empty() && step.instructions == 0) throw std::string("the first access has no instruction");
                 same = step.instructions > 0 || step.string ? 0 : same + 1;

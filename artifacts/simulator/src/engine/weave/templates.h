@@ -39,20 +39,20 @@ enum class Base : uint8_t {
 inline constexpr size_t bases = 19;
 const char* name_of(Base base);
 
-struct Step {
+struct TemplateStep {
     uint32_t instructions;
     bool store, string;
     Base base;
     uint64_t offset;
     uint32_t bytes;
-    bool operator==(const Step&) const = default;
+    bool operator==(const TemplateStep&) const = default;
 };
 
 struct FaultTemplate {
     std::string kind;
     uint32_t tables;
     bool batch;
-    std::vector<Step> steps;
+    std::vector<TemplateStep> steps;
     uint32_t tail;
 
     uint64_t instructions() const;

@@ -205,7 +205,7 @@ void WovenStream::run(const Compiled& work, trace::Frame& out) {
     uint64_t* const addresses = out.addresses.data() + first;
     uint8_t* const is_store = out.is_store.data() + first;
     for (size_t i = 0; i < count; ++i) {
-        const Place& place = work.places[i];
+        const TemplateAccess& place = work.places[i];
         addresses[i] = base_[static_cast<size_t>(place.base)] + place.offset;
         is_store[i] = place.store;
     }

@@ -72,12 +72,12 @@ public:
 protected:
     Translated look_up(const Access& access, PageNumber page, Port*) override {
         const PageChunk* const chunk = chunk_of(access);
-        const uint64_t contiguity = chunk == nullptr ? 0 : table_.contiguity(access.address, page.size, *chunk);
+        const InChunk place = chunk == nullptr ? InChunk() : InChunk(*chunk, access.address.value >> 12);
+        const uint64_t contiguity = table_.contiguity(access.address, page.size, place);
         const AnchorStep step = anchor_step(array_, table_, access.address, page, contiguity);
         anchor_found_ = step.anchor_found;
         count(1, step.regular, step.anchor);
-        const bool hit = (step.regular | step.anchor) != 0;
-        return {hit ? Translation::stlb_hit : Translation::miss, step.regular != 0 ? regular_cycles_ : both_cycles_};
+        return Translated::behind_l1((step.regular | step.anchor) != 0, select(step.regular != 0, regular_cycles_, both_cycles_));
     }
     void fill(const Access& access, PageNumber page, Port* port) override {
         if (port != nullptr && !anchor_found_ && table_.exist_for(page.size)) load_anchor(access.address, page, *port);
@@ -138,7 +138,7 @@ private:
         if (misses.chunks == nullptr) return BaseDesign::missed_l1(misses, counts);
         RecentSets& sets = array();
         const AnchorHits hits = anchor_steps_avx512(sets.sets(), sets.set_mask(), sets.all_ways(), table(), misses.list.data(),
-                                                    misses.list.size(), misses.chunks);
+                                                    misses.list.size());
         counts.done = misses.list.size(), counts.hits += hits.regular + hits.anchor;
         count(counts.done, hits.regular, hits.anchor);
     }

@@ -12,7 +12,7 @@
 namespace tessera::sim {
 
 inline constexpr uint64_t anchor_bits = 1;          ///< low six bits of an anchor's name
-inline constexpr uint64_t most_contiguity = 65536;  ///< in pages of 4KB
+inline constexpr uint64_t most_contiguity = InChunk::most;  ///< in pages of 4KB
 
 /// The anchors of the page table.
 struct AnchorTable {
@@ -20,10 +20,11 @@ struct AnchorTable {
 
     uint64_t number(VirtAddr address) const { return address.value >> 12 >> shift; }
     bool exist_for(PageSize size) const { return (12 + shift >= shift_of(size)) | (size == PageSize::small_4kb); }
-    /// Of the anchor of a page in this chunk; 0 if there is none or the AVPN is in another chunk, as its contiguity ends before the page.
-    uint64_t contiguity(VirtAddr address, PageSize size, const PageChunk& chunk) const {
-        const uint64_t avpn = number(address) << shift, pages = chunk.page + chunk.pages - avpn;
-        return select(exist_for(size) & (avpn >= chunk.page), pages < most_contiguity ? pages : most_contiguity, 0);
+    /// Of the anchor of a page that is there in its chunk; 0 if there is none or the AVPN is in another chunk, as its contiguity ends before the
+    /// page. Above `most_contiguity` if it is that: distances are not larger, so this makes no difference.
+    uint64_t contiguity(VirtAddr address, PageSize size, InChunk page) const {
+        const uint64_t behind_anchor = address.value >> 12 & ((uint64_t{1} << shift) - 1);
+        return select(exist_for(size) & (behind_anchor <= page.before) & (page.from != 0), page.from + behind_anchor, 0);
     }
 };
 
@@ -52,8 +53,8 @@ struct AnchorHits {
     uint64_t regular = 0, anchor = 0;
 };
 
-/// The steps of `count` misses. chunks: of the mapping. A page outside the pools has no anchor. Only if the processor has AVX-512.
+/// The steps of `count` misses. A page outside the pools has no anchor. Only if the processor has AVX-512.
 AnchorHits anchor_steps_avx512(RecentSet* sets, uint64_t set_mask, uint32_t all_ways, const AnchorTable& table, const L1Miss* misses,
-                               size_t count, const PageChunk* chunks);
+                               size_t count);
 
 }  // namespace tessera::sim

@@ -60,9 +60,8 @@ protected:
         if (missed & several) clusters_.enter(cluster, name);
         else regular_.enter(regular, page);
         ++accesses_, regular_hits_ += regular.found, cluster_hits_ += missed & cluster.found;
-        if (regular.found) return {Translation::stlb_hit, regular_cycles_};
-        if (cluster.found) return {Translation::stlb_hit, cluster_cycles_};
-        return {Translation::miss, miss_cycles_};
+        return Translated::behind_l1(regular.found | cluster.found,
+                                     select(regular.found, regular_cycles_, select(cluster.found, cluster_cycles_, miss_cycles_)));
     }
     bool needs_chunks() const override { return true; }
     bool needs_accesses() const override { return false; }

@@ -27,6 +27,7 @@ public:
           ranges_(own["entries"]),
           regular_cycles_(uint32_t(context.platform.stlb_hit_cycles)),
           range_cycles_(has_ranges_ ? uint32_t(own["range_cycles"]) : 0),
+          miss_cycles_(std::max(regular_cycles_, range_cycles_)),
           second_(context.platform) {}
 
     /// Of data accesses. A range's hits are those without a regular one. The cycles of a miss are those of the slower structure.
@@ -43,9 +44,8 @@ protected:
         const bool in_range = ranges_.lookup(number_of(chunk_of(access)), access.address.value >> 12);
         const bool in_regular = in_range ? second_.lookup(page) : second_.lookup_or_fill(page);
         ++accesses_, regular_hits_ += in_regular, range_hits_ += in_range & !in_regular;
-        if (in_regular) return {Translation::stlb_hit, regular_cycles_};
-        if (in_range) return {Translation::stlb_hit, range_cycles_};
-        return {Translation::miss, std::max(regular_cycles_, range_cycles_)};
+        return Translated::behind_l1(in_regular | in_range,
+                                     select(in_regular, regular_cycles_, select(in_range, range_cycles_, miss_cycles_)));
     }
     void fill(const Access& access, PageNumber, Port* port) override {
         const PageChunk* const chunk = chunk_of(access);
@@ -82,7 +82,7 @@ private:
     RangeTable table_;
     bool has_ranges_, numbered_ = false;
     RangeArray ranges_;
-    uint32_t regular_cycles_, range_cycles_;
+    uint32_t regular_cycles_, range_cycles_, miss_cycles_;
     SecondLevel second_;
     uint64_t accesses_ = 0, regular_hits_ = 0, range_hits_ = 0;
 };

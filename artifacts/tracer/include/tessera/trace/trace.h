@@ -211,7 +211,7 @@ private:
 };
 
 /// Writer used by the QEMU plugin, importers, generators and tests. finish() gives the file the name `path`
-/// (replacement.h), so a trace that exists is complete; without finish() nothing is left.
+/// (file_replacement.h), so a trace that exists is complete; without finish() nothing is left.
 class Writer {
 public:
     static Writer create(const std::string& path);  ///< throws TraceError when `path` cannot be written

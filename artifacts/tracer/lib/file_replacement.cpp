@@ -1,5 +1,5 @@
 // replacement.cpp - O_EXCL makes the new file; once it is on the disk, rename() replaces the old one.
-#include "tessera/trace/replacement.h"
+#include "tessera/trace/file_replacement.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ std::string unique_name(const std::string& target) {
 
 }  // namespace
 
-Replacement::Replacement(const std::string& target) : target_(resolved(target)), path_(unique_name(target_)) {
+FileReplacement::FileReplacement(const std::string& target) : target_(resolved(target)), path_(unique_name(target_)) {
     const int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         throw TraceError("write " + target, std::strerror(errno),
@@ -41,11 +41,11 @@ Replacement::Replacement(const std::string& target) : target_(resolved(target)),
     ::close(fd);
 }
 
-Replacement::~Replacement() {
+FileReplacement::~FileReplacement() {
     if (!committed_) std::remove(path_.c_str());
 }
 
-void Replacement::commit() {
+void FileReplacement::commit() {
     const std::filesystem::path folder = std::filesystem::absolute(target_).parent_path();
     const int above = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // first: an error must come before the name changes
     const int made = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);

@@ -1,4 +1,4 @@
-// replacement.h - writes a file under a temporary name and renames it when it is complete.
+// file_replacement.h - writes a file under a temporary name and renames it when it is complete.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@ namespace tessera::trace {
 /// A new empty file beside `target`, with a unique name. commit() renames it to `target` and replaces an old file there, and
 /// returns when the bytes and the name are on the disk.
 /// Without commit(), the new file is deleted and `target` stays unchanged.
-class Replacement {
+class FileReplacement {
 public:
     /// Throws TraceError if `target` exists and is not a regular file (replacing a device would remove it), or if no file can
     /// be created beside it. Follows a link: the file is replaced, the link stays.
-    explicit Replacement(const std::string& target);
-    ~Replacement();
-    Replacement(const Replacement&) = delete;
-    Replacement& operator=(const Replacement&) = delete;
+    explicit FileReplacement(const std::string& target);
+    ~FileReplacement();
+    FileReplacement(const FileReplacement&) = delete;
+    FileReplacement& operator=(const FileReplacement&) = delete;
 
     const std::string& path() const { return path_; }  ///< of the new file; ends in ".partial"
     void commit();                                     ///< throws TraceError

@@ -1,5 +1,5 @@
 // A replaced file is on the disk under its name; an error leaves the old one.
-#include "tessera/trace/replacement.h"
+#include "tessera/trace/file_replacement.h"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@
 namespace {
 
 namespace fs = std::filesystem;
-using tessera::trace::Replacement;
+using tessera::trace::FileReplacement;
 
-class Replacements : public testing::Test {
+class FileReplacements : public testing::Test {
 protected:
     const fs::path folder_ = fs::path(testing::TempDir()) / ("replacement-" + std::to_string(getpid()));
     const fs::path file_ = folder_ / "trace.tst";
@@ -30,13 +30,13 @@ protected:
         return {std::istreambuf_iterator<char>(file), {}};
     }
     void replace() const {
-        Replacement replacement(file_);
+        FileReplacement replacement(file_);
         std::ofstream(replacement.path()) << "new";
         replacement.commit();
     }
 };
 
-TEST_F(Replacements, BytesThenNameThenFolder) {
+TEST_F(FileReplacements, BytesThenNameThenFolder) {
     publishing::watch();
     replace();
     ASSERT_EQ(publishing::calls.size(), 3u);
@@ -46,7 +46,7 @@ TEST_F(Replacements, BytesThenNameThenFolder) {
     EXPECT_EQ(content(), "new");
 }
 
-TEST_F(Replacements, AnErrorLeavesTheOldFileOrTheNewOneAndNoOther) {
+TEST_F(FileReplacements, AnErrorLeavesTheOldFileOrTheNewOneAndNoOther) {
     for (const size_t failing : {0u, 1u, 2u}) {
         publishing::watch(failing);
         try {
