@@ -130,7 +130,8 @@ TEST_P(DesignAgreement, OnALogAsOnTheMappingOfItsPages) {
         platform.allocator = "mapped";
         platform.page_table_levels = 4;
         const Properties properties = properties_of(platform, stream, mapping);
-        if (properties.needs_caches) GTEST_SKIP() << "H and M depend on data caches, whose lines of tables have other addresses under a log";
+        if (properties.needs_caches)
+            GTEST_SKIP() << "H and M depend on data caches, whose lines of tables have other addresses under a log";
         if (!properties.follows_changes) GTEST_SKIP() << "the design does not run on a log";
         const auto counts_of = [&](const Layout& layout) {
             return simulate("partial", platform, stream, {layout}, Sampling{false, 0, 0, 0})[0].of(Source::program);
