@@ -1,4 +1,4 @@
-// recent_sets_avx512.h - the steps of recent_sets.h without branches: a set is a register. Only for files that may use AVX-512 (CMakeLists.txt).
+// recent_sets_avx512.h - the steps of recent_sets.h with a set in one register. Only for files that may use AVX-512 (CMakeLists.txt).
 //
 // Such a file must use no inline code of the C++ library: the linker keeps one copy of it for the whole program.
 #pragma once

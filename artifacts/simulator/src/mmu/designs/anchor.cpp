@@ -128,8 +128,8 @@ private:
     uint64_t accesses_ = 0, regular_hits_ = 0, anchor_hits_ = 0;
 };
 
-/// In sets that a loop with AVX-512 goes through.
-class AnchorAvx512 final : public Anchor<RecentSets> {
+/// Misses that were listed go through one loop.
+class AnchorInRecentSets final : public Anchor<RecentSets> {
 public:
     using Anchor::Anchor;
 
@@ -137,17 +137,21 @@ private:
     void missed_l1(const L1Misses& misses, MissCounts& counts) override {
         if (misses.chunks == nullptr) return BaseDesign::missed_l1(misses, counts);
         RecentSets& sets = array();
-        const AnchorHits hits = anchor_steps_avx512(sets.sets(), sets.set_mask(), sets.all_ways(), table(), misses.list.data(),
-                                                    misses.list.size());
-        counts.done = misses.list.size(), counts.hits += hits.regular + hits.anchor;
-        count(counts.done, hits.regular, hits.anchor);
+        const L1Miss* const list = misses.list.data();
+        const size_t accesses = misses.list.size();
+        const AnchorTable of = table();
+        RecentSteps steps = sets.steps();
+        const AnchorHits hits = has_avx512_ ? anchor_steps_avx512(sets.sets(), sets.set_mask(), sets.all_ways(), of, list, accesses)
+                                            : anchor_steps(steps, of, list, accesses);
+        counts.done = accesses, counts.hits += hits.regular + hits.anchor;
+        count(accesses, hits.regular, hits.anchor);
     }
+    bool has_avx512_ = chosen_isa() == std::string("avx512");
 };
 
 std::unique_ptr<Design> make(const OwnValues& own, const DesignContext& context) {
-    const Platform& p = context.platform;
-    if (chosen_isa() == std::string("avx512") && RecentSets::can_be(p.stlb, p.stlb_replacement))
-        return std::make_unique<AnchorAvx512>(own, context);
+    if (RecentSets::can_be(context.platform.stlb, context.platform.stlb_replacement))
+        return std::make_unique<AnchorInRecentSets>(own, context);
     return std::make_unique<InOnePiece<Anchor<EntryArray<uint32_t>>>>(own, context);
 }
 

@@ -1,7 +1,7 @@
 // anchor_step.h - what an anchor TLB (anchor.cpp) does behind an L1 miss, on any array with the steps of tlb/entry_array.h.
 //
-// Both entries are sought, and each is used or enters under a condition. So one text serves the look-up of an access on every array, and
-// with AVX-512 a loop over many misses without branches on what the array holds, which the host cannot predict (anchor_avx512.cpp).
+// Both entries are sought, and each is used or enters under a condition. So one text serves the look-up of an access on every array, and a
+// loop over many misses without branches on what the array holds, which the host cannot predict (anchor_avx512.cpp: with AVX-512).
 #pragma once
 
 #include "base/select.h"
@@ -53,7 +53,20 @@ struct AnchorHits {
     uint64_t regular = 0, anchor = 0;
 };
 
-/// The steps of `count` misses. A page outside the pools has no anchor. Only if the processor has AVX-512.
+/// The steps of `count` misses. A page outside the pools has no anchor.
+template <class Array>
+inline __attribute__((always_inline)) AnchorHits anchor_steps(Array& array, const AnchorTable& table, const L1Miss* misses, size_t count) {
+    AnchorHits hits;
+    for (const L1Miss* const end = misses + count; misses != end; ++misses) {
+        const PageNumber page = misses->page();
+        const uint64_t contiguity = table.contiguity(misses->address, page.size, misses->in_chunk);
+        const AnchorStep step = anchor_step(array, table, misses->address, page, contiguity);
+        hits.regular += step.regular, hits.anchor += step.anchor;
+    }
+    return hits;
+}
+
+/// On the sets of a RecentSets; only if the processor has AVX-512.
 AnchorHits anchor_steps_avx512(RecentSet* sets, uint64_t set_mask, uint32_t all_ways, const AnchorTable& table, const L1Miss* misses,
                                size_t count);
 
