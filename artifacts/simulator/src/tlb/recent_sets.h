@@ -8,8 +8,8 @@
 // No branch depends on what a set holds. The steps here are SSE2, which all x86-64 have; recent_sets_avx512.h has the same on one register.
 //
 // Why it is beside lru_sets.h: a set with its payloads is one cache line instead of three, and anchor.cpp makes two steps a miss. Twenty
-// designs in one run, thirteen of them anchors (benchmark/shared_rows.cpp, a processor with AVX2, nothing beside), run 1.7 times as fast
-// on gups and 1.8 times on zipf as with lru_sets.h.
+// designs in one run, thirteen of them anchors (benchmark/shared_rows.cpp, a processor with AVX2, nothing beside), run 2.0 times as fast
+// on gups and 1.9 times on zipf as with lru_sets.h.
 #pragma once
 
 #include <emmintrin.h>
