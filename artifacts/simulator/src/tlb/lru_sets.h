@@ -49,9 +49,7 @@ public:
     }
 
     uint64_t name(size_t set, size_t way) const { return uint64_t{names_[set].high[way]} << 32 | names_[set].low[way]; }
-    void put_if(bool condition, size_t set, size_t way, uint64_t new_name) {
-        put(set, way, select(condition, new_name, name(set, way)));
-    }
+    void put_if(bool condition, size_t set, size_t way, uint64_t new_name) { put(set, way, select(condition, new_name, name(set, way))); }
     void put(size_t set, size_t way, uint64_t name) {
         names_[set].low[way] = uint32_t(name);
         names_[set].high[way] = uint32_t(name >> 32);
