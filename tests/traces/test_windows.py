@@ -164,6 +164,13 @@ def test_another_number_of_accesses_than_declared_is_an_error(program, tmp_path:
 
 
 @pytest.mark.toolchain
+def test_a_difference_that_reaches_no_window_is_a_warning(program, tmp_path: Path, capsys):
+    traces.record_program([program], tmp_path / "t.tst", max_accesses=1000, region_accesses=LOADS + 1)
+    assert f"the region has {LOADS} accesses, and {LOADS + 1} were declared" in capsys.readouterr().err
+    assert (tmp_path / "t.tst").exists()
+
+
+@pytest.mark.toolchain
 def test_a_region_in_two_parts_goes_on_counting(compiled, tmp_path: Path):
     """The second half is a region of its own: its accesses are at positions behind those of the first."""
     half = f"i < {LOADS // 2}; i++)"

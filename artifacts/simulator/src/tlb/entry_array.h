@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -101,15 +100,6 @@ public:
         }
     }
     void enter_if(bool condition, EntryPlace at, uint64_t name, Payload payload = {}) {
-        if constexpr (std::is_unsigned_v<Payload>)
-            if (is_few_) {  // without a branch on the condition, either
-                const size_t way = select(at.found, at.way, few_.victim(at.set));
-                Payload& held = payloads_[at.set * LruSets::most_ways + way];
-                held = Payload(select(condition, payload, held));
-                few_.put_if(condition, at.set, way, name);
-                few_.use_if(condition, at.set, way);
-                return;
-            }
         if (condition) enter(at, name, std::move(payload));
     }
     /// Both steps. True if the entry was there.

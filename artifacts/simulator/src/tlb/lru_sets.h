@@ -18,8 +18,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/select.h"
-
 namespace tessera::sim {
 
 class LruSets {
@@ -49,7 +47,6 @@ public:
     }
 
     uint64_t name(size_t set, size_t way) const { return uint64_t{names_[set].high[way]} << 32 | names_[set].low[way]; }
-    void put_if(bool condition, size_t set, size_t way, uint64_t new_name) { put(set, way, select(condition, new_name, name(set, way))); }
     void put(size_t set, size_t way, uint64_t name) {
         names_[set].low[way] = uint32_t(name);
         names_[set].high[way] = uint32_t(name >> 32);
@@ -62,11 +59,10 @@ public:
     }
 
     /// Makes the way the most recent one.
-    void use(size_t set, size_t way) { use_if(true, set, way); }
-    void use_if(bool condition, size_t set, size_t way) {
+    void use(size_t set, size_t way) {
         const uint64_t ranks = ranks_[set], rank = ranks >> 8 * way & 0xff;
         const uint64_t lower = ~((ranks | high_bits) - rank * each) & high_bits;  // no borrow leaves a byte: ranks are below 0x80
-        ranks_[set] = select(condition, (ranks + (lower >> 7)) & ~(uint64_t{0xff} << 8 * way), ranks);
+        ranks_[set] = (ranks + (lower >> 7)) & ~(uint64_t{0xff} << 8 * way);
     }
 
     /// Forgets the names for which test(set, way, name) is true.

@@ -112,7 +112,7 @@ public:
     }
 
     /// Steps of tlb/entry_array.h.
-    EntryPlace seek(uint64_t index, uint64_t name) const { return const_cast<RecentSets*>(this)->steps().seek(index, name); }
+    EntryPlace seek(uint64_t index, uint64_t name) { return steps().seek(index, name); }
     void enter(EntryPlace at, uint64_t name, uint64_t payload) { steps().enter_if(true, at, name, payload); }
     void enter_if(bool condition, EntryPlace at, uint64_t name, uint64_t payload) { steps().enter_if(condition, at, name, payload); }
     uint64_t payload(EntryPlace at) { return steps().payload(at); }

@@ -36,7 +36,7 @@ namespace {
 
 constexpr uint64_t far_entries = physical::far.begin;
 static_assert(physical::far.holds((address_limit >> 12) * 8));
-static_assert(most_contiguity >= most_anchor_distance && most_contiguity <= RecentSets::most_payload);
+static_assert(most_contiguity >= most_anchor_distance && most_contiguity + most_anchor_distance - 1 <= RecentSets::most_payload);
 
 uint64_t distance_of(const OwnValues& own, const MappedPages& mapping) {
     const uint64_t distance = own["distance_pages"];
