@@ -24,7 +24,7 @@ RENAMING = {"_rename", "remove_folder"}
 NATIVE = {
     "artifacts/counters/lib/counts.cpp",
     "artifacts/imitation/base/publish.h",
-    "artifacts/tracer/lib/replacement.cpp",
+    "artifacts/tracer/lib/file_replacement.cpp",
     "artifacts/workloads/common/prepared_writer.cpp",
 }
 #: What is synced by the Python that starts it: its code is part of recorded programs.
