@@ -17,7 +17,8 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
-#include <vector>
+
+#include "base/large_memory.h"
 
 namespace tessera::sim::any_design {
 
@@ -31,7 +32,7 @@ public:
           last_rank_(char(ways - 1)),
           is_wide_(tag_bits >= 40),  // an unused way has a tag whose bits are all 1
           pieces_((sizeof(uint64_t) + ways_ * (4 + 1 + (is_wide_ ? 2 : 1)) + sizeof(Piece) - 1) / sizeof(Piece)),
-          memory_(sets * pieces_) {
+          memory_(sets * pieces_ * sizeof(Piece)) {
         for (size_t set = 0; set < sets; ++set) {
             newest(at(set)) = nothing;
             for (uint64_t way = 0; way < ways_; ++way) {
@@ -43,11 +44,11 @@ public:
 
     /// True if the set holds the tag, else the least recent one leaves for it. It is then the most recent one.
     bool use(size_t set, uint64_t tag) { return newest(at(set)) == tag || use_other(at(set), tag); }
-    bool holds(size_t set, uint64_t tag) const { return find(const_cast<LruLines*>(this)->at(set), tag, ways_) != ways_; }
+    bool holds(size_t set, uint64_t tag) const { return find(at(set), tag, ways_) != ways_; }
 
     /// Brings the set towards this processor; changes nothing.
     void fetch(size_t set) const {
-        for (size_t piece = 0; piece < pieces_; ++piece) __builtin_prefetch(&memory_[set * pieces_ + piece]);
+        for (size_t piece = 0; piece < pieces_; ++piece) __builtin_prefetch(at(set) + piece * sizeof(Piece));
     }
 
 private:
@@ -58,12 +59,12 @@ private:
     using Known = std::integral_constant<size_t, ways>;
 
     /// A cache line of the host.
-    struct alignas(64) Piece {
+    struct Piece {
         uint64_t words[8];
     };
 
     // The parts of a set.
-    char* at(size_t set) { return reinterpret_cast<char*>(memory_.data()) + set * pieces_ * sizeof(Piece); }
+    char* at(size_t set) const { return reinterpret_cast<char*>(memory_.data()) + set * pieces_ * sizeof(Piece); }
     static uint64_t& newest(char* set) { return *reinterpret_cast<uint64_t*>(set); }
     static uint32_t* lows(char* set) { return reinterpret_cast<uint32_t*>(set + sizeof(uint64_t)); }
     char* ranks(char* set) const { return set + sizeof(uint64_t) + ways_ * 4; }
@@ -161,7 +162,7 @@ private:
     char last_rank_;
     bool is_wide_;
     size_t pieces_;  ///< of a set
-    std::vector<Piece> memory_;
+    LargeMemory memory_;
 };
 
 }  // namespace tessera::sim::any_design

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "cache/slice_hash.h"
-#include "engine/lanes/masked_memory.h"
+#include "base/large_memory.h"
 #include "engine/lanes/masked_set.h"
 
 namespace tessera::sim::lanes::TESSERA_ISA {
@@ -158,7 +158,7 @@ private:
     unsigned ways_;
     unsigned room_;
     size_t stride_;
-    LazyMemory memory_;
+    LargeMemory memory_;
     uint64_t grown_sets_ = 0;
 };
 
