@@ -49,29 +49,20 @@ TEST(Calls, AreasStandAtTheirTime) {
     const Ran found =
         ran(Program().map(0, 16384).store(0).call(EventKind::protect, 4096, 4096, 1).store(8192).call(EventKind::unmap, 4096, 8192).load(0),
             scenario(never));
-    std::map<uint64_t, std::pair<uint64_t, uint64_t>> areas;  // page -> pages, flags
+    LiveAreas areas;
     std::vector<size_t> counts;
     unsigned open = 0;
     for (const os::Record &r : found.all) {
         if (r.kind == Kind::call_begin) ++open;
-        if (r.kind == Kind::area_live || r.kind == Kind::area_gone) {
-            EXPECT_EQ(open, 1u) << "areas change within calls";
-            std::map<uint64_t, std::pair<uint64_t, uint64_t>> kept;
-            for (const auto &[page, one] : areas) {
-                if (page < r.page) kept[page] = {std::min(page + one.first, r.page) - page, one.second};
-                if (const uint64_t end = page + one.first, from = std::max(page, r.page + r.pages); end > from)
-                    kept[from] = {end - from, one.second};
-            }
-            if (r.kind == Kind::area_live) kept[r.page] = {r.pages, r.frame};
-            areas = kept;
-        }
+        EXPECT_TRUE(open == 1 || (r.kind != Kind::area_live && r.kind != Kind::area_gone)) << "areas change within calls";
+        apply(r, areas);
         if (r.kind != Kind::call) continue;
         --open;
         counts.push_back(areas.size());
         EXPECT_EQ(r.frame, areas.size());
     }
     EXPECT_EQ(counts, (std::vector<size_t>{1, 3, 2}));
-    EXPECT_EQ(areas, (std::map<uint64_t, std::pair<uint64_t, uint64_t>>{{0, {1, 0x43}}, {3, {1, 0x43}}}));
+    EXPECT_EQ(areas, (LiveAreas{{0, {1, 0x43}}, {3, {1, 0x43}}}));
 }
 
 TEST(Calls, ACopySaysWhatItCopied) {
