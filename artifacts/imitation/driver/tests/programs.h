@@ -171,7 +171,8 @@ inline void apply(const os::Record &r, LiveAreas &areas) {
     LiveAreas kept;
     for (const auto &[page, one] : areas) {
         if (page < r.page) kept[page] = {std::min(page + one.first, r.page) - page, one.second};
-        if (const uint64_t end = page + one.first, from = std::max(page, r.page + r.pages); end > from) kept[from] = {end - from, one.second};
+        if (const uint64_t end = page + one.first, from = std::max(page, r.page + r.pages); end > from)
+            kept[from] = {end - from, one.second};
     }
     if (r.kind == os::Kind::area_live) kept[r.page] = {r.pages, r.frame};
     areas = std::move(kept);

@@ -92,7 +92,7 @@ void run_random(uint64_t seed, const os::Scenario &under, size_t steps, std::arr
     os::Kernel kernel(under, machine, places, log);
     os::At at;
     size_t accesses = 0, calls = 0;
-    std::vector<LiveAreas> areas_after;                              // of each call
+    std::vector<LiveAreas> areas_after;  // of each call
     std::map<uint64_t, std::vector<os::Pages::Page>> mapped_before;  // access -> pages
     const auto call = [&](const trace::Event &event) {
         kernel.calls.call(at, event);
@@ -120,7 +120,8 @@ void run_random(uint64_t seed, const os::Scenario &under, size_t steps, std::arr
         const uint64_t swapped = machine.process.swapped_pages;
         if (allowed && !fast) kernel.accesses.access(at, address >> 12, store, 0, false), ++accesses;
         ++at.block, ++at.access;
-        if (i % (steps / 8) == 0 || machine.process.swapped_pages + 1 < swapped) mapped_before[at.access] = mapped_pages(machine.process, pages);
+        if (i % (steps / 8) == 0 || machine.process.swapped_pages + 1 < swapped)
+            mapped_before[at.access] = mapped_pages(machine.process, pages);
     }
     mapped_before[at.access + 1] = mapped_pages(machine.process, pages);
     sums[0] += machine.system.swap.counts.pswpout;
