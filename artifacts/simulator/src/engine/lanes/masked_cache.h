@@ -7,8 +7,8 @@
 // full.
 #pragma once
 
-#include "cache/slice_hash.h"
 #include "base/large_memory.h"
+#include "cache/slice_hash.h"
 #include "engine/lanes/masked_set.h"
 
 namespace tessera::sim::lanes::TESSERA_ISA {
