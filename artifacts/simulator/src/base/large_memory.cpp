@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -14,11 +15,15 @@ constexpr size_t up(size_t bytes) { return (bytes + large_page - 1) / large_page
 
 }  // namespace
 
-LargeMemory::LargeMemory(size_t bytes) : mapped_bytes_(up(bytes) + large_page) {
+LargeMemory::LargeMemory(size_t bytes) {
+    const bool is_large = bytes >= large_page;
+    mapped_bytes_ = is_large ? up(bytes) + large_page : std::max<size_t>(bytes, 1);
     mapped_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped_ == MAP_FAILED) throw std::bad_alloc();
+    first_ = static_cast<uint8_t*>(mapped_);
+    if (!is_large) return;
     first_ = reinterpret_cast<uint8_t*>(up(reinterpret_cast<size_t>(mapped_)));
-    if (bytes >= large_page) madvise(first_, up(bytes), MADV_HUGEPAGE);
+    madvise(first_, up(bytes), MADV_HUGEPAGE);
 }
 
 LargeMemory::LargeMemory(LargeMemory&& other) noexcept

@@ -23,7 +23,7 @@ public:
 private:
     void* mapped_;
     size_t mapped_bytes_;  ///< 0: moved away
-    uint8_t* first_;       ///< aligned to a large page
+    uint8_t* first_;       ///< aligned to a 4KB page, from 2MB on to one of 2MB
 };
 
 }  // namespace tessera::sim
