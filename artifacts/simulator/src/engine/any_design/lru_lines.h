@@ -33,13 +33,13 @@ public:
           is_wide_(tag_bits >= 40),  // an unused way has a tag whose bits are all 1
           pieces_((sizeof(uint64_t) + ways_ * (4 + 1 + (is_wide_ ? 2 : 1)) + sizeof(Piece) - 1) / sizeof(Piece)),
           memory_(sets * pieces_ * sizeof(Piece)) {
-        for (size_t set = 0; set < sets; ++set) {
-            newest(at(set)) = nothing;
-            for (uint64_t way = 0; way < ways_; ++way) {
-                put(at(set), way, nothing);
-                ranks(at(set))[way] = char(way < ways ? way : no_way);
-            }
+        if (sets == 0) return;
+        newest(at(0)) = nothing;
+        for (uint64_t way = 0; way < ways_; ++way) {
+            put(at(0), way, nothing);
+            ranks(at(0))[way] = char(way < ways ? way : no_way);
         }
+        for (size_t set = 1; set < sets; ++set) std::memcpy(at(set), at(0), pieces_ * sizeof(Piece));
     }
 
     /// True if the set holds the tag, else the least recent one leaves for it. It is then the most recent one.
