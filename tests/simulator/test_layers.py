@@ -54,7 +54,7 @@ def test_avx512_object_shares_no_template_with_the_rest(root, name):
         "lanes::avx512",
         "lanes::Machine",
         "timing::avx512",
-        "timing::Group",
+        "timing::ClockGroup",
         "DW.ref.__gxx_personality_v0",
     )
     assert [line for line in shared if not any(word in line for word in allowed)] == []
