@@ -203,7 +203,8 @@ long HugeParts::populate(Range part, uint64_t page_bytes, int advice, Later* lat
     const int access = advice == advice::kPopulateRead ? PROT_READ : PROT_WRITE;
     for (uint64_t at = part.start; at < part.end; at += kPage4K)
         if ((pool_->pages.protection_at(at) & access) == 0) return -EINVAL;
-    return later->add(SYS_madvise, pool_->pages.addresses(pages_around(part, page_bytes)), advice);
+    // Not of the whole page: another thread may split it before the call is made, and then its other parts can refuse.
+    return later->add(SYS_madvise, pool_->pages.addresses(part), advice);
 }
 
 long HugeParts::advise(Range part, uint64_t page_bytes, int advice, Later* later) {

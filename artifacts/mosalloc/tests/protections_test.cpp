@@ -179,6 +179,21 @@ TEST_F(ProtectionsTest, PopulatingNeedsTheAccessThatTheProgramAskedFor) {
     EXPECT_TRUE(is_huge());
 }
 
+// The call comes after the lock is released, so another thread may split the page before it.
+TEST_F(ProtectionsTest, PopulatingAPartIsNotRefusedForTheRestOfItsPage) {
+    build(Protections::exact);
+    for (const int advice : {advice::kPopulateRead, advice::kPopulateWrite}) {
+        const uint64_t window = advice == advice::kPopulateRead ? 0 : 3;
+        start_ = anon_base() + window * kPage2M;
+        ASSERT_FALSE(sys::failed(space.map_fixed(pages(0, 512), {kRW})));
+        Later later;
+        EXPECT_EQ(space.Space::advise(pages(3, 5), advice, &later), 0);
+        EXPECT_EQ(space.protect(pages(100, 101), PROT_NONE), 0);
+        EXPECT_EQ(later.run(), 0);
+    }
+    EXPECT_EQ(map.split_pages, 2u);
+}
+
 TEST_F(ProtectionsTest, AGuardIsRefusedOrHolds) {
     build(Protections::guards);
     const long known = sys::madvise(start_, 0, advice::kGuardInstall);
