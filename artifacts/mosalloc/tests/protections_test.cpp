@@ -2,11 +2,14 @@
 // have 4KB pages underneath, so the tests read the hardware protection from the pool's state.
 #include <cerrno>
 #include <cstring>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <thread>
 
 #include "core/advice.h"
@@ -179,6 +182,12 @@ TEST_F(ProtectionsTest, PopulatingNeedsTheAccessThatTheProgramAskedFor) {
     EXPECT_TRUE(is_huge());
 }
 
+unsigned resident(Range pages) {
+    unsigned char in_memory[512] = {};
+    if (mincore(reinterpret_cast<void*>(pages.start), pages.bytes(), in_memory) != 0) return ~0u;
+    return static_cast<unsigned>(std::count_if(in_memory, std::end(in_memory), [](unsigned char page) { return (page & 1) != 0; }));
+}
+
 // The call comes after the lock is released, so another thread may split the page before it.
 TEST_F(ProtectionsTest, PopulatingAPartIsNotRefusedForTheRestOfItsPage) {
     build(Protections::exact);
@@ -189,7 +198,10 @@ TEST_F(ProtectionsTest, PopulatingAPartIsNotRefusedForTheRestOfItsPage) {
         Later later;
         EXPECT_EQ(space.Space::advise(pages(3, 5), advice, &later), 0);
         EXPECT_EQ(space.protect(pages(100, 101), PROT_NONE), 0);
+        EXPECT_EQ(resident(pages(3, 5)), 0u);  // the split makes no page of an unwritten one
         EXPECT_EQ(later.run(), 0);
+        EXPECT_EQ(resident(pages(3, 5)), 2u);
+        EXPECT_EQ(resident(pages(5, 100)), 0u);
     }
     EXPECT_EQ(map.split_pages, 2u);
 }
