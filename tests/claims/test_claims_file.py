@@ -34,8 +34,8 @@ def test_proof_reading_needs_no_results():
     done = CliRunner().invoke(report, ["proof-read"])
     assert done.exit_code == 0, done.output
     lines = done.output.splitlines()
-    assert lines[-1] == "proof-reading of papers: 98 CONSISTENT, 20 CONTRADICTED"
-    assert len(lines) == 1 + 118 + 2
+    assert lines[-1] == "proof-reading of papers: 98 CONSISTENT, 21 CONTRADICTED"
+    assert len(lines) == 1 + 119 + 2
 
 
 def test_proof_reading_fails_if_a_required_claim_does(tmp_path, monkeypatch):

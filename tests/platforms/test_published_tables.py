@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tessera.core import platforms
+from tessera.core.reference import load_published
 
 KB, MB = 1024, 1024 * 1024
 
@@ -54,26 +57,74 @@ def test_micro20_table_3(name):
     expect(name, "MICRO'20 Table 3", expected)
 
 
-def test_park_tables_2_4_and_3_3():
-    processor = {"core.frequency_hz": 3_400_000_000, "core.rob_entries": 128, "core.dispatch_width": 4}
-    caches = {
-        "cache.l1d.bytes": 32 * KB, "cache.l1d.ways": 4, "cache.l1d.load_cycles": 4,
-        "cache.l2.bytes": 256 * KB, "cache.l2.ways": 8, "cache.l2.load_cycles": 6,
-        "cache.l3.bytes": 2 * MB, "cache.l3.ways": 16, "cache.l3.load_cycles": 27,
-    }  # fmt: skip
-    tlbs = {
-        "tlb.l1d.4kb.entries": 64, "tlb.l1d.4kb.ways": 4, "tlb.stlb.entries": 1024, "tlb.stlb.ways": 8,
-        "tlb.stlb.hit_cycles": 7,
-    }  # fmt: skip
-    expect("park-haswell", "Table 2.4", processor | caches | tlbs)
+# Each row of Park's Table 2.4: the keys that have its value, or None where no key does.
+PARK_TABLE_2_4 = {
+    "frequency": {"core.frequency_hz": lambda gigahertz: gigahertz * 1e9},
+    "rob": {"core.rob_entries": int},
+    "lsq": None,  # of loads and stores: two keys whose sum it is
+    "issue_width": None,  # one width, that of commits
+    "commit_width": {"core.dispatch_width": int},
+    "issue_queue": None,  # no such structure
+    "alu": {"core.ports.alu": int},
+    "fpu": None,  # no ports of their own
+    "btb": {"branch.target_entries": int},
+    "ras": {"branch.return_stack_entries": int},
+    "branch_predictor": None,  # a name
+    "l1i_latency": None,  # no instruction bytes in the caches
+    "l1d_latency": {"cache.l1d.load_cycles": int},
+    "l1": {"cache.l1d.bytes": lambda kb: kb * KB},
+    "l2": {"cache.l2.bytes": lambda kb: kb * KB},
+    "l2_latency": {"cache.l2.load_cycles": int},
+    "l3": {"cache.l3.bytes": lambda mb: mb * MB},
+    "l3_latency": {"cache.l3.load_cycles": int},
+    "l1_tlb": {"tlb.l1d.4kb.entries": int, "tlb.l1i.entries": int},
+    "l1_tlb_latency": None,  # a hit adds nothing
+    "l2_tlb": {"tlb.stlb.entries": int},
+    "l2_tlb_latency": {"tlb.stlb.hit_cycles": int},
+    "block": None,  # 64 bytes everywhere
+    "memory": None,  # frames have no end
+    "memory_clock": None,  # below
+    "memory_controllers": {"dram.channels": int},
+}
+PARK_WAYS = {
+    "l1": ["cache.l1d.ways"], "l2": ["cache.l2.ways"], "l3": ["cache.l3.ways"],
+    "l1_tlb": ["tlb.l1d.4kb.ways", "tlb.l1i.ways"], "l2_tlb": ["tlb.stlb.ways"],
+}  # fmt: skip
+
+
+def test_park_table_2_4():
+    table = load_published("park_table24_system").set_index("quantity")
+    assert list(table.index) == list(PARK_TABLE_2_4)
+    expected = {}
+    for quantity, keys in PARK_TABLE_2_4.items():
+        expected |= {key: of(table["value"][quantity]) for key, of in (keys or {}).items()}
+        ways = re.match(r"(\d+)-way", str(table["note"][quantity]))
+        assert (ways is not None) == (quantity in PARK_WAYS), quantity
+        expected |= {key: int(ways[1]) for key in PARK_WAYS.get(quantity, ())}
+    expect("park-haswell", "Park (KAIST 2019) Table 2.4", expected)
+    values = platforms.load_platform("park-haswell").values
+    loads, stores = values["core.load_queue_entries"], values["core.store_buffer_entries"]
+    assert loads.value + stores.value == table["value"]["lsq"]
+    clock = table["value"]["memory_clock"] * 1e6  # two transfers of 8 bytes each
+    line_cycles = 64 / (clock * 2 * 8) * table["value"]["frequency"] * 1e9
+    assert values["memory.cycles_per_line"].value == round(line_cycles)
+
+
+def test_park_table_2_4_names_a_predictor_and_tlbs_that_do_not_block():
+    table = load_published("park_table24_system").set_index("quantity")
+    assert table["note"]["branch_predictor"] == "two-level branch predictor"
+    values = platforms.load_platform("park-haswell").values
+    assert values["branch.predictor"].value == "gshare"
+    assert "two-level" in values["branch.predictor"].source
+    assert values["branch.refill_cycles"].value > 0, "a misprediction must cost something"
+    for level in ("l1_tlb", "l2_tlb"):
+        assert "non-blocking" in table["note"][level]
+    assert "non-blocking" in values["walker.count"].source
+
+
+def test_park_table_3_3():
     large_pages = {"tlb.l1d.2mb.entries": 32, "tlb.l1d.2mb.ways": 4, "tlb.stlb.holds_2mb": 1}
     expect("park-haswell", "Table 3.3", large_pages)
-    values = platforms.load_platform("park-haswell").values
-    assert (
-        values["core.load_queue_entries"].value + values["core.store_buffer_entries"].value == 80
-    )  # its LSQ
-    # 800 MHz, two transfers a clock, 8 bytes each: 12.8 GB/s.
-    assert values["memory.cycles_per_line"].value == round(64 / 12.8e9 * 3.4e9)
 
 
 def test_virtuoso_table_4():
