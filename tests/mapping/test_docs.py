@@ -29,6 +29,6 @@ def test_tables_are_complete():
     codes = re.findall(r"^\| `(mapping/[a-z-]+)` \|", pages.text("codes.md"), re.MULTILINE)
     assert codes == list(RULES) and "`mapping/touched`" in page.split("## A live program")[0]
     kinds = page.split("## Kinds")[1].split("\n\n")[2]
-    assert re.findall(r"^\| `(\w+)` \|", kinds, re.MULTILINE) == list(KINDS)
+    assert re.findall(r"^\| `([\w-]+)` \|", kinds, re.MULTILINE) == list(KINDS)
     readings = page.split("| reading |")[1].split("\n\n")[0]
     assert re.findall(r"^\| `(\w+)`", readings, re.MULTILINE) == list(READINGS)

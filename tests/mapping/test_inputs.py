@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tessera.core.errors import TesseraError
+from tessera.core.mapping.contiguity import chunk_pages
 from tessera.core.mapping.kinds import (
     KINDS,
     MappingInputs,
@@ -100,10 +101,24 @@ def test_the_default_memory_suffices(pages):
 
 
 def test_kinds_are_those_of_the_paper():
-    assert list(KINDS) == ["low", "medium", "high", "max", "demand", "eager"]
+    assert list(KINDS)[:6] == ["low", "medium", "high", "max", "demand", "eager"]
+    assert list(KINDS)[6:] == ["demand-adjacent", "eager-adjacent"]
     with pytest.raises(TesseraError) as refused:
         make_single("huge", MappingInputs([UsedPages("brk", 1)]))
     assert "huge" in refused.value.asked and "medium" in refused.value.remedy
-    with pytest.raises(TesseraError) as refused:
-        make_single("demand", MappingInputs([UsedPages("brk", 1)]))
-    assert refused.value.code == "mapping/no-touches"
+    for kind in ("demand", "demand-adjacent"):
+        with pytest.raises(TesseraError) as refused:
+            make_single(kind, MappingInputs([UsedPages("brk", 1)]))
+        assert refused.value.code == "mapping/no-touches" and refused.value.asked.endswith(kind)
+
+
+def test_adjacent_kinds_have_their_plain_options_and_longer_chunks():
+    regions = [UsedPages("mmap", 8192)]
+    largest = {
+        kind: int(chunk_pages(make_single(kind, MappingInputs(regions)).rows).max())
+        for kind in ("eager", "eager-adjacent")
+    }
+    assert largest == {"eager": 1024, "eager-adjacent": 8192}
+    # free blocks of other orders stay apart
+    small = make_single("eager-adjacent", MappingInputs([UsedPages("mmap", 512)], free={3: 64})).rows
+    assert set(chunk_pages(small).tolist()) == {8}

@@ -112,3 +112,15 @@ def test_chunks_of_one_length(pages):
     # an anchor for each chunk is the least number of entries, so the distance is its length
     if pages > 1:
         assert MappingSummary.of(rows).distances["count"][0] == pages
+
+
+@pytest.mark.parametrize("pages", [1, 64, 512, 1024, 65_536])
+def test_chunks_of_one_length_without_2mb_pages(pages):
+    region = [UsedPages("mmap", 3 * pages + 700)]
+    with_2mb = kinds.make_single(f"pages-{pages}", MappingInputs(region)).rows
+    found = kinds.make_single(f"pages-{pages}-4kb", MappingInputs(region)).rows
+    assert {row[4] for row in found.tuples()} == {"4KB"}
+    assert chunk_pages(found).tolist() == chunk_pages(with_2mb).tolist()
+    frames = [{page: frame for page, (frame, _) in pages_of(rows).items()} for rows in (found, with_2mb)]
+    assert frames[0] == frames[1]
+    assert (found == with_2mb) == (pages < 512)

@@ -9,11 +9,12 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.core.mapping.free_blocks import ORDERS, Buddy
+from tessera.core.mapping.kinds import enough_free_blocks
 from tessera.core.mapping.page_mapping import POOLS
 from tessera.core.mapping.paging import demand_paging, eager_paging
 from tessera.core.mapping.synthetic import UsedPages
 
-from .page_by_page import pages_of, sound
+from .page_by_page import chunks_of, pages_of, sound
 
 
 class SlowBuddy:
@@ -139,3 +140,52 @@ def test_a_touch_outside_its_region_is_refused():
     with pytest.raises(TesseraError) as refused:
         demand_paging(REGIONS, np.array([1, 0]), np.array([4999, 1300]), Buddy.start({10: 20}, 1))
     assert refused.value.code == "mapping/touch-outside" and "1300" in refused.value.asked
+
+
+def test_adjacent_blocks_are_those_of_the_highest_order_and_ascend():
+    counts = {order: 40 - 3 * order for order in range(11)}
+    plain, buddy = Buddy.start(counts, 9), Buddy.start(counts, 9, adjacent=True)
+    assert [len(blocks) for blocks in buddy.free] == [counts[order] for order in range(11)]
+    spans = sorted(
+        (block, block + (1 << order)) for order, blocks in enumerate(buddy.free) for block in blocks
+    )
+    assert all(low % (high - low) == 0 for low, high in spans)
+    touching = [begin for (_, end), (begin, _) in zip(spans, spans[1:], strict=False) if end == begin]
+    assert len(touching) == counts[10] - 1
+    assert not any(end > begin for (_, end), (begin, _) in zip(spans, spans[1:], strict=False))
+    taken = [buddy.block(10) for _ in range(counts[10])]
+    assert taken == list(range(taken[0], taken[0] + 1024 * counts[10], 1024))
+    scattered = [plain.block(10) for _ in range(counts[10])]
+    assert 1024 not in np.abs(np.diff(sorted(scattered)))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("pages", [512, 1300, 5000, 70_001])
+def test_eager_paging_of_adjacent_blocks_is_one_chunk(pages, seed):
+    regions = [UsedPages("mmap", pages)]
+    free = enough_free_blocks(regions)
+    found = pages_of(eager_paging(regions, Buddy.start(free, seed, adjacent=True)))
+    sound(found)
+    assert chunks_of(found) == [pages]
+    apart = chunks_of(pages_of(eager_paging(regions, Buddy.start(free, seed))))
+    assert max(apart) <= 1024
+
+
+def test_demand_paging_of_adjacent_blocks_follows_the_touches():
+    # Ascending first touches make one chunk of 16 MB. Descending ones make one of each 2MB page, but for the
+    # two halves of a block, whose lower one goes to the higher page.
+    regions = [UsedPages("mmap", 4096)]
+    for step, chunks in ((1, [4096]), (-1, [512] * 8)):
+        page = np.arange(0, 4096, 512)[::step]
+        buddy = Buddy.start({10: 5}, 1, adjacent=True)
+        assert chunks_of(pages_of(demand_paging(regions, np.ones_like(page), page, buddy))) == chunks
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_demand_of_adjacent_blocks_is_that_of_one_fault_after_the_other(seed):
+    touched = random.Random(seed).sample(EVERY, 2500)
+    fast = Buddy.start(MEMORIES["half fragmented"], seed, adjacent=True)
+    slow = SlowBuddy(fast)
+    pool = np.array([POOLS.index(p) for p, _ in touched])
+    rows = demand_paging(REGIONS, pool, np.array([page for _, page in touched]), fast)
+    assert pages_of(rows) == slow_demand(REGIONS, touched, slow)

@@ -40,7 +40,9 @@ def mapping() -> None:
     required=True,
     help="low (chunks of 1-16 pages of 4KB), medium (1-512), high (512-65536), max (a chunk for each pool), "
     "demand (first touch, 2MB pages), eager (whole pools, 2MB pages), "
-    "pages-N (chunks of N pages, N = 1, 2, 4, ..., 65536), or GUEST-over-HOST of these.",
+    "demand-adjacent, eager-adjacent (the same, where free blocks of 4MB lie side by side), "
+    "pages-N (chunks of N pages, N = 1, 2, 4, ..., 65536), pages-N-4kb (without 2MB pages), "
+    "or GUEST-over-HOST of these.",
 )
 @options.out("Mapping file to write (CSV).")
 @options.seed("random lengths and addresses")
@@ -53,12 +55,13 @@ def mapping() -> None:
 @click.option(
     "--free",
     metavar="ORDER=NUMBER,...",
-    help="Free blocks at the start (demand, eager).  [default: enough of order 10]",
+    help="Free blocks at the start (demand, eager, and these -adjacent).  [default: enough of order 10]",
 )
 @click.option(
     "--touches",
     type=PATH,
-    help="First touches (demand), as `tessera trace touches` writes them.  [default: from --trace]",
+    help="First touches (demand, demand-adjacent), as `tessera trace touches` writes them.  "
+    "[default: from --trace]",
 )
 def generate(trace, pools, kind, out, seed, alignment, free, touches) -> None:
     """Generate a mapping of the used parts of both pools.

@@ -35,16 +35,23 @@ class Buddy:
         self.free = [np.array(free.get(order, []), dtype=np.int64) for order in range(ORDERS)]
 
     @classmethod
-    def start(cls, counts: Mapping[int, int], seed: int) -> Buddy:
+    def start(cls, counts: Mapping[int, int], seed: int, *, adjacent: bool = False) -> Buddy:
         """Free blocks (order -> number) at seeded addresses, never adjacent.
 
         Memory is cut into units of 2^11 frames in a seeded order; blocks of one order share units. A block
         is the low half of its slot of twice its size. The high half is in use: no two free blocks touch.
+
+        ``adjacent``: but those of the highest order, which lie side by side behind all others, and are taken
+        in ascending order. (In Linux, too, they may touch: nothing joins them.)
         """
-        units = [-(-counts.get(order, 0) * 2 // (1 << (ORDERS - order))) for order in range(ORDERS)]
-        place = _shuffled(seed, _UNITS, sum(units))
         free, used = {}, 0
-        for order, number in enumerate(units):
+        units = [-(-counts.get(order, 0) * 2 // (1 << (ORDERS - order))) for order in range(ORDERS)]
+        if adjacent:
+            units[-1] = 0
+            first = sum(units) * _UNIT
+            free[ORDERS - 1] = first + (np.arange(counts.get(ORDERS - 1, 0))[::-1] << (ORDERS - 1))
+        place = _shuffled(seed, _UNITS, sum(units))
+        for order, number in enumerate(units[: ORDERS - adjacent]):
             own, used = place[used : used + number], used + number
             slots = np.arange(0, _UNIT, 2 << order)
             blocks = (own[:, None] * _UNIT + slots[None, :]).ravel()

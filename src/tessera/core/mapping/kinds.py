@@ -12,10 +12,12 @@ from tessera.core.mapping import paging
 from tessera.core.mapping.free_blocks import ORDERS, Buddy
 from tessera.core.mapping.page_mapping import HOST_POOL, PAGES_OF_2MB, POOLS, MappingRows, compose_states
 from tessera.core.mapping.paging import Touches
-from tessera.core.mapping.synthetic import EQUAL_LENGTHS, UsedPages, synthetic_rows
+from tessera.core.mapping.synthetic import EQUAL_LENGTHS, ONLY_4KB, UsedPages, synthetic_rows
 from tessera.core.units import PAGE_4KB, format_bytes, round_up
 
 # The kinds of mappings that ``tessera mapping generate`` makes: one row each.
+
+ADJACENT = "-adjacent"  #: ends the name of a kind whose free blocks of the highest order lie side by side
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,9 @@ class MappingInputs:
 
     Attributes:
         alignment: of chunks, in pages (low, medium, high, max); None: 512.
-        free: free blocks of the buddy, order -> number (demand, eager); None: enough blocks of order 10.
-        touches: the order of first touches (demand).
+        free: free blocks of the buddy, order -> number (demand, eager, adjacent or not); None: enough of
+            order 10.
+        touches: the order of first touches (demand, demand-adjacent).
     """
 
     regions: Sequence[UsedPages]
@@ -59,27 +62,35 @@ def _synthetic(kind: str) -> MappingKind:
     return MappingKind(make_it, frozenset({"alignment"}))
 
 
-def _eager(asked: MappingInputs) -> MadeMapping:
-    return _with_buddy(asked, lambda buddy: paging.eager_paging(asked.regions, buddy))
+def _eager(adjacent: bool) -> MappingKind:
+    def make_it(asked: MappingInputs) -> MadeMapping:
+        return _with_buddy(asked, adjacent, lambda buddy: paging.eager_paging(asked.regions, buddy))
+
+    return MappingKind(make_it, frozenset({"free"}))
 
 
-def _demand(asked: MappingInputs) -> MadeMapping:
-    touches = asked.touches
-    if touches is None:
-        raise TesseraError(
-            "mapping of kind demand",
-            "it needs the order in which pages are first touched",
-            "give --trace, or --touches FILE (tessera trace touches --help)",
-            code="mapping/no-touches",
+def _demand(adjacent: bool) -> MappingKind:
+    def make_it(asked: MappingInputs) -> MadeMapping:
+        touches = asked.touches
+        if touches is None:
+            raise TesseraError(
+                "mapping of kind demand" + (ADJACENT if adjacent else ""),
+                "it needs the order in which pages are first touched",
+                "give --trace, or --touches FILE (tessera trace touches --help)",
+                code="mapping/no-touches",
+            )
+        return _with_buddy(
+            asked,
+            adjacent,
+            lambda buddy: paging.demand_paging(asked.regions, touches.pool, touches.page, buddy),
         )
-    return _with_buddy(
-        asked, lambda buddy: paging.demand_paging(asked.regions, touches.pool, touches.page, buddy)
-    )
+
+    return MappingKind(make_it, frozenset({"free", "touches"}))
 
 
-def _with_buddy(asked: MappingInputs, make: Callable[[Buddy], MappingRows]) -> MadeMapping:
+def _with_buddy(asked: MappingInputs, adjacent: bool, make: Callable[[Buddy], MappingRows]) -> MadeMapping:
     free = enough_free_blocks(asked.regions) if asked.free is None else asked.free
-    buddy = Buddy.start(free, asked.seed)
+    buddy = Buddy.start(free, asked.seed, adjacent=adjacent)
     before = buddy.frames, buddy.unusable_index
     rows = make(buddy)
     return MadeMapping(
@@ -124,11 +135,16 @@ KINDS: dict[str, MappingKind] = {
     "medium": _synthetic("medium"),
     "high": _synthetic("high"),
     "max": _synthetic("max"),
-    "demand": MappingKind(_demand, frozenset({"free", "touches"})),
-    "eager": MappingKind(_eager, frozenset({"free"})),
+    "demand": _demand(adjacent=False),
+    "eager": _eager(adjacent=False),
+    f"demand{ADJACENT}": _demand(adjacent=True),
+    f"eager{ADJACENT}": _eager(adjacent=True),
 }
-#: chunks of one length: pages-1, pages-2, ..., pages-65536
-EQUAL_KINDS: dict[str, MappingKind] = {name: _synthetic(name) for name in EQUAL_LENGTHS}
+#: chunks of one length: pages-1, pages-2, ..., pages-65536; with 4KB pages alone: pages-1-4kb, ...
+EQUAL_KINDS: dict[str, MappingKind] = {
+    name + end: _synthetic(name + end) for end in ("", ONLY_4KB) for name in EQUAL_LENGTHS
+}
+EQUAL_NAMES = ("pages-N (N = 1, 2, 4, ..., 65536)", f"pages-N{ONLY_4KB}")  #: for a message
 ALL_KINDS = KINDS | EQUAL_KINDS
 OPTIONAL = ("alignment", "free", "touches")
 
@@ -140,7 +156,7 @@ def make_single(kind: str, asked: MappingInputs) -> MadeMapping:
         TesseraError: the kind is unknown, misses an input or has no use for one, or memory does not suffice.
     """
     if kind not in ALL_KINDS:
-        raise unknown_name("kind of mapping", kind, [*KINDS, "pages-N (N = 1, 2, 4, ..., 65536)"])
+        raise unknown_name("kind of mapping", kind, [*KINDS, *EQUAL_NAMES])
     for name in OPTIONAL:
         if getattr(asked, name) is not None and name not in ALL_KINDS[kind].uses:
             users = ", ".join(other for other, row in KINDS.items() if name in row.uses)
@@ -177,8 +193,7 @@ def kinds_of_name(name: str) -> tuple[str, ...]:
     found = tuple(name.split(OVER, 1))
     for kind in found:
         if kind not in ALL_KINDS:
-            known = [*KINDS, "pages-N (N = 1, 2, 4, ..., 65536)", f"GUEST{OVER}HOST of these"]
-            raise unknown_name("kind of mapping", kind, known)
+            raise unknown_name("kind of mapping", kind, [*KINDS, *EQUAL_NAMES, f"GUEST{OVER}HOST of these"])
     return found
 
 

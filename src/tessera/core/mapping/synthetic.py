@@ -129,6 +129,8 @@ CHUNK_LENGTHS: dict[str, tuple[int, int] | None] = {
 }
 #: chunks of one length: 1, 2, 4, ..., 65536 pages; all but the first are distances of Algorithm 1
 EQUAL_LENGTHS = {f"pages-{1 << power}": (1 << power, 1 << power) for power in range(17)}
+#: ends the name of a kind of one length whose pages all have 4KB, as without transparent huge pages
+ONLY_4KB = "-4kb"
 
 
 def synthetic_rows(
@@ -137,7 +139,7 @@ def synthetic_rows(
     """Rows of every page of the regions, sorted.
 
     Args:
-        kind: a key of :data:`CHUNK_LENGTHS` or :data:`EQUAL_LENGTHS`.
+        kind: a key of :data:`CHUNK_LENGTHS` or :data:`EQUAL_LENGTHS`, with :data:`ONLY_4KB` or without.
         alignment: pages; 1, 2, 4, ..., 512.
 
     Raises:
@@ -148,12 +150,18 @@ def synthetic_rows(
             f"alignment {alignment}", "it must be a power of two from 1 to 512 pages", "give 512 or 1"
         )
     parts, free = [], 0
+    lengths = kind.removesuffix(ONLY_4KB)
     for region in regions:
-        first = chunk_lengths(kind, region, seed)
+        first = chunk_lengths(lengths, region, seed)
         page = np.concatenate(([0], np.cumsum(first)[:-1]))
         frame = round_up(free, alignment) + page + alignment * np.arange(len(page))
         free = int(frame[-1] + first[-1]) + 1
-        parts.append(with_large_pages(region.number, page, frame, first))
+        if lengths == kind:
+            parts.append(with_large_pages(region.number, page, frame, first))
+        else:
+            parts.append(
+                MappingRows(np.full_like(page, region.number), page, frame, first, np.ones_like(page))
+            )
     return MappingRows.joined(parts)
 
 
