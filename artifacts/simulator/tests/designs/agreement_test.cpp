@@ -39,6 +39,13 @@ std::vector<std::string> shipped_designs() {
     return names;
 }
 
+/// The keys of the design for a virtual machine, where it has any.
+OwnNumbers virtual_machine(const std::string& design) {
+    if (design == "nested") return {{"only_4kb", 1}};
+    if (design == "hvc-many-segment") return {{"dimensions", 2}, {"host_synonym_granules", 40}, {"translation_cycles", 0}};
+    return {};
+}
+
 uint64_t seeds() {
     const char* const wanted = std::getenv("TESSERA_AGREEMENT_SEEDS");
     return wanted == nullptr ? 6 : std::stoul(wanted);
@@ -55,6 +62,8 @@ TEST_P(DesignAgreement, OnRandomMappings) {
         platform.mmu_design = GetParam();
         if (seed % 2) platform.allocator = "mapped";
         platform.walker_serves_background = seed % 3 != 1;
+        platform.walkers = seed % 3;  // 0: any number
+        if (seed % 2) platform.mmu_design.own = virtual_machine(GetParam());
         MemoryStream stream = random.stream(5000);
         const uint64_t accesses = stream.header().accesses;
         std::vector<Layout> layouts = {mappings.mapping("one", 1, accesses), mappings.mapping("other", 1, accesses)};

@@ -124,6 +124,56 @@ TEST(Anchor, CoversLargePagesOnlyIfItIsAsLong) {
     EXPECT_EQ(longer.load(8).found, Translation::l1_hit);  // L1 has the 2MB page
 }
 
+/// `count` 2MB pages of the heap, each alone in its chunk.
+Layout lone_large_pages(uint64_t count) {
+    std::vector<MappingRow> rows;
+    for (uint64_t i = 0; i < count; ++i) rows.push_back(heap_row(i * 512, i * 1024, 512, PageSize::large_2mb));
+    return mapping_of_rows(rows);
+}
+
+// Chunks of 512 pages cost the same for all distances from 512 on, so 512 is chosen. There, and for every larger distance, a 2MB page that is
+// alone in its chunk is a regular entry: all counts are those of thp.
+TEST(Anchor, ALargePageAloneInItsChunkIsARegularEntry) {
+    const Layout mapping = lone_large_pages(6);
+    const MappedPages pages(mapping.mapping, synthetic_pools());
+    EXPECT_EQ(anchor_distance(histogram_of(pages.chunks()), AnchorCost::count), 512u);
+    for (const uint64_t distance : {0, 256, 512, 1024, 65536}) {
+        SCOPED_TRACE(distance);
+        SteppedDesign d(anchored(distance), mapping);
+        for (uint64_t i = 0; i < 6; ++i) EXPECT_EQ(d.load(i * 512 + 5).found, miss);
+        for (uint64_t i = 0; i < 6; ++i) {
+            const auto regular = d.load(i * 512 + 300);
+            EXPECT_EQ(regular.found, hit);
+            EXPECT_EQ(regular.cycles, 7u);
+        }
+        EXPECT_EQ(d.design().structures().at(1).hits, 0u);
+    }
+}
+
+// Two 2MB pages are one chunk. A distance of 1,024 has an anchor for both; one of 512 fills each, so they stay regular. One 4KB page behind
+// a 2MB page is enough to reach beyond it.
+TEST(Anchor, ALargePageIsServedByAnAnchorThatReachesBeyondIt) {
+    const Layout two = mapping_of_rows({heap_row(0, 512, 1024, PageSize::large_2mb)});
+    for (const auto& [distance, found, cycles] : {std::tuple{512, miss, 8u}, std::tuple{1024, hit, 8u}}) {
+        SteppedDesign d(anchored(distance), two);
+        EXPECT_EQ(d.load(0).found, miss);
+        const auto second = d.load(600);
+        EXPECT_EQ(second.found, found) << distance;
+        EXPECT_EQ(second.cycles, cycles) << distance;
+    }
+    for (const uint64_t behind : {0, 1}) {
+        std::vector<MappingRow> rows = {heap_row(0, 512, 512, PageSize::large_2mb)};
+        if (behind != 0) rows.push_back(heap_row(512, 1024, behind));
+        SteppedDesign d(anchored(1024), mapping_of_rows(rows));
+        d.load(0);
+        EXPECT_EQ(d.load(0).found, Translation::l1_hit);
+        EXPECT_EQ(d.design().structures().at(1).accesses, 1u);
+        if (behind == 0) continue;
+        EXPECT_EQ(d.load(512).found, hit);  // by the anchor, which the 2MB page filled
+        EXPECT_EQ(d.load(0).cycles, 8u);
+    }
+}
+
 TEST(Anchor, NeighboursAreInDifferentSets) {
     Platform p = anchored(4);
     p.stlb = {4, 1};
@@ -142,6 +192,31 @@ TEST(Anchor, ForgetsWhatAChangeMoves) {
     EXPECT_EQ(d.load(2).found, miss);  // a new anchor of contiguity 3
     EXPECT_EQ(d.load(0).found, hit);
     EXPECT_EQ(d.load(3).found, miss);
+}
+
+// Pages 0 to 4 are a chunk; then pages 5 and 6 get the frames behind it. The anchor of pages 4 to 7 had a contiguity of 1 and did not enter; that
+// of 0 reaches to its distance, so nothing changes for it. With a distance of 8, the anchor of 0 grows, and the one that the TLB holds goes.
+TEST(Anchor, ForgetsAnAnchorWhoseChunkGrows) {
+    const auto grown = std::make_shared<const Mapping>(Mapping{"grown", {{0, {heap_row(0, 1000, 5)}}, {9, {heap_row(5, 1005, 2)}}}});
+    for (const auto& [distance, after] : {std::pair{4, hit}, std::pair{8, miss}}) {
+        SCOPED_TRACE(distance);
+        SteppedDesign d(anchored(distance), layout_of(grown));
+        EXPECT_EQ(d.load(1).found, miss);
+        EXPECT_EQ(d.load(2).found, hit);
+        d.change();
+        EXPECT_EQ(d.load(3).found, after);
+        EXPECT_EQ(d.load(6).found, distance == 8 ? hit : miss);  // by the new anchor
+    }
+}
+
+// Page 5 comes with a frame that does not follow, so the contiguity of the anchor before it stays, and the anchor too.
+TEST(Anchor, KeepsAnAnchorWhoseNeighbourIsAnotherChunk) {
+    const auto other = std::make_shared<const Mapping>(Mapping{"other", {{0, {heap_row(0, 1000, 5)}}, {9, {heap_row(5, 9000, 2)}}}});
+    SteppedDesign d(anchored(8), layout_of(other));
+    EXPECT_EQ(d.load(1).found, miss);
+    d.change();
+    EXPECT_EQ(d.load(3).found, hit);
+    EXPECT_EQ(d.load(5).found, miss);
 }
 
 std::string refusal_of(const Platform& p, const Layout& layout) {

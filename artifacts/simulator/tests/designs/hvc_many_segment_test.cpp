@@ -22,6 +22,12 @@ std::vector<uint64_t> starts(size_t count) {
     return all;
 }
 
+/// The design whose look-ups take the sum of their parts.
+Chosen in_parts(OwnNumbers own = {}) {
+    own["translation_cycles"] = 0;
+    return {"hvc-many-segment", std::move(own)};
+}
+
 TEST(IndexTree, HasTheDepthOfItsFanOut) {
     for (const auto& [segments, depth] :
          std::map<size_t, size_t>{{1, 1}, {7, 1}, {8, 2}, {49, 2}, {50, 3}, {343, 3}, {344, 4}, {1024, 4}, {2048, 4}})
@@ -61,7 +67,7 @@ TEST(IndexTree, FindsWhatAPlainSearchFinds) {
 }
 
 TEST(HvcManySegment, LooksUpSegmentCacheTreeAndTable) {
-    Machine m("hvc-many-segment", segments(1, 4096));
+    Machine m(in_parts(), segments(1, 4096));
     expect_translated(m.access(heap_base + 64), Translation::miss, 1 + 3 + 7, Place::behind_l3);
     EXPECT_EQ(m.port.calls, "p3");
     EXPECT_EQ(m.port.loads, std::vector<uint64_t>{tree_base});
@@ -81,7 +87,7 @@ TEST(HvcManySegment, LooksUpSegmentCacheTreeAndTable) {
 // 2,048 segments of one page: a tree of depth 4. The first search loads the root (node 0) and the first nodes of the other levels, which
 // have 6, 42 and 293 nodes.
 TEST(HvcManySegment, ATreeOfDepthFourTakesTwentyCycles) {
-    Machine m({"hvc-many-segment", {{"sc_entries", 1}}}, segments(2048, 1));
+    Machine m(in_parts({{"sc_entries", 1}}), segments(2048, 1));
     expect_translated(m.access(heap_base), Translation::miss, 20, Place::behind_l3);
     EXPECT_EQ(m.port.calls, "p3333");
     EXPECT_EQ(m.port.loads, (std::vector<uint64_t>{tree_base, tree_base + 64 * 1, tree_base + 64 * 7, tree_base + 64 * 49}));
@@ -92,17 +98,80 @@ TEST(HvcManySegment, ATreeOfDepthFourTakesTwentyCycles) {
     EXPECT_EQ(m.port.loads.back(), tree_base + 64 * 341);  // the last of 342 nodes
 }
 
+// Park, 2.4.4: 20 cycles, whatever the depth of the tree, the segment cache or how many nodes memory serves.
+TEST(HvcManySegment, ATranslationTakesTwentyCycles) {
+    for (const uint64_t count : {1, 8, 2048})
+        for (const uint64_t sc_entries : {0, 1}) {
+            Machine m({"hvc-many-segment", {{"sc_entries", sc_entries}}}, segments(count, 1));
+            expect_translated(m.access(heap_base), Translation::miss, 20, Place::behind_l3);
+            expect_translated(m.access(heap_base), Translation::stlb_hit, sc_entries == 0 ? 20 : 1, Place::behind_l3);
+            uint64_t cycles = 0;
+            for (const StructureCounts& row : m.design().structures()) cycles += row.lookup_cycles;
+            EXPECT_EQ(cycles, sc_entries == 0 ? 40u : 21u);
+        }
+    Machine faster({"hvc-many-segment", {{"translation_cycles", 12}}}, segments(2048, 1));
+    expect_translated(faster.access(heap_base), Translation::miss, 12, Place::behind_l3);
+}
+
+TEST(HvcManySegment, ATranslationIncludesTheSegmentCache) {
+    try {
+        Machine({"hvc-many-segment", {{"translation_cycles", 3}, {"sc_cycles", 4}}}, segments(1, 1));
+        FAIL();
+    } catch (const Refusal& refusal) {
+        EXPECT_NE(std::string(refusal.what()).find("3 and 4"), std::string::npos) << refusal.what();
+    }
+    Machine none({"hvc-many-segment", {{"translation_cycles", 3}, {"sc_cycles", 4}, {"sc_entries", 0}}}, segments(1, 1));
+    expect_translated(none.access(heap_base), Translation::miss, 3, Place::behind_l3);
+}
+
+// Park, 2.5.2: guest and host, one after the other. The host's tree has the same nodes elsewhere, in the same index cache.
+TEST(HvcManySegment, InAVirtualMachineAMissOfTheSegmentCacheIsTranslatedTwice) {
+    constexpr uint64_t host_base = tree_base + 2 * 2048 * 64;
+    Machine m({"hvc-many-segment", {{"dimensions", 2}, {"sc_entries", 1}}}, segments(2048, 1));
+    expect_translated(m.access(heap_base), Translation::miss, 40, Place::behind_l3);
+    EXPECT_EQ(m.port.loads, (std::vector<uint64_t>{tree_base, tree_base + 64 * 1, tree_base + 64 * 7, tree_base + 64 * 49, host_base,
+                                                   host_base + 64 * 1, host_base + 64 * 7, host_base + 64 * 49}));
+    expect_translated(m.access(heap_base), Translation::stlb_hit, 1, Place::behind_l3);  // leads to machine addresses
+    expect_translated(m.access(heap_base + page), Translation::stlb_hit, 40, Place::behind_l3);
+    EXPECT_EQ(m.structure("index-cache"), (StructureCounts{"index-cache", 16, 8, 0}));
+    EXPECT_EQ(m.structure("segment-table"), (StructureCounts{"segment-table", 4, 4, 2 * (19 + 20)}));
+    Machine parts(in_parts({{"dimensions", 2}}), segments(8, 1));
+    expect_translated(parts.access(heap_base), Translation::miss, 1 + 2 * (2 * 3 + 7), Place::behind_l3);
+}
+
+// The guest's synonym is the first granule of the mmap pool, the host's the second; granule 33 has the bits of granule 0.
+TEST(HvcManySegment, InAVirtualMachineEitherFilterReportsACandidate) {
+    constexpr uint64_t granule = 32768;
+    const auto before = [&](Machine& m, uint64_t number) {
+        const Translated is = m.access(anon_base + number * granule);
+        return std::pair{is.place == Place::before, m.port.program_address >> 51 == 1};
+    };
+    const Layout mapping = mapped({{{trace::PoolKind::anon, 0, 0, 4096}}});
+    Machine both({"hvc-many-segment", {{"dimensions", 2}, {"synonym_granules", 1}, {"host_synonym_granules", 1}}}, mapping);
+    const std::pair synonym{true, true}, false_positive{true, false}, neither{false, false};
+    EXPECT_EQ(before(both, 0), synonym);
+    EXPECT_EQ(before(both, 1), synonym);
+    EXPECT_EQ(before(both, 2), neither);
+    EXPECT_EQ(before(both, 33), false_positive);  // the guest's granule 0
+    Machine host({"hvc-many-segment", {{"dimensions", 2}, {"host_synonym_granules", 1}}}, mapping);
+    EXPECT_EQ(before(host, 0), synonym);
+    EXPECT_EQ(before(host, 1), neither);
+    Machine guest({"hvc-many-segment", {{"dimensions", 2}, {"synonym_granules", 1}}}, mapping);
+    EXPECT_EQ(before(guest, 1), neither);
+    EXPECT_THROW(Machine({"hvc-many-segment", {{"host_synonym_granules", 1}}}, mapping), Refusal);
+}
+
 TEST(HvcManySegment, EntriesOfTheSegmentCacheEndWithTheirSegment) {
-    Machine m("hvc-many-segment", segments(3, 100));
+    Machine m(in_parts(), segments(3, 100));
     m.access(heap_base);
     expect_translated(m.access(heap_base + 99 * page), Translation::stlb_hit, 1, Place::behind_l3);
     expect_translated(m.access(heap_base + 100 * page), Translation::stlb_hit, 11, Place::behind_l3);  // same 2MB, other segment
     expect_translated(m.access(heap_base + 50 * page), Translation::stlb_hit, 1, Place::behind_l3);
-    Machine two({"hvc-many-segment", {{"sc_entries", 2}}}, segments(3, 100));
+    Machine two(in_parts({{"sc_entries", 2}}), segments(3, 100));
     for (const uint64_t i : {0, 100, 0, 200}) two.access(heap_base + i * page);
     expect_translated(two.access(heap_base), Translation::stlb_hit, 1, Place::behind_l3);
     expect_translated(two.access(heap_base + 100 * page), Translation::stlb_hit, 11, Place::behind_l3);  // the least recently used
-    Machine none({"hvc-many-segment", {{"sc_entries", 0}}}, segments(3, 100));
+    Machine none(in_parts({{"sc_entries", 0}}), segments(3, 100));
     none.access(heap_base);
     expect_translated(none.access(heap_base), Translation::stlb_hit, 10, Place::behind_l3);
 }
@@ -119,7 +188,7 @@ TEST(HvcManySegment, NeedsAMappingOfAtMost2048Segments) {
 }
 
 TEST(HvcManySegment, PagesOutsideThePoolsAreTranslatedBeforeL1) {
-    Machine m("hvc-many-segment", segments(1, 100));
+    Machine m(in_parts(), segments(1, 100));
     expect_translated(m.access(0x7ffff0000010), Translation::miss, 0, Place::before);
     EXPECT_EQ(m.port.calls, "wwwwp");
     EXPECT_EQ(m.port.program_address, 0x7ffff0000010u);
@@ -130,7 +199,7 @@ TEST(HvcManySegment, PagesOutsideThePoolsAreTranslatedBeforeL1) {
 
 // Pages 600 to 601 of one segment of 2,000 pages get other frames, so there are three. Entries of 2MB: pages 0, 512, 1024, 1536.
 TEST(HvcManySegment, AChangeOfTheMappingMakesANewTree) {
-    Machine m("hvc-many-segment", mapped({{{heap, 0, 0, 2000}}, {{heap, 600, 5000, 2}}}));
+    Machine m(in_parts(), mapped({{{heap, 0, 0, 2000}}, {{heap, 600, 5000, 2}}}));
     for (const uint64_t i : {0, 512, 1024, 1536}) m.access(heap_base + i * page);
     m.next_epoch();
     expect_translated(m.access(heap_base + 1999 * page), Translation::stlb_hit, 1, Place::behind_l3);  // this entry stays
@@ -142,7 +211,7 @@ TEST(HvcManySegment, AChangeOfTheMappingMakesANewTree) {
 
 // Pages 0 to 9 and 10 to 19 are two segments; then the second gets the frames behind the first, and both are one.
 TEST(HvcManySegment, AnEntryWhoseSegmentGrowsIsForgotten) {
-    Machine m("hvc-many-segment", mapped({{{heap, 0, 0, 10}, {heap, 10, 50, 10}}, {{heap, 10, 10, 10}}}));
+    Machine m(in_parts(), mapped({{{heap, 0, 0, 10}, {heap, 10, 50, 10}}, {{heap, 10, 10, 10}}}));
     m.access(heap_base);
     m.next_epoch();
     expect_translated(m.access(heap_base + 9 * page), Translation::miss, 11, Place::behind_l3);
@@ -173,7 +242,7 @@ TEST(HvcManySegment, RandomAccessesOverManySegments) {
 TEST(HvcManySegment, EachLinkOfAChainCostsMemoryAndLookup) {
     const auto run = [](uint64_t lines, uint64_t sc_entries, const Layout& layout) {
         Platform p = haswell();
-        p.mmu_design = {"hvc-many-segment", {{"sc_entries", sc_entries}}};
+        p.mmu_design = in_parts({{"sc_entries", sc_entries}});
         StreamBuilder builder;
         const uint32_t block = builder.chasing_load();
         for (uint64_t i = 0; i < lines; ++i) builder.load(block, heap_base + i * 64);

@@ -156,6 +156,22 @@ TEST(Nested, AChangeForgetsTheDataPageAndKeepsTheGuestsTables) {
     EXPECT_EQ(nested_16.design().structures(), expected);
 }
 
+// With 4KB pages alone, each walk is as long as under the layout of 4KB pages, and all counts are the same.
+TEST(Nested, On4kbPagesAloneTheLayoutMakesNoDifference) {
+    Platform p = nested(0);
+    p.mmu_design.own["only_4kb"] = 1;
+    for (const Layout& layout : {all_4kb(), all_of(PageSize::large_2mb, pool), all_of(PageSize::huge_1gb, pool)})
+        EXPECT_EQ(loads(counts_of(p, {heap_base}, layout)), 24u);
+    RandomInputs random(8100);
+    Platform platform = random.platform();
+    MemoryStream stream = random.stream(4000);
+    platform.mmu_design = {"nested", {{"nested_tlb_entries", 16}}};
+    const LayoutCounts plain = on_all_engines(platform, stream, {all_4kb()})[0];
+    platform.mmu_design.own["only_4kb"] = 1;
+    for (const LayoutCounts& counts : on_all_engines(platform, stream, {all_4kb(), random.layout(1), random.layout(2)}))
+        EXPECT_EQ(counts, plain);
+}
+
 TEST(Nested, RefusesOtherTables) {
     Platform p = nested(16);
     p.page_table_format = "example-hashed";

@@ -12,16 +12,18 @@
 // Encoding: index and name of an anchor come from page >> log2(d) (Park, Figure 3.6). Low six bits of an anchor's name: 1. Its
 // payload is the contiguity. A code page is a regular entry.
 //
-// (assumed) An anchor of contiguity 1 never enters. A 2MB page has anchors only if d >= 512, a 1GB page has none. 1GB pages are
-// regular entries of the shared array. A tag match without contiguity match moves the anchor in the replacement order. A miss
-// takes the cycles of the slower look-up. L1 is filled with the page's own size.
+// (assumed) An anchor enters only if it reaches beyond the page: not with contiguity 1, and not for a 2MB page that is alone in its
+// chunk or fills a distance of 512, so these are regular entries (Park, 3.5.2: "regular L2 TLB entries containing large pages"). A 1GB
+// page has no anchors. 1GB pages are regular entries of the shared array. A tag match without contiguity match moves the anchor in the
+// replacement order. A miss takes the cycles of the slower look-up. L1 is filled with the page's own size.
 // (assumed) The load of the AVPN's entry: none if it is in the line of the page's own entry. In the 2MB region of the page, it
 // reads that table. In another region, which the trace may never touch, it reads a linear table in physical::far, so that
 // tables are still handed out in the order of first touch. The upper levels of that region take no load.
 //
-// The distance is chosen once, before the start (anchor_distance.h), and kept if the mapping changes. A change drops an anchor if
-// it overlaps the pages that the anchor serves. The look-up itself is in anchor_step.h. Not modelled: regions with their own
-// distances, the time to rewrite page tables.
+// The distance is chosen once, before the start (anchor_distance.h), and kept if the mapping changes. A change drops an anchor if it
+// overlaps the pages that the anchor serves, or if the chunk now goes on behind them (Park, 3.3.3). Regular entries of pages that did
+// not change stay. The look-up itself is in anchor_step.h. Not modelled: regions with their own distances, the time to rewrite page
+// tables, permissions (3.3.3: a page with others ends a chunk), context switches, which load the distance (3.3.1).
 #include <bit>
 
 #include "base/isa.h"
@@ -97,7 +99,8 @@ protected:
         array_.drop([&](uint64_t name, uint64_t contiguity) {
             if ((name & 63) != anchor_bits) return overlaps(page_of_entry(name), range);
             const uint64_t begin = name >> 6 << table_.shift, end = begin + std::min(contiguity, distance_);
-            return begin << 12 < range.end.value && range.begin.value < end << 12;
+            if (begin << 12 < range.end.value && range.begin.value < end << 12) return true;
+            return range.begin.value == end << 12 && contiguity < distance_ && contiguity_now(begin) != contiguity;
         });
     }
 
@@ -108,6 +111,12 @@ protected:
     Array& array() { return array_; }
 
 private:
+    /// In the page table, of the anchor of this page; 0: none.
+    uint64_t contiguity_now(uint64_t avpn) const {
+        if (!mapping_.has(VirtAddr(avpn << 12))) return 0;
+        const uint32_t number = mapping_.row(VirtAddr(avpn << 12)).chunk;
+        return number < mapping_.chunks().size() ? InChunk(mapping_.chunks()[number], avpn).from : 0;
+    }
     void load_anchor(VirtAddr address, PageNumber page, Port& port) {
         const uint64_t avpn = table_.number(address) << table_.shift;
         const VirtAddr first(avpn << 12);

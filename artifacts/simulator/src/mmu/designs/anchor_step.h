@@ -19,12 +19,15 @@ struct AnchorTable {
     unsigned shift;  ///< base-2 logarithm of the distance
 
     uint64_t number(VirtAddr address) const { return address.value >> 12 >> shift; }
-    bool exist_for(PageSize size) const { return (12 + shift >= shift_of(size)) | (size == PageSize::small_4kb); }
-    /// Of the anchor of a page that is there in its chunk; 0 if there is none or the AVPN is in another chunk, as its contiguity ends before the
-    /// page. Above `most_contiguity` if it is that: distances are not larger, so this makes no difference.
+    /// Pages of this size have anchors: a distance is longer than such a page.
+    bool exist_for(PageSize size) const { return 12 + shift > shift_of(size); }
+    /// Of the anchor of a page that is there in its chunk, if it reaches beyond the page; else 0, also if the AVPN is in another chunk,
+    /// as its contiguity ends before the page. Above `most_contiguity` if it is that: distances are not larger, so this makes no
+    /// difference.
     uint64_t contiguity(VirtAddr address, PageSize size, InChunk page) const {
-        const uint64_t behind_anchor = address.value >> 12 & ((uint64_t{1} << shift) - 1);
-        return select(exist_for(size) & (behind_anchor <= page.before) & (page.from != 0), page.from + behind_anchor, 0);
+        const uint64_t behind_anchor = address.value >> 12 & ((uint64_t{1} << shift) - 1), contiguity = page.from + behind_anchor;
+        const bool beyond = contiguity > uint64_t{1} << (shift_of(size) - 12);  // false outside chunks, where `from` is 0
+        return select(exist_for(size) & (behind_anchor <= page.before) & beyond, contiguity, 0);
     }
 };
 
@@ -34,7 +37,7 @@ struct AnchorStep {
     bool anchor_found;         ///< also without a match
 };
 
-/// contiguity: of the page's anchor in the page table; an anchor enters if it is more than 1.
+/// contiguity: AnchorTable::contiguity() of the page; an anchor enters if it is not 0.
 template <class Array>
 inline __attribute__((always_inline)) AnchorStep anchor_step(Array& array, const AnchorTable& table, VirtAddr address, PageNumber page,
                                                              uint64_t contiguity) {
@@ -42,7 +45,7 @@ inline __attribute__((always_inline)) AnchorStep anchor_step(Array& array, const
     const EntryPlace regular = array.seek(page.number, entry_name(page)), anchor = array.seek(number, name);
     const uint64_t held = array.payload(anchor);
     const uint64_t missed = regular.found ^ 1, matches = anchor.found & ((address.value >> 12) - (number << table.shift) < held);
-    const uint64_t to_anchor = missed & (anchor.found | (contiguity > 1));  // it is used or enters
+    const uint64_t to_anchor = missed & (anchor.found | (contiguity != 0));  // it is used or enters
     const uint64_t to_regular = (to_anchor ^ 1) | (anchor.found & (matches ^ 1));
     array.enter_if(to_anchor, anchor, name, select(anchor.found, held, contiguity));
     array.enter_if(to_regular, regular, entry_name(page), 0);

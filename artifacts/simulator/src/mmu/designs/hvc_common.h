@@ -4,17 +4,20 @@
 //   - Filter: an address that the synonym filter (mmu/synonym_filter.h) reports is a candidate. The filter works beside L1D, so it takes
 //     no time.
 //   - Candidates are translated before L1D by the synonym TLB, one level, looked up beside L1D like any L1 TLB (no cycles). Its misses
-//     walk conventionally (walk caches, from L1D on). False positives enter it, too, and then use their virtual address. Real
+//     walk conventionally (walk caches, from L1D on). False positives enter it, too, and then use their virtual address, with which
+//     they also miss L3: that translation behind L3 is not modelled (an access has one place of translation, mmu/design.h). Real
 //     synonyms use the allocator's physical address, with the synonym bit of the tag: address bit 51 (assumed).
 //   - All others reference the caches by virtual address. A line that L1, L2 or L3 holds needs no translation: l1_hit. What memory
 //     serves is translated once L3 has missed (Place::behind_l3).
 //
 // Synonyms: a trace is of one process and does not say which pages are shared. So no page is a synonym (assumed), unless
-// synonym_granules makes the first granules of the mmap pool synonyms. Code pages are conventional: the platform's second level, then a
-// walk (assumed). An entry of a TLB is a page of its own size; sizes share an array (assumed).
+// synonym_granules makes the first granules of the mmap pool synonyms. In a virtual machine, a second filter has the pages that the
+// hypervisor shares (Park, 2.5.1); an address that either filter reports is a candidate. Code pages are conventional: the platform's second
+// level, then a walk (assumed). An entry of a TLB is a page of its own size; sizes share an array (assumed).
 //
-// Not modelled: other address spaces (ASIDs), permission bits in tags, translation of dirty lines that L3 evicts and of lines that
-// prefetchers fetch, flushes of lines when the mapping changes (Park, 2.7: the new page has the same virtual lines).
+// Not modelled: other address spaces (ASIDs), context switches, which load other filters (Park, 2.3.2), permission bits in tags (2.3.1),
+// filters that are built again, translation of dirty lines that L3 evicts and of lines that prefetchers fetch, flushes of lines when the
+// mapping changes (Park, 2.7: the new page has the same virtual lines).
 #pragma once
 
 #include <stdexcept>
@@ -53,13 +56,13 @@ public:
           synonym_tlb_(own_geometry(section, "synonym_entries", own["synonym_entries"], "synonym_ways", own["synonym_ways"]), "lru",
                        context.platform) {
         for (const Area& area : space_.areas())
-            if (area.pool == trace::PoolKind::anon) share(area.range, own["synonym_granules"]);
+            if (area.pool == trace::PoolKind::anon) shared_ = share(area.range, own["synonym_granules"], filter_);
     }
 
     Translated access(const Access& access, Port& port) final {
         const VirtAddr address = access.address;
         const PageNumber page = page_at(address);
-        const bool candidate = filter_.candidate(address);
+        const bool candidate = filter_.candidate(address) || host_filter_.candidate(address);
         count(filtered_, candidate);
         if (candidate || !delays(address)) return translate_before(address, page, candidate, port);
         if (port.program(PhysAddr(address.value)) != MemoryLevel::dram) return {Translation::l1_hit, 0, Place::behind_l3};
@@ -79,6 +82,12 @@ public:
 protected:
     /// Whether an address that is no candidate is translated behind L3; else before L1D, by the synonym TLB.
     virtual bool delays(VirtAddr) const { return true; }
+    /// In a virtual machine: the next granules of the mmap pool are synonyms of the host. pre: no access yet.
+    void share_by_host(uint64_t granules) {
+        for (const Area& area : space_.areas())
+            if (area.pool == trace::PoolKind::anon && area.range.begin == shared_.begin)
+                shared_.end = share({shared_.end, area.range.end}, granules, host_filter_).end;
+    }
     // look_up() comes after memory served the line, and has the walk and the fills in it. It returns Place::behind_l3.
     virtual void drop_delayed(VirtRange range) = 0;
     virtual std::vector<StructureCounts> delayed_structures() const = 0;
@@ -93,11 +102,13 @@ private:
     static constexpr uint64_t synonym_bit = uint64_t{1} << 51;
     static_assert(physical::synonym.begin == synonym_bit && physical::synonym.end == 2 * synonym_bit);
 
-    void share(VirtRange pool, uint64_t granules) {
-        const uint64_t first = pool.begin.value >> SynonymFilter::fine_shift;
-        shared_ = {pool.begin, VirtAddr(std::min(pool.end.value, (first + granules) << SynonymFilter::fine_shift))};
-        for (uint64_t granule = first; granule << SynonymFilter::fine_shift < shared_.end.value; ++granule)
-            filter_.add(VirtAddr(granule << SynonymFilter::fine_shift));
+    /// Adds the first granules of the range to the filter, and returns their addresses.
+    static VirtRange share(VirtRange range, uint64_t granules, SynonymFilter& filter) {
+        const uint64_t first = range.begin.value >> SynonymFilter::fine_shift;
+        const VirtAddr end(std::min(range.end.value, (first + granules) << SynonymFilter::fine_shift));
+        for (uint64_t granule = first; granule << SynonymFilter::fine_shift < end.value; ++granule)
+            filter.add(VirtAddr(granule << SynonymFilter::fine_shift));
+        return {range.begin, end};
     }
     bool regular_hit(PageNumber page) final { return code_.lookup(page); }
     void fill_regular(PageNumber page) final { code_.fill(page); }
@@ -119,8 +130,8 @@ private:
 
     SecondLevel code_;
     TlbArray synonym_tlb_;
-    SynonymFilter filter_;
-    VirtRange shared_;
+    SynonymFilter filter_, host_filter_;  ///< those of the operating system and of the hypervisor
+    VirtRange shared_;  ///< what both share
     StructureCounts filtered_{"synonym-filter"}, synonyms_{"synonym"}, synonym_lookups_{"synonym-tlb"};
 };
 

@@ -12,6 +12,9 @@
 // are. The host's tables are in physical::far. The nested TLB is fully associative with LRU, takes no cycles, and keeps pages of
 // data and of tables; the host's table has no other walk caches. Code pages are 4KB pages in both dimensions.
 //
+// only_4kb: both dimensions have 4KB pages alone, whatever the layout or mapping says, so each walk without caches has 24 loads (Park,
+// 2.6.2).
+//
 // Invariant: both tables grow in touch() only, in an order that is the same in all layouts, so all layouts read entries at
 // the same addresses. Not modelled: large pages of the host under small ones of the guest, exits, changes of the guest's tables.
 // Keep walker.load_adds_cycles = 0 with this design: it would count the host's walk a second time.
@@ -95,7 +98,9 @@ private:
 
 class Nested final : public OverTlbs<NestedWalker> {
 public:
-    Nested(uint64_t nested_entries, const DesignContext& context) : OverTlbs(context, context.platform.tlb_organisation, nested_entries) {}
+    Nested(const OwnValues& own, const DesignContext& context)
+        : OverTlbs(own["only_4kb"] != 0 ? context.with_4kb_pages() : context, context.platform.tlb_organisation,
+                   own["nested_tlb_entries"]) {}
 
     /// The nested TLB, over the walks of data and code.
     std::vector<StructureCounts> structures() const override { return {walker_.nested_tlb()}; }
@@ -103,10 +108,10 @@ public:
 
 const Registered row(designs(), "nested", "conventional TLBs with the two-dimensional walk of a virtual machine",
                      {{"nested_tlb_entries", "entries", 0, 4096, 16, "assumed: about as many as the pages that one walk needs",
-                       "Nested TLB: guest-physical pages whose host walk is skipped; 0: none"}},
-                     [](const OwnValues& own, const DesignContext& context) {
-                         return std::make_unique<Nested>(own["nested_tlb_entries"], context);
-                     });
+                       "Nested TLB: guest-physical pages whose host walk is skipped; 0: none"},
+                      {"only_4kb", "0 or 1", 0, 1, 0, "assumed: guest and host have the pages of the layout or mapping",
+                       "1: guest and host have 4KB pages alone, whatever the layout or mapping says"}},
+                     [](const OwnValues& own, const DesignContext& context) { return std::make_unique<Nested>(own, context); });
 
 }  // namespace
 }  // namespace tessera::sim
