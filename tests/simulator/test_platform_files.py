@@ -34,9 +34,10 @@ def test_the_platforms_of_the_papers_are_there():
 def test_each_file_has_its_name_all_keys_and_a_source_for_each(name):
     found = load(name)
     assert found.name == name
-    own = {key for key in found.values if key.startswith("branch_predictor.tage.")}
+    predictor = found.values["branch.predictor"].value
+    own = {key for key in found.values if key.startswith(f"branch_predictor.{predictor}.")}
     assert set(found.values) - own == set(all_keys())
-    assert len(own) == (6 if found.values["branch.predictor"].value == "tage" else 0)
+    assert len(own) == {"tage": 6, "gshare": 2}.get(predictor, 0)
     for key, value in found.values.items():
         assert re.match(r"assumed: \S", value.source) or CITED.search(value.source), f"{key}: {value.source}"
 
