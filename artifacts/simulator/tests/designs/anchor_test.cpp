@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "os/physical_map.h"
 #include "support/engines.h"
+#include "support/mapping_oracle.h"
 #include "support/platforms.h"
 #include "support/random_inputs.h"
 #include "support/random_mappings.h"
@@ -131,8 +132,8 @@ Layout lone_large_pages(uint64_t count) {
     return mapping_of_rows(rows);
 }
 
-// Chunks of 512 pages cost the same for all distances from 512 on, so 512 is chosen. There, and for every larger distance, a 2MB page that is
-// alone in its chunk is a regular entry: all counts are those of thp.
+// Chunks of 512 pages cost the same for all distances from 512 on, so 512 is chosen. There, and for every larger distance, a 2MB page
+// that is alone in its chunk is a regular entry: all counts are those of thp.
 TEST(Anchor, ALargePageAloneInItsChunkIsARegularEntry) {
     const Layout mapping = lone_large_pages(6);
     const MappedPages pages(mapping.mapping, synthetic_pools());
@@ -150,8 +151,8 @@ TEST(Anchor, ALargePageAloneInItsChunkIsARegularEntry) {
     }
 }
 
-// Two 2MB pages are one chunk. A distance of 1,024 has an anchor for both; one of 512 fills each, so they stay regular. One 4KB page behind
-// a 2MB page is enough to reach beyond it.
+// Two 2MB pages are one chunk. A distance of 1,024 has an anchor for both; one of 512 fills each, so they stay regular. One 4KB page
+// behind a 2MB page is enough to reach beyond it.
 TEST(Anchor, ALargePageIsServedByAnAnchorThatReachesBeyondIt) {
     const Layout two = mapping_of_rows({heap_row(0, 512, 1024, PageSize::large_2mb)});
     for (const auto& [distance, found, cycles] : {std::tuple{512, miss, 8u}, std::tuple{1024, hit, 8u}}) {
@@ -194,8 +195,9 @@ TEST(Anchor, ForgetsWhatAChangeMoves) {
     EXPECT_EQ(d.load(3).found, miss);
 }
 
-// Pages 0 to 4 are a chunk; then pages 5 and 6 get the frames behind it. The anchor of pages 4 to 7 had a contiguity of 1 and did not enter; that
-// of 0 reaches to its distance, so nothing changes for it. With a distance of 8, the anchor of 0 grows, and the one that the TLB holds goes.
+// Pages 0 to 4 are a chunk; then pages 5 and 6 get the frames behind it. The anchor of pages 4 to 7 had a contiguity of 1 and did not
+// enter; that of 0 reaches to its distance, so nothing changes for it. With a distance of 8, the anchor of 0 grows, and the one that the
+// TLB holds goes.
 TEST(Anchor, ForgetsAnAnchorWhoseChunkGrows) {
     const auto grown = std::make_shared<const Mapping>(Mapping{"grown", {{0, {heap_row(0, 1000, 5)}}, {9, {heap_row(5, 1005, 2)}}}});
     for (const auto& [distance, after] : {std::pair{4, hit}, std::pair{8, miss}}) {
@@ -217,6 +219,110 @@ TEST(Anchor, KeepsAnAnchorWhoseNeighbourIsAnotherChunk) {
     d.change();
     EXPECT_EQ(d.load(3).found, hit);
     EXPECT_EQ(d.load(5).found, miss);
+}
+
+/// Table 3.2 of Park with lists: entries of a set in the order of use, contiguities counted page by page. Pages are those of the heap.
+class SlowAnchors {
+public:
+    SlowAnchors(uint64_t distance, Geometry geometry) : distance_(distance), ways_(geometry.ways), sets_(geometry.sets()) {}
+
+    void change(const MappingOracle::Epoch& epoch) {
+        epoch_ = &epoch;
+        const auto moved = [&](uint64_t from, uint64_t pages) {
+            const auto first = epoch.changed.lower_bound({heap, from});
+            return first != epoch.changed.end() && *first < MappingOracle::Key{heap, from + pages};
+        };
+        if (l1_.pages != 0 && moved(l1_.page, l1_.pages)) l1_ = {};
+        for (std::vector<Entry>& set : sets_)
+            std::erase_if(set, [&](const Entry& entry) {
+                if (!entry.is_anchor) return moved(entry.page, entry.pages);
+                return moved(entry.page, reach(entry.contiguity)) || reach(contiguity(entry.page)) != reach(entry.contiguity);
+            });
+    }
+    /// The outcome and the look-up cycles.
+    std::pair<Translation, uint32_t> load(uint64_t page) {
+        const uint64_t pages = epoch_->pages.at({heap, page}).size == PageSize::large_2mb ? 512 : 1;
+        const uint64_t avpn = page / distance_ * distance_;
+        const Entry regular{false, page / pages * pages, pages, 0}, anchor{true, avpn, distance_, contiguity(avpn)};
+        if (l1_ == regular) return {Translation::l1_hit, 0};
+        l1_ = regular;
+        if (use(regular)) return {hit, 7};
+        const std::optional<Entry> found = use(anchor);
+        const uint64_t behind = page - avpn;
+        if (found && behind < found->contiguity) return {hit, 8};
+        const bool beyond = reach(anchor.contiguity) > pages && behind < anchor.contiguity;
+        enter(!found && beyond ? anchor : regular);
+        return {miss, 8};
+    }
+
+private:
+    static constexpr auto heap = trace::PoolKind::heap;
+    struct Entry {
+        bool is_anchor = false;
+        uint64_t page = 0, pages = 0;  ///< the page or AVPN, and the length of the page or the distance
+        uint64_t contiguity = 0;       ///< of an anchor
+        bool operator==(const Entry&) const = default;
+    };
+    uint64_t reach(uint64_t contiguity) const { return std::min(contiguity, distance_); }
+    uint64_t contiguity(uint64_t page) const {
+        uint64_t pages = 0;
+        for (auto at = epoch_->pages.find({heap, page}), first = at; at != epoch_->pages.end() && pages < 65536; ++at, ++pages)
+            if (at->first != MappingOracle::Key{heap, page + pages} || at->second.frame != first->second.frame + pages) break;
+        return pages;
+    }
+    std::vector<Entry>& set_of(const Entry& entry) { return sets_[(heap_base / 4096 + entry.page) / entry.pages % sets_.size()]; }
+    /// The entry of this name as the TLB holds it, which is then the most recent one.
+    std::optional<Entry> use(const Entry& entry) {
+        std::vector<Entry>& set = set_of(entry);
+        for (size_t i = 0; i < set.size(); ++i)
+            if (set[i].is_anchor == entry.is_anchor && set[i].page == entry.page && set[i].pages == entry.pages) {
+                std::rotate(set.begin(), set.begin() + ptrdiff_t(i), set.begin() + ptrdiff_t(i) + 1);
+                return set[0];
+            }
+        return std::nullopt;
+    }
+    void enter(const Entry& entry) {
+        std::vector<Entry>& set = set_of(entry);
+        set.insert(set.begin(), entry);
+        if (set.size() > ways_) set.pop_back();
+    }
+
+    uint64_t distance_;
+    size_t ways_;
+    std::vector<std::vector<Entry>> sets_;
+    Entry l1_;
+    const MappingOracle::Epoch* epoch_ = nullptr;
+};
+
+// Random mappings with 4KB and 2MB pages and changes; arrays as RecentSets, and with three sets.
+TEST(Anchor, FollowsAnOracleThatCountsPagesOneByOne) {
+    std::map<uint64_t, uint64_t> anchors;  // distance -> hits
+    for (uint64_t seed = 0; seed < 60; ++seed) {
+        const uint64_t distance = uint64_t{1} << (1 + seed % 13);
+        SCOPED_TRACE("seed " + std::to_string(seed) + ", distance " + std::to_string(distance));
+        const MappingOracle oracle(seed + 700, 4096);
+        Mapping mapping{"random", {}};
+        for (const MappingOracle::Epoch& epoch : oracle.epochs) mapping.epochs.push_back({epoch.access, epoch.rows});
+        Platform p = anchored(distance);
+        p.stlb = seed % 2 ? Geometry{16, 4} : Geometry{12, 4};
+        SteppedDesign design(p, layout_of(std::make_shared<const Mapping>(std::move(mapping))));
+        SlowAnchors slow(distance, p.stlb);
+        std::mt19937_64 random(seed);
+        for (const MappingOracle::Epoch& epoch : oracle.epochs) {
+            if (&epoch != &oracle.epochs.front()) design.change();
+            slow.change(epoch);
+            for (int i = 0; i < 1500; ++i) {
+                const auto at = epoch.pages.lower_bound({trace::PoolKind::heap, random() % 8 * (random() % 2 ? 512 : 300) + random() % 9});
+                if (at == epoch.pages.end() || at->first.first != trace::PoolKind::heap) continue;
+                const auto step = design.load(at->first.second);
+                const auto expected = slow.load(at->first.second);
+                ASSERT_EQ(int(step.found), int(expected.first)) << "page " << at->first.second << ", load " << i;
+                ASSERT_EQ(step.cycles == Translated::platform_lookup ? 0 : step.cycles, expected.second);
+            }
+        }
+        anchors[distance] += design.design().structures().at(1).hits;
+    }
+    for (const auto& [distance, hits] : anchors) EXPECT_GT(hits, 0u) << distance;
 }
 
 std::string refusal_of(const Platform& p, const Layout& layout) {
