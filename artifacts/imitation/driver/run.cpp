@@ -2,12 +2,13 @@
 //
 // An instruction that reads and writes the same bytes (`add [memory], register`) needs the right to write from its load on: processors
 // fault once, for a write. So its load counts as a store here.
-// An access that crosses a page (tessera/trace/trace.h: address and size of its slot) needs both pages, the lower one first.
+// An access that crosses a page (tessera/trace/crossing.h) needs both pages, the lower one first.
 #include "driver/run.h"
 
 #include <algorithm>
 
 #include "driver/refusal.h"
+#include "tessera/trace/crossing.h"
 
 namespace tessera::os {
 namespace {
@@ -76,18 +77,10 @@ private:
             const size_t slot = i - block_begin;
             const bool write = stores[i] != 0 || writes_back(frame, execution, slot, i);
             const uint64_t page = addresses[i] >> 12;
-            if (crosses(frame, execution, slot, addresses[i])) kernel_.accesses.access_two(at, page, write, slot);
+            if (trace::crosses_page(blocks_[frame.block_ids[execution]], slot, addresses[i]))
+                kernel_.accesses.access_two(at, page, write, slot);
             else if (!rights.allow(addresses[i], stores[i] != 0)) kernel_.accesses.access(at, page, write, slot, false);
         }
-    }
-
-    /// Whether the access needs the next page, too. One of a string instruction is a part of a line (StringPart), whatever its slot says.
-    bool crosses(const trace::Frame &frame, size_t execution, size_t slot, uint64_t address) const {
-        const trace::StaticBlock &block = blocks_[frame.block_ids[execution]];
-        if (block.slots.empty()) return false;
-        const trace::MemorySlot &of = block.slots[std::min(slot, block.slots.size() - 1)];
-        if (block.insns[of.insn].string != trace::StringPart::none) return false;
-        return address % PHYS_FRAME_BYTES + of.size_bytes > PHYS_FRAME_BYTES;
     }
 
     /// Whether the instruction of this load also stores there. `slot`: its place in the block; `access`: in the frame.
