@@ -32,7 +32,7 @@ uint64_t cpu_ns() {
 std::vector<Mark> all_marks() {
     std::vector<Mark> all;
     for (const auto& marks :
-         {chain_marks(), width_marks(), load_marks(), independent_marks(), store_marks(), branch_marks(), string_marks()})
+         {chain_marks(), width_marks(), load_marks(), independent_marks(), store_marks(), crossing_marks(), branch_marks(), string_marks()})
         all.insert(all.end(), marks.begin(), marks.end());
     return all;
 }

@@ -7,10 +7,30 @@ namespace tessera::os {
 
 void Accesses::access(At at, uint64_t page, bool write, uint64_t index, bool in_call) {
     const At now{at.block, at.access + index};
-    recorder_.begin_fault(at, now, page);
-    const fault found = resolve(page, write);
-    recorder_.end_fault(found, page, write);
+    make_fault(at, now, page, write);
     run_kswapd(machine_, recorder_, in_call ? now : At{now.block, now.access + 1});
+}
+
+/// The second page's fault may reclaim the first page, which faults again then.
+void Accesses::access_two(At at, uint64_t page, bool write, uint64_t index) {
+    constexpr unsigned most_starts = 16;  // as retries of an allocation that reclaims nothing (mm/page_alloc.c, MAX_RECLAIM_RETRIES)
+    const At now{at.block, at.access + index};
+    bool faulted = true;
+    for (unsigned start = 0; faulted; ++start) {
+        if (start == most_starts) out_of_memory("two pages at once at " + recorder_.where(page));
+        faulted = false;
+        for (const uint64_t one : {page, page + 1}) {
+            if (recorder_.rights().allow(one << 12, write)) continue;
+            make_fault(at, now, one, write);
+            faulted = true;
+        }
+    }
+    run_kswapd(machine_, recorder_, {now.block, now.access + 1});
+}
+
+void Accesses::make_fault(At at, At now, uint64_t page, bool write) {
+    recorder_.begin_fault(at, now, page);
+    recorder_.end_fault(resolve(page, write), page, write);
 }
 
 fault Accesses::resolve(uint64_t page, bool write) {

@@ -2,14 +2,18 @@
 //
 // An instruction that reads and writes the same bytes (`add [memory], register`) needs the right to write from its load on: processors
 // fault once, for a write. So its load counts as a store here.
+// An access that crosses a page (tessera/trace/crossing.h) needs both pages, the lower one first.
 #include "driver/run.h"
 
 #include <algorithm>
 
 #include "driver/refusal.h"
+#include "tessera/trace/crossing.h"
 
 namespace tessera::os {
 namespace {
+
+constexpr uint64_t line_bytes = trace::string_line_bytes;
 
 class Loop {
 public:
@@ -61,14 +65,21 @@ private:
         size_t block_begin = begin, block_end = begin + frame.access_counts[execution];
         At at = at_;
         for (size_t i = begin; i < begin + count; ++i) {
-            if (__builtin_expect(rights.allow(addresses[i], stores[i] != 0), 1)) continue;
+            // An access is at most a line long: if the last byte that it may have is allowed, its length does not matter.
+            if (__builtin_expect(rights.allow(addresses[i], stores[i] != 0) && rights.allow(addresses[i] + line_bytes - 1, stores[i] != 0),
+                                 1))
+                continue;
             while (i >= block_end) {
                 at.access += block_end - block_begin, ++at.block;
                 block_begin = block_end;
                 block_end += frame.access_counts[++execution];
             }
             const size_t slot = i - block_begin;
-            kernel_.accesses.access(at, addresses[i] >> 12, stores[i] != 0 || writes_back(frame, execution, slot, i), slot, false);
+            const bool write = stores[i] != 0 || writes_back(frame, execution, slot, i);
+            const uint64_t page = addresses[i] >> 12;
+            if (trace::crosses_page(blocks_[frame.block_ids[execution]], slot, addresses[i]))
+                kernel_.accesses.access_two(at, page, write, slot);
+            else if (!rights.allow(addresses[i], stores[i] != 0)) kernel_.accesses.access(at, page, write, slot, false);
         }
     }
 

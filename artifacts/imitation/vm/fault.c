@@ -29,8 +29,8 @@ void fault_page(const struct missing *missing, struct fault *fault) {
     }
     fault->kind = *missing->slot == 0 ? FAULT_PAGE : FAULT_COPY;
     fault->frame = result.frame;
-    const unsigned rights = process->areas.item[missing->area].flags & AREA_WRITE ? PT_WRITE : 0;
-    pt_write(&process->pt, missing->slot, missing->page, 0, pt_make(result.frame, PT_PRESENT | rights | PT_YOUNG | PT_DIRTY), PT_BY_FAULT);
+    const unsigned flags = new_page_flags(&process->areas.item[missing->area]);
+    pt_write(&process->pt, missing->slot, missing->page, 0, pt_make(result.frame, flags), PT_BY_FAULT);
     fault->lru_drained = vm_lru_add(process->system, result.frame, process_place(process, missing->page), missing->cpu);
     ++process->anonymous_pages;
 }

@@ -80,8 +80,7 @@ bool fault_block(const struct missing *missing, const struct phys_request *asked
     }
     fault->lru_drained = vm_lru_add(system, frame, process_place(process, page), cpu);
     pt_deposit_frame(&process->pt, missing->table, deposit);
-    const unsigned rights = area->flags & AREA_WRITE ? PT_WRITE : 0;
-    pt_write(&process->pt, missing->slot, page, 1, pt_make(frame, PT_PRESENT | PT_YOUNG | PT_DIRTY | rights), PT_BY_FAULT);
+    pt_write(&process->pt, missing->slot, page, 1, pt_make(frame, new_page_flags(area)), PT_BY_FAULT);
     process->anonymous_pages += PT_SLOTS;
     ++system->counts.thp_fault_alloc;
     fault->kind = FAULT_PAGE;

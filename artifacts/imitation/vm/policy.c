@@ -46,10 +46,9 @@ bool policy_place(struct process *process, size_t area, uint64_t page, uint32_t 
     enum phys_outcome outcome;
     struct pt_table *table = pt_reach(&process->pt, page, 0, cpu, &added, &outcome);
     if (!table) return false;
-    const unsigned rights = process->areas.item[area].flags & AREA_WRITE ? PT_WRITE : 0;
     areas_need_anon(&process->areas, area);
-    pt_write(&process->pt, &table->slot[pt_index(page, 0)], page, 0, pt_make(frame, PT_PRESENT | PT_YOUNG | PT_DIRTY | rights),
-             PT_BY_POLICY);
+    const unsigned flags = new_page_flags(&process->areas.item[area]);
+    pt_write(&process->pt, &table->slot[pt_index(page, 0)], page, 0, pt_make(frame, flags), PT_BY_POLICY);
     vm_lru_add(process->system, frame, process_place(process, page), cpu);
     ++process->anonymous_pages;
     return true;

@@ -67,6 +67,11 @@ static inline struct phys_request vm_request(const struct process *process, uint
     return request;
 }
 
+/// Shared by the files of this folder: bits of a new anonymous page, which is young and dirty, whether a read or a write asked for it.
+static inline unsigned new_page_flags(const struct area *area) {
+    return PT_PRESENT | PT_YOUNG | PT_DIRTY | (area->flags & AREA_WRITE ? PT_WRITE : 0);
+}
+
 /// Shared by the files of this folder: splits the 2MB mapping of `page` in `slot`; registers the process with khugepaged if the area
 /// allows it.
 void process_split(struct process *process, struct pt_table *table, const pt_entry *slot, uint64_t page, enum pt_cause cause);

@@ -38,19 +38,28 @@ TEST_F(Touches, AreThoseOfASlowSearch) {
     cli::touches(trace, out);
     std::string expected = "pool,page,access\n";
     std::set<std::pair<int, uint64_t>> seen;
-    uint64_t access = 0;
-    for (const Execution& execution : stream.executions)
-        for (const uint64_t address : execution.addresses) {
-            for (int pool = 0; pool < 2; ++pool) {
-                const Pool& p = header.pools[pool];
-                if (address < p.base || address >= p.base + p.size_bytes) continue;
-                const uint64_t page = (address - p.base) / 4096;
-                if (seen.insert({pool, page}).second)
+    uint64_t access = 0, second_pages = 0;
+    for (const Execution& execution : stream.executions) {
+        const StaticBlock& block = stream.blocks[execution.block];
+        for (size_t i = 0; i < execution.addresses.size(); ++i, ++access) {
+            uint64_t bytes = 1;  // an access of a string instruction stays in its line
+            if (!block.slots.empty())
+                if (const MemorySlot& slot = block.slots[std::min(i, block.slots.size() - 1)];
+                    block.insns[slot.insn].string == StringPart::none)
+                    bytes = slot.size_bytes;
+            for (uint64_t address = execution.addresses[i], end = address + bytes; address != end; ++address)
+                for (int pool = 0; pool < 2; ++pool) {
+                    const Pool& p = header.pools[pool];
+                    if (address < p.base || address >= p.base + p.size_bytes) continue;
+                    const uint64_t page = (address - p.base) / 4096;
+                    if (!seen.insert({pool, page}).second) continue;
                     expected += (pool == 0 ? "brk," : "mmap,") + std::to_string(page) + "," + std::to_string(access) + "\n";
-            }
-            ++access;
+                    second_pages += address != execution.addresses[i];
+                }
         }
+    }
     EXPECT_GT(seen.size(), 10u);
+    EXPECT_GT(second_pages, 10u);
     EXPECT_EQ(content(out), expected);
 }
 

@@ -43,6 +43,7 @@ std::vector<Mark> chain_marks();     ///< latencies of instructions
 std::vector<Mark> width_marks();     ///< instructions, loads and stores in a cycle
 std::vector<Mark> load_marks();      ///< loads by level, walks, streams
 std::vector<Mark> independent_marks();  ///< loads without a chain, by level
+std::vector<Mark> crossing_marks();  ///< accesses inside a line, across lines, across pages
 std::vector<Mark> store_marks();     ///< stores by level, forwarding, read-modify-write
 std::vector<Mark> branch_marks();    ///< branches, calls, the stack
 std::vector<Mark> string_marks();    ///< memset and memcpy

@@ -1,4 +1,4 @@
-"""Groups of commands that are imported only when they are used, under headings; old names say the new one."""
+"""Groups that are imported only when used, old names that say the new one, commands that run a program."""
 
 from __future__ import annotations
 
@@ -49,6 +49,25 @@ class OldNamesGroup(click.Group):
     def resolve_command(self, ctx, args):
         refuse_old_name(ctx, args)
         return super().resolve_command(ctx, args)
+
+
+class ProgramCommand(click.Command):
+    """A command that runs a program. From the program's name on, words are the program's.
+
+    An unknown option before it is refused, and is never taken as the program.
+    """
+
+    allow_interspersed_args = False
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            nearest = f" The nearest: {', '.join(error.possibilities)}." if error.possibilities else ""
+            ctx.fail(
+                f"{ctx.command_path} has no option {error.option_name}.{nearest}"
+                " Put -- before a program that has options."
+            )
 
 
 def refuse_old_name(ctx: click.Context, args: list[str]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from tessera.cli import options
+from tessera.cli.lazy import ProgramCommand
 from tessera.core.terminal import unescaped
 
 # ``tessera doctor``: the rows of ``./run doctor``, inside the environment.
@@ -35,7 +36,7 @@ def doctor(as_json: bool) -> None:
 _COLOURS = {"ok": "green", "differs": "red", "unknown": "yellow"}
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(cls=ProgramCommand)
 @click.option("--fix", is_flag=True, help="Set what can be undone, as root; undo it at the end. See below.")
 @click.option("--no-turbo", is_flag=True, help="With --fix: turn turbo off, too (MICRO'20 had it on).")
 @click.option(

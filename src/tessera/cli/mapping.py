@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tessera.cli import options
-from tessera.cli.lazy import OldNamesGroup
+from tessera.cli.lazy import OldNamesGroup, ProgramCommand
 from tessera.cli.options import PATH
 
 
@@ -197,7 +197,7 @@ def compose(guest: Path, host: Path, out: Path) -> None:
 # and co-runners.
 
 
-@mapping.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@mapping.command(cls=ProgramCommand)
 @options.out("Mapping file to write (CSV); facts go to FILE.json. With --matrix: folder for all files.")
 @click.option(
     "--at",

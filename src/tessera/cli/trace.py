@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from tessera.cli import options
-from tessera.cli.lazy import OldNamesGroup
+from tessera.cli.lazy import OldNamesGroup, ProgramCommand
 from tessera.cli.options import PATH
 from tessera.cli.output import say_trace_notes
 from tessera.core.units import format_bytes
@@ -28,7 +28,7 @@ def trace() -> None:
     """
 
 
-@trace.command(context_settings={"ignore_unknown_options": True})
+@trace.command(cls=ProgramCommand)
 @options.out("Trace file to write (.tst).", required=False)
 @click.option(
     "--count", is_flag=True,

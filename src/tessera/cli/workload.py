@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from tessera.cli import options
-from tessera.cli.lazy import OldNamesGroup
+from tessera.cli.lazy import OldNamesGroup, ProgramCommand
 from tessera.cli.options import PATH
 from tessera.core.errors import TesseraError
 from tessera.core.progress import amount, download_progress
@@ -158,7 +158,7 @@ def _mb(count: int) -> str:
 # ``tessera workload add`` and ``tessera workload spec``: programs that Tessera does not include.
 
 
-@workload.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True})
+@workload.command(cls=ProgramCommand, context_settings={"allow_interspersed_args": True})
 @click.argument("name")
 @click.option(
     "--scripts", type=PATH, help="Folder of a Mosmodel benchmark (pre_run.sh, run.sh, post_run.sh)."

@@ -70,6 +70,56 @@ TEST(Pressure, TheClusterOfReadsIsAKey) {
     EXPECT_EQ(counter(found, "pswpin"), counter(found, "pgmajfault"));
 }
 
+TEST(Pressure, AnAccessInTwoPagesHasBoth) {
+    // Each page goes to swap and comes back, some of them between the two faults of one access.
+    Program program;
+    program.map(0, 40 * mb);
+    for (int pass = 0; pass < 3; ++pass)
+        for (uint64_t page = 0; page + 1 < pages; ++page)
+            program.access(anon_base + page * 0x9e3779b1 % (pages - 1) * 4096 + 4092, (page + pass) % 2);
+    for (const char *synchronous : {"0", "1"}) {
+        const Ran found = ran(program, small({{"swap.synchronous", synchronous}}));
+        expect_mapped(program, found);
+        EXPECT_GT(counter(found, "pswpin"), pages);
+    }
+}
+
+/// A policy whose fault of a page takes the page beside it away.
+template <process_advice advice>
+const vm_policy *taking() {
+    static const vm_policy policy = [] {
+        vm_policy made{};
+        made.on_fault = [](const missing *missing, fault *fault) {
+            if (missing->level != 0) return false;
+            EXPECT_EQ(process_advise(missing->process, missing->page ^ 1, 1, advice, 0), nullptr);
+            fault_page(missing, fault);
+            return true;
+        };
+        return made;
+    }();
+    return &policy;
+}
+
+TEST(Pressure, AnAccessInTwoPagesStartsAgainIfItsSecondFaultTakesTheFirstPage) {
+    os::Scenario under = small();
+    under.policy = taking<ADVICE_PAGEOUT>();
+    const Program program = Program().map(0, 2 * 4096).store(4092);
+    const Ran found = ran(program, under);
+    expect_mapped(program, found);
+    ASSERT_EQ(found.changes.size(), 4u);  // fault, reclaim, fault, and the page comes back from swap
+    EXPECT_EQ(found.changes[1].kind, Kind::unmap);
+    EXPECT_EQ(count_of(found, Kind::map, Cause::page), 2u);
+    EXPECT_EQ(count_of(found, Kind::map, Cause::swap) + count_of(found, Kind::map, Cause::swap_cache), 1u);
+    EXPECT_EQ(found.changes[3].page, 0u);
+}
+
+TEST(Pressure, AnAccessInTwoPagesThatNeverHasBothIsNamed) {
+    os::Scenario under = small();
+    under.policy = taking<ADVICE_DONTNEED>();
+    expect_parts(refused([&] { ran(Program().map(0, 2 * 4096).store(4092), under); }),
+                 {"1 ", "two pages at once", "pool mmap, page 0", "os/out-of-memory"});
+}
+
 TEST(Pressure, LargePagesGoToSwapWhole) {
     Program program;
     program.map(0, 160 * mb);

@@ -33,7 +33,7 @@ inline std::vector<trace::Pool> pools_of(uint64_t bytes = gb) {
     return {{trace::PoolKind::heap, heap_base, bytes, bytes}, {trace::PoolKind::anon, anon_base, bytes, bytes}};
 }
 
-/// A program: accesses, one a block of one instruction, and calls between them.
+/// A program: accesses of 8 bytes, one a block of one instruction, and calls between them.
 class Program {
 public:
     explicit Program(std::vector<trace::Pool> pools = pools_of()) : pools_(std::move(pools)) {}
@@ -72,6 +72,9 @@ public:
     }
     const std::vector<std::pair<uint64_t, uint8_t>> &accesses() const { return accesses_; }
 
+    /// A string instruction that fills its first line. The slot has the size of a line, as the recorder writes it.
+    Program &fill(uint64_t offset) { return access(anon_base + offset, fills); }
+
     /// One instruction that loads and stores.
     Program &update(uint64_t offset) {
         access(anon_base + offset, 2);
@@ -84,9 +87,16 @@ public:
         trace::StaticBlock block{0x400000, {{0, 0, 0, trace::InsnKind::store, 1, 4}}, {{0, 1, 8}}};
         const uint32_t id = writer.add_block(block);
         const uint32_t both = writer.add_block({0x400100, {{0, 0, 0, trace::InsnKind::load_store, 2, 4}}, {{0, 0, 8}, {0, 1, 8}}});
+        const trace::StaticInsn string{0, 0, 0, trace::InsnKind::store, 1, 2, 0, trace::BranchKind::none, trace::StringPart::begin};
+        const uint32_t fill = writer.add_block({0x400200, {string}, {{0, 1, trace::string_line_bytes}}});
         for (size_t i = 0, next; i < accesses_.size(); i = next) {
             next = i + 1;
             const auto &[address, kind] = accesses_[i];
+            if (kind == fills) {
+                const uint8_t store = 1;
+                writer.append(fill, &address, &store, 1);
+                continue;
+            }
             if (kind == 2) {
                 const uint64_t twice[] = {address, address};
                 const uint8_t stores[] = {0, 1};
@@ -107,8 +117,9 @@ public:
 
 private:
     std::vector<trace::Pool> pools_;
-    static constexpr uint8_t joined = 4;
-    std::vector<std::pair<uint64_t, uint8_t>> accesses_;  ///< address; 0 load, 1 store, 2 both; + joined: in the block of the one before
+    static constexpr uint8_t fills = 3, joined = 4;
+    std::vector<std::pair<uint64_t, uint8_t>>
+        accesses_;  ///< address; 0 load, 1 store, 2 both, fills; + joined: in the block of the one before
     size_t joined_ = 0;
     trace::Events events_;
 };
@@ -209,19 +220,20 @@ inline uint64_t count_of(const Ran &of, os::Kind kind, os::Cause cause) {
         of.all.begin(), of.all.end(), [&](const os::Record &r) { return r.kind == kind && r.cause == static_cast<uint8_t>(cause); }));
 }
 
-/// What the simulator relies on: with all records before each access applied, the page of the access is mapped, and no two pages have one frame.
-/// Not for programs with updates.
+/// What the simulator relies on: with all records before each access applied, the pages of its first and last byte are mapped, and no two pages
+/// have one frame. Not for programs with updates.
 inline void expect_mapped(const Program &program, const Ran &of) {
     os::Pages pages;
     size_t next = 0;
     for (size_t i = 0; i < program.accesses().size(); ++i) {
         for (; next < of.all.size() && of.all[next].access <= i; ++next) pages.apply(of.all[next]);
-        for (const os::Pool &pool : of.header.pools) {
-            const uint64_t offset = program.accesses()[i].first - pool.base;
-            if (offset >= pool.size_bytes) continue;
-            const auto &all = pages.pool(pool.kind);
-            ASSERT_TRUE(offset / 4096 < all.size() && all[offset / 4096].mapped) << "access " << i << ", page " << offset / 4096;
-        }
+        for (const os::Pool &pool : of.header.pools)
+            for (const uint64_t byte : {0, 7}) {
+                const uint64_t offset = program.accesses()[i].first + byte - pool.base;
+                if (offset >= pool.size_bytes) continue;
+                const auto &all = pages.pool(pool.kind);
+                ASSERT_TRUE(offset / 4096 < all.size() && all[offset / 4096].mapped) << "access " << i << ", page " << offset / 4096;
+            }
         if (i % 4096 != 0) continue;
         std::set<uint64_t> frames;
         for (const os::Pool &pool : of.header.pools)

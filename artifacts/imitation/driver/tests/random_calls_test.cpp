@@ -109,8 +109,11 @@ void run_random(uint64_t seed, const os::Scenario &under, size_t steps, std::arr
         if (random() % calls_every == 0)
             if (const trace::Event event = random_call(random, pages); valid(machine.process, event)) call(event), ++calls;
         if (random() % 50 == 0) kernel.timers.run(at, kernel.timers.next());
-        const area *area = areas_at(&machine.process.areas, address >> 12);
-        const bool allowed = area != nullptr && area->flags & (store ? uint32_t{AREA_WRITE} : uint32_t{AREA_RIGHTS});
+        const auto allows = [&](uint64_t page) {
+            const area *area = areas_at(&machine.process.areas, page);
+            return area != nullptr && area->flags & (store ? uint32_t{AREA_WRITE} : uint32_t{AREA_RIGHTS});
+        };
+        const bool allowed = allows(address >> 12), two = random() % 8 == 0 && allows((address >> 12) + 1);
         const bool fast = kernel.recorder.rights().allow(address, store);
         ASSERT_TRUE(allowed || !fast) << "the fast path allows an access that the program may not make";
         if (allowed && fast) {
@@ -118,7 +121,8 @@ void run_random(uint64_t seed, const os::Scenario &under, size_t steps, std::arr
             ASSERT_EQ(found.kind, FAULT_NONE) << "the fast path hides a fault";
         }
         const uint64_t swapped = machine.process.swapped_pages;
-        if (allowed && !fast) kernel.accesses.access(at, address >> 12, store, 0, false), ++accesses;
+        if (allowed && two) kernel.accesses.access_two(at, address >> 12, store, 0), ++accesses;
+        else if (allowed && !fast) kernel.accesses.access(at, address >> 12, store, 0, false), ++accesses;
         ++at.block, ++at.access;
         if (i % (steps / 8) == 0 || machine.process.swapped_pages + 1 < swapped)
             mapped_before[at.access] = mapped_pages(machine.process, pages);

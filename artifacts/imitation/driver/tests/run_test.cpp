@@ -1,4 +1,5 @@
 // Faults of small programs by hand: what the log says of each.
+#include "driver/kernel.h"
 #include "programs.h"
 
 namespace tests {
@@ -64,6 +65,90 @@ TEST(Run, AnInstructionThatLoadsAndStoresFaultsOnceForAWrite) {
     ASSERT_EQ(found.changes.size(), 1u);
     EXPECT_TRUE(found.changes[0].large && found.changes[0].write);
     EXPECT_EQ(found.changes[0].cause, cause(Cause::page));
+}
+
+void expect_fault(const os::Record &found, uint64_t access, uint64_t page, Cause why) {
+    EXPECT_EQ(found.access, access);
+    EXPECT_EQ(found.page, page);
+    EXPECT_EQ(found.cause, cause(why));
+    EXPECT_EQ(found.pages, 1u);
+}
+
+TEST(Run, AnAccessInTwoPagesFaultsInEachInOrder) {
+    const Ran found = ran(Program().map(0, 5 * 4096).load(4095).store(4089).store(3 * 4096 - 7).load(4 * 4096 - 8), scenario(never));
+    ASSERT_EQ(found.changes.size(), 6u);
+    expect_fault(found.changes[0], 0, 0, Cause::zero);
+    expect_fault(found.changes[1], 0, 1, Cause::zero);
+    expect_fault(found.changes[2], 1, 0, Cause::copy);
+    expect_fault(found.changes[3], 1, 1, Cause::copy);
+    expect_fault(found.changes[4], 2, 2, Cause::page);  // the last access of 8 bytes ends with page 3
+    expect_fault(found.changes[5], 2, 3, Cause::page);
+    EXPECT_EQ(found.result.counts.faults, 6u);
+    EXPECT_EQ(found.result.accesses, 4u);
+}
+
+TEST(Run, AnAccessInTwoPagesFaultsOnlyInThePageThatIsMissing) {
+    const Ran found = ran(Program().map(0, 4 * 4096).store(0).store(4092).store(3 * 4096).store(3 * 4096 - 1), scenario(never));
+    ASSERT_EQ(found.changes.size(), 4u);
+    expect_fault(found.changes[1], 1, 1, Cause::page);
+    expect_fault(found.changes[3], 3, 2, Cause::page);
+}
+
+TEST(Run, AnAccessInTwoPagesOfOneLargePageFaultsOnce) {
+    const Ran found = ran(Program().map(0, 4 * mb).store(4092).store(2 * mb - 4).load(2 * mb - 1), scenario());
+    ASSERT_EQ(found.changes.size(), 2u);
+    EXPECT_EQ(found.changes[0].page, 0u);
+    EXPECT_EQ(found.changes[1].page, 512u);
+    EXPECT_EQ(found.changes[1].access, 1u);
+    EXPECT_TRUE(found.changes[0].large && found.changes[1].large);
+}
+
+TEST(Run, AnAccessInTwoPagesNeedsAnAreaInBoth) {
+    const Program ends_with_the_area = Program().map(0, 4096).store(4088), leaves_it = Program().map(0, 4096).store(4089);
+    EXPECT_EQ(ran(ends_with_the_area, scenario()).changes.size(), 1u);
+    expect_parts(refused([&] { ran(leaves_it, scenario()); }), {"1 ", "a store", "os/no-area", "block 0", "pool mmap", "page 1"});
+}
+
+TEST(Run, AnAccessInTwoPagesThatLoadsAndStoresFaultsForAWrite) {
+    const Ran found = ran(Program().map(0, 2 * 4096).update(4090), scenario(never));
+    ASSERT_EQ(found.changes.size(), 2u);
+    for (uint64_t page : {0, 1}) {
+        expect_fault(found.changes[page], 0, page, Cause::page);
+        EXPECT_TRUE(found.changes[page].write);
+    }
+}
+
+TEST(Run, AnAccessInTwoPagesBehindTheLastSlotHasItsSize) {
+    // More accesses than slots: those behind the last slot have its size.
+    const Ran found = ran(Program().map(0, 8 * 4096).burst(4092, 3, 1), scenario(never));
+    ASSERT_EQ(found.changes.size(), 4u);
+    for (uint64_t page = 0; page < 4; ++page) expect_fault(found.changes[page], 0, page, Cause::page);
+}
+
+TEST(Run, AStringInstructionStaysInItsLine) { EXPECT_EQ(ran(Program().map(0, 4096).fill(4095), scenario()).changes.size(), 1u); }
+
+TEST(Run, AnAccessInTwoPagesMakesBothYoungAndDirty) {
+    const os::Scenario under = scenario(never);
+    os::Machine machine(under);
+    const std::string path = scratch("log");
+    os::Header header;
+    header.pools = {{1, anon_base, gb}};
+    {
+        os::Writer log(path, header);
+        const os::Places places(pools_of(), {});
+        os::Kernel kernel(under, machine, places, log);
+        kernel.calls.call({}, {0, EventKind::map, EventPool::anon, {}, 0, 2 * 4096, 0, 0, 3, 0x22, 0, 0});
+        const auto has = [&](uint64_t page, pt_entry bits) {
+            unsigned level = 0;
+            return (*pt_find(&machine.process.pt, (anon_base >> 12) + page, &level) & bits) == bits;
+        };
+        kernel.accesses.access_two({}, anon_base >> 12, false, 0);
+        EXPECT_TRUE(has(0, PT_YOUNG) && has(1, PT_YOUNG));
+        EXPECT_FALSE(has(0, PT_DIRTY) || has(1, PT_DIRTY));
+        kernel.accesses.access_two({}, anon_base >> 12, true, 0);
+        EXPECT_TRUE(has(0, PT_YOUNG | PT_DIRTY | PT_WRITE) && has(1, PT_YOUNG | PT_DIRTY | PT_WRITE));
+    }
+    std::filesystem::remove(path);
 }
 
 TEST(Run, AWriteSplitsTheHugeZeroPage) {

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from tessera.cli.lazy import ProgramCommand
 from tessera.core.errors import EXIT_FAILED, TesseraError
 
 PATH = click.Path(path_type=Path)
 RESULTS = click.option("--results", type=PATH, required=True, help="Results folder, e.g. results/default.")
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command(cls=ProgramCommand)
 @click.option(
     "--outcome", type=PATH, required=True, help="JSON file to write; files of the command go to its folder."
 )

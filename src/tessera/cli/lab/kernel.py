@@ -9,6 +9,7 @@ import click
 
 from tessera.cli.lab import guest
 from tessera.cli.lab.guest import say
+from tessera.cli.lazy import ProgramCommand
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.results.outcomes import is_ok
 from tessera.lab.kernel.image import VARIANTS
@@ -127,7 +128,7 @@ def outcomes(folder: Path) -> None:
     sys.exit(0 if all(is_ok(outcome) for outcome in parts.values()) else 1)
 
 
-@kernel.command("pagetables-dump")
+@kernel.command("pagetables-dump", cls=ProgramCommand)
 @guest.accept_series
 @guest.nodes
 @guest.memory_mb
@@ -148,7 +149,7 @@ def outcomes(folder: Path) -> None:
     "--out", required=True, type=click.Path(path_type=Path), help="Folder for placement.csv and logs."
 )
 @guest.timeout(600)
-@click.argument("command", nargs=-1, required=True)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def pagetables_dump(
     accept_series, nodes, memory_mb, replicas, interleave, after, workload, out, timeout, command
 ) -> None:

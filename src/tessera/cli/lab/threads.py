@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from tessera.cli.lazy import ProgramCommand
+
 PATH = click.Path(path_type=Path)
 
 #: option -> key of the machine
@@ -83,7 +85,7 @@ def predict(machine, threads_text, out, workload, shared, no_bandwidth, **option
 # ``tessera lab threads measure``: runs with several threads.
 
 
-@threads.command(context_settings={"ignore_unknown_options": True})
+@threads.command(cls=ProgramCommand)
 @click.option(
     "--socket", type=click.IntRange(min=0), default=0, show_default=True, help="Socket of all runs."
 )

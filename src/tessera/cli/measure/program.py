@@ -10,12 +10,13 @@ import click
 from click.core import ParameterSource
 
 from tessera.cli import options
+from tessera.cli.lazy import ProgramCommand
 from tessera.cli.options import PATH
 
 # ``tessera measure -- PROGRAM``: TLB misses of a program, and gains of larger pages.
 
 
-@click.command("program", context_settings={"allow_interspersed_args": False})
+@click.command("program", cls=ProgramCommand)
 @click.option("--try", "tries", metavar="PAGES,...", default="",
               help="Compare with 4KB pages: thp, hugetlb, or layout files.")  # fmt: skip
 @options.pairs("Runs of each kind of pages with --try; an interval needs 2.", 10)

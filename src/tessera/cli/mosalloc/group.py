@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from tessera.cli import options
-from tessera.cli.lazy import OldNamesGroup
+from tessera.cli.lazy import OldNamesGroup, ProgramCommand
 from tessera.cli.mosalloc.suggest import suggest
 from tessera.cli.options import PATH
 from tessera.core.errors import EXIT_FAILED, TesseraError
@@ -30,7 +30,7 @@ mosalloc.add_command(suggest)
 # ``tessera mosalloc run``: runs a program under a layout.
 
 
-@mosalloc.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@mosalloc.command(cls=ProgramCommand)
 @options.layout("Layout CSV.", required=True, type=PATH)
 @click.option("--report", type=PATH, help="JSON file to write: requested and found page sizes.")
 @options.target
@@ -115,7 +115,7 @@ def _inside_default_pools(file: Path, layout) -> None:
 # ``tessera mosalloc analyze``: how a program uses its memory over time.
 
 
-@mosalloc.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@mosalloc.command(cls=ProgramCommand)
 @options.layout("Layout CSV.  [default: only 4KB pages]", type=PATH)
 @click.option("--interval-ms", type=click.IntRange(1), default=10, show_default=True,
               help="Time between samples in milliseconds.")  # fmt: skip
@@ -171,7 +171,7 @@ def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Pat
 # ``tessera mosalloc reserve``: reserves the huge pages of a layout, for one run or until --release.
 
 
-@mosalloc.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@mosalloc.command(cls=ProgramCommand)
 @options.layout("Layout CSV whose huge pages to reserve.", type=PATH)
 @click.option("--node", default="all", show_default=True, help="NUMA node of the pages, or `all`.")
 @options.yes

@@ -11,13 +11,14 @@ from pathlib import Path
 import click
 
 from tessera.cli import options as shared
+from tessera.cli.lazy import ProgramCommand
 from tessera.cli.options import PATH
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 
 METHODS = ("auto", "perf", "simulate")
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(cls=ProgramCommand)
 @click.option(
     "--remove", default="90%", show_default=True, help="Share of the TLB misses in the pools to remove."
 )
