@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from tessera.record import traces
+from tessera.record.traces.trace_tool import describe
 
 pytestmark = pytest.mark.toolchain
 
@@ -201,6 +202,10 @@ def recorded_cases() -> dict:
     return {}
 
 
+def crosses_page(address: int, size: int) -> bool:
+    return address // 4096 != (address + size - 1) // 4096
+
+
 @pytest.fixture
 def accesses(compiled, dumped, tmp_path, recorded_cases):
     """Of each case: what it accessed, with offsets in the data; recorded once."""
@@ -208,12 +213,22 @@ def accesses(compiled, dumped, tmp_path, recorded_cases):
         done = traces.record_program([compiled("instructions", source(), "-mavx2")], tmp_path / "t.tst")
         places = json.loads(done.stdout.splitlines()[-1])
         by_pc = accesses_by_pc(dumped(done.trace)[0])
+        across = sum(crosses_page(address, size) for all_of in by_pc.values() for _, address, size in all_of)
+        recorded_cases["described"] = (describe(done.trace), across)
         for name in CASES:
             recorded_cases[name] = [
                 (kind, offset if 0 <= (offset := address - places["data"]) <= 65536 else STACK, size)
                 for kind, address, size in by_pc[places[name]]
             ]
     return recorded_cases
+
+
+def test_crossed_pages_and_masked_loads_are_counted(accesses):
+    said, across = accesses["described"]
+    assert across >= 18 * TIMES  # at least the cases with 4096 inside
+    assert f"\nacross pages        {across} accesses to two 4KB pages" in said
+    masked = sum(name.startswith("masked_load") for name in CASES)
+    assert f"\nmasked loads        {masked * TIMES} of {masked} instructions" in said
 
 
 @pytest.mark.parametrize("name", CASES)
