@@ -28,7 +28,7 @@ struct TranslatedBlock {
     uint32_t first_insn = 0;          ///< number of its first instruction in memory tags
     uint32_t number = 0;              ///< dense, for the builder's tables
     bool has_head = false;            ///< its first access makes the block's event too (head.h)
-    Event head_tag = 0;               ///< its instruction's part of that access's tag
+    Event head_tag = 0;               ///< tag of that access; of its instruction only, until it was executed
     bool kernel = false;              ///< no code: one line that a system call copies (kernel_blocks.h)
     bool kernel_begin = false;        ///< the first line of the copy
     bool begins_window = false;       ///< no code: the events behind it belong to the next window (window.h)

@@ -185,16 +185,21 @@ void on_block(unsigned vcpu, void* block) {
 
 [[gnu::noinline]] static void on_rare_head(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* block) {
     on_rare_block(vcpu, block);
-    if (is_recorded(vcpu)) *cursor.at++ = address | static_cast<const TranslatedBlock*>(block)->head_tag | access_tag_of(info);
+    if (!is_recorded(vcpu)) return;
+    auto* const head = static_cast<TranslatedBlock*>(block);
+    head->head_tag |= access_tag_of(info);
+    *cursor.at++ = address | head->head_tag;
 }
 
 void on_head(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* block) {
-    if (!is_recorded(vcpu) || cursor.at >= cursor.soft_end) [[unlikely]]
-        return on_rare_head(vcpu, info, address, block);
     const auto* const head = static_cast<const TranslatedBlock*>(block);
+    const Event tag = head->head_tag;
+    const bool is_known = (tag & access_tag(load_tag | store_tag, 0)) != 0;
+    if (!is_recorded(vcpu) || cursor.at >= cursor.soft_end || !is_known) [[unlikely]]
+        return on_rare_head(vcpu, info, address, block);
     Event* const at = cursor.at;
     at[0] = block_event(head);
-    at[1] = address | head->head_tag | access_tag_of(info);
+    at[1] = address | tag;
     cursor.at = at + 2;
 }
 
