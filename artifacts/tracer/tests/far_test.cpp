@@ -86,7 +86,9 @@ TEST(Versions, OlderFilesAreRefused) {
 /// The bytes of a trace with one block, whose only slot gets another size behind the writer's back.
 std::string with_slot_of(uint8_t bytes, const std::string& path) {
     Writer writer = Writer::create(path);
-    writer.add_block(one_load());
+    const uint64_t address = 0x1000;
+    const uint8_t load = 0;
+    writer.append(writer.add_block(one_load()), &address, &load, 1);
     writer.finish({});
     fuzz::Parts parts = fuzz::take_apart(read_bytes(path));
     parts.table.back() = static_cast<char>(bytes);
