@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import tessera.report.claims
 from tessera.cli.report import report
-from tessera.core.results.machine_tables import CLOSED_FORMS, ENGINES, INVARIANTS
+from tessera.core.results.machine_tables import CLOSED_FORMS, ENGINES, INVARIANTS, RECORDINGS
 from tessera.core.results.tree import ResultsTree
 from tessera.report import last_lines, site
 from tessera.report.provenance import keep_config
@@ -34,8 +34,8 @@ TINY = {"name": "smoke", "workloads": {"gups": {"size": "tiny"}}, "platforms": [
 FULL = TINY | {"workloads": {"gups": {"size": "published"}}}
 
 
-def write_checks(tree, differing=0, obtained=5.0, broken=0):
-    """Two comparisons, two formulas, a rule; a fault in one of each if asked for."""
+def write_checks(tree, differing=0, obtained=5.0, broken=0, recorded="equal"):
+    """Two comparisons, two formulas, a rule, two recordings; a fault in one of each if asked for."""
     engine = {"comparison": "timing, AVX2", "platform": "haswell-sim", "cells": 5, "differing": 0}
     fault = {"differing": differing, "first_difference": "growing-3: walk_cycles 7 instead of 8"}
     put(tree, ENGINES, [engine, engine | {"comparison": "partial"} | (fault if differing else {})])
@@ -44,6 +44,15 @@ def write_checks(tree, differing=0, obtained=5.0, broken=0):
     put(tree, CLOSED_FORMS, [form, form | {"obtained": obtained, "holds": obtained == 5.0}])
     rule = {"invariant": "H + M <= a", "because": "b", "cells": 9, "broken": broken}
     put(tree, INVARIANTS, [rule])
+    row = {
+        "workload": "gups",
+        "size": "tiny",
+        "outcome": "unknown",
+        "sha256": "ab",
+        "accesses": 5,
+        "message": "m",
+    }
+    put(tree, RECORDINGS, [row, row | {"workload": "graph500", "outcome": recorded}])
 
 
 def write_run(tree, timeline=TIMELINE, config=TINY):
@@ -107,6 +116,7 @@ def test_a_sound_run(tree):
         "engines": "2 of 2 agree with the reference (partial, timing)",
         "closed forms": "2 of 2 counts equal their formulas",
         "invariants": "1 of 1 rules hold in 9 cells",
+        "recordings": "1 of 2 equal known ones (1 unknown)",
         "self-checks": "2 checked: 1 holds, 1 does not.",
         "not proved": "tiny inputs: no evidence about the papers",
         "missing": "report.pdf: page Missing",
@@ -142,6 +152,9 @@ FAULTS = {
         lambda tree: write_checks(tree, obtained=6.0), "closed forms", "is 5, obtained 6", True,
     ),
     "a rule": (lambda tree: write_checks(tree, broken=2), "invariants", "H + M <= a", True),
+    "a recording": (
+        lambda tree: write_checks(tree, recorded="differs"), "recordings", "another trace: graph500", True,
+    ),
     "no row": (lambda tree: put(tree, CLOSED_FORMS, []), "closed forms", "NOT CHECKED", True),
     "a step failed": (
         lambda tree: write_run(tree, TIMELINE.replace("90.4,2,ok", "90.4,2,failed")),
@@ -196,7 +209,9 @@ def test_a_report_of_tiny_inputs_has_a_banner_on_each_page_and_says_what_the_cha
     assert [page.name for page in pages if site.BANNER not in page.read_text()] == []
     index = (tree / "report" / "index.html").read_text()
     rows = dict(re.findall(r"<tr><th>([^<]+)</th><td>.*?(PASS|FAIL)</span>", index))
-    assert rows == dict.fromkeys(("steps", "engines", "closed forms", "invariants", "self-checks"), "PASS")
+    assert rows == dict.fromkeys(
+        ("steps", "engines", "closed forms", "invariants", "recordings", "self-checks"), "PASS"
+    )
     assert "2 of 2 ran (2 done before)" in index  # the report is being written
     assert index.index("What it did not prove") < index.index("How wrong each model is")
 

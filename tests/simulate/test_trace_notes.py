@@ -85,7 +85,7 @@ def write_trace(path: Path, threads: int, thread: str = "") -> Path:
         f"stopped=0\nchecksum=abc\n{thread}pool=mmap 4294967296 4096 4096 1\n"
     ).encode()
     text = body + b"sha256=" + hashlib.sha256(body).hexdigest().encode() + b"\n"
-    head = struct.pack("<8sQQQQQ", b"TESSTRC3", 112, len(text), 0, 0, 0)
+    head = struct.pack("<8sQQQQQ", b"TESSTRC4", 112, len(text), 0, 0, 0)
     path.write_bytes(head.ljust(112, b"\0") + text)
     return path
 

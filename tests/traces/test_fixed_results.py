@@ -11,7 +11,7 @@ import pytest
 from tessera.machine.container import toolchain
 from tessera.machine.container.toolchain import HostToolchain
 from tessera.record import traces
-from tessera.record.traces.guest import KERNEL_RELEASE
+from tessera.record.traces.guest import KERNEL_RELEASE, STACK_BYTES
 
 #: Prints, as JSON, all that could move its addresses: what it was started with, where the system puts its
 #: memory, and what the system says about chance, time and the machine.
@@ -23,6 +23,7 @@ SURROUNDINGS = r"""
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
@@ -84,6 +85,11 @@ int main(int argc, char** argv) {
   number("rdtsc", __rdtsc());
   struct sysinfo machine;
   sysinfo(&machine), bytes("sysinfo", &machine, sizeof machine);
+  struct rlimit limit;
+  getrlimit(RLIMIT_STACK, &limit);
+  number("stack limit", limit.rlim_cur), number("hard stack limit", limit.rlim_max);
+  struct stat described;
+  stat("/proc/self/status", &described), number("file block", described.st_blksize);
   struct utsname system;
   uname(&system), text("host", system.nodename), text("kernel", system.release);
   text("folder", getcwd(buffer, sizeof buffer));
@@ -139,6 +145,8 @@ def test_only_the_known_rest_differs(seen_twice):
     assert first["folder"].startswith("/.tessera") and first["argument 1"] == "/.tessera/input-0/input.txt"
     variables = [text for name, text in first.items() if name.startswith("variable")]
     assert not [text for text in variables if "A_VARIABLE_OF_THE_USER" in text]
+    assert first["stack limit"] == first["hard stack limit"] == f"{STACK_BYTES:x}"
+    assert first["file block"] == f"{4096:x}"  # procfs: 1024 for a program that is not recorded
     assert len({first[name] for name in ("AT_RANDOM", "getrandom", "urandom")}) == 3
 
 

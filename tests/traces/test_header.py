@@ -23,7 +23,7 @@ LINES = (
 def write_trace(path: Path, lines: str = LINES, extra: bytes = b"") -> Path:
     """A file with this header, no frames and an empty block table."""
     text = (lines + f"sha256={hashlib.sha256(lines.encode()).hexdigest()}\n").encode()
-    path.write_bytes(struct.pack("<8sQQQQQ64x", b"TESSTRC3", 112, len(text), 0, 0, 0) + text + extra)
+    path.write_bytes(struct.pack("<8sQQQQQ64x", b"TESSTRC4", 112, len(text), 0, 0, 0) + text + extra)
     return path
 
 
@@ -100,11 +100,11 @@ def test_events_are_counted_and_their_bytes_belong_to_the_file(tmp_path: Path):
         assert caught.value.code == "trace-length"
 
 
-@pytest.mark.parametrize("version", ["1", "2"])
+@pytest.mark.parametrize("version", ["1", "2", "3"])
 def test_an_older_version_is_named(tmp_path: Path, version: str):
     path = write_trace(tmp_path / "old.tst")
     path.write_bytes(b"TESSTRC" + version.encode() + path.read_bytes()[8:])
-    with pytest.raises(TesseraError, match=f"version {version}") as caught:
+    with pytest.raises(TesseraError, match=f"version {version}, and this program reads version 4") as caught:
         traces.trace_info(path)
     assert caught.value.code == "trace-version"
     assert "tessera trace record" in caught.value.remedy

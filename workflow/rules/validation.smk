@@ -151,6 +151,19 @@ rule invariants:
     shell: "tessera lab run invariants {params.words} --out {output} > {log} 2>&1"
 
 
+rule recordings:
+    localrule: True  # works on tables
+    input: [TREE.info(name) for name in RECORDED],
+    output: TREE.validation("recordings"),
+    log: TREE.log("recordings"),
+    params:
+        words=catalogue.words({}, results=TREE.root), code=study_code("recordings"),
+        files=content_digest("config/known-recordings.csv"),
+    message: "Comparing the recordings with known ones"
+    shell: "tessera lab run recordings {params.words} --out {output} > {log} 2>&1"
+
+
 VALIDATION_TABLES = [
-    TREE.validation(name) for name in ("engines", "closed_forms", "steps", "clock_marks", "mosaics", "invariants")
+    TREE.validation(name)
+    for name in ("engines", "closed_forms", "steps", "clock_marks", "mosaics", "invariants", "recordings")
 ]

@@ -44,7 +44,7 @@ StaticBlock block_of(const Identity& identity) {
                 : stores                   ? InsnKind::store
                                            : InsnKind::alu;
     StaticBlock block{ip, {insn}, {}};
-    for (int i = 0; i < loads + stores; ++i) block.slots.push_back({0, static_cast<uint8_t>(i >= loads), 8});
+    for (int i = 0; i < loads + stores; ++i) block.slots.push_back({0, static_cast<uint8_t>(i >= loads), 1});  // sizes are unknown
     return block;
 }
 
@@ -183,7 +183,7 @@ std::string report_of(std::vector<Span> spans, const std::vector<Pool>& pools, c
         text += line;
     }
     if (spans.size() > most_spans) text += "and " + std::to_string(spans.size() - most_spans) + " smaller ranges of addresses\n";
-    return text + covering_pools(by_address, pools, pages.size());
+    return text + "sizes of accesses: unknown, so none crosses a page\n" + covering_pools(by_address, pools, pages.size());
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 namespace tessera::trace::cli {
 namespace {
 
+constexpr uint64_t page_bytes = 4096;
+
 uint64_t outside_pages(const Header& h) {
     uint64_t pages = h.distinct_4kb_pages;
     for (const Pool& pool : h.pools) pages -= pool.distinct_4kb_pages;
@@ -24,8 +26,46 @@ size_t later_of(const Events& events, EventKind kind) {
     return static_cast<size_t>(std::count_if(first, events.list.end(), [&](const Event& e) { return e.kind == kind; }));
 }
 
+/// What the header does not count.
+struct Counts {
+    uint64_t outside = 0;       ///< accesses in no pool
+    uint64_t across_pages = 0;  ///< accesses to two 4KB pages
+    uint64_t masked_insns = 0;  ///< static vmaskmov and its like that load
+    uint64_t masked_loads = 0;  ///< their executions: QEMU loads all elements, also with an empty mask
+};
+
+/// A move from memory that reads a vector register besides its address. Gathers are none: they have an index in a vector.
+bool is_masked_load(const StaticInsn& insn) {
+    constexpr uint64_t vectors = uint64_t{0xffff} << 17;
+    return insn.kind == InsnKind::load && (insn.reads & ~insn.address_reads & vectors) != 0 && (insn.address_reads & vectors) == 0;
+}
+
+/// Reads and checks the whole trace.
+Counts count(Reader& reader) {
+    Counts found;
+    const std::vector<StaticBlock>& blocks = reader.blocks();
+    std::vector<uint32_t> masked;
+    for (const StaticBlock& block : blocks) {
+        masked.push_back(static_cast<uint32_t>(std::count_if(block.insns.begin(), block.insns.end(), is_masked_load)));
+        found.masked_insns += masked.back();
+    }
+    reader.verify([&](const Frame& frame) {
+        const uint64_t* address = frame.addresses.data();
+        for (size_t e = 0; e < frame.block_ids.size(); ++e) {
+            const std::vector<MemorySlot>& slots = blocks[frame.block_ids[e]].slots;
+            found.masked_loads += masked[frame.block_ids[e]];
+            for (size_t i = 0; i < frame.access_counts[e]; ++i, ++address) {
+                const uint64_t bytes = slots.empty() ? 1 : slots[std::min(i, slots.size() - 1)].size_bytes;
+                found.outside += !is_in_a_pool(reader.header().pools, *address);
+                found.across_pages += *address % page_bytes + bytes > page_bytes;
+            }
+        }
+    });
+    return found;
+}
+
 void print_json(const Header& h, const Events* events, const std::vector<StaticBlock>& blocks, size_t frames, uint64_t file_bytes,
-                uint64_t outside_accesses) {
+                const Counts& counts) {
     std::printf("{\"program\": %s, \"origin\": %s, \"accesses\": %" PRIu64 ", \"stores\": %" PRIu64 ", \"instructions\": %" PRIu64
                 ", \"block_executions\": %" PRIu64 ", \"distinct_4kb_pages\": %" PRIu64
                 ", \"threads\": %u, \"complete_roi\": %s, \"checksum\": \"%s\", \"checksum_verified\": true, \"file_bytes\": %" PRIu64
@@ -46,7 +86,9 @@ void print_json(const Header& h, const Events* events, const std::vector<StaticB
             std::printf(", \"%s\": %zu", name_of(static_cast<EventKind>(kind)), later_of(*events, static_cast<EventKind>(kind)));
         std::printf("}, ");
     }
-    std::printf("\"outside_accesses\": %" PRIu64 ", \"outside_4kb_pages\": %" PRIu64 ", ", outside_accesses, outside_pages(h));
+    std::printf("\"outside_accesses\": %" PRIu64 ", \"outside_4kb_pages\": %" PRIu64 ", \"across_pages\": %" PRIu64
+                ", \"masked_loads\": %" PRIu64 ", ",
+                counts.outside, outside_pages(h), counts.across_pages, counts.masked_loads);
     std::printf("\"pools\": [");
     for (size_t i = 0; i < h.pools.size(); ++i)
         std::printf("%s{\"kind\": \"%s\", \"base\": %" PRIu64 ", \"size_bytes\": %" PRIu64 ", \"used_bytes\": %" PRIu64
@@ -63,13 +105,10 @@ double share(uint64_t part, uint64_t whole) { return whole ? 100.0 * static_cast
 void info(const std::string& path, bool json) {
     Reader reader = Reader::open(path);
     const Header& h = reader.header();
-    uint64_t outside = 0;
-    reader.verify([&](const Frame& frame) {
-        for (const uint64_t address : frame.addresses) outside += !is_in_a_pool(h.pools, address);
-    });
+    const Counts counts = count(reader);
     const uint64_t file_bytes = std::filesystem::file_size(path);
     const Events* const events = reader.has_events() ? &reader.events() : nullptr;
-    if (json) return print_json(h, events, reader.blocks(), reader.frame_count(), file_bytes, outside);
+    if (json) return print_json(h, events, reader.blocks(), reader.frame_count(), file_bytes, counts);
     std::printf("program             %s\n", printable(h.program).c_str());
     std::printf("origin              %s%s\n", printable(h.origin).c_str(),
                 h.complete_roi         ? ""
@@ -106,7 +145,13 @@ void info(const std::string& path, bool json) {
                     name_of(pool.kind), pool.base, pool.size_bytes, pool.used_bytes, pool.distinct_4kb_pages);
     std::printf("outside the pools   %" PRIu64 " accesses (%.1f%%), %" PRIu64
                 " distinct 4KB pages (%.1f%%): 4KB pages under every layout\n",
-                outside, share(outside, h.accesses), outside_pages(h), share(outside_pages(h), h.distinct_4kb_pages));
+                counts.outside, share(counts.outside, h.accesses), outside_pages(h), share(outside_pages(h), h.distinct_4kb_pages));
+    if (h.origin == "champsim") std::printf("across pages        unknown: the trace was imported without sizes of accesses\n");
+    else
+        std::printf("across pages        %" PRIu64 " accesses to two 4KB pages (%.4f%%)\n", counts.across_pages,
+                    share(counts.across_pages, h.accesses));
+    std::printf("masked loads        %" PRIu64 " of %" PRIu64 " instructions: recorded whole, also with an empty mask\n",
+                counts.masked_loads, counts.masked_insns);
     std::printf("file                %" PRIu64 " bytes, %.2f per access, %zu frames\n", file_bytes,
                 h.accesses ? static_cast<double>(file_bytes) / static_cast<double>(h.accesses) : 0.0, reader.frame_count());
     std::printf("checksum            %s (verified)\n", printable(h.checksum).c_str());

@@ -103,7 +103,8 @@ const char* broken_rule(trace::Reader& reader) {
     }
     for (const trace::StaticBlock& block : reader.blocks())
         for (const trace::MemorySlot& slot : block.slots)
-            if (slot.insn >= block.insns.size() || slot.is_store > 1) return "slots belong to instructions of their block";
+            if (slot.insn >= block.insns.size() || slot.is_store > 1 || slot.size_bytes - 1u >= trace::max_access_bytes)
+                return "slots have a size and belong to instructions of their block";
     if (reader.has_events()) {
         trace::Areas areas;
         uint64_t block = 0;

@@ -19,11 +19,18 @@
 
 namespace tessera::trace {
 
-// Version 3: string instructions by line, early writes, kinds of branches. Versions 1 and 2 lack what the clock needs, so
-// the reader rejects them.
-constexpr uint64_t file_magic_1 = 0x3143525453534554;  // "TESSTRC1"
-constexpr uint64_t file_magic_2 = 0x3243525453534554;  // "TESSTRC2"
-constexpr uint64_t file_magic = 0x3343525453534554;    // "TESSTRC3"
+// Version 4 has the layout of version 3 and promises more: each memory slot has the size of its access, and an atomic
+// read-modify-write has its load before its store. The reader refuses versions 1 to 3.
+constexpr uint64_t file_magic = 0x3443525453534554;    // "TESSTRC4"
+constexpr int version_shift = 56;                      // of the last character
+constexpr char version = file_magic >> version_shift;
+
+/// The version of an older format, as a digit; 0 for this one and for other files.
+constexpr char older_version(uint64_t magic) {
+    const char digit = static_cast<char>(magic >> version_shift);
+    const bool alike = ((magic ^ file_magic) & ((uint64_t{1} << version_shift) - 1)) == 0;
+    return alike && digit >= '1' && digit < version ? digit : '\0';
+}
 
 /// Limits that writers respect and readers enforce, so that a crafted index cannot exhaust memory.
 constexpr size_t max_frame_accesses = size_t{1} << 20;
@@ -63,7 +70,9 @@ std::string content_checksum(const std::string& table_text, const std::vector<In
                              const std::optional<std::string>& events_text);
 
 std::string table_to_text(const std::vector<StaticBlock>& blocks);
-/// False when malformed.
+/// What is wrong with the sizes of the block's memory slots; empty if nothing is.
+std::string wrong_slots(const StaticBlock& block);
+/// False when malformed. Sizes of slots are not checked.
 bool table_from_text(const std::string& text, std::vector<StaticBlock>& blocks);
 
 /// Lines `key=value`, so that any language reads them without this library.

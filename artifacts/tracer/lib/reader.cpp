@@ -43,10 +43,10 @@ struct Reader::Impl {
         if (!file.read_at(0, &p, sizeof p))
             refuse("preamble", 0,
                    "the file has " + std::to_string(file_bytes) + " bytes, but a trace has at least " + std::to_string(sizeof p));
-        if (p.magic == file_magic_1 || p.magic == file_magic_2)
+        if (const char older = older_version(p.magic))
             throw TraceError("trace " + file.path(),
-                             std::string("its format is version ") + (p.magic == file_magic_1 ? "1" : "2") +
-                                 ", and this program reads version 3 (string instructions by line, kinds of branches)",
+                             std::string("its format is version ") + older + ", and this program reads version " + version +
+                                 " (sizes of accesses as executed, atomic instructions as a load and a store)",
                              "record it again with `tessera trace record`, or import it again with `tessera trace import`");
         if (p.magic != file_magic)
             refuse("preamble", 0, "this is not a Tessera trace (its first 8 bytes differ), or its recording never finished");
@@ -72,7 +72,12 @@ struct Reader::Impl {
         const size_t got = ZSTD_decompressDCtx(zstd.get(), table_text.data(), table_text.size(), table, p.table_bytes);
         if (got != table_text.size() || !table_from_text(table_text, blocks))
             refuse("block table", p.tail_offset + p.header_bytes, "malformed");
-        for (const StaticBlock& block : blocks) slots.add(block);
+        for (size_t i = 0; i < blocks.size(); ++i) {
+            if (const std::string wrong = wrong_slots(blocks[i]); !wrong.empty())
+                throw TraceError("trace " + file.path() + ", block " + std::to_string(i), wrong,
+                                 "record it again with `tessera trace record`");
+            slots.add(blocks[i]);
+        }
         if (sizes) open_events(p, tail, *sizes);
 
         index.resize(p.frames);

@@ -32,6 +32,14 @@ std::string table_to_text(const std::vector<StaticBlock>& blocks) {
     return out;
 }
 
+std::string wrong_slots(const StaticBlock& block) {
+    for (size_t i = 0; i < block.slots.size(); ++i)
+        if (const unsigned bytes = block.slots[i].size_bytes; bytes == 0 || bytes > max_access_bytes)
+            return "memory slot " + std::to_string(i) + " has " + std::to_string(bytes) + " bytes, but an access has 1 to " +
+                   std::to_string(max_access_bytes);
+    return {};
+}
+
 bool table_from_text(const std::string& text, std::vector<StaticBlock>& blocks) {
     constexpr size_t insn_bytes = 37, slot_bytes = 4, block_bytes = 10;
     Cursor in(text);

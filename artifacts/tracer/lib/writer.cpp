@@ -59,6 +59,8 @@ uint32_t Writer::add_block(StaticBlock block) {
     if (block.slots.size() > UINT16_MAX)
         throw TraceError("block at " + std::to_string(block.pc),
                          std::to_string(block.slots.size()) + " memory slots, but a block has at most 65535", "split the block");
+    if (const std::string wrong = wrong_slots(block); !wrong.empty())
+        throw TraceError("block at " + std::to_string(block.pc), wrong, "correct the program that writes this trace");
     impl_->table.slots.add(block);
     impl_->table.is_kernel.push_back(is_kernel_block(block));
     impl_->table.any_kernel |= is_kernel_block(block);

@@ -136,7 +136,9 @@ DecodedInsn Decoder::decode(const uint8_t* bytes, size_t size, uint64_t pc) {
         out.insn.reads &= ~flags_bit;  // the direction flag, which nothing computes
         out.insn.early_writes |= out.insn.writes & (rcx_bit | rsi_bit | rdi_bit);
     }
-    out.separate_elements = !string.empty() || name.find("gather") != std::string_view::npos;
+    // Which elements a masked store has differs between its executions; QEMU loads all of a masked load's.
+    const bool masked_store = name.find("maskmov") != std::string_view::npos && detail.x86.operands[0].type == X86_OP_MEM;
+    out.separate_elements = !string.empty() || masked_store || name.find("gather") != std::string_view::npos;
     return out;
 }
 

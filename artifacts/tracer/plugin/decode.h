@@ -18,7 +18,7 @@ namespace tessera::tracer {
 struct DecodedInsn {
     trace::StaticInsn insn{};
     uint16_t operand_bytes = 0;     ///< size of the memory operand, 0 when it has none
-    bool separate_elements = false; ///< a gather or a compare of strings: neighbours are not one access
+    bool separate_elements = false; ///< a gather, a masked store or a compare of strings: neighbours are not one access
     bool moves = false;             ///< it only copies what it loads (mov, pop, ret): no time beyond the load
     bool fast_string = false;       ///< rep movs, rep stos: recorded by line (string_lines.h)
 };

@@ -33,7 +33,7 @@ struct EventBuffer {
 constexpr int buffer_count = 4;
 
 /// Least accesses between two windows. The program learns that a window is full when it gets that buffer back, after
-/// filling at most all others; an event is at most one access. So the gap begins before the next window must.
+/// filling at most all others; an event is at most one access (an atomic one two, but then few are). So the gap begins before the next window must.
 constexpr uint64_t min_gap_accesses = uint64_t{1} << 22;
 static_assert(min_gap_accesses > (buffer_count + 1) * EventBuffer::capacity);
 

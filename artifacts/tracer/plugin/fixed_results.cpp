@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fixed_results.h"
 
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <ctime>
 
@@ -26,6 +28,10 @@ template <typename T>
 Overwrite all_of(uint64_t address, const T& value) {
     const auto* const bytes = reinterpret_cast<const uint8_t*>(&value);
     return {address, {bytes, bytes + sizeof value}};
+}
+
+Overwrite block_bytes_of_stat(uint64_t address) {
+    return all_of(address + offsetof(struct stat, st_blksize), static_cast<blksize_t>(fixed_file_block_bytes));
 }
 
 bool is_random_file(const std::string& path) { return path == "/dev/urandom" || path == "/dev/random"; }
@@ -62,6 +68,11 @@ std::vector<Overwrite> FixedResults::after(const SystemCall& call, int64_t resul
         case SYS_getrandom:
             if (result == 0) return {};
             return {{arguments[0], random(static_cast<size_t>(result))}};
+        case SYS_stat:
+        case SYS_fstat:
+        case SYS_lstat: return {block_bytes_of_stat(arguments[1])};
+        case SYS_newfstatat: return {block_bytes_of_stat(arguments[2])};
+        case SYS_statx: return {all_of(arguments[4] + offsetof(struct statx, stx_blksize), static_cast<uint32_t>(fixed_file_block_bytes))};
         case SYS_sysinfo: {
             struct sysinfo fixed{};
             fixed.totalram = fixed.freeram = fixed_memory_bytes;

@@ -3,7 +3,8 @@
 //
 // Two recordings of a program must have the same accesses, so results that differ between runs or machines are overwritten
 // in the program's memory when the call returns: random bytes (getrandom, /dev/urandom, /dev/random), the machine's memory
-// (sysinfo), and, on request, clocks. A plugin of QEMU 7.2 cannot change a call's return value, so `time` without
+// (sysinfo), the preferred size of a file's blocks (stat and its relatives; stdio sizes its buffers by it, and file systems
+// differ), and, on request, clocks. A plugin of QEMU 7.2 cannot change a call's return value, so `time` without
 // an argument stays, as does the instruction rdtsc, which is no call. (QEMU's -seed fixes AT_RANDOM and rdrand.)
 #pragma once
 
@@ -39,6 +40,8 @@ private:
 
 /// What every recorded program sees: 16 GB, all free.
 constexpr uint64_t fixed_memory_bytes = uint64_t{16} << 30;
+/// st_blksize of every file.
+constexpr uint32_t fixed_file_block_bytes = 4096;
 /// The second in which every clock begins: 2020-09-13, 12:26:40 UTC.
 constexpr int64_t fixed_clock_seconds = 1'600'000'000;
 

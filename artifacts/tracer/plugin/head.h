@@ -8,16 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "decode.h"
 
 namespace tessera::tracer {
-
-struct HeadAccess {
-    size_t insn;      ///< position in the block
-    bool is_store;
-};
 
 enum class Access { none, one_load, one_store, unknown };
 

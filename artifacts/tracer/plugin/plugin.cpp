@@ -36,15 +36,21 @@ bool is_recorded(unsigned vcpu) { return vcpu == recorded_vcpu.load(std::memory_
 /// The thread is recorded, or counted in a gap between windows (then it is the only one).
 bool is_followed(unsigned vcpu) { return is_recorded(vcpu) || (region.windows.in_gap && region.inside && !region.child); }
 
-/// QEMU 7.2 keeps the direction in bit 17 of its description of an access. qemu_plugin_mem_is_store() returns this bit,
-/// but the call takes as long as the rest of the callback. So only the first accesses compare the bit with the function.
-Event store_flag_of(qemu_plugin_meminfo_t info) { return Event{info >> 17 & 1} << (tag_shift + store_tag_bit); }
+/// QEMU 7.2 describes an access by log2 of its bytes in bits 4 to 6 and its directions in bits 16 (load) and 17 (store); an
+/// atomic one has both. qemu_plugin_mem_is_store() and qemu_plugin_mem_size_shift() return these bits, but a call takes as
+/// long as the rest of the callback. So only the first accesses compare the bits with the functions.
+Event access_tag_of(qemu_plugin_meminfo_t info) {
+    static_assert(load_tag == 1u << 10 && store_tag == 1u << 11);
+    return Event{info >> 16 & 3} << (tag_shift + 10) | Event{info >> 4 & 7} << (tag_shift + size_tag_shift);
+}
 
 unsigned left_to_compare = 4096;
 
-void compare_store_flag(qemu_plugin_meminfo_t info) {
+void compare_tag(qemu_plugin_meminfo_t info) {
     --left_to_compare;
-    if ((store_flag_of(info) != 0) != qemu_plugin_mem_is_store(info))
+    const uint32_t tag = tag_of(access_tag_of(info));
+    const bool directs = (tag & (load_tag | store_tag)) != 0 && ((tag & store_tag) != 0) == qemu_plugin_mem_is_store(info);
+    if (!directs || bytes_of_tag(tag) != 1u << qemu_plugin_mem_size_shift(info))
         die({"record " + recorder->settings().program, "this QEMU encodes accesses differently from QEMU 7.2",
              "use the QEMU of the toolchain image"});
 }
@@ -68,7 +74,7 @@ KernelBlocks kernel_blocks;
 
 void record_copies(unsigned vcpu, int64_t result) {
     for (const KernelCopy& copy : copies_of(pending, result, read_guest)) {
-        const Event tag = memory_tag(0, copy.stores);
+        const Event tag = access_tag(copy.stores ? store_tag : load_tag, kernel_line_shift);
         const uint64_t first = copy.begin & ~(kernel_line_bytes - 1);
         for (uint64_t line = first; line < copy.begin + copy.bytes; line += kernel_line_bytes) {
             count_now(units_per_access, line == first);
@@ -177,32 +183,37 @@ void on_block(unsigned vcpu, void* block) {
     *cursor.at++ = block_event(static_cast<const TranslatedBlock*>(block));
 }
 
-[[gnu::noinline]] static void on_rare_head(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, void* block) {
+[[gnu::noinline]] static void on_rare_head(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* block) {
     on_rare_block(vcpu, block);
-    if (is_recorded(vcpu)) *cursor.at++ = address | static_cast<const TranslatedBlock*>(block)->head_tag;
+    if (!is_recorded(vcpu)) return;
+    auto* const head = static_cast<TranslatedBlock*>(block);
+    head->head_tag |= access_tag_of(info);
+    *cursor.at++ = address | head->head_tag;
 }
 
 void on_head(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* block) {
-    if (!is_recorded(vcpu) || cursor.at >= cursor.soft_end) [[unlikely]]
-        return on_rare_head(vcpu, info, address, block);
     const auto* const head = static_cast<const TranslatedBlock*>(block);
+    const Event tag = head->head_tag;
+    const bool is_known = (tag & access_tag(load_tag | store_tag, 0)) != 0;
+    if (!is_recorded(vcpu) || cursor.at >= cursor.soft_end || !is_known) [[unlikely]]
+        return on_rare_head(vcpu, info, address, block);
     Event* const at = cursor.at;
     at[0] = block_event(head);
-    at[1] = address | head->head_tag;
+    at[1] = address | tag;
     cursor.at = at + 2;
 }
 
 [[gnu::noinline]] static void on_rare_access(unsigned, qemu_plugin_meminfo_t info, uint64_t address, void* insn_tag) {
     if (cursor.at == cursor.hard_end) recorder->overflow();
-    if (left_to_compare) compare_store_flag(info);
-    *cursor.at++ = address | reinterpret_cast<Event>(insn_tag) | store_flag_of(info);
+    if (left_to_compare) compare_tag(info);
+    *cursor.at++ = address | reinterpret_cast<Event>(insn_tag) | access_tag_of(info);
 }
 
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* insn_tag) {
     if (!is_recorded(vcpu)) return;
     if (cursor.at == cursor.hard_end || left_to_compare) [[unlikely]]
         return on_rare_access(vcpu, info, address, insn_tag);
-    *cursor.at++ = address | reinterpret_cast<Event>(insn_tag) | store_flag_of(info);
+    *cursor.at++ = address | reinterpret_cast<Event>(insn_tag) | access_tag_of(info);
 }
 
 void on_counted_block(unsigned vcpu, void*) {

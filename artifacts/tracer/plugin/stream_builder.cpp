@@ -9,17 +9,35 @@
 namespace tessera::tracer {
 namespace {
 
-/// Raw events that begin an access: the others are the next 8 bytes of the vector access before them.
-std::vector<uint16_t> first_parts(const Event* begin, size_t count, const std::vector<DecodedInsn>& insns, uint32_t first_insn) {
-    std::vector<uint16_t> kept;
+/// An access of an execution: the raw event that it begins with, and its bytes with those of the parts behind.
+struct Recorded {
+    uint16_t event;
+    bool stores;
+    uint8_t bytes;
+};
+
+/// Parts of a vector access are one, and an atomic read-modify-write is a load and a store.
+std::vector<Recorded> accesses_in(const Event* begin, size_t count, const std::vector<DecodedInsn>& insns, uint32_t first_insn) {
+    constexpr uint32_t size_bits = 7u << size_tag_shift;
+    std::vector<Recorded> found;
     for (size_t i = 0; i < count; ++i) {
-        const uint32_t tag = tag_of(begin[i]);
-        const uint32_t insn = (tag & (store_tag - 1)) - first_insn;
-        const bool continues =
-            i > 0 && begin[i] == begin[i - 1] + 8 && insn < insns.size() && insns[insn].operand_bytes > 8 && !insns[insn].separate_elements;
-        if (!continues) kept.push_back(static_cast<uint16_t>(i));
+        const uint32_t tag = tag_of(begin[i]), bytes = bytes_of_tag(tag), insn = insn_of_tag(tag) - first_insn;
+        const bool loads = (tag & load_tag) != 0, stores = (tag & store_tag) != 0;
+        if (i > 0 && insn < insns.size() && insns[insn].operand_bytes > 8 && !insns[insn].separate_elements) {
+            const uint32_t before = tag_of(begin[i - 1]);
+            const bool same = ((tag ^ before) & ~size_bits) == 0 && loads != stores;
+            const bool behind = (begin[i] & address_mask) == (begin[i - 1] & address_mask) + bytes_of_tag(before);
+            if (same && behind && found.back().bytes + bytes <= trace::max_access_bytes) {
+                found.back().bytes = static_cast<uint8_t>(found.back().bytes + bytes);
+                continue;
+            }
+        }
+        const auto event = static_cast<uint16_t>(i);
+        if (loads) found.push_back({event, false, static_cast<uint8_t>(bytes)});
+        if (stores) found.push_back({event, true, static_cast<uint8_t>(bytes)});
     }
-    return kept;
+    if (found.size() > UINT16_MAX) found.resize(UINT16_MAX);
+    return found;
 }
 
 }  // namespace
@@ -66,28 +84,24 @@ const StreamBuilder::Variant& StreamBuilder::learn(const TranslatedBlock& block,
     Variant variant;
     trace::StaticBlock out{block.pc, {}, {}};
     for (size_t i = 0; i < count; ++i) variant.tags.push_back(static_cast<uint16_t>(tag_of(begin[i])));
-    variant.kept = first_parts(begin, count, entry.insns, block.first_insn);
-
     std::vector<uint8_t> directions(entry.insns.size()), slots(entry.insns.size());  // bit 0 loads, bit 1 stores
-    for (size_t k = 0; k < variant.kept.size(); ++k) {
-        const uint32_t tag = variant.tags[variant.kept[k]];
-        const bool stores = (tag & store_tag) != 0;
-        const uint32_t insn = std::min<uint32_t>((tag & (store_tag - 1)) - block.first_insn, static_cast<uint32_t>(entry.insns.size()) - 1);
-        const size_t next = k + 1 < variant.kept.size() ? variant.kept[k + 1] : count;
-        const size_t parts = next - variant.kept[k];
-        const size_t whole = block.kernel ? kernel_line_bytes : 8;
-        const size_t bytes = parts > 1 ? 8 * parts : std::clamp<size_t>(entry.insns[insn].operand_bytes, 1, whole);
-        out.slots.push_back({static_cast<uint16_t>(insn), stores, static_cast<uint8_t>(std::min<size_t>(bytes, 255))});
-        directions[insn] |= stores ? 2 : 1;
+    variant.all_kept = true;
+    for (const Recorded& access : accesses_in(begin, count, entry.insns, block.first_insn)) {
+        const uint32_t of = insn_of_tag(variant.tags[access.event]) - block.first_insn;
+        const uint32_t insn = std::min(of, static_cast<uint32_t>(entry.insns.size()) - 1);
+        out.slots.push_back({static_cast<uint16_t>(insn), access.stores, access.bytes});
+        directions[insn] |= access.stores ? 2 : 1;
         slots[insn] = static_cast<uint8_t>(std::min(255, slots[insn] + 1));
-        variant.is_store.push_back(stores);
+        variant.all_kept &= access.event == variant.kept.size();
+        variant.kept.push_back(access.event);
+        variant.is_store.push_back(access.stores);
     }
+    variant.all_kept &= variant.kept.size() == count;
     for (size_t i = 0; i < entry.insns.size(); ++i) {
         out.insns.push_back(with_memory_kind(entry.insns[i], directions[i] & 1, directions[i] & 2));
         out.insns.back().memory_slots = slots[i];
     }
     variant.tags.push_back(no_tag);
-    variant.all_kept = variant.kept.size() == count;
     variant.block_id = writer_.add_block(std::move(out));
     entry.recent = entry.variants.size();
     entry.variants.push_back(std::move(variant));
@@ -109,16 +123,13 @@ bool StreamBuilder::append(const Variant& variant, const Event* begin) {
 }
 
 bool StreamBuilder::append_irregular(const TranslatedBlock& block, const Known& entry, const Event* begin, size_t count) {
-    const auto parts = first_parts(begin, count, entry.insns, block.first_insn);
-    if (over_limit(parts.size())) return false;
+    const auto found = accesses_in(begin, count, entry.insns, block.first_insn);
+    if (over_limit(found.size())) return false;
     const auto widest = std::max_element(entry.variants.begin(), entry.variants.end(),
                                          [](const Variant& a, const Variant& b) { return a.kept.size() < b.kept.size(); });
-    const auto [addresses, is_store] = writer_.start(widest->block_id, static_cast<uint16_t>(parts.size()));
-    for (size_t i = 0; i < parts.size(); ++i) {
-        addresses[i] = begin[parts[i]] & address_mask;
-        is_store[i] = (tag_of(begin[parts[i]]) & store_tag) != 0;
-    }
-    accesses_ += parts.size();
+    const auto [addresses, is_store] = writer_.start(widest->block_id, static_cast<uint16_t>(found.size()));
+    for (size_t i = 0; i < found.size(); ++i) addresses[i] = begin[found[i].event] & address_mask, is_store[i] = found[i].stores;
+    accesses_ += found.size();
     return true;
 }
 
@@ -128,7 +139,8 @@ bool StreamBuilder::append_other(const TranslatedBlock& block, Known& entry, con
     return append_irregular(block, entry, begin, count);
 }
 
-uint32_t StreamBuilder::string_block(const TranslatedBlock& block, Known& entry, trace::StringPart part, bool loads, bool stores) {
+uint32_t StreamBuilder::string_block(const TranslatedBlock& block, Known& entry, trace::StringPart part, bool loads, bool stores,
+                                     uint8_t element_bytes) {
     uint32_t& id = entry.string_ids[(part == trace::StringPart::middle) * 4 + loads * 2 + stores];
     if (id == 0) {
         trace::StaticInsn insn = with_memory_kind(entry.insns.back(), loads, stores);
@@ -136,8 +148,8 @@ uint32_t StreamBuilder::string_block(const TranslatedBlock& block, Known& entry,
         insn.memory_slots = static_cast<uint8_t>(loads + stores);
         trace::StaticBlock out{block.pc, {insn}, {}};
         for (size_t i = 0; i + 1 < block.insn_bytes.size(); ++i) out.pc += block.insn_bytes[i];
-        if (loads) out.slots.push_back({0, 0, trace::string_line_bytes});
-        if (stores) out.slots.push_back({0, 1, trace::string_line_bytes});
+        if (loads) out.slots.push_back({0, 0, element_bytes});
+        if (stores) out.slots.push_back({0, 1, element_bytes});
         id = writer_.add_block(std::move(out)) + 1;
     }
     return id - 1;
@@ -179,7 +191,9 @@ bool StreamBuilder::append_string(const TranslatedBlock& block, Known& entry, co
     if (continues && count == 0) return true;
     if (over_limit(count)) return false;
     const auto part = continues ? trace::StringPart::middle : trace::StringPart::begin;
-    const auto [to, is_store] = writer_.start(string_block(block, entry, part, entered[0], entered[1]), static_cast<uint16_t>(count));
+    const auto element_bytes = static_cast<uint8_t>(element != end ? bytes_of_tag(tag_of(*element)) : 1);
+    const uint32_t id = string_block(block, entry, part, entered[0], entered[1], element_bytes);
+    const auto [to, is_store] = writer_.start(id, static_cast<uint16_t>(count));
     for (size_t i = 0; i < count; ++i) to[i] = addresses[i], is_store[i] = i == 1 || !entered[0];
     accesses_ += count;
     if (element == end) string_ = {};  // it moves nothing

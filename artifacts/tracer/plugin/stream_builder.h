@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // stream_builder.h - turns events into block executions of a trace.
 //
-// QEMU splits vector accesses into 8-byte parts; neighbouring parts of one instruction are one access here.
+// QEMU splits vector accesses into 8-byte parts; neighbouring parts of one instruction are one access here, of at most 64
+// bytes. An atomic read-modify-write, one access in QEMU, is a load and then a store. Sizes are those of QEMU's accesses.
 // The builder learns the memory slots of a block from its executions: each distinct pattern of events of a
 // translated block becomes one static block. So a masked store, or a `rep cmps` that compares nothing, has a regular
 // count too. After `max_variants` patterns, the builder records further patterns under the widest one, with an
@@ -10,7 +11,7 @@
 // QEMU runs a `rep` instruction element by element: the first one in the block that the instruction ends, each other one
 // as a block of its own. Processors of the last decade move whole lines (Intel Optimization Reference Manual, "Enhanced REP
 // MOVSB and STOSB operation"). So `rep movs` and `rep stos` become one execution for each time that their loads or stores
-// enter another line, in order of the elements. The address is that of the first element in the line.
+// enter another line, in order of the elements. Address and size are those of the first element in the line.
 #pragma once
 
 #include <array>
@@ -43,9 +44,9 @@ private:
 
     struct Variant {
         std::vector<uint16_t> tags;     ///< of the raw events, and no_tag behind them
-        std::vector<uint16_t> kept;     ///< raw events that begin an access
-        std::vector<uint8_t> is_store;  ///< of the kept ones
-        bool all_kept = false;          ///< no event is a part of the one before it
+        std::vector<uint16_t> kept;     ///< raw event that each access begins with
+        std::vector<uint8_t> is_store;  ///< of each access
+        bool all_kept = false;          ///< each event is one access
         uint32_t block_id = 0;
     };
     struct Known {
@@ -73,7 +74,8 @@ private:
     /// An execution with a pattern that was not the one expected.
     bool append_other(const TranslatedBlock& block, Known& entry, const Event* begin, size_t count);
     bool append_string(const TranslatedBlock& block, Known& entry, const Event* begin, const Event* end);
-    uint32_t string_block(const TranslatedBlock& block, Known& entry, trace::StringPart part, bool loads, bool stores);
+    uint32_t string_block(const TranslatedBlock& block, Known& entry, trace::StringPart part, bool loads, bool stores,
+                          uint8_t element_bytes);
     bool append(const Variant& variant, const Event* begin);
     bool append_irregular(const TranslatedBlock& block, const Known& entry, const Event* begin, size_t count);
     bool over_limit(size_t count) const { return limit_ && accesses_ + count > limit_; }

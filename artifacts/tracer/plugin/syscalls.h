@@ -32,6 +32,7 @@ using ReadMemory = std::function<bool(uint64_t address, void* to, size_t size)>;
 /// Copies of a call that returned `result`; none for a failed or unknown call.
 std::vector<KernelCopy> copies_of(const SystemCall& call, int64_t result, const ReadMemory& read_memory);
 
-constexpr uint64_t kernel_line_bytes = 64;
+constexpr int kernel_line_shift = 6;
+constexpr uint64_t kernel_line_bytes = uint64_t{1} << kernel_line_shift;
 
 }  // namespace tessera::tracer

@@ -62,7 +62,7 @@ void find_head(qemu_plugin_tb* tb, size_t first, size_t last, TranslatedBlock& b
         const Access access = access_at(tb, i);
         if (access == Access::none) continue;
         block.has_head = access != Access::unknown;
-        block.head_tag = memory_tag(static_cast<uint32_t>(i), access == Access::one_store);
+        block.head_tag = insn_tag(static_cast<uint32_t>(i));
         return;
     }
 }
@@ -132,7 +132,7 @@ void record_accesses(qemu_plugin_tb* tb, size_t first, size_t last, size_t witho
         // One callback for both directions: QEMU 7.2 runs callbacks registered for stores only on loads too,
         // and those for loads only on stores.
         qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-                                         reinterpret_cast<void*>(memory_tag(static_cast<uint32_t>(i), false)));
+                                         reinterpret_cast<void*>(insn_tag(static_cast<uint32_t>(i))));
     }
 }
 

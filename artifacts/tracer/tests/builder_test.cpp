@@ -1,4 +1,4 @@
-// Events of a running program become block executions: parts merged, patterns learnt, the limit kept.
+// Events of a running program become block executions: parts merged, atomics divided, sizes kept, patterns learnt, the limit kept.
 #include <gtest/gtest.h>
 
 #include "plugin/settings.h"
@@ -11,8 +11,9 @@ namespace {
 
 using trace::testing::temporary_path;
 
-Event load(uint32_t insn, uint64_t address) { return memory_tag(insn, false) | address; }
-Event store(uint32_t insn, uint64_t address) { return memory_tag(insn, true) | address; }
+Event load(uint32_t insn, uint64_t address, int shift = 3) { return insn_tag(insn) | access_tag(load_tag, shift) | address; }
+Event store(uint32_t insn, uint64_t address, int shift = 3) { return insn_tag(insn) | access_tag(store_tag, shift) | address; }
+Event atomic(uint32_t insn, uint64_t address, int shift = 3) { return insn_tag(insn) | access_tag(load_tag | store_tag, shift) | address; }
 
 class Builder : public ::testing::Test {
 protected:
@@ -39,6 +40,11 @@ protected:
         std::remove(path.c_str());
         return frame;
     }
+    std::vector<int> sizes() const {
+        std::vector<int> found;
+        for (const trace::MemorySlot& slot : blocks.at(0).slots) found.push_back(slot.size_bytes);
+        return found;
+    }
     uint32_t next_ = 0;
     std::string path = temporary_path("builder");
     std::vector<trace::StaticBlock> blocks;
@@ -47,6 +53,11 @@ protected:
 const std::vector<uint8_t> load_ymm = {0xc5, 0xfc, 0x10, 0x1e};       // vmovups ymm3, [rsi]
 const std::vector<uint8_t> load_rax = {0x48, 0x8b, 0x06};             // mov rax, [rsi]
 const std::vector<uint8_t> add_memory = {0x48, 0x01, 0x06};           // add [rsi], rax
+const std::vector<uint8_t> lock_xadd = {0xf0, 0x48, 0x0f, 0xc1, 0x06};             // lock xadd [rsi], rax
+const std::vector<uint8_t> lock_cmpxchg16b = {0xf0, 0x48, 0x0f, 0xc7, 0x0e};       // lock cmpxchg16b [rsi]
+const std::vector<uint8_t> load_x87 = {0xdb, 0x2e};                                // fld tbyte ptr [rsi]
+const std::vector<uint8_t> masked_store = {0xc4, 0xe2, 0x75, 0x8e, 0x06};          // vpmaskmovd [rsi], ymm1, ymm0
+const std::vector<uint8_t> push_rax = {0x50};
 const std::vector<uint8_t> rep_cmpsb = {0xf3, 0xa6}, rep_movsb = {0xf3, 0xa4}, rep_stosq = {0xf3, 0x48, 0xab};
 
 TEST_F(Builder, PartsOfOneVectorAreOneAccess) {
@@ -71,6 +82,69 @@ TEST_F(Builder, ReadModifyWriteIsTwoSlots) {
     EXPECT_EQ(frame.is_store, (std::vector<uint8_t>{0, 1}));
     EXPECT_EQ(blocks[0].insns[0].kind, trace::InsnKind::load_store);
     EXPECT_EQ(blocks[0].insns[0].memory_slots, 2);
+}
+
+/// QEMU runs an atomic instruction as one access with both directions.
+TEST_F(Builder, AnAtomicInstructionLoadsAndThenStores) {
+    const TranslatedBlock b = block({load_rax, lock_xadd, lock_cmpxchg16b});
+    const auto frame = run(
+        {block_event(&b), load(0, 64), atomic(1, 128), atomic(2, 256, 4), block_event(&b), load(0, 72), atomic(1, 136), atomic(2, 272, 4)});
+    EXPECT_EQ(frame.addresses, (std::vector<uint64_t>{64, 128, 128, 256, 256, 72, 136, 136, 272, 272}));
+    EXPECT_EQ(frame.is_store, (std::vector<uint8_t>{0, 0, 1, 0, 1, 0, 0, 1, 0, 1}));
+    ASSERT_EQ(blocks.size(), 1u);
+    EXPECT_EQ(sizes(), (std::vector<int>{8, 8, 8, 16, 16}));
+    EXPECT_EQ(blocks[0].insns[1].kind, trace::InsnKind::load_store);
+    EXPECT_EQ(blocks[0].insns[1].memory_slots, 2);
+    EXPECT_EQ(blocks[0].insns[2].memory_slots, 2);
+}
+
+TEST_F(Builder, AtomicInstructionsOfIrregularExecutionsLoadAndStore) {
+    const TranslatedBlock b = block({rep_cmpsb, lock_xadd});
+    std::vector<Event> events;
+    for (uint64_t n = 0; n < 20; ++n) {
+        events.push_back(block_event(&b));
+        for (uint64_t i = 0; i < n; ++i) events.push_back(load(0, 1000 * n + 16 * i, 0));
+        events.push_back(atomic(1, 64 * n));
+    }
+    const auto frame = run(events);
+    EXPECT_EQ(frame.access_counts.back(), 19 + 2);
+    EXPECT_EQ((std::vector<uint64_t>{frame.addresses.end() - 2, frame.addresses.end()}), (std::vector<uint64_t>{64 * 19, 64 * 19}));
+    EXPECT_EQ((std::vector<uint8_t>{frame.is_store.end() - 2, frame.is_store.end()}), (std::vector<uint8_t>{0, 1}));
+}
+
+/// Whether the access crosses a page or not, and whether the disassembler knows the operand or not (push).
+TEST_F(Builder, SlotsHaveTheSizesOfTheirAccesses) {
+    const TranslatedBlock b = block({load_rax, load_rax, load_rax, load_rax, push_rax, load_x87, load_ymm});
+    run({block_event(&b), load(0, 4095, 0), load(1, 4095, 1), load(2, 4093, 2), load(3, 4089, 3), store(4, 4092, 3), load(5, 4090, 3),
+         load(5, 4098, 1), load(6, 4080), load(6, 4088), load(6, 4096), load(6, 4104)});
+    EXPECT_EQ(sizes(), (std::vector<int>{1, 2, 4, 8, 8, 10, 32}));
+}
+
+TEST_F(Builder, ElementsOfAMaskedStoreStayApart) {
+    const TranslatedBlock b = block({masked_store});
+    const auto frame = run({block_event(&b), store(0, 64, 2), store(0, 68, 2), block_event(&b), store(0, 64, 2), store(0, 92, 2)});
+    EXPECT_EQ(frame.addresses, (std::vector<uint64_t>{64, 68, 64, 92}));
+    EXPECT_EQ(sizes(), (std::vector<int>{4, 4}));
+}
+
+/// Even if an instruction's parts follow each other for longer.
+TEST_F(Builder, AnAccessHasAtMost64Bytes) {
+    const TranslatedBlock b = block({load_ymm});
+    std::vector<Event> events = {block_event(&b)};
+    for (uint64_t i = 0; i < 18; ++i) events.push_back(load(0, 4096 + 8 * i));
+    const auto frame = run(events);
+    EXPECT_EQ(frame.addresses, (std::vector<uint64_t>{4096, 4160, 4224}));
+    EXPECT_EQ(sizes(), (std::vector<int>{64, 64, 16}));
+}
+
+/// The next line has an access of its own, so that of a line must not reach into it: only the entering element counts.
+TEST_F(Builder, LinesOfAFastStringHaveTheSizeOfAnElement) {
+    const TranslatedBlock b = block({rep_stosq});
+    std::vector<Event> events;
+    for (uint64_t i = 0; i < 20; ++i) events.insert(events.end(), {block_event(&b), store(0, 4000 + 8 * i)});
+    const auto frame = run(events);
+    EXPECT_EQ(frame.addresses, (std::vector<uint64_t>{4000, 4032, 4096}));
+    for (const trace::StaticBlock& line : blocks) EXPECT_EQ(line.slots.at(0).size_bytes, 8);
 }
 
 TEST_F(Builder, EveryPatternIsARegularBlock) {
@@ -193,7 +267,8 @@ TEST_F(Builder, KernelLinesAreBlocksOfTheirOwn) {
     const TranslatedBlock* stores = kernel.of(0, true, true, [] { return 0u; });
     const TranslatedBlock* loads = kernel.of(1, false, false, [] { return 1u; });
     ASSERT_EQ(kernel.of(0, true, true, [] { return 9u; }), stores);
-    const auto frame = run({block_event(stores), store(0, 128), block_event(stores), store(0, 192), block_event(loads), load(0, 64)});
+    const auto frame = run({block_event(stores), store(0, 128, kernel_line_shift), block_event(stores), store(0, 192, kernel_line_shift),
+                            block_event(loads), load(0, 64, kernel_line_shift)});
     EXPECT_EQ(frame.addresses, (std::vector<uint64_t>{128, 192, 64}));
     EXPECT_EQ(frame.is_store, (std::vector<uint8_t>{1, 1, 0}));
     ASSERT_EQ(blocks.size(), 2u);

@@ -285,7 +285,7 @@ TEST(Champsim, TheShareOutsideThePoolsIsReportedAndKept) {
     all.heap = pool_option("--brk-pool", PoolKind::heap, "0x100000000000:0x100000019000");
     all.anon = pool_option("--mmap-pool", PoolKind::anon, "0x110000000000:0x130000019000");
     EXPECT_EQ(import_champsim(path, out, all).find("to cover"), std::string::npos);
-    expect_words(import_champsim(path, out, all), {"0 (0.0%) of the accesses", "0 (0.0%) of the 4KB pages"});
+    expect_words(import_champsim(path, out, all), {"0 (0.0%) of the accesses", "0 (0.0%) of the 4KB pages", "sizes of accesses: unknown"});
     EXPECT_EQ(Reader::open(out).header().outside_accesses, 0u);
     for (const auto& file : {path, out, part}) std::remove(file.c_str());
 }

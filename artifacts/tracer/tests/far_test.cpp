@@ -1,10 +1,11 @@
-// Far addresses: widths around each byte boundary, and the refusal of older versions.
+// Far addresses: widths around each byte boundary, and the refusal of older versions and of impossible sizes of slots.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <fstream>
 #include <random>
 
+#include "fuzz/container.h"
 #include "lib/container.h"
 #include "lib/frame_codec.h"
 #include "lib/sha256.h"
@@ -55,16 +56,17 @@ TEST(FarAddresses, WordsOfFourGigabytesTakeFourBytes) {
     EXPECT_LT(bytes, addresses.size() * 5 + 100);  // a code and at most four bytes each
 }
 
-/// Versions 1 and 2 lack what the clock needs: the message names the version and says how to get a new trace.
+/// They lack what the clock or the count of crossed pages needs: the message names the version and says how to get a new trace.
 TEST(Versions, OlderFilesAreRefused) {
     const std::string path = temporary_path("version");
-    for (const auto& [magic, version] : {std::pair{file_magic_1, "1"}, std::pair{file_magic_2, "2"}}) {
+    for (const char digit : {'1', '2', '3'}) {
+        const std::string version(1, digit);
         Writer::create(path).finish({});
         Preamble preamble;
         std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
         file.read(reinterpret_cast<char*>(&preamble), sizeof preamble);
         EXPECT_EQ(preamble.magic, file_magic);
-        preamble.magic = magic;
+        std::memcpy(&preamble.magic, ("TESSTRC" + version).data(), sizeof preamble.magic);
         preamble.self_digest = self_digest(preamble);
         file.seekp(0);
         file.write(reinterpret_cast<const char*>(&preamble), sizeof preamble);
@@ -74,9 +76,46 @@ TEST(Versions, OlderFilesAreRefused) {
             FAIL() << "version " << version << " was read";
         } catch (const TraceError& error) {
             const std::string text = error.what();
-            EXPECT_NE(text.find("its format is version " + std::string(version)), std::string::npos) << text;
+            EXPECT_NE(text.find("its format is version " + version + ", and this program reads version 4"), std::string::npos) << text;
             EXPECT_NE(text.find("tessera trace record"), std::string::npos) << text;
         }
+    }
+    std::remove(path.c_str());
+}
+
+/// The bytes of a trace with one block, whose only slot gets another size behind the writer's back.
+std::string with_slot_of(uint8_t bytes, const std::string& path) {
+    Writer writer = Writer::create(path);
+    const uint64_t address = 0x1000;
+    const uint8_t load = 0;
+    writer.append(writer.add_block(one_load()), &address, &load, 1);
+    writer.finish({});
+    fuzz::Parts parts = fuzz::take_apart(read_bytes(path));
+    parts.table.back() = static_cast<char>(bytes);
+    return fuzz::seal(parts, [](Preamble&, std::vector<IndexEntry>&) {});
+}
+
+TEST(Slots, AnAccessHasOneToSixtyFourBytes) {
+    const std::string path = temporary_path("slots");
+    for (const int bytes : {0, 1, 8, 64, 65, 255}) {
+        StaticBlock block = one_load();
+        block.slots[0].size_bytes = static_cast<uint8_t>(bytes);
+        write_bytes(path, with_slot_of(block.slots[0].size_bytes, path));
+        if (bytes >= 1 && bytes <= 64) {
+            EXPECT_EQ(Reader::open(path).blocks().at(0).slots.at(0).size_bytes, bytes);
+            EXPECT_EQ(Writer::create(path).add_block(block), 0u);
+            continue;
+        }
+        const std::string found = "memory slot 0 has " + std::to_string(bytes) + " bytes, but an access has 1 to 64";
+        try {
+            Reader::open(path);
+            FAIL() << "a slot of " << bytes << " bytes was read";
+        } catch (const TraceError& error) {
+            const std::string text = error.what();
+            EXPECT_NE(text.find(path + ", block 0: " + found), std::string::npos) << text;
+            EXPECT_NE(text.find("record it again"), std::string::npos) << text;
+        }
+        EXPECT_THROW(Writer::create(path).add_block(block), TraceError);
     }
     std::remove(path.c_str());
 }

@@ -1,10 +1,12 @@
-// What replaces the kernel's results: random bytes, clocks, the machine's memory.
+// What replaces the kernel's results: random bytes, clocks, the machine's memory, sizes of files' blocks.
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 
+#include <cstddef>
 #include <cstring>
 #include <ctime>
 
@@ -77,6 +79,29 @@ TEST(FixedResults, ClocksStayUnlessTheyAreAskedFor) {
     FixedResults fixed(false);
     EXPECT_TRUE(after(fixed, {SYS_clock_gettime, {CLOCK_MONOTONIC, 0x3000}}, 0).empty());
     EXPECT_TRUE(after(fixed, {SYS_gettimeofday, {0x3000, 0}}, 0).empty());
+}
+
+/// A real call's result is overwritten in place: nothing but the size of blocks changes.
+TEST(FixedResults, FilesHaveBlocksOfFourKilobytes) {
+    FixedResults fixed(false);
+    struct stat found{}, before{};
+    ASSERT_EQ(stat("/proc/self/status", &found), 0);  // procfs: 1024 bytes
+    before = found;
+    const uint64_t address = at(&found);
+    for (const SystemCall& call : {SystemCall{SYS_stat, {0, address}}, SystemCall{SYS_fstat, {3, address}},
+                                   SystemCall{SYS_lstat, {0, address}}, SystemCall{SYS_newfstatat, {0, 0, address, 0}}}) {
+        found.st_blksize = 1024;
+        for (const Overwrite& over : after(fixed, call, 0))
+            std::memcpy(reinterpret_cast<void*>(over.address), over.bytes.data(), over.bytes.size());
+        EXPECT_EQ(found.st_blksize, 4096) << call.number;
+        EXPECT_TRUE(after(fixed, call, -2).empty()) << "a failed call writes nothing";
+    }
+    found.st_blksize = before.st_blksize;
+    EXPECT_EQ(std::memcmp(&found, &before, sizeof found), 0);
+    struct statx extended{};
+    for (const Overwrite& over : after(fixed, {SYS_statx, {0, 0, 0, 0, at(&extended)}}, 0))
+        std::memcpy(reinterpret_cast<void*>(over.address), over.bytes.data(), over.bytes.size());
+    EXPECT_EQ(extended.stx_blksize, 4096u);
 }
 
 TEST(FixedResults, TheMachineHasSixteenGigabytes) {

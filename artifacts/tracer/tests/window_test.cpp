@@ -14,8 +14,8 @@ namespace {
 
 using trace::testing::temporary_path;
 
-Event load(uint64_t address) { return memory_tag(0, false) | address; }
-Event store(uint64_t address) { return memory_tag(0, true) | address; }
+Event load(uint64_t address) { return access_tag(load_tag, 3) | address; }
+Event store(uint64_t address) { return access_tag(store_tag, 3) | address; }
 
 TranslatedBlock block(uint32_t number, uint64_t pc, std::vector<uint8_t> insn) {
     TranslatedBlock out;

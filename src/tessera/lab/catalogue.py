@@ -108,6 +108,10 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "tessera.lab.validation.invariants:invariants",
             "Check the rules that every simulated cell of a run must satisfy.",
         ),
+        "recordings": Entry(
+            "tessera.lab.validation.recordings:recordings",
+            "Compare the recordings of a run with the known ones of config/known-recordings.csv.",
+        ),
         "chase": Entry("tessera.lab.chase.measured:chase", "Measure pointer chases on this machine."),
         "explain-chase": Entry(
             "tessera.lab.chase.explain:explain_chase",

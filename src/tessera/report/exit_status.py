@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tessera.core.results.machine_tables import CLOSED_FORMS, ENGINES, INVARIANTS
+from tessera.core.results.machine_tables import CLOSED_FORMS, ENGINES, INVARIANTS, RECORDINGS
 from tessera.core.results.outcomes import FAILED, is_ok, part_outcomes
 from tessera.lab.validation.engines import NOT_COMPARED
+from tessera.record.known_recordings import DIFFERS
 from tessera.report import claims_table, verdicts
 from tessera.report.claims import failing_claims
 from tessera.report.pages.about import grouped_gaps
@@ -66,5 +67,10 @@ def _faults(results: Results) -> list[str]:
     found += [
         f"invariant {row.invariant}: broken by {row.broken} of {row.cells} cells, first {row.first_broken}"
         for row in rules[rules["broken"] > 0].itertuples()
+    ]
+    recorded = results.read(RECORDINGS, expected=False)
+    found += [
+        f"recording of {row.workload} ({row.size}): {row.message}"
+        for row in recorded[recorded["outcome"] == DIFFERS].itertuples()
     ]
     return found

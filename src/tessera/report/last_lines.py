@@ -19,10 +19,11 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
-from tessera.core.results.machine_tables import CLOSED_FORMS, ENGINES, INVARIANTS, TIMELINE
+from tessera.core.results.machine_tables import CLOSED_FORMS, ENGINES, INVARIANTS, RECORDINGS, TIMELINE
 from tessera.core.results.outcomes import FAILED, OK
 from tessera.core.results.tree import ResultsTree
 from tessera.lab.validation.engines import NOT_COMPARED
+from tessera.record.known_recordings import DIFFERS, EQUAL
 from tessera.report import claims_table, exit_status
 from tessera.report.claims.claim import TO_MEASURE
 from tessera.report.facts import shown_path, tiny_inputs
@@ -32,7 +33,7 @@ from tessera.report.provenance import file_digest, load_provenance
 from tessera.report.results import Results
 from tessera.report.verdicts import NOT_MEASURABLE, SCORES, in_words
 
-MOST_LINES = 12
+MOST_LINES = 13
 NAME_WIDTH, LONGEST_REASON = 12, 60  #: characters
 REPORT_STEPS = ("report", "smoke", "reproduce")  #: they write and check the report, after all others
 TINY = "tiny inputs: no evidence about the papers"
@@ -155,11 +156,15 @@ def _first(names: list[str]) -> str:
 
 
 def checks(results: Results, claims: pd.DataFrame | None) -> list[Line]:
-    """Engines, closed forms, invariants of cells, self-checks: each n of n; nothing checked is a fault."""
+    """Engines, closed forms, invariants of cells, self-checks: each n of n; nothing checked is a fault.
+
+    Recordings are no fault unless one differs from a known one with the same key.
+    """
     return [
         _engines(results.read(ENGINES, expected=False)),
         _closed_forms(results.read(CLOSED_FORMS, expected=False)),
         _invariants(results.read(INVARIANTS, expected=False)),
+        _recordings(results.read(RECORDINGS, expected=False)),
         _self_checks(claims),
     ]
 
@@ -197,6 +202,16 @@ def _invariants(table: pd.DataFrame) -> Line:
     fault = "".join(f"{row.invariant}: {row.first_broken}" for row in table[broken].head(1).itertuples())
     cells = int(table["cells"].max()) if len(table) else 0
     return _line("invariants", int((~broken).sum()), len(table), f"rules hold in {cells:,} cells", fault)
+
+
+def _recordings(table: pd.DataFrame) -> Line:
+    counts = Counter(table["outcome"])
+    rest = ", ".join(f"{n} {outcome}" for outcome, n in counts.items() if outcome not in (EQUAL, DIFFERS))
+    text = f"{counts[EQUAL]} of {len(table)} equal known ones{f' ({rest})' if rest else ''}"
+    differing = list(table.loc[table["outcome"] == DIFFERS, "workload"])
+    if differing:
+        text = f"FAILED, {text}; same key, another trace: {_first(differing)}"
+    return Line("recordings", text, ok=not differing)
 
 
 def _self_checks(claims: pd.DataFrame | None) -> Line:

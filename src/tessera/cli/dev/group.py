@@ -23,6 +23,10 @@ DEV = {
         ),
     },
     "The workflow": {
+        "recordings": (
+            "tessera.cli.dev.recordings:recordings",
+            "Write the recordings of a run to the table of known recordings.",
+        ),
         "step": ("tessera.cli.dev.steps:step", "Run a step of the workflow: NAME KEY=VALUE..."),
         "attempt": ("tessera.cli.dev.runs:attempt", "Run a command; write its outcome to a file."),
         "retry": ("tessera.cli.dev.runs:retry", "Drop failures, so that the next run tries them again."),

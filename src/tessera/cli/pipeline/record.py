@@ -26,7 +26,14 @@ from tessera.machine.container import engine
 from tessera.machine.container.image_inputs import toolchain_tag, vips_tag, workloads_tag
 from tessera.machine.program_paths import FixedNames
 from tessera.record import traces, workloads
-from tessera.record.traces.guest import QEMU
+from tessera.record.traces.guest import (
+    CPU,
+    FILE_POOL_BYTES,
+    KERNEL_RELEASE,
+    PINNED_TUNABLES,
+    QEMU,
+    STACK_BYTES,
+)
 from tessera.record.workloads import Size, prepared
 from tessera.record.workloads.execution import ROI_NS, execute, tracing_options
 from tessera.record.workloads.program_run import HOST, VIPS, WORKLOADS, Finished, last_line_json
@@ -210,6 +217,7 @@ def recording_key(run: ProgramRun, size: Size, max_accesses: int | None, folder:
             sha256_of(built("tracer", "libtessera-trace.so")),
             sha256_of(built("mosalloc", "libmosalloc.so")),
         ],
+        "emulator": [CPU, KERNEL_RELEASE, PINNED_TUNABLES, STACK_BYTES, FILE_POOL_BYTES],
         "image": {WORKLOADS: workloads_tag, VIPS: vips_tag}.get(run.image, toolchain_tag)(),
         "arguments": names.words(list(run.argv)),
         "variables": sorted((name, names.text(value)) for name, value in run.environment.items()),

@@ -192,6 +192,19 @@ INVARIANTS = Table(
     first_broken  text   -      the first such cell
     """),
 )  # fmt: skip
+RECORDINGS = Table(
+    "recordings", lambda t: t.validation("recordings"), "tessera lab run recordings", "none",
+    "recordings beside the known ones of config/known-recordings.csv",
+    columns("""
+    workload  text   -         workload
+    size      text   -         its size
+    outcome   text   -         equal, differs (an error), other key, unknown (no known one), or not compared
+    sha256    text   -         of the trace
+    key       text   -         hash of program, libraries, image, inputs, limits; empty if not compared
+    accesses  count  accesses  of the trace
+    message   text   -         what differs, or why it was not compared
+    """),
+)  # fmt: skip
 TIMELINE = Table(
     "timeline", lambda t: t.timeline, "snakemake", "measured",
     "every job of the pipeline that ended, in that order; each start of the pipeline adds its jobs",
@@ -207,8 +220,8 @@ TIMELINE = Table(
 )  # fmt: skip
 
 MACHINE_TABLES = (
-    COMPARISON, RUNS, ALLOCATOR, ENGINES, CLOSED_FORMS, INVARIANTS, CHASE, CHASE_SERIES, STEPS, FINDINGS,
-    LATENCY, CALIBRATION, MOSAICS, MOSAICS_SUMMARY, TIMELINE,
+    COMPARISON, RUNS, ALLOCATOR, ENGINES, CLOSED_FORMS, INVARIANTS, RECORDINGS, CHASE, CHASE_SERIES, STEPS,
+    FINDINGS, LATENCY, CALIBRATION, MOSAICS, MOSAICS_SUMMARY, TIMELINE,
 )  # fmt: skip
 
 

@@ -35,6 +35,9 @@ CPU = "max"
 #: What ``uname`` says; the C library reads it, and without the option it is this machine's kernel.
 KERNEL_RELEASE = "6.1.0"
 
+#: The limit of the program's stack. It places the areas of memory, and machines and shells have other limits.
+STACK_BYTES = 8 * MB
+
 #: QEMU has no AVX-512, so a real run must not pick glibc's AVX-512 routines if it is to run the same code.
 PINNED_TUNABLES = "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD"
 
@@ -94,7 +97,10 @@ class TracedProgram:
         return self.variables | {name: str(value) for name, value in ours.items()}
 
     def qemu_words(self) -> list[str]:
-        """The argument list up to the program's own ``argv[0]``, path and arguments."""
+        """The argument list up to the program's own ``argv[0]``, path and arguments.
+
+        ``prlimit`` becomes QEMU, so the process keeps its number.
+        """
         plugin = built("tracer", "libtessera-trace.so")
         library = built("mosalloc", "libmosalloc-events.so" if self.events else "libmosalloc.so")
         for path in (plugin, library, self.settings):
@@ -102,7 +108,8 @@ class TracedProgram:
                 raise TesseraError(
                     f"path {path}", "QEMU splits its options at commas", "use a path without one"
                 )
-        command = [QEMU, "-cpu", CPU, "-seed", "1", "-r", KERNEL_RELEASE]
+        command = ["prlimit", f"--stack={STACK_BYTES}:{STACK_BYTES}"]
+        command += [QEMU, "-cpu", CPU, "-seed", "1", "-r", KERNEL_RELEASE]
         command += ["-plugin", f"{plugin},settings={self.settings}"]
         if self.sysroot:
             command += ["-L", str(self.sysroot)]

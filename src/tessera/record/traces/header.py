@@ -16,9 +16,9 @@ from tessera.core.results.outcomes import LEAST_OUTSIDE
 from tessera.core.results.schema import columns
 from tessera.core.units import PAGE_4KB
 
-MAGIC = b"TESSTRC3"
-#: Formats without lines of string instructions and kinds of branches. The simulator's clock needs these.
-OLDER_MAGICS = (b"TESSTRC1", b"TESSTRC2")
+MAGIC = b"TESSTRC4"
+#: Formats without what the simulator needs: lines of strings, kinds of branches, sizes of accesses.
+OLDER_MAGICS = (b"TESSTRC1", b"TESSTRC2", b"TESSTRC3")
 _PREAMBLE = struct.Struct("<8sQQQQQ")
 _PREAMBLE_BYTES = 112  # with two digests that only the C++ reader checks
 _INDEX_ENTRY_BYTES = 112

@@ -9,6 +9,7 @@ import pandas as pd
 import yaml
 
 from tessera.core.results.cell_tables import MODELS_OF_RUN
+from tessera.core.results.machine_tables import RECORDINGS
 from tessera.core.results.outcomes import FAILED, other_rows
 from tessera.core.results.tree import ResultsTree
 from tessera.core.units import format_bytes
@@ -132,6 +133,7 @@ def provenance_page(facts) -> dict:
         "title": "Provenance",
         "quantities": (parts.get("quantities") or {}).get("cells") or [],
         "blocks": [{"title": title, "rows": _provenance_rows(values)} for title, values in blocks],
+        "known": facts.results.read(RECORDINGS, expected=False).to_dict("records"),
         "config_text": yaml.safe_dump(facts.config, sort_keys=False, allow_unicode=True),
         "timeline": facts.figure("timeline"),
         "history": history,

@@ -64,10 +64,14 @@ enum class BranchKind : uint8_t {
 };
 
 /// A `rep movs` or `rep stos` is one `begin` and any number of `middle` instructions, as is the kernel's copy in a system
-/// call. Each makes at most one load and one store, whenever one of the two enters another 64-byte line.
+/// call. Each makes at most one load and one store, whenever one of the two enters another 64-byte line. Their size is that
+/// of the element that enters it (of a kernel's copy, the line).
 enum class StringPart : uint8_t { none = 0, begin = 1, middle = 2 };
 
 constexpr uint8_t string_line_bytes = 64;
+
+/// Of a data access, at least 1: the longest vectors, and parts of what is longer (xsave).
+constexpr uint8_t max_access_bytes = 64;
 
 /// One static instruction. Registers are bits: 0-15 general purpose, 16 flags, 17-32 vector registers.
 struct StaticInsn {
@@ -83,11 +87,11 @@ struct StaticInsn {
     StringPart string = StringPart::none;
 };
 
-/// One memory slot of a block, in program order.
+/// One memory slot of a block, in program order: an atomic read-modify-write has its load before its store.
 struct MemorySlot {
     uint16_t insn;    ///< index into StaticBlock::insns
     uint8_t is_store;
-    uint8_t size_bytes;
+    uint8_t size_bytes;  ///< 1 to max_access_bytes, as executed; 1 where a format of others has no sizes
 };
 
 struct StaticBlock {
@@ -137,7 +141,7 @@ struct OneThread {
 
 struct Header {
     std::string program;          ///< command line of the traced program
-    std::string origin;           ///< "qemu" or "champsim"
+    std::string origin;           ///< "qemu", or "champsim": its slots have no sizes
     std::vector<Pool> pools;
     uint64_t accesses = 0;        ///< data accesses in the dynamic stream
     uint64_t stores = 0;          ///< those of them that store
