@@ -24,9 +24,9 @@ inline bool crosses_page(const trace::StaticBlock& block, size_t access, uint64_
 }
 /// The first byte behind the 4KB page of an address.
 inline VirtAddr next_4kb_page(VirtAddr address) { return VirtAddr((address.value | 4095) + 1); }
-/// Whether one page holds both. Throws Unmapped.
-inline bool in_one_page(const AddressSpace& space, VirtAddr one, VirtAddr other) {
-    const PageSize size = space.page_size(one);
+/// Whether one page holds both, under the layout or mapping and in the design. Throws Unmapped.
+inline bool in_one_page(const AddressSpace& space, bool only_4kb_pages, VirtAddr one, VirtAddr other) {
+    const PageSize size = only_4kb_pages ? PageSize::small_4kb : space.page_size(one);
     return page_of(one, size) == page_of(other, size);
 }
 

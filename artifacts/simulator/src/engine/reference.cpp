@@ -159,12 +159,12 @@ private:
         second.address = asked.address;
         second.behind_l3 = outcome.behind_l3;
         if (one_page(access.address, asked.address)) return;
+        if (part == Part::tlb_only) return counts.of(source_).count(translate(asked, part).found);
         port_.begin_second(asked);
         port_.walker_served = port_.background_served = {};
         const Translated translated = translate(asked, part);
         second.translation = translated.found;
         counts.of(source_).count(second.translation);
-        if (part == Part::tlb_only) return;
         port_.end_second(translated, asked);
         second.behind_l3 = port_.behind_l3();
         second.lookup_cycles = port_.lookup_cycles();
@@ -218,7 +218,7 @@ private:
 
     bool one_page(VirtAddr first, VirtAddr second) {
         try {
-            return in_one_page(space_, first, second);
+            return in_one_page(space_, design_->only_4kb_pages(), first, second);
         } catch (const Unmapped& missing) {
             throw missing_page(missing, seen_ - 1);
         }

@@ -130,7 +130,8 @@ private:
     /// One in eight moves to the last bytes of its page, or of its 2MB or 1GB region, which accesses of 2 to 64 bytes cross.
     uint64_t crossing(uint64_t address) {
         if (below(8) != 0) return address;
-        const uint64_t end = address | (any<uint64_t>({1 << 12, 1 << 12, 1 << 12, 1 << 21, 1 << 30}) - 1);
+        const uint64_t page = any<uint64_t>({1 << 12, 1 << 12, 1 << 12, 1 << 21, 1 << 30});
+        const uint64_t end = address | ((address < anon_base + pool_bytes ? page : 4096) - 1);  // the stack's last GB ends at 2^47
         return end - below(below(2) ? 64 : 4);
     }
 

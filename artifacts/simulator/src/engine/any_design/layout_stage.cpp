@@ -112,7 +112,7 @@ std::optional<Access> LayoutStage::second_of(const Chunk& chunk, const ChunkEven
     const size_t index = chunk.crossing[crossing];
     const VirtAddr first(chunk.addresses[index]), second = next_4kb_page(first);
     if (events.first_touch_of_second(crossing)) design_->touch(second);
-    if (in_one_page(space_, first, second)) return std::nullopt;
+    if (in_one_page(space_, design_->only_4kb_pages(), first, second)) return std::nullopt;
     return Access{second, chunk.is_store[index] != 0, events.pc(index)};
 }
 

@@ -145,7 +145,7 @@ std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
         const size_t i = part.chunk.crossing[crossing];
         const VirtAddr first(part.chunk.addresses[i]), address = next_4kb_page(first);
         if (part.events.first_touch_of_second(crossing)) other(OtherEvent::Kind::touch, address);
-        if (in_one_page(space_, first, address)) return;
+        if (in_one_page(space_, !of_the_space, first, address)) return;
         const PageNumber page = page_of(address, of_the_space ? space_.page_size(address) : PageSize::small_4kb);
         if (l1.first.lookup(page)) return;
         l1.first.fill(page);
@@ -225,7 +225,7 @@ void TlbGroup::run_alone(Member& member, const Part& part) {
         const size_t i = part.chunk.crossing[crossing];
         const VirtAddr first(part.chunk.addresses[i]), address = next_4kb_page(first);
         if (part.events.first_touch_of_second(crossing)) design.touch(address);
-        if (in_one_page(space_, first, address)) return;
+        if (in_one_page(space_, design.only_4kb_pages(), first, address)) return;
         counts.count(design.access_tlb_only({address, part.chunk.is_store[i] != 0, part.events.pc(i)}));
     };
     guarded(member, access, [&] { walk(part, access, fetched, accessed, crossed); });
