@@ -2,7 +2,8 @@
 
 Written from artifacts/simulator/README.md: LRU everywhere, a shared second level for 4KB and 2MB pages and
 one for 1GB pages, walk caches per level, table frames in order of first touch, L2 asked after L1D, then L3,
-whose sets a hash chooses (any number of slices but 1, 2, 4 and 8).
+whose sets a hash chooses (any number of slices but 1, 2, 4 and 8). An access that crosses a 4KB page is
+translated again, behind its line, for the next page, unless one larger page holds both.
 """
 
 from __future__ import annotations
@@ -78,10 +79,27 @@ class Machine:
         self.hits = self.misses = self.walk_cycles = 0
         self.program, self.walker = [0] * 4, [0] * 4
 
-    def access(self, address: int) -> None:
+    def access(self, address: int, size_bytes: int = 1) -> None:
         """One load or store."""
+        self.translate(address)
+        self.program[self.load(address)] += 1
+        last = address + size_bytes - 1
+        if last >> 12 == address >> 12:
+            return
+        second = last >> 12 << 12
+        size = self.page_size(address)
+        self.touch(second)
+        if second >> SHIFTS[size] != address >> SHIFTS[size]:
+            self.translate(second)
+
+    def touch(self, address: int) -> None:
+        """Gives frames to the tables of a page."""
         for kind in (39, 30, 21):  # the tables below the root, top down
             self.frames.setdefault((kind, address >> kind), len(self.frames))
+
+    def translate(self, address: int) -> None:
+        """Looks a page up, and walks."""
+        self.touch(address)
         size = self.page_size(address)
         number = address >> SHIFTS[size]
         name = (size, number)
@@ -93,7 +111,6 @@ class Machine:
                 self.walk(address, LEAF[size])
                 self.second[size].fill(number, name)
             self.first[size].fill(number, name)
-        self.program[self.load(address)] += 1
 
     def walk(self, address: int, leaf: int) -> None:
         """Reads entries from below the lowest one that a walk cache holds down to the leaf."""

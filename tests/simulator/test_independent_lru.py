@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+import shlex
 import struct
 
 import pytest
@@ -81,6 +82,17 @@ def random_addresses(rng: random.Random, count: int) -> list[int]:
     return addresses[:count]
 
 
+def random_sizes(rng: random.Random, addresses: list[int]) -> list[tuple[int, int]]:
+    """Accesses of 1 to 64 bytes; one in six moves to the last bytes of its page, or of its 2MB region."""
+    accesses = []
+    for address in addresses:
+        if rng.random() < 1 / 6:
+            page = rng.choice((4096, 4096, MB2))
+            address = address // page * page + page - rng.randrange(1, 40)
+        accesses.append((address, 1 << rng.randrange(7)))
+    return accesses
+
+
 def random_windows(rng: random.Random) -> list[tuple[str, int, int, int]]:
     """Rows ``type, page size, begin, end`` of a layout: disjoint windows in each pool."""
     rows = []
@@ -111,25 +123,50 @@ def page_size_of(rows):
     return look
 
 
-@pytest.fixture(scope="module")
-def setting(tmp_path_factory):
-    """The platform, the addresses of a trace, random layouts, and a way to run an engine over them."""
-    simulator, tracer = build_dir("simulator") / "tessera-sim", build_dir("tracer") / "tessera-trace"
-    for tool in (simulator, tracer):
-        if not tool.exists():
-            pytest.skip(f"{tool.name} is missing: ./run tessera dev build")
-    folder = tmp_path_factory.mktemp("lru")
-    rng = random.Random(20201)
-    addresses = random_addresses(rng, 40000)
+def write_imported(folder, accesses: list[tuple[int, int]]) -> None:
+    """A trace by way of ChampSim's format, which has no sizes."""
     record = struct.Struct("<Q BB 2B 4B 2Q 4Q")
     with (folder / "records").open("wb") as out:
-        for i, address in enumerate(addresses):
+        for i, (address, _) in enumerate(accesses):
             loads, stores = ((0,), (address,)) if i % 5 == 0 else ((address,), (0,))
             registers = (40, 0, 41, 0, 0, 0)  # writes one, reads another
             out.write(record.pack(0x401000 + i % 50 * 4, 0, 0, *registers, *stores, 0, *loads, 0, 0, 0))
     pools = ["--mmap-pool", f"{ANON}:{ANON + POOL}", "--brk-pool", f"{HEAP}:{HEAP + POOL}"]
+    tracer = _tool("tracer", "tessera-trace", "./run tessera dev build")
+    _run([tracer, "import-champsim", folder / "records", folder / "t.tst", *pools], folder)
+
+
+def write_sized(folder, accesses: list[tuple[int, int]]) -> None:
+    """A trace whose accesses have these sizes."""
+    tool = _tool("simulator", "trace_of_accesses", "./run tessera dev build --test simulator")
+    lines = [f"{address} {size} {i % 5 == 0:d}\n" for i, (address, size) in enumerate(accesses)]
+    (folder / "accesses").write_text("".join(lines))
+    words = shlex.join(str(word) for word in (tool, folder / "t.tst", HEAP, ANON, POOL))
+    _run(["sh", "-c", f"{words} < {shlex.quote(str(folder / 'accesses'))}"], folder)
+
+
+def _tool(component: str, name: str, build: str):
+    path = build_dir(component) / name
+    if not path.exists():
+        pytest.skip(f"{name} is missing: {build}")
+    return path
+
+
+@pytest.fixture(scope="module", params=["imported", "sized"])
+def setting(request, tmp_path_factory):
+    """The platform, the accesses of a trace, random layouts, and a way to run an engine over them."""
+    simulator = _tool("simulator", "tessera-sim", "./run tessera dev build")
+    folder = tmp_path_factory.mktemp("lru")
+    rng = random.Random(20201)
+    addresses = random_addresses(rng, 40000)
+    if request.param == "sized":
+        accesses = random_sizes(rng, addresses)
+        assert sum(address % 4096 + size > 4096 for address, size in accesses) > 2000
+        write_sized(folder, accesses)
+    else:
+        accesses = [(address, 1) for address in addresses]
+        write_imported(folder, accesses)
     trace = folder / "t.tst"
-    _run([tracer, "import-champsim", folder / "records", trace, *pools], folder)
 
     values = {
         key: leaf.value for key, leaf in platforms.load_platform("haswell-sim").values.items()
@@ -147,7 +184,7 @@ def setting(tmp_path_factory):
         assert [row["layout"] for row in rows] == order
         return rows
 
-    return values, addresses, layouts, engine
+    return values, accesses, layouts, engine
 
 
 def _run(argv: list, folder) -> str:
@@ -158,14 +195,14 @@ def _run(argv: list, folder) -> str:
 
 @pytest.mark.toolchain
 def test_three_engines_agree_with_an_independent_lru(setting):
-    values, addresses, layouts, engine = setting
+    values, accesses, layouts, engine = setting
     truth = {}
     for name, rows in layouts.items():
         machine = truth[name] = Machine(values, page_size_of(rows))
-        for address in addresses:
-            machine.access(address)
+        for address, size in accesses:
+            machine.access(address, size)
     assert len({m.misses for m in truth.values()}) > 3  # the layouts do differ
-    assert all(sum(m.program) == len(addresses) and min(m.program) > 0 for m in truth.values())
+    assert all(sum(m.program) == len(accesses) and min(m.program) > 0 for m in truth.values())
     for name in ("reference", "partial", "timing"):
         for row in engine(name, list(layouts)):
             machine = truth[row["layout"]]

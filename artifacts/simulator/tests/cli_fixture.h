@@ -51,8 +51,8 @@ protected:
     std::string path(const std::string& name) const { return (folder / name).string(); }
     void file(const std::string& name, const std::string& text) const { std::ofstream(path(name)) << text; }
 
-    /// Random loads of 8 bytes; two instructions and one access a block execution.
-    void write_trace(const std::string& name, int loads, uint64_t bytes) const {
+    /// Random loads of 8 bytes, `offset` behind a multiple of 8; two instructions and one access a block execution.
+    void write_trace(const std::string& name, int loads, uint64_t bytes, uint64_t offset = 0) const {
         auto writer = trace::Writer::create(path(name));
         trace::StaticBlock block;
         block.pc = 0x401000;
@@ -61,7 +61,7 @@ protected:
         const uint32_t id = writer.add_block(block);
         std::mt19937_64 random(8);
         for (int i = 0; i < loads; ++i) {
-            const uint64_t address = anon_base + random() % bytes / 8 * 8;
+            const uint64_t address = anon_base + random() % bytes / 8 * 8 + offset;
             const uint8_t load = 0;
             writer.append(id, &address, &load, 1);
         }

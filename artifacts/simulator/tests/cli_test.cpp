@@ -41,16 +41,21 @@ TEST_F(Cli, EnginesPrintTheSameHitsMissesAndWalkCycles) {
 }
 
 TEST_F(Cli, ProfileAddsUpToTheMissesOfThe4KbLayout) {
-    const Output o = run("profile --trace " + path("trace.tst") + " --platform " + path("haswell.flat") + " --out " + path("misses.csv"));
-    ASSERT_EQ(o.status, 0) << o.err;
-    const auto rows = lines(read_text(path("misses.csv"), "profile"));
-    EXPECT_EQ(rows[0], "pool,offset_bytes,stlb_misses");
-    ASSERT_EQ(rows.size(), 33u);
-    EXPECT_TRUE(rows[2].starts_with("mmap,2097152,"));
-    uint64_t sum = 0;
-    for (size_t i = 1; i < rows.size(); ++i) sum += *whole_number(split(rows[i], ',')[2]);
-    const std::string text = lines(run(common("partial")).out)[1];
-    EXPECT_EQ(std::to_string(sum), split(text, ',')[6]);
+    write_trace("across.tst", 50000, 64 << 20, 4);  // one access in 512 crosses a page
+    uint64_t sums[2] = {};
+    for (const bool across : {false, true}) {
+        const std::string trace = across ? "across.tst" : "trace.tst";
+        const Output o = run("profile --trace " + path(trace) + " --platform " + path("haswell.flat") + " --out " + path("misses.csv"));
+        ASSERT_EQ(o.status, 0) << o.err;
+        const auto rows = lines(read_text(path("misses.csv"), "profile"));
+        EXPECT_EQ(rows[0], "pool,offset_bytes,stlb_misses");
+        ASSERT_EQ(rows.size(), 33u);
+        EXPECT_TRUE(rows[2].starts_with("mmap,2097152,"));
+        for (size_t i = 1; i < rows.size(); ++i) sums[across] += *whole_number(split(rows[i], ',')[2]);
+        const std::string text = lines(run(common("partial", "list", trace)).out)[1];
+        EXPECT_EQ(std::to_string(sums[across]), split(text, ',')[6]);
+    }
+    EXPECT_GT(sums[1], sums[0] + 60);
 }
 
 TEST_F(Cli, WrongRequestsExitWith2AndSayWhatToDo) {

@@ -206,6 +206,30 @@ TEST(ClockBounds, LongerWalksAreRefused) {
     }
 }
 
+TEST(ClockBounds, TheTwoWalksOfAnAccessCountAsOne) {
+    const std::vector<trace::StaticBlock> blocks = {{0x400000, {{2, 4, 2, trace::InsnKind::load, 1, 4}}, {{0, 0, 8}}}};
+    const uint64_t address = (1 << 20) - 4;
+    const uint8_t is_store = 0;
+    const uint32_t block = 0;
+    const uint16_t count = 1;
+    const auto outcomes = std::make_unique<Outcomes>();
+    uint32_t rows[2][max_lanes] = {};
+    const CrossingOutcome second{0, 1, 1, 1, 0, {}};
+    outcomes->accesses = outcomes->looked_up[0] = outcomes->walks[0] = outcomes->crossings = 1;
+    outcomes->cycles_rows = 2;
+    outcomes->walk_cycles = rows;
+    outcomes->crossing = &second;
+    rows[0][0] = 1000;
+    for (const std::string& isa : instruction_sets(1)) {
+        const auto clock = make_clock(haswell(), blocks, 1, isa);
+        clock->begin_unit();
+        rows[1][0] = timing::walk_bound_cycles - 1001;
+        EXPECT_NO_THROW(clock->run({1, &address, &is_store, 1, &block, &count}, *outcomes));
+        rows[1][0] = timing::walk_bound_cycles - 1000;
+        EXPECT_THROW(clock->run({1, &address, &is_store, 1, &block, &count}, *outcomes), Refusal);
+    }
+}
+
 TEST(ClockBounds, UnknownInstructionSetsAreRefused) {
     EXPECT_THROW(make_clock(haswell(), {}, 1, "sse9"), Refusal);
     EXPECT_THROW(make_clock(haswell(), {}, 2, "one"), Refusal);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/output_file.h"
+#include "engine/crossings.h"
 #include "engine/stream.h"
 #include "mmu/components.h"
 #include "mmu/design.h"
@@ -75,6 +76,7 @@ int profile_command(int argc, char** argv) {
     if (options.wants_help()) return 0;
     const Platform platform = read_platform(options["platform"]);
     FileStream stream(options["trace"]);
+    check_slot_sizes(stream.blocks());
     OutputFile out("--out", options["out"], {options["trace"], options["platform"]});
     std::vector<PoolMisses> pools(stream.header().pools.begin(), stream.header().pools.end());
     const Layout all_4kb{"growing-0", {}};
@@ -121,11 +123,13 @@ int profile_command(int argc, char** argv) {
                 touch(page);
                 design->fetch_tlb_only(page);
             });
-            for (const size_t end = at + frame.access_counts[e]; at < end; ++at) {
+            for (const size_t first = at, end = at + frame.access_counts[e]; at < end; ++at) {
                 const uint64_t page = frame.addresses[at] >> 12;
-                if (skip && page == previous_page) continue;
+                if (!skip || page != previous_page) access(VirtAddr(frame.addresses[at]));
                 previous_page = page;
-                access(VirtAddr(frame.addresses[at]));
+                if (!crosses_page(stream.blocks()[block], at - first, frame.addresses[at])) continue;
+                access(next_4kb_page(VirtAddr(frame.addresses[at])));
+                previous_page = page + 1;
             }
         }
     }

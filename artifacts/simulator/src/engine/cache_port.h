@@ -44,9 +44,24 @@ public:
         expect(addresses);
         for (const PhysAddr address : addresses) background_load(address, from);
     }
-    MemoryLevel program(PhysAddr address) override { return referenced(address, caches_.program(line_of(address), instruction())); }
+    MemoryLevel program(PhysAddr address) override {
+        if (is_second_) [[unlikely]]
+            return referenced(address, MemoryLevel::l1d);
+        return referenced(address, caches_.program(line_of(address), instruction()));
+    }
     bool holds(MemoryLevel level, PhysAddr address) const override { return caches_.holds(checked(level, address), line_of(address)); }
     void fill(MemoryLevel level, PhysAddr address) override { caches_.fill(checked(level, address), line_of(address), instruction()); }
+
+    /// In the place of begin(): the second translation of an access that crosses a page (engine/crossings.h). The program's reference then
+    /// moves no cache, and is served by L1D: a design that translates behind L3 does not translate.
+    void begin_second(const Access& access) {
+        begin(access);
+        is_second_ = true;
+    }
+    void end_second(const Translated& translated, const Access& access) {
+        is_second_ = false;
+        end_access(translated, access);
+    }
 
     /// A prefetch that the access at hand has caused. The level that has the line, asked from the one that it goes into on.
     MemoryLevel prefetch(LineNumber line, bool into_l1d) {
@@ -75,6 +90,7 @@ private:
 
     DataCaches<Cache> caches_;
     std::vector<MemoryLevel> served_;  ///< by walker_loads()
+    bool is_second_ = false;           ///< the access at hand is a second translation
 };
 
 }  // namespace tessera::sim

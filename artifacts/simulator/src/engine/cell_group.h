@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/woven.h"
+#include "engine/crossings.h"
 #include "engine/engine.h"
 #include "engine/functional.h"
 
@@ -24,7 +25,7 @@ public:
 /// fault, or a part of one.
 template <class Run>
 void cut_segment(const trace::Frame& frame, const Segment& s, const std::vector<trace::StaticBlock>& blocks, size_t program_blocks,
-                 Run&& run) {
+                 Crossings& crossings, Run&& run) {
     size_t at = s.begin_access;
     for (size_t e = s.begin_execution; e < s.end_execution;) {
         Chunk chunk{0, frame.addresses.data() + at, frame.is_store.data() + at,
@@ -38,6 +39,7 @@ void cut_segment(const trace::Frame& frame, const Segment& s, const std::vector<
             ++chunk.executions;
         }
         at += chunk.accesses;
+        crossings.find(chunk);
         run(chunk);
     }
 }

@@ -40,6 +40,8 @@ struct Chunk {
     const uint16_t* access_counts;  ///< accesses of each execution; they sum to `accesses`
     Source source = Source::program;  ///< of all of its executions
     bool ends_fault = false;          ///< the kernel's, and the last execution is the end of a fault
+    size_t crossings = 0;
+    const uint32_t* crossing = nullptr;  ///< accesses that cross a 4KB page, ascending (engine/crossings.h)
 };
 
 /// What the counts of a unit are differences of.

@@ -46,6 +46,15 @@ struct DesignTimes {
     uint16_t behind_l3;          ///< 1: look-up and walk begin when L3 has missed
 };
 
+/// The second translation of an access that crosses a 4KB page (engine/crossings.h). In lanes where one larger page holds both, there is
+/// none: they neither looked up nor walked.
+struct CrossingOutcome {
+    uint32_t access;
+    uint32_t cycles_row;  ///< row of walk_cycles, when walks != 0
+    uint64_t looked_up, walks, walk_l1d_missed;
+    DesignTimes times;    ///< if Outcomes::design_times are stated; behind_l3: nothing waits for it
+};
+
 struct Outcomes {
     size_t accesses = 0;
     uint64_t looked_up[chunk_capacity];        ///< lanes that missed the L1 DTLB (all arrays below hold `accesses` values)
@@ -67,6 +76,8 @@ struct Outcomes {
     const PrefetchOutcome* prefetch = nullptr;  ///< in program order, owned by the producer
     size_t fetches = 0;
     const FetchOutcome* fetch = nullptr;  ///< in program order, owned by the producer
+    size_t crossings = 0;
+    const CrossingOutcome* crossing = nullptr;  ///< one for each of the chunk, owned by the producer
     size_t walk_loads = 0;
     const WalkLoad* walk_load = nullptr;  ///< of each walk and lane in order, owned by the producer; none unless dram.queues_walks
 };

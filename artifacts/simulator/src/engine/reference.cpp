@@ -22,6 +22,7 @@
 #include "cache/cache_level.h"
 #include "cache/prefetch_slots.h"
 #include "engine/cache_port.h"
+#include "engine/crossings.h"
 #include "engine/engine.h"
 #include "engine/functional.h"
 #include "engine/instruction_pc.h"
@@ -75,6 +76,7 @@ public:
             for (size_t i = 0; i < frame.access_counts[e]; ++i, ++at) {
                 const DemandAccess access{pc_of_access(block, i), VirtAddr(frame.addresses[at]), frame.is_store[at] != 0};
                 accesses_.push_back(demand(access, s.part, unit));
+                if (crosses_page(block, i, access.address.value)) second_page(access, s.part, unit, accesses_.back());
             }
             if (woven) counts.kernel.instructions += instruction_counts_[frame.block_ids[e]];
             const bool fault_ends = woven && ends_fault(block);
@@ -148,19 +150,50 @@ private:
         return outcome;
     }
 
+    /// The next 4KB page of an access that crosses its own. Data caches and prefetchers do not see it.
+    void second_page(const DemandAccess& access, Part part, UnitCounts* unit, AccessOutcome& outcome) {
+        const Access asked{next_4kb_page(access.address), access.is_store, access.pc};
+        check_address(asked.address.value);
+        design_->touch(asked.address);
+        SecondOutcome& second = outcome.second.emplace();
+        second.address = asked.address;
+        second.behind_l3 = outcome.behind_l3;
+        if (one_page(access.address, asked.address)) return;
+        if (part == Part::tlb_only) return counts.of(source_).count(translate(asked, part).found);
+        port_.begin_second(asked);
+        port_.walker_served = port_.background_served = {};
+        const Translated translated = translate(asked, part);
+        second.translation = translated.found;
+        counts.of(source_).count(second.translation);
+        port_.end_second(translated, asked);
+        second.behind_l3 = port_.behind_l3();
+        second.lookup_cycles = port_.lookup_cycles();
+        second.background = port_.background();
+        second.walk = port_.walk();
+        second.walk_missed_l1d = port_.walk_l1d_missed();
+        second.walk_lines = port_.walk_memory_lines();
+        if (unit != nullptr) count_translation(second, *unit);
+    }
+
     void count(const AccessOutcome& outcome, UnitCounts& unit) {
+        ++counts.of(source_).program[static_cast<size_t>(outcome.level)];
+        if (source_ == Source::program) ++unit.accesses;
+        count_translation(outcome, unit);
+    }
+
+    /// Of an access or of its second page.
+    template <class Outcome>
+    void count_translation(const Outcome& outcome, UnitCounts& unit) {
         const uint64_t missed = outcome.translation == Translation::miss;
         Counts& of = counts.of(source_);
         of.timed_misses += missed;
         of.walk_cycles += outcome.walk.value;
-        ++of.program[static_cast<size_t>(outcome.level)];
         of.design.background_cycles += outcome.background.value;
         for (size_t level = 0; level < 4; ++level) {
             of.walker[level] += port_.walker_served[level];
             of.design.background[level] += port_.background_served[level];
         }
         if (source_ == Source::kernel) return;
-        ++unit.accesses;
         unit.stlb_misses += missed;
         unit.walk_cycles += outcome.walk.value;
     }
@@ -178,6 +211,14 @@ private:
             if (part != Part::tlb_only) return design_->access(access, port_);
             if (design_->needs_caches()) throw skipped_accesses(platform_.mmu_design);
             return design_->access_tlb_only(access);
+        } catch (const Unmapped& missing) {
+            throw missing_page(missing, seen_ - 1);
+        }
+    }
+
+    bool one_page(VirtAddr first, VirtAddr second) {
+        try {
+            return in_one_page(space_, design_->only_4kb_pages(), first, second);
         } catch (const Unmapped& missing) {
             throw missing_page(missing, seen_ - 1);
         }
@@ -223,6 +264,7 @@ public:
     bool has_runtime() const override { return true; }
     size_t most_layouts() const override { return 1; }  // so that an interrupted run keeps the layouts that are done
     std::vector<CellCounts> run_cells(const CellsRequest& request) override {
+        check_slot_sizes(request.stream.blocks());
         std::vector<CellCounts> found(request.cells.size());
         for (size_t i = 0; i < found.size(); ++i) try {
                 found[i].counts = counts_of(request, request.cells[i]);

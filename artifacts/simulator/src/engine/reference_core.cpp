@@ -63,19 +63,29 @@ uint64_t ReferenceCore::walked(uint64_t ready, Cycles walk, bool missed_l1d, con
     return done;
 }
 
-uint64_t ReferenceCore::looked_up(const AccessOutcome& access) const {
-    return access.lookup_cycles.value_or(access.translation == Translation::l1_hit ? 0 : platform_->stlb_hit_cycles);
-}
-
-/// When the physical address is known. A page whose walk is under way is waited for.
-uint64_t ReferenceCore::translated(const AccessOutcome& access, uint64_t ready, uint64_t dispatch) {
+/// When the physical address of a page is known. A page whose walk is under way is waited for.
+template <class Outcome>
+uint64_t ReferenceCore::translated(const Outcome& access, uint64_t ready, uint64_t dispatch) {
     const uint64_t page = access.address.value >> 12;
     const uint64_t pending = pages_.arrival(page);
-    uint64_t done = std::max(ready, pending) + looked_up(access);
+    uint64_t done = std::max(ready, pending) +
+                    access.lookup_cycles.value_or(access.translation == Translation::l1_hit ? 0 : platform_->stlb_hit_cycles);
     const bool walks = access.translation == Translation::miss;
     if (walks) done = walked(done, access.walk, access.walk_missed_l1d, access.walk_lines, dispatch);
     if (access.background.value != 0 && platform_->walker_serves_background != 0) walkers_.serve(done, access.background.value);
     pages_.set(page, walks ? done : pending);
+    return done;
+}
+
+/// When L1D can be asked: both pages of an access that crosses are known. Behind L3, the virtual address is enough.
+uint64_t ReferenceCore::before_l1d(const AccessOutcome& access, uint64_t ready, uint64_t dispatch) {
+    const auto claim = [&](VirtAddr address) { pages_.set(address.value >> 12, pages_.arrival(address.value >> 12)); };
+    uint64_t done = ready;
+    if (access.behind_l3) claim(access.address);
+    else done = translated(access, ready, dispatch);
+    if (!access.second) return done;
+    if (!access.second->behind_l3) return std::max(done, translated(*access.second, ready, dispatch));
+    claim(access.second->address);
     return done;
 }
 
@@ -178,9 +188,7 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<F
             History& queue = a.is_store ? stores_ : loads_;
             dispatch = std::max(dispatch, queue.oldest());
             const uint64_t port = (a.is_store ? store_ports_ : load_ports_).take(dispatch);
-            uint64_t physical = std::max({dispatch, base_address, port});  // behind L3, the virtual address is enough
-            if (!a.behind_l3) physical = translated(a, physical, dispatch);
-            else pages_.set(a.address.value >> 12, pages_.arrival(a.address.value >> 12));
+            const uint64_t physical = before_l1d(a, std::max({dispatch, base_address, port}), dispatch);
             uint64_t data = arrived(a, physical, dispatch);
             write_back(a, dispatch);
             for (const PrefetchRequest& request : a.prefetches) prefetch(request, physical, dispatch);

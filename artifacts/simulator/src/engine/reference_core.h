@@ -34,6 +34,18 @@ struct PrefetchRequest {
     MemoryLevel level = MemoryLevel::l1d;    ///< who has it, asked from the level it goes into on
 };
 
+/// The second translation of an access that crosses a page (engine/crossings.h): an l1_hit where one larger page holds both.
+struct SecondOutcome {
+    VirtAddr address;                        ///< of its page
+    Translation translation = Translation::l1_hit;
+    Cycles walk;
+    bool walk_missed_l1d = false;
+    std::vector<LineNumber> walk_lines = {};
+    std::optional<uint32_t> lookup_cycles;
+    Cycles background;
+    bool behind_l3 = false;                  ///< nothing waits for it: data caches do not see its page
+};
+
 struct AccessOutcome {
     VirtAddr address;
     bool is_store = false;
@@ -47,6 +59,7 @@ struct AccessOutcome {
     std::optional<uint32_t> lookup_cycles;   ///< of its look-ups; none: tlb.stlb.hit_cycles unless it hit L1
     bool behind_l3 = false;                  ///< look-up and walk begin when L3 has missed
     Cycles background;                       ///< a walker is busy for so long behind the access's own walk
+    std::optional<SecondOutcome> second;     ///< is waited for, too
 };
 
 /// A code page of a block that missed the L1 ITLB.
@@ -76,8 +89,9 @@ public:
 
 private:
     uint64_t walked(uint64_t ready, Cycles walk, bool missed_l1d, const std::vector<LineNumber>& lines, uint64_t dispatch);
-    uint64_t looked_up(const AccessOutcome& access) const;
-    uint64_t translated(const AccessOutcome& access, uint64_t ready, uint64_t dispatch);
+    template <class Outcome>
+    uint64_t translated(const Outcome& access, uint64_t ready, uint64_t dispatch);
+    uint64_t before_l1d(const AccessOutcome& access, uint64_t ready, uint64_t dispatch);
     uint64_t arrived(const AccessOutcome& access, uint64_t ready, uint64_t dispatch);
     void write_back(const AccessOutcome& access, uint64_t dispatch);
     void prefetch(const PrefetchRequest& request, uint64_t issue, uint64_t dispatch);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/crossings.h"
 #include "engine/plan.h"
 #include "engine/replay_group.h"
 #include "engine/any_design/tlb_group.h"
@@ -125,6 +126,7 @@ private:
 }  // namespace
 
 std::vector<CellCounts> replay(const CellsRequest& request, bool with_clock) {
+    check_slot_sizes(request.stream.blocks());
     Groups groups(request, with_clock);
     for (uint64_t i = 0; i < request.warm_passes; ++i) groups.pass(WarmCursor(request.plan));
     groups.begin_counts();

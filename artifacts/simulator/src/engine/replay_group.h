@@ -23,6 +23,7 @@ public:
                 Outcomes* outcomes, SharedLogs* shared)
         : plan_(request.plan),
           blocks_(request.stream.blocks()),
+          crossings_(blocks_),
           instruction_counts_(woven_instruction_counts(blocks_)),
           program_blocks_(program_blocks(blocks_)),
           functional_(make_functional({*platforms.front(), request.stream.header().pools, blocks_, layouts, request.check_tables}, shared)),
@@ -45,7 +46,7 @@ public:
         for (const Segment& s : segments) {
             if (s.part == Part::timed) enter(s.unit);
             else leave();
-            cut_segment(frame, s, blocks_, program_blocks_, [&](const Chunk& chunk) { run(chunk, s.part); });
+            cut_segment(frame, s, blocks_, program_blocks_, crossings_, [&](const Chunk& chunk) { run(chunk, s.part); });
         }
         return timed_.empty() || std::any_of(timed_.begin(), timed_.end(), [](const TimedPlatform& timed) { return !timed.refusal; });
     }
@@ -163,6 +164,7 @@ private:
 
     const SamplePlan& plan_;
     const std::vector<trace::StaticBlock>& blocks_;
+    Crossings crossings_;
     const std::vector<uint32_t> instruction_counts_;  ///< of each block
     size_t program_blocks_;
     DramCounts kernel_rows_;

@@ -64,6 +64,7 @@ public:
         if constexpr (has_l1) first_.drop(range);
         changed_behind_l1(range);
     }
+    bool only_4kb_pages() const final { return only_4kb_; }
     BehindSharedL1* behind_shared_l1() override { return has_l1 ? this : nullptr; }
 
 protected:

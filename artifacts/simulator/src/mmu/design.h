@@ -104,6 +104,8 @@ public:
     virtual void area_changed(const AreaChange&) {}
     /// H and M depend on the contents of data caches. Engines refuse plans that skip accesses.
     virtual bool needs_caches() const { return false; }
+    /// Every address has a page of 4KB, whatever the layout or mapping says: each access that crosses one is then translated twice.
+    virtual bool only_4kb_pages() const { return false; }
     /// Is told of the lines that leave data caches; null: nobody is. A design that keeps translations there needs_caches().
     virtual EvictionWatcher* eviction_watcher() { return nullptr; }
     /// The part behind L1, of a design whose L1 DTLB is a FirstLevel of the platform; null: engines do not share its L1.

@@ -47,6 +47,7 @@ public:
         std::vector<PrefetchOutcome> prefetches;
         std::vector<WalkLoad> walk_loads;
         std::vector<FetchOutcome> pages;
+        std::vector<CrossingOutcome> crossings;
         const auto loads_of = [&](const std::vector<LineNumber>& lines) {
             for (const LineNumber line : lines) walk_loads.push_back({uint32_t(rows.size() - 1), line.value, 1});
         };
@@ -64,6 +65,16 @@ public:
             o->walk_l1d_missed[i] = a.walk_missed_l1d;
             o->cycles_row[i] = row_of(a.walk);
             loads_of(a.walk_lines);
+            if (a.second) {
+                const bool walks = a.second->translation == Translation::miss;
+                crossings.push_back({uint32_t(i),
+                                     row_of(a.second->walk),
+                                     a.second->translation != Translation::l1_hit,
+                                     walks,
+                                     a.second->walk_missed_l1d,
+                                     {}});
+                loads_of(a.second->walk_lines);
+            }
             o->l1d_missed[i] = a.level >= MemoryLevel::l2, o->l2_missed[i] = a.level >= MemoryLevel::l3;
             o->l3_missed[i] = a.level >= MemoryLevel::dram;
             for (const PrefetchRequest& p : a.prefetches)
@@ -76,6 +87,7 @@ public:
         o->prefetches = prefetches.size(), o->prefetch = prefetches.data();
         o->fetches = pages.size(), o->fetch = pages.data();
         o->walk_loads = walk_loads.size(), o->walk_load = walk_loads.data();
+        o->crossings = crossings.size(), o->crossing = crossings.data();
         o->physical_line = lines.data();
         const uint16_t count = uint16_t(accesses.size());
         clock_->run({accesses.size(), addresses.data(), stores.data(), 1, &block, &count}, *o);

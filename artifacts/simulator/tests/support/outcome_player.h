@@ -4,6 +4,7 @@
 #pragma once
 
 #include "branch/redirects.h"
+#include "engine/crossings.h"
 #include "engine/functional.h"
 #include "engine/reference_core.h"
 #include "support/synthetic.h"
@@ -17,6 +18,7 @@ public:
           stream_(stream),
           layouts_(layouts),
           stage_(make_any_design_functional({p, stream.header().pools, stream.blocks(), layouts_})),
+          crossings_(stream.blocks()),
           redirects_(p, stream.blocks()),
           out_(std::make_unique<Outcomes>()) {}
 
@@ -49,8 +51,9 @@ private:
             const size_t first = e, first_access = at;
             do at += f.access_counts[e++];
             while (e < s.end_execution && e - first < 100 && at - first_access < 150);
-            const Chunk chunk{at - first_access, f.addresses.data() + first_access, f.is_store.data() + first_access,
-                              e - first,         f.block_ids.data() + first,        f.access_counts.data() + first};
+            Chunk chunk{at - first_access, f.addresses.data() + first_access, f.is_store.data() + first_access,
+                        e - first,         f.block_ids.data() + first,        f.access_counts.data() + first};
+            crossings_.find(chunk);
             redirected_.clear();
             for (size_t k = first; k < e && s.part != Part::tlb_only; ++k) redirected_.push_back(redirects_.enter(f.block_ids[k]));
             if (s.part == Part::tlb_only) stage_->tlb_only(chunk);
@@ -83,7 +86,7 @@ private:
         const auto level = [&](uint64_t l1d, uint64_t l2, uint64_t l3) {
             return bit(l3) ? MemoryLevel::dram : bit(l2) ? MemoryLevel::l3 : bit(l1d) ? MemoryLevel::l2 : MemoryLevel::l1d;
         };
-        size_t fetch = 0, prefetch = 0, i = 0;
+        size_t fetch = 0, prefetch = 0, crossing = 0, i = 0;
         for (size_t e = 0; e < chunk.executions; ++e) {
             std::vector<FetchRequest> fetches;
             for (; fetch < o.fetches && o.fetch[fetch].execution == e; ++fetch) {
@@ -104,6 +107,15 @@ private:
                 a.level = level(o.l1d_missed[i], o.l2_missed[i], o.l3_missed[i]);
                 const uint64_t line = a.address.value >> 6, physical = o.physical_line == nullptr ? line : o.physical_line[i];
                 a.physical = PhysAddr(physical << 6);
+                if (crossing < o.crossings && o.crossing[crossing].access == i) {
+                    const CrossingOutcome& c = o.crossing[crossing++];
+                    SecondOutcome& second = a.second.emplace();
+                    second.address = next_4kb_page(a.address);
+                    second.translation = bit(c.walks) ? Translation::miss : bit(c.looked_up) ? Translation::stlb_hit : Translation::l1_hit;
+                    second.walk = Cycles(bit(c.walks) ? o.walk_cycles[c.cycles_row][lane] : 0);
+                    second.walk_missed_l1d = bit(c.walk_l1d_missed);
+                    if (bit(c.walks)) second.walk_lines = walk_lines(c.cycles_row, lane);
+                }
                 for (; prefetch < o.prefetches && o.prefetch[prefetch].access == i; ++prefetch) {
                     const PrefetchOutcome& p = o.prefetch[prefetch];
                     a.prefetches.push_back({VirtAddr(p.line << 6), PhysAddr((physical + (p.line - line)) << 6), p.into_l1d != 0,
@@ -127,6 +139,7 @@ private:
     Stream& stream_;
     std::vector<const Layout*> layouts_;
     std::unique_ptr<Functional> stage_;
+    Crossings crossings_;
     Redirects redirects_;
     std::vector<bool> redirected_;  ///< of the chunk's executions
     std::unique_ptr<Outcomes> out_;

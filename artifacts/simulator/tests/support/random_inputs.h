@@ -17,7 +17,7 @@ public:
         return values.begin()[below(values.size())];
     }
 
-    /// Blocks of loads, stores and arithmetic in a few code pages; addresses near the last one, in hot places, anywhere in the
+    /// Blocks of loads, stores and arithmetic in a few code pages; accesses of 1 to 64 bytes, many of them at the end of a page; addresses near the last one, in hot places, anywhere in the
     /// pools and outside; runs of lines that prefetchers follow; executions with more or fewer accesses than slots.
     MemoryStream stream(size_t accesses) {
         StreamBuilder builder(pool_bytes, pool_bytes, 700);
@@ -31,7 +31,7 @@ public:
             if (count > 0 && below(10) == 0) count = below(9);
             std::vector<uint64_t> addresses;
             std::vector<uint8_t> stores;
-            for (size_t i = 0; i < count; ++i) addresses.push_back(address(hot)), stores.push_back(below(3) == 0);
+            for (size_t i = 0; i < count; ++i) addresses.push_back(crossing(address(hot))), stores.push_back(below(3) == 0);
             builder.run(blocks[b], addresses, stores);
             done += count + 1;
         }
@@ -116,7 +116,7 @@ private:
             const uint64_t reads = address | (below(2) ? reg(unsigned(below(6))) : 0) | (below(8) ? 0 : reg(16) | reg(20));
             insns.push_back(insn(kind, reads, below(3) ? reg(unsigned(below(6))) : 0, address, uint8_t(loads + stores)));
             insns.back().length_bytes = uint8_t(1 + below(200));  // long, so that a dozen blocks are in several code pages
-            const uint8_t bytes = uint8_t(1 << below(6));
+            const uint8_t bytes = uint8_t(1 << below(7));
             if (loads) slots.push_back({i, 0, bytes});
             if (stores) slots.push_back({i, 1, bytes});
             insns.back().early_writes = below(3) == 0 ? insns.back().writes : 0;
@@ -125,6 +125,14 @@ private:
         if (below(4) != 0) insns.back().branch = static_cast<trace::BranchKind>(1 + below(6));
         slot_counts.push_back(slots.size());
         return builder.block(insns, slots);
+    }
+
+    /// One in eight moves to the last bytes of its page, or of its 2MB or 1GB region, which accesses of 2 to 64 bytes cross.
+    uint64_t crossing(uint64_t address) {
+        if (below(8) != 0) return address;
+        const uint64_t page = any<uint64_t>({1 << 12, 1 << 12, 1 << 12, 1 << 21, 1 << 30});
+        const uint64_t end = address | ((address < anon_base + pool_bytes ? page : 4096) - 1);  // the stack's last GB ends at 2^47
+        return end - below(below(2) ? 64 : 4);
     }
 
     uint64_t address(std::vector<uint64_t>& hot) {

@@ -1,7 +1,7 @@
 // random_log.h - a random program under a random operating system: a stream, and the log that belongs to it.
 //
 // Before each access, pages may be mapped (4KB, 2MB, zeros), unmapped, split, collapsed or moved, and areas may get other rights; the
-// page of the access is mapped. Frames are those of a counter, so no two pages share one, except pages of zeros. `state` is the page
+// pages of the access are mapped. Frames are those of a counter, so no two pages share one, except pages of zeros. `state` is the page
 // table at the end, kept page by page.
 #pragma once
 
@@ -64,7 +64,12 @@ public:
             if (!state_.contains({pool, page})) fault(pool, page);
             const bool is_store = random_() % 2;
             const uint64_t base = pool == 0 ? heap_base : anon_base;
-            builder_.run(is_store ? store : load, {base + page * 4096 + random_() % 512 * 8}, {is_store});
+            uint64_t offset = random_() % 512 * 8;
+            if (page + 1 < pages && random_() % 8 == 0) {  // the access goes on in the next page
+                offset = 4089 + random_() % 7;
+                if (!state_.contains({pool, page + 1})) fault(pool, page + 1);
+            }
+            builder_.run(is_store ? store : load, {base + page * 4096 + offset}, {is_store});
             seen(access_, state_);
         }
     }

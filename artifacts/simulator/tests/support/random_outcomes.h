@@ -6,6 +6,7 @@
 #include <random>
 
 #include "branch/redirects.h"
+#include "engine/crossings.h"
 #include "engine/functional.h"
 #include "engine/reference_core.h"
 
@@ -72,6 +73,8 @@ public:
         outcomes_->prefetch = prefetches_.data();
         outcomes_->fetches = fetches_.size();
         outcomes_->fetch = fetches_.data();
+        outcomes_->crossings = crossings_.size();
+        outcomes_->crossing = crossings_.data();
         outcomes_->walk_loads = walk_loads_.size();
         outcomes_->walk_load = walk_loads_.data();
         if (shape.physical_lines) outcomes_->physical_line = physical_.data();
@@ -104,11 +107,16 @@ public:
 private:
     uint64_t mask(unsigned rarity) { return sparse_mask(random_, rarity) & lanes_; }
 
-    uint32_t walk_row(uint64_t walks) {
+    uint32_t walk_row(uint64_t walks) { return walk_row(walks, shape_.longest_walk_cycles, 3); }
+    /// What the bounds of an access leave to its second walk: 2^19 cycles of both, five loads of both.
+    uint32_t second_walk_row(uint64_t walks) {
+        return walk_row(walks, std::min(shape_.longest_walk_cycles, (1u << 19) - 1 - shape_.longest_walk_cycles), 2);
+    }
+    uint32_t walk_row(uint64_t walks, uint32_t most_cycles, uint64_t most_loads) {
         for (unsigned lane = 0; lane < max_lanes; ++lane)
-            rows_.push_back(walks >> lane & 1 ? uint32_t(below(random_, shape_.longest_walk_cycles + 1)) : 0);
+            rows_.push_back(walks >> lane & 1 ? uint32_t(below(random_, most_cycles + 1)) : 0);
         const uint32_t row = uint32_t(rows_.size() / max_lanes - 1);
-        for (size_t loads = shape_.walk_loads ? below(random_, 4) : 0; loads > 0; --loads)
+        for (size_t loads = shape_.walk_loads ? below(random_, most_loads + 1) : 0; loads > 0; --loads)
             walk_loads_.push_back({row, below(random_, 2) ? below(random_, 4096) : below(random_, uint64_t{1} << 46), walks & mask(1)});
         return row;
     }
@@ -141,6 +149,10 @@ private:
         o.l1d_missed[i] = below(random_, 3) == 0 ? 0 : mask(shape_.miss_rarity);
         o.l2_missed[i] = o.l1d_missed[i] & mask(1);
         o.l3_missed[i] = o.l2_missed[i] & mask(below(random_, 4) == 0 ? 4 : 1);
+        if (below(random_, 6) == 0) {
+            const uint64_t looked_up = mask(shape_.miss_rarity), walks = looked_up & mask(1);
+            crossings_.push_back({uint32_t(i), walks ? second_walk_row(walks) : 0, looked_up, walks, walks & mask(1), {}});
+        }
         for (const bool to_l1d : {true, false}) {
             if (!(to_l1d ? shape_.l1d_prefetches : shape_.l2_prefetches) || below(random_, 2)) continue;
             for (size_t degree = 1 + below(random_, 3); degree > 0; --degree) prefetch(uint32_t(i), page << 6 | below(random_, 4), to_l1d);
@@ -158,6 +170,16 @@ private:
         return static_cast<MemoryLevel>((l1d >> lane & 1) + (l2 >> lane & 1) + (l3 >> lane & 1));
     }
 
+    SecondOutcome second_of(const CrossingOutcome& c, VirtAddr first, unsigned lane) const {
+        SecondOutcome second;
+        second.address = next_4kb_page(first);
+        const bool walks = c.walks >> lane & 1;
+        second.translation = walks ? Translation::miss : c.looked_up >> lane & 1 ? Translation::stlb_hit : Translation::l1_hit;
+        if (walks) second.walk = Cycles(cycles(c.cycles_row, lane)), second.walk_lines = walk_lines(c.cycles_row, lane);
+        second.walk_missed_l1d = c.walk_l1d_missed >> lane & 1;
+        return second;
+    }
+
     AccessOutcome of_lane(size_t i, size_t& prefetch, unsigned lane) const {
         const Outcomes& o = *outcomes_;
         AccessOutcome a;
@@ -169,6 +191,8 @@ private:
         if (walks) a.walk = Cycles(cycles(o.cycles_row[i], lane)), a.walk_lines = walk_lines(o.cycles_row[i], lane);
         a.walk_missed_l1d = o.walk_l1d_missed[i] >> lane & 1;
         a.level = level(o.l1d_missed[i], o.l2_missed[i], o.l3_missed[i], lane);
+        for (const CrossingOutcome& c : crossings_)
+            if (c.access == i) a.second = second_of(c, a.address, lane);
         for (; prefetch < prefetches_.size() && prefetches_[prefetch].access == i; ++prefetch) {
             const PrefetchOutcome& p = prefetches_[prefetch];
             const uint64_t physical = (a.physical.value >> 6) + p.line - (a.address.value >> 6);
@@ -188,6 +212,7 @@ private:
     std::vector<uint16_t> access_counts_;
     std::vector<PrefetchOutcome> prefetches_;
     std::vector<FetchOutcome> fetches_;
+    std::vector<CrossingOutcome> crossings_;
     std::vector<WalkLoad> walk_loads_;
 };
 

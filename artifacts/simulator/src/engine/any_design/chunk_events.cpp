@@ -1,5 +1,6 @@
 #include "engine/any_design/chunk_events.h"
 
+#include "engine/crossings.h"
 #include "engine/instruction_pc.h"
 #include "os/address_limit.h"
 
@@ -33,7 +34,8 @@ void EventReader::read(const Chunk& chunk, bool prefetch, ChunkEvents& out) {
     out.asks_.clear();
     out.first_touch_.resize(chunk.accesses);
     out.pcs_.resize(chunk.accesses);
-    size_t access = 0;
+    out.first_touch_of_second_.resize(chunk.crossings);
+    size_t access = 0, crossing = 0;
     for (size_t e = 0; e < chunk.executions; ++e) {
         const Block& block = blocks_[chunk.block_ids[e]];
         if (chunk.source == Source::program)  // instruction fetches of the kernel are not simulated
@@ -44,6 +46,8 @@ void EventReader::read(const Chunk& chunk, bool prefetch, ChunkEvents& out) {
             out.first_touch_[access] = regions_.add(chunk.addresses[access]);
             out.pcs_[access] = block.access_pcs[std::min(access - first, block.access_pcs.size() - 1)];
             if (prefetch && prefetchers_.exists()) observe(chunk, access, out);
+            if (crossing < chunk.crossings && chunk.crossing[crossing] == access)
+                out.first_touch_of_second_[crossing++] = regions_.add(next_4kb_page(VirtAddr(chunk.addresses[access])).value);
         }
     }
 }

@@ -1,5 +1,5 @@
 // chunk_events.h - events of a chunk that do not depend on the layout, computed once for all layouts: code pages that miss
-// the L1 ITLB, first touches of 2MB regions, program counters of accesses, and the lines that prefetchers request.
+// the L1 ITLB, first touches of 2MB regions (of second pages, too), program counters of accesses, and the lines that prefetchers request.
 #pragma once
 
 #include <bitset>
@@ -41,13 +41,15 @@ public:
     const std::vector<Fetch>& fetches() const { return fetches_; }
     const std::vector<Ask>& asks() const { return asks_; }
     bool first_touch(size_t access) const { return first_touch_[access] != 0; }
+    /// Of the second page of a crossing access, by its place in Chunk::crossing.
+    bool first_touch_of_second(size_t crossing) const { return first_touch_of_second_[crossing] != 0; }
     uint64_t pc(size_t access) const { return pcs_[access]; }
 
 private:
     friend class EventReader;
     std::vector<Fetch> fetches_;
     std::vector<Ask> asks_;
-    std::vector<uint8_t> first_touch_;
+    std::vector<uint8_t> first_touch_, first_touch_of_second_;
     std::vector<uint64_t> pcs_;  ///< of the instructions of accesses
 };
 

@@ -1,6 +1,7 @@
 #include "engine/any_design/layout_stage.h"
 
 #include "base/woven.h"
+#include "engine/crossings.h"
 #include "os/kernel_addresses.h"
 
 namespace tessera::sim::any_design {
@@ -53,7 +54,7 @@ void LayoutStage::tlb_only(const Chunk& chunk, const ChunkEvents& events) {
 void LayoutStage::tlbs(const Chunk& chunk, const ChunkEvents& events) {
     Counts& counts = of_[size_t(source_)];
     auto fetch = events.fetches().begin();
-    size_t access = 0;
+    size_t access = 0, crossing = 0;
     for (size_t e = 0; e < chunk.executions; ++e) {
         for (; fetch != events.fetches().end() && fetch->execution == e; ++fetch) {
             if (fetch->first_touch) design_->touch(fetch->page);
@@ -64,6 +65,8 @@ void LayoutStage::tlbs(const Chunk& chunk, const ChunkEvents& events) {
             const VirtAddr address(chunk.addresses[access]);
             if (events.first_touch(access)) design_->touch(address);
             counts.count(design_->access_tlb_only({address, chunk.is_store[access] != 0, events.pc(access)}));
+            if (crossing < chunk.crossings && chunk.crossing[crossing] == access) [[unlikely]]
+                second_page_tlb_only(counts, chunk, events, crossing++);
         }
     }
 }
@@ -104,6 +107,41 @@ void LayoutStage::access(Counts& counts, const Chunk& chunk, const ChunkEvents& 
     }
 }
 
+/// The second translation of a crossing access; none where one page holds both.
+std::optional<Access> LayoutStage::second_of(const Chunk& chunk, const ChunkEvents& events, size_t crossing) {
+    const size_t index = chunk.crossing[crossing];
+    const VirtAddr first(chunk.addresses[index]), second = next_4kb_page(first);
+    if (events.first_touch_of_second(crossing)) design_->touch(second);
+    if (in_one_page(space_, design_->only_4kb_pages(), first, second)) return std::nullopt;
+    return Access{second, chunk.is_store[index] != 0, events.pc(index)};
+}
+
+__attribute__((noinline)) void LayoutStage::second_page_tlb_only(Counts& counts, const Chunk& chunk, const ChunkEvents& events,
+                                                                 size_t crossing) {
+    if (const auto asked = second_of(chunk, events, crossing)) counts.count(design_->access_tlb_only(*asked));
+}
+
+template <bool counted>
+__attribute__((noinline)) void LayoutStage::second_page(Counts& counts, const Chunk& chunk, const ChunkEvents& events, size_t crossing,
+                                                        OutcomeTable* table) {
+    const auto asked = second_of(chunk, events, crossing);
+    if (!asked) {
+        if (table != nullptr) table->in_one_page(crossing);
+        return;
+    }
+    caches_.begin_second(*asked);
+    const Translated translated = design_->access(*asked, caches_);
+    caches_.end_second(translated, *asked);
+    const Translation found = translated.found;
+    counts.count(found);
+    if constexpr (counted) {
+        counts.timed_misses += found == Translation::miss;
+        counts.walk_cycles += caches_.walk().value;
+        counts.design.background_cycles += caches_.background().value;
+        if (table != nullptr) table->second(crossing, lane_, caches_, found);
+    }
+}
+
 /// Of a line to come whose address is known without translation and that is likely to miss: where virtual = physical, and of pages that the
 /// kernel clears and copies.
 inline void LayoutStage::fetch_sets(const Chunk& chunk, size_t index) const {
@@ -124,7 +162,7 @@ void LayoutStage::caches(const Chunk& chunk, const ChunkEvents& events, OutcomeT
     const auto walker_before = caches_.walker_served, background_before = caches_.background_served;
     const auto& fetches = events.fetches();
     const auto& asks = events.asks();
-    size_t next_fetch = 0, next_ask = 0, index = 0;
+    size_t next_fetch = 0, next_ask = 0, next_crossing = 0, index = 0;
     for (size_t e = 0; e < chunk.executions; ++e) {
         for (; next_fetch < fetches.size() && fetches[next_fetch].execution == e; ++next_fetch)
             fetch<counted>(counts, fetches[next_fetch], next_fetch, table);
@@ -137,6 +175,8 @@ void LayoutStage::caches(const Chunk& chunk, const ChunkEvents& events, OutcomeT
                 const MemoryLevel level = caches_.prefetch(line_of(physical), ask.into_l1d);
                 if (table != nullptr) table->prefetch(next_ask, lane_, level);
             }
+            if (next_crossing < chunk.crossings && chunk.crossing[next_crossing] == index) [[unlikely]]
+                second_page<counted>(counts, chunk, events, next_crossing++, table);
         }
     }
     if constexpr (counted)

@@ -1,6 +1,8 @@
 // layout_stage.h - the functional stage of one layout: its design and its caches, updated chunk by chunk.
 #pragma once
 
+#include <optional>
+
 #include "engine/cache_port.h"
 #include "engine/epoch_cursor.h"
 #include "engine/any_design/flat_cache.h"
@@ -41,6 +43,10 @@ private:
     void fetch_sets(const Chunk& chunk, size_t index) const;
     template <bool counted>
     void access(Counts& counts, const Chunk& chunk, const ChunkEvents& events, size_t index, OutcomeTable* table);
+    template <bool counted>
+    void second_page(Counts& counts, const Chunk& chunk, const ChunkEvents& events, size_t crossing, OutcomeTable* table);
+    void second_page_tlb_only(Counts& counts, const Chunk& chunk, const ChunkEvents& events, size_t crossing);
+    std::optional<Access> second_of(const Chunk& chunk, const ChunkEvents& events, size_t crossing);
 
     /// Before each access: an epoch of the mapping may begin.
     void pass_epochs() {

@@ -28,6 +28,8 @@ public:
         times_.resize(one_lane_ ? chunk.accesses : 0);
         fetches_.clear();
         for (const Fetch& fetch : events.fetches()) fetches_.push_back({fetch.execution, 0, 0, 0});
+        crossings_.clear();
+        for (size_t i = 0; i < chunk.crossings; ++i) crossings_.push_back({chunk.crossing[i], 0, 0, 0, 0, {}});
         walk_loads_.clear();
         prefetches_.clear();
         for (const Ask& ask : events.asks()) {
@@ -44,6 +46,17 @@ public:
         served(port.level(), bit, out_->l1d_missed[i], out_->l2_missed[i], out_->l3_missed[i]);
         lines_[i] = line_of(port.physical()).value;
         times(i, port, found);
+    }
+    /// The second translation of crossing access `i` of the chunk's.
+    void second(size_t i, unsigned lane, const CheckedPort& port, Translation found) {
+        CrossingOutcome& of = crossings_[i];
+        if (found != Translation::l1_hit) of.looked_up |= uint64_t{1} << lane;
+        if (found == Translation::miss) walk(of.walks, of.walk_l1d_missed, of.cycles_row, lane, port);
+        state_times(of.times, port, found);
+    }
+    /// One page holds both of crossing access `i`: there is no second translation.
+    void in_one_page(size_t i) {
+        if (one_lane_) crossings_[i].times.behind_l3 = times_[crossings_[i].access].behind_l3;
     }
     void fetch(size_t i, unsigned lane, const CheckedPort& port, Translation found) {
         if (found == Translation::miss) walk(fetches_[i].walks, fetches_[i].walk_l1d_missed, fetches_[i].cycles_row, lane, port);
@@ -62,6 +75,8 @@ public:
         out_->prefetch = prefetches_.data();
         out_->fetches = fetches_.size();
         out_->fetch = fetches_.data();
+        out_->crossings = crossings_.size();
+        out_->crossing = crossings_.data();
         out_->walk_loads = walk_loads_.size();
         out_->walk_load = walk_loads_.data();
     }
@@ -82,12 +97,16 @@ private:
         for (const LineNumber line : port.walk_memory_lines()) walk_loads_.push_back({row, line.value, uint64_t{1} << lane});
     }
     void times(size_t i, const CheckedPort& port, Translation found) {
+        DesignTimes several;
+        state_times(one_lane_ ? times_[i] : several, port, found);
+    }
+    void state_times(DesignTimes& of, const CheckedPort& port, Translation found) {
         const uint32_t usual = found == Translation::l1_hit ? 0 : platform_.stlb_hit_cycles;
         if (port.lookup_cycles() != usual || port.behind_l3() || port.background().value != 0) {
             if (!one_lane_) throw std::logic_error("outcomes of several layouts asked for in one pass, of a design with times of its own");
             states_times_ = true;
         }
-        if (one_lane_) times_[i] = {uint32_t(port.background().value), uint16_t(port.lookup_cycles()), port.behind_l3()};
+        of = {uint32_t(port.background().value), uint16_t(port.lookup_cycles()), port.behind_l3()};
     }
     static void served(MemoryLevel level, uint64_t bit, uint64_t& l1d_missed, uint64_t& l2_missed, uint64_t& l3_missed) {
         if (level > MemoryLevel::l1d) l1d_missed |= bit;
@@ -103,6 +122,7 @@ private:
     size_t used_rows_ = 0;
     bool one_lane_ = false;
     std::vector<FetchOutcome> fetches_;
+    std::vector<CrossingOutcome> crossings_;
     std::vector<WalkLoad> walk_loads_;
     std::vector<PrefetchOutcome> prefetches_;
     std::vector<uint64_t> lines_;

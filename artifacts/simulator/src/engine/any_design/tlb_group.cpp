@@ -38,7 +38,7 @@ void TlbGroup::add(const Platform& platform) {
 
 bool TlbGroup::frame(const trace::Frame& frame, const std::vector<Segment>& segments) {
     for (const Segment& segment : segments)
-        cut_segment(frame, segment, blocks_, program_blocks_, [this](const Chunk& chunk) { run(chunk); });
+        cut_segment(frame, segment, blocks_, program_blocks_, crossings_, [this](const Chunk& chunk) { run(chunk); });
     return std::any_of(members_.begin(), members_.end(), [](const auto& member) { return !member->refusal; });
 }
 
@@ -89,13 +89,17 @@ void TlbGroup::run_part(const Part& part) {
         if (member->behind == nullptr && !member->refusal) run_alone(*member, part);
 }
 
-/// Fetches and accesses of the part in program order. `access`: the one at hand.
-template <class Fetched, class Accessed>
-void TlbGroup::walk(const Part& part, size_t& access, Fetched&& fetched, Accessed&& accessed) const {
+/// Fetches and accesses of the part in program order, and the crossing ones again for their second page. `access`: the one at hand.
+template <class Fetched, class Accessed, class Crossed>
+void TlbGroup::walk(const Part& part, size_t& access, Fetched&& fetched, Accessed&& accessed, Crossed&& crossed) const {
+    const std::span crossings(part.chunk.crossing, part.chunk.crossings);
     size_t fetch = part.begin_fetch;
+    size_t crossing = size_t(std::lower_bound(crossings.begin(), crossings.end(), part.begin_access) - crossings.begin());
     for (access = part.begin_access; access < part.end_access; ++access) {
         for (; fetch < part.end_fetch && fetch_places_[fetch] <= access; ++fetch) fetched(part.events.fetches()[fetch]);
         accessed(access);
+        if (crossing < crossings.size() && crossings[crossing] == access) [[unlikely]]
+            crossed(crossing++);
     }
     for (; fetch < part.end_fetch; ++fetch) fetched(part.events.fetches()[fetch]);
 }
@@ -117,6 +121,15 @@ std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
         if (fetch.first_touch) other(OtherEvent::Kind::touch, fetch.page);
         other(OtherEvent::Kind::fetch, fetch.page);
     };
+    const auto missed = [&](size_t i, VirtAddr address, PageNumber page) {
+        L1Miss& miss = l1.misses.emplace_back(address, page);
+        if (rows) {
+            miss.chunk = mapping->row(address).chunk, miss.row = mapping->row_number();
+            if (miss.chunk != L1Miss::unknown) miss.in_chunk = InChunk(chunks[miss.chunk], address.value >> 12);
+        }
+        l1.miss_accesses.push_back(uint32_t(access));
+        if (l1.needs_accesses) l1.accesses.push_back({address, part.chunk.is_store[i] != 0, part.events.pc(i)});
+    };
     const auto accessed = [&](size_t i) {
         const VirtAddr address(part.chunk.addresses[i]);
         if (part.events.first_touch(i)) other(OtherEvent::Kind::touch, address);
@@ -124,18 +137,22 @@ std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
         if (writes_rows) rows_of_accesses_.push_back(mapping->row_number());
         if (l1.first.lookup(page)) return;
         l1.first.fill(page);
-        L1Miss& miss = l1.misses.emplace_back(address, page);
-        if (rows) {
-            if (const size_t nth = i - part.begin_access; !of_the_space && nth < rows_of_accesses_.size())
-                mapping->expect_row(rows_of_accesses_[nth]);
-            miss.chunk = mapping->row(address).chunk, miss.row = mapping->row_number();
-            if (miss.chunk != L1Miss::unknown) miss.in_chunk = InChunk(chunks[miss.chunk], address.value >> 12);
-        }
-        l1.miss_accesses.push_back(uint32_t(access));
-        if (l1.needs_accesses) l1.accesses.push_back({address, part.chunk.is_store[i] != 0, part.events.pc(i)});
+        if (const size_t nth = i - part.begin_access; rows && !of_the_space && nth < rows_of_accesses_.size())
+            mapping->expect_row(rows_of_accesses_[nth]);
+        missed(i, address, page);
+    };
+    const auto crossed = [&](size_t crossing) {
+        const size_t i = part.chunk.crossing[crossing];
+        const VirtAddr first(part.chunk.addresses[i]), address = next_4kb_page(first);
+        if (part.events.first_touch_of_second(crossing)) other(OtherEvent::Kind::touch, address);
+        if (in_one_page(space_, !of_the_space, first, address)) return;
+        const PageNumber page = page_of(address, of_the_space ? space_.page_size(address) : PageSize::small_4kb);
+        if (l1.first.lookup(page)) return;
+        l1.first.fill(page);
+        missed(i, address, page);
     };
     try {
-        walk(part, access, fetched, accessed);
+        walk(part, access, fetched, accessed, crossed);
     } catch (const Unmapped& missing) {
         return missing_page(missing, epochs_.accesses() + access);
     }
@@ -204,7 +221,14 @@ void TlbGroup::run_alone(Member& member, const Part& part) {
         if (part.events.first_touch(i)) design.touch(address);
         counts.count(design.access_tlb_only({address, part.chunk.is_store[i] != 0, part.events.pc(i)}));
     };
-    guarded(member, access, [&] { walk(part, access, fetched, accessed); });
+    const auto crossed = [&](size_t crossing) {
+        const size_t i = part.chunk.crossing[crossing];
+        const VirtAddr first(part.chunk.addresses[i]), address = next_4kb_page(first);
+        if (part.events.first_touch_of_second(crossing)) design.touch(address);
+        if (in_one_page(space_, design.only_4kb_pages(), first, address)) return;
+        counts.count(design.access_tlb_only({address, part.chunk.is_store[i] != 0, part.events.pc(i)}));
+    };
+    guarded(member, access, [&] { walk(part, access, fetched, accessed, crossed); });
 }
 
 /// An epoch begins before this access of the chunk.

@@ -16,6 +16,7 @@
 #include <map>
 
 #include "engine/cell_group.h"
+#include "engine/crossings.h"
 #include "engine/epoch_cursor.h"
 #include "engine/any_design/event_log.h"
 #include "mmu/design.h"
@@ -83,13 +84,14 @@ private:
     void change(size_t access);
     template <class Work>
     void guarded(Member& member, const size_t& access, Work&& work);
-    template <class Fetched, class Accessed>
-    void walk(const Part& part, size_t& access, Fetched&& fetched, Accessed&& accessed) const;
+    template <class Fetched, class Accessed, class Crossed>
+    void walk(const Part& part, size_t& access, Fetched&& fetched, Accessed&& accessed, Crossed&& crossed) const;
 
     AddressSpace space_;
     EpochCursor epochs_{space_.mapping()};  ///< before the chunk at hand
     EventLog& log_;
     const std::vector<trace::StaticBlock>& blocks_;
+    Crossings crossings_{blocks_};
     size_t program_blocks_;
     std::vector<uint32_t> instruction_counts_;  ///< of each block
     std::optional<PageSize> direct_map_;        ///< of all platforms; none: nothing is woven, or there are none yet

@@ -2,6 +2,7 @@
 // all layouts), and turns lane counters into counts of layouts.
 #include "cache/memory_level.h"
 #include "cache/prefetch_slots.h"
+#include "engine/crossings.h"
 #include "engine/functional.h"
 #include "engine/instruction_pc.h"
 #include "engine/lanes/configure.h"
@@ -80,8 +81,9 @@ private:
     Work look_up(const Chunk& chunk) {
         if (ids_.size() < chunk.accesses) ids_.resize(chunk.accesses);
         fetches_.clear();
+        seconds_.clear();
         if (instructions_.exists()) look_up_code(chunk);
-        else regions_.map(chunk.addresses, chunk.accesses, ids_.data());
+        else look_up_data(chunk, 0, chunk.accesses);
         Work work{};
         work.addresses = chunk.addresses;
         work.regions = ids_.data();
@@ -93,7 +95,23 @@ private:
         work.fetches = fetches_.data();
         work.fetch_count = fetches_.size();
         work.fetched = fetched_.data();
+        crossed_.resize(seconds_.size());
+        work.seconds = seconds_.data();
+        work.second_count = seconds_.size();
+        work.crossed = crossed_.data();
         return work;
+    }
+
+    /// Accesses [begin, end), and the second pages of those that cross: tables are handed out in the order of first touches.
+    void look_up_data(const Chunk& chunk, size_t begin, size_t end) {
+        for (; seconds_.size() < chunk.crossings && chunk.crossing[seconds_.size()] < end; begin = seconds_.back().access + 1) {
+            const uint32_t access = chunk.crossing[seconds_.size()];
+            SecondPage second{next_4kb_page(VirtAddr(chunk.addresses[access])).value, 0, access};
+            regions_.map(chunk.addresses + begin, access + 1 - begin, ids_.data() + begin);
+            regions_.map(&second.address, 1, &second.region);
+            seconds_.push_back(second);
+        }
+        regions_.map(chunk.addresses + begin, end - begin, ids_.data() + begin);
     }
 
     void look_up_code(const Chunk& chunk) {
@@ -105,7 +123,7 @@ private:
                 regions_.map(&fetch.address, 1, &fetch.region);
                 fetches_.push_back(fetch);
             });
-            regions_.map(chunk.addresses + at, chunk.access_counts[e], ids_.data() + at);
+            look_up_data(chunk, at, at + chunk.access_counts[e]);
             at += chunk.access_counts[e];
         }
     }
@@ -142,6 +160,8 @@ private:
     std::vector<ItlbMiss> fetches_;
     std::vector<FetchOutcome> fetched_;
     std::vector<PrefetchOutcome> wanted_;
+    std::vector<SecondPage> seconds_;
+    std::vector<CrossingOutcome> crossed_;
 };
 
 }  // namespace

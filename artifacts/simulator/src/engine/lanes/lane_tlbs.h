@@ -37,6 +37,12 @@ public:
         while (begin < end) begin = is_plain() ? plain_pass(w, begin, end) : any_pass(w, begin, end);
     }
 
+    /// The second page of an access, of which only counts are wanted.
+    void run_second(uint64_t address, uint32_t id, const Region& region) {
+        each_size(address, id, region,
+                  [&](unsigned size, uint64_t page, uint32_t item, uint64_t lanes) { count(size, page, item, lanes); });
+    }
+
     LANES_INLINE_MEMBER TlbOutcome access(uint64_t address, uint32_t id, const Region& region) {
         TlbOutcome out = {0, {0, 0, 0}};
         each_size(address, id, region, [&](unsigned size, uint64_t page, uint32_t item, uint64_t lanes) __attribute__((always_inline)) {

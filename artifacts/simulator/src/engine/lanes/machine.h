@@ -32,6 +32,12 @@ struct ItlbMiss {
     uint32_t region, execution, access;
 };
 
+/// The second page of an access that crosses a 4KB page: the address of its first byte.
+struct SecondPage {
+    uint64_t address;
+    uint32_t region, access;
+};
+
 struct Work {
     const uint64_t* addresses;
     const uint32_t* regions;       ///< region id of each access
@@ -44,6 +50,9 @@ struct Work {
     FetchOutcome* fetched;         ///< of each
     PrefetchOutcome* wanted;       ///< what prefetchers ask for, in program order: access, into_l1d and line are set
     size_t wanted_count;
+    const SecondPage* seconds;     ///< in program order
+    size_t second_count;
+    CrossingOutcome* crossed;      ///< of each
 };
 
 /// Totals since the machine was made.
@@ -61,7 +70,7 @@ public:
     virtual ~Machine() = default;
     virtual void tlb_only(const Work& work) = 0;
     virtual void warm(const Work& work) = 0;
-    /// `out` null: counts only. Fills out's arrays of accesses and walk_cycles, and work.fetched and work.wanted.
+    /// `out` null: counts only. Fills out's arrays of accesses and walk_cycles, and work.fetched, work.wanted and work.crossed.
     virtual void counted(const Work& work, Outcomes* out) = 0;
     virtual const LaneCounts& counts() = 0;
     /// Arrays that went over to names of two bytes (tests ask).

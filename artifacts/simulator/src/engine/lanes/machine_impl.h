@@ -18,13 +18,12 @@ public:
 
     void tlb_only(const Work& w) override {
         last_line_ = no_line;  // updates the TLBs but not the caches
-        size_t at = 0;
+        size_t at = 0, crossed = 0;
         for (size_t next = 0; next < w.fetch_count; ++next) {
-            tlbs_.run(w, at, w.fetches[next].access);
-            at = w.fetches[next].access;
+            run_tlbs(w, at, crossed, w.fetches[next].access);
             tlbs_.fetch(w.fetches[next].address, w.fetches[next].region, all_);
         }
-        tlbs_.run(w, at, w.count);
+        run_tlbs(w, at, crossed, w.count);
     }
 
     void warm(const Work& w) override { everything<false, false>(w, nullptr); }
@@ -64,10 +63,32 @@ private:
     static constexpr uint64_t no_line = ~uint64_t{0};
     static CacheShape shape(const CacheConfig& c) { return {c.sets, c.ways, c.slices}; }
 
+    /// Accesses [at, end) with their second pages, from `crossed` on.
+    void run_tlbs(const Work& w, size_t& at, size_t& crossed, size_t end) {
+        for (; crossed < w.second_count && w.seconds[crossed].access < end; ++crossed) {
+            const SecondPage& second = w.seconds[crossed];
+            tlbs_.run(w, at, second.access + 1);
+            at = second.access + 1;
+            tlbs_.run_second(second.address, second.region, second_region(w, second));
+        }
+        tlbs_.run(w, at, end);
+        at = end;
+    }
+
+    /// The second page's region in the lanes where no larger page holds both.
+    static Region second_region(const Work& w, const SecondPage& second) {
+        const uint32_t first = w.regions[second.access];
+        Region region = w.region_table[second.region];
+        if (second.region == first) region.lanes[1] = 0;
+        if (region.gigabyte == w.region_table[first].gigabyte) region.lanes[2] = 0;
+        return region;
+    }
+
     template <bool count, bool record>
     void everything(const Work& w, Outcomes* out) {
-        if (record) cycles_.begin(w.count + w.fetch_count), walk_loads_.clear();
-        size_t next_fetch = 0, next_wanted = 0;
+        if (record) cycles_.begin(w.count + w.fetch_count + w.second_count), walk_loads_.clear();
+        size_t next_fetch = 0, next_wanted = 0, next_second = 0;
+        size_t crossing = w.second_count == 0 ? w.count : w.seconds[0].access;  // the next access that crosses
         for (size_t i = 0; i < w.count && i < regions_ahead; ++i) fetch_region(w, i);
         for (size_t i = 0; i < w.count && i < heads_ahead; ++i) fetch_heads(w, i);
         for (size_t i = 0; i < w.count; ++i) {
@@ -75,6 +96,10 @@ private:
             look_ahead(w, i);
             access<count, record>(w, i, out);
             for (; next_wanted < w.wanted_count && w.wanted[next_wanted].access == i; ++next_wanted) prefetch(w.wanted[next_wanted]);
+            if (i == crossing) [[unlikely]] {
+                second_page<count, record>(w, next_second++);
+                crossing = next_second == w.second_count ? w.count : w.seconds[next_second].access;
+            }
         }
         while (next_fetch < w.fetch_count) fetch<count, record>(w, next_fetch++);
         if (!record) return;
@@ -85,6 +110,8 @@ private:
         out->walk_load = walk_loads_.data();
         out->fetches = w.fetch_count;
         out->fetch = w.fetched;
+        out->crossings = w.second_count;
+        out->crossing = w.crossed;
         out->prefetches = w.wanted_count;
         out->prefetch = w.wanted;
     }
@@ -155,6 +182,20 @@ private:
         walk.cycles = cycles_.row(row);
         walk.row = row;
         walk.loads = queues_walks_ ? &walk_loads_ : nullptr;
+    }
+
+    template <bool count, bool record>
+    __attribute__((noinline)) void second_page(const Work& w, size_t index) {
+        const SecondPage& second = w.seconds[index];
+        CrossingOutcome& outcome = w.crossed[index];
+        const TlbOutcome t = tlbs_.access(second.address, second.region, second_region(w, second));
+        outcome = {second.access, 0, t.looked_up, t.walk[0] | t.walk[1] | t.walk[2], 0, {}};
+        if (outcome.walks == 0) return;
+        WalkRecord walk{count ? &walks_ : nullptr, nullptr, 0, nullptr, 0};
+        if (record) record_walk(walk, outcome.cycles_row = cycles_.take());
+        walker_.walk(t.walk, second.address, second.region, w, memory_, walk);
+        outcome.walk_l1d_missed = walk.l1d_missed;
+        last_line_ = no_line;
     }
 
     template <bool count, bool record>

@@ -42,7 +42,16 @@ struct Step {
     uint16_t accesses, flags;
 };
 
-enum ReferenceFlags : uint8_t { new_page = 1, new_line = 2, is_store = 4, into_l1d = 8, writes_back = 16, covered = 32, overlapped = 64 };
+enum ReferenceFlags : uint8_t {
+    new_page = 1,
+    new_line = 2,
+    is_store = 4,
+    into_l1d = 8,
+    writes_back = 16,
+    covered = 32,
+    overlapped = 64,
+    crosses = 128
+};
 
 /// Where memory keeps a line: the same in all lanes.
 struct LinePlace {
@@ -66,6 +75,13 @@ struct Reference {
     LinePlace place;                    ///< for lanes that load from memory
 };
 
+/// The second page of an access that crosses: where the in-flight table keeps its time.
+struct SecondReference {
+    uint8_t page_slot;
+    bool is_new;         ///< the slot held something else until now
+    bool is_translated;  ///< before L1D; else its slot is only claimed
+};
+
 struct Batch {
     const Op* ops;
     const uint8_t* regs;
@@ -78,6 +94,7 @@ struct Batch {
     const uint32_t* first_walk_load;
     const PlacedLine* walk_loads;
     const PlacedLine* write_backs;  ///< of the accesses that have the flag, in their order
+    const SecondReference* seconds;  ///< of each of Outcomes::crossing
 };
 
 }  // namespace tessera::sim::timing

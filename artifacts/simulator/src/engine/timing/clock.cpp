@@ -56,8 +56,8 @@ public:
 
     void run(const Chunk& chunk, const Outcomes& outcomes) override {
         if (!group_->run(schedule_.make(chunk, outcomes)))
-            throw Refusal("page walks of less than " + std::to_string(walk_bound_cycles) + " cycles", "a longer walk",
-                          "lower the platform's load times, or the number of loads in a walk of this design");
+            throw Refusal("page walks of less than " + std::to_string(walk_bound_cycles) + " cycles, those of one access together",
+                          "longer ones", "lower the platform's load times, or the number of loads in a walk of this design");
     }
 
     void warm(const Chunk& chunk) override { schedule_.warm(chunk); }

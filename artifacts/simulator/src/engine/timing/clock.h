@@ -29,7 +29,7 @@ public:
     virtual void begin_unit() = 0;
     /// Moves time on by the chunk's executions. pre: `outcomes` is what a functional stage's counted() gave for `chunk`,
     /// with prefetches and fetches in program order, and every prefetch that was asked for, whether or not a lane missed.
-    /// Throws Refusal when a walk took 2^19 cycles or more (times are kept in 32 bits).
+    /// Throws Refusal when a walk, or the two of an access that crosses a page, took 2^19 cycles or more (times are kept in 32 bits).
     virtual void run(const Chunk& chunk, const Outcomes& outcomes) = 0;
     /// The program goes on without time, but branch predictors learn (a warm part of the plan).
     virtual void warm(const Chunk& chunk) = 0;

@@ -78,7 +78,7 @@ public:
         w.overlap = c.overlap;
         w.walker_uses_mshrs = c.walker_uses_mshrs;
         w.walker_serves_background = c.walker_serves_background;
-        w.retired = w.dispatched = w.drained = w.redirect = w.dispatch = w.base = w.ready = w.complete = w.longest_walk =
+        w.retired = w.dispatched = w.drained = w.redirect = w.dispatch = w.base = w.ready = w.complete = w.longest_walk = w.asks_second =
             broadcast<parts>(0);
     }
 
@@ -109,6 +109,7 @@ private:
         const Outcomes& o = *b.outcomes;
         Window<parts> w = window_;
         w.first_walk_load = b.first_walk_load, w.walk_loads = b.walk_loads;
+        w.crossing = o.crossing, w.second = b.seconds;
         size_t access = 0, prefetch = 0;
         const PlacedLine* written = b.write_backs;
         for (const Step *s = b.steps, *last = s + b.step_count; s != last; ++s) {

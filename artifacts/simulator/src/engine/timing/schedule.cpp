@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/crossings.h"
 #include "engine/dram.h"
 
 namespace tessera::sim::timing {
@@ -93,12 +94,19 @@ void Schedule::refer(const Chunk& chunk, const Outcomes& outcomes) {
     accesses_.resize(chunk.accesses);
     prefetches_.resize(outcomes.prefetches);
     write_backs_.clear();
+    seconds_.clear();
     size_t next = 0;
     for (size_t i = 0; i < chunk.accesses; ++i) {
         const uint64_t line = chunk.addresses[i] >> 6;
         const uint64_t physical = outcomes.physical_line == nullptr ? line : outcomes.physical_line[i];
         Reference& r = accesses_[i];
         access(r, chunk.addresses[i], chunk.is_store[i] != 0, physical, outcomes.l3_missed[i] != 0);
+        if (const size_t n = seconds_.size(); n < outcomes.crossings && outcomes.crossing[n].access == i) [[unlikely]] {
+            const uint64_t page = next_4kb_page(VirtAddr(chunk.addresses[i])).value >> 12;
+            const bool behind_l3 = outcomes.design_times != nullptr && outcomes.crossing[n].times.behind_l3 != 0;
+            seconds_.push_back({uint8_t(page % in_flight_slots), pages_.claim(page), !behind_l3});
+            r.flags |= crosses;
+        }
         if (writes_back_) write_back(r, physical, outcomes.l3_missed[i]);
         for (; next < outcomes.prefetches && outcomes.prefetch[next].access == i; ++next, ++r.prefetches) {
             const PrefetchOutcome& asked = outcomes.prefetch[next];
@@ -198,9 +206,9 @@ Batch Schedule::make(const Chunk& chunk, const Outcomes& outcomes) {
         if (mispredicted != nullptr && mispredicted[e]) steps_[first].flags |= redirected;
     }
     if (outcomes.walk_loads != 0) place_walk_loads(outcomes);
-    return {program_.ops(),     program_.regs(),    steps_.data(), steps_.size(),
-            accesses_.data(),   prefetches_.data(), &outcomes,     outcomes.walk_loads != 0 ? first_walk_load_.data() : nullptr,
-            walk_loads_.data(), write_backs_.data()};
+    return {program_.ops(),     program_.regs(),     steps_.data(),  steps_.size(),
+            accesses_.data(),   prefetches_.data(),  &outcomes,      outcomes.walk_loads != 0 ? first_walk_load_.data() : nullptr,
+            walk_loads_.data(), write_backs_.data(), seconds_.data()};
 }
 
 }  // namespace tessera::sim::timing

@@ -75,6 +75,7 @@ private:
     InFlightKeys pages_, lines_, lines_to_l2_;
     std::vector<Step> steps_;
     std::vector<Reference> accesses_, prefetches_;
+    std::vector<SecondReference> seconds_;
     std::vector<uint32_t> first_walk_load_;
     std::vector<PlacedLine> walk_loads_, write_backs_;
     bool writes_back_;

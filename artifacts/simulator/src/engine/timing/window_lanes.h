@@ -29,11 +29,14 @@ struct Window {
     Memory<parts> memory, tables;    ///< of data, and of page tables: on one node, views of the same times
     const uint32_t* first_walk_load;  ///< of the batch at hand
     const PlacedLine* walk_loads;
+    const CrossingOutcome* crossing;  ///< the next one of the batch, and its second page
+    const SecondReference* second;
     // Times.
     V retired, dispatched, drained;
     V redirect;                         ///< when what follows the last branch can enter, if that was mispredicted
     V dispatch, base, ready, complete;  ///< of the instruction at hand
-    V longest_walk;                     ///< bits of all walks' cycles
+    V longest_walk;                     ///< bits of the cycles of each access's walks
+    V asks_second;                      ///< when the second page of the access at hand can be translated
 
     CLOCK_MEMBER void begin(const Op& op, const uint8_t* regs) {
         dispatch = max(max(dispatched, dispatches.oldest()), window.oldest());
@@ -77,6 +80,8 @@ struct Window {
             Ports<parts>& ports = stores_it ? store_ports : load_ports;
             if (ports.exist()) physical = max(physical, ports.take(dispatch));
         }
+        if (r.flags & crosses) [[unlikely]]
+            asks_second = physical;
         if (width == 1 && o.design_times != nullptr) {
             if (!o.design_times[i].behind_l3) physical = translate_by_design(r, o, i, physical);
         } else {
@@ -84,6 +89,8 @@ struct Window {
             if (const uint64_t looked_up = o.looked_up[i]; looked_up != 0)
                 physical = translate(r, o, i, add_if(mask_of<parts>(looked_up), physical, broadcast<parts>(stlb_cycles)));
         }
+        if (r.flags & crosses) [[unlikely]]
+            physical = max(physical, second_page(o));
         if (r.flags & new_line) store(lines + r.line_slot, broadcast<parts>(0));
         V arrival = max(physical + broadcast<parts>(l1d_cycles), load(lines + r.line_slot));
         if (const uint64_t missed = o.l1d_missed[i]; missed != 0) arrival = fill(r, o, i, mask_of<parts>(missed), physical, arrival);
@@ -159,11 +166,45 @@ private:
     }
 
     CLOCK_MEMBER V translate(const Reference& r, const Outcomes& o, size_t i, V looked_up) {
-        const uint64_t walks = o.walks[i];
+        return walk_page(r.page_slot, o.walks[i], o.walk_l1d_missed[i], o, o.cycles_row[i], looked_up);
+    }
+    CLOCK_MEMBER V walk_page(uint8_t page_slot, uint64_t walks, uint64_t missed_l1d, const Outcomes& o, uint32_t row, V looked_up) {
         if (walks == 0) return looked_up;
         const M lanes = mask_of<parts>(walks);
-        const V done = walk(lanes, o.walk_l1d_missed[i], o, o.cycles_row[i], looked_up, dispatch);
-        store(pages + r.page_slot, select(lanes, done, load(pages + r.page_slot)));
+        const V done = walk(lanes, missed_l1d, o, row, looked_up, dispatch);
+        store(pages + page_slot, select(lanes, done, load(pages + page_slot)));
+        return done;
+    }
+    CLOCK_MEMBER void serve_background(const DesignTimes& times, V begin) {
+        if (times.background_cycles == 0 || !walker_serves_background) return;
+        const V background = broadcast<parts>(times.background_cycles);
+        longest_walk = longest_walk | background;
+        walkers.serve(begin, background, mask_of<parts>(~uint64_t{0}));
+    }
+
+    /// When the second page of the access at hand is translated.
+    CLOCK_MEMBER V second_page(const Outcomes& o) {
+        V longest = longest_walk;
+        const V done = second_page_of(*this, o, longest);
+        longest_walk = longest;
+        ++crossing, ++second;
+        return done;
+    }
+    /// A function of its own that gets a copy, so that the window's times stay in registers. All but longest_walk is in the group's memory.
+    __attribute__((noinline)) static V second_page_of(Window w, const Outcomes& o, V& longest) {
+        const CrossingOutcome& c = *w.crossing;
+        V* const slot = w.pages + w.second->page_slot;
+        if (w.second->is_new) store(slot, broadcast<parts>(0));
+        V done = w.asks_second;
+        if (!w.second->is_translated) return done;
+        done = max(done, load(slot));
+        if (width == 1 && o.design_times != nullptr) done = done + broadcast<parts>(c.times.lookup_cycles);
+        else done = add_if(mask_of<parts>(c.looked_up), done, broadcast<parts>(w.stlb_cycles));
+        done = w.walk_page(w.second->page_slot, c.walks, c.walk_l1d_missed, o, c.cycles_row, done);
+        if (width == 1 && o.design_times != nullptr) w.serve_background(c.times, done);
+        longest = w.longest_walk;
+        if (c.walks != 0 && o.walks[c.access] != 0)  // times have room for one walk of an access: the two count as one
+            longest = longest | (load_row<parts>(o.walk_cycles[o.cycles_row[c.access]]) + load_row<parts>(o.walk_cycles[c.cycles_row]));
         return done;
     }
 
@@ -171,11 +212,7 @@ private:
     CLOCK_MEMBER V translate_by_design(const Reference& r, const Outcomes& o, size_t i, V ready) {
         const DesignTimes& times = o.design_times[i];
         const V done = translate(r, o, i, max(ready, load(pages + r.page_slot)) + broadcast<parts>(times.lookup_cycles));
-        if (times.background_cycles != 0 && walker_serves_background) {
-            const V background = broadcast<parts>(times.background_cycles);
-            longest_walk = longest_walk | background;
-            walkers.serve(done, background, mask_of<parts>(~uint64_t{0}));
-        }
+        serve_background(times, done);
         return done;
     }
 
