@@ -199,10 +199,7 @@ def test_a_number_of_walkers_changes_that_key_only(request_of):
     park = platforms.load_platform("park-haswell")
     for words, count in (("2-walkers", 2), ("any-walkers", 0)):
         names = {name.removesuffix(f"-{words}") for name in design_catalogue.VARIANT_NAMES if words in name}
-        assert names == {
-            "baseline", "hvc-delayed-tlb", "hvc-many-segment", "hvc-many-segment-no-sc",
-            "hvc-many-segment-virtualized", "nested-4kb",
-        }  # fmt: skip
+        assert names == {"baseline", "hvc-delayed-tlb", "nested-4kb"}
         for name in names:
             own = design_catalogue.named_design(f"{name}-{words}").values
             assert own == design_catalogue.named_design(name).values | {"walker.count": count}
@@ -287,6 +284,24 @@ def test_a_failed_recording_is_a_failed_row_and_the_command_succeeds(tmp_path):
     assert "QEMU-7" in table["message"].iloc[0]
     for one in (schema.DESIGN_STRUCTURES, schema.DESIGN_MAPPINGS):
         assert len(read_file(one, tmp_path / "o" / one.file)) == 0
+
+
+@pytest.mark.toolchain
+def test_many_segments_need_no_walker_and_other_designs_do(two_phases, tmp_path, monkeypatch):
+    """So R of many segments stands beside R of any number of walkers."""
+    made = [
+        design_catalogue.CataloguedDesign(f"{name}-{count}", "", (), name, {"walker.count": count})
+        for name in ("baseline", "hvc-delayed-tlb", "hvc-many-segment")
+        for count in (1, 2, 0)
+    ]
+    monkeypatch.setattr(design_catalogue, "DESIGN_VARIANTS", tuple(made))
+    words = [f"trace={two_phases}", "platform=park-haswell", "mappings=max"]
+    shown = lab_run("designs", *words, f"designs={','.join(one.name for one in made)}", out=tmp_path)
+    assert shown.exit_code == 0, shown.output
+    found = read_file(schema.DESIGN_CELLS, tmp_path / "cells.csv").set_index("design")["runtime_cycles"]
+    for name in ("baseline", "hvc-delayed-tlb"):
+        assert found[f"{name}-1"] > found[f"{name}-2"] > found[f"{name}-0"]
+    assert found["hvc-many-segment-1"] == found["hvc-many-segment-2"] == found["hvc-many-segment-0"]
 
 
 @pytest.mark.toolchain

@@ -185,11 +185,9 @@ _VARIANTS: tuple[CataloguedDesign, ...] = (
         {"design.nested.only_4kb": 1},
     ),
 )
-#: Designs whose R Park's claims read. His Table 2.4 calls TLBs non-blocking and prints no number of walkers.
-_WALKED = (
-    BASELINE_DESIGN, "hvc-delayed-tlb", "hvc-many-segment", "hvc-many-segment-no-sc",
-    "hvc-many-segment-virtualized", "nested-4kb",
-)  # fmt: skip
+#: Designs that walk for data and whose R Park's claims read. His Table 2.4 calls TLBs non-blocking and prints
+#: no number of walkers. Many segments walk for code only.
+_WALKED = (BASELINE_DESIGN, "hvc-delayed-tlb", "nested-4kb")
 #: end of the name -> ``walker.count``, in which 0 is any number
 WALKERS = {"2-walkers": 2, "any-walkers": 0}
 
