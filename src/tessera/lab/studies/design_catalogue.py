@@ -15,7 +15,7 @@ from tessera.core.platforms import Platform
 # A design that is not in :data:`DESIGNS` can be compared, too: it has no energy. Energy is that of the
 # translation of data; caches, page walks and code pages are not counted. A design with an array that
 # ``design_energy.csv`` lacks (ranges, clusters, a segment's registers) has no energy, because a sum without
-# it would favour the design. A shared array (Park, 2.4.4: one index cache for all cores) leaks for one core.
+# it would favour the design. Arrays that cores could share (Park, 2.4.4: the index cache) leak in full.
 #
 # :data:`DESIGN_VARIANTS` are designs with another value of one key. They have names of their own, so that
 # tables and claims tell them apart; a study asks for them by name.

@@ -171,12 +171,13 @@ def pairs_of(text: str) -> list[tuple[str, str]]:
     Raises:
         ValueError: another form.
     """
-    designs, mappings = (part.split("+") for part in (text.partition(":")[0], text.partition(":")[2]))
-    if not all([*designs, *mappings]) or ":" in "".join(mappings):
+    designs, _, mappings = text.partition(":")
+    found = [(design, mapping) for design in designs.split("+") for mapping in mappings.split("+")]
+    if ":" in mappings or not all(design and mapping for design, mapping in found):
         raise ValueError(
             f"'{text}' is not DESIGN:MAPPING, for example anchor:high-over-low or anchor+rmm:low+max"
         )
-    return [(design, mapping) for design in designs for mapping in mappings]
+    return found
 
 
 def check_pairs(texts: Sequence[str]) -> None:
