@@ -219,7 +219,7 @@ def claims() -> pd.DataFrame:
     table = pd.DataFrame(_ROWS, columns=[name for name in CLAIMS.names if name not in _LATER])
     fails = table["verdict"] == "FAILS-IN-SIMULATION"
     table = table.assign(explanation=fails.map({True: EXPLANATION, False: ""}), depends_on="")
-    table["cause"] = fails.map({True: "window", False: ""})
+    table["cause"] = fails.map({True: "machine", False: ""})
     for name in ("distribution", "protocol", "beside", "implementation"):
         table[name] = [_MORE.get(one, {}).get(name, "") for one in table["id"]]
     return table[list(CLAIMS.names)]

@@ -138,7 +138,7 @@ VERDICTS: dict[str, VerdictStyle] = {
 #: Why a finding of a paper does not hold here; the first four are ours.
 OURS = ("machine", "program", "window", "model")
 CAUSES: dict[str, str] = {
-    "machine": "Because of ours: the machine differs from the paper's.",
+    "machine": "Because of ours: the simulated machine differs.",
     "program": "Because of ours: another program, input, size or choice of programs.",
     "window": "Because of ours: only a part of the run was simulated.",
     "model": "Because of ours: a model, a mapping, an energy or our reading of the sentence.",
