@@ -11,6 +11,10 @@ from tessera.lab.studies.designs import with_changes
 
 GUPS, GRAPH, MCF = WORKLOADS = ("gups-8gb", "graph500-8gb", "network-simplex")
 MAPPINGS = ("demand", "eager", "low", "medium", "high", "max")
+DEMAND = ("demand", "demand-adjacent")
+#: mapping -> that with adjacent blocks, which claims read, too
+ADJACENT = {"demand": "demand-adjacent", "eager": "eager-adjacent"}
+ADJACENT_DESIGNS = ("baseline", "thp", "cluster", "cluster-2mb", "rmm", "anchor")
 HOLDS, FAILS, NOT_HERE = "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "NOT-MEASURABLE-HERE"
 #: design -> misses in every workload, of 1000 with `baseline`: a number, or one for each of MAPPINGS
 MISSES = {
@@ -28,7 +32,7 @@ MISSES = {
 RUNTIME = {"hvc-delayed-tlb": 1500, "hvc-many-segment": 1010, "ideal": 1000}
 
 
-NESTED, BLOCKS = "high-over-low", "demand-over-pages-512"
+NESTED, BLOCKS, CHUNKS = "high-over-low", "demand-over-pages-512", "pages-64-4kb"
 OTHERS = ("event-network-small", "xml-transform")
 #: (workloads, design, mapping, misses, R)
 FURTHER = (
@@ -37,9 +41,18 @@ FURTHER = (
     ((GUPS,), "baseline", BLOCKS, 1000, 1430),
     ((GUPS,), "thp", BLOCKS, 480, 1430),
     ((GUPS,), "anchor", BLOCKS, 480, 1430),
-    ((GUPS, MCF), "nested", "max", 1000, 2020),
-    (WORKLOADS, "anchor", "pages-64", 90, 1430),
-    (OTHERS, "anchor", "pages-64", 5, 1430),
+    ((GUPS, MCF), "nested-4kb", "max", 1000, 2020),
+    ((GUPS, MCF), "nested-4kb-2-walkers", "max", 1000, 1919),
+    ((GUPS, MCF), "nested-4kb-any-walkers", "max", 1000, 1818),
+    ((GUPS, MCF), "hvc-many-segment-virtualized", "max", 100, 1010),
+    (WORKLOADS, "baseline-2-walkers", "low", 1000, 1420),
+    (WORKLOADS, "baseline-2-walkers", "max", 1000, 1420),
+    (WORKLOADS, "baseline-any-walkers", "low", 1000, 1410),
+    (WORKLOADS, "baseline-any-walkers", "max", 1000, 1410),
+    (WORKLOADS, "hvc-delayed-tlb-2-walkers", "low", 300, 1490),
+    (WORKLOADS, "hvc-delayed-tlb-any-walkers", "low", 300, 1480),
+    (WORKLOADS, "anchor", CHUNKS, 90, 1430),
+    (OTHERS, "anchor", CHUNKS, 5, 1430),
     ((GUPS,), "hvc-delayed-tlb-32k", "low", 436, 1430),
     ((MCF,), "hvc-delayed-tlb-32k", "low", 210, 1430),
     (WORKLOADS, "hvc-many-segment-no-sc", "max", 100, 1020),
@@ -88,6 +101,11 @@ class Study:
             for number, mapping in enumerate(MAPPINGS)
         ]  # fmt: skip
         rows += [
+            row | {"mapping": ADJACENT[row["mapping"]]}
+            for row in rows
+            if row["mapping"] in ADJACENT and row["design"] in ADJACENT_DESIGNS
+        ]
+        rows += [
             rows[0] | {
                 "workload": workload, "design": design, "mapping": mapping, "stlb_misses": misses,
                 "runtime_cycles": runtime,
@@ -97,21 +115,22 @@ class Study:
         ]  # fmt: skip
         self.cells = pd.DataFrame(rows).assign(energy_nj=float("nan"))
         names = ("workload", "design", "mapping", "structure", "accesses", "hits")
-        self.structures = pd.DataFrame(STRUCTURES, columns=names).assign(platform="park-haswell")
+        adjacent = [(w, d, ADJACENT[m], *row) for w, d, m, *row in STRUCTURES if m in ADJACENT]
+        self.structures = pd.DataFrame([*STRUCTURES, *adjacent], columns=names).assign(
+            platform="park-haswell"
+        )
         self.probes = dict(PROBED)
         self.set("stlb_hits", 100, design="anchor", mapping="medium", workload=GUPS)
-        self.set("instructions", 40_000, mapping="demand", workload=GUPS)
-        self.set("energy_nj", 100, design="baseline", mapping="max")
+        self.set("instructions", 40_000, mapping=DEMAND, workload=GUPS)
+        self.set(
+            "energy_nj", 100, design=("baseline", "baseline-2-walkers", "baseline-any-walkers"), mapping="max"
+        )
         self.set("energy_nj", 50, design="hvc-many-segment", mapping="max")
         self.set("stlb_misses", 886, design="anchor", mapping="medium", workload=GUPS)  # 11.4% less
         self.set("stlb_misses", 545, design="hvc-delayed-tlb", workload=GUPS)
 
     def rows(self, **where) -> pd.Series:
-        chosen = pd.Series(True, index=self.cells.index)
-        for column, value in where.items():
-            chosen &= self.cells[column] == value
-        assert chosen.any()
-        return chosen
+        return _chosen(self.cells, where)
 
     def set(self, column, value, **where):
         self.cells.loc[self.rows(**where), column] = value
@@ -120,10 +139,7 @@ class Study:
         self.cells = self.cells[~self.rows(**where)].reset_index(drop=True)
 
     def set_structure(self, hits, **where):
-        chosen = pd.Series(True, index=self.structures.index)
-        for column, value in where.items():
-            chosen &= self.structures[column] == value
-        assert chosen.any()
+        chosen = _chosen(self.structures, where)
         self.structures.loc[chosen, "hits"] = hits
 
     def write(self, tree: ResultsTree):
@@ -147,3 +163,12 @@ class Study:
         ]  # fmt: skip
         tree.probes.parent.mkdir(parents=True, exist_ok=True)
         write_table(PROBES, frame_of(PROBES, rows), tree.probes)
+
+
+def _chosen(table: pd.DataFrame, where: dict) -> pd.Series:
+    """Rows in which each column has the value, or one of several."""
+    chosen = pd.Series(True, index=table.index)
+    for column, value in where.items():
+        chosen &= table[column].isin(value if isinstance(value, tuple) else (value,))
+    assert chosen.any()
+    return chosen

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+import yaml
 
+from tessera.core.errors import TesseraError
 from tessera.core.files import repo_root
 from tessera.report.claims import judged_claims, load_claims, unexplained
 from tessera.report.claims.verdicts import BAD, NOT_MEASURABLE, UNDECIDED
+from tessera.report.verdicts import CAUSES
 
 
 def test_shown_only_where_a_claim_deviates(make_tree, tmp_path, claims_file):
@@ -19,6 +22,30 @@ def test_shown_only_where_a_claim_deviates(make_tree, tmp_path, claims_file):
     # These deviate whatever the results, since they are about printed numbers.
     always = table.set_index("id").loc[["opera-l1-data-cache", "micro20-poly1-below-existing"]]
     assert set(always["verdict"]) == {"CONTRADICTED"} and (always["explanation"] != "").all()
+
+
+def test_a_finding_of_a_paper_says_whether_ours_or_the_paper_is_the_cause(claims_file):
+    for claim in load_claims(claims_file):
+        asked = bool(claim.explanation) and claim.kind == "finding" and claim.paper != "tessera"
+        assert bool(claim.cause) == asked, claim.id
+        assert claim.cause in ("", *CAUSES), claim.id
+
+
+def test_the_cause_is_shown_with_its_explanation_only(make_tree, tmp_path, claims_file):
+    table = judged_claims(make_tree(tmp_path / "results").write(), claims_file)
+    written = {claim.id: claim.cause for claim in load_claims(claims_file)}
+    shown = table["explanation"] != ""
+    assert (table.loc[~shown, "cause"] == "").all() and (table.loc[shown, "cause"] != "").any()
+    assert table.loc[shown, "cause"].tolist() == [written[name] for name in table.loc[shown, "id"]]
+
+
+def test_an_unknown_cause_is_refused_by_name(tmp_path, claim_entries):
+    path, entry = tmp_path / "claims.yaml", next(one for one in claim_entries if one.get("cause"))
+    path.write_text(yaml.safe_dump({"claims": [entry]}))
+    assert load_claims(path)[0].cause == entry["cause"]
+    path.write_text(yaml.safe_dump({"claims": [entry | {"cause": "weather"}]}))
+    with pytest.raises(TesseraError, match="weather"):
+        load_claims(path)
 
 
 def test_what_lacks_one_is_named():

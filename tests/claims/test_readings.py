@@ -164,12 +164,29 @@ def test_both_readings_of_mosmodel_decide_in_sample_and_1gb_claims(judge, models
 
 
 def test_the_ranks_and_the_inputs_have_both_readings_too(claims_file):
-    with_both = {claim.id for claim in load_claims(claims_file) if claim.readings}
+    with_both = {claim.id for claim in load_claims(claims_file) if "authors" in claim.readings}
     others = {
         "micro20-xalancbmk-mosmodel-above-poly1", "micro20-inputs-per-workload", "micro20-cv-mosmodel-first",
         "micro20-cv-worse", "micro20-cv-any-k", "micro20-cv-any-k-first",
     }  # fmt: skip
     assert with_both == {*BOTH, *others}
+
+
+def test_park_s_claims_on_r_have_readings_of_walkers_and_those_on_paging_adjacent_blocks(claims_file):
+    walkers, adjacent = ["2-walkers", "any-walkers"], ["adjacent"]
+    claims = [c for c in load_claims(claims_file) if c.paper == "park-kaist19" and c.kind == "finding"]
+    for claim in claims:
+        asked = str(claim.parameters)
+        reads_r = "runtime_cycles" in asked or claim.evaluator in ("mean_gains", "power_saved")
+        walks = any(name in asked for name in ("baseline", "hvc-delayed-tlb", "nested"))
+        paged = "demand" in asked and "demand-over-" not in asked
+        expected = walkers if reads_r and walks else adjacent if paged else []
+        assert list(claim.readings) == expected, claim.id
+    assert {claim.id for claim in claims if claim.readings} == {
+        "park-demand-order", "park-anchor-near-best", "park-table35-demand-misses",
+        "park-table35-gups-demand", "park-cpi-demand", "park-delayed-tlb-slower", "park-segments-gain-gups",
+        "park-delayed-order", "park-segments-virtualized", "park-segments-power",
+    }  # fmt: skip
 
 
 def test_a_reading_without_its_model_decides_nothing(judge):

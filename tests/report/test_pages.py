@@ -20,6 +20,7 @@ from tessera.report.pages.claims import WORDS_OF_RULES, allowed
 from tessera.report.pages.machines import allocator_overhead
 from tessera.report.pages.summary import HEADLINES
 from tessera.report.pages.workloads import hot_pages
+from tessera.report.verdicts import CAUSES
 from tests.synthetic.claims import EXPLANATION
 
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
@@ -75,7 +76,8 @@ def test_claims_of_the_headlines_exist():
 
 def test_claims_page_shows_explanations_and_what_to_filter_by(rendered):
     text = (rendered / "claims.html").read_text()
-    assert f'<span class="why explanation">{EXPLANATION}</span>' in text
+    assert f'<span class="why explanation">{CAUSES["machine"]} {EXPLANATION}</span>' in text
+    assert "Findings that do not hold or are undecided, because of ours: 1 (1 machine)." in text
     assert text.count("<tr id=") == 10 and 'data-part="micro20 VII-C"' in text
 
 

@@ -102,3 +102,16 @@ def test_a_page_without_claims_has_no_objections(tmp_path):
     assert isinstance(verdicts.shown_verdicts(page), pd.DataFrame) and not verdicts.objections(
         verdicts.shown_verdicts(page)
     )
+
+
+def test_causes_of_findings_are_counted_and_those_of_printed_numbers_are_not():
+    rows = pd.DataFrame(
+        [("finding", "window"), ("finding", "window"), ("finding", "machine"), ("finding", "open"),
+         ("finding", ""), ("arithmetic", "paper"), ("finding", "paper")],
+        columns=["kind", "cause"],
+    )  # fmt: skip
+    assert verdicts.causes_line(rows) == (
+        "Findings that do not hold or are undecided, because of ours: 3 (1 machine, 2 window); "
+        "because of the paper: 1; of an open cause: 1."
+    )
+    assert verdicts.causes_line(rows.assign(cause="")) == ""

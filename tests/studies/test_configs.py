@@ -1,6 +1,7 @@
 """The committed configurations ask for studies that can be made."""
 
 import json
+import re
 
 import pytest
 import yaml
@@ -10,7 +11,7 @@ from tessera.core import platforms, scenarios
 from tessera.lab import catalogue
 from tessera.lab import study as studies_of_lab
 from tessera.lab.studies import design_catalogue
-from tessera.lab.studies.designs import check_pairs
+from tessera.lab.studies.designs import check_pairs, pairs_of
 from tessera.record import workloads
 from tessera.simulate.sampling import parse_sampling
 
@@ -46,13 +47,22 @@ def test_names_exist(config):
 
 def test_designs_ask_also_for_workloads_of_the_run_and_for_known_designs_and_mappings(config):
     asked = config["studies"].get("designs", {})
-    designs = {one.name for one in (*design_catalogue.DESIGNS, *design_catalogue.DESIGN_VARIANTS)} | {
-        "nested"
-    }
+    designs = {*design_catalogue.DESIGN_NAMES, *design_catalogue.VARIANT_NAMES}
     assert set(asked.get("also", {})) <= set(config["workloads"])
     for pairs in asked.get("also", {}).values():
         check_pairs(pairs)
-        assert {pair.partition(":")[0] for pair in pairs} <= designs
+        asked_for = [pair for text in pairs for pair in pairs_of(text)]
+        assert len(set(asked_for)) == len(asked_for)
+        assert {design for design, _ in asked_for} <= designs
+
+
+def test_the_schema_takes_the_forms_that_the_study_takes(root):
+    schema = json.loads((root / "workflow" / "schemas" / "config.schema.json").read_text())
+    study = schema["properties"]["studies"]["properties"]["designs"]["properties"]
+    form = re.compile(study["also"]["additionalProperties"]["items"]["pattern"])
+    good = ("anchor:low", "thp+anchor:low+pages-64-4kb", "rmm:eager-adjacent+demand-over-pages-512")
+    wrong = ("anchor", "anchor+:low", "anchor:low+", "anchor:low-adjacent", "thp,anchor:low", "a:low:max")
+    assert all(form.search(text) for text in good) and not any(form.search(text) for text in wrong)
 
 
 def test_plans_are_samples_of_their_window(config):

@@ -109,13 +109,19 @@ def test_structures_and_energy_by_hand(request_of):
     found, parts = simulated(request_of("low"), ["baseline", "anchor", "rmm"])
     by_design = found.set_index("design")["energy_nj"]
     # 1024 x 8: 6.85 pJ a read, 8.96 mW for one second; baseline reads H + M = 1500, anchor 700 twice
-    leaked = 8.96e6
-    assert by_design["baseline"] == pytest.approx(leaked + 1500 * 6.85e-3)
-    assert by_design["anchor"] == pytest.approx(leaked + 1400 * 6.85e-3)
+    # L1, 64 x 4: 2.52 pJ for each of 3,000 accesses, 0.66 mW; anchor has a second one for 2MB pages
+    assert by_design["baseline"] == pytest.approx((8.96 + 0.66) * 1e6 + 1500 * 6.85e-3 + 3000 * 2.52e-3)
+    assert by_design["anchor"] == pytest.approx((8.96 + 2 * 0.66) * 1e6 + 1400 * 6.85e-3 + 6000 * 2.52e-3)
     assert pd.isna(by_design["rmm"])  # its ranges have no energy
     rows = parts.set_index(["design", "structure"])
     assert rows.loc[("baseline", "second-level"), ["accesses", "hits"]].tolist() == [1500, 500]
     assert rows.loc[("anchor", "regular"), "read_energy_nj"] == pytest.approx(700 * 6.85e-3)
+    assert rows.loc[("baseline", "first-level"), "read_energy_nj"] == pytest.approx(3000 * 2.52e-3)
+    assert rows.loc[("anchor", "first-level"), "read_energy_nj"] == pytest.approx(6000 * 2.52e-3)
+    assert (
+        rows.xs("first-level", level="structure")["hits"].isna().all()
+        and ("rmm", "first-level") not in rows.index
+    )
 
 
 def test_energy_of_virtual_caches_has_two_filters_with_two_reads_each():
@@ -132,7 +138,13 @@ def test_energy_of_virtual_caches_has_two_filters_with_two_reads_each():
     )
 
 
-@pytest.mark.parametrize("changes", [{"tlb.stlb.entries": 1536}, {"tlb.stlb.ways": 16}, {"tlb.stlb.ways": 4}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tlb.stlb.entries": 1536}, {"tlb.stlb.ways": 16}, {"tlb.stlb.ways": 4},
+        {"tlb.l1d.4kb.entries": 96}, {"tlb.l1d.4kb.ways": 8},
+    ],
+)  # fmt: skip
 def test_an_array_of_another_size_has_no_energy(changes):
     other = set_values(platforms.load_platform("park-haswell"), changes)
     assert design_catalogue.energy_nj("thp", {"second-level": 1}, 1.0, other) is None
@@ -171,7 +183,8 @@ def test_variants_are_designs_with_other_keys_and_their_own_names(request_of, mo
     assert seen == [
         ["baseline", None, None], ["hvc-many-segment", 0, None], ["hvc-delayed-tlb", None, 32768],
     ]  # fmt: skip
-    assert all(design_catalogue.behind_l3(one.name) for one in design_catalogue.DESIGN_VARIANTS)
+    behind = {one.name for one in design_catalogue.DESIGN_VARIANTS if design_catalogue.behind_l3(one.name)}
+    assert behind == {name for name in design_catalogue.VARIANT_NAMES if name.startswith("hvc-")}
     assert not design_catalogue.behind_l3("anchor") and not design_catalogue.behind_l3("own-design")
     # without its segment cache, a design has the energy of the other arrays
     park = platforms.load_platform("park-haswell")
@@ -180,6 +193,38 @@ def test_variants_are_designs_with_other_keys_and_their_own_names(request_of, mo
         for name in ("hvc-many-segment", "hvc-many-segment-no-sc")
     )
     assert with_it - without == pytest.approx(1.32e6)
+
+
+def test_a_number_of_walkers_changes_that_key_only(request_of):
+    park = platforms.load_platform("park-haswell")
+    for words, count in (("2-walkers", 2), ("any-walkers", 0)):
+        names = {name.removesuffix(f"-{words}") for name in design_catalogue.VARIANT_NAMES if words in name}
+        assert names == {"baseline", "hvc-delayed-tlb", "nested-4kb"}
+        for name in names:
+            own = design_catalogue.named_design(f"{name}-{words}").values
+            assert own == design_catalogue.named_design(name).values | {"walker.count": count}
+            same = (design_catalogue.leakage_nj(one, 1000.0, park) for one in (name, f"{name}-{words}"))
+            assert len(set(same)) == 1
+    # its second level is in no list of structures, as that of baseline
+    _, parts = simulated(request_of("low"), ["baseline-2-walkers"])
+    assert parts["structure"].tolist() == ["first-level", "second-level"]
+
+
+def test_a_virtual_machine_has_keys_of_its_own():
+    values = {name: design_catalogue.named_design(name).values for name in design_catalogue.VARIANT_NAMES}
+    assert values["nested-4kb"] == {"mmu.design": "nested", "design.nested.only_4kb": 1}
+    assert values["hvc-many-segment-virtualized"] == {
+        "mmu.design": "hvc-many-segment", "design.hvc-many-segment.dimensions": 2,
+    }  # fmt: skip
+
+
+def test_a_plus_is_each_design_under_each_mapping():
+    assert cells.pairs_of("anchor:low") == [("anchor", "low")]
+    assert cells.pairs_of("anchor+rmm:low+max") == [
+        ("anchor", "low"), ("anchor", "max"), ("rmm", "low"), ("rmm", "max"),
+    ]  # fmt: skip
+    short = cells.wanted_mappings(["thp"], ["low"], ["thp+anchor:low+max", "anchor:high"])
+    assert short == {"thp": ["low", "max"], "anchor": ["low", "max", "high"]}
 
 
 def test_a_design_has_each_mapping_once():
@@ -197,12 +242,15 @@ def test_a_mapping_without_a_file_has_no_cells(request_of):
     assert found[["design", "mapping"]].values.tolist() == [["baseline", "low"]]
 
 
-@pytest.mark.parametrize("text", ["anchor", "anchor:", ":low", "anchor:low,:"])
+@pytest.mark.parametrize(
+    "text",
+    ["anchor", "anchor:", ":low", "anchor:low,:", "anchor+:low", "anchor:low+", "+anchor:low", "a:low:max"],
+)
 def test_a_pair_of_another_form_is_refused(tmp_path, text):
     with pytest.raises(TesseraError) as refused:
         lab_run("designs", f"also={text}", out=tmp_path)
     assert f"also={text}" in refused.value.asked
-    for word in ("also=anchor:hihg", "mappings=low,hihg"):
+    for word in ("also=anchor:hihg", "also=thp+anchor:low+hihg", "mappings=low,hihg"):
         with pytest.raises(TesseraError, match="hihg"):
             lab_run("designs", word, out=tmp_path)
 
@@ -215,8 +263,9 @@ def test_the_kinds_are_those_of_the_generator():
             placements.check_kinds(["low", wrong])
 
 
-def test_sentences_leave_out_designs_behind_l3_and_those_without_all_workloads(request_of):
-    found, _ = simulated(request_of("max"), ["baseline", "thp", "anchor", "rmm", "hvc-delayed-tlb"])
+def test_sentences_leave_out_variants_designs_behind_l3_and_those_without_all_workloads(request_of):
+    wanted = ["baseline", "thp", "anchor", "rmm", "hvc-delayed-tlb", "baseline-2-walkers"]
+    found, _ = simulated(request_of("max"), wanted)
     other = found.assign(workload="other")
     both = pd.concat([found, other[other["design"] != "rmm"]], ignore_index=True)
     said = sentences.design_sentences(both)
@@ -235,6 +284,24 @@ def test_a_failed_recording_is_a_failed_row_and_the_command_succeeds(tmp_path):
     assert "QEMU-7" in table["message"].iloc[0]
     for one in (schema.DESIGN_STRUCTURES, schema.DESIGN_MAPPINGS):
         assert len(read_file(one, tmp_path / "o" / one.file)) == 0
+
+
+@pytest.mark.toolchain
+def test_many_segments_need_no_walker_and_other_designs_do(two_phases, tmp_path, monkeypatch):
+    """So R of many segments stands beside R of any number of walkers."""
+    made = [
+        design_catalogue.CataloguedDesign(f"{name}-{count}", "", (), name, {"walker.count": count})
+        for name in ("baseline", "hvc-delayed-tlb", "hvc-many-segment")
+        for count in (1, 2, 0)
+    ]
+    monkeypatch.setattr(design_catalogue, "DESIGN_VARIANTS", tuple(made))
+    words = [f"trace={two_phases}", "platform=park-haswell", "mappings=max"]
+    shown = lab_run("designs", *words, f"designs={','.join(one.name for one in made)}", out=tmp_path)
+    assert shown.exit_code == 0, shown.output
+    found = read_file(schema.DESIGN_CELLS, tmp_path / "cells.csv").set_index("design")["runtime_cycles"]
+    for name in ("baseline", "hvc-delayed-tlb"):
+        assert found[f"{name}-1"] > found[f"{name}-2"] > found[f"{name}-0"]
+    assert found["hvc-many-segment-1"] == found["hvc-many-segment-2"] == found["hvc-many-segment-0"]
 
 
 @pytest.mark.toolchain

@@ -211,7 +211,7 @@ _MORE = {
     "first-touch": {"implementation": "Tessera's patches on Linux 6.12, in a guest"},
     "allocator-memory": {"implementation": "Tessera's allocator"},
 }
-_LATER = ("explanation", "distribution", "protocol", "beside", "implementation", "depends_on")
+_LATER = ("explanation", "distribution", "protocol", "beside", "implementation", "cause", "depends_on")
 
 
 def claims() -> pd.DataFrame:
@@ -219,6 +219,7 @@ def claims() -> pd.DataFrame:
     table = pd.DataFrame(_ROWS, columns=[name for name in CLAIMS.names if name not in _LATER])
     fails = table["verdict"] == "FAILS-IN-SIMULATION"
     table = table.assign(explanation=fails.map({True: EXPLANATION, False: ""}), depends_on="")
+    table["cause"] = fails.map({True: "machine", False: ""})
     for name in ("distribution", "protocol", "beside", "implementation"):
         table[name] = [_MORE.get(one, {}).get(name, "") for one in table["id"]]
     return table[list(CLAIMS.names)]

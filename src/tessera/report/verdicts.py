@@ -135,6 +135,16 @@ VERDICTS: dict[str, VerdictStyle] = {
         ),
     )
 }
+#: Why a finding of a paper does not hold here; the first four are ours.
+OURS = ("machine", "program", "window", "model")
+CAUSES: dict[str, str] = {
+    "machine": "Because of ours: the simulated machine differs.",
+    "program": "Because of ours: another program, input, size or choice of programs.",
+    "window": "Because of ours: only a part of the run was simulated.",
+    "model": "Because of ours: a model, a mapping, an energy or our reading of the sentence.",
+    "paper": "Because of the paper: its own numbers say something else.",
+    "open": "The cause is open.",
+}
 #: Words of claims_elsewhere.csv, which are no verdicts: no claim of claims.csv has one.
 ELSEWHERE: dict[str, str] = {
     "HOLDS-ELSEWHERE": "It holds on a processor of another class than the paper's.",
@@ -169,6 +179,22 @@ def score_line(score: Score, claims: pd.DataFrame) -> str:
     kinds = {UNDECIDED: _kinds(claims)}
     words = [f"{mine.count(name)} {name}{kinds.get(name, '')}" for name in ordered_verdicts(mine)]
     return f"{score.name}: {', '.join(words) or 'none'}"
+
+
+def causes_line(claims: pd.DataFrame) -> str:
+    """Findings that do not hold, or are undecided, by cause: ``because of ours: 9 (6 window, 3 model)``."""
+    if "cause" not in claims:  # a table of an older run
+        return ""
+    found = claims.loc[claims["kind"] == "finding", "cause"].tolist()
+    ours = [f"{found.count(name)} {name}" for name in OURS if name in found]
+    parts = (
+        [f"because of ours: {sum(found.count(name) for name in OURS)} ({', '.join(ours)})"] if ours else []
+    )
+    if "paper" in found:
+        parts.append(f"because of the paper: {found.count('paper')}")
+    if "open" in found:
+        parts.append(f"of an open cause: {found.count('open')}")
+    return f"Findings that do not hold or are undecided, {'; '.join(parts)}." if parts else ""
 
 
 def in_words(score: Score, verdicts: Iterable[str]) -> str:

@@ -30,9 +30,10 @@ CLAIMS = Table(
     required        truth  -  whether a run fails if the claim fails
     figure          text   -  figure that shows the claim
     explanation     text   -  why the claim does not hold, written by a person
+    cause           text   -  what it names: ours (machine, program, window, model), paper, or open
     depends_on      text   -  assumption that the verdict depends on (docs/explain/studies.md), or empty
     """),
-    added=("distribution", "protocol", "beside", "implementation", "depends_on"),
+    added=("distribution", "protocol", "beside", "implementation", "cause", "depends_on"),
 )  # fmt: skip
 ELSEWHERE = Table(
     "claims_elsewhere", lambda t: t.claims_elsewhere, "tessera measure bundle judge", "measured",

@@ -123,16 +123,17 @@ DESIGN_CELLS = Table(
     runtime_to_baseline_percent  number  percent       change of R to the design baseline, same mapping
     misses_to_thp_percent        number  percent       change of M to the design thp, same mapping
     runtime_to_thp_percent       number  percent       change of R to the design thp, same mapping
-    energy_nj                    number  nJ            assumed: energy of arrays behind L1; empty if unknown
+    energy_nj                    number  nJ            assumed: energy of the arrays of data; empty if unknown
     """), *PROVENANCE),
 )  # fmt: skip
 DESIGN_STRUCTURES = Table(
     "design_structures", lambda t, w="*", p="*": t.designs(w, p, "structures"), _DESIGN_WRITER, "column",
-    "counts of the structures of each design; `second-level` (baseline, thp) has H + M accesses",
+    "counts of the structures of each design; `first-level` is the L1 DTLB (baseline, thp, anchor), "
+    "`second-level` (baseline, thp) has H + M accesses",
     (*PAIR, *_DESIGN_KEYS, *columns("""
     structure          text    -         name of the structure; background: loads that no access waits for
     accesses           count   accesses  look-ups, or background loads
-    hits               count   accesses  those that hit, or background loads that a cache served
+    hits               count   accesses  hits (first-level: empty), or background loads that a cache served
     lookup_cycles      count   cycles    what the look-ups added to accesses
     background_cycles  count   cycles    B: latency of background loads
     read_energy_nj     number  nJ        assumed: energy of the reads; empty if it is unknown

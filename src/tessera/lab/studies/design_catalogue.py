@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -12,15 +12,17 @@ from tessera.core.platforms import Platform
 
 # The designs, and the arrays whose energy is known (``design_energy.csv``).
 #
-# A design that is not in :data:`DESIGNS` can be compared, too: it has no energy. Energy is that of the data
-# side behind L1: L1 TLBs, caches, page walks and code pages are not counted. A design with an array that
+# A design that is not in :data:`DESIGNS` can be compared, too: it has no energy. Energy is that of the
+# translation of data; caches, page walks and code pages are not counted. A design with an array that
 # ``design_energy.csv`` lacks (ranges, clusters, a segment's registers) has no energy, because a sum without
-# it would favour the design.
+# it would favour the design. Arrays that cores could share (Park, 2.4.4: the index cache) leak in full.
 #
-# :data:`DESIGN_VARIANTS` are designs with another size of one structure. They have names of their own, so
-# that tables and claims tell them apart; a study asks for them by name.
+# :data:`DESIGN_VARIANTS` are designs with another value of one key. They have names of their own, so that
+# tables and claims tell them apart; a study asks for them by name.
 
 BASELINE_DESIGN, THP, IDEAL = "baseline", "thp", "ideal"
+#: The L1 DTLB, which no design lists among its structures; each access reads it.
+FIRST_LEVEL = "first-level"
 #: The second level of a design that does not list it among its structures; its accesses are H + M.
 SECOND_LEVEL = "second-level"
 
@@ -59,7 +61,7 @@ class CataloguedDesign:
     """A design of the study.
 
     Attributes:
-        arrays: all that it has behind L1, or none if one has no energy.
+        arrays: all that translate data, or none if one has no energy.
         design: of the simulator, if it has another name.
         changes: keys of the platform and their values.
     """
@@ -76,8 +78,22 @@ class CataloguedDesign:
         return {"mmu.design": self.design or self.name} | self.changes
 
 
-def _second_level(*structures: str) -> Array:
-    return Array("tlb", structures, "tlb.stlb.entries", 0, ("tlb.stlb.ways", 8))
+def _two_levels(*structures: str, page_sizes: int) -> tuple[Array, ...]:
+    """L1 DTLB and second level.
+
+    An access reads the L1 arrays of all page sizes at once. That of 2MB pages (32 entries) is taken for one
+    of 64, which has the size of Park's synonym TLB.
+    """
+    l1 = Array(
+        "synonym-tlb",
+        (FIRST_LEVEL,),
+        "tlb.l1d.4kb.entries",
+        0,
+        ("tlb.l1d.4kb.ways", 4),
+        reads=page_sizes,
+        copies=page_sizes,
+    )
+    return l1, Array("tlb", structures, "tlb.stlb.entries", 0, ("tlb.stlb.ways", 8))
 
 
 def _candidates(section: str) -> tuple[Array, ...]:
@@ -108,15 +124,17 @@ _SEGMENT_ARRAYS = (
     Array("segment-table", ("segment-table",), "", 2048),
 )
 DESIGNS: tuple[CataloguedDesign, ...] = (
-    CataloguedDesign(BASELINE_DESIGN, "two levels of TLBs on 4KB pages only", (_second_level(SECOND_LEVEL),)),
-    CataloguedDesign(THP, "the same on the pages of the mapping", (_second_level(SECOND_LEVEL),)),
+    CataloguedDesign(
+        BASELINE_DESIGN, "two levels of TLBs on 4KB pages only", _two_levels(SECOND_LEVEL, page_sizes=1)
+    ),
+    CataloguedDesign(THP, "the same on the pages of the mapping", _two_levels(SECOND_LEVEL, page_sizes=2)),
     CataloguedDesign("cluster", "an array of 4KB pages and an array of groups of eight"),
     CataloguedDesign("cluster-2mb", "cluster, with 2MB pages in the array of pages"),
     CataloguedDesign("rmm", "thp and 32 ranges beside it"),
     CataloguedDesign(
         "anchor",
         "one array for pages and anchors; the distance is chosen once, by the reading count of Algorithm 1",
-        (_second_level("regular", "anchor"),),
+        _two_levels("regular", "anchor", page_sizes=2),
     ),
     CataloguedDesign("direct-segment", "the largest chunk needs no TLB; thp outside it"),
     CataloguedDesign(
@@ -130,7 +148,7 @@ DESIGNS: tuple[CataloguedDesign, ...] = (
     CataloguedDesign(IDEAL, "every data access hits in L1: the bound"),
 )
 DESIGN_NAMES = tuple(one.name for one in DESIGNS)
-DESIGN_VARIANTS: tuple[CataloguedDesign, ...] = (
+_VARIANTS: tuple[CataloguedDesign, ...] = (
     CataloguedDesign(
         "hvc-delayed-tlb-32k",
         "hvc-delayed-tlb with 32,768 entries",
@@ -152,9 +170,48 @@ DESIGN_VARIANTS: tuple[CataloguedDesign, ...] = (
         "hvc-many-segment",
         {f"{_SEGMENTS}.index_cache_bytes": 8192},
     ),
+    CataloguedDesign(
+        "hvc-many-segment-virtualized",
+        "hvc-many-segment in a virtual machine: segments of the guest, then those of the host",
+        (),
+        "hvc-many-segment",
+        {f"{_SEGMENTS}.dimensions": 2},
+    ),
+    CataloguedDesign(
+        "nested-4kb",
+        "nested on 4KB pages only: walks of up to 24 loads",
+        (),
+        "nested",
+        {"design.nested.only_4kb": 1},
+    ),
 )
-#: Designs whose second level is not among their structures.
-HIDDEN_SECOND_LEVEL = (BASELINE_DESIGN, THP)
+#: Designs that walk for data and whose R Park's claims read. His Table 2.4 calls TLBs non-blocking and prints
+#: no number of walkers. Many segments walk for code only.
+_WALKED = (BASELINE_DESIGN, "hvc-delayed-tlb", "nested-4kb")
+#: end of the name -> ``walker.count``, in which 0 is any number
+WALKERS = {"2-walkers": 2, "any-walkers": 0}
+
+
+def _with_walkers(one: CataloguedDesign, words: str) -> CataloguedDesign:
+    return replace(
+        one,
+        name=f"{one.name}-{words}",
+        sentence=f"{one.name} with {words.replace('-', ' ')}",
+        design=one.design or one.name,
+        changes=one.changes | {"walker.count": WALKERS[words]},
+    )
+
+
+DESIGN_VARIANTS: tuple[CataloguedDesign, ...] = (
+    *_VARIANTS,
+    *(
+        _with_walkers(one, words)
+        for one in (*DESIGNS, *_VARIANTS)
+        if one.name in _WALKED
+        for words in WALKERS
+    ),
+)
+VARIANT_NAMES = tuple(one.name for one in DESIGN_VARIANTS)
 
 
 def named_design(name: str) -> CataloguedDesign:
@@ -165,6 +222,11 @@ def named_design(name: str) -> CataloguedDesign:
 def arrays_of(design: str) -> tuple[Array, ...]:
     """The arrays of a design or variant; none for one that is not listed."""
     return named_design(design).arrays
+
+
+def hides(design: str, level: str) -> bool:
+    """Whether a design reads a level (:data:`FIRST_LEVEL`, :data:`SECOND_LEVEL`) that it does not list."""
+    return any(level in array.structures for array in arrays_of(design))
 
 
 def behind_l3(design: str) -> bool:

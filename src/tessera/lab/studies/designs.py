@@ -23,9 +23,10 @@ from tessera.lab.studies import design_catalogue, placements
 from tessera.lab.studies.design_catalogue import (
     BASELINE_DESIGN,
     DESIGN_NAMES,
-    HIDDEN_SECOND_LEVEL,
+    FIRST_LEVEL,
     SECOND_LEVEL,
     THP,
+    hides,
     named_design,
 )
 from tessera.lab.studies.windows import middle
@@ -129,12 +130,14 @@ def _counted(inputs: Inputs, design: str, platform: Platform, row: dict, parts: 
     if not is_ok(row):  # the simulator read its own mapping file and rejected it for this design
         return head | {"status": REFUSED, "message": row["message"]}, []
     cell = head | {"status": row["status"], "message": row["message"]} | {n: row[n] for n in _COUNTS}
-    if design in HIDDEN_SECOND_LEVEL:
+    if hides(design, SECOND_LEVEL):
         hits = row["stlb_hits"]
         parts = [
             {"structure": SECOND_LEVEL, "accesses": hits + row["stlb_misses"], "hits": hits},
             *parts,
         ]
+    if hides(design, FIRST_LEVEL):  # its hits are not counted: H and M have those of code, too
+        parts = [{"structure": FIRST_LEVEL, "accesses": row["accesses"]}, *parts]
     accesses = {part["structure"]: part["accesses"] for part in parts}
     cell["energy_nj"] = design_catalogue.energy_nj(design, accesses, row["runtime_cycles"], platform)
     structures = [
@@ -162,13 +165,25 @@ def _head(inputs: Inputs, design: str, mapping: str) -> dict:
 # The study: mappings for the pools of a window, then designs under them.
 
 
-def check_pairs(pairs: Sequence[str]) -> None:
-    """Raises ValueError for a text that is not DESIGN:MAPPING, TesseraError for an unknown mapping."""
-    for pair in pairs:
-        design, _, mapping = pair.partition(":")
-        if not (design and mapping):
-            raise ValueError(f"'{pair}' is not DESIGN:MAPPING, for example anchor:high-over-low")
-        placements.check_kinds([mapping])
+def pairs_of(text: str) -> list[tuple[str, str]]:
+    """(design, mapping) of DESIGN:MAPPING; of ``a+b:x+y`` each design under each mapping.
+
+    Raises:
+        ValueError: another form.
+    """
+    designs, _, mappings = text.partition(":")
+    found = [(design, mapping) for design in designs.split("+") for mapping in mappings.split("+")]
+    if ":" in mappings or not all(design and mapping for design, mapping in found):
+        raise ValueError(
+            f"'{text}' is not DESIGN:MAPPING, for example anchor:high-over-low or anchor+rmm:low+max"
+        )
+    return found
+
+
+def check_pairs(texts: Sequence[str]) -> None:
+    """Raises ValueError for a text of another form, TesseraError for an unknown mapping."""
+    for text in texts:
+        placements.check_kinds(list(dict.fromkeys(mapping for _, mapping in pairs_of(text))))
 
 
 def wanted_mappings(
@@ -176,8 +191,9 @@ def wanted_mappings(
 ) -> dict[str, list[str]]:
     """Design -> its mappings, each once: every design under each mapping, then the pairs of ``also``."""
     pairs = [(design, mapping) for design in designs for mapping in mappings]
+    pairs += [pair for text in also for pair in pairs_of(text)]
     found: dict[str, list[str]] = {}
-    for design, mapping in dict.fromkeys([*pairs, *(tuple(pair.split(":", 1)) for pair in also)]):
+    for design, mapping in dict.fromkeys(pairs):
         found.setdefault(design, []).append(mapping)
     return found
 
@@ -226,7 +242,8 @@ def designs(
         platform: name or YAML file; the tables of Park, KAIST 2019, are for park-haswell.
         designs: those to compare (tessera simulate --list); default: all of Park that one process can have.
         mappings: kinds of mappings (tessera mapping generate --help).
-        also: further designs under mappings of their own, DESIGN:MAPPING,...
+        also: further designs under mappings of their own, DESIGN:MAPPING,...; a+b:x+y is each design under
+          each mapping.
         accesses: simulate so many from the middle of the trace; default: the whole trace.
         seed: of the mappings.
         jobs: mappings at the same time.

@@ -6,7 +6,7 @@ import pandas as pd
 
 from tessera.core.results.outcomes import SKIPPED
 from tessera.core.units import percent_text
-from tessera.lab.studies.design_catalogue import BASELINE_DESIGN, IDEAL, behind_l3
+from tessera.lab.studies.design_catalogue import BASELINE_DESIGN, IDEAL, VARIANT_NAMES, behind_l3
 from tessera.lab.studies.sweep import conclusion_named
 from tessera.lab.studies.variations import BASELINE, NO_MISPREDICTIONS
 
@@ -146,8 +146,8 @@ def sweep_sentences(survival: pd.DataFrame, table: pd.DataFrame) -> list[str]:
 
 
 def design_sentences(cells: pd.DataFrame) -> list[str]:
-    """For each mapping the design with the smallest median of misses relative to the baseline."""
-    other = cells["design"].isin((BASELINE_DESIGN, IDEAL)) | cells["design"].map(behind_l3)
+    """For each mapping the design with the smallest median of misses relative to the baseline; no variant."""
+    other = cells["design"].isin((BASELINE_DESIGN, IDEAL, *VARIANT_NAMES)) | cells["design"].map(behind_l3)
     rows = cells[cells["misses_to_baseline_percent"].notna() & ~other]
     found = []
     for mapping, part in rows.groupby("mapping", sort=False):

@@ -81,6 +81,7 @@ class Claim:
     required: bool = False
     figure: str = ""
     explanation: str = ""  #: why it deviates or fails, in a person's words
+    cause: str = ""  #: what the explanation names (:data:`tessera.report.verdicts.CAUSES`)
     implementation: str = ""  #: whose kernel or allocator the obtained value comes from
     readings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     beside: tuple[Beside, ...] = ()

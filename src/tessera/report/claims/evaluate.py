@@ -59,6 +59,7 @@ def unexplained(claims: pd.DataFrame) -> list[str]:
 
 def claim_row(claim: Claim, outcome: Outcome | None, judged: Verdict, others: str = "") -> dict:
     """The claim's row of ``claims.csv``; ``others``: :func:`undecided_numbers`."""
+    explained = judged.name in (*BAD, UNDECIDED)
     return {
         "id": claim.id,
         "paper": claim.paper,
@@ -81,7 +82,8 @@ def claim_row(claim: Claim, outcome: Outcome | None, judged: Verdict, others: st
         "implementation": claim.implementation,
         "required": claim.required,
         "figure": claim.figure,
-        "explanation": claim.explanation if judged.name in (*BAD, UNDECIDED) else "",
+        "explanation": claim.explanation if explained else "",
+        "cause": claim.cause if explained else "",
         "depends_on": _depends_on(claim, outcome),
     }
 

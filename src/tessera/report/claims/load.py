@@ -130,6 +130,7 @@ def _claim(entry: dict, reference_dir: Path | str | None) -> Claim:
         required=entry["required"],
         figure=entry["figure"],
         explanation=entry.get("explanation", "").strip(),
+        cause=entry.get("cause", ""),
         implementation=entry.get("implementation", ""),
     )
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from tessera.core import platforms
 from tessera.core.results.outcomes import FAILED, is_ok
 from tessera.core.results.study_tables import DESIGN_CELLS, DESIGN_STRUCTURES, PROBES
-from tessera.lab.studies import design_catalogue
 from tessera.lab.studies.design_catalogue import BASELINE_DESIGN
 from tessera.report.claims.claim import REPRODUCE, Missing, Outcome
 from tessera.report.claims.evidence import Evidence
@@ -92,12 +90,16 @@ def _of_workload(column: str, workload: str) -> str:
 
 
 @evaluator
-def design_lead(claim, evidence, design: str, others: list, mappings: list) -> Outcome:
-    """By mapping: average saving of ``design`` minus the largest average of ``others``, points."""
+def design_lead(claim, evidence, design: str, others: list, mappings: list | dict) -> Outcome:
+    """By mapping: average saving of ``design`` minus the largest average of ``others``, points.
+
+    ``mappings``: names that are published, or published name -> mapping.
+    """
+    named = mappings if isinstance(mappings, dict) else {mapping: mapping for mapping in mappings}
     leads = {
-        mapping: _mean_saving(claim, evidence, design, mapping)
+        name: _mean_saving(claim, evidence, design, mapping)
         - max(_mean_saving(claim, evidence, other, mapping) for other in others)
-        for mapping in mappings
+        for name, mapping in named.items()
     }
     return Outcome(leads, PROVENANCE)
 
@@ -122,9 +124,6 @@ def mean_gains(claim, evidence, of: dict, over: str) -> Outcome:
 
 
 # Structures of translation designs (``studies/designs/.../structures.csv``): shares, rates, CPI, power.
-
-#: An L1 TLB for 4KB pages (Park, Table 3.3) has the size and ways of the synonym TLB.
-L1_TLB = ("synonym-tlb", 64)
 
 
 @evaluator
@@ -182,26 +181,17 @@ def cpi_saved(
 
 
 @evaluator
-def power_saved(claim, evidence, design: str, mapping: str) -> Outcome:
-    """Power of translation that a design without L1 TLBs saves over ``baseline``, percent; average (2.6.3).
+def power_saved(claim, evidence, design: str, mapping: str, over: str) -> Outcome:
+    """Power of translation that a design saves over the design ``over``, percent; average (2.6.3).
 
-    Power is energy / R. To the energy of ``baseline`` comes that of its L1 TLB for 4KB pages: a read for each
-    access, and leakage.
+    Power is energy / R.
     """
-    platform = platforms.load_platform(PLATFORM)
-    frequency = int(platform.values[design_catalogue.FREQUENCY].value)
-    l1 = design_catalogue.energy_by_size()[L1_TLB]
 
-    def watts(workload: str, name: str) -> float:
-        nj, runtime, accesses = (
-            design_number(evidence, workload, name, mapping, c) for c in ("energy_nj", RUNTIME, "accesses")
-        )
-        seconds = runtime / frequency
-        if name == BASELINE_DESIGN:
-            nj += accesses * l1.read_pj * 1e-3 + l1.leakage_mw * seconds * 1e6
-        return nj * 1e-9 / seconds
+    def power(workload: str, name: str) -> float:
+        nj, runtime = (design_number(evidence, workload, name, mapping, c) for c in ("energy_nj", RUNTIME))
+        return nj / runtime
 
-    saved = [100 * (1 - watts(w, design) / watts(w, BASELINE_DESIGN)) for w in claim.scope.workloads]
+    saved = [100 * (1 - power(w, design) / power(w, over)) for w in claim.scope.workloads]
     return Outcome(float(np.mean(saved)), PROVENANCE)
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from tessera.core.mapping.kinds import OVER
 from tessera.core.results.study_tables import DESIGN_CELLS
 from tessera.core.results.transfer_tables import ANSWERED, LADDER, VERDICTS
-from tessera.lab.studies.design_catalogue import BASELINE_DESIGN, DESIGN_VARIANTS, IDEAL
+from tessera.lab.studies.design_catalogue import BASELINE_DESIGN, IDEAL, VARIANT_NAMES
 from tessera.lab.studies.placements import KINDS
 from tessera.report.figures import figure, style
 from tessera.report.new_designs import CHANGES, label
@@ -46,8 +46,7 @@ def design_misses_table(results) -> pd.DataFrame:
 def draw_design_misses(results, reference):
     """A bar for each design and workload; "no cell" if the simulator rejected the design."""
     rows = design_misses_table(results)
-    other = [one.name for one in DESIGN_VARIANTS]
-    rows = rows[rows["mapping"].isin(KINDS) & ~rows["design"].isin(other)].reset_index(drop=True)
+    rows = rows[rows["mapping"].isin(KINDS) & ~rows["design"].isin(VARIANT_NAMES)].reset_index(drop=True)
     mappings = list(dict.fromkeys(rows["mapping"]))
     if not mappings:
         raise NotDrawn("figure designs", "no design has a mapping of one machine", "./run reproduce")

@@ -6,7 +6,16 @@ from tessera.report.claims.claim import TO_MEASURE
 from tessera.report.claims.verdicts import UNDECIDED, doubt
 from tessera.report.claims_table import claim_for_reading
 from tessera.report.page_elements import figure_anchor
-from tessera.report.verdicts import NOT_MEASURABLE, PROOF_READING, SCORES, VERDICTS, objection, score_line
+from tessera.report.verdicts import (
+    CAUSES,
+    NOT_MEASURABLE,
+    PROOF_READING,
+    SCORES,
+    VERDICTS,
+    causes_line,
+    objection,
+    score_line,
+)
 
 KINDS = tuple(SCORES)  #: in the order of the page: what is most asked for first
 #: rule of a tolerance -> words without and with slack
@@ -40,6 +49,7 @@ def claims_page(facts) -> dict:
         "reasons": notes,
         "claims_reason": facts.claims_reason,
         "bars": verdict_bars(claims),
+        "causes_line": causes_line(facts.claims),
         "unmeasured": VERDICTS[NOT_MEASURABLE],
         "choices": [
             choice(
@@ -65,6 +75,7 @@ def claim_rows(facts) -> list[dict]:
             "link": figure_anchor(row["figure"], facts),
             "part": part(row),
             "allowed": allowed(row["tolerance"]),
+            "cause_words": CAUSES.get(row.get("cause", ""), ""),
             "doubt": doubt(row["reason"]) if row["verdict"] == UNDECIDED else "",
         }
         for row in table.to_dict("records")
