@@ -13,7 +13,7 @@
 namespace tessera::os {
 namespace {
 
-constexpr uint64_t line_bytes = trace::string_line_bytes;
+constexpr uint64_t most_bytes = trace::max_access_bytes;
 
 class Loop {
 public:
@@ -65,8 +65,8 @@ private:
         size_t block_begin = begin, block_end = begin + frame.access_counts[execution];
         At at = at_;
         for (size_t i = begin; i < begin + count; ++i) {
-            // An access is at most a line long: if the last byte that it may have is allowed, its length does not matter.
-            if (__builtin_expect(rights.allow(addresses[i], stores[i] != 0) && rights.allow(addresses[i] + line_bytes - 1, stores[i] != 0),
+            // If the last byte that it may have is allowed, its length does not matter.
+            if (__builtin_expect(rights.allow(addresses[i], stores[i] != 0) && rights.allow(addresses[i] + most_bytes - 1, stores[i] != 0),
                                  1))
                 continue;
             while (i >= block_end) {

@@ -6,13 +6,12 @@
 
 #include "commands.h"
 #include "tessera/common/text.h"
+#include "tessera/trace/crossing.h"
 #include "tessera/trace/pools.h"
 #include "tessera/trace/printable.h"
 
 namespace tessera::trace::cli {
 namespace {
-
-constexpr uint64_t page_bytes = 4096;
 
 uint64_t outside_pages(const Header& h) {
     uint64_t pages = h.distinct_4kb_pages;
@@ -52,12 +51,11 @@ Counts count(Reader& reader) {
     reader.verify([&](const Frame& frame) {
         const uint64_t* address = frame.addresses.data();
         for (size_t e = 0; e < frame.block_ids.size(); ++e) {
-            const std::vector<MemorySlot>& slots = blocks[frame.block_ids[e]].slots;
+            const StaticBlock& block = blocks[frame.block_ids[e]];
             found.masked_loads += masked[frame.block_ids[e]];
             for (size_t i = 0; i < frame.access_counts[e]; ++i, ++address) {
-                const uint64_t bytes = slots.empty() ? 1 : slots[std::min(i, slots.size() - 1)].size_bytes;
                 found.outside += !is_in_a_pool(reader.header().pools, *address);
-                found.across_pages += *address % page_bytes + bytes > page_bytes;
+                found.across_pages += crosses_page(block, i, *address);
             }
         }
     });

@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "engine/instruction_pc.h"
 
 namespace tessera::sim {
 
@@ -12,7 +11,7 @@ void check_slot_sizes(const std::vector<trace::StaticBlock>& blocks) {
     for (const trace::StaticBlock& block : blocks)
         for (size_t slot = 0; slot < block.slots.size(); ++slot) {
             const unsigned bytes = block.slots[slot].size_bytes;
-            if (bytes >= 1 && bytes <= most_access_bytes) continue;
+            if (bytes >= 1 && bytes <= trace::max_access_bytes) continue;
             char pc[32];
             std::snprintf(pc, sizeof pc, "0x%llx", static_cast<unsigned long long>(block.pc));
             throw Refusal("a trace whose accesses have 1 to 64 bytes",
@@ -21,26 +20,12 @@ void check_slot_sizes(const std::vector<trace::StaticBlock>& blocks) {
         }
 }
 
-namespace {
-
-/// 1: it never crosses.
-uint64_t bytes_that_cross(const trace::StaticBlock& block, size_t access) {
-    if (block.slots.empty() || block.insns[owner_of_access(block, access)].string != trace::StringPart::none) return 1;
-    return bytes_of_access(block, access);
-}
-
-}  // namespace
-
-bool crosses_page_in(const trace::StaticBlock& block, size_t access, uint64_t address) {
-    return crosses_page(address, bytes_that_cross(block, access));
-}
-
 Crossings::Crossings(const std::vector<trace::StaticBlock>& blocks) {
     for (const trace::StaticBlock& block : blocks) {
         const uint32_t slots = uint32_t(std::max<size_t>(block.slots.size(), 1));
         blocks_.push_back({uint32_t(sizes_.size()), slots});
         for (uint32_t slot = 0; slot < slots; ++slot) {
-            sizes_.push_back(uint8_t(bytes_that_cross(block, slot)));
+            sizes_.push_back(uint8_t(trace::bytes_that_cross(block, slot)));
             largest_ = std::max<uint64_t>(largest_, sizes_.back());
         }
     }

@@ -12,16 +12,11 @@
 
 #include "engine/functional.h"
 #include "os/address_space.h"
+#include "tessera/trace/crossing.h"
 
 namespace tessera::sim {
 
-inline bool crosses_page(uint64_t address, uint64_t bytes) { return (address & 4095) + bytes > 4096; }
-bool crosses_page_in(const trace::StaticBlock& block, size_t access, uint64_t address);
-inline constexpr uint64_t most_access_bytes = 64;
-/// Of an access of an execution of the block.
-inline bool crosses_page(const trace::StaticBlock& block, size_t access, uint64_t address) {
-    return crosses_page(address, most_access_bytes) && crosses_page_in(block, access, address);
-}
+using trace::crosses_page;
 /// The first byte behind the 4KB page of an address.
 inline VirtAddr next_4kb_page(VirtAddr address) { return VirtAddr((address.value | 4095) + 1); }
 /// Whether one page holds both, under the layout or mapping and in the design. Throws Unmapped.

@@ -50,7 +50,7 @@ accesses                  count   accesses      data accesses
 stores                    count   accesses      those that are stores
 instructions              count   instructions  of the recorded thread
 block_executions          count   1             executions of blocks
-distinct_4kb_pages        count   pages         pages that are accessed
+distinct_4kb_pages        count   pages         pages that hold the first byte of an access
 outside_4kb_pages         count   pages         those that lie in no pool, so no layout acts on them
 outside_accesses          count   accesses      accesses to them; only of imported traces
 threads                   count   1             threads that ran in the region

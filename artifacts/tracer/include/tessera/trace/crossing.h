@@ -10,12 +10,19 @@
 
 namespace tessera::trace {
 
-/// Whether this access of an execution of the block goes on in the next page. `number`: of the access in its execution; which slot it
-/// belongs to, see Frame.
-inline bool crosses_page(const StaticBlock& block, size_t number, uint64_t address) {
-    if (block.slots.empty()) return false;
+inline bool crosses_page(uint64_t address, uint64_t bytes) { return address % 4096 + bytes > 4096; }
+
+/// Bytes of access `number` of an execution of the block (which slot it belongs to, see Frame); 1 if it never crosses: in a string
+/// instruction, or in a block without slots.
+inline uint64_t bytes_that_cross(const StaticBlock& block, size_t number) {
+    if (block.slots.empty()) return 1;
     const MemorySlot& slot = block.slots[std::min(number, block.slots.size() - 1)];
-    return address % 4096 + slot.size_bytes > 4096 && block.insns[slot.insn].string == StringPart::none;
+    return block.insns[slot.insn].string == StringPart::none ? slot.size_bytes : 1;
+}
+
+/// Whether this access goes on in the next page.
+inline bool crosses_page(const StaticBlock& block, size_t number, uint64_t address) {
+    return crosses_page(address, max_access_bytes) && crosses_page(address, bytes_that_cross(block, number));
 }
 
 }  // namespace tessera::trace

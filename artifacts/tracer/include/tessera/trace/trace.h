@@ -34,7 +34,7 @@ struct Pool {
     uint64_t base;        ///< virtual address of pool offset 0 (of libmosalloc and imports: aligned to 1GB)
     uint64_t size_bytes;  ///< reserved span
     uint64_t used_bytes;  ///< high-water mark when the recording ended
-    uint64_t distinct_4kb_pages = 0;  ///< pages of this pool that the stream touches; filled in by the writer
+    uint64_t distinct_4kb_pages = 0;  ///< pages of this pool that hold the first byte of an access; filled in by the writer
 };
 
 enum class InsnKind : uint8_t {
@@ -147,7 +147,7 @@ struct Header {
     uint64_t stores = 0;          ///< those of them that store
     uint64_t instructions = 0;
     uint64_t block_executions = 0;
-    uint64_t distinct_4kb_pages = 0;
+    uint64_t distinct_4kb_pages = 0;  ///< that hold the first byte of an access
     uint32_t threads = 1;         ///< that ran in the region; one of them is in the trace
     OneThread thread;             ///< only if there are several
     bool complete_roi = true;     ///< false: stopped at --max-accesses before the ROI ended
