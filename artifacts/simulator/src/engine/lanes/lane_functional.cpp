@@ -102,6 +102,11 @@ private:
         return work;
     }
 
+    /// The first one that was not looked up; chunk.accesses: there is none.
+    size_t next_crossing(const Chunk& chunk) const {
+        return seconds_.size() < chunk.crossings ? chunk.crossing[seconds_.size()] : chunk.accesses;
+    }
+
     /// Accesses [begin, end), and the second pages of those that cross: tables are handed out in the order of first touches.
     void look_up_data(const Chunk& chunk, size_t begin, size_t end) {
         for (; seconds_.size() < chunk.crossings && chunk.crossing[seconds_.size()] < end; begin = seconds_.back().access + 1) {
@@ -115,7 +120,7 @@ private:
     }
 
     void look_up_code(const Chunk& chunk) {
-        size_t at = 0;
+        size_t at = 0, crossing = next_crossing(chunk);
         for (size_t e = 0; e < chunk.executions; ++e) {
             const uint32_t block = chunk.block_ids[e];
             instructions_.execute(blocks_[block].pc, block_bytes_[block], [&](VirtAddr page) {
@@ -123,8 +128,14 @@ private:
                 regions_.map(&fetch.address, 1, &fetch.region);
                 fetches_.push_back(fetch);
             });
-            look_up_data(chunk, at, at + chunk.access_counts[e]);
-            at += chunk.access_counts[e];
+            const size_t end = at + chunk.access_counts[e];
+            if (crossing < end) [[unlikely]] {
+                look_up_data(chunk, at, end);
+                crossing = next_crossing(chunk);
+            } else {
+                regions_.map(chunk.addresses + at, end - at, ids_.data() + at);
+            }
+            at = end;
         }
     }
 

@@ -12,7 +12,7 @@
 namespace tessera::sim::timing {
 
 size_t group_memory_bytes(const ClockConfig& c, unsigned lanes) {
-    const size_t vectors = 64 + size_t{c.dispatch_width} + c.rob_entries + c.load_queue_entries + 2 * size_t{c.store_buffer_entries} +
+    const size_t vectors = 65 + size_t{c.dispatch_width} + c.rob_entries + c.load_queue_entries + 2 * size_t{c.store_buffer_entries} +
                            c.mshrs + c.walkers + c.load_ports + 2 * c.store_ports + c.alu_ports + 2 * idle_intervals + 3 * in_flight_slots +
                            1 + (c.tables_apart ? 2 : 1) * (c.channels + 3 * size_t{c.banks}) + (c.counts_rows ? row_counters : 0);
     return (vectors * lanes * sizeof(uint32_t) + 63) / 64 * 64;

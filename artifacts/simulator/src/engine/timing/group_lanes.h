@@ -44,6 +44,7 @@ public:
         w.alu_ports = {history(c.alu_ports)};
         w.several_drains = c.store_ports > 1;
         w.drains = history(c.store_ports);
+        w.asks_second = take(1);
         w.pages = take(in_flight_slots);
         w.lines = take(in_flight_slots);
         w.lines_to_l2 = take(in_flight_slots + 1);
@@ -78,7 +79,7 @@ public:
         w.overlap = c.overlap;
         w.walker_uses_mshrs = c.walker_uses_mshrs;
         w.walker_serves_background = c.walker_serves_background;
-        w.retired = w.dispatched = w.drained = w.redirect = w.dispatch = w.base = w.ready = w.complete = w.longest_walk = w.asks_second =
+        w.retired = w.dispatched = w.drained = w.redirect = w.dispatch = w.base = w.ready = w.complete = w.longest_walk =
             broadcast<parts>(0);
     }
 

@@ -25,18 +25,18 @@ struct Window {
     History<parts> drains;           ///< a cycle after each of the last stores that leave in one cycle
     Servers<parts> mshrs;
     LaneWalkers<parts> walkers;
+    V* asks_second;  ///< when the second page of the access at hand can be translated: in no register, as few accesses have one
     V *pages, *lines, *lines_to_l2;  ///< arrivals; lines_to_l2[in_flight_slots] stays 0
-    Memory<parts> memory, tables;    ///< of data, and of page tables: on one node, views of the same times
+    Memory<parts> memory, tables;  ///< of data, and of page tables: on one node, views of the same times
     const uint32_t* first_walk_load;  ///< of the batch at hand
     const PlacedLine* walk_loads;
     const CrossingOutcome* crossing;  ///< the next one of the batch, and its second page
     const SecondReference* second;
     // Times.
     V retired, dispatched, drained;
-    V redirect;                         ///< when what follows the last branch can enter, if that was mispredicted
+    V redirect;  ///< when what follows the last branch can enter, if that was mispredicted
     V dispatch, base, ready, complete;  ///< of the instruction at hand
-    V longest_walk;                     ///< bits of the cycles of each access's walks
-    V asks_second;                      ///< when the second page of the access at hand can be translated
+    V longest_walk;  ///< bits of the cycles of each access's walks
 
     CLOCK_MEMBER void begin(const Op& op, const uint8_t* regs) {
         dispatch = max(max(dispatched, dispatches.oldest()), window.oldest());
@@ -81,7 +81,7 @@ struct Window {
             if (ports.exist()) physical = max(physical, ports.take(dispatch));
         }
         if (r.flags & crosses) [[unlikely]]
-            asks_second = physical;
+            store(asks_second, physical);
         if (width == 1 && o.design_times != nullptr) {
             if (!o.design_times[i].behind_l3) physical = translate_by_design(r, o, i, physical);
         } else {
@@ -195,7 +195,7 @@ private:
         const CrossingOutcome& c = *w.crossing;
         V* const slot = w.pages + w.second->page_slot;
         if (w.second->is_new) store(slot, broadcast<parts>(0));
-        V done = w.asks_second;
+        V done = load(w.asks_second);
         if (!w.second->is_translated) return done;
         done = max(done, load(slot));
         if (width == 1 && o.design_times != nullptr) done = done + broadcast<parts>(c.times.lookup_cycles);
