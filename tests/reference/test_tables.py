@@ -32,7 +32,7 @@ ROWS = {
     "park_table21_shared_memory": 14,
     "park_table22_synonym_filter": 15,
     "park_table23_segments": 52,
-    "park_table24_system": 22,
+    "park_table24_system": 26,
     "park_table33_tlbs": 11,
     "park_table34_chunks": 6,
     "park_table35_stlb_shares": 84,
