@@ -138,7 +138,7 @@ def test_a_changed_simulator_records_nothing(world):
         "dev build mosalloc", "dev build tracer", "dev build workloads", "dev build imitation",
         "dev build --image",
         "dev step record", "lab run chase", "lab run clock-measure", "lab allocator overhead",
-        "dev reference compare", "lab run window", "lab run recording", "lab run recordings",
+        "dev reference compare", "lab run window", "lab run recording", "lab run known-recordings",
         "dev step machines",
     }  # fmt: skip
     assert kinds(steps) == world.made - not_simulated

@@ -56,7 +56,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def study(results: Path, table: Path, out: Path):
-    words = ["recordings", f"results={results}", f"known={table}", "--out", str(out)]
+    words = ["known-recordings", f"results={results}", f"known={table}", "--out", str(out)]
     return CliRunner().invoke(run_command, words, catch_exceptions=False)
 
 

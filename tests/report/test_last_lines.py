@@ -104,6 +104,11 @@ def shown(tree) -> dict[str, str]:
     return {line[: last_lines.NAME_WIDTH].strip(): line[last_lines.NAME_WIDTH :].strip() for line in lines}
 
 
+def test_recordings_of_which_none_is_known_are_not_called_equal(tree):
+    write_checks(tree, recorded="other key")
+    assert shown(tree)["recordings"] == "none of 2 compared with a known one (1 unknown, 1 other key)"
+
+
 def test_a_sound_run(tree):
     lines = shown(tree)
     assert lines.pop("logs").startswith("log/1.log and ") and lines.pop("report").endswith("index.html")
@@ -155,6 +160,7 @@ FAULTS = {
     "a recording": (
         lambda tree: write_checks(tree, recorded="differs"), "recordings", "another trace: graph500", True,
     ),
+    "no recording": (lambda tree: put(tree, RECORDINGS, []), "recordings", "NOT CHECKED", True),
     "no row": (lambda tree: put(tree, CLOSED_FORMS, []), "closed forms", "NOT CHECKED", True),
     "a step failed": (
         lambda tree: write_run(tree, TIMELINE.replace("90.4,2,ok", "90.4,2,failed")),

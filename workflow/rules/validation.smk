@@ -157,10 +157,10 @@ rule recordings:
     output: TREE.validation("recordings"),
     log: TREE.log("recordings"),
     params:
-        words=catalogue.words({}, results=TREE.root), code=study_code("recordings"),
+        words=catalogue.words({}, results=TREE.root), code=study_code("known-recordings"),
         files=content_digest("config/known-recordings.csv"),
     message: "Comparing the recordings with known ones"
-    shell: "tessera lab run recordings {params.words} --out {output} > {log} 2>&1"
+    shell: "tessera lab run known-recordings {params.words} --out {output} > {log} 2>&1"
 
 
 VALIDATION_TABLES = [

@@ -52,7 +52,8 @@ class OldNamesGroup(click.Group):
 
 
 class ProgramCommand(click.Command):
-    """A command that runs a program. From the program's name on, words are the program's.
+    """A command that runs a program. From the program's name on, words are the program's
+    (`workload add`, which has a name of its own first, needs ``--`` before them).
 
     An unknown option before it is refused, and is never taken as the program.
     """

@@ -108,7 +108,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "tessera.lab.validation.invariants:invariants",
             "Check the rules that every simulated cell of a run must satisfy.",
         ),
-        "recordings": Entry(
+        "known-recordings": Entry(
             "tessera.lab.validation.recordings:recordings",
             "Compare the recordings of a run with the known ones of config/known-recordings.csv.",
         ),

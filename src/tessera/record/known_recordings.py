@@ -1,4 +1,4 @@
-"""Recordings that are known: SHA-256 of traces of the default and smoke run, by what they are made from.
+"""Recordings that are known: SHA-256 of traces that two machines made alike, by what they are made from.
 
 ``config/known-recordings.csv`` has a row for each workload and size: the key of the recording (the hash of
 program, libraries, image, arguments, inputs and limits), the SHA-256 of its trace, and its accesses. Two
@@ -125,7 +125,10 @@ def compared(info: Mapping, known: Known) -> tuple[str, str]:
     if before is None:
         return UNKNOWN, "the table of known recordings has no row for it"
     if before.key != one.key:
-        return OTHER_KEY, "program, libraries, image, inputs or limits are not those of the known recording"
+        return (
+            OTHER_KEY,
+            "program, libraries, image, inputs, limits or number of processors are not those of the known recording",
+        )
     if before.sha256 == one.sha256:
         return EQUAL, ""
     return DIFFERS, (

@@ -205,7 +205,12 @@ def _invariants(table: pd.DataFrame) -> Line:
 
 
 def _recordings(table: pd.DataFrame) -> Line:
+    if table.empty:
+        return _line("recordings", 0, 0, "", "")
     counts = Counter(table["outcome"])
+    if not counts[EQUAL] + counts[DIFFERS]:
+        kinds = ", ".join(f"{n} {outcome}" for outcome, n in counts.items())
+        return Line("recordings", f"none of {len(table)} compared with a known one ({kinds})")
     rest = ", ".join(f"{n} {outcome}" for outcome, n in counts.items() if outcome not in (EQUAL, DIFFERS))
     text = f"{counts[EQUAL]} of {len(table)} equal known ones{f' ({rest})' if rest else ''}"
     differing = list(table.loc[table["outcome"] == DIFFERS, "workload"])

@@ -18,7 +18,7 @@ def recordings(results: Path, out: Path | None) -> None:
     """Write the recordings of a run to the table of known recordings.
 
     They replace the rows of the same workloads and sizes; other rows stay. Recordings that need not repeat
-    are left out. `tessera lab run recordings` compares a run with the table.
+    are left out. `tessera lab run known-recordings` compares a run with the table.
 
     Example: ./run tessera dev recordings --results results/smoke --out /tmp/known-recordings.csv
     """

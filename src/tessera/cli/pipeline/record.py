@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import threading
 import time
 import traceback
@@ -186,7 +187,8 @@ def _memory(found: dict, region_accesses: int | None) -> dict:
 # Recordings repeat: the same program on the same inputs in the same image must give the same trace.
 #
 # ``build/recordings/<key>.json`` keeps the SHA-256 of a trace for each key. The key is the hash of program,
-# libraries of the recording, image, arguments as the program sees them, variables, inputs and limits.
+# libraries of the recording, image, arguments as the program sees them, variables, inputs, limits and
+# number of processors, which a program can ask for.
 
 #: Why two recordings may differ; such rows are not compared. docs/reference/trace.md has the list for
 #: readers.
@@ -218,6 +220,7 @@ def recording_key(run: ProgramRun, size: Size, max_accesses: int | None, folder:
             sha256_of(built("mosalloc", "libmosalloc.so")),
         ],
         "emulator": [CPU, KERNEL_RELEASE, PINNED_TUNABLES, STACK_BYTES, FILE_POOL_BYTES],
+        "processors": len(os.sched_getaffinity(0)),
         "image": {WORKLOADS: workloads_tag, VIPS: vips_tag}.get(run.image, toolchain_tag)(),
         "arguments": names.words(list(run.argv)),
         "variables": sorted((name, names.text(value)) for name, value in run.environment.items()),

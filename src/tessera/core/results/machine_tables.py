@@ -193,7 +193,7 @@ INVARIANTS = Table(
     """),
 )  # fmt: skip
 RECORDINGS = Table(
-    "recordings", lambda t: t.validation("recordings"), "tessera lab run recordings", "none",
+    "recordings", lambda t: t.validation("recordings"), "tessera lab run known-recordings", "none",
     "recordings beside the known ones of config/known-recordings.csv",
     columns("""
     workload  text   -         workload

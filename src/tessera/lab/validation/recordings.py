@@ -29,7 +29,7 @@ def recordings(run: Run, results: Path, known: Path | None = None) -> pd.DataFra
     A recording with the key of the known one (program, libraries, image, inputs, limits) must have the same
     bytes: `tessera report check` fails if it differs. Another key, or no known recording, is no error.
 
-    Example: ./run tessera lab run recordings results=results/smoke --out /tmp/recordings.csv
+    Example: ./run tessera lab run known-recordings results=results/smoke --out /tmp/recordings.csv
 
     Args:
         results: folder of the run.

@@ -233,9 +233,12 @@ VARIABLES = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 }
 
+#: The limit of a recorded program's stack. It places the areas of memory; machines and shells have other limits.
+STACK_BYTES = 8 << 20
+
 #: Sets the soft limit that programs of docker have. QEMU's stack for the program follows the limit, so that
 #: another one would change the addresses in a recording; clusters often set another one.
-_STACK_LIMIT = ("prlimit", "--stack=8388608:")
+_STACK_LIMIT = ("prlimit", f"--stack={STACK_BYTES}:")
 
 #: Own namespaces of processes and IPC, empty /dev, /tmp and /var/tmp, no mounts of the site's configuration.
 _CLOSED = ("--containall", "--no-home", "--no-mount", "bind-paths", "--no-eval")

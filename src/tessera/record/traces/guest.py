@@ -15,6 +15,7 @@ from tessera.core.files import built, repo_root
 from tessera.core.layouts.layout import ALL_4KB, Layout, write_layout
 from tessera.core.units import MB
 from tessera.machine.container import toolchain
+from tessera.machine.container.command import STACK_BYTES
 from tessera.machine.container.toolchain import HostToolchain, Toolchain
 from tessera.machine.program_paths import preloadable
 
@@ -34,9 +35,6 @@ CPU = "max"
 
 #: What ``uname`` says; the C library reads it, and without the option it is this machine's kernel.
 KERNEL_RELEASE = "6.1.0"
-
-#: The limit of the program's stack. It places the areas of memory, and machines and shells have other limits.
-STACK_BYTES = 8 * MB
 
 #: QEMU has no AVX-512, so a real run must not pick glibc's AVX-512 routines if it is to run the same code.
 PINNED_TUNABLES = "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD"
