@@ -68,7 +68,10 @@ def test_first_touches(tmp_path):
         ("pool,page,access\nmmap,1,0\nmmap,-1,4\n", "touches-form", "line 3"),
         ("pool,page,access\nmmap,1,0", "touches-form", "line 2"),
         ("pool,page,access\nmmap,1,0\nmmap,1,4\n", "touches-order", "line 3"),
-        ("pool,page,access\nmmap,1,5\nmmap,2,5\n", "touches-order", "line 3"),
+        ("pool,page,access\nmmap,1,5\nmmap,2,4\n", "touches-order", "line 3"),
+        ("pool,page,access\nmmap,1,5\nmmap,3,5\n", "touches-order", "line 3"),
+        ("pool,page,access\nmmap,2,5\nmmap,1,5\n", "touches-order", "line 3"),
+        ("pool,page,access\nmmap,1,5\nmmap,2,5\nmmap,3,5\n", "touches-order", "line 4"),
         (f"pool,page,access\nmmap,{1 << 36},5\n", "touches-order", "line 2"),
     ],
 )
@@ -76,6 +79,11 @@ def test_bad_touches(tmp_path, text, code, value):
     with pytest.raises(TesseraError) as refused:
         touches(tmp_path, text)
     assert refused.value.code == code and value in refused.value.found
+
+
+def test_an_access_that_crosses_a_page_touches_two(tmp_path):
+    found = touches(tmp_path, "pool,page,access\nmmap,4,0\nmmap,1,5\nmmap,2,5\nmmap,7,9\nbrk,0,9\n")
+    assert found.page.tolist() == [4, 1, 2, 7, 0] and found.access.tolist() == [0, 5, 5, 9, 9]
 
 
 def test_missing_touches(tmp_path):

@@ -9,11 +9,14 @@ import re
 import struct
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
+from tessera.core.mapping.mapping_file import POOL_NUMBERS
+from tessera.core.mapping.paging import read_touches
 from tessera.record import traces
 
 
@@ -65,6 +68,35 @@ def test_first_touches_are_those_of_the_dump(components, dumped, tmp_path: Path)
                 expected.append(f"{pool['kind']},{page},{access}")
     assert len(expected) > 2
     assert out.read_text().splitlines() == expected
+
+
+#: Loads of 8 bytes, each across two pages that nothing touched before, of an array in the mmap pool.
+ACROSS = """
+#include <sys/mman.h>
+int main(void) {
+    char* at = (char*)mmap(0, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    TESSERA_ROI_BEGIN();
+    for (int i = 0; i < 100; i++) (void)*(volatile long*)(at + 8192 * i + 4092);
+    TESSERA_ROI_END();
+    return 0;
+}
+"""
+
+
+@pytest.mark.toolchain
+def test_an_access_that_crosses_a_page_touches_two_and_demand_paging_maps_both(compiled, tmp_path: Path):
+    trace, out = tmp_path / "t.tst", tmp_path / "touches.csv"
+    traces.record_program([compiled("across", ACROSS)], trace)
+    assert tessera("touches", trace, "--out", out).exit_code == 0
+    found = read_touches(out)
+    pages = found.page[found.pool == POOL_NUMBERS["mmap"]]
+    first = int(pages[0])
+    assert pages.tolist() == list(range(first, first + 200))
+    assert np.unique(found.access, return_counts=True)[1].tolist().count(2) == 100
+    pages_of = tmp_path / "demand.csv"
+    words = ["mapping", "generate", "--kind", "demand", "--trace", str(trace), "--out", str(pages_of)]
+    made = CliRunner().invoke(cli, words, catch_exceptions=False)
+    assert made.exit_code == 0, made.output
 
 
 @pytest.mark.toolchain

@@ -127,7 +127,7 @@ def compared(info: Mapping, known: Known) -> tuple[str, str]:
     if before.key != one.key:
         return (
             OTHER_KEY,
-            "program, libraries, image, inputs, limits or number of processors are not those of the known recording",
+            "program, libraries, image, inputs, limits or number of processors are others",
         )
     if before.sha256 == one.sha256:
         return EQUAL, ""

@@ -64,9 +64,9 @@ WORKLOADS = Table(
     accesses                        count   accesses      loads and stores in the trace
     stores                          count   accesses      stores in the trace
     instructions                    count   instructions  instructions in the trace
-    distinct_4kb_pages              count   pages         4KB pages that the trace touches
+    distinct_4kb_pages              count   pages         4KB pages that hold the first byte of an access
     allocated_bytes                 count   bytes         memory that the program allocated in the pools
-    touched_bytes                   count   bytes         4KB pages that the trace touches, in bytes
+    touched_bytes                   count   bytes         4KB pages that hold the first byte of an access, in bytes
     recorded_share                  number  1             part of the region's accesses; empty: unknown
     windows                         count   1             parts of the region that the trace has
     window_span_accesses            count   accesses      beginning of the region with all windows, or empty

@@ -233,7 +233,7 @@ VARIABLES = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 }
 
-#: The limit of a recorded program's stack. It places the areas of memory; machines and shells have other limits.
+#: The stack of a recorded program. Its limit places the areas of memory; machines and shells have others.
 STACK_BYTES = 8 << 20
 
 #: Sets the soft limit that programs of docker have. QEMU's stack for the program follows the limit, so that
