@@ -31,7 +31,7 @@ class Touches:
     Attributes:
         pool: index in ``POOLS``.
         page: number of the 4KB page in its pool.
-        access: number of the access, ascending; one that crosses a page has two rows, for the page and the next.
+        access: number of the access, ascending; one that crosses a page may have two rows.
     """
 
     pool: np.ndarray

@@ -66,7 +66,7 @@ WORKLOADS = Table(
     instructions                    count   instructions  instructions in the trace
     distinct_4kb_pages              count   pages         4KB pages that hold the first byte of an access
     allocated_bytes                 count   bytes         memory that the program allocated in the pools
-    touched_bytes                   count   bytes         4KB pages that hold the first byte of an access, in bytes
+    touched_bytes                   count   bytes         these 4KB pages, in bytes
     recorded_share                  number  1             part of the region's accesses; empty: unknown
     windows                         count   1             parts of the region that the trace has
     window_span_accesses            count   accesses      beginning of the region with all windows, or empty
