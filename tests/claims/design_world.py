@@ -45,6 +45,8 @@ FURTHER = (
     ((GUPS, MCF), "nested-4kb-2-walkers", "max", 1000, 1919),
     ((GUPS, MCF), "nested-4kb-any-walkers", "max", 1000, 1818),
     ((GUPS, MCF), "hvc-many-segment-virtualized", "max", 100, 1010),
+    ((GUPS, MCF), "hvc-many-segment-virtualized-2-walkers", "max", 100, 1005),
+    ((GUPS, MCF), "hvc-many-segment-virtualized-any-walkers", "max", 100, 1000),
     (WORKLOADS, "baseline-2-walkers", "low", 1000, 1420),
     (WORKLOADS, "baseline-2-walkers", "max", 1000, 1420),
     (WORKLOADS, "baseline-any-walkers", "low", 1000, 1410),
@@ -55,7 +57,11 @@ FURTHER = (
     (OTHERS, "anchor", CHUNKS, 5, 1430),
     ((GUPS,), "hvc-delayed-tlb-32k", "low", 436, 1430),
     ((MCF,), "hvc-delayed-tlb-32k", "low", 210, 1430),
+    (WORKLOADS, "hvc-many-segment-2-walkers", "max", 100, 1008),
+    (WORKLOADS, "hvc-many-segment-any-walkers", "max", 100, 1006),
     (WORKLOADS, "hvc-many-segment-no-sc", "max", 100, 1020),
+    (WORKLOADS, "hvc-many-segment-no-sc-2-walkers", "max", 100, 1018),
+    (WORKLOADS, "hvc-many-segment-no-sc-any-walkers", "max", 100, 1016),
     ((GRAPH,), "hvc-many-segment-8kb", "high", 100, 1010),
 )
 #: (workload, design, mapping, structure, accesses, hits)
@@ -83,6 +89,11 @@ PROBED = {
     for workload, saved in SAVED.items()
     for quantity, value in (("tlb_access_reduction", saved), ("false_positive", 0.1))
 }
+
+
+def with_walkers(design: str) -> tuple[str, ...]:
+    """The design with 1, 2 and any number of page walkers."""
+    return (design, f"{design}-2-walkers", f"{design}-any-walkers")
 
 
 class Study:
@@ -122,10 +133,8 @@ class Study:
         self.probes = dict(PROBED)
         self.set("stlb_hits", 100, design="anchor", mapping="medium", workload=GUPS)
         self.set("instructions", 40_000, mapping=DEMAND, workload=GUPS)
-        self.set(
-            "energy_nj", 100, design=("baseline", "baseline-2-walkers", "baseline-any-walkers"), mapping="max"
-        )
-        self.set("energy_nj", 50, design="hvc-many-segment", mapping="max")
+        self.set("energy_nj", 100, design=with_walkers("baseline"), mapping="max")
+        self.set("energy_nj", 50, design=with_walkers("hvc-many-segment"), mapping="max")
         self.set("stlb_misses", 886, design="anchor", mapping="medium", workload=GUPS)  # 11.4% less
         self.set("stlb_misses", 545, design="hvc-delayed-tlb", workload=GUPS)
 

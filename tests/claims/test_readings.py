@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from math import nan
 
@@ -10,6 +11,7 @@ import pytest
 import yaml
 
 from tessera.core.errors import TesseraError
+from tessera.lab.studies.design_catalogue import WALKERS
 from tessera.report import verdicts
 from tessera.report.claims import failing_claims, judged_claims, load_claims, unexplained
 from tessera.report.claims.claim import Claim, Outcome, Tolerance, join_readings
@@ -178,15 +180,22 @@ def test_park_s_claims_on_r_have_readings_of_walkers_and_those_on_paging_adjacen
     for claim in claims:
         asked = str(claim.parameters)
         reads_r = "runtime_cycles" in asked or claim.evaluator in ("mean_gains", "power_saved")
-        walks = any(name in asked for name in ("baseline", "hvc-delayed-tlb", "nested"))
         paged = "demand" in asked and "demand-over-" not in asked
-        expected = walkers if reads_r and walks else adjacent if paged else []
+        expected = walkers if reads_r else adjacent if paged else []
         assert list(claim.readings) == expected, claim.id
     assert {claim.id for claim in claims if claim.readings} == {
         "park-demand-order", "park-anchor-near-best", "park-table35-demand-misses",
         "park-table35-gups-demand", "park-cpi-demand", "park-delayed-tlb-slower", "park-segments-gain-gups",
-        "park-delayed-order", "park-segments-virtualized", "park-segments-power",
+        "park-segments-near-ideal", "park-delayed-order", "park-segments-virtualized", "park-segments-power",
     }  # fmt: skip
+
+
+def test_a_reading_of_walkers_has_that_number_in_each_cell_of_a_design_that_walks(claims_file):
+    for claim in load_claims(claims_file):
+        for words in set(claim.readings) & set(WALKERS):
+            asked = str(claim.parameters | claim.readings[words])
+            read = set(re.findall(r"(?:hvc|nested|baseline|ideal)[a-z0-9-]*", asked))
+            assert read - {"ideal"} and all(name.endswith(words) for name in read - {"ideal"}), claim.id
 
 
 def test_a_reading_without_its_model_decides_nothing(judge):

@@ -77,7 +77,7 @@ def test_claims_of_the_headlines_exist():
 def test_claims_page_shows_explanations_and_what_to_filter_by(rendered):
     text = (rendered / "claims.html").read_text()
     assert f'<span class="why explanation">{CAUSES["machine"]} {EXPLANATION}</span>' in text
-    assert "Findings that do not hold or are undecided, because of ours: 1 (1 machine)." in text
+    assert "Findings that do not hold or are undecided, by cause: 1 on our side (1 machine)." in text
     assert text.count("<tr id=") == 10 and 'data-part="micro20 VII-C"' in text
 
 

@@ -111,7 +111,7 @@ def test_causes_of_findings_are_counted_and_those_of_printed_numbers_are_not():
         columns=["kind", "cause"],
     )  # fmt: skip
     assert verdicts.causes_line(rows) == (
-        "Findings that do not hold or are undecided, because of ours: 3 (1 machine, 2 window); "
-        "because of the paper: 1; of an open cause: 1."
+        "Findings that do not hold or are undecided, by cause: 3 on our side (1 machine, 2 window), "
+        "1 in the paper, 1 not known."
     )
     assert verdicts.causes_line(rows.assign(cause="")) == ""

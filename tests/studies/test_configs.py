@@ -8,10 +8,13 @@ import yaml
 
 from tessera.cli.pipeline.simulation import expected_names
 from tessera.core import platforms, scenarios
+from tessera.core.errors import TesseraError
+from tessera.core.mapping.kinds import ALL_KINDS
 from tessera.lab import catalogue
 from tessera.lab import study as studies_of_lab
 from tessera.lab.studies import design_catalogue
 from tessera.lab.studies.designs import check_pairs, pairs_of
+from tessera.lab.studies.placements import check_kinds
 from tessera.record import workloads
 from tessera.simulate.sampling import parse_sampling
 
@@ -56,13 +59,34 @@ def test_designs_ask_also_for_workloads_of_the_run_and_for_known_designs_and_map
         assert {design for design, _ in asked_for} <= designs
 
 
-def test_the_schema_takes_the_forms_that_the_study_takes(root):
+def test_the_schema_takes_the_mappings_and_the_pairs_that_the_studies_take(root):
     schema = json.loads((root / "workflow" / "schemas" / "config.schema.json").read_text())
-    study = schema["properties"]["studies"]["properties"]["designs"]["properties"]
-    form = re.compile(study["also"]["additionalProperties"]["items"]["pattern"])
-    good = ("anchor:low", "thp+anchor:low+pages-64-4kb", "rmm:eager-adjacent+demand-over-pages-512")
-    wrong = ("anchor", "anchor+:low", "anchor:low+", "anchor:low-adjacent", "thp,anchor:low", "a:low:max")
-    assert all(form.search(text) for text in good) and not any(form.search(text) for text in wrong)
+    studies = schema["properties"]["studies"]["properties"]
+    for name in ("designs", "transfer"):
+        assert studies[name]["properties"]["mappings"]["items"] == {"$ref": "#/$defs/mapping"}
+    mapping = re.compile(schema["$defs"]["mapping"]["pattern"])
+    pair = re.compile(studies["designs"]["properties"]["also"]["additionalProperties"]["items"]["pattern"])
+    for kind in [*ALL_KINDS, *(f"low-over-{kind}" for kind in ALL_KINDS)]:
+        check_kinds([kind])
+        assert mapping.search(kind) and pair.search(f"anchor:{kind}") and pair.search(f"a+b:{kind}+low")
+    for kind in (
+        "pages-7",
+        "pages-131072",
+        "low-adjacent",
+        "low-over-",
+        "low-over-low-over-low",
+        "lowmax",
+        "",
+    ):
+        with pytest.raises(TesseraError):
+            check_kinds([kind])
+        assert not mapping.search(kind)
+        assert not pair.search(f"anchor:{kind}") and not pair.search(f"anchor:low+{kind}")
+    for text in ("anchor", "anchor+:low", "anchor:low+", "a:low:max", "a:+low"):
+        with pytest.raises(ValueError):
+            check_pairs([text])
+        assert not pair.search(text)
+    assert not pair.search("thp,anchor:low")
 
 
 def test_plans_are_samples_of_their_window(config):

@@ -199,12 +199,17 @@ def test_a_number_of_walkers_changes_that_key_only(request_of):
     park = platforms.load_platform("park-haswell")
     for words, count in (("2-walkers", 2), ("any-walkers", 0)):
         names = {name.removesuffix(f"-{words}") for name in design_catalogue.VARIANT_NAMES if words in name}
-        assert names == {"baseline", "hvc-delayed-tlb", "nested-4kb"}
+        assert names == {
+            "baseline", "hvc-delayed-tlb", "hvc-many-segment", "hvc-many-segment-no-sc",
+            "hvc-many-segment-virtualized", "nested-4kb",
+        }  # fmt: skip
         for name in names:
             own = design_catalogue.named_design(f"{name}-{words}").values
             assert own == design_catalogue.named_design(name).values | {"walker.count": count}
             same = (design_catalogue.leakage_nj(one, 1000.0, park) for one in (name, f"{name}-{words}"))
             assert len(set(same)) == 1
+    said = design_catalogue.named_design("baseline-any-walkers").sentence
+    assert said == "baseline with any number of walkers"
     # its second level is in no list of structures, as that of baseline
     _, parts = simulated(request_of("low"), ["baseline-2-walkers"])
     assert parts["structure"].tolist() == ["first-level", "second-level"]
@@ -287,21 +292,25 @@ def test_a_failed_recording_is_a_failed_row_and_the_command_succeeds(tmp_path):
 
 
 @pytest.mark.toolchain
-def test_many_segments_need_no_walker_and_other_designs_do(two_phases, tmp_path, monkeypatch):
-    """So R of many segments stands beside R of any number of walkers."""
-    made = [
-        design_catalogue.CataloguedDesign(f"{name}-{count}", "", (), name, {"walker.count": count})
-        for name in ("baseline", "hvc-delayed-tlb", "hvc-many-segment")
-        for count in (1, 2, 0)
+def test_walkers_change_r_of_each_design_that_walks_and_not_of_ideal(root, tmp_path, monkeypatch):
+    """Many segments walk, too: for code and for data outside the pools."""
+    variants = [name for name in design_catalogue.VARIANT_NAMES if name.endswith("-walkers")]
+    walking = [name.removesuffix("-2-walkers") for name in variants if name.endswith("-2-walkers")]
+    ideal = [
+        design_catalogue.CataloguedDesign(f"ideal-{count}", "", (), "ideal", {"walker.count": count})
+        for count in (2, 0)
     ]
-    monkeypatch.setattr(design_catalogue, "DESIGN_VARIANTS", tuple(made))
-    words = [f"trace={two_phases}", "platform=park-haswell", "mappings=max"]
-    shown = lab_run("designs", *words, f"designs={','.join(one.name for one in made)}", out=tmp_path)
+    every = (*design_catalogue.DESIGN_VARIANTS, *ideal)
+    monkeypatch.setattr(design_catalogue, "DESIGN_VARIANTS", every)
+    names = ",".join([*walking, *variants, "ideal", "ideal-2", "ideal-0"])
+    trace = root / "tests" / "traces" / "examples" / "phases.tst"
+    words = [f"trace={trace}", "platform=park-haswell", "mappings=max", f"designs={names}"]
+    shown = lab_run("designs", *words, out=tmp_path)
     assert shown.exit_code == 0, shown.output
     found = read_file(schema.DESIGN_CELLS, tmp_path / "cells.csv").set_index("design")["runtime_cycles"]
-    for name in ("baseline", "hvc-delayed-tlb"):
-        assert found[f"{name}-1"] > found[f"{name}-2"] > found[f"{name}-0"]
-    assert found["hvc-many-segment-1"] == found["hvc-many-segment-2"] == found["hvc-many-segment-0"]
+    for name in walking:
+        assert found[name] > found[f"{name}-2-walkers"] > found[f"{name}-any-walkers"], name
+    assert found["ideal"] == found["ideal-2"] == found["ideal-0"]
 
 
 @pytest.mark.toolchain

@@ -138,12 +138,12 @@ VERDICTS: dict[str, VerdictStyle] = {
 #: Why a finding of a paper does not hold here; the first four are ours.
 OURS = ("machine", "program", "window", "model")
 CAUSES: dict[str, str] = {
-    "machine": "Because of ours: the simulated machine differs.",
-    "program": "Because of ours: another program, input, size or choice of programs.",
-    "window": "Because of ours: only a part of the run was simulated.",
-    "model": "Because of ours: a model, a mapping, an energy or our reading of the sentence.",
-    "paper": "Because of the paper: its own numbers say something else.",
-    "open": "The cause is open.",
+    "machine": "Cause on our side: the simulated machine differs.",
+    "program": "Cause on our side: another program, input, size or choice of programs.",
+    "window": "Cause on our side: only a part of the run was simulated.",
+    "model": "Cause on our side: a model, a mapping, an energy or our reading of the sentence.",
+    "paper": "Cause in the paper: its own numbers say something else.",
+    "open": "Cause not known.",
 }
 #: Words of claims_elsewhere.csv, which are no verdicts: no claim of claims.csv has one.
 ELSEWHERE: dict[str, str] = {
@@ -182,19 +182,17 @@ def score_line(score: Score, claims: pd.DataFrame) -> str:
 
 
 def causes_line(claims: pd.DataFrame) -> str:
-    """Findings that do not hold, or are undecided, by cause: ``because of ours: 9 (6 window, 3 model)``."""
+    """Findings that do not hold, or are undecided, by cause: ``9 on our side (6 window, 3 model)``."""
     if "cause" not in claims:  # a table of an older run
         return ""
     found = claims.loc[claims["kind"] == "finding", "cause"].tolist()
     ours = [f"{found.count(name)} {name}" for name in OURS if name in found]
-    parts = (
-        [f"because of ours: {sum(found.count(name) for name in OURS)} ({', '.join(ours)})"] if ours else []
-    )
+    parts = [f"{sum(found.count(name) for name in OURS)} on our side ({', '.join(ours)})"] if ours else []
     if "paper" in found:
-        parts.append(f"because of the paper: {found.count('paper')}")
+        parts.append(f"{found.count('paper')} in the paper")
     if "open" in found:
-        parts.append(f"of an open cause: {found.count('open')}")
-    return f"Findings that do not hold or are undecided, {'; '.join(parts)}." if parts else ""
+        parts.append(f"{found.count('open')} not known")
+    return f"Findings that do not hold or are undecided, by cause: {', '.join(parts)}." if parts else ""
 
 
 def in_words(score: Score, verdicts: Iterable[str]) -> str:

@@ -17,8 +17,8 @@ from tessera.core.platforms import Platform
 # ``design_energy.csv`` lacks (ranges, clusters, a segment's registers) has no energy, because a sum without
 # it would favour the design. Arrays that cores could share (Park, 2.4.4: the index cache) leak in full.
 #
-# :data:`DESIGN_VARIANTS` are designs with another value of one key. They have names of their own, so that
-# tables and claims tell them apart; a study asks for them by name.
+# :data:`DESIGN_VARIANTS` are designs with other values of one or two keys. They have names of their own, so
+# that tables and claims tell them apart; a study asks for them by name.
 
 BASELINE_DESIGN, THP, IDEAL = "baseline", "thp", "ideal"
 #: The L1 DTLB, which no design lists among its structures; each access reads it.
@@ -185,18 +185,26 @@ _VARIANTS: tuple[CataloguedDesign, ...] = (
         {"design.nested.only_4kb": 1},
     ),
 )
-#: Designs that walk for data and whose R Park's claims read. His Table 2.4 calls TLBs non-blocking and prints
-#: no number of walkers. Many segments walk for code only.
-_WALKED = (BASELINE_DESIGN, "hvc-delayed-tlb", "nested-4kb")
+#: Designs that walk and whose R Park's claims read. His Table 2.4 calls TLBs non-blocking and prints no
+#: number of walkers. Many segments walk for code and for data outside the pools; :data:`IDEAL` never walks.
+_WALKED = (
+    BASELINE_DESIGN,
+    "hvc-delayed-tlb",
+    "hvc-many-segment",
+    "hvc-many-segment-no-sc",
+    "hvc-many-segment-virtualized",
+    "nested-4kb",
+)
 #: end of the name -> ``walker.count``, in which 0 is any number
 WALKERS = {"2-walkers": 2, "any-walkers": 0}
+WALKERS_IN_WORDS = {"2-walkers": "2 walkers", "any-walkers": "any number of walkers"}
 
 
 def _with_walkers(one: CataloguedDesign, words: str) -> CataloguedDesign:
     return replace(
         one,
         name=f"{one.name}-{words}",
-        sentence=f"{one.name} with {words.replace('-', ' ')}",
+        sentence=f"{one.name} with {WALKERS_IN_WORDS[words]}",
         design=one.design or one.name,
         changes=one.changes | {"walker.count": WALKERS[words]},
     )
