@@ -19,8 +19,9 @@
 
 namespace tessera::trace {
 
-// Version 4 has the layout of version 3 and promises more: each memory slot has the size of its access, and an atomic
-// read-modify-write has its load before its store. The reader refuses versions 1 to 3.
+// Version 4 has the layout of version 3 and promises more: each memory slot has the size of its access, or 1 byte where that is not
+// known (imports, and blocks with more than 128 patterns of accesses), and an atomic read-modify-write has its load before its
+// store. The reader refuses versions 1 to 3.
 constexpr uint64_t file_magic = 0x3443525453534554;    // "TESSTRC4"
 constexpr int version_shift = 56;                      // of the last character
 constexpr char version = file_magic >> version_shift;

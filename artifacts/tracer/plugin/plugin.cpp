@@ -192,10 +192,11 @@ void on_block(unsigned vcpu, void* block) {
 }
 
 void on_head(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* block) {
+    if (!is_recorded(vcpu) || cursor.at >= cursor.soft_end) [[unlikely]]
+        return on_rare_head(vcpu, info, address, block);
     const auto* const head = static_cast<const TranslatedBlock*>(block);
-    const Event tag = head->head_tag;
-    const bool is_known = (tag & access_tag(load_tag | store_tag, 0)) != 0;
-    if (!is_recorded(vcpu) || cursor.at >= cursor.soft_end || !is_known) [[unlikely]]
+    const Event tag = head->head_tag;  // only the recorded thread reads and writes it
+    if ((tag & access_tag(load_tag | store_tag, 0)) == 0) [[unlikely]]
         return on_rare_head(vcpu, info, address, block);
     Event* const at = cursor.at;
     at[0] = block_event(head);

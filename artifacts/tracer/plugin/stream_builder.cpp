@@ -40,6 +40,13 @@ std::vector<Recorded> accesses_in(const Event* begin, size_t count, const std::v
     return found;
 }
 
+/// Of the tags of an execution's events: FNV-1a.
+uint64_t hash_of(const Event* begin, const Event* end) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (; begin != end; ++begin) hash = (hash ^ tag_of(*begin)) * 0x100000001b3;
+    return hash;
+}
+
 }  // namespace
 
 StreamBuilder::Known& StreamBuilder::decode_new(const TranslatedBlock& block) {
@@ -70,40 +77,59 @@ const Event* StreamBuilder::end_if_fits(const Variant& variant, const Event* beg
 }
 
 StreamBuilder::Match StreamBuilder::match(Known& entry, const Event* begin) {
-    if (entry.variants.empty()) return {};
-    if (const Event* end = end_if_fits(entry.variants[entry.recent], begin)) return {&entry.variants[entry.recent], end};
-    for (size_t i = 0; i < entry.variants.size(); ++i)
-        if (const Event* end = end_if_fits(entry.variants[i], begin)) {
-            entry.recent = i;
-            return {&entry.variants[i], end};
-        }
-    return {};
+    if (!entry.variants.empty())
+        if (const Event* end = end_if_fits(entry.variants[entry.recent], begin)) return {&entry.variants[entry.recent], end};
+    const Event* end = begin;
+    while (!(*end & block_flag)) ++end;
+    return {find(entry, begin, end), end};
+}
+
+const StreamBuilder::Variant* StreamBuilder::find(Known& entry, const Event* begin, const Event* end) {
+    const uint64_t hash = hash_of(begin, end);
+    for (size_t i = 0; i < entry.hashes.size(); ++i) {
+        if (entry.hashes[i] != hash) continue;
+        const std::vector<uint16_t>& tags = entry.variants[i].tags;
+        if (!std::equal(begin, end, tags.begin(), tags.end() - 1, [](Event event, uint16_t tag) { return tag_of(event) == tag; })) continue;
+        entry.recent = i;
+        return &entry.variants[i];
+    }
+    return nullptr;
+}
+
+uint32_t StreamBuilder::add_block(uint64_t pc, const Known& entry, std::vector<trace::MemorySlot> slots) {
+    std::vector<uint8_t> directions(entry.insns.size()), counts(entry.insns.size());  // bit 0 loads, bit 1 stores
+    for (const trace::MemorySlot& slot : slots) {
+        directions[slot.insn] |= slot.is_store ? 2 : 1;
+        counts[slot.insn] = static_cast<uint8_t>(std::min(255, counts[slot.insn] + 1));
+    }
+    trace::StaticBlock out{pc, {}, std::move(slots)};
+    for (size_t i = 0; i < entry.insns.size(); ++i) {
+        out.insns.push_back(with_memory_kind(entry.insns[i], directions[i] & 1, directions[i] & 2));
+        out.insns.back().memory_slots = counts[i];
+    }
+    return writer_.add_block(std::move(out));
 }
 
 const StreamBuilder::Variant& StreamBuilder::learn(const TranslatedBlock& block, Known& entry, const Event* begin, size_t count) {
     Variant variant;
-    trace::StaticBlock out{block.pc, {}, {}};
     for (size_t i = 0; i < count; ++i) variant.tags.push_back(static_cast<uint16_t>(tag_of(begin[i])));
-    std::vector<uint8_t> directions(entry.insns.size()), slots(entry.insns.size());  // bit 0 loads, bit 1 stores
+    std::vector<trace::MemorySlot> slots;
     variant.all_kept = true;
     for (const Recorded& access : accesses_in(begin, count, entry.insns, block.first_insn)) {
         const uint32_t of = insn_of_tag(variant.tags[access.event]) - block.first_insn;
         const uint32_t insn = std::min(of, static_cast<uint32_t>(entry.insns.size()) - 1);
-        out.slots.push_back({static_cast<uint16_t>(insn), access.stores, access.bytes});
-        directions[insn] |= access.stores ? 2 : 1;
-        slots[insn] = static_cast<uint8_t>(std::min(255, slots[insn] + 1));
+        slots.push_back({static_cast<uint16_t>(insn), access.stores, access.bytes});
         variant.all_kept &= access.event == variant.kept.size();
         variant.kept.push_back(access.event);
         variant.is_store.push_back(access.stores);
     }
     variant.all_kept &= variant.kept.size() == count;
-    for (size_t i = 0; i < entry.insns.size(); ++i) {
-        out.insns.push_back(with_memory_kind(entry.insns[i], directions[i] & 1, directions[i] & 2));
-        out.insns.back().memory_slots = slots[i];
-    }
     variant.tags.push_back(no_tag);
-    variant.block_id = writer_.add_block(std::move(out));
+    if (slots.size() > entry.widest.size()) entry.widest = slots;
+    entry.slots += slots.size();
+    variant.block_id = add_block(block.pc, entry, std::move(slots));
     entry.recent = entry.variants.size();
+    entry.hashes.push_back(hash_of(begin, begin + count));
     entry.variants.push_back(std::move(variant));
     return entry.variants.back();
 }
@@ -122,12 +148,15 @@ bool StreamBuilder::append(const Variant& variant, const Event* begin) {
     return true;
 }
 
-bool StreamBuilder::append_irregular(const TranslatedBlock& block, const Known& entry, const Event* begin, size_t count) {
+// Which slot an access has is not known here, so neither is its size: no slot has one that crosses a page.
+bool StreamBuilder::append_irregular(const TranslatedBlock& block, Known& entry, const Event* begin, size_t count) {
     const auto found = accesses_in(begin, count, entry.insns, block.first_insn);
     if (over_limit(found.size())) return false;
-    const auto widest = std::max_element(entry.variants.begin(), entry.variants.end(),
-                                         [](const Variant& a, const Variant& b) { return a.kept.size() < b.kept.size(); });
-    const auto [addresses, is_store] = writer_.start(widest->block_id, static_cast<uint16_t>(found.size()));
+    if (!entry.irregular_id) {
+        for (trace::MemorySlot& slot : entry.widest) slot.size_bytes = 1;
+        entry.irregular_id = add_block(block.pc, entry, entry.widest);
+    }
+    const auto [addresses, is_store] = writer_.start(*entry.irregular_id, static_cast<uint16_t>(found.size()));
     for (size_t i = 0; i < found.size(); ++i) addresses[i] = begin[found[i].event] & address_mask, is_store[i] = found[i].stores;
     accesses_ += found.size();
     return true;
@@ -135,7 +164,7 @@ bool StreamBuilder::append_irregular(const TranslatedBlock& block, const Known& 
 
 bool StreamBuilder::append_other(const TranslatedBlock& block, Known& entry, const Event* begin, size_t count) {
     count = std::min<size_t>(count, UINT16_MAX);
-    if (entry.variants.size() < max_variants) return append(learn(block, entry, begin, count), begin);
+    if (entry.variants.size() < max_variants && entry.slots < max_variant_slots) return append(learn(block, entry, begin, count), begin);
     return append_irregular(block, entry, begin, count);
 }
 
@@ -163,15 +192,8 @@ bool StreamBuilder::append_string(const TranslatedBlock& block, Known& entry, co
     if (continues && element == end) return string_ = {}, true;  // QEMU found rcx = 0
     if (before != 0) {
         Known& prefix = *entry.before_string;
-        const size_t count = static_cast<size_t>(element - begin);
-        const auto same = [&](const Variant& v) {
-            if (v.tags.size() != count + 1) return false;
-            for (size_t i = 0; i < count; ++i)
-                if (v.tags[i] != tag_of(begin[i])) return false;
-            return true;
-        };
-        const auto known = std::find_if(prefix.variants.begin(), prefix.variants.end(), same);
-        if (known != prefix.variants.end() ? !append(*known, begin) : !append_other(block, prefix, begin, count)) return false;
+        const Variant* const known = find(prefix, begin, element);
+        if (known ? !append(*known, begin) : !append_other(block, prefix, begin, static_cast<size_t>(element - begin))) return false;
     }
     if (!continues) string_ = {block.pc, 0, 0};
     for (size_t i = 0; i < before; ++i) string_.pc += block.insn_bytes[i];
@@ -214,14 +236,10 @@ Event* StreamBuilder::add_to_window(Event* at, Event* end) {
             continue;
         }
         string_.pc = 0;
-        if (const Match found = match(entry, begin); found.variant) {
-            at += found.end - at;
-            if (!append(*found.variant, begin)) return execution;
-            continue;
-        }
-        while (!(*++at & block_flag)) {
-        }
-        if (!append_other(block, entry, begin, static_cast<size_t>(at - begin))) return execution;
+        const Match found = match(entry, begin);
+        at += found.end - at;
+        if (found.variant ? !append(*found.variant, begin) : !append_other(block, entry, begin, static_cast<size_t>(at - begin)))
+            return execution;
     }
     return end;
 }

@@ -5,8 +5,8 @@
 // bytes. An atomic read-modify-write, one access in QEMU, is a load and then a store. Sizes are those of QEMU's accesses.
 // The builder learns the memory slots of a block from its executions: each distinct pattern of events of a
 // translated block becomes one static block. So a masked store, or a `rep cmps` that compares nothing, has a regular
-// count too. After `max_variants` patterns, the builder records further patterns under the widest one, with an
-// irregular count.
+// count too. Behind `max_variants` patterns (two gathers of eight elements have 81), or `max_variant_slots` slots of them, one
+// more block has all further patterns, with irregular counts: the widest one's slots, of 1 byte.
 //
 // QEMU runs a `rep` instruction element by element: the first one in the block that the instruction ends, each other one
 // as a block of its own. Processors of the last decade move whole lines (Intel Optimization Reference Manual, "Enhanced REP
@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "decode.h"
@@ -39,7 +40,7 @@ public:
     uint64_t full_windows() const { return full_windows_; }
 
 private:
-    static constexpr size_t max_variants = 16;
+    static constexpr size_t max_variants = 128, max_variant_slots = 8192;
     static constexpr uint16_t no_tag = UINT16_MAX;  // events have no bit 63
 
     struct Variant {
@@ -52,7 +53,10 @@ private:
     struct Known {
         std::vector<DecodedInsn> insns;
         std::vector<Variant> variants;
-        size_t recent = 0;
+        std::vector<uint64_t> hashes;  ///< of the variants' tags
+        size_t recent = 0, slots = 0;  ///< the variant that fitted last; slots of all variants
+        std::vector<trace::MemorySlot> widest;  ///< the most that a variant has
+        std::optional<uint32_t> irregular_id;   ///< the block of further patterns
         std::unique_ptr<Known> before_string;  ///< of a block that a fast string ends: the instructions before it
         std::array<uint32_t, 8> string_ids{};  ///< blocks of its lines, plus 1, by part, load and store; 0: none yet
     };
@@ -63,13 +67,17 @@ private:
 
     Known& decode_new(const TranslatedBlock& block);
     struct Match {
-        const Variant* variant = nullptr;
-        const Event* end = nullptr;  ///< the next block event
+        const Variant* variant;  ///< none: nullptr
+        const Event* end;        ///< the next block event
     };
     /// The next block event if the events from `begin` up to it are those of `variant`, else nullptr.
     static const Event* end_if_fits(const Variant& variant, const Event* begin);
-    /// The variant that fits, most recent first; none: nullptr.
+    /// The variant that fits the events up to the next block event, most recent first.
     static Match match(Known& entry, const Event* begin);
+    /// The variant that has the tags of these events; none: nullptr.
+    static const Variant* find(Known& entry, const Event* begin, const Event* end);
+    /// Adds a static block with these slots to the trace.
+    uint32_t add_block(uint64_t pc, const Known& entry, std::vector<trace::MemorySlot> slots);
     const Variant& learn(const TranslatedBlock& block, Known& entry, const Event* begin, size_t count);
     /// An execution with a pattern that was not the one expected.
     bool append_other(const TranslatedBlock& block, Known& entry, const Event* begin, size_t count);
@@ -77,7 +85,7 @@ private:
     uint32_t string_block(const TranslatedBlock& block, Known& entry, trace::StringPart part, bool loads, bool stores,
                           uint8_t element_bytes);
     bool append(const Variant& variant, const Event* begin);
-    bool append_irregular(const TranslatedBlock& block, const Known& entry, const Event* begin, size_t count);
+    bool append_irregular(const TranslatedBlock& block, Known& entry, const Event* begin, size_t count);
     bool over_limit(size_t count) const { return limit_ && accesses_ + count > limit_; }
     /// Appends executions up to `end`; returns the first one that is beyond the window, or `end`.
     Event* add_to_window(Event* begin, Event* end);

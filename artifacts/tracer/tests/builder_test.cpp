@@ -5,6 +5,7 @@
 #include "plugin/kernel_blocks.h"
 #include "plugin/stream_builder.h"
 #include "streams.h"
+#include "tessera/trace/crossing.h"
 
 namespace tessera::tracer::testing {
 namespace {
@@ -45,12 +46,20 @@ protected:
         for (const trace::MemorySlot& slot : blocks.at(0).slots) found.push_back(slot.size_bytes);
         return found;
     }
+    /// The bytes of each access of the frame, by the slots of its blocks.
+    std::vector<uint64_t> bytes_in(const trace::Frame& frame) const {
+        std::vector<uint64_t> found;
+        for (size_t e = 0; e < frame.block_ids.size(); ++e)
+            for (size_t i = 0; i < frame.access_counts[e]; ++i) found.push_back(trace::bytes_that_cross(blocks.at(frame.block_ids[e]), i));
+        return found;
+    }
     uint32_t next_ = 0;
     std::string path = temporary_path("builder");
     std::vector<trace::StaticBlock> blocks;
 };
 
 const std::vector<uint8_t> load_ymm = {0xc5, 0xfc, 0x10, 0x1e};       // vmovups ymm3, [rsi]
+const std::vector<uint8_t> gather = {0xc4, 0xe2, 0x75, 0x90, 0x04, 0x90};  // vpgatherdd ymm0, [rax + ymm2*4], ymm1
 const std::vector<uint8_t> load_rax = {0x48, 0x8b, 0x06};             // mov rax, [rsi]
 const std::vector<uint8_t> add_memory = {0x48, 0x01, 0x06};           // add [rsi], rax
 const std::vector<uint8_t> lock_xadd = {0xf0, 0x48, 0x0f, 0xc1, 0x06};             // lock xadd [rsi], rax
@@ -101,15 +110,81 @@ TEST_F(Builder, AnAtomicInstructionLoadsAndThenStores) {
 TEST_F(Builder, AtomicInstructionsOfIrregularExecutionsLoadAndStore) {
     const TranslatedBlock b = block({rep_cmpsb, lock_xadd});
     std::vector<Event> events;
-    for (uint64_t n = 0; n < 20; ++n) {
+    std::vector<uint64_t> bytes;
+    const uint64_t regular = 127;  // patterns of n + 2 slots, until there are 8192
+    for (uint64_t n = 0; n < 140; ++n) {
         events.push_back(block_event(&b));
-        for (uint64_t i = 0; i < n; ++i) events.push_back(load(0, 1000 * n + 16 * i, 0));
+        for (uint64_t i = 0; i < n; ++i) events.push_back(load(0, 1000 * n + 16 * i, 0)), bytes.push_back(1);
         events.push_back(atomic(1, 64 * n));
+        bytes.insert(bytes.end(), 2, n < regular ? 8 : 1);
     }
     const auto frame = run(events);
-    EXPECT_EQ(frame.access_counts.back(), 19 + 2);
-    EXPECT_EQ((std::vector<uint64_t>{frame.addresses.end() - 2, frame.addresses.end()}), (std::vector<uint64_t>{64 * 19, 64 * 19}));
+    EXPECT_EQ(frame.access_counts.back(), 139 + 2);
+    EXPECT_EQ((std::vector<uint64_t>{frame.addresses.end() - 2, frame.addresses.end()}), (std::vector<uint64_t>{64 * 139, 64 * 139}));
     EXPECT_EQ((std::vector<uint8_t>{frame.is_store.end() - 2, frame.is_store.end()}), (std::vector<uint8_t>{0, 1}));
+    EXPECT_EQ(bytes_in(frame), bytes);
+}
+
+/// Each execution of some gathers with 0 to 8 elements and a vector load that crosses a page, in order of the numbers of elements.
+struct Gathers {
+    Gathers(const TranslatedBlock& block, size_t gathers) {
+        size_t patterns = 1;
+        for (size_t g = 0; g < gathers; ++g) patterns *= 9;
+        for (size_t p = 0, rest = 0; p < patterns; ++p) {
+            events.push_back(block_event(&block));
+            rest = p;
+            for (uint32_t g = 0; g < gathers; ++g, rest /= 9)
+                for (uint64_t i = 0; i < rest % 9; ++i) add(load(g, 0x100000 * (g + 1) + 8192 * i + 4092, 2), 4, p);
+            const uint64_t at = 0x900000 + 4096 * p + 4080;
+            for (uint64_t i = 0; i < 4; ++i) events.push_back(load(static_cast<uint32_t>(gathers), at + 8 * i));
+            addresses.push_back(at), bytes.push_back(32), pattern.push_back(p);
+        }
+    }
+    void add(Event event, uint64_t size, size_t p) {
+        events.push_back(event), addresses.push_back(event & address_mask), bytes.push_back(size), pattern.push_back(p);
+    }
+    std::vector<Event> events;
+    std::vector<uint64_t> addresses, bytes;  ///< of each access
+    std::vector<size_t> pattern;
+};
+
+TEST_F(Builder, AllPatternsOfTwoGathersKeepTheirSizes) {
+    const TranslatedBlock b = block({gather, gather, load_ymm});
+    const Gathers gathers(b, 2);
+    std::vector<Event> twice = gathers.events;
+    twice.insert(twice.end(), gathers.events.begin(), gathers.events.end());
+    EXPECT_EQ(run(twice).block_ids.size(), 2 * 81u);
+    EXPECT_EQ(blocks.size(), 81u);
+    const auto frame = run(gathers.events);
+    EXPECT_EQ(frame.addresses, gathers.addresses);
+    EXPECT_EQ(bytes_in(frame), gathers.bytes);
+}
+
+/// An access whose slot is not known has a size that never crosses a page; those before keep theirs.
+TEST_F(Builder, BehindTheMostPatternsNoAccessCrosses) {
+    const TranslatedBlock b = block({gather, gather, gather, load_ymm});
+    const Gathers gathers(b, 3);
+    const auto frame = run(gathers.events);
+    EXPECT_EQ(frame.addresses, gathers.addresses);
+    EXPECT_EQ(blocks.size(), 129u) << "one for all others";
+    EXPECT_EQ(blocks.back().slots.size(), blocks[80].slots.size()) << "as many slots as the widest has";
+    std::vector<uint64_t> expected = gathers.bytes;
+    for (size_t i = 0; i < expected.size(); ++i)
+        if (gathers.pattern[i] >= 128) expected[i] = 1;
+    EXPECT_EQ(bytes_in(frame), expected);
+}
+
+/// Long patterns fill the table earlier.
+TEST_F(Builder, PatternsOfABlockHaveALimitedNumberOfSlots) {
+    const TranslatedBlock b = block({rep_cmpsb});
+    std::vector<Event> events;
+    for (uint64_t n = 0; n < 100; ++n) {
+        events.push_back(block_event(&b));
+        for (uint64_t i = 0; i < 1000 + n; ++i) events.push_back(load(0, 1000 * n + 16 * i));
+    }
+    EXPECT_EQ(run(events).addresses.size(), 100 * 1000u + 99 * 50);
+    EXPECT_EQ(blocks.size(), 9u + 1) << "the ninth one exceeds 8192 slots";
+    EXPECT_EQ(blocks.back().slots.at(0).size_bytes, 1);
 }
 
 /// Whether the access crosses a page or not, and whether the disassembler knows the operand or not (push).
@@ -159,14 +234,14 @@ TEST_F(Builder, TooManyPatternsAreIrregularNotLost) {
     const TranslatedBlock b = block({rep_cmpsb});
     std::vector<Event> events;
     size_t total = 0;
-    for (uint64_t n = 0; n < 40; ++n) {
+    for (uint64_t n = 0; n < 200; ++n) {
         events.push_back(block_event(&b));
         for (uint64_t i = 0; i < n; ++i, ++total) events.push_back(load(0, 1000 * n + 16 * i));
     }
     const auto frame = run(events);
-    EXPECT_EQ(blocks.size(), 16u);
+    EXPECT_EQ(blocks.size(), 129u);
     EXPECT_EQ(frame.addresses.size(), total);
-    EXPECT_EQ(frame.block_ids.size(), 40u);
+    EXPECT_EQ(frame.block_ids.size(), 200u);
 }
 
 TEST_F(Builder, TheLimitIsNeverExceededAndNeverSplitsABlock) {

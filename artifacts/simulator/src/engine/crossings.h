@@ -5,7 +5,8 @@
 // does: its line, and what prefetchers ask for. In the clock, both begin together, and the access waits for both.
 //
 // Sizes are those of memory slots (instruction_pc.h says which slot an access has), 1 to 64 bytes. An access of a string instruction never
-// crosses: it stands for what the instruction does in one line, and the next line has an access of its own.
+// crosses: it stands for what the instruction does in one line, and the next line has an access of its own as soon as an element begins
+// there. If an unaligned `rep movsq` or `rep stosq` reaches the next page with its last element only, that page is not translated.
 #pragma once
 
 #include <vector>

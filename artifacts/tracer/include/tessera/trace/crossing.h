@@ -1,7 +1,8 @@
 // crossing.h - accesses that go on in the next 4KB page, by the sizes of memory slots.
 //
 // An access of a string instruction never does: it stands for what the instruction does in one line, and the next line has an access of
-// its own (StringPart).
+// its own as soon as an element begins there (StringPart). If an unaligned `rep movsq` or `rep stosq` reaches the next page with its last
+// element only, that page is not translated.
 #pragma once
 
 #include <algorithm>

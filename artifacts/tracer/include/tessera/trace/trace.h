@@ -91,7 +91,7 @@ struct StaticInsn {
 struct MemorySlot {
     uint16_t insn;    ///< index into StaticBlock::insns
     uint8_t is_store;
-    uint8_t size_bytes;  ///< 1 to max_access_bytes, as executed; 1 where a format of others has no sizes
+    uint8_t size_bytes;  ///< 1 to max_access_bytes, as executed; 1 where a format of others has no sizes, or the slot is not known
 };
 
 struct StaticBlock {
@@ -169,7 +169,7 @@ struct TraceError : Error {
 ///
 /// Execution e of the frame is block `block_ids[e]` with `access_counts[e]` accesses; its accesses follow
 /// one another in `addresses`. When access_counts[e] equals the block's slot count, access i belongs to slot
-/// i; otherwise (string instructions, predicated vectors) access i belongs to slot min(i, slots-1).
+/// i; otherwise (a block with too many patterns of predicated vectors) access i belongs to slot min(i, slots-1).
 /// `is_store` says whether it is a store or a load; the slot may differ.
 struct Frame {
     uint64_t index = 0;
