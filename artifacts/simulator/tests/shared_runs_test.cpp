@@ -311,6 +311,37 @@ TEST(SharedRuns, ADesignThatRefusesFailsAlone) {
         }
 }
 
+// Behind an L1 of 4KB pages, a page without a row ends the designs that ask for its frame, be it an access's own page or its second one.
+TEST(SharedRuns, APageWithoutARowUnderAnL1Of4kbPagesEndsThoseThatAskForIt) {
+    constexpr uint64_t last = 300, missing = 301;
+    std::vector<Platform> platforms(4, haswell());
+    platforms[0].mmu_design = "baseline";
+    platforms[1].mmu_design = "cluster";
+    platforms[2].mmu_design = {"cluster", {{"cluster_entries", 0}}};  // asks for no frame
+    platforms[3].mmu_design = "thp";
+    const Layout mapping = mapping_of_rows({heap_row(0, 70, last + 1), heap_row(missing + 1, 2000, 100)});
+    for (const uint64_t offset : {4092, 4096 + 64}) {
+        StreamBuilder builder(gib, gib, 100);
+        const uint32_t block = builder.independent_load();
+        for (uint64_t page = 0; page <= last; ++page) builder.load(block, heap_base + page * 4096);
+        for (const uint64_t at : {uint64_t{0}, uint64_t{8}, uint64_t{16}, uint64_t(offset)})
+            builder.load(block, heap_base + last * 4096 + at);
+        for (uint64_t i = 0; i < 500; ++i) builder.load(block, heap_base + (missing + i % 101) * 4096);
+        MemoryStream stream = builder.finish();
+        for (const Sampling& sampling : {tlbs, Sampling{}}) {
+            SCOPED_TRACE("offset " + std::to_string(offset) + (sampling.full ? ", all" : ", tlbs"));
+            const auto found = run_cells("partial", stream, platforms, {mapping}, sampling);
+            for (size_t i = 0; i < platforms.size(); ++i) {
+                SCOPED_TRACE(i);
+                expect_same_cell(found[i], alone(platforms[i], stream, mapping, sampling), false);
+                EXPECT_EQ(found[i].refusal.has_value(), sampling.full || i % 2 == 1);
+                if (found[i].refusal)
+                    EXPECT_NE(std::string(found[i].refusal->what()).find("data access 304"), std::string::npos) << found[i].refusal->what();
+            }
+        }
+    }
+}
+
 // The static ideal of Park (3.5): the least M of all sixteen distances.
 TEST(SharedRuns, TheBestOfSixteenAnchorDistancesIsNoWorseThanTheChosenOne) {
     for (uint64_t seed = 0; seed < 4; ++seed) {

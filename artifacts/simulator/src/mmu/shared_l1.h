@@ -64,7 +64,7 @@ class BehindSharedL1 {
 public:
     virtual ~BehindSharedL1() = default;
     virtual L1Pages l1_pages() const = 0;
-    /// missed_l1() uses the chunk of a miss.
+    /// missed_l1() uses the chunk of a miss. Unknown: ask the mapping. The page is outside the pools or, among 4KB pages, may lack a row.
     virtual bool needs_chunks() const { return false; }
     /// missed_l1() uses the store bit or the instruction of a miss.
     virtual bool needs_accesses() const = 0;

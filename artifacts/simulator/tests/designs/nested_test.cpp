@@ -172,6 +172,21 @@ TEST(Nested, On4kbPagesAloneTheLayoutMakesNoDifference) {
         EXPECT_EQ(counts, plain);
 }
 
+// The second page of an access at the end of a program's memory is where the guest's tables are.
+TEST(Nested, NamesAnAddressThatIsTooHigh) {
+    constexpr uint64_t limit = uint64_t{1} << 47;
+    StreamBuilder builder;
+    const uint32_t block = builder.independent_load();
+    for (const uint64_t offset : {8, 4}) builder.load(block, limit - offset);
+    MemoryStream stream = builder.finish();
+    for (const char* engine : {"reference", "timing", "partial"}) try {
+            simulate(engine, nested(16), stream, {all_4kb()});
+            FAIL() << engine;
+        } catch (const Refusal& refusal) {
+            EXPECT_NE(std::string(refusal.what()).find("address 0x800000000000"), std::string::npos) << refusal.what();
+        }
+}
+
 TEST(Nested, RefusesOtherTables) {
     Platform p = nested(16);
     p.page_table_format = "example-hashed";

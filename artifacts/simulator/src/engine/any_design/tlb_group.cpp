@@ -104,7 +104,8 @@ void TlbGroup::walk(const Part& part, size_t& access, Fetched&& fetched, Accesse
     for (; fetch < part.end_fetch; ++fetch) fetched(part.events.fetches()[fetch]);
 }
 
-/// Writes down what L1 lets through. What it returns concerns all who need this L1: a page without a frame.
+/// Writes down what L1 lets through. What it returns concerns all who need this L1: a page without a frame, whose size is unknown. An L1
+/// of 4KB pages never needs a frame.
 std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
     l1.misses.clear();
     l1.miss_accesses.clear();
@@ -123,7 +124,7 @@ std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
     };
     const auto missed = [&](size_t i, VirtAddr address, PageNumber page) {
         L1Miss& miss = l1.misses.emplace_back(address, page);
-        if (rows) {
+        if (rows && mapping->has(address)) {  // else the chunk stays unknown: a design that needs it asks the mapping, which refuses
             miss.chunk = mapping->row(address).chunk, miss.row = mapping->row_number();
             if (miss.chunk != L1Miss::unknown) miss.in_chunk = InChunk(chunks[miss.chunk], address.value >> 12);
         }

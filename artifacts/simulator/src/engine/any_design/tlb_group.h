@@ -9,8 +9,8 @@
 // Where an epoch of the mapping begins, the chunk is cut: all designs come to that access, then the pages change, then L1 and
 // the designs forget the range. So each design's H and M are those that it has alone.
 //
-// A design that refuses (a page without a frame, too many segments) fails alone. If a page has no frame, the designs of an L1 that
-// needs it fail together.
+// A design that refuses (a page without a frame, too many segments) fails alone. If a page has no frame, the designs behind an L1 of
+// the mapping's pages fail together. Behind an L1 of 4KB pages, those fail that ask for the frame or chunk.
 #pragma once
 
 #include <map>

@@ -21,6 +21,7 @@
 #include "mmu/over_tlbs.h"
 #include "os/physical_map.h"
 #include "pagetable/page_table.h"
+#include "tessera/common/fixed_text.h"
 #include "tlb/array.h"
 #include "tlb/walk_cache.h"
 
@@ -41,9 +42,12 @@ public:
 
     /// Reserves the data's tables in both dimensions, and the host's tables for the guest's tables.
     void touch(VirtAddr address) {
-        if (address.value >= guest_tables)
-            throw Refusal("mmu.design = nested with addresses below 2^47",
-                          "the stream has kernel work (--weave), whose addresses are above", "leave out --weave, or use another design");
+        if (address.value >= guest_tables) {
+            char found[64];
+            FixedText(found).add("first touch of address ").hex(address.value);
+            throw Refusal("mmu.design = nested with addresses below 2^47", found,
+                          "leave out --weave if it is of kernel work; if an access of the program goes so far, use another design");
+        }
         host_.touch(address);
         guest_.entries(address, PageSize::small_4kb, physical::tables.begin, guest_path_);
         for (const EntryRead& entry : guest_path_) host_.touch(guest_physical(entry.address));
