@@ -199,13 +199,13 @@ def test_progress_is_shown_on_long_runs(trace, tmp_path, monkeypatch, capsys):
     operating_system.run_scenario(
         trace, scenario, tmp_path / "a.oslog", lambda percent, accesses: told.append((percent, accesses))
     )
-    assert told and told[-1] == (100, 435891)
+    assert told and told[-1] == (100, 437576)
     shown = progress.PercentProgress("phases under thp-never")
-    shown(12, 435891)
+    shown(12, 437576)
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(progress, "PERCENT_SECONDS", 0)
-    shown(12, 435891)
-    assert capsys.readouterr().err == "phases under thp-never: 12% of 435891 accesses\n"
+    shown(12, 437576)
+    assert capsys.readouterr().err == "phases under thp-never: 12% of 437576 accesses\n"
 
 
 def test_16gb_in_small_pages_take_less_than_1gb_of_this_machine(trace, tmp_path):
