@@ -100,16 +100,22 @@ def test_models_fitted_again_predict_what_the_archive_says(tables):
             assert found == pytest.approx(kept["predicted_cycles"].to_list(), rel=1e-7, nan_ok=True), REMEDY
 
 
+#: Variants that the archived run simulated before 2026-12-01, when a search of many segments took 11 cycles,
+#: not 20. Their cells must differ, so that the next archive ends this exception.
+OLDER = ("many-segment",)
+
+
 def test_the_simulator_gives_the_archived_fingerprint(tmp_path):
     for component, name in (("tracer", "tessera-trace"), ("simulator", "tessera-sim")):
         if not (build_dir(component) / name).exists():
             pytest.skip(f"{component} is not built: ./run tessera dev build {component}")
     place = transfer_tables.POINTS.place(ResultsTree(repo_root() / ARCHIVE)).with_name(archived.FINGERPRINT)
-    same(
-        as_read(transfer_tables.POINTS, archived.fingerprint(), tmp_path),
-        read_file(transfer_tables.POINTS, place),
-        0,
-    )
+    today = as_read(transfer_tables.POINTS, archived.fingerprint(), tmp_path)
+    kept = read_file(transfer_tables.POINTS, place)
+    older = kept["variant"].isin(OLDER)
+    assert list(today["variant"]) == list(kept["variant"]) and older.any()
+    same(today[~older].reset_index(drop=True), kept[~older].reset_index(drop=True), 0)
+    assert (today.loc[older, "runtime_cycles"] > kept.loc[older, "runtime_cycles"]).all()
 
 
 def test_the_archive_is_small_and_names_its_commit():
